@@ -1,0 +1,142 @@
+/**
+ * The effective configuration: what remains after file, defaults and environment were merged and
+ * checked once, at boot. Durations are seconds, as in the file. Secrets are resolved here and
+ * nowhere else; `SECRET_FIELDS` in `mask.ts` lists them.
+ */
+export interface Config {
+  environment: 'development' | 'staging' | 'production'
+  /** Version string of the served API description (`APP_VERSION`). */
+  version: string
+  oidc: OidcConfig
+  admin: { default_root_email: string }
+  services: {
+    iac: IacServiceConfig
+    notifications: OptionalServiceConfig
+    mapping: OptionalServiceConfig
+    authz: OptionalServiceConfig
+  }
+  orchestration: OrchestrationConfig
+  llm: LlmConfig
+  paths: { upload_folder: string; session_plan_filename: string; backend_override_filename: string }
+  database: { platform_database_url_env: string; url: string }
+  redis: RedisConfig
+  telemetry: { collector_url: string; otel_attribute_count_limit: number; otel_console_exporter: boolean }
+  http: { cors_origins: string[] }
+  storage: StorageConfig
+  git: GitConfig
+  /** Addition to the specification: the worker process. */
+  worker: WorkerConfig
+}
+
+export interface OidcConfig {
+  /** Empty: authentication is disabled. Trailing slashes removed. */
+  issuer_url: string
+  client_id: string
+  audience: string
+  /** Effective scope, placeholder expanded. */
+  scope: string
+  clock_skew_seconds: number
+}
+
+export interface ServiceConfig {
+  /** Base URL without trailing slash; may be empty for an optional sidecar. */
+  endpoint: string
+  token_env: string
+  /** Resolved bearer token. */
+  token: string
+  timeout: number
+}
+export interface OptionalServiceConfig extends ServiceConfig {
+  enabled: boolean
+}
+export interface IacServiceConfig extends ServiceConfig {
+  job_poll_interval: number
+  job_timeout: number
+}
+
+export interface OrchestrationConfig {
+  enable_compliance_checker: boolean
+  block_on_high_impact: boolean
+  max_drift_reports: number
+  max_validation_iteration: number
+  max_import_iteration: number
+  max_tool_agent_executions: number
+  max_session_events_iteration: number
+  drift_group_operations: number
+  pull_request_readiness_seconds: number
+}
+
+export interface LlmConfig {
+  /** `<provider>/<model-id>`, or a `model_name` of `model_list`. */
+  model: string
+  small_model: string
+  /** Optional; blank means the chain's own role model. */
+  web_search_model: string
+  temperature: number
+  max_output_tokens: number
+  timeout: number
+  model_list: ModelListEntry[]
+  /** Values of every provider variable and `os.environ/` reference that is set, by variable name. */
+  credentials: Record<string, string>
+}
+/** One router entry. Extra keys of `litellm_params` (api_base, api_key, …) are kept verbatim. */
+export interface ModelListEntry {
+  model_name: string
+  litellm_params: { model: string; api_base?: string; api_key?: string } & Record<string, unknown>
+}
+
+export interface RedisConfig {
+  redis_url_env: string
+  url: string
+  max_connections: number
+  socket_connect_timeout: number
+  socket_timeout: number
+  pool_timeout: number
+}
+
+export type StorageProvider = 'BUNDLED' | 'S3' | 'STORAGE_ACCOUNT'
+export interface StorageConfig {
+  provider: StorageProvider
+  bucket: string
+  /** Trimmed; empty means that repositories declare their own backend. */
+  engine_state_bucket: string
+  engine_state_filename: string
+  endpoint_url: string
+  public_endpoint_url: string
+  region: string
+  access_key: string
+  secret_key: string
+  /** STORAGE_ACCOUNT only. */
+  account_name: string
+  account_key: string
+  connect_timeout: number
+  read_timeout: number
+  max_attempts: number
+  presign_expiry_seconds: number
+}
+
+export type GitProvider = 'GITHUB' | 'AZURE_DEVOPS' | 'GITLAB'
+export interface GitConfig {
+  provider: GitProvider
+  /** Host of `base_url`, else the provider's public host. */
+  host: string
+  user: string
+  token: string
+  author_name: string
+  author_email: string
+  /** Addition: `https://<host>[:port]` of a self-hosted server; empty means the public host. */
+  base_url: string
+  /** Addition: REST base URL of a self-hosted server; empty means the provider's public API. */
+  api_url: string
+  /** Addition: PEM file with further certificate authorities for the git binary; may be empty. */
+  ca_file: string
+  /** Addition: hosts (`host` or `host:port`) that may resolve to non-public addresses. */
+  allow_private_hosts: string[]
+}
+
+export interface WorkerConfig {
+  /** Rounds that one worker process runs at the same time. */
+  concurrency: number
+  /** How often an interrupted round is taken up again before it fails. */
+  max_restarts: number
+}

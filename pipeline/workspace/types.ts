@@ -1,0 +1,29 @@
+/** The working copy of one run. All paths in and out are POSIX and relative to `iac_root`. */
+export interface Workspace {
+  /** Absolute path of the clone: `<upload_folder>/<session uuid>/<call uuid>`. */
+  readonly clone: string
+  /** Absolute, real path of the engine root inside the clone; the sidecar's `workspace_path`. */
+  readonly iac_root: string
+  readonly branch: string
+  readonly default_branch: string
+  /** Commits what changed (message `Platform changes`) and pushes; answers the commit of the branch head. */
+  commitAndPush(signal?: AbortSignal): Promise<string>
+  head(): Promise<string>
+  /** Changed, deleted and new files since the last commit, with their content or full-context diff. */
+  pendingChanges(): Promise<FileChange[]>
+  /** Branch diff against the merge base plus the full text of untracked files. */
+  branchDiff(): Promise<string>
+  /** Fingerprint of the working tree (section 11.3). */
+  revision(): Promise<string>
+  /** Renames the call directory to `<upload_folder>/<session uuid>/pinned`, never losing both. */
+  pin(): Promise<void>
+  /** Removes the call directory unless it was pinned. */
+  dispose(): Promise<void>
+}
+
+export interface FileChange {
+  path: string
+  /** True: `content` is the whole new file; false: a full-context diff. */
+  new_file: boolean
+  content: string
+}

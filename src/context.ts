@@ -1,0 +1,36 @@
+import type { Config } from '../config/types.ts'
+import type { Cache } from './cache/types.ts'
+import type { Sql } from './db/types.ts'
+import type { StatusHub } from './events/types.ts'
+import type { Fetch } from './http/outbound.ts'
+import type { LlmClient } from './llm/types.ts'
+import type { Logger } from './log/logger.ts'
+import type { RoundQueue } from './queue/types.ts'
+import type { HostResolver } from './repository/types.ts'
+import type { IacClient } from './sidecar-clients/iac/types.ts'
+import type { ObjectStore } from './storage/types.ts'
+
+/**
+ * Everything a verb may need, built once per process by the entry and passed in. No module holds a
+ * client of its own.
+ */
+export interface Context {
+  config: Config
+  log: Logger
+  fetch: Fetch
+  sql: Sql
+  cache: Cache
+  queue: RoundQueue
+  storage: ObjectStore
+  llm: LlmClient
+  iac: IacClient
+  resolver: HostResolver
+  now: () => Date
+}
+
+/** The core adds what only an HTTP process has. */
+export interface CoreContext extends Context {
+  events: StatusHub
+  /** Files of the documentation pages, by name; null when there is no such file. */
+  asset: (name: string) => Promise<{ body: Uint8Array<ArrayBuffer>; content_type: string } | null>
+}

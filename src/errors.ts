@@ -1,0 +1,37 @@
+/**
+ * Errors of the domain. `code` is stable, `status` is what the HTTP layer answers and `message` is
+ * safe to show: it never carries text of a library, a path of the machine or a credential.
+ * `cause` holds what only the log may see.
+ */
+export class PlatformError extends Error {
+  readonly code: string
+  readonly status: number
+  constructor(code: string, status: number, message: string, options?: { cause?: unknown }) {
+    super(message, options)
+    this.name = code
+    this.code = code
+    this.status = status
+  }
+}
+
+export const badRequest = (message: string, cause?: unknown) => new PlatformError('BadRequest', 400, message, { cause })
+export const forbidden = (message: string) => new PlatformError('Forbidden', 403, message)
+export const notFound = (message: string) => new PlatformError('NotFound', 404, message)
+export const conflict = (message: string) => new PlatformError('Conflict', 409, message)
+export const badGateway = (message: string, cause?: unknown) => new PlatformError('BadGateway', 502, message, { cause })
+export const unavailable = (message: string, cause?: unknown) => new PlatformError('Unavailable', 503, message, { cause })
+export const gatewayTimeout = (message: string, cause?: unknown) => new PlatformError('GatewayTimeout', 504, message, { cause })
+/** A platform fault whose text is part of the contract (for example `git clone failed`). */
+export const internal = (message: string, cause?: unknown) => new PlatformError('Internal', 500, message, { cause })
+
+export const sessionNotFound = (uuid: string) => notFound(`Session ${uuid} not found.`)
+export const REPOSITORY_UNREACHABLE = 'Repository is not reachable or access was denied.'
+export const repositoryUnreachable = (cause?: unknown) => badRequest(REPOSITORY_UNREACHABLE, cause)
+
+/** The run lost its lease to another worker: it stops at once and writes nothing. */
+export class LeaseLost extends Error {
+  constructor() {
+    super('the lease of this round was taken by another worker')
+    this.name = 'LeaseLost'
+  }
+}

@@ -1,0 +1,67 @@
+/** Values as the API shows them and as the tables store them (native enum types). */
+export const OPERATIONS = ['generate', 'drift', 'import'] as const
+export type Operation = (typeof OPERATIONS)[number]
+export const STATUSES = [
+  'started',
+  'filtering',
+  'generating',
+  'validating',
+  'report',
+  'apply',
+  'completed',
+  'uncompleted',
+  'failed',
+] as const
+export type Status = (typeof STATUSES)[number]
+export const TERMINAL_STATUSES = ['completed', 'uncompleted', 'failed'] as const satisfies readonly Status[]
+export const CLOUDS = ['azure', 'gcp', 'aws', 'oci', 'kubernetes'] as const
+export type Cloud = (typeof CLOUDS)[number]
+export const REPORT_TYPES = ['generate', 'drift', 'import', 'apply'] as const
+export type ReportType = (typeof REPORT_TYPES)[number]
+/** What a round runs; a session's `operation` is the one of its first round. */
+export const MODES = ['generate', 'drift', 'import', 'apply'] as const
+export type Mode = (typeof MODES)[number]
+
+/** What a run needs to know about its session; never changes during a run, except the lock. */
+export interface SessionFacts {
+  id: number
+  uuid: string
+  user_id: number
+  /** Owner's e-mail, else `user-<id>`. */
+  username: string
+  operation: Operation
+  provider: Cloud
+  scope_id: string
+  workspace: { uri: string; branch: string; root_path: string | null }
+  first_query: string
+  is_blocked: boolean
+  in_flight: boolean
+  current_status: Status
+}
+
+/** One pair of the conversation. */
+export interface Turn {
+  user: string
+  assistant: string
+}
+
+export interface RoundRequest {
+  mode: Mode
+  query: string
+  is_partial: boolean
+}
+
+/** A round that this worker holds. Every write of the run carries `fence`; a stale one writes nothing. */
+export interface ClaimedRound extends RoundRequest {
+  id: number
+  number: number
+  fence: number
+  /** 1 for the first run of the round, more after an interruption. */
+  attempt: number
+  session: SessionFacts
+  history: Turn[]
+  /** Commit of the session branch when the last finished round ended; null before the first. */
+  base_commit: string | null
+  /** Engine jobs submitted by an earlier attempt of this round, by the key the run gave them. */
+  jobs: Record<string, string>
+}

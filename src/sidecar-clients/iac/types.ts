@@ -1,0 +1,44 @@
+import type { Cloud } from '../../sessions/types.ts'
+
+interface Scoped {
+  scope_id: string
+  engine_provider: Cloud
+}
+/** Bodies of the submission routes, by job kind (contract of the iac sidecar, section 6.1). */
+export interface IacJobs {
+  init: { workspace_path: string } & Scoped
+  validate: { workspace_path: string }
+  plan: { workspace_path: string; plan_file: string; targets?: string[] } & Scoped
+  show: { workspace_path: string; plan_file: string }
+  apply: { workspace_path: string; plan_file: string } & Scoped
+  import: { workspace_path: string; address: string; resource_id: string } & Scoped
+  state_resource_ids: { workspace_path: string }
+  scope_resource_ids: { workspace_path: string } & Scoped
+}
+export type IacJobKind = keyof IacJobs
+
+export interface EngineResult {
+  exit_code: number
+  stdout: string
+  stderr: string
+}
+
+/**
+ * Submits engine commands and waits for them.
+ * Errors: `PlatformError` 504 `IaC job <id> did not finish within <n>s.` or transport timeout, 502
+ * unreachable or off contract, the problem's status when the job itself failed. A non-zero exit code
+ * of the engine is a result, not an error.
+ */
+export interface IacClient {
+  submit<Kind extends IacJobKind>(kind: Kind, body: IacJobs[Kind], signal?: AbortSignal): Promise<string>
+  /** `kind` and `body` allow one resubmission of a lost job, never of `apply` or `import`. */
+  wait(job_id: string, options?: { signal?: AbortSignal; resubmit?: () => Promise<string> }): Promise<EngineResult>
+  /** submit + wait; `on_submitted` is awaited before the first poll, so that the id can be recorded. */
+  run<Kind extends IacJobKind>(
+    kind: Kind,
+    body: IacJobs[Kind],
+    options?: { signal?: AbortSignal; on_submitted?: (job_id: string) => Promise<void> },
+  ): Promise<EngineResult>
+  /** Liveness of the sidecar, within its timeout. */
+  healthy(signal?: AbortSignal): Promise<boolean>
+}

@@ -1,0 +1,21 @@
+/**
+ * The artifacts bucket. Errors are `PlatformError`: 503 when the store cannot be reached, 404 for a
+ * missing object, 500 otherwise.
+ */
+export interface ObjectStore {
+  /** Creates the artifacts bucket and, with managed state, the state bucket, when absent. */
+  ensureBuckets(): Promise<void>
+  /** Metadata keys are bare; the store adds its own prefix. Returns the encoded length in bytes. */
+  put(
+    key: string,
+    body: string | Uint8Array<ArrayBuffer>,
+    options: { content_type: string; metadata?: Record<string, string>; signal?: AbortSignal },
+  ): Promise<number>
+  get(key: string, options?: { signal?: AbortSignal }): Promise<Uint8Array<ArrayBuffer>>
+  /** Best effort where the caller says so; a missing object is no error. */
+  delete(key: string): Promise<void>
+  /** A GET URL signed for the public host, `presign_expiry_seconds` long. No network call. */
+  presign(key: string): Promise<string>
+  /** What the browser sees before a metadata name: `x-amz-meta-` or `x-ms-meta-`. */
+  readonly metadata_prefix: string
+}
