@@ -5,6 +5,7 @@ import type { StatusHub } from './events/types.ts'
 import type { Fetch } from './http/outbound.ts'
 import type { LlmClient } from './llm/types.ts'
 import type { Logger } from './log/logger.ts'
+import type { PromptSource } from './prompts/types.ts'
 import type { RoundQueue } from './queue/types.ts'
 import type { HostResolver } from './repository/types.ts'
 import type { IacClient } from './sidecar-clients/iac/types.ts'
@@ -22,6 +23,7 @@ export interface Context {
   cache: Cache
   queue: RoundQueue
   storage: ObjectStore
+  prompts: PromptSource
   llm: LlmClient
   iac: IacClient
   resolver: HostResolver
