@@ -2,6 +2,7 @@ import type { AgentEvent } from '../src/agent/types.ts'
 import type { Context } from '../src/context.ts'
 import type { Logger } from '../src/log/logger.ts'
 import type { ClaimedRound, Status, Turn } from '../src/sessions/types.ts'
+import type { Meter } from './meter.ts'
 import type { Workspace } from './workspace/types.ts'
 
 /** One run of one round: what every mode and step receives. */
@@ -18,6 +19,8 @@ export interface Run {
   setStatus(status: Status, message: string): Promise<void>
   /** Counts tokens and time of every chain of this run. */
   observe(event: AgentEvent): void
+  /** Engine time and attempts; `observe` feeds it too. Saved with the round. */
+  meter: Meter
 }
 
 /** How a mode ended; anything thrown ends the round `failed`. */

@@ -1,0 +1,103 @@
+import type { AgentEvent, ChainName } from '../src/agent/types.ts'
+
+/** What a round cost; stored with the round. Seconds are wall clock, overlaps counted once. */
+export interface RoundUsage {
+  /** Time during which at least one engine job of the round was waited for. */
+  engine_s: number
+  /** Time during which at least one model call ran and no engine job did. */
+  model_s: number
+  input_tokens: number
+  cached_tokens: number
+  output_tokens: number
+  /** Attempts of all generation loops of the round. */
+  validation_attempts: number
+  chains: Partial<Record<ChainName, ChainUsage>>
+}
+export interface ChainUsage {
+  calls: number
+  tool_calls: number
+  input_tokens: number
+  output_tokens: number
+  /** Sum of the calls' durations. */
+  model_s: number
+}
+
+export interface Meter {
+  observe(event: AgentEvent): void
+  /** An engine job that was waited for, told when it ended. */
+  engine(duration_ms: number): void
+  attempt(): void
+  usage(): RoundUsage
+}
+
+type Interval = [start: number, end: number]
+
+/** @param now milliseconds of a monotonic clock */
+export function createMeter(now: () => number = () => performance.now()): Meter {
+  const engine: Interval[] = []
+  const model: Interval[] = []
+  const chains: Partial<Record<ChainName, ChainUsage>> = {}
+  const tokens = { input_tokens: 0, cached_tokens: 0, output_tokens: 0 }
+  let validation_attempts = 0
+
+  const chainOf = (name: ChainName): ChainUsage => {
+    const known = chains[name]
+    if (known) return known
+    const fresh: ChainUsage = { calls: 0, tool_calls: 0, input_tokens: 0, output_tokens: 0, model_s: 0 }
+    chains[name] = fresh
+    return fresh
+  }
+
+  const observe = (event: AgentEvent) => {
+    const chain = chainOf(event.chain)
+    if (event.type === 'tool') {
+      chain.tool_calls++
+      return
+    }
+    const end = now()
+    model.push([end - event.duration_ms, end])
+    chain.calls++
+    chain.model_s = seconds(chain.model_s * 1000 + event.duration_ms)
+    chain.input_tokens += event.usage.input_tokens
+    chain.output_tokens += event.usage.output_tokens
+    tokens.input_tokens += event.usage.input_tokens
+    tokens.cached_tokens += event.usage.cached_tokens
+    tokens.output_tokens += event.usage.output_tokens
+  }
+
+  return {
+    observe,
+    engine: (duration_ms) => {
+      const end = now()
+      engine.push([end - duration_ms, end])
+    },
+    attempt: () => {
+      validation_attempts++
+    },
+    usage: () => {
+      const engine_ms = covered(engine)
+      const model_ms = covered([...engine, ...model]) - engine_ms
+      return {
+        engine_s: seconds(engine_ms),
+        model_s: seconds(model_ms),
+        ...tokens,
+        validation_attempts,
+        chains: structuredClone(chains),
+      }
+    },
+  }
+}
+
+const seconds = (ms: number) => Math.round(ms) / 1000
+
+/** Length of the union of the intervals. */
+function covered(intervals: readonly Interval[]): number {
+  let total = 0
+  let reached = Number.NEGATIVE_INFINITY
+  for (const [start, end] of intervals.toSorted((a, b) => a[0] - b[0])) {
+    if (end <= reached) continue
+    total += end - Math.max(start, reached)
+    reached = end
+  }
+  return total
+}
