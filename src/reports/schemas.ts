@@ -1,0 +1,128 @@
+import * as v from 'valibot'
+import type { ReportType } from '../sessions/types.ts'
+import { amount, choice, count, currency, list, requiredText, text, textOrNull } from './fields.ts'
+
+/** Stored report documents; the keys are what browser clients read (contract, section 1.4). */
+
+export const generateReport = v.object({
+  summary: v.object({ create: count(), update: count(), delete: count(), recreate: count() }),
+  detailed_changes: list(
+    v.object({
+      name: requiredText(),
+      action: choice(['create', 'update', 'delete', 'recreate']),
+      notes: text(),
+      summary: text(),
+      details: text(),
+    }),
+  ),
+  potential_impact: v.object({
+    banner: v.object({ level: choice(['low', 'medium', 'high']), title: requiredText(), description: text() }),
+    summary: text(),
+    bullet_points: list(v.object({ title: requiredText(), description: text() })),
+  }),
+  estimated_costs: v.object({
+    currency: currency(),
+    total_fixed_monthly_cost: amount(),
+    introduction_paragraph: text(),
+    breakdown: list(
+      v.object({
+        resource_type: requiredText(),
+        pricing_model: choice(['fixed', 'usage_based', 'free']),
+        fixed_monthly_cost: amount(),
+        notes: text(),
+      }),
+    ),
+  }),
+})
+
+const OVERALL = ['Succeeded', 'Partial', 'Failed'] as const
+
+export const driftReport = v.object({
+  summary: requiredText(),
+  status: choice(OVERALL),
+  remediated_resources: list(
+    v.object({
+      file_path: text(),
+      resource_address: requiredText(),
+      changes: list(
+        v.object({ attribute_modified: text(), change_description: requiredText(), details: list(v.string()), reason: text() }),
+      ),
+    }),
+  ),
+  unreconciled_drift: list(v.object({ resource_address: text(), reason: requiredText(), details: list(v.string()) })),
+  whitelisted_exceptions: list(v.object({ resource_address: text(), change: requiredText(), rule: text() })),
+})
+
+export const applyReport = v.object({
+  summary: v.object({ total_resources: count(), created: count(), updated: count(), destroyed: count(), failed: count() }),
+  status: choice(['Success', 'Partial', 'Failed']),
+  execution_summary: requiredText(),
+  resource_changes: list(
+    v.object({
+      resource_type: text(),
+      resource_name: requiredText(),
+      action: choice(['created', 'updated', 'destroyed', 'no_change']),
+      status: choice(['success', 'failed']),
+      details: text(),
+      error_message: textOrNull(),
+    }),
+  ),
+  recommendations: list(v.string()),
+})
+
+export const importReport = v.object({
+  summary: v.object({ selected: count(), imported: count(), failed: count() }),
+  status: choice(OVERALL),
+  execution_summary: requiredText(),
+  imported_resources: list(
+    v.object({
+      resource_address: text(),
+      resource_id: requiredText(),
+      status: choice(['imported', 'failed']),
+      details: text(),
+      error_message: textOrNull(),
+    }),
+  ),
+  excluded_resources: list(v.object({ resource_id: requiredText(), details: text() })),
+  state_alignment: text(),
+  recommendations: list(v.string()),
+})
+
+export const SEVERITIES = ['info', 'warning', 'error', 'critical'] as const
+export type Severity = (typeof SEVERITIES)[number]
+
+export const complianceFindings = v.object({
+  violations: list(
+    v.object({
+      rule_id: requiredText(),
+      severity: choice(SEVERITIES),
+      resource: textOrNull(),
+      message: requiredText(),
+      suggested_fix: textOrNull(),
+    }),
+  ),
+  summary: text(),
+  checked_rules: list(v.string()),
+})
+
+export type GenerateReport = v.InferOutput<typeof generateReport>
+export type DriftReport = v.InferOutput<typeof driftReport>
+export type ApplyReport = v.InferOutput<typeof applyReport>
+export type ImportReport = v.InferOutput<typeof importReport>
+/** What the auditor reports; the verdict is not its to give. */
+export type ComplianceFindings = v.InferOutput<typeof complianceFindings>
+export type ComplianceReport = ComplianceFindings & { passed: boolean }
+
+export interface ReportDocuments {
+  generate: GenerateReport
+  drift: DriftReport
+  apply: ApplyReport
+  import: ImportReport
+}
+
+export const reportSchemas = {
+  generate: generateReport,
+  drift: driftReport,
+  apply: applyReport,
+  import: importReport,
+} as const satisfies Record<ReportType, v.GenericSchema>
