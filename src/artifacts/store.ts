@@ -1,0 +1,115 @@
+import type { Context } from '../context.ts'
+import type { ComplianceReport, ReportDocuments } from '../reports/schemas.ts'
+import type { ClaimedRound, ReportType } from '../sessions/types.ts'
+import { codeChangeKey, complianceKey, planKey, reportKey } from './keys.ts'
+import { insertCodeChange, insertComplianceCheck, insertPlan, insertReport } from './rows.ts'
+import { storeArtifact } from './store-artifact.ts'
+
+/**
+ * One verb per kind of artifact (contract, section 5.3). Errors: `PlatformError` of the object store,
+ * `LeaseLost` when the round belongs to another worker by now.
+ */
+type Store = Pick<Context, 'storage' | 'sql' | 'log'>
+
+const JSON_TYPE = 'application/json'
+const TEXT_TYPE = 'text/plain'
+
+/** Text of a plan as the engine printed it; also of a failed one. */
+export async function storePlanText(
+  context: Store,
+  round: ClaimedRound,
+  plan: { text: string; targets: string[] },
+  signal?: AbortSignal,
+): Promise<void> {
+  await storePlanKind(context, round, 'plan', plan.text, plan.targets, signal)
+}
+
+/** Drift of a plan: its inverted operations as JSON text. */
+export async function storeDrift(
+  context: Store,
+  round: ClaimedRound,
+  drift: { operations: unknown; targets: string[] },
+  signal?: AbortSignal,
+): Promise<void> {
+  await storePlanKind(context, round, 'drift', toJson(drift.operations), drift.targets, signal)
+}
+
+async function storePlanKind(
+  context: Store,
+  round: ClaimedRound,
+  type: 'plan' | 'drift',
+  body: string,
+  targets: string[],
+  signal?: AbortSignal,
+) {
+  const object = { key: planKey(round), body, content_type: TEXT_TYPE, metadata: { type } }
+  await storeArtifact(
+    context,
+    object,
+    (file_size_bytes) => insertPlan(context.sql, round, { uri: object.key, content_type: TEXT_TYPE, file_size_bytes, targets }),
+    signal,
+  )
+}
+
+export async function storeReport<Type extends ReportType>(
+  context: Store,
+  round: ClaimedRound,
+  report: { type: Type; document: ReportDocuments[Type] },
+  signal?: AbortSignal,
+): Promise<void> {
+  const object = { key: reportKey(round, report.type), body: toJson(report.document), content_type: JSON_TYPE }
+  await storeArtifact(
+    context,
+    object,
+    (file_size_bytes) => insertReport(context.sql, round, { uri: object.key, content_type: JSON_TYPE, file_size_bytes, type: report.type }),
+    signal,
+  )
+}
+
+export async function storeComplianceCheck(
+  context: Store,
+  round: ClaimedRound,
+  document: ComplianceReport,
+  signal?: AbortSignal,
+): Promise<void> {
+  const object = { key: complianceKey(round), body: toJson(document), content_type: JSON_TYPE }
+  await storeArtifact(
+    context,
+    object,
+    (file_size_bytes) =>
+      insertComplianceCheck(context.sql, round, {
+        uri: object.key,
+        content_type: JSON_TYPE,
+        file_size_bytes,
+        passed: document.passed,
+      }),
+    signal,
+  )
+}
+
+/** The column holds 255 characters; a longer path is cut, not refused. */
+const MAX_FILE_NAME = 254
+
+/** @param change `content` is the whole file when `new_file`, else a full-context diff */
+export async function storeCodeChange(
+  context: Store,
+  round: ClaimedRound,
+  change: { path: string; new_file: boolean; content: string },
+  signal?: AbortSignal,
+): Promise<void> {
+  const object = {
+    key: codeChangeKey(round, change.path),
+    body: change.content,
+    content_type: TEXT_TYPE,
+    metadata: { new_file: String(change.new_file) },
+  }
+  const file_name = change.path.slice(0, MAX_FILE_NAME)
+  await storeArtifact(
+    context,
+    object,
+    (file_size_bytes) => insertCodeChange(context.sql, round, { uri: object.key, content_type: TEXT_TYPE, file_size_bytes, file_name }),
+    signal,
+  )
+}
+
+const toJson = (value: unknown) => JSON.stringify(value, null, 2)
