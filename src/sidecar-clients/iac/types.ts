@@ -17,6 +17,12 @@ export interface IacJobs {
 }
 export type IacJobKind = keyof IacJobs
 
+/** For example `{name: 'OpenTofu', version: '1.10.6'}`. */
+export interface EngineInfo {
+  name: string
+  version: string
+}
+
 export interface EngineResult {
   exit_code: number
   stdout: string
@@ -41,4 +47,6 @@ export interface IacClient {
   ): Promise<EngineResult>
   /** Liveness of the sidecar, within its timeout. */
   healthy(signal?: AbortSignal): Promise<boolean>
+  /** Name and version of the engine; null when the implementation does not tell (`GET /v1/engine` is an addition). */
+  engine(signal?: AbortSignal): Promise<EngineInfo | null>
 }
