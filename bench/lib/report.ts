@@ -1,0 +1,51 @@
+import { mkdir, writeFile } from 'node:fs/promises'
+import { arch, cpus, totalmem } from 'node:os'
+import { rounded } from './statistics.ts'
+
+/** One figure. `aim` is what we want to stay under (or over, with `at_least`); it never fails a run. */
+export interface Figure {
+  name: string
+  value: number
+  unit: string
+  aim?: number
+  at_least?: boolean
+}
+export interface Section {
+  title: string
+  figures: Figure[]
+  notes?: string[]
+}
+
+const met = (figure: Figure): string => {
+  if (figure.aim === undefined) return ''
+  const good = figure.at_least ? figure.value >= figure.aim : figure.value <= figure.aim
+  return good ? 'met' : 'missed'
+}
+
+/** The table that people read. */
+export function formatSection(section: Section): string {
+  const rows = section.figures.map((figure) => [
+    figure.name,
+    `${rounded(figure.value)} ${figure.unit}`,
+    figure.aim === undefined ? '' : `${figure.at_least ? '>=' : '<='} ${figure.aim} ${figure.unit}`,
+    met(figure),
+  ])
+  const widths = [0, 1, 2].map((column) => Math.max(...rows.map((row) => (row[column] ?? '').length)))
+  const lines = rows.map((row) => `  ${row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  ')}`.trimEnd())
+  return [section.title, ...lines, ...(section.notes ?? []).map((note) => `  ${note}`), ''].join('\n')
+}
+
+/** Writes `bench/results/<time>.json` and `latest.json`; answers the path of the former. */
+export async function writeResults(sections: readonly Section[], folder: string): Promise<string> {
+  await mkdir(folder, { recursive: true })
+  const document = {
+    measured_at: new Date().toISOString(),
+    machine: { cores: cpus().length, memory_gib: Math.round(totalmem() / 2 ** 30), arch: arch(), node: process.version },
+    sections,
+  }
+  const path = `${folder}/${document.measured_at.replaceAll(':', '-')}.json`
+  const text = `${JSON.stringify(document, null, 2)}\n`
+  await writeFile(path, text)
+  await writeFile(`${folder}/latest.json`, text)
+  return path
+}
