@@ -1,0 +1,30 @@
+import { stringify } from 'yaml'
+import type { ReadFile } from './document.ts'
+import { ConfigError, loadConfig } from './load.ts'
+import { maskedConfig } from './mask.ts'
+import type { Environment } from './source.ts'
+import { configWarnings } from './warnings.ts'
+
+/**
+ * Writes the effective configuration as YAML with secrets masked, or every error on a line of its own.
+ * @returns the exit code: 0, or 1 when the platform would not start
+ */
+export async function runCheckConfig(env: Environment, readFile: ReadFile, write: (text: string) => void): Promise<number> {
+  let found = false
+  const watched: ReadFile = async (path) => {
+    const text = await readFile(path)
+    found = text !== null
+    return text
+  }
+  try {
+    const config = await loadConfig(env, watched)
+    write(`# ${found ? 'configuration file found' : 'no configuration file: built-in defaults'}\n`)
+    for (const warning of configWarnings(config)) write(`# warning: ${warning}\n`)
+    write(stringify(maskedConfig(config), { lineWidth: 0 }))
+    return 0
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error
+    for (const problem of error.problems) write(`${problem}\n`)
+    return 1
+  }
+}

@@ -1,0 +1,43 @@
+import { LineCounter, parseDocument } from 'yaml'
+import { ConfigError } from './errors.ts'
+import type { Environment } from './source.ts'
+
+export const DEFAULT_PATH = '/etc/platform/config.yaml'
+
+/** Answers the text of a file, or null when there is no regular file at that path; throws when it cannot be read. */
+export type ReadFile = (path: string) => Promise<string | null>
+
+/**
+ * The mapping in the file that `PLATFORM_CONFIG` names; empty when the file is missing, a directory or
+ * holds nothing. Errors: `ConfigError` for a file that cannot be read or is no YAML mapping. Texts name
+ * neither path nor content.
+ */
+export async function readDocument(env: Environment, readFile: ReadFile): Promise<Record<string, unknown>> {
+  let text: string | null
+  try {
+    text = await readFile(env.PLATFORM_CONFIG?.trim() || DEFAULT_PATH)
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error && typeof error.code === 'string' ? ` (${error.code})` : ''
+    throw new ConfigError([`configuration file exists but cannot be read${code}`])
+  }
+  return text === null ? {} : parse(text)
+}
+
+function parse(text: string): Record<string, unknown> {
+  const lines = new LineCounter()
+  const document = parseDocument(text, { merge: true, lineCounter: lines, logLevel: 'silent' })
+  const [error] = document.errors
+  if (error) {
+    const { line, col } = lines.linePos(error.pos[0])
+    throw new ConfigError([`configuration file is not valid YAML: ${error.code} at line ${line}, column ${col}`])
+  }
+  let value: unknown
+  try {
+    value = document.toJS({ maxAliasCount: 100 })
+  } catch {
+    throw new ConfigError(['configuration file is not valid YAML: its aliases cannot be resolved'])
+  }
+  if (value === null || value === undefined) return {}
+  if (typeof value !== 'object' || Array.isArray(value)) throw new ConfigError(['configuration file must hold a mapping at its top level'])
+  return Object.fromEntries(Object.entries(value))
+}

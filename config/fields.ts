@@ -1,0 +1,101 @@
+import * as v from 'valibot'
+
+type Checked<T> = { value: T } | { rule: string }
+
+/**
+ * A field of the file with its code default. An absent key takes the default; a key without a value
+ * (null) is an error everywhere. Rules never repeat the value they refuse, since it may be a secret.
+ */
+function field<T>(fallback: T, check: (value: unknown) => Checked<T>) {
+  const action = v.rawTransform<unknown, T>(({ dataset, addIssue, NEVER }) => {
+    const checked = check(dataset.value)
+    if ('value' in checked) return checked.value
+    addIssue({ message: dataset.value === null ? `${checked.rule}; the key has no value` : checked.rule })
+    return NEVER
+  })
+  return v.optional(v.pipe(v.unknown(), action), () => fallback)
+}
+
+/** Text, trimmed. Numbers are refused: YAML has already dropped their leading zeros and last digits. */
+export const text = (fallback: string, rule?: { test: (value: string) => boolean; text: string }) =>
+  field<string>(fallback, (value) => {
+    if (typeof value !== 'string') return { rule: 'must be a string (quote it if it looks like a number or a boolean)' }
+    const trimmed = value.trim()
+    return rule && !rule.test(trimmed) ? { rule: rule.text } : { value: trimmed }
+  })
+
+export const nonEmpty = { test: (value: string) => value !== '', text: 'must not be empty' }
+
+/** Text that must match as written: surrounding blanks are part of it. */
+export const matching = (fallback: string, test: (value: string) => boolean, rule: string) =>
+  field<string>(fallback, (value) => (typeof value === 'string' && test(value) ? { value } : { rule }))
+
+const NUMERIC = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i
+
+function toNumber(value: unknown): number | null {
+  if (typeof value === 'number') return Number.isFinite(value) ? value : null
+  return typeof value === 'string' && NUMERIC.test(value.trim()) ? Number(value) : null
+}
+
+/** A whole number, also spelled as text. */
+export const integer = (fallback: number, limits: { min?: number } = {}) =>
+  field<number>(fallback, (value) => {
+    const number = toNumber(value)
+    if (number === null || !Number.isSafeInteger(number)) return { rule: 'must be an integer' }
+    if (limits.min !== undefined && number < limits.min) return { rule: `must be at least ${limits.min}` }
+    return { value: number }
+  })
+
+/** A number, also spelled as text. */
+export const decimal = (fallback: number, limits: { min?: number; above?: number } = {}) =>
+  field<number>(fallback, (value) => {
+    const number = toNumber(value)
+    if (number === null) return { rule: 'must be a number' }
+    if (limits.above !== undefined && number <= limits.above) return { rule: `must be greater than ${limits.above}` }
+    if (limits.min !== undefined && number < limits.min) return { rule: `must be at least ${limits.min}` }
+    return { value: number }
+  })
+
+const TRUE = new Set(['true', 'yes', 'on', 'y', 't', '1'])
+const FALSE = new Set(['false', 'no', 'off', 'n', 'f', '0'])
+
+/** A switch. YAML 1.2 reads `yes` and `on` as text; operators mean the boolean. */
+export const flag = (fallback: boolean) =>
+  field<boolean>(fallback, (value) => {
+    const word = ['string', 'number', 'boolean'].includes(typeof value) ? String(value).trim().toLowerCase() : ''
+    if (TRUE.has(word)) return { value: true }
+    return FALSE.has(word) ? { value: false } : { rule: 'must be true or false' }
+  })
+
+/**
+ * One of a fixed set.
+ * @param spellings every accepted spelling and what it stands for
+ */
+export const choice = <T extends string>(fallback: T, spellings: Record<string, T>, named: readonly string[]) =>
+  field<T>(fallback, (value) => {
+    const found = typeof value === 'string' && Object.hasOwn(spellings, value) ? spellings[value] : undefined
+    return found === undefined ? { rule: `must be one of ${named.join(', ')}` } : { value: found }
+  })
+
+export const textList = (fallback: readonly string[]) =>
+  field<string[]>([...fallback], (value) =>
+    Array.isArray(value) && value.every((item): item is string => typeof item === 'string' && item.trim() !== '')
+      ? { value: value.map((item) => item.trim()) }
+      : { rule: 'must be a list of non-empty strings' },
+  )
+
+/** A single safe file name; `.` and `..` match the pattern of the contract but are no files. */
+export const fileName = (fallback: string) =>
+  matching(
+    fallback,
+    (value) => /^[A-Za-z0-9._-]{1,128}$/.test(value) && value !== '.' && value !== '..',
+    'must be a file name of 1 to 128 letters, digits, dots, underscores or hyphens (^[A-Za-z0-9._-]{1,128}$)',
+  )
+
+/** An address that is joined with paths later: trailing slashes are dropped. */
+export const baseUrl = (fallback: string, rule?: { test: (value: string) => boolean; text: string }) =>
+  field<string>(fallback, (value) => {
+    if (typeof value !== 'string') return { rule: 'must be a string' }
+    const url = value.trim().replace(/\/+$/, '')
+    return rule && !rule.test(url) ? { rule: rule.text } : { value: url }
+  })

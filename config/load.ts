@@ -1,0 +1,54 @@
+import { type ReadFile, readDocument } from './document.ts'
+import { ConfigError } from './errors.ts'
+import { readAdmin } from './sections/admin.ts'
+import { readDatabase } from './sections/database.ts'
+import { readEnvironment } from './sections/environment.ts'
+import { readGit } from './sections/git.ts'
+import { readHttp } from './sections/http.ts'
+import { readLlm } from './sections/llm.ts'
+import { readOidc } from './sections/oidc.ts'
+import { readOrchestration } from './sections/orchestration.ts'
+import { readPaths } from './sections/paths.ts'
+import { readRedis } from './sections/redis.ts'
+import { missingTokens, readServices } from './sections/services.ts'
+import { readStorage } from './sections/storage.ts'
+import { readTelemetry } from './sections/telemetry.ts'
+import { readWorker } from './sections/worker.ts'
+import { createSource, type Environment, type Source } from './source.ts'
+import type { Config } from './types.ts'
+
+export { ConfigError } from './errors.ts'
+
+/**
+ * The effective configuration: file over code defaults, secrets from the variables that the file names.
+ * Errors: `ConfigError` with all bad fields and missing credentials together; the bearer tokens of
+ * `services.*` are checked once everything else holds.
+ */
+export async function loadConfig(env: Environment, readFile: ReadFile): Promise<Config> {
+  const source = createSource(await readDocument(env, readFile), env)
+  const config = readSections(source)
+  if (source.problems.length > 0) throw new ConfigError(source.problems)
+  const tokens = missingTokens(config.services)
+  if (tokens !== null) throw new ConfigError([tokens])
+  return config
+}
+
+function readSections(source: Source): Config {
+  return {
+    environment: readEnvironment(source),
+    version: source.variable('APP_VERSION') || '0.0.0-dev',
+    oidc: readOidc(source),
+    admin: readAdmin(source),
+    services: readServices(source),
+    orchestration: readOrchestration(source),
+    llm: readLlm(source),
+    paths: readPaths(source),
+    database: readDatabase(source),
+    redis: readRedis(source),
+    telemetry: readTelemetry(source),
+    http: readHttp(source),
+    storage: readStorage(source),
+    git: readGit(source),
+    worker: readWorker(source),
+  }
+}

@@ -1,0 +1,44 @@
+import { maskUrl, secretsInUrl } from './mask-url.ts'
+import type { Config } from './types.ts'
+
+/** Keys of the configuration whose text is a secret wherever they occur. */
+export const SECRET_FIELDS: readonly string[] = ['token', 'access_key', 'secret_key', 'account_key', 'api_key']
+/** Keys that entries of `llm.model_list` may carry beyond ours. */
+const SECRET_NAME = /key|token|secret|password|credential|authorization|cookie/i
+/** Variables of providers that hold addresses and names, not secrets. */
+const PLAIN_VARIABLE = /(_BASE|_BASE_URL|_VERSION|_PROJECT|_LOCATION|_REGION|_REGION_NAME|_PROFILE|_ORGANIZATION|_ROLE_ARN|_ROLE_NAME)$/
+const REFERENCE = /^os\.environ\//
+
+/** The configuration as it may be shown: secrets that are set read `***`, unset ones stay empty. */
+export function maskedConfig(config: Config): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(config).map(([key, value]) => [key, masked(value, [key])]))
+}
+
+function masked(value: unknown, path: readonly string[]): unknown {
+  if (typeof value === 'string') {
+    if (!isSecret(path, value)) return maskUrl(value)
+    return value === '' ? '' : '***'
+  }
+  if (Array.isArray(value)) return value.map((item, index) => masked(item, [...path, String(index)]))
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, masked(inner, [...path, key])]))
+}
+
+function isSecret(path: readonly string[], value: string): boolean {
+  const key = path.at(-1) ?? ''
+  if (path[1] === 'credentials') return !PLAIN_VARIABLE.test(key)
+  if (path[1] === 'model_list') return path.slice(3).some((name) => SECRET_NAME.test(name)) && !REFERENCE.test(value)
+  return SECRET_FIELDS.includes(key)
+}
+
+/** Every literal secret of the configuration, so that the log can replace them. No empty strings, no repeats. */
+export function secretsOf(config: Config): string[] {
+  const found = new Set<string>()
+  const collect = (value: unknown, path: readonly string[]) => {
+    if (typeof value === 'string') for (const secret of isSecret(path, value) ? [value] : secretsInUrl(value)) found.add(secret)
+    else if (typeof value === 'object' && value !== null) for (const [key, inner] of Object.entries(value)) collect(inner, [...path, key])
+  }
+  collect(config, [])
+  found.delete('')
+  return [...found]
+}

@@ -1,0 +1,43 @@
+import * as v from 'valibot'
+import { baseUrl, choice, nonEmpty, text, textList } from '../fields.ts'
+import type { Source } from '../source.ts'
+import type { GitConfig, GitProvider } from '../types.ts'
+
+const HOSTS: Record<GitProvider, string> = { GITHUB: 'github.com', AZURE_DEVOPS: 'dev.azure.com', GITLAB: 'gitlab.com' }
+const PLACEHOLDERS: Record<string, GitProvider> = { PROVIDER_A: 'GITHUB', PROVIDER_B: 'AZURE_DEVOPS', PROVIDER_C: 'GITLAB' }
+const names = ['GITHUB', 'AZURE_DEVOPS', 'GITLAB'] as const
+const spellings = { ...PLACEHOLDERS, ...Object.fromEntries(names.flatMap((name) => [[name, name] as const, [HOSTS[name], name] as const])) }
+
+export const gitSchema = v.object({
+  provider: choice<GitProvider>('GITHUB', spellings, [...names, ...Object.values(HOSTS)]),
+  pat_user_env: text('GIT_USER'),
+  pat_token_env: text('GIT_TOKEN'),
+  author_name: text('Platform', nonEmpty),
+  author_email: text('platform@noreply.invalid', nonEmpty),
+  base_url: baseUrl('', { test: isBaseUrl, text: 'must be https://<host>[:port] without user, path or query' }),
+  api_url: baseUrl('', { test: isApiUrl, text: 'must be an http:// or https:// URL without user or query' }),
+  ca_file: text(''),
+  allow_private_hosts: textList([]),
+})
+
+export function readGit(source: Source): GitConfig {
+  const { pat_user_env, pat_token_env, ...values } = source.section('git', gitSchema).values
+  return {
+    ...values,
+    allow_private_hosts: values.allow_private_hosts.map((host) => host.toLowerCase()),
+    host: values.base_url === '' ? HOSTS[values.provider] : new URL(values.base_url).host,
+    user: source.variable(pat_user_env),
+    token: source.variable(pat_token_env),
+  }
+}
+
+function isBaseUrl(value: string): boolean {
+  return value === '' || (isApiUrl(value) && new URL(value).protocol === 'https:' && new URL(value).pathname === '/')
+}
+
+function isApiUrl(value: string): boolean {
+  if (value === '') return true
+  if (!URL.canParse(value)) return false
+  const url = new URL(value)
+  return ['http:', 'https:'].includes(url.protocol) && url.username + url.password + url.search + url.hash === ''
+}

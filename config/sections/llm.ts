@@ -1,0 +1,56 @@
+import * as v from 'valibot'
+import { missingVariables, providerOf, providerVariables } from '../../src/llm/provider-variables.ts'
+import { decimal, integer, nonEmpty, text } from '../fields.ts'
+import type { Source } from '../source.ts'
+import type { LlmConfig } from '../types.ts'
+import { modelList, referencedVariables } from './model-list.ts'
+
+export const llmSchema = v.object({
+  model: text('anthropic/claude-sonnet-5', nonEmpty),
+  small_model: text('anthropic/claude-haiku-4-5', nonEmpty),
+  web_search_model: text(''),
+  temperature: decimal(0.1, { min: 0 }),
+  max_output_tokens: integer(32000, { min: 1 }),
+  timeout: decimal(600, { above: 0 }),
+  model_list: modelList,
+})
+
+type Values = v.InferOutput<typeof llmSchema>
+const ROLES = ['model', 'small_model'] as const
+
+export function readLlm(source: Source): LlmConfig {
+  const { values, failed } = source.section('llm', llmSchema)
+  if (!failed.has('model_list')) {
+    checkAliases(source, values, failed)
+    checkCredentials(source, modelsToCheck(values, failed))
+  }
+  return { ...values, credentials: credentials(source, values) }
+}
+
+function checkAliases(source: Source, values: Values, failed: ReadonlySet<string>): void {
+  if (values.model_list.length === 0) return
+  const names = new Set(values.model_list.map((entry) => entry.model_name))
+  for (const role of ROLES)
+    if (!failed.has(role) && !names.has(values[role])) source.problem(`llm.${role} must equal a model_name of llm.model_list`)
+}
+
+/** With a list, its entries are checked and the aliases are not; without one, the models themselves. */
+function modelsToCheck(values: Values, failed: ReadonlySet<string>): string[] {
+  if (values.model_list.length > 0) return values.model_list.map((entry) => entry.litellm_params.model)
+  return [...ROLES, 'web_search_model' as const].filter((role) => !failed.has(role)).map((role) => values[role])
+}
+
+/** Presence is what counts here: an empty value passes. */
+function checkCredentials(source: Source, models: readonly string[]): void {
+  const missing = new Set(models.flatMap((model) => missingVariables(providerOf(model), source.exists)))
+  if (missing.size > 0)
+    source.problem(
+      `LLM credentials missing from environment: ${[...missing].join('; ')}. ` +
+        'Set the listed env vars or configure llm.model_list in config.yaml.',
+    )
+}
+
+function credentials(source: Source, values: Values): Record<string, string> {
+  const names = new Set([...providerVariables, ...referencedVariables(values.model_list)])
+  return Object.fromEntries([...names].filter(source.exists).map((name) => [name, source.variable(name)]))
+}

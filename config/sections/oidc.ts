@@ -1,0 +1,36 @@
+import * as v from 'valibot'
+import { baseUrl, integer, text } from '../fields.ts'
+import type { Source } from '../source.ts'
+import type { OidcConfig } from '../types.ts'
+
+const DEFAULT_SCOPE = 'openid profile email'
+const MICROSOFT_LOGIN_HOST = 'login.microsoftonline.com'
+const PLACEHOLDER = '{client_id}'
+
+export const oidcSchema = v.object({
+  issuer_url: baseUrl(''),
+  client_id: text(''),
+  audience: text(''),
+  scope: text(DEFAULT_SCOPE),
+  clock_skew_seconds: integer(60, { min: 0 }),
+})
+
+export function readOidc(source: Source): OidcConfig {
+  const { values, failed } = source.section('oidc', oidcSchema)
+  if (values.client_id === '' && !failed.has('client_id')) {
+    if (values.issuer_url !== '')
+      source.problem(
+        'oidc.issuer_url is set but oidc.client_id is empty; set oidc.client_id (and optionally oidc.audience) in config.yaml.',
+      )
+    if (values.scope.includes(PLACEHOLDER)) source.problem('oidc.scope references {client_id} but oidc.client_id is empty.')
+  }
+  return { ...values, scope: effectiveScope(values) }
+}
+
+/** A Microsoft issuer hands out tokens for this API only when asked for the API's own scope. */
+function effectiveScope({ issuer_url, client_id, scope }: OidcConfig): string {
+  if (scope === DEFAULT_SCOPE && hostOf(issuer_url) === MICROSOFT_LOGIN_HOST) return `${scope} api://${client_id}/.default`
+  return scope.replaceAll(PLACEHOLDER, () => client_id)
+}
+
+const hostOf = (url: string) => (URL.canParse(url) ? new URL(url).hostname : '')

@@ -1,0 +1,53 @@
+import * as v from 'valibot'
+import { baseUrl, decimal, flag, text } from '../fields.ts'
+import type { Source } from '../source.ts'
+import type { Config, IacServiceConfig, OptionalServiceConfig, ServiceConfig } from '../types.ts'
+
+export const iacSchema = v.object({
+  endpoint: baseUrl('http://iac:8082'),
+  token_env: text('PLATFORM_IAC_TOKEN'),
+  timeout: decimal(30, { above: 0 }),
+  job_poll_interval: decimal(5, { min: 0 }),
+  job_timeout: decimal(3600, { above: 0 }),
+})
+
+export const optionalServiceSchema = v.object({
+  enabled: flag(false),
+  endpoint: baseUrl(''),
+  token_env: text(''),
+  timeout: decimal(30, { above: 0 }),
+})
+
+export function readServices(source: Source): Config['services'] {
+  return {
+    iac: readIac(source),
+    notifications: readOptional(source, 'services.notifications'),
+    mapping: readOptional(source, 'services.mapping'),
+    authz: readOptional(source, 'services.authz'),
+  }
+}
+
+function readIac(source: Source): IacServiceConfig {
+  const { values } = source.section('services.iac', iacSchema)
+  if (values.endpoint === '')
+    source.problem('services.iac.endpoint is empty; the IaC service is mandatory. Point it at an implementation of the iac contract.')
+  return { ...values, token: source.variable(values.token_env) }
+}
+
+function readOptional(source: Source, path: string): OptionalServiceConfig {
+  const { values } = source.section(path, optionalServiceSchema)
+  return { ...values, token: source.variable(values.token_env) }
+}
+
+/** The check of the assembled configuration: each sidecar that will be called has a token. Null when all have. */
+export function missingTokens({ iac, notifications, mapping, authz }: Config['services']): string | null {
+  const optional = Object.entries({ notifications, mapping, authz }).filter(([, service]) => service.enabled)
+  const called: [string, ServiceConfig][] = [['iac', iac], ...optional]
+  const missing = called.filter(([, service]) => service.token === '')
+  if (missing.length === 0) return null
+  const listed = missing.map(([name, { token_env }]) => `services.${name} → ${token_env === '' ? 'token_env is empty' : `$${token_env}`}`)
+  return (
+    `Services the core calls have no bearer token in the environment: ${listed.join('; ')}. Set the listed env vars; ` +
+    'the optional sidecars can also be flipped to enabled: false (services.iac cannot — it is mandatory).'
+  )
+}

@@ -1,0 +1,89 @@
+import * as v from 'valibot'
+import { baseUrl, choice, decimal, fileName, integer, nonEmpty, text } from '../fields.ts'
+import { withoutUserinfo } from '../mask-url.ts'
+import type { Source } from '../source.ts'
+import type { StorageConfig, StorageProvider } from '../types.ts'
+
+const PROVIDERS = ['BUNDLED', 'S3', 'STORAGE_ACCOUNT'] as const
+const spellings = Object.fromEntries(PROVIDERS.flatMap((name) => [[name, name] as const, [name.toLowerCase(), name] as const]))
+
+export const storageSchema = v.object({
+  provider: choice<StorageProvider>('BUNDLED', spellings, PROVIDERS),
+  bucket: text('platform-artifacts', nonEmpty),
+  engine_state_bucket: text('platform-terraform-state'),
+  engine_state_filename: fileName('terraform.tfstate'),
+  endpoint_url: baseUrl('http://object-storage:9000'),
+  public_endpoint_url: baseUrl('http://localhost:9000'),
+  region: text('us-east-1'),
+  access_key_env: text('BUNDLED_ACCESS_KEY'),
+  secret_key_env: text('BUNDLED_SECRET_KEY'),
+  account_key_env: text('STORAGE_ACCOUNT_KEY'),
+  connect_timeout: decimal(3, { above: 0 }),
+  read_timeout: decimal(10, { above: 0 }),
+  max_attempts: integer(3, { min: 1 }),
+  presign_expiry_seconds: integer(172800),
+})
+
+/** Spellings of earlier configuration files. */
+export const storageAliases = {
+  terraform_state_bucket: 'engine_state_bucket',
+  terraform_state_filename: 'engine_state_filename',
+}
+
+type Values = v.InferOutput<typeof storageSchema>
+
+export function readStorage(source: Source): StorageConfig {
+  const { values, failed } = source.section('storage', storageSchema, storageAliases)
+  checkPresignExpiry(source, values.presign_expiry_seconds)
+  const { access_key_env, secret_key_env, account_key_env, ...rest } = values
+  const usable = !failed.has('provider') && !failed.has('endpoint_url')
+  return {
+    ...rest,
+    access_key: bundledKey(source, values.provider, access_key_env),
+    secret_key: bundledKey(source, values.provider, secret_key_env),
+    ...(usable ? readAccount(source, values) : { account_name: '', account_key: '' }),
+  }
+}
+
+function checkPresignExpiry(source: Source, seconds: number): void {
+  if (seconds >= 108_000 && seconds <= 604_800) return
+  source.problem(
+    'storage.presign_expiry_seconds must be between 108000 (30h, to outlive the cached session detail aggregate) ' +
+      `and 604800 (the SigV4 7-day limit); got ${seconds}.`,
+  )
+}
+
+const OLDER_NAMES: Record<string, string> = { BUNDLED_ACCESS_KEY: 'RUSTFS_ACCESS_KEY', BUNDLED_SECRET_KEY: 'RUSTFS_SECRET_KEY' }
+/** The credential pair with which the bundled store starts. */
+const BUNDLED_KEY = 'bundledadmin'
+
+/** A variable that exists but is empty means "no key"; only an absent one takes the bundled store's default. */
+function bundledKey(source: Source, provider: StorageProvider, name: string): string {
+  const names = [name, OLDER_NAMES[name]].filter((candidate) => candidate !== undefined)
+  const set = names.map(source.variable).find((value) => value !== '')
+  if (set !== undefined) return set
+  return provider === 'BUNDLED' && !names.some(source.exists) ? BUNDLED_KEY : ''
+}
+
+function readAccount(source: Source, values: Values): { account_name: string; account_key: string } {
+  if (values.provider !== 'STORAGE_ACCOUNT') return { account_name: '', account_key: '' }
+  const account_name = accountName(values.endpoint_url)
+  const account_key = source.variable(values.account_key_env)
+  if (account_name === '')
+    source.problem(
+      'storage.endpoint_url must be an account blob endpoint (https://<account>.blob.core.windows.net) when ' +
+        `storage.provider is STORAGE_ACCOUNT; cannot derive an account name from '${withoutUserinfo(values.endpoint_url)}'.`,
+    )
+  if (account_key === '') source.problem(`storage.provider STORAGE_ACCOUNT requires env var ${values.account_key_env}.`)
+  return { account_name, account_key }
+}
+
+/** `https://<account>.blob.…`, or the emulator form `http://host:port/<account>`; empty when neither. */
+function accountName(endpoint: string): string {
+  if (!/^https?:\/\//i.test(endpoint) || !URL.canParse(endpoint)) return ''
+  const url = new URL(endpoint)
+  const [account, service] = url.hostname.split('.')
+  if (service === 'blob') return account ?? ''
+  const segments = url.pathname.split('/').filter((segment) => segment !== '')
+  return segments.length === 1 ? (segments[0] ?? '') : ''
+}

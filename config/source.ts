@@ -1,0 +1,71 @@
+import * as v from 'valibot'
+
+export type Environment = Record<string, string | undefined>
+type Section = v.ObjectSchema<v.ObjectEntries, undefined>
+
+/** File and environment as the sections read them; problems pile up instead of stopping at the first. */
+export interface Source {
+  /**
+   * Reads the section at a dotted path. Unknown keys are ignored, an absent or empty section is all
+   * defaults. Fields that break their rule are reported, listed in `failed` and given their default.
+   * @param aliases older spellings of keys, by older spelling
+   */
+  section<S extends Section>(path: string, schema: S, aliases?: Record<string, string>): Values<S>
+  /** Value of an environment variable, trimmed; empty when unset, blank or when no variable is named. */
+  variable(name: string): string
+  /** Whether the variable exists, even if empty. */
+  exists(name: string): boolean
+  problem(text: string): void
+  readonly problems: readonly string[]
+}
+export interface Values<S extends Section> {
+  values: v.InferOutput<S>
+  failed: ReadonlySet<string>
+}
+
+type Mapping = Record<string, unknown>
+const isMapping = (value: unknown): value is Mapping => typeof value === 'object' && value !== null && !Array.isArray(value)
+
+export function createSource(document: Mapping, env: Environment): Source {
+  const problems: string[] = []
+  const problem = (text: string) => {
+    if (!problems.includes(text)) problems.push(text)
+  }
+  const mapping = (path: string): Mapping => {
+    let current = document
+    let walked = ''
+    for (const key of path === '' ? [] : path.split('.')) {
+      walked = walked === '' ? key : `${walked}.${key}`
+      const next = Object.hasOwn(current, key) ? current[key] : undefined
+      if (next !== undefined && next !== null && !isMapping(next)) problem(`${walked} must be a mapping`)
+      current = isMapping(next) ? next : {}
+    }
+    return current
+  }
+  const valueOf = (name: string) => (Object.hasOwn(env, name) ? env[name] : undefined)
+  return {
+    problems,
+    problem,
+    variable: (name) => valueOf(name)?.trim() ?? '',
+    exists: (name) => valueOf(name) !== undefined,
+    section(path, schema, aliases = {}) {
+      const raw = renamed(mapping(path), aliases)
+      const parsed = v.safeParse(schema, raw)
+      if (parsed.success) return { values: parsed.output, failed: new Set() }
+      const failed = new Set<string>()
+      for (const issue of parsed.issues) {
+        const at = v.getDotPath(issue) ?? ''
+        failed.add(at.split('.')[0] ?? '')
+        problem(`${path === '' ? at : `${path}.${at}`} ${issue.message}`)
+      }
+      const rest = Object.fromEntries(Object.entries(raw).filter(([key]) => !failed.has(key)))
+      return { values: v.parse(schema, rest), failed }
+    },
+  }
+}
+
+function renamed(raw: Mapping, aliases: Record<string, string>): Mapping {
+  const result = { ...raw }
+  for (const [older, name] of Object.entries(aliases)) if (Object.hasOwn(raw, older) && !Object.hasOwn(raw, name)) result[name] = raw[older]
+  return result
+}

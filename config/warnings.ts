@@ -1,0 +1,18 @@
+import type { Config } from './types.ts'
+
+/** What an operator should know although the platform starts. Holds no secret. */
+export function configWarnings(config: Config): string[] {
+  const warnings: string[] = []
+  if (config.oidc.issuer_url === '')
+    warnings.push('oidc.issuer_url is empty: authentication is disabled, every caller is the local developer')
+  if (config.git.user === '' || config.git.token === '')
+    warnings.push('git user or token is unset: pushes, pull-request creation and merge will fail')
+  if (config.storage.engine_state_bucket === '')
+    warnings.push('storage.engine_state_bucket is empty: each repository must declare its own remote backend')
+  if (!config.telemetry.collector_url.endsWith('/'))
+    warnings.push('telemetry.collector_url does not end in "/": v1/traces is appended to it as it is')
+  for (const [name, service] of Object.entries(config.services))
+    if ('enabled' in service && service.enabled && service.endpoint === '')
+      warnings.push(`services.${name} is enabled without an endpoint: every call to it will fail`)
+  return warnings
+}

@@ -1,0 +1,41 @@
+import { ConfigError, loadConfig } from '../../config/load.ts'
+import type { Config } from '../../config/types.ts'
+
+/** What the platform demands when there is no file. */
+export const MINIMAL: Record<string, string | undefined> = {
+  PLATFORM_SQL_DATABASE_URL: 'postgresql://platform:pg-secret@db:5432/platform',
+  PLATFORM_IAC_TOKEN: 'iac-token',
+  ANTHROPIC_API_KEY: 'anthropic-key',
+}
+
+export const load = (file: string | null = null, env: Record<string, string | undefined> = {}): Promise<Config> =>
+  loadConfig({ ...MINIMAL, ...env }, async () => file)
+
+/** The problems of a configuration that must not load. */
+export async function problemsOf(file: string | null, env: Record<string, string | undefined> = {}): Promise<readonly string[]> {
+  try {
+    await load(file, env)
+  } catch (error) {
+    if (error instanceof ConfigError) return error.problems
+    throw error
+  }
+  throw new Error('the configuration was accepted')
+}
+
+/** Walks a dotted path of the configuration. */
+export function at(value: unknown, path: string): unknown {
+  let current = value
+  for (const key of path.split('.')) {
+    if (typeof current !== 'object' || current === null) return undefined
+    current = Object.entries(current).find(([name]) => name === key)?.[1]
+  }
+  return current
+}
+
+/** YAML of one field, e.g. `yaml('oidc.scope', 'openid')`; the value is inserted as YAML text. */
+export function yaml(path: string, value: string): string {
+  return path
+    .split('.')
+    .map((key, depth, keys) => `${'  '.repeat(depth)}${key}:${depth === keys.length - 1 ? ` ${value}` : ''}`)
+    .join('\n')
+}
