@@ -53,13 +53,13 @@ export interface AgentRequest<Result> {
   /** Characters after which a tool result is cut with a note. Default 200,000. */
   max_result_chars?: number
   signal: AbortSignal
-  /** Told of every model call and tool call, for telemetry and token counts. */
+  /** Told of every model call and tool call, for telemetry and token counts; `error` is for the log. */
   observe?: (event: AgentEvent) => void
 }
 
 export type AgentEvent =
   | { type: 'inference'; chain: ChainName; model: string; usage: Usage; duration_ms: number; finish: string }
-  | { type: 'tool'; chain: ChainName; name: string; success: boolean; duration_ms: number }
+  | { type: 'tool'; chain: ChainName; name: string; success: boolean; duration_ms: number; error?: unknown }
 
 export interface AgentResult<Result> {
   value: Result

@@ -1,0 +1,14 @@
+import { infer } from './infer.ts'
+import { openingMessages } from './opening-messages.ts'
+import type { AgentRequest } from './types.ts'
+
+/**
+ * One plain-text call without tools (STATUS_UPDATE). The finish reason is not checked: a cut text is
+ * still a text.
+ */
+export async function askText(
+  request: Pick<AgentRequest<string>, 'llm' | 'chain' | 'role' | 'system' | 'query' | 'conversation' | 'signal' | 'observe'>,
+): Promise<string> {
+  const reply = await infer(request, openingMessages(request), [])
+  return reply.text.trim()
+}

@@ -1,0 +1,46 @@
+/**
+ * What a chain already knows about the present state of the workspace: successful calls by name and
+ * parameters, and the tools that answer once per state. A mutation clears both.
+ */
+export interface CallMemory {
+  /** Id of the earlier successful call with the same name and parameters. */
+  earlier(name: string, args: Record<string, unknown>): string | undefined
+  remember(id: string, name: string, args: Record<string, unknown>): void
+  withdraw(name: string): void
+  isWithdrawn(name: string): boolean
+  clear(): void
+}
+
+export function createCallMemory(): CallMemory {
+  const calls = new Map<string, string>()
+  const withdrawn = new Set<string>()
+  return {
+    earlier: (name, args) => calls.get(keyOf(name, args)),
+    remember: (id, name, args) => {
+      calls.set(keyOf(name, args), id)
+    },
+    withdraw: (name) => {
+      withdrawn.add(name)
+    },
+    isWithdrawn: (name) => withdrawn.has(name),
+    clear: () => {
+      calls.clear()
+      withdrawn.clear()
+    },
+  }
+}
+
+/** `explanation` says why, not what: it does not make a call another one. */
+function keyOf(name: string, { explanation: _, ...parameters }: Record<string, unknown>): string {
+  return `${name} ${JSON.stringify(sorted(parameters))}`
+}
+
+function sorted(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sorted)
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(
+    Object.entries(value)
+      .sort(([a], [b]) => (a < b ? -1 : 1))
+      .map(([key, item]) => [key, sorted(item)]),
+  )
+}

@@ -1,0 +1,15 @@
+import * as v from 'valibot'
+import { explanation, strings } from './fields.ts'
+import { sentinel } from './sentinel.ts'
+
+const schema = v.object({
+  templates: strings('Names of the resource templates that the request needs, exactly as listed'),
+  abbreviations: strings('Lines of the list of abbreviations that the request needs, copied verbatim'),
+  explanation: explanation('Why these were chosen'),
+})
+
+export type ConstructedInformation = v.InferOutput<typeof schema>
+
+/** Ends PROMPT_COMPOSITOR. */
+export const constructInformationTool = () =>
+  sentinel({ name: 'construct_information', description: 'Report the templates and abbreviations that the request needs.', schema })

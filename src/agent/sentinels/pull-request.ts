@@ -1,0 +1,20 @@
+import * as v from 'valibot'
+import { told } from './fields.ts'
+import { sentinel } from './sentinel.ts'
+
+const MAX_TITLE = 256
+
+const schema = v.object({
+  title: v.pipe(
+    v.string(),
+    v.transform((title) => title.trim().replaceAll(/\s+/g, ' ').slice(0, MAX_TITLE)),
+    told('One line that says what the change does'),
+  ),
+  description: told('What changes and why, in markdown'),
+})
+
+export type PullRequestText = v.InferOutput<typeof schema>
+
+/** Ends PR_GENERATOR. The title is one line of at most 256 characters. */
+export const pullRequestTool = () =>
+  sentinel({ name: 'generate_pull_request', description: 'Report title and description of the pull request.', schema })

@@ -1,0 +1,34 @@
+import { type ReportDocuments, reportSchemas } from '../../reports/schemas.ts'
+import type { ReportType } from '../../sessions/types.ts'
+import type { Tool } from '../types.ts'
+import { sentinel } from './sentinel.ts'
+
+const tools: { [Type in ReportType]: () => Tool<ReportDocuments[Type]> } = {
+  generate: () =>
+    sentinel({
+      name: 'generate_engine_plan_report',
+      description: 'Report the changes of the plan, their impact and their cost.',
+      schema: reportSchemas.generate,
+    }),
+  drift: () =>
+    sentinel({
+      name: 'generate_engine_drift_report',
+      description: 'Report which drift was remediated and which was not.',
+      schema: reportSchemas.drift,
+    }),
+  apply: () =>
+    sentinel({
+      name: 'generate_engine_apply_report',
+      description: 'Report what the engine changed and what failed.',
+      schema: reportSchemas.apply,
+    }),
+  import: () =>
+    sentinel({
+      name: 'generate_engine_import_report',
+      description: 'Report which resources were imported and which were not.',
+      schema: reportSchemas.import,
+    }),
+}
+
+/** Ends REPORT_GENERATOR for a report of this type. */
+export const reportTool = <Type extends ReportType>(type: Type): Tool<ReportDocuments[Type]> => tools[type]()

@@ -1,0 +1,14 @@
+import * as v from 'valibot'
+import { told } from './fields.ts'
+import { sentinel } from './sentinel.ts'
+
+const schema = v.object({
+  status: told('done, or what is left'),
+  summary: told('What was changed, in one short paragraph'),
+})
+
+export type TaskResult = v.InferOutput<typeof schema>
+
+/** Ends IAC_GENERATOR. */
+export const taskCompleteTool = () =>
+  sentinel({ name: 'task_complete', description: 'Report that all files are written and what they now do.', schema })
