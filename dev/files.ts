@@ -1,0 +1,47 @@
+import { randomBytes } from 'node:crypto'
+import { mkdir, open, readFile, rename, rm } from 'node:fs/promises'
+import { dirname } from 'node:path'
+
+/** Writes beside the target, flushes, renames: a reader sees the old or the new file, never a part. */
+export async function writeAtomically(path: string, body: string | Uint8Array | readonly Uint8Array[], mode = 0o600): Promise<void> {
+  await mkdir(dirname(path), { recursive: true })
+  const temporary = `${path}.${randomBytes(6).toString('hex')}.tmp`
+  const file = await open(temporary, 'wx', mode)
+  try {
+    if (Array.isArray(body)) await file.writev(body)
+    else await file.writeFile(body as string | Uint8Array)
+    await file.sync()
+  } catch (error) {
+    await file.close()
+    await rm(temporary, { force: true })
+    throw error
+  }
+  await file.close()
+  await rename(temporary, path)
+}
+
+/** The file's text, or null when there is none. */
+export async function readText(path: string): Promise<string | null> {
+  try {
+    return await readFile(path, 'utf8')
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null
+    throw error
+  }
+}
+
+/** Runs tasks with the same key one after the other. */
+export function createKeyedLock(): <T>(key: string, task: () => Promise<T>) => Promise<T> {
+  const tails = new Map<string, Promise<unknown>>()
+  return async (key, task) => {
+    const previous = tails.get(key) ?? Promise.resolve()
+    const current = previous.then(task, task)
+    const tail = current.catch(() => {})
+    tails.set(key, tail)
+    try {
+      return await current
+    } finally {
+      if (tails.get(key) === tail) tails.delete(key)
+    }
+  }
+}

@@ -1,0 +1,76 @@
+import { X509Certificate } from 'node:crypto'
+import { join } from 'node:path'
+import { generate } from 'selfsigned'
+import { readText, writeAtomically } from '../files.ts'
+
+export interface Certificates {
+  ca_pem: string
+  /** PEM file of the authority, for git's `http.sslCAInfo` and `NODE_EXTRA_CA_CERTS`. */
+  ca_file: string
+  cert: string
+  key: string
+}
+
+const DAY_MS = 86_400_000
+const VALID_MS = 820 * DAY_MS
+
+/**
+ * The authority and the server certificate of the sample git host (127.0.0.1 and localhost), made once
+ * a folder and renewed when less than a month is left. The authority's key is not kept.
+ */
+export async function loadCertificates(folder: string): Promise<Certificates> {
+  const ca_file = join(folder, 'ca.pem')
+  const bundle_file = join(folder, 'server.pem')
+  const [ca_pem, bundle] = await Promise.all([readText(ca_file), readText(bundle_file)])
+  if (ca_pem !== null && bundle !== null) {
+    const { cert, key } = split(bundle)
+    if (usable(ca_pem, cert)) return { ca_pem, ca_file, cert, key }
+  }
+  const made = await create()
+  await writeAtomically(bundle_file, `${made.cert}\n${made.key}`)
+  await writeAtomically(ca_file, made.ca_pem, 0o644)
+  return { ...made, ca_file }
+}
+
+function split(bundle: string): { cert: string; key: string } {
+  const end = bundle.indexOf('-----BEGIN', 10)
+  return end < 0 ? { cert: bundle, key: '' } : { cert: bundle.slice(0, end).trim(), key: bundle.slice(end) }
+}
+
+function usable(ca_pem: string, cert: string): boolean {
+  try {
+    const server = new X509Certificate(cert)
+    return server.verify(new X509Certificate(ca_pem).publicKey) && server.validToDate.getTime() > Date.now() + 30 * DAY_MS
+  } catch {
+    return false
+  }
+}
+
+async function create(): Promise<{ ca_pem: string; cert: string; key: string }> {
+  const period = { notBeforeDate: new Date(Date.now() - DAY_MS), notAfterDate: new Date(Date.now() + VALID_MS) }
+  const shape = { keyType: 'ec', curve: 'P-256', algorithm: 'sha256', ...period } as const
+  const authority = await generate([{ name: 'commonName', value: 'Platform sample git host authority' }], {
+    ...shape,
+    extensions: [
+      { name: 'basicConstraints', cA: true, critical: true },
+      { name: 'keyUsage', keyCertSign: true, cRLSign: true, critical: true },
+    ],
+  })
+  const server = await generate([{ name: 'commonName', value: 'localhost' }], {
+    ...shape,
+    ca: { key: authority.private, cert: authority.cert },
+    extensions: [
+      { name: 'basicConstraints', cA: false },
+      { name: 'keyUsage', digitalSignature: true, critical: true },
+      { name: 'extKeyUsage', serverAuth: true },
+      {
+        name: 'subjectAltName',
+        altNames: [
+          { type: 2, value: 'localhost' },
+          { type: 7, ip: '127.0.0.1' },
+        ],
+      },
+    ],
+  })
+  return { ca_pem: authority.cert, cert: server.cert, key: server.private }
+}

@@ -1,0 +1,109 @@
+import { mkdir, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { readText } from '../files.ts'
+import { git, gitOrThrow } from './git.ts'
+
+export interface Repository {
+  owner: string
+  name: string
+  /** Absolute path of the bare repository. */
+  path: string
+  /** Reading needs the credentials too. */
+  private: boolean
+}
+
+/** Content of a first commit: a folder on disk, or files by path (`symlink` makes a link). */
+export type RepositoryContent = { folder: string } | { files: Record<string, string | { symlink: string }> }
+
+const NAME = /^[A-Za-z0-9](?:[A-Za-z0-9._-]{0,98}[A-Za-z0-9_-])?$/
+
+export const repositoryPath = (data_dir: string, owner: string, name: string): string =>
+  join(data_dir, 'repositories', owner, `${name}.git`)
+
+/** The repository of that name, or null. Names with anything but safe characters do not exist. */
+export async function findRepository(data_dir: string, owner: string, name: string): Promise<Repository | null> {
+  if (!NAME.test(owner) || !NAME.test(name)) return null
+  const path = repositoryPath(data_dir, owner, name)
+  const flags = await readText(join(path, 'platform-host.json'))
+  if (flags === null) return null
+  return { owner, name, path, private: (JSON.parse(flags) as { private: boolean }).private }
+}
+
+export async function listRepositories(data_dir: string): Promise<Repository[]> {
+  const root = join(data_dir, 'repositories')
+  const found: Repository[] = []
+  for (const owner of (await readdir(root).catch(() => [])).sort()) {
+    for (const entry of (await readdir(join(root, owner)).catch(() => [])).sort()) {
+      const repository = entry.endsWith('.git') ? await findRepository(data_dir, owner, entry.slice(0, -4)) : null
+      if (repository) found.push(repository)
+    }
+  }
+  return found
+}
+
+/**
+ * Creates a bare repository with one commit on `main`; an existing one is left as it is. Without
+ * content the repository is empty.
+ */
+export async function createRepository(
+  data_dir: string,
+  options: { owner: string; name: string; content?: RepositoryContent; private?: boolean; message?: string },
+): Promise<Repository> {
+  const { owner, name } = options
+  if (!NAME.test(owner) || !NAME.test(name)) throw new Error(`no valid repository name: ${owner}/${name}`)
+  const existing = await findRepository(data_dir, owner, name)
+  if (existing) return existing
+  const path = repositoryPath(data_dir, owner, name)
+  await rm(path, { recursive: true, force: true })
+  await mkdir(dirname(path), { recursive: true })
+  await gitOrThrow(['init', '--quiet', '--bare', '--initial-branch=main', path])
+  for (const [key, value] of Object.entries(SERVER_OPTIONS)) await gitOrThrow(['--git-dir', path, 'config', key, value])
+  if (options.content) await commitContent(path, options.content, options.message ?? 'Initial import')
+  await writeFile(join(path, 'platform-host.json'), JSON.stringify({ private: options.private ?? false }))
+  return { owner, name, path, private: options.private ?? false }
+}
+
+/** Shallow and partial clones of any commit, as the large hosts allow them. */
+const SERVER_OPTIONS = {
+  'uploadpack.allowReachableSHA1InWant': 'true',
+  'uploadpack.allowAnySHA1InWant': 'true',
+  'uploadpack.allowTipSHA1InWant': 'true',
+  'uploadpack.allowFilter': 'true',
+  'receive.shallowUpdate': 'true',
+}
+
+async function commitContent(path: string, content: RepositoryContent, message: string): Promise<void> {
+  const temporary = await mkdtemp(join(tmpdir(), 'platform-seed-'))
+  try {
+    const tree = 'folder' in content ? content.folder : await writeTree(join(temporary, 'tree'), content.files)
+    const options = { cwd: tree, env: { GIT_DIR: path, GIT_WORK_TREE: tree, GIT_INDEX_FILE: join(temporary, 'index') } }
+    await gitOrThrow(['add', '--all', '.'], options)
+    const tree_id = await gitOrThrow(['write-tree'], options)
+    const commit = await gitOrThrow(['commit-tree', tree_id, '-m', message], options)
+    await gitOrThrow(['update-ref', 'refs/heads/main', commit], options)
+  } finally {
+    await rm(temporary, { recursive: true, force: true })
+  }
+}
+
+async function writeTree(root: string, files: Record<string, string | { symlink: string }>): Promise<string> {
+  await mkdir(root, { recursive: true })
+  for (const [name, body] of Object.entries(files)) {
+    const target = join(root, name)
+    await mkdir(dirname(target), { recursive: true })
+    if (typeof body === 'string') await writeFile(target, body)
+    else await symlink(body.symlink, target)
+  }
+  return root
+}
+
+/** Commit id of a branch, or null. The name is never an option: it is looked up as a full reference. */
+export async function branchCommit(repository: Repository, branch: string): Promise<string | null> {
+  const output = await git(['--git-dir', repository.path, 'rev-parse', '--verify', '--quiet', `refs/heads/${branch}^{commit}`])
+  return output.code === 0 ? output.stdout.trim() : null
+}
+
+export async function defaultBranch(repository: Repository): Promise<string> {
+  return gitOrThrow(['--git-dir', repository.path, 'symbolic-ref', '--short', 'HEAD'])
+}

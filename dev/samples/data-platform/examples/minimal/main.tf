@@ -1,0 +1,5 @@
+module "dataset" {
+  source = "../../modules/dataset"
+
+  name = "example"
+}

@@ -1,0 +1,3 @@
+environment  = "staging"
+zones        = ["a", "b"]
+min_replicas = 2

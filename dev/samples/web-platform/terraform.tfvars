@@ -1,0 +1,3 @@
+environment  = "dev"
+zones        = ["a"]
+min_replicas = 1
