@@ -25,7 +25,7 @@ export async function readDocument(env: Environment, readFile: ReadFile): Promis
 
 function parse(text: string): Record<string, unknown> {
   const lines = new LineCounter()
-  const document = parseDocument(text, { merge: true, lineCounter: lines, logLevel: 'silent' })
+  const document = parseDocument(text, { merge: true, lineCounter: lines })
   const [error] = document.errors
   if (error) {
     const { line, col } = lines.linePos(error.pos[0])

@@ -42,12 +42,12 @@ export function createSource(document: Mapping, env: Environment): Source {
     }
     return current
   }
-  const valueOf = (name: string) => (Object.hasOwn(env, name) ? env[name] : undefined)
+  const read = (name: string) => (Object.hasOwn(env, name) ? env[name] : undefined)
   return {
     problems,
     problem,
-    variable: (name) => valueOf(name)?.trim() ?? '',
-    exists: (name) => valueOf(name) !== undefined,
+    variable: (name) => read(name)?.trim() ?? '',
+    exists: (name) => read(name) !== undefined,
     section(path, schema, aliases = {}) {
       const raw = renamed(mapping(path), aliases)
       const parsed = v.safeParse(schema, raw)

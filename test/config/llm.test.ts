@@ -1,0 +1,123 @@
+import { describe, expect, test } from 'vitest'
+import { providerVariables, requiredVariables } from '../../src/llm/provider-variables.ts'
+import { load, problemsOf, yaml } from './support.ts'
+
+const missing = (names: string) =>
+  `LLM credentials missing from environment: ${names}. Set the listed env vars or configure llm.model_list in config.yaml.`
+const models = (model: string, small = model) => `llm: {model: ${model}, small_model: ${small}}`
+
+describe('credentials of the models', () => {
+  const UNSET = Object.fromEntries(providerVariables.map((name) => [name, undefined]))
+
+  test.each([
+    ['openai', 'OPENAI_API_KEY'],
+    ['anthropic', 'ANTHROPIC_API_KEY'],
+    ['gemini', 'GOOGLE_API_KEY; GEMINI_API_KEY'],
+    ['azure', 'AZURE_API_BASE; AZURE_API_VERSION; AZURE_API_KEY'],
+    ['vertex_ai', 'VERTEXAI_PROJECT; VERTEXAI_LOCATION'],
+    ['bedrock', 'AWS_ACCESS_KEY_ID; AWS_SECRET_ACCESS_KEY'],
+    ['mistral', 'MISTRAL_API_KEY'],
+    ['groq', 'GROQ_API_KEY'],
+    ['deepseek', 'DEEPSEEK_API_KEY'],
+    ['xai', 'XAI_API_KEY'],
+    ['cohere', 'COHERE_API_KEY'],
+    ['openrouter', 'OPENROUTER_API_KEY'],
+    ['perplexity', 'PERPLEXITYAI_API_KEY'],
+    ['together_ai', 'TOGETHERAI_API_KEY'],
+    ['ollama', 'OLLAMA_API_BASE'],
+  ])('%s needs %s', async (provider, names) => {
+    expect(await problemsOf(models(`${provider}/some-model`), UNSET)).toEqual([missing(names)])
+    const env = { ...UNSET, ...Object.fromEntries((requiredVariables(provider) ?? []).map((name) => [name, 'x'])) }
+    await expect(load(models(`${provider}/some-model`), env)).resolves.toBeDefined()
+  })
+
+  test.each([
+    ['gemini', { GEMINI_API_KEY: 'x' }],
+    ['gemini', { GOOGLE_API_KEY: 'x' }],
+    ['bedrock', { AWS_PROFILE: 'x' }],
+    ['bedrock', { AWS_WEB_IDENTITY_TOKEN_FILE: '/t' }],
+  ])('%s is content with %o', async (provider, env) => {
+    await expect(load(models(`${provider}/m`), { ...UNSET, ...env })).resolves.toBeDefined()
+  })
+
+  test('all names of a provider are listed when one is missing', async () => {
+    const env = { AZURE_API_BASE: 'https://a', AZURE_API_KEY: 'x', AZURE_API_VERSION: undefined }
+    expect(await problemsOf(models('azure/m'), env)).toEqual([missing('AZURE_API_BASE; AZURE_API_VERSION; AZURE_API_KEY')])
+  })
+
+  test('both models are checked, names appear once, in order', async () => {
+    expect(await problemsOf(models('openai/a', 'groq/b'), UNSET)).toEqual([missing('OPENAI_API_KEY; GROQ_API_KEY')])
+    expect(await problemsOf(models('openai/a', 'openai/b'), UNSET)).toEqual([missing('OPENAI_API_KEY')])
+  })
+
+  test('a model for web search is checked when configured', async () => {
+    expect(await problemsOf(yaml('llm.web_search_model', 'perplexity/sonar'))).toEqual([missing('PERPLEXITYAI_API_KEY')])
+  })
+
+  test('only presence counts: an empty value passes', async () => {
+    await expect(load(null, { ANTHROPIC_API_KEY: '' })).resolves.toBeDefined()
+    expect(await problemsOf(null, { ANTHROPIC_API_KEY: undefined })).toEqual([missing('ANTHROPIC_API_KEY')])
+  })
+
+  test.each(['foo/bar', 'huggingface/x', 'bare-name', 'constructor/x'])('%s cannot be checked and passes', async (model) => {
+    await expect(load(models(model), UNSET)).resolves.toBeDefined()
+  })
+})
+
+describe('model_list', () => {
+  const entry = (params: string, name = 'large') => `{model_name: ${name}, litellm_params: {${params}}}`
+  const list = (...entries: string[]) => `llm: {model: large, small_model: large, model_list: [${entries.join(', ')}]}`
+
+  test('entries are kept with all their parameters; keys beside them are ignored', async () => {
+    const file = `llm:
+  model: large
+  small_model: large
+  fallbacks: [{large: [other]}]
+  model_list:
+    - model_name: large
+      litellm_params: {model: openai/gpt, api_base: "http://m/v1", api_key: os.environ/CUSTOM, rpm: 5}
+      fallback: other`
+    const config = await load(file, { OPENAI_API_KEY: 'k', CUSTOM: 'secret' })
+    expect(config.llm.model_list).toEqual([
+      { model_name: 'large', litellm_params: { model: 'openai/gpt', api_base: 'http://m/v1', api_key: 'os.environ/CUSTOM', rpm: 5 } },
+    ])
+    expect(config.llm.credentials).toMatchObject({ OPENAI_API_KEY: 'k', CUSTOM: 'secret', ANTHROPIC_API_KEY: 'anthropic-key' })
+    expect(config.llm).not.toHaveProperty('fallbacks')
+  })
+
+  test('only the model of an entry is required; it names the entry', async () => {
+    const file = 'llm: {model: foo/bar, small_model: foo/bar, model_list: [{litellm_params: {model: foo/bar}}]}'
+    expect((await load(file)).llm.model_list).toEqual([{ model_name: 'foo/bar', litellm_params: { model: 'foo/bar' } }])
+  })
+
+  test.each([
+    ['{model_name: large}', 'llm.model_list.0.litellm_params is required'],
+    [entry(''), 'llm.model_list.0.litellm_params.model is required'],
+    [entry('model: ""'), 'llm.model_list.0.litellm_params.model must not be empty'],
+    [entry('model: 5'), 'llm.model_list.0.litellm_params.model must be a string'],
+    ['{model_name: large, litellm_params: x}', 'llm.model_list.0.litellm_params must be a mapping'],
+    ['large', 'llm.model_list.0 must be a mapping'],
+    ['{model_name: large, model: foo/bar}', 'llm.model_list.0.litellm_params is required'],
+  ])('entry %s fails', async (text, expected) => {
+    expect(await problemsOf(list(text))).toEqual([expected])
+  })
+
+  test('both models must be a model_name', async () => {
+    const file = `llm: {model: large, small_model: tiny, model_list: [${entry('model: foo/bar')}]}`
+    expect(await problemsOf(file)).toEqual(['llm.small_model must equal a model_name of llm.model_list'])
+    expect(await problemsOf(`llm: {model_list: [${entry('model: foo/bar')}]}`)).toEqual([
+      'llm.model must equal a model_name of llm.model_list',
+      'llm.small_model must equal a model_name of llm.model_list',
+    ])
+  })
+
+  test('credentials are checked per entry by the default names, whatever the entry references', async () => {
+    const file = list(entry('model: openai/a, api_key: os.environ/CUSTOM'), entry('model: groq/b'))
+    expect(await problemsOf(file, { CUSTOM: 'set' })).toEqual([missing('OPENAI_API_KEY; GROQ_API_KEY')])
+  })
+
+  test('aliases are not validated as models', async () => {
+    const file = `llm: {model: openai/alias, small_model: openai/alias, model_list: [${entry('model: foo/bar', 'openai/alias')}]}`
+    await expect(load(file)).resolves.toBeDefined()
+  })
+})

@@ -1,0 +1,85 @@
+import { describe, expect, test } from 'vitest'
+import { load, problemsOf } from './support.ts'
+
+const TAIL =
+  '. Set the listed env vars; the optional sidecars can also be flipped to enabled: false (services.iac cannot — it is mandatory).'
+const HEAD = 'Services the core calls have no bearer token in the environment: '
+
+describe('services', () => {
+  test('tokens come from the named variables', async () => {
+    const config = await load('services: {iac: {token_env: MY_VAR}, authz: {enabled: true, token_env: AUTHZ}}', {
+      MY_VAR: 'abc\n',
+      AUTHZ: 'def',
+      PLATFORM_IAC_TOKEN: undefined,
+    })
+    expect(config.services.iac.token).toBe('abc')
+    expect(config.services.authz.token).toBe('def')
+  })
+
+  test.each([
+    ['""', 'empty'],
+    ['"  "', 'blank'],
+    ['/', 'a slash'],
+  ])('an iac endpoint of %s (%s) aborts', async (value) => {
+    expect(await problemsOf(`services: {iac: {endpoint: ${value}}}`)).toEqual([
+      'services.iac.endpoint is empty; the IaC service is mandatory. Point it at an implementation of the iac contract.',
+    ])
+  })
+
+  test('enabled is ignored for iac', async () => {
+    expect((await load('services: {iac: {enabled: false}}')).services.iac).not.toHaveProperty('enabled')
+    expect(await problemsOf('services: {iac: {enabled: false}}', { PLATFORM_IAC_TOKEN: '' })).toHaveLength(1)
+  })
+
+  test.each([undefined, '', '   '])('the iac token %j is missing', async (token) => {
+    expect(await problemsOf(null, { PLATFORM_IAC_TOKEN: token })).toEqual([`${HEAD}services.iac → $PLATFORM_IAC_TOKEN${TAIL}`])
+  })
+
+  test('all missing tokens are listed in one text, iac first', async () => {
+    const file = `services:
+  authz: {enabled: true, endpoint: "http://a", token_env: PLATFORM_AUTHZ_TOKEN}
+  mapping: {enabled: true, token_env: PLATFORM_MAPPING_TOKEN}
+  notifications: {enabled: yes, token_env: PLATFORM_NOTIFICATIONS_TOKEN}`
+    expect(await problemsOf(file, { PLATFORM_IAC_TOKEN: '', PLATFORM_MAPPING_TOKEN: '' })).toEqual([
+      `${HEAD}services.iac → $PLATFORM_IAC_TOKEN; services.notifications → $PLATFORM_NOTIFICATIONS_TOKEN; ` +
+        `services.mapping → $PLATFORM_MAPPING_TOKEN; services.authz → $PLATFORM_AUTHZ_TOKEN${TAIL}`,
+    ])
+  })
+
+  test('an enabled sidecar that names no variable is missing its token', async () => {
+    expect(await problemsOf('services: {authz: {enabled: true, endpoint: "http://a"}}')).toEqual([
+      `${HEAD}services.authz → token_env is empty${TAIL}`,
+    ])
+  })
+
+  test('a disabled sidecar needs no token, an enabled one no endpoint', async () => {
+    await expect(load('services: {authz: {enabled: false, token_env: NOPE}}')).resolves.toBeDefined()
+    const config = await load('services: {authz: {enabled: true, token_env: AUTHZ}}', { AUTHZ: 'x' })
+    expect(config.services.authz).toMatchObject({ enabled: true, endpoint: '' })
+  })
+})
+
+describe('database', () => {
+  test.each([undefined, '', ' '])('a URL of %j is missing', async (url) => {
+    expect(await problemsOf(null, { PLATFORM_SQL_DATABASE_URL: url })).toEqual(['Missing env variable for platform database'])
+  })
+  test('the variable can be named', async () => {
+    const file = 'database: {platform_database_url_env: DB}'
+    expect(await problemsOf(file)).toEqual(['Missing env variable for platform database'])
+    expect((await load(file, { DB: 'postgresql://db/x' })).database.url).toBe('postgresql://db/x')
+  })
+  test('naming no variable, or one that every object has, is missing too', async () => {
+    expect(await problemsOf('database: {platform_database_url_env: ""}')).toEqual(['Missing env variable for platform database'])
+    expect(await problemsOf('database: {platform_database_url_env: constructor}')).toEqual(['Missing env variable for platform database'])
+  })
+})
+
+describe('redis', () => {
+  test.each([
+    [undefined, 'redis://fallback:1/0'],
+    ['', 'redis://fallback:1/0'],
+    ['rediss://:pw@cache:6380/2', 'rediss://:pw@cache:6380/2'],
+  ])('PLATFORM_REDIS_URL %j', async (value, url) => {
+    expect((await load('redis: {default_url: "redis://fallback:1/0"}', { PLATFORM_REDIS_URL: value })).redis.url).toBe(url)
+  })
+})
