@@ -1,0 +1,35 @@
+import type { ChangeAction, Plan, PlanCounts, PlannedChange, ResourceChange } from './types.ts'
+
+/** Verb of one `actions` list. A replacement that only forgets the old object still makes a new one. */
+export function actionOf(actions: readonly string[]): ChangeAction {
+  const creates = actions.includes('create')
+  const removes = actions.includes('delete') || actions.includes('forget')
+  if (creates && removes) return 'recreate'
+  if (creates) return 'create'
+  if (actions.includes('delete')) return 'delete'
+  return actions.includes('update') ? 'update' : 'none'
+}
+
+/** Changes of managed resources, in the plan's order; reads of data sources are none. */
+export function managedChanges(plan: Plan): { resource: ResourceChange; action: Exclude<ChangeAction, 'none'> }[] {
+  return plan.resource_changes.flatMap((resource) => {
+    const action = resource.mode === 'data' ? 'none' : actionOf(resource.change.actions)
+    return action === 'none' ? [] : [{ resource, action }]
+  })
+}
+
+/** Address, type and action of everything the plan changes, in the plan's order. */
+export function plannedChanges(plan: Plan): PlannedChange[] {
+  return managedChanges(plan).map(({ resource, action }) => ({ address: addressOf(resource), type: resource.type, action }))
+}
+
+/** How many objects are created, updated, deleted and replaced; a replacement counts once. */
+export function planCounts(plan: Plan): PlanCounts {
+  const counts: PlanCounts = { create: 0, update: 0, delete: 0, recreate: 0 }
+  for (const { action } of managedChanges(plan)) counts[action]++
+  return counts
+}
+
+/** A leftover object shares its address with the live one, so its key is shown as the engine does. */
+const addressOf = (resource: ResourceChange) =>
+  resource.deposed === undefined ? resource.address : `${resource.address} (deposed object ${resource.deposed})`

@@ -1,0 +1,71 @@
+import { isJsonObject } from './parse-plan.ts'
+import type { Json } from './types.ts'
+
+/** What stands in the place of a value that must not be seen; the engine's own words. */
+export const MASK = '(sensitive value)'
+
+/** Replaces known sensitive values. Both functions leave everything else untouched. */
+export interface Masker {
+  /** In any text: literal occurrences, also in their JSON-escaped form. */
+  text(text: string): string
+  /** In every string of a JSON value; keys stay. */
+  json(value: Json): Json
+}
+
+/** Values shorter than this are masked at the positions of their attributes only. */
+const MIN_LITERAL = 4
+/** From this length on a value is replaced inside of longer words too. */
+const MIN_UNBOUNDED = 8
+/** Text forms of values that are no secret by themselves. */
+const COMMON = new Set(['true', 'false', 'null'])
+
+/** @param literals text forms of sensitive values, in any order, repeats allowed */
+export function createMasker(literals: Iterable<string>): Masker {
+  const forms = [...new Set([...literals].flatMap(formsOf))].filter((form) => form.length >= MIN_LITERAL && !COMMON.has(form))
+  forms.sort((a, b) => b.length - a.length)
+  if (forms.length === 0) return { text: (text) => text, json: (value) => value }
+  const pattern = new RegExp(forms.map(toPattern).join('|'), 'gu')
+  const text = (value: string) => value.replace(pattern, MASK)
+  return { text, json: (value) => mapStrings(value, text) }
+}
+
+/** As it is, as a JSON string shows it, and each longer line of a text of several lines. */
+function formsOf(literal: string): string[] {
+  const lines = literal.includes('\n')
+    ? literal
+        .split('\n')
+        .map((line) => line.trim())
+        .filter((line) => line.length >= MIN_UNBOUNDED)
+    : []
+  return [literal, ...lines].flatMap((form) => [form, JSON.stringify(form).slice(1, -1)])
+}
+
+/** Short values are replaced as whole words only, so that `pass` does not eat into `password`. */
+function toPattern(form: string): string {
+  const literal = form.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&')
+  if (form.length >= MIN_UNBOUNDED) return literal
+  return `(?<![\\p{L}\\p{N}_])${literal}(?![\\p{L}\\p{N}_])`
+}
+
+function mapStrings(value: Json, change: (text: string) => string): Json {
+  if (typeof value === 'string') return change(value)
+  if (Array.isArray(value)) return value.map((item) => mapStrings(item, change))
+  if (!isJsonObject(value)) return value
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, mapStrings(item, change)]))
+}
+
+/**
+ * Replaces what `flags` marks: `true` hides the whole value, objects and lists mirror its shape.
+ * Null stays visible: that a value is absent is no secret.
+ */
+export function maskFlagged(value: Json, flags: Json | undefined): Json {
+  if (flags === true) return value === null ? null : MASK
+  if (Array.isArray(value) && Array.isArray(flags)) return value.map((item, index) => maskFlagged(item, flags[index]))
+  if (isJsonObject(value) && isJsonObject(flags))
+    return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, maskFlagged(item, ownFlag(flags, key))]))
+  return value
+}
+
+/** The flag of a key, never one of the prototype. */
+export const ownFlag = (flags: { [key: string]: Json }, key: string): Json | undefined =>
+  Object.hasOwn(flags, key) ? flags[key] : undefined

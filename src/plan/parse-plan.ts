@@ -1,0 +1,65 @@
+import * as v from 'valibot'
+import { badGateway, PlatformError } from '../errors.ts'
+import type { Json, JsonObject, Plan } from './types.ts'
+
+const isJson = (value: unknown): value is Json => value !== undefined
+const json = v.pipe(
+  v.optional(v.unknown(), null),
+  v.transform((value): Json => (isJson(value) ? value : null)),
+)
+
+const changeSchema = v.looseObject({
+  actions: v.array(v.string()),
+  before: json,
+  after: json,
+  after_unknown: json,
+  before_sensitive: json,
+  after_sensitive: json,
+  importing: v.optional(v.custom<JsonObject>(isJsonObject)),
+})
+const resourceChangeSchema = v.looseObject({
+  address: v.string(),
+  previous_address: v.optional(v.string()),
+  module_address: v.optional(v.string()),
+  mode: v.optional(v.string(), 'managed'),
+  type: v.string(),
+  name: v.string(),
+  provider_name: v.optional(v.string()),
+  deposed: v.optional(v.string()),
+  action_reason: v.optional(v.string()),
+  change: changeSchema,
+})
+const planSchema = v.looseObject({ resource_changes: v.optional(v.nullable(v.array(resourceChangeSchema)), []) })
+
+/**
+ * Reads the output of `show -json <plan file>`.
+ * Errors: `PlatformError` 502 when the text is no plan document, and
+ * `Engine plan json output major format change.` from format 2.0 on.
+ */
+export function parsePlan(text: string): Plan {
+  const document = readDocument(text)
+  const major = /^(\d+)(\.\d+)*$/.exec(String(document.format_version ?? ''))?.[1]
+  if (major === undefined) throw unreadable()
+  if (Number(major) >= 2) throw new PlatformError('PlanFormatChanged', 502, 'Engine plan json output major format change.')
+  const parsed = v.safeParse(planSchema, document)
+  if (!parsed.success) throw unreadable(new v.ValiError(parsed.issues))
+  return { resource_changes: parsed.output.resource_changes ?? [], document }
+}
+
+function readDocument(text: string): JsonObject {
+  try {
+    const value: unknown = JSON.parse(text)
+    if (isJsonObject(value)) return value
+  } catch (error) {
+    // The parser's message quotes the text, which may hold secrets.
+    throw unreadable(error instanceof Error ? error.name : undefined)
+  }
+  throw unreadable()
+}
+
+/** Everything `JSON.parse` returns is JSON, so only the outermost shape is looked at. */
+export function isJsonObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+const unreadable = (cause?: unknown) => badGateway('Engine plan json output could not be read.', cause)

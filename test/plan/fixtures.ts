@@ -1,0 +1,41 @@
+import { readFileSync } from 'node:fs'
+import { parsePlan } from '../../src/plan/parse-plan.ts'
+import type { Plan } from '../../src/plan/types.ts'
+
+const read = (name: string) => readFileSync(new URL(`fixtures/${name}`, import.meta.url), 'utf8')
+
+/** `show -json` and the text of one real plan of terraform 1.11 over `terraform_data`. */
+export const changesJson = read('changes.json')
+export const changesText = read('changes.txt')
+
+interface FixtureChange {
+  address?: string
+  type?: string
+  mode?: string
+  deposed?: string
+  previous_address?: string
+  actions: string[]
+  before?: unknown
+  after?: unknown
+  after_unknown?: unknown
+  before_sensitive?: unknown
+  after_sensitive?: unknown
+}
+
+/** A plan in the documented format, from the parts that matter to a test. */
+export function planOf(changes: FixtureChange[], rest: Record<string, unknown> = {}): Plan {
+  return parsePlan(JSON.stringify({ format_version: '1.2', resource_changes: changes.map(toResourceChange), ...rest }))
+}
+
+function toResourceChange({ address, type, mode, deposed, previous_address, ...change }: FixtureChange, index: number) {
+  const kind = type ?? 'terraform_data'
+  return {
+    address: address ?? `${kind}.item${index}`,
+    mode: mode ?? 'managed',
+    type: kind,
+    name: `item${index}`,
+    deposed,
+    previous_address,
+    change,
+  }
+}

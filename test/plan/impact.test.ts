@@ -1,0 +1,88 @@
+import { describe, expect, it } from 'vitest'
+import { criticalityOf } from '../../src/plan/critical-types.ts'
+import { criticalChanges, impactFloor, raisedTo } from '../../src/plan/impact.ts'
+import { parsePlan } from '../../src/plan/parse-plan.ts'
+import { changesJson, planOf } from './fixtures.ts'
+
+describe('criticalityOf', () => {
+  it.each([
+    ['aws_s3_bucket', 'data'],
+    ['aws_db_instance', 'data'],
+    ['aws_rds_cluster', 'data'],
+    ['aws_dynamodb_table', 'data'],
+    ['aws_ebs_volume', 'data'],
+    ['aws_iam_role_policy_attachment', 'access'],
+    ['aws_kms_key', 'access'],
+    ['aws_security_group_rule', 'access'],
+    ['azurerm_storage_account', 'data'],
+    ['azurerm_managed_disk', 'data'],
+    ['azurerm_postgresql_flexible_server', 'data'],
+    ['azurerm_key_vault_secret', 'access'],
+    ['azurerm_role_assignment', 'access'],
+    ['azuread_application', 'access'],
+    ['google_storage_bucket', 'data'],
+    ['google_sql_database_instance', 'data'],
+    ['google_bigquery_dataset', 'data'],
+    ['google_project_iam_member', 'access'],
+    ['google_storage_bucket_iam_binding', 'access'],
+    ['google_service_account_key', 'access'],
+    ['oci_objectstorage_bucket', 'data'],
+    ['oci_database_autonomous_database', 'data'],
+    ['oci_identity_policy', 'access'],
+    ['kubernetes_persistent_volume_claim_v1', 'data'],
+    ['kubernetes_secret', 'access'],
+    ['kubernetes_cluster_role_binding_v1', 'access'],
+    ['tls_private_key', 'access'],
+    ['terraform_data', null],
+    ['null_resource', null],
+    ['aws_subnet', null],
+    ['aws_iam', null],
+    ['my_aws_s3_bucket', null],
+    ['azurerm_subnet', null],
+    ['google_compute_network', null],
+    ['kubernetes_deployment_v1', null],
+    ['', null],
+  ])('%s holds %s', (type, expected) => {
+    expect(criticalityOf(type)).toBe(expected)
+  })
+})
+
+describe('impactFloor', () => {
+  it.each([
+    [['delete'], 'high'],
+    [['delete', 'create'], 'high'],
+    [['create', 'delete'], 'high'],
+    [['update'], 'low'],
+    [['create'], 'low'],
+    [['no-op'], 'low'],
+    [['forget'], 'low'],
+  ])('a bucket with %j is at least %s', (actions, expected) => {
+    expect(impactFloor(planOf([{ type: 'aws_s3_bucket', actions }]))).toBe(expected)
+  })
+
+  it('is low for the destruction of plain resources', () => {
+    expect(impactFloor(parsePlan(changesJson))).toBe('low')
+  })
+
+  it('names the objects and what they hold', () => {
+    const plan = planOf([
+      { address: 'terraform_data.x', actions: ['delete'] },
+      { address: 'module.db.aws_db_instance.main[0]', type: 'aws_db_instance', actions: ['delete', 'create'] },
+      { address: 'aws_iam_role.ci', type: 'aws_iam_role', actions: ['delete'] },
+    ])
+    expect(criticalChanges(plan)).toEqual([
+      { address: 'module.db.aws_db_instance.main[0]', type: 'aws_db_instance', action: 'recreate', holds: 'data' },
+      { address: 'aws_iam_role.ci', type: 'aws_iam_role', action: 'delete', holds: 'access' },
+    ])
+  })
+})
+
+it.each([
+  ['low', 'high', 'high'],
+  ['medium', 'high', 'high'],
+  ['high', 'low', 'high'],
+  ['medium', 'low', 'medium'],
+  ['low', 'low', 'low'],
+] as const)('%s with floor %s becomes %s', (level, floor, expected) => {
+  expect(raisedTo(level, floor)).toBe(expected)
+})
