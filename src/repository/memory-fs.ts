@@ -1,0 +1,90 @@
+/** A file or directory of the in-memory file system. */
+type Entry = Uint8Array | 'directory'
+
+/**
+ * The part of a file system that isomorphic-git needs for a bare repository, in memory and bounded:
+ * nothing of it outlives the call that made it, and the core needs no disk.
+ * @param max_bytes sum of all file contents
+ */
+export function memoryFs(max_bytes: number) {
+  const entries = new Map<string, Entry>([['/', 'directory']])
+  let size = 0
+  const find = (path: string): Entry => entries.get(normal(path)) ?? fail('ENOENT', path)
+  const file = (path: string): Uint8Array => {
+    const entry = find(path)
+    return entry === 'directory' ? fail('EISDIR', path) : entry
+  }
+  const stat = async (path: string) => stats(find(path))
+  const promises = {
+    readFile: async (path: string, options?: string | { encoding?: string }) => {
+      const encoding = typeof options === 'string' ? options : options?.encoding
+      const bytes = file(path)
+      return encoding ? new TextDecoder().decode(bytes) : bytes
+    },
+    writeFile: async (path: string, data: string | Uint8Array) => {
+      if (entries.get(normal(`${path}/..`)) !== 'directory') fail('ENOENT', path)
+      const old = entries.get(normal(path))
+      if (old === 'directory') fail('EISDIR', path)
+      const bytes = typeof data === 'string' ? new TextEncoder().encode(data) : data
+      size += bytes.byteLength - (old instanceof Uint8Array ? old.byteLength : 0)
+      if (size > max_bytes) throw new Error(`the repository is larger than ${max_bytes} bytes`)
+      entries.set(normal(path), bytes)
+    },
+    unlink: async (path: string) => {
+      size -= file(path).byteLength
+      entries.delete(normal(path))
+    },
+    readdir: async (path: string) => {
+      if (find(path) !== 'directory') fail('ENOTDIR', path)
+      const prefix = normal(path) === '/' ? '/' : `${normal(path)}/`
+      const below = [...entries.keys()].filter((name) => name !== '/' && name.startsWith(prefix))
+      return below.map((name) => name.slice(prefix.length)).filter((name) => !name.includes('/'))
+    },
+    mkdir: async (path: string) => {
+      if (entries.has(normal(path))) fail('EEXIST', path)
+      if (entries.get(normal(`${path}/..`)) !== 'directory') fail('ENOENT', path)
+      entries.set(normal(path), 'directory')
+    },
+    rmdir: async (path: string) => {
+      if ((await promises.readdir(path)).length > 0) fail('ENOTEMPTY', path)
+      entries.delete(normal(path))
+    },
+    stat,
+    lstat: stat,
+    readlink: async (path: string) => fail('EINVAL', path),
+    symlink: async (_target: string, path: string) => fail('ENOSYS', path),
+  }
+  return { promises }
+}
+
+/** Callers tell apart only by `code`, as with the file system of a runtime. */
+function fail(code: string, path: string): never {
+  throw Object.assign(new Error(`${code}: ${path}`), { code })
+}
+
+function normal(path: string): string {
+  const segments: string[] = []
+  for (const segment of path.split('/')) {
+    if (segment === '..') segments.pop()
+    else if (segment !== '' && segment !== '.') segments.push(segment)
+  }
+  return `/${segments.join('/')}`
+}
+
+function stats(entry: Entry) {
+  const is_directory = entry === 'directory'
+  return {
+    type: is_directory ? 'dir' : 'file',
+    mode: is_directory ? 0o040000 : 0o100644,
+    size: is_directory ? 0 : entry.byteLength,
+    ino: 0,
+    mtimeMs: 0,
+    ctimeMs: 0,
+    uid: 0,
+    gid: 0,
+    dev: 0,
+    isFile: () => !is_directory,
+    isDirectory: () => is_directory,
+    isSymbolicLink: () => false,
+  }
+}

@@ -1,0 +1,31 @@
+import type { GitConfig } from '../../config/types.ts'
+import type { Context } from '../context.ts'
+
+/** What talking to a remote from the core needs. */
+export type GitContext = Pick<Context, 'config' | 'log' | 'fetch' | 'resolver'>
+
+/**
+ * The address that is really asked: without user, query and fragment, because credentials come from
+ * the configuration alone. GitLab answers only below `.git` without a redirect, and none is followed.
+ */
+export function remoteUrl(git: GitConfig, uri: string): URL {
+  const url = new URL(uri)
+  url.username = ''
+  url.password = ''
+  url.search = ''
+  url.hash = ''
+  url.pathname = url.pathname.replace(/\/+$/, '')
+  const gitlab = url.host === 'gitlab.com' || (git.provider === 'GITLAB' && isConfiguredHost(git, url))
+  if (gitlab && !url.pathname.endsWith('.git')) url.pathname += '.git'
+  return url
+}
+
+/** True for the one host that gets the platform's credentials. */
+export const isConfiguredHost = (git: GitConfig, url: URL): boolean => url.protocol === 'https:' && url.host === git.host.toLowerCase()
+
+/** `host[:port]/path` for logs: a user name may be a token in disguise. */
+export function loggableUri(uri: string): string {
+  if (!URL.canParse(uri)) return '(unreadable)'
+  const url = new URL(uri)
+  return url.host + url.pathname
+}

@@ -1,0 +1,32 @@
+/** Outcome of a lexical check; `text` is for the caller and never repeats the input. */
+export type UriCheck = { ok: true; uri: string } | { ok: false; text: string }
+
+const NOT_HTTPS = 'repo_uri must be an https:// URL with a host.'
+const HOLDS_SECRET =
+  "repo_uri must not embed a password or token; pass the repository URI without the ':<secret>' part (a bare user@host prefix is fine)."
+
+/**
+ * The lexical rules for a repository address, without any contact with the remote. Looks at the raw
+ * text first, because the URL parser repairs much of what must be refused (`https:host`, blanks,
+ * backslashes, an empty password). The address is kept as given, trimmed.
+ */
+export function checkRepositoryUri(value: string): UriCheck {
+  const uri = value.trim()
+  const authority = /^https:\/\/([^/?#]+)/i.exec(uri)?.[1]
+  if (!authority || hasForbiddenCharacter(uri) || !URL.canParse(uri)) return { ok: false, text: NOT_HTTPS }
+  const at = authority.lastIndexOf('@')
+  const userinfo = authority.slice(0, Math.max(at, 0))
+  if (/:|%3a/i.test(userinfo)) return { ok: false, text: HOLDS_SECRET }
+  const host = authority.slice(at + 1)
+  if (host === '' || host.startsWith(':') || /^(-|%2d)/i.test(userinfo)) return { ok: false, text: NOT_HTTPS }
+  return { ok: true, uri }
+}
+
+/** Blanks, control characters and backslashes, which the parser would drop or rewrite. */
+function hasForbiddenCharacter(text: string): boolean {
+  for (const character of text) {
+    const code = character.codePointAt(0) ?? 0
+    if (code <= 0x20 || (code >= 0x7f && code <= 0x9f) || character === '\\' || /\s/.test(character)) return true
+  }
+  return false
+}

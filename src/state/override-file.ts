@@ -1,0 +1,73 @@
+import type { StorageConfig } from '../../config/types.ts'
+
+/** The backend block of the engine and what may be logged about it. */
+export interface OverrideFile {
+  /** Holds credentials of the state store. */
+  content: string
+  bucket: string
+  key: string
+}
+
+/**
+ * Renders the file that points the engine at the managed state of a project; null when the state
+ * bucket is blank and repositories declare their own backend.
+ */
+export function overrideFile(storage: StorageConfig, project_id: string): OverrideFile | null {
+  const bucket = storage.engine_state_bucket.trim()
+  if (!bucket) return null
+  const key = `${project_id}/${storage.engine_state_filename}`
+  const block = storage.provider === 'STORAGE_ACCOUNT' ? azurerm(storage, bucket, key) : s3(storage, bucket, key)
+  return { content: block, bucket, key }
+}
+
+function s3(storage: StorageConfig, bucket: string, key: string): string {
+  const lines = [
+    ['bucket', quote(bucket)],
+    ['key', quote(key)],
+    ['region', quote(storage.region)],
+  ]
+  if (storage.access_key && storage.secret_key)
+    lines.push(['access_key', quote(storage.access_key)], ['secret_key', quote(storage.secret_key)])
+  if (storage.provider === 'BUNDLED') {
+    lines.push(['endpoints', `{ s3 = ${quote(storage.endpoint_url)} }`])
+    for (const flag of COMPATIBLE_STORE_FLAGS) lines.push([flag, 'true'])
+  }
+  lines.push(['use_lockfile', 'true'])
+  return render('s3', lines)
+}
+
+/** What a store that speaks S3 but is not AWS needs. */
+const COMPATIBLE_STORE_FLAGS = [
+  'use_path_style',
+  'skip_credentials_validation',
+  'skip_region_validation',
+  'skip_requesting_account_id',
+  'skip_metadata_api_check',
+  'skip_s3_checksum',
+]
+
+function azurerm(storage: StorageConfig, container: string, key: string): string {
+  const lines = [
+    ['storage_account_name', quote(storage.account_name)],
+    ['container_name', quote(container)],
+    ['key', quote(key)],
+    storage.account_key ? ['access_key', quote(storage.account_key)] : ['use_azuread_auth', 'true'],
+  ]
+  return render('azurerm', lines)
+}
+
+function render(type: string, lines: string[][]): string {
+  const body = lines.map(([name, value]) => `    ${name} = ${value}\n`).join('')
+  return `terraform {\n  backend "${type}" {\n${body}  }\n}\n`
+}
+
+/** A quoted template of the engine's language that stands for exactly `text`. */
+export function quote(text: string): string {
+  const escaped = text
+    .replace(/[\\"]/g, '\\$&')
+    .replace(/\n/g, '\\n')
+    .replace(/\r/g, '\\r')
+    .replace(/\t/g, '\\t')
+    .replace(/[$%](?=\{)/g, '$&$&')
+  return `"${escaped}"`
+}
