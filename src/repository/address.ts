@@ -5,7 +5,7 @@ import ipaddr from 'ipaddr.js'
  * IPv4 address inside (mapped, NAT64, 6to4) are judged by it; everything unreadable is not public.
  */
 export function isPublicAddress(text: string): boolean {
-  if (!ipaddr.isValid(text)) return false
+  if (!ipaddr.IPv4.isValidFourPartDecimal(text) && !ipaddr.IPv6.isValid(text)) return false
   const address = ipaddr.parse(text)
   if (address.kind() === 'ipv4') return address.range() === 'unicast'
   const inner = embedded(address.toByteArray())

@@ -1,4 +1,4 @@
-import { fetch as fetchPack, init, readTree } from 'isomorphic-git'
+import { addRemote, fetch as fetchPack, init, readTree } from 'isomorphic-git'
 import { gitHttp } from './git-http.ts'
 import { memoryFs } from './memory-fs.ts'
 import { type GitContext, remoteUrl } from './remote.ts'
@@ -19,6 +19,7 @@ export async function fetchNewest(context: GitContext, uri: string, options: { t
   const url = remoteUrl(context.config.git, uri)
   const repository: Repository = { fs: memoryFs(4 * MAX_PACK_BYTES), gitdir: GITDIR, cache: {} }
   await init({ ...repository, bare: true })
+  await addRemote({ ...repository, remote: 'origin', url: url.href })
   const { fetchHead } = await fetchPack({
     ...repository,
     http: gitHttp(context.fetch, { ...options, max_bytes: MAX_PACK_BYTES, blobless: true }),

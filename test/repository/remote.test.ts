@@ -1,0 +1,218 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type GitHost, startGitHost } from '../../dev/git-host/start.ts'
+import type { Fetch } from '../../src/http/outbound.ts'
+import { allowedAddresses } from '../../src/repository/allowed-addresses.ts'
+import { defaultBranch } from '../../src/repository/default-branch.ts'
+import { parseRoots } from '../../src/repository/parse-roots.ts'
+import { assertReachable } from '../../src/repository/reach.ts'
+import { gitConfig, gitContext, trust } from './support.ts'
+
+const UNREACHABLE = 'Repository is not reachable or access was denied.'
+let folder: string
+let host: GitHost
+let filled: string
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'reach-'))
+  host = await startGitHost({ data_dir: folder, user: 'bot', token: 'token-of-the-bot', samples: false })
+  trust(host.ca_pem)
+  filled = await host.addRepository({
+    owner: 'acme',
+    name: 'infra',
+    content: { files: { 'main.tf': 'x', 'live/prod/main.tf': 'x', 'modules/net/main.tf': 'x', 'docs/a.md': 'x'.repeat(300_000) } },
+  })
+})
+afterAll(async () => {
+  await host?.close()
+  await rm(folder, { recursive: true, force: true })
+})
+
+/** The context of an operator who has set up this host as the self-hosted server. */
+const own = (changes: { fetch?: Fetch } = {}) => gitContext({ base_url: host.url, host: host.host }, changes)
+
+/** Sends every request on and keeps what was asked. */
+function recording(answer?: (url: string, init?: RequestInit) => Response | undefined) {
+  const requests: { url: string; authorization: string | null; body: BodyInit | null | undefined }[] = []
+  const fetch: Fetch = async (input, init) => {
+    requests.push({ url: String(input), authorization: new Headers(init?.headers).get('authorization'), body: init?.body })
+    return answer?.(String(input), init) ?? globalThis.fetch(input, init)
+  }
+  return { fetch, requests }
+}
+
+describe('reachability', () => {
+  it('accepts a repository of the configured host', async () => {
+    await expect(assertReachable(own(), filled)).resolves.toBeUndefined()
+  })
+
+  it('answers every fault with one text and keeps the reason for the log', async () => {
+    const empty = await host.addRepository({ owner: 'acme', name: 'empty' })
+    for (const uri of [empty, `${host.url}/acme/missing.git`, `${host.url}/`, 'https://127.0.0.1:1/x/y']) {
+      const context = gitContext({ base_url: host.url, host: host.host, allow_private_hosts: ['127.0.0.1:1'] })
+      await expect(assertReachable(context, uri)).rejects.toMatchObject({ status: 400, message: UNREACHABLE })
+      expect(context.lines).toHaveLength(1)
+    }
+  })
+
+  it('never logs a user name, which may be a token', async () => {
+    const context = own()
+    await expect(assertReachable(context, `https://ghp_secret@${host.host}/acme/missing.git`)).rejects.toMatchObject({ status: 400 })
+    expect(context.lines.join()).not.toContain('ghp_secret')
+  })
+
+  it('answers a challenge of the configured host with the credentials, of another host never', async () => {
+    const uri = await host.addRepository({ owner: 'acme', name: 'closed', private: true, content: { files: { 'main.tf': 'x' } } })
+    await expect(assertReachable(own(), uri)).resolves.toBeUndefined()
+    const spy = recording()
+    const other = gitContext({ allow_private_hosts: [host.host] }, { fetch: spy.fetch })
+    await expect(assertReachable(other, uri)).rejects.toMatchObject({ status: 400 })
+    expect(spy.requests.map(({ authorization }) => authorization)).toEqual([null])
+    const half = gitContext({ base_url: host.url, host: host.host, token: '' })
+    await expect(assertReachable(half, uri)).rejects.toMatchObject({ status: 400 })
+  })
+
+  it('follows no redirect', async () => {
+    const spy = recording(() => new Response(null, { status: 301, headers: { location: filled } }))
+    await expect(assertReachable(own({ fetch: spy.fetch }), filled)).rejects.toMatchObject({ status: 400 })
+    expect(spy.requests).toHaveLength(1)
+  })
+
+  it('asks below .git at GitLab, which redirects otherwise', async () => {
+    const spy = recording(() => new Response('no', { status: 404 }))
+    const context = gitContext({}, { fetch: spy.fetch, resolver: async () => ['8.8.8.8'] })
+    await expect(assertReachable(context, 'https://gitlab.com/acme/infra/')).rejects.toMatchObject({ status: 400 })
+    expect(spy.requests[0]?.url).toMatch(/^https:\/\/gitlab\.com\/acme\/infra\.git\/info\/refs/)
+  })
+
+  it('does not contact a host whose address is not public', async () => {
+    const spy = recording()
+    for (const addresses of [['127.0.0.1'], ['8.8.8.8', '169.254.169.254'], []]) {
+      const context = gitContext({}, { fetch: spy.fetch, resolver: async () => addresses })
+      await expect(assertReachable(context, 'https://example.com/a/b')).rejects.toMatchObject({ status: 400, message: UNREACHABLE })
+    }
+    const literal = gitContext({}, { fetch: spy.fetch })
+    for (const name of ['127.0.0.1', '[::1]', '2130706433', '0x7f.1', '[::ffff:127.0.0.1]'])
+      await expect(assertReachable(literal, `https://${name}/a/b`)).rejects.toMatchObject({ status: 400 })
+    expect(spy.requests).toEqual([])
+  })
+
+  it('survives an answer that is no git', async () => {
+    const server = createServer((_, response) => response.end('<html>hello</html>'))
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    const port = (server.address() as AddressInfo).port
+    const fetch: Fetch = (_, init) => globalThis.fetch(`http://127.0.0.1:${port}/`, init)
+    await expect(assertReachable(own({ fetch }), filled)).rejects.toMatchObject({ status: 400, message: UNREACHABLE })
+    server.close()
+  })
+
+  it('stops when the caller goes away', async () => {
+    const gone = AbortSignal.abort()
+    await expect(assertReachable(own(), filled, gone)).rejects.toMatchObject({ status: 400 })
+  })
+})
+
+describe('addresses that may be contacted', () => {
+  const url = (text: string) => new URL(text)
+  const local = async () => ['10.0.0.7']
+
+  it('are private ones only for listed hosts and the self-hosted server', async () => {
+    await expect(allowedAddresses(gitConfig(), local, url('https://git.corp/x'))).rejects.toThrow('not public')
+    const listed = gitConfig({ allow_private_hosts: ['git.corp'] })
+    expect(await allowedAddresses(listed, local, url('https://git.corp:8443/x'))).toEqual(['10.0.0.7'])
+    const with_port = gitConfig({ allow_private_hosts: ['git.corp:8443'] })
+    expect(await allowedAddresses(with_port, local, url('https://git.corp:8443/x'))).toEqual(['10.0.0.7'])
+    await expect(allowedAddresses(with_port, local, url('https://git.corp/x'))).rejects.toThrow('not public')
+    const own_server = gitConfig({ base_url: 'https://git.corp', host: 'git.corp' })
+    expect(await allowedAddresses(own_server, local, url('https://git.corp/x'))).toEqual(['10.0.0.7'])
+    await expect(allowedAddresses(gitConfig(), local, url('https://github.com/x'))).rejects.toThrow('not public')
+  })
+
+  it('are given up when the caller goes away', async () => {
+    const never = () => new Promise<string[]>(() => {})
+    const controller = new AbortController()
+    const pending = allowedAddresses(gitConfig(), never, url('https://git.corp/x'), controller.signal)
+    controller.abort()
+    await expect(pending).rejects.toThrow('in time')
+  })
+})
+
+describe('default branch', () => {
+  it('is the one HEAD names, slashes kept', async () => {
+    expect(await defaultBranch(own(), filled)).toBe('main')
+  })
+
+  it('is a 502 when the remote cannot be listed and a 500 when it names none', async () => {
+    await expect(defaultBranch(own(), `${host.url}/acme/missing.git`)).rejects.toMatchObject({ status: 502, message: UNREACHABLE })
+    const empty = await host.addRepository({ owner: 'acme', name: 'unborn' })
+    await expect(defaultBranch(own(), empty)).rejects.toMatchObject({ status: 500, message: 'No match git default branch ls-remote' })
+  })
+})
+
+describe('repository parse', () => {
+  it('finds the root modules without fetching file contents', async () => {
+    let received = 0
+    const counting: Fetch = async (input, init) => {
+      const response = await globalThis.fetch(input, init)
+      const bytes = await response.arrayBuffer()
+      if (init?.method === 'POST') received += bytes.byteLength
+      return new Response(bytes, response)
+    }
+    expect(await parseRoots(own({ fetch: counting }), filled)).toEqual(['.', 'live/prod'])
+    expect(received).toBeLessThan(5_000)
+  })
+
+  it('works with a server that cannot leave out contents', async () => {
+    const plain: Fetch = async (input, init) => {
+      const response = await globalThis.fetch(input, init)
+      const text = await response.arrayBuffer()
+      const bytes = Buffer.from(text).toString('latin1').replaceAll(' filter', ' fiLter')
+      return new Response(Buffer.from(bytes, 'latin1'), response)
+    }
+    expect(await parseRoots(own({ fetch: plain }), filled)).toEqual(['.', 'live/prod'])
+  })
+
+  it('is 400 when the remote cannot be listed', async () => {
+    await expect(parseRoots(own(), `${host.url}/acme/missing.git`)).rejects.toMatchObject({ status: 400, message: UNREACHABLE })
+  })
+
+  it.each([
+    [403, 400],
+    [500, 502],
+    [301, 502],
+  ])('a clone that is answered with %i after a good listing is %i', async (answer, status) => {
+    const failing = recording((url) =>
+      url.endsWith('/git-upload-pack') && packs(failing.requests) ? new Response('x', { status: answer }) : undefined,
+    )
+    await expect(parseRoots(own({ fetch: failing.fetch }), filled)).rejects.toMatchObject({ status, message: UNREACHABLE })
+  })
+
+  it('is 502 when the pack is damaged or cut', async () => {
+    for (const damage of [
+      (bytes: Uint8Array) => bytes.slice(0, bytes.length / 2),
+      (bytes: Uint8Array) => bytes.map((byte, index) => (index > 60 ? byte ^ 0x55 : byte)),
+    ]) {
+      const fetch: Fetch = async (input, init) => {
+        const response = await globalThis.fetch(input, init)
+        if (!isPack(init?.body)) return response
+        return new Response(damage(new Uint8Array(await response.arrayBuffer())), response)
+      }
+      await expect(parseRoots(own({ fetch }), filled)).rejects.toMatchObject({ status: 502, message: UNREACHABLE })
+    }
+  })
+
+  it('is 502 when the answer is larger than the cap', async () => {
+    const chunk = new Uint8Array(8 * 1024 * 1024)
+    const endless = () => new ReadableStream({ pull: (controller) => controller.enqueue(chunk) })
+    const fetch: Fetch = async (input, init) => (isPack(init?.body) ? new Response(endless()) : globalThis.fetch(input, init))
+    await expect(parseRoots(own({ fetch }), filled)).rejects.toMatchObject({ status: 502, message: UNREACHABLE })
+  })
+})
+
+const isPack = (body: BodyInit | null | undefined): boolean =>
+  body instanceof Uint8Array && new TextDecoder().decode(body).includes('want ')
+const packs = (requests: { body: BodyInit | null | undefined }[]): boolean => isPack(requests.at(-1)?.body)

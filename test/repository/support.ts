@@ -1,0 +1,37 @@
+import tls from 'node:tls'
+import type { Config, GitConfig } from '../../config/types.ts'
+import { createLogger } from '../../src/log/logger.ts'
+import type { GitContext } from '../../src/repository/remote.ts'
+import { resolveHost } from '../../src/runtime/resolver.ts'
+
+export const gitConfig = (changes: Partial<GitConfig> = {}): GitConfig => ({
+  provider: 'GITHUB',
+  host: 'github.com',
+  user: 'bot',
+  token: 'token-of-the-bot',
+  author_name: 'Platform',
+  author_email: 'platform@noreply.invalid',
+  base_url: '',
+  api_url: '',
+  ca_file: '',
+  allow_private_hosts: [],
+  ...changes,
+})
+
+/** A context that holds just what talking to a remote needs; `lines` collects its log. */
+export function gitContext(git: Partial<GitConfig> = {}, changes: Partial<GitContext> = {}): GitContext & { lines: string[] } {
+  const lines: string[] = []
+  return {
+    config: { git: gitConfig(git) } as Config,
+    log: createLogger({ write: (line) => lines.push(line) }),
+    fetch: globalThis.fetch,
+    resolver: resolveHost,
+    lines,
+    ...changes,
+  }
+}
+
+/** Lets `fetch` of this process accept certificates of a test server. */
+export function trust(ca_pem: string): void {
+  tls.setDefaultCACertificates([...tls.getCACertificates('default'), ca_pem])
+}
