@@ -1,0 +1,151 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { LlmConfig } from '../../config/types.ts'
+
+/** An OpenAI-compatible server on a free loopback port that answers what the test says. */
+export interface ModelServer {
+  /** Base URL for `OPENAI_BASE_URL` or `api_base`. */
+  url: string
+  requests: ModelRequest[]
+  close(): Promise<void>
+}
+
+export interface ModelRequest {
+  path: string
+  headers: IncomingMessage['headers']
+  body: ChatBody
+}
+
+/** The parts of a chat-completions body that tests look at. */
+export interface ChatBody {
+  model: string
+  messages: {
+    role: string
+    content: string | null
+    tool_call_id?: string
+    tool_calls?: { id: string; function: { name: string; arguments: string } }[]
+  }[]
+  tools?: { type: string; function: { name: string; description: string; parameters: Record<string, unknown> } }[]
+  [parameter: string]: unknown
+}
+
+export interface ModelAnswer {
+  message: { content: string | null; tool_calls?: { id: string; type: 'function'; function: { name: string; arguments: string } }[] }
+  finish_reason: string
+  usage?: { prompt_tokens: number; completion_tokens: number; prompt_tokens_details?: { cached_tokens: number } }
+}
+/** A body that is a string goes out as it is, with the content type of the headers or `text/html`. */
+export interface RawAnswer {
+  status: number
+  body: unknown
+  headers?: Record<string, string>
+}
+/** `hang` never answers; `cut` breaks the connection in the middle of the body. */
+export type ModelReply = ModelAnswer | RawAnswer | 'hang' | 'cut'
+export type ModelHandler = (body: ChatBody, index: number, request: ModelRequest) => ModelReply | Promise<ModelReply>
+
+/** `index` counts the calls from 0. */
+export async function startModelServer(handler: ModelHandler): Promise<ModelServer> {
+  const requests: ModelRequest[] = []
+  const server = createServer(async (incoming, outgoing) => {
+    const body = JSON.parse(await textOf(incoming))
+    const request: ModelRequest = { path: incoming.url ?? '', headers: incoming.headers, body }
+    const index = requests.push(request) - 1
+    try {
+      answer(outgoing, await handler(body, index, request), body, index)
+    } catch (error) {
+      // 400 is not retried: the message shows in the failing test.
+      answer(outgoing, { status: 400, body: { error: { message: `model server: ${error}` } } }, body, index)
+    }
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const address = server.address()
+  if (address === null || typeof address === 'string') throw new Error('the model server has no port')
+  return {
+    url: `http://127.0.0.1:${address.port}/v1`,
+    requests,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve())
+        server.closeAllConnections()
+      }),
+  }
+}
+
+/** Answers each call with the next reply; the last one is repeated. */
+export const script =
+  (...replies: ModelReply[]): ModelHandler =>
+  (_body, index) => {
+    const reply = replies[Math.min(index, replies.length - 1)]
+    if (reply === undefined) throw new Error('the script is empty')
+    return reply
+  }
+
+const USAGE = { prompt_tokens: 100, completion_tokens: 10, prompt_tokens_details: { cached_tokens: 40 } }
+
+export const text = (content: string, finish_reason = 'stop'): ModelAnswer => ({
+  message: { content },
+  finish_reason,
+  usage: USAGE,
+})
+
+/** One call; arguments that are a string go out verbatim, valid JSON or not. */
+export const toolCall = (name: string, args: unknown): ModelAnswer => toolCalls([name, args])
+
+export const toolCalls = (...calls: [name: string, args: unknown][]): ModelAnswer => ({
+  message: {
+    content: null,
+    tool_calls: calls.map(([name, args]) => ({
+      id: `call_${crypto.randomUUID()}`,
+      type: 'function',
+      function: { name, arguments: typeof args === 'string' ? args : JSON.stringify(args) },
+    })),
+  },
+  finish_reason: 'tool_calls',
+  usage: USAGE,
+})
+
+/** A configuration whose two models are at this server, through provider `openai`. */
+export const modelConfig = (url: string, overrides: Partial<LlmConfig> = {}): LlmConfig => ({
+  model: 'openai/main-model',
+  small_model: 'openai/small-model',
+  web_search_model: '',
+  temperature: 0.1,
+  max_output_tokens: 32_000,
+  timeout: 10,
+  model_list: [],
+  credentials: { OPENAI_API_KEY: 'test-key-material', OPENAI_BASE_URL: url },
+  ...overrides,
+})
+
+async function textOf(incoming: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = []
+  for await (const chunk of incoming) chunks.push(chunk)
+  return Buffer.concat(chunks).toString()
+}
+
+function answer(outgoing: ServerResponse, reply: ModelReply, body: ChatBody, index: number): void {
+  if (reply === 'hang') return
+  if (reply === 'cut') {
+    outgoing.writeHead(200, { 'content-type': 'application/json', 'content-length': '1000' })
+    outgoing.write('{"choices":', () => outgoing.destroy())
+    return
+  }
+  if ('status' in reply) {
+    const plain = typeof reply.body === 'string'
+    outgoing.writeHead(reply.status, { 'content-type': plain ? 'text/html' : 'application/json', ...reply.headers })
+    outgoing.end(plain ? reply.body : JSON.stringify(reply.body))
+    return
+  }
+  const { message, finish_reason, usage } = reply
+  outgoing.writeHead(200, { 'content-type': 'application/json' })
+  outgoing.end(
+    JSON.stringify({
+      id: `chatcmpl-${index}`,
+      object: 'chat.completion',
+      created: Math.floor(Date.now() / 1000),
+      model: body.model,
+      choices: [{ index: 0, message: { role: 'assistant', ...message }, finish_reason }],
+      usage,
+    }),
+  )
+}
