@@ -1,0 +1,113 @@
+import type { Disk, StoredObject } from './disk.ts'
+import { S3Error } from './errors.ts'
+import type { Answer, Call } from './handler.ts'
+import { encode } from './signature.ts'
+import { textsOf, toXml, type Xml } from './xml.ts'
+
+const xml = (root: string, value: Xml): Answer => ({
+  status: 200,
+  headers: { 'content-type': 'application/xml' },
+  body: Buffer.from(toXml(root, value)),
+})
+
+export function listBuckets(disk: Disk, owner: string): Answer {
+  const buckets = disk.buckets().map(({ name, created }) => ({ Name: name, CreationDate: created }))
+  return xml('ListAllMyBucketsResult', { Owner: { ID: owner, DisplayName: owner }, Buckets: { Bucket: buckets } })
+}
+
+const NAME = /^(?!\d+\.\d+\.\d+\.\d+$)[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/
+
+/** Requests that name a bucket and no key. */
+export async function answerBucket(disk: Disk, call: Call): Promise<Answer> {
+  const { bucket, query } = call
+  if (call.method === 'PUT' && query.size === 0) return createBucket(disk, bucket)
+  if (!disk.hasBucket(bucket)) throw new S3Error(404, 'NoSuchBucket', 'The specified bucket does not exist')
+  if (call.method === 'HEAD') return { status: 200, headers: { 'x-amz-bucket-region': 'us-east-1' } }
+  if (call.method === 'DELETE') {
+    await disk.deleteBucket(bucket)
+    return { status: 204, headers: {} }
+  }
+  if (call.method === 'POST' && query.has('delete')) return deleteMany(disk, call)
+  if (call.method !== 'GET') throw new S3Error(405, 'MethodNotAllowed', 'The specified method is not allowed against this resource.')
+  if (query.has('location')) return xml('LocationConstraint', '')
+  if (query.has('versioning')) return xml('VersioningConfiguration', {})
+  const other = ['acl', 'policy', 'encryption', 'lifecycle', 'tagging', 'cors', 'versions', 'uploads'].find((name) => query.has(name))
+  if (other) throw new S3Error(501, 'NotImplemented', `A header or query you provided implies functionality that is not here: ${other}`)
+  return list(disk, call)
+}
+
+async function createBucket(disk: Disk, bucket: string): Promise<Answer> {
+  if (!NAME.test(bucket)) throw new S3Error(400, 'InvalidBucketName', 'The specified bucket is not valid.')
+  return disk.locked(bucket, '', async () => {
+    if (disk.hasBucket(bucket))
+      throw new S3Error(
+        409,
+        'BucketAlreadyOwnedByYou',
+        'Your previous request to create the named bucket succeeded and you already own it.',
+      )
+    await disk.createBucket(bucket)
+    return { status: 200, headers: { location: `/${bucket}` } }
+  })
+}
+
+async function deleteMany(disk: Disk, call: Call): Promise<Answer> {
+  const keys = textsOf(call.body.toString('utf8'), 'Key')
+  if (keys.length === 0 || keys.length > 1000) throw new S3Error(400, 'MalformedXML', 'The XML you provided was not well-formed.')
+  for (const key of keys) await disk.locked(call.bucket, key, () => disk.delete(call.bucket, key))
+  const quiet = textsOf(call.body.toString('utf8'), 'Quiet')[0] === 'true'
+  return xml('DeleteResult', { Deleted: quiet ? [] : keys.map((Key) => ({ Key })) })
+}
+
+/** ListObjects, both versions: prefix, delimiter, paging. */
+function list(disk: Disk, { bucket, query }: Call): Answer {
+  const v2 = query.get('list-type') === '2'
+  const prefix = query.get('prefix') ?? ''
+  const delimiter = query.get('delimiter') ?? ''
+  const limit = Math.min(Number(query.get('max-keys') ?? 1000) || 0, 1000)
+  const token = query.get('continuation-token')
+  const after = v2
+    ? token
+      ? Buffer.from(token, 'base64url').toString('utf8')
+      : (query.get('start-after') ?? '')
+    : (query.get('marker') ?? '')
+  const text = query.get('encoding-type') === 'url' ? encode : (value: string) => value
+  const { objects, prefixes, next } = page(disk.list(bucket, prefix), { prefix, delimiter, limit, after })
+  const contents = objects.map((object) => ({
+    Key: text(object.key),
+    LastModified: object.last_modified,
+    ETag: `"${object.etag}"`,
+    Size: object.size,
+    StorageClass: 'STANDARD',
+  }))
+  return xml('ListBucketResult', {
+    Name: bucket,
+    Prefix: text(prefix),
+    Delimiter: delimiter ? text(delimiter) : undefined,
+    MaxKeys: limit,
+    EncodingType: query.get('encoding-type') ?? undefined,
+    KeyCount: v2 ? contents.length + prefixes.length : undefined,
+    IsTruncated: next !== null,
+    ContinuationToken: token ?? undefined,
+    NextContinuationToken: v2 && next !== null ? Buffer.from(next).toString('base64url') : undefined,
+    Marker: v2 ? undefined : text(after),
+    NextMarker: !v2 && next !== null ? text(next) : undefined,
+    Contents: contents,
+    CommonPrefixes: prefixes.map((value) => ({ Prefix: text(value) })),
+  })
+}
+
+function page(all: StoredObject[], options: { prefix: string; delimiter: string; limit: number; after: string }) {
+  const objects: StoredObject[] = []
+  const prefixes = new Set<string>()
+  let last = ''
+  for (const object of all) {
+    const rest = options.delimiter ? object.key.indexOf(options.delimiter, options.prefix.length) : -1
+    const entry = rest < 0 ? object.key : object.key.slice(0, rest + options.delimiter.length)
+    if (Buffer.compare(Buffer.from(entry), Buffer.from(options.after)) <= 0 || prefixes.has(entry)) continue
+    if (objects.length + prefixes.size >= options.limit) return { objects, prefixes: [...prefixes], next: last }
+    if (rest < 0) objects.push(object)
+    else prefixes.add(entry)
+    last = entry
+  }
+  return { objects, prefixes: [...prefixes], next: null }
+}

@@ -1,0 +1,43 @@
+import { answerBucket, listBuckets } from './buckets.ts'
+import type { Disk } from './disk.ts'
+import type { Uploads } from './multipart.ts'
+import { answerObject } from './objects.ts'
+import { decodePayload } from './payload.ts'
+import { type Credentials, decode, parseQuery, type SignedRequest, verifySignature } from './signature.ts'
+
+/** A request whose signature and body have been checked. */
+export interface Call {
+  method: string
+  bucket: string
+  key: string
+  query: Map<string, string>
+  headers: Record<string, string>
+  body: Buffer
+}
+export interface Answer {
+  status: number
+  headers: Record<string, string>
+  body?: Buffer
+}
+
+/** Nothing is looked at before the signature holds. Throws `S3Error`. */
+export async function answer(
+  store: { disk: Disk; uploads: Uploads; credentials: Credentials; now: () => Date },
+  request: SignedRequest,
+  readBody: () => Promise<Buffer<ArrayBuffer>>,
+): Promise<Answer> {
+  const accepted = verifySignature(request, store.credentials, store.now())
+  const body = decodePayload(await readBody(), request.headers, accepted)
+  const [, bucket = '', ...rest] = request.path.split('/')
+  const query = new Map(parseQuery(request.query).filter(([name]) => !name.startsWith('X-Amz-') && name !== 'x-id'))
+  const call: Call = {
+    method: request.method,
+    bucket: decode(bucket),
+    key: rest.map(decode).join('/'),
+    query,
+    headers: request.headers,
+    body,
+  }
+  if (call.bucket === '') return listBuckets(store.disk, store.credentials.access_key)
+  return call.key === '' ? answerBucket(store.disk, call) : answerObject(store.disk, store.uploads, call)
+}

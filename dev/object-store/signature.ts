@@ -1,0 +1,150 @@
+import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
+import { denied, malformed, S3Error } from './errors.ts'
+
+export interface SignedRequest {
+  method: string
+  /** As on the wire, not normalised. */
+  path: string
+  query: string
+  headers: Record<string, string>
+}
+export interface Credentials {
+  access_key: string
+  secret_key: string
+}
+
+/** What a body check needs from the accepted signature. */
+export interface Accepted {
+  payload_hash: string
+  signature: string
+  scope: string
+  timestamp: string
+  signing_key: Buffer
+}
+
+const SKEW_MS = 15 * 60_000
+const MAX_EXPIRES_S = 604_800
+export const sha256 = (data: string | Uint8Array): string => createHash('sha256').update(data).digest('hex')
+export const hmac = (key: string | Buffer, data: string): Buffer => createHmac('sha256', key).update(data).digest()
+
+/** Checks a request signed with Signature Version 4, in the header or in the query. Throws `S3Error`. */
+export function verifySignature(request: SignedRequest, credentials: Credentials, now: Date): Accepted {
+  const query = parseQuery(request.query)
+  const presigned = query.find(([name]) => name === 'X-Amz-Algorithm')
+  if (presigned) return verifyQuery(request, query, credentials, now)
+  if (!request.headers.authorization) throw denied()
+  return verifyHeader(request, query, credentials, now)
+}
+
+function verifyHeader(request: SignedRequest, query: Pair[], credentials: Credentials, now: Date): Accepted {
+  const match = /^AWS4-HMAC-SHA256 +Credential=([^,\s]+),\s*SignedHeaders=([^,\s]+),\s*Signature=([0-9a-f]{64})$/.exec(
+    request.headers.authorization ?? '',
+  )
+  if (!match) throw new S3Error(400, 'AuthorizationHeaderMalformed', 'The authorization header is malformed.')
+  const [, credential = '', signed = '', signature = ''] = match
+  const timestamp = request.headers['x-amz-date'] ?? ''
+  const age = Math.abs(now.getTime() - parseTimestamp(timestamp))
+  if (age > SKEW_MS)
+    throw new S3Error(403, 'RequestTimeTooSkewed', 'The difference between the request time and the current time is too large.')
+  const payload_hash = request.headers['x-amz-content-sha256']
+  if (!payload_hash) throw malformed('Missing required header for this request: x-amz-content-sha256')
+  const unsigned = Object.keys(request.headers).filter((name) => name.startsWith('x-amz-') && !signed.split(';').includes(name))
+  if (unsigned.length > 0) throw denied(`There were headers present in the request which were not signed: ${unsigned.join(', ')}`)
+  return compare(request, { credential, signed, signature, timestamp, payload_hash, query }, credentials)
+}
+
+function verifyQuery(request: SignedRequest, query: Pair[], credentials: Credentials, now: Date): Accepted {
+  const value = (name: string) => query.find(([key]) => key === name)?.[1] ?? ''
+  if (value('X-Amz-Algorithm') !== 'AWS4-HMAC-SHA256')
+    throw new S3Error(400, 'AuthorizationQueryParametersError', 'X-Amz-Algorithm only supports "AWS4-HMAC-SHA256"')
+  const expires = Number(value('X-Amz-Expires'))
+  if (!Number.isInteger(expires) || expires < 1 || expires > MAX_EXPIRES_S)
+    throw new S3Error(400, 'AuthorizationQueryParametersError', 'X-Amz-Expires must be between 1 and 604800 seconds')
+  const timestamp = value('X-Amz-Date')
+  const start = parseTimestamp(timestamp)
+  if (start > now.getTime() + SKEW_MS) throw denied('Request is not valid yet')
+  const accepted = compare(
+    request,
+    {
+      credential: value('X-Amz-Credential'),
+      signed: value('X-Amz-SignedHeaders'),
+      signature: value('X-Amz-Signature'),
+      timestamp,
+      payload_hash: value('X-Amz-Content-Sha256') || 'UNSIGNED-PAYLOAD',
+      query: query.filter(([name]) => name !== 'X-Amz-Signature'),
+    },
+    credentials,
+  )
+  if (start + expires * 1000 < now.getTime()) throw denied('Request has expired')
+  return accepted
+}
+
+interface Claim {
+  credential: string
+  signed: string
+  signature: string
+  timestamp: string
+  payload_hash: string
+  query: Pair[]
+}
+
+function compare(request: SignedRequest, claim: Claim, credentials: Credentials): Accepted {
+  const [access_key = '', date = '', region = '', service = '', end = ''] = claim.credential.split('/')
+  if (access_key !== credentials.access_key)
+    throw new S3Error(403, 'InvalidAccessKeyId', 'The AWS Access Key Id you provided does not exist in our records.')
+  if (service !== 's3' || end !== 'aws4_request' || !claim.timestamp.startsWith(date))
+    throw new S3Error(400, 'AuthorizationHeaderMalformed', 'The credential scope is malformed.')
+  if (!claim.signed.split(';').includes('host')) throw denied('The host header is not signed')
+  const scope = `${date}/${region}/${service}/${end}`
+  const text = `AWS4-HMAC-SHA256\n${claim.timestamp}\n${scope}\n${sha256(canonical(request, claim))}`
+  const signing_key = [region, service, end].reduce<Buffer>(hmac, hmac(`AWS4${credentials.secret_key}`, date))
+  const expected = hmac(signing_key, text).toString('hex')
+  if (!same(expected, claim.signature))
+    throw new S3Error(403, 'SignatureDoesNotMatch', 'The request signature we calculated does not match the signature you provided.')
+  return { payload_hash: claim.payload_hash, signature: expected, scope, timestamp: claim.timestamp, signing_key }
+}
+
+function canonical(request: SignedRequest, claim: Claim): string {
+  const headers = claim.signed.split(';').map((name) => `${name}:${(request.headers[name] ?? '').trim().replace(/ +/g, ' ')}\n`)
+  const query = claim.query
+    .map(([name, value]) => [encode(name), encode(value)] as const)
+    .sort(([a, x], [b, y]) => (a === b ? order(x, y) : order(a, b)))
+    .map(([name, value]) => `${name}=${value}`)
+    .join('&')
+  const path = request.path.split('/').map(decode).map(encode).join('/')
+  return [request.method, path, query, headers.join(''), claim.signed, claim.payload_hash].join('\n')
+}
+
+export const same = (left: string, right: string): boolean =>
+  left.length === right.length && timingSafeEqual(Buffer.from(left), Buffer.from(right))
+
+const order = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
+
+type Pair = [string, string]
+export function parseQuery(query: string): Pair[] {
+  return query
+    .split('&')
+    .filter(Boolean)
+    .map((part) => {
+      const at = part.indexOf('=')
+      return at < 0 ? [decode(part), ''] : [decode(part.slice(0, at)), decode(part.slice(at + 1))]
+    })
+}
+
+export function decode(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    throw new S3Error(400, 'InvalidURI', "Couldn't parse the specified URI.")
+  }
+}
+
+export const encode = (text: string): string =>
+  encodeURIComponent(text).replace(/[!'()*]/g, (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`)
+
+function parseTimestamp(text: string): number {
+  const match = /^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z$/.exec(text)
+  if (!match) throw denied('AWS authentication requires a valid Date or x-amz-date header')
+  const [, year, month, day, hour, minute, second] = match.map(Number)
+  return Date.UTC(year ?? 0, (month ?? 1) - 1, day, hour, minute, second)
+}
