@@ -3,6 +3,8 @@ import type { Sql } from './types.ts'
 
 const TIMESTAMPTZ = 1184
 const INT8 = 20
+/** Texts are taken for JSON already, as other drivers do; the queue relies on it. */
+const JSON_TYPES = [114, 3802]
 const SSL_MODES: Record<string, string> = {
   disable: 'disable',
   false: 'disable',
@@ -41,6 +43,8 @@ export function connect(url: string, options: { max?: number; onnotice?: (notice
   })
   sql.options.parsers[TIMESTAMPTZ] = toFixedTimestamp
   sql.options.parsers[INT8] = Number
+  for (const type of JSON_TYPES)
+    sql.options.serializers[type] = (value: unknown) => (typeof value === 'string' ? value : JSON.stringify(value))
   return sql
 }
 

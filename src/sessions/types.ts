@@ -1,3 +1,5 @@
+import type { GitProvider } from '../../config/types.ts'
+
 /** Values as the API shows them and as the tables store them (native enum types). */
 export const OPERATIONS = ['generate', 'drift', 'import'] as const
 export type Operation = (typeof OPERATIONS)[number]
@@ -14,6 +16,7 @@ export const STATUSES = [
 ] as const
 export type Status = (typeof STATUSES)[number]
 export const TERMINAL_STATUSES = ['completed', 'uncompleted', 'failed'] as const satisfies readonly Status[]
+export type TerminalStatus = (typeof TERMINAL_STATUSES)[number]
 export const CLOUDS = ['azure', 'gcp', 'aws', 'oci', 'kubernetes'] as const
 export type Cloud = (typeof CLOUDS)[number]
 export const REPORT_TYPES = ['generate', 'drift', 'import', 'apply'] as const
@@ -39,6 +42,53 @@ export interface SessionFacts {
   current_status: Status
 }
 
+/** A row of the lists. Timestamps here and below: UTC, six fraction digits, `Z`. */
+export interface SessionSummary {
+  uuid: string
+  username: string
+  operation: Operation
+  provider: Cloud
+  first_query: string | null
+  workspace: { uri: string; branch: string; root_path: string | null }
+  current_status: Status
+  in_flight: boolean
+  is_blocked: boolean
+  created_at: string
+  updated_at: string
+}
+
+/** `url` is presigned at read time; `id` is the typed row's. */
+export interface ArtifactEntry {
+  id: number
+  url: string
+  content_type: string | null
+  file_size_bytes: number | null
+  created_at: string
+}
+export interface PullRequest {
+  provider: GitProvider
+  number: number
+  url: string
+}
+export interface RoundDetail {
+  id: number
+  number: number
+  query: string
+  statuses: { status: Status; message: string | null; created_at: string }[]
+  reports: (ArtifactEntry & { type: ReportType })[]
+  compliance_checks: (ArtifactEntry & { passed: boolean })[]
+  plans: (ArtifactEntry & { targets: string[] })[]
+  code_changes: (ArtifactEntry & { file_name: string })[]
+  pull_requests: PullRequest[]
+  created_at: string
+}
+/** All lists oldest first. `history` is null unless asked for. */
+export interface SessionAggregate extends SessionSummary {
+  scope_id: string
+  rounds: RoundDetail[]
+  history: Turn[] | null
+}
+
 /** One pair of the conversation. */
 export interface Turn {
   user: string
@@ -49,6 +99,17 @@ export interface RoundRequest {
   mode: Mode
   query: string
   is_partial: boolean
+}
+
+/** Tokens and time of a run, saved with its round. Durations are milliseconds. */
+export interface RoundUsage {
+  chains: Record<
+    string,
+    { calls: number; input_tokens: number; cached_tokens: number; output_tokens: number; model_ms: number; tool_ms: number }
+  >
+  model_ms: number
+  engine_ms: number
+  duration_ms: number
 }
 
 /** A round that this worker holds. Every write of the run carries `fence`; a stale one writes nothing. */

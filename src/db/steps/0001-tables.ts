@@ -107,6 +107,8 @@ async function createRoundTables(tx: Transaction): Promise<void> {
       -- Claims, and those of them that ended with an orderly hand-back: the rest are interruptions.
       attempts integer NOT NULL DEFAULT 0,
       handed_back integer NOT NULL DEFAULT 0,
+      -- Until when the claiming worker holds the round; it moves this on while it lives.
+      lease_until timestamptz,
       jobs jsonb NOT NULL DEFAULT '{}',
       usage jsonb,
       finished_at timestamptz,
@@ -133,7 +135,7 @@ async function createRoundTables(tx: Transaction): Promise<void> {
       round_id integer NOT NULL REFERENCES rounds,
       provider git_provider NOT NULL,
       number integer NOT NULL,
-      url varchar(254) NOT NULL,
+      url text NOT NULL,
       created_at timestamptz NOT NULL DEFAULT clock_timestamp(),
       updated_at timestamptz NOT NULL DEFAULT clock_timestamp()
     );

@@ -1,0 +1,53 @@
+import { storable } from '../db/text.ts'
+import type { Sql } from '../db/types.ts'
+import { assertHeld, heldSession } from '../sessions/held-session.ts'
+import type { ClaimedRound, ReportType } from '../sessions/types.ts'
+
+/** A stored object; `uri` is its key in the artifacts bucket. */
+export interface StoredObject {
+  uri: string
+  content_type: string
+  file_size_bytes: number
+}
+
+/** Inserts the object's row and the typed row that refers to it, or neither. Errors of all: `LeaseLost`. */
+export async function insertPlan(sql: Sql, round: ClaimedRound, plan: StoredObject & { targets: readonly string[] }): Promise<void> {
+  const targets = plan.targets.map((target) => storable(target))
+  assertHeld(
+    await sql`
+      WITH artifact AS (${artifact(sql, round, plan)})
+      INSERT INTO engine_plans (round_id, artifact_id, targets)
+      SELECT ${round.id}, id, ${sql.array(targets)}::text[] FROM artifact RETURNING id`,
+  )
+}
+
+export async function insertReport(sql: Sql, round: ClaimedRound, report: StoredObject & { type: ReportType }): Promise<void> {
+  assertHeld(
+    await sql`
+      WITH artifact AS (${artifact(sql, round, report)})
+      INSERT INTO reports (round_id, artifact_id, type) SELECT ${round.id}, id, ${report.type} FROM artifact RETURNING id`,
+  )
+}
+
+export async function insertComplianceCheck(sql: Sql, round: ClaimedRound, check: StoredObject & { passed: boolean }): Promise<void> {
+  assertHeld(
+    await sql`
+      WITH artifact AS (${artifact(sql, round, check)})
+      INSERT INTO compliance_checks (round_id, artifact_id, passed)
+      SELECT ${round.id}, id, ${check.passed} FROM artifact RETURNING id`,
+  )
+}
+
+/** Names longer than the column are cut. */
+export async function insertCodeChange(sql: Sql, round: ClaimedRound, change: StoredObject & { file_name: string }): Promise<void> {
+  const file_name = [...storable(change.file_name)].slice(0, 254).join('')
+  assertHeld(
+    await sql`
+      WITH artifact AS (${artifact(sql, round, change)})
+      INSERT INTO code_changes (round_id, artifact_id, file_name) SELECT ${round.id}, id, ${file_name} FROM artifact RETURNING id`,
+  )
+}
+
+const artifact = (sql: Sql, round: ClaimedRound, object: StoredObject) => sql`
+  INSERT INTO artifacts (uri, content_type, file_size_bytes)
+  SELECT ${object.uri}, ${object.content_type}, ${object.file_size_bytes}::integer FROM (${heldSession(sql, round)}) AS held RETURNING id`

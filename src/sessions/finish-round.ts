@@ -1,0 +1,38 @@
+import { sessionAggregateKey } from '../cache/keys.ts'
+import type { Context } from '../context.ts'
+import { storable } from '../db/text.ts'
+import type { Transaction } from '../db/types.ts'
+import { appendStatus } from './append-status.ts'
+import type { ClaimedRound, RoundUsage, TerminalStatus, Turn } from './types.ts'
+
+export interface RoundEnd {
+  status: TerminalStatus
+  message: string
+  /** The whole conversation; replaces what is stored. Null leaves it as it is. */
+  history: readonly Turn[] | null
+  /** Head of the session branch; null keeps the one of the round before. */
+  commit: string | null
+  usage: RoundUsage | null
+}
+
+/**
+ * Ends a round: terminal status, history and the release of the session's mark become visible
+ * together, so that a request sent on sight of the status is accepted.
+ * Errors: `LeaseLost`.
+ */
+export async function finishRound(context: Pick<Context, 'sql' | 'cache'>, round: ClaimedRound, end: RoundEnd): Promise<void> {
+  await context.sql.begin(async (tx) => {
+    await appendStatus(tx, round, end.status, end.message)
+    await tx`UPDATE sessions SET in_flight = false, last_commit = coalesce(${end.commit}, last_commit) WHERE id = ${round.session.id}`
+    await tx`
+      UPDATE rounds SET finished_at = clock_timestamp(), lease_until = NULL, usage = ${end.usage === null ? null : tx.json({ ...end.usage })}
+      WHERE id = ${round.id}`
+    if (end.history) await saveHistory(tx, round.session.id, end.history)
+  })
+  await context.cache.delete(sessionAggregateKey(round.session.uuid))
+}
+
+async function saveHistory(tx: Transaction, session_id: number, history: readonly Turn[]): Promise<void> {
+  const payload = history.map((turn) => ({ user: storable(turn.user), assistant: storable(turn.assistant) }))
+  await tx`UPDATE histories SET payload = ${tx.json(payload)} WHERE session_id = ${session_id}`
+}

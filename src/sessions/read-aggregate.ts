@@ -1,0 +1,86 @@
+import type { Context } from '../context.ts'
+import type { Transaction } from '../db/types.ts'
+import { type SummaryRow, toSummary } from './list-sessions.ts'
+import type { ArtifactEntry, PullRequest, ReportType, RoundDetail, SessionAggregate, Status, Turn } from './types.ts'
+
+type Head = SummaryRow & { id: number; scope_id: string; payload: Turn[] }
+type OfRound = { round_id: number }
+type Stored = OfRound & Omit<ArtifactEntry, 'url'> & { uri: string }
+
+/** Reads the whole session from one snapshot; eight queries however many rounds it has. */
+export async function readAggregate(
+  context: Pick<Context, 'sql' | 'storage'>,
+  uuid: string,
+  options: { include_history: boolean },
+): Promise<SessionAggregate | null> {
+  const rows = await context.sql.begin('ISOLATION LEVEL REPEATABLE READ READ ONLY', async (tx) => {
+    const head = await readHead(tx, uuid)
+    return head ? { head, ...(await readRounds(tx, head.id)) } : null
+  })
+  if (!rows) return null
+  const { head } = rows
+  const entries = {
+    reports: await presigned(context, rows.reports),
+    compliance_checks: await presigned(context, rows.compliance_checks),
+    plans: await presigned(context, rows.plans),
+    code_changes: await presigned(context, rows.code_changes),
+  }
+  const rounds = rows.rounds.map(({ id, number, query, created_at }): RoundDetail => {
+    const mine = <Row extends OfRound>(list: readonly Row[]) => list.filter((row) => row.round_id === id).map(withoutRound)
+    return {
+      id,
+      number,
+      query,
+      statuses: mine(rows.statuses),
+      reports: mine(entries.reports),
+      compliance_checks: mine(entries.compliance_checks),
+      plans: mine(entries.plans),
+      code_changes: mine(entries.code_changes),
+      pull_requests: mine(rows.pull_requests),
+      created_at,
+    }
+  })
+  return { ...toSummary(head), scope_id: head.scope_id, rounds, history: options.include_history ? head.payload : null }
+}
+
+async function readHead(tx: Transaction, uuid: string): Promise<Head | null> {
+  const [head] = await tx<Head[]>`
+    SELECT s.id, s.uuid, coalesce(nullif(u.email, ''), 'user-' || u.id) AS username, s.operation, p.provider, p.scope_id,
+           h.first_query, h.payload, w.uri, w.branch, w.root_path, s.last_status AS current_status,
+           s.in_flight, s.is_blocked, s.created_at, s.updated_at
+    FROM sessions s
+    JOIN users u ON u.id = s.user_id
+    JOIN workspaces w ON w.session_id = s.id
+    JOIN engine_providers p ON p.session_id = s.id
+    JOIN histories h ON h.session_id = s.id
+    WHERE s.uuid = ${uuid}`
+  return head ?? null
+}
+
+async function readRounds(tx: Transaction, session_id: number) {
+  const ids = tx`SELECT id FROM rounds WHERE session_id = ${session_id}`
+  const artifacts = <Own>(table: string, column: keyof Own & string) => tx<(Stored & Own)[]>`
+    SELECT t.round_id, t.id, a.uri, a.content_type, a.file_size_bytes, t.${tx(column)}, t.created_at
+    FROM ${tx(table)} t JOIN artifacts a ON a.id = t.artifact_id
+    WHERE t.round_id IN (${ids}) ORDER BY t.created_at, t.id`
+  const [rounds, statuses, reports, compliance_checks, plans, code_changes, pull_requests] = await Promise.all([
+    tx<{ id: number; number: number; query: string; created_at: string }[]>`
+      SELECT id, number, query, created_at FROM rounds WHERE session_id = ${session_id} ORDER BY number, id`,
+    tx<(OfRound & { status: Status; message: string | null; created_at: string })[]>`
+      SELECT round_id, status, message, created_at FROM statuses WHERE session_id = ${session_id} ORDER BY created_at, id`,
+    artifacts<{ type: ReportType }>('reports', 'type'),
+    artifacts<{ passed: boolean }>('compliance_checks', 'passed'),
+    artifacts<{ targets: string[] }>('engine_plans', 'targets'),
+    artifacts<{ file_name: string }>('code_changes', 'file_name'),
+    tx<(OfRound & PullRequest)[]>`
+      SELECT round_id, provider, number, url FROM pull_requests WHERE round_id IN (${ids}) ORDER BY created_at, id`,
+  ])
+  return { rounds, statuses, reports, compliance_checks, plans, code_changes, pull_requests }
+}
+
+/** The stored address never leaves; a URL signed for the public host does. */
+function presigned<Row extends Stored>(context: Pick<Context, 'storage'>, rows: readonly Row[]) {
+  return Promise.all(rows.map(async ({ uri, ...row }) => ({ ...row, url: await context.storage.presign(uri) })))
+}
+
+const withoutRound = <Row extends OfRound>({ round_id: _, ...row }: Row): Omit<Row, 'round_id'> => row
