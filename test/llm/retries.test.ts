@@ -1,0 +1,152 @@
+import { afterEach, describe, expect, it } from 'vitest'
+import type { LlmConfig } from '../../config/types.ts'
+import { createLlmClient } from '../../src/llm/client.ts'
+import type { InferenceRequest } from '../../src/llm/types.ts'
+import { createLogger } from '../../src/log/logger.ts'
+import {
+  type ModelHandler,
+  type ModelReply,
+  type ModelServer,
+  modelConfig,
+  script,
+  startModelServer,
+  text,
+} from '../helpers/model-server.ts'
+
+const servers: ModelServer[] = []
+afterEach(async () => {
+  await Promise.all(servers.splice(0).map((server) => server.close()))
+})
+
+async function setup(handler: ModelHandler, overrides: Partial<LlmConfig> = {}, backoff_ms = 1) {
+  const server = await startModelServer(handler)
+  servers.push(server)
+  const lines: string[] = []
+  const log = createLogger({ write: (line) => lines.push(line) })
+  return { server, lines, llm: createLlmClient(modelConfig(server.url, overrides), { fetch, log, backoff_ms }) }
+}
+
+const request: InferenceRequest = { role: 'main', messages: [{ role: 'user', content: 'hello' }] }
+const failing = (status: number, message = 'no', headers = {}): ModelReply => ({ status, body: { error: { message } }, headers })
+const html: ModelReply = { status: 200, body: '<html>gateway</html>' }
+
+describe('retries of model calls', () => {
+  it.each([408, 409, 429, 500, 502, 503, 504, 529])('repeats a call that was answered with %i', async (status) => {
+    const { server, llm } = await setup(script(failing(status), text('ok')))
+    expect((await llm.complete(request)).text).toBe('ok')
+    expect(server.requests).toHaveLength(2)
+  })
+
+  it.each([400, 401, 403, 404, 413, 422])('does not repeat a call that was answered with %i', async (status) => {
+    const { server, llm } = await setup(script(failing(status, 'the reason')))
+    await expect(llm.complete(request)).rejects.toMatchObject({
+      code: 'InferenceCallAPIError',
+      status,
+      message: 'Inference call to openai/main-model failed: the reason',
+    })
+    expect(server.requests).toHaveLength(1)
+  })
+
+  it('gives up after three retries with the status of the provider', async () => {
+    const { server, llm, lines } = await setup(script(failing(429, 'slow down')))
+    await expect(llm.complete(request)).rejects.toMatchObject({
+      status: 429,
+      message: 'Inference call to openai/main-model failed: slow down',
+    })
+    expect(server.requests).toHaveLength(4)
+    expect(lines.map((line) => JSON.parse(line).wait_ms)).toEqual([1, 2, 4])
+  })
+
+  it('waits as long as Retry-After asks', async () => {
+    const { llm, lines } = await setup(script(failing(429, 'slow down', { 'retry-after': '0.01' }), text('ok')), {}, 60_000)
+    expect((await llm.complete(request)).text).toBe('ok')
+    expect(lines.map((line) => JSON.parse(line).wait_ms)).toEqual([10])
+  })
+
+  it('gives each attempt a time budget of its own', async () => {
+    const { server, llm } = await setup(script('hang'), { timeout: 0.05 })
+    await expect(llm.complete(request)).rejects.toMatchObject({
+      status: 502,
+      message: 'Inference call to openai/main-model failed: no answer within 0.05 s',
+    })
+    expect(server.requests).toHaveLength(4)
+  })
+
+  it.each<[string, ModelReply, string]>([
+    ['a page of a gateway', html, 'the answer is not a chat completion'],
+    ['an answer without choices', { status: 200, body: { id: 'x' } }, 'the answer is not a chat completion'],
+    ['an empty list of choices', { status: 200, body: { choices: [] } }, 'the answer is not a chat completion'],
+    ['nothing', { status: 200, body: '' }, 'the answer is not a chat completion'],
+    ['broken JSON', { status: 200, body: '{"choices": [', headers: { 'content-type': 'application/json' } }, 'the answer is not JSON'],
+    ['a cut connection', 'cut', 'the connection failed'],
+    ['an error page', { status: 502, body: '<html><h1>Bad gateway</h1></html>' }, 'HTTP 502'],
+  ])('repeats after %s and says what was wrong', async (_name, reply, reason) => {
+    const recovering = await setup(script(reply, text('ok')))
+    expect((await recovering.llm.complete(request)).text).toBe('ok')
+    const broken = await setup(script(reply))
+    await expect(broken.llm.complete(request)).rejects.toMatchObject({
+      code: 'InferenceCallAPIError',
+      status: 502,
+      message: `Inference call to openai/main-model failed: ${reason}`,
+    })
+    expect(broken.server.requests).toHaveLength(4)
+  })
+
+  it('reads an error inside of an answer with status 200', async () => {
+    const inside = (code: unknown): ModelReply => ({ status: 200, body: { error: { message: 'quota', code } } })
+    const final = await setup(script(inside('insufficient')))
+    await expect(final.llm.complete(request)).rejects.toMatchObject({ status: 502, message: expect.stringContaining('quota') })
+    expect(final.server.requests).toHaveLength(1)
+    const passing = await setup(script(inside(429), text('ok')))
+    expect((await passing.llm.complete(request)).text).toBe('ok')
+  })
+
+  it('repeats when nobody listens', async () => {
+    const { server, llm } = await setup(script(text('ok')))
+    await server.close()
+    await expect(llm.complete(request)).rejects.toMatchObject({ status: 502, message: expect.stringContaining('the connection failed') })
+  })
+})
+
+describe('cancelling', () => {
+  it('stops a call that is under way and does not repeat it', async () => {
+    const controller = new AbortController()
+    const { server, llm } = await setup(() => {
+      controller.abort()
+      return 'hang'
+    })
+    await expect(llm.complete({ ...request, signal: controller.signal })).rejects.toMatchObject({ name: 'OutboundError', kind: 'aborted' })
+    expect(server.requests).toHaveLength(1)
+  })
+
+  it('stops waiting for the next attempt', async () => {
+    const controller = new AbortController()
+    const { server, llm, lines } = await setup(script(failing(500)), {}, 60_000)
+    const pending = llm.complete({ ...request, signal: controller.signal })
+    await expect.poll(() => lines.length).toBe(1)
+    controller.abort()
+    await expect(pending).rejects.toMatchObject({ kind: 'aborted' })
+    expect(server.requests).toHaveLength(1)
+  })
+})
+
+describe('key material', () => {
+  it.each([
+    'Incorrect API key provided: test-key-material.',
+    'Incorrect API key provided: sk-proj-abcd1234efgh5678. See the keys page.',
+    'Incorrect API key provided: test-key****************rial.',
+    'header was Authorization: Bearer abc.def-ghi',
+  ])('does not show in the text or the log: %s', async (message) => {
+    const { llm, lines } = await setup(script(failing(503, message), failing(401, message)))
+    const error = await llm.complete(request).then(String, String)
+    for (const seen of [error, ...lines]) expect(seen).not.toMatch(/key-material|abcd1234|test-key\*|rial|abc\.def/)
+    expect(error).toContain('***')
+  })
+
+  it('keeps the text on one line and short', async () => {
+    const { llm } = await setup(script(failing(400, `a\n${'b'.repeat(5000)}`)))
+    const error = await llm.complete(request).then(String, (reason: Error) => reason.message)
+    expect(error).not.toContain('\n')
+    expect(error.length).toBeLessThan(1100)
+  })
+})
