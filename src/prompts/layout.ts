@@ -1,0 +1,23 @@
+import { DATA_RULE } from './fence.ts'
+
+/** The parts of a system prompt. Prompt bodies are inserted as they are, never rendered again. */
+export interface Layout {
+  role: string
+  rules: readonly string[]
+  /** Title and text; an empty text leaves the block out. */
+  blocks?: readonly (readonly [title: string, text: string])[]
+  /** How the task ends: names the sentinel tool, or the form of a plain answer. */
+  finish: string
+}
+
+export function render({ role, rules, blocks = [], finish }: Layout): string {
+  const numbered = rules.map((rule, index) => `${index + 1}. ${rule}`).join('\n')
+  const filled = blocks.filter(([, text]) => text.trim() !== '').map(([title, text]) => section(title, text.trim()))
+  return [section('Role', role), section('Rules', numbered), ...filled, section('Data', DATA_RULE), section('Finish', finish)].join('\n\n')
+}
+
+const section = (title: string, text: string) => `## ${title}\n\n${text}`
+
+/** Several prompt bodies as one text. */
+export const joined = (bodies: readonly string[]) => bodies.map((body) => body.trim()).join('\n\n')
+export const bullets = (items: readonly string[]) => items.map((item) => `- ${item}`).join('\n')

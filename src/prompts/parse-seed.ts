@@ -1,0 +1,66 @@
+import * as v from 'valibot'
+import { parse } from 'yaml'
+import { PROMPT_SCOPES, PROMPT_TYPES, qualifiedName } from './names.ts'
+
+export interface SeedFile {
+  /** Relative to the seed folder, POSIX: `<scope>/<type>/<name>.yaml`. */
+  path: string
+  text: string
+}
+export interface SeedPrompt {
+  body: string
+  description: string
+}
+
+/** Every unusable seed file, a line each. */
+export class SeedError extends Error {
+  readonly problems: readonly string[]
+  constructor(problems: readonly string[]) {
+    super(problems.join('\n'))
+    this.name = 'SeedError'
+    this.problems = problems
+  }
+}
+
+const NAME = /^[a-z0-9_]+$/
+const content = v.object({ body: v.pipe(v.string(), v.regex(/\S/)), description: v.optional(v.string(), '') })
+
+/** Prompts by qualified name, in the order of the files. Errors: `SeedError` with all problems. */
+export function parseSeeds(files: readonly SeedFile[]): Map<string, SeedPrompt> {
+  const prompts = new Map<string, SeedPrompt>()
+  const problems: string[] = []
+  for (const file of files) {
+    const found = parseSeed(file)
+    if (typeof found === 'string') problems.push(found)
+    else if (prompts.has(found.name)) problems.push(`Duplicate qualified name '${found.name}' in ${file.path}`)
+    else prompts.set(found.name, found.prompt)
+  }
+  if (problems.length > 0) throw new SeedError(problems)
+  return prompts
+}
+
+/** One prompt, or the text of what is wrong with its file. */
+function parseSeed({ path, text }: SeedFile): { name: string; prompt: SeedPrompt } | string {
+  const [scopeName, typeName, fileName = '', ...deeper] = path.split('/')
+  if (fileName === '' || deeper.length > 0) return `Invalid prompt path ${path}; must be <scope>/<type>/<name>.yaml`
+  const scope = PROMPT_SCOPES.find((known) => known === scopeName)
+  if (scope === undefined) return `Invalid prompt scope '${scopeName}' in ${path}; must be one of ${PROMPT_SCOPES.join(', ')}`
+  const type = PROMPT_TYPES.find((known) => known === typeName)
+  if (type === undefined) return `Invalid prompt type '${typeName}' in ${path}; must be one of ${PROMPT_TYPES.join(', ')}`
+  const name = fileName.replace(/\.yaml$/, '')
+  if (!NAME.test(name)) return `Invalid prompt name '${name}' in ${path}; must match ^[a-z0-9_]+$`
+  if (name.startsWith('_')) return `Invalid prompt name '${name}' in ${path}; must match ^[a-z0-9_]+$ and not start with _`
+  const prompt = parseContent(text)
+  return typeof prompt === 'string' ? `Invalid prompt file ${path}; ${prompt}` : { name: qualifiedName(scope, type, name), prompt }
+}
+
+function parseContent(text: string): SeedPrompt | string {
+  let value: unknown
+  try {
+    value = parse(text, { logLevel: 'error' })
+  } catch {
+    return 'it is not valid YAML'
+  }
+  const checked = v.safeParse(content, value)
+  return checked.success ? checked.output : 'it needs a non-empty string body and, if any, a string description'
+}
