@@ -1,0 +1,72 @@
+import { Hono } from 'hono'
+import { bodyLimit } from 'hono/body-limit'
+import { methodNotAllowed } from 'hono/method-not-allowed'
+import type { Logger } from '../../src/log/logger.ts'
+import { bearer } from '../shared/bearer.ts'
+import { problemResponse } from '../shared/problem.ts'
+import { readBody } from '../shared/read-body.ts'
+import { jobAnswer } from './job-answer.ts'
+import type { JobStore } from './job-store.ts'
+import type { JobService } from './jobs.ts'
+import { BODIES, JOB_ID, ROUTES } from './schemas.ts'
+import { type Engine, JOB_KINDS, JobFault, type JobKind } from './types.ts'
+import { resolveWorkspace } from './workspace.ts'
+
+/** A full list of targets with every character escaped stays below it. */
+const MAX_BODY_BYTES = 8 * 1024 * 1024
+const MAX_WAIT_SECONDS = 60
+
+/** The HTTP surface of the service, as `contracts/iac.v1.yaml` describes it. */
+export function createIacApp(options: { token: string; engine: Engine; jobs: JobService; store: JobStore; log: Logger }): Hono {
+  const { engine, jobs, store, log } = options
+  const app = new Hono()
+  app.onError((error) => {
+    if (error instanceof JobFault) return problemResponse(error.status, error.message)
+    log.error('request failed', { error })
+    return problemResponse(500, 'Internal server error')
+  })
+  app.notFound(() => problemResponse(404, 'Not Found'))
+
+  app.get('/healthz', (c) => c.json({ status: 'ok' }))
+  app.use('/v1/*', bearer(options.token))
+  app.use('/v1/*', bodyLimit({ maxSize: MAX_BODY_BYTES, onError: () => problemResponse(413, 'Content Too Large') }))
+  app.use(
+    '/v1/*',
+    methodNotAllowed({
+      app,
+      onMethodNotAllowed: (_c, methods) => problemResponse(405, 'Method Not Allowed', undefined, { allow: methods.join(', ') }),
+    }),
+  )
+  app.get('/v1/engine', (c) => c.json({ name: engine.name, version: engine.version }))
+  for (const kind of JOB_KINDS) submitRoute(app, kind, jobs)
+  app.get('/v1/jobs/:job_id', async (c) => {
+    const job_id = JOB_ID.safeParse(c.req.param('job_id'))
+    if (!job_id.success) return problemResponse(422, 'Request validation failed', 'path.job_id: must be a UUID')
+    const id = job_id.data.toLowerCase()
+    const wait = preferredWait(c.req.header('prefer'))
+    if (wait !== null && jobs.find(id)) await jobs.settled(id, wait * 1000, c.req.raw.signal)
+    const record = jobs.find(id)
+    if (!record) return problemResponse(404, `Unknown or expired job: ${id}`)
+    return jobAnswer(record, store, wait === null ? {} : { 'preference-applied': `wait=${wait}` })
+  })
+  return app
+}
+
+/** Token, then body, then workspace: the order of the contract. */
+function submitRoute(app: Hono, kind: JobKind, jobs: JobService): void {
+  app.post(ROUTES[kind], async (c) => {
+    const body = await readBody(c, BODIES[kind])
+    if (!body.ok) return body.response
+    const workspace_path = await resolveWorkspace(body.value.workspace_path)
+    if (workspace_path === null)
+      return problemResponse(404, `workspace_path does not exist or is not a directory: ${body.value.workspace_path}`)
+    const { job_id, status } = await jobs.submit(kind, { ...body.value, workspace_path })
+    return c.json({ job_id, status }, 202, { location: `/v1/jobs/${job_id}` })
+  })
+}
+
+/** Seconds of `Prefer: wait=N` (RFC 7240), at most a minute; null without it. */
+export function preferredWait(header: string | undefined): number | null {
+  const seconds = /(?:^|[,;])\s*wait\s*=\s*"?(\d+)"?\s*(?:$|[,;])/i.exec(header ?? '')?.[1]
+  return seconds === undefined ? null : Math.min(Number(seconds), MAX_WAIT_SECONDS)
+}

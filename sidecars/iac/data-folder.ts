@@ -1,0 +1,32 @@
+import { lstat, mkdir, readFile, rename, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { identify, isAlive } from './process-identity.ts'
+import { SettingsError } from './settings.ts'
+
+/**
+ * Creates the folder for this user alone and claims it for this process: two services on one folder
+ * would take each other's running jobs for left-overs. Throws `SettingsError`.
+ */
+export async function claimDataFolder(folder: string): Promise<void> {
+  await mkdir(folder, { recursive: true, mode: 0o700 })
+  const stat = await lstat(folder)
+  const uid = process.getuid?.()
+  // A foreign folder under the shared temporary directory would hand out plans and state.
+  if (!stat.isDirectory() || (uid !== undefined && stat.uid !== uid))
+    throw new SettingsError(`IAC_DATA_DIR ${folder} is no directory of this user`)
+  const claim = join(folder, 'service.json')
+  const holder = await readHolder(claim)
+  if (holder && holder.pid !== process.pid && isAlive(holder))
+    throw new SettingsError(`IAC_DATA_DIR ${folder} is in use by process ${holder.pid}; give each service a folder of its own`)
+  await writeFile(`${claim}.tmp`, JSON.stringify(identify(process.pid)), { mode: 0o600 })
+  await rename(`${claim}.tmp`, claim)
+}
+
+async function readHolder(path: string): Promise<{ pid: number; started: string } | null> {
+  try {
+    const { pid, started } = JSON.parse(await readFile(path, 'utf8'))
+    return Number.isInteger(pid) && typeof started === 'string' ? { pid, started } : null
+  } catch {
+    return null
+  }
+}

@@ -1,0 +1,25 @@
+import type { JobKind, JobRequest } from './types.ts'
+
+type Environment = Record<string, string | undefined>
+
+/** These read no cloud: they run without the scope of the request. */
+const UNSCOPED: readonly JobKind[] = ['validate', 'show', 'state_resource_ids']
+
+/**
+ * The service's own environment without its settings and secrets, plus the scope of the request,
+ * which wins. Cloud credentials stay: the engine's providers need them.
+ */
+export function engineEnvironment(service: Environment, kind: JobKind, request: JobRequest, plugin_cache: string | null): Environment {
+  const environment: Environment = {}
+  for (const [name, value] of Object.entries(service)) {
+    if (!/^(PLATFORM|IAC)_/i.test(name)) environment[name] = value
+  }
+  environment.TF_IN_AUTOMATION = '1'
+  environment.CHECKPOINT_DISABLE = '1'
+  delete environment.TF_PLUGIN_CACHE_DIR
+  if (plugin_cache !== null) environment.TF_PLUGIN_CACHE_DIR = plugin_cache
+  if (UNSCOPED.includes(kind) || request.scope_id === undefined) return environment
+  if (request.engine_provider === 'azure') environment.ARM_SUBSCRIPTION_ID = request.scope_id
+  if (request.engine_provider === 'gcp') environment.GOOGLE_PROJECT = request.scope_id
+  return environment
+}

@@ -1,0 +1,115 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { close, fstat, open } from 'node:fs'
+import { constants } from 'node:os'
+import { promisify } from 'node:util'
+import { identify, isGroupAlive, signalGroup } from './process-identity.ts'
+import { JobFault, type ProcessIdentity, SHUT_DOWN } from './types.ts'
+
+const openFile = promisify(open)
+const closeFile = promisify(close)
+const fileSize = async (fd: number) => (await promisify(fstat)(fd)).size
+
+export interface EngineCommand {
+  binary: string
+  args: string[]
+  cwd: string
+  env: Record<string, string | undefined>
+  /** Files that receive the output: the engine outlives a killed service without a broken pipe. */
+  stdout: string
+  stderr: string
+  timeout_ms: number
+  /** Between the interrupt and the kill. */
+  grace_ms: number
+  /** Largest output accepted, both streams together. */
+  max_bytes: number
+  signal: AbortSignal
+  on_started: (identity: ProcessIdentity) => void
+}
+
+const SIZE_CHECK_MS = 500
+
+/**
+ * Runs one command in a process group of its own and answers its exit code (128 + n after signal n).
+ * Throws `JobFault` 504 after `timeout_ms`, 503 when `signal` fires, 500 on too much output or when
+ * the program cannot be started; the whole group is then gone.
+ */
+export async function runEngine(command: EngineCommand): Promise<number> {
+  if (command.signal.aborted) throw new JobFault(503, SHUT_DOWN)
+  const out = await openFile(command.stdout, 'w', 0o600)
+  const err = await openFile(command.stderr, 'w', 0o600)
+  try {
+    return await supervise(command, out, err)
+  } finally {
+    await Promise.all([closeFile(out), closeFile(err)])
+  }
+}
+
+async function supervise(command: EngineCommand, out: number, err: number): Promise<number> {
+  const child = spawn(command.binary, command.args, {
+    cwd: command.cwd,
+    env: command.env,
+    detached: true,
+    stdio: ['ignore', out, err],
+  })
+  const exited = once(child, 'exit') as Promise<[number | null, NodeJS.Signals | null]>
+  const { pid } = child
+  if (pid === undefined) {
+    await exited.catch(() => undefined)
+    throw new JobFault(500, 'The engine could not be started.')
+  }
+  command.on_started(identify(pid))
+  let fault: JobFault | null = null
+  let killer: NodeJS.Timeout | undefined
+  const stop = (reason: JobFault) => {
+    if (fault) return
+    fault = reason
+    // An interrupt, as from a terminal: the engine stops in order and its providers ignore it.
+    signalGroup(pid, 'SIGINT')
+    killer = setTimeout(() => signalGroup(pid, 'SIGKILL'), command.grace_ms)
+  }
+  const shutDown = () => stop(new JobFault(503, SHUT_DOWN))
+  command.signal.addEventListener('abort', shutDown, { once: true })
+  const limit = setTimeout(
+    () => stop(new JobFault(504, `The engine did not finish within ${command.timeout_ms / 1000}s.`)),
+    command.timeout_ms,
+  )
+  const exceeds = async () => (await fileSize(out)) + (await fileSize(err)) > command.max_bytes
+  const sizes = setInterval(
+    () =>
+      exceeds().then(
+        (over) => over && stop(tooMuch(command.max_bytes)),
+        () => undefined,
+      ),
+    SIZE_CHECK_MS,
+  )
+  try {
+    const [code, by] = await exited
+    signalGroup(pid, 'SIGKILL')
+    if (!fault && (await exceeds())) fault = tooMuch(command.max_bytes)
+    if (fault) throw fault
+    return code ?? 128 + (by ? constants.signals[by] : 0)
+  } finally {
+    clearTimeout(limit)
+    clearTimeout(killer)
+    clearInterval(sizes)
+    command.signal.removeEventListener('abort', shutDown)
+  }
+}
+
+const tooMuch = (max_bytes: number) => new JobFault(500, `The engine wrote more than ${max_bytes} bytes of output.`)
+
+/**
+ * Ends what a crashed service left running: interrupt, then kill after the grace. It is no child of
+ * this process, so its end has to be looked for.
+ */
+export async function stopLeftover(leader: ProcessIdentity, grace_ms: number): Promise<void> {
+  if (!isGroupAlive(leader)) return
+  signalGroup(leader.pid, 'SIGINT')
+  const until = Date.now() + grace_ms
+  while (Date.now() < until) {
+    if (!isGroupAlive(leader)) return
+    await new Promise((resolve) => setTimeout(resolve, 100))
+  }
+  signalGroup(leader.pid, 'SIGKILL')
+}

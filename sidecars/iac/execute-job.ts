@@ -1,0 +1,99 @@
+import { readFile, writeFile } from 'node:fs/promises'
+import type { Logger } from '../../src/log/logger.ts'
+import { engineArguments } from './commands.ts'
+import { engineEnvironment } from './engine-environment.ts'
+import { runEngine } from './engine-process.ts'
+import { checkHostPrograms } from './host-programs/check.ts'
+import { type JobStore, readTail } from './job-store.ts'
+import type { ExecuteJob } from './jobs.ts'
+import { refuseLinkedPlan } from './plan-file.ts'
+import type { IacSettings } from './settings.ts'
+import { stateResourceIds } from './state-ids.ts'
+import { Turns } from './turns.ts'
+import type { JobRecord, JobRequest } from './types.ts'
+
+const CACHE_TURN_MS = 15_000
+const LOGGED_STDERR = 500
+/** Runs the engine with this plugin cache, or with none; answers the exit code. */
+type RunOnce = (plugin_cache: string | null) => Promise<number>
+
+interface ExecutorOptions {
+  settings: IacSettings
+  binary: string
+  /** Environment of the service. */
+  env: Record<string, string | undefined>
+  store: JobStore
+  log: Logger
+}
+
+/** Runs the command of a job; what the service itself has to say about it stands in the job's stderr. */
+export function createExecutor(options: ExecutorOptions): ExecuteJob {
+  const { settings, store, log } = options
+  const cacheTurns = new Turns()
+  return async (job, request, supervision) => {
+    const output = store.output(job.job_id)
+    const args = engineArguments(job.kind, request, settings.backend_config)
+    if (args === null) return answer(output, 2, '', `no scope discovery for provider '${request.engine_provider}'`)
+    const refusal = await refuse(options, job, request)
+    if (refusal !== null) {
+      log.warn('job refused', { job_id: job.job_id, kind: job.kind, refusal })
+      return answer(output, 1, '', refusal)
+    }
+    const started = performance.now()
+    const run: RunOnce = (plugin_cache) =>
+      runEngine({
+        binary: options.binary,
+        args,
+        cwd: job.workspace_path,
+        env: engineEnvironment(options.env, job.kind, request, plugin_cache),
+        ...output,
+        timeout_ms: settings.job_timeout_seconds * 1000,
+        grace_ms: settings.stop_grace_seconds * 1000,
+        max_bytes: settings.max_output_bytes,
+        ...supervision,
+      })
+    const cache = settings.plugin_cache_dir
+    const exit_code = job.kind === 'init' ? await initialise(run, cache, cacheTurns, output.stderr) : await run(cache)
+    const end = { job_id: job.job_id, command: [options.binary, ...args].join(' '), exit_code, duration_ms: elapsed(started) }
+    log.info('engine command ended', exit_code === 0 ? end : { ...end, stderr: await readTail(output.stderr, LOGGED_STDERR) })
+    return job.kind === 'state_resource_ids' ? extractIds(output, exit_code) : exit_code
+  }
+}
+
+const elapsed = (started: number) => Math.round(performance.now() - started)
+
+async function refuse({ settings, env }: ExecutorOptions, job: JobRecord, request: JobRequest): Promise<string | null> {
+  const linked = await refuseLinkedPlan(job.workspace_path, request.plan_file)
+  if (linked !== null || settings.allow_host_programs) return linked
+  return checkHostPrograms(job.kind, job.workspace_path, request.plan_file, env)
+}
+
+type Output = ReturnType<JobStore['output']>
+
+async function answer(output: Output, exit_code: number, stdout: string, stderr: string): Promise<number> {
+  await writeFile(output.stdout, stdout, { mode: 0o600 })
+  await writeFile(output.stderr, stderr, { mode: 0o600 })
+  return exit_code
+}
+
+/**
+ * Neither engine promises that two `init` may fill one plugin cache at the same time: they take turns,
+ * and one that waited long, or met a cached provider that another workspace is running, does without.
+ */
+async function initialise(run: RunOnce, cache: string, turns: Turns, stderr: string): Promise<number> {
+  const release = await turns.take(CACHE_TURN_MS)
+  if (!release) return run(null)
+  try {
+    const code = await run(cache)
+    const busy = code !== 0 && /text file busy/i.test(await readTail(stderr, 100_000))
+    return busy ? await run(null) : code
+  } finally {
+    release()
+  }
+}
+
+async function extractIds(output: Output, exit_code: number): Promise<number> {
+  if (exit_code !== 0) return answer(output, exit_code, '', await readFile(output.stderr, 'utf8'))
+  const extracted = stateResourceIds(await readFile(output.stdout, 'utf8'))
+  return extracted.ok ? answer(output, 0, JSON.stringify(extracted.ids), '') : answer(output, 1, '', extracted.text)
+}

@@ -1,0 +1,62 @@
+import { execFile } from 'node:child_process'
+import { constants } from 'node:fs'
+import { access, stat } from 'node:fs/promises'
+import { delimiter, isAbsolute, join } from 'node:path'
+import { promisify } from 'node:util'
+import type { Logger } from '../../src/log/logger.ts'
+import { SettingsError } from './settings.ts'
+import type { Engine } from './types.ts'
+
+const run = promisify(execFile)
+
+async function isProgram(path: string): Promise<boolean> {
+  try {
+    await access(path, constants.X_OK)
+    return (await stat(path)).isFile()
+  } catch {
+    return false
+  }
+}
+
+async function onPath(name: string, path: string): Promise<string | null> {
+  for (const folder of path.split(delimiter).filter(isAbsolute)) {
+    const candidate = join(folder, name)
+    if (await isProgram(candidate)) return candidate
+  }
+  return null
+}
+
+/**
+ * Absolute path of the engine: the given binary, else `tofu`, else `terraform` on PATH, else what
+ * `download` fetches. Throws `SettingsError` with what to install.
+ */
+export async function findEngine(options: { binary: string; path: string; download: (() => Promise<string>) | null }): Promise<string> {
+  const { binary, path, download } = options
+  if (binary) {
+    const found = isAbsolute(binary) ? ((await isProgram(binary)) ? binary : null) : await onPath(binary, path)
+    if (found) return found
+    throw new SettingsError(`IAC_BINARY '${binary}' is neither an executable file nor a program on PATH`)
+  }
+  const installed = (await onPath('tofu', path)) ?? (await onPath('terraform', path))
+  if (installed) return installed
+  if (download) return download()
+  throw new SettingsError(
+    'No engine found. Install OpenTofu (tofu) or Terraform (terraform) on PATH, set IAC_BINARY to one, ' +
+      'or set IAC_DOWNLOAD=true to fetch a pinned OpenTofu release.',
+  )
+}
+
+/** Asks the binary for its name and version; an engine that does not tell is only logged. */
+export async function probeEngine(binary: string, log: Logger): Promise<Engine> {
+  try {
+    const env = { ...process.env, CHECKPOINT_DISABLE: '1' }
+    const { stdout } = await run(binary, ['version'], { timeout: 30_000, env, maxBuffer: 1024 * 1024 })
+    const first = stdout.split('\n', 1)[0]?.trim() ?? ''
+    log.info('engine found', { binary, version: first })
+    const [, name, version] = /^(\S+) v?(\d\S*)/.exec(first) ?? []
+    return { binary, name: name ?? (first || 'unknown'), version: version ?? 'unknown' }
+  } catch (error) {
+    log.warn('engine version unknown', { binary, error })
+    return { binary, name: 'unknown', version: 'unknown' }
+  }
+}

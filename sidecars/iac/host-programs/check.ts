@@ -1,0 +1,75 @@
+import { lstat, readdir, readFile } from 'node:fs/promises'
+import { join, relative, resolve } from 'node:path'
+import type { JobKind } from '../types.ts'
+import { unzip } from '../zip.ts'
+import { type ConfigFile, configFiles, installedModules, isConfigFile, realFolder } from './config-files.ts'
+import type { FileScan, Finding } from './findings.ts'
+import { refusal, unreadable } from './refusal.ts'
+import { scanHcl } from './scan-hcl.ts'
+import { scanJson } from './scan-json.ts'
+
+const MAX_FILE_BYTES = 64 * 1024 * 1024
+
+/**
+ * The diagnostic that refuses a job because its configuration would run programs here; null when it
+ * may run. Planning and importing are checked on the files, applying on the copy inside the plan.
+ */
+export async function checkHostPrograms(
+  kind: JobKind,
+  workspace: string,
+  plan_file: string | undefined,
+  env: Record<string, string | undefined>,
+): Promise<string | null> {
+  if (kind === 'scope_resource_ids') return null
+  const shipped = await shippedPrograms(workspace)
+  if (shipped.length > 0) return refusal(shipped)
+  if (kind === 'apply' && plan_file !== undefined) {
+    const snapshot = await planSnapshot(join(workspace, plan_file))
+    if (snapshot) return judge(snapshot.map((file) => ({ file, scan: scanFile(file) })))
+  }
+  return kind === 'plan' || kind === 'import' || kind === 'apply' ? checkFolders(workspace, env.TF_DATA_DIR || '.terraform') : null
+}
+
+const scanFile = ({ name, content }: ConfigFile): FileScan => (name.endsWith('.json') ? scanJson(content) : scanHcl(content))
+
+function judge(scans: { file: ConfigFile; scan: FileScan }[]): string | null {
+  const findings: Finding[] = scans.flatMap(({ file, scan }) => scan.findings.map((finding) => ({ file: file.name, ...finding })))
+  if (findings.length > 0) return refusal(findings)
+  const broken = scans.find(({ scan }) => !scan.complete)
+  return broken ? unreadable(broken.file.name) : null
+}
+
+/** The root, every installed module and every module named by a local path from any of them. */
+async function checkFolders(workspace: string, data_dir: string): Promise<string | null> {
+  const folders = [workspace, ...(await installedModules(workspace, data_dir))]
+  const seen = new Set<string>()
+  const scans: { file: ConfigFile; scan: FileScan }[] = []
+  for (let folder = folders.shift(); folder !== undefined; folder = folders.shift()) {
+    const real = await realFolder(folder)
+    if (real === null || seen.has(real)) continue
+    seen.add(real)
+    for (const file of await configFiles(workspace, folder)) {
+      const scan = scanFile(file)
+      scans.push({ file, scan })
+      folders.push(...scan.modules.map((source) => resolve(real, source)))
+    }
+  }
+  return judge(scans)
+}
+
+/** Plugins that the engine would find beside the configuration and run. */
+async function shippedPrograms(workspace: string): Promise<Finding[]> {
+  const names = await readdir(workspace).catch(() => [])
+  const plugins = names.filter((name) => /^(?:terraform|tofu)-(?:provider|provisioner)-/.test(name))
+  const mirror = join(workspace, 'terraform.d', 'plugins')
+  const shipped = (await lstat(mirror).catch(() => null)) ? [relative(workspace, mirror)] : []
+  return [...plugins, ...shipped].map((file) => ({ file, line: 0, construct: 'a plugin inside the repository' }))
+}
+
+/** The configuration as the plan file carries it; null when it is no readable archive. */
+async function planSnapshot(path: string): Promise<ConfigFile[] | null> {
+  const archive = await readFile(path).catch(() => null)
+  const isSource = (name: string) => name.startsWith('tfconfig/m-') && isConfigFile(name.slice(name.lastIndexOf('/') + 1))
+  const files = archive ? unzip(archive, isSource, MAX_FILE_BYTES) : null
+  return files ? [...files].map(([name, content]) => ({ name: name.slice('tfconfig/'.length), content: content.toString('utf8') })) : null
+}

@@ -1,0 +1,112 @@
+/** JSON as the engine reads it: duplicate keys stay, so none can hide another. */
+export type JsonNode =
+  | { kind: 'object'; entries: { key: string; line: number; value: JsonNode }[] }
+  | { kind: 'array'; items: JsonNode[] }
+  | { kind: 'string'; value: string }
+  | { kind: 'other' }
+
+const MAX_DEPTH = 200
+const STRING = /"(?:[^"\\]|\\.)*"/sy
+const WORD = /[\w.+-]+/y
+const SPACE = /[\s\uFEFF]*/y
+
+/** Null when the text is not JSON or nests deeper than any configuration does. */
+export function jsonTree(text: string): JsonNode | null {
+  const reader = new JsonReader(text)
+  try {
+    return reader.document()
+  } catch {
+    return null
+  }
+}
+
+class JsonReader {
+  readonly #text: string
+  #at = 0
+  #line = 1
+  #counted = 0
+
+  constructor(text: string) {
+    this.#text = text
+  }
+
+  document(): JsonNode {
+    const node = this.#value(0)
+    this.#take(SPACE)
+    if (this.#at !== this.#text.length) throw new SyntaxError('text after the document')
+    return node
+  }
+
+  #take(pattern: RegExp): string {
+    pattern.lastIndex = this.#at
+    const [match] = pattern.exec(this.#text) ?? []
+    if (match === undefined) throw new SyntaxError(`unexpected character at ${this.#at}`)
+    this.#at += match.length
+    return match
+  }
+
+  #next(): string {
+    this.#take(SPACE)
+    return this.#text[this.#at] ?? ''
+  }
+
+  #string(): string {
+    const literal = this.#take(STRING)
+    // Line feeds are no valid string content, but must not hide the string from the check.
+    return JSON.parse(literal.replaceAll('\n', '\\n').replaceAll('\r', '\\r').replaceAll('\t', '\\t'))
+  }
+
+  #currentLine(): number {
+    for (; this.#counted < this.#at; this.#counted++) if (this.#text[this.#counted] === '\n') this.#line++
+    return this.#line
+  }
+
+  #value(depth: number): JsonNode {
+    if (depth > MAX_DEPTH) throw new SyntaxError('nested too deeply')
+    const char = this.#next()
+    if (char === '"') return { kind: 'string', value: this.#string() }
+    if (char === '{') return this.#object(depth)
+    if (char === '[') return this.#array(depth)
+    this.#take(WORD)
+    return { kind: 'other' }
+  }
+
+  #object(depth: number): JsonNode {
+    const entries: { key: string; line: number; value: JsonNode }[] = []
+    this.#at++
+    if (this.#next() === '}') {
+      this.#at++
+      return { kind: 'object', entries }
+    }
+    for (;;) {
+      this.#next()
+      const line = this.#currentLine()
+      const key = this.#string()
+      if (this.#next() !== ':') throw new SyntaxError('a colon is missing')
+      this.#at++
+      entries.push({ key, line, value: this.#value(depth + 1) })
+      if (this.#separator('}')) return { kind: 'object', entries }
+    }
+  }
+
+  #array(depth: number): JsonNode {
+    const items: JsonNode[] = []
+    this.#at++
+    if (this.#next() === ']') {
+      this.#at++
+      return { kind: 'array', items }
+    }
+    for (;;) {
+      items.push(this.#value(depth + 1))
+      if (this.#separator(']')) return { kind: 'array', items }
+    }
+  }
+
+  /** Steps over a comma or the end; true at the end. */
+  #separator(end: string): boolean {
+    const char = this.#next()
+    if (char !== ',' && char !== end) throw new SyntaxError('a comma is missing')
+    this.#at++
+    return char === end
+  }
+}

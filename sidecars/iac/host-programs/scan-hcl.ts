@@ -1,0 +1,55 @@
+import { type FileScan, isLocalSource, isProgramBlock, isProgramProvisioner } from './findings.ts'
+import { type HclToken, hclTokens } from './hcl-tokens.ts'
+
+interface OpenBrace {
+  /** Block type, or null for an object. */
+  type: string | null
+}
+
+/** Looks at the header before every opening brace, with the blocks around it. */
+export function scanHcl(source: string): FileScan {
+  const { tokens, complete } = hclTokens(source)
+  const scan: FileScan = { findings: [], modules: [], complete }
+  const open: OpenBrace[] = []
+  let header: HclToken[] = []
+  const endStatement = () => {
+    const source = open.at(-1)?.type === 'module' ? localSource(header) : null
+    if (source !== null) scan.modules.push(source)
+    header = []
+  }
+  for (const token of tokens) {
+    if (token.kind === 'symbol' && token.text === '{') {
+      const construct = forbidden(header, open)
+      if (construct) scan.findings.push({ line: header[0]?.line ?? token.line, construct })
+      open.push({ type: blockType(header) })
+      header = []
+    } else if (token.kind === 'symbol' && token.text === '}') {
+      endStatement()
+      open.pop()
+    } else if (token.kind === 'newline') endStatement()
+    else header.push(token)
+  }
+  return scan
+}
+
+const blockType = (header: HclToken[]): string | null =>
+  header[0]?.kind === 'identifier' && header.every(({ kind }) => kind === 'identifier' || kind === 'string') ? header[0].text : null
+
+function localSource(statement: HclToken[]): string | null {
+  const [name, equals, value] = statement
+  const isSource = name?.text === 'source' && equals?.text === '=' && value?.kind === 'string' && value.text !== null
+  return isSource && isLocalSource(value.text as string) ? value.text : null
+}
+
+/** The construct a header opens, anywhere in it: a header the engine would refuse is refused here too. */
+function forbidden(header: HclToken[], open: OpenBrace[]): string | null {
+  for (const [index, { kind, text }] of header.entries()) {
+    if (kind !== 'identifier' || text === null) continue
+    const label = header[index + 1]
+    if (label?.kind !== 'identifier' && label?.kind !== 'string') continue
+    if (text === 'provisioner' && isProgramProvisioner(label.text)) return `provisioner "${label.text ?? ''}"`
+    if (isProgramBlock(text, label.text)) return `${text} "${label.text}"`
+  }
+  const inProvider = open.some(({ type }) => type === 'provider')
+  return inProvider && header.some(({ kind, text }) => kind !== 'symbol' && text === 'exec') ? 'exec of a provider' : null
+}

@@ -1,0 +1,60 @@
+import { type FileHandle, open } from 'node:fs/promises'
+import type { JobStore } from './job-store.ts'
+import type { JobRecord } from './types.ts'
+
+const CHUNK = 256 * 1024
+
+/**
+ * The job object of the contract. Output is read from disk while it is sent, so that a large plan
+ * costs no memory; bytes that are no UTF-8 become replacement characters.
+ */
+export async function jobAnswer(record: JobRecord, store: JobStore, headers: Record<string, string>): Promise<Response> {
+  const { process: _process, exit_code, workspace_path: _workspace_path, error, ...shown } = record
+  const init = { headers: { 'content-type': 'application/json', ...headers } }
+  if (record.status !== 'succeeded') return new Response(JSON.stringify({ ...shown, result: null, error }), init)
+  const paths = store.output(record.job_id)
+  const stdout = await open(paths.stdout)
+  const stderr = await open(paths.stderr).catch(async (cause) => {
+    await stdout.close()
+    throw cause
+  })
+  const head = JSON.stringify(shown).slice(0, -1)
+  return new Response(streamOf(resultText(head, exit_code, stdout, stderr)), init)
+}
+
+async function* resultText(head: string, exit_code: number | null, stdout: FileHandle, stderr: FileHandle): AsyncGenerator<string> {
+  try {
+    yield `${head},"result":{"exit_code":${exit_code ?? 0},"stdout":"`
+    yield* jsonCharacters(stdout)
+    yield '","stderr":"'
+    yield* jsonCharacters(stderr)
+    yield '"},"error":null}'
+  } finally {
+    await Promise.all([stdout.close(), stderr.close()])
+  }
+}
+
+async function* jsonCharacters(file: FileHandle): AsyncGenerator<string> {
+  const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
+  const buffer = Buffer.alloc(CHUNK)
+  for (;;) {
+    const { bytesRead } = await file.read(buffer, 0, CHUNK)
+    const text = decoder.decode(buffer.subarray(0, bytesRead), { stream: bytesRead > 0 })
+    if (text) yield JSON.stringify(text).slice(1, -1)
+    if (bytesRead === 0) return
+  }
+}
+
+function streamOf(texts: AsyncGenerator<string>): ReadableStream<Uint8Array<ArrayBuffer>> {
+  const encoder = new TextEncoder()
+  return new ReadableStream({
+    async pull(controller) {
+      const { done, value } = await texts.next()
+      if (done) controller.close()
+      else controller.enqueue(encoder.encode(value))
+    },
+    async cancel() {
+      await texts.return(undefined)
+    },
+  })
+}

@@ -1,0 +1,67 @@
+import { randomUUID } from 'node:crypto'
+import { mkdir, open, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { JobRecord } from './types.ts'
+
+/** Job records and their output as files of one folder, readable by this user only. */
+export interface JobStore {
+  /** Replaces the record as a whole: a reader never sees half of one. */
+  save(record: JobRecord): Promise<void>
+  loadAll(): Promise<JobRecord[]>
+  remove(job_id: string): Promise<void>
+  output(job_id: string): { stdout: string; stderr: string }
+}
+
+export async function openJobStore(folder: string): Promise<JobStore> {
+  await mkdir(folder, { recursive: true, mode: 0o700 })
+  const file = (job_id: string, ending: string) => join(folder, `${job_id}.${ending}`)
+  return {
+    async save(record) {
+      const temporary = file(record.job_id, `${randomUUID()}.tmp`)
+      await writeFile(temporary, JSON.stringify(record), { mode: 0o600 })
+      await rename(temporary, file(record.job_id, 'json'))
+    },
+    async loadAll() {
+      const names = await readdir(folder)
+      const records: JobRecord[] = []
+      for (const name of names.filter((each) => each.endsWith('.json'))) {
+        const record = await readRecord(join(folder, name))
+        if (record) records.push(record)
+      }
+      const known = new Set(records.map((record) => record.job_id))
+      const stale = names.filter((name) => name.endsWith('.tmp') || !known.has(name.slice(0, name.indexOf('.'))))
+      await Promise.all(stale.map((name) => rm(join(folder, name), { force: true })))
+      return records
+    },
+    async remove(job_id) {
+      await Promise.all(['json', 'stdout', 'stderr'].map((ending) => rm(file(job_id, ending), { force: true })))
+    },
+    output: (job_id) => ({ stdout: file(job_id, 'stdout'), stderr: file(job_id, 'stderr') }),
+  }
+}
+
+async function readRecord(path: string): Promise<JobRecord | null> {
+  try {
+    const record: JobRecord = JSON.parse(await readFile(path, 'utf8'))
+    return typeof record.job_id === 'string' && typeof record.status === 'string' ? record : null
+  } catch {
+    return null
+  }
+}
+
+/** Reads at most `limit` bytes from the end of a file; empty when it is missing. */
+export async function readTail(path: string, limit: number): Promise<string> {
+  try {
+    const handle = await open(path)
+    try {
+      const { size } = await handle.stat()
+      const length = Math.min(size, limit)
+      const { buffer } = await handle.read(Buffer.alloc(length), 0, length, size - length)
+      return buffer.toString('utf8')
+    } finally {
+      await handle.close()
+    }
+  } catch {
+    return ''
+  }
+}

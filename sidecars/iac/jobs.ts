@@ -1,0 +1,177 @@
+import { randomUUID } from 'node:crypto'
+import type { Logger } from '../../src/log/logger.ts'
+import { problem } from '../shared/problem.ts'
+import type { JobStore } from './job-store.ts'
+import { PathQueue } from './path-queue.ts'
+import { JobFault, type JobKind, type JobRecord, type JobRequest, type ProcessIdentity, SHUT_DOWN } from './types.ts'
+
+/** Runs one job and answers the exit code; its output is in the store's files by then. */
+export type ExecuteJob = (
+  job: JobRecord,
+  request: JobRequest,
+  options: { signal: AbortSignal; on_started: (identity: ProcessIdentity) => void },
+) => Promise<number>
+
+export interface JobOptions {
+  store: JobStore
+  execute: ExecuteJob
+  /** Ends the process that a crashed service left behind. */
+  stop_leftover: (leader: ProcessIdentity) => Promise<void>
+  max_parallel: number
+  /** How long a terminal job stays pollable. */
+  retention_ms: number
+  log: Logger
+  now: () => Date
+}
+
+const isTerminal = (record: JobRecord) => record.status === 'succeeded' || record.status === 'failed'
+const PHRASES: Record<number, string> = { 500: 'Internal Server Error', 503: 'Service Unavailable', 504: 'Gateway Timeout' }
+
+/** Accepts, runs, keeps and answers jobs. `start` must have resolved before the first call. */
+export class JobService {
+  readonly #options: JobOptions
+  readonly #records = new Map<string, JobRecord>()
+  readonly #queue: PathQueue
+  readonly #settled = new EventTarget()
+  readonly #stopping = new AbortController()
+
+  constructor(options: JobOptions) {
+    this.#options = options
+    this.#queue = new PathQueue(options.max_parallel)
+  }
+
+  /**
+   * Takes up the jobs of an earlier process: finished ones are answered, interrupted ones fail, and
+   * their workspace stays closed until the process they left behind has ended.
+   */
+  async start(): Promise<void> {
+    for (const record of await this.#options.store.loadAll()) {
+      this.#records.set(record.job_id, record)
+      if (!isTerminal(record)) await this.#fail(record, new JobFault(503, SHUT_DOWN))
+      if (record.process) this.#queue.push(record.workspace_path, () => this.#stopLeftover(record.job_id))
+    }
+    await this.expire()
+  }
+
+  /** Stores and queues a job; resolves when a restart would already know it. */
+  async submit(kind: JobKind, request: JobRequest): Promise<JobRecord> {
+    if (this.#stopping.signal.aborted) throw new JobFault(503, SHUT_DOWN)
+    const record = newRecord(kind, request.workspace_path, this.#options.now())
+    await this.#options.store.save(record)
+    this.#records.set(record.job_id, record)
+    this.#queue.push(record.workspace_path, () => this.#run(record, request))
+    return record
+  }
+
+  /** Null for unknown and expired jobs. */
+  find(job_id: string): JobRecord | null {
+    const record = this.#records.get(job_id)
+    return record && !this.#isExpired(record) ? record : null
+  }
+
+  /** Resolves when the job is terminal, after `ms`, or when the signal fires or the service stops. */
+  settled(job_id: string, ms: number, signal: AbortSignal): Promise<void> {
+    const record = this.#records.get(job_id)
+    const stop = AbortSignal.any([signal, this.#stopping.signal])
+    if (!record || isTerminal(record) || stop.aborted) return Promise.resolve()
+    return new Promise((resolve) => {
+      const end = () => {
+        this.#settled.removeEventListener(job_id, end)
+        stop.removeEventListener('abort', end)
+        clearTimeout(timer)
+        resolve()
+      }
+      const timer = setTimeout(end, ms)
+      this.#settled.addEventListener(job_id, end)
+      stop.addEventListener('abort', end)
+    })
+  }
+
+  /** Interrupts what runs, fails what waits and resolves when nothing is left. */
+  async stop(): Promise<void> {
+    this.#stopping.abort()
+    await this.#queue.close()
+    for (const record of this.#records.values()) if (!isTerminal(record)) await this.#fail(record, new JobFault(503, SHUT_DOWN))
+  }
+
+  async #run(record: JobRecord, request: JobRequest): Promise<void> {
+    const { store, execute } = this.#options
+    let current: JobRecord = { ...record, status: 'running', started_at: this.#options.now().toISOString() }
+    let saving = Promise.resolve()
+    const update = (change: Partial<JobRecord>) => {
+      current = { ...current, ...change }
+      const snapshot = current
+      this.#records.set(snapshot.job_id, snapshot)
+      saving = saving.then(() => store.save(snapshot))
+      saving.catch(() => undefined)
+    }
+    try {
+      update({})
+      const signal = this.#stopping.signal
+      const exit_code = await execute(current, request, { signal, on_started: (identity) => update({ process: identity }) })
+      await saving
+      await this.#finish(current, { status: 'succeeded', exit_code, error: null, process: null })
+    } catch (error) {
+      await saving.catch(() => undefined)
+      if (!(error instanceof JobFault)) this.#options.log.error('job failed', { job_id: record.job_id, error })
+      const fault = error instanceof JobFault ? error : new JobFault(500, 'The job ended with an unexpected error.')
+      await this.#fail({ ...current, process: null }, fault)
+    }
+  }
+
+  /** The record names the process until it is gone, should this service crash as well. */
+  async #stopLeftover(job_id: string): Promise<void> {
+    const record = this.#records.get(job_id)
+    if (!record?.process) return
+    const { log, store, stop_leftover } = this.#options
+    try {
+      await stop_leftover(record.process)
+      const stopped = { ...record, process: null }
+      this.#records.set(job_id, stopped)
+      await store.save(stopped)
+    } catch (error) {
+      log.error('left-over engine process not stopped', { job_id, error })
+    }
+  }
+
+  #fail(record: JobRecord, fault: JobFault): Promise<void> {
+    const error = problem(fault.status, PHRASES[fault.status] ?? 'Internal Server Error', fault.message)
+    return this.#finish(record, { status: 'failed', exit_code: null, error })
+  }
+
+  async #finish(record: JobRecord, outcome: Partial<JobRecord>): Promise<void> {
+    const { store, log, now } = this.#options
+    const finished = { ...record, ...outcome, finished_at: now().toISOString() }
+    // Disk first: what a poller has seen must survive a crash.
+    await store.save(finished).catch((error) => log.error('job record not written', { job_id: record.job_id, error }))
+    this.#records.set(record.job_id, finished)
+    this.#settled.dispatchEvent(new Event(record.job_id))
+  }
+
+  #isExpired({ finished_at }: JobRecord): boolean {
+    const { now, retention_ms } = this.#options
+    return finished_at !== null && now().getTime() - Date.parse(finished_at) >= retention_ms
+  }
+
+  /** Forgets what is past its retention, files included. */
+  async expire(): Promise<void> {
+    for (const record of [...this.#records.values()]) {
+      if (!this.#isExpired(record)) continue
+      this.#records.delete(record.job_id)
+      await this.#options.store.remove(record.job_id)
+    }
+  }
+}
+
+const newRecord = (kind: JobKind, workspace_path: string, created: Date): JobRecord => ({
+  job_id: randomUUID(),
+  kind,
+  workspace_path,
+  status: 'queued',
+  created_at: created.toISOString(),
+  started_at: null,
+  finished_at: null,
+  exit_code: null,
+  error: null,
+  process: null,
+})

@@ -1,0 +1,39 @@
+import { z } from 'zod'
+import { ENGINE_PROVIDERS, type JobKind, type JobRequest } from './types.ts'
+
+// Values become arguments and environment entries of a process: no NUL, and no leading `-` where
+// the engine could read an option.
+const noNul = (text: z.ZodString) => text.refine((value) => !value.includes('\0'), 'must not contain NUL')
+const workspace_path = noNul(z.string().min(1).max(4096).startsWith('/', 'must be an absolute path'))
+const argument = noNul(z.string().min(1).max(4096)).refine((value) => !value.startsWith('-'), 'must not begin with "-"')
+const plan_file = z
+  .string()
+  .regex(/^[A-Za-z0-9._-]{1,128}$/)
+  .refine((value) => value !== '.' && value !== '..' && !value.startsWith('-'), 'must be a file name')
+const scoped = { scope_id: noNul(z.string().min(1).max(1024)), engine_provider: z.enum(ENGINE_PROVIDERS) }
+
+/** Bodies of the submission routes; undeclared keys are refused. */
+export const BODIES: Record<JobKind, z.ZodType<JobRequest>> = {
+  init: z.strictObject({ workspace_path, ...scoped }),
+  validate: z.strictObject({ workspace_path }),
+  plan: z.strictObject({ workspace_path, ...scoped, plan_file, targets: z.array(argument).max(256).default([]) }),
+  show: z.strictObject({ workspace_path, plan_file }),
+  apply: z.strictObject({ workspace_path, ...scoped, plan_file }),
+  import: z.strictObject({ workspace_path, ...scoped, address: argument, resource_id: argument }),
+  state_resource_ids: z.strictObject({ workspace_path }),
+  scope_resource_ids: z.strictObject({ workspace_path, ...scoped }),
+}
+
+export const JOB_ID = z.uuid()
+
+/** Submission route of each kind. */
+export const ROUTES: Record<JobKind, string> = {
+  init: '/v1/init',
+  validate: '/v1/validate',
+  plan: '/v1/plan',
+  show: '/v1/show',
+  apply: '/v1/apply',
+  import: '/v1/import',
+  state_resource_ids: '/v1/import/state-resource-ids',
+  scope_resource_ids: '/v1/import/scope-resource-ids',
+}

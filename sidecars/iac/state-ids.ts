@@ -1,0 +1,34 @@
+type Extraction = { ok: true; ids: string[] } | { ok: false; text: string }
+
+const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null && !Array.isArray(value)
+const list = (value: unknown): unknown[] => (Array.isArray(value) ? value : [])
+
+/**
+ * Identifiers of everything a state document manages: of each instance the first non-empty of `arn`
+ * and `id`, in order of first occurrence. An empty document holds none.
+ */
+export function stateResourceIds(document: string): Extraction {
+  if (document.trim() === '') return { ok: true, ids: [] }
+  const unparsable: Extraction = { ok: false, text: 'state pull returned an unparsable state document' }
+  let state: unknown
+  try {
+    state = JSON.parse(document)
+  } catch {
+    return unparsable
+  }
+  if (!isObject(state)) return unparsable
+  const ids = new Set<string>()
+  for (const resource of list(state.resources)) {
+    if (!isObject(resource) || resource.mode !== 'managed') continue
+    for (const instance of list(resource.instances)) {
+      const id = isObject(instance) && isObject(instance.attributes) ? identifier(instance.attributes) : null
+      if (id !== null) ids.add(id)
+    }
+  }
+  return { ok: true, ids: [...ids] }
+}
+
+function identifier(attributes: Record<string, unknown>): string | null {
+  for (const value of [attributes.arn, attributes.id]) if (typeof value === 'string' && value !== '') return value
+  return null
+}

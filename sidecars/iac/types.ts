@@ -1,0 +1,55 @@
+import type { Problem } from '../shared/problem.ts'
+
+export const JOB_KINDS = ['init', 'validate', 'plan', 'show', 'apply', 'import', 'state_resource_ids', 'scope_resource_ids'] as const
+export type JobKind = (typeof JOB_KINDS)[number]
+export const ENGINE_PROVIDERS = ['azure', 'gcp', 'aws', 'oci', 'kubernetes'] as const
+export type EngineProvider = (typeof ENGINE_PROVIDERS)[number]
+
+/** What a job runs on; fields that a kind does not have are absent. `workspace_path` is real. */
+export interface JobRequest {
+  workspace_path: string
+  scope_id?: string
+  engine_provider?: EngineProvider
+  plan_file?: string
+  targets?: string[]
+  address?: string
+  resource_id?: string
+}
+
+/** One job as kept on disk. Output lies beside it in two files and is never held here. */
+export interface JobRecord {
+  job_id: string
+  kind: JobKind
+  workspace_path: string
+  status: 'queued' | 'running' | 'succeeded' | 'failed'
+  created_at: string
+  started_at: string | null
+  finished_at: string | null
+  exit_code: number | null
+  error: Problem | null
+  /** The engine process while the job runs: recognises it after a crash of the service. */
+  process: ProcessIdentity | null
+}
+
+/** `started` tells a process from a later one with the same id. */
+export interface ProcessIdentity {
+  pid: number
+  started: string
+}
+
+export interface Engine {
+  binary: string
+  name: string
+  version: string
+}
+
+/** A job that ended without a result of the engine; becomes the job's `error`. */
+export class JobFault extends Error {
+  readonly status: number
+  constructor(status: number, message: string) {
+    super(message)
+    this.name = 'JobFault'
+    this.status = status
+  }
+}
+export const SHUT_DOWN = 'Service shut down before the job finished.'

@@ -1,0 +1,42 @@
+import { inflateRawSync } from 'node:zlib'
+
+const END = 0x06054b50
+const CENTRAL = 0x02014b50
+const LOCAL = 0x04034b50
+const DEFLATE = 8
+
+/**
+ * Files of a zip archive that `wanted` names, in memory; null when the bytes are no such archive.
+ * `max_bytes` bounds each unpacked file.
+ */
+export function unzip(archive: Buffer, wanted: (name: string) => boolean, max_bytes: number): Map<string, Buffer> | null {
+  const end = archive.lastIndexOf(Buffer.from([0x50, 0x4b, 5, 6]))
+  if (end < 0 || end + 22 > archive.length || archive.readUInt32LE(end) !== END) return null
+  const files = new Map<string, Buffer>()
+  let at = archive.readUInt32LE(end + 16)
+  try {
+    for (let count = archive.readUInt16LE(end + 10); count > 0; count--) {
+      if (archive.readUInt32LE(at) !== CENTRAL) return null
+      const lengths = [28, 30, 32].map((offset) => archive.readUInt16LE(at + offset))
+      const [name_length = 0, extra_length = 0, comment_length = 0] = lengths
+      const name = archive.toString('utf8', at + 46, at + 46 + name_length)
+      if (wanted(name)) files.set(name, unpack(archive, at, max_bytes))
+      at += 46 + name_length + extra_length + comment_length
+    }
+  } catch {
+    return null
+  }
+  return files
+}
+
+function unpack(archive: Buffer, entry: number, max_bytes: number): Buffer {
+  const method = archive.readUInt16LE(entry + 10)
+  const packed = archive.readUInt32LE(entry + 20)
+  const local = archive.readUInt32LE(entry + 42)
+  if (archive.readUInt32LE(local) !== LOCAL) throw new Error('the archive is damaged')
+  const start = local + 30 + archive.readUInt16LE(local + 26) + archive.readUInt16LE(local + 28)
+  const data = archive.subarray(start, start + packed)
+  if (method === 0) return data
+  if (method === DEFLATE) return inflateRawSync(data, { maxOutputLength: max_bytes })
+  throw new Error(`compression method ${method} is not supported`)
+}

@@ -1,0 +1,21 @@
+/** `npm run sidecar -- <name>`: each service configures itself from the environment. */
+const SIDECARS: Record<string, { summary: string; load: () => Promise<{ main: () => Promise<void> }> }> = {
+  iac: { summary: 'runs the infrastructure-as-code engine as jobs (docs/sidecars.md)', load: () => import('./iac/main.ts') },
+}
+
+const usage = [
+  'Usage: npm run sidecar -- <name>',
+  '',
+  ...Object.entries(SIDECARS).map(([name, { summary }]) => `  ${name}  ${summary}`),
+].join('\n')
+
+const [name, ...rest] = process.argv.slice(2)
+if (name === '--help' || name === '-h' || rest.includes('--help') || rest.includes('-h')) console.log(usage)
+else {
+  const sidecar = name !== undefined && Object.hasOwn(SIDECARS, name) ? SIDECARS[name] : undefined
+  if (sidecar && rest.length === 0) await (await sidecar.load()).main()
+  else {
+    console.error(usage)
+    process.exitCode = 2
+  }
+}

@@ -1,0 +1,22 @@
+import type { Context } from 'hono'
+import type { z } from 'zod'
+import { problemResponse } from './problem.ts'
+
+const invalid = (detail: string) => problemResponse(422, 'Request validation failed', detail)
+
+/** The body checked against the schema, or the 422 answer that lists every violation. */
+export async function readBody<S extends z.ZodType>(
+  c: Context,
+  schema: S,
+): Promise<{ ok: true; value: z.output<S> } | { ok: false; response: Response }> {
+  let json: unknown
+  try {
+    json = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(await c.req.arrayBuffer()))
+  } catch {
+    return { ok: false, response: invalid('The body is not valid JSON.') }
+  }
+  const parsed = schema.safeParse(json)
+  if (parsed.success) return { ok: true, value: parsed.data }
+  const violations = parsed.error.issues.map((issue) => `${['body', ...issue.path].join('.')}: ${issue.message}`)
+  return { ok: false, response: invalid(violations.join('; ')) }
+}
