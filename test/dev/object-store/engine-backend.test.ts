@@ -49,7 +49,7 @@ terraform {
   }
 }
 resource "terraform_data" "one" {
-  input = { text = join("", [for n in range(${size}) : format("%010000d", n)]) }
+  input = { text = sensitive(join("", [for n in range(${size}) : format("%010000d", n)])) }
 }
 `
 
