@@ -1,0 +1,27 @@
+import type { Context } from 'hono'
+import { forbidden, sessionNotFound } from '../src/errors.ts'
+import { findSession } from '../src/sessions/find-session.ts'
+import type { SessionFacts } from '../src/sessions/types.ts'
+import type { AppEnv } from './env.ts'
+
+const notTheOwner = () => forbidden('Not the session owner')
+
+/** The session, for its owner and for every holder of a panel role. Errors: 404, then 403. */
+export async function readableSession(c: Context<AppEnv>, uuid: string): Promise<SessionFacts> {
+  const session = await knownSession(c, uuid)
+  if (session.user_id !== c.var.user.id && c.var.user.panel_role === null) throw notTheOwner()
+  return session
+}
+
+/** The session, for its owner alone. Errors: 404, then 403. */
+export async function ownSession(c: Context<AppEnv>, uuid: string): Promise<SessionFacts> {
+  const session = await knownSession(c, uuid)
+  if (session.user_id !== c.var.user.id) throw notTheOwner()
+  return session
+}
+
+async function knownSession(c: Context<AppEnv>, uuid: string): Promise<SessionFacts> {
+  const session = await findSession(c.var.platform.sql, uuid)
+  if (!session) throw sessionNotFound(uuid)
+  return session
+}

@@ -1,0 +1,59 @@
+import { Hono } from 'hono'
+import { createAuthenticator } from '../src/auth/authenticate.ts'
+import type { CoreContext } from '../src/context.ts'
+import { createPollWheel } from '../src/events/poll-wheel.ts'
+import { documentation } from './docs/routes.ts'
+import { ENDPOINTS } from './endpoints.ts'
+import type { AppEnv, Platform } from './env.ts'
+import { onError } from './error-handler.ts'
+import { health } from './health.ts'
+import { cors } from './middleware/cors.ts'
+import { getOnly } from './middleware/get-only.ts'
+import { requestLog } from './middleware/request-log.ts'
+import { describe } from './openapi/document.ts'
+import { type KnownPath, onUnmatched } from './unmatched.ts'
+
+const POLL_PERIOD_MS = 5_000
+const PREFIXES = ['/api', '']
+
+/**
+ * The whole HTTP surface of the core: `/api/v1/…`, the same as `/v1/…` for proxies that strip the
+ * prefix, the documentation, and the health routes. Web standards only.
+ */
+export function createApp(context: CoreContext): Hono<AppEnv> {
+  const platform: Platform = { ...context, authenticate: createAuthenticator(context), polls: createPollWheel(POLL_PERIOD_MS) }
+  const app = new Hono<AppEnv>()
+  app.use(async (c, next) => {
+    c.set('platform', platform)
+    c.header('x-content-type-options', 'nosniff')
+    await next()
+  })
+  app.use(requestLog, cors)
+
+  const api = new Hono<AppEnv>()
+  api.use('/v1/*', getOnly)
+  for (const { route, gates, handler } of ENDPOINTS) api.on(route.method, [route.path.replaceAll(/\{(\w+)\}/g, ':$1')], ...gates, handler)
+  let description: string | null = null
+  api.route(
+    '/',
+    documentation(() => (description ??= describe(ENDPOINTS, context.config.version))),
+  )
+
+  for (const prefix of PREFIXES) app.route(prefix || '/', api)
+  app.route('/', health())
+  app.notFound(onUnmatched(knownPaths()))
+  app.onError(onError)
+  return app
+}
+
+function knownPaths(): KnownPath[] {
+  const published = [
+    ...ENDPOINTS.map(({ route }) => ({ path: route.path, methods: [route.method.toUpperCase()] })),
+    ...['/openapi.json', '/docs', '/redoc', '/docs/assets/{name}'].map((path) => ({ path, methods: ['GET', 'HEAD'] })),
+  ]
+  return [
+    ...PREFIXES.flatMap((prefix) => published.map(({ path, methods }) => ({ path: prefix + path, methods }))),
+    { path: '/healthz', methods: ['GET', 'HEAD'] },
+    { path: '/readyz', methods: ['GET', 'HEAD'] },
+  ]
+}

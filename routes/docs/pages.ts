@@ -1,0 +1,67 @@
+/**
+ * The two documentation pages. Every address is relative to the page and served by this process, so
+ * that they work on a closed network and behind a proxy that strips `/api`.
+ */
+const page = (title: string, head: string, body: string) => `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>${title}</title>
+${head}
+</head>
+<body>
+${body}
+</body>
+</html>
+`
+
+export const swaggerPage = page(
+  'Platform API',
+  '<link rel="icon" href="docs/assets/favicon-32x32.png">\n<link rel="stylesheet" href="docs/assets/swagger-ui.css">',
+  '<div id="swagger-ui"></div>\n<script src="docs/assets/swagger-ui-bundle.js"></script>\n<script src="docs/assets/start-swagger-ui.js"></script>',
+)
+
+export const redocPage = page(
+  'Platform API reference',
+  '<link rel="icon" href="docs/assets/favicon-32x32.png">\n<link rel="stylesheet" href="docs/assets/page.css">',
+  '<div id="redoc"></div>\n<script src="docs/assets/redoc.standalone.js"></script>\n<script src="docs/assets/start-redoc.js"></script>',
+)
+
+/** Our own small files beside those of the two packages. */
+export const OWN_ASSETS: Record<string, { body: string; content_type: string }> = {
+  'start-swagger-ui.js': {
+    content_type: 'text/javascript; charset=utf-8',
+    body: `SwaggerUIBundle({
+  url: new URL('../../openapi.json', document.currentScript.src).href,
+  dom_id: '#swagger-ui',
+  deepLinking: true,
+  persistAuthorization: false,
+  validatorUrl: null,
+})
+`,
+  },
+  'start-redoc.js': {
+    content_type: 'text/javascript; charset=utf-8',
+    body: `Redoc.init(
+  new URL('../../openapi.json', document.currentScript.src).href,
+  { disableSearch: true, hideDownloadButton: false, theme: { typography: { fontFamily: 'sans-serif', headings: { fontFamily: 'sans-serif' } } } },
+  document.getElementById('redoc'),
+)
+`,
+  },
+  'page.css': { content_type: 'text/css; charset=utf-8', body: 'body { margin: 0; padding: 0 }\n' },
+}
+
+/** Both viewers write styles at run time; scripts come from here alone. */
+export const CONTENT_SECURITY_POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self' 'unsafe-inline'",
+  "img-src 'self' data:",
+  "font-src 'self' data:",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join('; ')

@@ -1,0 +1,24 @@
+import { Hono } from 'hono'
+import { notFound } from '../../src/errors.ts'
+import type { AppEnv } from '../env.ts'
+import { CONTENT_SECURITY_POLICY, OWN_ASSETS, redocPage, swaggerPage } from './pages.ts'
+
+const PAGE_HEADERS = { 'Content-Security-Policy': CONTENT_SECURITY_POLICY, 'Referrer-Policy': 'no-referrer' }
+
+/**
+ * The documentation of the API, public like the description itself.
+ * @param description the OpenAPI document, as JSON text
+ */
+export function documentation(description: () => string): Hono<AppEnv> {
+  const docs = new Hono<AppEnv>()
+  docs.get('/openapi.json', (c) => c.body(description(), 200, { 'Content-Type': 'application/json' }))
+  docs.get('/docs', (c) => c.html(swaggerPage, 200, PAGE_HEADERS))
+  docs.get('/redoc', (c) => c.html(redocPage, 200, PAGE_HEADERS))
+  docs.get('/docs/assets/:name', async (c) => {
+    const name = c.req.param('name')
+    const asset = (Object.hasOwn(OWN_ASSETS, name) ? OWN_ASSETS[name] : null) ?? (await c.var.platform.asset(name))
+    if (!asset) throw notFound('Not Found')
+    return c.body(asset.body, 200, { 'Content-Type': asset.content_type, 'Cache-Control': 'public, max-age=3600' })
+  })
+  return docs
+}

@@ -1,0 +1,39 @@
+import { Hono } from 'hono'
+import type { CoreContext } from '../src/context.ts'
+import type { AppEnv } from './env.ts'
+import { within } from './within.ts'
+
+const LIMIT_MS = 2_000
+
+/** For supervisors: alive, and ready to serve. Outside `/api`, without authentication. */
+export function health(): Hono<AppEnv> {
+  const app = new Hono<AppEnv>()
+  app.get('/healthz', (c) => c.json({ status: 'ok' }))
+  app.get('/readyz', async (c) => {
+    const parts = await checkParts(c.var.platform)
+    const ready = Object.values(parts).every((state) => state === 'ok')
+    return c.json({ status: ready ? 'ok' : 'unavailable', parts }, ready ? 200 : 503)
+  })
+  return app
+}
+
+async function checkParts(platform: CoreContext): Promise<Record<string, 'ok' | 'failed'>> {
+  const checks: Record<string, () => Promise<boolean>> = {
+    database: async () => (await platform.sql`SELECT 1`).length === 1,
+    cache: async () => {
+      await platform.cache.ping()
+      return true
+    },
+    queue: () => platform.queue.healthy(),
+  }
+  const outcomes = Object.entries(checks).map(async ([name, check]): Promise<[string, 'ok' | 'failed']> => {
+    try {
+      const healthy = await within(LIMIT_MS, check(), () => new Error(`no answer within ${LIMIT_MS} ms`))
+      return [name, healthy ? 'ok' : 'failed']
+    } catch (error) {
+      platform.log.warn('readiness check failed', { part: name, error })
+      return [name, 'failed']
+    }
+  })
+  return Object.fromEntries(await Promise.all(outcomes))
+}

@@ -1,0 +1,31 @@
+import { OpenAPIHono } from '@hono/zod-openapi'
+import type { Endpoint } from '../endpoint.ts'
+
+const DESCRIPTION = `Turns a request in plain words and a git repository into infrastructure code, a validated plan and a pull request.
+
+A request answers at once and its round runs in the background: follow it on the event stream, read the result in the session.
+Errors are \`{"detail": "<text>"}\`; a request that does not validate is 422 with a list.`
+
+/** The OpenAPI 3.1 document of these endpoints, as JSON text. Paths are relative to the server \`/api\`. */
+export function describe(endpoints: readonly Endpoint[], version: string): string {
+  const app = new OpenAPIHono()
+  app.openAPIRegistry.registerComponent('securitySchemes', 'bearer', {
+    type: 'http',
+    scheme: 'bearer',
+    bearerFormat: 'JWT',
+    description: 'A token of the configured issuer. Not needed while authentication is disabled.',
+  })
+  for (const { route } of endpoints) app.openAPIRegistry.registerPath(route)
+  const document = app.getOpenAPI31Document({
+    openapi: '3.1.0',
+    info: { title: 'Platform', version, description: DESCRIPTION },
+    servers: [{ url: '/api' }],
+    tags: [
+      { name: 'Identity', description: 'Signing in, and who the caller is.' },
+      { name: 'Rounds', description: 'Starting work and following it.' },
+      { name: 'Sessions', description: 'What was asked and what came of it.' },
+      { name: 'Repository', description: 'Pull requests, and a look into a repository before the first request.' },
+    ],
+  })
+  return JSON.stringify(document)
+}

@@ -1,0 +1,45 @@
+import { createRoute, z } from '@hono/zod-openapi'
+import { endpoint } from '../../endpoint.ts'
+import { errors, json } from '../../openapi/answers.ts'
+
+const AuthConfig = z
+  .object({
+    issuer_url: z.string().openapi({ description: 'Empty: authentication is disabled.' }),
+    client_id: z.string(),
+    audience: z.string(),
+    scope: z.string(),
+    artifact_metadata_header_prefix: z.string().openapi({ description: 'What precedes metadata names on presigned URLs.' }),
+  })
+  .openapi('AuthConfig', {
+    example: {
+      issuer_url: '',
+      client_id: '',
+      audience: '',
+      scope: 'openid profile email',
+      artifact_metadata_header_prefix: 'x-amz-meta-',
+    },
+  })
+
+export const getAuthConfig = endpoint({
+  route: createRoute({
+    method: 'get',
+    path: '/v1/auth/config',
+    tags: ['Identity'],
+    summary: 'How to sign in',
+    description: 'What a public PKCE client needs. The only route that asks for no token.',
+    responses: { 200: json(AuthConfig, 'The configuration.'), ...errors() },
+  }),
+  gates: [],
+  handle: async (c) => {
+    const { config, storage } = c.var.platform
+    const { issuer_url, client_id, audience, scope } = config.oidc
+    const answer: z.input<typeof AuthConfig> = {
+      issuer_url,
+      client_id,
+      audience,
+      scope,
+      artifact_metadata_header_prefix: storage.metadata_prefix,
+    }
+    return c.json(answer)
+  },
+})

@@ -1,0 +1,48 @@
+import { createRoute, z } from '@hono/zod-openapi'
+import { sessionStream } from '../../../src/events/session-stream.ts'
+import { readableSession } from '../../access.ts'
+import { endpoint } from '../../endpoint.ts'
+import { requireUser } from '../../middleware/gates.ts'
+import { errors, signedIn } from '../../openapi/answers.ts'
+import { uuid } from '../../validation/fields.ts'
+
+const HEADERS = {
+  'Content-Type': 'text/event-stream; charset=utf-8',
+  'Cache-Control': 'no-cache',
+  Connection: 'keep-alive',
+  'X-Accel-Buffering': 'no',
+}
+
+export const subscribe = endpoint({
+  route: createRoute({
+    method: 'get',
+    path: '/v1/events/subscribe/{session_id}',
+    tags: ['Rounds'],
+    summary: 'Progress of a session',
+    description:
+      'Server-sent events: the comment `: keepalive` at once, then one `data:` line for the current status, ' +
+      'for each change, and every five seconds. Ends after a terminal status, or after the configured number of polls; ' +
+      'connect again then. Token and access are checked once, at connect. For the owner and for every holder of a panel role.',
+    security: signedIn,
+    request: { params: z.object({ session_id: uuid().openapi({ description: 'The session.' }) }) },
+    responses: {
+      200: {
+        description: 'The stream. `status_msg` is the status in upper case.',
+        content: {
+          'text/event-stream': {
+            schema: z.string(),
+            example: ': keepalive\n\ndata: {"status_msg":"GENERATING","detail":{"message":"Writing code"}}\n\n',
+          },
+        },
+      },
+      ...errors(401, 403, 404, 422),
+    },
+  }),
+  gates: [requireUser],
+  handle: async (c, { params }) => {
+    const session = await readableSession(c, params.session_id)
+    const { events: hub, polls, config } = c.var.platform
+    const body = sessionStream({ hub, polls, log: c.var.log }, session.uuid, config.orchestration.max_session_events_iteration)
+    return c.body(body, 200, HEADERS)
+  },
+})

@@ -1,0 +1,28 @@
+import { createRoute, type z } from '@hono/zod-openapi'
+import { endpoint } from '../../endpoint.ts'
+import { requireOperation } from '../../middleware/gates.ts'
+import { errors, json, jsonBody, signedIn } from '../../openapi/answers.ts'
+import { GenerateRequest } from '../../schemas/iac-request.ts'
+import { SessionId } from '../../schemas/session.ts'
+import { schedule } from './schedule.ts'
+
+export const postGenerate = endpoint({
+  route: createRoute({
+    method: 'post',
+    path: '/v1/iac/generate',
+    tags: ['Rounds'],
+    summary: 'Generate infrastructure',
+    description:
+      'Opens a session on a repository (`repo_uri`, `scope_id`, `engine_providers`) or continues one (`session_id`). ' +
+      'Answers as soon as the round is queued; its progress is on the event stream. ' +
+      'On a session that runs, or whose last round failed, the answer is the same and nothing happens.',
+    security: signedIn,
+    request: { body: jsonBody(GenerateRequest) },
+    responses: { 202: json(SessionId, 'The round is queued.'), ...errors(400, 401, 403, 404, 413, 422) },
+  }),
+  gates: [requireOperation('developer')],
+  handle: async (c, { body }) => {
+    const answer: z.input<typeof SessionId> = { session_id: await schedule(c, { ...body, mode: 'generate', is_partial: false }) }
+    return c.json(answer, 202)
+  },
+})

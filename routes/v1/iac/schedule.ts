@@ -1,0 +1,46 @@
+import type { Context } from 'hono'
+import { assertReachable } from '../../../src/repository/reach.ts'
+import { acceptFirstRound } from '../../../src/sessions/accept-first-round.ts'
+import { acceptRound } from '../../../src/sessions/accept-round.ts'
+import type { Cloud, Operation } from '../../../src/sessions/types.ts'
+import { ownSession } from '../../access.ts'
+import type { AppEnv } from '../../env.ts'
+
+/** A validated request of one of the three routes that share their body. */
+export interface ScheduleRequest {
+  q: string
+  repo_uri?: string
+  scope_id?: string
+  engine_providers?: Cloud
+  iac_path?: string
+  session_id?: string
+  mode: Operation
+  is_partial: boolean
+}
+
+/**
+ * Opens a session with its first round, or puts a further round on one; answers the session's uuid.
+ * Errors: 404, 403 on a continued session; 400 when the repository cannot be reached.
+ */
+export async function schedule(c: Context<AppEnv>, request: ScheduleRequest): Promise<string> {
+  const { platform, user } = c.var
+  const { q: query, mode, is_partial, repo_uri, scope_id, engine_providers, session_id } = request
+  if (session_id !== undefined) {
+    const session = await ownSession(c, session_id)
+    await acceptRound(platform, { session_uuid: session.uuid, mode, query, is_partial })
+    return session.uuid
+  }
+  if (repo_uri === undefined || scope_id === undefined || engine_providers === undefined)
+    throw new Error('a first call without its keys passed validation')
+  await assertReachable(platform, repo_uri, c.req.raw.signal)
+  return acceptFirstRound(platform, {
+    user_id: user.id,
+    repo_uri,
+    scope_id,
+    provider: engine_providers,
+    iac_path: request.iac_path ?? null,
+    query,
+    mode,
+    is_partial,
+  })
+}

@@ -1,0 +1,31 @@
+import { createRoute, z } from '@hono/zod-openapi'
+import { parseRoots } from '../../../src/repository/parse-roots.ts'
+import { endpoint } from '../../endpoint.ts'
+import { requireOperation } from '../../middleware/gates.ts'
+import { errors, json, jsonBody, signedIn } from '../../openapi/answers.ts'
+import { repositoryUri } from '../../validation/fields.ts'
+
+const ParseRequest = z
+  .object({ repo_uri: repositoryUri().openapi({ example: 'https://github.com/acme/infrastructure.git' }) })
+  .openapi('ParseRequest')
+const Roots = z
+  .object({ roots: z.array(z.string()).openapi({ description: 'Paths from the repository root, which itself is `.`.' }) })
+  .openapi('Roots', { example: { roots: ['.', 'live/network'] } })
+
+export const postParse = endpoint({
+  route: createRoute({
+    method: 'post',
+    path: '/v1/repository/parse',
+    tags: ['Repository'],
+    summary: 'Find engine roots',
+    description: 'The directories of the default branch that look like roots of the engine. Answers within 50 seconds.',
+    security: signedIn,
+    request: { body: jsonBody(ParseRequest) },
+    responses: { 200: json(Roots, 'The roots.'), ...errors(400, 401, 403, 413, 422, 502) },
+  }),
+  gates: [requireOperation('developer')],
+  handle: async (c, { body }) => {
+    const answer: z.input<typeof Roots> = { roots: await parseRoots(c.var.platform, body.repo_uri) }
+    return c.json(answer)
+  },
+})

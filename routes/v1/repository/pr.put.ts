@@ -1,0 +1,40 @@
+import { createRoute, z } from '@hono/zod-openapi'
+import { createPullRequest } from '../../../src/pull-requests/create.ts'
+import { ownSession } from '../../access.ts'
+import { endpoint } from '../../endpoint.ts'
+import { requireOperation } from '../../middleware/gates.ts'
+import { errors, json, jsonBody, signedIn } from '../../openapi/answers.ts'
+import { uuid } from '../../validation/fields.ts'
+
+export const SessionReference = z.object({ session_id: uuid() }).openapi('SessionReference')
+
+const PullRequest = z
+  .object({
+    id: z.number().int().openapi({ description: 'The number at the git host.' }),
+    url: z.string().openapi({ format: 'uri' }),
+    status: z.string().openapi({ description: 'In the words of the git host.' }),
+  })
+  .openapi('PullRequest', { example: { id: 12, url: 'https://github.com/acme/infrastructure/pull/12', status: 'open' } })
+
+export const putPullRequest = endpoint({
+  route: createRoute({
+    method: 'put',
+    path: '/v1/repository/pr',
+    tags: ['Repository'],
+    summary: 'Open a pull request',
+    description: 'From the branch of the session, with a title and a description of what was done. For the owner. The lock is not checked.',
+    security: signedIn,
+    request: { body: jsonBody(SessionReference) },
+    responses: {
+      201: json(PullRequest, 'The pull request is open.'),
+      ...errors(400, 401, 403, 404, 413, 422, 502, 504),
+    },
+  }),
+  gates: [requireOperation('developer')],
+  handle: async (c, { body }) => {
+    const session = await ownSession(c, body.session_id)
+    const { id, url, status } = await createPullRequest(c.var.platform, session.uuid)
+    const answer: z.input<typeof PullRequest> = { id, url, status }
+    return c.json(answer, 201)
+  },
+})

@@ -1,0 +1,38 @@
+import { createRoute, z } from '@hono/zod-openapi'
+import { sessionNotFound } from '../../../src/errors.ts'
+import { loadAggregate } from '../../../src/sessions/load-aggregate.ts'
+import { readableSession } from '../../access.ts'
+import { endpoint } from '../../endpoint.ts'
+import { requireUser } from '../../middleware/gates.ts'
+import { errors, json, signedIn } from '../../openapi/answers.ts'
+import { SessionAggregate } from '../../schemas/session.ts'
+import { boolean, uuid } from '../../validation/fields.ts'
+
+export const DetailQuery = z.object({
+  id: uuid().openapi({ description: 'The session.' }),
+  include_history: boolean()
+    .optional()
+    .transform((value) => value ?? false)
+    .openapi({ type: 'boolean', default: false, description: 'With the conversation; reads the database, never the cache.' }),
+})
+
+export const getSession = endpoint({
+  route: createRoute({
+    method: 'get',
+    path: '/v1/sessions',
+    tags: ['Sessions'],
+    summary: 'One session',
+    description: 'The session with its rounds and artifacts. For its owner and for every holder of a panel role.',
+    security: signedIn,
+    request: { query: DetailQuery },
+    responses: { 200: json(SessionAggregate, 'The session.'), ...errors(401, 403, 404, 422) },
+  }),
+  gates: [requireUser],
+  handle: async (c, { query }) => {
+    const session = await readableSession(c, query.id)
+    const aggregate = await loadAggregate(c.var.platform, session.uuid, { include_history: query.include_history })
+    if (!aggregate) throw sessionNotFound(session.uuid)
+    const answer: z.input<typeof SessionAggregate> = aggregate
+    return c.json(answer)
+  },
+})

@@ -1,0 +1,49 @@
+import { createRoute, z } from '@hono/zod-openapi'
+import { listSessions } from '../../../src/sessions/list-sessions.ts'
+import { OPERATIONS, STATUSES } from '../../../src/sessions/types.ts'
+import { endpoint } from '../../endpoint.ts'
+import { requireUser } from '../../middleware/gates.ts'
+import { errors, json, signedIn } from '../../openapi/answers.ts'
+import { toPage } from '../../page.ts'
+import { SessionPage } from '../../schemas/session.ts'
+import { blankIsAbsent, queryInteger, text } from '../../validation/fields.ts'
+
+/** Shared with the admin list, which adds `user_email`. */
+export const listQuery = {
+  page: queryInteger({ fallback: 1, min: 1, description: 'Counted from 1; beyond the end `items` is empty.' }),
+  page_size: queryInteger({ fallback: 20, min: 1, max: 100, description: 'Items of a page.' }),
+  operation: blankIsAbsent(z.enum(OPERATIONS)).openapi({
+    type: 'string',
+    enum: [...OPERATIONS],
+    description: 'Sessions of this operation.',
+  }),
+  status: blankIsAbsent(z.enum(STATUSES)).openapi({
+    type: 'string',
+    enum: [...STATUSES],
+    description: 'Sessions whose latest status is this.',
+  }),
+  search: blankIsAbsent(text({ max: 200 })).openapi({
+    type: 'string',
+    maxLength: 200,
+    description: 'Part of the first request, of the repository URI or of the session id.',
+  }),
+}
+
+export const getSessionList = endpoint({
+  route: createRoute({
+    method: 'get',
+    path: '/v1/sessions/list',
+    tags: ['Sessions'],
+    summary: 'Own sessions',
+    description: "The caller's own sessions, newest first.",
+    security: signedIn,
+    request: { query: z.object(listQuery) },
+    responses: { 200: json(SessionPage, 'One page.'), ...errors(401, 422) },
+  }),
+  gates: [requireUser],
+  handle: async (c, { query }) => {
+    const found = await listSessions(c.var.platform.sql, { ...query, owner_id: c.var.user.id })
+    const answer: z.input<typeof SessionPage> = toPage(found, query)
+    return c.json(answer)
+  },
+})

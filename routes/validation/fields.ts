@@ -1,0 +1,139 @@
+import { z } from '@hono/zod-openapi'
+import { checkIacPath } from '../../src/repository/iac-path.ts'
+import { checkRepositoryUri } from '../../src/repository/uri.ts'
+import type { CustomParams } from './from-zod.ts'
+
+type Add = { addIssue(issue: { code: 'custom'; message: string; params?: CustomParams; input?: unknown }): void }
+
+const fail = (ctx: Add, type: string, message: string, detail?: Record<string, unknown>) => {
+  ctx.addIssue({ code: 'custom', message, params: detail ? { type, ctx: detail } : { type } })
+  return z.NEVER
+}
+
+/**
+ * Text that the database can hold: no NUL, no lone surrogate. Lengths count characters, not UTF-16
+ * units.
+ */
+export const text = (limits: { min?: number; max?: number } = {}) =>
+  z
+    .string()
+    .superRefine((value, ctx) => {
+      if (!value.isWellFormed())
+        return fail(ctx, 'string_unicode', 'Input should be a valid string, unable to parse raw data as a unicode string')
+      if (value.includes('\0')) return ctx.addIssue({ code: 'custom', message: 'the text must not contain NUL characters.' })
+      const { min = 0, max = Number.POSITIVE_INFINITY } = limits
+      const length = value.length <= max && value.length >= min ? value.length : [...value].length
+      if (length < min) tooShort(ctx, min)
+      if (length > max) tooLong(ctx, max)
+    })
+    .openapi({ type: 'string', minLength: limits.min, maxLength: limits.max })
+
+const tooShort = (ctx: Add, min: number) =>
+  fail(ctx, 'string_too_short', `String should have at least ${min} character${min === 1 ? '' : 's'}`, { min_length: min })
+const tooLong = (ctx: Add, max: number) => fail(ctx, 'string_too_long', `String should have at most ${max} characters`, { max_length: max })
+
+const HEX = /^(?:urn:uuid:)?([0-9a-f]{8})-([0-9a-f]{4})-([0-9a-f]{4})-([0-9a-f]{4})-([0-9a-f]{12})$/i
+const PLAIN_HEX = /^([0-9a-f]{8})([0-9a-f]{4})([0-9a-f]{4})([0-9a-f]{4})([0-9a-f]{12})$/i
+
+/** Any uuid, in its usual spellings; answered and compared in lower case with hyphens. */
+export const uuid = () =>
+  z
+    .string()
+    .transform((value, ctx) => {
+      const bare = value.startsWith('{') && value.endsWith('}') ? value.slice(1, -1) : value
+      const parts = HEX.exec(bare) ?? PLAIN_HEX.exec(bare)
+      if (parts) return parts.slice(1).join('-').toLowerCase()
+      return fail(ctx, 'uuid_parsing', 'Input should be a valid UUID, unable to parse the string as a UUID', {
+        error: 'unable to parse the string as a UUID',
+      })
+    })
+    .openapi({ type: 'string', format: 'uuid' })
+
+/** A key that may be left out; null says the same. */
+export const optional = <T extends z.ZodType>(schema: T) => schema.nullish().transform((value) => value ?? undefined)
+
+const MAX_INTEGER = 2_147_483_647
+
+/** An integer of the query string. */
+export const queryInteger = (options: { fallback: number; min: number; max?: number; description: string }) =>
+  z
+    .string()
+    .transform((value, ctx) => {
+      if (!/^\s*[+-]?\d+(\.0+)?\s*$/.test(value))
+        return fail(ctx, 'int_parsing', 'Input should be a valid integer, unable to parse string as an integer')
+      const number = Number(value)
+      const max = options.max ?? MAX_INTEGER
+      if (number < options.min)
+        return fail(ctx, 'greater_than_equal', `Input should be greater than or equal to ${options.min}`, { ge: options.min })
+      if (number > max) return fail(ctx, 'less_than_equal', `Input should be less than or equal to ${max}`, { le: max })
+      return number
+    })
+    .optional()
+    .transform((value) => value ?? options.fallback)
+    .openapi({
+      type: 'integer',
+      minimum: options.min,
+      maximum: options.max,
+      default: options.fallback,
+      description: options.description,
+    })
+
+const WORDS: Record<string, boolean> = {
+  true: true,
+  t: true,
+  yes: true,
+  y: true,
+  on: true,
+  1: true,
+  false: false,
+  f: false,
+  no: false,
+  n: false,
+  off: false,
+  0: false,
+}
+
+/** A boolean in any of its usual spellings: true, "true", "yes", "on", 1. */
+export const boolean = () =>
+  z
+    .unknown()
+    .transform((value, ctx): boolean => {
+      if (typeof value === 'boolean') return value
+      if (typeof value !== 'string' && typeof value !== 'number') return fail(ctx, 'bool_type', 'Input should be a valid boolean')
+      const word = WORDS[String(value).toLowerCase()]
+      return word ?? fail(ctx, 'bool_parsing', 'Input should be a valid boolean, unable to interpret input')
+    })
+    .openapi({ type: 'boolean' })
+
+/** A filter of a list: blank counts as absent. */
+export const blankIsAbsent = <T extends z.ZodType>(schema: T) =>
+  z.preprocess((value) => (typeof value === 'string' && value.trim() === '' ? undefined : value), schema.optional())
+
+/** `https://` with a host, a user name at most; see the rules of the repository module. */
+export const repositoryUri = () =>
+  z
+    .string()
+    .transform((value, ctx) => {
+      const checked = checkRepositoryUri(value)
+      if (checked.ok) return checked.uri
+      ctx.addIssue({ code: 'custom', message: checked.text })
+      return z.NEVER
+    })
+    .openapi({ type: 'string', format: 'uri', description: '`https://` with a host; a user name is allowed, a password or token is not.' })
+
+/** A path inside the repository, with forward slashes; the empty string counts as absent. */
+export const repositoryPath = () =>
+  text().transform((value, ctx) => {
+    const checked = checkIacPath(value)
+    if (checked.ok) return checked.path ?? undefined
+    ctx.addIssue({ code: 'custom', message: checked.text })
+    return z.NEVER
+  })
+
+/** Adds a rule over several keys; it runs only when every key is valid, and answers its text or null. */
+export const withRule = <T extends z.ZodType>(schema: T, rule: (value: z.output<T>) => string | null) =>
+  schema.superRefine((value, ctx) => {
+    if (ctx.issues.length > 0) return
+    const message = rule(value)
+    if (message) ctx.addIssue({ code: 'custom', message })
+  })

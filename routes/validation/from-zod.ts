@@ -1,0 +1,102 @@
+import type { z } from '@hono/zod-openapi'
+import { echo, isSecretKey } from './echo.ts'
+import type { Problem } from './problem.ts'
+
+type Issue = z.core.$ZodIssue
+type Told = Pick<Problem, 'type' | 'msg' | 'ctx'>
+export type Source = 'path' | 'query' | 'body'
+
+/** Carried by the custom issues of `fields.ts`. */
+export interface CustomParams extends Record<string, unknown> {
+  type: string
+  ctx?: Record<string, unknown>
+}
+
+/**
+ * Translates the issues of one part of the request.
+ * @param raw what was validated, to find the input of each issue
+ */
+export function problemsOf(source: Source, raw: unknown, issues: readonly Issue[]): Problem[] {
+  return issues.flatMap((issue) => {
+    if (issue.code === 'unrecognized_keys')
+      return issue.keys.map((key) =>
+        entry(source, raw, [...issue.path, key], { type: 'extra_forbidden', msg: 'Extra inputs are not permitted' }),
+      )
+    const value = valueAt(raw, issue.path)
+    return entry(source, raw, issue.path, value === undefined ? MISSING : tell(issue))
+  })
+}
+
+const MISSING: Told = { type: 'missing', msg: 'Field required' }
+
+/** A missing key and a rule over several keys show the whole object, a bad key its own value. */
+function entry(source: Source, raw: unknown, path: readonly PropertyKey[], told: Told): Problem {
+  const subject = told.type === 'missing' ? valueAt(raw, path.slice(0, -1)) : valueAt(raw, path)
+  const input = told.type !== 'missing' && isSecretKey(path.at(-1)) ? null : echo(subject)
+  const loc = [source, ...path.map((part) => (typeof part === 'number' ? part : String(part)))]
+  return { type: told.type, loc, msg: told.msg, input, ...(told.ctx ? { ctx: told.ctx } : {}) }
+}
+
+function tell(issue: Issue): Told {
+  switch (issue.code) {
+    case 'invalid_type':
+      return wrongType(issue.expected)
+    case 'invalid_value':
+      return notInEnum(issue.values.map(String))
+    case 'too_small':
+      return tooSmall(issue.origin, Number(issue.minimum))
+    case 'too_big':
+      return tooBig(issue.origin, Number(issue.maximum))
+    case 'custom': {
+      const params = issue.params as CustomParams | undefined
+      if (params) return { type: params.type, msg: issue.message, ctx: params.ctx }
+      return valueError(issue.message)
+    }
+    default:
+      return valueError(issue.message)
+  }
+}
+
+const valueError = (text: string): Told => ({ type: 'value_error', msg: `Value error, ${text}`, ctx: { error: {} } })
+
+const WRONG_TYPES: Record<string, Told> = {
+  string: { type: 'string_type', msg: 'Input should be a valid string' },
+  boolean: { type: 'bool_type', msg: 'Input should be a valid boolean' },
+  number: { type: 'int_type', msg: 'Input should be a valid integer' },
+  array: { type: 'list_type', msg: 'Input should be a valid list' },
+}
+export const NOT_AN_OBJECT: Told = {
+  type: 'model_attributes_type',
+  msg: 'Input should be a valid dictionary or object to extract fields from',
+}
+const wrongType = (expected: string): Told => WRONG_TYPES[expected] ?? NOT_AN_OBJECT
+
+function notInEnum(values: string[]): Told {
+  const quoted = values.map((value) => `'${value}'`)
+  const last = quoted.pop() ?? ''
+  const expected = quoted.length > 0 ? `${quoted.join(', ')} or ${last}` : last
+  return { type: 'enum', msg: `Input should be ${expected}`, ctx: { expected } }
+}
+
+const characters = (count: number) => `${count} character${count === 1 ? '' : 's'}`
+
+function tooSmall(origin: string, minimum: number): Told {
+  return origin === 'string'
+    ? { type: 'string_too_short', msg: `String should have at least ${characters(minimum)}`, ctx: { min_length: minimum } }
+    : { type: 'greater_than_equal', msg: `Input should be greater than or equal to ${minimum}`, ctx: { ge: minimum } }
+}
+
+function tooBig(origin: string, maximum: number): Told {
+  return origin === 'string'
+    ? { type: 'string_too_long', msg: `String should have at most ${characters(maximum)}`, ctx: { max_length: maximum } }
+    : { type: 'less_than_equal', msg: `Input should be less than or equal to ${maximum}`, ctx: { le: maximum } }
+}
+
+function valueAt(root: unknown, path: readonly PropertyKey[]): unknown {
+  let value = root
+  for (const part of path) {
+    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, part)) return undefined
+    value = Reflect.get(value, part)
+  }
+  return value
+}

@@ -1,0 +1,67 @@
+import { badRequest, PlatformError } from '../../src/errors.ts'
+import { InvalidRequest } from './problem.ts'
+
+export const MAX_BODY_BYTES = 10 * 1024 * 1024
+export const tooLarge = () => new PlatformError('ContentTooLarge', 413, `Request body is larger than ${MAX_BODY_BYTES} bytes (10 MiB).`)
+
+/** A body that was sent, but not as JSON: validates as something that is no object. */
+export const NOT_JSON = Symbol('not json')
+
+/**
+ * The decoded JSON body; `undefined` when there is none, `NOT_JSON` under another content type.
+ * @throws InvalidRequest `json_invalid`; 400 when the bytes are no UTF-8; 413 beyond 10 MiB
+ */
+export async function readJson(request: Request): Promise<unknown> {
+  const bytes = await readLimited(request)
+  if (bytes.byteLength === 0) return undefined
+  if (!isJson(request.headers.get('content-type'))) return NOT_JSON
+  const text = decode(bytes)
+  try {
+    return JSON.parse(text)
+  } catch (error) {
+    throw new InvalidRequest([
+      {
+        type: 'json_invalid',
+        loc: ['body', position(error)],
+        msg: 'JSON decode error',
+        input: {},
+        ctx: { error: 'the body is not valid JSON' },
+      },
+    ])
+  }
+}
+
+const isJson = (content_type: string | null) => /^application\/([\w!#$&^.+-]+\+)?json\s*(;|$)/i.test(content_type?.trim() ?? '')
+
+/** Where the parser stopped, when the runtime says so. Its own words may quote the body. */
+function position(error: unknown): number {
+  const found = error instanceof Error ? /at position (\d+)/.exec(error.message)?.[1] : undefined
+  return found ? Number(found) : 0
+}
+
+function decode(bytes: Uint8Array): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+  } catch (error) {
+    throw badRequest('There was an error parsing the body', error)
+  }
+}
+
+async function readLimited(request: Request): Promise<Uint8Array> {
+  if (Number(request.headers.get('content-length') ?? 0) > MAX_BODY_BYTES) throw tooLarge()
+  if (!request.body) return new Uint8Array()
+  const chunks: Uint8Array[] = []
+  let size = 0
+  for await (const chunk of request.body) {
+    size += chunk.byteLength
+    if (size > MAX_BODY_BYTES) throw tooLarge()
+    chunks.push(chunk)
+  }
+  const all = new Uint8Array(size)
+  let offset = 0
+  for (const chunk of chunks) {
+    all.set(chunk, offset)
+    offset += chunk.byteLength
+  }
+  return all
+}

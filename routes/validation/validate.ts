@@ -1,0 +1,49 @@
+import type { RouteConfig } from '@hono/zod-openapi'
+import { z } from '@hono/zod-openapi'
+import type { Context } from 'hono'
+import type { AppEnv } from '../env.ts'
+import { NOT_AN_OBJECT, problemsOf, type Source } from './from-zod.ts'
+import { InvalidRequest, type Problem } from './problem.ts'
+import { NOT_JSON, readJson } from './read-body.ts'
+
+/**
+ * Path, query and body of the request, checked against the schemas of the route.
+ * @throws InvalidRequest with the faults of all three together
+ */
+export async function validate(route: RouteConfig, c: Context<AppEnv>): Promise<{ params: unknown; query: unknown; body: unknown }> {
+  const problems: Problem[] = []
+  const params = check('path', route.request?.params, c.req.param(), problems)
+  const query = check('query', route.request?.query, lastOfEach(c.req.queries()), problems)
+  const schema = bodySchema(route)
+  const body = schema ? checkBody(schema, await readJson(c.req.raw), problems) : undefined
+  if (problems.length > 0) throw new InvalidRequest(problems)
+  return { params, query, body }
+}
+
+function check(source: Source, schema: unknown, raw: unknown, problems: Problem[]): unknown {
+  if (!(schema instanceof z.ZodType)) return undefined
+  const result = schema.safeParse(raw)
+  if (result.success) return result.data
+  problems.push(...problemsOf(source, raw, result.error.issues))
+  return undefined
+}
+
+function checkBody(schema: z.ZodType, raw: unknown, problems: Problem[]): unknown {
+  if (raw === undefined || raw === null) {
+    problems.push({ type: 'missing', loc: ['body'], msg: 'Field required', input: null })
+  } else if (raw === NOT_JSON || typeof raw !== 'object' || Array.isArray(raw)) {
+    problems.push({ ...NOT_AN_OBJECT, loc: ['body'], input: null })
+  } else {
+    return check('body', schema, raw, problems)
+  }
+  return undefined
+}
+
+function bodySchema(route: RouteConfig): z.ZodType | undefined {
+  const content = route.request?.body?.content['application/json']
+  return content && 'schema' in content && content.schema instanceof z.ZodType ? content.schema : undefined
+}
+
+/** A repeated parameter counts once, with its last value. */
+const lastOfEach = (queries: Record<string, string[]>) =>
+  Object.fromEntries(Object.entries(queries).map(([name, values]) => [name, values.at(-1)]))

@@ -1,0 +1,27 @@
+import { errors } from 'jose'
+import { invalidToken, Unauthorized } from './errors.ts'
+
+const CLAIMS: Record<string, string> = {
+  aud: 'audience is not accepted',
+  iss: 'issuer is not accepted',
+  nbf: 'token is not yet valid',
+  iat: 'claim iat is not valid',
+}
+
+/** Maps what a library threw to a short reason that stays the same across versions. */
+export function reasonOf(error: unknown): Unauthorized {
+  if (error instanceof Unauthorized) return error
+  return invalidToken(text(error), error)
+}
+
+function text(error: unknown): string {
+  if (error instanceof errors.JWTExpired) return 'token has expired'
+  if (error instanceof errors.JWTClaimValidationFailed)
+    return error.reason === 'missing' ? `claim ${error.claim} is missing` : (CLAIMS[error.claim] ?? `claim ${error.claim} is not valid`)
+  if (error instanceof errors.JWSSignatureVerificationFailed) return 'signature does not match'
+  if (error instanceof errors.JOSEAlgNotAllowed) return 'algorithm is not allowed'
+  if (error instanceof errors.JWKSNoMatchingKey) return 'signing key is unknown'
+  if (error instanceof errors.JWSInvalid || error instanceof errors.JWTInvalid) return 'token is malformed'
+  if (error instanceof errors.JOSENotSupported) return 'token is not supported'
+  return 'the keys of the identity provider could not be read'
+}

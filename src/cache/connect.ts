@@ -1,0 +1,24 @@
+import type { RedisConfig } from '../../config/types.ts'
+import type { Fetch } from '../http/outbound.ts'
+import type { Logger } from '../log/logger.ts'
+import { guard } from './guard.ts'
+import type { CacheStore } from './store.ts'
+import type { Cache } from './types.ts'
+import { createUpstashStore } from './upstash.ts'
+
+/**
+ * The cache at `redis.url`: `redis://`, `rediss://`, or the REST address (`https://`, `http://`) of a
+ * service that speaks it. Connects on first use; `ping` tells whether it can.
+ * Errors: the address has another scheme or is no URL.
+ */
+export async function connectCache(config: RedisConfig, log: Logger, fetcher: Fetch): Promise<Cache> {
+  return guard(await createStore(config, fetcher), log)
+}
+
+async function createStore(config: RedisConfig, fetcher: Fetch): Promise<CacheStore> {
+  const scheme = URL.parse(config.url)?.protocol
+  if (scheme === 'http:' || scheme === 'https:') return createUpstashStore(config, fetcher)
+  if (scheme !== 'redis:' && scheme !== 'rediss:') throw new Error('the cache URL must begin with redis://, rediss://, https:// or http://')
+  const { createRedisStore } = await import('../runtime/redis.ts')
+  return createRedisStore(config)
+}

@@ -1,0 +1,35 @@
+/**
+ * At most `limit` pieces of work at a time; the others wait their turn, at most `wait_ms`.
+ * Errors: `no free cache connection within <s> s`.
+ */
+export function createSlots(limit: number, wait_ms: number): <T>(work: () => Promise<T>) => Promise<T> {
+  let free = limit
+  const queue: (() => void)[] = []
+
+  const acquire = async () => {
+    if (free > 0) {
+      free--
+      return
+    }
+    const turn = Promise.withResolvers<void>()
+    queue.push(turn.resolve)
+    const timer = setTimeout(() => {
+      queue.splice(queue.indexOf(turn.resolve), 1)
+      turn.reject(new Error(`no free cache connection within ${wait_ms / 1000} s`))
+    }, wait_ms)
+    await turn.promise.finally(() => clearTimeout(timer))
+  }
+  const release = () => {
+    const next = queue.shift()
+    if (next) next()
+    else free++
+  }
+  return async (work) => {
+    await acquire()
+    try {
+      return await work()
+    } finally {
+      release()
+    }
+  }
+}

@@ -1,0 +1,53 @@
+import { Redis, type Requester, type UpstashRequest, type UpstashResponse } from '@upstash/redis'
+import type { RedisConfig } from '../../config/types.ts'
+import { type Fetch, send } from '../http/outbound.ts'
+import { createSlots } from './slots.ts'
+import type { CacheStore } from './store.ts'
+
+/**
+ * The cache behind a REST address. The token is the password of the address, or its query parameter
+ * `token`.
+ */
+export function createUpstashStore(config: RedisConfig, fetcher: Fetch): CacheStore {
+  const redis = new Redis(requester(config, fetcher))
+  const inSlot = createSlots(config.max_connections, config.pool_timeout * 1000)
+  return {
+    // The client reads every value as JSON: a text is stored as a JSON text and comes back as it was.
+    get: (key) => inSlot(() => redis.get<string>(key)),
+    set: async (key, value, ttl_seconds) => {
+      await inSlot(() => redis.set(key, JSON.stringify(value), { ex: ttl_seconds }))
+    },
+    delete: async (keys) => {
+      await inSlot(() => redis.del(...keys))
+    },
+    ping: async () => {
+      await inSlot(() => redis.ping())
+    },
+    close: async () => {},
+  }
+}
+
+/** Carries the client's calls through the one way out. */
+function requester(config: RedisConfig, fetcher: Fetch): Requester {
+  const { base, token } = address(config.url)
+  return {
+    request: async <T>(request: UpstashRequest): Promise<UpstashResponse<T>> => {
+      const answer = await send(fetcher, {
+        url: [base, ...(request.path ?? [])].join('/'),
+        method: 'POST',
+        headers: { authorization: `Bearer ${token}` },
+        json: request.body,
+        timeout_ms: (config.socket_connect_timeout + config.socket_timeout) * 1000,
+        signal: request.signal,
+      })
+      if (answer.status !== 200) throw new Error(`the cache answered ${answer.status}`)
+      return answer.json() as UpstashResponse<T>
+    },
+  }
+}
+
+function address(text: string): { base: string; token: string } {
+  const url = new URL(text)
+  const token = decodeURIComponent(url.password) || (url.searchParams.get('token') ?? '')
+  return { base: `${url.origin}${url.pathname.replace(/\/+$/, '')}`, token }
+}

@@ -1,0 +1,39 @@
+import { readFile } from 'node:fs/promises'
+import { createRequire } from 'node:module'
+import type { CoreContext } from '../context.ts'
+
+interface AssetSource {
+  file: string
+  content_type: string
+}
+
+const SCRIPT = 'text/javascript; charset=utf-8'
+/** The files of the two viewers that the documentation pages use; nothing else is readable. */
+const SOURCES: Record<string, AssetSource> = {
+  'swagger-ui.css': { file: 'swagger-ui-dist/swagger-ui.css', content_type: 'text/css; charset=utf-8' },
+  'swagger-ui-bundle.js': { file: 'swagger-ui-dist/swagger-ui-bundle.js', content_type: SCRIPT },
+  'favicon-32x32.png': { file: 'swagger-ui-dist/favicon-32x32.png', content_type: 'image/png' },
+  'redoc.standalone.js': { file: 'redoc/bundles/redoc.standalone.js', content_type: SCRIPT },
+}
+/** The viewer's only request to the outside: a logo. */
+const FOREIGN_IMAGE = 'https://cdn.redoc.ly/redoc/logo-mini.svg'
+const EMPTY_IMAGE = 'data:image/gif;base64,R0lGODlhAQABAAAAACw='
+
+/** Reads the viewers' files from their packages, each once. */
+export function createAssetReader(): CoreContext['asset'] {
+  const resolver = createRequire(import.meta.url)
+  const kept = new Map<string, Promise<{ body: Uint8Array<ArrayBuffer>; content_type: string }>>()
+  const read = async ({ file, content_type }: AssetSource) => {
+    const body = new Uint8Array(await readFile(resolver.resolve(file)))
+    if (!file.endsWith('.js')) return { body, content_type }
+    const text = new TextDecoder().decode(body).replaceAll(FOREIGN_IMAGE, EMPTY_IMAGE)
+    return { body: new TextEncoder().encode(text), content_type }
+  }
+  return async (name) => {
+    const source = Object.hasOwn(SOURCES, name) ? SOURCES[name] : undefined
+    if (!source) return null
+    const reading = kept.get(name) ?? read(source)
+    kept.set(name, reading)
+    return reading
+  }
+}
