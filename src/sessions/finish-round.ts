@@ -3,7 +3,7 @@ import type { Context } from '../context.ts'
 import { storable } from '../db/text.ts'
 import type { Transaction } from '../db/types.ts'
 import { appendStatus } from './append-status.ts'
-import type { ClaimedRound, RoundUsage, TerminalStatus, Turn } from './types.ts'
+import type { ClaimedRound, TerminalStatus, Turn } from './types.ts'
 
 export interface RoundEnd {
   status: TerminalStatus
@@ -12,7 +12,8 @@ export interface RoundEnd {
   history: readonly Turn[] | null
   /** Head of the session branch; null keeps the one of the round before. */
   commit: string | null
-  usage: RoundUsage | null
+  /** Plain JSON; what the run's meter counted. */
+  usage: object | null
 }
 
 /**
@@ -24,9 +25,8 @@ export async function finishRound(context: Pick<Context, 'sql' | 'cache'>, round
   await context.sql.begin(async (tx) => {
     await appendStatus(tx, round, end.status, end.message)
     await tx`UPDATE sessions SET in_flight = false, last_commit = coalesce(${end.commit}, last_commit) WHERE id = ${round.session.id}`
-    await tx`
-      UPDATE rounds SET finished_at = clock_timestamp(), lease_until = NULL, usage = ${end.usage === null ? null : tx.json({ ...end.usage })}
-      WHERE id = ${round.id}`
+    const usage = end.usage === null ? null : JSON.stringify(end.usage)
+    await tx`UPDATE rounds SET finished_at = clock_timestamp(), lease_until = NULL, usage = ${usage}::jsonb WHERE id = ${round.id}`
     if (end.history) await saveHistory(tx, round.session.id, end.history)
   })
   await context.cache.delete(sessionAggregateKey(round.session.uuid))

@@ -58,11 +58,7 @@ async function readHead(tx: Transaction, uuid: string): Promise<Head | null> {
 }
 
 async function readRounds(tx: Transaction, session_id: number) {
-  const ids = tx`SELECT id FROM rounds WHERE session_id = ${session_id}`
-  const artifacts = <Own>(table: string, column: keyof Own & string) => tx<(Stored & Own)[]>`
-    SELECT t.round_id, t.id, a.uri, a.content_type, a.file_size_bytes, t.${tx(column)}, t.created_at
-    FROM ${tx(table)} t JOIN artifacts a ON a.id = t.artifact_id
-    WHERE t.round_id IN (${ids}) ORDER BY t.created_at, t.id`
+  const artifacts = <Own>(table: string, column: string) => readArtifacts<Own>(tx, session_id, table, column)
   const [rounds, statuses, reports, compliance_checks, plans, code_changes, pull_requests] = await Promise.all([
     tx<{ id: number; number: number; query: string; created_at: string }[]>`
       SELECT id, number, query, created_at FROM rounds WHERE session_id = ${session_id} ORDER BY number, id`,
@@ -73,9 +69,16 @@ async function readRounds(tx: Transaction, session_id: number) {
     artifacts<{ targets: string[] }>('engine_plans', 'targets'),
     artifacts<{ file_name: string }>('code_changes', 'file_name'),
     tx<(OfRound & PullRequest)[]>`
-      SELECT round_id, provider, number, url FROM pull_requests WHERE round_id IN (${ids}) ORDER BY created_at, id`,
+      SELECT round_id, provider, number, url FROM pull_requests WHERE round_id IN (SELECT id FROM rounds WHERE session_id = ${session_id}) ORDER BY created_at, id`,
   ])
   return { rounds, statuses, reports, compliance_checks, plans, code_changes, pull_requests }
+}
+
+async function readArtifacts<Own>(tx: Transaction, session_id: number, table: string, column: string): Promise<(Stored & Own)[]> {
+  return tx<(Stored & Own)[]>`
+    SELECT t.round_id, t.id, a.uri, a.content_type, a.file_size_bytes, t.${tx(column)}, t.created_at
+    FROM ${tx(table)} t JOIN artifacts a ON a.id = t.artifact_id
+    WHERE t.round_id IN (SELECT id FROM rounds WHERE session_id = ${session_id}) ORDER BY t.created_at, t.id`
 }
 
 /** The stored address never leaves; a URL signed for the public host does. */

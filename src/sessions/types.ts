@@ -101,17 +101,6 @@ export interface RoundRequest {
   is_partial: boolean
 }
 
-/** Tokens and time of a run, saved with its round. Durations are milliseconds. */
-export interface RoundUsage {
-  chains: Record<
-    string,
-    { calls: number; input_tokens: number; cached_tokens: number; output_tokens: number; model_ms: number; tool_ms: number }
-  >
-  model_ms: number
-  engine_ms: number
-  duration_ms: number
-}
-
 /** A round that this worker holds. Every write of the run carries `fence`; a stale one writes nothing. */
 export interface ClaimedRound extends RoundRequest {
   id: number

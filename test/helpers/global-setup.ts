@@ -6,6 +6,8 @@ import { isAlive, stopLeftover } from '../../dev/postgres/leftover.ts'
 import { startPostgres } from '../../dev/postgres.ts'
 import { connect } from '../../src/db/connect.ts'
 import { migrate } from '../../src/db/migrate.ts'
+import { silentLogger } from '../../src/log/logger.ts'
+import { startSendingQueue } from '../../src/queue/pg-boss.ts'
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -53,6 +55,8 @@ async function createTemplate(url: string): Promise<void> {
   const sql = connect(template.href, { max: 2 })
   try {
     await migrate(sql)
+    const queue = await startSendingQueue(sql, silentLogger)
+    await queue.close()
   } finally {
     await sql.end()
   }

@@ -1,0 +1,123 @@
+import { type Job, PgBoss } from 'pg-boss'
+import type { Db, Sql } from '../db/types.ts'
+import type { Logger } from '../log/logger.ts'
+import { queueDatabase, transactionDatabase } from './database-adapter.ts'
+import { orphanedRounds } from './orphaned-rounds.ts'
+import { ROUND_QUEUE } from './round-queue.ts'
+import type { RoundQueue } from './types.ts'
+
+/** Abort reason of a run whose worker stops: the round is handed back, not failed. */
+export const STOPPING = 'stopping'
+
+const HOURS = 60 * 60
+const SWEEP_MS = 1_000
+
+interface RoundMessage {
+  round_id: number
+}
+
+/** A message says that a round waits. It is cheap and may come twice: the lease decides who runs it. */
+const QUEUE_OPTIONS = {
+  // At most one waiting message for each round.
+  policy: 'short',
+  notify: true,
+  expireInSeconds: 24 * HOURS,
+  heartbeatSeconds: 30,
+  retryLimit: 3,
+  deleteAfterSeconds: 1 * HOURS,
+}
+
+export interface SendingQueue extends RoundQueue {
+  close(): Promise<void>
+}
+
+/** The sending half, for every process. Creates the queue's own schema when it is absent. */
+export async function startSendingQueue(sql: Sql, log: Logger): Promise<SendingQueue> {
+  const boss = await startBoss(sql, log, { supervise: false })
+  return {
+    enqueue: (tx, round_id) => send(boss, tx, round_id),
+    healthy: async () => (await boss.getQueue(ROUND_QUEUE)) !== null,
+    close: () => boss.stop({ graceful: false, close: false }),
+  }
+}
+
+export interface WorkingQueue {
+  /**
+   * Takes no further rounds, waits `finish_ms` for the running ones, then aborts them with reason
+   * `stopping` and waits `hand_back_ms`.
+   */
+  stop(limits: { finish_ms: number; hand_back_ms: number }): Promise<void>
+}
+
+/**
+ * The working half: calls `handle` for each waiting round, at most `concurrency` at a time, and puts
+ * rounds back into the queue whose worker died.
+ * @param options.handle a rejection offers the round again; `signal` fires with reason `stopping`
+ */
+export async function startWorkingQueue(
+  sql: Sql,
+  log: Logger,
+  options: { concurrency: number; handle: (round_id: number, signal: AbortSignal) => Promise<void> },
+): Promise<WorkingQueue> {
+  const boss = await startBoss(sql, log, { supervise: true })
+  const stopping = new AbortController()
+  const running = new Set<Promise<void>>()
+  let closing = false
+  const work = async ([job]: Job<RoundMessage>[]) => {
+    if (!job) return
+    // Fetched on the last breath: rejecting puts the message back for another worker.
+    if (stopping.signal.aborted || closing) throw new Error(STOPPING)
+    const run = options.handle(job.data.round_id, stopping.signal)
+    running.add(run)
+    await run.finally(() => running.delete(run))
+  }
+  await boss.work<RoundMessage>(
+    ROUND_QUEUE,
+    { localConcurrency: options.concurrency, pollingIntervalSeconds: 1, notifyPollingIntervalSeconds: 2 },
+    work,
+  )
+  const sweeper = setInterval(() => {
+    sweep(boss, sql, log).catch((error) => log.warn('the look for interrupted rounds failed', { error }))
+  }, SWEEP_MS)
+  return {
+    stop: async (limits) => {
+      closing = true
+      clearInterval(sweeper)
+      await boss.offWork(ROUND_QUEUE, { wait: false })
+      await settled(running, limits.finish_ms)
+      stopping.abort(STOPPING)
+      await settled(running, limits.hand_back_ms)
+      await boss.stop({ graceful: false, close: false })
+    },
+  }
+}
+
+async function startBoss(sql: Sql, log: Logger, options: { supervise: boolean }): Promise<PgBoss> {
+  const boss = new PgBoss({ db: queueDatabase(sql), schedule: false, useListenNotify: options.supervise, supervise: options.supervise })
+  boss.on('error', (error) => log.warn('queue', { error }))
+  boss.on('warning', (warning) => log.warn(`queue: ${warning.message}`, { data: warning.data }))
+  await boss.start()
+  await boss.createQueue(ROUND_QUEUE, QUEUE_OPTIONS)
+  return boss
+}
+
+async function send(boss: PgBoss, tx: Db, round_id: number): Promise<void> {
+  await boss.send(ROUND_QUEUE, { round_id }, { db: transactionDatabase(tx), singletonKey: String(round_id) })
+}
+
+async function sweep(boss: PgBoss, sql: Sql, log: Logger): Promise<void> {
+  for (const round_id of await orphanedRounds(sql)) {
+    log.info('a round without a worker is queued again', { round_id })
+    await send(boss, sql, round_id)
+  }
+}
+
+async function settled(running: Set<Promise<void>>, limit_ms: number): Promise<void> {
+  if (running.size === 0) return
+  let timer: ReturnType<typeof setTimeout> | undefined
+  const limit = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, limit_ms)
+  })
+  await Promise.race([Promise.allSettled(running), limit])
+  clearTimeout(timer)
+}
