@@ -1,0 +1,24 @@
+import type { Notification } from '../sidecar-clients/notifications.ts'
+
+const SUBJECT = 256
+const BODY = 16_384
+const AUDIENCE = 256
+const BREAKS = /[\p{Cc}\u2028\u2029]+/gu
+
+/** Cuts a notification to the contract's limits: what the sidecar refused would be lost whole. */
+export function withinLimits(notification: Notification): Notification {
+  const cut = {
+    ...notification,
+    subject: shorten(notification.subject.replace(BREAKS, ' ').trim(), SUBJECT) || '-',
+    body: notification.body.trim() === '' ? '-' : shorten(notification.body, BODY),
+  }
+  return notification.audience ? { ...cut, audience: notification.audience.slice(0, AUDIENCE) } : cut
+}
+
+/** At most `limit` UTF-16 units, an ellipsis included, and no half of a surrogate pair. */
+export function shorten(text: string, limit: number): string {
+  if (text.length <= limit) return text
+  const end = limit - 1
+  const splitsPair = /[\uD800-\uDBFF]/.test(text[end - 1] ?? '')
+  return `${text.slice(0, splitsPair ? end - 1 : end)}…`
+}

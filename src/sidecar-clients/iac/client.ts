@@ -1,0 +1,101 @@
+import * as v from 'valibot'
+import type { IacServiceConfig } from '../../../config/types.ts'
+import { delay, type Fetch, OutboundError, type OutboundRequest, type OutboundResponse, send } from '../../http/outbound.ts'
+import type { Logger } from '../../log/logger.ts'
+import { transportFault, unexpectedAnswer } from '../transport-fault.ts'
+import { EngineSchema, SubmittedSchema } from './answers.ts'
+import type { IacClient, IacJobKind } from './types.ts'
+import { waitForJob } from './wait-for-job.ts'
+
+const ROUTES: Record<IacJobKind, string> = {
+  init: '/v1/init',
+  validate: '/v1/validate',
+  plan: '/v1/plan',
+  show: '/v1/show',
+  apply: '/v1/apply',
+  import: '/v1/import',
+  state_resource_ids: '/v1/import/state-resource-ids',
+  scope_resource_ids: '/v1/import/scope-resource-ids',
+}
+/** These change the world: submitting them twice could do it twice. */
+const ONCE_ONLY: readonly IacJobKind[] = ['apply', 'import']
+const RECONNECT_WAITS_MS = [250, 500, 1000, 2000]
+const NOT_OFFERED = [404, 405, 501]
+
+/** Client of the iac contract; see `IacClient` for its errors. */
+export function createIacClient(config: IacServiceConfig, deps: { fetch: Fetch; log: Logger }): IacClient {
+  const { log } = deps
+  const call = (path: string, request: Partial<OutboundRequest> = {}): Promise<OutboundResponse> =>
+    send(deps.fetch, {
+      timeout_ms: config.timeout * 1000,
+      ...request,
+      url: `${config.endpoint}${path}`,
+      headers: { authorization: `Bearer ${config.token}`, ...request.headers },
+    })
+
+  const submit: IacClient['submit'] = async (kind, body, signal) => {
+    const request: Partial<OutboundRequest> = { method: 'POST', json: body }
+    if (signal) request.signal = signal
+    const waits = ONCE_ONLY.includes(kind) ? [] : RECONNECT_WAITS_MS
+    const response = await reconnecting(() => call(ROUTES[kind], request), waits, signal).catch((error) => {
+      throw transportFault('iac', error)
+    })
+    const answer = response.status === 202 ? v.safeParse(SubmittedSchema, readJson(response)) : null
+    if (answer?.success) return answer.output.job_id
+    log.error('iac service refused a job', { kind, status: response.status, answer: response.text().slice(0, 2000) })
+    throw unexpectedAnswer('iac', `HTTP ${response.status} to ${kind}`)
+  }
+
+  const wait: IacClient['wait'] = (job_id, options = {}) => waitForJob({ config, log, call }, job_id, options)
+
+  return {
+    submit,
+    wait,
+    async run(kind, body, options = {}) {
+      const { signal, on_submitted } = options
+      const submitAndTell = async () => {
+        const job_id = await submit(kind, body, signal)
+        await on_submitted?.(job_id)
+        return job_id
+      }
+      const waiting: Parameters<IacClient['wait']>[1] = signal ? { signal } : {}
+      const job_id = await submitAndTell()
+      return wait(job_id, ONCE_ONLY.includes(kind) ? waiting : { ...waiting, resubmit: submitAndTell })
+    },
+    async healthy(signal) {
+      const response = await call('/healthz', signal ? { signal } : {}).catch(() => null)
+      return response?.status === 200
+    },
+    async engine(signal) {
+      const response = await call('/v1/engine', signal ? { signal } : {}).catch((error) => {
+        throw transportFault('iac', error)
+      })
+      if (NOT_OFFERED.includes(response.status)) return null
+      const answer = response.status === 200 ? v.safeParse(EngineSchema, readJson(response)) : null
+      if (!answer?.success) throw unexpectedAnswer('iac', `HTTP ${response.status} to the question for its engine`)
+      return answer.output
+    },
+  }
+}
+
+/** A restart of the service refuses connections for a moment; a timeout is not repeated. */
+async function reconnecting<T>(attempt: () => Promise<T>, waits: readonly number[], signal?: AbortSignal): Promise<T> {
+  for (const wait of waits) {
+    try {
+      return await attempt()
+    } catch (error) {
+      if (!(error instanceof OutboundError) || error.kind !== 'network') throw error
+      await delay(wait, signal)
+    }
+  }
+  return attempt()
+}
+
+/** Undefined when the answer is no JSON, which no schema accepts. */
+export function readJson(response: OutboundResponse): unknown {
+  try {
+    return response.json()
+  } catch {
+    return undefined
+  }
+}

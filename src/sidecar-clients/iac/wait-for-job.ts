@@ -1,0 +1,95 @@
+import * as v from 'valibot'
+import type { IacServiceConfig } from '../../../config/types.ts'
+import { badGateway, gatewayTimeout, PlatformError } from '../../errors.ts'
+import { delay, OutboundError, type OutboundRequest, type OutboundResponse } from '../../http/outbound.ts'
+import type { Logger } from '../../log/logger.ts'
+import { transportFault, unexpectedAnswer } from '../transport-fault.ts'
+import { type JobAnswer, JobSchema } from './answers.ts'
+import type { EngineResult } from './types.ts'
+
+interface Access {
+  config: IacServiceConfig
+  log: Logger
+  call: (path: string, request: Partial<OutboundRequest>) => Promise<OutboundResponse>
+}
+interface WaitOptions {
+  signal?: AbortSignal
+  resubmit?: () => Promise<string>
+}
+type Poll = { kind: 'job'; job: JobAnswer } | { kind: 'lost' } | { kind: 'missed' }
+
+/** A plan of this size is still one text in memory; beyond it no engine output makes sense. */
+const MAX_ANSWER_BYTES = 384 * 1024 * 1024
+const MAX_HELD_SECONDS = 60
+
+/**
+ * Polls until the job is terminal or `job_timeout` is over. Each poll asks the service to hold its
+ * answer for `job_poll_interval`; one that answers at once is asked again after the interval.
+ */
+export async function waitForJob(access: Access, job_id: string, options: WaitOptions): Promise<EngineResult> {
+  const { config, log } = access
+  const deadline = performance.now() + config.job_timeout * 1000
+  let resubmit = options.resubmit
+  let current = job_id
+  for (;;) {
+    const started = performance.now()
+    if (started >= deadline) throw gatewayTimeout(`IaC job ${current} did not finish within ${config.job_timeout}s.`)
+    const poll = await pollOnce(access, current, deadline - started, options.signal)
+    if (poll.kind === 'job' && poll.job.status === 'succeeded') return poll.job.result
+    const interrupted = poll.kind === 'job' && poll.job.status === 'failed' && poll.job.error.status === 503
+    if (resubmit && (poll.kind === 'lost' || interrupted)) {
+      log.warn('iac job lost, submitting it again', { job_id: current })
+      current = await resubmit()
+      resubmit = undefined
+      continue
+    }
+    if (poll.kind === 'lost') throw badGateway(`IaC job ${current} was lost by the iac service.`)
+    if (poll.kind === 'job' && poll.job.status === 'failed') throw jobFailure(poll.job.error)
+    const next = Math.min(started + config.job_poll_interval * 1000, deadline)
+    await delay(Math.max(0, next - performance.now()), options.signal)
+  }
+}
+
+function jobFailure(error: Extract<JobAnswer, { status: 'failed' }>['error']): PlatformError {
+  const status = error.status !== undefined && error.status >= 400 && error.status <= 599 ? error.status : 502
+  return new PlatformError('IacJobFailed', status, error.detail || error.title || 'The IaC job failed.')
+}
+
+/** `missed`: no answer, or a passing fault of the service; the next poll may succeed. */
+async function pollOnce(access: Access, job_id: string, remaining_ms: number, signal?: AbortSignal): Promise<Poll> {
+  const { config, log, call } = access
+  const held = Math.min(MAX_HELD_SECONDS, Math.max(1, Math.ceil(Math.min(config.job_poll_interval, remaining_ms / 1000))))
+  const request: Partial<OutboundRequest> = {
+    headers: { prefer: `wait=${held}` },
+    timeout_ms: Math.ceil(Math.min((held + config.timeout) * 1000, remaining_ms)),
+    max_bytes: MAX_ANSWER_BYTES,
+  }
+  if (signal) request.signal = signal
+  let response: OutboundResponse
+  try {
+    response = await call(`/v1/jobs/${job_id}`, request)
+  } catch (error) {
+    if (!(error instanceof OutboundError) || error.kind === 'aborted' || error.kind === 'body') throw transportFault('iac', error)
+    log.warn('iac job not reached', { job_id, error })
+    return { kind: 'missed' }
+  }
+  if (response.status === 404) return { kind: 'lost' }
+  if (response.status === 429 || response.status >= 500) {
+    log.warn('iac job not answered', { job_id, status: response.status })
+    return { kind: 'missed' }
+  }
+  if (response.status !== 200) throw unexpectedAnswer('iac', `HTTP ${response.status} to a poll`)
+  return { kind: 'job', job: readJob(response) }
+}
+
+function readJob(response: OutboundResponse): JobAnswer {
+  let json: unknown
+  try {
+    json = response.json()
+  } catch (error) {
+    throw transportFault('iac', error)
+  }
+  const parsed = v.safeParse(JobSchema, json)
+  if (!parsed.success) throw unexpectedAnswer('iac', 'a job that does not follow the contract', new v.ValiError(parsed.issues))
+  return parsed.output
+}

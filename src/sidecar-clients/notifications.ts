@@ -1,0 +1,54 @@
+import * as v from 'valibot'
+import type { ServiceConfig } from '../../config/types.ts'
+import { badGateway } from '../errors.ts'
+import { type Fetch, send } from '../http/outbound.ts'
+
+/** Body of `POST /v1/notify`; absent and empty optional fields are left out of the JSON. */
+export interface Notification {
+  /** Dotted lower case, 1-128 characters. */
+  kind: string
+  severity: 'info' | 'warning' | 'error' | 'critical'
+  /** One line of 1-256 characters. */
+  subject: string
+  /** 1-16384 characters, Markdown permitted. */
+  body: string
+  audience?: string[]
+  links?: { label: string; url: string }[]
+  context?: Record<string, unknown>
+}
+
+const AcceptedSchema = v.object({ delivery_id: v.pipe(v.string(), v.minLength(1)) })
+const refused = (cause: unknown) => badGateway('Notification was not delivered.', cause)
+
+/**
+ * Hands one notification to the sidecar and answers its delivery id.
+ * Throws `PlatformError` 502 `Notification was not delivered.` whatever went wrong; the cause says what.
+ */
+export async function deliverNotification(
+  service: ServiceConfig,
+  fetcher: Fetch,
+  notification: Notification,
+  signal?: AbortSignal,
+): Promise<string> {
+  if (!service.endpoint) throw refused(new Error('the notifications service has no endpoint'))
+  const { audience, links, context, ...required } = notification
+  const json: Notification = { ...required }
+  if (audience && audience.length > 0) json.audience = audience
+  if (links && links.length > 0) json.links = links
+  if (context && Object.keys(context).length > 0) json.context = context
+  try {
+    const response = await send(fetcher, {
+      url: `${service.endpoint}/v1/notify`,
+      method: 'POST',
+      headers: { authorization: `Bearer ${service.token}` },
+      json,
+      timeout_ms: service.timeout * 1000,
+      max_bytes: 1024 * 1024,
+      ...(signal ? { signal } : {}),
+    })
+    if (response.status !== 202) throw new Error(`the notifications service answered HTTP ${response.status}`)
+    return v.parse(AcceptedSchema, response.json()).delivery_id
+  } catch (error) {
+    throw refused(error)
+  }
+}
