@@ -9,7 +9,7 @@ import { ToolError } from './types.ts'
  */
 export function parseArguments(definition: ToolDefinition, text: string): Record<string, unknown> {
   const args = parseObject(definition.name, text)
-  const missing = requiredOf(definition).filter((name) => args[name] === undefined && name !== 'explanation')
+  const missing = requiredOf(definition).filter((name) => (args[name] === undefined || args[name] === null) && name !== 'explanation')
   if (missing.length > 0) throw new ToolError(missingParameters(definition.name, missing))
   return args
 }

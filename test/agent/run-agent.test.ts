@@ -1,0 +1,408 @@
+import { afterEach, describe, expect, it } from 'vitest'
+import { runAgent } from '../../src/agent/run-agent.ts'
+import { taskCompleteTool } from '../../src/agent/sentinels/task-complete.ts'
+import { type AgentEvent, type AgentRequest, type Tool, ToolError } from '../../src/agent/types.ts'
+import { createLlmClient } from '../../src/llm/client.ts'
+import { silentLogger } from '../../src/log/logger.ts'
+import {
+  type ModelHandler,
+  type ModelServer,
+  modelConfig,
+  script,
+  startModelServer,
+  text,
+  toolCall,
+  toolCalls,
+} from '../helpers/model-server.ts'
+
+const servers: ModelServer[] = []
+afterEach(async () => {
+  await Promise.all(servers.splice(0).map((server) => server.close()))
+})
+
+type TaskRequest = AgentRequest<{ status: string; summary: string }>
+
+async function chain(handler: ModelHandler, more: Partial<TaskRequest> = {}) {
+  const server = await startModelServer(handler)
+  servers.push(server)
+  const llm = createLlmClient(modelConfig(server.url), { fetch, log: silentLogger, backoff_ms: 1 })
+  const run = () =>
+    runAgent({
+      llm,
+      chain: 'IAC_GENERATOR',
+      role: 'main',
+      query: 'the query',
+      sentinel: taskCompleteTool(),
+      max_turns: 5,
+      signal: new AbortController().signal,
+      ...more,
+    })
+  const sent = (call: number) => server.requests[call]?.body.messages ?? []
+  const offered = (call: number) => server.requests[call]?.body.tools?.map((tool) => tool.function.name)
+  /** Contents of the tool messages that the last call carried. */
+  const answers = (call: number) =>
+    sent(call)
+      .filter((message) => message.role === 'tool')
+      .map((message) => message.content)
+  return { server, run, sent, offered, answers }
+}
+
+const done = toolCall('task_complete', { status: 'done', summary: 'all written' })
+
+/** A tool that counts its runs and answers with `result`. */
+function tool(
+  name: string,
+  result: (args: Record<string, unknown>, run: number) => unknown = () => `${name} result`,
+  more: Partial<Tool> = {},
+) {
+  const runs: Record<string, unknown>[] = []
+  const definition = { name, description: name, parameters: { type: 'object', properties: {}, required: ['target'] } }
+  return { definition, run: (args: Record<string, unknown>) => result(args, runs.push(args)), runs, ...more }
+}
+
+describe('the end of a chain', () => {
+  it('is the sentinel: its result is the value', async () => {
+    const { run, sent, offered } = await chain(script(done), { tools: [tool('read_file')], system: 'the rules' })
+    const { value, turns, usage, messages } = await run()
+    expect(value).toEqual({ status: 'done', summary: 'all written' })
+    expect(turns).toBe(1)
+    expect(usage).toEqual({ input_tokens: 100, cached_tokens: 40, output_tokens: 10 })
+    expect(offered(0)).toEqual(['read_file', 'task_complete'])
+    expect(sent(0)).toEqual([
+      { role: 'system', content: 'the rules' },
+      { role: 'user', content: 'the query' },
+    ])
+    expect(messages.map((message) => message.role)).toEqual(['system', 'user', 'assistant', 'tool'])
+  })
+
+  it('sends the conversation before the query and leaves it as it was', async () => {
+    const conversation = [
+      { user: 'first', assistant: 'one' },
+      { user: 'second', assistant: '' },
+    ]
+    const before = structuredClone(conversation)
+    const { run, sent } = await chain(script(text('thinking'), done), { conversation })
+    await run()
+    expect(sent(0)).toEqual([
+      { role: 'user', content: 'first' },
+      { role: 'assistant', content: 'one' },
+      { role: 'user', content: 'the query' },
+    ])
+    expect(conversation).toEqual(before)
+  })
+
+  it('takes the result of the sentinel, not of the last call, and still answers the calls after it', async () => {
+    const read = tool('read_file')
+    const { run } = await chain(
+      script(
+        toolCalls(
+          ['task_complete', { status: 'done', summary: 'first' }],
+          ['read_file', { target: 'a' }],
+          ['task_complete', { status: 'done', summary: 'second' }],
+        ),
+      ),
+      { tools: [read] },
+    )
+    const { value, messages } = await run()
+    expect(value.summary).toBe('first')
+    expect(read.runs).toHaveLength(1)
+    expect(messages.filter((message) => message.role === 'tool')).toHaveLength(3)
+  })
+
+  it('goes on after a sentinel whose arguments do not fit, telling every fault', async () => {
+    const { run, answers } = await chain(script(toolCall('task_complete', { status: 1, summary: '' }), done))
+    expect((await run()).turns).toBe(2)
+    expect(answers(1)).toEqual([expect.stringMatching(/status: .*summary: must not be blank/)])
+  })
+
+  it('goes on after a sentinel with an empty result, and takes the same call again', async () => {
+    const results = ['', 'value']
+    const sentinel: Tool<string> = {
+      definition: { name: 'say', description: 'Says.', parameters: { type: 'object' } },
+      run: () => results.shift() ?? '',
+    }
+    const server = await startModelServer(script(toolCall('say', {})))
+    servers.push(server)
+    const llm = createLlmClient(modelConfig(server.url), { fetch, log: silentLogger })
+    const answer = await runAgent({
+      llm,
+      chain: 'PR_GENERATOR',
+      role: 'small',
+      query: 'q',
+      sentinel,
+      max_turns: 5,
+      signal: new AbortController().signal,
+    })
+    expect(answer).toMatchObject({ value: 'value', turns: 2 })
+    expect(server.requests[0]?.body.model).toBe('small-model')
+  })
+
+  it('accepts tool calls under finish reason stop', async () => {
+    const { run } = await chain(script({ ...done, finish_reason: 'stop' }))
+    expect((await run()).value.status).toBe('done')
+  })
+
+  it.each(['length', 'content_filter', 'something_new'])('is an error for finish reason %s', async (reason) => {
+    const { run } = await chain(script({ ...done, finish_reason: reason }))
+    await expect(run()).rejects.toMatchObject({
+      code: 'UnhandledInferenceFinishReason',
+      status: 500,
+      message: `UnhandledInferenceFinishReason: Error: unexpected finish reason - ${reason}`,
+    })
+  })
+
+  it('is the error of the model client when that fails', async () => {
+    const { run } = await chain(script({ status: 401, body: { error: { message: 'no key' } } }))
+    await expect(run()).rejects.toMatchObject({ code: 'InferenceCallAPIError', status: 401 })
+  })
+})
+
+describe('the limit of turns', () => {
+  const reading: ModelHandler = (_body, index) => toolCall('read_file', { target: index })
+
+  it('allows exactly that many model calls', async () => {
+    const { run, server } = await chain(reading, { tools: [tool('read_file')], max_turns: 3 })
+    await expect(run()).rejects.toMatchObject({
+      code: 'ToolExecutionsExceeded',
+      status: 500,
+      message: 'ToolExecutionsExceeded: The total number of tool executions in this chain has reached the limit. Limit=3',
+    })
+    expect(server.requests).toHaveLength(3)
+  })
+
+  it('offers only the sentinel in the last turn and says so', async () => {
+    const { run, sent, offered } = await chain((_body, index) => (index < 2 ? toolCall('read_file', { target: index }) : done), {
+      tools: [tool('read_file')],
+      max_turns: 3,
+    })
+    await run()
+    expect([offered(0), offered(1), offered(2)]).toEqual([
+      ['read_file', 'task_complete'],
+      ['read_file', 'task_complete'],
+      ['task_complete'],
+    ])
+    expect(sent(1).at(-1)?.content).toBe('read_file result')
+    expect(sent(2).at(-1)).toMatchObject({ role: 'tool', content: expect.stringMatching(/last turn.*`task_complete`/s) })
+  })
+
+  it('says nothing about the last turn when the sentinel is the only tool', async () => {
+    const { run, sent } = await chain(script(done), { max_turns: 1 })
+    await run()
+    expect(sent(0)).toEqual([{ role: 'user', content: 'the query' }])
+  })
+
+  it('does not run a tool that is no longer offered', async () => {
+    const read = tool('read_file')
+    const { run } = await chain(reading, { tools: [read], max_turns: 2 })
+    await expect(run()).rejects.toThrow('Limit=2')
+    expect(read.runs).toHaveLength(1)
+  })
+
+  it('counts replies without calls', async () => {
+    const { run, server } = await chain(script(text('still thinking'), text('')), { max_turns: 4 })
+    await expect(run()).rejects.toThrow('Limit=4')
+    expect(server.requests).toHaveLength(4)
+  })
+})
+
+describe('a reply without tool calls', () => {
+  it('is kept when it says something, and answered with a reminder', async () => {
+    const { run, sent } = await chain(script(text('I have a plan'), done))
+    await run()
+    expect(sent(1)).toEqual([
+      { role: 'user', content: 'the query' },
+      { role: 'assistant', content: 'I have a plan' },
+      { role: 'user', content: expect.stringContaining('`task_complete`') },
+    ])
+  })
+
+  it('is not kept when empty: the same content goes out again with one notice', async () => {
+    const { run, sent } = await chain(script(text(''), text('  \n'), done))
+    await run()
+    const notice = [{ role: 'user', content: expect.stringMatching(/^the query\n\n.*`task_complete`/) }]
+    expect(sent(1)).toEqual(notice)
+    expect(sent(2)).toEqual(sent(1))
+  })
+})
+
+describe('tool calls', () => {
+  it('are run in order and answered by id; structured results are JSON text', async () => {
+    const order: unknown[] = []
+    const read = tool('read_file', (args) => {
+      order.push(args.target)
+      return { diff: args.target }
+    })
+    const { run, sent } = await chain(script(toolCalls(['read_file', { target: 'b' }], ['read_file', { target: 'a' }]), done), {
+      tools: [read],
+    })
+    await run()
+    expect(order).toEqual(['b', 'a'])
+    const ids = sent(1)
+      .find((message) => message.role === 'assistant')
+      ?.tool_calls?.map((call) => call.id)
+    expect(sent(1).filter((message) => message.role === 'tool')).toEqual([
+      { role: 'tool', tool_call_id: ids?.[0], content: '{"diff":"b"}' },
+      { role: 'tool', tool_call_id: ids?.[1], content: '{"diff":"a"}' },
+    ])
+  })
+
+  it.each<[string, unknown, string | RegExp]>([
+    ['an unknown tool', ['format_disk', {}], 'Tool format_disk not found'],
+    ['a missing parameter', ['read_file', { other: 1 }], 'Missing required parameter of `read_file`: target'],
+    ['null for a required parameter', ['read_file', { target: null }], 'Missing required parameter of `read_file`: target'],
+    ['arguments that are no JSON', ['read_file', '{"target": '], /arguments of `read_file` are not a JSON object/],
+    ['arguments that are no object', ['read_file', '["main.tf"]'], /not a JSON object \(an array\)/],
+  ])('with %s are answered with an error result', async (_name, call, expected) => {
+    const [name, args] = call as [string, unknown]
+    const read = tool('read_file')
+    const { run, answers } = await chain(script(toolCall(name, args), done), { tools: [read] })
+    expect((await run()).turns).toBe(2)
+    expect(answers(1)).toEqual([typeof expected === 'string' ? expected : expect.stringMatching(expected)])
+    expect(read.runs).toHaveLength(0)
+  })
+
+  it('never miss an explanation', async () => {
+    const read = tool('read_file')
+    read.definition.parameters.required = ['target', 'explanation']
+    const { run } = await chain(script(toolCall('read_file', { target: 'a' }), done), { tools: [read] })
+    await run()
+    expect(read.runs).toHaveLength(1)
+  })
+
+  it('that fail are answered with the message, and the chain goes on', async () => {
+    const events: AgentEvent[] = []
+    const failing = tool('read_file', () => {
+      throw new ToolError('File x.tf does not exist')
+    })
+    const { run, answers } = await chain(script(toolCall('read_file', { target: 'x.tf' }), done), {
+      tools: [failing],
+      observe: (event) => events.push(event),
+    })
+    await run()
+    expect(answers(1)).toEqual(['File x.tf does not exist'])
+    expect(events).toMatchObject([
+      { type: 'inference', chain: 'IAC_GENERATOR', model: 'openai/main-model', finish: 'tool_calls', usage: { input_tokens: 100 } },
+      { type: 'tool', name: 'read_file', success: false },
+      { type: 'inference' },
+      { type: 'tool', name: 'task_complete', success: true },
+    ])
+  })
+
+  it('that fail for unknown reasons do not tell the model what is on this machine', async () => {
+    const events: AgentEvent[] = []
+    const failing = tool('read_file', () => {
+      throw new Error('ENOENT: /srv/secret/path')
+    })
+    const { run, answers } = await chain(script(toolCall('read_file', { target: 'x' }), done), {
+      tools: [failing],
+      observe: (event) => events.push(event),
+    })
+    await run()
+    expect(answers(1)).toEqual(['The tool `read_file` failed unexpectedly.'])
+    expect(events).toContainEqual(
+      expect.objectContaining({ type: 'tool', error: expect.objectContaining({ message: 'ENOENT: /srv/secret/path' }) }),
+    )
+  })
+
+  it('have their results cut in the middle', async () => {
+    const long = tool('read_file', () => `${'a'.repeat(100)}${'z'.repeat(100)}`)
+    const { run, answers } = await chain(script(toolCall('read_file', { target: 'x' }), done), { tools: [long], max_result_chars: 20 })
+    await run()
+    expect(answers(1)).toEqual([`${'a'.repeat(10)}\n[… 180 characters left out …]\n${'z'.repeat(10)}`])
+  })
+})
+
+describe('repeated calls', () => {
+  const counting = () => tool('read_file', (_args, run) => `run ${run}`)
+
+  it('are not run again, whatever the order of keys and the explanation', async () => {
+    const read = counting()
+    const { run, answers } = await chain(
+      script(
+        toolCall('read_file', { target: { a: 1, b: [{ x: 1, y: 2 }] }, explanation: 'because' }),
+        toolCall('read_file', { explanation: 'again', target: { b: [{ y: 2, x: 1 }], a: 1 } }),
+        toolCall('read_file', { target: { a: 1, b: [] } }),
+        done,
+      ),
+      { tools: [read] },
+    )
+    await run()
+    expect(read.runs).toHaveLength(2)
+    expect(answers(3)).toEqual(['run 1', expect.stringMatching(/^Not run again: .*call_/), 'run 2'])
+  })
+
+  it('are run again after a failure', async () => {
+    const read = tool('read_file', (_args, run) => {
+      if (run === 1) throw new ToolError('busy')
+      return 'content'
+    })
+    const { run, answers } = await chain(script(toolCall('read_file', { target: 'a' }), toolCall('read_file', { target: 'a' }), done), {
+      tools: [read],
+    })
+    await run()
+    expect(answers(2)).toEqual(['busy', 'content'])
+  })
+
+  it('are run again after a successful mutation, not after a failed one', async () => {
+    const read = counting()
+    const write = tool(
+      'write_to_file',
+      (args) => {
+        if (args.target === 'bad') throw new ToolError('refused')
+        return 'written'
+      },
+      { mutates: true },
+    )
+    const reading = toolCall('read_file', { target: 'a' })
+    const { run, answers } = await chain(
+      script(reading, toolCall('write_to_file', { target: 'bad' }), reading, toolCall('write_to_file', { target: 'good' }), reading, done),
+      { tools: [read, write], max_turns: 10 },
+    )
+    await run()
+    expect(answers(5)).toEqual(['run 1', 'refused', expect.stringContaining('Not run again'), 'written', 'run 2'])
+  })
+})
+
+describe('a tool that answers once per state', () => {
+  it('is withdrawn after success until the workspace changes', async () => {
+    const diff = tool('diff_history', (_args, run) => `diff ${run}`, { once_per_state: true })
+    const write = tool('write_to_file', () => 'written', { mutates: true })
+    const asking = toolCall('diff_history', { target: 'x' })
+    const { run, offered, answers } = await chain(script(asking, asking, toolCall('write_to_file', { target: 'a' }), asking, done), {
+      tools: [diff, write],
+      max_turns: 10,
+    })
+    await run()
+    const both = ['diff_history', 'write_to_file', 'task_complete']
+    const without = ['write_to_file', 'task_complete']
+    expect([0, 1, 2, 3, 4].map(offered)).toEqual([both, without, without, both, without])
+    expect(answers(4)).toEqual(['diff 1', expect.stringContaining('Not run again'), 'written', 'diff 2'])
+  })
+})
+
+describe('aborting', () => {
+  it('throws the reason of the signal while the model is thinking', async () => {
+    const controller = new AbortController()
+    const reason = new Error('lease lost')
+    const { run } = await chain(
+      () => {
+        controller.abort(reason)
+        return 'hang'
+      },
+      { signal: controller.signal },
+    )
+    await expect(run()).rejects.toBe(reason)
+  })
+
+  it('throws the reason of the signal when a tool stops because of it, and calls no model again', async () => {
+    const controller = new AbortController()
+    const reason = new Error('worker stops')
+    const slow = tool('read_file', () => {
+      controller.abort(reason)
+      throw new ToolError('stopped')
+    })
+    const { run, server } = await chain(script(toolCall('read_file', { target: 'a' }), done), { tools: [slow], signal: controller.signal })
+    await expect(run()).rejects.toBe(reason)
+    expect(server.requests).toHaveLength(1)
+  })
+})
