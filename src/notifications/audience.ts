@@ -1,5 +1,6 @@
 import type { Db } from '../db/types.ts'
 import type { Logger } from '../log/logger.ts'
+import { staffEmails } from '../users/staff-emails.ts'
 
 /**
  * E-mails of the staff (panel role editor or higher) in store order, then the owner's; no duplicates.
@@ -12,12 +13,4 @@ export async function notificationAudience(sql: Db, log: Logger, owner_email: st
   })
   const others = staff.filter((email) => email !== owner_email)
   return [...new Set(owner_email ? [...others, owner_email] : others)]
-}
-
-async function staffEmails(sql: Db): Promise<string[]> {
-  const rows = await sql<{ email: string }[]>`
-    SELECT email FROM users
-    WHERE panel_role IN ('editor', 'admin') AND email IS NOT NULL AND email <> ''
-    ORDER BY id`
-  return rows.map((row) => row.email)
 }
