@@ -1,0 +1,84 @@
+import { resolve } from 'node:path'
+import type { GitConfig } from '../../config/types.ts'
+import { isConfiguredHost } from '../../src/repository/remote.ts'
+
+/** What a git process takes from this process: where programs are, and how the network is reached. */
+const INHERITED = ['PATH', 'HTTPS_PROXY', 'https_proxy', 'ALL_PROXY', 'all_proxy', 'NO_PROXY', 'no_proxy', 'SSL_CERT_FILE', 'SSL_CERT_DIR']
+
+/**
+ * Settings of every git process. They replace the operator's own, which are not read, and cannot be
+ * overruled by a repository: nothing of it runs, no transport but https is spoken.
+ */
+const SETTINGS: readonly [string, string][] = [
+  ['core.hooksPath', '/dev/null'],
+  ['core.fsmonitor', 'false'],
+  ['core.autocrlf', 'false'],
+  ['core.quotePath', 'false'],
+  ['core.attributesFile', '/dev/null'],
+  ['core.askPass', ''],
+  ['protocol.allow', 'never'],
+  ['protocol.https.allow', 'always'],
+  ['http.followRedirects', 'false'],
+  ['http.emptyAuth', 'false'],
+  ['credential.helper', ''],
+  ['submodule.recurse', 'false'],
+  ['fetch.recurseSubmodules', 'false'],
+  ['push.recurseSubmodules', 'no'],
+  ['commit.gpgSign', 'false'],
+  ['push.gpgSign', 'false'],
+  ['gc.auto', '0'],
+  ['maintenance.auto', 'false'],
+  ['advice.detachedHead', 'false'],
+  ['init.templateDir', ''],
+  // The folder may be shared with another uid; everything in it was cloned by this worker.
+  ['safe.directory', '*'],
+]
+
+/**
+ * Environment of a git process. Settings and credentials travel here and never in arguments, which
+ * every user of the machine can read.
+ * @param remote the repository and its checked addresses, for commands that use the network
+ */
+export function gitEnvironment(git: GitConfig, remote?: { url: URL; addresses: readonly string[] }): Record<string, string> {
+  const settings = remote ? [...SETTINGS, ...remoteSettings(git, remote.url, remote.addresses)] : SETTINGS
+  const env: Record<string, string> = {
+    // No home: neither the operator's git configuration nor a .netrc is found.
+    HOME: '/dev/null',
+    LC_ALL: 'C',
+    GIT_CONFIG_NOSYSTEM: '1',
+    GIT_CONFIG_GLOBAL: '/dev/null',
+    GIT_ATTR_NOSYSTEM: '1',
+    GIT_TERMINAL_PROMPT: '0',
+    GIT_LFS_SKIP_SMUDGE: '1',
+    GIT_OPTIONAL_LOCKS: '0',
+    GIT_NO_REPLACE_OBJECTS: '1',
+    GIT_AUTHOR_NAME: git.author_name,
+    GIT_AUTHOR_EMAIL: git.author_email,
+    GIT_COMMITTER_NAME: git.author_name,
+    GIT_COMMITTER_EMAIL: git.author_email,
+    GIT_CONFIG_COUNT: String(settings.length),
+  }
+  for (const [index, [key, value]] of settings.entries()) {
+    env[`GIT_CONFIG_KEY_${index}`] = key
+    env[`GIT_CONFIG_VALUE_${index}`] = value
+  }
+  for (const name of INHERITED) {
+    const value = process.env[name]
+    if (value !== undefined) env[name] = value
+  }
+  return env
+}
+
+function remoteSettings(git: GitConfig, url: URL, addresses: readonly string[]): [string, string][] {
+  const own = isConfiguredHost(git, url)
+  const settings: [string, string][] = []
+  const host = url.hostname.replace(/^\[|\]$/g, '')
+  const pinned = addresses.map((address) => (address.includes(':') ? `[${address}]` : address)).join(',')
+  if (!addresses.includes(host)) settings.push(['http.curloptResolve', `${host}:${url.port || '443'}:${pinned}`])
+  const trusted = own || git.allow_private_hosts.includes(url.host) || git.allow_private_hosts.includes(url.hostname)
+  if (git.ca_file && trusted) settings.push(['http.sslCAInfo', resolve(git.ca_file)])
+  if (own && git.user && git.token) settings.push([`http.${url.origin}/.extraHeader`, `Authorization: Basic ${basic(git.user, git.token)}`])
+  return settings
+}
+
+const basic = (user: string, token: string): string => Buffer.from(`${user}:${token}`, 'utf8').toString('base64')

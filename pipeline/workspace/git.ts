@@ -1,0 +1,59 @@
+import type { GitConfig } from '../../config/types.ts'
+import { repositoryUnreachable } from '../../src/errors.ts'
+import { allowedAddresses } from '../../src/repository/allowed-addresses.ts'
+import { remoteUrl } from '../../src/repository/remote.ts'
+import type { HostResolver } from '../../src/repository/types.ts'
+import { gitEnvironment } from './git-settings.ts'
+import { type ProcessOutput, runProcess } from './run-process.ts'
+
+export interface GitOptions {
+  cwd: string
+  /** Milliseconds. Default 300 s. */
+  timeout_ms?: number
+  input?: string
+  max_output?: number
+  signal?: AbortSignal
+}
+
+/** Runs git for one repository: never a shell, never a prompt. Exit codes are results; an abort throws. */
+export interface Git {
+  /** Address of the remote as git is given it: no user, no secret. */
+  readonly url: string
+  local(args: readonly string[], options: GitOptions): Promise<ProcessOutput>
+  /** Checks the host's addresses first and pins the connection to them; the fixed 400 when one is not public. */
+  network(args: readonly string[], options: GitOptions): Promise<ProcessOutput>
+}
+
+const TIMEOUT_MS = 300_000
+
+export function createGit(config: GitConfig, uri: string, resolver: HostResolver): Git {
+  const url = remoteUrl(config, uri)
+  const run = async (args: readonly string[], options: GitOptions, env: Record<string, string>) => {
+    const output = await runProcess({ file: 'git', args: ['--no-pager', ...args], env, timeout_ms: TIMEOUT_MS, ...options })
+    options.signal?.throwIfAborted()
+    return output
+  }
+  return {
+    url: url.href,
+    local: (args, options) => run(args, options, gitEnvironment(config)),
+    network: async (args, options) => {
+      const addresses = await allowedAddresses(config, resolver, url, options.signal).catch((error: unknown) => {
+        options.signal?.throwIfAborted()
+        throw repositoryUnreachable(error)
+      })
+      return run(args, options, gitEnvironment(config, { url, addresses }))
+    },
+  }
+}
+
+/** Git's own words for a failed command, for messages that users see: no path of the machine, no address. */
+export function gitText(output: ProcessOutput, options: { clone: string; url: string }): string {
+  if (output.stopped) return `git was stopped (${output.stopped})`
+  const text = (output.stderr.trim() || output.stdout.trim() || `exit code ${output.code}`)
+    .replaceAll(options.clone, '.')
+    .replaceAll(options.url, 'the repository')
+    .replace(/\/\/[^/\s@]*@/g, '//')
+  return text.length > MAX_TEXT ? `${text.slice(0, MAX_TEXT)}…` : text
+}
+
+const MAX_TEXT = 2_000

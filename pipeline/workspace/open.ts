@@ -1,0 +1,89 @@
+import { randomUUID } from 'node:crypto'
+import { rm } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
+import type { Config } from '../../config/types.ts'
+import type { Logger } from '../../src/log/logger.ts'
+import type { HostResolver } from '../../src/repository/types.ts'
+import { resolveHost } from '../../src/runtime/resolver.ts'
+import type { ClaimedRound } from '../../src/sessions/types.ts'
+import { branchDiff } from './branch-diff.ts'
+import { checkOutBranch } from './check-out-branch.ts'
+import { type Checkout, hiddenPaths } from './checkout.ts'
+import { clone } from './clone.ts'
+import { commitAndPush } from './commit-and-push.ts'
+import { createGit } from './git.ts'
+import { head } from './head.ts'
+import { writeIgnoreRules } from './ignore-rules.ts'
+import { locateRoot } from './locate-root.ts'
+import { mergeBase } from './merge-base.ts'
+import { pendingChanges } from './pending-changes.ts'
+import { pinDirectory, removeLeftovers } from './pin.ts'
+import { removeEscapingLinks } from './remove-escaping-links.ts'
+import { revision } from './revision.ts'
+import type { Workspace } from './types.ts'
+
+export interface OpenOptions {
+  log: Logger
+  signal?: AbortSignal
+  /** Default: the operating system's look-up. */
+  resolver?: HostResolver
+}
+
+/**
+ * Clones the session's repository for one run and puts it on the session branch, which then exists on
+ * the remote. What earlier runs of the session left on this disk is removed, except the pinned
+ * directory. After a failure nothing of this call is left.
+ * Errors: 500 `git clone failed`, 400 `iac_path '…' is not a directory inside the repository`, 400 for
+ * a host that is not public, 500 with git's text otherwise.
+ */
+export async function openWorkspace(config: Config, round: ClaimedRound, options: OpenOptions): Promise<Workspace> {
+  const session = resolve(config.paths.upload_folder, round.session.uuid)
+  const directory = join(session, randomUUID())
+  await removeLeftovers(session)
+  try {
+    return asWorkspace(await checkOut(config, round, directory, options), options.signal)
+  } catch (error) {
+    await rm(directory, { recursive: true, force: true })
+    throw error
+  }
+}
+
+async function checkOut(config: Config, round: ClaimedRound, directory: string, options: OpenOptions): Promise<Checkout> {
+  const { log, signal, resolver = resolveHost } = options
+  const { uri, branch, root_path } = round.session.workspace
+  const git = createGit(config.git, uri, resolver)
+  const default_branch = await clone(git, directory, { log, signal })
+  await writeIgnoreRules(directory, config.paths, log)
+  await checkOutBranch(git, { clone: directory, branch, default_branch, round, log, signal })
+  await removeEscapingLinks(git, directory, { log, signal })
+  const iac_root = await locateRoot(directory, root_path)
+  return { git, clone: directory, iac_root, branch, default_branch, paths: config.paths, log }
+}
+
+function asWorkspace(checkout: Checkout, run_signal?: AbortSignal): Workspace {
+  const { clone, iac_root, branch, default_branch, git } = checkout
+  let pinned = false
+  // The branch only grows during a run, so the commit it left the default branch at stays the same.
+  let base: string | null = null
+  return {
+    clone,
+    iac_root,
+    branch,
+    default_branch,
+    commitAndPush: (signal = run_signal) => commitAndPush(git, { clone, branch, hidden: hiddenPaths(checkout.paths), signal }),
+    head: () => head(checkout, run_signal),
+    pendingChanges: () => pendingChanges(checkout, run_signal),
+    branchDiff: async () => {
+      base ??= await mergeBase(checkout, run_signal)
+      return branchDiff(checkout, base, run_signal)
+    },
+    revision: () => revision(checkout, run_signal),
+    pin: async () => {
+      await pinDirectory(clone)
+      pinned = true
+    },
+    dispose: async () => {
+      if (!pinned) await rm(clone, { recursive: true, force: true })
+    },
+  }
+}

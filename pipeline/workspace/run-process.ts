@@ -1,0 +1,83 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+
+export interface ProcessRequest {
+  file: string
+  args: readonly string[]
+  cwd: string
+  env: Record<string, string>
+  timeout_ms: number
+  /** Most bytes kept of stdout; the process is stopped when it writes more. */
+  max_output?: number
+  /** Text for stdin, which is closed otherwise. */
+  input?: string
+  signal?: AbortSignal
+}
+
+export interface ProcessOutput {
+  /** Exit code; null when the process was ended by a signal. */
+  code: number | null
+  stdout: string
+  stderr: string
+  /** Why the process was stopped before its end. */
+  stopped: 'timeout' | 'aborted' | 'output' | null
+}
+
+const MAX_OUTPUT = 32 * 1024 * 1024
+const MAX_STDERR = 64 * 1024
+
+/**
+ * Runs a program without a shell, in a process group of its own, so that stopping it stops its
+ * children too. Only a program that cannot be started throws.
+ */
+export function runProcess(request: ProcessRequest): Promise<ProcessOutput> {
+  const { promise, resolve, reject } = Promise.withResolvers<ProcessOutput>()
+  const { file, args, cwd, env } = request
+  const child = spawn(file, args, { cwd, env, detached: true, stdio: ['pipe', 'pipe', 'pipe'] })
+  let stopped: ProcessOutput['stopped'] = null
+  const stop = (why: NonNullable<ProcessOutput['stopped']>) => {
+    stopped ??= why
+    killGroup(child)
+  }
+  const timer = setTimeout(() => stop('timeout'), request.timeout_ms)
+  const abort = () => stop('aborted')
+  request.signal?.addEventListener('abort', abort, { once: true })
+  if (request.signal?.aborted) abort()
+  const stdout = collect(child.stdout, request.max_output ?? MAX_OUTPUT, () => stop('output'))
+  const stderr = collect(child.stderr, MAX_STDERR, () => {})
+  // A program that ends without reading its input closes the pipe: its exit code tells the rest.
+  child.stdin.on('error', () => {})
+  child.stdin.end(request.input ?? '')
+  const finish = () => {
+    clearTimeout(timer)
+    request.signal?.removeEventListener('abort', abort)
+  }
+  child.once('error', (error) => {
+    finish()
+    reject(error)
+  })
+  child.once('close', (code) => {
+    finish()
+    resolve({ code, stdout: stdout(), stderr: stderr(), stopped })
+  })
+  return promise
+}
+
+function killGroup(child: ChildProcess): void {
+  if (child.pid === undefined) return
+  try {
+    process.kill(-child.pid, 'SIGKILL')
+  } catch {
+    // The group is gone already.
+  }
+}
+
+function collect(stream: NodeJS.ReadableStream, limit: number, full: () => void): () => string {
+  const chunks: Buffer[] = []
+  let size = 0
+  stream.on('data', (chunk: Buffer) => {
+    if (size < limit) chunks.push(chunk.subarray(0, limit - size))
+    size += chunk.byteLength
+    if (size > limit) full()
+  })
+  return () => Buffer.concat(chunks).toString('utf8')
+}

@@ -1,0 +1,39 @@
+import { open, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Config } from '../../config/types.ts'
+import { internal } from '../../src/errors.ts'
+import type { Logger } from '../../src/log/logger.ts'
+import type { SessionFacts } from '../../src/sessions/types.ts'
+import { overrideFile } from '../../src/state/override-file.ts'
+import { projectId } from '../../src/state/project-id.ts'
+
+/**
+ * Writes the backend override into an engine root, readable by this user alone; nothing when state is
+ * not managed. Must run before every init.
+ * @param iac_root absolute path
+ * Errors: 500 `Error Engine backend override render.`
+ */
+export async function writeOverride(
+  config: Config,
+  session: Pick<SessionFacts, 'scope_id' | 'workspace'>,
+  iac_root: string,
+  log: Logger,
+): Promise<void> {
+  const { uri, root_path } = session.workspace
+  const file = overrideFile(config.storage, await projectId(uri, session.scope_id, root_path))
+  if (!file) return
+  const path = join(iac_root, config.paths.backend_override_filename)
+  try {
+    // Whatever the repository holds under this name, a symlink for example, is not written through.
+    await rm(path, { recursive: true, force: true })
+    const handle = await open(path, 'wx', 0o600)
+    try {
+      await handle.writeFile(file.content)
+    } finally {
+      await handle.close()
+    }
+  } catch (error) {
+    throw internal('Error Engine backend override render.', error)
+  }
+  log.info('engine backend override written', { provider: config.storage.provider, bucket: file.bucket, key: file.key })
+}
