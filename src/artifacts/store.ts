@@ -87,9 +87,6 @@ export async function storeComplianceCheck(
   )
 }
 
-/** The column holds 255 characters; a longer path is cut, not refused. */
-const MAX_FILE_NAME = 254
-
 /** @param change `content` is the whole file when `new_file`, else a full-context diff */
 export async function storeCodeChange(
   context: Store,
@@ -103,11 +100,11 @@ export async function storeCodeChange(
     content_type: TEXT_TYPE,
     metadata: { new_file: String(change.new_file) },
   }
-  const file_name = change.path.slice(0, MAX_FILE_NAME)
   await storeArtifact(
     context,
     object,
-    (file_size_bytes) => insertCodeChange(context.sql, round, { uri: object.key, content_type: TEXT_TYPE, file_size_bytes, file_name }),
+    (file_size_bytes) =>
+      insertCodeChange(context.sql, round, { uri: object.key, content_type: TEXT_TYPE, file_size_bytes, file_name: change.path }),
     signal,
   )
 }

@@ -1,0 +1,38 @@
+import type { StorageConfig } from '../../config/types.ts'
+import type { Fetch } from '../http/outbound.ts'
+import type { Logger } from '../log/logger.ts'
+import { createBlobStore } from './blob/store.ts'
+import { createStoreCall } from './call.ts'
+import { createS3Address } from './s3/address.ts'
+import { type CredentialSource, instanceCredentials, staticCredentials } from './s3/credentials.ts'
+import { createS3Signer } from './s3/sign.ts'
+import { createS3Store } from './s3/store.ts'
+import type { ObjectStore } from './types.ts'
+
+export interface StorageDeps {
+  fetch: Fetch
+  log: Logger
+  /** Origins of browser clients, for the CORS rule of a bucket that is created here. */
+  cors_origins?: readonly string[]
+  /** For S3 without keys; default is the role of the machine. */
+  credentials?: CredentialSource
+  now?: () => Date
+  /** First wait between attempts, doubled each time. Default 200. */
+  backoff_ms?: number
+}
+
+export function createObjectStore(config: StorageConfig, deps: StorageDeps): ObjectStore {
+  const now = deps.now ?? (() => new Date())
+  const call = createStoreCall(config, deps.fetch, deps.backoff_ms)
+  if (config.provider === 'STORAGE_ACCOUNT') return createBlobStore({ config, call, log: deps.log, now })
+  const signer = createS3Signer({ credentials: credentialsOf(config, deps, now), region: config.region, now })
+  return createS3Store({ config, call, signer, address: createS3Address(config), log: deps.log }, deps.cors_origins ?? [])
+}
+
+/** One of two keys is none. */
+function credentialsOf(config: StorageConfig, deps: StorageDeps, now: () => Date): CredentialSource {
+  const { access_key, secret_key } = config
+  if (access_key !== '' && secret_key !== '') return staticCredentials({ access_key, secret_key })
+  if (config.provider === 'BUNDLED') return staticCredentials({ access_key, secret_key })
+  return deps.credentials ?? instanceCredentials(deps.fetch, now)
+}

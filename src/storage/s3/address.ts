@@ -1,0 +1,31 @@
+import type { StorageConfig } from '../../../config/types.ts'
+import { objectPath, withoutTrailingSlash } from '../object-path.ts'
+
+/** Where buckets and objects are: for the platform itself and for browsers. An empty key is the bucket. */
+export interface S3Address {
+  internal(bucket: string, key?: string): string
+  public(bucket: string, key: string): string
+}
+
+type Location = Pick<StorageConfig, 'provider' | 'endpoint_url' | 'public_endpoint_url' | 'region'>
+
+/** BUNDLED: path style at the configured endpoints. S3: the region makes the endpoint, both URLs are ignored. */
+export function createS3Address(config: Location): S3Address {
+  if (config.provider === 'S3') {
+    const regional = (bucket: string, key = '') => regionalUrl(config.region, bucket, key)
+    return { internal: regional, public: regional }
+  }
+  return {
+    internal: (bucket, key = '') => pathStyle(config.endpoint_url, bucket, key),
+    public: (bucket, key) => pathStyle(config.public_endpoint_url, bucket, key),
+  }
+}
+
+const pathStyle = (endpoint: string, bucket: string, key: string) =>
+  `${withoutTrailingSlash(endpoint)}/${bucket}${key === '' ? '' : `/${objectPath(key)}`}`
+
+/** A bucket name with dots does not fit the certificate of the virtual host. */
+function regionalUrl(region: string, bucket: string, key: string): string {
+  const host = `s3.${region}.amazonaws.com${region.startsWith('cn-') ? '.cn' : ''}`
+  return bucket.includes('.') ? pathStyle(`https://${host}`, bucket, key) : `https://${bucket}.${host}/${objectPath(key)}`
+}

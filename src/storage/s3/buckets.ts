@@ -1,0 +1,79 @@
+import type { StorageConfig } from '../../../config/types.ts'
+import { internal } from '../../errors.ts'
+import type { Logger } from '../../log/logger.ts'
+import { errorCode, type StoreCall, storeError } from '../call.ts'
+import type { S3Address } from './address.ts'
+import type { S3Signer } from './sign.ts'
+
+export interface S3Tools {
+  config: StorageConfig
+  call: StoreCall
+  signer: S3Signer
+  address: S3Address
+  log: Logger
+}
+
+/** Head, then create when absent. True when this call created the bucket. */
+export async function ensureBucket(tools: S3Tools, bucket: string): Promise<boolean> {
+  const url = tools.address.internal(bucket)
+  const head = await signedCall(tools, 'HEAD', url)
+  if (head.status === 200) return false
+  if (head.status >= 500) throw storeError(head, `a look at bucket ${bucket}`)
+  if (head.status !== 404) throw refusedBucket(bucket, head.status, head.headers.get('x-amz-bucket-region'))
+  const created = await signedCall(tools, 'PUT', url, locationConstraint(tools.config))
+  if (created.status === 200) {
+    tools.log.info('bucket created', { bucket })
+    return true
+  }
+  const code = errorCode(created)
+  if (code === 'BucketAlreadyOwnedByYou' || code === 'BucketAlreadyExists') return false
+  throw storeError(created, `the creation of bucket ${bucket}`)
+}
+
+function refusedBucket(bucket: string, status: number, region: string | null) {
+  const elsewhere = region ? `; it is in region ${region}` : ''
+  return internal(`The object store refuses access to bucket ${bucket} (${status}${elsewhere}).`)
+}
+
+/** Only the S3 service itself wants the region named, and not for its first one. */
+function locationConstraint(config: StorageConfig): string | undefined {
+  if (config.provider !== 'S3' || config.region === 'us-east-1') return undefined
+  return `<CreateBucketConfiguration xmlns="${XMLNS}"><LocationConstraint>${escapeXml(config.region)}</LocationConstraint></CreateBucketConfiguration>`
+}
+
+/** Lets browsers read artifacts and the metadata on them. Best effort: some servers have no such rules. */
+export async function allowBrowsers(tools: S3Tools, bucket: string, origins: readonly string[], exposed: readonly string[]): Promise<void> {
+  const elements = (name: string, values: readonly string[]) => values.map((value) => `<${name}>${escapeXml(value)}</${name}>`).join('')
+  const rule = [
+    elements('AllowedOrigin', origins),
+    elements('AllowedMethod', ['GET', 'HEAD']),
+    elements('AllowedHeader', ['*']),
+    elements('ExposeHeader', exposed),
+    elements('MaxAgeSeconds', ['3600']),
+  ].join('')
+  const body = `<CORSConfiguration xmlns="${XMLNS}"><CORSRule>${rule}</CORSRule></CORSConfiguration>`
+  try {
+    const response = await signedCall(tools, 'PUT', `${tools.address.internal(bucket)}?cors=`, body)
+    if (response.status >= 300)
+      tools.log.warn('the bucket has no CORS rule', { bucket, status: response.status, code: errorCode(response) })
+  } catch (error) {
+    tools.log.warn('the bucket has no CORS rule', { bucket, error })
+  }
+}
+
+const XMLNS = 'http://s3.amazonaws.com/doc/2006-03-01/'
+
+async function signedCall(tools: S3Tools, method: 'HEAD' | 'PUT', url: string, text?: string) {
+  const body = text === undefined ? undefined : new TextEncoder().encode(text)
+  const plain: Record<string, string> = body ? { 'content-type': 'application/xml', 'x-amz-checksum-sha256': await sha256Base64(body) } : {}
+  const headers = await tools.signer.headers({ method, url, headers: plain, body })
+  return tools.call({ method, url, headers, body })
+}
+
+/** Bucket rules need a checksum; MD5, the older choice, is not among the standard web functions. */
+async function sha256Base64(bytes: Uint8Array<ArrayBuffer>): Promise<string> {
+  return btoa(String.fromCharCode(...new Uint8Array(await crypto.subtle.digest('SHA-256', bytes))))
+}
+
+const ENTITIES: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&apos;' }
+const escapeXml = (text: string) => text.replaceAll(/[&<>"']/g, (character) => ENTITIES[character] ?? character)

@@ -1,0 +1,53 @@
+import { notFound } from '../../errors.ts'
+import { isMissing, storeError } from '../call.ts'
+import type { ObjectStore } from '../types.ts'
+import { allowBrowsers, ensureBucket, type S3Tools } from './buckets.ts'
+
+const PREFIX = 'x-amz-meta-'
+/** Metadata that browser clients read. */
+const READ_BY_BROWSERS = ['type', 'new_file']
+
+/** @param cors_origins origins of browser clients, for a bucket that is created here */
+export function createS3Store(tools: S3Tools, cors_origins: readonly string[]): ObjectStore {
+  const { config, call, signer, address } = tools
+  const request = async (
+    method: 'GET' | 'PUT' | 'DELETE',
+    key: string,
+    plain: Record<string, string> = {},
+    body?: Uint8Array<ArrayBuffer>,
+    signal?: AbortSignal,
+  ) => {
+    const url = address.internal(config.bucket, key)
+    const headers = await signer.headers({ method, url, headers: plain, body })
+    return call({ method, url, headers, body, signal })
+  }
+  return {
+    metadata_prefix: PREFIX,
+    ensureBuckets: async () => {
+      const created = await ensureBucket(tools, config.bucket)
+      const exposed = READ_BY_BROWSERS.map((name) => `${PREFIX}${name}`)
+      if (created && cors_origins.length > 0) await allowBrowsers(tools, config.bucket, cors_origins, exposed)
+      if (config.engine_state_bucket !== '' && config.engine_state_bucket !== config.bucket)
+        await ensureBucket(tools, config.engine_state_bucket)
+    },
+    put: async (key, body, { content_type, metadata = {}, signal }) => {
+      const bytes = typeof body === 'string' ? new TextEncoder().encode(body) : body
+      const named = Object.entries(metadata).map(([name, value]) => [`${PREFIX}${name}`, value])
+      const response = await request('PUT', key, { 'content-type': content_type, ...Object.fromEntries(named) }, bytes, signal)
+      if (response.status !== 200) throw storeError(response, `the upload of ${key}`)
+      return bytes.byteLength
+    },
+    get: async (key, options = {}) => {
+      const response = await request('GET', key, {}, undefined, options.signal)
+      if (isMissing(response)) throw notFound(`Object not found: ${key}`)
+      if (response.status !== 200) throw storeError(response, `the read of ${key}`)
+      return response.body
+    },
+    delete: async (key) => {
+      const response = await request('DELETE', key)
+      if (response.status !== 200 && response.status !== 204 && response.status !== 404)
+        throw storeError(response, `the deletion of ${key}`)
+    },
+    presign: (key) => signer.presign(address.public(config.bucket, key), config.presign_expiry_seconds),
+  }
+}
