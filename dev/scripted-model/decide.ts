@@ -1,0 +1,26 @@
+import type { Conversation, Reply } from './conversation.ts'
+import { decompose, targets } from './drift.ts'
+import { filterRequest } from './filter.ts'
+import { generate } from './generator.ts'
+import { auditPlan, planReport } from './plan.ts'
+import { compose, pullRequest, statusText } from './words.ts'
+
+/** The tool that ends a chain says which chain it is. */
+const SCRIPTS: Record<string, (conversation: Conversation) => Reply> = {
+  requests_filter: filterRequest,
+  construct_information: compose,
+  task_complete: generate,
+  generate_engine_targets: targets,
+  report_decomposed_task_operations: decompose,
+  generate_engine_plan_report: planReport,
+  report_compliance_findings: auditPlan,
+  generate_pull_request: pullRequest,
+}
+
+/** What the scripted model says next: a function of the request alone. */
+export function decide(conversation: Conversation): Reply {
+  const sentinel = Object.keys(SCRIPTS).find((name) => conversation.tools.has(name))
+  if (sentinel) return SCRIPTS[sentinel]?.(conversation) ?? {}
+  if (conversation.tools.size === 0) return statusText(conversation)
+  return { text: 'The scripted model has no recording for this kind of task.' }
+}

@@ -1,0 +1,47 @@
+import { type Conversation, call, type Reply, resultOf, type Step } from './conversation.ts'
+import { type Edit, type Files, findRecording } from './recordings.ts'
+
+const done = (status: string, summary: string): Reply => ({ calls: [call('task_complete', { status, summary })] })
+
+/** IAC_GENERATOR: inspects, writes, ends; after a refusal of the engine it mends what the diagnostic names. */
+export function generate(conversation: Conversation): Reply {
+  const { query } = conversation
+  return /^\s*[│|]?\s*Error:/m.test(query) ? repair(conversation) : write(conversation)
+}
+
+const EDITS = ['write_to_file', 'replace_in_file', 'delete_file']
+const edited = (steps: readonly Step[]) => steps.some((step) => EDITS.includes(step.name))
+
+function write({ query, steps }: Conversation): Reply {
+  const recording = findRecording(query)
+  if (!recording) return done('not done', 'The scripted model has no recording for this task and changed nothing.')
+  const names = recording.reads(query)
+  if (steps.length === 0) return { calls: [call('list_dir', { relative_workspace_path: '.' })] }
+  if (steps.length === 1) return { calls: names.map((target_file) => call('read_file', { target_file })) }
+  if (edited(steps)) return done('done', recording.summary(query))
+  const files: Files = Object.fromEntries(names.map((name) => [name, resultOf(steps, 'read_file', name)]))
+  const edits = recording.edits(query, files)
+  return edits.length > 0 ? { calls: edits.map(editCall) } : done('not done', 'The files look different from those of the recording.')
+}
+
+function editCall(edit: Edit) {
+  if ('write' in edit) return call('write_to_file', { target_file: edit.write, content: edit.content })
+  return call('replace_in_file', { target_file: edit.replace, diff: block(edit.search, edit.by) })
+}
+
+const block = (search: string, by: string): string => `<<<<<<< SEARCH\n${search}\n=======\n${by}\n>>>>>>> REPLACE`
+
+/** Knows one diagnostic: a reference to a local value that is not declared. */
+function repair({ query, steps }: Conversation): Reply {
+  const file = /\bon (\S+\.tf) line \d+/.exec(query)?.[1]
+  const missing = /local value with the name "([^"]+)" has not been declared/.exec(query.replace(/\s+/g, ' '))?.[1]
+  if (!file || !missing) return done('not done', 'The scripted model has no recording for this diagnostic of the engine.')
+  if (edited(steps)) return done('done', `Corrected the reference to local.${missing} in ${file}.`)
+  if (steps.length === 0) return { calls: [file, 'locals.tf'].map((target_file) => call('read_file', { target_file })) }
+  const declared = [...(resultOf(steps, 'read_file', 'locals.tf') ?? '').matchAll(/^ {2}(\w+)\s*=/gm)].map((match) => match[1] ?? '')
+  const right = declared.find((name) => name.endsWith(missing)) ?? declared.find((name) => name.includes(missing))
+  const line = (resultOf(steps, 'read_file', file) ?? '').split('\n').find((text) => new RegExp(`\\blocal\\.${missing}\\b`).test(text))
+  if (!right || !line) return done('not done', `Nothing in locals.tf stands for local.${missing}.`)
+  const by = line.replaceAll(new RegExp(`\\blocal\\.${missing}\\b`, 'g'), `local.${right}`)
+  return { calls: [call('replace_in_file', { target_file: file, diff: block(line, by) })] }
+}

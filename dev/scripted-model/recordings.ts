@@ -1,0 +1,157 @@
+/** Files by name as the model read them in this chain; a missing one is undefined. */
+export type Files = Readonly<Record<string, string | undefined>>
+
+export type Edit = { write: string; content: string } | { replace: string; search: string; by: string }
+
+/** One recorded piece of work: what it answers to, what it reads, what it writes. */
+export interface Recording {
+  name: string
+  matches(request: string): boolean
+  /** Files that are read before anything is written. */
+  reads(request: string): string[]
+  /** Why it cannot be played on this repository, or null. `listing` is the answer of `list_dir`. */
+  obstacle(request: string, listing: string, files: Files): string | null
+  edits(request: string, files: Files): Edit[]
+  summary(request: string): string
+}
+
+const ELSEWHERE = 'This recording was made for the sample repository samples/web-platform, and this one looks different.'
+
+/** The service a request speaks of. */
+export const serviceOf = (request: string): string => /\b(orders|payments|storefront)\b/i.exec(request)?.[1]?.toLowerCase() ?? 'orders'
+
+const hasConventions = (files: Files) => /name_prefix/.test(files['locals.tf'] ?? '') && /common_tags/.test(files['locals.tf'] ?? '')
+
+const queue: Recording = {
+  name: 'queue',
+  matches: (request) => /\bqueues?\b/i.test(request) && !/\b(replay|retention|keep)\b/i.test(request),
+  reads: () => ['locals.tf', 'variables.tf', 'outputs.tf'],
+  obstacle: (request, listing, files) => {
+    if (!hasConventions(files)) return ELSEWHERE
+    const file = `${serviceOf(request)}-queue.tf`
+    return listing.includes(file) ? `The queue is already there: ${file} holds it. Nothing has to be changed.` : null
+  },
+  edits: (request, files) => {
+    const service = serviceOf(request)
+    const first = /^output "[^"]+" \{$/m.exec(files['outputs.tf'] ?? '')?.[0]
+    const output = `output "${service}_queue_id" {\n  description = "Work queue of the ${service} service."\n  value       = terraform_data.${service}_queue.id\n}\n`
+    const separate: Edit[] = first ? [{ replace: 'outputs.tf', search: first, by: `${output}\n${first}` }] : []
+    return [{ write: `${service}-queue.tf`, content: queueFile(service) + (first ? '' : `\n${output}`) }, ...separate]
+  },
+  summary: (request) => {
+    const service = serviceOf(request)
+    return `Added a work queue for the ${service} service with a dead-letter queue that keeps messages for 14 days, an alarm when the oldest message waits longer than five minutes, and an output with the queue's id.`
+  },
+}
+
+/** `local.tags` does not exist in the repository: the engine says so, and the repair finds the right name. */
+const queueFile = (service: string): string => `locals {
+  ${service}_queue_tags = merge(local.tags, { service = "${service}" })
+}
+
+resource "terraform_data" "${service}_dead_letter_queue" {
+  input = {
+    name           = "\${local.name_prefix}-${service}-dead-letter"
+    retention_days = 14
+    tags           = local.${service}_queue_tags
+  }
+}
+
+resource "terraform_data" "${service}_queue" {
+  input = {
+    name                       = "\${local.name_prefix}-${service}-work"
+    visibility_timeout_seconds = 60
+    retention_days             = 4
+    max_receives               = 5
+    dead_letter_queue          = terraform_data.${service}_dead_letter_queue.id
+    tags                       = local.${service}_queue_tags
+  }
+}
+
+resource "terraform_data" "${service}_queue_alarm" {
+  input = {
+    name              = "\${local.name_prefix}-${service}-queue-age"
+    queue             = terraform_data.${service}_queue.id
+    metric            = "oldest_message_age_seconds"
+    threshold         = 300
+    evaluation_period = 60
+    notify            = var.owner
+    tags              = local.${service}_queue_tags
+  }
+}
+`
+
+const noQueue = (service: string) => `There is no queue of the ${service} service in this session yet. Ask for the queue first.`
+
+const retention: Recording = {
+  name: 'retention',
+  matches: (request) => /\b(keep|retain|retention)\b/i.test(request) && /\b\d{1,3} days\b/i.test(request),
+  reads: (request) => [`${serviceOf(request)}-queue.tf`],
+  obstacle: (request, listing) => (listing.includes(`${serviceOf(request)}-queue.tf`) ? null : noQueue(serviceOf(request))),
+  edits: (request, files) => {
+    const file = `${serviceOf(request)}-queue.tf`
+    const days = /\b(\d{1,3}) days\b/i.exec(request)?.[1]
+    const search = /name +=.*-dead-letter"\n +retention_days += \d+/.exec(files[file] ?? '')?.[0]
+    return search ? [{ replace: file, search, by: search.replace(/\d+$/, `${days}`) }] : []
+  },
+  summary: (request) => `The dead-letter queue of the ${serviceOf(request)} service now keeps messages for the time that was asked for.`,
+}
+
+const replay: Recording = {
+  name: 'replay',
+  matches: (request) => /\breplay/i.test(request),
+  reads: (request) => [`${serviceOf(request)}-queue.tf`],
+  obstacle: (request, listing) => (listing.includes(`${serviceOf(request)}-queue.tf`) ? null : noQueue(serviceOf(request))),
+  edits: (request) => {
+    const service = serviceOf(request)
+    const content = `resource "terraform_data" "${service}_replay_job" {
+  input = {
+    name     = "\${local.name_prefix}-${service}-replay"
+    schedule = "0 3 * * *"
+    source   = terraform_data.${service}_dead_letter_queue.id
+    target   = terraform_data.${service}_queue.id
+    tags     = local.${service}_queue_tags
+  }
+}
+`
+    return [{ write: `${service}-replay.tf`, content }]
+  },
+  summary: (request) =>
+    `Added a job that moves the dead letters of the ${serviceOf(request)} service back into its work queue every night at three.`,
+}
+
+const exportJob: Recording = {
+  name: 'export job',
+  matches: (request) => /\bexport\b/i.test(request),
+  reads: () => ['jobs.tf'],
+  obstacle: (_, listing, files) => {
+    if (!/nightly_export/.test(files['jobs.tf'] ?? ''))
+      return 'This recording was made for the root ingest/batch of the sample repository samples/data-platform, and this one looks different.'
+    return listing.includes('hourly-export.tf') ? 'The hourly export is already there. Nothing has to be changed.' : null
+  },
+  edits: () => [
+    {
+      write: 'hourly-export.tf',
+      content: `resource "terraform_data" "hourly_export" {
+  input = {
+    name     = "hourly-export"
+    schedule = "0 * * * *"
+    source   = "warehouse_clicks"
+  }
+}
+`,
+    },
+  ],
+  summary: () => 'Added an export job that runs every hour, beside the nightly one.',
+}
+
+export const RECORDINGS: readonly Recording[] = [retention, replay, queue, exportJob]
+
+/** Requests to try, for start-up lines and for refusals. */
+export const EXAMPLES = [
+  'Add a work queue for the orders service, with a dead-letter queue and an alarm when messages wait too long.',
+  'Also replay the dead letters of the orders service every night.',
+  'Also keep dead letters of the orders service for 30 days.',
+]
+
+export const findRecording = (request: string): Recording | null => RECORDINGS.find((recording) => recording.matches(request)) ?? null

@@ -1,0 +1,44 @@
+import { type Conversation, call, type Reply } from './conversation.ts'
+import { findRecording, serviceOf } from './recordings.ts'
+
+const shorten = (text: string, limit: number): string => {
+  const line = text.replace(/\s+/g, ' ').trim()
+  return line.length <= limit ? line : `${line.slice(0, limit - 3).trimEnd()}...`
+}
+
+/** STATUS_UPDATE: one sentence about the text it is given. */
+export function statusText({ query }: Conversation): Reply {
+  const diagnostic = /Error: ([^\n]+)/.exec(query)?.[1]
+  if (diagnostic) return { text: `The engine refused the code (${shorten(diagnostic, 80).replace(/\.$/, '')}); it is being corrected.` }
+  if (/to be validated/.test(query)) return { text: 'The engine checks and plans the code.' }
+  if (/Generating report/.test(query)) return { text: 'The plan holds; the report is being written.' }
+  return { text: `Working on: ${shorten(query, 160)}` }
+}
+
+/** PR_GENERATOR: title and description from what the session did. */
+export function pullRequest({ query, history }: Conversation): Reply {
+  const asked = [...history.map((turn) => turn.user), query].join('\n')
+  const recording = findRecording(asked)
+  const title =
+    recording?.name === 'export job'
+      ? 'Add an hourly export job'
+      : recording
+        ? `Add a work queue for the ${serviceOf(asked)} service`
+        : 'Changes of this session'
+  const done = history.map((turn) => `- ${turn.assistant}`).join('\n') || shorten(query, 2000)
+  const description = `## What changes\n\n${done}\n\n## How it was made\n\nWritten by the scripted model of the embedded stack, validated and planned by the engine.`
+  return { calls: [call('generate_pull_request', { title, description })] }
+}
+
+/** PROMPT_COMPOSITOR: templates of the catalogue that the request names. */
+export function compose({ query, system }: Conversation): Reply {
+  const words = new Set(query.toLowerCase().match(/[a-z]{4,}/g) ?? [])
+  const names = [...new Set([...system.matchAll(/\b[a-z]+-resources-([a-z0-9_]+)\b/g)].map((match) => match[0]))]
+  const templates = names.filter((name) =>
+    name
+      .split('-resources-')[1]
+      ?.split('_')
+      .some((word) => words.has(word)),
+  )
+  return { calls: [call('construct_information', { templates, abbreviations: [], explanation: 'Templates that the request names.' })] }
+}
