@@ -6,7 +6,7 @@ export type JsonNode =
   | { kind: 'other' }
 
 const MAX_DEPTH = 200
-const STRING = /"(?:[^"\\]|\\.)*"/sy
+const STRING = /"[^"\\]*(?:\\.[^"\\]*)*"/sy
 const WORD = /[\w.+-]+/y
 const SPACE = /[\s\uFEFF]*/y
 

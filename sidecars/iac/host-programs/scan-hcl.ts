@@ -4,6 +4,7 @@ import { type HclToken, hclTokens } from './hcl-tokens.ts'
 interface OpenBrace {
   /** Block type, or null for an object. */
   type: string | null
+  in_provider: boolean
 }
 
 /** Looks at the header before every opening brace, with the blocks around it. */
@@ -19,9 +20,11 @@ export function scanHcl(source: string): FileScan {
   }
   for (const token of tokens) {
     if (token.kind === 'symbol' && token.text === '{') {
-      const construct = forbidden(header, open)
+      const type = blockType(header)
+      const in_provider = open.at(-1)?.in_provider ?? false
+      const construct = forbidden(header, in_provider)
       if (construct) scan.findings.push({ line: header[0]?.line ?? token.line, construct })
-      open.push({ type: blockType(header) })
+      open.push({ type, in_provider: in_provider || type === 'provider' })
       header = []
     } else if (token.kind === 'symbol' && token.text === '}') {
       endStatement()
@@ -42,7 +45,7 @@ function localSource(statement: HclToken[]): string | null {
 }
 
 /** The construct a header opens, anywhere in it: a header the engine would refuse is refused here too. */
-function forbidden(header: HclToken[], open: OpenBrace[]): string | null {
+function forbidden(header: HclToken[], in_provider: boolean): string | null {
   for (const [index, { kind, text }] of header.entries()) {
     if (kind !== 'identifier' || text === null) continue
     const label = header[index + 1]
@@ -50,6 +53,5 @@ function forbidden(header: HclToken[], open: OpenBrace[]): string | null {
     if (text === 'provisioner' && isProgramProvisioner(label.text)) return `provisioner "${label.text ?? ''}"`
     if (isProgramBlock(text, label.text)) return `${text} "${label.text}"`
   }
-  const inProvider = open.some(({ type }) => type === 'provider')
-  return inProvider && header.some(({ kind, text }) => kind !== 'symbol' && text === 'exec') ? 'exec of a provider' : null
+  return in_provider && header.some(({ kind, text }) => kind !== 'symbol' && text === 'exec') ? 'exec of a provider' : null
 }
