@@ -4,10 +4,7 @@ import type { Logger } from '../log/logger.ts'
 import { queueDatabase, transactionDatabase } from './database-adapter.ts'
 import { orphanedRounds } from './orphaned-rounds.ts'
 import { ROUND_QUEUE } from './round-queue.ts'
-import type { RoundQueue } from './types.ts'
-
-/** Abort reason of a run whose worker stops: the round is handed back, not failed. */
-export const STOPPING = 'stopping'
+import { type RoundQueue, STOPPING } from './types.ts'
 
 const HOURS = 60 * 60
 const SWEEP_MS = 1_000

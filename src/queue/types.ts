@@ -1,5 +1,8 @@
 import type { Transaction } from '../db/types.ts'
 
+/** Abort reason of a run whose worker stops: the round is handed back, not failed. */
+export const STOPPING = 'stopping'
+
 /** The sending side, all that the core needs. The implementation is injected by the process entries. */
 export interface RoundQueue {
   /** Enqueues the round inside the caller's transaction, so that both happen or neither. */

@@ -1,0 +1,107 @@
+import type { Context } from '../src/context.ts'
+import { LeaseLost, PlatformError } from '../src/errors.ts'
+import type { Logger } from '../src/log/logger.ts'
+import { STOPPING } from '../src/queue/types.ts'
+import { appendStatus } from '../src/sessions/append-status.ts'
+import { type Claim, claimRound } from '../src/sessions/claim-round.ts'
+import type { RoundEnd } from '../src/sessions/finish-round.ts'
+import { releaseRound } from '../src/sessions/release-round.ts'
+import type { ClaimedRound, Mode, SessionFacts } from '../src/sessions/types.ts'
+import { keepLease } from './keep-lease.ts'
+import { createMeter } from './meter.ts'
+import type { ModeHandler, Run } from './run.ts'
+import { saveEnd } from './save-end.ts'
+import type { Workspace } from './workspace/types.ts'
+
+const UNEXPECTED = 'an unexpected error occurred; the log of the worker has the details.'
+
+/** What the frame of a round needs besides the context; injected by the worker. */
+export interface RoundFrame {
+  openWorkspace(round: ClaimedRound, options: { log: Logger; signal: AbortSignal }): Promise<Workspace>
+  /** `system.exception.failure`; never throws. */
+  notifyFailure(session: SessionFacts, facts: { round: number; message: string }): Promise<void>
+}
+
+/**
+ * Runs a waiting round from claim to terminal status; returns when the round is finished, handed
+ * back (`signal` fired with reason `stopping`) or taken by another worker.
+ * Errors: those of the database, after which the round is offered again.
+ */
+export async function runRound(
+  context: Context,
+  round_id: number,
+  modes: Record<Mode, ModeHandler>,
+  signal: AbortSignal,
+  frame: RoundFrame,
+): Promise<void> {
+  const claim = await claimRound(context.sql, round_id)
+  if (!claim) return
+  const log = context.log.with({ session_id: claim.session.uuid, round: claim.number, attempt: claim.attempt })
+  const lease = keepLease(context.sql, claim, log)
+  try {
+    const run_signal = AbortSignal.any([signal, lease.signal])
+    log.info('round starts', { mode: claim.mode })
+    const end = await attempt({ ...context, log }, claim, modes, run_signal, frame)
+    if (end === 'hand back') {
+      await releaseRound(context, claim)
+      log.info('round handed back')
+      return
+    }
+    await saveEnd(context, claim, end, lease.signal)
+    lease.stop()
+    log.info('round ends', { status: end.status })
+    if (end.status === 'failed') await frame.notifyFailure(claim.session, { round: claim.number, message: end.message })
+  } catch (error) {
+    if (!(error instanceof LeaseLost)) throw error
+    log.warn('another worker has the round; nothing more is written')
+  } finally {
+    lease.stop()
+  }
+}
+
+/** Errors: `LeaseLost`. Anything else that goes wrong is an end. */
+async function attempt(
+  context: Context,
+  claim: Claim,
+  modes: Record<Mode, ModeHandler>,
+  signal: AbortSignal,
+  frame: RoundFrame,
+): Promise<RoundEnd | 'hand back'> {
+  if (claim.interruptions > context.config.worker.max_restarts) {
+    const message = `runner failed: the round was interrupted ${claim.interruptions} times and is given up.`
+    return { status: 'failed', message, history: null, commit: null, usage: null }
+  }
+  const conversation = [...claim.history]
+  const meter = createMeter()
+  const rest = () => ({ history: conversation, usage: meter.usage() })
+  let workspace: Workspace | null = null
+  try {
+    workspace = await frame.openWorkspace(claim, { log: context.log, signal })
+    const run: Run = {
+      context,
+      round: claim,
+      workspace,
+      conversation,
+      log: context.log,
+      signal,
+      meter,
+      setStatus: (status, message) => appendStatus(context.sql, claim, status, message),
+      observe: meter.observe,
+    }
+    const outcome = await modes[claim.mode](run)
+    const message = outcome.status === 'completed' ? claim.session.operation.toUpperCase() : outcome.message
+    return { status: outcome.status, message, commit: await workspace.head(), ...rest() }
+  } catch (error) {
+    if (signal.aborted && signal.reason === STOPPING) return 'hand back'
+    if (error instanceof LeaseLost || signal.aborted) throw new LeaseLost()
+    return { status: 'failed', message: `runner failed: ${reasonOf(error, context.log)}`, commit: null, ...rest() }
+  } finally {
+    await workspace?.dispose().catch((error: unknown) => context.log.warn('the working copy was not removed', { error }))
+  }
+}
+
+/** Texts of the platform are shown, those of libraries go to the log. */
+function reasonOf(error: unknown, log: Logger): string {
+  log.error('round failed', { error })
+  return error instanceof PlatformError ? error.message : UNEXPECTED
+}

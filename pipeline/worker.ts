@@ -1,0 +1,36 @@
+import type { Context } from '../src/context.ts'
+import { startWorkingQueue } from '../src/queue/pg-boss.ts'
+import type { Mode } from '../src/sessions/types.ts'
+import type { ModeHandler } from './run.ts'
+import { type RoundFrame, runRound } from './run-round.ts'
+
+/** Together within the ten seconds that container runtimes grant by default. */
+const STOP_LIMITS = { finish_ms: 4_000, hand_back_ms: 3_000 }
+
+export interface Worker {
+  /** Takes no more rounds, lets short ones finish, hands long ones back. */
+  stop(): Promise<void>
+}
+
+/** Runs waiting rounds, `worker.concurrency` at a time, until it is stopped. */
+export async function startWorker(
+  context: Context,
+  modes: Record<Mode, ModeHandler>,
+  frame: RoundFrame,
+  limits: { finish_ms: number; hand_back_ms: number } = STOP_LIMITS,
+): Promise<Worker> {
+  const { concurrency } = context.config.worker
+  const queue = await startWorkingQueue(context.sql, context.log, {
+    concurrency,
+    handle: async (round_id, signal) => {
+      try {
+        await runRound(context, round_id, modes, signal, frame)
+      } catch (error) {
+        context.log.error('a round could not be run', { round_id, error })
+        throw error
+      }
+    },
+  })
+  context.log.info('worker ready', { concurrency })
+  return { stop: () => queue.stop(limits) }
+}

@@ -1,0 +1,95 @@
+import type { Config } from '../../config/types.ts'
+import { configWarnings } from '../../config/warnings.ts'
+import { connectCache } from '../cache/connect.ts'
+import type { Context } from '../context.ts'
+import { connect } from '../db/connect.ts'
+import { migrate } from '../db/migrate.ts'
+import type { Sql } from '../db/types.ts'
+import { createLlmClient } from '../llm/client.ts'
+import type { Logger } from '../log/logger.ts'
+import { builtinPrompts } from '../prompts/builtin.ts'
+import { startSendingQueue } from '../queue/pg-boss.ts'
+import { createIacClient } from '../sidecar-clients/iac/client.ts'
+import { createObjectStore } from '../storage/create.ts'
+import { readSeedPrompts } from './read-seed-prompts.ts'
+import { resolveHost } from './resolver.ts'
+
+export interface BuiltContext {
+  context: Context
+  /** Closes queue, cache and database, in this order. */
+  close(): Promise<void>
+}
+
+/**
+ * Connects everything a core or worker process needs, in the order of the boot sequence.
+ * Errors: `Failed to initialize database: <reason>`, the same with `redis`, `object storage`, `queue`;
+ * what was open by then is closed.
+ */
+export async function buildContext(config: Config, log: Logger, options: { role: 'core' | 'worker' }): Promise<BuiltContext> {
+  const closers: (() => Promise<void>)[] = []
+  const close = async () => {
+    for (const closer of closers.splice(0).reverse()) await closer()
+  }
+  const fetch = globalThis.fetch.bind(globalThis)
+  try {
+    for (const warning of configWarnings(config)) log.warn(warning)
+    const sql = await step('database', () => openDatabase(config, log, options.role))
+    closers.push(() => sql.end({ timeout: 1 }))
+    const cache = await step('redis', async () => {
+      const opened = await connectCache(config.redis, log, fetch)
+      closers.push(() => opened.close())
+      await opened.ping()
+      return opened
+    })
+    const storage = createObjectStore(config.storage, { fetch, log })
+    await step('object storage', () => storage.ensureBuckets())
+    const queue = await step('queue', () => startSendingQueue(sql, log))
+    closers.push(() => queue.close())
+    const context: Context = {
+      config,
+      log,
+      fetch,
+      sql,
+      cache,
+      queue,
+      storage,
+      prompts: builtinPrompts(await readSeedPrompts()),
+      llm: createLlmClient(config.llm, { fetch, log }),
+      iac: createIacClient(config.services.iac, { fetch, log }),
+      resolver: resolveHost,
+      now: () => new Date(),
+    }
+    return { context, close }
+  } catch (error) {
+    await close().catch(() => {})
+    throw error
+  }
+}
+
+async function openDatabase(config: Config, log: Logger, role: 'core' | 'worker'): Promise<Sql> {
+  // A run needs a connection now and then, its sign of life must not wait for one.
+  const max = role === 'worker' ? Math.max(10, config.worker.concurrency * 2 + 4) : 10
+  const sql = connect(config.database.url, { max, onnotice: (notice) => log.debug('database', { notice: notice.message }) })
+  try {
+    await migrate(sql)
+    return sql
+  } catch (error) {
+    await sql.end({ timeout: 1 })
+    throw error
+  }
+}
+
+async function step<T>(name: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (cause) {
+    throw new Error(`Failed to initialize ${name}: ${reasonOf(cause)}`, { cause })
+  }
+}
+
+/** Connection faults to several addresses come without a text of their own. */
+function reasonOf(error: unknown): string {
+  if (error instanceof AggregateError && error.message === '') return reasonOf(error.errors[0])
+  if (!(error instanceof Error)) return 'unknown error'
+  return error.message || ('code' in error ? String(error.code) : error.name)
+}

@@ -1,0 +1,51 @@
+import type { Logger } from '../log/logger.ts'
+
+export interface StopPhase {
+  name: string
+  limit_ms: number
+  end: () => Promise<void>
+}
+
+/**
+ * On SIGTERM or SIGINT ends the phases one after the other, each within its limit, and exits 0. A
+ * second signal exits at once.
+ */
+export function stopOnSignal(log: Logger, phases: readonly StopPhase[]): void {
+  let stopping = false
+  const stop = (signal: NodeJS.Signals) => {
+    if (stopping) process.exit(1)
+    stopping = true
+    log.info('stopping', { signal })
+    void endAll(log, phases).then(() => process.exit(0))
+  }
+  process.on('SIGTERM', stop)
+  process.on('SIGINT', stop)
+}
+
+/** A fault that nobody handled: into the log, masked as everything there, and the end of the process. */
+export function exitOnFault(log: Logger): void {
+  const fail = (error: unknown) => {
+    log.error('unexpected fault, the process ends', { error })
+    process.exit(1)
+  }
+  process.on('uncaughtException', fail)
+  process.on('unhandledRejection', fail)
+}
+
+async function endAll(log: Logger, phases: readonly StopPhase[]): Promise<void> {
+  for (const phase of phases) {
+    let timer: ReturnType<typeof setTimeout> | undefined
+    const limit = new Promise<'late'>((resolve) => {
+      timer = setTimeout(() => resolve('late'), phase.limit_ms)
+    })
+    try {
+      const outcome = await Promise.race([phase.end(), limit])
+      if (outcome === 'late') log.warn(`${phase.name}: not ended within ${phase.limit_ms / 1000} s`)
+    } catch (error) {
+      log.warn(`${phase.name}: ended with an error`, { error })
+    } finally {
+      clearTimeout(timer)
+    }
+  }
+  log.info('stopped')
+}

@@ -1,0 +1,40 @@
+import type { Config } from '../../config/types.ts'
+import type { ModeHandler } from '../../pipeline/run.ts'
+import type { RoundFrame } from '../../pipeline/run-round.ts'
+import type { Workspace } from '../../pipeline/workspace/types.ts'
+import type { Context } from '../../src/context.ts'
+import type { Sql } from '../../src/db/types.ts'
+import type { Logger } from '../../src/log/logger.ts'
+import type { Mode, SessionFacts } from '../../src/sessions/types.ts'
+import { memoryCache } from '../sessions/fixtures.ts'
+
+/** A working copy that exists in memory only; counts how often it was thrown away. */
+export function fakeFrame() {
+  const told: { session: SessionFacts; message: string }[] = []
+  const state = { opened: 0, disposed: 0 }
+  const workspace = {
+    head: async () => 'head-1',
+    dispose: async () => void state.disposed++,
+  } as Workspace
+  const frame: RoundFrame = {
+    openWorkspace: async () => {
+      state.opened++
+      return workspace
+    },
+    notifyFailure: async (session, facts) => void told.push({ session, message: facts.message }),
+  }
+  return { frame, told, state }
+}
+
+export const allModes = (handler: ModeHandler): Record<Mode, ModeHandler> => ({
+  generate: handler,
+  drift: handler,
+  import: handler,
+  apply: handler,
+})
+
+/** As much of a context as the frame of a round uses. */
+export function runContext(sql: Sql, log: Logger, queue: Context['queue'], worker = { concurrency: 2, max_restarts: 3 }): Context {
+  const parts: Partial<Context> = { sql, log, queue, cache: memoryCache(), config: { worker } as Config, now: () => new Date() }
+  return parts as Context
+}
