@@ -1,0 +1,92 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { startPostgres } from '../dev/postgres.ts'
+import { connect } from '../src/db/connect.ts'
+import { migrate } from '../src/db/migrate.ts'
+import type { Sql } from '../src/db/types.ts'
+import { silentLogger } from '../src/log/logger.ts'
+import { startSendingQueue, startWorkingQueue } from '../src/queue/pg-boss.ts'
+import { acceptFirstRound } from '../src/sessions/accept-first-round.ts'
+import { claimRound } from '../src/sessions/claim-round.ts'
+import { finishRound } from '../src/sessions/finish-round.ts'
+import { resolveUser } from '../src/users/resolve-user.ts'
+import type { Section } from './lib/report.ts'
+import { percentile } from './lib/statistics.ts'
+
+/**
+ * From the moment a request is accepted (commit) to the moment a worker holds the round (claimed), one
+ * round after the other. The baseline is a bare NOTIFY from one connection to another on the same server.
+ */
+export async function benchEnqueue(options: { rounds: number }): Promise<Section> {
+  const folder = await mkdtemp(join(tmpdir(), 'platform-bench-'))
+  const server = await startPostgres({ data_dir: join(folder, 'postgres') })
+  try {
+    const sender = connect(server.url)
+    const worker = connect(server.url)
+    await migrate(sender)
+    const samples = await measureRounds(sender, worker, options.rounds)
+    const bare = await measureNotify(sender, worker, options.rounds)
+    await Promise.all([sender.end({ timeout: 1 }), worker.end({ timeout: 1 })])
+    return {
+      title: `Enqueue to start of a round (${options.rounds} rounds)`,
+      figures: [
+        { name: 'accepted to claimed, p50', value: percentile(samples, 0.5), unit: 'ms', aim: 20 },
+        { name: 'accepted to claimed, p99', value: percentile(samples, 0.99), unit: 'ms' },
+        { name: 'bare NOTIFY to LISTEN, p50', value: percentile(bare, 0.5), unit: 'ms' },
+        { name: 'ratio of the medians', value: percentile(samples, 0.5) / percentile(bare, 0.5), unit: 'x' },
+      ],
+    }
+  } finally {
+    await server.stop()
+    await rm(server.data_dir, { recursive: true, force: true })
+    await rm(folder, { recursive: true, force: true })
+  }
+}
+
+async function measureRounds(sender: Sql, worker: Sql, rounds: number): Promise<number[]> {
+  const user = await resolveUser(sender, { issuer: 'urn:bench', subject: 'bench', email: null, display_name: null, elevated: false })
+  const queue = await startSendingQueue(sender, silentLogger)
+  const nothing = { get: async () => null, set: async () => {}, delete: async () => {}, ping: async () => {}, close: async () => {} }
+  let started: (at: number) => void = () => {}
+  const working = await startWorkingQueue(worker, silentLogger, {
+    concurrency: 4,
+    handle: async (round_id) => {
+      const claim = await claimRound(worker, round_id)
+      started(performance.now())
+      if (!claim) return
+      const end = { status: 'completed', message: 'GENERATE', history: null, commit: null, usage: null } as const
+      await finishRound({ sql: worker, cache: nothing }, claim, end)
+    },
+  })
+  const samples: number[] = []
+  const input = { repo_uri: 'https://git.invalid/bench/repository', scope_id: 'bench', provider: 'aws', iac_path: null } as const
+  for (let index = 0; index < rounds; index++) {
+    const start = new Promise<number>((resolve) => {
+      started = resolve
+    })
+    const round = { ...input, user_id: user.id, query: `round ${index}`, mode: 'generate', is_partial: false } as const
+    await acceptFirstRound({ sql: sender, queue, now: () => new Date() }, round)
+    const accepted = performance.now()
+    samples.push(Math.max(0, (await start) - accepted))
+  }
+  await working.stop({ finish_ms: 1000, hand_back_ms: 100 })
+  await queue.close()
+  return samples
+}
+
+async function measureNotify(sender: Sql, worker: Sql, count: number): Promise<number[]> {
+  let heard: (at: number) => void = () => {}
+  const listener = await worker.listen('bench_bell', () => heard(performance.now()))
+  const samples: number[] = []
+  for (let index = 0; index < count; index++) {
+    const arrival = new Promise<number>((resolve) => {
+      heard = resolve
+    })
+    const sent = performance.now()
+    await sender.notify('bench_bell', '')
+    samples.push((await arrival) - sent)
+  }
+  await listener.unlisten()
+  return samples
+}
