@@ -44,7 +44,7 @@ export interface PlannedChange {
   action: Exclude<ChangeAction, 'none'>
 }
 
-export interface PlanCounts {
+export type PlanCounts = {
   create: number
   update: number
   delete: number

@@ -1,0 +1,54 @@
+import { taskQuery } from '../../src/prompts/queries.ts'
+import type { Outcome, Run } from '../run.ts'
+import { auditCompliance } from '../steps/audit-compliance.ts'
+import { checkDrift } from '../steps/check-drift.ts'
+import { composePrompts } from '../steps/compose-prompts.ts'
+import { decideLock } from '../steps/decide-lock.ts'
+import { filterRequest } from '../steps/filter-request.ts'
+import { generateAndValidate } from '../steps/generate-and-validate.ts'
+import { generateSessionTargets } from '../steps/generate-targets.ts'
+import { createKit, type Kit } from '../steps/kit.ts'
+import { pinPlan } from '../steps/pin-plan.ts'
+import { planValidator } from '../steps/validators.ts'
+import { writeGenerateReport } from '../steps/write-report.ts'
+
+/**
+ * Turns a request into a validated, reviewed and pinned plan (contract, section 2.2). A request that is
+ * declined or merely answered ends `uncompleted` and touches neither lock nor pin.
+ */
+export async function generate(run: Run): Promise<Outcome> {
+  const kit = createKit(run)
+  try {
+    return await generateRound(kit)
+  } finally {
+    // The terminal status must be the last row, also after a failure.
+    await kit.status.settle().catch(() => {})
+  }
+}
+
+async function generateRound(kit: Kit): Promise<Outcome> {
+  const { run, status } = kit
+  const { query } = run.round
+  await status.say('filtering', query)
+  const verdict = await filterRequest(kit, 'generate')
+  if (!verdict.accepted) {
+    run.conversation.push({ user: query, assistant: verdict.explanation })
+    return { status: 'uncompleted', message: verdict.explanation }
+  }
+  const conventions = await composePrompts(kit)
+  const validated = await generateAndValidate(kit, {
+    query,
+    prompt: taskQuery(query),
+    operation: 'generate',
+    conventions,
+    forbid: true,
+    max_attempts: run.context.config.orchestration.max_validation_iteration,
+    validate: planValidator(kit, () => generateSessionTargets(kit)),
+  })
+  const plan = await checkDrift(kit, validated, conventions)
+  const report = await writeGenerateReport(kit, plan)
+  const compliance = await auditCompliance(kit, plan, conventions)
+  await decideLock(kit, { report, compliance })
+  await pinPlan(kit, plan)
+  return { status: 'completed' }
+}

@@ -1,0 +1,59 @@
+import { type DecomposedOperations, decomposedOperationsTool } from '../../src/agent/sentinels/decomposed-operations.ts'
+import type { DriftOperation } from '../../src/plan/drift.ts'
+import { filterDriftExceptionsLayout, filterReconciliationLayout, taskSplitterLayout } from '../../src/prompts/layouts/drift.ts'
+import { filterQuery, splitQuery } from '../../src/prompts/queries.ts'
+import { type Kit, runChain } from './kit.ts'
+import { promptBodies } from './prompt-bodies.ts'
+import { inspection, webSearch } from './tools.ts'
+
+/** Drift as operations in plain language. A splitter that finds none leaves every entry as it is. */
+export async function splitDrift(kit: Kit, drift: readonly DriftOperation[]): Promise<string[]> {
+  const { operations } = await runChain(kit, {
+    chain: 'TASK_SPLITTER',
+    role: 'main',
+    system: taskSplitterLayout(),
+    query: splitQuery(JSON.stringify(drift, null, 2)),
+    tools: [...inspection(kit), webSearch(kit, 'main')],
+    sentinel: decomposedOperationsTool(),
+  })
+  return operations.length > 0 ? operations : drift.map((operation) => JSON.stringify(operation))
+}
+
+/** Leaves out what this session itself changed; operations that are mixed come back trimmed. */
+export async function dropSessionChanges(kit: Kit, operations: readonly string[]): Promise<string[]> {
+  const answer = await runChain(kit, {
+    chain: 'FILTER_RECONCILIATION',
+    role: 'small',
+    system: filterReconciliationLayout(),
+    query: filterQuery(operations),
+    tools: inspection(kit),
+    sentinel: decomposedOperationsTool(),
+  })
+  return shrunk(kit, operations, answer)
+}
+
+/** Leaves out what an exception rule covers; `note` says what and why, null when nothing was left out. */
+export async function dropExceptions(kit: Kit, operations: readonly string[]): Promise<{ operations: string[]; note: string | null }> {
+  const { run } = kit
+  const [drift_exceptions] = await promptBodies(run, `${run.round.session.provider}-guidelines-drift_exceptions`)
+  const answer = await runChain(kit, {
+    chain: 'FILTER_DRIFT_EXCEPTIONS',
+    role: 'small',
+    system: filterDriftExceptionsLayout({ drift_exceptions }),
+    query: filterQuery(operations),
+    sentinel: decomposedOperationsTool(),
+  })
+  const left = shrunk(kit, operations, answer)
+  const unchanged = left.length === operations.length && left.every((operation) => operations.includes(operation))
+  return { operations: left, note: unchanged ? null : kit.secrets.text(answer.explanation) || null }
+}
+
+/** A filter may drop and trim, never add: an answer of more entries than were sent is cut. */
+function shrunk({ run }: Kit, sent: readonly string[], answer: DecomposedOperations): string[] {
+  const unique = [...new Set(answer.operations)]
+  if (unique.length <= sent.length) return unique
+  run.log.warn('a filter answered more operations than it was given', { sent: sent.length, answered: unique.length })
+  const known = unique.filter((operation) => sent.includes(operation))
+  const trimmed = unique.filter((operation) => !sent.includes(operation))
+  return [...known, ...trimmed].slice(0, sent.length)
+}

@@ -1,0 +1,51 @@
+import { secretsOf } from '../../config/mask.ts'
+import { runAgent } from '../../src/agent/run-agent.ts'
+import type { ChainName, Tool } from '../../src/agent/types.ts'
+import type { LlmClient, ModelRole } from '../../src/llm/types.ts'
+import { createSecretRegister, type SecretRegister } from '../../src/plan/secret-register.ts'
+import type { Turn } from '../../src/sessions/types.ts'
+import type { Run } from '../run.ts'
+import { createEngine, type Engine } from './engine.ts'
+import { createStatusWriter, type StatusWriter } from './llm-status.ts'
+import { maskedLlm } from './masked-llm.ts'
+
+/** What the steps of one run share beside the run itself. */
+export interface Kit {
+  run: Run
+  engine: Engine
+  secrets: SecretRegister
+  /** Masks every message. Steps use this one, never `run.context.llm`. */
+  llm: LlmClient
+  status: StatusWriter
+}
+
+/** Values of the configuration that are shorter than this are too likely to be ordinary words. */
+const MIN_CONFIGURED_SECRET = 12
+
+export function createKit(run: Run): Kit {
+  const secrets = createSecretRegister(secretsOf(run.context.config).filter(({ length }) => length >= MIN_CONFIGURED_SECRET))
+  const llm = maskedLlm(run.context.llm, secrets)
+  return { run, secrets, llm, engine: createEngine(run), status: createStatusWriter(run, llm, secrets) }
+}
+
+export interface Chain<Result> {
+  chain: ChainName
+  role: ModelRole
+  system: string
+  query: string
+  conversation?: readonly Turn[]
+  tools?: readonly Tool[]
+  sentinel: Tool<Result>
+}
+
+/** One agent loop with the limits of the configuration; its value. Errors: those of `runAgent`. */
+export async function runChain<Result>({ run, llm }: Pick<Kit, 'run' | 'llm'>, chain: Chain<Result>): Promise<Result> {
+  const { value } = await runAgent({
+    ...chain,
+    llm,
+    max_turns: run.context.config.orchestration.max_tool_agent_executions,
+    signal: run.signal,
+    observe: run.observe,
+  })
+  return value
+}

@@ -1,0 +1,19 @@
+import type { LlmClient, Message } from '../../src/llm/types.ts'
+import type { Masker } from '../../src/plan/mask.ts'
+
+/** A client whose every message passes the masker first, tool results and the model's own words included. */
+export const maskedLlm = (llm: LlmClient, masker: Masker): LlmClient => ({
+  complete: (request) => llm.complete({ ...request, messages: request.messages.map((message) => masked(message, masker)) }),
+  search: (query, options) => llm.search(masker.text(query), options),
+})
+
+function masked(message: Message, masker: Masker): Message {
+  if (message.role !== 'assistant') return { ...message, content: masker.text(message.content) }
+  return {
+    ...message,
+    content: message.content === null ? null : masker.text(message.content),
+    ...(message.tool_calls && {
+      tool_calls: message.tool_calls.map((call) => ({ ...call, arguments: masker.text(call.arguments) })),
+    }),
+  }
+}

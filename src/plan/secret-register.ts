@@ -1,0 +1,23 @@
+import { createMasker, type Masker } from './mask.ts'
+import { sensitiveLiterals } from './sensitive.ts'
+import type { Plan } from './types.ts'
+
+/** Grows with every plan of a round, so that a value stays hidden after the plan that named it is gone. */
+export interface SecretRegister extends Masker {
+  learn(plan: Plan): void
+}
+
+/** @param known text forms of values that are secret from the start */
+export function createSecretRegister(known: Iterable<string> = []): SecretRegister {
+  const literals = new Set(known)
+  let masker = createMasker(literals)
+  return {
+    learn: (plan) => {
+      const before = literals.size
+      for (const literal of sensitiveLiterals(plan)) literals.add(literal)
+      if (literals.size > before) masker = createMasker(literals)
+    },
+    text: (text) => masker.text(text),
+    json: (value) => masker.json(value),
+  }
+}

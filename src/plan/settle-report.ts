@@ -1,0 +1,75 @@
+import * as v from 'valibot'
+import { PlatformError } from '../errors.ts'
+import { type GenerateReport, generateReport } from '../reports/schemas.ts'
+import { planCounts, plannedChanges } from './changes.ts'
+import { type CriticalChange, criticalChanges, impactFloor, raisedTo } from './impact.ts'
+import type { Masker } from './mask.ts'
+import type { Plan, PlannedChange } from './types.ts'
+
+type Entry = GenerateReport['detailed_changes'][number]
+type Banner = GenerateReport['potential_impact']['banner']
+
+/**
+ * The report that is stored: counts, the list of changes and the least impact level come from the plan,
+ * the prose from the model. Entries about nothing the plan changes are left out, missing ones added.
+ * Errors: `ReportGenerationError` `report 'generate' generation error.`
+ */
+export function settleGenerateReport(told: GenerateReport, plan: Plan, masker: Masker): GenerateReport {
+  const document = {
+    ...told,
+    summary: planCounts(plan),
+    detailed_changes: settleChanges(told.detailed_changes, plannedChanges(plan)),
+    potential_impact: { ...told.potential_impact, banner: settleBanner(told.potential_impact.banner, plan) },
+  }
+  const parsed = v.safeParse(generateReport, masker.json(document))
+  if (!parsed.success) throw reportGenerationError('generate', new v.ValiError(parsed.issues))
+  return parsed.output
+}
+
+export const reportGenerationError = (type: string, cause?: unknown) =>
+  new PlatformError('ReportGenerationError', 502, `report '${type}' generation error.`, { cause })
+
+const HAPPENS: Record<PlannedChange['action'], string> = {
+  create: 'Will be created.',
+  update: 'Will be changed in place.',
+  delete: 'Will be destroyed.',
+  recreate: 'Will be destroyed and created again.',
+}
+
+function settleChanges(told: readonly Entry[], changes: readonly PlannedChange[]): Entry[] {
+  return changes.map(({ address, action }) => {
+    const entry = entryOf(told, address)
+    if (!entry) return { name: address, action, notes: '', summary: HAPPENS[action], details: '' }
+    return { ...entry, name: address, action, summary: entry.summary || HAPPENS[action] }
+  })
+}
+
+/** The model may name a resource in full, without its index, or by its type and name alone. */
+function entryOf(told: readonly Entry[], address: string): Entry | undefined {
+  const resource = withoutIndex(address)
+  const local = resource.replace(/^(module\.[^.]+\.)+/, '')
+  const name = local.split('.').at(-1)
+  for (const form of [address, resource, local, name]) {
+    const entry = told.find((candidate) => bare(candidate.name) === form)
+    if (entry) return entry
+  }
+  return undefined
+}
+
+const bare = (name: string) => name.trim().replace(/^`(.*)`$/, '$1')
+/** Indexes of modules and resources, in whatever order they come. */
+const withoutIndex = (address: string) => address.replace(/\[("(\\.|[^"\\])*"|\d+)\]/g, '')
+
+const MAX_NAMED = 10
+
+function settleBanner(banner: Banner, plan: Plan): Banner {
+  const level = raisedTo(banner.level, impactFloor(plan))
+  if (level === banner.level) return banner
+  const critical = criticalChanges(plan)
+  const named = critical.slice(0, MAX_NAMED).map(describe).join(', ')
+  const more = critical.length > MAX_NAMED ? ` and ${critical.length - MAX_NAMED} more` : ''
+  return { ...banner, level, description: `${banner.description} Raised to ${level} because of ${named}${more}.`.trim() }
+}
+
+const describe = ({ address, action, holds }: CriticalChange) =>
+  `${address} (${action === 'delete' ? 'destroyed' : 'replaced'}, ${holds === 'data' ? 'holds data' : 'grants access'})`
