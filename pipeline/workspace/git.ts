@@ -15,35 +15,44 @@ export interface GitOptions {
   signal?: AbortSignal
 }
 
-/** Runs git for one repository: never a shell, never a prompt. Exit codes are results; an abort throws. */
+/** Runs git in a clone without the network: never a shell, never a prompt. Exit codes are results; an abort throws. */
+export type LocalGit = (args: readonly string[], options: GitOptions) => Promise<ProcessOutput>
+
+/** Runs git for one repository. */
 export interface Git {
   /** Address of the remote as git is given it: no user, no secret. */
   readonly url: string
-  local(args: readonly string[], options: GitOptions): Promise<ProcessOutput>
+  readonly local: LocalGit
   /** Checks the host's addresses first and pins the connection to them; the fixed 400 when one is not public. */
-  network(args: readonly string[], options: GitOptions): Promise<ProcessOutput>
+  readonly network: LocalGit
 }
 
 const TIMEOUT_MS = 300_000
 
+export const createLocalGit =
+  (config: GitConfig): LocalGit =>
+  (args, options) =>
+    runGit(args, options, gitEnvironment(config))
+
 export function createGit(config: GitConfig, uri: string, resolver: HostResolver): Git {
   const url = remoteUrl(config, uri)
-  const run = async (args: readonly string[], options: GitOptions, env: Record<string, string>) => {
-    const output = await runProcess({ file: 'git', args: ['--no-pager', ...args], env, timeout_ms: TIMEOUT_MS, ...options })
-    options.signal?.throwIfAborted()
-    return output
-  }
   return {
     url: url.href,
-    local: (args, options) => run(args, options, gitEnvironment(config)),
+    local: createLocalGit(config),
     network: async (args, options) => {
       const addresses = await allowedAddresses(config, resolver, url, options.signal).catch((error: unknown) => {
         options.signal?.throwIfAborted()
         throw repositoryUnreachable(error)
       })
-      return run(args, options, gitEnvironment(config, { url, addresses }))
+      return runGit(args, options, gitEnvironment(config, { url, addresses }))
     },
   }
+}
+
+async function runGit(args: readonly string[], options: GitOptions, env: Record<string, string>): Promise<ProcessOutput> {
+  const output = await runProcess({ file: 'git', args: ['--no-pager', ...args], env, timeout_ms: TIMEOUT_MS, ...options })
+  options.signal?.throwIfAborted()
+  return output
 }
 
 /** Git's own words for a failed command, for messages that users see: no path of the machine, no address. */

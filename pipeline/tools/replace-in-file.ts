@@ -1,0 +1,24 @@
+import * as v from 'valibot'
+import type { FileAccess } from '../workspace/file-access.ts'
+import { explanation, tool } from './tool.ts'
+
+const FORM = '<<<<<<< SEARCH\n<lines as they are in the file>\n=======\n<lines to put there instead>\n>>>>>>> REPLACE'
+
+export const replaceInFile = (access: FileAccess) =>
+  tool({
+    name: 'replace_in_file',
+    description:
+      `Change parts of an existing .tf or .tfvars file with one or more blocks of this form:\n${FORM}\n` +
+      'The search lines must match the file exactly, blanks and indentation included, and occur exactly once; read the file first. ' +
+      'Blocks are applied in order. When one block does not fit, the file is left untouched. An empty replacement removes the lines.',
+    schema: v.object({
+      target_file: v.pipe(v.string(), v.description('Path of an existing file, relative to the workspace root')),
+      diff: v.pipe(v.string(), v.description('The search/replace blocks, nothing else')),
+      explanation,
+    }),
+    mutates: true,
+    run: async ({ target_file, diff }) => {
+      await access.replace(target_file, diff)
+      return `File ${target_file} was changed`
+    },
+  })

@@ -1,0 +1,20 @@
+import * as v from 'valibot'
+import { sentinel } from '../../src/agent/sentinels/sentinel.ts'
+import type { Tool } from '../../src/agent/types.ts'
+
+/** Accepted by every tool and ignored: writing down why keeps models on track. */
+export const explanation = v.optional(v.pipe(v.string(), v.description('Why this call is made, in one sentence')))
+
+/** A tool whose arguments are checked before it runs; arguments that do not fit are a `ToolError`. */
+export function tool<Schema extends v.GenericSchema, Result>(options: {
+  name: string
+  description: string
+  schema: Schema
+  run: (args: v.InferOutput<Schema>, signal: AbortSignal) => Promise<Result>
+  mutates?: boolean
+  once_per_state?: boolean
+}): Tool<Result> {
+  const { name, description, schema, run, ...flags } = options
+  const checked = sentinel({ name, description, schema })
+  return { ...flags, definition: checked.definition, run: async (args, signal) => run(await checked.run(args, signal), signal) }
+}

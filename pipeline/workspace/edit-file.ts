@@ -1,0 +1,92 @@
+import { constants } from 'node:fs'
+import { type FileHandle, mkdir, open, realpath, unlink } from 'node:fs/promises'
+import { basename, dirname } from 'node:path'
+import { ToolError } from '../../src/agent/types.ts'
+import { type Enclosure, existingPath, relativePath, writablePath } from './confine.ts'
+import type { LocalGit } from './git.ts'
+import { searchReplace } from './search-replace.ts'
+
+const EXTENSIONS = ['tf', 'tfvars']
+const MAX_BYTES = 1_000_000
+
+export interface Editor extends Enclosure {
+  git: LocalGit
+}
+
+/** Creates or overwrites a file with its directories. */
+export async function writeText(editor: Editor, path: string, content: string): Promise<void> {
+  assertEditable(editor, path)
+  if (Buffer.byteLength(content) > MAX_BYTES) throw new ToolError(`The content is larger than ${MAX_BYTES} bytes`)
+  const target = await writablePath(editor, path)
+  await assertCommittable(editor, path)
+  const parent = dirname(target)
+  await mkdir(parent, { recursive: true }).catch(() => {
+    throw new ToolError(`The directory of '${path}' cannot be created: a file is in the way`)
+  })
+  // The directories may have been replaced since they were checked.
+  if ((await realpath(parent)) !== parent) throw new ToolError(`Path '${path}' is outside of the workspace`)
+  await withFile(path, target, constants.O_WRONLY | constants.O_CREAT, async (handle) => {
+    await handle.truncate(0)
+    await handle.writeFile(content)
+  })
+}
+
+/** Applies search/replace blocks to a file; all of them or none. */
+export async function replaceInText(editor: Editor, path: string, diff: string): Promise<void> {
+  assertEditable(editor, path)
+  const target = await writablePath(editor, path)
+  await withFile(path, target, constants.O_RDWR, async (handle) => {
+    if ((await handle.stat()).size > MAX_BYTES) throw new ToolError(`File '${path}' is larger than ${MAX_BYTES} bytes`)
+    const bytes = await handle.readFile()
+    const text = bytes.toString('utf8')
+    if (!Buffer.from(text).equals(bytes)) throw new ToolError(`File '${path}' is not UTF-8 text`)
+    const replaced = searchReplace(text, diff)
+    await handle.truncate(0)
+    await handle.write(replaced, 0)
+  })
+}
+
+/** Removes a file; of a symlink only the link. */
+export async function removeFile(editor: Editor, path: string): Promise<void> {
+  assertEditable(editor, path)
+  const target = await writablePath(editor, path)
+  if ((await existingPath(editor, dirname(path) || '.')) === null) throw doesNotExist(path)
+  await unlink(target).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT' || error.code === 'ENOTDIR') throw doesNotExist(path)
+    throw new ToolError(`File '${path}' cannot be deleted`)
+  })
+}
+
+export const doesNotExist = (path: string): ToolError => new ToolError(`File ${path} does not exist`)
+
+function assertEditable(editor: Editor, path: string): void {
+  const relative = relativePath(editor, path)
+  const name = basename(relative)
+  const dot = name.lastIndexOf('.')
+  if (dot < 0 || !EXTENSIONS.includes(name.slice(dot + 1)))
+    throw new ToolError(`File extension violation. File '${path}' cannot be modified. Allowed extensions: ${EXTENSIONS.join(', ')}`)
+  if (relative.split('/').includes('.terraform')) throw new ToolError(`File '${path}' belongs to the engine and cannot be modified`)
+}
+
+/** A file that git ignores would shape the plan without being part of the change that people review. */
+async function assertCommittable(editor: Editor, path: string): Promise<void> {
+  const output = await editor.git(['check-ignore', '--quiet', '--', `./${relativePath(editor, path)}`], { cwd: editor.root })
+  if (output.code === 0)
+    throw new ToolError(
+      `File '${path}' is ignored by the repository's git rules and would not be part of the change. Use another name or place.`,
+    )
+}
+
+async function withFile(path: string, target: string, flags: number, use: (handle: FileHandle) => Promise<void>): Promise<void> {
+  const handle = await open(target, flags | constants.O_NOFOLLOW | constants.O_NONBLOCK, 0o644).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT' || error.code === 'ENOTDIR') throw doesNotExist(path)
+    if (error.code === 'ELOOP') throw new ToolError(`File '${path}' is a symbolic link and cannot be modified`)
+    throw new ToolError(`File '${path}' cannot be modified`)
+  })
+  try {
+    if (!(await handle.stat()).isFile()) throw new ToolError(`'${path}' is not a regular file`)
+    await use(handle)
+  } finally {
+    await handle.close()
+  }
+}

@@ -1,0 +1,61 @@
+import { rgPath } from '@vscode/ripgrep'
+import { ToolError } from '../../src/agent/types.ts'
+import type { Enclosure } from './confine.ts'
+import { runProcess } from './run-process.ts'
+
+export interface Search {
+  query: string
+  case_sensitive?: boolean
+  /** Glob of files to search. */
+  include_pattern?: string
+  /** Glob of files to leave out. */
+  exclude_pattern?: string
+}
+
+export const MAX_MATCHES = 50
+const TIMEOUT_MS = 30_000
+const MAX_OUTPUT = 512 * 1024
+
+/**
+ * Lines `file:line:text` that match a regular expression, at most 50, paths relative to the root.
+ * Hidden files are searched, ignored ones only when `include_pattern` names them, git's own and those
+ * that hold secrets never.
+ * Errors: `ToolError` for a bad pattern, and after 30 s.
+ */
+export async function grep({ root, paths }: Enclosure, search: Search, signal?: AbortSignal): Promise<string[]> {
+  const hidden = ['.git', paths.backend_override_filename, paths.session_plan_filename, '*.tfstate', '*.tfstate.*']
+  const args = [
+    ...[
+      '--no-config',
+      '--no-follow',
+      '--no-ignore-dot',
+      '--no-ignore-global',
+      '--hidden',
+      '--no-heading',
+      '--line-number',
+      '--with-filename',
+      '--null',
+      '--color=never',
+    ],
+    ...['--no-messages', '--sort=path', '--max-columns=500', '--max-columns-preview', '--max-filesize=5M', `--max-count=${MAX_MATCHES}`],
+    search.case_sensitive ? '--case-sensitive' : '--ignore-case',
+    ...(search.include_pattern ? [`--glob=${search.include_pattern}`] : []),
+    ...(search.exclude_pattern ? [`--glob=!${search.exclude_pattern.replace(/^!/, '')}`] : []),
+    // Later globs win: no given pattern brings these back.
+    ...hidden.map((name) => `--iglob=!${name}`),
+    `--regexp=${search.query}`,
+    '--',
+    './',
+  ]
+  const env = { PATH: '/usr/bin:/bin', LC_ALL: 'C.UTF-8', HOME: '/dev/null' }
+  const output = await runProcess({ file: rgPath, args, cwd: root, env, timeout_ms: TIMEOUT_MS, max_output: MAX_OUTPUT, signal })
+  signal?.throwIfAborted()
+  if (output.stopped === 'timeout') throw new ToolError(`The search took longer than ${TIMEOUT_MS / 1000} s; use a simpler pattern`)
+  if (output.code === 2 && output.stdout === '') throw new ToolError(`The search failed: ${complaint(output.stderr, root)}`)
+  return output.stdout.split('\n').filter(Boolean).slice(0, MAX_MATCHES).map(asLine)
+}
+
+const asLine = (line: string): string => line.replace(/^\.\//, '').replace('\0', ':')
+
+const complaint = (stderr: string, root: string): string =>
+  stderr.replaceAll(root, '.').trim().slice(0, 1_000) || 'the pattern is not valid'
