@@ -1,0 +1,98 @@
+import type { Hono } from 'hono'
+import { loadConfig } from '../../config/load.ts'
+import type { Config } from '../../config/types.ts'
+import { createApp } from '../../routes/app.ts'
+import type { AppEnv } from '../../routes/env.ts'
+import type { CoreContext } from '../../src/context.ts'
+import { startStatusHub } from '../../src/events/hub.ts'
+import { createLlmClient } from '../../src/llm/client.ts'
+import { createLogger } from '../../src/log/logger.ts'
+import { startSendingQueue } from '../../src/queue/pg-boss.ts'
+import { createAssetReader } from '../../src/runtime/assets.ts'
+import { memoryCache } from './memory-cache.ts'
+import { createTestDatabase, type TestDatabase } from './postgres.ts'
+
+/** Enough environment for a configuration to load. */
+export const ENVIRONMENT = {
+  PLATFORM_SQL_DATABASE_URL: 'postgresql://nobody@127.0.0.1:1/none',
+  PLATFORM_IAC_TOKEN: 'iac-token',
+  ANTHROPIC_API_KEY: 'sk-test',
+  GIT_USER: 'bot',
+  GIT_TOKEN: 'token-of-the-bot',
+}
+
+/** The configuration of a file with this text. */
+export const configOf = (yaml = '', env: Record<string, string> = {}): Promise<Config> =>
+  loadConfig({ ...ENVIRONMENT, ...env, PLATFORM_CONFIG: '/test/config.yaml' }, async () => yaml)
+
+export interface TestCore {
+  app: Hono<AppEnv>
+  context: CoreContext
+  database: TestDatabase
+  /** Finished log lines, parsed. */
+  log: Record<string, unknown>[]
+  /** A call to the core; `json` is the body, `token` the bearer. */
+  call(method: string, path: string, options?: { json?: unknown; token?: string; headers?: Record<string, string> }): Promise<Response>
+  /** Another core on the same database. */
+  another(changes: { yaml?: string; context?: Partial<CoreContext> }): Promise<Hono<AppEnv>>
+  close(): Promise<void>
+}
+
+/**
+ * A core on a database of its own. Real are database, queue, hub and every verb; doubles stand at
+ * the edges of the network: names resolve to a public address, the cache is a map, HTTP is for msw.
+ */
+export async function createTestCore(options: { yaml?: string; context?: Partial<CoreContext> } = {}): Promise<TestCore> {
+  const database = await createTestDatabase()
+  const { sql } = database
+  const log: Record<string, unknown>[] = []
+  const logger = createLogger({ level: 'debug', write: (line) => log.push(JSON.parse(line)) })
+  const queue = await startSendingQueue(sql, logger)
+  const events = await startStatusHub(sql, logger)
+  const config = await configOf(options.yaml)
+  const context: CoreContext = {
+    config,
+    log: logger,
+    fetch: (input, init) => globalThis.fetch(input, init),
+    sql,
+    cache: memoryCache(),
+    queue,
+    storage: {
+      ensureBuckets: async () => {},
+      put: async () => 0,
+      get: async () => new Uint8Array(),
+      delete: async () => {},
+      presign: async (key) => `https://objects.example.com/${key}?signature=test`,
+      metadata_prefix: 'x-amz-meta-',
+    },
+    prompts: { body: async (name) => `body of ${name}` },
+    llm: createLlmClient(config.llm, { fetch: (input, init) => globalThis.fetch(input, init), log: logger }),
+    iac: {} as CoreContext['iac'],
+    resolver: async () => ['93.184.216.34'],
+    now: () => new Date(),
+    events,
+    asset: createAssetReader(),
+    ...options.context,
+  }
+  const app = createApp(context)
+  return {
+    app,
+    context,
+    database,
+    log,
+    call: async (method, path, request = {}) => app.request(path, { method, ...requestOf(request) }),
+    another: async (changes) => createApp({ ...context, config: changes.yaml ? await configOf(changes.yaml) : config, ...changes.context }),
+    close: async () => {
+      await events.close()
+      await queue.close()
+      await database.drop()
+    },
+  }
+}
+
+function requestOf(request: { json?: unknown; token?: string; headers?: Record<string, string> }): RequestInit {
+  const headers: Record<string, string> = { ...request.headers }
+  if (request.token !== undefined) headers.authorization = `Bearer ${request.token}`
+  if (request.json === undefined) return { headers }
+  return { headers: { 'content-type': 'application/json', ...headers }, body: JSON.stringify(request.json) }
+}

@@ -1,0 +1,59 @@
+import type { CoreContext } from '../../src/context.ts'
+import type { Sql } from '../../src/db/types.ts'
+import { acceptFirstRound, type FirstRound } from '../../src/sessions/accept-first-round.ts'
+import { appendStatus } from '../../src/sessions/append-status.ts'
+import { claimRound } from '../../src/sessions/claim-round.ts'
+import { finishRound, type RoundEnd } from '../../src/sessions/finish-round.ts'
+import type { ClaimedRound, Status, Turn } from '../../src/sessions/types.ts'
+import { resolveUser } from '../../src/users/resolve-user.ts'
+import type { User } from '../../src/users/types.ts'
+
+/** A user with these roles. */
+export async function createUser(
+  sql: Sql,
+  subject: string,
+  roles: { operation_role?: 'developer' | 'devops'; panel_role?: 'viewer' | 'editor' | 'admin' | null; email?: string | null } = {},
+): Promise<User> {
+  const email = roles.email === undefined ? `${subject}@example.org` : roles.email
+  const user = await resolveUser(sql, { issuer: 'https://issuer.example.org', subject, email, display_name: null, elevated: false })
+  const [changed] = await sql<User[]>`
+    UPDATE users SET operation_role = ${roles.operation_role ?? 'developer'}, panel_role = ${roles.panel_role ?? null}
+    WHERE id = ${user.id} RETURNING *`
+  return changed ?? user
+}
+
+type Needs = Pick<CoreContext, 'sql' | 'queue' | 'now' | 'cache'>
+
+export const openSession = (context: Needs, user_id: number, changes: Partial<FirstRound> = {}): Promise<string> =>
+  acceptFirstRound(context, {
+    user_id,
+    repo_uri: 'https://github.com/acme/infra.git',
+    scope_id: 'acme-test',
+    provider: 'aws',
+    iac_path: null,
+    query: 'Add a bucket',
+    mode: 'generate',
+    is_partial: false,
+    ...changes,
+  })
+
+export interface Run {
+  round: ClaimedRound
+  status(status: Status, message?: string | null): Promise<void>
+  finish(status: RoundEnd['status'], message?: string, history?: Turn[]): Promise<void>
+}
+
+/** Plays the worker: takes the waiting round of a session. */
+export async function runRound(context: Needs, uuid: string): Promise<Run> {
+  const [row] = await context.sql<{ id: number }[]>`
+    SELECT r.id FROM rounds r JOIN sessions s ON s.id = r.session_id
+    WHERE s.uuid = ${uuid} AND r.finished_at IS NULL`
+  const round = row && (await claimRound(context.sql, row.id))
+  if (!round) throw new Error(`session ${uuid} has no waiting round`)
+  return {
+    round,
+    status: (status, message = null) => appendStatus(context.sql, round, status, message),
+    finish: (status, message = '', history) =>
+      finishRound(context, round, { status, message, history: history ?? null, commit: null, usage: null }),
+  }
+}

@@ -1,0 +1,110 @@
+import { Validator } from '@seriousme/openapi-schema-validator'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createTestCore, type TestCore } from '../helpers/core.ts'
+
+let core: TestCore
+beforeAll(async () => {
+  core = await createTestCore({ yaml: 'oidc: { issuer_url: "https://issuer.example.org", client_id: core }' })
+})
+afterAll(() => core.close())
+
+const ROUTES = [
+  'get /v1/auth/config',
+  'get /v1/events/subscribe/{session_id}',
+  'get /v1/sessions',
+  'get /v1/sessions/list',
+  'get /v1/users/me',
+  'post /v1/iac/generate',
+  'post /v1/repository/parse',
+  'put /v1/repository/pr',
+]
+
+interface Operation {
+  summary?: string
+  description?: string
+  tags?: string[]
+  security?: Record<string, string[]>[]
+  responses: Record<string, { description?: string; content?: Record<string, { schema: Record<string, unknown> }> }>
+}
+const document = async () => (await core.call('GET', '/api/openapi.json')).json()
+const operations = async (): Promise<[string, Operation][]> => {
+  const { paths } = (await document()) as { paths: Record<string, Record<string, Operation>> }
+  return Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]): [string, Operation] => [`${method} ${path}`, operation]),
+  )
+}
+
+describe('openapi.json', () => {
+  it('is public and valid', async () => {
+    const answer = await core.call('GET', '/api/openapi.json')
+    expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'application/json'])
+    const specification = await answer.json()
+    expect(await new Validator().validate(specification)).toEqual({ valid: true })
+    expect(specification).toMatchObject({ openapi: '3.1.0', info: { title: 'Platform', version: '0.0.0-dev' }, servers: [{ url: '/api' }] })
+  })
+
+  it('lists every route, with what a reader needs', async () => {
+    const all = await operations()
+    expect(all.map(([name]) => name).sort()).toEqual(ROUTES)
+    for (const [name, operation] of all) {
+      expect(operation.summary, name).toBeTruthy()
+      expect(operation.description, name).toBeTruthy()
+      expect(operation.tags, name).toHaveLength(1)
+      expect(Object.keys(operation.responses), name).toContain('500')
+      expect(operation.security, name).toEqual(name === 'get /v1/auth/config' ? undefined : [{ bearer: [] }])
+    }
+  })
+
+  it('describes the body of a request', async () => {
+    const { components } = await document()
+    const { properties, required } = components.schemas.GenerateRequest
+    expect(required).toEqual(['q'])
+    expect(Object.keys(properties)).toEqual(['q', 'repo_uri', 'scope_id', 'engine_providers', 'iac_path', 'session_id'])
+    expect(properties.q).toMatchObject({ type: 'string', minLength: 1 })
+    expect(components.securitySchemes.bearer).toMatchObject({ type: 'http', scheme: 'bearer' })
+  })
+
+  it('tells the truth about 404, 405 and 401: what it lists exists and asks for a token', async () => {
+    for (const [name] of await operations()) {
+      const [method, path] = name.split(' ') as [string, string]
+      const answer = await core.call(method.toUpperCase(), `/api${path.replace('{session_id}', crypto.randomUUID())}`)
+      expect(answer.status, name).toBe(name === 'get /v1/auth/config' ? 200 : 401)
+    }
+  })
+})
+
+describe.each(['/api/docs', '/api/redoc', '/docs', '/redoc'])('%s', (path) => {
+  it('is public HTML that loads only from this server, under a strict policy', async () => {
+    const answer = await core.call('GET', path)
+    expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'text/html; charset=UTF-8'])
+    const policy = answer.headers.get('content-security-policy') ?? ''
+    expect(policy).toContain("default-src 'none'")
+    expect(policy).toContain("script-src 'self';")
+    expect(policy).not.toContain('http')
+    const html = await answer.text()
+    expect(html).not.toMatch(/https?:|src="\/\/|href="\/\//)
+    expect(html).not.toMatch(/<script(?![^>]*src)/)
+    const base = `http://core${path}`
+    const links = [...html.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, link]) => new URL(link ?? '', base).pathname)
+    expect(links.length).toBeGreaterThan(2)
+    for (const link of links) {
+      const asset = await core.call('GET', link)
+      expect(asset.status, link).toBe(200)
+      expect((await asset.arrayBuffer()).byteLength, link).toBeGreaterThan(10)
+    }
+  })
+})
+
+describe('assets', () => {
+  it('are the listed files and no others', async () => {
+    for (const name of ['package.json', '..%2Fpackage.json', '%2e%2e%2f%2e%2e%2fpackage.json', 'constructor', '__proto__', 'swagger-ui.js'])
+      expect((await core.call('GET', `/api/docs/assets/${name}`)).status, name).toBe(404)
+  })
+
+  it('ask no other host for anything', async () => {
+    for (const name of ['redoc.standalone.js', 'swagger-ui-bundle.js', 'start-redoc.js', 'start-swagger-ui.js']) {
+      const text = await (await core.call('GET', `/api/docs/assets/${name}`)).text()
+      expect(text, name).not.toContain('cdn.')
+    }
+  })
+})

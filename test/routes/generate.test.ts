@@ -1,0 +1,269 @@
+import { HttpResponse, http } from 'msw'
+import { setupServer } from 'msw/node'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { createTestCore, type TestCore } from '../helpers/core.ts'
+import { listedRepository } from '../helpers/git-remote.ts'
+import { createUser, openSession, runRound } from '../helpers/sessions.ts'
+
+const REPOSITORY = 'https://git.example.com/acme/infra.git'
+const UNREACHABLE = 'Repository is not reachable or access was denied.'
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$/
+const outside: string[] = []
+const server = setupServer(
+  listedRepository(REPOSITORY),
+  listedRepository('https://github.com/acme/infra.git'),
+  http.get('https://git.example.com/acme/denied.git/info/refs', () => new HttpResponse('no', { status: 403 })),
+  http.get('https://git.example.com/acme/unknown.git/info/refs', () => HttpResponse.error()),
+)
+let core: TestCore
+let me: number
+
+beforeAll(async () => {
+  server.listen({ onUnhandledRequest: 'error' })
+  server.events.on('request:start', ({ request }) => void outside.push(request.url))
+  core = await createTestCore()
+  me = (await (await core.call('GET', '/api/v1/users/me')).json()).id
+})
+afterAll(async () => {
+  server.close()
+  await core.close()
+})
+beforeEach(() => {
+  outside.length = 0
+})
+
+const first = { q: 'Add a bucket', repo_uri: REPOSITORY, scope_id: 'acme-test', engine_providers: 'aws' }
+const post = (json: unknown) => core.call('POST', '/api/v1/iac/generate', { json })
+const total = async () => (await (await core.call('GET', '/api/v1/sessions/list')).json()).total
+const detail = async (uuid: string, history = false) =>
+  (await core.call('GET', `/api/v1/sessions?id=${uuid}&include_history=${history}`)).json()
+
+/** The problems of a refused body, as `location: message`. */
+async function problems(json: unknown): Promise<string[]> {
+  const answer = await post(json)
+  expect(answer.status).toBe(422)
+  const { detail } = await answer.json()
+  return detail.map(({ loc, msg }: { loc: string[]; msg: string }) => `${loc.join('.')}: ${msg}`)
+}
+
+describe('first call', () => {
+  it('opens a session of the caller and answers its id alone', async () => {
+    const answer = await post({ ...first, iac_path: 'live/a..b' })
+    expect(answer.status).toBe(202)
+    const body = await answer.json()
+    expect(Object.keys(body)).toEqual(['session_id'])
+    expect(body.session_id).toMatch(UUID)
+    const session = await detail(body.session_id)
+    expect(session).toMatchObject({
+      uuid: body.session_id,
+      username: 'dev@platform.local',
+      operation: 'generate',
+      provider: 'aws',
+      scope_id: 'acme-test',
+      first_query: 'Add a bucket',
+      workspace: { uri: REPOSITORY, root_path: 'live/a..b' },
+      current_status: 'started',
+      in_flight: true,
+      is_blocked: false,
+      history: null,
+    })
+    expect(session.rounds).toHaveLength(1)
+    expect(session.rounds[0].statuses).toMatchObject([{ status: 'started', message: null }])
+  })
+
+  it('queues the round', async () => {
+    const { session_id } = await (await post(first)).json()
+    const [job] = await core.database.sql`
+      SELECT data FROM pgboss.job WHERE name = 'rounds'
+      AND (data->>'round_id')::int = (SELECT r.id FROM rounds r JOIN sessions s ON s.id = r.session_id WHERE s.uuid = ${session_id})`
+    expect(job).toBeDefined()
+  })
+
+  it.each([
+    ['every cloud', { engine_providers: 'kubernetes' }],
+    ['a user name in the URI', { repo_uri: REPOSITORY.replace('https://', 'https://ada@') }],
+    ['null for absent keys', { iac_path: null, session_id: null }],
+    ['an empty path', { iac_path: '' }],
+    ['keys that mean nothing here', { is_partial: 'perhaps', other: 1 }],
+    ['a request of blanks', { q: '  ' }],
+    ['a long request', { q: 'x'.repeat(100_000) }],
+    ['a scope of 1016 characters outside the basic plane', { scope_id: '𝒳'.repeat(1016) }],
+  ])('accepts %s', async (_, changes) => {
+    expect((await post({ ...first, ...changes })).status).toBe(202)
+  })
+
+  it('takes the repository root when no path or an empty one is given', async () => {
+    for (const iac_path of [undefined, null, '']) {
+      const { session_id } = await (await post({ ...first, iac_path })).json()
+      expect((await detail(session_id)).workspace.root_path).toBeNull()
+    }
+  })
+
+  it('refuses a repository that cannot be listed, and opens no session', async () => {
+    const before = await total()
+    for (const repo_uri of ['https://git.example.com/acme/denied.git', 'https://git.example.com/acme/unknown.git']) {
+      const answer = await post({ ...first, repo_uri })
+      expect([answer.status, await answer.json()]).toEqual([400, { detail: UNREACHABLE }])
+    }
+    expect(await total()).toBe(before)
+  })
+})
+
+describe('body rules', () => {
+  it('asks for the request text', async () => {
+    const { q, ...rest } = first
+    expect(await problems(rest)).toEqual(['body.q: Field required'])
+    expect(await problems({ ...first, q: '' })).toEqual(['body.q: String should have at least 1 character'])
+    expect(await problems({ ...first, q: null })).toEqual(['body.q: Input should be a valid string'])
+    expect(q).toBeDefined()
+  })
+
+  it.each([
+    'https://',
+    'https:///x',
+    'https:git.example.com/x',
+    'https:\\\\git.example.com\\x',
+    'http://git.example.com/x',
+    'ssh://git@git.example.com/x',
+    'git@git.example.com:acme/x.git',
+    'git://git.example.com/x',
+    'file:///srv/x',
+    '/srv/x',
+    './x',
+    'git.example.com/x',
+    'https://git.example.com/a b',
+    'https://git.example\n.com/x',
+  ])('refuses the address %j without contact', async (repo_uri) => {
+    const [text] = await problems({ ...first, repo_uri })
+    expect(text).toMatch(/^body\.repo_uri: Value error, .*https:\/\//)
+    expect(outside).toEqual([])
+  })
+
+  it.each(['https://user:secret@git.example.com/x', 'https://user:@git.example.com/x', 'https://:@git.example.com/x', 'https://user%3Apw@git.example.com/x'])(
+    'refuses the secret in %j and does not repeat it',
+    async (repo_uri) => {
+      const answer = await post({ ...first, repo_uri, q: undefined })
+      expect(answer.status).toBe(422)
+      const text = await answer.text()
+      expect(text).toContain('must not embed a password or token')
+      expect(text).not.toContain('git.example.com')
+      expect(JSON.stringify(core.log)).not.toContain('user:secret')
+    },
+  )
+
+  it.each([
+    ['no scope', { scope_id: null }, 'body: Value error, First call (repo_uri) requires `scope_id`.'],
+    ['no provider', { engine_providers: undefined }, 'body: Value error, First call (repo_uri) requires `engine_providers`.'],
+    ['neither', { scope_id: null, engine_providers: null }, 'body: Value error, First call (repo_uri) requires `engine_providers`.'],
+    ['an empty scope', { scope_id: '' }, 'body.scope_id: String should have at least 1 character'],
+    ['a scope too long to store', { scope_id: 'x'.repeat(1017) }, 'body.scope_id: String should have at most 1016 characters'],
+    ['another cloud', { engine_providers: 'ibm' }, "body.engine_providers: Input should be 'azure', 'gcp', 'aws', 'oci' or 'kubernetes'"],
+    ['no session and no repository', { repo_uri: null }, 'body: Value error, Exactly one of `repo_uri` or `session_id` must be provided.'],
+    [
+      'both',
+      { session_id: '5f0c3b0e-8f57-4a52-9f0b-0d9f3c1f7a11' },
+      'body: Value error, Exactly one of `repo_uri` or `session_id` must be provided.',
+    ],
+  ])('refuses %s', async (_, changes, text) => {
+    expect(await problems({ ...first, ...changes })).toEqual([text])
+  })
+
+  it.each(['/infra', '../x', 'a/../b', 'a/..', '..'])('refuses the path %j', async (iac_path) => {
+    expect(await problems({ ...first, iac_path })).toEqual([
+      "body.iac_path: Value error, iac_path must be a repo-relative path (not absolute) and must not contain '..' segments",
+    ])
+  })
+
+  it('refuses backslashes, NUL characters and lone surrogates', async () => {
+    expect((await post({ ...first, iac_path: 'a\\b' })).status).toBe(422)
+    expect((await post({ ...first, iac_path: 'a\0b' })).status).toBe(422)
+    expect((await post({ ...first, q: 'a\0b' })).status).toBe(422)
+    expect(await problems({ ...first, q: '\ud800' })).toEqual([
+      'body.q: Input should be a valid string, unable to parse raw data as a unicode string',
+    ])
+  })
+
+  it('reports bad fields together and rules over several fields only when all are good', async () => {
+    expect(await problems({ q: '', session_id: 'x', iac_path: '/a' })).toEqual([
+      'body.q: String should have at least 1 character',
+      "body.iac_path: Value error, iac_path must be a repo-relative path (not absolute) and must not contain '..' segments",
+      'body.session_id: Input should be a valid UUID, unable to parse the string as a UUID',
+    ])
+  })
+
+  it('shows where and what, as far as it may be shown', async () => {
+    const answer = await post({ scope_id: 'x', repo_uri: 'https://user:secret@h/x' })
+    expect((await answer.json()).detail).toEqual([
+      { type: 'missing', loc: ['body', 'q'], msg: 'Field required', input: { scope_id: 'x', repo_uri: null } },
+      { type: 'value_error', loc: ['body', 'repo_uri'], msg: expect.stringMatching(/^Value error, /), input: null, ctx: { error: {} } },
+    ])
+    const missing = await post({ q: 'x' })
+    expect((await missing.json()).detail).toEqual([
+      {
+        type: 'value_error',
+        loc: ['body'],
+        msg: 'Value error, Exactly one of `repo_uri` or `session_id` must be provided.',
+        input: { q: 'x' },
+        ctx: { error: {} },
+      },
+    ])
+  })
+})
+
+describe('iteration', () => {
+  const finished = async (status: 'completed' | 'uncompleted' | 'failed', query = 'first') => {
+    const uuid = await openSession(core.context, me, { query })
+    await (await runRound(core.context, uuid)).finish(status, 'over')
+    return uuid
+  }
+
+  it.each(['completed', 'uncompleted'] as const)('opens a round on a session that ended %s', async (status) => {
+    const uuid = await finished(status)
+    const answer = await post({ session_id: uuid.toUpperCase(), q: 'more' })
+    expect([answer.status, await answer.json()]).toEqual([202, { session_id: uuid }])
+    const session = await detail(uuid)
+    expect(session).toMatchObject({ first_query: 'first', current_status: 'started', in_flight: true })
+    expect(session.rounds.map(({ number, query }: { number: number; query: string }) => [number, query])).toEqual([
+      [1, 'first'],
+      [2, 'more'],
+    ])
+    expect(outside).toEqual([])
+  })
+
+  it('is accepted and changes nothing while a round runs or after a failed one', async () => {
+    const running = await openSession(core.context, me)
+    const failed = await finished('failed')
+    for (const uuid of [running, failed]) {
+      const before = await detail(uuid, true)
+      const answer = await post({ session_id: uuid, q: 'more' })
+      expect([answer.status, await answer.json()]).toEqual([202, { session_id: uuid }])
+      expect(await detail(uuid, true)).toEqual(before)
+    }
+  })
+
+  it('lets one of many simultaneous requests through', async () => {
+    const uuid = await finished('completed')
+    const answers = await Promise.all(Array.from({ length: 8 }, (_, index) => post({ session_id: uuid, q: `request ${index}` })))
+    expect(answers.map(({ status }) => status)).toEqual(Array(8).fill(202))
+    expect((await detail(uuid)).rounds).toHaveLength(2)
+  })
+
+  it('ignores scope and provider, refuses a path', async () => {
+    const uuid = await finished('completed')
+    expect((await post({ session_id: uuid, q: 'x', scope_id: 'other', engine_providers: 'gcp' })).status).toBe(202)
+    expect(await detail(uuid)).toMatchObject({ scope_id: 'acme-test', provider: 'aws' })
+    expect(await problems({ session_id: uuid, q: 'x', iac_path: 'live' })).toEqual([
+      'body: Value error, iac_path is set only on the first call; iteration calls inherit it from the session.',
+    ])
+  })
+
+  it('answers 404 for an unknown session and 403 for that of another user, panel admin or not', async () => {
+    const unknown = crypto.randomUUID()
+    const missing = await post({ session_id: unknown, q: 'x' })
+    expect([missing.status, await missing.json()]).toEqual([404, { detail: `Session ${unknown} not found.` }])
+    const other = await createUser(core.database.sql, 'other')
+    const foreign = await openSession(core.context, other.id)
+    const refused = await post({ session_id: foreign, q: 'x' })
+    expect([refused.status, await refused.json()]).toEqual([403, { detail: 'Not the session owner' }])
+  })
+})

@@ -1,0 +1,218 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { PlatformError } from '../../src/errors.ts'
+import { createTestCore, type TestCore } from '../helpers/core.ts'
+
+let core: TestCore
+beforeAll(async () => {
+  core = await createTestCore()
+})
+afterAll(() => core.close())
+
+const get = (path: string, headers?: Record<string, string>) => core.call('GET', path, { headers })
+
+describe('paths', () => {
+  it.each(['/api/v1/auth/config', '/v1/auth/config'])('serves %s', async (path) => {
+    const answer = await get(path)
+    expect(answer.status).toBe(200)
+    expect(answer.headers.get('content-type')).toMatch(/^application\/json/)
+  })
+
+  it.each(['/api/v1/nope', '/', '/api', '/api/api/v1/users/me', '/api/v1/events/subscribe', '/api/v1/admin/nope/'])(
+    'answers 404 for %s',
+    async (path) => {
+      const answer = await get(path)
+      expect([answer.status, await answer.json()]).toEqual([404, { detail: 'Not Found' }])
+    },
+  )
+
+  it.each([
+    ['DELETE', '/api/v1/users/me', 'GET'],
+    ['GET', '/api/v1/iac/generate', 'POST'],
+    ['HEAD', '/api/v1/users/me', 'GET'],
+    ['DELETE', '/api/v1/sessions', 'GET'],
+    ['POST', '/v1/repository/pr', 'PUT'],
+    ['OPTIONS', '/api/v1/repository/parse', 'POST'],
+    ['POST', '/api/v1/events/subscribe/x', 'GET'],
+    ['POST', '/healthz', 'GET, HEAD'],
+  ])('answers 405 for %s %s', async (method, path, allow) => {
+    const answer = await core.call(method, path)
+    expect([answer.status, answer.headers.get('allow')]).toEqual([405, allow])
+    expect(await answer.text()).toBe(method === 'HEAD' ? '' : '{"detail":"Method Not Allowed"}')
+  })
+
+  it('redirects the form with a trailing slash, with its query', async () => {
+    const answer = await get('/api/v1/sessions/list/?page=2')
+    expect([answer.status, answer.headers.get('location')]).toEqual([307, '/api/v1/sessions/list?page=2'])
+    const body = await core.call('POST', '/v1/iac/generate/', { json: {} })
+    expect([body.status, body.headers.get('location')]).toEqual([307, '/v1/iac/generate'])
+  })
+
+  it('redirects nowhere else', async () => {
+    for (const path of ['//evil.example/', '/evil/', '//evil.example/api/v1/users/me/']) expect((await get(path)).status).toBe(404)
+  })
+})
+
+describe('cross-origin requests', () => {
+  const ORIGIN = 'http://localhost'
+  const preflight = (origin: string, method = 'POST') =>
+    core.call('OPTIONS', '/api/v1/iac/generate', {
+      headers: { origin, 'access-control-request-method': method, 'access-control-request-headers': 'authorization, x-other' },
+    })
+
+  it('answers the preflight of a configured origin', async () => {
+    const answer = await preflight(ORIGIN)
+    expect([answer.status, await answer.text()]).toEqual([200, 'OK'])
+    expect(Object.fromEntries(answer.headers)).toMatchObject({
+      'access-control-allow-origin': ORIGIN,
+      'access-control-allow-credentials': 'true',
+      'access-control-allow-methods': expect.stringContaining('PATCH'),
+      'access-control-allow-headers': 'authorization, x-other',
+      vary: 'Origin',
+    })
+  })
+
+  it.each(['http://localhost:3000', 'https://localhost', 'http://evil.example', 'null', 'http://localhost.evil.example'])(
+    'refuses the preflight of %s',
+    async (origin) => {
+      const answer = await preflight(origin)
+      expect([answer.status, await answer.text()]).toEqual([400, 'Disallowed CORS origin'])
+      expect(answer.headers.has('access-control-allow-origin')).toBe(false)
+      expect(answer.headers.get('vary')).toBe('Origin')
+    },
+  )
+
+  it('marks simple answers, errors included', async () => {
+    for (const path of ['/api/v1/auth/config', '/api/v1/nope', '/api/v1/sessions?id=x']) {
+      const answer = await get(path, { origin: ORIGIN })
+      expect(answer.headers.get('access-control-allow-origin')).toBe(ORIGIN)
+      expect(answer.headers.get('vary')).toBe('Origin')
+      expect((await get(path, { origin: 'http://evil.example' })).headers.has('access-control-allow-origin')).toBe(false)
+      expect((await get(path)).headers.has('access-control-allow-origin')).toBe(false)
+    }
+  })
+
+  it('takes a configured list instead of the default', async () => {
+    const app = await core.another({ yaml: 'http: { cors_origins: ["https://a.example", "https://b.example"] }' })
+    const allowed = async (origin: string) =>
+      (await app.request('/api/v1/auth/config', { headers: { origin } })).headers.get('access-control-allow-origin')
+    expect(await allowed('https://b.example')).toBe('https://b.example')
+    expect(await allowed(ORIGIN)).toBeNull()
+  })
+})
+
+describe('bodies', () => {
+  const send = (body: BodyInit, headers: Record<string, string> = { 'content-type': 'application/json' }) =>
+    core.app.request('/api/v1/repository/parse', { method: 'POST', body, headers })
+
+  it('refuses more than 10 MiB, announced or not', async () => {
+    const big = 'x'.repeat(10 * 1024 * 1024)
+    const announced = await send('{}', { 'content-type': 'application/json', 'content-length': String(11 * 1024 * 1024) })
+    const sent = await send(JSON.stringify({ repo_uri: big }))
+    for (const answer of [announced, sent]) {
+      expect(answer.status).toBe(413)
+      expect((await answer.json()).detail).toContain('10 MiB')
+    }
+  })
+
+  it('says where malformed JSON is, and not what it holds', async () => {
+    const answer = await send('{"repo_uri": "https://u:secret@h/x", }')
+    expect(answer.status).toBe(422)
+    const text = await answer.text()
+    expect(JSON.parse(text).detail).toMatchObject([{ type: 'json_invalid', loc: ['body', expect.any(Number)], msg: 'JSON decode error' }])
+    expect(text).not.toContain('secret')
+  })
+
+  it.each([
+    ['no body', '', { 'content-type': 'application/json' }, 'missing'],
+    ['null', 'null', { 'content-type': 'application/json' }, 'missing'],
+    ['an array', '[]', { 'content-type': 'application/json' }, 'model_attributes_type'],
+    ['a text', '"x"', { 'content-type': 'application/json' }, 'model_attributes_type'],
+    ['another content type', '{"repo_uri":"https://h/x"}', { 'content-type': 'text/plain' }, 'model_attributes_type'],
+  ])('refuses %s', async (_, body, headers, type) => {
+    const answer = await send(body, headers)
+    expect([answer.status, (await answer.json()).detail]).toMatchObject([422, [{ type, loc: ['body'] }]])
+  })
+
+  it('takes JSON under its other names', async () => {
+    for (const type of ['application/problem+json', 'Application/JSON; charset=utf-8']) {
+      const answer = await send('{}', { 'content-type': type })
+      expect((await answer.json()).detail[0].loc).toEqual(['body', 'repo_uri'])
+    }
+  })
+
+  it('answers 400 when the bytes are no UTF-8', async () => {
+    const answer = await send(new Uint8Array([0x7b, 0x22, 0xff, 0x22, 0x7d]))
+    expect([answer.status, await answer.json()]).toEqual([400, { detail: 'There was an error parsing the body' }])
+  })
+
+  it('does not fall for keys of the prototype', async () => {
+    const answer = await send('{"__proto__": {"repo_uri": "https://h/x"}, "constructor": 1}')
+    expect((await answer.json()).detail).toMatchObject([{ type: 'missing', loc: ['body', 'repo_uri'] }])
+  })
+})
+
+describe('unexpected errors', () => {
+  it('answers one text and logs the rest with the id of the request', async () => {
+    const app = await core.another({
+      context: {
+        storage: Object.defineProperty({ ...core.context.storage }, 'metadata_prefix', {
+          get: () => {
+            throw new Error('password is hunter2')
+          },
+        }),
+      },
+    })
+    const answer = await app.request('/api/v1/auth/config', { headers: { 'x-request-id': 'abc-1' } })
+    expect([answer.status, await answer.text()]).toEqual([500, '{"detail":"Internal Server Error"}'])
+    expect(answer.headers.get('x-request-id')).toBe('abc-1')
+    expect(core.log.find(({ message }) => message === 'unexpected error')).toMatchObject({
+      request_id: 'abc-1',
+      error: { message: 'password is hunter2' },
+    })
+  })
+
+  it('shows texts of the domain and keeps their causes', async () => {
+    const app = await core.another({
+      context: {
+        storage: Object.defineProperty({ ...core.context.storage }, 'metadata_prefix', {
+          get: () => {
+            throw new PlatformError('Unavailable', 503, 'Storage is away.', { cause: new Error('10.0.0.7 refused') })
+          },
+        }),
+      },
+    })
+    const answer = await app.request('/api/v1/auth/config')
+    expect([answer.status, await answer.text()]).toEqual([503, '{"detail":"Storage is away."}'])
+  })
+
+  it('gives every request an id and refuses odd ones', async () => {
+    const answer = await get('/api/v1/auth/config', { 'x-request-id': 'a b"c' })
+    expect(answer.headers.get('x-request-id')).toMatch(/^[0-9a-f-]{36}$/)
+  })
+})
+
+describe('health', () => {
+  it('is alive and ready', async () => {
+    expect(await (await get('/healthz')).json()).toEqual({ status: 'ok' })
+    const ready = await get('/readyz')
+    expect([ready.status, await ready.json()]).toEqual([
+      200,
+      { status: 'ok', parts: { database: 'ok', cache: 'ok', queue: 'ok' } },
+    ])
+  })
+
+  it('names the part that fails, and waits for none', async () => {
+    const cache = { ...core.context.cache, ping: () => new Promise<void>(() => {}) }
+    const queue = { ...core.context.queue, healthy: () => Promise.reject(new Error('gone')) }
+    const app = await core.another({ context: { cache, queue } })
+    const answer = await app.request('/readyz')
+    expect([answer.status, await answer.json()]).toEqual([
+      503,
+      { status: 'unavailable', parts: { database: 'ok', cache: 'failed', queue: 'failed' } },
+    ])
+  })
+
+  it('is not part of the API', async () => {
+    expect((await get('/api/healthz')).status).toBe(404)
+  })
+})
