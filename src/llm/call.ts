@@ -6,7 +6,8 @@ import { inferenceError, redact } from './errors.ts'
 import { learnUnsupported } from './unsupported.ts'
 
 const ATTEMPTS = 4
-const MAX_WAIT_MS = 60_000
+/** A longer `Retry-After` is cut to this. */
+const MAX_WAIT_MS = 300_000
 
 export interface CallOptions<Answer> {
   /** Asked before each attempt, so that entries of one name share the retries. */
