@@ -69,6 +69,27 @@ describe('masking', () => {
     expect(secretsOf(await load(FILE, SECRETS)).sort()).toEqual([...literals].sort())
   })
 
+  test.each([
+    ['postgresql://platform@db/x', 'postgresql://platform@db/x', []],
+    ['postgresql://u:pw@db/x', 'postgresql://u:***@db/x', ['pw']],
+    ['postgresql://u:p@ss:w@db/x', 'postgresql://u:***@db/x', ['p@ss:w']],
+    ['postgresql://db/x?user=u&password=pw', 'postgresql://db/x?user=u&password=***', ['pw']],
+    ['postgresql://db/x', 'postgresql://db/x', []],
+  ])('database %s', async (url, shown, secrets) => {
+    const config = await load('storage: {provider: S3}', { PLATFORM_SQL_DATABASE_URL: url })
+    expect(at(maskedConfig(config), 'database.url')).toBe(shown)
+    expect(secretsOf(config).filter((secret) => !['iac-token', 'anthropic-key'].includes(secret))).toEqual(secrets)
+  })
+
+  test.each([
+    ['redis://:pw@cache', 'redis://***@cache'],
+    ['rediss://default:pw@cache', 'rediss://default:***@cache'],
+    ['https://default:pw@cache', 'https://default:***@cache'],
+    ['https://token@cache', 'https://***@cache'],
+  ])('cache %s', async (url, shown) => {
+    expect(at(maskedConfig(await load(null, { PLATFORM_REDIS_URL: url })), 'redis.url')).toBe(shown)
+  })
+
   test('unset secrets are no secrets', async () => {
     expect(secretsOf(await load('storage: {provider: S3}', { ANTHROPIC_API_KEY: '' })).sort()).toEqual(['iac-token', 'pg-secret'])
   })
