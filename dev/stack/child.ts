@@ -1,0 +1,98 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { createWriteStream, mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { PROJECT_ROOT } from './data-folder.ts'
+
+/** A process of the stack, in a process group of its own so that only the launcher's signals reach it. */
+export interface Child {
+  readonly name: string
+  readonly pid: number
+  /** What it wrote last, oldest first. */
+  lastLines(count?: number): string[]
+  /** Resolves with a description when the process ends. */
+  readonly ended: Promise<string>
+  /** Resolves with the first line that `found` accepts; rejects when the process ends before. */
+  line(found: (line: string) => boolean): Promise<string>
+  /** SIGTERM, after the limit SIGKILL for the whole group. */
+  stop(limit_ms: number): Promise<void>
+}
+
+const KEPT_LINES = 60
+
+export function startChild(options: {
+  name: string
+  args: string[]
+  env: Record<string, string | undefined>
+  /** Whole output goes to `<log_folder>/<name>.log`. */
+  log_folder: string
+  on_line: (line: string) => void
+}): Child {
+  const { name } = options
+  mkdirSync(options.log_folder, { recursive: true })
+  const log = createWriteStream(join(options.log_folder, `${name}.log`), { mode: 0o600 })
+  log.on('error', () => {})
+  const process_ = spawn(process.execPath, options.args, {
+    cwd: PROJECT_ROOT,
+    env: options.env,
+    detached: true,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  const kept: string[] = []
+  const waiting = new Set<(line: string) => void>()
+  const take = (line: string) => {
+    kept.push(line)
+    if (kept.length > KEPT_LINES) kept.shift()
+    log.write(`${line}\n`)
+    for (const listener of [...waiting]) listener(line)
+    options.on_line(line)
+  }
+  for (const stream of [process_.stdout, process_.stderr]) createInterface({ input: stream }).on('line', take)
+  const ended = ending(process_, () => log.end())
+  const line: Child['line'] = (found) =>
+    new Promise((resolve, reject) => {
+      const early = kept.find(found)
+      if (early !== undefined) return resolve(early)
+      const listener = (text: string) => {
+        if (!found(text)) return
+        waiting.delete(listener)
+        resolve(text)
+      }
+      waiting.add(listener)
+      void ended.then((how) => reject(new Error(`${name} ${how}`)))
+    })
+  return {
+    name,
+    pid: process_.pid ?? 0,
+    lastLines: (count = 15) => kept.slice(-count),
+    ended,
+    line,
+    stop: (limit_ms) => stop(process_, ended, limit_ms),
+  }
+}
+
+function ending(process_: ChildProcess, after: () => void): Promise<string> {
+  return new Promise((resolve) => {
+    process_.once('error', (error) => resolve(`could not be started: ${error.message}`))
+    // `close` comes after the last output.
+    process_.once('close', (code, signal) => {
+      after()
+      resolve(signal ? `was ended by ${signal}` : `ended with exit code ${code}`)
+    })
+  })
+}
+
+async function stop(process_: ChildProcess, ended: Promise<string>, limit_ms: number): Promise<void> {
+  if (process_.pid === undefined || process_.exitCode !== null || process_.signalCode !== null) return
+  process_.kill('SIGTERM')
+  const timer = new AbortController()
+  const late = sleep(limit_ms, 'late', { signal: timer.signal }).catch(() => '')
+  if ((await Promise.race([ended, late])) === 'late') {
+    try {
+      process.kill(-process_.pid, 'SIGKILL')
+    } catch {}
+    await ended
+  }
+  timer.abort()
+}

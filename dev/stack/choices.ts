@@ -1,0 +1,102 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { parse } from 'yaml'
+import { PROJECT_ROOT } from './data-folder.ts'
+
+type Env = Record<string, string | undefined>
+export type Document = Record<string, unknown>
+
+/** Which services are the operator's own; everything else is embedded. */
+export interface Choices {
+  /** Values under the generated ones: the operator's file, else the shipped one. */
+  base: Document
+  database: boolean
+  cache: boolean
+  /** Fields of `storage` for a real bucket; null: embedded store. */
+  storage: Document | null
+  /** Fields of `llm` for a real model; null: the scripted model. */
+  llm: Document | null
+  git: boolean
+}
+
+const set = (env: Env, name: string): string => env[name]?.trim() ?? ''
+const section = (document: Document, name: string): Document => {
+  const value = document[name]
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Document) : {}
+}
+const nameIn = (document: Document, field: string, fallback: string): string =>
+  typeof document[field] === 'string' && document[field] !== '' ? document[field] : fallback
+
+/**
+ * Reads the operator's file and variables.
+ * @param embedded true: every service is embedded whatever is set
+ * Errors: `PLATFORM_CONFIG` names a file that is no YAML mapping or cannot be read.
+ */
+export async function readChoices(env: Env, embedded: boolean): Promise<Choices> {
+  const shipped = await readDocument(join(PROJECT_ROOT, 'config/platform.yaml'))
+  const own_path = set(env, 'PLATFORM_CONFIG')
+  const own = own_path ? await readDocument(own_path) : null
+  const base = own ?? shipped
+  if (embedded) return { base, database: false, cache: false, storage: null, llm: null, git: false }
+  const git = section(base, 'git')
+  return {
+    base,
+    database: set(env, nameIn(section(base, 'database'), 'platform_database_url_env', 'PLATFORM_SQL_DATABASE_URL')) !== '',
+    cache: set(env, nameIn(section(base, 'redis'), 'redis_url_env', 'PLATFORM_REDIS_URL')) !== '',
+    storage: ownStorage(env, own),
+    llm: ownModel(env, own),
+    git: set(env, nameIn(git, 'pat_user_env', 'GIT_USER')) !== '' && set(env, nameIn(git, 'pat_token_env', 'GIT_TOKEN')) !== '',
+  }
+}
+
+async function readDocument(path: string): Promise<Document> {
+  let value: unknown
+  try {
+    value = parse(await readFile(path, 'utf8'))
+  } catch (error) {
+    throw new Error(
+      `The configuration file ${path} cannot be used: ${error instanceof Error ? error.message.split('\n')[0] : 'unknown error'}`,
+    )
+  }
+  if (value === null || value === undefined) return {}
+  if (typeof value !== 'object' || Array.isArray(value)) throw new Error(`The configuration file ${path} must hold a mapping.`)
+  return value as Document
+}
+
+function ownStorage(env: Env, own: Document | null): Document | null {
+  const endpoint_url = set(env, 'PLATFORM_STORAGE_ENDPOINT_URL')
+  if (endpoint_url) {
+    const public_endpoint_url = set(env, 'PLATFORM_STORAGE_PUBLIC_ENDPOINT_URL') || endpoint_url
+    const region = set(env, 'PLATFORM_STORAGE_REGION')
+    return { provider: 'BUNDLED', endpoint_url, public_endpoint_url, ...(region && { region }) }
+  }
+  const { provider, endpoint_url: configured } = section(own ?? {}, 'storage')
+  return provider !== undefined || configured !== undefined ? {} : null
+}
+
+/** Default models of a provider whose key is set and that nobody chose a model for. */
+const BY_KEY: Record<string, { model: string; small_model: string }> = {
+  ANTHROPIC_API_KEY: { model: 'anthropic/claude-sonnet-5', small_model: 'anthropic/claude-haiku-4-5' },
+  OPENAI_API_KEY: { model: 'openai/gpt-5.2', small_model: 'openai/gpt-5-mini' },
+}
+
+function ownModel(env: Env, own: Document | null): Document | null {
+  const model = set(env, 'PLATFORM_LLM_MODEL')
+  if (model) return { model, small_model: set(env, 'PLATFORM_LLM_SMALL_MODEL') || model, model_list: [] }
+  if (section(own ?? {}, 'llm').model !== undefined) return {}
+  const key = Object.keys(BY_KEY).find((name) => set(env, name) !== '')
+  return key ? { ...BY_KEY[key], model_list: [] } : null
+}
+
+/** The names of the variables that decide, for `--help`. */
+export const CHOICE_HELP = `Instead of the embedded service a real one is used when its variables are set:
+  PLATFORM_SQL_DATABASE_URL          PostgreSQL
+  PLATFORM_REDIS_URL                 redis://, rediss:// or the https:// address of an Upstash database
+  PLATFORM_STORAGE_ENDPOINT_URL      S3-compatible store, with BUNDLED_ACCESS_KEY and BUNDLED_SECRET_KEY;
+                                     also PLATFORM_STORAGE_PUBLIC_ENDPOINT_URL, PLATFORM_STORAGE_REGION
+  ANTHROPIC_API_KEY, OPENAI_API_KEY  model of that provider; PLATFORM_LLM_MODEL (<provider>/<model-id>)
+                                     and PLATFORM_LLM_SMALL_MODEL choose another one
+  GIT_USER and GIT_TOKEN             the git host of git.provider (default github.com)
+  PLATFORM_CONFIG                    a configuration file: its values lie under the addresses of the
+                                     embedded services; with storage.provider or storage.endpoint_url
+                                     in it its storage is used, with llm.model its models`

@@ -1,0 +1,96 @@
+import { join } from 'node:path'
+import { stringify } from 'yaml'
+import { readText, writeAtomically } from '../files.ts'
+import type { GitHost } from '../git-host/start.ts'
+import { MODEL } from '../scripted-model/start.ts'
+import type { Choices, Document } from './choices.ts'
+import type { StackSecrets } from './secrets.ts'
+
+/** Addresses of the embedded services; null where a real one is used. */
+export interface Embedded {
+  database_url: string | null
+  cache_url: string | null
+  object_store_url: string | null
+  git_host: GitHost | null
+  model_url: string | null
+  iac_url: string
+}
+
+const merged = (base: unknown, over: Document): Document => ({ ...(typeof base === 'object' && base !== null ? base : {}), ...over })
+
+/** The configuration of core and worker: the base with the addresses of this stack over it. */
+export function configurationDocument(choices: Choices, embedded: Embedded, folder: string): Document {
+  const { base } = choices
+  const { object_store_url, git_host, model_url } = embedded
+  const model = `openai/${MODEL}`
+  const storage = object_store_url
+    ? { provider: 'BUNDLED', endpoint_url: object_store_url, public_endpoint_url: object_store_url, ...STORE_KEYS }
+    : (choices.storage ?? {})
+  const git = git_host
+    ? {
+        provider: 'GITHUB',
+        base_url: git_host.url,
+        api_url: git_host.api_url,
+        ca_file: git_host.ca_file,
+        allow_private_hosts: [git_host.host],
+        pat_user_env: 'GIT_USER',
+        pat_token_env: 'GIT_TOKEN',
+      }
+    : {}
+  const services = typeof base.services === 'object' && base.services !== null ? (base.services as Document) : {}
+  return {
+    ...base,
+    services: { ...services, iac: merged(services.iac, { endpoint: embedded.iac_url, token_env: 'PLATFORM_IAC_TOKEN' }) },
+    llm: merged(base.llm, model_url ? { model, small_model: model, web_search_model: '', model_list: [] } : (choices.llm ?? {})),
+    paths: merged(base.paths, { upload_folder: join(folder, 'workspaces') }),
+    storage: merged(base.storage, storage),
+    git: merged(base.git, git),
+    ...(embedded.database_url && { database: merged(base.database, { platform_database_url_env: 'PLATFORM_SQL_DATABASE_URL' }) }),
+    ...(embedded.cache_url && { redis: merged(base.redis, { redis_url_env: 'PLATFORM_REDIS_URL' }) }),
+  }
+}
+
+const STORE_KEYS = { region: 'us-east-1', access_key_env: 'BUNDLED_ACCESS_KEY', secret_key_env: 'BUNDLED_SECRET_KEY' }
+
+/** Writes the file that core and worker read and answers its path. */
+export async function writeConfiguration(document: Document, folder: string): Promise<string> {
+  const path = join(folder, 'platform.yaml')
+  await writeAtomically(path, `# Written at each start of the embedded stack.\n${stringify(document)}`)
+  return path
+}
+
+/** Variables of the child processes beside those of the shell. */
+export async function childVariables(
+  shell: Record<string, string | undefined>,
+  options: { embedded: Embedded; secrets: StackSecrets; config_path: string; folder: string },
+): Promise<Record<string, string>> {
+  const { embedded, secrets } = options
+  const no_proxy = [shell.NO_PROXY ?? shell.no_proxy, '127.0.0.1', 'localhost'].filter(Boolean).join(',')
+  return {
+    PLATFORM_CONFIG: options.config_path,
+    PLATFORM_HOST: '127.0.0.1',
+    PLATFORM_IAC_TOKEN: secrets.iac_token,
+    NO_PROXY: no_proxy,
+    no_proxy,
+    ...(embedded.database_url && { PLATFORM_SQL_DATABASE_URL: embedded.database_url }),
+    ...(embedded.cache_url && { PLATFORM_REDIS_URL: embedded.cache_url }),
+    ...(embedded.object_store_url && { BUNDLED_ACCESS_KEY: secrets.object_access_key, BUNDLED_SECRET_KEY: secrets.object_secret_key }),
+    ...(embedded.model_url && { OPENAI_API_KEY: 'scripted', OPENAI_BASE_URL: `${embedded.model_url}/v1` }),
+    ...(embedded.git_host && {
+      GIT_USER: GIT_USER,
+      GIT_TOKEN: secrets.git_token,
+      NODE_EXTRA_CA_CERTS: await authorities(shell.NODE_EXTRA_CA_CERTS, embedded.git_host, options.folder),
+    }),
+  }
+}
+
+export const GIT_USER = 'sample-user'
+
+/** The sample host's authority, joined with what the shell trusts already. */
+async function authorities(existing: string | undefined, host: GitHost, folder: string): Promise<string> {
+  const more = existing ? await readText(existing) : null
+  if (more === null) return host.ca_file
+  const path = join(folder, 'authorities.pem')
+  await writeAtomically(path, `${more.trimEnd()}\n${host.ca_pem}`, 0o644)
+  return path
+}

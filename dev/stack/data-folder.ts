@@ -1,0 +1,120 @@
+import { closeSync, mkdirSync, openSync, readFileSync, renameSync, rmSync, writeFileSync, writeSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { identify, isAlive, isGroupAlive, signalGroup } from '../../sidecars/iac/process-identity.ts'
+
+export const PROJECT_ROOT = fileURLToPath(new URL('../../', import.meta.url))
+
+/** Where the stack keeps its data unless told otherwise; git ignores it. */
+export const dataFolder = (given?: string): string => resolve(PROJECT_ROOT, given?.trim() || '.platform')
+
+export interface ProcessRecord {
+  name: string
+  pid: number
+  /** Start of the process as the kernel counts it: a reused number is another process. */
+  started: string
+}
+
+/** Who runs the stack of a folder, and what it started. */
+export interface StackRecord {
+  owner: ProcessRecord
+  children: ProcessRecord[]
+  /** Set once everything is ready. */
+  ready: ReadyStack | null
+}
+export interface ReadyStack {
+  url: string
+  git_host: { url: string; repositories: string[] } | null
+  model: { name: string; scripted: boolean }
+  engine: { name: string; version: string }
+}
+
+const recordFile = (folder: string) => join(folder, 'stack.json')
+
+/** What is recorded for the folder; null when nothing is, or nothing that can be read. */
+export function readRecord(folder: string): StackRecord | null {
+  try {
+    return JSON.parse(readFileSync(recordFile(folder), 'utf8')) as StackRecord
+  } catch {
+    return null
+  }
+}
+
+/** The stack that runs on the folder right now, ready or not. */
+export function runningStack(folder: string): StackRecord | null {
+  const record = readRecord(folder)
+  return record && isAlive(record.owner) ? record : null
+}
+
+export class FolderInUse extends Error {}
+
+export interface Ownership {
+  addChild(name: string, pid: number): void
+  removeChild(pid: number): void
+  markReady(ready: ReadyStack): void
+  release(): void
+}
+
+/**
+ * Takes the folder for this process; what a killed predecessor left running is ended first.
+ * Errors: `FolderInUse` when another living process holds it.
+ */
+export async function takeFolder(folder: string, say: (line: string) => void): Promise<Ownership> {
+  mkdirSync(folder, { recursive: true, mode: 0o755 })
+  const record: StackRecord = { owner: { name: 'launcher', ...identify(process.pid) }, children: [], ready: null }
+  for (let attempt = 0; !create(folder, record); attempt++) {
+    const holder = readRecord(folder)
+    if (holder && isAlive(holder.owner))
+      throw new FolderInUse(
+        `The stack already runs on ${folder} (process ${holder.owner.pid}${holder.ready ? `, ${holder.ready.url}` : ''}). Stop it first, or choose another folder with --data.`,
+      )
+    if (attempt > 2) throw new FolderInUse(`The folder ${folder} cannot be taken: ${recordFile(folder)} keeps coming back.`)
+    if (holder) await endLeftovers(holder.children, say)
+    rmSync(recordFile(folder), { force: true })
+  }
+  const save = () => {
+    writeFileSync(`${recordFile(folder)}.tmp`, JSON.stringify(record, null, 1), { mode: 0o600 })
+    renameSync(`${recordFile(folder)}.tmp`, recordFile(folder))
+  }
+  return {
+    addChild: (name, pid) => {
+      record.children.push({ name, ...identify(pid) })
+      save()
+    },
+    removeChild: (pid) => {
+      record.children = record.children.filter((child) => child.pid !== pid)
+      save()
+    },
+    markReady: (ready) => {
+      record.ready = ready
+      save()
+    },
+    release: () => rmSync(recordFile(folder), { force: true }),
+  }
+}
+
+/** False when the file is there already: creation is the lock. */
+function create(folder: string, record: StackRecord): boolean {
+  try {
+    const file = openSync(recordFile(folder), 'wx', 0o600)
+    writeSync(file, JSON.stringify(record))
+    closeSync(file)
+    return true
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false
+    throw error
+  }
+}
+
+const PATIENCE_MS = 10_000
+
+/** Ends recorded processes that still live, and only those: a number that was given away since is left alone. */
+async function endLeftovers(children: readonly ProcessRecord[], say: (line: string) => void): Promise<void> {
+  const left = children.filter((child) => isGroupAlive(child))
+  if (left.length === 0) return
+  say(`ending what an earlier run left behind: ${left.map((child) => `${child.name} (${child.pid})`).join(', ')}`)
+  for (const child of left) signalGroup(child.pid, 'SIGTERM')
+  for (const end = Date.now() + PATIENCE_MS; Date.now() < end && left.some((child) => isGroupAlive(child)); ) await sleep(25)
+  for (const child of left.filter((child) => isGroupAlive(child))) signalGroup(child.pid, 'SIGKILL')
+}

@@ -1,0 +1,15 @@
+import { randomBytes } from 'node:crypto'
+import { join } from 'node:path'
+import { readText, writeAtomically } from '../files.ts'
+
+const NAMES = ['object_access_key', 'object_secret_key', 'cache_token', 'iac_token', 'git_token'] as const
+export type StackSecrets = Record<(typeof NAMES)[number], string>
+
+/** Made once a folder, readable by its owner only: state and sessions outlive a restart and so do their keys. */
+export async function loadSecrets(folder: string): Promise<StackSecrets> {
+  const file = join(folder, 'secrets.json')
+  const known = JSON.parse((await readText(file)) ?? '{}') as Partial<StackSecrets>
+  const secrets = Object.fromEntries(NAMES.map((name) => [name, known[name] || randomBytes(20).toString('hex')])) as StackSecrets
+  if (NAMES.some((name) => !known[name])) await writeAtomically(file, JSON.stringify(secrets, null, 1))
+  return secrets
+}

@@ -1,0 +1,261 @@
+import { readFileSync } from 'node:fs'
+import { mkdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { identify, isAlive } from '../../sidecars/iac/process-identity.ts'
+import { startCache } from '../cache.ts'
+import { type GitHost, startGitHost } from '../git-host/start.ts'
+import { startObjectStore } from '../object-store.ts'
+import { type RunningPostgres, startPostgres } from '../postgres.ts'
+import { MODEL, startScriptedModel } from '../scripted-model/start.ts'
+import { type Child, startChild } from './child.ts'
+import { type Choices, readChoices } from './choices.ts'
+import { childVariables, configurationDocument, type Embedded, GIT_USER, writeConfiguration } from './configuration.ts'
+import { type Ownership, PROJECT_ROOT, type ReadyStack, takeFolder } from './data-folder.ts'
+import { corePort, loadPorts, type Ports } from './ports.ts'
+import { loadSecrets, type StackSecrets } from './secrets.ts'
+
+export interface StackOptions {
+  /** Absolute path. */
+  folder: string
+  env: Record<string, string | undefined>
+  /** Uses no real service whatever is set. */
+  embedded?: boolean
+  /** One raw line of a child process, or of the launcher under the name `stack`. */
+  on_line?: (name: string, line: string) => void
+  /** Gives up the start; what runs by then is stopped. */
+  signal?: AbortSignal
+}
+
+export interface Stack extends ReadyStack {
+  /** What is embedded and where it listens. */
+  addresses: Embedded
+  choices: Choices
+  git_credentials: { user: string; token: string } | null
+  children: readonly { name: string; pid: number }[]
+  /** Resolves with a text when a process of the stack ended by itself; everything has been stopped by then. */
+  failed: Promise<string>
+  stop(): Promise<void>
+}
+
+type Closer = () => Promise<void>
+
+/**
+ * Starts the embedded services, then iac sidecar, worker and core as processes of their own, and waits
+ * until all are ready. Whatever fails, everything started is stopped again.
+ * Errors: folder in use, busy port, a process that ends during the start (with its last lines).
+ */
+export async function startStack(options: StackOptions): Promise<Stack> {
+  const say = (line: string) => options.on_line?.('stack', line)
+  const choices = await readChoices(options.env, options.embedded ?? false)
+  const port = await corePort(options.env.PLATFORM_PORT, say)
+  const ownership = await takeFolder(options.folder, say)
+  const closers: Closer[] = [async () => ownership.release()]
+  const stop = once(async () => {
+    for (const close of closers.splice(0).reverse()) await close().catch((error: unknown) => say(`while stopping: ${String(error)}`))
+  })
+  try {
+    const ports = await loadPorts(options.folder, say)
+    const secrets = await loadSecrets(options.folder)
+    const { embedded, database } = await startServices(options.folder, choices, secrets, ports, closers)
+    options.signal?.throwIfAborted()
+    const processes = await startProcesses(options, { choices, secrets, embedded, port, ownership, closers })
+    const ready: ReadyStack = {
+      url: `http://127.0.0.1:${port}`,
+      git_host: embedded.git_host && { url: embedded.git_host.url, repositories: embedded.git_host.repositories },
+      model: embedded.model_url ? { name: MODEL, scripted: true } : { name: modelName(choices), scripted: false },
+      engine: await engineOf(embedded.iac_url, secrets.iac_token),
+    }
+    ownership.markReady(ready)
+    return {
+      ...ready,
+      addresses: embedded,
+      choices,
+      git_credentials: embedded.git_host && { user: GIT_USER, token: secrets.git_token },
+      children: processes.map(({ name, pid }) => ({ name, pid })),
+      failed: firstDeath(database ? [...processes, database] : processes, stop),
+      stop,
+    }
+  } catch (error) {
+    await stop()
+    throw error
+  }
+}
+
+/** The servers, side by side; each is closed again when another one fails. */
+async function startServices(folder: string, choices: Choices, secrets: StackSecrets, ports: Ports, closers: Closer[]) {
+  const opened = async <T>(wanted: boolean, start: () => Promise<T>, close: (server: T) => Promise<void>): Promise<T | null> => {
+    if (!wanted) return null
+    const server = await start()
+    closers.push(() => close(server))
+    return server
+  }
+  const keys = { access_key: secrets.object_access_key, secret_key: secrets.object_secret_key, data_dir: join(folder, 'objects') }
+  const host = { data_dir: join(folder, 'git-host'), user: GIT_USER, token: secrets.git_token }
+  const results = await Promise.allSettled([
+    opened(
+      !choices.database,
+      () => startPostgres({ data_dir: join(folder, 'postgres') }),
+      (server) => server.stop(),
+    ),
+    opened(!choices.cache, () => ports.stable('cache', (port) => startCache({ port, token: secrets.cache_token })), closeIt),
+    opened(!choices.storage, () => ports.stable('object store', (port) => startObjectStore({ port, ...keys })), closeIt),
+    opened<GitHost>(!choices.git, () => ports.stable('git host', (port) => startGitHost({ port, ...host })), closeIt),
+    opened(!choices.llm, () => ports.stable('model', (port) => startScriptedModel({ port })), closeIt),
+    ports.reserve('iac sidecar'),
+  ])
+  const [database, cache, objects, git_host, model, iac_port] = results.map((result) => {
+    if (result.status === 'rejected') throw result.reason
+    return result.value
+  }) as Settled<typeof results>
+  const embedded: Embedded = {
+    database_url: database?.url ?? null,
+    cache_url: cache?.platform_url ?? null,
+    object_store_url: objects?.url ?? null,
+    git_host,
+    model_url: model?.url ?? null,
+    iac_url: `http://127.0.0.1:${iac_port}`,
+  }
+  return { embedded, database: database && watchDatabase(database, closers) }
+}
+type Settled<T> = { -readonly [K in keyof T]: T[K] extends PromiseSettledResult<infer Value> ? Value : never }
+const closeIt = (server: { close(): Promise<void> }) => server.close()
+
+interface Parts {
+  choices: Choices
+  secrets: StackSecrets
+  embedded: Embedded
+  port: number
+  ownership: Ownership
+  closers: Closer[]
+}
+
+/** Seconds a process gets for its own orderly end. */
+const LIMITS_MS = { iac: 15_000, worker: 12_000, core: 12_000 }
+const START_LIMIT_MS = 60_000
+
+async function startProcesses(options: StackOptions, parts: Parts): Promise<Child[]> {
+  const { folder, env } = options
+  const config_path = await writeConfiguration(configurationDocument(parts.choices, parts.embedded, folder), folder)
+  const variables = await childVariables(env, { embedded: parts.embedded, secrets: parts.secrets, config_path, folder })
+  const home = join(folder, 'home')
+  for (const path of [home, join(folder, 'workspaces')]) await mkdir(path, { recursive: true })
+  const started: Child[] = []
+  const start = (name: keyof typeof LIMITS_MS, args: string[], extra: Record<string, string>) => {
+    const on_line = (line: string) => options.on_line?.(name, line)
+    const child = startChild({ name, args, env: { ...env, ...variables, ...extra }, log_folder: join(folder, 'logs'), on_line })
+    if (child.pid > 0) parts.ownership.addChild(name, child.pid)
+    started.push(child)
+    return child
+  }
+  parts.closers.push(async () => {
+    const stop = (names: string[]) =>
+      started.filter((child) => names.includes(child.name)).map((child) => child.stop(LIMITS_MS[child.name as 'iac']))
+    await Promise.all(stop(['core', 'worker']))
+    await Promise.all(stop(['iac']))
+  })
+  const main = (path: string) => join(PROJECT_ROOT, path)
+  const iac_port = new URL(parts.embedded.iac_url).port
+  const iac = start('iac', [main('sidecars/main.ts'), 'iac'], {
+    PLATFORM_PORT: iac_port,
+    IAC_DATA_DIR: join(folder, 'iac'),
+    IAC_STOP_GRACE_SECONDS: '5',
+  })
+  // The worker writes git settings of its own: they must not end up in the operator's home.
+  const worker = start('worker', [main('pipeline/main.ts')], { HOME: home })
+  const core = start('core', [main('routes/main.ts')], { PLATFORM_PORT: String(parts.port) })
+  await Promise.all([
+    answers(iac, `${parts.embedded.iac_url}/healthz`, options.signal),
+    withinLimit(
+      worker,
+      worker.line((line) => line.includes('"worker ready"')),
+      options.signal,
+    ),
+    answers(core, `http://127.0.0.1:${parts.port}/readyz`, options.signal),
+  ])
+  return started
+}
+
+/** The database server is no child of this process: it is looked at once a second. */
+function watchDatabase({ pid, data_dir }: RunningPostgres, closers: Closer[]): Watched {
+  const identity = identify(pid)
+  const ended = new Promise<string>((resolve) => {
+    const timer = setInterval(() => {
+      if (!isAlive(identity)) resolve('ended')
+    }, 1_000)
+    closers.push(async () => clearInterval(timer))
+  })
+  const log = () => readFileSync(join(data_dir, 'server.log'), 'utf8').trimEnd().split('\n')
+  return { name: 'database', ended, lastLines: (count = 15) => log().slice(-count) }
+}
+
+/** Asks until the address answers 200; the end of the process or a minute ends the waiting. */
+async function answers(child: Child, url: string, cancel: AbortSignal | undefined): Promise<void> {
+  const poll = async (signal: AbortSignal) => {
+    while (!signal.aborted) {
+      const response = await fetch(url, { signal: AbortSignal.timeout(2_000) }).catch(() => null)
+      await response?.body?.cancel()
+      if (response?.ok) return
+      await sleep(40)
+    }
+  }
+  const giveUp = new AbortController()
+  await withinLimit(child, poll(giveUp.signal), cancel).finally(() => giveUp.abort())
+}
+
+async function withinLimit(child: Child, ready: Promise<unknown>, cancel: AbortSignal | undefined): Promise<void> {
+  const timer = new AbortController()
+  const signal = cancel ? AbortSignal.any([timer.signal, cancel]) : timer.signal
+  const late = sleep(START_LIMIT_MS, `is not ready after ${START_LIMIT_MS / 1000} s`, { signal }).catch(
+    () => 'was stopped before it was ready',
+  )
+  const outcome = await Promise.race([ready.then(() => null).catch((error: Error) => error.message), child.ended, late])
+  timer.abort()
+  cancel?.throwIfAborted()
+  if (outcome !== null) throw new ProcessFailed(child, outcome)
+}
+
+type Watched = Pick<Child, 'name' | 'ended' | 'lastLines'>
+
+/** Its text names the process and ends with what it wrote last. */
+export class ProcessFailed extends Error {
+  constructor(child: Watched, how: string) {
+    super([`The process ${child.name} ${how.replace(`${child.name} `, '')}.`, ...child.lastLines().map((line) => `  ${line}`)].join('\n'))
+  }
+}
+
+/** Stops everything as soon as one process ends by itself. */
+function firstDeath(children: readonly Watched[], stop: Closer & { running(): boolean }): Promise<string> {
+  return new Promise((resolve) => {
+    for (const child of children)
+      void child.ended.then(async (how) => {
+        if (stop.running()) return
+        const text = new ProcessFailed(child, how).message
+        await stop()
+        resolve(text)
+      })
+  })
+}
+
+function once(work: Closer): Closer & { running(): boolean } {
+  let running: Promise<void> | null = null
+  const run = () => {
+    running ??= work()
+    return running
+  }
+  return Object.assign(run, { running: () => running !== null })
+}
+
+async function engineOf(iac_url: string, token: string): Promise<{ name: string; version: string }> {
+  const response = await fetch(`${iac_url}/v1/engine`, {
+    headers: { authorization: `Bearer ${token}` },
+    signal: AbortSignal.timeout(5_000),
+  })
+  const body = (await response.json()) as { name?: string; version?: string }
+  return { name: body.name ?? 'unknown', version: body.version ?? 'unknown' }
+}
+
+const modelName = (choices: Choices): string => {
+  const base = choices.base.llm as { model?: string } | undefined
+  return String(choices.llm?.model ?? base?.model ?? 'as configured')
+}

@@ -1,0 +1,107 @@
+import { relative } from 'node:path'
+import { parseArgs } from 'node:util'
+import { EXAMPLES } from './scripted-model/recordings.ts'
+import { CHOICE_HELP } from './stack/choices.ts'
+import { dataFolder } from './stack/data-folder.ts'
+import { readable } from './stack/log-lines.ts'
+import { type Stack, startStack } from './stack/start-stack.ts'
+
+const HELP = `Starts the whole platform on this machine: stores, git host, model, iac sidecar, worker, core.
+
+Usage: npm start [-- options]
+
+  --embedded     use embedded services only, whatever variables are set
+  --data <dir>   folder of all data (default .platform)
+  --help
+
+Needs git and an engine (tofu or terraform) on PATH; IAC_BINARY names another one, IAC_DOWNLOAD=true
+lets the iac sidecar fetch a pinned release. PLATFORM_PORT sets the core's port (default 8000, or the
+next free one).
+
+${CHOICE_HELP}
+
+Ctrl-C stops everything; data stays in the folder.`
+
+const colours = process.stdout.isTTY && !process.env.NO_COLOR
+const started = performance.now()
+
+/** What to open and what to type. */
+function welcome(stack: Stack, folder: string): string {
+  const { addresses } = stack
+  const rows: [string, string][] = [
+    ['core', `${stack.url}   (documentation: ${stack.url}/api/docs)`],
+    ['database', addresses.database_url ? addresses.database_url.replace(/:[^:@/]+@/, ':***@') : 'yours'],
+    ['object store', addresses.object_store_url ?? 'yours'],
+    ['cache', addresses.cache_url ? addresses.cache_url.replace(/:[^:@/]+@/, ':***@') : 'yours'],
+    [
+      'git host',
+      addresses.git_host ? `${addresses.git_host.url}   (certificate authority: ${relative('', addresses.git_host.ca_file)})` : 'yours',
+    ],
+    ['model', stack.model.scripted ? `${stack.model.name}: plays recorded requests, no real model is asked` : stack.model.name],
+    ['engine', `${stack.engine.name} ${stack.engine.version}   (iac sidecar: ${addresses.iac_url})`],
+    ['data', relative('', folder) || folder],
+  ]
+  const [repository] = addresses.git_host?.repositories ?? []
+  return [
+    '',
+    `Platform: everything is ready after ${((performance.now() - started) / 1000).toFixed(1)} s.`,
+    '',
+    ...rows.map(([name, value]) => `  ${name.padEnd(14)}${value}`),
+    ...(addresses.git_host ? ['', 'Sample repositories:', ...addresses.git_host.repositories.map((url) => `  ${url}`)] : []),
+    '',
+    'Try in another terminal:',
+    '  npm run demo',
+    ...curl(stack.url, repository ?? 'https://<host>/<owner>/<repository>.git'),
+    '',
+    'Ctrl-C stops everything.',
+    '',
+  ].join('\n')
+}
+
+function curl(url: string, repo_uri: string): string[] {
+  const body = { q: EXAMPLES[0], repo_uri, scope_id: '123456789012', engine_providers: 'aws' }
+  return [`  curl -s ${url}/api/v1/iac/generate -H 'content-type: application/json' -d '${JSON.stringify(body)}'`]
+}
+
+async function main(): Promise<number> {
+  const { values } = parseArgs({
+    options: { embedded: { type: 'boolean' }, data: { type: 'string' }, help: { type: 'boolean', short: 'h' } },
+  })
+  if (values.help) {
+    console.log(HELP)
+    return 0
+  }
+  const folder = dataFolder(values.data)
+  const cancel = new AbortController()
+  const interrupted = new Promise<void>((resolve) => {
+    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
+      process.on(signal, () => {
+        if (cancel.signal.aborted) process.exit(130)
+        console.log(`\n${signal}: stopping, once more to stop at once`)
+        cancel.abort()
+        resolve()
+      })
+  })
+  const on_line = (name: string, line: string) => {
+    const text = readable(name, line, colours)
+    if (text !== null) console.log(text)
+  }
+  const stack = await startStack({ folder, env: process.env, embedded: values.embedded, on_line, signal: cancel.signal })
+  console.log(welcome(stack, folder))
+  const failure = await Promise.race([stack.failed, interrupted.then(() => null)])
+  if (failure !== null) {
+    console.error(`\n${failure}\n\nEverything else has been stopped.`)
+    return 1
+  }
+  await stack.stop()
+  console.log('stopped')
+  return 0
+}
+
+try {
+  process.exitCode = await main()
+} catch (error) {
+  const aborted = error instanceof Error && error.name === 'AbortError'
+  if (!aborted) console.error(error instanceof Error ? error.message : error)
+  process.exitCode = aborted ? 130 : 1
+}
