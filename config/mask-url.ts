@@ -4,20 +4,19 @@ const SECRET_PARAMETER = /([?&][^=&#]*(?:password|passwd|token|secret|key|sig)[^
 /** The address without user and password, for texts that quote it. */
 export const withoutUserinfo = (url: string) => url.replace(USERINFO, '$1')
 
-/** User and secret of an address. HTTP services take a token in the place of the user; elsewhere a lone user is a name. */
-function credentials(scheme: string, userinfo: string): { user: string; secret: string } {
+/** The part of the user information that may be shown, and the secret after it. HTTP services take a token as a lone user. */
+function split(scheme: string, userinfo: string): { shown: string; secret: string } {
   const colon = userinfo.indexOf(':')
-  if (colon !== -1) return { user: userinfo.slice(0, colon), secret: userinfo.slice(colon + 1) }
-  return /^https?:/i.test(scheme) ? { user: '', secret: userinfo } : { user: userinfo, secret: '' }
+  if (colon !== -1) return { shown: userinfo.slice(0, colon + 1), secret: userinfo.slice(colon + 1) }
+  return /^https?:/i.test(scheme) ? { shown: '', secret: userinfo } : { shown: userinfo, secret: '' }
 }
 
 /** The address with its password, or the token in its place, as `***`; so are query parameters that look like credentials. */
 export function maskUrl(url: string): string {
   return url
     .replace(USERINFO, (_all, scheme: string, userinfo: string) => {
-      const { user, secret } = credentials(scheme, userinfo)
-      const hidden = secret === '' ? '' : '***'
-      return `${scheme}${user}${user !== '' && secret !== '' ? ':' : ''}${hidden}@`
+      const { shown, secret } = split(scheme, userinfo)
+      return `${scheme}${shown}${secret === '' ? '' : '***'}@`
     })
     .replace(SECRET_PARAMETER, '$1***')
 }
@@ -25,7 +24,7 @@ export function maskUrl(url: string): string {
 /** What `maskUrl` hides, as written and decoded. */
 export function secretsInUrl(url: string): string[] {
   const [, scheme = '', userinfo = ''] = USERINFO.exec(url) ?? []
-  const hidden = [credentials(scheme, userinfo).secret]
+  const hidden = [split(scheme, userinfo).secret]
   for (const [parameter, start = ''] of url.matchAll(SECRET_PARAMETER)) hidden.push(parameter.slice(start.length))
   return hidden.filter((secret) => secret !== '').flatMap((secret) => [secret, decoded(secret)])
 }

@@ -82,7 +82,7 @@ describe('masking', () => {
   })
 
   test.each([
-    ['redis://:pw@cache', 'redis://***@cache'],
+    ['redis://:pw@cache', 'redis://:***@cache'],
     ['rediss://default:pw@cache', 'rediss://default:***@cache'],
     ['https://default:pw@cache', 'https://default:***@cache'],
     ['https://token@cache', 'https://***@cache'],
