@@ -1,3 +1,4 @@
+import * as v from 'valibot'
 import { internal } from '../../errors.ts'
 import { type Fetch, send } from '../../http/outbound.ts'
 
@@ -41,15 +42,18 @@ export function instanceCredentials(fetcher: Fetch, now: () => Date): Credential
   }
 }
 
+const filled = v.pipe(v.string(), v.nonEmpty())
+const roleAnswer = v.object({
+  AccessKeyId: filled,
+  SecretAccessKey: filled,
+  Token: filled,
+  Expiration: v.pipe(v.string(), v.isoTimestamp()),
+})
+
 function parseCredentials(text: string): { credentials: S3Credentials; expires: number } {
-  const answer: unknown = JSON.parse(text)
-  const field = (name: string) => {
-    const value = typeof answer === 'object' && answer !== null ? Reflect.get(answer, name) : undefined
-    if (typeof value !== 'string' || value === '') throw new Error(`instance metadata has no ${name}`)
-    return value
-  }
+  const answer = v.parse(roleAnswer, JSON.parse(text))
   return {
-    credentials: { access_key: field('AccessKeyId'), secret_key: field('SecretAccessKey'), session_token: field('Token') },
-    expires: Date.parse(field('Expiration')),
+    credentials: { access_key: answer.AccessKeyId, secret_key: answer.SecretAccessKey, session_token: answer.Token },
+    expires: Date.parse(answer.Expiration),
   }
 }
