@@ -1,0 +1,194 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { ModeHandler } from '../../pipeline/run.ts'
+import { runRound } from '../../pipeline/run-round.ts'
+import { badRequest, LeaseLost } from '../../src/errors.ts'
+import { OutboundError } from '../../src/http/outbound.ts'
+import { STOPPING } from '../../src/queue/types.ts'
+import { loadAggregate } from '../../src/sessions/load-aggregate.ts'
+import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts'
+import { claimOf, createSession, lapseLease, verbContext } from '../sessions/fixtures.ts'
+import { allModes, fakeFrame, runContext } from './frame.ts'
+
+let db: TestDatabase
+let verbs: ReturnType<typeof verbContext>
+beforeAll(async () => {
+  db = await createTestDatabase()
+  verbs = verbContext(db.sql)
+})
+afterAll(() => db.drop())
+
+const never = new AbortController().signal
+
+async function run(handler: ModeHandler, options: { signal?: AbortSignal; frame?: ReturnType<typeof fakeFrame>; query?: string } = {}) {
+  const uuid = await createSession(verbs, { query: options.query ?? 'do it' })
+  const fake = options.frame ?? fakeFrame()
+  const round_id = (await detail(uuid)).rounds[0]?.id ?? 0
+  const context = runContext(db.sql, verbs.log, verbs.queue)
+  await runRound(context, round_id, allModes(handler), options.signal ?? never, fake.frame)
+  return { uuid, fake, session: await detail(uuid) }
+}
+
+async function detail(uuid: string) {
+  const session = await loadAggregate(verbs, uuid, { include_history: true })
+  if (!session) throw new Error('no session')
+  return session
+}
+const statuses = (session: Awaited<ReturnType<typeof detail>>) => session.rounds[0]?.statuses.map((row) => [row.status, row.message])
+
+describe('runRound', () => {
+  it('ends a completed round with the name of the operation and saves what the run collected', async () => {
+    const { uuid, fake, session } = await run(async (round) => {
+      await round.setStatus('filtering', 'looking')
+      round.conversation.push({ user: 'q', assistant: 'a' })
+      round.observe({
+        type: 'inference',
+        chain: 'IAC_GENERATOR',
+        model: 'openai/x',
+        usage: { input_tokens: 5, cached_tokens: 1, output_tokens: 2 },
+        duration_ms: 40,
+        finish: 'stop',
+      })
+      return { status: 'completed' }
+    })
+    expect(session).toMatchObject({ in_flight: false, current_status: 'completed', history: [{ user: 'q', assistant: 'a' }] })
+    expect(statuses(session)).toEqual([
+      ['started', null],
+      ['filtering', 'looking'],
+      ['completed', 'GENERATE'],
+    ])
+    expect(fake.state).toEqual({ opened: 1, disposed: 1 })
+    expect(fake.told).toEqual([])
+    const [row] = await db.sql`SELECT r.usage, s.last_commit FROM rounds r JOIN sessions s ON s.id = r.session_id WHERE s.uuid = ${uuid}`
+    expect(row?.last_commit).toBe('head-1')
+    expect(row?.usage).toMatchObject({ input_tokens: 5, output_tokens: 2, chains: { IAC_GENERATOR: { calls: 1 } } })
+  })
+
+  it('keeps the text of a declined round', async () => {
+    const { session } = await run(async (round) => {
+      round.conversation.push({ user: 'q', assistant: 'That is not ours.' })
+      return { status: 'uncompleted', message: 'That is not ours.' }
+    })
+    expect(statuses(session)?.at(-1)).toEqual(['uncompleted', 'That is not ours.'])
+  })
+
+  it('shows the text of a fault of the platform, saves the history and tells about it', async () => {
+    const { uuid, fake, session } = await run(async (round) => {
+      round.conversation.push({ user: 'q', assistant: 'half' })
+      throw badRequest('Validation loop exceeded.', new Error('detail'))
+    })
+    expect(session).toMatchObject({ in_flight: false, current_status: 'failed', history: [{ user: 'q', assistant: 'half' }] })
+    expect(statuses(session)?.at(-1)).toEqual(['failed', 'runner failed: Validation loop exceeded.'])
+    expect(fake.told.map(({ session: { uuid: id }, message }) => [id, message])).toEqual([
+      [uuid, 'runner failed: Validation loop exceeded.'],
+    ])
+    expect(fake.state.disposed).toBe(1)
+  })
+
+  it.each([
+    new TypeError('secret path /srv/x'),
+    new OutboundError('timeout', 'no answer within 5 s'),
+    'a string',
+  ])('keeps the text of %s in the log', async (fault) => {
+    const before = verbs.lines.length
+    const { session } = await run(() => Promise.reject(fault))
+    expect(statuses(session)?.at(-1)).toEqual([
+      'failed',
+      'runner failed: an unexpected error occurred; the log of the worker has the details.',
+    ])
+    const text = fault instanceof Error ? fault.message : fault
+    expect(JSON.stringify(verbs.lines.slice(before))).toContain(text)
+  })
+
+  it('fails the round when there is no working copy', async () => {
+    const fake = fakeFrame()
+    fake.frame.openWorkspace = () => Promise.reject(badRequest("iac_path 'x' is not a directory inside the repository"))
+    const { session } = await run(async () => ({ status: 'completed' }), { frame: fake })
+    expect(statuses(session)?.at(-1)).toEqual(['failed', "runner failed: iac_path 'x' is not a directory inside the repository"])
+  })
+
+  it('hands the round back when the worker stops', async () => {
+    const stop = new AbortController()
+    const { uuid, fake, session } = await run(
+      async (round) => {
+        round.conversation.push({ user: 'lost', assistant: 'lost' })
+        stop.abort(STOPPING)
+        round.signal.throwIfAborted()
+        return { status: 'completed' }
+      },
+      { signal: stop.signal },
+    )
+    expect(session).toMatchObject({ in_flight: true, current_status: 'started', history: [] })
+    expect(fake.told).toEqual([])
+    expect(fake.state.disposed).toBe(1)
+    expect(await claimOf(db.sql, uuid)).toMatchObject({ attempt: 2, interruptions: 0 })
+  })
+
+  it('ends a round that was done when the worker stopped', async () => {
+    const stop = new AbortController()
+    const handler: ModeHandler = async () => {
+      stop.abort(STOPPING)
+      return { status: 'completed' }
+    }
+    const { session } = await run(handler, { signal: stop.signal })
+    expect(session.current_status).toBe('completed')
+  })
+
+  it('stops and writes nothing once another worker has the round', async () => {
+    const fake = fakeFrame()
+    let reason: unknown
+    const { uuid, session } = await run(
+      async (round) => {
+        await lapseLease(db.sql, round.round.id)
+        await claimOf(db.sql, round.round.session.uuid)
+        await new Promise((resolve) => round.signal.addEventListener('abort', resolve))
+        reason = round.signal.reason
+        throw new Error('cancelled in the middle')
+      },
+      { frame: fake },
+    )
+    expect(reason).toBeInstanceOf(LeaseLost)
+    expect(session).toMatchObject({ uuid, in_flight: true })
+    expect(statuses(session)?.map(([status]) => status)).toEqual(['started', 'started'])
+    expect(fake.told).toEqual([])
+    expect(fake.state.disposed).toBe(1)
+  })
+
+  it('does not run a finished round a second time', async () => {
+    const { fake, session } = await run(async () => ({ status: 'completed' }))
+    await runRound(
+      runContext(db.sql, verbs.log, verbs.queue),
+      session.rounds[0]?.id ?? 0,
+      allModes(() => Promise.reject()),
+      never,
+      fake.frame,
+    )
+    expect(fake.state.opened).toBe(1)
+    expect(await detail(session.uuid)).toEqual(session)
+  })
+
+  it('writes the end although the connection broke in the middle', async () => {
+    const locked = Promise.withResolvers<void>()
+    const { session } = await run(async () => {
+      void db.sql.begin(async (tx) => {
+        await tx`LOCK TABLE statuses IN ACCESS EXCLUSIVE MODE`
+        locked.resolve()
+        while ((await cutWaiting()) === 0) await tx`SELECT pg_sleep(0.01)`
+      })
+      await locked.promise
+      return { status: 'completed' }
+    })
+    expect(statuses(session)).toEqual([
+      ['started', null],
+      ['completed', 'GENERATE'],
+    ])
+    expect(verbs.lines.map((line) => line.message)).toContain('the end of the round could not be written yet')
+  })
+})
+
+/** Ends connections that wait for a lock on the statuses, and says how many. */
+async function cutWaiting(): Promise<number> {
+  const cut = await db.sql`
+    SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+    WHERE datname = current_database() AND wait_event_type = 'Lock' AND query LIKE '%INTO statuses%'`
+  return cut.length
+}
