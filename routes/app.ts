@@ -26,6 +26,7 @@ export function createApp(context: CoreContext): Hono<AppEnv> {
   app.use(async (c, next) => {
     c.set('platform', platform)
     c.header('x-content-type-options', 'nosniff')
+    c.header('cache-control', 'no-store')
     await next()
   })
   app.use(requestLog, cors)

@@ -1,0 +1,60 @@
+import { exportJWK, generateKeyPair, type JWK, type JWTPayload, SignJWT } from 'jose'
+import { HttpResponse, http, type RequestHandler } from 'msw'
+
+export interface Issuer {
+  url: string
+  /** Discovery and key set, for msw. */
+  handlers: RequestHandler[]
+  /** What was asked, in order: `discovery`, `keys`. */
+  asked: string[]
+  /** Published keys; replace them to rotate. */
+  keys: JWK[]
+  /** While true everything answers 503. */
+  down: boolean
+  /** A token for this subject; undefined claims are left out. */
+  token(subject: string, claims?: JWTPayload, options?: { kid?: string; alg?: string }): Promise<string>
+  /** Makes another key pair, publishes it and signs with it from now on. */
+  rotate(kid: string): Promise<void>
+}
+
+/** An identity provider with one RSA key, client id `core`. */
+export async function createIssuer(url = 'https://issuer.example.org'): Promise<Issuer> {
+  let signing: CryptoKey
+  let current = ''
+  const rotate = async (kid: string) => {
+    const pair = await generateKeyPair('RS256', { extractable: true })
+    signing = pair.privateKey
+    current = kid
+    issuer.keys = [{ ...(await exportJWK(pair.publicKey)), kid, alg: 'RS256', use: 'sig' }]
+  }
+  const answer = (what: string, body: () => object) => () => {
+    issuer.asked.push(what)
+    return issuer.down ? new HttpResponse(null, { status: 503 }) : HttpResponse.json(body())
+  }
+  const issuer: Issuer = {
+    url,
+    asked: [],
+    keys: [],
+    down: false,
+    handlers: [
+      http.get(
+        `${url}/.well-known/openid-configuration`,
+        answer('discovery', () => ({ issuer: url, jwks_uri: `${url}/keys` })),
+      ),
+      http.get(
+        `${url}/keys`,
+        answer('keys', () => ({ keys: issuer.keys })),
+      ),
+    ],
+    token: (subject, claims = {}, options = {}) => {
+      const now = Math.floor(Date.now() / 1000)
+      const payload = { iss: url, sub: subject, aud: 'core', iat: now, exp: now + 300, ...claims }
+      return new SignJWT(JSON.parse(JSON.stringify(payload)))
+        .setProtectedHeader({ alg: options.alg ?? 'RS256', kid: options.kid ?? current })
+        .sign(signing)
+    },
+    rotate,
+  }
+  await rotate('first')
+  return issuer
+}
