@@ -28,6 +28,8 @@ export interface EngineCommand {
 }
 
 const SIZE_CHECK_MS = 500
+/** A killed process ends as soon as the kernel lets it. */
+const KILLED_WITHIN_MS = 5000
 
 /**
  * Runs one command in a process group of its own and answers its exit code (128 + n after signal n).
@@ -58,7 +60,8 @@ async function supervise(command: EngineCommand, out: number, err: number): Prom
     await exited.catch(() => undefined)
     throw new JobFault(500, 'The engine could not be started.')
   }
-  command.on_started(identify(pid))
+  const identity = identify(pid)
+  command.on_started(identity)
   let fault: JobFault | null = null
   let killer: NodeJS.Timeout | undefined
   const stop = (reason: JobFault) => {
@@ -85,7 +88,7 @@ async function supervise(command: EngineCommand, out: number, err: number): Prom
   )
   try {
     const [code, by] = await exited
-    signalGroup(pid, 'SIGKILL')
+    if (signalGroup(pid, 'SIGKILL')) await groupEnd(identity, KILLED_WITHIN_MS)
     if (!fault && (await exceeds())) fault = tooMuch(command.max_bytes)
     if (fault) throw fault
     return code ?? 128 + (by ? constants.signals[by] : 0)
@@ -100,16 +103,22 @@ async function supervise(command: EngineCommand, out: number, err: number): Prom
 const tooMuch = (max_bytes: number) => new JobFault(500, `The engine wrote more than ${max_bytes} bytes of output.`)
 
 /**
- * Ends what a crashed service left running: interrupt, then kill after the grace. It is no child of
- * this process, so its end has to be looked for.
+ * Ends what a crashed service left running: interrupt, then kill after the grace.
  */
 export async function stopLeftover(leader: ProcessIdentity, grace_ms: number): Promise<void> {
   if (!isGroupAlive(leader)) return
   signalGroup(leader.pid, 'SIGINT')
-  const until = Date.now() + grace_ms
-  while (Date.now() < until) {
-    if (!isGroupAlive(leader)) return
-    await new Promise((resolve) => setTimeout(resolve, 100))
-  }
+  if (await groupEnd(leader, grace_ms)) return
   signalGroup(leader.pid, 'SIGKILL')
+  await groupEnd(leader, KILLED_WITHIN_MS)
+}
+
+/** True when the group is gone within `ms`. Its members are no children of this process: their end has to be looked for. */
+async function groupEnd(leader: ProcessIdentity, ms: number): Promise<boolean> {
+  const until = performance.now() + ms
+  for (let pause = 5; isGroupAlive(leader); pause = Math.min(pause * 2, 100)) {
+    if (performance.now() >= until) return false
+    await new Promise((resolve) => setTimeout(resolve, pause))
+  }
+  return true
 }

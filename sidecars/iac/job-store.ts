@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { renameSync, writeFileSync } from 'node:fs'
 import { mkdir, open, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { JobRecord } from './types.ts'
@@ -7,6 +8,8 @@ import type { JobRecord } from './types.ts'
 export interface JobStore {
   /** Replaces the record as a whole: a reader never sees half of one. */
   save(record: JobRecord): Promise<void>
+  /** The same before it returns: no crash may come between an engine's start and its entry. */
+  saveNow(record: JobRecord): void
   loadAll(): Promise<JobRecord[]>
   remove(job_id: string): Promise<void>
   output(job_id: string): { stdout: string; stderr: string }
@@ -20,6 +23,11 @@ export async function openJobStore(folder: string): Promise<JobStore> {
       const temporary = file(record.job_id, `${randomUUID()}.tmp`)
       await writeFile(temporary, JSON.stringify(record), { mode: 0o600 })
       await rename(temporary, file(record.job_id, 'json'))
+    },
+    saveNow(record) {
+      const temporary = file(record.job_id, `${randomUUID()}.tmp`)
+      writeFileSync(temporary, JSON.stringify(record), { mode: 0o600 })
+      renameSync(temporary, file(record.job_id, 'json'))
     },
     async loadAll() {
       const names = await readdir(folder)

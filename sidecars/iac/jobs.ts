@@ -97,22 +97,24 @@ export class JobService {
   async #run(record: JobRecord, request: JobRequest): Promise<void> {
     const { store, execute } = this.#options
     let current: JobRecord = { ...record, status: 'running', started_at: this.#options.now().toISOString() }
-    let saving = Promise.resolve()
     const update = (change: Partial<JobRecord>) => {
       current = { ...current, ...change }
-      const snapshot = current
-      this.#records.set(snapshot.job_id, snapshot)
-      saving = saving.then(() => store.save(snapshot))
-      saving.catch(() => undefined)
+      this.#records.set(current.job_id, current)
+      store.saveNow(current)
+    }
+    const on_started = (identity: ProcessIdentity) => {
+      try {
+        update({ process: identity })
+      } catch (error) {
+        // The engine runs already: it may end, only a crash of this service would not find it again.
+        this.#options.log.error('job record not written', { job_id: record.job_id, error })
+      }
     }
     try {
       update({})
-      const signal = this.#stopping.signal
-      const exit_code = await execute(current, request, { signal, on_started: (identity) => update({ process: identity }) })
-      await saving
+      const exit_code = await execute(current, request, { signal: this.#stopping.signal, on_started })
       await this.#finish(current, { status: 'succeeded', exit_code, error: null, process: null })
     } catch (error) {
-      await saving.catch(() => undefined)
       if (!(error instanceof JobFault)) this.#options.log.error('job failed', { job_id: record.job_id, error })
       const fault = error instanceof JobFault ? error : new JobFault(500, 'The job ended with an unexpected error.')
       await this.#fail({ ...current, process: null }, fault)

@@ -1,0 +1,212 @@
+import { execFile } from 'node:child_process'
+import { mkdir, readFile, stat, symlink, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type Json, SCOPE, startTestService, type TestService } from './service.ts'
+
+const run = promisify(execFile)
+const LOCAL_EXEC = 'resource "terraform_data" "x" {\n  provisioner "local-exec" {\n    command = "touch ran"\n  }\n}\n'
+const TWO = 'resource "terraform_data" "a" {\n  input = "one"\n}\n\nresource "terraform_data" "b" {\n  input = "two"\n}\n'
+
+let service: TestService
+beforeAll(async () => {
+  service = await startTestService()
+})
+afterAll(() => service.close())
+
+const init = (workspace_path: string) => service.run('/v1/init', { workspace_path, ...SCOPE })
+const plan = (workspace_path: string, more: object = {}) =>
+  service.run('/v1/plan', { workspace_path, ...SCOPE, plan_file: 'session.plan', ...more })
+const apply = (workspace_path: string) => service.run('/v1/apply', { workspace_path, ...SCOPE, plan_file: 'session.plan' })
+const exists = (path: string) =>
+  stat(path).then(
+    () => true,
+    () => false,
+  )
+
+describe('the commands with a real engine', () => {
+  it('init, validate, plan, show, apply, state', async () => {
+    const workspace_path = await service.workspace({ 'main.tf': TWO })
+    expect((await init(workspace_path)).result.exit_code).toBe(0)
+    // A second init of the same workspace is as good as the first.
+    expect((await init(workspace_path)).result.exit_code).toBe(0)
+    expect((await service.run('/v1/validate', { workspace_path })).result).toMatchObject({
+      exit_code: 0,
+      stdout: expect.stringContaining('valid'),
+    })
+    const planned = (await plan(workspace_path)).result
+    expect(planned.exit_code).toBe(0)
+    expect(planned.stdout).toContain('Plan: 2 to add, 0 to change, 0 to destroy.')
+    expect(planned.stdout).not.toContain('\u001b')
+    const shown = JSON.parse((await service.run('/v1/show', { workspace_path, plan_file: 'session.plan' })).result.stdout)
+    expect(shown.resource_changes.map((change: Json) => change.address)).toEqual(['terraform_data.a', 'terraform_data.b'])
+    expect((await apply(workspace_path)).result).toMatchObject({ exit_code: 0, stdout: expect.stringContaining('2 added') })
+    const ids = JSON.parse((await service.run('/v1/import/state-resource-ids', { workspace_path })).result.stdout)
+    expect(ids).toHaveLength(2)
+    // Applying the same plan again is the engine's to refuse.
+    expect((await apply(workspace_path)).result).toMatchObject({ exit_code: 1, stderr: expect.stringContaining('stale') })
+  })
+
+  it('plans targets only', async () => {
+    const workspace_path = await service.workspace({ 'main.tf': TWO })
+    await init(workspace_path)
+    const { result } = await plan(workspace_path, { targets: ['terraform_data.b'] })
+    expect(result.stdout).toContain('Plan: 1 to add')
+    expect(result.stdout).not.toContain('terraform_data.a')
+  })
+
+  it('imports', async () => {
+    const workspace_path = await service.workspace({ 'main.tf': TWO })
+    await init(workspace_path)
+    const body = { workspace_path, ...SCOPE, address: 'terraform_data.a', resource_id: 'known-id' }
+    expect((await service.run('/v1/import', body)).result).toMatchObject({
+      exit_code: 0,
+      stdout: expect.stringContaining('Import successful'),
+    })
+    const { result } = await service.run('/v1/import/state-resource-ids', { workspace_path })
+    expect(result.stdout).toBe('["known-id"]')
+    expect((await service.run('/v1/import', body)).result.exit_code).toBe(1)
+  })
+
+  it('hands on what the engine says about wrong code', async () => {
+    const workspace_path = await service.workspace({ 'main.tf': 'resource "terraform_data" "a" {\n  inputs = 1\n}\n' })
+    await init(workspace_path)
+    const job = await service.run('/v1/validate', { workspace_path })
+    expect(job).toMatchObject({ status: 'succeeded', error: null, result: { exit_code: 1 } })
+    expect(job.result.stderr).toContain('Unsupported argument')
+  })
+
+  it('tells name and version', async () => {
+    expect((await service.request('GET', '/v1/engine')).body).toMatchObject({
+      name: expect.stringMatching(/^(OpenTofu|Terraform)$/),
+      version: expect.stringMatching(/^\d+\.\d+\.\d+/),
+    })
+  })
+})
+
+describe('programs on the host', () => {
+  const expectRefused = (job: Json, ...texts: string[]) => {
+    expect(job).toMatchObject({ status: 'succeeded', error: null, result: { exit_code: 1, stdout: '' } })
+    for (const text of [...texts, 'IAC_ALLOW_HOST_PROGRAMS']) expect(job.result.stderr).toContain(text)
+  }
+
+  it('are refused in the root, naming file, line and construct', async () => {
+    const workspace_path = await service.workspace({ 'main.tf': TWO, 'extra.tf': `# comment\n${LOCAL_EXEC}` })
+    await init(workspace_path)
+    expectRefused(await plan(workspace_path), 'extra.tf line 3', 'provisioner "local-exec"')
+    expect(await exists(join(workspace_path, 'session.plan'))).toBe(false)
+  })
+
+  it('are refused in JSON and in files of the other engine', async () => {
+    const json = await service.workspace({ 'main.tf.json': '{"data": {"external": {"x": {"program": ["id"]}}}}' })
+    expectRefused(await plan(json), 'main.tf.json line 1', 'data "external"')
+    const tofu = await service.workspace({ 'main.tofu': LOCAL_EXEC })
+    expectRefused(await plan(tofu), 'main.tofu line 2')
+  })
+
+  it('are refused in local modules, installed or not, also outside of the root', async () => {
+    const workspace = await service.workspace({
+      'root/main.tf': 'module "m" {\n  source = "../shared"\n}\n',
+      'shared/main.tf': 'module "n" {\n  source = "./deep"\n}\n',
+      'shared/deep/main.tf': LOCAL_EXEC,
+    })
+    const workspace_path = join(workspace, 'root')
+    expectRefused(await plan(workspace_path), '../shared/deep/main.tf line 2')
+    expect((await init(workspace_path)).result.exit_code).toBe(0)
+    expectRefused(await plan(workspace_path), '../shared/deep/main.tf line 2')
+  })
+
+  it('are refused in downloaded modules', async () => {
+    const workspace_path = await service.workspace({
+      'main.tf': 'module "m" {\n  source = "git::https://git.invalid/m.git"\n}\n',
+      '.terraform/modules/modules.json': JSON.stringify({
+        Modules: [
+          { Key: '', Source: '', Dir: '.' },
+          { Key: 'm', Source: 'git::https://git.invalid/m.git', Dir: '.terraform/modules/m' },
+        ],
+      }),
+      '.terraform/modules/m/main.tf': LOCAL_EXEC,
+    })
+    expectRefused(await plan(workspace_path), '.terraform/modules/m/main.tf line 2')
+  })
+
+  it('are refused before an import', async () => {
+    const workspace_path = await service.workspace({ 'main.tf': TWO, 'x.tf': 'data "external" "x" {\n  program = ["touch", "ran"]\n}\n' })
+    const job = await service.run('/v1/import', { workspace_path, ...SCOPE, address: 'terraform_data.a', resource_id: 'i' })
+    expectRefused(job, 'x.tf line 1')
+  })
+
+  it('are refused in a plan that was made elsewhere', async () => {
+    const workspace_path = await service.workspace({ 'main.tf': LOCAL_EXEC })
+    const options = { cwd: workspace_path, env: { ...process.env, CHECKPOINT_DISABLE: '1' } }
+    await run('terraform', ['init', '-input=false'], options)
+    await run('terraform', ['plan', '-input=false', '-out', 'session.plan'], options)
+    await writeFile(join(workspace_path, 'main.tf'), TWO)
+    expectRefused(await apply(workspace_path), 'm-/main.tf line 2', 'provisioner "local-exec"')
+    expect(await exists(join(workspace_path, 'ran'))).toBe(false)
+  })
+
+  it('are refused as plugins that lie in the repository', async () => {
+    const mirror = await service.workspace({ 'main.tf': TWO, 'terraform.d/plugins/x': '' })
+    expectRefused(await init(mirror), 'terraform.d/plugins')
+    const beside = await service.workspace({ 'main.tf': TWO, 'terraform-provisioner-file': '' })
+    expectRefused(await service.run('/v1/validate', { workspace_path: beside }), 'terraform-provisioner-file')
+  })
+
+  it('are not suspected in text, and repaired code plans', async () => {
+    const workspace_path = await service.workspace({ 'main.tf': `# ${LOCAL_EXEC.replaceAll('\n', '\n# ')}\n${TWO}` })
+    await init(workspace_path)
+    expect((await plan(workspace_path)).result.exit_code).toBe(0)
+  })
+
+  it('a file that cannot be followed is refused as such', async () => {
+    const workspace_path = await service.workspace({ 'main.tf': 'locals {\n  a = "' })
+    const job = await plan(workspace_path)
+    expect(job.result).toMatchObject({ exit_code: 1, stderr: expect.stringContaining('on main.tf') })
+  })
+
+  it('run when the operator allows them', async () => {
+    const permissive = await startTestService({ IAC_ALLOW_HOST_PROGRAMS: 'true' })
+    const workspace_path = await permissive.workspace({ 'main.tf': LOCAL_EXEC })
+    await permissive.run('/v1/init', { workspace_path, ...SCOPE })
+    await permissive.run('/v1/plan', { workspace_path, ...SCOPE, plan_file: 'session.plan' })
+    const job = await permissive.run('/v1/apply', { workspace_path, ...SCOPE, plan_file: 'session.plan' })
+    expect(job.result.exit_code).toBe(0)
+    expect(await exists(join(workspace_path, 'ran'))).toBe(true)
+    await permissive.close()
+  })
+})
+
+describe('the plan file', () => {
+  it.each(['plan', 'show', 'apply'])('is no link for %s', async (kind) => {
+    const workspace_path = await service.workspace({ 'main.tf': TWO })
+    const target = join(service.folder, `victim-${kind}`)
+    await writeFile(target, 'precious')
+    await symlink(target, join(workspace_path, 'session.plan'))
+    await init(workspace_path)
+    const body = { workspace_path, plan_file: 'session.plan', ...(kind === 'show' ? {} : SCOPE) }
+    expect((await service.run(`/v1/${kind}`, body)).result).toMatchObject({
+      exit_code: 1,
+      stderr: expect.stringContaining('Plan file refused'),
+    })
+    expect(await readFile(target, 'utf8')).toBe('precious')
+  })
+
+  it('is no folder', async () => {
+    const workspace_path = await service.workspace({ 'main.tf': TWO })
+    await mkdir(join(workspace_path, 'session.plan'))
+    expect((await plan(workspace_path)).result.exit_code).toBe(1)
+  })
+})
+
+it('a backend configuration is handed to init', async () => {
+  const configured = await startTestService({ IAC_BACKEND_CONFIG: 'backend.hcl' })
+  const workspace_path = await configured.workspace({
+    'main.tf': 'terraform {\n  backend "local" {\n  }\n}\n',
+    'backend.hcl': 'path = "elsewhere.tfstate"\n',
+  })
+  expect((await configured.run('/v1/init', { workspace_path, ...SCOPE })).result.exit_code).toBe(0)
+  expect(await readFile(join(workspace_path, '.terraform', 'terraform.tfstate'), 'utf8')).toContain('elsewhere.tfstate')
+  await configured.close()
+})

@@ -1,0 +1,240 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
+import { readFile, rm, writeFile } from 'node:fs/promises'
+import { request as httpRequest, type IncomingMessage } from 'node:http'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { clientOf, fakeEngine, pipe, TOKEN, temporaryFolder } from './service.ts'
+
+interface ServiceProcess extends Awaited<ReturnType<typeof clientOf>> {
+  child: ChildProcess
+  end(signal: NodeJS.Signals): Promise<number | null>
+}
+
+const started: ChildProcess[] = []
+let folder: string
+let binary: string
+
+beforeEach(async () => {
+  folder = await temporaryFolder()
+  binary = await fakeEngine(folder)
+})
+afterEach(async () => {
+  for (const child of started.splice(0)) if (child.exitCode === null && child.signalCode === null) child.kill('SIGKILL')
+  await rm(folder, { recursive: true, force: true })
+})
+
+function launch(env: Record<string, string> = {}): ChildProcess {
+  const child = spawn(process.execPath, ['sidecars/main.ts', 'iac'], {
+    env: {
+      PATH: process.env.PATH,
+      HOME: folder,
+      PLATFORM_PORT: '0',
+      PLATFORM_HOST: '127.0.0.1',
+      PLATFORM_IAC_TOKEN: TOKEN,
+      IAC_BINARY: binary,
+      IAC_DATA_DIR: join(folder, 'data'),
+      IAC_STOP_GRACE_SECONDS: '0.2',
+      ...env,
+    },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  started.push(child)
+  return child
+}
+
+async function boot(env: Record<string, string> = {}): Promise<ServiceProcess> {
+  const child = launch(env)
+  const exited = once(child, 'exit')
+  for await (const line of createInterface({ input: child.stdout as NonNullable<typeof child.stdout> })) {
+    const entry = JSON.parse(line)
+    if (entry.message !== 'iac service ready') continue
+    child.stdout?.resume()
+    return {
+      child,
+      ...(await clientOf(entry.url, folder)),
+      end: async (signal) => {
+        child.kill(signal)
+        const [code] = await exited
+        return code
+      },
+    }
+  }
+  throw new Error('the service did not start')
+}
+
+/** A poll that the service has received, as its interim answer shows; resolves to the final status. */
+async function heldPoll(url: string): Promise<() => Promise<number>> {
+  const headers = { authorization: `Bearer ${TOKEN}`, prefer: 'wait=60', expect: '100-continue' }
+  const request = httpRequest(url, { headers, agent: false })
+  const answered = once(request, 'response').then(([response]: IncomingMessage[]) => response?.resume().statusCode ?? 0)
+  request.flushHeaders()
+  await once(request, 'continue')
+  request.end()
+  return () => answered
+}
+
+const alive = (pid: number) => {
+  try {
+    return !/^\d+ \(.*\) Z/s.test(readFileSync(`/proc/${pid}/stat`, 'latin1'))
+  } catch {
+    return false
+  }
+}
+
+describe('a service that was killed', () => {
+  it('answers finished jobs as before', async () => {
+    const first = await boot()
+    const workspace_path = await first.workspace({ 'command.sh': 'echo out; echo err >&2; exit 3' })
+    const job = await first.run('/v1/validate', { workspace_path })
+    await first.end('SIGKILL')
+    const second = await boot()
+    expect((await second.request('GET', `/v1/jobs/${job.job_id}`)).body).toEqual(job)
+  })
+
+  it('fails the interrupted and the waiting job, and ends the process left behind before the next one', async () => {
+    const first = await boot()
+    const script = 'trap "" INT; echo $$ >pid; echo go >started; while :; do sleep 0.1; done'
+    const workspace_path = await first.workspace({ 'command.sh': script })
+    const running = pipe(join(workspace_path, 'started'))
+    const interrupted = await first.submit('/v1/validate', { workspace_path })
+    const waiting = await first.submit('/v1/validate', { workspace_path })
+    await running.read()
+    const engine = Number(await readFile(join(workspace_path, 'pid'), 'utf8'))
+    // The record names the process as soon as the job is seen running.
+    expect((await first.request('GET', `/v1/jobs/${interrupted}`)).body.status).toBe('running')
+    await first.end('SIGKILL')
+    expect(alive(engine)).toBe(true)
+
+    await writeFile(
+      join(workspace_path, 'command.sh'),
+      `kill -0 ${engine} 2>/dev/null && grep -qv " Z " /proc/${engine}/stat && exit 5; exit 0`,
+    )
+    const second = await boot()
+    for (const id of [interrupted, waiting]) {
+      const { body } = await second.request('GET', `/v1/jobs/${id}`)
+      expect(body).toMatchObject({
+        status: 'failed',
+        result: null,
+        error: { type: 'about:blank', title: 'Service Unavailable', status: 503 },
+      })
+      expect(body.error.detail).toBe('Service shut down before the job finished.')
+      expect(body.finished_at).not.toBeNull()
+    }
+    // It finds the workspace free: the job before it did not start before the old process was gone.
+    expect((await second.run('/v1/validate', { workspace_path })).result.exit_code).toBe(0)
+    expect(alive(engine)).toBe(false)
+  })
+
+  it('leaves a process alone that only has the number of an old one', async () => {
+    const first = await boot()
+    const workspace_path = await first.workspace({ 'command.sh': 'echo go >started; cat gate' })
+    const [running] = [pipe(join(workspace_path, 'started')), pipe(join(workspace_path, 'gate'))]
+    const id = await first.submit('/v1/validate', { workspace_path })
+    await running.read()
+    await first.end('SIGKILL')
+    const bystander = spawn('sleep', ['1000'], { detached: true, stdio: 'ignore' })
+    const file = join(folder, 'data', 'jobs', `${id}.json`)
+    const record = JSON.parse(await readFile(file, 'utf8'))
+    process.kill(-record.process.pid, 'SIGKILL')
+    await writeFile(file, JSON.stringify({ ...record, process: { ...record.process, pid: bystander.pid } }))
+    const second = await boot()
+    expect((await second.request('GET', `/v1/jobs/${id}`)).body.status).toBe('failed')
+    await writeFile(join(workspace_path, 'command.sh'), 'exit 0')
+    await second.run('/v1/validate', { workspace_path })
+    expect(alive(bystander.pid as number)).toBe(true)
+    bystander.kill('SIGKILL')
+  })
+
+  it('survives a damaged record', async () => {
+    const first = await boot()
+    const workspace_path = await first.workspace({ 'command.sh': 'exit 0' })
+    const { job_id } = await first.run('/v1/validate', { workspace_path })
+    await first.end('SIGKILL')
+    await writeFile(join(folder, 'data', 'jobs', `${job_id}.json`), '{"job_id": ')
+    const second = await boot()
+    expect((await second.request('GET', `/v1/jobs/${job_id}`)).status).toBe(404)
+    expect((await second.run('/v1/validate', { workspace_path })).result.exit_code).toBe(0)
+  })
+})
+
+describe('a service that is asked to stop', () => {
+  it.each(['SIGTERM', 'SIGINT'] as const)('ends its engine and exits cleanly on %s', async (signal) => {
+    const service = await boot()
+    const workspace_path = await service.workspace({ 'command.sh': 'echo $$ >pid; echo go >started; exec sleep 1000' })
+    const running = pipe(join(workspace_path, 'started'))
+    const id = await service.submit('/v1/validate', { workspace_path })
+    await running.read()
+    const held = await heldPoll(`${service.url}/v1/jobs/${id}`)
+    // The held answer is given before the end, and does not hold it up.
+    const [status, code] = await Promise.all([held(), service.end(signal)])
+    expect({ status, code }).toEqual({ status: 200, code: 0 })
+    expect(alive(Number(await readFile(join(workspace_path, 'pid'), 'utf8')))).toBe(false)
+    const next = await boot()
+    expect((await next.request('GET', `/v1/jobs/${id}`)).body.error.status).toBe(503)
+  })
+})
+
+describe('start', () => {
+  const failure = async (env: Record<string, string>) => {
+    const child = launch(env)
+    let text = ''
+    child.stderr?.on('data', (chunk) => {
+      text += chunk
+    })
+    const [code] = await once(child, 'close')
+    return { code, text }
+  }
+
+  it('is refused on a data folder that another service uses', async () => {
+    const first = await boot()
+    const { code, text } = await failure({})
+    expect(code).toBe(1)
+    expect(text).toContain(`is in use by process ${first.child.pid}`)
+  })
+
+  it('is refused without an engine, saying what to install', async () => {
+    const { code, text } = await failure({ IAC_BINARY: '', PATH: folder })
+    expect(code).toBe(1)
+    for (const word of ['OpenTofu', 'Terraform', 'IAC_BINARY', 'IAC_DOWNLOAD']) expect(text).toContain(word)
+  })
+
+  it('is refused with an engine that is none', async () => {
+    expect(await failure({ IAC_BINARY: '/none/tofu' })).toMatchObject({ code: 1, text: expect.stringContaining("IAC_BINARY '/none/tofu'") })
+    expect((await failure({ IAC_BINARY: folder })).code).toBe(1)
+  })
+
+  it('names every wrong variable', async () => {
+    const { code, text } = await failure({ IAC_MAX_PARALLEL: '0', IAC_JOB_TIMEOUT_SECONDS: 'soon', IAC_ALLOW_HOST_PROGRAMS: 'yes' })
+    expect(code).toBe(1)
+    for (const name of ['IAC_MAX_PARALLEL', 'IAC_JOB_TIMEOUT_SECONDS', 'IAC_ALLOW_HOST_PROGRAMS']) expect(text).toContain(name)
+  })
+})
+
+describe('the command line', () => {
+  const outcome = async (...args: string[]) => {
+    const child = spawn(process.execPath, ['sidecars/main.ts', ...args], { stdio: ['ignore', 'pipe', 'pipe'] })
+    let [out, err] = ['', '']
+    child.stdout.on('data', (chunk) => {
+      out += chunk
+    })
+    child.stderr.on('data', (chunk) => {
+      err += chunk
+    })
+    const [code] = await once(child, 'close')
+    return { code, out, err }
+  }
+
+  it.each([[[]], [['mapper']], [['constructor']], [['iac', 'more']]])('%j is answered with what exists', async (args) => {
+    const { code, err } = await outcome(...args)
+    expect(code).toBe(2)
+    expect(err).toMatch(/Usage: .*\n\n {2}iac /)
+  })
+
+  it('--help is no error', async () => {
+    expect(await outcome('--help')).toMatchObject({ code: 0, err: '', out: expect.stringContaining('  iac ') })
+    expect((await outcome('iac', '--help')).code).toBe(0)
+  })
+})

@@ -1,0 +1,143 @@
+import { execFileSync } from 'node:child_process'
+import { chmodSync } from 'node:fs'
+import { mkdir, mkdtemp, open, readFile, realpath, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll } from 'vitest'
+import { type IacSettings, readSettings } from '../../../sidecars/iac/settings.ts'
+import { type IacService, startIacService } from '../../../sidecars/iac/start.ts'
+import { createLogger } from '../../../src/log/logger.ts'
+
+export const TOKEN = 'token-of-the-service'
+export const SCOPE = { scope_id: 'scope-1', engine_provider: 'aws' }
+
+/** Answers are compared as they come. */
+// biome-ignore lint/suspicious/noExplicitAny: every test states the shape it expects
+export type Json = any
+
+export interface Answer {
+  status: number
+  headers: Headers
+  body: Json
+}
+
+export interface TestService {
+  url: string
+  folder: string
+  log: string[]
+  request(method: string, path: string, options?: { json?: unknown; text?: string; headers?: Record<string, string> }): Promise<Answer>
+  /** Submits and waits for the end; answers the job. */
+  run(path: string, body: object): Promise<Json>
+  submit(path: string, body: object): Promise<string>
+  finished(job_id: string): Promise<Json>
+  /** A fresh folder, holding these files. */
+  workspace(files?: Record<string, string>): Promise<string>
+  stop(): Promise<void>
+  /** Stops and removes the folder. */
+  close(): Promise<void>
+}
+
+/** A service in this process on a free port; `env` adds to its environment. */
+export async function startTestService(
+  env: Record<string, string> = {},
+  options: { now?: () => Date; settings?: Partial<IacSettings> } = {},
+): Promise<TestService> {
+  const folder = await temporaryFolder()
+  const log: string[] = []
+  const environment = {
+    PATH: process.env.PATH,
+    HOME: folder,
+    PLATFORM_PORT: '0',
+    PLATFORM_HOST: '127.0.0.1',
+    PLATFORM_IAC_TOKEN: TOKEN,
+    IAC_DATA_DIR: join(folder, 'data'),
+    IAC_STOP_GRACE_SECONDS: '1',
+    ...env,
+  }
+  const settings = { ...readSettings(environment), ...options.settings }
+  const logger = createLogger({ write: (line) => log.push(line) })
+  const service: IacService = await startIacService({
+    settings,
+    env: environment,
+    fetch,
+    log: logger,
+    ...(options.now ? { now: options.now } : {}),
+  })
+  return {
+    ...(await clientOf(service.url, folder)),
+    log,
+    stop: () => service.stop(),
+    close: () => service.stop().then(() => rm(folder, { recursive: true, force: true })),
+  }
+}
+
+const folders: string[] = []
+afterAll(() => Promise.all(folders.map((folder) => rm(folder, { recursive: true, force: true }))))
+
+/** Removed when the test file has ended. */
+export async function temporaryFolder(): Promise<string> {
+  const folder = await realpath(await mkdtemp(join(tmpdir(), 'iac-test-')))
+  folders.push(folder)
+  return folder
+}
+
+/** Calls against a running service; workspaces are made below `folder`. */
+export async function clientOf(url: string, folder: string): Promise<Omit<TestService, 'log' | 'stop' | 'close'>> {
+  const request: TestService['request'] = async (method, path, { json, text, headers } = {}) => {
+    const response = await fetch(`${url}${path}`, {
+      method,
+      headers: { authorization: `Bearer ${TOKEN}`, ...headers },
+      body: text ?? (json === undefined ? null : JSON.stringify(json)),
+    })
+    const body = await response.text()
+    return { status: response.status, headers: response.headers, body: body === '' ? null : JSON.parse(body) }
+  }
+  const submit: TestService['submit'] = async (path, body) => {
+    const answer = await request('POST', path, { json: body })
+    if (answer.status !== 202) throw new Error(`${path} answered ${answer.status}: ${JSON.stringify(answer.body)}`)
+    return answer.body.job_id
+  }
+  const finished: TestService['finished'] = async (job_id) => {
+    for (;;) {
+      const { body } = await request('GET', `/v1/jobs/${job_id}`, { headers: { prefer: 'wait=30' } })
+      if (body.status !== 'queued' && body.status !== 'running') return body
+    }
+  }
+  return {
+    url,
+    folder,
+    request,
+    submit,
+    finished,
+    run: async (path, body) => finished(await submit(path, body)),
+    workspace: async (files = {}) => {
+      const path = await mkdtemp(join(folder, 'workspace-'))
+      for (const [name, content] of Object.entries(files)) {
+        await mkdir(join(path, name, '..'), { recursive: true })
+        await writeFile(join(path, name), content)
+      }
+      return path
+    },
+  }
+}
+
+/** An engine that answers `version` and else runs `command.sh` of its workspace with the arguments. */
+export async function fakeEngine(folder: string): Promise<string> {
+  const path = join(folder, 'engine')
+  await writeFile(path, '#!/bin/sh\nif [ "$1" = version ]; then echo "Fake v9.8.7"; exit 0; fi\n. ./command.sh\n')
+  chmodSync(path, 0o755)
+  return path
+}
+
+/** A named pipe: reading waits for a writer and writing for a reader, which orders two processes. */
+export function pipe(path: string): { read(): Promise<string>; write(text: string): Promise<void> } {
+  execFileSync('mkfifo', [path])
+  return {
+    read: async () => (await readFile(path, 'utf8')).trim(),
+    write: async (text) => {
+      const handle = await open(path, 'w')
+      await handle.writeFile(text)
+      await handle.close()
+    },
+  }
+}
