@@ -39,7 +39,7 @@ export async function startPostgres(options: { data_dir: string; port?: number; 
     await stopLeftover(cluster)
     const programs = await binaries(user)
     const password = await initialise(programs, data_dir, user)
-    const { pid, port } = await launch(programs, data_dir, user, options)
+    const { pid, port } = await launchOnPort(programs, data_dir, user, options)
     const url = `postgresql://${USER}:${password}@127.0.0.1:${port}/platform`
     await createDatabase(url)
     const stop = async () => {
@@ -89,14 +89,23 @@ async function initialise(programs: Binaries, data_dir: string, user: SystemUser
   return password
 }
 
-async function launch(
-  programs: Binaries,
-  data_dir: string,
-  user: SystemUser | null,
-  options: { port?: number; durable?: boolean },
-): Promise<{ pid: number; port: number }> {
+type LaunchOptions = { port?: number; durable?: boolean }
+
+/** A free port may be taken by somebody else before the server opens it. */
+async function launchOnPort(programs: Binaries, data_dir: string, user: SystemUser | null, options: LaunchOptions) {
+  for (let attempt = 1; ; attempt++) {
+    const port = options.port ?? (await freePort())
+    try {
+      return { port, pid: await launch(programs, data_dir, user, { ...options, port }) }
+    } catch (error) {
+      if (!(error instanceof PortBusy) || options.port !== undefined || attempt === 3) throw error
+    }
+  }
+}
+
+async function launch(programs: Binaries, data_dir: string, user: SystemUser | null, options: LaunchOptions & { port: number }) {
   const cluster = join(data_dir, 'cluster')
-  const port = options.port ?? (await freePort())
+  const { port } = options
   const settings = {
     listen_addresses: '127.0.0.1',
     port,
@@ -122,12 +131,22 @@ async function launch(
   server.on('error', () => {})
   server.unref()
   await log.close()
-  await untilReady(data_dir, server)
-  return { pid: server.pid ?? 0, port }
+  await untilReady(data_dir, port, server)
+  return server.pid ?? 0
+}
+
+class PortBusy extends Error {
+  constructor(port: number) {
+    super(`The database server did not start: port ${port} is in use.`)
+  }
 }
 
 /** The server writes its state into line 8 of the pid file. */
-async function untilReady(data_dir: string, server: { pid?: number; exitCode: number | null; signalCode: string | null }): Promise<void> {
+async function untilReady(
+  data_dir: string,
+  port: number,
+  server: { pid?: number; exitCode: number | null; signalCode: string | null },
+): Promise<void> {
   for (const end = Date.now() + START_LIMIT_MS; Date.now() < end; await sleep(20)) {
     if (server.pid === undefined || server.exitCode !== null || server.signalCode !== null) break
     const lines = (await readFile(join(data_dir, 'cluster', 'postmaster.pid'), 'utf8').catch(() => '')).split('\n')
@@ -135,6 +154,7 @@ async function untilReady(data_dir: string, server: { pid?: number; exitCode: nu
   }
   if (server.pid !== undefined) await stopServer(server.pid)
   const log = await readFile(join(data_dir, 'server.log'), 'utf8').catch(() => '')
+  if (log.includes('Address already in use')) throw new PortBusy(port)
   throw new Error(`The database server did not start. ${log.trim().split('\n').slice(-3).join(' ')}`)
 }
 

@@ -1,0 +1,212 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { insertCodeChange, insertComplianceCheck, insertPlan, insertReport } from '../../src/artifacts/rows.ts'
+import { sessionAggregateKey, sessionAggregateTtl } from '../../src/cache/keys.ts'
+import { acceptRound } from '../../src/sessions/accept-round.ts'
+import { appendStatus } from '../../src/sessions/append-status.ts'
+import { findSession } from '../../src/sessions/find-session.ts'
+import { finishRound } from '../../src/sessions/finish-round.ts'
+import { loadAggregate } from '../../src/sessions/load-aggregate.ts'
+import { latestPullRequest, recordPullRequest } from '../../src/sessions/pull-requests.ts'
+import { setLock } from '../../src/sessions/set-lock.ts'
+import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts'
+import { claimOf, createSession, verbContext } from './fixtures.ts'
+
+let db: TestDatabase
+let context: ReturnType<typeof verbContext>
+beforeAll(async () => {
+  db = await createTestDatabase()
+  context = verbContext(db.sql)
+})
+afterAll(() => db.drop())
+
+const object = { content_type: 'application/json', file_size_bytes: 34 }
+const end = { status: 'completed', message: 'GENERATE', history: [{ user: 'a', assistant: 'b' }], commit: null, usage: null } as const
+const pull_request = { provider: 'GITHUB', number: 12, url: 'https://github.com/acme/network/pull/12' } as const
+const load = (uuid: string, include_history = false) => loadAggregate(context, uuid, { include_history })
+const NOWHERE = '00000000-0000-4000-8000-000000000000'
+
+async function finishedSession(): Promise<string> {
+  const uuid = await createSession(context)
+  const claim = await claimOf(db.sql, uuid)
+  await appendStatus(db.sql, claim, 'report', 'x')
+  await insertReport(db.sql, claim, { ...object, uri: 'r/1.json', type: 'generate' })
+  await insertReport(db.sql, claim, { ...object, uri: 'r/2.json', type: 'drift' })
+  await insertComplianceCheck(db.sql, claim, { ...object, uri: 'c.json', passed: false })
+  await insertPlan(db.sql, claim, { ...object, uri: 'p.txt', targets: ['a.b', 'c["d,e"]'] })
+  await insertCodeChange(db.sql, claim, { ...object, uri: 'k', file_name: `${'é'.repeat(300)}.tf` })
+  await finishRound(context, claim, end)
+  return uuid
+}
+
+/** A change that the platform did not make. */
+const changeBehind = (uuid: string) =>
+  db.sql`UPDATE rounds SET query = 'changed' WHERE session_id = (SELECT id FROM sessions WHERE uuid = ${uuid})`
+
+describe('loadAggregate', () => {
+  it('answers the session with its rounds and presigned addresses', async () => {
+    const uuid = await finishedSession()
+    const session = await load(uuid, true)
+    const time = expect.stringMatching(/\.\d{6}Z$/)
+    const entry = (uri: string) => ({
+      ...object,
+      id: expect.any(Number),
+      url: `https://files.example/${uri}?signature=1`,
+      created_at: time,
+    })
+    expect(session).toEqual({
+      uuid,
+      username: expect.stringMatching(/^user-\d+$/),
+      operation: 'generate',
+      provider: 'gcp',
+      scope_id: 'project-1',
+      first_query: 'create a network',
+      workspace: { uri: 'https://github.com/acme/network', branch: expect.any(String), root_path: null },
+      current_status: 'completed',
+      in_flight: false,
+      is_blocked: false,
+      created_at: time,
+      updated_at: time,
+      history: [{ user: 'a', assistant: 'b' }],
+      rounds: [
+        {
+          id: expect.any(Number),
+          number: 1,
+          query: 'create a network',
+          statuses: [
+            { status: 'started', message: null, created_at: time },
+            { status: 'report', message: 'x', created_at: time },
+            { status: 'completed', message: 'GENERATE', created_at: time },
+          ],
+          reports: [
+            { ...entry('r/1.json'), type: 'generate' },
+            { ...entry('r/2.json'), type: 'drift' },
+          ],
+          compliance_checks: [{ ...entry('c.json'), passed: false }],
+          plans: [{ ...entry('p.txt'), targets: ['a.b', 'c["d,e"]'] }],
+          code_changes: [{ ...entry('k'), file_name: 'é'.repeat(254) }],
+          pull_requests: [],
+          created_at: time,
+        },
+      ],
+    })
+  })
+
+  it('keeps rounds apart and in order', async () => {
+    const uuid = await finishedSession()
+    await acceptRound(context, { session_uuid: uuid, mode: 'generate', query: 'more', is_partial: false })
+    const claim = await claimOf(db.sql, uuid)
+    await insertPlan(db.sql, claim, { ...object, uri: 'p2.txt', targets: [] })
+    const session = await load(uuid)
+    expect(session?.history).toBeNull()
+    expect(session?.rounds.map((round) => [round.number, round.plans.length, round.reports.length, round.statuses.length])).toEqual([
+      [1, 1, 2, 3],
+      [2, 1, 0, 1],
+    ])
+  })
+
+  it('takes the same number of queries for many rounds', async () => {
+    const uuid = await finishedSession()
+    const counted = async () => {
+      let queries = 0
+      const sql = db.sql.options.debug
+      db.sql.options.debug = () => {
+        queries++
+      }
+      await load(uuid, true)
+      db.sql.options.debug = sql
+      return queries
+    }
+    const one = await counted()
+    for (let round = 0; round < 3; round++) {
+      await acceptRound(context, { session_uuid: uuid, mode: 'generate', query: 'more', is_partial: false })
+      await finishRound(context, await claimOf(db.sql, uuid), end)
+    }
+    expect(one).toBeGreaterThan(0)
+    expect(await counted()).toBe(one)
+  })
+
+  it.each([NOWHERE, 'not-a-uuid', ''])('knows no session %j', async (uuid) => {
+    expect(await load(uuid)).toBeNull()
+    expect(await findSession(db.sql, uuid)).toBeNull()
+    expect(await setLock(context, uuid, true)).toBeNull()
+  })
+})
+
+describe('the cache of finished sessions', () => {
+  it('answers a finished session for a day, and not the history', async () => {
+    const uuid = await finishedSession()
+    const fresh = await load(uuid)
+    const entry = context.cache.entries.get(sessionAggregateKey(uuid))
+    expect(entry?.ttl).toBeGreaterThanOrEqual(86_400)
+    expect(entry?.ttl).toBeLessThanOrEqual(95_040)
+    await changeBehind(uuid)
+    expect(await load(uuid)).toEqual(fresh)
+    expect((await load(uuid, true))?.rounds[0]?.query).toBe('changed')
+  })
+
+  it('spreads the lifetimes', () => {
+    expect([sessionAggregateTtl(0), sessionAggregateTtl(1)]).toEqual([86_400, 95_040])
+  })
+
+  it('holds no session that is in flight', async () => {
+    const uuid = await createSession(context)
+    await load(uuid)
+    expect(context.cache.entries.has(sessionAggregateKey(uuid))).toBe(false)
+  })
+
+  it.each([
+    ['a new round', (uuid: string) => acceptRound(context, { session_uuid: uuid, mode: 'generate', query: 'x', is_partial: false })],
+    ['a change of the lock', (uuid: string) => setLock(context, uuid, true)],
+    ['a pull request', (uuid: string) => recordPullRequest(context, uuid, pull_request)],
+  ] as const)('is dropped by %s', async (_, change) => {
+    const uuid = await finishedSession()
+    await load(uuid)
+    await change(uuid)
+    expect(context.cache.entries.has(sessionAggregateKey(uuid))).toBe(false)
+  })
+
+  it('does not show what was true before a change that it missed', async () => {
+    const uuid = await finishedSession()
+    await load(uuid)
+    const away = { ...context.cache, delete: async () => {} }
+    await acceptRound({ ...context, cache: away }, { session_uuid: uuid, mode: 'generate', query: 'x', is_partial: false })
+    expect(await load(uuid)).toMatchObject({ in_flight: true, current_status: 'started' })
+  })
+
+  it('reads the database when the entry is damaged', async () => {
+    const uuid = await finishedSession()
+    for (const value of ['', '{', 'null', '[]', '{"uuid":1}']) {
+      await context.cache.set(sessionAggregateKey(uuid), value, 60)
+      expect((await load(uuid))?.uuid).toBe(uuid)
+    }
+  })
+})
+
+describe('setLock', () => {
+  it('locks and unlocks from either state', async () => {
+    const uuid = await finishedSession()
+    for (const locked of [true, true, false, false]) expect(await setLock(context, uuid, locked)).toEqual({ uuid, is_blocked: locked })
+    expect((await findSession(db.sql, uuid))?.is_blocked).toBe(false)
+  })
+})
+
+describe('pull requests', () => {
+  it('belong to the latest round and are recorded once', async () => {
+    const uuid = await finishedSession()
+    expect(await latestPullRequest(db.sql, uuid)).toBeNull()
+    await Promise.all([1, 2, 3].map(() => recordPullRequest(context, uuid, pull_request)))
+    await acceptRound(context, { session_uuid: uuid, mode: 'generate', query: 'more', is_partial: false })
+    await recordPullRequest(context, uuid, pull_request)
+    const next = { ...pull_request, number: 13, url: `${pull_request.url}3` }
+    await recordPullRequest(context, uuid, next)
+    expect((await load(uuid))?.rounds.map((round) => round.pull_requests)).toEqual([[pull_request], [next]])
+    expect(await latestPullRequest(db.sql, uuid)).toEqual(next)
+  })
+
+  it('need a session', async () => {
+    await expect(recordPullRequest(context, NOWHERE, pull_request)).rejects.toMatchObject({
+      status: 404,
+      message: `Session ${NOWHERE} not found.`,
+    })
+  })
+})
