@@ -1,0 +1,134 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { Agent, type ClientRequest, request } from 'node:http'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { startStack } from '../dev/stack/start-stack.ts'
+import { connect } from '../src/db/connect.ts'
+import type { Sql } from '../src/db/types.ts'
+import { appendStatus } from '../src/sessions/append-status.ts'
+import type { ClaimedRound } from '../src/sessions/types.ts'
+import { residentMegabytes } from './lib/process.ts'
+import type { Section } from './lib/report.ts'
+import { percentile } from './lib/statistics.ts'
+
+const CHANGES = 500
+const AT_ONCE = 25
+
+/**
+ * One core with many open event streams, each of a session of its own: memory a stream, queries while
+ * nothing changes, and the way of a status change from its commit to the client.
+ */
+export async function benchStreams(options: { streams: number; idle_s: number }): Promise<Section> {
+  const folder = await mkdtemp(join(tmpdir(), 'platform-bench-'))
+  const env = { ...process.env, PLATFORM_PORT: undefined }
+  const stack = await startStack({ folder, env, embedded: true })
+  const sql = connect(stack.addresses.database_url ?? '')
+  const core = stack.children.find((child) => child.name === 'core')?.pid ?? 0
+  const heard = new Map<string, (at: number) => void>()
+  const open: ClientRequest[] = []
+  try {
+    const rounds = await createRounds(sql, options.streams)
+    await openStream(stack.url, rounds[0]?.session.uuid ?? '', heard, open)
+    const quiet = await queriesPerSecond(sql, options.idle_s)
+    const before = residentMegabytes(core)
+    for (let start = 1; start < rounds.length; start += 100)
+      await Promise.all(rounds.slice(start, start + 100).map((round) => openStream(stack.url, round.session.uuid, heard, open)))
+    const busy = await queriesPerSecond(sql, options.idle_s)
+    const after = residentMegabytes(core)
+    const latencies = await measureChanges(sql, rounds, heard)
+    return {
+      title: `Event streams (${options.streams} open on one core, ${CHANGES} changes, ${AT_ONCE} at once)`,
+      figures: [
+        { name: 'change to delivery, p50', value: percentile(latencies, 0.5), unit: 'ms' },
+        { name: 'change to delivery, p99', value: percentile(latencies, 0.99), unit: 'ms', aim: 250 },
+        { name: 'memory a stream', value: ((after - before) * 1000) / options.streams, unit: 'kB', aim: 40 },
+        { name: 'transactions a second, one stream', value: quiet, unit: '/s' },
+        { name: `transactions a second, ${options.streams} streams`, value: busy, unit: '/s' },
+      ],
+      notes: ['Transactions are those of the whole stack: core, worker and queue.'],
+    }
+  } finally {
+    for (const stream of open) stream.destroy()
+    await sql.end({ timeout: 1 })
+    await stack.stop()
+    await rm(folder, { recursive: true, force: true })
+  }
+}
+
+/** Sessions in flight whose round no worker takes up, because it counts as finished. */
+async function createRounds(sql: Sql, count: number): Promise<Pick<ClaimedRound, 'id' | 'fence' | 'session'>[]> {
+  const [user] = await sql<{ id: number }[]>`
+    INSERT INTO users (issuer, subject) VALUES ('urn:bench', 'bench') RETURNING id`
+  const rows = await sql<{ round_id: number; session_id: number; uuid: string }[]>`
+    WITH session AS (
+      INSERT INTO sessions (user_id, operation, in_flight, round_count, last_status)
+      SELECT ${user?.id ?? 0}, 'generate', true, 1, 'generating' FROM generate_series(1, ${count}) RETURNING id, uuid
+    ), history AS (
+      INSERT INTO histories (session_id, first_query) SELECT id, 'bench' FROM session
+    ), workspace AS (
+      INSERT INTO workspaces (session_id, uri, branch) SELECT id, 'https://git.invalid/bench/repository', 'Platform/bench' FROM session
+    ), provider AS (
+      INSERT INTO engine_providers (session_id, provider, scope_id) SELECT id, 'aws', 'bench' FROM session
+    ), round AS (
+      INSERT INTO rounds (session_id, number, query, mode, finished_at) SELECT id, 1, 'bench', 'generate', now() FROM session
+      RETURNING id, session_id
+    )
+    SELECT round.id AS round_id, session.id AS session_id, session.uuid FROM session JOIN round ON round.session_id = session.id`
+  return rows.map((row) => ({ id: row.round_id, fence: 0, session: { id: row.session_id, uuid: row.uuid } as ClaimedRound['session'] }))
+}
+
+const agent = new Agent({ keepAlive: false, maxSockets: Number.POSITIVE_INFINITY })
+
+/** Resolves with the first data event. */
+function openStream(base: string, uuid: string, heard: Map<string, (at: number) => void>, open: ClientRequest[]): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const call = request(`${base}/api/v1/events/subscribe/${uuid}`, { agent }, (response) => {
+      if (response.statusCode !== 200) return reject(new Error(`a stream answered ${response.statusCode}`))
+      response.setEncoding('utf8')
+      response.on('data', (text: string) => {
+        if (!text.includes('data: ')) return
+        resolve()
+        const message = /"message":"(change \d+)"/.exec(text)?.[1]
+        if (message) heard.get(message)?.(performance.now())
+      })
+      response.on('error', () => {})
+    })
+    call.on('error', reject)
+    call.end()
+    open.push(call)
+  })
+}
+
+async function queriesPerSecond(sql: Sql, seconds: number): Promise<number> {
+  const count = async () => {
+    await sql`SELECT pg_stat_force_next_flush()`
+    const [row] = await sql<
+      { n: number }[]
+    >`SELECT (xact_commit + xact_rollback)::int AS n FROM pg_stat_database WHERE datname = current_database()`
+    return row?.n ?? 0
+  }
+  const before = await count()
+  await sleep(seconds * 1000)
+  return ((await count()) - before) / seconds
+}
+
+async function measureChanges(
+  sql: Sql,
+  rounds: Pick<ClaimedRound, 'id' | 'fence' | 'session'>[],
+  heard: Map<string, (at: number) => void>,
+) {
+  const latencies: number[] = []
+  const change = async (index: number) => {
+    const round = rounds[(index * 7919) % rounds.length]
+    if (!round) return
+    const message = `change ${index}`
+    const arrival = new Promise<number>((resolve) => heard.set(message, resolve))
+    await appendStatus(sql, round as ClaimedRound, 'validating', message)
+    const committed = performance.now()
+    latencies.push(Math.max(0, (await arrival) - committed))
+  }
+  for (let start = 0; start < CHANGES; start += AT_ONCE)
+    await Promise.all(Array.from({ length: AT_ONCE }, (_, offset) => change(start + offset)))
+  return latencies
+}
