@@ -1,0 +1,105 @@
+/** What the demo reads of the public API. */
+export interface Artifact {
+  id: number
+  url: string
+  file_size_bytes: number | null
+}
+export interface Round {
+  number: number
+  statuses: { status: string; message: string | null }[]
+  reports: (Artifact & { type: string })[]
+  compliance_checks: (Artifact & { passed: boolean })[]
+  plans: (Artifact & { targets: string[] })[]
+  code_changes: (Artifact & { file_name: string })[]
+  /** Measured by the platform; absent where the core does not show it. */
+  usage?: { engine_s: number; model_s: number; validation_attempts: number } | null
+}
+export interface Session {
+  uuid: string
+  current_status: string
+  in_flight: boolean
+  is_blocked: boolean
+  workspace: { branch: string }
+  rounds: Round[]
+}
+export interface PullRequest {
+  id: number
+  url: string
+  status: string
+}
+
+/** An answer of the core that is not the expected one; the text is its `detail`. */
+export class ApiError extends Error {}
+
+export interface Api {
+  generate(body: Record<string, unknown>): Promise<string>
+  session(id: string): Promise<Session>
+  openPullRequest(session_id: string): Promise<PullRequest>
+  metadataPrefix(): Promise<string>
+  /** Status names as they come, until the stream ends. */
+  events(session_id: string): AsyncIterable<string>
+}
+
+const CALL_LIMIT_MS = 90_000
+
+/** @param signal ends every call */
+export function createApi(base: string, signal: AbortSignal): Api {
+  const call = async <T>(method: string, path: string, expected: number, body?: unknown): Promise<T> => {
+    const response = await fetch(`${base}/api/v1${path}`, {
+      method,
+      signal: AbortSignal.any([signal, AbortSignal.timeout(CALL_LIMIT_MS)]),
+      ...(body !== undefined && { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }),
+    })
+    const text = await response.text()
+    if (response.status === expected) return JSON.parse(text) as T
+    throw new ApiError(`${method} /api/v1${path} answered ${response.status}: ${detailOf(text)}`)
+  }
+  return {
+    generate: async (body) => (await call<{ session_id: string }>('POST', '/iac/generate', 202, body)).session_id,
+    session: (id) => call('GET', `/sessions?id=${id}`, 200),
+    openPullRequest: (session_id) => call('PUT', '/repository/pr', 201, { session_id }),
+    metadataPrefix: async () =>
+      (await call<{ artifact_metadata_header_prefix: string }>('GET', '/auth/config', 200)).artifact_metadata_header_prefix,
+    events: (session_id) => readEvents(`${base}/api/v1/events/subscribe/${session_id}`, signal),
+  }
+}
+
+function detailOf(text: string): string {
+  try {
+    const { detail } = JSON.parse(text) as { detail: unknown }
+    return typeof detail === 'string' ? detail : JSON.stringify(detail)
+  } catch {
+    return text.slice(0, 300) || 'nothing'
+  }
+}
+
+async function* readEvents(url: string, signal: AbortSignal): AsyncIterable<string> {
+  const response = await fetch(url, { signal, headers: { accept: 'text/event-stream' } })
+  if (!response.ok || !response.body) throw new ApiError(`the event stream answered ${response.status}: ${detailOf(await response.text())}`)
+  let text = ''
+  for await (const chunk of response.body.pipeThrough(new TextDecoderStream())) {
+    text += chunk
+    const frames = text.split('\n\n')
+    text = frames.pop() ?? ''
+    for (const frame of frames) {
+      const data = frame.startsWith('data: ') ? (JSON.parse(frame.slice(6)) as { status_msg: string }) : null
+      if (data) yield data.status_msg
+    }
+  }
+}
+
+export interface Downloaded {
+  kind: string
+  url: string
+  bytes: number
+}
+
+/** Fetches an artifact as a browser would: by its presigned URL alone. */
+export async function download(artifact: Artifact, signal: AbortSignal): Promise<{ text: string; bytes: number; headers: Headers }> {
+  const response = await fetch(artifact.url, { signal: AbortSignal.any([signal, AbortSignal.timeout(CALL_LIMIT_MS)]) })
+  const body = new Uint8Array(await response.arrayBuffer())
+  if (response.status !== 200) throw new ApiError(`an artifact could not be downloaded, the store answered ${response.status}`)
+  if (artifact.file_size_bytes !== null && artifact.file_size_bytes !== body.length)
+    throw new ApiError(`an artifact has ${body.length} bytes, the session says ${artifact.file_size_bytes}`)
+  return { text: new TextDecoder().decode(body), bytes: body.length, headers: response.headers }
+}

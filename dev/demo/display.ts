@@ -1,0 +1,53 @@
+/** Where the demo writes: a live line in a terminal, plain lines elsewhere. */
+export interface Display {
+  line(text?: string): void
+  /** A finished line with its time and a heading. */
+  event(heading: string, text: string): void
+  /** What is going on at the moment; only a terminal shows it. */
+  busy(text: string): void
+  /** Marks words of a line in a terminal. */
+  paint(colour: keyof typeof COLOURS, text: string): string
+  end(): void
+}
+
+const COLOURS = { dim: '90', green: '32', red: '31', yellow: '33', bold: '1' } as const
+const FRAMES = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏']
+
+export function createDisplay(output: NodeJS.WriteStream, colours: boolean): Display {
+  const live = output.isTTY === true
+  const began = performance.now()
+  let current = ''
+  let frame = 0
+  const paint: Display['paint'] = (colour, text) => (colours ? `\u001b[${COLOURS[colour]}m${text}\u001b[0m` : text)
+  const clear = () => {
+    if (live && current) output.write('\r\u001b[2K')
+  }
+  const elapsed = () => `${((performance.now() - began) / 1000).toFixed(1).padStart(5)} s`
+  const draw = () => {
+    if (!live || !current) return
+    const text = `${FRAMES[frame++ % FRAMES.length]} ${elapsed()}  ${current}`
+    output.write(`\r\u001b[2K${text.slice(0, (output.columns ?? 80) - 1)}`)
+  }
+  const timer = live ? setInterval(draw, 100) : null
+  timer?.unref()
+  const line = (text = '') => {
+    clear()
+    output.write(`${text}\n`)
+    draw()
+  }
+  return {
+    line,
+    event: (heading, text) => line(`${paint('dim', elapsed())}  ${paint('bold', heading.padEnd(12))} ${text}`),
+    busy: (text) => {
+      clear()
+      current = text
+      draw()
+    },
+    paint,
+    end: () => {
+      clear()
+      current = ''
+      if (timer) clearInterval(timer)
+    },
+  }
+}

@@ -1,0 +1,32 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Api, Session } from './api.ts'
+
+const TERMINAL = new Set(['completed', 'uncompleted', 'failed'])
+
+/**
+ * Follows the round until its terminal status. Every event is a reason to look: the session's own list
+ * of statuses is complete, also where two changes came as one event.
+ * @returns the session as it is after the end
+ */
+export async function follow(api: Api, session_id: string, told: (status: string, message: string) => void): Promise<Session> {
+  let shown = 0
+  const look = async (): Promise<Session> => {
+    const session = await api.session(session_id)
+    const statuses = session.rounds.flatMap((round) => round.statuses)
+    for (const { status, message } of statuses.slice(shown)) told(status, message ?? '')
+    shown = statuses.length
+    return session
+  }
+  const ended = (session: Session) => !session.in_flight && TERMINAL.has(session.current_status)
+  for (;;) {
+    let last = ''
+    for await (const status of api.events(session_id)) {
+      // The stream repeats itself; only a change is worth a look.
+      if (status !== last) await look()
+      last = status
+    }
+    const session = await look()
+    if (ended(session)) return session
+    await sleep(500)
+  }
+}
