@@ -1,0 +1,32 @@
+import type { Context } from '../context.ts'
+import { notFound, sessionNotFound } from '../errors.ts'
+import { defaultBranch } from '../repository/default-branch.ts'
+import { loadAggregate } from '../sessions/load-aggregate.ts'
+import { recordPullRequest } from '../sessions/pull-requests.ts'
+import { pullRequestHost } from './host-of.ts'
+import type { CreatedPullRequest } from './types.ts'
+import { writePullRequestText } from './write-text.ts'
+
+/**
+ * Opens a pull request from the session branch into the repository's default branch and records it
+ * with the session's latest round. The caller has checked that the session is the user's own.
+ * Errors: 404 for an unknown session and one without rounds, and those of the provider, of the remote
+ * (502) and of the model.
+ */
+export async function createPullRequest(
+  context: Context,
+  session_uuid: string,
+  signal: AbortSignal = new AbortController().signal,
+): Promise<CreatedPullRequest> {
+  const session = await loadAggregate(context, session_uuid, { include_history: true })
+  if (!session) throw sessionNotFound(session_uuid)
+  if (session.rounds.length === 0) throw notFound(`Session ${session_uuid} has no rounds.`)
+  const { uri, branch } = session.workspace
+  const host = pullRequestHost(context, uri)
+  const base = await defaultBranch(context, uri, signal)
+  const facts = { first_query: session.first_query ?? '', history: session.history ?? [] }
+  const text = await writePullRequestText(context, facts, signal)
+  const created = await host.create({ ...text, head: branch, base }, signal)
+  await recordPullRequest(context, session_uuid, { provider: context.config.git.provider, number: created.id, url: created.url })
+  return created
+}

@@ -1,0 +1,28 @@
+import { runAgent } from '../agent/run-agent.ts'
+import { pullRequestTool } from '../agent/sentinels/pull-request.ts'
+import type { Context } from '../context.ts'
+import { fence } from '../prompts/fence.ts'
+import { prGeneratorLayout } from '../prompts/layouts/pr-generator.ts'
+import type { Turn } from '../sessions/types.ts'
+
+const MAX_TITLE = 256
+
+/** Title (at most 256 characters) and description of a pull request, written by the small model. */
+export async function writePullRequestText(
+  context: Pick<Context, 'config' | 'llm'>,
+  session: { first_query: string; history: readonly Turn[] },
+  signal: AbortSignal,
+): Promise<{ title: string; description: string }> {
+  const { value } = await runAgent({
+    llm: context.llm,
+    chain: 'PR_GENERATOR',
+    role: 'small',
+    system: prGeneratorLayout(),
+    conversation: session.history,
+    query: `Write title and description of the pull request for this session. It began with this request:\n${fence('first request', session.first_query)}`,
+    sentinel: pullRequestTool(),
+    max_turns: context.config.orchestration.max_tool_agent_executions,
+    signal,
+  })
+  return { title: value.title.slice(0, MAX_TITLE), description: value.description }
+}

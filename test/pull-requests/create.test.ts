@@ -1,0 +1,230 @@
+import { delay, HttpResponse, http } from 'msw'
+import { setupServer } from 'msw/node'
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
+import type { GitConfig } from '../../config/types.ts'
+import type { CoreContext } from '../../src/context.ts'
+import type { InferenceRequest, LlmClient } from '../../src/llm/types.ts'
+import { createPullRequest } from '../../src/pull-requests/create.ts'
+import { loadAggregate } from '../../src/sessions/load-aggregate.ts'
+import { createTestCore, type TestCore } from '../helpers/core.ts'
+import { listedRepository } from '../helpers/git-remote.ts'
+import { createUser, openSession, runRound } from '../helpers/sessions.ts'
+
+const REPOSITORY = 'https://github.com/Acme/Infra'
+const PULLS = 'https://api.github.com/repos/Acme/Infra/pulls'
+const server = setupServer()
+let core: TestCore
+let user_id: number
+let asked: InferenceRequest[] = []
+let title = 'Add a bucket'
+
+const llm: LlmClient = {
+  search: async () => null,
+  complete: async (request) => {
+    asked.push(request)
+    return {
+      model: 'test/small',
+      text: '',
+      tool_calls: [{ id: '1', name: 'generate_pull_request', arguments: JSON.stringify({ title, description: 'Why and what.' }) }],
+      finish: 'tool_use',
+      finish_raw: 'tool_calls',
+      usage: { input_tokens: 1, cached_tokens: 0, output_tokens: 1 },
+    }
+  },
+}
+
+beforeAll(async () => {
+  core = await createTestCore({ context: { llm } })
+  user_id = (await createUser(core.context.sql, 'owner')).id
+  server.listen({ onUnhandledRequest: 'error' })
+})
+afterEach(() => {
+  server.resetHandlers()
+  asked = []
+  title = 'Add a bucket'
+})
+afterAll(async () => {
+  server.close()
+  await core?.close()
+})
+
+const withGit = (changes: Partial<GitConfig>): CoreContext => ({
+  ...core.context,
+  config: { ...core.context.config, git: { ...core.context.config.git, ...changes } },
+})
+
+/** A session whose first round ended. */
+async function finishedSession(repo_uri = REPOSITORY): Promise<string> {
+  const uuid = await openSession(core.context, user_id, { repo_uri })
+  const run = await runRound(core.context, uuid)
+  await run.finish('completed', 'GENERATE', [{ user: 'Add a bucket', assistant: 'Added aws_s3_bucket.logs' }])
+  return uuid
+}
+
+/** Listens for the creation call; every other call is an error of the test. */
+function provider(answer: () => Response | Promise<Response> = () => created(7)) {
+  const calls: { headers: Headers; body: Record<string, unknown> }[] = []
+  server.use(
+    listedRepository(REPOSITORY),
+    http.post(PULLS, async ({ request }) => {
+      calls.push({ headers: request.headers, body: (await request.json()) as Record<string, unknown> })
+      return answer()
+    }),
+  )
+  return calls
+}
+
+const created = (number: number) =>
+  HttpResponse.json({ number, html_url: `https://github.com/Acme/Infra/pull/${number}`, state: 'open', id: 999 }, { status: 201 })
+
+describe('a new pull request', () => {
+  it('goes from the session branch to the default branch with the words of the small model', async () => {
+    const calls = provider()
+    const uuid = await finishedSession()
+    expect(await createPullRequest(core.context, uuid)).toEqual({ id: 7, url: 'https://github.com/Acme/Infra/pull/7', status: 'open' })
+    const branch = (await loadAggregate(core.context, uuid, { include_history: false }))?.workspace.branch
+    expect(calls[0]?.body).toEqual({ title: 'Add a bucket', body: 'Why and what.', head: branch, base: 'main' })
+    expect(calls[0]?.headers.get('authorization')).toBe(`Basic ${btoa('bot:token-of-the-bot')}`)
+    expect(calls[0]?.headers.get('accept')).toBe('application/vnd.github+json')
+    expect(calls[0]?.headers.get('x-github-api-version')).toBe('2022-11-28')
+    expect(calls[0]?.headers.get('content-type')).toMatch(/^application\/json/)
+    expect(asked[0]?.role).toBe('small')
+    const conversation = JSON.stringify(asked[0]?.messages)
+    expect(conversation).toContain('Added aws_s3_bucket.logs')
+    expect(conversation).toContain('Add a bucket')
+  })
+
+  it('is recorded with the latest round', async () => {
+    provider(() => created(8))
+    const uuid = await finishedSession()
+    await createPullRequest(core.context, uuid)
+    const session = await loadAggregate(core.context, uuid, { include_history: false })
+    expect(session?.rounds.at(-1)?.pull_requests).toEqual([{ provider: 'GITHUB', number: 8, url: 'https://github.com/Acme/Infra/pull/8' }])
+  })
+
+  it('has a title of one line and at most 256 characters', async () => {
+    const calls = provider()
+    title = `${'long '.repeat(100)}\nend`
+    await createPullRequest(core.context, await finishedSession())
+    const sent = String(calls[0]?.body.title)
+    expect(sent.length).toBeLessThanOrEqual(256)
+    expect(sent).toMatch(/^long long/)
+    expect(sent).not.toContain('\n')
+  })
+
+  it('goes to the interface of the self-hosted server when there is one', async () => {
+    const git = { base_url: 'https://git.corp:8443', host: 'git.corp:8443', api_url: 'https://git.corp:8443/api/v3' }
+    const uri = 'https://git.corp:8443/Team/Infra.git'
+    server.use(
+      listedRepository(uri),
+      http.post('https://git.corp:8443/api/v3/repos/Team/Infra/pulls', () => created(3)),
+    )
+    expect(await createPullRequest(withGit(git), await finishedSession(uri))).toMatchObject({ id: 3 })
+  })
+})
+
+describe('no pull request', () => {
+  it('for an unknown session', async () => {
+    const uuid = crypto.randomUUID()
+    await expect(createPullRequest(core.context, uuid)).rejects.toMatchObject({ status: 404, message: `Session ${uuid} not found.` })
+  })
+
+  it.each([
+    ['https://gitlab.com/Acme/Infra', 'gitlab.com/Acme/Infra'],
+    ['https://github.example.com/Acme/Infra.git/', 'github.example.com/Acme/Infra'],
+    ['https://token@git.corp/Acme/Infra', 'git.corp/Acme/Infra'],
+    ['https://github.com/Acme', 'github.com/Acme'],
+    ['https://github.com:8443/Acme/Infra', 'github.com:8443/Acme/Infra'],
+  ])('for %s, which is not at the configured host', async (uri, shown) => {
+    const uuid = await finishedSession(uri)
+    await expect(createPullRequest(core.context, uuid)).rejects.toMatchObject({
+      status: 400,
+      message: `Malformed repository URL '${shown}'`,
+    })
+    expect(asked).toEqual([])
+  })
+
+  it.each([[{ user: '' }], [{ token: '' }]])('without credentials, and no call at all: %o', async (changes) => {
+    const uuid = await finishedSession()
+    await expect(createPullRequest(withGit(changes), uuid)).rejects.toMatchObject({
+      status: 502,
+      message: expect.stringContaining('credentials are not configured'),
+    })
+    expect(asked).toEqual([])
+  })
+
+  it.each(['GITLAB', 'AZURE_DEVOPS'] as const)('at %s yet, and it says so', async (name) => {
+    const uuid = await finishedSession()
+    await expect(createPullRequest(withGit({ provider: name }), uuid)).rejects.toMatchObject({
+      status: 502,
+      message: expect.stringContaining(`Pull requests at ${name} are not supported`),
+    })
+  })
+
+  it('when the remote cannot be listed; the model is not asked', async () => {
+    server.use(http.get(`${REPOSITORY}/info/refs`, () => new HttpResponse(null, { status: 500 })))
+    await expect(createPullRequest(core.context, await finishedSession())).rejects.toMatchObject({ status: 502 })
+    expect(asked).toEqual([])
+  })
+})
+
+describe('a provider that refuses', () => {
+  const refusal = async (answer: () => Response | Promise<Response>) => {
+    provider(answer)
+    const uuid = await finishedSession()
+    const error = await createPullRequest(core.context, uuid).catch((reason) => reason)
+    const session = await loadAggregate(core.context, uuid, { include_history: false })
+    expect(session?.rounds.at(-1)?.pull_requests).toEqual([])
+    return error
+  }
+
+  it('is answered with its status and words', async () => {
+    const body = { message: 'Validation Failed', errors: [{ message: 'A pull request already exists' }] }
+    expect(await refusal(() => HttpResponse.json(body, { status: 422 }))).toMatchObject({ status: 422, message: JSON.stringify(body) })
+    expect(await refusal(() => new HttpResponse('busy', { status: 503 }))).toMatchObject({ status: 503 })
+    expect(await refusal(() => HttpResponse.json({ message: 'Not Found' }, { status: 404 }))).toMatchObject({ status: 404 })
+  })
+
+  it.each([401, 403])('with %i is a 502, which is no end of the session of the caller', async (status) => {
+    expect(await refusal(() => HttpResponse.json({ message: 'Bad credentials' }, { status }))).toMatchObject({
+      status: 502,
+      message: '{"message":"Bad credentials"}',
+    })
+  })
+
+  it('by cutting the connection is a 502 that names nothing of the machine', async () => {
+    expect(await refusal(() => HttpResponse.error())).toMatchObject({ status: 502, message: 'The git provider is not reachable.' })
+  })
+
+  it('by another form of answer is a 502', async () => {
+    expect(await refusal(() => HttpResponse.json({ number: '7' }, { status: 201 }))).toMatchObject({ status: 502 })
+    expect(await refusal(() => HttpResponse.json({ number: 7, html_url: 'javascript', state: 'open' }))).toMatchObject({ status: 502 })
+    expect(await refusal(() => new HttpResponse('<html>'))).toMatchObject({ status: 502 })
+  })
+
+  it('by silence is a 504 after 20 seconds', async () => {
+    const limits: AbortController[] = []
+    const timeout = vi.spyOn(AbortSignal, 'timeout').mockImplementation((ms) => {
+      const controller = new AbortController()
+      if (ms === 20_000) limits.push(controller)
+      return controller.signal
+    })
+    const answer = async () => {
+      limits.at(-1)?.abort(new DOMException('late', 'TimeoutError'))
+      await delay('infinite')
+      return created(1)
+    }
+    const error = await refusal(answer).finally(() => timeout.mockRestore())
+    expect(error).toMatchObject({ status: 504, message: 'PR creation timeout' })
+  })
+
+  it('is not waited for when the caller goes away', async () => {
+    const controller = new AbortController()
+    provider(async () => {
+      controller.abort(new Error('caller is gone'))
+      await delay('infinite')
+      return created(1)
+    })
+    await expect(createPullRequest(core.context, await finishedSession(), controller.signal)).rejects.toThrow('caller is gone')
+  })
+})
