@@ -2,8 +2,8 @@ import { readFile } from 'node:fs/promises'
 import * as v from 'valibot'
 import { describe, expect, test } from 'vitest'
 import { parse, stringify } from 'yaml'
-import { SECTIONS } from '../../config/schema.ts'
 import { requiredVariables } from '../../src/llm/provider-variables.ts'
+import { SECTIONS } from './sections.ts'
 import { load } from './support.ts'
 
 const OPTIONAL = ['services.notifications', 'services.mapping', 'services.authz']

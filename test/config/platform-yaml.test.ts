@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
-import { SECTIONS } from '../../config/schema.ts'
+import { SECTIONS } from './sections.ts'
 import { at, load } from './support.ts'
 
 const shipped = await readFile(new URL('../../config/platform.yaml', import.meta.url), 'utf8')
@@ -39,6 +39,13 @@ describe('the shipped file', () => {
       block_on_high_impact: true,
       max_validation_iteration: 5,
     })
+  })
+
+  test('the list of sections is complete', async () => {
+    const top = Object.keys(SECTIONS).map((path) => path.split('.')[0] || 'environment')
+    const { version: _, ...config } = await load()
+    expect([...new Set(top)].sort()).toEqual(Object.keys(config).sort())
+    expect(Object.keys(parse(shipped)).sort()).toEqual(Object.keys(config).sort())
   })
 
   const fields = Object.entries(SECTIONS).flatMap(([section, schema]) =>

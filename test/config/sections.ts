@@ -1,0 +1,35 @@
+import { adminSchema } from '../../config/sections/admin.ts'
+import { databaseSchema } from '../../config/sections/database.ts'
+import { environmentSchema } from '../../config/sections/environment.ts'
+import { gitSchema } from '../../config/sections/git.ts'
+import { httpSchema } from '../../config/sections/http.ts'
+import { llmSchema } from '../../config/sections/llm.ts'
+import { oidcSchema } from '../../config/sections/oidc.ts'
+import { orchestrationSchema } from '../../config/sections/orchestration.ts'
+import { pathsSchema } from '../../config/sections/paths.ts'
+import { redisSchema } from '../../config/sections/redis.ts'
+import { iacSchema, optionalServiceSchema } from '../../config/sections/services.ts'
+import { storageSchema } from '../../config/sections/storage.ts'
+import { telemetrySchema } from '../../config/sections/telemetry.ts'
+import { workerSchema } from '../../config/sections/worker.ts'
+
+/** Every section of the file by its dotted path; the empty path is the top level. Two tests hold page and shipped file against it. */
+export const SECTIONS = {
+  '': environmentSchema,
+  oidc: oidcSchema,
+  admin: adminSchema,
+  'services.iac': iacSchema,
+  'services.notifications': optionalServiceSchema,
+  'services.mapping': optionalServiceSchema,
+  'services.authz': optionalServiceSchema,
+  orchestration: orchestrationSchema,
+  llm: llmSchema,
+  paths: pathsSchema,
+  database: databaseSchema,
+  redis: redisSchema,
+  telemetry: telemetrySchema,
+  http: httpSchema,
+  storage: storageSchema,
+  git: gitSchema,
+  worker: workerSchema,
+} as const
