@@ -24,7 +24,7 @@ const refusal = (reason: string) => ({
   challenge: 'Bearer error="invalid_token"',
 })
 
-beforeAll(() => server.listen({ onUnhandledRequest: 'error' }))
+beforeAll(() => server.listen({ onUnhandledFrame: 'error' }))
 afterAll(() => server.close())
 beforeEach(async () => {
   now = new Date()

@@ -96,9 +96,7 @@ describe('polls', () => {
   it('cost one timer for any number of streams', async () => {
     const { hub } = stubHub(running('generating'))
     const polls = createPollWheel(PERIOD_MS)
-    const streams = Array.from({ length: 100 }, () =>
-      readStream(new Response(sessionStream({ hub, polls, log: silentLogger }, 'x', 2160))),
-    )
+    const streams = Array.from({ length: 100 }, () => readStream(new Response(sessionStream({ hub, polls, log: silentLogger }, 'x', 2160))))
     await Promise.all(streams.map((stream) => stream.event()))
     expect([polls.size, vi.getTimerCount()]).toEqual([100, 1])
     await Promise.all(streams.map((stream) => stream.leave()))

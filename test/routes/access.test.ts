@@ -12,7 +12,7 @@ let uuid: string
 const OIDC = 'oidc: { issuer_url: "https://issuer.example.org", client_id: core }'
 
 beforeAll(async () => {
-  server.listen({ onUnhandledRequest: 'error' })
+  server.listen({ onUnhandledFrame: 'error' })
   issuer = await createIssuer()
   server.use(...issuer.handlers)
   core = await createTestCore({ yaml: `${OIDC}\nadmin: { default_root_email: Root@Example.org }` })
@@ -41,7 +41,10 @@ const ROUTES: [string, string][] = [
 
 describe('with an issuer', () => {
   it.each(ROUTES)('%s %s needs a token, before anything is validated', async (method, path) => {
-    for (const headers of [undefined, { authorization: 'Basic dTpw' }, { authorization: 'Bearer' }] as (Record<string, string> | undefined)[]) {
+    for (const headers of [undefined, { authorization: 'Basic dTpw' }, { authorization: 'Bearer' }] as (
+      | Record<string, string>
+      | undefined
+    )[]) {
       const answer = await core.call(method, path, { json: method === 'GET' ? undefined : { q: 7 }, headers })
       expect([answer.status, answer.headers.get('www-authenticate')]).toEqual([401, 'Bearer'])
       expect(await answer.json()).toEqual({ detail: 'Not authenticated' })

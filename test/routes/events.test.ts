@@ -124,7 +124,8 @@ describe('what it tells', () => {
     await Promise.all([...here, ...there].map((stream) => stream.event()))
     await (await runRound(core.context, uuid)).finish('completed', 'here')
     await (await runRound(core.context, other)).finish('failed', 'there')
-    const ends = async (streams: typeof here) => new Set((await Promise.all(streams.map((stream) => stream.rest()))).map((all) => JSON.stringify(all)))
+    const ends = async (streams: typeof here) =>
+      new Set((await Promise.all(streams.map((stream) => stream.rest()))).map((all) => JSON.stringify(all)))
     expect([...(await ends(here))]).toEqual([JSON.stringify([event('COMPLETED', 'here')])])
     expect([...(await ends(there))]).toEqual([JSON.stringify([event('FAILED', 'there')])])
   })

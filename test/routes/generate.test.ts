@@ -19,7 +19,7 @@ let core: TestCore
 let me: number
 
 beforeAll(async () => {
-  server.listen({ onUnhandledRequest: 'error' })
+  server.listen({ onUnhandledFrame: 'error' })
   server.events.on('request:start', ({ request }) => void outside.push(request.url))
   core = await createTestCore()
   me = (await (await core.call('GET', '/api/v1/users/me')).json()).id
@@ -139,17 +139,19 @@ describe('body rules', () => {
     expect(outside).toEqual([])
   })
 
-  it.each(['https://user:secret@git.example.com/x', 'https://user:@git.example.com/x', 'https://:@git.example.com/x', 'https://user%3Apw@git.example.com/x'])(
-    'refuses the secret in %j and does not repeat it',
-    async (repo_uri) => {
-      const answer = await post({ ...first, repo_uri, q: undefined })
-      expect(answer.status).toBe(422)
-      const text = await answer.text()
-      expect(text).toContain('must not embed a password or token')
-      expect(text).not.toContain('git.example.com')
-      expect(JSON.stringify(core.log)).not.toContain('user:secret')
-    },
-  )
+  it.each([
+    'https://user:secret@git.example.com/x',
+    'https://user:@git.example.com/x',
+    'https://:@git.example.com/x',
+    'https://user%3Apw@git.example.com/x',
+  ])('refuses the secret in %j and does not repeat it', async (repo_uri) => {
+    const answer = await post({ ...first, repo_uri, q: undefined })
+    expect(answer.status).toBe(422)
+    const text = await answer.text()
+    expect(text).toContain('must not embed a password or token')
+    expect(text).not.toContain('git.example.com')
+    expect(JSON.stringify(core.log)).not.toContain('user:secret')
+  })
 
   it.each([
     ['no scope', { scope_id: null }, 'body: Value error, First call (repo_uri) requires `scope_id`.'],

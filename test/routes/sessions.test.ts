@@ -14,7 +14,12 @@ beforeAll(async () => {
   const run = await runRound(core.context, generate)
   await run.status('generating', 'Writing')
   await run.finish('completed', 'Done', [{ user: 'Add', assistant: 'Added' }])
-  drift = await openSession(core.context, me, { query: 'Reconcile', mode: 'drift', repo_uri: 'https://git.example.com/Acme/network', iac_path: 'live' })
+  drift = await openSession(core.context, me, {
+    query: 'Reconcile',
+    mode: 'drift',
+    repo_uri: 'https://git.example.com/Acme/network',
+    iac_path: 'live',
+  })
   const other = await createUser(core.database.sql, 'other', { email: null })
   await openSession(core.context, other.id, { query: 'Add a 100% private_bucket' })
 })
@@ -170,7 +175,13 @@ describe('the detail', () => {
   })
 
   it('goes on without a cache', async () => {
-    const dead = { get: async () => null, set: async () => {}, delete: async () => {}, ping: () => Promise.reject(new Error('away')), close: async () => {} }
+    const dead = {
+      get: async () => null,
+      set: async () => {},
+      delete: async () => {},
+      ping: () => Promise.reject(new Error('away')),
+      close: async () => {},
+    }
     const app = await core.another({ context: { cache: dead } })
     expect((await app.request(`/api/v1/sessions?id=${generate}`)).status).toBe(200)
   })

@@ -17,13 +17,17 @@ describe('paths', () => {
     expect(answer.headers.get('content-type')).toMatch(/^application\/json/)
   })
 
-  it.each(['/api/v1/nope', '/', '/api', '/api/api/v1/users/me', '/api/v1/events/subscribe', '/api/v1/admin/nope/'])(
-    'answers 404 for %s',
-    async (path) => {
-      const answer = await get(path)
-      expect([answer.status, await answer.json()]).toEqual([404, { detail: 'Not Found' }])
-    },
-  )
+  it.each([
+    '/api/v1/nope',
+    '/',
+    '/api',
+    '/api/api/v1/users/me',
+    '/api/v1/events/subscribe',
+    '/api/v1/admin/nope/',
+  ])('answers 404 for %s', async (path) => {
+    const answer = await get(path)
+    expect([answer.status, await answer.json()]).toEqual([404, { detail: 'Not Found' }])
+  })
 
   it.each([
     ['DELETE', '/api/v1/users/me', 'GET'],
@@ -71,15 +75,18 @@ describe('cross-origin requests', () => {
     })
   })
 
-  it.each(['http://localhost:3000', 'https://localhost', 'http://evil.example', 'null', 'http://localhost.evil.example'])(
-    'refuses the preflight of %s',
-    async (origin) => {
-      const answer = await preflight(origin)
-      expect([answer.status, await answer.text()]).toEqual([400, 'Disallowed CORS origin'])
-      expect(answer.headers.has('access-control-allow-origin')).toBe(false)
-      expect(answer.headers.get('vary')).toBe('Origin')
-    },
-  )
+  it.each([
+    'http://localhost:3000',
+    'https://localhost',
+    'http://evil.example',
+    'null',
+    'http://localhost.evil.example',
+  ])('refuses the preflight of %s', async (origin) => {
+    const answer = await preflight(origin)
+    expect([answer.status, await answer.text()]).toEqual([400, 'Disallowed CORS origin'])
+    expect(answer.headers.has('access-control-allow-origin')).toBe(false)
+    expect(answer.headers.get('vary')).toBe('Origin')
+  })
 
   it('marks simple answers, errors included', async () => {
     for (const path of ['/api/v1/auth/config', '/api/v1/nope', '/api/v1/sessions?id=x']) {
@@ -195,10 +202,7 @@ describe('health', () => {
   it('is alive and ready', async () => {
     expect(await (await get('/healthz')).json()).toEqual({ status: 'ok' })
     const ready = await get('/readyz')
-    expect([ready.status, await ready.json()]).toEqual([
-      200,
-      { status: 'ok', parts: { database: 'ok', cache: 'ok', queue: 'ok' } },
-    ])
+    expect([ready.status, await ready.json()]).toEqual([200, { status: 'ok', parts: { database: 'ok', cache: 'ok', queue: 'ok' } }])
   })
 
   it('names the part that fails, and waits for none', async () => {

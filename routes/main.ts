@@ -1,0 +1,74 @@
+import { runCheckConfig } from '../config/check.ts'
+import { ConfigError, loadConfig } from '../config/load.ts'
+import { secretsOf } from '../config/mask.ts'
+import type { Config } from '../config/types.ts'
+import { startStatusHub } from '../src/events/hub.ts'
+import { createLogger } from '../src/log/logger.ts'
+import { createAssetReader } from '../src/runtime/assets.ts'
+import { buildContext } from '../src/runtime/build-context.ts'
+import { exitOnFault, stopOnSignal } from '../src/runtime/process-end.ts'
+import { readTextFile } from '../src/runtime/read-text-file.ts'
+import { serve } from '../src/runtime/serve.ts'
+import { createApp } from './app.ts'
+
+const HELP = `The core: HTTP API and event streams.
+
+  npm run core                     start
+  npm run core -- --check-config   print the effective configuration, secrets masked, or all its errors
+  npm run core -- --help           this text
+
+Environment
+  PLATFORM_CONFIG   path of the configuration file (default /etc/platform/config.yaml)
+  PLATFORM_PORT     port (default 8000; 0 takes a free one)
+  PLATFORM_HOST     address to listen on (default 0.0.0.0: all interfaces)
+Further variables are named by the configuration file.
+`
+
+interface Address {
+  port: number
+  hostname: string
+}
+
+function readAddress(env: Record<string, string | undefined>): Address {
+  const text = env.PLATFORM_PORT?.trim() || '8000'
+  const port = Number(text)
+  if (!/^\d+$/.test(text) || port > 65_535) throw new ConfigError([`PLATFORM_PORT must be a port number, got '${text}'.`])
+  return { port, hostname: env.PLATFORM_HOST?.trim() || '0.0.0.0' }
+}
+
+async function run(config: Config, address: Address): Promise<void> {
+  const log = createLogger({ secrets: secretsOf(config), fields: { process: 'core' } })
+  exitOnFault(log)
+  try {
+    const { context, close } = await buildContext(config, log, { role: 'core' })
+    const events = await startStatusHub(context.sql, log)
+    const app = createApp({ ...context, events, asset: createAssetReader() })
+    const server = await serve((request) => app.fetch(request), address)
+    stopOnSignal(log, [
+      { name: 'event streams', limit_ms: 1_000, end: () => events.close() },
+      { name: 'requests', limit_ms: 6_000, end: () => server.close(5_000) },
+      { name: 'connections', limit_ms: 1_500, end: close },
+    ])
+    log.info('core ready', { address: server.url, authentication: config.oidc.issuer_url || 'disabled' })
+  } catch (error) {
+    log.error(error instanceof Error ? error.message : 'the core did not start', { error })
+    process.exit(1)
+  }
+}
+
+async function main(): Promise<void> {
+  const argument = process.argv[2]
+  if (argument === '--help' || argument === '-h') return console.log(HELP)
+  if (argument === '--check-config')
+    process.exit(await runCheckConfig(process.env, readTextFile, (text) => void process.stdout.write(text)))
+  if (argument !== undefined) throw new ConfigError([`unknown argument ${argument}; see --help`])
+  await run(await loadConfig(process.env, readTextFile), readAddress(process.env))
+}
+
+try {
+  await main()
+} catch (error) {
+  if (!(error instanceof ConfigError)) throw error
+  console.error(error.message)
+  process.exit(1)
+}

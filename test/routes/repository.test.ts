@@ -1,0 +1,117 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type GitHost, startGitHost } from '../../dev/git-host/start.ts'
+import { createLlmClient } from '../../src/llm/client.ts'
+import { silentLogger } from '../../src/log/logger.ts'
+import { createTestCore, type TestCore } from '../helpers/core.ts'
+import { type ModelServer, modelConfig, script, startModelServer, toolCall } from '../helpers/model-server.ts'
+import { createUser, openSession, runRound } from '../helpers/sessions.ts'
+import { trust } from '../repository/support.ts'
+import { pushBranch } from './push-branch.ts'
+
+const UNREACHABLE = 'Repository is not reachable or access was denied.'
+let folder: string
+let host: GitHost
+let model: ModelServer
+let core: TestCore
+let repository: string
+let me: number
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'routes-'))
+  host = await startGitHost({ data_dir: folder, user: 'bot', token: 'token-of-the-bot', samples: false })
+  trust(host.ca_pem)
+  repository = await host.addRepository({
+    owner: 'acme',
+    name: 'infra',
+    content: { files: { 'main.tf': '', 'live/network/main.tf': '', 'modules/x/main.tf': '' } },
+  })
+  model = await startModelServer(script(toolCall('generate_pull_request', { title: 'Add a bucket', description: 'For the logs.' })))
+  const fetch: typeof globalThis.fetch = (input, init) => globalThis.fetch(input, init)
+  core = await createTestCore({
+    yaml: `git: { base_url: "${host.url}", api_url: "${host.api_url}" }`,
+    context: { llm: createLlmClient(modelConfig(model.url), { fetch, log: silentLogger }) },
+  })
+  me = (await (await core.call('GET', '/api/v1/users/me')).json()).id
+})
+afterAll(async () => {
+  await core?.close()
+  await model?.close()
+  await host?.close()
+  await rm(folder, { recursive: true, force: true })
+})
+
+describe('POST /api/v1/repository/parse', () => {
+  const parse = (json: unknown) => core.call('POST', '/api/v1/repository/parse', { json })
+
+  it('answers the roots alone', async () => {
+    const answer = await parse({ repo_uri: repository, other: 1 })
+    expect([answer.status, await answer.json()]).toEqual([200, { roots: ['.', 'live/network'] }])
+  })
+
+  it('answers 400 with the fixed text when the remote cannot be listed', async () => {
+    for (const repo_uri of [`${host.url}/acme/missing.git`, 'https://127.0.0.1:1/x/y']) {
+      const answer = await parse({ repo_uri })
+      expect([answer.status, await answer.json()]).toEqual([400, { detail: UNREACHABLE }])
+    }
+  })
+
+  it.each([
+    ['nothing', {}, 'missing'],
+    ['null', { repo_uri: null }, 'string_type'],
+    ['http', { repo_uri: 'http://h/x' }, 'value_error'],
+    ['ssh', { repo_uri: 'git@h:x/y.git' }, 'value_error'],
+    ['a file', { repo_uri: 'file:///x' }, 'value_error'],
+    ['a path', { repo_uri: '../x' }, 'value_error'],
+    ['a secret', { repo_uri: 'https://u:secret@h/x' }, 'value_error'],
+    ['an empty secret', { repo_uri: 'https://u:@h/x' }, 'value_error'],
+  ])('refuses %s', async (_, body, type) => {
+    const answer = await parse(body)
+    const text = await answer.text()
+    expect([answer.status, JSON.parse(text).detail]).toMatchObject([422, [{ type, loc: ['body', 'repo_uri'] }]])
+    expect(text).not.toContain('secret@')
+  })
+})
+
+describe('PUT /api/v1/repository/pr', () => {
+  const put = (json: unknown) => core.call('PUT', '/api/v1/repository/pr', { json })
+  /** A session that ran, with a branch of its own at the host. */
+  const finished = async (repo_uri: string, blocked = false) => {
+    const uuid = await openSession(core.context, me, { repo_uri })
+    await (await runRound(core.context, uuid)).finish('completed', 'done', [{ user: 'Add a bucket', assistant: 'Added.' }])
+    if (blocked) await core.database.sql`UPDATE sessions SET is_blocked = true WHERE uuid = ${uuid}`
+    return uuid
+  }
+
+  it('answers the pull request that is open at the host, locked or not', async () => {
+    const uuid = await finished(repository, true)
+    const before = await (await core.call('GET', `/api/v1/sessions?id=${uuid}`)).json()
+    await pushBranch(host.pathOf(repository), before.workspace.branch)
+    const answer = await put({ session_id: uuid, other: 1 })
+    expect(answer.status).toBe(201)
+    const created = await answer.json()
+    expect(created).toEqual({ id: expect.any(Number), url: expect.stringContaining(host.url), status: 'open' })
+    const session = await (await core.call('GET', `/api/v1/sessions?id=${uuid}`)).json()
+    expect(session.rounds[0].pull_requests).toEqual([{ provider: 'GITHUB', url: created.url, number: created.id }])
+    expect(model.requests.at(-1)?.body.model).toBe('small-model')
+  })
+
+  it('refuses a repository of another host', async () => {
+    const answer = await put({ session_id: await finished('https://git.example.com/acme/infra.git') })
+    expect([answer.status, await answer.json()]).toEqual([400, { detail: "Malformed repository URL 'git.example.com/acme/infra'" }])
+  })
+
+  it('validates the body, then looks for the session, then for its owner', async () => {
+    const other = await createUser(core.database.sql, 'other')
+    const foreign = await openSession(core.context, other.id)
+    const unknown = crypto.randomUUID()
+    expect((await (await put({})).json()).detail).toMatchObject([{ type: 'missing', loc: ['body', 'session_id'] }])
+    expect((await (await put({ session_id: 'x' })).json()).detail).toMatchObject([{ type: 'uuid_parsing' }])
+    const missing = await put({ session_id: unknown })
+    expect([missing.status, await missing.json()]).toEqual([404, { detail: `Session ${unknown} not found.` }])
+    const refused = await put({ session_id: foreign })
+    expect([refused.status, await refused.json()]).toEqual([403, { detail: 'Not the session owner' }])
+  })
+})
