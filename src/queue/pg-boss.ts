@@ -89,7 +89,21 @@ export async function startWorkingQueue(
   }
 }
 
+/** Two processes that start together on a new database may both create the queue's schema: the loser finds it there. */
 async function startBoss(sql: Sql, log: Logger, options: { supervise: boolean }): Promise<PgBoss> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await openBoss(sql, log, options)
+    } catch (error) {
+      const lost = error instanceof Error && 'code' in error && error.code === UNIQUE_VIOLATION
+      if (!lost || attempt >= 5) throw error
+    }
+  }
+}
+
+const UNIQUE_VIOLATION = '23505'
+
+async function openBoss(sql: Sql, log: Logger, options: { supervise: boolean }): Promise<PgBoss> {
   const boss = new PgBoss({ db: queueDatabase(sql), schedule: false, useListenNotify: options.supervise, supervise: options.supervise })
   boss.on('error', (error) => log.warn('queue', { error }))
   boss.on('warning', (warning) => log.warn(`queue: ${warning.message}`, { data: warning.data }))
