@@ -1,6 +1,6 @@
 import * as v from 'valibot'
-import { missingVariables, providerOf, providerVariables } from '../../src/llm/provider-variables.ts'
 import { decimal, integer, nonEmpty, text } from '../fields.ts'
+import { missingVariables, providerOf, providerVariables } from '../provider-variables.ts'
 import type { Source } from '../source.ts'
 import type { LlmConfig } from '../types.ts'
 import { modelList, referencedVariables } from './model-list.ts'

@@ -1,4 +1,4 @@
-import { providerOf } from './provider-variables.ts'
+import { providerOf } from '../../config/provider-variables.ts'
 
 /** Parameters that some models refuse; they are left out where the table or an answer says so. */
 export type Parameter = 'temperature' | 'reasoning_effort'

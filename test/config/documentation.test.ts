@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import * as v from 'valibot'
 import { describe, expect, test } from 'vitest'
 import { parse, stringify } from 'yaml'
-import { requiredVariables } from '../../src/llm/provider-variables.ts'
+import { requiredVariables } from '../../config/provider-variables.ts'
 import { SECTIONS } from './sections.ts'
 import { load } from './support.ts'
 

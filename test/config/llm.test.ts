@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { providerVariables, requiredVariables } from '../../src/llm/provider-variables.ts'
+import { providerVariables, requiredVariables } from '../../config/provider-variables.ts'
 import { load, problemsOf, yaml } from './support.ts'
 
 const missing = (names: string) =>
