@@ -19,10 +19,10 @@ export async function clone(git: Git, directory: string, options: { log: Logger;
   const args = ['clone', '--quiet', '--depth=1', '--no-tags', '--no-recurse-submodules', '--', git.url, basename(directory)]
   const output = await git.network(args, { cwd: parent, timeout_ms: TIMEOUT_MS, signal })
   if (output.code !== 0) throw failed(log, output.stopped ?? output.stderr)
-  const head = await git.local(['symbolic-ref', '--short', 'HEAD'], { cwd: directory, signal })
-  const commit = await git.local(['rev-parse', '--verify', '--quiet', 'HEAD'], { cwd: directory, signal })
-  if (head.code !== 0 || commit.code !== 0) throw failed(log, 'the default branch has no commit')
-  return head.stdout.trim()
+  const head = await git.local(['rev-parse', '--symbolic-full-name', '--verify', 'HEAD'], { cwd: directory, signal })
+  const [, branch] = /^refs\/heads\/(.+)$/.exec(head.stdout.trim()) ?? []
+  if (head.code !== 0 || !branch) throw failed(log, 'the default branch has no commit')
+  return branch
 }
 
 function failed(log: Logger, reason: string): PlatformError {

@@ -95,6 +95,12 @@ describe('override file', () => {
   })
 })
 
+/** The first engine on PATH. */
+async function findEngine(): Promise<string> {
+  for (const name of ['tofu', 'terraform']) if (await promisify(execFile)(name, ['version']).catch(() => null)) return name
+  throw new Error('neither tofu nor terraform is on PATH')
+}
+
 describe('quoted values', () => {
   let folder: string
   beforeAll(async () => {
@@ -103,6 +109,7 @@ describe('quoted values', () => {
   afterAll(() => rm(folder, { recursive: true, force: true }))
 
   it('are read back unchanged by the engine', async () => {
+    const engine = await findEngine()
     const values = [
       'plain',
       'a"b',
@@ -117,8 +124,7 @@ describe('quoted values', () => {
     ]
     const outputs = values.map((value, index) => `output "v${index}" {\n  value = ${quote(value)}\n}\n`).join('')
     await writeFile(join(folder, 'main.tf'), outputs)
-    const run = (...args: string[]) =>
-      promisify(execFile)('terraform', args, { cwd: folder, env: { PATH: process.env.PATH, HOME: folder } })
+    const run = (...args: string[]) => promisify(execFile)(engine, args, { cwd: folder, env: { PATH: process.env.PATH, HOME: folder } })
     await run('init', '-input=false')
     await run('apply', '-auto-approve', '-input=false')
     const parsed = JSON.parse((await run('output', '-json')).stdout)
