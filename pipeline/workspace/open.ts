@@ -62,7 +62,8 @@ async function checkOut(config: Config, round: ClaimedRound, directory: string, 
 
 function asWorkspace(checkout: Checkout, run_signal?: AbortSignal): Workspace {
   const { clone, iac_root, branch, default_branch, git } = checkout
-  let pinned = false
+  // The directory moves away when it is pinned; its last commit is still asked for.
+  let pinned_head: string | null = null
   // The branch only grows during a run, so the commit it left the default branch at stays the same.
   let base: string | null = null
   return {
@@ -71,7 +72,7 @@ function asWorkspace(checkout: Checkout, run_signal?: AbortSignal): Workspace {
     branch,
     default_branch,
     commitAndPush: (signal = run_signal) => commitAndPush(git, { clone, branch, hidden: hiddenPaths(checkout.paths), signal }),
-    head: () => head(checkout, run_signal),
+    head: async () => pinned_head ?? (await head(checkout, run_signal)),
     pendingChanges: () => pendingChanges(checkout, run_signal),
     branchDiff: async () => {
       base ??= await mergeBase(checkout, run_signal)
@@ -79,11 +80,12 @@ function asWorkspace(checkout: Checkout, run_signal?: AbortSignal): Workspace {
     },
     revision: () => revision(checkout, run_signal),
     pin: async () => {
+      const commit = await head(checkout, run_signal)
       await pinDirectory(clone)
-      pinned = true
+      pinned_head = commit
     },
     dispose: async () => {
-      if (!pinned) await rm(clone, { recursive: true, force: true })
+      if (pinned_head === null) await rm(clone, { recursive: true, force: true })
     },
   }
 }
