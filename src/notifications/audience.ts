@@ -2,15 +2,17 @@ import type { Db } from '../db/types.ts'
 import type { Logger } from '../log/logger.ts'
 import { staffEmails } from '../users/staff-emails.ts'
 
+const MAX_AUDIENCE = 256
+
 /**
  * E-mails of the staff (panel role editor or higher) in store order, then the owner's; no duplicates.
- * When the staff cannot be read only the owner is left.
+ * When the staff cannot be read only the owner is left. The contract's limit never cuts off the owner.
  */
 export async function notificationAudience(sql: Db, log: Logger, owner_email: string | null): Promise<string[]> {
   const staff = await staffEmails(sql).catch((error) => {
     log.warn('notification staff not read', { error })
     return []
   })
-  const others = staff.filter((email) => email !== owner_email)
-  return [...new Set(owner_email ? [...others, owner_email] : others)]
+  const others = [...new Set(staff)].filter((email) => email !== owner_email)
+  return owner_email ? [...others.slice(0, MAX_AUDIENCE - 1), owner_email] : others.slice(0, MAX_AUDIENCE)
 }

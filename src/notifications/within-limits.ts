@@ -2,17 +2,15 @@ import type { Notification } from '../sidecar-clients/notifications.ts'
 
 const SUBJECT = 256
 const BODY = 16_384
-const AUDIENCE = 256
 const BREAKS = /[\p{Cc}\u2028\u2029]+/gu
 
-/** Cuts a notification to the contract's limits: what the sidecar refused would be lost whole. */
+/** Cuts subject and body to the contract's limits: what the sidecar refused would be lost whole. */
 export function withinLimits(notification: Notification): Notification {
-  const cut = {
+  return {
     ...notification,
     subject: shorten(notification.subject.replace(BREAKS, ' ').trim(), SUBJECT) || '-',
     body: notification.body.trim() === '' ? '-' : shorten(notification.body, BODY),
   }
-  return notification.audience ? { ...cut, audience: notification.audience.slice(0, AUDIENCE) } : cut
 }
 
 /** At most `limit` UTF-16 units, an ellipsis included, and no half of a surrogate pair. */
