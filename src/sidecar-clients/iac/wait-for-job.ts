@@ -46,7 +46,7 @@ export async function waitForJob(access: Access, job_id: string, options: WaitOp
     if (poll.kind === 'lost') throw badGateway(`IaC job ${current} was lost by the iac service.`)
     if (poll.kind === 'job' && poll.job.status === 'failed') throw jobFailure(poll.job.error)
     const next = Math.min(started + config.job_poll_interval * 1000, deadline)
-    await delay(Math.max(0, next - performance.now()), options.signal)
+    await delay(Math.max(0, Math.ceil(next - performance.now())), options.signal)
   }
 }
 
