@@ -109,6 +109,9 @@ async function openBoss(sql: Sql, log: Logger, options: { supervise: boolean }):
   boss.on('warning', (warning) => log.warn(`queue: ${warning.message}`, { data: warning.data }))
   await boss.start()
   await boss.createQueue(ROUND_QUEUE, QUEUE_OPTIONS)
+  // Makes it remember the queue. Otherwise the first sends, each inside a transaction, would all ask
+  // for a second connection to look the queue up, and with none left wait for ever.
+  await boss.findJobs(ROUND_QUEUE, { id: crypto.randomUUID() })
   return boss
 }
 

@@ -8,7 +8,8 @@ export interface StopPhase {
 
 /**
  * On SIGTERM or SIGINT ends the phases one after the other, each within its limit, and exits 0. A
- * second signal exits at once.
+ * second signal exits at once. The list is read when the signal comes: call this before the boot and
+ * add to the list what was opened.
  */
 export function stopOnSignal(log: Logger, phases: readonly StopPhase[]): void {
   let stopping = false

@@ -86,6 +86,20 @@ describe('acceptFirstRound', () => {
   })
 })
 
+describe('with the real queue', () => {
+  it('accepts more requests at once than there are connections, from the first moment on', async () => {
+    const queue = await startSendingQueue(db.sql, silentLogger)
+    const real = { ...context, queue }
+    const uuids = await Promise.all(Array.from({ length: 50 }, () => createSession(real)))
+    const [uuid = ''] = uuids
+    await finishRound(context, await claimOf(db.sql, uuid), { ...end, status: 'completed' })
+    const request = { session_uuid: uuid, mode: 'generate', query: 'again', is_partial: false } as const
+    await Promise.all(Array.from({ length: 50 }, () => acceptRound(real, request)))
+    expect((await detail(uuid))?.rounds.map((round) => round.number)).toEqual([1, 2])
+    await queue.close()
+  })
+})
+
 describe('acceptRound', () => {
   it('changes nothing while a round is running, and says so in the log only', async () => {
     const uuid = await createSession(context)

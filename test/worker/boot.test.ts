@@ -1,0 +1,125 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { stringify } from 'yaml'
+import { startCache } from '../../dev/cache.ts'
+import { startObjectStore } from '../../dev/object-store.ts'
+import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts'
+
+const MAIN = fileURLToPath(new URL('../../pipeline/main.ts', import.meta.url))
+const ROOT = fileURLToPath(new URL('../..', import.meta.url))
+const KEYS = { access_key: 'access-key-1', secret_key: 'secret-key-1' }
+
+let folder: string
+let db: TestDatabase
+let closed_port: number
+const closers: (() => Promise<unknown>)[] = []
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'platform-boot-'))
+  db = await createTestDatabase()
+  closed_port = await closedPort()
+})
+afterEach(async () => {
+  for (const close of closers.splice(0)) await close()
+})
+afterAll(async () => {
+  await db.drop()
+  await rm(folder, { recursive: true, force: true })
+})
+
+async function closedPort(): Promise<number> {
+  const server = createServer()
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const address = server.address()
+  await new Promise((resolve) => server.close(resolve))
+  return typeof address === 'object' && address ? address.port : 0
+}
+
+/** A worker process with nothing of our own environment. */
+async function boot(env: Record<string, string>, storage_url = `http://127.0.0.1:${closed_port}`) {
+  const config = join(folder, 'platform.yaml')
+  const storage = { provider: 'BUNDLED', bucket: 'artifacts', endpoint_url: storage_url, public_endpoint_url: storage_url, max_attempts: 1 }
+  await writeFile(config, stringify({ storage, paths: { upload_folder: join(folder, 'work') } }))
+  const child = spawn(process.execPath, [MAIN], {
+    cwd: ROOT,
+    env: { PATH: process.env.PATH, HOME: folder, PLATFORM_CONFIG: config, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  closers.push(async () => child.kill('SIGKILL'))
+  let output = ''
+  const ready = new Promise<void>((resolve) => {
+    createInterface({ input: child.stdout }).on('line', (line) => {
+      output += `${line}\n`
+      if (line.includes('"worker ready"')) resolve()
+    })
+  })
+  child.stderr.on('data', (chunk) => {
+    output += chunk
+  })
+  const exited = once(child, 'close').then(([code]) => ({ code, output }))
+  return { child, ready, exited, output: () => output }
+}
+
+const cache = async () => {
+  const server = await startCache({ token: 'cache-token-1' })
+  closers.push(() => server.close())
+  return server.platform_url
+}
+
+const environment = (over: Record<string, string> = {}): Record<string, string> => ({
+  PLATFORM_SQL_DATABASE_URL: db.url,
+  PLATFORM_REDIS_URL: `http://default:cache-token-1@127.0.0.1:${closed_port}`,
+  PLATFORM_IAC_TOKEN: 'iac-token-1',
+  ANTHROPIC_API_KEY: 'anthropic-key-1',
+  BUNDLED_ACCESS_KEY: KEYS.access_key,
+  BUNDLED_SECRET_KEY: KEYS.secret_key,
+  ...over,
+})
+
+describe('the worker process', () => {
+  it('says everything that is wrong with its configuration and ends', async () => {
+    const { exited } = await boot({})
+    const { code, output } = await exited
+    expect(code).toBe(1)
+    expect(output).toContain('Missing env variable for platform database')
+  })
+
+  it('ends when the database cannot be reached, without showing the password', async () => {
+    const url = `postgresql://platform:hidden-password@127.0.0.1:${closed_port}/platform`
+    const { code, output } = await (await boot(environment({ PLATFORM_SQL_DATABASE_URL: url }))).exited
+    expect(code).toBe(1)
+    expect(output).toMatch(/Failed to initialize database: .*ECONNREFUSED/)
+    expect(output).not.toContain('hidden-password')
+  })
+
+  it('ends when the cache cannot be reached', async () => {
+    const { code, output } = await (await boot(environment())).exited
+    expect(code).toBe(1)
+    expect(output).toContain('Failed to initialize redis: ')
+    expect(output).not.toContain('cache-token-1')
+  })
+
+  it('ends when the object store cannot be reached', async () => {
+    const { code, output } = await (await boot(environment({ PLATFORM_REDIS_URL: await cache() }))).exited
+    expect(code).toBe(1)
+    expect(output).toContain('Failed to initialize object storage: ')
+    expect(output).not.toContain(KEYS.secret_key)
+  })
+
+  it('starts when all are there, and ends in order', async () => {
+    const store = await startObjectStore({ ...KEYS, data_dir: join(folder, 'objects') })
+    closers.push(() => store.close())
+    const { child, ready, exited, output } = await boot(environment({ PLATFORM_REDIS_URL: await cache() }), store.url)
+    await Promise.race([ready, exited.then(() => Promise.reject(new Error(output())))])
+    child.kill('SIGTERM')
+    const end = await exited
+    expect(end.code).toBe(0)
+    expect(end.output).toContain('"stopped"')
+  })
+})
