@@ -18,7 +18,7 @@ import { locateRoot } from './locate-root.ts'
 import { mergeBase } from './merge-base.ts'
 import { pendingChanges } from './pending-changes.ts'
 import { pinDirectory, removeLeftovers } from './pin.ts'
-import { removeEscapingLinks } from './remove-escaping-links.ts'
+import { removeUnsafeEntries } from './remove-unsafe-entries.ts'
 import { revision } from './revision.ts'
 import type { Workspace } from './types.ts'
 
@@ -55,7 +55,7 @@ async function checkOut(config: Config, round: ClaimedRound, directory: string, 
   const default_branch = await clone(git, directory, { log, signal })
   await writeIgnoreRules(directory, config.paths, log)
   await checkOutBranch(git, { clone: directory, branch, default_branch, round, log, signal })
-  await removeEscapingLinks(git, directory, { log, signal })
+  await removeUnsafeEntries(git, directory, { log, signal })
   const iac_root = await locateRoot(directory, root_path)
   return { git, clone: directory, iac_root, branch, default_branch, paths: config.paths, log }
 }

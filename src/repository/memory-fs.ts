@@ -26,8 +26,9 @@ export function memoryFs(max_bytes: number) {
       const old = entries.get(normal(path))
       if (old === 'directory') fail('EISDIR', path)
       const bytes = typeof data === 'string' ? new TextEncoder().encode(data) : data
-      size += bytes.byteLength - (old instanceof Uint8Array ? old.byteLength : 0)
-      if (size > max_bytes) throw new Error(`the repository is larger than ${max_bytes} bytes`)
+      const next = size + bytes.byteLength - (old instanceof Uint8Array ? old.byteLength : 0)
+      if (next > max_bytes) throw new Error(`the repository is larger than ${max_bytes} bytes`)
+      size = next
       entries.set(normal(path), bytes)
     },
     unlink: async (path: string) => {

@@ -270,6 +270,25 @@ describe('a hostile repository', () => {
     await workspace.dispose()
   })
 
+  it('loses folders the engine takes programs from', async () => {
+    const plugin = 'registry.terraform.io/hashicorp/null/3.2.0/linux_amd64/terraform-provider-null'
+    const { uri, workspace } = await opened({
+      'main.tf': 'x',
+      [`.terraform/providers/${plugin}`]: 'program',
+      [`infra/terraform.d/plugins/${plugin}`]: 'program',
+      'infra/.terraform': { symlink: '../main.tf' },
+      'infra/terraform.data': 'kept',
+    })
+    await expect(stat(join(workspace.clone, '.terraform', 'providers', plugin))).rejects.toThrow()
+    await expect(stat(join(workspace.clone, 'infra', 'terraform.d', 'plugins', plugin))).rejects.toThrow()
+    expect(await readdir(join(workspace.clone, 'infra'))).not.toContain('.terraform')
+    expect(await readFile(join(workspace.clone, 'infra', 'terraform.data'), 'utf8')).toBe('kept')
+    await writeFile(join(workspace.clone, 'new.tf'), 'y')
+    await workspace.commitAndPush()
+    expect((await committed(uri, 'ls-tree', '-r', '--name-only', BRANCH)).split('\n')).toHaveLength(6)
+    await workspace.dispose()
+  })
+
   it('cannot put an option into a command by its branch or address', async () => {
     const uri = await site.add({ 'main.tf': 'x' })
     const mark = join(site.folder, 'option')
