@@ -36,7 +36,7 @@ const llm: LlmClient = {
 beforeAll(async () => {
   core = await createTestCore({ context: { llm } })
   user_id = (await createUser(core.context.sql, 'owner')).id
-  server.listen({ onUnhandledRequest: 'error' })
+  server.listen({ onUnhandledFrame: 'error' })
 })
 afterEach(() => {
   server.resetHandlers()
