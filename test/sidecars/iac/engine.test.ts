@@ -3,6 +3,7 @@ import { mkdir, readFile, stat, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { findEngine } from '../../../sidecars/iac/find-engine.ts'
 import { type Json, SCOPE, startTestService, type TestService } from './service.ts'
 
 const run = promisify(execFile)
@@ -140,8 +141,9 @@ describe('programs on the host', () => {
   it('are refused in a plan that was made elsewhere', async () => {
     const workspace_path = await service.workspace({ 'main.tf': LOCAL_EXEC })
     const options = { cwd: workspace_path, env: { ...process.env, CHECKPOINT_DISABLE: '1' } }
-    await run('terraform', ['init', '-input=false'], options)
-    await run('terraform', ['plan', '-input=false', '-out', 'session.plan'], options)
+    const engine = await findEngine({ binary: '', path: process.env.PATH ?? '', download: null })
+    await run(engine, ['init', '-input=false'], options)
+    await run(engine, ['plan', '-input=false', '-out', 'session.plan'], options)
     await writeFile(join(workspace_path, 'main.tf'), TWO)
     expectRefused(await apply(workspace_path), 'm-/main.tf line 2', 'provisioner "local-exec"')
     expect(await exists(join(workspace_path, 'ran'))).toBe(false)
