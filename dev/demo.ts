@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { ApiError, createApi, type PullRequest, type Session } from './demo/api.ts'
 import { createDisplay, type Display } from './demo/display.ts'
+import { engineSeconds } from './demo/engine-time.ts'
 import { follow } from './demo/follow.ts'
 import { type DemoOptions, HELP, readOptions, UsageError } from './demo/options.ts'
 import { collect, type DemoResult, showSummary, usageOf } from './demo/summary.ts'
@@ -77,7 +78,8 @@ async function runJob(options: DemoOptions, stack: ReadyStack, display: Display,
   const collected = await collect(session, await api.metadataPrefix(), signal)
   display.end()
   const counts = collected.report?.summary ?? { create: 0, update: 0, delete: 0, recreate: 0 }
-  const { engine_s, model_s, validation_attempts } = usageOf(session)
+  const { model_s, validation_attempts, ...usage } = usageOf(session)
+  const engine_s = usage.engine_s ?? (await engineSeconds(dataFolder(options.data), session_id))
   const result: DemoResult = {
     session_id,
     mode: 'generate',

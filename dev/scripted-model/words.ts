@@ -17,7 +17,8 @@ export function statusText({ query }: Conversation): Reply {
 
 /** PR_GENERATOR: title and description from what the session did. */
 export function pullRequest({ query, history }: Conversation): Reply {
-  const asked = [...history.map((turn) => turn.user), query].join('\n')
+  const turns = [...history, ...turnsIn(query)]
+  const asked = [...turns.map((turn) => turn.user), query].join('\n')
   const recording = findRecording(asked)
   const title =
     recording?.name === 'export job'
@@ -25,9 +26,19 @@ export function pullRequest({ query, history }: Conversation): Reply {
       : recording
         ? `Add a work queue for the ${serviceOf(asked)} service`
         : 'Changes of this session'
-  const done = history.map((turn) => `- ${turn.assistant}`).join('\n') || shorten(query, 2000)
+  const done = turns.map((turn) => `- ${turn.assistant}`).join('\n') || shorten(query, 2000)
   const description = `## What changes\n\n${done}\n\n## How it was made\n\nWritten by the scripted model of the embedded stack, validated and planned by the engine.`
   return { calls: [call('generate_pull_request', { title, description })] }
+}
+
+/** The pairs of a conversation that is given as a JSON list. */
+function turnsIn(query: string): { user: string; assistant: string }[] {
+  try {
+    const value: unknown = JSON.parse(query.slice(query.indexOf('[')))
+    return Array.isArray(value) ? value.filter((turn) => typeof turn?.assistant === 'string') : []
+  } catch {
+    return []
+  }
 }
 
 /** PROMPT_COMPOSITOR: templates of the catalogue that the request names. */

@@ -1,0 +1,113 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { loadConfig } from '../../../config/load.ts'
+import { readChoices } from '../../../dev/stack/choices.ts'
+import { childVariables, configurationDocument, type Embedded, writeConfiguration } from '../../../dev/stack/configuration.ts'
+import { loadSecrets } from '../../../dev/stack/secrets.ts'
+import { readTextFile } from '../../../src/runtime/read-text-file.ts'
+
+let folder: string
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'choices-'))
+})
+afterAll(() => rm(folder, { recursive: true, force: true }))
+
+const ALL: Embedded = {
+  database_url: 'postgresql://platform:pw@127.0.0.1:1/platform',
+  cache_url: 'http://:token@127.0.0.1:2',
+  object_store_url: 'http://127.0.0.1:3',
+  git_host: null,
+  model_url: 'http://127.0.0.1:4',
+  iac_url: 'http://127.0.0.1:5',
+}
+const OWN = { PLATFORM_SQL_DATABASE_URL: 'postgresql://db', PLATFORM_REDIS_URL: 'redis://cache', GIT_USER: 'me', GIT_TOKEN: 'token' }
+
+/** What core and worker make of it. */
+async function effective(env: Record<string, string>, embedded: Embedded) {
+  const choices = await readChoices(env, false)
+  const config_path = await writeConfiguration(configurationDocument(choices, embedded, folder), folder)
+  const variables = await childVariables(env, { embedded, secrets: await loadSecrets(folder), config_path, folder })
+  return { choices, config: await loadConfig({ ...env, ...variables }, readTextFile), variables }
+}
+
+test('nothing set: everything is embedded and the configuration holds', async () => {
+  const { choices, config } = await effective({}, ALL)
+  expect(choices).toMatchObject({ database: false, cache: false, storage: null, llm: null, git: false })
+  expect(config.database.url).toBe(ALL.database_url)
+  expect(config.redis.url).toBe(ALL.cache_url)
+  expect(config.storage).toMatchObject({
+    endpoint_url: ALL.object_store_url,
+    public_endpoint_url: ALL.object_store_url,
+    provider: 'BUNDLED',
+  })
+  expect(config.storage.access_key).toMatch(/^[0-9a-f]{40}$/)
+  expect(config.llm).toMatchObject({ model: 'openai/scripted-model', small_model: 'openai/scripted-model' })
+  expect(config.services.iac.endpoint).toBe(ALL.iac_url)
+  expect(config.paths.upload_folder).toBe(join(folder, 'workspaces'))
+  expect(config.orchestration.enable_compliance_checker).toBe(true)
+})
+
+test('variables of real services replace the embedded ones', async () => {
+  const env = {
+    ...OWN,
+    ANTHROPIC_API_KEY: 'key',
+    PLATFORM_STORAGE_ENDPOINT_URL: 'https://s3.example.com',
+    PLATFORM_STORAGE_REGION: 'eu-west-1',
+    BUNDLED_ACCESS_KEY: 'mine',
+    BUNDLED_SECRET_KEY: 'also mine',
+  }
+  const { choices, config, variables } = await effective(env, {
+    ...ALL,
+    database_url: null,
+    cache_url: null,
+    object_store_url: null,
+    model_url: null,
+  })
+  expect(choices).toMatchObject({ database: true, cache: true, git: true })
+  expect(config.database.url).toContain('postgresql://db')
+  expect(config.redis.url).toBe('redis://cache')
+  expect(config.storage).toMatchObject({ endpoint_url: 'https://s3.example.com', region: 'eu-west-1', access_key: 'mine' })
+  expect(config.llm.model).toMatch(/^anthropic\//)
+  expect(config.git).toMatchObject({ host: 'github.com', user: 'me', token: 'token', base_url: '' })
+  expect(variables).not.toHaveProperty('OPENAI_API_KEY')
+})
+
+test('a chosen model wins over the one of a key', async () => {
+  const { llm } = await readChoices({ OPENAI_API_KEY: 'key', PLATFORM_LLM_MODEL: 'openai/some-model' }, false)
+  expect(llm).toMatchObject({ model: 'openai/some-model', small_model: 'openai/some-model' })
+})
+
+test('a configuration file lies under the addresses of the stack', async () => {
+  const path = join(folder, 'own.yaml')
+  const own = {
+    orchestration: { max_validation_iteration: 2 },
+    services: { iac: { timeout: 7 } },
+    storage: { region: 'eu-west-1', bucket: 'mine' },
+  }
+  await writeFile(path, JSON.stringify(own))
+  const { choices, config } = await effective({ PLATFORM_CONFIG: path }, ALL)
+  expect(choices.storage).toBeNull()
+  expect(config.orchestration.max_validation_iteration).toBe(2)
+  expect(config.services.iac).toMatchObject({ timeout: 7, endpoint: ALL.iac_url })
+  expect(config.storage).toMatchObject({ bucket: 'mine', endpoint_url: ALL.object_store_url })
+  await writeFile(path, JSON.stringify({ storage: { provider: 'S3' }, llm: { model: 'openai/x' } }))
+  const chosen = await readChoices({ PLATFORM_CONFIG: path }, false)
+  expect([chosen.storage, chosen.llm]).toEqual([{}, {}])
+})
+
+test('embedded only: variables of real services are not looked at', async () => {
+  const choices = await readChoices({ ...OWN, OPENAI_API_KEY: 'key', PLATFORM_STORAGE_ENDPOINT_URL: 'https://s3.example.com' }, true)
+  expect(choices).toMatchObject({ database: false, cache: false, storage: null, llm: null, git: false })
+})
+
+test('a configuration file that cannot be used is named', async () => {
+  await expect(readChoices({ PLATFORM_CONFIG: join(folder, 'missing.yaml') }, false)).rejects.toThrow(/missing\.yaml cannot be used/)
+  await writeFile(join(folder, 'list.yaml'), '- a\n')
+  await expect(readChoices({ PLATFORM_CONFIG: join(folder, 'list.yaml') }, false)).rejects.toThrow(/must hold a mapping/)
+})
+
+test('secrets are made once', async () => {
+  expect(await loadSecrets(folder)).toEqual(await loadSecrets(folder))
+})
