@@ -1,12 +1,21 @@
+import LightningFS from '@isomorphic-git/lightning-fs'
+
 /** A file or directory of the in-memory file system. */
 type Entry = Uint8Array | 'directory'
 
 /**
- * The part of a file system that isomorphic-git needs for a bare repository, in memory and bounded:
- * nothing of it outlives the call that made it, and the core needs no disk.
+ * A file system in memory, bounded, for one call: lightning-fs over a backend of ours, because its own
+ * backend needs a browser's IndexedDB and leaves a lock timer behind.
  * @param max_bytes sum of all file contents
  */
-export function memoryFs(max_bytes: number) {
+export function memoryFs(max_bytes: number): LightningFS {
+  // The published types do not know the `backend` option that the constructor documents.
+  const options: LightningFS.Options & { backend: object } = { backend: memoryBackend(max_bytes), defer: true }
+  return new LightningFS('repository', options)
+}
+
+/** What isomorphic-git needs for a bare repository. */
+function memoryBackend(max_bytes: number) {
   const entries = new Map<string, Entry>([['/', 'directory']])
   let size = 0
   const find = (path: string): Entry => entries.get(normal(path)) ?? fail('ENOENT', path)
@@ -15,9 +24,8 @@ export function memoryFs(max_bytes: number) {
     return entry === 'directory' ? fail('EISDIR', path) : entry
   }
   const stat = async (path: string) => stats(find(path))
-  const promises = {
-    readFile: async (path: string, options?: string | { encoding?: string }) => {
-      const encoding = typeof options === 'string' ? options : options?.encoding
+  const backend = {
+    readFile: async (path: string, { encoding }: { encoding?: string }) => {
       const bytes = file(path)
       return encoding ? new TextDecoder().decode(bytes) : bytes
     },
@@ -47,15 +55,17 @@ export function memoryFs(max_bytes: number) {
       entries.set(normal(path), 'directory')
     },
     rmdir: async (path: string) => {
-      if ((await promises.readdir(path)).length > 0) fail('ENOTEMPTY', path)
+      if ((await backend.readdir(path)).length > 0) fail('ENOTEMPTY', path)
       entries.delete(normal(path))
     },
     stat,
     lstat: stat,
     readlink: async (path: string) => fail('EINVAL', path),
     symlink: async (_target: string, path: string) => fail('ENOSYS', path),
+    // Called after each change by the front; there is nothing to save.
+    saveSuperblock: () => {},
   }
-  return { promises }
+  return backend
 }
 
 /** Callers tell apart only by `code`, as with the file system of a runtime. */
