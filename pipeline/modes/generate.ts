@@ -8,6 +8,7 @@ import { filterRequest } from '../steps/filter-request.ts'
 import { generateAndValidate } from '../steps/generate-and-validate.ts'
 import { generateSessionTargets } from '../steps/generate-targets.ts'
 import { createKit, type Kit } from '../steps/kit.ts'
+import { learnDeclaredSecrets } from '../steps/learn-declared-secrets.ts'
 import { pinPlan } from '../steps/pin-plan.ts'
 import { planValidator } from '../steps/validators.ts'
 import { writeGenerateReport } from '../steps/write-report.ts'
@@ -29,6 +30,7 @@ export async function generate(run: Run): Promise<Outcome> {
 async function generateRound(kit: Kit): Promise<Outcome> {
   const { run, status } = kit
   const { query } = run.round
+  await learnDeclaredSecrets(kit)
   await status.say('filtering', query)
   const verdict = await filterRequest(kit, 'generate')
   if (!verdict.accepted) {

@@ -7,6 +7,7 @@ import type { Operation, Turn } from '../../src/sessions/types.ts'
 import type { Conventions } from './compose-prompts.ts'
 import { forEachOf } from './for-each-of.ts'
 import { type Kit, runChain } from './kit.ts'
+import { learnDeclaredSecrets } from './learn-declared-secrets.ts'
 import { promptBodies } from './prompt-bodies.ts'
 import { editing } from './tools.ts'
 
@@ -112,7 +113,9 @@ async function generatorSystem({ run }: Kit, task: GenerationTask<unknown>): Pro
 const UPLOADS = 8
 
 /** Every changed file becomes an artifact, then everything is committed and pushed. */
-async function publish({ run, secrets }: Kit): Promise<void> {
+async function publish(kit: Kit): Promise<void> {
+  const { run, secrets } = kit
+  await learnDeclaredSecrets(kit)
   const changes = await run.workspace.pendingChanges()
   await forEachOf(changes, UPLOADS, (change) =>
     storeCodeChange(run.context, run.round, { ...change, content: secrets.text(change.content) }, run.signal),

@@ -5,18 +5,22 @@ import type { Plan } from './types.ts'
 /** Grows with every plan of a round, so that a value stays hidden after the plan that named it is gone. */
 export interface SecretRegister extends Masker {
   learn(plan: Plan): void
+  /** Text forms of further secret values. */
+  add(values: Iterable<string>): void
 }
 
 /** @param known text forms of values that are secret from the start */
 export function createSecretRegister(known: Iterable<string> = []): SecretRegister {
   const literals = new Set(known)
   let masker = createMasker(literals)
+  const add = (values: Iterable<string>) => {
+    const before = literals.size
+    for (const value of values) literals.add(value)
+    if (literals.size > before) masker = createMasker(literals)
+  }
   return {
-    learn: (plan) => {
-      const before = literals.size
-      for (const literal of sensitiveLiterals(plan)) literals.add(literal)
-      if (literals.size > before) masker = createMasker(literals)
-    },
+    learn: (plan) => add(sensitiveLiterals(plan)),
+    add,
     text: (text) => masker.text(text),
     json: (value) => masker.json(value),
   }

@@ -63,5 +63,12 @@ async function play(reply: Reply, chain: string, signal: AbortSignal | undefined
   return { ...base, text: '', tool_calls, finish: 'tool_use', finish_raw: 'tool_calls' }
 }
 
+/** The reply of a script that looks at no request. */
+export function scriptOf(script: Script | Script[] | undefined, call: number): Reply {
+  const reply = replyOf(script, { role: 'small', messages: [] }, call)
+  if (reply === null) throw new Error(`no script for call ${call}`)
+  return reply
+}
+
 /** The text of everything that was said to a model. */
 export const said = (request: InferenceRequest | undefined): string => JSON.stringify(request?.messages ?? [])

@@ -1,0 +1,52 @@
+/**
+ * Literal values that code itself declares sensitive, known before any plan is: defaults of variables
+ * with `sensitive = true`. Texts of `.tf` files in, text forms of the values out.
+ */
+export function declaredSecrets(code: string): { names: string[]; literals: string[] } {
+  const names: string[] = []
+  const literals: string[] = []
+  for (const match of code.matchAll(/^[ \t]*variable[ \t]+"?([\w-]+)"?[ \t]*\{/gm)) {
+    const body = blockAt(code, match.index + match[0].length)
+    if (!/^[ \t]*sensitive[ \t]*=[ \t]*true\b/m.test(body)) continue
+    names.push(match[1] ?? '')
+    const value = /^[ \t]*default[ \t]*=[ \t]*/m.exec(body)
+    if (value) literals.push(...literalsAt(body.slice(value.index + value[0].length)))
+  }
+  return { names, literals }
+}
+
+/** Values that a `.tfvars` text assigns to variables of these names. */
+export function assignedSecrets(tfvars: string, names: readonly string[]): string[] {
+  const wanted = new Set(names)
+  return [...tfvars.matchAll(/^[ \t]*"?([\w-]+)"?[ \t]*=[ \t]*/gm)].flatMap((match) =>
+    wanted.has(match[1] ?? '') ? literalsAt(tfvars.slice(match.index + match[0].length)) : [],
+  )
+}
+
+/** A token that hides braces in it (comment, string, heredoc), or a bracket. */
+const TOKEN = /#.*|\/\/.*|\/\*[\s\S]*?\*\/|"(?:\\.|[^"\\\n])*"|<<-?(\w+)\n[\s\S]*?\n[ \t]*\1\b|[{}[\]]/g
+
+/** The text from `start`, just behind an opening bracket, to the bracket that closes it. */
+function blockAt(text: string, start: number): string {
+  let depth = 1
+  for (const match of text.slice(start).matchAll(TOKEN)) {
+    if (match[0] === '{' || match[0] === '[') depth++
+    else if (match[0] === '}' || match[0] === ']') depth--
+    if (depth === 0) return text.slice(start, start + match.index)
+  }
+  return text.slice(start)
+}
+
+/** Strings of the value at the beginning of `text`: one string, one heredoc, or all of a list or map. */
+function literalsAt(text: string): string[] {
+  const bracket = text[0] === '{' || text[0] === '['
+  const value = bracket ? blockAt(text, 1) : (/^("(?:\\.|[^"\\\n])*"|<<-?(\w+)\n[\s\S]*?\n[ \t]*\2\b)/.exec(text)?.[0] ?? '')
+  return [...value.matchAll(TOKEN)].flatMap(([token]) => {
+    if (token.startsWith('"')) return [unescaped(token.slice(1, -1))]
+    if (token.startsWith('<<')) return [token.slice(token.indexOf('\n') + 1, token.lastIndexOf('\n'))]
+    return []
+  })
+}
+
+const ESCAPES: Record<string, string> = { n: '\n', r: '\r', t: '\t' }
+const unescaped = (text: string) => text.replace(/\\(.)/g, (_, character: string) => ESCAPES[character] ?? character)
