@@ -6,12 +6,13 @@ import type { Logger } from '../../src/log/logger.ts'
 import type { SessionFacts } from '../../src/sessions/types.ts'
 import { overrideFile } from '../../src/state/override-file.ts'
 import { projectId } from '../../src/state/project-id.ts'
+import { refuseForeignBackend } from './refuse-foreign-backend.ts'
 
 /**
  * Writes the backend override into an engine root, readable by this user alone; nothing when state is
  * not managed. Must run before every init.
  * @param iac_root absolute path
- * Errors: 500 `Error Engine backend override render.`
+ * Errors: 500 `Error Engine backend override render.`, or naming a file of the repository that sets a backend of its own.
  */
 export async function writeOverride(
   config: Config,
@@ -22,6 +23,7 @@ export async function writeOverride(
   const { uri, root_path } = session.workspace
   const file = overrideFile(config.storage, await projectId(uri, session.scope_id, root_path))
   if (!file) return
+  await refuseForeignBackend(iac_root, config.paths.backend_override_filename)
   const path = join(iac_root, config.paths.backend_override_filename)
   try {
     // Whatever the repository holds under this name, a symlink for example, is not written through.

@@ -354,6 +354,32 @@ describe('the backend override', () => {
     await workspace.dispose()
   })
 
+  const foreign: Record<string, string> = {
+    'zz_override.tf': 'terraform {\n  backend /* x */ "http" {}\n}',
+    'override.tf': 'terraform { cloud {} }',
+    'backend_override.tofu': 'terraform { backend "local" {} }',
+    'a_override.tf.json': '{"terraform":{"\\u0062ackend":{"local":{}}}}',
+  }
+  for (const [name, text] of Object.entries(foreign))
+    it(`refuses ${name} of the repository when it sets a state backend of its own`, async () => {
+      const { workspace, at } = await opened({ 'main.tf': 'x', [name]: text })
+      await expect(write(workspace, {})).rejects.toThrow(`The override file '${name}' of the repository sets a state backend`)
+      await expect(stat(at('backend_override.tf'))).rejects.toThrow()
+      await write(workspace, { engine_state_bucket: '' })
+      await workspace.dispose()
+    })
+
+  it('leaves other override files of the repository alone', async () => {
+    const { workspace, at } = await opened({
+      'main.tf': 'x',
+      'zz_override.tf': 'variable "backend" {}',
+      'backends.tf': 'terraform { backend "s3" {} }',
+    })
+    await write(workspace, {})
+    expect(await readFile(at('backend_override.tf'), 'utf8')).toContain('backend "s3"')
+    await workspace.dispose()
+  })
+
   it('is one error when it cannot be written', async () => {
     const { workspace } = await opened({ 'main.tf': 'x' })
     await rm(workspace.iac_root, { recursive: true })
