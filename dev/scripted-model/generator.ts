@@ -32,11 +32,11 @@ function editCall(edit: Edit) {
 const block = (search: string, by: string): string => `<<<<<<< SEARCH\n${search}\n=======\n${by}\n>>>>>>> REPLACE`
 
 /** Knows one diagnostic: a reference to a local value that is not declared. */
-function repair({ query, steps }: Conversation): Reply {
+function repair({ query, steps, history }: Conversation): Reply {
   const file = /\bon (\S+\.tf) line \d+/.exec(query)?.[1]
   const missing = /local value with the name "([^"]+)" has not been declared/.exec(query.replace(/\s+/g, ' '))?.[1]
   if (!file || !missing) return done('not done', 'The scripted model has no recording for this diagnostic of the engine.')
-  if (edited(steps)) return done('done', `Corrected the reference to local.${missing} in ${file}.`)
+  if (edited(steps)) return done('done', summaryAfterRepair(history) ?? `Corrected the reference to local.${missing} in ${file}.`)
   if (steps.length === 0) return { calls: [file, 'locals.tf'].map((target_file) => call('read_file', { target_file })) }
   const declared = [...(resultOf(steps, 'read_file', 'locals.tf') ?? '').matchAll(/^ {2}(\w+)\s*=/gm)].map((match) => match[1] ?? '')
   const right = declared.find((name) => name.endsWith(missing)) ?? declared.find((name) => name.includes(missing))
@@ -44,4 +44,10 @@ function repair({ query, steps }: Conversation): Reply {
   if (!right || !line) return done('not done', `Nothing in locals.tf stands for local.${missing}.`)
   const by = line.replaceAll(new RegExp(`\\blocal\\.${missing}\\b`, 'g'), `local.${right}`)
   return { calls: [call('replace_in_file', { target_file: file, diff: block(line, by) })] }
+}
+
+/** The pull request describes the outcome, not the way there: the summary of the work that was mended. */
+function summaryAfterRepair(history: Conversation['history']): string | null {
+  const request = history.findLast((turn) => findRecording(turn.user))?.user
+  return (request && findRecording(request)?.summary(request)) || null
 }
