@@ -11,6 +11,7 @@ import { builtinPrompts } from '../prompts/builtin.ts'
 import { startSendingQueue } from '../queue/pg-boss.ts'
 import { createIacClient } from '../sidecar-clients/iac/client.ts'
 import { createObjectStore } from '../storage/create.ts'
+import { createFetch } from './fetch.ts'
 import { readSeedPrompts } from './read-seed-prompts.ts'
 import { resolveHost } from './resolver.ts'
 
@@ -30,7 +31,7 @@ export async function buildContext(config: Config, log: Logger, options: { role:
   const close = async () => {
     for (const closer of closers.splice(0).reverse()) await closer()
   }
-  const fetch = globalThis.fetch.bind(globalThis)
+  const fetch = createFetch()
   try {
     for (const warning of configWarnings(config)) log.warn(warning)
     const sql = await step('database', () => openDatabase(config, log, options.role))
@@ -41,7 +42,7 @@ export async function buildContext(config: Config, log: Logger, options: { role:
       await opened.ping()
       return opened
     })
-    const storage = createObjectStore(config.storage, { fetch, log })
+    const storage = createObjectStore(config.storage, { fetch, log, cors_origins: config.http.cors_origins })
     await step('object storage', () => storage.ensureBuckets())
     const queue = await step('queue', () => startSendingQueue(sql, log))
     closers.push(() => queue.close())
