@@ -40,7 +40,10 @@ export function createStatusWriter(run: Run, llm: LlmClient, masker: Masker): St
     await settle()
     const hurry = new AbortController()
     const signal = AbortSignal.any([run.signal, hurry.signal, AbortSignal.timeout(MAX_MS)])
-    const done = sentence(run, llm, raw, signal).then((text) => run.setStatus(status, masker.text(text)))
+    const done = sentence(run, llm, raw, signal).then((text) => {
+      run.signal.throwIfAborted()
+      return run.setStatus(status, masker.text(text))
+    })
     // A lost lease is thrown by the next `settle`; until then nobody listens.
     done.catch(() => {})
     pending = { done, hurry }

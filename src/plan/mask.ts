@@ -17,11 +17,13 @@ const MIN_LITERAL = 4
 /** From this length on a value is replaced inside of longer words too. */
 const MIN_UNBOUNDED = 8
 /** Text forms of values that are no secret by themselves. */
-const COMMON = new Set(['true', 'false', 'null'])
+const COMMON = /^(true|false|null|\d{1,5})$/
+/** Could be a word of any text. */
+const WORD = /^\p{Lu}?[\p{Ll}_-]{1,15}$/u
 
 /** @param literals text forms of sensitive values, in any order, repeats allowed */
 export function createMasker(literals: Iterable<string>): Masker {
-  const forms = [...new Set([...literals].flatMap(formsOf))].filter((form) => form.length >= MIN_LITERAL && !COMMON.has(form))
+  const forms = [...new Set([...literals].flatMap(formsOf))].filter((form) => form.length >= MIN_LITERAL && !COMMON.test(form))
   forms.sort((a, b) => b.length - a.length)
   if (forms.length === 0) return { text: (text) => text, json: (value) => value }
   const pattern = new RegExp(forms.map(toPattern).join('|'), 'gu')
@@ -40,9 +42,13 @@ function formsOf(literal: string): string[] {
   return [literal, ...lines].flatMap((form) => [form, JSON.stringify(form).slice(1, -1)])
 }
 
-/** Short values are replaced as whole words only, so that `pass` does not eat into `password`. */
+/**
+ * A value that could be an ordinary word (`password`, `postgres`) is replaced only where it is the whole
+ * text or stands alone in quotes, another short one only as a whole word: names of arguments and prose stay readable.
+ */
 function toPattern(form: string): string {
   const literal = form.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&')
+  if (WORD.test(form)) return `(?<=["'\`]|^)${literal}(?=\\\\?["'\`]|$)`
   if (form.length >= MIN_UNBOUNDED) return literal
   return `(?<![\\p{L}\\p{N}_])${literal}(?![\\p{L}\\p{N}_])`
 }

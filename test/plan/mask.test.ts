@@ -7,17 +7,22 @@ import { changesJson, changesText, planOf } from './fixtures.ts'
 describe('createMasker', () => {
   it.each([
     ['a value in a text', ['S3cret!'], 'pw=S3cret!;', `pw=${MASK};`],
-    ['the longest value first', ['abcdefgh', 'abcdefgh-2'], 'abcdefgh-2 abcdefgh', `${MASK} ${MASK}`],
+    ['the longest value first', ['abcdefg1', 'abcdefg1-2'], 'abcdefg1-2 abcdefg1', `${MASK} ${MASK}`],
     ['a long value inside of a word', ['hunter22'], 'xhunter22y', `x${MASK}y`],
-    ['a short value as a whole word only', ['pass'], 'password pass', `password ${MASK}`],
-    ['a short value between signs', ['pass'], 'postgres://u:pass@host', `postgres://u:${MASK}@host`],
+    ['a short value as a whole word only', ['p4ss'], 'p4ssword p4ss', `p4ssword ${MASK}`],
+    ['a short value between signs', ['p4ss'], 'postgres://u:p4ss@host', `postgres://u:${MASK}@host`],
+    ['a common word in quotes only', ['password'], 'password = "password" and db_password', `password = "${MASK}" and db_password`],
+    ['a common word in quotes of JSON', ['postgres'], '"{\\"user\\":\\"postgres\\"}" postgres', `"{\\"user\\":\\"${MASK}\\"}" postgres`],
+    ['a common word that is the whole text', ['postgres'], 'postgres', MASK],
+    ['a mixed word anywhere', ['XyzzyPlugh'], 'uXyzzyPlugh', `u${MASK}`],
+    ['no port numbers', ['5432'], 'port 5432', 'port 5432'],
     ['nothing under four characters', ['abc', '12', ''], 'abc 12', 'abc 12'],
     ['no booleans or null', ['true', 'false', 'null'], 'true false null', 'true false null'],
     ['signs of regular expressions', ['a.b*c$(x'], 'a.b*c$(x aXbbc', `${MASK} aXbbc`],
     ['the escaped form', ['line1\nline "2"'], '{"key":"line1\\nline \\"2\\""}', `{"key":"${MASK}"}`],
     ['every longer line of a key', ['-----BEGIN-----\nAAAABBBB\nx'], '  AAAABBBB\n x', `  ${MASK}\n x`],
     ['digits of a number', ['123456'], 'pin 123456 of 1234567', `pin ${MASK} of 1234567`],
-    ['letters of any script', ['päss'], 'päss päßwörter', `${MASK} päßwörter`],
+    ['letters of any script', ['pä55'], 'pä55 pä55wörter', `${MASK} pä55wörter`],
     ['a replacement pattern literally', ["$&$'12345"], "x $&$'12345", `x ${MASK}`],
   ])('masks %s', (_, literals, text, expected) => {
     expect(createMasker(literals).text(text)).toBe(expected)

@@ -130,10 +130,10 @@ describe('planFacts', () => {
 describe('createSecretRegister', () => {
   it('keeps what earlier plans marked', () => {
     const register = createSecretRegister(['configured-secret'])
-    register.learn(planOf([{ actions: ['create'], after: { p: 'first-secret' }, after_sensitive: { p: true } }]))
-    register.learn(planOf([{ actions: ['create'], after: { p: 'second-secret' }, after_sensitive: { p: true } }]))
+    register.learn(planOf([{ actions: ['create'], after: { p: 'first-secret-1' }, after_sensitive: { p: true } }]))
+    register.learn(planOf([{ actions: ['create'], after: { p: 'second-secret-1' }, after_sensitive: { p: true } }]))
     register.learn(planOf([]))
-    expect(register.text('configured-secret first-secret second-secret')).toBe(`${MASK} ${MASK} ${MASK}`)
-    expect(register.json({ a: ['first-secret'] })).toEqual({ a: [MASK] })
+    expect(register.text('configured-secret first-secret-1 second-secret-1')).toBe(`${MASK} ${MASK} ${MASK}`)
+    expect(register.json({ a: ['first-secret-1'] })).toEqual({ a: [MASK] })
   })
 })
