@@ -42,6 +42,15 @@ const artifact = {
   created_at: timestamp(),
 }
 
+const Usage = z.object({
+  engine_s: z.number().openapi({ description: 'Seconds during which an engine job was waited for.' }),
+  model_s: z.number().openapi({ description: 'Seconds during which a model was waited for and no engine job.' }),
+  input_tokens: z.number().int(),
+  cached_tokens: z.number().int(),
+  output_tokens: z.number().int(),
+  validation_attempts: z.number().int(),
+})
+
 const Round = z
   .object({
     id: z.number().int(),
@@ -52,6 +61,7 @@ const Round = z
     compliance_checks: z.array(z.object({ ...artifact, passed: z.boolean() })),
     plans: z.array(z.object({ ...artifact, targets: z.array(z.string()) })),
     code_changes: z.array(z.object({ ...artifact, file_name: z.string() })),
+    usage: Usage.nullable().openapi({ description: 'null until the round ended.' }),
     pull_requests: z.array(z.object({ provider: z.enum(['GITHUB', 'AZURE_DEVOPS', 'GITLAB']), url: z.string(), number: z.number().int() })),
     created_at: timestamp(),
   })

@@ -1,7 +1,7 @@
 import type { Context } from '../context.ts'
 import type { Transaction } from '../db/types.ts'
 import { type SummaryRow, toSummary } from './list-sessions.ts'
-import type { ArtifactEntry, PullRequest, ReportType, RoundDetail, SessionAggregate, Status, Turn } from './types.ts'
+import type { ArtifactEntry, PullRequest, ReportType, RoundDetail, RoundUsage, SessionAggregate, Status, Turn } from './types.ts'
 
 type Head = SummaryRow & { id: number; scope_id: string; payload: Turn[] }
 type OfRound = { round_id: number }
@@ -25,7 +25,7 @@ export async function readAggregate(
     plans: await presigned(context, rows.plans),
     code_changes: await presigned(context, rows.code_changes),
   }
-  const rounds = rows.rounds.map(({ id, number, query, created_at }): RoundDetail => {
+  const rounds = rows.rounds.map(({ id, number, query, usage, created_at }): RoundDetail => {
     const mine = <Row extends OfRound>(list: readonly Row[]) => list.filter((row) => row.round_id === id).map(withoutRound)
     return {
       id,
@@ -37,6 +37,7 @@ export async function readAggregate(
       plans: mine(entries.plans),
       code_changes: mine(entries.code_changes),
       pull_requests: mine(rows.pull_requests),
+      usage: usage && usageOf(usage),
       created_at,
     }
   })
@@ -60,8 +61,8 @@ async function readHead(tx: Transaction, uuid: string): Promise<Head | null> {
 async function readRounds(tx: Transaction, session_id: number) {
   const artifacts = <Own>(table: string, column: string) => readArtifacts<Own>(tx, session_id, table, column)
   const [rounds, statuses, reports, compliance_checks, plans, code_changes, pull_requests] = await Promise.all([
-    tx<{ id: number; number: number; query: string; created_at: string }[]>`
-      SELECT id, number, query, created_at FROM rounds WHERE session_id = ${session_id} ORDER BY number, id`,
+    tx<{ id: number; number: number; query: string; usage: Partial<RoundUsage> | null; created_at: string }[]>`
+      SELECT id, number, query, usage, created_at FROM rounds WHERE session_id = ${session_id} ORDER BY number, id`,
     tx<(OfRound & { status: Status; message: string | null; created_at: string })[]>`
       SELECT round_id, status, message, created_at FROM statuses WHERE session_id = ${session_id} ORDER BY created_at, id`,
     artifacts<{ type: ReportType }>('reports', 'type'),
@@ -80,6 +81,16 @@ async function readArtifacts<Own>(tx: Transaction, session_id: number, table: st
     FROM ${tx(table)} t JOIN artifacts a ON a.id = t.artifact_id
     WHERE t.round_id IN (SELECT id FROM rounds WHERE session_id = ${session_id}) ORDER BY t.created_at, t.id`
 }
+
+/** The totals of what the worker stored; it keeps more than is shown. */
+const usageOf = (stored: Partial<RoundUsage>): RoundUsage => ({
+  engine_s: stored.engine_s ?? 0,
+  model_s: stored.model_s ?? 0,
+  input_tokens: stored.input_tokens ?? 0,
+  cached_tokens: stored.cached_tokens ?? 0,
+  output_tokens: stored.output_tokens ?? 0,
+  validation_attempts: stored.validation_attempts ?? 0,
+})
 
 /** The stored address never leaves; a URL signed for the public host does. */
 function presigned<Row extends Stored>(context: Pick<Context, 'storage'>, rows: readonly Row[]) {

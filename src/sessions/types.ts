@@ -70,6 +70,15 @@ export interface PullRequest {
   number: number
   url: string
 }
+/** What a finished round took, as the worker measured it. Seconds are wall clock. */
+export interface RoundUsage {
+  engine_s: number
+  model_s: number
+  input_tokens: number
+  cached_tokens: number
+  output_tokens: number
+  validation_attempts: number
+}
 export interface RoundDetail {
   id: number
   number: number
@@ -80,6 +89,8 @@ export interface RoundDetail {
   plans: (ArtifactEntry & { targets: string[] })[]
   code_changes: (ArtifactEntry & { file_name: string })[]
   pull_requests: PullRequest[]
+  /** Addition to the contract; null until the round ended. */
+  usage: RoundUsage | null
   created_at: string
 }
 /** All lists oldest first. `history` is null unless asked for. */

@@ -132,6 +132,7 @@ describe('the detail', () => {
         plans: [],
         code_changes: [],
         pull_requests: [],
+        usage: null,
         created_at: expect.any(String),
       },
     ])

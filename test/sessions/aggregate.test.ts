@@ -85,6 +85,7 @@ describe('loadAggregate', () => {
           plans: [{ ...entry('p.txt'), targets: ['a.b', 'c["d,e"]'] }],
           code_changes: [{ ...entry('k'), file_name: 'é'.repeat(254) }],
           pull_requests: [],
+          usage: null,
           created_at: time,
         },
       ],
