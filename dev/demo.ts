@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { ApiError, createApi, type PullRequest, type Session } from './demo/api.ts'
 import { createDisplay, type Display } from './demo/display.ts'
-import { engineSeconds } from './demo/engine-time.ts'
 import { follow } from './demo/follow.ts'
 import { type DemoOptions, HELP, readOptions, UsageError } from './demo/options.ts'
 import { collect, type DemoResult, showSummary, usageOf } from './demo/summary.ts'
@@ -78,8 +77,7 @@ async function runJob(options: DemoOptions, stack: ReadyStack, display: Display,
   const collected = await collect(session, await api.metadataPrefix(), signal)
   display.end()
   const counts = collected.report?.summary ?? { create: 0, update: 0, delete: 0, recreate: 0 }
-  const { model_s, validation_attempts, ...usage } = usageOf(session)
-  const engine_s = usage.engine_s ?? (await engineSeconds(dataFolder(options.data), session_id))
+  const { engine_s, model_s, validation_attempts } = usageOf(session)
   const result: DemoResult = {
     session_id,
     mode: 'generate',
@@ -108,14 +106,10 @@ function outcome(display: Display, session: Session, result: DemoResult): string
     const what = result.status === 'uncompleted' ? 'The request was declined or answered without changes' : 'The round failed'
     return `\n${display.paint('red', `${what}: ${last}`)}`
   }
-  const parts =
-    engine_s === null || model_s === null
-      ? ''
-      : ` (engine ${engine_s} s, model ${model_s} s, platform ${share(duration_s, engine_s, model_s)} s)`
-  return `\n${display.paint('green', 'Done')}: ${result.engine.name} ${result.engine.version}, ${duration_s} s from request to reviewed plan${parts}.`
+  const platform_s = Math.max(0, Math.round((duration_s - engine_s - model_s) * 1000) / 1000)
+  const parts = `engine ${engine_s} s, model ${model_s} s, platform ${platform_s} s`
+  return `\n${display.paint('green', 'Done')}: ${result.engine.name} ${result.engine.version}, ${duration_s} s from request to reviewed plan (${parts}).`
 }
-
-const share = (total: number, ...others: number[]) => Math.max(0, Math.round((total - others.reduce((a, b) => a + b, 0)) * 1000) / 1000)
 
 const LIMIT_S = { scripted: 120, real: 3600 }
 const START_LIMIT_S = 90

@@ -11,8 +11,8 @@ export interface Round {
   compliance_checks: (Artifact & { passed: boolean })[]
   plans: (Artifact & { targets: string[] })[]
   code_changes: (Artifact & { file_name: string })[]
-  /** Measured by the platform; absent where the core does not show it. */
-  usage?: { engine_s: number; model_s: number; validation_attempts: number } | null
+  /** Measured by the platform; null while the round runs. */
+  usage: { engine_s: number; model_s: number; validation_attempts: number } | null
 }
 export interface Session {
   uuid: string

@@ -20,8 +20,8 @@ export interface DemoResult {
   artifacts: Downloaded[]
   engine: { name: string; version: string }
   duration_s: number
-  engine_s: number | null
-  model_s: number | null
+  engine_s: number
+  model_s: number
 }
 
 /** Everything the round left behind, downloaded. */
@@ -61,14 +61,10 @@ async function collectRound(
     collected.findings = (JSON.parse((await get(check, 'compliance_check')).text) as { violations: unknown[] }).violations.length
 }
 
-/** Sums over the rounds; null where the core does not show what it measured. */
-export function usageOf(session: Session): { engine_s: number | null; model_s: number | null; validation_attempts: number } {
-  const known = session.rounds.flatMap((round) => (round.usage ? [round.usage] : []))
-  const statuses = session.rounds.flatMap((round) => round.statuses)
-  if (known.length === 0)
-    return { engine_s: null, model_s: null, validation_attempts: statuses.filter(({ status }) => status === 'generating').length }
-  const sum = (pick: (usage: (typeof known)[number]) => number) =>
-    Math.round(known.reduce((total, usage) => total + pick(usage), 0) * 1000) / 1000
+/** Sums over the rounds, as the platform measured them. */
+export function usageOf(session: Session): Pick<DemoResult, 'engine_s' | 'model_s' | 'validation_attempts'> {
+  const sum = (pick: (usage: NonNullable<Round['usage']>) => number) =>
+    Math.round(session.rounds.reduce((total, { usage }) => total + (usage ? pick(usage) : 0), 0) * 1000) / 1000
   return {
     engine_s: sum((usage) => usage.engine_s),
     model_s: sum((usage) => usage.model_s),

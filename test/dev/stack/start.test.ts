@@ -138,6 +138,8 @@ test('the demo: starts its own stack, completes, opens the pull request, downloa
   )
   expect(result.artifacts.every((artifact: { bytes: number }) => artifact.bytes > 0)).toBe(true)
   expect(result.engine_s).toBeGreaterThan(0)
+  expect(result.model_s).toBeGreaterThan(0)
+  expect(result.duration_s).toBeGreaterThan(result.engine_s)
   expect(demo.output()).toContain('The engine refused the code')
   expect(runningStack(folder)).toBeNull()
 })
