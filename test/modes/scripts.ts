@@ -43,3 +43,5 @@ export const goodRound = (changes: Record<string, Script | Script[]> = {}): Reco
   ...changes,
 })
 export const splits = (...replies: Reply[]) => ({ [SPLIT]: replies })
+
+export const GATES = { enable_compliance_checker: true, block_on_high_impact: true }

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { mkdir, mkdtemp, realpath, rm } from 'node:fs/promises'
+import { mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
@@ -21,7 +21,7 @@ import { readSeedPrompts } from '../../src/runtime/read-seed-prompts.ts'
 import { resolveHost } from '../../src/runtime/resolver.ts'
 import { acceptRound } from '../../src/sessions/accept-round.ts'
 import { findSession } from '../../src/sessions/find-session.ts'
-import type { Status, Turn } from '../../src/sessions/types.ts'
+import type { Operation, Status, Turn } from '../../src/sessions/types.ts'
 import { createIacClient } from '../../src/sidecar-clients/iac/client.ts'
 import { createObjectStore } from '../../src/storage/create.ts'
 import { memoryCache } from '../helpers/memory-cache.ts'
@@ -109,6 +109,9 @@ export async function startStack(): Promise<Stack> {
   }
 }
 
+/** Where the reviewed workspace of a session is kept. */
+export const pinnedPath = ({ config }: Stack, uuid: string) => join(config.paths.upload_folder, uuid, 'pinned')
+
 /** What a session looks like after a round. */
 export interface SessionView {
   uuid: string
@@ -125,14 +128,15 @@ export interface SessionRequest {
   repo_uri: string
   query?: string
   iac_path?: string | null
+  mode?: Operation
 }
 
 /** Accepts a first request and runs its round. */
-export async function firstRound(stack: Stack, context: Context, request: SessionRequest): Promise<SessionView> {
+export async function firstRound(stack: Stack, context: Context, request: SessionRequest, signal?: AbortSignal): Promise<SessionView> {
   const user = await createUser(context.sql, crypto.randomUUID())
-  const { repo_uri, query = 'Add a second greeting', iac_path = null } = request
-  const uuid = await openSession(context, user.id, { repo_uri, query, iac_path })
-  return await runWaiting(stack, context, uuid)
+  const { repo_uri, query = 'Add a second greeting', iac_path = null, mode = 'generate' } = request
+  const uuid = await openSession(context, user.id, { repo_uri, query, iac_path, mode })
+  return await runWaiting(stack, context, uuid, signal)
 }
 
 /** Sends another request to a session and runs its round. */
@@ -141,13 +145,19 @@ export async function nextRound(stack: Stack, context: Context, uuid: string, qu
   return await runWaiting(stack, context, uuid)
 }
 
-async function runWaiting({ config }: Stack, context: Context, uuid: string): Promise<SessionView> {
+/** Runs the round of a session that waits for a worker. */
+export async function runWaiting(
+  { config }: Stack,
+  context: Context,
+  uuid: string,
+  signal = new AbortController().signal,
+): Promise<SessionView> {
   const [waiting] = await context.sql<{ id: number }[]>`
     SELECT rounds.id FROM rounds JOIN sessions ON sessions.id = rounds.session_id WHERE uuid = ${uuid} AND finished_at IS NULL`
   if (!waiting) throw new Error('no round is waiting')
   const failures: string[] = []
   const logger = createLogger({ level: 'error', write: (line) => failures.push(line) })
-  await runRound({ ...context, log: logger }, waiting.id, modes, new AbortController().signal, {
+  await runRound({ ...context, log: logger }, waiting.id, modes, signal, {
     openWorkspace: (round, options) => openWorkspace(config, round, options),
     notifyFailure: async () => {},
   })
@@ -192,7 +202,6 @@ export async function engineBeside(
       const { stdout } = await engine('state', 'pull')
       const state = JSON.parse(edit(stdout))
       await mkdir(join(directory, 'edited'), { recursive: true })
-      const { writeFile } = await import('node:fs/promises')
       await writeFile(join(directory, 'edited', 'state.json'), JSON.stringify({ ...state, serial: state.serial + 1 }))
       await engine('state', 'push', join(directory, 'edited', 'state.json'))
     },

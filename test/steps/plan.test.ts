@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createKit } from '../../pipeline/steps/kit.ts'
 import { planTargets } from '../../pipeline/steps/plan.ts'
 import { LeaseLost } from '../../src/errors.ts'
 import { MASK } from '../../src/plan/mask.ts'
@@ -128,7 +129,6 @@ describe('planTargets', () => {
 
   it('waits for the jobs of an interrupted attempt before it submits its own', async () => {
     const { run, jobs } = await steps.world()
-    const { createKit } = await import('../../pipeline/steps/kit.ts')
     const waited: string[] = []
     const { promise, resolve } = Promise.withResolvers<void>()
     const iac = {
