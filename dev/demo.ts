@@ -5,6 +5,7 @@ import { follow } from './demo/follow.ts'
 import { type DemoOptions, HELP, readOptions, UsageError } from './demo/options.ts'
 import { collect, type DemoResult, showSummary, usageOf } from './demo/summary.ts'
 import { dataFolder, type ReadyStack, runningStack } from './stack/data-folder.ts'
+import { onInterrupt } from './stack/interrupts.ts'
 import { readable } from './stack/log-lines.ts'
 import { type Stack, startStack } from './stack/start-stack.ts'
 
@@ -117,8 +118,7 @@ const START_LIMIT_S = 90
 async function run(options: DemoOptions): Promise<number> {
   const display = createDisplay(process.stdout, process.stdout.isTTY === true && !process.env.NO_COLOR)
   const interrupted = new AbortController()
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
-    process.on(signal, () => (interrupted.signal.aborted ? process.exit(130) : interrupted.abort(new DemoError(`stopped by ${signal}`))))
+  onInterrupt((signal) => interrupted.abort(new DemoError(`stopped by ${signal}`)))
   const within = (limit_s: number, what: string) => {
     const late = new AbortController()
     setTimeout(

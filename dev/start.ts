@@ -3,6 +3,7 @@ import { parseArgs } from 'node:util'
 import { EXAMPLES } from './scripted-model/recordings.ts'
 import { CHOICE_HELP } from './stack/choices.ts'
 import { dataFolder } from './stack/data-folder.ts'
+import { onInterrupt } from './stack/interrupts.ts'
 import { readable } from './stack/log-lines.ts'
 import { type Stack, startStack } from './stack/start-stack.ts'
 
@@ -50,7 +51,7 @@ function welcome(stack: Stack, folder: string): string {
     ...(addresses.git_host ? ['', 'Sample repositories:', ...addresses.git_host.repositories.map((url) => `  ${url}`)] : []),
     '',
     'Try in another terminal:',
-    '  npm run demo',
+    `  npm run demo${folder === dataFolder() ? '' : ` -- --data ${folder}`}`,
     ...curl(stack.url, repository ?? 'https://<host>/<owner>/<repository>.git'),
     '',
     'Ctrl-C stops everything.',
@@ -74,13 +75,11 @@ async function main(): Promise<number> {
   const folder = dataFolder(values.data)
   const cancel = new AbortController()
   const interrupted = new Promise<void>((resolve) => {
-    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
-      process.on(signal, () => {
-        if (cancel.signal.aborted) process.exit(130)
-        console.log(`\n${signal}: stopping, once more to stop at once`)
-        cancel.abort()
-        resolve()
-      })
+    onInterrupt((signal) => {
+      console.log(`\n${signal}: stopping, once more to stop at once`)
+      cancel.abort()
+      resolve()
+    })
   })
   const on_line = (name: string, line: string) => {
     const text = readable(name, line, colours)

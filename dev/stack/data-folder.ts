@@ -51,7 +51,6 @@ export class FolderInUse extends Error {}
 
 export interface Ownership {
   addChild(name: string, pid: number): void
-  removeChild(pid: number): void
   markReady(ready: ReadyStack): void
   release(): void
 }
@@ -80,10 +79,6 @@ export async function takeFolder(folder: string, say: (line: string) => void): P
   return {
     addChild: (name, pid) => {
       record.children.push({ name, ...identify(pid) })
-      save()
-    },
-    removeChild: (pid) => {
-      record.children = record.children.filter((child) => child.pid !== pid)
       save()
     },
     markReady: (ready) => {

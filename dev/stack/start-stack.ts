@@ -48,13 +48,13 @@ type Closer = () => Promise<void>
 export async function startStack(options: StackOptions): Promise<Stack> {
   const say = (line: string) => options.on_line?.('stack', line)
   const choices = await readChoices(options.env, options.embedded ?? false)
-  const port = await corePort(options.env.PLATFORM_PORT, say)
   const ownership = await takeFolder(options.folder, say)
   const closers: Closer[] = [async () => ownership.release()]
   const stop = once(async () => {
     for (const close of closers.splice(0).reverse()) await close().catch((error: unknown) => say(`while stopping: ${String(error)}`))
   })
   try {
+    const port = await corePort(options.env.PLATFORM_PORT, say)
     const ports = await loadPorts(options.folder, say)
     const secrets = await loadSecrets(options.folder)
     const { embedded, database } = await startServices(options.folder, choices, secrets, ports, closers)

@@ -1,5 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { once } from 'node:events'
+import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises'
+import { type AddressInfo, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
@@ -12,6 +14,8 @@ const launchers: Launcher[] = []
 
 beforeAll(async () => {
   root = await mkdtemp(join(tmpdir(), 'start-test-'))
+  // As root the database server is another user: without this its data would lie elsewhere.
+  await chmod(root, 0o755)
   folder = join(root, 'data')
 })
 afterEach(async () => {
@@ -88,6 +92,9 @@ test('starts, refuses a second one, survives its own kill -9, stops everything',
   const after = record()
   expect(after.ready?.git_host).toEqual(before.ready?.git_host)
 
+  // A terminal and npm may both deliver one Ctrl-C.
+  third.process.kill('SIGINT')
+  await third.said('SIGINT: stopping')
   expect(await third.end('SIGINT')).toBe(0)
   expect(alive(after)).toEqual([])
   expect(readRecord(folder)).toBeNull()
@@ -155,6 +162,24 @@ test('the demo uses a running stack and leaves it running; a declined request is
   const missing = launch('dev/demo.ts', ['--repo', `${record().ready?.git_host?.url}/samples/missing.git`])
   expect(await missing.ended).toBe(1)
   expect(missing.output()).toContain('answered 400: Repository is not reachable or access was denied.')
+})
+
+test('an interrupted start leaves nothing running', async () => {
+  const launcher = launch('dev/start.ts', ['--embedded'])
+  await launcher.said('iac')
+  expect(await launcher.end('SIGINT')).toBe(130)
+  expect(readRecord(folder)).toBeNull()
+})
+
+test('a wanted port that is taken is a clear error', async () => {
+  const occupant = createServer().listen(0, '127.0.0.1')
+  await once(occupant, 'listening')
+  const { port } = occupant.address() as AddressInfo
+  const launcher = launch('dev/start.ts', ['--embedded'], { PLATFORM_PORT: String(port) })
+  expect(await launcher.ended).toBe(1)
+  expect(launcher.output()).toContain(`Port ${port} (PLATFORM_PORT) is taken by another program.`)
+  expect(readRecord(folder)).toBeNull()
+  occupant.close()
 })
 
 test('wrong arguments: exit code 2 and a hint', async () => {
