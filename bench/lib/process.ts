@@ -9,3 +9,6 @@ export function residentMegabytes(pid: number): number {
     return Number.NaN
   }
 }
+
+/** Where the repository is checked out. */
+export const projectRoot = new URL('../..', import.meta.url).pathname

@@ -1,0 +1,94 @@
+import { execFile } from 'node:child_process'
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { projectRoot } from './lib/process.ts'
+import type { Section } from './lib/report.ts'
+import { percentile } from './lib/statistics.ts'
+
+const run = promisify(execFile)
+
+interface DemoLine {
+  duration_s: number
+  engine_s: number
+  model_s: number
+  engine: { name: string }
+}
+
+/**
+ * The main job on a stack of its own, several times: what is neither engine nor model is the platform.
+ * Beside it the same kinds of engine commands by hand, on a root with as many resources.
+ */
+export async function benchDemo(options: { runs: number }): Promise<Section> {
+  const own: number[] = []
+  const durations: number[] = []
+  const engine: number[] = []
+  const model: number[] = []
+  for (let index = 0; index < options.runs; index++) {
+    const line = await demoOnce()
+    own.push(line.duration_s - line.engine_s - line.model_s)
+    durations.push(line.duration_s)
+    engine.push(line.engine_s)
+    model.push(line.model_s)
+  }
+  const by_hand = await engineByHand()
+  const median = (values: number[]) => percentile(values, 0.5)
+  return {
+    title: `Main job, scripted model (${options.runs} runs, medians)`,
+    figures: [
+      { name: 'request to reviewed plan', value: median(durations), unit: 's' },
+      { name: 'neither engine nor model', value: median(own), unit: 's', aim: 1.5 },
+      { name: 'engine jobs', value: median(engine), unit: 's' },
+      { name: 'model calls (with the scripted model)', value: median(model), unit: 's' },
+      { name: 'the same engine commands by hand', value: by_hand, unit: 's' },
+      { name: 'engine jobs to commands by hand', value: median(engine) / by_hand, unit: 'x' },
+    ],
+    notes: ['By hand: init, validate (refused), validate, plan, show, show, with local state.'],
+  }
+}
+
+async function demoOnce(): Promise<DemoLine> {
+  const folder = await mkdtemp(join(tmpdir(), 'platform-bench-'))
+  try {
+    const env = { ...process.env, PLATFORM_DATA_DIR: folder, PLATFORM_PORT: '' }
+    const { stdout } = await run(process.execPath, ['dev/demo.ts', '--json'], { cwd: projectRoot, env, maxBuffer: 2 ** 24 })
+    return JSON.parse(stdout.trimEnd().split('\n').at(-1) ?? '{}') as DemoLine
+  } finally {
+    await rm(folder, { recursive: true, force: true })
+  }
+}
+
+const ROOT = `
+locals { tags = { team = "bench" } }
+${[1, 2, 3, 4, 5, 6, 7, 8].map((n) => `resource "terraform_data" "r${n}" {\n  input = merge(local.tags, { n = ${n} })\n}`).join('\n')}
+`
+const BROKEN = 'resource "terraform_data" "broken" {\n  input = local.missing\n}\n'
+
+async function engineByHand(): Promise<number> {
+  const cwd = await mkdtemp(join(tmpdir(), 'platform-bench-'))
+  try {
+    await mkdir(cwd, { recursive: true })
+    await writeFile(join(cwd, 'main.tf'), ROOT)
+    await writeFile(join(cwd, 'broken.tf'), BROKEN)
+    const binary = process.env.IAC_BINARY || (await onPath('tofu')) || 'terraform'
+    const engine = (args: string[]) => run(binary, args, { cwd, maxBuffer: 2 ** 24, env: { ...process.env, CHECKPOINT_DISABLE: '1' } })
+    const started = performance.now()
+    await engine(['init', '-no-color', '-input=false'])
+    await engine(['validate', '-no-color']).catch(() => {})
+    await rm(join(cwd, 'broken.tf'))
+    await engine(['validate', '-no-color'])
+    await engine(['plan', '-no-color', '-input=false', '-out', 'session.plan'])
+    await engine(['show', '-json', '-no-color', 'session.plan'])
+    await engine(['show', '-json', '-no-color', 'session.plan'])
+    return (performance.now() - started) / 1000
+  } finally {
+    await rm(cwd, { recursive: true, force: true })
+  }
+}
+
+const onPath = (name: string): Promise<string | null> =>
+  run(name, ['version']).then(
+    () => name,
+    () => null,
+  )

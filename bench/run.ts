@@ -1,0 +1,45 @@
+import { parseArgs } from 'node:util'
+import { benchDemo } from './demo.ts'
+import { benchEnqueue } from './enqueue.ts'
+import { projectRoot } from './lib/process.ts'
+import { formatSection, type Section, writeResults } from './lib/report.ts'
+import { benchStack } from './stack.ts'
+import { benchStreams } from './streams.ts'
+
+const HELP = `npm run bench [-- options]
+
+Measures what is ours, prints a table and writes bench/results/<time>.json.
+
+  --only <names>   comma-separated: enqueue, streams, stack, demo
+  --quick          smaller numbers, to see that everything still runs
+  --help
+`
+
+const { values } = parseArgs({
+  options: { only: { type: 'string' }, quick: { type: 'boolean', default: false }, help: { type: 'boolean', default: false } },
+})
+const quick = values.quick
+const parts: Record<string, () => Promise<Section>> = {
+  enqueue: () => benchEnqueue({ rounds: quick ? 30 : 200 }),
+  stack: () => benchStack(),
+  demo: () => benchDemo({ runs: quick ? 1 : 5 }),
+  streams: () => benchStreams({ streams: quick ? 200 : 2_000, idle_s: quick ? 3 : 10 }),
+}
+const names = values.only?.split(',') ?? Object.keys(parts)
+const unknown = names.filter((name) => !(name in parts))
+if (values.help || unknown.length > 0) {
+  if (unknown.length > 0) console.error(`There is no ${unknown.join(', ')}.\n`)
+  console.log(HELP)
+  process.exit(values.help ? 0 : 2)
+}
+
+const sections: Section[] = []
+for (const name of names) {
+  const section = await parts[name]?.()
+  if (!section) continue
+  console.log(formatSection(section))
+  sections.push(section)
+}
+const path = await writeResults(sections, `${projectRoot}bench/results`)
+console.log(`written: ${path.slice(projectRoot.length)}`)
+process.exit(0)
