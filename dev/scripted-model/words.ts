@@ -17,7 +17,8 @@ export function statusText({ query }: Conversation): Reply {
 
 /** PR_GENERATOR: title and description from what the session did. */
 export function pullRequest({ query, history }: Conversation): Reply {
-  const turns = [...history, ...turnsIn(query)]
+  // Answers to questions changed nothing and do not belong in a pull request.
+  const turns = [...history, ...turnsIn(query)].filter((turn) => findRecording(turn.user))
   const asked = [...turns.map((turn) => turn.user), query].join('\n')
   const recording = findRecording(asked)
   const title =
