@@ -52,7 +52,11 @@ async function demoOnce(): Promise<DemoLine> {
   const folder = await mkdtemp(join(tmpdir(), 'platform-bench-'))
   try {
     const env = { ...process.env, PLATFORM_PORT: undefined }
-    const { stdout } = await run(process.execPath, ['dev/demo.ts', '--json', '--data', folder], { cwd: projectRoot, env, maxBuffer: 2 ** 24 })
+    const { stdout } = await run(process.execPath, ['dev/demo.ts', '--json', '--data', folder], {
+      cwd: projectRoot,
+      env,
+      maxBuffer: 2 ** 24,
+    })
     return JSON.parse(stdout.trimEnd().split('\n').at(-1) ?? '{}') as DemoLine
   } finally {
     await rm(folder, { recursive: true, force: true })
