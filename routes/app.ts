@@ -1,7 +1,7 @@
 import { Hono } from 'hono'
 import { createAuthenticator } from '../src/auth/authenticate.ts'
 import type { CoreContext } from '../src/context.ts'
-import { createPollWheel } from '../src/events/poll-wheel.ts'
+import { createStreamHost } from '../src/events/stream-host.ts'
 import { documentation } from './docs/routes.ts'
 import { ENDPOINTS } from './endpoints.ts'
 import type { AppEnv, Platform } from './env.ts'
@@ -21,7 +21,11 @@ const PREFIXES = ['/api', '']
  * prefix, the documentation, and the health routes. Web standards only.
  */
 export function createApp(context: CoreContext): Hono<AppEnv> {
-  const platform: Platform = { ...context, authenticate: createAuthenticator(context), polls: createPollWheel(POLL_PERIOD_MS) }
+  const platform: Platform = {
+    ...context,
+    authenticate: createAuthenticator(context),
+    streams: createStreamHost(context.events, POLL_PERIOD_MS),
+  }
   const app = new Hono<AppEnv>()
   app.use(async (c, next) => {
     c.set('platform', platform)

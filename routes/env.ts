@@ -1,13 +1,13 @@
 import type { Authenticate } from '../src/auth/types.ts'
 import type { CoreContext } from '../src/context.ts'
-import type { PollWheel } from '../src/events/poll-wheel.ts'
+import type { StreamHost } from '../src/events/stream-host.ts'
 import type { Logger } from '../src/log/logger.ts'
 import type { User } from '../src/users/types.ts'
 
 /** What the application shares between requests. */
 export interface Platform extends CoreContext {
   authenticate: Authenticate
-  polls: PollWheel
+  streams: StreamHost
 }
 
 /** Variables of one request. `user` is there behind `requireUser` and the role gates only. */

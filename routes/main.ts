@@ -1,15 +1,19 @@
-import { runCheckConfig } from '../config/check.ts'
-import { ConfigError, loadConfig } from '../config/load.ts'
-import { secretsOf } from '../config/mask.ts'
 import type { Config } from '../config/types.ts'
-import { startStatusHub } from '../src/events/hub.ts'
-import { createLogger } from '../src/log/logger.ts'
-import { createAssetReader } from '../src/runtime/assets.ts'
-import { buildContext } from '../src/runtime/build-context.ts'
-import { exitOnFault, stopOnSignal } from '../src/runtime/process-end.ts'
-import { readTextFile } from '../src/runtime/read-text-file.ts'
-import { serve } from '../src/runtime/serve.ts'
-import { createApp } from './app.ts'
+import { saveCompileCache, tuneNode } from '../src/runtime/node-tuning.ts'
+
+// Only what is imported after this line profits, so everything else is.
+tuneNode()
+const { runCheckConfig } = await import('../config/check.ts')
+const { ConfigError, loadConfig } = await import('../config/load.ts')
+const { secretsOf } = await import('../config/mask.ts')
+const { startStatusHub } = await import('../src/events/hub.ts')
+const { createLogger } = await import('../src/log/logger.ts')
+const { createAssetReader } = await import('../src/runtime/assets.ts')
+const { buildContext } = await import('../src/runtime/build-context.ts')
+const { exitOnFault, stopOnSignal } = await import('../src/runtime/process-end.ts')
+const { readTextFile } = await import('../src/runtime/read-text-file.ts')
+const { serve } = await import('../src/runtime/serve.ts')
+const { createApp } = await import('./app.ts')
 
 const HELP = `The core: HTTP API and event streams.
 
@@ -49,6 +53,7 @@ async function run(config: Config, address: Address): Promise<void> {
       { name: 'requests', limit_ms: 6_000, end: () => server.close(5_000) },
       { name: 'connections', limit_ms: 1_500, end: close },
     ])
+    saveCompileCache()
     log.info('core ready', { address: server.url, authentication: config.oidc.issuer_url || 'disabled' })
   } catch (error) {
     log.error(error instanceof Error ? error.message : 'the core did not start', { error })

@@ -1,7 +1,7 @@
 import type { Logger } from '../log/logger.ts'
 import { dataFrame, isFinal, isStale, KEEP_ALIVE } from './frame.ts'
-import type { PollWheel } from './poll-wheel.ts'
-import type { SessionState, StatusHub } from './types.ts'
+import type { StreamHost } from './stream-host.ts'
+import type { SessionState } from './types.ts'
 
 /** Frames kept for a reader that is slower than the changes; beyond it only the latest counts. */
 const MAX_QUEUED = 8
@@ -12,11 +12,11 @@ const MAX_QUEUED = 8
  * hub closes and when the reader leaves.
  */
 export function sessionStream(
-  dependencies: { hub: StatusHub; polls: PollWheel; log: Logger },
+  host: StreamHost,
   session_uuid: string,
-  max_polls: number,
+  options: { max_polls: number; log: Logger },
 ): ReadableStream<Uint8Array<ArrayBuffer>> {
-  const { hub, polls, log } = dependencies
+  const { hub, polls, open } = host
   let state: SessionState | null = null
   let count = 0
   let done = false
@@ -24,19 +24,19 @@ export function sessionStream(
   let late: SessionState | null = null
   let stopPolling = () => {}
   let stopWatching = () => {}
-  let stopListening = () => {}
+  let end = () => {}
 
   const release = () => {
     done = true
     stopPolling()
     stopWatching()
-    stopListening()
+    open.delete(end)
   }
 
   return new ReadableStream(
     {
       start(controller) {
-        const end = () => {
+        end = () => {
           if (done) return
           release()
           controller.close()
@@ -52,7 +52,7 @@ export function sessionStream(
           } else late = next
         }
         const poll = () => {
-          if (count >= max_polls) return end()
+          if (count >= options.max_polls) return end()
           count++
           if (state) show(state)
         }
@@ -67,12 +67,11 @@ export function sessionStream(
           state ??= watch.state
           poll()
         }
-        hub.closing.addEventListener('abort', end)
-        stopListening = () => hub.closing.removeEventListener('abort', end)
+        open.add(end)
         controller.enqueue(KEEP_ALIVE)
         if (hub.closing.aborted) return end()
         begin().catch((error) => {
-          log.warn('event stream ended early', { error, session_id: session_uuid })
+          options.log.warn('event stream ended early', { error, session_id: session_uuid })
           end()
         })
       },

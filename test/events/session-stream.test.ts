@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { createPollWheel } from '../../src/events/poll-wheel.ts'
 import { sessionStream } from '../../src/events/session-stream.ts'
+import { createStreamHost } from '../../src/events/stream-host.ts'
 import type { SessionState, StatusHub } from '../../src/events/types.ts'
 import { silentLogger } from '../../src/log/logger.ts'
 import { readStream } from '../helpers/sse.ts'
@@ -31,9 +31,9 @@ function stubHub(state: SessionState) {
 
 function open(options: { state?: SessionState; max_polls?: number } = {}) {
   const { hub, change } = stubHub(options.state ?? running('generating', 'Writing'))
-  const polls = createPollWheel(PERIOD_MS)
-  const body = sessionStream({ hub, polls, log: silentLogger }, crypto.randomUUID(), options.max_polls ?? 2160)
-  return { hub, change, polls, stream: readStream(new Response(body)) }
+  const host = createStreamHost(hub, PERIOD_MS)
+  const body = sessionStream(host, crypto.randomUUID(), { max_polls: options.max_polls ?? 2160, log: silentLogger })
+  return { hub, change, polls: host.polls, stream: readStream(new Response(body)) }
 }
 
 beforeEach(() => {
@@ -95,8 +95,11 @@ describe('polls', () => {
 
   it('cost one timer for any number of streams', async () => {
     const { hub } = stubHub(running('generating'))
-    const polls = createPollWheel(PERIOD_MS)
-    const streams = Array.from({ length: 100 }, () => readStream(new Response(sessionStream({ hub, polls, log: silentLogger }, 'x', 2160))))
+    const host = createStreamHost(hub, PERIOD_MS)
+    const { polls } = host
+    const streams = Array.from({ length: 100 }, () =>
+      readStream(new Response(sessionStream(host, 'x', { max_polls: 2160, log: silentLogger }))),
+    )
     await Promise.all(streams.map((stream) => stream.event()))
     expect([polls.size, vi.getTimerCount()]).toEqual([100, 1])
     await Promise.all(streams.map((stream) => stream.leave()))
@@ -143,7 +146,7 @@ describe('states', () => {
 it('ends when its first state cannot be read', async () => {
   const { hub } = stubHub(running('started'))
   const broken: StatusHub = { ...hub, closing: hub.closing, watch: () => Promise.reject(new Error('no database')) }
-  const stream = readStream(new Response(sessionStream({ hub: broken, polls: createPollWheel(PERIOD_MS), log: silentLogger }, 'x', 10)))
+  const stream = readStream(new Response(sessionStream(createStreamHost(broken, PERIOD_MS), 'x', { max_polls: 10, log: silentLogger })))
   expect(await stream.frame()).toBe(': keepalive\n\n')
   expect(await stream.frame()).toBeNull()
 })

@@ -41,8 +41,9 @@ export const subscribe = endpoint({
   gates: [requireUser],
   handle: async (c, { params }) => {
     const session = await readableSession(c, params.session_id)
-    const { events: hub, polls, config } = c.var.platform
-    const body = sessionStream({ hub, polls, log: c.var.log }, session.uuid, config.orchestration.max_session_events_iteration)
+    const { streams, config } = c.var.platform
+    const max_polls = config.orchestration.max_session_events_iteration
+    const body = sessionStream(streams, session.uuid, { max_polls, log: c.var.log })
     return c.body(body, 200, HEADERS)
   },
 })
