@@ -1,5 +1,6 @@
 import { storeDrift } from '../../src/artifacts/store.ts'
 import type { DriftOperation } from '../../src/plan/drift.ts'
+import { neverCreated } from '../../src/plan/never-created.ts'
 import { operationsQuery } from '../../src/prompts/queries.ts'
 import type { Conventions } from './compose-prompts.ts'
 import { dropExceptions, dropSessionChanges, splitDrift } from './drift-tasks.ts'
@@ -56,7 +57,7 @@ export async function remediateDrift(kit: Kit, task: DriftTask): Promise<DriftRe
     if (state.in_sync) break
     const { targets } = reading.valid.reference
     await storeDrift(run.context, run.round, { operations: reading.operations, targets }, run.signal)
-    const genuine = await genuineDrift(kit, task, state)
+    const genuine = await genuineDrift(kit, task, state, reading.valid)
     if (genuine.ended) {
       await status.show('validating', genuine.ended)
       return { ...state, in_sync: true, remaining: [] }
@@ -75,8 +76,15 @@ export async function remediateDrift(kit: Kit, task: DriftTask): Promise<DriftRe
 }
 
 /** What is left to do, or the text that ends the phase because nothing is. */
-async function genuineDrift(kit: Kit, task: DriftTask, state: DriftResult): Promise<{ operations: string[]; ended?: string }> {
-  let operations = await splitDrift(kit, state.remaining)
+async function genuineDrift(
+  kit: Kit,
+  task: DriftTask,
+  state: DriftResult,
+  valid: ValidPlan,
+): Promise<{ operations: string[]; ended?: string }> {
+  const drift = task.filter_session_changes ? withoutNewResources(state.remaining, valid) : state.remaining
+  if (drift.length === 0) return { operations: [], ended: OWN_CHANGES }
+  let operations = await splitDrift(kit, drift)
   if (task.filter_session_changes) {
     operations = await dropSessionChanges(kit, operations)
     if (operations.length === 0) return { operations, ended: OWN_CHANGES }
@@ -84,6 +92,15 @@ async function genuineDrift(kit: Kit, task: DriftTask, state: DriftResult): Prom
   const filtered = await dropExceptions(kit, operations)
   if (filtered.note) state.exclusions.push(filtered.note)
   return filtered.operations.length === 0 ? { operations: [], ended: EXCEPTIONS } : { operations: filtered.operations }
+}
+
+/**
+ * Code that was never applied, the session's own or older, is no drift: its inverse would delete the
+ * code. No model is asked about what the plan tells.
+ */
+function withoutNewResources(operations: readonly DriftOperation[], { plan }: ValidPlan): DriftOperation[] {
+  const fresh = neverCreated(plan)
+  return operations.filter(({ action, address }) => action !== 'delete resource' || !fresh.has(address))
 }
 
 const remediate = (kit: Kit, task: DriftTask, group: readonly string[], targets: string[]): Promise<ValidPlan> =>
