@@ -37,4 +37,12 @@ export function iacRule(body: IacKeys): string | null {
   return null
 }
 
-export const GenerateRequest = withRule(z.object(iacFields), iacRule).openapi('GenerateRequest')
+export const GenerateRequest = withRule(z.object(iacFields), iacRule).openapi('GenerateRequest', {
+  example: {
+    q: 'Add a private bucket for build logs.',
+    repo_uri: 'https://github.com/acme/infrastructure.git',
+    scope_id: 'acme-production',
+    engine_providers: 'aws',
+    iac_path: 'live/network',
+  },
+})

@@ -95,7 +95,7 @@ describe('faults', () => {
 
   it('gives up on a silent server after the timeout, then leaves it alone', async () => {
     const server = await redis()
-    const { cache } = await open(server.url, { socket_timeout: 0.05, socket_connect_timeout: 0.05 })
+    const { cache } = await open(server.url, { socket_timeout: 0.5, socket_connect_timeout: 0.5 })
     await cache.ping()
     server.mode = 'hang'
     expect(await cache.get('key')).toBeNull()
@@ -107,7 +107,7 @@ describe('faults', () => {
 
   it('recovers by itself', async () => {
     const server = await redis()
-    const { cache, messages } = await open(server.url, { socket_timeout: 0.05, socket_connect_timeout: 0.05 })
+    const { cache, messages } = await open(server.url, { socket_timeout: 0.5, socket_connect_timeout: 0.5 })
     await cache.set('key', 'value', 60)
     server.mode = 'hang'
     expect(await cache.get('key')).toBeNull()
