@@ -1,0 +1,90 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createTestCore, type TestCore } from '../helpers/core.ts'
+
+let core: TestCore
+beforeAll(async () => {
+  core = await createTestCore()
+})
+afterAll(() => core.close())
+
+const POISON = [
+  '\0',
+  'a\0b',
+  '\ud800',
+  '\u2028',
+  "'; DROP TABLE sessions; --",
+  '%',
+  '\\',
+  '_%\\%',
+  '../../etc/passwd',
+  '9'.repeat(400),
+  '-1',
+  '1e309',
+  'NaN',
+  '{}',
+  '[]',
+  '😀'.repeat(300),
+  '{{7*7}}',
+  '\u0000\u0001\u001f',
+]
+const VALUES: unknown[] = [...POISON, null, true, 0, -1, 1.5, 1e308, [], [[]], {}, { a: { b: {} } }]
+
+describe('poisoned input is never a 500', () => {
+  it.each(['page', 'page_size', 'operation', 'status', 'search'])('in the parameter %s', async (name) => {
+    for (const value of POISON) {
+      const query = new URLSearchParams({ [name]: value })
+      expect((await core.call('GET', `/api/v1/sessions/list?${query}`)).status, JSON.stringify(value)).toBeLessThan(500)
+    }
+    for (const raw of ['%', '%00', '%ff%fe', '%ED%A0%80', '=', '&&', '[]=1'])
+      expect((await core.call('GET', `/api/v1/sessions/list?${name}=${raw}`)).status, raw).toBeLessThan(500)
+  })
+
+  it('in paths and ids', async () => {
+    for (const value of [...POISON.map(encodeURIComponentSafely), '%00', '%', '%ff', '%2e%2e']) {
+      expect((await core.call('GET', `/api/v1/events/subscribe/${value}`)).status, value).toBeOneOf([404, 422])
+      expect((await core.call('GET', `/api/v1/sessions?id=${value}`)).status, value).toBe(422)
+      expect((await core.call('GET', `/api/docs/assets/${value}`)).status, value).toBeOneOf([307, 404])
+    }
+  })
+
+  it.each(['q', 'repo_uri', 'scope_id', 'engine_providers', 'iac_path', 'session_id'])('in the key %s', async (key) => {
+    const session = { q: 'x', session_id: crypto.randomUUID() }
+    for (const value of VALUES) {
+      const answer = await core.call('POST', '/api/v1/iac/generate', { json: { ...session, [key]: value } })
+      expect(answer.status, `${key}=${JSON.stringify(value)}`).toBeOneOf([404, 422])
+    }
+  })
+
+  it('when it is nested deeper than the stack', async () => {
+    const deep = `${'['.repeat(200_000)}${']'.repeat(200_000)}`
+    for (const body of [deep, `{"q": ${deep}}`, `{"other": ${deep}}`]) {
+      const answer = await core.app.request('/api/v1/iac/generate', {
+        method: 'POST',
+        body,
+        headers: { 'content-type': 'application/json' },
+      })
+      expect(answer.status).toBe(422)
+    }
+  })
+})
+
+describe('the echo of a refused request', () => {
+  const post = async (json: unknown) => (await core.call('POST', '/api/v1/iac/generate', { json })).text()
+
+  it('shows small values and no large ones', async () => {
+    expect(await post({ scope_id: 'x' })).toContain('"input":{"scope_id":"x"}')
+    const large = await post({ scope_id: 'x'.repeat(1_000_000) })
+    expect(large.length).toBeLessThan(1_000)
+  })
+
+  it('hides addresses with a secret under any key', async () => {
+    const uri = 'https://user:hunter2@git.example.com/x'
+    for (const json of [{ session_id: uri }, { q: 7, repo_uri: uri }, { other: uri }, { other: [{ a: uri }] }, { engine_providers: uri }])
+      expect(await post(json)).not.toContain('hunter2')
+  })
+})
+
+/** As a client would send it, lone surrogates included. */
+function encodeURIComponentSafely(value: string): string {
+  return encodeURIComponent(value.toWellFormed())
+}
