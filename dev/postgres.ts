@@ -5,7 +5,7 @@ import { createServer } from 'node:net'
 import { basename, join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
-import postgres from 'postgres'
+import { connect } from '../src/db/connect.ts'
 import { type Binaries, binaries, sharedFolder } from './postgres/binaries.ts'
 import { releaseOwnership, stopLeftover, stopServer, takeOwnership } from './postgres/leftover.ts'
 import { othersCanEnter, type SystemUser, serverUser } from './postgres/system-user.ts'
@@ -168,7 +168,9 @@ async function freePort(): Promise<number> {
 }
 
 async function createDatabase(url: string): Promise<void> {
-  const admin = postgres(url, { database: 'postgres', max: 1, onnotice: () => {} })
+  const first = new URL(url)
+  first.pathname = '/postgres'
+  const admin = connect(first.href, { max: 1 })
   try {
     const [found] = await admin`SELECT 1 FROM pg_database WHERE datname = 'platform'`
     if (!found) await admin`CREATE DATABASE platform`

@@ -17,7 +17,7 @@ export async function insertPlan(sql: Sql, round: ClaimedRound, plan: StoredObje
     await sql`
       WITH artifact AS (${artifact(sql, round, plan)})
       INSERT INTO engine_plans (round_id, artifact_id, targets)
-      SELECT ${round.id}, id, ${sql.array(targets)}::text[] FROM artifact RETURNING id`,
+      SELECT ${round.id}, id, ${targets}::text[] FROM artifact RETURNING id`,
   )
 }
 

@@ -1,65 +1,75 @@
-import postgres from 'postgres'
+import pg, { type ClientConfig, type Notice, type TypeParsers } from 'pg'
+import { createPool } from './pool.ts'
 import type { Sql } from './types.ts'
 
 const TIMESTAMPTZ = 1184
 const INT8 = 20
-/** Texts are taken for JSON already, as other drivers do; the queue relies on it. */
-const JSON_TYPES = [114, 3802]
-const SSL_MODES: Record<string, string> = {
-  disable: 'disable',
-  false: 'disable',
+
+/** The modes of libpq: whether to encrypt, and whether to check who answers. */
+const SSL_MODES: Record<string, ClientConfig['ssl'] | 'prefer'> = {
+  disable: false,
+  false: false,
   allow: 'prefer',
   prefer: 'prefer',
-  require: 'require',
-  true: 'require',
-  'verify-ca': 'verify-full',
-  'verify-full': 'verify-full',
+  require: { rejectUnauthorized: false },
+  'no-verify': { rejectUnauthorized: false },
+  true: { rejectUnauthorized: false },
+  'verify-ca': { rejectUnauthorized: true },
+  'verify-full': { rejectUnauthorized: true },
 }
-/** Parameters of other drivers; the server would refuse them as settings. */
-const FOREIGN_PARAMETERS = [
-  'channel_binding',
-  'gssencmode',
-  'krbsrvname',
-  'sslcert',
-  'sslkey',
-  'sslcrl',
-  'sslrootcert',
-  'pgbouncer',
-  'schema',
-]
+/** `options` of libpq, sent at connect. */
+const SESSION_OPTIONS = '-c TimeZone=UTC'
 
 /**
- * Opens the pool; no connection is made before the first query. Timestamps are read as the one
- * published form (`toFixedTimestamp`), 64-bit integers as numbers.
+ * Opens the pool; no connection is made before the first statement. Timestamps are read as the one
+ * published form (`toFixedTimestamp`), 64-bit integers as numbers. A statement on a connection that
+ * breaks is rejected; the ones after it get new connections.
  * @param url `postgresql://` or `postgres://`, `sslmode=` (or `ssl=`) in the spelling of libpq
  * Errors: `the database URL is not valid`, `sslmode '<mode>' is not known`.
  */
-export function connect(url: string, options: { max?: number; onnotice?: (notice: postgres.Notice) => void } = {}): Sql {
-  const sql = postgres(toDriverUrl(url), {
-    max: options.max ?? 10,
-    onnotice: options.onnotice ?? (() => {}),
-    connect_timeout: 10,
-    connection: { application_name: 'platform', TimeZone: 'UTC' },
-  })
-  sql.options.parsers[TIMESTAMPTZ] = toFixedTimestamp
-  sql.options.parsers[INT8] = Number
-  for (const type of JSON_TYPES)
-    sql.options.serializers[type] = (value: unknown) => (typeof value === 'string' ? value : JSON.stringify(value))
-  return sql
+export function connect(url: string, options: ConnectOptions = {}): Sql {
+  const { ssl, ...config } = toDriverConfig(url)
+  const { max = 10, onnotice = () => {}, onstatement } = options
+  return createPool({ ...config, ssl: ssl === 'prefer' ? false : ssl }, { max, onnotice, onstatement, types, prefer_ssl: ssl === 'prefer' })
 }
 
-/** Rewrites the parameters that drivers spell differently. */
-export function toDriverUrl(url: string): string {
+export interface ConnectOptions {
+  /** Connections at most. Default 10. */
+  max?: number
+  onnotice?: (notice: Notice) => void
+  /** Told of each statement, before it runs. */
+  onstatement?: (text: string) => void
+}
+
+/** What the driver needs of a URL; its own reading of `sslmode` differs from libpq. */
+export function toDriverConfig(url: string): Omit<ClientConfig, 'ssl'> & { ssl: ClientConfig['ssl'] | 'prefer' } {
   const parsed = /^postgres(ql)?:\/\//.test(url) ? URL.parse(url) : null
   if (!parsed) throw new Error('the database URL is not valid')
-  const mode = parsed.searchParams.get('sslmode') ?? parsed.searchParams.get('ssl')
-  for (const name of ['sslmode', 'ssl', ...FOREIGN_PARAMETERS]) parsed.searchParams.delete(name)
-  if (mode !== null) {
-    const known = SSL_MODES[mode]
-    if (!known) throw new Error(`sslmode '${mode}' is not known`)
-    parsed.searchParams.set('ssl', known)
+  const { searchParams } = parsed
+  const mode = searchParams.get('sslmode') ?? searchParams.get('ssl') ?? 'disable'
+  const ssl = SSL_MODES[mode]
+  if (ssl === undefined) throw new Error(`sslmode '${mode}' is not known`)
+  const user = decodeURIComponent(parsed.username)
+  return {
+    host: searchParams.get('host') ?? (decodeURIComponent(parsed.hostname).replace(/^\[|\]$/g, '') || 'localhost'),
+    port: Number(parsed.port || 5432),
+    user,
+    password: decodeURIComponent(parsed.password),
+    database: decodeURIComponent(parsed.pathname.slice(1)) || user,
+    ssl,
+    application_name: searchParams.get('application_name') ?? 'platform',
+    options: [SESSION_OPTIONS, searchParams.get('options')].filter(Boolean).join(' '),
+    keepAlive: true,
+    keepAliveInitialDelayMillis: 10_000,
   }
-  return parsed.href
+}
+
+const types: TypeParsers = {
+  getTypeParser: (oid, format) => {
+    if (oid === TIMESTAMPTZ) return toFixedTimestamp
+    if (oid === INT8) return Number
+    return pg.types.getTypeParser(oid, format)
+  },
 }
 
 /** `2025-01-31 10:20:30.5+00` of a UTC session as `2025-01-31T10:20:30.500000Z`: always six digits, so that texts compare as times. */

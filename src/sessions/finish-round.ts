@@ -34,5 +34,5 @@ export async function finishRound(context: Pick<Context, 'sql' | 'cache'>, round
 
 async function saveHistory(tx: Transaction, session_id: number, history: readonly Turn[]): Promise<void> {
   const payload = history.map((turn) => ({ user: storable(turn.user), assistant: storable(turn.assistant) }))
-  await tx`UPDATE histories SET payload = ${tx.json(payload)} WHERE session_id = ${session_id}`
+  await tx`UPDATE histories SET payload = ${JSON.stringify(payload)}::jsonb WHERE session_id = ${session_id}`
 }

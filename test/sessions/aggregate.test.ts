@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { insertCodeChange, insertComplianceCheck, insertPlan, insertReport } from '../../src/artifacts/rows.ts'
 import { sessionAggregateKey, sessionAggregateTtl } from '../../src/cache/keys.ts'
+import { connect } from '../../src/db/connect.ts'
 import { acceptRound } from '../../src/sessions/accept-round.ts'
 import { appendStatus } from '../../src/sessions/append-status.ts'
 import { findSession } from '../../src/sessions/find-session.ts'
@@ -107,15 +108,12 @@ describe('loadAggregate', () => {
 
   it('takes the same number of queries for many rounds', async () => {
     const uuid = await finishedSession()
+    const statements: string[] = []
+    const sql = connect(db.url, { onstatement: (text) => statements.push(text) })
     const counted = async () => {
-      let queries = 0
-      const sql = db.sql.options.debug
-      db.sql.options.debug = () => {
-        queries++
-      }
-      await load(uuid, true)
-      db.sql.options.debug = sql
-      return queries
+      statements.splice(0)
+      await loadAggregate({ ...context, sql }, uuid, { include_history: true })
+      return statements.length
     }
     const one = await counted()
     for (let round = 0; round < 3; round++) {
@@ -124,6 +122,7 @@ describe('loadAggregate', () => {
     }
     expect(one).toBeGreaterThan(0)
     expect(await counted()).toBe(one)
+    await sql.end()
   })
 
   it.each([NOWHERE, 'not-a-uuid', ''])('knows no session %j', async (uuid) => {

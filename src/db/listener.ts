@@ -1,0 +1,103 @@
+/** As much of a connection as listening needs. */
+export interface ListeningConnection {
+  listen(channel: string): Promise<unknown>
+  unlisten(channel: string): Promise<unknown>
+  close(): Promise<void>
+}
+interface Handler {
+  on_notification: (payload: string) => void
+  on_listening?: () => void
+}
+export interface Listener {
+  add(channel: string, handler: Handler): Promise<{ unlisten(): Promise<void> }>
+  close(): Promise<void>
+}
+
+const PAUSES_MS = [100, 500, 1_000, 2_000, 5_000]
+
+/**
+ * All subscriptions of a pool on one connection, opened for the first of them and again whenever it
+ * is lost.
+ * @param open calls back for each notification, and once when the connection is gone
+ */
+export function createListener(
+  open: (on_notification: (channel: string, payload: string) => void, on_lost: () => void) => Promise<ListeningConnection>,
+): Listener {
+  const handlers = new Map<string, Set<Handler>>()
+  let connection: Promise<ListeningConnection> | null = null
+  let timer: ReturnType<typeof setTimeout> | undefined
+  let closed = false
+
+  const start = async (on_lost: () => void): Promise<ListeningConnection> => {
+    const opened = await open((channel, payload) => {
+      for (const handler of handlers.get(channel) ?? []) handler.on_notification(payload)
+    }, on_lost)
+    try {
+      for (const channel of handlers.keys()) await opened.listen(channel)
+      return opened
+    } catch (error) {
+      await opened.close().catch(() => {})
+      throw error
+    }
+  }
+  const current = (): Promise<ListeningConnection> => {
+    if (connection) return connection
+    const forget = () => {
+      const known = connection === mine
+      if (known) connection = null
+      return known
+    }
+    const mine = start(() => forget() && reopen(0))
+    mine.catch(forget)
+    connection = mine
+    return mine
+  }
+  const reopen = (failures: number) => {
+    clearTimeout(timer)
+    if (closed || handlers.size === 0) return
+    timer = setTimeout(
+      async () => {
+        try {
+          await current()
+          for (const set of handlers.values()) for (const handler of set) handler.on_listening?.()
+        } catch {
+          reopen(failures + 1)
+        }
+      },
+      PAUSES_MS[Math.min(failures, PAUSES_MS.length - 1)],
+    )
+  }
+
+  return {
+    add: async (channel, handler) => {
+      handlers.set(channel, (handlers.get(channel) ?? new Set()).add(handler))
+      try {
+        await (await current()).listen(channel)
+      } catch (error) {
+        remove(handlers, channel, handler)
+        throw error
+      }
+      handler.on_listening?.()
+      const unlisten = async () => {
+        const last = remove(handlers, channel, handler)
+        if (last && connection) await (await connection).unlisten(channel)
+      }
+      return { unlisten }
+    },
+    close: async () => {
+      closed = true
+      clearTimeout(timer)
+      handlers.clear()
+      const open_connection = await connection?.catch(() => null)
+      await open_connection?.close()
+    },
+  }
+}
+
+/** True when nobody listens to the channel any more. */
+function remove(handlers: Map<string, Set<Handler>>, channel: string, handler: Handler): boolean {
+  const set = handlers.get(channel)
+  if (!set?.delete(handler) || set.size > 0) return false
+  handlers.delete(channel)
+  return true
+}
