@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { mkdtemp, writeFile } from 'node:fs/promises'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -25,10 +25,15 @@ const core = (args: string[], env: Record<string, string>): Promise<Outcome> =>
 const lastMessage = ({ out }: Outcome): string => JSON.parse(out.trim().split('\n').at(-1) ?? '{}').message
 
 let database: TestDatabase
+let folder: string
 beforeAll(async () => {
   database = await createTestDatabase()
+  folder = await mkdtemp(`${tmpdir()}/core-main-`)
 })
-afterAll(() => database.drop())
+afterAll(async () => {
+  await database.drop()
+  await rm(folder, { recursive: true, force: true })
+})
 
 describe('npm run core', () => {
   it('explains itself', async () => {
@@ -76,11 +81,13 @@ describe('npm run core', () => {
     const address = holder.address()
     const port = typeof address === 'object' && address ? address.port : 0
     const [objects, redis] = [await startObjectStore({ access_key: 'bundledadmin', secret_key: 'bundledadmin' }), await startRespServer()]
+    const config = `${folder}/config.yaml`
+    await writeFile(config, `storage: { endpoint_url: "${objects.url}", public_endpoint_url: "${objects.url}" }\n`)
     const outcome = await core([], {
       ...ENVIRONMENT,
       PLATFORM_SQL_DATABASE_URL: database.url,
       PLATFORM_REDIS_URL: redis.url,
-      PLATFORM_CONFIG: await configFile(objects.url),
+      PLATFORM_CONFIG: config,
       PLATFORM_PORT: String(port),
     })
     expect([outcome.code, lastMessage(outcome)]).toEqual([1, expect.stringContaining('EADDRINUSE')])
@@ -88,9 +95,3 @@ describe('npm run core', () => {
     holder.close()
   })
 })
-
-async function configFile(endpoint: string): Promise<string> {
-  const path = `${await mkdtemp(`${tmpdir()}/core-main-`)}/config.yaml`
-  await writeFile(path, `storage: { endpoint_url: "${endpoint}", public_endpoint_url: "${endpoint}" }\n`)
-  return path
-}
