@@ -1,56 +1,83 @@
 import { Octokit } from '@octokit/core'
 import * as v from 'valibot'
-import type { GitConfig } from '../../config/types.ts'
-import { badGateway, gatewayTimeout, PlatformError } from '../errors.ts'
 import type { Fetch } from '../http/outbound.ts'
+import { CREATE_LATE, callProvider, checked, MERGE_LATE, pageUrl, pullNumber } from './call.ts'
+import { basicAuthorization } from './credentials.ts'
+import { cannotBeMerged, noOpenPullRequest, untilReady } from './readiness.ts'
 import { githubRepository } from './repository-path.ts'
-import type { PullRequestHost } from './types.ts'
+import type { HostAccess, HostFactory } from './types.ts'
 
-const TIMEOUT_MS = 20_000
-const HEADERS = { accept: 'application/vnd.github+json', 'x-github-api-version': '2022-11-28' }
+const MAX_DESCRIPTION = 65_536
 
-const pullSchema = v.object({ number: v.pipe(v.number(), v.integer()), html_url: v.pipe(v.string(), v.url()), state: v.string() })
+const createdSchema = v.object({ number: pullNumber, html_url: pageUrl, state: v.string() })
+/** `mergeable` is null while GitHub still tries the merge, and for ever once the pull request is closed. */
+const pullSchema = v.object({ mergeable: v.nullable(v.boolean()), state: v.optional(v.string()), merged: v.optional(v.boolean()) })
+const mergedSchema = v.object({ merged: v.literal(true) })
 
-/** Pull requests through GitHub's REST interface, or the one at `git.api_url` that speaks like it. */
-export function githubHost(git: GitConfig, uri: string, fetch: Fetch): PullRequestHost {
-  const repository = githubRepository(git, uri)
-  const octokit = new Octokit({ baseUrl: git.api_url || 'https://api.github.com', request: { fetch } })
-  const authorization = `Basic ${base64(`${git.user}:${git.token}`)}`
+/** GitHub's REST interface, or that of an Enterprise server. */
+export const githubHost: HostFactory = (access, uri) => {
+  const repository = githubRepository(access.git, uri)
+  const octokit = createOctokit(access)
+  const options = (signal: AbortSignal, late: string) => ({ ...repository, request: { signal, fetch: octokitFetch(access, signal, late) } })
   return {
     create: async ({ title, description, head, base }, signal) => {
-      const timeout = AbortSignal.timeout(TIMEOUT_MS)
-      const answer = await octokit
-        .request('POST /repos/{owner}/{repo}/pulls', {
-          ...repository,
-          title,
-          head,
-          base,
-          body: description,
-          headers: { ...HEADERS, authorization },
-          request: { signal: signal ? AbortSignal.any([signal, timeout]) : timeout },
-        })
-        .catch((error: unknown) => {
-          signal?.throwIfAborted()
-          throw timeout.aborted ? gatewayTimeout('PR creation timeout', error) : failure(error)
-        })
-      const pull = v.safeParse(pullSchema, answer.data)
-      if (!pull.success) throw badGateway('The git provider answered in an unexpected form.')
-      return { id: pull.output.number, url: pull.output.html_url, status: pull.output.state }
+      const body = description.slice(0, MAX_DESCRIPTION)
+      const { data } = await octokit
+        .request('POST /repos/{owner}/{repo}/pulls', { ...options(signal, CREATE_LATE), title, head, base, body })
+        .catch(rethrowCause)
+      const pull = checked(createdSchema, data)
+      return { id: pull.number, url: pull.html_url, status: pull.state }
+    },
+    merge: async (number, { confirm, signal }) => {
+      const call = { ...options(signal, MERGE_LATE), pull_number: number }
+      const mergeable = await untilReady(
+        async () => {
+          const { data } = await octokit.request('GET /repos/{owner}/{repo}/pulls/{pull_number}', call).catch(rethrowCause)
+          const pull = checked(pullSchema, data)
+          if (pull.state === 'closed') throw noOpenPullRequest(number, pull.merged ? 'merged' : 'closed')
+          return pull.mergeable
+        },
+        { number, seconds: access.readiness_seconds, signal },
+      )
+      if (!mergeable) throw cannotBeMerged(number)
+      await confirm()
+      const { data } = await octokit.request('PUT /repos/{owner}/{repo}/pulls/{pull_number}/merge', call).catch(rethrowCause)
+      checked(mergedSchema, data)
     },
   }
 }
 
-const answeredSchema = v.object({ status: v.number(), response: v.object({ data: v.unknown() }) })
-const MAX_TEXT = 2_000
-
-/** The provider's own status and words; 401 and 403 would read as the caller's own session having ended. */
-function failure(error: unknown): PlatformError {
-  const answered = v.safeParse(answeredSchema, error)
-  if (!answered.success) return badGateway('The git provider is not reachable.', error)
-  const { status, response } = answered.output
-  const text = typeof response.data === 'string' ? response.data : JSON.stringify(response.data)
-  const detail = (text || `The git provider answered ${status}.`).slice(0, MAX_TEXT)
-  return new PlatformError('PullRequestRefused', status === 401 || status === 403 ? 502 : status, detail, { cause: error })
+function createOctokit({ git }: HostAccess): Octokit {
+  const public_api = git.host === 'github.com' ? 'https://api.github.com' : `https://${git.host}/api/v3`
+  const octokit = new Octokit({ baseUrl: git.api_url || public_api, request: { log: { warn: () => {} } } })
+  octokit.hook.before('request', (options) => {
+    options.headers.accept = 'application/vnd.github+json'
+    options.headers['x-github-api-version'] = '2022-11-28'
+    options.headers.authorization = basicAuthorization(git.user, git.token)
+  })
+  return octokit
 }
 
-const base64 = (text: string): string => btoa(String.fromCharCode(...new TextEncoder().encode(text)))
+/**
+ * Octokit reads bodies without a limit and takes one that breaks off for text: it gets them whole.
+ * Redirects are followed because GitHub sends them for renamed repositories.
+ */
+function octokitFetch(access: HostAccess, signal: AbortSignal, late: string): Fetch {
+  return async (input, init) => {
+    const { status, headers, body } = await callProvider(access, {
+      url: input instanceof Request ? input.url : input,
+      method: init?.method,
+      headers: Object.fromEntries(new Headers(init?.headers)),
+      body: init?.body,
+      redirect: 'follow',
+      signal,
+      late,
+    })
+    return new Response(body.byteLength > 0 ? body : null, { status, headers })
+  }
+}
+
+/** Octokit wraps what its fetch throws. */
+function rethrowCause(error: unknown): never {
+  throw error instanceof Error && error.cause !== undefined ? error.cause : error
+}

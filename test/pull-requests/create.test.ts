@@ -112,6 +112,33 @@ describe('a new pull request', () => {
     expect(sent).not.toContain('\n')
   })
 
+  it.each([
+    [
+      'GITLAB',
+      'https://gitlab.com/Acme/Infra.git',
+      'https://gitlab.com/api/v4/projects/Acme%2FInfra/merge_requests',
+      'https://gitlab.com/Acme/Infra/-/merge_requests/9',
+    ],
+    [
+      'AZURE_DEVOPS',
+      'https://dev.azure.com/acme/Core/_git/Infra',
+      'https://dev.azure.com/acme/Core/_apis/git/repositories/Infra/pullrequests',
+      'https://dev.azure.com/acme/Core/_git/Infra/pullrequest/9',
+    ],
+  ] as const)('at %s is recorded under its name with its page', async (name, uri, api, url) => {
+    server.use(
+      listedRepository(uri),
+      http.post(api, () =>
+        HttpResponse.json({ iid: 9, web_url: url, state: 'opened', pullRequestId: 9, status: 'active' }, { status: 201 }),
+      ),
+    )
+    const uuid = await finishedSession(uri)
+    const host = new URL(uri).host
+    expect(await createPullRequest(withGit({ provider: name, host }), uuid)).toMatchObject({ id: 9, url })
+    const session = await loadAggregate(core.context, uuid, { include_history: false })
+    expect(session?.rounds.at(-1)?.pull_requests).toEqual([{ provider: name, number: 9, url }])
+  })
+
   it('goes to the interface of the self-hosted server when there is one', async () => {
     const git = { base_url: 'https://git.corp:8443', host: 'git.corp:8443', api_url: 'https://git.corp:8443/api/v3' }
     const uri = 'https://git.corp:8443/Team/Infra.git'
@@ -151,14 +178,6 @@ describe('no pull request', () => {
       message: expect.stringContaining('credentials are not configured'),
     })
     expect(asked).toEqual([])
-  })
-
-  it.each(['GITLAB', 'AZURE_DEVOPS'] as const)('at %s yet, and it says so', async (name) => {
-    const uuid = await finishedSession()
-    await expect(createPullRequest(withGit({ provider: name }), uuid)).rejects.toMatchObject({
-      status: 502,
-      message: expect.stringContaining(`Pull requests at ${name} are not supported`),
-    })
   })
 
   it('when the remote cannot be listed; the model is not asked', async () => {

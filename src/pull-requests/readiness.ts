@@ -1,0 +1,28 @@
+import { badRequest, gatewayTimeout, notFound } from '../errors.ts'
+import { delay } from '../http/outbound.ts'
+
+const WAIT_MS = 1_000
+
+/**
+ * Asks until there is an answer other than null, with one-second waits in between.
+ * Errors: 504 `Pull Request <n> readiness polling exhausted.` after `seconds` waits; the signal's reason.
+ */
+export async function untilReady<Answer>(
+  ask: () => Promise<Answer | null>,
+  options: { number: number; seconds: number; signal: AbortSignal },
+): Promise<Answer> {
+  for (let waits = 0; ; waits++) {
+    const answer = await ask()
+    if (answer !== null) return answer
+    if (waits >= options.seconds) throw gatewayTimeout(`Pull Request ${options.number} readiness polling exhausted.`)
+    await delay(WAIT_MS, options.signal).catch(() => {
+      throw options.signal.reason
+    })
+  }
+}
+
+export const cannotBeMerged = (number: number) => badRequest(`Pull Request ${number} cannot be merged.`)
+
+/** A pull request that is closed or merged already is none to the caller. */
+export const noOpenPullRequest = (number: number, state: string) =>
+  notFound(`There are no pull requests to merge: Pull Request ${number} is ${state}.`)

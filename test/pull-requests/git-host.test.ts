@@ -1,0 +1,102 @@
+import { execFile } from 'node:child_process'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type GitHost, startGitHost } from '../../dev/git-host/start.ts'
+import { createLlmClient } from '../../src/llm/client.ts'
+import { silentLogger } from '../../src/log/logger.ts'
+import { createPullRequest } from '../../src/pull-requests/create.ts'
+import { mergePullRequest } from '../../src/pull-requests/merge.ts'
+import { loadAggregate } from '../../src/sessions/load-aggregate.ts'
+import { createTestCore, type TestCore } from '../helpers/core.ts'
+import { type ModelServer, modelConfig, script, startModelServer, toolCall } from '../helpers/model-server.ts'
+import { createUser, openSession, runRound } from '../helpers/sessions.ts'
+import { trust } from '../repository/support.ts'
+import { refusalOf } from './support.ts'
+
+const run = promisify(execFile)
+let folder: string
+let host: GitHost
+let model: ModelServer
+let core: TestCore
+let user_id: number
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'pull-requests-'))
+  host = await startGitHost({ data_dir: folder, user: 'bot', token: 'token-of-the-bot', samples: false })
+  trust(host.ca_pem)
+  model = await startModelServer(script(toolCall('generate_pull_request', { title: 'Add a bucket', description: 'For the logs.' })))
+  const fetch: typeof globalThis.fetch = (input, init) => globalThis.fetch(input, init)
+  core = await createTestCore({
+    yaml: `git: { base_url: "${host.url}", api_url: "${host.api_url}" }`,
+    context: { llm: createLlmClient(modelConfig(model.url), { fetch, log: silentLogger }) },
+  })
+  user_id = (await createUser(core.context.sql, 'owner')).id
+})
+afterAll(async () => {
+  await core?.close()
+  await model?.close()
+  await host?.close()
+  await rm(folder, { recursive: true, force: true })
+})
+
+/** Runs git in the bare repository; `input` goes to its standard input. */
+async function gitAt(repository: string, args: string[], input?: string): Promise<string> {
+  const child = run('git', ['-C', host.pathOf(repository), '-c', 'user.name=t', '-c', 'user.email=t@example.org', ...args])
+  child.child.stdin?.end(input)
+  return (await child).stdout.trim()
+}
+
+/** Puts a commit with this one file on a branch, on top of the given one. */
+async function commitFile(repository: string, branch: string, parent: string, text: string): Promise<string> {
+  const blob = await gitAt(repository, ['hash-object', '-w', '--stdin'], text)
+  const tree = await gitAt(repository, ['mktree'], `100644 blob ${blob}\tmain.tf\n`)
+  const commit = await gitAt(repository, ['commit-tree', tree, '-p', parent, '-m', 'Platform changes'])
+  await gitAt(repository, ['update-ref', `refs/heads/${branch}`, commit])
+  return commit
+}
+
+/** A repository, and a session whose branch changed its file and has a pull request. */
+async function openedPullRequest(name: string) {
+  const repository = await host.addRepository({ owner: 'acme', name, content: { files: { 'main.tf': '# first\n' } } })
+  const uuid = await openSession(core.context, user_id, { repo_uri: repository })
+  await (await runRound(core.context, uuid)).finish('completed', 'GENERATE', [{ user: 'Add a bucket', assistant: 'Added.' }])
+  const branch = (await loadAggregate(core.context, uuid, { include_history: false }))?.workspace.branch ?? ''
+  const base = await gitAt(repository, ['rev-parse', 'main'])
+  const head = await commitFile(repository, branch, base, '# changed\n')
+  const { id } = await createPullRequest(core.context, uuid)
+  return { repository, uuid, base, head, id }
+}
+
+describe('a pull request at a real host', () => {
+  it('ends as a merge commit on the default branch, once', async () => {
+    const { repository, uuid, base, head, id } = await openedPullRequest('merged')
+    await mergePullRequest(core.context, uuid)
+    expect(await gitAt(repository, ['rev-list', '--parents', '--max-count=1', 'main'])).toMatch(new RegExp(` ${base} ${head}$`))
+    expect(await gitAt(repository, ['show', 'main:main.tf'])).toBe('# changed')
+    const after = await gitAt(repository, ['rev-parse', 'main'])
+    expect(await refusalOf(mergePullRequest(core.context, uuid))).toEqual({
+      status: 404,
+      message: `There are no pull requests to merge: Pull Request ${id} is merged.`,
+    })
+    expect(await gitAt(repository, ['rev-parse', 'main'])).toBe(after)
+  })
+
+  it('that conflicts leaves the default branch alone', async () => {
+    const { repository, uuid, base, id } = await openedPullRequest('conflicting')
+    const other = await commitFile(repository, 'main', base, '# meanwhile\n')
+    expect(await refusalOf(mergePullRequest(core.context, uuid))).toEqual({ status: 400, message: `Pull Request ${id} cannot be merged.` })
+    expect(await gitAt(repository, ['rev-parse', 'main'])).toBe(other)
+  })
+
+  it('is not merged with a wrong token, which no text shows', async () => {
+    const { repository, uuid, base } = await openedPullRequest('refused')
+    const git = { ...core.context.config.git, token: 'a-wrong-token' }
+    const refusal = await refusalOf(mergePullRequest({ ...core.context, config: { ...core.context.config, git } }, uuid))
+    expect(refusal).toEqual({ status: 502, message: expect.stringContaining('Bad credentials') })
+    expect(refusal.message).not.toContain('a-wrong-token')
+    expect(await gitAt(repository, ['rev-parse', 'main'])).toBe(base)
+  })
+})

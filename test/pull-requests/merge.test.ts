@@ -1,0 +1,180 @@
+import { delay, HttpResponse, http } from 'msw'
+import { setupServer } from 'msw/node'
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
+import type { GitConfig } from '../../config/types.ts'
+import { sessionAggregateKey } from '../../src/cache/keys.ts'
+import type { CoreContext } from '../../src/context.ts'
+import { mergePullRequest } from '../../src/pull-requests/merge.ts'
+import { loadAggregate } from '../../src/sessions/load-aggregate.ts'
+import { recordPullRequest } from '../../src/sessions/pull-requests.ts'
+import { setLock } from '../../src/sessions/set-lock.ts'
+import { createTestCore, type TestCore } from '../helpers/core.ts'
+import { createUser, openSession, runRound } from '../helpers/sessions.ts'
+import { refusalOf, shortenTimers } from './support.ts'
+
+const REPOSITORY = 'https://github.com/Acme/Infra'
+const PULLS = 'https://api.github.com/repos/Acme/Infra/pulls'
+const server = setupServer()
+let core: TestCore
+let user_id: number
+
+beforeAll(async () => {
+  core = await createTestCore()
+  user_id = (await createUser(core.context.sql, 'owner')).id
+  server.listen({ onUnhandledFrame: 'error' })
+})
+afterEach(() => {
+  server.resetHandlers()
+  vi.unstubAllGlobals()
+})
+afterAll(async () => {
+  server.close()
+  await core?.close()
+})
+
+/** A session whose round ended, with these pull requests, the last one opened last. */
+async function sessionWith(numbers: number[], repo_uri = REPOSITORY): Promise<string> {
+  const uuid = await openSession(core.context, user_id, { repo_uri })
+  await (await runRound(core.context, uuid)).finish('completed', 'GENERATE')
+  for (const number of numbers)
+    await recordPullRequest(core.context, uuid, { provider: 'GITHUB', number, url: `${REPOSITORY}/pull/${number}` })
+  return uuid
+}
+const withGit = (changes: Partial<GitConfig>): CoreContext => ({
+  ...core.context,
+  config: { ...core.context.config, git: { ...core.context.config.git, ...changes } },
+})
+
+/** Answers every reading and every merge; notes method and number. Calls to anything else fail the test. */
+function provider(read: () => Response | Promise<Response> = () => HttpResponse.json({ state: 'open', mergeable: true })) {
+  const calls: string[] = []
+  server.use(
+    http.get(`${PULLS}/:number`, async ({ params }) => {
+      calls.push(`GET ${params.number}`)
+      return read()
+    }),
+    http.put(`${PULLS}/:number/merge`, ({ params }) => {
+      calls.push(`PUT ${params.number}`)
+      return HttpResponse.json({ merged: true, sha: '6dcb09b5b57875f334f61aebed695e2e4193db5e', message: '' })
+    }),
+  )
+  return calls
+}
+const blocked = (uuid: string) => ({ status: 409, message: `Session ${uuid} is blocked; PR merge is not allowed.` })
+
+describe('a merge', () => {
+  it('takes the pull request that was opened last and leaves the session as it is', async () => {
+    const calls = provider()
+    const uuid = await sessionWith([12, 4])
+    const before = await loadAggregate(core.context, uuid, { include_history: false })
+    await mergePullRequest(core.context, uuid)
+    expect(calls).toEqual(['GET 4', 'PUT 4'])
+    expect(await loadAggregate(core.context, uuid, { include_history: false })).toEqual(before)
+  })
+
+  it('drops the cached detail, also of a session that is named in capitals', async () => {
+    provider()
+    const uuid = await sessionWith([4])
+    await loadAggregate(core.context, uuid, { include_history: false })
+    expect(await core.context.cache.get(sessionAggregateKey(uuid))).not.toBeNull()
+    await mergePullRequest(core.context, uuid.toUpperCase())
+    expect(await core.context.cache.get(sessionAggregateKey(uuid))).toBeNull()
+  })
+
+  it.each([crypto.randomUUID(), 'no-uuid'])('needs a session: %s', async (uuid) => {
+    expect(await refusalOf(mergePullRequest(core.context, uuid))).toEqual({ status: 404, message: `Session ${uuid} not found.` })
+  })
+
+  it('needs a pull request', async () => {
+    const uuid = await sessionWith([])
+    expect(await refusalOf(mergePullRequest(core.context, uuid))).toEqual({ status: 404, message: `Session ${uuid} has no pull requests.` })
+  })
+
+  it.each([[[]], [[4]]])('is refused on a locked session, whatever pull requests it has: %o', async (numbers) => {
+    const uuid = await sessionWith(numbers)
+    await setLock(core.context, uuid, true)
+    expect(await refusalOf(mergePullRequest(core.context, uuid))).toEqual(blocked(uuid))
+    await setLock(core.context, uuid, false)
+    const calls = provider()
+    if (numbers.length > 0) await mergePullRequest(core.context, uuid)
+    expect(calls).toHaveLength(numbers.length * 2)
+  })
+
+  it('reads the lock from the database, not from the cache', async () => {
+    const uuid = await sessionWith([4])
+    await loadAggregate(core.context, uuid, { include_history: false })
+    await core.context.sql`UPDATE sessions SET is_blocked = true WHERE uuid = ${uuid}`
+    expect(await refusalOf(mergePullRequest(core.context, uuid))).toEqual(blocked(uuid))
+  })
+
+  it('is refused when the session is locked while the provider makes up its mind', async () => {
+    shortenTimers(1_000)
+    const uuid = await sessionWith([4])
+    let readings = 0
+    const calls = provider(async () => {
+      if (++readings === 2) await setLock(core.context, uuid, true)
+      return HttpResponse.json({ state: 'open', mergeable: readings < 2 ? null : true })
+    })
+    expect(await refusalOf(mergePullRequest(core.context, uuid))).toEqual(blocked(uuid))
+    expect(calls).toEqual(['GET 4', 'GET 4'])
+  })
+
+  it.each([[{ user: '' }], [{ token: '' }]])('without credentials calls nobody: %o', async (changes) => {
+    const uuid = await sessionWith([4])
+    expect(await refusalOf(mergePullRequest(withGit(changes), uuid))).toEqual({
+      status: 502,
+      message: 'Git credentials are not configured; pull requests need the account and token of the git provider.',
+    })
+  })
+
+  it('of a repository elsewhere calls nobody', async () => {
+    const uuid = await sessionWith([4], 'https://git.example.com/Acme/Infra')
+    expect(await refusalOf(mergePullRequest(core.context, uuid))).toEqual({
+      status: 400,
+      message: "Malformed repository URL 'git.example.com/Acme/Infra'",
+    })
+  })
+
+  it('that is never ready is told so, and the session can be merged later', async () => {
+    shortenTimers(1_000)
+    provider(() => HttpResponse.json({ state: 'open', mergeable: null }))
+    const uuid = await sessionWith([4])
+    const before = await loadAggregate(core.context, uuid, { include_history: false })
+    expect(await refusalOf(mergePullRequest(core.context, uuid))).toEqual({
+      status: 504,
+      message: 'Pull Request 4 readiness polling exhausted.',
+    })
+    expect(await loadAggregate(core.context, uuid, { include_history: false })).toEqual(before)
+    const calls = provider()
+    await mergePullRequest(core.context, uuid)
+    expect(calls).toEqual(['GET 4', 'PUT 4'])
+  })
+
+  it('answers 504 after 45 seconds in all, however slow the single calls are', async () => {
+    const uuid = await sessionWith([4])
+    const total = Promise.withResolvers<() => void>()
+    const real = globalThis.setTimeout
+    vi.stubGlobal('setTimeout', (work: () => void, ms?: number) => {
+      if (ms === 45_000) total.resolve(work)
+      return real(work, ms)
+    })
+    provider(async () => {
+      const end = await total.promise
+      end()
+      await delay('infinite')
+      return HttpResponse.json({ state: 'open', mergeable: true })
+    })
+    expect(await refusalOf(mergePullRequest(core.context, uuid))).toEqual({ status: 504, message: 'Complete PR timeout' })
+  })
+
+  it('is not waited for when the caller goes away', async () => {
+    const uuid = await sessionWith([4])
+    const controller = new AbortController()
+    provider(async () => {
+      controller.abort(new Error('caller is gone'))
+      await delay('infinite')
+      return HttpResponse.json({})
+    })
+    await expect(mergePullRequest(core.context, uuid, controller.signal)).rejects.toThrow('caller is gone')
+  })
+})

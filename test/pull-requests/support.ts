@@ -1,0 +1,56 @@
+import { vi } from 'vitest'
+import { PlatformError } from '../../src/errors.ts'
+import { pullRequestHost } from '../../src/pull-requests/host-of.ts'
+import type { MergeOptions, PullRequestHost } from '../../src/pull-requests/types.ts'
+import { configOf } from '../helpers/core.ts'
+
+export const NEW = { title: 'Add a bucket', description: 'Why and what.', head: 'Platform/2026-01-31_235959-1a2b', base: 'main' }
+export const never = (): AbortSignal => new AbortController().signal
+export const freely: MergeOptions = { confirm: async () => {}, signal: never() }
+
+/** The adapter of the configured provider, on msw's fetch. */
+export async function hostOf(uri: string, yaml = ''): Promise<PullRequestHost> {
+  return pullRequestHost({ config: await configOf(yaml), fetch: (input, init) => globalThis.fetch(input, init) }, uri)
+}
+
+/** Status and text of the error that a call ends with. */
+export async function refusalOf(call: Promise<unknown>): Promise<{ status: number; message: string }> {
+  const error: unknown = await call.then(
+    () => new Error('it was not refused'),
+    (reason: unknown) => reason,
+  )
+  if (!(error instanceof PlatformError)) throw error
+  return { status: error.status, message: error.message }
+}
+
+/** Timers of this length end at once; answers how many there were. `vi.unstubAllGlobals` undoes it. */
+export function shortenTimers(length_ms: number): { count: number } {
+  const shortened = { count: 0 }
+  const real = globalThis.setTimeout
+  vi.stubGlobal('setTimeout', (work: () => void, ms?: number) => {
+    if (ms === length_ms) shortened.count++
+    return real(work, ms === length_ms ? 0 : ms)
+  })
+  return shortened
+}
+
+/** Lets the limit of the current call pass: `late()` inside a handler; `restore` afterwards. */
+export function controlCallLimit(): { late(): void; restore(): void } {
+  const limits: AbortController[] = []
+  const spy = vi.spyOn(AbortSignal, 'timeout').mockImplementation((ms) => {
+    const controller = new AbortController()
+    if (ms === 20_000) limits.push(controller)
+    return controller.signal
+  })
+  return { late: () => limits.at(-1)?.abort(new DOMException('late', 'TimeoutError')), restore: () => spy.mockRestore() }
+}
+
+/** An answer that begins and then neither goes on nor ends. */
+export const stuckBody = (begun: () => void): Response =>
+  new Response(
+    new ReadableStream({
+      start: (controller) => controller.enqueue(new TextEncoder().encode('{"number": 7,')),
+      pull: () => begun(),
+    }),
+    { headers: { 'content-type': 'application/json' } },
+  )
