@@ -2,7 +2,15 @@ import { maskUrl, secretsInUrl } from './mask-url.ts'
 import type { Config } from './types.ts'
 
 /** Keys of the configuration whose text is a secret wherever they occur. */
-export const SECRET_FIELDS: readonly string[] = ['token', 'access_key', 'secret_key', 'account_key', 'api_key']
+export const SECRET_FIELDS: readonly string[] = [
+  'token',
+  'access_key',
+  'secret_key',
+  'session_token',
+  'container_token',
+  'account_key',
+  'api_key',
+]
 /** Keys that entries of `llm.model_list` may carry beyond ours. */
 const SECRET_NAME = /key|token|secret|password|credential|authorization|cookie/i
 /** Variables of providers that hold addresses and names, not secrets. */

@@ -113,6 +113,30 @@ export interface StorageConfig {
   read_timeout: number
   max_attempts: number
   presign_expiry_seconds: number
+  /** Present for S3 without keys: what its default credential chain may use. */
+  aws?: AwsVariables
+}
+
+/** Variables that lead to credentials of S3; unset ones are empty. */
+export interface AwsVariables {
+  access_key: string
+  secret_key: string
+  session_token: string
+  web_identity_token_file: string
+  role_arn: string
+  role_session_name: string
+  /** Empty means `default`, which need not exist. */
+  profile: string
+  /** Paths; in the home folder unless named, empty without a home folder. */
+  credentials_file: string
+  config_file: string
+  container_relative_uri: string
+  container_full_uri: string
+  container_token: string
+  container_token_file: string
+  metadata_disabled: boolean
+  /** Base URL without trailing slash. */
+  metadata_endpoint: string
 }
 
 export type GitProvider = 'GITHUB' | 'AZURE_DEVOPS' | 'GITLAB'

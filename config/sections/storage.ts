@@ -3,6 +3,7 @@ import { baseUrl, choice, decimal, fileName, integer, nonEmpty, text } from '../
 import { withoutUserinfo } from '../mask-url.ts'
 import type { Source } from '../source.ts'
 import type { StorageConfig, StorageProvider } from '../types.ts'
+import { readAws } from './aws.ts'
 
 const PROVIDERS = ['BUNDLED', 'S3', 'STORAGE_ACCOUNT'] as const
 const spellings = Object.fromEntries(PROVIDERS.flatMap((name) => [[name, name] as const, [name.toLowerCase(), name] as const]))
@@ -37,10 +38,14 @@ export function readStorage(source: Source): StorageConfig {
   checkPresignExpiry(source, values.presign_expiry_seconds)
   const { access_key_env, secret_key_env, account_key_env, ...rest } = values
   const usable = !failed.has('provider') && !failed.has('endpoint_url')
+  const access_key = bundledKey(source, values.provider, access_key_env)
+  const secret_key = bundledKey(source, values.provider, secret_key_env)
+  const chained = values.provider === 'S3' && (access_key === '' || secret_key === '')
   return {
     ...rest,
-    access_key: bundledKey(source, values.provider, access_key_env),
-    secret_key: bundledKey(source, values.provider, secret_key_env),
+    access_key,
+    secret_key,
+    ...(chained ? { aws: readAws(source) } : {}),
     ...(usable ? readAccount(source, values) : { account_name: '', account_key: '' }),
   }
 }

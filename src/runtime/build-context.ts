@@ -13,6 +13,7 @@ import { createIacClient } from '../sidecar-clients/iac/client.ts'
 import { createObjectStore } from '../storage/create.ts'
 import { createFetch } from './fetch.ts'
 import { readSeedPrompts } from './read-seed-prompts.ts'
+import { readTextFile } from './read-text-file.ts'
 import { resolveHost } from './resolver.ts'
 
 export interface BuiltContext {
@@ -42,7 +43,13 @@ export async function buildContext(config: Config, log: Logger, options: { role:
       await opened.ping()
       return opened
     })
-    const storage = createObjectStore(config.storage, { fetch, log, cors_origins: config.http.cors_origins })
+    const { read_timeout, connect_timeout } = config.storage
+    const storage = createObjectStore(config.storage, {
+      fetch: createFetch(read_timeout * 1000, connect_timeout * 1000),
+      log,
+      cors_origins: config.http.cors_origins,
+      read_file: readTextFile,
+    })
     await step('object storage', () => storage.ensureBuckets())
     const queue = await step('queue', () => startSendingQueue(sql, log))
     closers.push(() => queue.close())

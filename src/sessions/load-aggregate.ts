@@ -17,8 +17,17 @@ export async function loadAggregate(context: Needs, uuid: string, options: { inc
   const cached = parseEntry(await context.cache.get(key))
   if (cached && (await isCurrent(context, cached))) return cached
   const aggregate = await readAggregate(context, uuid, options)
-  if (aggregate && isFinished(aggregate)) await context.cache.set(key, JSON.stringify(aggregate), sessionAggregateTtl())
+  if (aggregate && isFinished(aggregate)) {
+    const ttl = Math.floor(Math.min(sessionAggregateTtl(), await halfOfUrls(context)))
+    if (ttl > 0) await context.cache.set(key, JSON.stringify(aggregate), ttl)
+  }
   return aggregate
+}
+
+/** Seconds. Temporary credentials end the URLs inside early: an entry then lives half as long, a reader has the rest. */
+async function halfOfUrls({ storage }: Needs): Promise<number> {
+  const lapse = await storage.urlsLapse()
+  return lapse ? (lapse.getTime() - Date.now()) / 2000 : Number.POSITIVE_INFINITY
 }
 
 const isFinished = (session: SessionAggregate): boolean =>

@@ -4,7 +4,8 @@ import type { Logger } from '../log/logger.ts'
 import { createBlobStore } from './blob/store.ts'
 import { createStoreCall } from './call.ts'
 import { createS3Address } from './s3/address.ts'
-import { type CredentialSource, instanceCredentials, staticCredentials } from './s3/credentials.ts'
+import { defaultCredentials } from './s3/credentials/chain.ts'
+import { type CredentialSource, staticCredentials } from './s3/credentials/types.ts'
 import { createS3Signer } from './s3/sign.ts'
 import { createS3Store } from './s3/store.ts'
 import type { ObjectStore } from './types.ts'
@@ -14,8 +15,10 @@ export interface StorageDeps {
   log: Logger
   /** Origins of browser clients, for the CORS rule of a bucket that is created here. */
   cors_origins?: readonly string[]
-  /** For S3 without keys; default is the role of the machine. */
+  /** For S3 without keys; default is the chain over the variables of the configuration. */
   credentials?: CredentialSource
+  /** For the files of that chain: null when there is none at the path, throws when it cannot be read. */
+  read_file?: (path: string) => Promise<string | null>
   now?: () => Date
   /** First wait between attempts, doubled each time. Default 200. */
   backoff_ms?: number
@@ -34,5 +37,8 @@ function credentialsOf(config: StorageConfig, deps: StorageDeps, now: () => Date
   const { access_key, secret_key } = config
   if (access_key !== '' && secret_key !== '') return staticCredentials({ access_key, secret_key })
   if (config.provider === 'BUNDLED') return staticCredentials({ access_key, secret_key })
-  return deps.credentials ?? instanceCredentials(deps.fetch, now)
+  if (deps.credentials) return deps.credentials
+  if (!config.aws) throw new Error('S3 without keys needs the variables of its credential chain')
+  const read_file = deps.read_file ?? (async () => null)
+  return defaultCredentials({ aws: config.aws, region: config.region, fetch: deps.fetch, log: deps.log, read_file, now })
 }

@@ -16,6 +16,11 @@ export interface ObjectStore {
   delete(key: string): Promise<void>
   /** A GET URL signed for the public host, `presign_expiry_seconds` long. No network call. */
   presign(key: string): Promise<string>
+  /**
+   * When URLs signed now stop working although their own expiry is later: temporary credentials take
+   * their signatures with them. Null when nothing but the expiry ends them.
+   */
+  urlsLapse(): Promise<Date | null>
   /** What the browser sees before a metadata name: `x-amz-meta-` or `x-ms-meta-`. */
   readonly metadata_prefix: string
 }

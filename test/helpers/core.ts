@@ -63,6 +63,7 @@ export async function createTestCore(options: { yaml?: string; context?: Partial
       get: async () => new Uint8Array(),
       delete: async () => {},
       presign: async (key) => `https://objects.example.com/${key}?signature=test`,
+      urlsLapse: async () => null,
       metadata_prefix: 'x-amz-meta-',
     },
     prompts: { body: async (name) => `body of ${name}` },

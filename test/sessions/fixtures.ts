@@ -31,7 +31,10 @@ export function verbContext(sql: Sql) {
     enqueue: async (_tx, round_id) => void sent.push(round_id),
     healthy: async () => true,
   }
-  const storage = { presign: async (key: string) => `https://files.example/${key}?signature=1` } as Context['storage']
+  const storage = {
+    presign: async (key: string) => `https://files.example/${key}?signature=1`,
+    urlsLapse: async () => null,
+  } as Partial<Context['storage']> as Context['storage']
   return { sql, log, lines, sent, cache, queue, storage, now: () => new Date('2025-03-04T05:06:07.890Z') }
 }
 

@@ -169,6 +169,7 @@ function memoryStore(objects: StepWorld['objects']): ObjectStore {
     get: async () => new Uint8Array(),
     delete: async () => {},
     presign: async (key) => key,
+    urlsLapse: async () => null,
     metadata_prefix: 'x-amz-meta-',
   }
 }

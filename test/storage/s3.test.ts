@@ -3,7 +3,7 @@ import { setupServer } from 'msw/node'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { silentLogger } from '../../src/log/logger.ts'
 import { createObjectStore } from '../../src/storage/create.ts'
-import { staticCredentials } from '../../src/storage/s3/credentials.ts'
+import { staticCredentials } from '../../src/storage/s3/credentials/types.ts'
 import { createS3Signer } from '../../src/storage/s3/sign.ts'
 import { storageConfig } from './config.ts'
 
@@ -64,7 +64,11 @@ describe('signatures', () => {
 describe('the S3 service', () => {
   it('is called at the regional endpoint of the bucket, whatever the URLs say', async () => {
     const seen = record('https://platform-artifacts.s3.eu-west-1.amazonaws.com', () => new HttpResponse(null, { status: 200 }))
-    await storeOf({ endpoint_url: 'http://object-storage:9000' }).put('a/b.txt', 'x', {
+    const elsewhere = ['http://object-storage:9000', 'http://files.example'].map((host) => record(host, () => HttpResponse.error()))
+    const store = storeOf({ endpoint_url: 'http://object-storage:9000', public_endpoint_url: 'http://files.example' })
+    expect(new URL(await store.presign('k')).host).toBe('platform-artifacts.s3.eu-west-1.amazonaws.com')
+    expect(elsewhere).toEqual([[], []])
+    await store.put('a/b.txt', 'x', {
       content_type: 'text/plain',
       metadata: { type: 'drift' },
     })
@@ -80,6 +84,8 @@ describe('the S3 service', () => {
     ['eu-west-1', 'plain-bucket', 'https://plain-bucket.s3.eu-west-1.amazonaws.com/k'],
     ['us-east-1', 'plain-bucket', 'https://plain-bucket.s3.us-east-1.amazonaws.com/k'],
     ['cn-north-1', 'plain-bucket', 'https://plain-bucket.s3.cn-north-1.amazonaws.com.cn/k'],
+    ['us-gov-west-1', 'plain-bucket', 'https://plain-bucket.s3.us-gov-west-1.amazonaws.com/k'],
+    ['eusc-de-east-1', 'plain-bucket', 'https://plain-bucket.s3.eusc-de-east-1.amazonaws.eu/k'],
     ['eu-west-1', 'with.dots', 'https://s3.eu-west-1.amazonaws.com/with.dots/k'],
   ])('in %s with bucket %s presigns for the regional host', async (region, bucket, expected) => {
     const url = new URL(await storeOf({ region, bucket }).presign('k'))
@@ -110,52 +116,5 @@ describe('the S3 service', () => {
     await expect(storeOf().ensureBuckets()).rejects.toThrow(
       'The object store refuses access to bucket platform-artifacts (301; it is in region eu-north-1).',
     )
-  })
-})
-
-describe('credentials', () => {
-  const instance = 'http://169.254.169.254'
-  const answers = (expires: Date) => (request: Request) => {
-    const path = new URL(request.url).pathname
-    if (path === '/latest/api/token') return HttpResponse.text('metadata-token')
-    if (request.headers.get('x-aws-ec2-metadata-token') !== 'metadata-token') return new HttpResponse(null, { status: 401 })
-    if (path.endsWith('/security-credentials/')) return HttpResponse.text('the-role\n')
-    return HttpResponse.json({
-      AccessKeyId: 'ASIAROLE',
-      SecretAccessKey: 'role-secret',
-      Token: 'role-token',
-      Expiration: expires.toISOString(),
-    })
-  }
-
-  it('of the machine are used without keys, with their session token, until shortly before they expire', async () => {
-    let now = new Date('2026-01-01T00:00:00Z')
-    const seen = record(instance, answers(new Date('2026-01-01T01:00:00Z')))
-    const store = storeOf({ access_key: '', secret_key: '' }, { now: () => now })
-    const url = new URL(await store.presign('k'))
-    expect(url.searchParams.get('X-Amz-Credential')).toMatch(/^ASIAROLE\//)
-    expect(url.searchParams.get('X-Amz-Security-Token')).toBe('role-token')
-    await store.presign('k')
-    expect(seen).toHaveLength(3)
-    now = new Date('2026-01-01T00:56:00Z')
-    await store.presign('k')
-    expect(seen).toHaveLength(6)
-  })
-
-  it.each([
-    ['access-key', ''],
-    ['', 'secret-key'],
-  ])('of which one is missing are none', async (access_key, secret_key) => {
-    const credentials = staticCredentials({ access_key: 'INJECTED', secret_key: 's', session_token: 't' })
-    const url = new URL(await storeOf({ access_key, secret_key }, { credentials }).presign('k'))
-    expect(url.searchParams.get('X-Amz-Credential')).toMatch(/^INJECTED\//)
-  })
-
-  it('that cannot be had are a clear error', async () => {
-    record(instance, () => new HttpResponse(null, { status: 404 }))
-    await expect(storeOf({ access_key: '', secret_key: '' }).presign('k')).rejects.toMatchObject({
-      status: 500,
-      message: 'No credentials for the object store: neither the key variables nor a role of this machine.',
-    })
   })
 })

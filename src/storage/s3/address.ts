@@ -1,5 +1,6 @@
 import type { StorageConfig } from '../../../config/types.ts'
 import { objectPath, withoutTrailingSlash } from '../object-path.ts'
+import { domainOf } from './partition.ts'
 
 /** Where buckets and objects are: for the platform itself and for browsers. An empty key is the bucket. */
 export interface S3Address {
@@ -26,6 +27,6 @@ const pathStyle = (endpoint: string, bucket: string, key: string) =>
 
 /** A bucket name with dots does not fit the certificate of the virtual host. */
 function regionalUrl(region: string, bucket: string, key: string): string {
-  const host = `s3.${region}.amazonaws.com${region.startsWith('cn-') ? '.cn' : ''}`
+  const host = `s3.${region}.${domainOf(region)}`
   return bucket.includes('.') ? pathStyle(`https://${host}`, bucket, key) : `https://${bucket}.${host}/${objectPath(key)}`
 }

@@ -1,18 +1,24 @@
 import { AwsV4Signer } from 'aws4fetch'
 import type { StoreRequest } from '../call.ts'
-import type { CredentialSource } from './credentials.ts'
+import type { CredentialSource } from './credentials/types.ts'
 
 export interface S3Signer {
   /** Headers with the signature, payload hash included. */
   headers(request: Pick<StoreRequest, 'method' | 'url' | 'headers' | 'body'>): Promise<Record<string, string>>
   /** A GET URL that carries its signature. The host is part of it: sign for the host that will be asked. */
   presign(url: string, expires_seconds: number): Promise<string>
+  /** When the present credentials lapse, and with them every URL signed by them. */
+  expires(): Promise<Date | null>
 }
+
+/** Derived keys: one a day and secret; those of replaced credentials need not be kept. */
+const MAX_DERIVED_KEYS = 16
 
 export function createS3Signer(options: { credentials: CredentialSource; region: string; now: () => Date }): S3Signer {
   const cache = new Map<string, ArrayBuffer>()
   const common = async () => {
     const { access_key, secret_key, session_token } = await options.credentials()
+    if (cache.size > MAX_DERIVED_KEYS) cache.clear()
     const datetime = options
       .now()
       .toISOString()
@@ -32,6 +38,7 @@ export function createS3Signer(options: { credentials: CredentialSource; region:
       const signed = await new AwsV4Signer({ ...(await common()), method: 'GET', url: target.href, signQuery: true }).sign()
       return signed.url.href
     },
+    expires: async () => (await options.credentials()).expires ?? null,
   }
 }
 

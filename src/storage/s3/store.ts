@@ -49,5 +49,6 @@ export function createS3Store(tools: S3Tools, cors_origins: readonly string[]): 
         throw storeError(response, `the deletion of ${key}`)
     },
     presign: (key) => signer.presign(address.public(config.bucket, key), config.presign_expiry_seconds),
+    urlsLapse: () => signer.expires(),
   }
 }

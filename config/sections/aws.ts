@@ -1,0 +1,36 @@
+import type { Source } from '../source.ts'
+import type { AwsVariables } from '../types.ts'
+
+/** What the default credential chain of S3 may use, as the tools of the vendor name it. */
+export function readAws(source: Source): AwsVariables {
+  const value = source.variable
+  return {
+    access_key: value('AWS_ACCESS_KEY_ID'),
+    secret_key: value('AWS_SECRET_ACCESS_KEY'),
+    session_token: value('AWS_SESSION_TOKEN'),
+    web_identity_token_file: value('AWS_WEB_IDENTITY_TOKEN_FILE'),
+    role_arn: value('AWS_ROLE_ARN'),
+    role_session_name: value('AWS_ROLE_SESSION_NAME'),
+    profile: value('AWS_PROFILE'),
+    credentials_file: value('AWS_SHARED_CREDENTIALS_FILE') || belowHome(source, 'credentials'),
+    config_file: value('AWS_CONFIG_FILE') || belowHome(source, 'config'),
+    container_relative_uri: value('AWS_CONTAINER_CREDENTIALS_RELATIVE_URI'),
+    container_full_uri: value('AWS_CONTAINER_CREDENTIALS_FULL_URI'),
+    container_token: value('AWS_CONTAINER_AUTHORIZATION_TOKEN'),
+    container_token_file: value('AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE'),
+    metadata_disabled: value('AWS_EC2_METADATA_DISABLED').toLowerCase() === 'true',
+    metadata_endpoint: metadataEndpoint(source),
+  }
+}
+
+function belowHome(source: Source, name: string): string {
+  const home = source.variable('HOME') || source.variable('USERPROFILE')
+  return home === '' ? '' : `${home}/.aws/${name}`
+}
+
+function metadataEndpoint(source: Source): string {
+  const given = source.variable('AWS_EC2_METADATA_SERVICE_ENDPOINT').replace(/\/+$/, '')
+  if (given !== '') return given
+  const six = source.variable('AWS_EC2_METADATA_SERVICE_ENDPOINT_MODE').toLowerCase() === 'ipv6'
+  return six ? 'http://[fd00:ec2::254]' : 'http://169.254.169.254'
+}

@@ -1,0 +1,81 @@
+import { fromContainer } from './container.ts'
+import { parseIni } from './ini.ts'
+import { fromInstance } from './instance.ts'
+import { readNamedFile } from './read-named-file.ts'
+import { assumeWithKeys, assumeWithToken, type Role } from './sts.ts'
+import { type ChainLink, type ChainTools, credentialFault, type S3Credentials } from './types.ts'
+import { fromVariables } from './variables.ts'
+
+type Profile = ReadonlyMap<string, string>
+
+/** The profile that `AWS_PROFILE` names, else `default`, in the credentials and the config file. */
+export const fromProfile: ChainLink = async (tools) => {
+  const name = tools.aws.profile || 'default'
+  const find = await readProfiles(tools)
+  if (find(name)) return resolve(tools, find, name, [])
+  if (tools.aws.profile === '') return null
+  throw credentialFault(`profile ${name} of AWS_PROFILE is in neither of the shared files`)
+}
+
+type Find = (name: string) => Profile | null
+
+/** Keys of the credentials file win over those of the config file. */
+async function readProfiles(tools: ChainTools): Promise<Find> {
+  const read = async (path: string, what: string) => parseIni(path === '' ? '' : await readNamedFile(tools, path, what))
+  const keys = await read(tools.aws.credentials_file, 'the shared credentials file')
+  const config = await read(tools.aws.config_file, 'the shared config file')
+  return (name) => {
+    const settings = config.get(`profile ${name}`) ?? (name === 'default' ? config.get(name) : undefined)
+    const own = keys.get(name)
+    return settings || own ? new Map([...(settings ?? []), ...(own ?? [])]) : null
+  }
+}
+
+/** Null when the profile says nothing about credentials. */
+async function resolve(tools: ChainTools, find: Find, name: string, visited: readonly string[]): Promise<S3Credentials | null> {
+  const profile = find(name)
+  if (!profile) throw credentialFault(`profile ${name}, a source_profile, is in neither of the shared files`)
+  const value = (key: string) => profile.get(key) ?? ''
+  // A profile may assume a role with its own keys by naming itself as the source.
+  if (visited.at(-1) === name) return keysOf(name, value)
+  if (visited.includes(name)) throw credentialFault(`profile ${name} leads back to itself through source_profile`)
+  if (value('role_arn') !== '') return assumed(tools, find, name, value, visited)
+  const keys = keysOf(name, value)
+  if (keys) return keys
+  const unsupported = ['sso_session', 'sso_start_url', 'credential_process', 'login_session'].find((key) => value(key) !== '')
+  if (unsupported) throw credentialFault(`profile ${name} uses ${unsupported}, which is not supported here`)
+  return null
+}
+
+type Value = (key: string) => string
+
+function keysOf(name: string, value: Value): S3Credentials | null {
+  const [access_key, secret_key] = [value('aws_access_key_id'), value('aws_secret_access_key')]
+  if (access_key === '' && secret_key === '') return null
+  if (access_key === '' || secret_key === '') throw credentialFault(`profile ${name} has one of two keys`)
+  return { access_key, secret_key, session_token: value('aws_session_token') || undefined }
+}
+
+async function assumed(tools: ChainTools, find: Find, name: string, value: Value, visited: readonly string[]): Promise<S3Credentials> {
+  const role: Role = { arn: value('role_arn'), session_name: value('role_session_name'), external_id: value('external_id') }
+  if (value('mfa_serial') !== '') throw credentialFault(`profile ${name} uses mfa_serial, which is not supported here`)
+  const token_file = value('web_identity_token_file')
+  if (token_file !== '') {
+    const what = `the web_identity_token_file of profile ${name}`
+    const token = await readNamedFile(tools, token_file, what)
+    if (token === '') throw credentialFault(`${what} is missing or empty`)
+    return assumeWithToken(tools, role, token)
+  }
+  const source = value('source_profile')
+  const keys = source === '' ? await namedSource(tools, name, value) : await resolve(tools, find, source, [...visited, name])
+  if (!keys) throw credentialFault(`profile ${name} has a role, but its source has no credentials`)
+  return assumeWithKeys(tools, role, keys)
+}
+
+const SOURCES: Record<string, ChainLink> = { Environment: fromVariables, EcsContainer: fromContainer, Ec2InstanceMetadata: fromInstance }
+
+async function namedSource(tools: ChainTools, name: string, value: Value): Promise<S3Credentials | null> {
+  const link = SOURCES[value('credential_source')]
+  if (!link) throw credentialFault(`profile ${name} has a role without source_profile or a known credential_source`)
+  return link(tools)
+}

@@ -1,0 +1,78 @@
+import { AwsV4Signer } from 'aws4fetch'
+import { type OutboundResponse, send } from '../../../http/outbound.ts'
+import { errorCode } from '../../call.ts'
+import { domainOf } from '../partition.ts'
+import { parseAnswer } from './answer.ts'
+import { type ChainTools, credentialFault, type S3Credentials } from './types.ts'
+
+type Sts = Pick<ChainTools, 'fetch' | 'region' | 'now'>
+
+export interface Role {
+  arn: string
+  /** Empty: a name of our own. */
+  session_name: string
+  external_id?: string
+}
+
+/** Temporary credentials of a role, for a token of an identity provider that the role trusts. */
+export function assumeWithToken(tools: Sts, role: Role, token: string): Promise<S3Credentials> {
+  return assume(tools, 'AssumeRoleWithWebIdentity', { ...roleFields(tools, role), WebIdentityToken: token })
+}
+
+/** Temporary credentials of a role, for other credentials that the role trusts. */
+export function assumeWithKeys(tools: Sts, role: Role, keys: S3Credentials): Promise<S3Credentials> {
+  return assume(tools, 'AssumeRole', roleFields(tools, role), keys)
+}
+
+const roleFields = ({ now }: Sts, { arn, session_name, external_id }: Role): Record<string, string> => ({
+  RoleArn: arn,
+  RoleSessionName: session_name || `platform-${now().getTime()}`,
+  ...(external_id ? { ExternalId: external_id } : {}),
+})
+
+async function assume(tools: Sts, action: string, fields: Record<string, string>, keys?: S3Credentials): Promise<S3Credentials> {
+  const url = `https://sts.${tools.region}.${domainOf(tools.region)}/`
+  const body = new URLSearchParams({ Action: action, Version: '2011-06-15', ...fields }).toString()
+  const plain = { 'content-type': 'application/x-www-form-urlencoded; charset=utf-8' }
+  const headers = keys ? await signed(tools, url, plain, body, keys) : plain
+  const response = await send(tools.fetch, {
+    url,
+    method: 'POST',
+    headers,
+    body,
+    timeout_ms: 5_000,
+    retries: 2,
+    retry_statuses: [429, 500, 502, 503, 504],
+  }).catch((error: unknown) => {
+    throw credentialFault('the token service cannot be reached', error)
+  })
+  if (response.status !== 200) {
+    const answer = [response.status, errorCode(response)].filter(Boolean).join(' ')
+    throw credentialFault(`the token service refused ${action} (${answer})`)
+  }
+  return parseXml(response) ?? fail(action)
+}
+
+const fail = (action: string): never => {
+  throw credentialFault(`the token service answered ${action} without credentials`)
+}
+
+async function signed({ region, now }: Sts, url: string, headers: Record<string, string>, body: string, keys: S3Credentials) {
+  const datetime = now()
+    .toISOString()
+    .replaceAll(/[:-]|\.\d{3}/g, '')
+  const { access_key: accessKeyId, secret_key: secretAccessKey, session_token: sessionToken } = keys
+  const request = { method: 'POST', url, headers, body, service: 'sts', region, datetime, accessKeyId, secretAccessKey, sessionToken }
+  return Object.fromEntries((await new AwsV4Signer(request).sign()).headers)
+}
+
+function parseXml(response: OutboundResponse): S3Credentials | null {
+  const text = response.text()
+  const element = (name: string) => new RegExp(`<${name}>\\s*([^<]*?)\\s*</${name}>`).exec(text)?.[1]
+  return parseAnswer({
+    AccessKeyId: element('AccessKeyId'),
+    SecretAccessKey: element('SecretAccessKey'),
+    Token: element('SessionToken'),
+    Expiration: element('Expiration'),
+  })
+}
