@@ -194,6 +194,20 @@ describe('a merge at GitHub', () => {
     )
     await merge()
   })
+
+  it('takes its credentials to no other host', async () => {
+    const seen: (string | null)[] = []
+    provider()
+    server.use(
+      http.get(`${PULLS}/7`, () => HttpResponse.redirect('https://elsewhere.example.org/pulls/7', 302)),
+      http.get('https://elsewhere.example.org/pulls/7', ({ request }) => {
+        seen.push(request.headers.get('authorization'))
+        return new HttpResponse('gone', { status: 410 })
+      }),
+    )
+    expect(await refusalOf(merge())).toEqual({ status: 410, message: 'gone' })
+    expect(seen).toEqual([null])
+  })
 })
 
 describe('an Enterprise server', () => {
