@@ -150,7 +150,7 @@ export interface GitConfig {
   author_email: string
   /** Addition: `https://<host>[:port]` of a self-hosted server; empty means the public host. */
   base_url: string
-  /** Addition: REST base URL of a self-hosted server; empty means the provider's public API. */
+  /** Addition: REST base URL of a self-hosted server; empty means the usual place at `host`. */
   api_url: string
   /** Addition: PEM file with further certificate authorities for the git binary; may be empty. */
   ca_file: string
