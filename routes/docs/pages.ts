@@ -1,5 +1,5 @@
 /**
- * The two documentation pages. Every address is relative to the page and served by this process, so
+ * The documentation pages. Every address is relative to the page and served by this process, so
  * that they work on a closed network and behind a proxy that strips `/api`.
  */
 const page = (title: string, head: string, body: string) => `<!doctype html>
@@ -16,11 +16,12 @@ ${body}
 </html>
 `
 
-export const swaggerPage = page(
-  'Platform API',
-  '<link rel="icon" href="docs/assets/favicon-32x32.png">\n<link rel="stylesheet" href="docs/assets/swagger-ui.css">',
-  '<div id="swagger-ui"></div>\n<script src="docs/assets/swagger-ui-bundle.js"></script>\n<script src="docs/assets/start-swagger-ui.js"></script>',
-)
+/** Body of the Swagger page: the package's own would load from a foreign host and start by an inline script. */
+export const swaggerBody = `<link rel="icon" href="docs/assets/favicon-32x32.png">
+<link rel="stylesheet" href="docs/assets/swagger-ui.css">
+<div id="swagger-ui"></div>
+<script src="docs/assets/swagger-ui-bundle.js"></script>
+<script src="docs/assets/start-swagger-ui.js"></script>`
 
 export const redocPage = page(
   'Platform API reference',

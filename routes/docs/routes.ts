@@ -1,7 +1,8 @@
+import { swaggerUI } from '@hono/swagger-ui'
 import { Hono } from 'hono'
 import { notFound } from '../../src/errors.ts'
 import type { AppEnv } from '../env.ts'
-import { CONTENT_SECURITY_POLICY, OWN_ASSETS, redocPage, swaggerPage } from './pages.ts'
+import { CONTENT_SECURITY_POLICY, OWN_ASSETS, redocPage, swaggerBody } from './pages.ts'
 
 const PAGE_HEADERS = { 'Content-Security-Policy': CONTENT_SECURITY_POLICY, 'Referrer-Policy': 'no-referrer' }
 
@@ -12,7 +13,11 @@ const PAGE_HEADERS = { 'Content-Security-Policy': CONTENT_SECURITY_POLICY, 'Refe
 export function documentation(description: () => string): Hono<AppEnv> {
   const docs = new Hono<AppEnv>()
   docs.get('/openapi.json', (c) => c.body(description(), 200, { 'Content-Type': 'application/json' }))
-  docs.get('/docs', (c) => c.html(swaggerPage, 200, PAGE_HEADERS))
+  const swagger = swaggerUI<AppEnv>({ title: 'Platform API', url: 'openapi.json', manuallySwaggerUIHtml: () => swaggerBody })
+  docs.get('/docs', (c, next) => {
+    for (const [name, value] of Object.entries(PAGE_HEADERS)) c.header(name, value)
+    return swagger(c, next)
+  })
   docs.get('/redoc', (c) => c.html(redocPage, 200, PAGE_HEADERS))
   docs.get('/docs/assets/:name', async (c) => {
     const name = c.req.param('name')
