@@ -50,6 +50,33 @@ describe('a bundled store that checks signatures', () => {
     await expect(store.get(key)).rejects.toMatchObject({ status: 404, message: `Object not found: ${key}` })
   })
 
+  it.each([
+    'a b/c  d.txt',
+    'größe/日本語/🚀.tf',
+    '100%.txt',
+    'a%2Fb%20c%41.txt',
+    'a+b=c&d?e#f;g:h@i,j$k.txt',
+    'quotes\'()*!~"<>[]{}|^`\\.txt',
+    'trailing/',
+    'double//slash.txt',
+    '...dots../.hidden',
+    `long/${'x'.repeat(200)}/${'y'.repeat(200)}`,
+  ])('signs requests and URLs for the key %j', async (key) => {
+    const store = storeOf()
+    await store.ensureBuckets()
+    await store.put(key, key, { content_type: 'text/plain', metadata: { type: 'plan' } })
+    expect(new TextDecoder().decode(await store.get(key))).toBe(key)
+    const answer = await fetch(await store.presign(key))
+    expect([answer.status, await answer.text(), answer.headers.get('x-amz-meta-type')]).toEqual([200, key, 'plan'])
+    await store.delete(key)
+    await expect(store.get(key)).rejects.toMatchObject({ status: 404 })
+  })
+
+  it.each(['../other', 'a/../b', './a', 'a/.'])('refuses the key %j, which would name another object', async (key) => {
+    await expect(storeOf().put(key, 'x', { content_type: 'text/plain' })).rejects.toThrow('a key must not have dot segments')
+    await expect(storeOf().presign(key)).rejects.toThrow('a key must not have dot segments')
+  })
+
   it('presigns for the public host, readable inline with metadata by a ranged GET', async () => {
     const store = storeOf()
     await store.ensureBuckets()

@@ -48,7 +48,7 @@ export function createS3Store(tools: S3Tools, cors_origins: readonly string[]): 
       if (response.status !== 200 && response.status !== 204 && response.status !== 404)
         throw storeError(response, `the deletion of ${key}`)
     },
-    presign: (key) => signer.presign(address.public(config.bucket, key), config.presign_expiry_seconds),
+    presign: async (key) => signer.presign(address.public(config.bucket, key), config.presign_expiry_seconds),
     urlsLapse: () => signer.expires(),
   }
 }

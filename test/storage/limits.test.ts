@@ -1,0 +1,87 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { createServer, type Server } from 'node:http'
+import { connect, type Socket } from 'node:net'
+import { afterEach, describe, expect, it } from 'vitest'
+import type { StorageConfig } from '../../config/types.ts'
+import { silentLogger } from '../../src/log/logger.ts'
+import { createFetch } from '../../src/runtime/fetch.ts'
+import { createObjectStore } from '../../src/storage/create.ts'
+import { storageConfig } from './config.ts'
+
+const closing: (() => void)[] = []
+afterEach(() => {
+  for (const close of closing.splice(0).reverse()) close()
+})
+
+/** As the processes build it. */
+function storeAt(port: number, limits: Pick<StorageConfig, 'connect_timeout' | 'read_timeout' | 'max_attempts'>) {
+  const attempts: unknown[] = []
+  const limited = createFetch(limits.read_timeout * 1000, limits.connect_timeout * 1000)
+  const store = createObjectStore(storageConfig({ endpoint_url: `http://127.0.0.1:${port}`, ...limits }), {
+    fetch: async (input, init) =>
+      limited(input, init).catch((error: unknown) => {
+        attempts.push(error instanceof Error && error.cause instanceof Error ? error.cause.name : error)
+        throw error
+      }),
+    log: silentLogger,
+    backoff_ms: 1,
+  })
+  return { store, attempts }
+}
+
+const unreachable = { status: 503, message: 'The object store cannot be reached.' }
+
+/** A port whose process is frozen and whose queue is full: connections are neither taken nor refused. */
+async function blackHole(): Promise<number> {
+  const script = "const s = require('net').createServer().listen(0, '127.0.0.1', 1, () => console.log(s.address().port))"
+  const child: ChildProcess = spawn(process.execPath, ['-e', script], { stdio: ['ignore', 'pipe', 'inherit'] })
+  closing.push(() => child.kill('SIGKILL'))
+  const [line] = child.stdout ? await once(child.stdout, 'data') : []
+  const port = Number(String(line).trim())
+  child.kill('SIGSTOP')
+  await fill(port)
+  return port
+}
+
+/** Connects until nothing more is taken. */
+async function fill(port: number): Promise<void> {
+  for (let count = 0; count < 64; count++) {
+    const socket: Socket = connect(port, '127.0.0.1')
+    socket.on('error', () => {})
+    closing.push(() => socket.destroy())
+    const taken = await new Promise<boolean>((resolve) => {
+      socket.once('connect', () => resolve(true))
+      setTimeout(() => resolve(false), 300).unref()
+    })
+    if (!taken) return
+  }
+  throw new Error('the queue of the port does not fill')
+}
+
+async function hanging(): Promise<number> {
+  const server: Server = createServer(() => {})
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  closing.push(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  const address = server.address()
+  return typeof address === 'object' && address ? address.port : 0
+}
+
+// Each case has a limit that is never reached, so it ends at all only by the other one.
+describe('limits of an attempt', () => {
+  it('a store that takes no connection is given up after connect_timeout, max_attempts times', async () => {
+    const { store, attempts } = storeAt(await blackHole(), { connect_timeout: 0.2, read_timeout: 600, max_attempts: 3 })
+    await expect(store.put('k', 'x', { content_type: 'text/plain' })).rejects.toMatchObject(unreachable)
+    expect(attempts).toEqual(['ConnectTimeoutError', 'ConnectTimeoutError', 'ConnectTimeoutError'])
+  })
+
+  it('a store that never answers is given up after read_timeout, max_attempts times', async () => {
+    const { store, attempts } = storeAt(await hanging(), { connect_timeout: 600, read_timeout: 0.1, max_attempts: 2 })
+    await expect(store.get('k')).rejects.toMatchObject(unreachable)
+    expect(attempts).toEqual(['HeadersTimeoutError', 'HeadersTimeoutError'])
+  })
+})
