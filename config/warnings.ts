@@ -1,4 +1,4 @@
-import type { Config } from './types.ts'
+import type { Config, StorageConfig } from './types.ts'
 
 /** What an operator should know although the platform starts. Holds no secret. */
 export function configWarnings(config: Config): string[] {
@@ -9,6 +9,8 @@ export function configWarnings(config: Config): string[] {
     warnings.push('git user or token is unset: pushes, pull-request creation and merge will fail')
   if (config.storage.engine_state_bucket === '')
     warnings.push('storage.engine_state_bucket is empty: each repository must declare its own remote backend')
+  else if (isEmulator(config.storage))
+    warnings.push('storage.endpoint_url is no account host: the engine looks for managed state at the account of that name in the cloud')
   if (!config.telemetry.collector_url.endsWith('/'))
     warnings.push('telemetry.collector_url does not end in "/": v1/traces is appended to it as it is')
   for (const [name, service] of Object.entries(config.services))
@@ -16,3 +18,7 @@ export function configWarnings(config: Config): string[] {
       warnings.push(`services.${name} is enabled without an endpoint: every call to it will fail`)
   return warnings
 }
+
+/** The backend of the engine takes the account's name but no address. */
+const isEmulator = ({ provider, endpoint_url, account_name }: StorageConfig): boolean =>
+  provider === 'STORAGE_ACCOUNT' && !new URL(endpoint_url).hostname.startsWith(`${account_name}.blob.`)

@@ -46,6 +46,12 @@ const COMPATIBLE_STORE_FLAGS = [
   'skip_s3_checksum',
 ]
 
+/** The backend makes the address from the account's name; it must be told when that is in another cloud. */
+const CLOUDS = [
+  ['.core.usgovcloudapi.net', 'usgovernment'],
+  ['.core.chinacloudapi.cn', 'china'],
+] as const
+
 function azurerm(storage: StorageConfig, container: string, key: string): string {
   const lines = [
     ['storage_account_name', quote(storage.account_name)],
@@ -53,6 +59,8 @@ function azurerm(storage: StorageConfig, container: string, key: string): string
     ['key', quote(key)],
     storage.account_key ? ['access_key', quote(storage.account_key)] : ['use_azuread_auth', 'true'],
   ]
+  const cloud = CLOUDS.find(([suffix]) => new URL(storage.endpoint_url).hostname.endsWith(suffix))?.[1]
+  if (cloud) lines.push(['environment', quote(cloud)])
   return render('azurerm', lines)
 }
 

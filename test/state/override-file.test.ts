@@ -83,7 +83,7 @@ describe('override file', () => {
   })
 
   it('uses the account for a storage account, with its key or the ambient identity', () => {
-    const account = { provider: 'STORAGE_ACCOUNT', account_name: 'acct' } as const
+    const account = { provider: 'STORAGE_ACCOUNT', account_name: 'acct', endpoint_url: 'https://acct.blob.core.windows.net' } as const
     expect(lines({ ...account, account_key: 'k' }).slice(1, 6)).toEqual([
       'backend "azurerm" {',
       'storage_account_name = "acct"',
@@ -92,6 +92,24 @@ describe('override file', () => {
       'access_key = "k"',
     ])
     expect(lines(account)[5]).toBe('use_azuread_auth = true')
+    expect(lines(account)[6]).toBe('}')
+  })
+
+  it.each([
+    ['https://acct.blob.core.usgovcloudapi.net', ['environment = "usgovernment"']],
+    ['https://acct.blob.core.chinacloudapi.cn', ['environment = "china"']],
+    ['https://acct.blob.core.windows.net', []],
+    // The backend has no field for the address of an emulator: nothing is rendered that it would not know.
+    ['http://127.0.0.1:10000/acct', []],
+  ])('names the cloud of %s', (endpoint_url, expected) => {
+    const rendered = lines({ provider: 'STORAGE_ACCOUNT', account_name: 'acct', account_key: 'k', endpoint_url })
+    expect(rendered.slice(2, 6)).toEqual([
+      'storage_account_name = "acct"',
+      'container_name = "state"',
+      'key = "id/engine.tfstate"',
+      'access_key = "k"',
+    ])
+    expect(rendered.slice(6, -3)).toEqual(expected)
   })
 })
 
