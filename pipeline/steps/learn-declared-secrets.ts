@@ -1,21 +1,30 @@
 import { assignedSecrets, declaredSecrets } from '../../src/plan/declared-secrets.ts'
+import { assignedSecretsJson, declaredSecretsJson } from '../../src/plan/declared-secrets-json.ts'
 import { createFileAccess, type FileAccess } from '../workspace/file-access.ts'
 import type { Kit } from './kit.ts'
 
 /**
- * Adds the values of variables that the code as it stands declares sensitive to what is masked, so that
- * they are hidden before the first plan can name them. What cannot be searched is left to the plan.
+ * Adds the values that the code as it stands declares sensitive to what is masked, so that they are
+ * hidden before the first plan can name them. What cannot be searched is left to the plan.
  */
 export async function learnDeclaredSecrets({ run, secrets }: Kit): Promise<void> {
   try {
     const files = createFileAccess(run.context.config, run.workspace)
-    const code = await textsOf(files, '^\\s*sensitive\\s*=\\s*true', '*.tf', run.signal)
-    const declared = code.map(declaredSecrets)
+    const texts = (query: string, pattern: string) => textsOf(files, query, pattern, run.signal)
+    const [code, json] = await Promise.all([
+      texts('^\\s*sensitive\\s*=\\s*true|\\bsensitive\\s*\\(', '*.tf'),
+      texts('"sensitive"\\s*:', '*.tf.json'),
+    ])
+    const declared = [...code.map(declaredSecrets), ...json.map(declaredSecretsJson)]
     secrets.add(declared.flatMap(({ literals }) => literals))
-    const names = declared.flatMap((one) => one.names)
+    const names = declared.flatMap((one) => one.names).filter((name) => /^[\w-]+$/.test(name))
     if (names.length === 0) return
-    const assigned = await textsOf(files, `^\\s*"?(${names.join('|')})"?\\s*=`, '*.tfvars', run.signal)
+    const [assigned, assigned_json] = await Promise.all([
+      texts(`^\\s*"?(${names.join('|')})"?\\s*=`, '*.tfvars'),
+      texts(`"(${names.join('|')})"\\s*:`, '*.tfvars.json'),
+    ])
     secrets.add(assigned.flatMap((text) => assignedSecrets(text, names)))
+    secrets.add(assigned_json.flatMap((text) => assignedSecretsJson(text, names)))
   } catch (error) {
     run.signal.throwIfAborted()
     run.log.warn('declared secrets could not be looked for', { error })

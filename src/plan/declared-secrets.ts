@@ -1,19 +1,24 @@
 /**
  * Literal values that code itself declares sensitive, known before any plan is: defaults of variables
- * with `sensitive = true`. Texts of `.tf` files in, text forms of the values out.
+ * with `sensitive = true` and arguments of `sensitive()`. Texts of `.tf` files in, text forms of the values out.
  */
 export function declaredSecrets(code: string): { names: string[]; literals: string[] } {
   const names: string[] = []
   const literals: string[] = []
-  for (const match of code.matchAll(/^[ \t]*variable[ \t]+"?([\w-]+)"?[ \t]*\{/gm)) {
+  for (const match of code.matchAll(/^[ \t]*variable[ \t]+"?([\w-]+)"?[ \t]*\{/gm).take(MAX_BLOCKS)) {
     const body = blockAt(code, match.index + match[0].length)
     if (!/^[ \t]*sensitive[ \t]*=[ \t]*true\b/m.test(body)) continue
     names.push(match[1] ?? '')
     const value = /^[ \t]*default[ \t]*=[ \t]*/m.exec(body)
     if (value) literals.push(...literalsAt(body.slice(value.index + value[0].length)))
   }
+  for (const match of code.matchAll(/\bsensitive\s*\(\s*/g).take(MAX_BLOCKS))
+    literals.push(...literalsAt(code.slice(match.index + match[0].length)).filter(isConstant))
   return { names, literals }
 }
+
+/** Text with an expression in it is no value yet. */
+const isConstant = (literal: string) => !/[$%]\{/.test(literal)
 
 /** Values that a `.tfvars` text assigns to variables of these names. */
 export function assignedSecrets(tfvars: string, names: readonly string[]): string[] {
@@ -26,15 +31,20 @@ export function assignedSecrets(tfvars: string, names: readonly string[]): strin
 /** A token that hides braces in it (comment, string, heredoc), or a bracket. */
 const TOKEN = /#.*|\/\/.*|\/\*[\s\S]*?\*\/|"(?:\\.|[^"\\\n])*"|<<-?(\w+)\n[\s\S]*?\n[ \t]*\1\b|[{}[\]]/g
 
+/** Files are of strangers: what is looked at has an end. Characters of a block, and blocks of a file. */
+const MAX_BLOCK = 20_000
+const MAX_BLOCKS = 1_000
+
 /** The text from `start`, just behind an opening bracket, to the bracket that closes it. */
 function blockAt(text: string, start: number): string {
+  const block = text.slice(start, start + MAX_BLOCK)
   let depth = 1
-  for (const match of text.slice(start).matchAll(TOKEN)) {
+  for (const match of block.matchAll(TOKEN)) {
     if (match[0] === '{' || match[0] === '[') depth++
     else if (match[0] === '}' || match[0] === ']') depth--
-    if (depth === 0) return text.slice(start, start + match.index)
+    if (depth === 0) return block.slice(0, match.index)
   }
-  return text.slice(start)
+  return block
 }
 
 /** Strings of the value at the beginning of `text`: one string, one heredoc, or all of a list or map. */

@@ -21,6 +21,13 @@ it.each([
   ['an unclosed block', 'variable "x" {\n  sensitive = true\n  default = "topsecret"\n', ['topsecret']],
   ['a number', variable('  sensitive = true\n  default = 12345678'), []],
   ['the neighbour is not meant', variable('  sensitive = true', 'a') + variable('  default = "plain"', 'b'), []],
+  [
+    'the function',
+    'locals {\n  a = sensitive("topsecret")\n  b = [sensitive ( { x = "one", y = ["two"] } )]\n}',
+    ['topsecret', 'one', 'two'],
+  ],
+  // biome-ignore lint/suspicious/noTemplateCurlyInString: a template of the engine's language
+  ['the function around an expression', 'a = sensitive("${var.x}-1")\nb = sensitive(var.y)\nc = nonsensitive("plain")', []],
   ['no HCL at all', '}}}{{{"', []],
 ])('finds the literals of %s', (_, code, expected) => {
   expect(declaredSecrets(code).literals).toEqual(expected)
@@ -36,6 +43,10 @@ it('names the variables', () => {
 it('reads what is assigned to them', () => {
   const tfvars = 'region = "eu"\npassword = "from tfvars"\nkeys = ["k1", "k2"]\n# password = "old"\npassword_hint = "dog"\n'
   expect(assignedSecrets(tfvars, ['password', 'keys'])).toEqual(['from tfvars', 'k1', 'k2'])
+})
+
+it.each(['sensitive({', 'variable "x" {\n'])('takes many blocks that never close in reasonable steps: %j', (block) => {
+  expect(declaredSecrets(block.repeat(18_000)).literals).toEqual([])
 })
 
 it('takes a long file without closing quotes in reasonable steps', () => {
