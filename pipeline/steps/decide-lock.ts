@@ -24,16 +24,18 @@ export function lockDecision({ report, compliance }: Review, block_on_high_impac
  * Writes the decision and tells staff and owner about each gate that locked.
  * Errors: `SetLockError` `Error updating DB session lock.`, `LeaseLost`.
  */
-export async function decideLock({ run }: Kit, review: Review): Promise<void> {
+export async function decideLock({ run, secrets }: Kit, review: Review): Promise<void> {
   const { context, round } = run
   const { block_on_high_impact } = context.config.orchestration
   const decision = lockDecision(review, block_on_high_impact)
   if (decision !== null) await setBlocked(context.sql, round, decision)
   const { banner } = review.report.potential_impact
+  // What the request itself said in clear is masked on its way out, like everything else.
+  const session = { ...round.session, first_query: secrets.text(round.session.first_query) }
   const notifications: Promise<void>[] = []
   if (!review.compliance.passed)
-    notifications.push(notifyComplianceFailed(context, round.session, { round: round.number, summary: review.compliance.summary }))
+    notifications.push(notifyComplianceFailed(context, session, { round: round.number, summary: review.compliance.summary }))
   if (banner.level === 'high' && block_on_high_impact)
-    notifications.push(notifyImpactHigh(context, round.session, { round: round.number, ...banner }))
+    notifications.push(notifyImpactHigh(context, session, { round: round.number, ...banner }))
   await Promise.all(notifications)
 }

@@ -4,6 +4,7 @@ import type { Context } from '../context.ts'
 import { fence } from '../prompts/fence.ts'
 import { prGeneratorLayout } from '../prompts/layouts/pr-generator.ts'
 import type { Turn } from '../sessions/types.ts'
+import { shownRequest } from './shown-request.ts'
 
 const MAX_TITLE = 256
 
@@ -19,7 +20,7 @@ export async function writePullRequestText(
     role: 'small',
     system: prGeneratorLayout(),
     conversation: session.history,
-    query: `Write title and description of the pull request for this session. It began with this request:\n${fence('first request', session.first_query)}`,
+    query: `Write title and description of the pull request for this session. It began with this request:\n${fence('first request', shownRequest(session.first_query, session.history))}`,
     sentinel: pullRequestTool(),
     max_turns: context.config.orchestration.max_tool_agent_executions,
     signal,

@@ -4,6 +4,7 @@ import * as v from 'valibot'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { decideLock, lockDecision, type Review } from '../../pipeline/steps/decide-lock.ts'
 import type { ImpactLevel } from '../../src/plan/impact.ts'
+import { MASK } from '../../src/plan/mask.ts'
 import { generateReport } from '../../src/reports/schemas.ts'
 import { createSteps, type StepWorld } from './support.ts'
 
@@ -69,6 +70,23 @@ describe('decideLock', () => {
     await decideLock(world.kit, review(false, 'high'))
     expect(await isBlocked(world)).toBe(true)
     expect(kinds.toSorted()).toEqual(['iac.compliance.failed', 'iac.impact.high'])
+  })
+
+  it('tells the request without sensitive values', async () => {
+    const { world } = await worldWithNotifications(true)
+    const bodies: unknown[] = []
+    server.use(
+      http.post('http://notify.example.org/v1/notify', async ({ request }) => {
+        bodies.push(await request.json())
+        return HttpResponse.json({ delivery_id: crypto.randomUUID() }, { status: 202 })
+      }),
+    )
+    world.run.round.session.first_query = 'A database with password S3cret-Passw0rd!'
+    world.kit.secrets.add(['S3cret-Passw0rd!'])
+    await decideLock(world.kit, review(false, 'high'))
+    expect(bodies).toHaveLength(2)
+    expect(bodies).toMatchObject([{ context: { request: `A database with password ${MASK}` } }, {}])
+    expect(JSON.stringify(bodies)).not.toContain('S3cret')
   })
 
   it('unlocks a session that passes, an administrator’s lock included', async () => {
