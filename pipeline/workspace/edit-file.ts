@@ -68,13 +68,25 @@ function assertEditable(editor: Editor, path: string): void {
   if (relative.split('/').includes('.terraform')) throw new ToolError(`File '${path}' belongs to the engine and cannot be modified`)
 }
 
-/** A file that git ignores would shape the plan without being part of the change that people review. */
+/** A file that no commit would hold would shape the plan without being part of the change that people review. */
 async function assertCommittable(editor: Editor, path: string): Promise<void> {
-  const output = await editor.git(['check-ignore', '--quiet', '--', `./${relativePath(editor, path)}`], { cwd: editor.root })
+  const name = relativePath(editor, path)
+  const output = await editor.git(['check-ignore', '--quiet', '--', `./${name}`], { cwd: editor.root })
   if (output.code === 0)
     throw new ToolError(
       `File '${path}' is ignored by the repository's git rules and would not be part of the change. Use another name or place.`,
     )
+  if (await isTakenOut(editor, name))
+    throw new ToolError(`Path '${path}' belongs to an entry of the repository that is not accessible. Use another name or place.`)
+}
+
+/** Whether the file, or a directory above it, stands for an entry that was taken out of the work tree. */
+async function isTakenOut(editor: Editor, name: string): Promise<boolean> {
+  const segments = name.split('/')
+  const prefixes = segments.map((_, index) => segments.slice(0, index + 1).join('/'))
+  const args = ['--literal-pathspecs', 'ls-files', '-t', '-z', '--', ...prefixes.map((prefix) => `./${prefix}`)]
+  const output = await editor.git(args, { cwd: editor.root })
+  return output.stdout.split('\0').some((line) => line.startsWith('S ') && prefixes.includes(line.slice(2)))
 }
 
 async function withFile(path: string, target: string, flags: number, use: (handle: FileHandle) => Promise<void>): Promise<void> {

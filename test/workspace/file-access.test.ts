@@ -152,6 +152,17 @@ describe('write', () => {
     await access.write('prod.tfvars', 'x = 1')
   })
 
+  it('refuses what stands for an entry that was taken out of the work tree', async () => {
+    for (const link of ['leak.tf', 'up', 'net/deep']) await symlink('/etc', join(root, link))
+    await git_(['-C', root, 'add', 'leak.tf', 'up', 'net'])
+    await git_(['-C', root, 'update-index', '--skip-worktree', 'leak.tf', 'up', 'net/deep'])
+    for (const link of ['leak.tf', 'up', 'net/deep']) await rm(join(root, link))
+    for (const path of ['leak.tf', 'up/x.tf', 'net/../up/a/b.tf', 'net/deep/x.tf'])
+      await refused(access.write(path, 'x'), 'belongs to an entry of the repository that is not accessible')
+    await access.write('net/other.tf', 'x')
+    await access.write('net/vpc.tf', 'y')
+  })
+
   it('refuses a directory, a file as directory, and too much', async () => {
     await mkdir(join(root, 'dir.tf'))
     await refused(access.write('dir.tf', 'x'), /cannot be modified|regular/)
