@@ -1,4 +1,5 @@
 import type { LlmConfig } from '../../config/types.ts'
+import { PlatformError } from '../errors.ts'
 import type { Fetch } from '../http/outbound.ts'
 import type { Logger } from '../log/logger.ts'
 import { call } from './call.ts'
@@ -38,7 +39,14 @@ export function createLlmClient(config: LlmConfig, deps: { fetch: Fetch; log: Lo
         body: (target) => (through_chat ? searchBody(target, query, settings) : responsesSearchBody(target, query, settings)),
         parse: (answer, target) => (through_chat ? parseCompletion(target.model, answer).text : parseResponsesText(answer)),
         signal: options.signal,
+      }).catch((error: unknown) => {
+        if (!(error instanceof PlatformError) || !NOT_OFFERED.includes(error.status)) throw error
+        // A server of one's own that speaks no more than chat completions; it is not asked again.
+        deployment.quirks.search = null
+        return null
       })
     },
   }
 }
+
+const NOT_OFFERED = [404, 405, 501]

@@ -32,7 +32,6 @@ export function createDeployment(params: Params, config: Pick<LlmConfig, 'creden
   const key = read(params.api_key) ?? first(provider.key_variables, config.credentials)
   if (key === undefined && base.official) throw inferenceError(model, `${provider.key_variables[0]} is not set`, 502, [])
   const quirks: Quirks = { cap: 'max_tokens', unsupported: [], search: null, ...provider.quirks(model_id) }
-  if (quirks.search === 'responses' && !base.official) quirks.search = null
   const client = new OpenAI({
     baseURL: base.url,
     // A server of one's own may ask for no key, the library always does.

@@ -77,6 +77,17 @@ describe('web search', () => {
     expect(await llm.search('x')).toBeNull()
   })
 
+  it("asks a server of one's own once, and not again when it has no search", async () => {
+    const bodies = record('http://models.example.org/v1/responses', () => HttpResponse.json({ detail: 'Not Found' }, { status: 404 }))
+    const llm = clientOf({
+      small_model: 'openai/gpt-4.1',
+      credentials: { ...credentials, OPENAI_BASE_URL: 'http://models.example.org/v1' },
+    })
+    expect(await llm.search('tide tables')).toBeNull()
+    expect(await llm.search('tide tables')).toBeNull()
+    expect(bodies).toMatchObject([{ model: 'gpt-4.1', temperature: 0.5 }])
+  })
+
   it('fails like any model call', async () => {
     const bodies = record('https://api.openai.com/v1/responses', () =>
       HttpResponse.json({ error: { message: 'overloaded' } }, { status: 500 }),
