@@ -5,23 +5,32 @@ const CLAIMS: Record<string, string> = {
   aud: 'audience is not accepted',
   iss: 'issuer is not accepted',
   nbf: 'token is not yet valid',
-  iat: 'claim iat is not valid',
 }
 
-/** Maps what a library threw to a short reason that stays the same across versions. */
+/**
+ * Maps what a library threw to a short reason that stays the same across versions. The cause kept for
+ * the log has no more than code and text: the library's errors carry the claims of the token.
+ */
 export function reasonOf(error: unknown): Unauthorized {
   if (error instanceof Unauthorized) return error
-  return invalidToken(text(error), error)
+  return invalidToken(text(error), bare(error))
 }
 
 function text(error: unknown): string {
   if (error instanceof errors.JWTExpired) return 'token has expired'
-  if (error instanceof errors.JWTClaimValidationFailed)
-    return error.reason === 'missing' ? `claim ${error.claim} is missing` : (CLAIMS[error.claim] ?? `claim ${error.claim} is not valid`)
+  if (error instanceof errors.JWTClaimValidationFailed) {
+    if (error.reason === 'missing') return `claim ${error.claim} is missing`
+    return (error.reason === 'check_failed' && CLAIMS[error.claim]) || `claim ${error.claim} is not valid`
+  }
   if (error instanceof errors.JWSSignatureVerificationFailed) return 'signature does not match'
   if (error instanceof errors.JOSEAlgNotAllowed) return 'algorithm is not allowed'
   if (error instanceof errors.JWKSNoMatchingKey) return 'signing key is unknown'
   if (error instanceof errors.JWSInvalid || error instanceof errors.JWTInvalid) return 'token is malformed'
   if (error instanceof errors.JOSENotSupported) return 'token is not supported'
   return 'the keys of the identity provider could not be read'
+}
+
+function bare(error: unknown): Error {
+  if (!(error instanceof errors.JOSEError)) return error instanceof Error ? error : new Error('unknown')
+  return new Error(`${error.code}: ${error.message}`)
 }

@@ -1,15 +1,17 @@
-import { createRemoteJWKSet, customFetch, decodeProtectedHeader, errors, type JWTPayload, jwtVerify, type RemoteJWKSet } from 'jose'
+import { decodeProtectedHeader, errors, type JWTPayload, type JWTVerifyGetKey, jwtVerify } from 'jose'
 import type { OidcConfig } from '../../config/types.ts'
-import { type Fetch, send } from '../http/outbound.ts'
-import { discoverKeySet } from './discovery.ts'
+import type { Fetch } from '../http/outbound.ts'
+import { keySetReader } from './discovery.ts'
 import { invalidToken } from './errors.ts'
+import { createKeySet } from './key-set.ts'
 import { reasonOf } from './reasons.ts'
 
 /** Asymmetric signatures only: a public key must never serve as a shared secret. */
 export const ALGORITHMS = ['RS256', 'RS384', 'RS512', 'ES256', 'ES384', 'ES512', 'PS256', 'PS384', 'PS512']
-const KEY_SET_AGE_MS = 300_000
-const KEY_SET_COOLDOWN_MS = 10_000
-const KEY_SET_TIMEOUT_MS = 10_000
+/** Servers take about as much in all headers together. */
+const MAX_LENGTH = 16 * 1024
+/** The compact form and nothing else: no blanks, no padding, no second token. */
+const COMPACT = /^[\w-]+\.[\w-]+\.[\w-]*$/
 
 /** Claims of a token that passed every check. */
 export type VerifyToken = (token: string) => Promise<JWTPayload & { iss: string; sub: string }>
@@ -20,15 +22,13 @@ export type VerifyToken = (token: string) => Promise<JWTPayload & { iss: string;
  * Errors: `Unauthorized`, also when the issuer cannot be reached.
  */
 export function createTokenVerifier(oidc: OidcConfig, dependencies: { fetch: Fetch; now: () => Date }): VerifyToken {
-  const keys = lazyKeySet(oidc.issuer_url, dependencies.fetch)
+  const keys = createKeySet(keySetReader(oidc.issuer_url, dependencies.fetch), () => dependencies.now().getTime())
   return async (token) => {
     try {
-      refuseForeignAlgorithm(token)
-      const payload = await verify(token, await keys(), oidc, dependencies.now())
+      refuseUnread(token)
+      const payload = await verify(token, keys, oidc, dependencies.now())
       checkIssuedAt(payload, oidc, dependencies.now())
-      const { iss, sub } = payload
-      if (typeof iss !== 'string' || typeof sub !== 'string' || sub === '') throw invalidToken('claim sub is missing')
-      return { ...payload, iss, sub }
+      return named(payload)
     } catch (error) {
       throw reasonOf(error)
     }
@@ -36,17 +36,19 @@ export function createTokenVerifier(oidc: OidcConfig, dependencies: { fetch: Fet
 }
 
 /** Before any request leaves for the issuer: garbage must not cost it a call. */
-function refuseForeignAlgorithm(token: string): void {
+function refuseUnread(token: string): void {
+  if (token.length > MAX_LENGTH) throw invalidToken('token is too long')
+  if (!COMPACT.test(token)) throw invalidToken('token is malformed')
   let algorithm: unknown
   try {
     algorithm = decodeProtectedHeader(token).alg
-  } catch (error) {
-    throw invalidToken('token is malformed', error)
+  } catch {
+    throw invalidToken('token is malformed')
   }
   if (typeof algorithm !== 'string' || !ALGORITHMS.includes(algorithm)) throw invalidToken('algorithm is not allowed')
 }
 
-async function verify(token: string, keys: RemoteJWKSet, oidc: OidcConfig, now: Date): Promise<JWTPayload> {
+async function verify(token: string, keys: JWTVerifyGetKey, oidc: OidcConfig, now: Date): Promise<JWTPayload> {
   const options = {
     algorithms: ALGORITHMS,
     issuer: [oidc.issuer_url, `${oidc.issuer_url}/`],
@@ -75,26 +77,10 @@ function checkIssuedAt(payload: JWTPayload, oidc: OidcConfig, now: Date): void {
     throw invalidToken('token was issued in the future')
 }
 
-function lazyKeySet(issuer: string, fetcher: Fetch): () => Promise<RemoteJWKSet> {
-  const discover = discoverKeySet(issuer, fetcher)
-  let keys: RemoteJWKSet | null = null
-  return async () => {
-    const url = await discover()
-    keys ??= createRemoteJWKSet(url, {
-      cacheMaxAge: KEY_SET_AGE_MS,
-      cooldownDuration: KEY_SET_COOLDOWN_MS,
-      timeoutDuration: KEY_SET_TIMEOUT_MS,
-      [customFetch]: async (target, { headers, signal }) => {
-        const answer = await send(fetcher, {
-          url: target,
-          headers: Object.fromEntries(headers),
-          timeout_ms: KEY_SET_TIMEOUT_MS,
-          signal,
-          max_bytes: 4 * 1024 * 1024,
-        })
-        return new Response(answer.body, { status: answer.status })
-      },
-    })
-    return keys
-  }
+/** The library sees that both are there, not what they are. */
+function named(payload: JWTPayload): JWTPayload & { iss: string; sub: string } {
+  const { iss, sub } = payload
+  if (typeof iss !== 'string') throw invalidToken('claim iss is not valid')
+  if (typeof sub !== 'string' || sub.trim() === '') throw invalidToken('claim sub is not valid')
+  return { ...payload, iss, sub }
 }
