@@ -1,4 +1,5 @@
 import { z } from '@hono/zod-openapi'
+import type { OperationRole, PanelRole } from '../../src/users/types.ts'
 
 const Detail = z.object({ detail: z.string() }).openapi('Error', { description: 'The envelope of every error but 422.' })
 const Problems = z
@@ -13,28 +14,30 @@ const Problems = z
       }),
     ),
   })
-  .openapi('ValidationError', { description: 'All faults of path, query and body together.' })
+  .openapi('ValidationError', {
+    description: 'All faults of path, query and body together.',
+    example: { detail: [{ type: 'missing', loc: ['body', 'q'], msg: 'Field required', input: { session_id: null } }] },
+  })
 
 const DESCRIPTIONS: Record<number, string> = {
-  400: 'The repository cannot be reached or access was denied; or the body is not UTF-8.',
+  400: 'The body is not UTF-8.',
   401: 'No valid bearer token.',
   403: 'The role is too low, or the caller does not own the session.',
   404: 'Unknown session.',
   413: 'The body is larger than 10 MiB.',
+  409: 'The state of the session does not allow it.',
   422: 'The request did not validate.',
   500: 'Unexpected error; the text is always `Internal Server Error`.',
   502: 'A service behind the platform failed.',
   504: 'A service behind the platform did not answer in time.',
 }
 const EXAMPLES: Record<number, string> = {
-  400: 'Repository is not reachable or access was denied.',
+  400: 'There was an error parsing the body',
   401: 'Not authenticated',
   403: 'Not the session owner',
   404: 'Session 5f0c3b0e-8f57-4a52-9f0b-0d9f3c1f7a11 not found.',
   413: 'Request body is larger than 10485760 bytes (10 MiB).',
   500: 'Internal Server Error',
-  502: 'Repository is not reachable or access was denied.',
-  504: 'PR creation timeout',
 }
 const CHALLENGE = {
   'WWW-Authenticate': { schema: { type: 'string' as const }, description: 'Always begins with `Bearer`.' },
@@ -49,20 +52,80 @@ export const json = <T extends z.ZodType>(schema: T, description: string) => ({
 /** A required JSON body. */
 export const jsonBody = <T extends z.ZodType>(schema: T) => ({ required: true, content: { 'application/json': { schema } } })
 
-/** The error answers of a route, by status. 500 is always among them. */
-export const errors = (...statuses: number[]) =>
-  Object.fromEntries(
-    [...statuses, 500].map((status) => [
-      status,
-      status === 422
-        ? json(Problems, DESCRIPTIONS[422] ?? '')
-        : {
-            description: DESCRIPTIONS[status] ?? '',
-            content: { 'application/json': { schema: Detail, example: { detail: EXAMPLES[status] ?? '' } } },
-            ...(status === 401 ? { headers: CHALLENGE } : {}),
-          },
-    ]),
+/** One error of a route in words of its own, with texts that it answers. */
+export interface Told {
+  status: number
+  description: string
+  examples: string[]
+}
+export const told = (status: number, description: string, ...examples: string[]): Told => ({ status, description, examples })
+
+/** What every route with a body may answer to it. */
+export const BODY_ERRORS = [400, 413, 422]
+export const UNREACHABLE = told(
+  400,
+  'The repository cannot be reached or access was denied; or the body is not UTF-8.',
+  'Repository is not reachable or access was denied.',
+  'There was an error parsing the body',
+)
+
+/** 403 of a route for the owner of a session, behind an operation role. */
+export const OPERATION_OR_OWNER = (role: OperationRole) =>
+  told(
+    403,
+    'The operation role is too low, or the caller does not own the session.',
+    ...(role === 'developer' ? [] : [`Requires operation role '${role}' or higher`]),
+    'Not the session owner',
   )
+/** 403 of a route of the admin panel. */
+export const PANEL = (role: PanelRole) => told(403, 'The panel role is too low.', `Requires admin-panel role '${role}' or higher`)
+
+/** What reaches the caller of a git host that refuses or fails; further refusals keep the status of the host. */
+export const GIT_HOST_ERRORS = [
+  told(
+    400,
+    'The repository is not at the configured git host, or the host refused; or the body is not UTF-8.',
+    "Malformed repository URL 'git.example.com/acme/infrastructure'",
+    'There was an error parsing the body',
+  ),
+  told(
+    502,
+    'The git host is not reachable, does not take the credentials, or there are none.',
+    'The git provider is not reachable.',
+    'Git credentials are not configured; pull requests need the account and token of the git provider.',
+  ),
+]
+
+/** 502 and 504 of a route that asks a sidecar. */
+export const sidecarErrors = (name: string, seconds: number) => [
+  told(
+    502,
+    'The service behind the route cannot be reached, or its answer is off contract.',
+    `${name} service unreachable: the connection failed`,
+    `${name} service returned an unexpected response: HTTP 500`,
+  ),
+  told(504, 'The service behind the route did not answer in time.', `${name} service timed out: no answer within ${seconds} s`),
+]
+
+/**
+ * The error answers of a route, by status; a later entry replaces an earlier one. 500 is always
+ * among them.
+ */
+export const errors = (...entries: (number | Told)[]) =>
+  Object.fromEntries([...entries, 500].map((entry) => (typeof entry === 'number' ? [entry, general(entry)] : [entry.status, text(entry)])))
+
+const general = (status: number) =>
+  status === 422
+    ? json(Problems, DESCRIPTIONS[422] ?? '')
+    : text(told(status, DESCRIPTIONS[status] ?? '', ...(EXAMPLES[status] ? [EXAMPLES[status]] : [])))
+
+const text = ({ status, description, examples }: Told) => ({
+  description,
+  content: { 'application/json': { schema: Detail, examples: named(examples) } },
+  ...(status === 401 ? { headers: CHALLENGE } : {}),
+})
+
+const named = (examples: string[]) => Object.fromEntries(examples.map((detail) => [detail, { value: { detail } }]))
 
 /** The security requirement of every route but the public one. */
 export const signedIn = [{ bearer: [] }]

@@ -24,7 +24,9 @@ export function describe(endpoints: readonly Endpoint[], version: string): strin
       { name: 'Identity', description: 'Signing in, and who the caller is.' },
       { name: 'Rounds', description: 'Starting work and following it.' },
       { name: 'Sessions', description: 'What was asked and what came of it.' },
-      { name: 'Repository', description: 'Pull requests, and a look into a repository before the first request.' },
+      { name: 'Repository', description: 'Pull requests, and what is known of a repository before the first request.' },
+      { name: 'Administration', description: 'The admin panel: all sessions, the lock, users and their roles.' },
+      { name: 'Notifications', description: 'Messages of users to those who run the platform.' },
     ],
   })
   return JSON.stringify(document)

@@ -1,6 +1,6 @@
 import { z } from '@hono/zod-openapi'
 import { CLOUDS } from '../../src/sessions/types.ts'
-import { optional, repositoryPath, repositoryUri, text, uuid, withRule } from '../validation/fields.ts'
+import { boolean, optional, repositoryPath, repositoryUri, text, uuid, withRule } from '../validation/fields.ts'
 
 /** Keys of a request to run a round; unknown ones are ignored, null says absent. */
 export const iacFields = {
@@ -37,12 +37,52 @@ export function iacRule(body: IacKeys): string | null {
   return null
 }
 
-export const GenerateRequest = withRule(z.object(iacFields), iacRule).openapi('GenerateRequest', {
-  example: {
-    q: 'Add a private bucket for build logs.',
-    repo_uri: 'https://github.com/acme/infrastructure.git',
-    scope_id: 'acme-production',
-    engine_providers: 'aws',
-    iac_path: 'live/network',
-  },
-})
+const EXAMPLE = {
+  q: 'Add a private bucket for build logs.',
+  repo_uri: 'https://github.com/acme/infrastructure.git',
+  scope_id: 'acme-production',
+  engine_providers: 'aws',
+  iac_path: 'live/network',
+}
+
+export const GenerateRequest = withRule(z.object(iacFields), iacRule).openapi('GenerateRequest', { example: EXAMPLE })
+
+const partialFields = {
+  ...iacFields,
+  is_partial: optional(boolean())
+    .transform((value) => value ?? false)
+    .openapi({ type: 'boolean', default: false, description: 'Only what `q` names, instead of the whole root.' }),
+}
+const isBlank = (value: string) => value.trim() === ''
+
+/** A rule about blank text tells its text also where the text is empty, which breaks the rule of its length as well. */
+const withBlankRule = <T extends z.ZodType>(schema: T, rule: (value: z.output<T>) => string | null) =>
+  schema.superRefine((value, ctx) => {
+    if (ctx.issues.length === 0) return
+    const message = rule(value)
+    if (message) ctx.addIssue({ code: 'custom', message })
+  })
+
+interface PartialKeys extends IacKeys {
+  q: string
+  is_partial: boolean
+}
+
+const driftRule = ({ is_partial, q }: PartialKeys) => (is_partial && isBlank(q) ? 'Partial drift detection requires a non-empty q' : null)
+
+export const DriftRequest = withRule(
+  withBlankRule(z.object(partialFields), (body) => (body.q === '' ? driftRule(body) : null)),
+  (body) => iacRule(body) ?? driftRule(body),
+).openapi('DriftRequest', { example: { ...EXAMPLE, q: 'Check the log buckets.', is_partial: true } })
+
+function importRule({ is_partial, q, repo_uri, scope_id }: PartialKeys): string | null {
+  if (is_partial && isBlank(q)) return 'Partial import requires a non-empty `q`.'
+  if (repo_uri !== undefined && scope_id !== undefined && isBlank(scope_id))
+    return 'The `scope_id` must be provided when `repo_uri` is set.'
+  return null
+}
+
+export const ImportRequest = withRule(
+  withBlankRule(z.object(partialFields), (body) => (body.q === '' || body.scope_id === '' ? importRule(body) : null)),
+  (body) => iacRule(body) ?? importRule(body),
+).openapi('ImportRequest', { example: { ...EXAMPLE, q: 'Import all the infrastructure', is_partial: false } })

@@ -1,5 +1,6 @@
 import { z } from '@hono/zod-openapi'
 import { CLOUDS, OPERATIONS, REPORT_TYPES, STATUSES } from '../../src/sessions/types.ts'
+import { uuid } from '../validation/fields.ts'
 
 const timestamp = () => z.string().openapi({ format: 'date-time', example: '2026-01-31T23:59:59.000000Z' })
 const status = () => z.enum(STATUSES)
@@ -7,6 +8,11 @@ const status = () => z.enum(STATUSES)
 export const SessionId = z
   .object({ session_id: z.string().openapi({ format: 'uuid', example: '5f0c3b0e-8f57-4a52-9f0b-0d9f3c1f7a11' }) })
   .openapi('SessionId')
+
+/** Body of the routes that act on a session as a whole. */
+export const SessionReference = z
+  .object({ session_id: uuid() })
+  .openapi('SessionReference', { example: { session_id: '5f0c3b0e-8f57-4a52-9f0b-0d9f3c1f7a11' } })
 
 export const SessionSummary = z
   .object({

@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi'
-import { OPERATION_ROLES, PANEL_ROLES } from '../../src/users/types.ts'
+import { OPERATION_ROLES, PANEL_ROLES, type User as UserRow } from '../../src/users/types.ts'
 
 export const User = z
   .object({
@@ -12,3 +12,41 @@ export const User = z
   .openapi('User', {
     example: { id: 7, email: 'ada@example.org', display_name: 'Ada', operation_role: 'developer', panel_role: null },
   })
+
+export const AdminUser = User.extend({
+  issuer: z.string(),
+  subject: z.string(),
+  created_at: z.string().openapi({ format: 'date-time' }),
+}).openapi('AdminUser', {
+  example: {
+    id: 7,
+    email: 'ada@example.org',
+    display_name: 'Ada',
+    operation_role: 'devops',
+    panel_role: 'editor',
+    issuer: 'https://login.example.org',
+    subject: '248289761001',
+    created_at: '2026-01-31T23:59:59.000000Z',
+  },
+})
+
+export const UserPage = z
+  .object({
+    items: z.array(AdminUser),
+    total: z.number().int(),
+    page: z.number().int(),
+    page_size: z.number().int(),
+    total_pages: z.number().int().openapi({ description: '0 when nothing matches.' }),
+  })
+  .openapi('UserPage')
+
+export const toAdminUser = (row: UserRow): z.input<typeof AdminUser> => ({
+  id: row.id,
+  email: row.email,
+  display_name: row.display_name,
+  operation_role: row.operation_role,
+  panel_role: row.panel_role,
+  issuer: row.issuer,
+  subject: row.subject,
+  created_at: row.created_at,
+})

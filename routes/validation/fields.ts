@@ -54,6 +54,22 @@ export const optional = <T extends z.ZodType>(schema: T) => schema.nullish().tra
 
 const MAX_INTEGER = 2_147_483_647
 
+/** An integer of the path that the database can hold. */
+export const pathInteger = () =>
+  z
+    .string()
+    .transform((value, ctx) => {
+      if (!/^\s*[+-]?\d+\s*$/.test(value))
+        return fail(ctx, 'int_parsing', 'Input should be a valid integer, unable to parse string as an integer')
+      const number = Number(value)
+      if (number < -MAX_INTEGER)
+        return fail(ctx, 'greater_than_equal', `Input should be greater than or equal to ${-MAX_INTEGER}`, { ge: -MAX_INTEGER })
+      if (number > MAX_INTEGER)
+        return fail(ctx, 'less_than_equal', `Input should be less than or equal to ${MAX_INTEGER}`, { le: MAX_INTEGER })
+      return number
+    })
+    .openapi({ type: 'integer' })
+
 /** An integer of the query string. */
 export const queryInteger = (options: { fallback: number; min: number; max?: number; description: string }) =>
   z
@@ -92,6 +108,21 @@ const WORDS: Record<string, boolean> = {
   off: false,
   0: false,
 }
+
+/** Text without a line break of any kind. */
+export const line = (limits: { min: number; max: number }) =>
+  text(limits).superRefine((value, ctx) => {
+    if (/[\n\r\v\f\u0085\u2028\u2029]/.test(value)) ctx.addIssue({ code: 'custom', message: 'the text must be a single line.' })
+  })
+
+/** An absolute `http://` or `https://` address; the host may be a bare name. */
+export const webAddress = (max: number) =>
+  text({ min: 1, max })
+    .superRefine((value, ctx) => {
+      if (!/^https?:\/\/[^\s/\\?#]/i.test(value) || /[\s\p{Cc}\\]/u.test(value) || !URL.canParse(value))
+        ctx.addIssue({ code: 'custom', message: 'the address must be an absolute http or https URL.' })
+    })
+    .openapi({ type: 'string', format: 'uri', minLength: 1, maxLength: max })
 
 /** A boolean in any of its usual spellings: true, "true", "yes", "on", 1. */
 export const boolean = () =>

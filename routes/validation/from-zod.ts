@@ -23,7 +23,7 @@ export function problemsOf(source: Source, raw: unknown, issues: readonly Issue[
         entry(source, raw, [...issue.path, key], { type: 'extra_forbidden', msg: 'Extra inputs are not permitted' }),
       )
     const value = valueAt(raw, issue.path)
-    return entry(source, raw, issue.path, value === undefined ? MISSING : tell(issue))
+    return entry(source, raw, issue.path, value === undefined ? MISSING : tell(issue, value))
   })
 }
 
@@ -37,7 +37,7 @@ function entry(source: Source, raw: unknown, path: readonly PropertyKey[], told:
   return { type: told.type, loc, msg: told.msg, input, ...(told.ctx ? { ctx: told.ctx } : {}) }
 }
 
-function tell(issue: Issue): Told {
+function tell(issue: Issue, value: unknown): Told {
   switch (issue.code) {
     case 'invalid_type':
       return wrongType(issue.expected)
@@ -46,7 +46,7 @@ function tell(issue: Issue): Told {
     case 'too_small':
       return tooSmall(issue.origin, Number(issue.minimum))
     case 'too_big':
-      return tooBig(issue.origin, Number(issue.maximum))
+      return issue.origin === 'array' ? tooMany(Number(issue.maximum), value) : tooBig(issue.origin, Number(issue.maximum))
     case 'custom': {
       const params = issue.params as CustomParams | undefined
       if (params) return { type: params.type, msg: issue.message, ctx: params.ctx }
@@ -90,6 +90,12 @@ function tooBig(origin: string, maximum: number): Told {
   return origin === 'string'
     ? { type: 'string_too_long', msg: `String should have at most ${characters(maximum)}`, ctx: { max_length: maximum } }
     : { type: 'less_than_equal', msg: `Input should be less than or equal to ${maximum}`, ctx: { le: maximum } }
+}
+
+function tooMany(max_length: number, value: unknown): Told {
+  const actual_length = Array.isArray(value) ? value.length : 0
+  const msg = `List should have at most ${max_length} items after validation, not ${actual_length}`
+  return { type: 'too_long', msg, ctx: { field_type: 'List', max_length, actual_length } }
 }
 
 function valueAt(root: unknown, path: readonly PropertyKey[]): unknown {

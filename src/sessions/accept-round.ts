@@ -2,6 +2,7 @@ import { sessionAggregateKey } from '../cache/keys.ts'
 import type { Context } from '../context.ts'
 import { storable } from '../db/text.ts'
 import type { Transaction } from '../db/types.ts'
+import { conflict } from '../errors.ts'
 import { notifyStatus } from './status-channel.ts'
 import type { Mode } from './types.ts'
 
@@ -15,6 +16,7 @@ export interface NextRound {
 /**
  * Opens the next round of an existing session when it is idle and not finished, with status
  * `started` and the queue's message, all or nothing. Otherwise nothing changes and the log says why.
+ * Errors: 409 for an apply on a locked session, whatever else its state is.
  */
 export async function acceptRound(context: Pick<Context, 'sql' | 'queue' | 'cache' | 'log'>, input: NextRound): Promise<void> {
   const accepted = await context.sql.begin(async (tx) => {
@@ -25,7 +27,7 @@ export async function acceptRound(context: Pick<Context, 'sql' | 'queue' | 'cach
     return true
   })
   if (accepted) await context.cache.delete(sessionAggregateKey(input.session_uuid))
-  else await logRefusal(context, input.session_uuid)
+  else await refuse(context, input)
 }
 
 /** The mark is taken and the round is numbered by one statement, so that of many requests one wins. */
@@ -36,6 +38,7 @@ async function openRound(tx: Transaction, input: NextRound): Promise<number | nu
       SET in_flight = true, round_count = round_count + 1,
           last_status = 'started', last_message = NULL, last_status_at = clock_timestamp()
       WHERE uuid = ${input.session_uuid} AND NOT in_flight AND last_status <> 'failed'
+        AND NOT (is_blocked AND ${input.mode === 'apply'})
       RETURNING id, round_count
     ), round AS (
       INSERT INTO rounds (session_id, number, query, mode, is_partial)
@@ -47,8 +50,10 @@ async function openRound(tx: Transaction, input: NextRound): Promise<number | nu
   return round?.id ?? null
 }
 
-async function logRefusal(context: Pick<Context, 'sql' | 'log'>, uuid: string): Promise<void> {
-  const [session] = await context.sql<{ in_flight: boolean }[]>`SELECT in_flight FROM sessions WHERE uuid = ${uuid}`
+async function refuse(context: Pick<Context, 'sql' | 'log'>, { session_uuid: uuid, mode }: NextRound): Promise<void> {
+  const [session] = await context.sql<{ in_flight: boolean; is_blocked: boolean }[]>`
+    SELECT in_flight, is_blocked FROM sessions WHERE uuid = ${uuid}`
+  if (mode === 'apply' && session?.is_blocked) throw conflict(`Session ${uuid} is blocked; apply is not allowed.`)
   const text = session?.in_flight
     ? `Session ${uuid} already has an operation in flight.`
     : `Session ${uuid} is finished and cannot be resumed.`

@@ -2,12 +2,15 @@ import * as v from 'valibot'
 import type { ServiceConfig } from '../../config/types.ts'
 import { badGateway } from '../errors.ts'
 import { type Fetch, send } from '../http/outbound.ts'
+import { contractText } from './ask.ts'
+
+export const SEVERITIES = ['info', 'warning', 'error', 'critical'] as const
 
 /** Body of `POST /v1/notify`; absent and empty optional fields are left out of the JSON. */
 export interface Notification {
   /** Dotted lower case, 1-128 characters. */
   kind: string
-  severity: 'info' | 'warning' | 'error' | 'critical'
+  severity: (typeof SEVERITIES)[number]
   /** One line of 1-256 characters. */
   subject: string
   /** 1-16384 characters, Markdown permitted. */
@@ -17,7 +20,7 @@ export interface Notification {
   context?: Record<string, unknown>
 }
 
-const AcceptedSchema = v.object({ delivery_id: v.pipe(v.string(), v.minLength(1)) })
+const AcceptedSchema = v.object({ delivery_id: contractText(1, 256) })
 const refused = (cause: unknown) => badGateway('Notification was not delivered.', cause)
 
 /**

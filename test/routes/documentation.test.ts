@@ -9,14 +9,26 @@ beforeAll(async () => {
 afterAll(() => core.close())
 
 const ROUTES = [
+  'get /v1/admin/sessions',
+  'get /v1/admin/sessions/list',
+  'get /v1/admin/users',
   'get /v1/auth/config',
   'get /v1/events/subscribe/{session_id}',
   'get /v1/sessions',
   'get /v1/sessions/list',
   'get /v1/users/me',
+  'patch /v1/admin/sessions/{session_id}/toggle_lock',
+  'post /v1/auth/authorize',
+  'post /v1/iac/apply',
+  'post /v1/iac/drift',
   'post /v1/iac/generate',
+  'post /v1/iac/import',
+  'post /v1/mapping/resolve',
+  'post /v1/notifications',
   'post /v1/repository/parse',
+  'put /v1/admin/users/{user_id}/roles',
   'put /v1/repository/pr',
+  'put /v1/repository/pr/merge',
 ]
 
 interface Operation {
@@ -67,7 +79,7 @@ describe('openapi.json', () => {
   it('tells the truth about 404, 405 and 401: what it lists exists and asks for a token', async () => {
     for (const [name] of await operations()) {
       const [method, path] = name.split(' ') as [string, string]
-      const answer = await core.call(method.toUpperCase(), `/api${path.replace('{session_id}', crypto.randomUUID())}`)
+      const answer = await core.call(method.toUpperCase(), `/api${path.replace('{session_id}', crypto.randomUUID()).replace('{user_id}', '1')}`)
       expect(answer.status, name).toBe(name === 'get /v1/auth/config' ? 200 : 401)
     }
   })

@@ -1,7 +1,7 @@
 import { createRoute, type z } from '@hono/zod-openapi'
 import { endpoint } from '../../endpoint.ts'
 import { requireOperation } from '../../middleware/gates.ts'
-import { errors, json, jsonBody, signedIn } from '../../openapi/answers.ts'
+import { BODY_ERRORS, errors, json, jsonBody, OPERATION_OR_OWNER, signedIn, UNREACHABLE } from '../../openapi/answers.ts'
 import { GenerateRequest } from '../../schemas/iac-request.ts'
 import { SessionId } from '../../schemas/session.ts'
 import { schedule } from './schedule.ts'
@@ -15,10 +15,14 @@ export const postGenerate = endpoint({
     description:
       'Opens a session on a repository (`repo_uri`, `scope_id`, `engine_providers`) or continues one (`session_id`). ' +
       'Answers as soon as the round is queued; its progress is on the event stream. ' +
-      'On a session that runs, or whose last round failed, the answer is the same and nothing happens.',
+      'On a session that runs, or whose last round failed, the answer is the same and nothing happens. ' +
+      'For operation role developer or higher; a continued session must be your own.',
     security: signedIn,
     request: { body: jsonBody(GenerateRequest) },
-    responses: { 202: json(SessionId, 'The round is queued.'), ...errors(400, 401, 403, 404, 413, 422) },
+    responses: {
+      202: json(SessionId, 'The round is queued.'),
+      ...errors(...BODY_ERRORS, UNREACHABLE, 401, OPERATION_OR_OWNER('developer'), 404),
+    },
   }),
   gates: [requireOperation('developer')],
   handle: async (c, { body }) => {

@@ -2,7 +2,7 @@ import { createRoute, z } from '@hono/zod-openapi'
 import { parseRoots } from '../../../src/repository/parse-roots.ts'
 import { endpoint } from '../../endpoint.ts'
 import { requireOperation } from '../../middleware/gates.ts'
-import { errors, json, jsonBody, signedIn } from '../../openapi/answers.ts'
+import { BODY_ERRORS, errors, json, jsonBody, signedIn, told, UNREACHABLE } from '../../openapi/answers.ts'
 import { repositoryUri } from '../../validation/fields.ts'
 
 const ParseRequest = z
@@ -21,7 +21,16 @@ export const postParse = endpoint({
     description: 'The directories of the default branch that look like roots of the engine. Answers within 50 seconds.',
     security: signedIn,
     request: { body: jsonBody(ParseRequest) },
-    responses: { 200: json(Roots, 'The roots.'), ...errors(400, 401, 403, 413, 422, 502) },
+    responses: {
+      200: json(Roots, 'The roots.'),
+      ...errors(
+        ...BODY_ERRORS,
+        UNREACHABLE,
+        401,
+        told(403, 'The operation role is too low.', "Requires operation role 'developer' or higher"),
+        told(502, 'The clone took too long or could not be read.', 'Repository is not reachable or access was denied.'),
+      ),
+    },
   }),
   gates: [requireOperation('developer')],
   handle: async (c, { body }) => {

@@ -3,10 +3,8 @@ import { createPullRequest } from '../../../src/pull-requests/create.ts'
 import { ownSession } from '../../access.ts'
 import { endpoint } from '../../endpoint.ts'
 import { requireOperation } from '../../middleware/gates.ts'
-import { errors, json, jsonBody, signedIn } from '../../openapi/answers.ts'
-import { uuid } from '../../validation/fields.ts'
-
-export const SessionReference = z.object({ session_id: uuid() }).openapi('SessionReference')
+import { BODY_ERRORS, errors, GIT_HOST_ERRORS, json, jsonBody, OPERATION_OR_OWNER, signedIn, told } from '../../openapi/answers.ts'
+import { SessionReference } from '../../schemas/session.ts'
 
 const PullRequest = z
   .object({
@@ -27,7 +25,14 @@ export const putPullRequest = endpoint({
     request: { body: jsonBody(SessionReference) },
     responses: {
       201: json(PullRequest, 'The pull request is open.'),
-      ...errors(400, 401, 403, 404, 413, 422, 502, 504),
+      ...errors(
+        ...BODY_ERRORS,
+        ...GIT_HOST_ERRORS,
+        401,
+        OPERATION_OR_OWNER('developer'),
+        404,
+        told(504, 'The git host did not answer in time.', 'PR creation timeout'),
+      ),
     },
   }),
   gates: [requireOperation('developer')],

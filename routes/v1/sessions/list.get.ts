@@ -8,10 +8,14 @@ import { toPage } from '../../page.ts'
 import { SessionPage } from '../../schemas/session.ts'
 import { blankIsAbsent, queryInteger, text } from '../../validation/fields.ts'
 
-/** Shared with the admin list, which adds `user_email`. */
-export const listQuery = {
+export const pageQuery = {
   page: queryInteger({ fallback: 1, min: 1, description: 'Counted from 1; beyond the end `items` is empty.' }),
   page_size: queryInteger({ fallback: 20, min: 1, max: 100, description: 'Items of a page.' }),
+}
+
+/** Shared with the admin list, which adds `user_email`. */
+export const listQuery = {
+  ...pageQuery,
   operation: blankIsAbsent(z.enum(OPERATIONS)).openapi({
     type: 'string',
     enum: [...OPERATIONS],

@@ -1,0 +1,28 @@
+import { createRoute, type z } from '@hono/zod-openapi'
+import { sessionNotFound } from '../../../../src/errors.ts'
+import { loadAggregate } from '../../../../src/sessions/load-aggregate.ts'
+import { endpoint } from '../../../endpoint.ts'
+import { requirePanel } from '../../../middleware/gates.ts'
+import { errors, json, PANEL, signedIn } from '../../../openapi/answers.ts'
+import { SessionAggregate } from '../../../schemas/session.ts'
+import { DetailQuery } from '../../sessions/detail.get.ts'
+
+export const getAdminSession = endpoint({
+  route: createRoute({
+    method: 'get',
+    path: '/v1/admin/sessions',
+    tags: ['Administration'],
+    summary: 'One session of anybody',
+    description: 'The session with its rounds and artifacts. For panel role viewer or higher, whoever owns it.',
+    security: signedIn,
+    request: { query: DetailQuery },
+    responses: { 200: json(SessionAggregate, 'The session.'), ...errors(401, PANEL('viewer'), 404, 422) },
+  }),
+  gates: [requirePanel('viewer')],
+  handle: async (c, { query }) => {
+    const aggregate = await loadAggregate(c.var.platform, query.id, { include_history: query.include_history })
+    if (!aggregate) throw sessionNotFound(query.id)
+    const answer: z.input<typeof SessionAggregate> = aggregate
+    return c.json(answer)
+  },
+})

@@ -1,0 +1,36 @@
+import { createRoute, z } from '@hono/zod-openapi'
+import { listSessions } from '../../../../src/sessions/list-sessions.ts'
+import { endpoint } from '../../../endpoint.ts'
+import { requirePanel } from '../../../middleware/gates.ts'
+import { errors, json, PANEL, signedIn } from '../../../openapi/answers.ts'
+import { toPage } from '../../../page.ts'
+import { SessionPage } from '../../../schemas/session.ts'
+import { blankIsAbsent, text } from '../../../validation/fields.ts'
+import { listQuery } from '../../sessions/list.get.ts'
+
+const AdminListQuery = z.object({
+  ...listQuery,
+  user_email: blankIsAbsent(text({ max: 254 })).openapi({
+    type: 'string',
+    maxLength: 254,
+    description: "Part of the owner's e-mail.",
+  }),
+})
+
+export const getAdminSessionList = endpoint({
+  route: createRoute({
+    method: 'get',
+    path: '/v1/admin/sessions/list',
+    tags: ['Administration'],
+    summary: 'All sessions',
+    description: 'The sessions of all users, newest first. For panel role viewer or higher.',
+    security: signedIn,
+    request: { query: AdminListQuery },
+    responses: { 200: json(SessionPage, 'One page.'), ...errors(401, PANEL('viewer'), 422) },
+  }),
+  gates: [requirePanel('viewer')],
+  handle: async (c, { query }) => {
+    const answer: z.input<typeof SessionPage> = toPage(await listSessions(c.var.platform.sql, query), query)
+    return c.json(answer)
+  },
+})

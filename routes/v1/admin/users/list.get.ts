@@ -1,0 +1,37 @@
+import { createRoute, z } from '@hono/zod-openapi'
+import { listUsers } from '../../../../src/users/list-users.ts'
+import { endpoint } from '../../../endpoint.ts'
+import { requirePanel } from '../../../middleware/gates.ts'
+import { errors, json, PANEL, signedIn } from '../../../openapi/answers.ts'
+import { toPage } from '../../../page.ts'
+import { toAdminUser, UserPage } from '../../../schemas/user.ts'
+import { blankIsAbsent, text } from '../../../validation/fields.ts'
+import { pageQuery } from '../../sessions/list.get.ts'
+
+const UserListQuery = z.object({
+  ...pageQuery,
+  search: blankIsAbsent(text({ max: 254 })).openapi({
+    type: 'string',
+    maxLength: 254,
+    description: 'Part of the e-mail or of the display name.',
+  }),
+})
+
+export const getAdminUserList = endpoint({
+  route: createRoute({
+    method: 'get',
+    path: '/v1/admin/users',
+    tags: ['Administration'],
+    summary: 'Users',
+    description: 'Everybody who ever signed in, oldest first. For panel role admin.',
+    security: signedIn,
+    request: { query: UserListQuery },
+    responses: { 200: json(UserPage, 'One page.'), ...errors(401, PANEL('admin'), 422) },
+  }),
+  gates: [requirePanel('admin')],
+  handle: async (c, { query }) => {
+    const { items, total } = await listUsers(c.var.platform.sql, query)
+    const answer: z.input<typeof UserPage> = toPage({ items: items.map(toAdminUser), total }, query)
+    return c.json(answer)
+  },
+})

@@ -1,0 +1,53 @@
+import { createRoute, z } from '@hono/zod-openapi'
+import { assignRoles } from '../../../../src/users/assign-roles.ts'
+import { OPERATION_ROLES, PANEL_ROLES } from '../../../../src/users/types.ts'
+import { endpoint } from '../../../endpoint.ts'
+import { requirePanel } from '../../../middleware/gates.ts'
+import { BODY_ERRORS, errors, json, jsonBody, PANEL, signedIn, told } from '../../../openapi/answers.ts'
+import { AdminUser, toAdminUser } from '../../../schemas/user.ts'
+import { pathInteger } from '../../../validation/fields.ts'
+
+const RolesRequest = z
+  .object({
+    operation_role: z.enum(OPERATION_ROLES),
+    panel_role: z
+      .enum(PANEL_ROLES)
+      .nullish()
+      .transform((role) => role ?? null)
+      .openapi({ description: 'Left out or null: no access to the admin panel.' }),
+  })
+  .openapi('RolesRequest', { example: { operation_role: 'devops', panel_role: 'editor' } })
+
+export const putRoles = endpoint({
+  route: createRoute({
+    method: 'put',
+    path: '/v1/admin/users/{user_id}/roles',
+    tags: ['Administration'],
+    summary: 'Assign roles',
+    description:
+      'Sets both roles at once; a panel role that is left out is taken away. In force from the next request of that user. ' +
+      'For panel role admin, who cannot take it from themselves.',
+    security: signedIn,
+    request: {
+      params: z.object({ user_id: pathInteger().openapi({ description: 'Key of the user row.', example: '7' }) }),
+      body: jsonBody(RolesRequest),
+    },
+    responses: {
+      200: json(AdminUser, 'The user with the new roles.'),
+      ...errors(
+        ...BODY_ERRORS,
+        401,
+        PANEL('admin'),
+        told(404, 'Unknown user.', 'User 7 not found.'),
+        told(409, 'Admins would lose the panel role admin by their own hand.', 'A panel admin cannot remove their own admin role'),
+      ),
+    },
+  }),
+  gates: [requirePanel('admin')],
+  handle: async (c, { params, body }) => {
+    const user = await assignRoles(c.var.platform.sql, c.var.user.id, params.user_id, body)
+    c.var.log.info('roles assigned', { to_user_id: user.id, operation_role: user.operation_role, panel_role: user.panel_role })
+    const answer: z.input<typeof AdminUser> = toAdminUser(user)
+    return c.json(answer)
+  },
+})

@@ -1,0 +1,39 @@
+import { createRoute, type z } from '@hono/zod-openapi'
+import { acceptRound } from '../../../src/sessions/accept-round.ts'
+import { ownSession } from '../../access.ts'
+import { endpoint } from '../../endpoint.ts'
+import { requireOperation } from '../../middleware/gates.ts'
+import { BODY_ERRORS, errors, json, jsonBody, OPERATION_OR_OWNER, signedIn, told } from '../../openapi/answers.ts'
+import { SessionId, SessionReference } from '../../schemas/session.ts'
+
+export const postApply = endpoint({
+  route: createRoute({
+    method: 'post',
+    path: '/v1/iac/apply',
+    tags: ['Rounds'],
+    summary: 'Apply the pinned plan',
+    description:
+      'Applies the plan of the last successful generate round as it was validated; nothing is planned again. ' +
+      'For operation role developer or higher and the owner of the session. ' +
+      'On a session that runs, or whose last round failed, the answer is the same and nothing happens.',
+    security: signedIn,
+    request: { body: jsonBody(SessionReference) },
+    responses: {
+      202: json(SessionId, 'The round is queued.'),
+      ...errors(
+        ...BODY_ERRORS,
+        401,
+        OPERATION_OR_OWNER('developer'),
+        404,
+        told(409, 'The session is locked.', 'Session 5f0c3b0e-8f57-4a52-9f0b-0d9f3c1f7a11 is blocked; apply is not allowed.'),
+      ),
+    },
+  }),
+  gates: [requireOperation('developer')],
+  handle: async (c, { body }) => {
+    const { uuid } = await ownSession(c, body.session_id)
+    await acceptRound(c.var.platform, { session_uuid: uuid, mode: 'apply', query: 'Engine apply.', is_partial: false })
+    const answer: z.input<typeof SessionId> = { session_id: uuid }
+    return c.json(answer, 202)
+  },
+})

@@ -1,0 +1,31 @@
+import { createRoute, type z } from '@hono/zod-openapi'
+import { endpoint } from '../../endpoint.ts'
+import { requireOperation } from '../../middleware/gates.ts'
+import { BODY_ERRORS, errors, json, jsonBody, OPERATION_OR_OWNER, signedIn, UNREACHABLE } from '../../openapi/answers.ts'
+import { ImportRequest } from '../../schemas/iac-request.ts'
+import { SessionId } from '../../schemas/session.ts'
+import { schedule } from './schedule.ts'
+
+export const postImport = endpoint({
+  route: createRoute({
+    method: 'post',
+    path: '/v1/iac/import',
+    tags: ['Rounds'],
+    summary: 'Import existing resources',
+    description:
+      'Takes resources of the scope into code and state: all of them, or with `is_partial` what `q` names. ' +
+      'A full import needs a text too, which then selects nothing. Opens a session or continues one, like generate. ' +
+      'For operation role developer or higher; a continued session must be your own.',
+    security: signedIn,
+    request: { body: jsonBody(ImportRequest) },
+    responses: {
+      202: json(SessionId, 'The round is queued.'),
+      ...errors(...BODY_ERRORS, UNREACHABLE, 401, OPERATION_OR_OWNER('developer'), 404),
+    },
+  }),
+  gates: [requireOperation('developer')],
+  handle: async (c, { body }) => {
+    const answer: z.input<typeof SessionId> = { session_id: await schedule(c, { ...body, mode: 'import' }) }
+    return c.json(answer, 202)
+  },
+})

@@ -1,0 +1,51 @@
+import { createRoute, z } from '@hono/zod-openapi'
+import { resolveRepository } from '../../../src/mapping/resolve-repository.ts'
+import { CLOUDS } from '../../../src/sessions/types.ts'
+import { endpoint } from '../../endpoint.ts'
+import { requireUser } from '../../middleware/gates.ts'
+import { BODY_ERRORS, errors, json, jsonBody, sidecarErrors, signedIn } from '../../openapi/answers.ts'
+import { optional, text } from '../../validation/fields.ts'
+
+const MappingRequest = z
+  .strictObject({
+    identifier: text({ min: 1, max: 1024 }).openapi({ description: 'A repository, in the words of the catalogue.' }),
+    engine_provider: optional(z.enum(CLOUDS)).openapi({ description: 'The cloud, where it is known already.' }),
+  })
+  .openapi('MappingRequest', { example: { identifier: 'acme/infrastructure', engine_provider: 'aws' } })
+const MappingAnswer = z
+  .object({
+    repo_url: z.string(),
+    identifier: z.string().openapi({ description: 'As it was asked for.' }),
+    engine_provider: z.enum(CLOUDS).nullable().openapi({ description: 'null: unknown.' }),
+    scope_id: z.string().nullable().openapi({ description: 'null: unknown.' }),
+  })
+  .openapi('MappingAnswer', {
+    example: {
+      repo_url: 'https://github.com/acme/infrastructure.git',
+      identifier: 'acme/infrastructure',
+      engine_provider: 'aws',
+      scope_id: 'acme-production',
+    },
+  })
+
+export const postResolve = endpoint({
+  route: createRoute({
+    method: 'post',
+    path: '/v1/mapping/resolve',
+    tags: ['Repository'],
+    summary: 'Find a repository',
+    description:
+      'Asks the mapping service, 10 seconds at most, for the repository behind an identifier, its cloud and its scope. ' +
+      'While the service is disabled the identifier stands for itself. Keys that are not listed are refused. For every signed-in user.',
+    security: signedIn,
+    request: { body: jsonBody(MappingRequest) },
+    responses: { 200: json(MappingAnswer, 'What is known.'), ...errors(...BODY_ERRORS, 401, ...sidecarErrors('mapping', 10)) },
+  }),
+  gates: [requireUser],
+  handle: async (c, { body }) => {
+    const { identifier, engine_provider } = body
+    const question = engine_provider === undefined ? { identifier } : { identifier, engine_provider }
+    const answer: z.input<typeof MappingAnswer> = await resolveRepository(c.var.platform, question)
+    return c.json(answer)
+  },
+})

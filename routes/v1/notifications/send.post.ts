@@ -1,0 +1,62 @@
+import { createRoute, z } from '@hono/zod-openapi'
+import { notifyForUser } from '../../../src/notifications/notify-for-user.ts'
+import { SEVERITIES } from '../../../src/sidecar-clients/notifications.ts'
+import { endpoint } from '../../endpoint.ts'
+import { requireUser } from '../../middleware/gates.ts'
+import { BODY_ERRORS, errors, json, jsonBody, signedIn, told } from '../../openapi/answers.ts'
+import { line, optional, text, webAddress } from '../../validation/fields.ts'
+
+const Link = z.strictObject({ label: text({ min: 1, max: 128 }), url: webAddress(2048) })
+const NotificationRequest = z
+  .strictObject({
+    kind: text({ min: 1, max: 128 }).openapi({ description: 'Dotted lower case by convention.' }),
+    severity: z.enum(SEVERITIES),
+    subject: line({ min: 1, max: 256 }).openapi({ description: 'A single line.' }),
+    body: text({ min: 1, max: 16_384 }).openapi({ description: 'Markdown permitted.' }),
+    links: optional(z.array(Link).max(32)),
+    context: optional(z.record(z.string(), z.unknown())).openapi({ description: 'Any facts that help.' }),
+  })
+  .openapi('NotificationRequest', {
+    example: {
+      kind: 'support.user_question',
+      severity: 'info',
+      subject: 'Why is my session locked?',
+      body: 'The audit names a bucket that I did not touch.',
+      links: [{ label: 'Session', url: 'https://platform.example.org/sessions/5f0c3b0e-8f57-4a52-9f0b-0d9f3c1f7a11' }],
+      context: { session_id: '5f0c3b0e-8f57-4a52-9f0b-0d9f3c1f7a11' },
+    },
+  })
+const Delivery = z
+  .object({ delivery_id: z.string().openapi({ description: 'Names this attempt; no route takes it back.' }) })
+  .openapi('Delivery', { example: { delivery_id: '0b8f3a52-31f6-4f0c-9a0e-6f1f1c3f7a10' } })
+
+export const postNotification = endpoint({
+  route: createRoute({
+    method: 'post',
+    path: '/v1/notifications',
+    tags: ['Notifications'],
+    summary: 'Send a message',
+    description:
+      'To everybody with panel role editor or higher, and to the caller. Keys that are not listed are refused, `audience` too: ' +
+      'the recipients are not the caller’s choice. For every signed-in user.',
+    security: signedIn,
+    request: { body: jsonBody(NotificationRequest) },
+    responses: {
+      202: json(Delivery, 'The message is on its way.'),
+      ...errors(
+        ...BODY_ERRORS,
+        401,
+        told(502, 'The notifications service did not accept the message, for whatever reason.', 'Notification was not delivered.'),
+        told(503, 'The notifications service is disabled.', 'Notifications are disabled.'),
+      ),
+    },
+  }),
+  gates: [requireUser],
+  handle: async (c, { body }) => {
+    const { links, context, ...message } = body
+    const { platform, user, log } = c.var
+    const notification = { ...message, ...(links ? { links } : {}), ...(context ? { context } : {}) }
+    const answer: z.input<typeof Delivery> = { delivery_id: await notifyForUser({ ...platform, log }, user, notification) }
+    return c.json(answer, 202)
+  },
+})

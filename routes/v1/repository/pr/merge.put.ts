@@ -1,0 +1,48 @@
+import { createRoute } from '@hono/zod-openapi'
+import { mergePullRequest } from '../../../../src/pull-requests/merge.ts'
+import { ownSession } from '../../../access.ts'
+import { endpoint } from '../../../endpoint.ts'
+import { requireOperation } from '../../../middleware/gates.ts'
+import { BODY_ERRORS, errors, GIT_HOST_ERRORS, jsonBody, OPERATION_OR_OWNER, signedIn, told } from '../../../openapi/answers.ts'
+import { SessionReference } from '../../../schemas/session.ts'
+
+export const putMerge = endpoint({
+  route: createRoute({
+    method: 'put',
+    path: '/v1/repository/pr/merge',
+    tags: ['Repository'],
+    summary: 'Merge the pull request',
+    description:
+      'Merges the most recently opened pull request of the session into the default branch. Answers within 50 seconds. ' +
+      'For operation role developer or higher and the owner of the session.',
+    security: signedIn,
+    request: { body: jsonBody(SessionReference) },
+    responses: {
+      204: { description: 'The pull request is merged.' },
+      ...errors(
+        ...BODY_ERRORS,
+        ...GIT_HOST_ERRORS,
+        401,
+        OPERATION_OR_OWNER('developer'),
+        told(
+          404,
+          'Unknown session, or one without pull requests.',
+          'Session 5f0c3b0e-8f57-4a52-9f0b-0d9f3c1f7a11 not found.',
+          'Session 5f0c3b0e-8f57-4a52-9f0b-0d9f3c1f7a11 has no pull requests.',
+        ),
+        told(
+          409,
+          'The session is locked, or the git host sees a conflict.',
+          'Session 5f0c3b0e-8f57-4a52-9f0b-0d9f3c1f7a11 is blocked; PR merge is not allowed.',
+        ),
+        told(504, 'The git host did not answer in time.', 'Complete PR timeout', 'Pull Request 12 readiness polling exhausted.'),
+      ),
+    },
+  }),
+  gates: [requireOperation('developer')],
+  handle: async (c, { body }) => {
+    const { uuid } = await ownSession(c, body.session_id)
+    await mergePullRequest(c.var.platform, uuid)
+    return c.body(null, 204)
+  },
+})

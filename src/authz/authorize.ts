@@ -1,0 +1,49 @@
+import type { Context } from '../context.ts'
+import { type AccessCheck, checkAccess } from '../sidecar-clients/authz.ts'
+import type { User } from '../users/types.ts'
+
+export interface AuthorizationRequest {
+  cloud: string
+  project_name: string
+  /** Blank: none. */
+  environment: string
+}
+export interface Decision {
+  result: boolean
+  message: string
+  portalUrl: string | null
+}
+
+/**
+ * Whether the caller may operate on a project in a cloud, in the words of the authorization sidecar;
+ * yes without asking while it is disabled.
+ * Errors: those of the sidecar's client.
+ */
+export async function authorize(
+  context: Pick<Context, 'config' | 'fetch' | 'log'>,
+  caller: User,
+  request: AuthorizationRequest,
+): Promise<Decision> {
+  const service = context.config.services.authz
+  if (!service.enabled) return { result: true, message: 'authz service disabled in system config', portalUrl: null }
+  const { authorized, reason, portal_url } = await checkAccess(service, context.fetch, toCheck(caller, request))
+  return {
+    result: authorized,
+    message: reason?.trim() ? reason : sentence(authorized, request),
+    portalUrl: portal_url !== null && isWebAddress(portal_url) ? portal_url : null,
+  }
+}
+
+function toCheck(caller: User, { cloud, project_name, environment }: AuthorizationRequest): AccessCheck {
+  const check: AccessCheck = { user_id: caller.email || caller.subject, cloud, project: project_name }
+  if (environment.trim() !== '') check.environment = environment
+  return check
+}
+
+function sentence(authorized: boolean, { cloud, project_name, environment }: AuthorizationRequest): string {
+  if (authorized) return `Authorized on ${project_name}`
+  return `Not authorized on ${cloud}/${project_name}${environment.trim() === '' ? '' : ` (${environment})`}`
+}
+
+/** Clients show it as a link: a script must not come in that way. */
+const isWebAddress = (text: string): boolean => URL.canParse(text) && ['http:', 'https:'].includes(new URL(text).protocol)

@@ -1,0 +1,27 @@
+import * as v from 'valibot'
+import type { ServiceConfig } from '../../config/types.ts'
+import type { Fetch } from '../http/outbound.ts'
+import { ask, contractText } from './ask.ts'
+
+/** Not configurable: `services.authz.timeout` is ignored. */
+const TIMEOUT_MS = 15_000
+
+/** Body of `POST /v1/check`. */
+export interface AccessCheck {
+  /** E-mail of the caller, else the token subject. */
+  user_id: string
+  cloud: string
+  project: string
+  environment?: string
+}
+
+const DecisionSchema = v.object({
+  authorized: v.boolean(),
+  portal_url: v.nullish(contractText(0, 2048), null),
+  reason: v.nullish(contractText(0, 1024), null),
+})
+export type AccessDecision = v.InferOutput<typeof DecisionSchema>
+
+/** Asks the authorization sidecar; a denial is an answer. Errors: 502 and 504, named `authz service …`. */
+export const checkAccess = (service: ServiceConfig, fetcher: Fetch, check: AccessCheck): Promise<AccessDecision> =>
+  ask(fetcher, { name: 'authz', service, path: '/v1/check', json: check, timeout_ms: TIMEOUT_MS, answer: DecisionSchema })

@@ -1,0 +1,41 @@
+import * as v from 'valibot'
+import type { ServiceConfig } from '../../config/types.ts'
+import type { Fetch } from '../http/outbound.ts'
+import { CLOUDS, type Cloud } from '../sessions/types.ts'
+import { ask, contractText } from './ask.ts'
+import { unexpectedAnswer } from './transport-fault.ts'
+
+/** Not configurable: `services.mapping.timeout` is ignored. */
+const TIMEOUT_MS = 10_000
+
+/** Body of `POST /v1/resolve`. */
+export interface MappingQuestion {
+  identifier: string
+  engine_provider?: Cloud
+}
+
+/** Provider and scope are best effort: null means unknown. */
+const MappingSchema = v.strictObject({
+  repo_url: contractText(1, 2048),
+  identifier: contractText(1, 1024),
+  engine_provider: v.nullish(v.picklist(CLOUDS), null),
+  scope_id: v.nullish(contractText(1, 1024), null),
+})
+export type Mapping = v.InferOutput<typeof MappingSchema>
+
+/**
+ * Asks the mapping sidecar. Errors: 502 and 504, named `mapping service …`, also for an identifier
+ * that its catalogue does not hold.
+ */
+export async function askMapping(service: ServiceConfig, fetcher: Fetch, question: MappingQuestion): Promise<Mapping> {
+  const mapping = await ask(fetcher, {
+    name: 'mapping',
+    service,
+    path: '/v1/resolve',
+    json: question,
+    timeout_ms: TIMEOUT_MS,
+    answer: MappingSchema,
+  })
+  if (mapping.identifier !== question.identifier) throw unexpectedAnswer('mapping', 'an answer for another identifier')
+  return mapping
+}
