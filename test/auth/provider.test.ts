@@ -1,0 +1,217 @@
+import { decodeJwt, decodeProtectedHeader, exportSPKI, importJWK, SignJWT } from 'jose'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createTestCore, type TestCore } from '../helpers/core.ts'
+import { CLIENT_ID, type IdentityProvider, startIdentityProvider } from './provider.ts'
+
+const KEYS = '/jwks'
+let provider: IdentityProvider
+let core: TestCore
+/** Seconds that the core's clock is ahead. */
+let ahead = 0
+
+beforeAll(async () => {
+  provider = await startIdentityProvider()
+  core = await createTestCore({ yaml: yaml(), context: { now: () => new Date(Date.now() + ahead * 1000) } })
+})
+afterAll(async () => {
+  await core?.close()
+  await provider?.close()
+})
+
+const yaml = (more = '', admin = '') =>
+  `oidc: { issuer_url: "${provider.url}/", client_id: ${CLIENT_ID}${more} }\nadmin: { default_root_email: "${admin}" }`
+const me = (token: string, app: Pick<TestCore['app'], 'request'> = core.app) =>
+  app.request('/api/v1/users/me', { headers: { authorization: `Bearer ${token}` } })
+const user = async (token: string, app?: Pick<TestCore['app'], 'request'>) => {
+  const answer = await me(token, app)
+  expect(answer.status).toBe(200)
+  return (await answer.json()) as Record<string, unknown>
+}
+const refused = async (token: string, reason: string, app?: Pick<TestCore['app'], 'request'>) => {
+  const answer = await me(token, app)
+  expect(answer.headers.get('www-authenticate')).toBe('Bearer error="invalid_token"')
+  expect([answer.status, await answer.json()]).toEqual([401, { detail: `Token validation failed: ${reason}` }])
+}
+const keyRequests = () => provider.asked.filter((path) => path === KEYS).length
+
+describe('people who log in at a certified provider', () => {
+  it('are not looked for before the first token comes', async () => {
+    for (const path of ['/api/v1/auth/config', '/api/v1/users/me', '/healthz']) await core.app.request(path)
+    expect(provider.asked).toEqual([])
+  })
+
+  it('are known by identity token and access token alike', async () => {
+    provider.accounts.set('ada', { email: 'ada@example.org', email_verified: true, name: 'Ada' })
+    const { id_token, access_token } = await provider.logIn('ada')
+    expect([decodeJwt(id_token).aud, decodeJwt(access_token).aud]).toEqual([CLIENT_ID, `api://${CLIENT_ID}`])
+    expect([id_token, access_token].map((token) => decodeProtectedHeader(token).alg)).toEqual(['RS256', 'ES256'])
+    const first = await user(id_token)
+    expect(first).toEqual({
+      id: expect.any(Number),
+      email: 'ada@example.org',
+      display_name: 'Ada',
+      operation_role: 'developer',
+      panel_role: null,
+    })
+    // An access token names nobody: what is known stays.
+    expect(await user(access_token)).toEqual(first)
+  })
+
+  it('are one row when a hundred first requests come together', async () => {
+    const { id_token } = await provider.logIn('grace')
+    const answers = await Promise.all(Array.from({ length: 100 }, () => user(id_token)))
+    expect(new Set(answers.map(({ id }) => id)).size).toBe(1)
+    const rows = await core.context.sql`SELECT issuer, subject FROM users WHERE subject = 'grace'`
+    expect([...rows]).toEqual([{ issuer: provider.url, subject: 'grace' }])
+  })
+
+  it('are refreshed when their claims change', async () => {
+    provider.accounts.set('joan', { preferred_username: 'joan@corp.example' })
+    const before = await user((await provider.logIn('joan')).id_token)
+    expect(before).toMatchObject({ email: 'joan@corp.example', display_name: null })
+    provider.accounts.set('joan', { email: 'joan@example.org', name: 'Joan', preferred_username: 'joan@corp.example' })
+    const after = await user((await provider.logIn('joan')).id_token)
+    expect(after).toEqual({ ...before, email: 'joan@example.org', display_name: 'Joan' })
+  })
+
+  it('are elevated by a verified address only, on every request, and never demoted', async () => {
+    const root = await core.another({ yaml: yaml('', ' Root@Example.ORG ') })
+    const unverified = { email: 'root@example.org' }
+    for (const [subject, claims] of Object.entries({
+      absent: unverified,
+      no: { ...unverified, email_verified: false },
+      text: { ...unverified, email_verified: 'true' },
+    })) {
+      provider.accounts.set(subject, claims)
+      expect(await user((await provider.logIn(subject)).id_token, root)).toMatchObject({ operation_role: 'developer', panel_role: null })
+    }
+    provider.accounts.set('root', { email: 'ROOT@example.org', email_verified: true })
+    const { id_token } = await provider.logIn('root')
+    const elevated = { operation_role: 'devops', panel_role: 'admin' }
+    expect(await user(id_token, root)).toMatchObject(elevated)
+    await core.context.sql`UPDATE users SET operation_role = 'developer', panel_role = NULL WHERE subject = 'root'`
+    expect(await user(id_token, root)).toMatchObject(elevated)
+    expect(await user(id_token)).toMatchObject(elevated)
+  })
+
+  it('are the local developer, whatever they send, while authentication is off', async () => {
+    const open = await core.another({ yaml: 'admin: { default_root_email: "ada@example.org" }' })
+    const answers = await Promise.all(['x', (await provider.logIn('ada')).id_token].map((token) => user(token, open)))
+    const anonymous: unknown = await (await open.request('/api/v1/users/me')).json()
+    for (const answer of [...answers, anonymous]) expect(answer).toEqual(answers[0])
+    expect(anonymous).toMatchObject({ email: 'dev@platform.local', operation_role: 'devops', panel_role: 'admin' })
+    const [ada] = await core.context.sql`SELECT operation_role FROM users WHERE subject = 'ada'`
+    expect(ada).toEqual({ operation_role: 'developer' })
+  })
+})
+
+describe('tokens of the provider', () => {
+  it('are refused after their time and within a leeway accepted', async () => {
+    const { id_token } = await provider.logIn('ada')
+    ahead = 300 + 55
+    await user(id_token)
+    ahead = 300 + 65
+    await refused(id_token, 'token has expired')
+    ahead = -55
+    await user(id_token)
+    ahead = -65
+    await refused(id_token, 'token was issued in the future')
+    ahead = 0
+  })
+
+  it('are refused for another audience', async () => {
+    const { id_token, access_token } = await provider.logIn('ada')
+    const strict = await core.another({ yaml: yaml(', audience: "https://platform.example.org"') })
+    for (const token of [id_token, access_token]) await refused(token, 'audience is not accepted', strict)
+    const api = await core.another({ yaml: yaml(`, audience: "api://${CLIENT_ID}"`) })
+    await user(access_token, api)
+    await refused(id_token, 'audience is not accepted', api)
+  })
+
+  it('are refused when their public key was used as a shared secret', async () => {
+    const { id_token } = await provider.logIn('ada')
+    const { keys } = (await (await fetch(provider.url + KEYS)).json()) as { keys: Record<string, string>[] }
+    const jwk = keys.find(({ alg }) => alg === 'RS256') ?? {}
+    const key = await importJWK(jwk, 'RS256', { extractable: true })
+    if (key instanceof Uint8Array) throw new Error('not a public key')
+    for (const secret of [await exportSPKI(key), (await exportSPKI(key)).trim(), JSON.stringify(jwk), jwk.n ?? '']) {
+      const forged = await new SignJWT({ ...decodeJwt(id_token), sub: 'root' })
+        .setProtectedHeader({ alg: 'HS256', kid: jwk.kid })
+        .sign(new TextEncoder().encode(secret))
+      await refused(forged, 'algorithm is not allowed')
+    }
+  })
+
+  it.each(['Basic YTpi', 'Bearer', 'Token x', ''])('are missing in %j', async (authorization) => {
+    const answer = await core.app.request('/api/v1/users/me?token=x&access_token=x', { headers: { authorization } })
+    expect([answer.status, answer.headers.get('www-authenticate'), await answer.json()]).toEqual([
+      401,
+      'Bearer',
+      { detail: 'Not authenticated' },
+    ])
+  })
+
+  it('are one in a request', async () => {
+    const { id_token } = await provider.logIn('ada')
+    const headers = new Headers({ authorization: `Bearer ${id_token}` })
+    headers.append('authorization', `Bearer ${id_token}`)
+    expect((await core.app.request('/api/v1/users/me', { headers })).status).toBe(401)
+    await refused(`${id_token} ${id_token}`, 'token is malformed')
+  })
+
+  it('never reach the log, nor do keys', async () => {
+    const { id_token, access_token } = await provider.logIn('mallory-of-the-log')
+    const [header, payload] = id_token.split('.')
+    for (const token of [id_token, access_token, `${header}.${payload}.AAAA`, `${id_token}x`]) await me(token)
+    ahead = 1_000
+    await refused(id_token, 'token has expired')
+    ahead = 0
+    const log = JSON.stringify(core.log)
+    expect(log).toContain('token has expired')
+    const { keys } = (await (await fetch(provider.url + KEYS)).json()) as { keys: Record<string, string>[] }
+    const material = keys.flatMap(({ n, x, y }) => [n, x, y]).filter((part) => part !== undefined)
+    for (const secret of [...id_token.split('.'), ...access_token.split('.'), ...material, 'mallory-of-the-log'])
+      expect(log).not.toContain(secret)
+  })
+})
+
+describe('rotation', () => {
+  it('is noticed at once; the keys before it are good as long as they are published', async () => {
+    const before = (await provider.logIn('ada')).id_token
+    await user(before)
+    const asked = keyRequests()
+    ahead = 11
+    await provider.rotate('old keys published')
+    const after = await Promise.all(['ada', 'grace'].map((subject) => provider.logIn(subject)))
+    const tokens = after.flatMap(({ id_token, access_token }) => [id_token, access_token])
+    await Promise.all(Array.from({ length: 25 }, () => Promise.all([...tokens, before].map((token) => user(token)))))
+    expect(keyRequests()).toBe(asked + 1)
+  })
+
+  it('ends what was signed with withdrawn keys when the set is read anew', async () => {
+    const before = (await provider.logIn('ada')).id_token
+    ahead = 22
+    await provider.rotate()
+    await user((await provider.logIn('ada')).id_token)
+    await refused(before, 'signing key is unknown')
+    ahead = 0
+  })
+
+  it('is no reason to ask more than once in ten seconds', async () => {
+    ahead = 40
+    await user((await provider.logIn('ada')).id_token)
+    const { access_token } = await provider.logIn('ada')
+    const [, payload, signature] = access_token.split('.')
+    const unknown = (kid: string) => `${Buffer.from(JSON.stringify({ alg: 'ES256', kid })).toString('base64url')}.${payload}.${signature}`
+    const asked = keyRequests()
+    const storm = (name: string) =>
+      Promise.all(Array.from({ length: 100 }, (_, index) => refused(unknown(`${name}${index}`), 'signing key is unknown')))
+    await storm('a')
+    await storm('b')
+    expect(keyRequests()).toBe(asked + 1)
+    ahead = 51
+    await storm('c')
+    expect(keyRequests()).toBe(asked + 2)
+    ahead = 0
+  })
+})

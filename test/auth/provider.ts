@@ -1,0 +1,154 @@
+import { createHash, randomBytes } from 'node:crypto'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { exportJWK, generateKeyPair, type JWK } from 'jose'
+import Provider, { type AccountClaims, type KoaContextWithOIDC } from 'oidc-provider'
+
+export const CLIENT_ID = 'platform-web'
+export const API = 'api://platform-web'
+const REDIRECT_URI = 'https://console.example.org/callback'
+
+export interface IdentityProvider {
+  url: string
+  /** Paths asked of it, in order. */
+  asked: string[]
+  /** Claims of accounts by subject; an account without an entry has none but its subject. */
+  accounts: Map<string, Omit<AccountClaims, 'sub'>>
+  /** Walks the code flow with PKCE as a browser does, for this account. */
+  logIn(subject: string): Promise<{ id_token: string; access_token: string }>
+  /** Signs with new keys from now on; the old ones are published as long as `keep` says so. */
+  rotate(keep?: 'old keys published'): Promise<void>
+  close(): Promise<void>
+}
+
+/**
+ * A certified provider on a free loopback port, with one public client. Identity tokens carry the
+ * client id as audience, access tokens (JWT) the address of the API.
+ */
+export async function startIdentityProvider(): Promise<IdentityProvider> {
+  let provider: Provider
+  const asked: string[] = []
+  const accounts: IdentityProvider['accounts'] = new Map()
+  const server = createServer((request, response) => {
+    const path = (request.url ?? '').split('?')[0] ?? ''
+    asked.push(path)
+    if (path.startsWith('/interaction/')) void consent(provider, request, response)
+    else void provider.callback()(request, response)
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  let keys: JWK[] = []
+  const rotate: IdentityProvider['rotate'] = async (keep) => {
+    const fresh = await Promise.all(['RS256', 'ES256'].map(createKey))
+    // The first key of a kind signs.
+    keys = keep ? [...fresh, ...keys] : fresh
+    provider = createProvider(url, keys, accounts)
+  }
+  await rotate()
+  return {
+    url,
+    asked,
+    accounts,
+    logIn: (subject) => codeFlow(url, subject),
+    rotate,
+    close: async () => {
+      server.closeAllConnections()
+      await new Promise((resolve) => server.close(resolve))
+    },
+  }
+}
+
+async function createKey(alg: string): Promise<JWK> {
+  const pair = await generateKeyPair(alg, { extractable: true })
+  return { ...(await exportJWK(pair.privateKey)), kid: randomBytes(8).toString('hex'), alg, use: 'sig' }
+}
+
+function createProvider(url: string, keys: JWK[], accounts: IdentityProvider['accounts']): Provider {
+  return new Provider(url, {
+    jwks: { keys: keys as { kty: string }[] },
+    clients: [
+      {
+        client_id: CLIENT_ID,
+        token_endpoint_auth_method: 'none',
+        redirect_uris: [REDIRECT_URI],
+        grant_types: ['authorization_code'],
+        response_types: ['code'],
+      },
+    ],
+    claims: { email: ['email', 'email_verified'], profile: ['name', 'preferred_username'] },
+    // Providers that the platform meets put the claims into the identity token.
+    conformIdTokenClaims: false,
+    cookies: { keys: ['cookie-key-of-the-test'] },
+    features: {
+      devInteractions: { enabled: false },
+      resourceIndicators: {
+        enabled: true,
+        getResourceServerInfo: () => ({ scope: 'use', audience: API, accessTokenFormat: 'jwt', jwt: { sign: { alg: 'ES256' } } }),
+        useGrantedResource: () => true,
+      },
+    },
+    ttl: { AccessToken: 300, AuthorizationCode: 60, Grant: 300, IdToken: 300, Interaction: 300, Session: 300 },
+    interactions: { url: (_: KoaContextWithOIDC, { uid }) => `/interaction/${uid}` },
+    findAccount: (_, subject) => ({ accountId: subject, claims: () => ({ sub: subject, ...accounts.get(subject) }) }),
+  })
+}
+
+/** Stands for the person who logs in and agrees. */
+async function consent(provider: Provider, request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const { params } = await provider.interactionDetails(request, response)
+  const accountId = String(params.login_hint)
+  const grant = new provider.Grant({ accountId, clientId: CLIENT_ID })
+  grant.addOIDCScope('openid profile email')
+  grant.addResourceScope(API, 'use')
+  const result = { login: { accountId }, consent: { grantId: await grant.save() } }
+  await provider.interactionFinished(request, response, result, { mergeWithLastSubmission: false })
+}
+
+async function codeFlow(url: string, subject: string): Promise<{ id_token: string; access_token: string }> {
+  const code_verifier = randomBytes(32).toString('base64url')
+  const start = new URL(`${url}/auth`)
+  start.search = new URLSearchParams({
+    client_id: CLIENT_ID,
+    response_type: 'code',
+    redirect_uri: REDIRECT_URI,
+    scope: 'openid profile email use',
+    resource: API,
+    login_hint: subject,
+    code_challenge: createHash('sha256').update(code_verifier).digest('base64url'),
+    code_challenge_method: 'S256',
+  }).toString()
+  const landed = await walk(start)
+  const code = landed.searchParams.get('code')
+  if (!code) throw new Error(`no code at ${landed}`)
+  const answer = await fetch(`${url}/token`, {
+    method: 'POST',
+    body: new URLSearchParams({
+      grant_type: 'authorization_code',
+      client_id: CLIENT_ID,
+      redirect_uri: REDIRECT_URI,
+      code,
+      code_verifier,
+      resource: API,
+    }),
+  })
+  if (!answer.ok) throw new Error(`no tokens: ${await answer.text()}`)
+  return (await answer.json()) as { id_token: string; access_token: string }
+}
+
+/** Follows redirects with cookies until they leave the provider. */
+async function walk(start: URL): Promise<URL> {
+  const cookies = new Map<string, string>()
+  let next = start
+  for (let step = 0; step < 10 && next.host === start.host; step++) {
+    const headers = { cookie: [...cookies].map(([name, value]) => `${name}=${value}`).join('; ') }
+    const answer = await fetch(next, { headers, redirect: 'manual' })
+    for (const line of answer.headers.getSetCookie()) {
+      const [name = '', value = ''] = (line.split(';')[0] ?? '').split('=')
+      cookies.set(name, value)
+    }
+    const location = answer.headers.get('location')
+    if (!location) throw new Error(`${next.pathname} answered ${answer.status}: ${await answer.text()}`)
+    next = new URL(location, next)
+  }
+  return next
+}
