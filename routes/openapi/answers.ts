@@ -54,11 +54,13 @@ export const jsonBody = <T extends z.ZodType>(schema: T) => ({ required: true, c
 
 /** One error of a route in words of its own, with texts that it answers. */
 export interface Told {
-  status: number
+  status: number | 'default'
   description: string
   examples: string[]
+  /** Absent: the envelope of one text. */
+  schema?: z.ZodType
 }
-export const told = (status: number, description: string, ...examples: string[]): Told => ({ status, description, examples })
+export const told = (status: Told['status'], description: string, ...examples: string[]): Told => ({ status, description, examples })
 
 /** What every route with a body may answer to it. */
 export const BODY_ERRORS = [400, 413, 422]
@@ -80,8 +82,13 @@ export const OPERATION_OR_OWNER = (role: OperationRole) =>
 /** 403 of a route of the admin panel. */
 export const PANEL = (role: PanelRole) => told(403, 'The panel role is too low.', `Requires admin-panel role '${role}' or higher`)
 
-/** What reaches the caller of a git host that refuses or fails; further refusals keep the status of the host. */
+/** What reaches the caller of a git host that refuses or fails. */
 export const GIT_HOST_ERRORS = [
+  told('default', 'Any other refusal of the git host, with its status and in its words.', 'Merge conflict'),
+  {
+    ...told(422, 'The request did not validate: a list. Or the git host refused it: its words.', 'Validation Failed'),
+    schema: z.union([Problems, Detail]),
+  },
   told(
     400,
     'The repository is not at the configured git host, or the host refused; or the body is not UTF-8.',
@@ -95,6 +102,9 @@ export const GIT_HOST_ERRORS = [
     'Git credentials are not configured; pull requests need the account and token of the git provider.',
   ),
 ]
+
+/** 503 of a route whose answer holds presigned addresses. */
+export const STORE_ERROR = told(503, 'The credentials of the object store cannot be had.', 'The object store cannot be reached.')
 
 /** 502 and 504 of a route that asks a sidecar. */
 export const sidecarErrors = (name: string, seconds: number) => [
@@ -119,13 +129,14 @@ const general = (status: number) =>
     ? json(Problems, DESCRIPTIONS[422] ?? '')
     : text(told(status, DESCRIPTIONS[status] ?? '', ...(EXAMPLES[status] ? [EXAMPLES[status]] : [])))
 
-const text = ({ status, description, examples }: Told) => ({
+const text = ({ status, description, examples, schema }: Told) => ({
   description,
-  content: { 'application/json': { schema: Detail, examples: named(examples) } },
+  content: { 'application/json': { schema: schema ?? Detail, examples: named(examples) } },
   ...(status === 401 ? { headers: CHALLENGE } : {}),
 })
 
-const named = (examples: string[]) => Object.fromEntries(examples.map((detail) => [detail, { value: { detail } }]))
+const named = (examples: string[]) =>
+  Object.fromEntries(examples.map((detail) => [detail.toLowerCase().replaceAll(/[^a-z0-9]+/g, '-'), { value: { detail } }]))
 
 /** The security requirement of every route but the public one. */
 export const signedIn = [{ bearer: [] }]

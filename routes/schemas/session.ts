@@ -2,17 +2,35 @@ import { z } from '@hono/zod-openapi'
 import { CLOUDS, OPERATIONS, REPORT_TYPES, STATUSES } from '../../src/sessions/types.ts'
 import { uuid } from '../validation/fields.ts'
 
-const timestamp = () => z.string().openapi({ format: 'date-time', example: '2026-01-31T23:59:59.000000Z' })
+const UUID = '5f0c3b0e-8f57-4a52-9f0b-0d9f3c1f7a11'
+const CREATED = '2026-01-31T23:59:59.000000Z'
+const SUMMARY = {
+  uuid: UUID,
+  username: 'ada@example.org',
+  operation: 'generate',
+  provider: 'aws',
+  first_query: 'Add a private bucket for build logs.',
+  workspace: {
+    uri: 'https://github.com/acme/infrastructure.git',
+    branch: 'Platform/2026-01-31_235959-1a2b',
+    root_path: 'live/network',
+  },
+  current_status: 'completed',
+  in_flight: false,
+  is_blocked: false,
+  created_at: CREATED,
+  updated_at: '2026-02-01T00:03:10.250000Z',
+} as const
+
+const timestamp = () => z.string().openapi({ format: 'date-time', example: CREATED })
 const status = () => z.enum(STATUSES)
 
 export const SessionId = z
-  .object({ session_id: z.string().openapi({ format: 'uuid', example: '5f0c3b0e-8f57-4a52-9f0b-0d9f3c1f7a11' }) })
-  .openapi('SessionId')
+  .object({ session_id: z.string().openapi({ format: 'uuid', example: UUID }) })
+  .openapi('SessionId', { example: { session_id: UUID } })
 
 /** Body of the routes that act on a session as a whole. */
-export const SessionReference = z
-  .object({ session_id: uuid() })
-  .openapi('SessionReference', { example: { session_id: '5f0c3b0e-8f57-4a52-9f0b-0d9f3c1f7a11' } })
+export const SessionReference = z.object({ session_id: uuid() }).openapi('SessionReference', { example: { session_id: UUID } })
 
 export const SessionSummary = z
   .object({
@@ -20,15 +38,19 @@ export const SessionSummary = z
     username: z.string().nullable().openapi({ description: "The owner's e-mail, else `user-<id>`." }),
     operation: z.enum(OPERATIONS).openapi({ description: 'What the first round of the session was.' }),
     provider: z.enum(CLOUDS),
-    first_query: z.string().nullable(),
-    workspace: z.object({ uri: z.string(), branch: z.string(), root_path: z.string().nullable() }),
-    current_status: status(),
+    first_query: z.string().nullable().openapi({ description: 'The request that opened the session.' }),
+    workspace: z.object({
+      uri: z.string(),
+      branch: z.string().openapi({ description: 'Where the code of the session is pushed.' }),
+      root_path: z.string().nullable().openapi({ description: 'The engine root; null: the root of the repository.' }),
+    }),
+    current_status: status().openapi({ description: 'The most recent one.' }),
     in_flight: z.boolean().openapi({ description: 'True while a round is queued or runs.' }),
     is_blocked: z.boolean().openapi({ description: 'True while apply and merge are locked.' }),
     created_at: timestamp(),
     updated_at: timestamp(),
   })
-  .openapi('SessionSummary')
+  .openapi('SessionSummary', { example: SUMMARY })
 
 export const SessionPage = z
   .object({
@@ -38,7 +60,7 @@ export const SessionPage = z
     page_size: z.number().int(),
     total_pages: z.number().int().openapi({ description: '0 when nothing matches.' }),
   })
-  .openapi('SessionPage')
+  .openapi('SessionPage', { example: { items: [SUMMARY], total: 1, page: 1, page_size: 20, total_pages: 1 } })
 
 const artifact = {
   id: z.number().int(),
@@ -47,6 +69,14 @@ const artifact = {
   file_size_bytes: z.number().int().nullable(),
   created_at: timestamp(),
 }
+
+const artifactExample = (key: string, content_type: string) => ({
+  id: 5,
+  url: `https://objects.example.com/platform-artifacts/sessions/${UUID}/rounds/31/${key}?X-Amz-Signature=1a2b`,
+  content_type,
+  file_size_bytes: 2048,
+  created_at: '2026-02-01T00:02:40.500000Z',
+})
 
 const Usage = z.object({
   engine_s: z.number().openapi({ description: 'Seconds during which an engine job was waited for.' }),
@@ -60,13 +90,17 @@ const Usage = z.object({
 const Round = z
   .object({
     id: z.number().int(),
-    number: z.number().int(),
+    number: z.number().int().openapi({ description: 'Counted from 1 in each session.' }),
     query: z.string(),
-    statuses: z.array(z.object({ status: status(), message: z.string().nullable(), created_at: timestamp() })),
+    statuses: z
+      .array(z.object({ status: status(), message: z.string().nullable(), created_at: timestamp() }))
+      .openapi({ description: 'Oldest first, like every list of a round.' }),
     reports: z.array(z.object({ ...artifact, type: z.enum(REPORT_TYPES) })),
-    compliance_checks: z.array(z.object({ ...artifact, passed: z.boolean() })),
+    compliance_checks: z
+      .array(z.object({ ...artifact, passed: z.boolean() }))
+      .openapi({ description: 'Empty when the round was not audited.' }),
     plans: z.array(z.object({ ...artifact, targets: z.array(z.string()) })),
-    code_changes: z.array(z.object({ ...artifact, file_name: z.string() })),
+    code_changes: z.array(z.object({ ...artifact, file_name: z.string().openapi({ description: 'From the repository root.' }) })),
     usage: Usage.nullable().openapi({ description: 'null until the round ended.' }),
     pull_requests: z.array(z.object({ provider: z.enum(['GITHUB', 'AZURE_DEVOPS', 'GITLAB']), url: z.string(), number: z.number().int() })),
     created_at: timestamp(),
@@ -80,4 +114,28 @@ export const SessionAggregate = SessionSummary.extend({
     .array(z.object({ user: z.string(), assistant: z.string() }))
     .nullable()
     .openapi({ description: 'The conversation, with `include_history=true`; else null.' }),
-}).openapi('SessionAggregate')
+}).openapi('SessionAggregate', {
+  example: {
+    ...SUMMARY,
+    scope_id: 'acme-production',
+    rounds: [
+      {
+        id: 31,
+        number: 1,
+        query: SUMMARY.first_query,
+        statuses: [
+          { status: 'started', message: null, created_at: CREATED },
+          { status: 'completed', message: 'GENERATE', created_at: '2026-02-01T00:03:10.250000Z' },
+        ],
+        reports: [{ ...artifactExample('reports/generate-1f2e3d4c.json', 'application/json'), type: 'generate' }],
+        compliance_checks: [{ ...artifactExample('compliance/check-5a6b7c8d.json', 'application/json'), passed: true }],
+        plans: [{ ...artifactExample('plans/0a1b2c3d.txt', 'text/plain'), targets: ['aws_s3_bucket.build_logs'] }],
+        code_changes: [{ ...artifactExample('changes/9f8e7d6c-logs.tf', 'text/plain'), file_name: 'live/network/logs.tf' }],
+        usage: { engine_s: 21.4, model_s: 63.9, input_tokens: 48_210, cached_tokens: 30_100, output_tokens: 5_120, validation_attempts: 1 },
+        pull_requests: [{ provider: 'GITHUB', url: 'https://github.com/acme/infrastructure/pull/12', number: 12 }],
+        created_at: CREATED,
+      },
+    ],
+    history: null,
+  },
+})

@@ -13,21 +13,23 @@ export const User = z
     example: { id: 7, email: 'ada@example.org', display_name: 'Ada', operation_role: 'developer', panel_role: null },
   })
 
+const EXAMPLE = {
+  id: 7,
+  email: 'ada@example.org',
+  display_name: 'Ada',
+  operation_role: 'devops',
+  panel_role: 'editor',
+  issuer: 'https://login.example.org',
+  subject: '248289761001',
+  created_at: '2026-01-31T23:59:59.000000Z',
+} as const
+
 export const AdminUser = User.extend({
   issuer: z.string(),
-  subject: z.string(),
+  subject: z.string().openapi({ description: 'As the issuer names the user.' }),
   created_at: z.string().openapi({ format: 'date-time' }),
 }).openapi('AdminUser', {
-  example: {
-    id: 7,
-    email: 'ada@example.org',
-    display_name: 'Ada',
-    operation_role: 'devops',
-    panel_role: 'editor',
-    issuer: 'https://login.example.org',
-    subject: '248289761001',
-    created_at: '2026-01-31T23:59:59.000000Z',
-  },
+  example: EXAMPLE,
 })
 
 export const UserPage = z
@@ -38,7 +40,7 @@ export const UserPage = z
     page_size: z.number().int(),
     total_pages: z.number().int().openapi({ description: '0 when nothing matches.' }),
   })
-  .openapi('UserPage')
+  .openapi('UserPage', { example: { items: [EXAMPLE], total: 1, page: 1, page_size: 20, total_pages: 1 } })
 
 export const toAdminUser = (row: UserRow): z.input<typeof AdminUser> => ({
   id: row.id,

@@ -68,7 +68,7 @@ export const pathInteger = () =>
         return fail(ctx, 'less_than_equal', `Input should be less than or equal to ${MAX_INTEGER}`, { le: MAX_INTEGER })
       return number
     })
-    .openapi({ type: 'integer' })
+    .openapi({ type: 'integer', example: 7 })
 
 /** An integer of the query string. */
 export const queryInteger = (options: { fallback: number; min: number; max?: number; description: string }) =>
@@ -139,6 +139,10 @@ export const boolean = () =>
 /** A filter of a list: blank counts as absent. */
 export const blankIsAbsent = <T extends z.ZodType>(schema: T) =>
   z.preprocess((value) => (typeof value === 'string' && value.trim() === '' ? undefined : value), schema.optional())
+
+/** A name of a fixed set in any letter case: the event stream shows the same names in upper case. */
+export const anyCase = <T extends z.ZodType>(schema: T) =>
+  z.preprocess((value) => (typeof value === 'string' ? value.toLowerCase() : value), schema)
 
 /** `https://` with a host, a user name at most; see the rules of the repository module. */
 export const repositoryUri = () =>

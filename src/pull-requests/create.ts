@@ -1,5 +1,5 @@
 import type { Context } from '../context.ts'
-import { notFound, sessionNotFound } from '../errors.ts'
+import { badGateway, gatewayTimeout, notFound, PlatformError, sessionNotFound } from '../errors.ts'
 import { defaultBranch } from '../repository/default-branch.ts'
 import { loadAggregate } from '../sessions/load-aggregate.ts'
 import { recordPullRequest } from '../sessions/pull-requests.ts'
@@ -11,7 +11,7 @@ import { writePullRequestText } from './write-text.ts'
  * Opens a pull request from the session branch into the repository's default branch and records it
  * with the session's latest round. The caller has checked that the session is the user's own.
  * Errors: 404 for an unknown session and one without rounds, and those of the provider, of the remote
- * (502) and of the model.
+ * (502) and of the model (504 when it was late, else 502).
  */
 export async function createPullRequest(
   context: Context,
@@ -25,8 +25,14 @@ export async function createPullRequest(
   const host = pullRequestHost(context, uri)
   const base = await defaultBranch(context, uri, signal)
   const facts = { first_query: session.first_query ?? '', history: session.history ?? [] }
-  const text = await writePullRequestText(context, facts, signal)
+  const text = await writePullRequestText(context, facts, signal).catch(asServiceFailure)
   const created = await host.create({ ...text, head: branch, base }, signal)
   await recordPullRequest(context, session_uuid, { provider: context.config.git.provider, number: created.id, url: created.url })
   return created
+}
+
+/** A model's own status would read as the caller's: its 401 as the end of their session. */
+function asServiceFailure(error: unknown): never {
+  if (!(error instanceof PlatformError)) throw error
+  throw error.status === 504 ? gatewayTimeout(error.message, error) : badGateway(error.message, error)
 }

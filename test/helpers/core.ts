@@ -9,6 +9,7 @@ import { createLlmClient } from '../../src/llm/client.ts'
 import { createLogger } from '../../src/log/logger.ts'
 import { startSendingQueue } from '../../src/queue/pg-boss.ts'
 import { createAssetReader } from '../../src/runtime/assets.ts'
+import { asDescribed } from './described.ts'
 import { memoryCache } from './memory-cache.ts'
 import { createTestDatabase, type TestDatabase } from './postgres.ts'
 
@@ -34,22 +35,25 @@ export interface TestCore {
   /** A call to the core; `json` is the body, `token` the bearer. */
   call(method: string, path: string, options?: { json?: unknown; token?: string; headers?: Record<string, string> }): Promise<Response>
   /** Another core on the same database. */
-  another(changes: { yaml?: string; context?: Partial<CoreContext> }): Promise<Hono<AppEnv>>
+  another(changes: { yaml?: string; env?: Record<string, string>; context?: Partial<CoreContext> }): Promise<Hono<AppEnv>>
   close(): Promise<void>
 }
 
 /**
  * A core on a database of its own. Real are database, queue, hub and every verb; doubles stand at
  * the edges of the network: names resolve to a public address, the cache is a map, HTTP is for msw.
+ * Every answer is held against the published description of its route.
  */
-export async function createTestCore(options: { yaml?: string; context?: Partial<CoreContext> } = {}): Promise<TestCore> {
+export async function createTestCore(
+  options: { yaml?: string; env?: Record<string, string>; context?: Partial<CoreContext> } = {},
+): Promise<TestCore> {
   const database = await createTestDatabase()
   const { sql } = database
   const log: Record<string, unknown>[] = []
   const logger = createLogger({ level: 'debug', write: (line) => log.push(JSON.parse(line)) })
   const queue = await startSendingQueue(sql, logger)
   const events = await startStatusHub(sql, logger)
-  const config = await configOf(options.yaml)
+  const config = await configOf(options.yaml, options.env)
   const context: CoreContext = {
     config,
     log: logger,
@@ -75,14 +79,15 @@ export async function createTestCore(options: { yaml?: string; context?: Partial
     asset: createAssetReader(),
     ...options.context,
   }
-  const app = createApp(context)
+  const app = asDescribed(createApp(context))
   return {
     app,
     context,
     database,
     log,
     call: async (method, path, request = {}) => app.request(path, { method, ...requestOf(request) }),
-    another: async (changes) => createApp({ ...context, config: changes.yaml ? await configOf(changes.yaml) : config, ...changes.context }),
+    another: async (changes) =>
+      asDescribed(createApp({ ...context, config: changes.yaml ? await configOf(changes.yaml, changes.env) : config, ...changes.context })),
     close: async () => {
       await events.close()
       await queue.close()

@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { PlatformError } from '../../src/errors.ts'
 import { createTestCore, type TestCore } from '../helpers/core.ts'
 
 let core: TestCore
@@ -179,17 +178,16 @@ describe('unexpected errors', () => {
   })
 
   it('shows texts of the domain and keeps their causes', async () => {
-    const app = await core.another({
-      context: {
-        storage: Object.defineProperty({ ...core.context.storage }, 'metadata_prefix', {
-          get: () => {
-            throw new PlatformError('Unavailable', 503, 'Storage is away.', { cause: new Error('10.0.0.7 refused') })
-          },
-        }),
-      },
+    const app = await core.another({ yaml: 'services: { notifications: { enabled: true, token_env: N } }', env: { N: 'token' } })
+    const answer = await app.request('/api/v1/notifications', {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ kind: 'k', severity: 'info', subject: 's', body: 'b' }),
     })
-    const answer = await app.request('/api/v1/auth/config')
-    expect([answer.status, await answer.text()]).toEqual([503, '{"detail":"Storage is away."}'])
+    expect([answer.status, await answer.text()]).toEqual([502, '{"detail":"Notification was not delivered."}'])
+    expect(core.log.find(({ message }) => message === 'request failed')).toMatchObject({
+      cause: { message: 'the notifications service has no endpoint' },
+    })
   })
 
   it('gives every request an id and refuses odd ones', async () => {

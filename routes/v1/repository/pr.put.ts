@@ -3,7 +3,17 @@ import { createPullRequest } from '../../../src/pull-requests/create.ts'
 import { ownSession } from '../../access.ts'
 import { endpoint } from '../../endpoint.ts'
 import { requireOperation } from '../../middleware/gates.ts'
-import { BODY_ERRORS, errors, GIT_HOST_ERRORS, json, jsonBody, OPERATION_OR_OWNER, signedIn, told } from '../../openapi/answers.ts'
+import {
+  BODY_ERRORS,
+  errors,
+  GIT_HOST_ERRORS,
+  json,
+  jsonBody,
+  OPERATION_OR_OWNER,
+  STORE_ERROR,
+  signedIn,
+  told,
+} from '../../openapi/answers.ts'
 import { SessionReference } from '../../schemas/session.ts'
 
 const PullRequest = z
@@ -31,7 +41,15 @@ export const putPullRequest = endpoint({
         401,
         OPERATION_OR_OWNER('developer'),
         404,
-        told(504, 'The git host did not answer in time.', 'PR creation timeout'),
+        STORE_ERROR,
+        told(
+          502,
+          'The git host is not reachable or does not take the credentials, or there are none; or the model failed.',
+          'The git provider is not reachable.',
+          'Git credentials are not configured; pull requests need the account and token of the git provider.',
+          'Inference call to anthropic/small failed: overloaded',
+        ),
+        told(504, 'The git host or the model did not answer in time.', 'PR creation timeout'),
       ),
     },
   }),

@@ -4,7 +4,7 @@ import { loadAggregate } from '../../../src/sessions/load-aggregate.ts'
 import { readableSession } from '../../access.ts'
 import { endpoint } from '../../endpoint.ts'
 import { requireUser } from '../../middleware/gates.ts'
-import { errors, json, signedIn } from '../../openapi/answers.ts'
+import { errors, json, STORE_ERROR, signedIn } from '../../openapi/answers.ts'
 import { SessionAggregate } from '../../schemas/session.ts'
 import { boolean, uuid } from '../../validation/fields.ts'
 
@@ -25,7 +25,7 @@ export const getSession = endpoint({
     description: 'The session with its rounds and artifacts. For its owner and for every holder of a panel role.',
     security: signedIn,
     request: { query: DetailQuery },
-    responses: { 200: json(SessionAggregate, 'The session.'), ...errors(401, 403, 404, 422) },
+    responses: { 200: json(SessionAggregate, 'The session.'), ...errors(401, 403, 404, 422, STORE_ERROR) },
   }),
   gates: [requireUser],
   handle: async (c, { query }) => {

@@ -6,7 +6,7 @@ import { requireUser } from '../../middleware/gates.ts'
 import { errors, json, signedIn } from '../../openapi/answers.ts'
 import { toPage } from '../../page.ts'
 import { SessionPage } from '../../schemas/session.ts'
-import { blankIsAbsent, queryInteger, text } from '../../validation/fields.ts'
+import { anyCase, blankIsAbsent, queryInteger, text } from '../../validation/fields.ts'
 
 export const pageQuery = {
   page: queryInteger({ fallback: 1, min: 1, description: 'Counted from 1; beyond the end `items` is empty.' }),
@@ -16,12 +16,12 @@ export const pageQuery = {
 /** Shared with the admin list, which adds `user_email`. */
 export const listQuery = {
   ...pageQuery,
-  operation: blankIsAbsent(z.enum(OPERATIONS)).openapi({
+  operation: blankIsAbsent(anyCase(z.enum(OPERATIONS))).openapi({
     type: 'string',
     enum: [...OPERATIONS],
     description: 'Sessions of this operation.',
   }),
-  status: blankIsAbsent(z.enum(STATUSES)).openapi({
+  status: blankIsAbsent(anyCase(z.enum(STATUSES))).openapi({
     type: 'string',
     enum: [...STATUSES],
     description: 'Sessions whose latest status is this.',

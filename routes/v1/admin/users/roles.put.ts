@@ -29,7 +29,7 @@ export const putRoles = endpoint({
       'For panel role admin, who cannot take it from themselves.',
     security: signedIn,
     request: {
-      params: z.object({ user_id: pathInteger().openapi({ description: 'Key of the user row.', example: '7' }) }),
+      params: z.object({ user_id: pathInteger().openapi({ description: 'Key of the user row.' }) }),
       body: jsonBody(RolesRequest),
     },
     responses: {
