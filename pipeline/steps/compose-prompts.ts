@@ -1,7 +1,7 @@
 import { constructInformationTool } from '../../src/agent/sentinels/construct-information.ts'
 import { PlatformError } from '../../src/errors.ts'
 import { type PromptCompositorValues, promptCompositorLayout } from '../../src/prompts/layouts/prompt-compositor.ts'
-import { selectionQuery } from '../../src/prompts/queries.ts'
+import { earlierTurns, selectionQuery } from '../../src/prompts/queries.ts'
 import type { Run } from '../run.ts'
 import { type Kit, runChain } from './kit.ts'
 import { promptBodies } from './prompt-bodies.ts'
@@ -32,7 +32,7 @@ export async function composePrompts(kit: Kit): Promise<Conventions> {
       role: 'small',
       system: promptCompositorLayout({ resources_list, abbreviations, pass }),
       query: selectionQuery(run.round.query),
-      conversation: run.conversation,
+      conversation: earlierTurns(run.conversation),
       sentinel: constructInformationTool(),
     })
   const first = await select({ number: 1 })

@@ -1,6 +1,6 @@
 import { requestsFilterTool } from '../../src/agent/sentinels/requests-filter.ts'
 import { requestsFilterLayout } from '../../src/prompts/layouts/requests-filter.ts'
-import { requestQuery } from '../../src/prompts/queries.ts'
+import { earlierTurns, requestQuery } from '../../src/prompts/queries.ts'
 import type { Operation } from '../../src/sessions/types.ts'
 import { type Kit, runChain } from './kit.ts'
 import { promptBodies } from './prompt-bodies.ts'
@@ -21,7 +21,7 @@ export async function filterRequest(kit: Kit, variant: Operation): Promise<Verdi
     role: 'small',
     system: requestsFilterLayout({ guideline, forbidden_actions, variant }),
     query: requestQuery(run.round.query),
-    conversation: run.conversation,
+    conversation: earlierTurns(run.conversation),
     tools: inspection(kit),
     sentinel: requestsFilterTool(),
   })

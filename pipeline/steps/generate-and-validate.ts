@@ -2,7 +2,7 @@ import { taskCompleteTool } from '../../src/agent/sentinels/task-complete.ts'
 import { storeCodeChange, storePlanText } from '../../src/artifacts/store.ts'
 import { PlatformError } from '../../src/errors.ts'
 import { iacGeneratorLayout } from '../../src/prompts/layouts/iac-generator.ts'
-import { feedbackQuery } from '../../src/prompts/queries.ts'
+import { earlierTurns, feedbackQuery } from '../../src/prompts/queries.ts'
 import type { Operation, Turn } from '../../src/sessions/types.ts'
 import type { Conventions } from './compose-prompts.ts'
 import { forEachOf } from './for-each-of.ts'
@@ -50,7 +50,7 @@ export class ValidationLoopExceeded extends PlatformError {
 export async function generateAndValidate<Value>(kit: Kit, task: GenerationTask<Value>): Promise<Value> {
   const { run, status, secrets } = kit
   const system = await generatorSystem(kit, task)
-  const conversation: Turn[] = [...run.conversation]
+  const conversation: Turn[] = earlierTurns(run.conversation)
   let prompt = task.prompt
   let raw = task.query
   let last: Validation<Value> | null = null

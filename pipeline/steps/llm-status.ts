@@ -2,7 +2,7 @@ import { askText } from '../../src/agent/ask-text.ts'
 import type { LlmClient } from '../../src/llm/types.ts'
 import type { Masker } from '../../src/plan/mask.ts'
 import { statusUpdateLayout } from '../../src/prompts/layouts/status-update.ts'
-import { statusQuery } from '../../src/prompts/queries.ts'
+import { earlierTurns, statusQuery } from '../../src/prompts/queries.ts'
 import type { Status } from '../../src/sessions/types.ts'
 import type { Run } from '../run.ts'
 
@@ -66,7 +66,7 @@ async function sentence(run: Run, llm: LlmClient, raw: string, signal: AbortSign
       role: 'small',
       system: statusUpdateLayout(),
       query: statusQuery(raw),
-      conversation: run.conversation,
+      conversation: earlierTurns(run.conversation),
       signal,
       observe: run.observe,
     })

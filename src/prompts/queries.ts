@@ -4,6 +4,10 @@ import { bullets } from './layout.ts'
 
 /** What the chains are asked: our sentence, then the foreign text as data. */
 
+/** Turns of earlier tasks: what was asked, by people or made from a plan, is data by then. */
+export const earlierTurns = (turns: readonly Turn[]): Turn[] =>
+  turns.map(({ user, assistant }) => ({ user: user === '' ? '' : fence('earlier request', user), assistant }))
+
 export const requestQuery = (request: string) => `Decide on this request.\n\n${fence('request', request)}`
 
 /** Pass 1 and 2 of the compositor. */

@@ -3,6 +3,7 @@ import { pullRequestTool } from '../agent/sentinels/pull-request.ts'
 import type { Context } from '../context.ts'
 import { fence } from '../prompts/fence.ts'
 import { prGeneratorLayout } from '../prompts/layouts/pr-generator.ts'
+import { earlierTurns } from '../prompts/queries.ts'
 import type { Turn } from '../sessions/types.ts'
 import { shownRequest } from './shown-request.ts'
 
@@ -19,7 +20,7 @@ export async function writePullRequestText(
     chain: 'PR_GENERATOR',
     role: 'small',
     system: prGeneratorLayout(),
-    conversation: session.history,
+    conversation: earlierTurns(session.history),
     query: `Write title and description of the pull request for this session. It began with this request:\n${fence('first request', shownRequest(session.first_query, session.history))}`,
     sentinel: pullRequestTool(),
     max_turns: context.config.orchestration.max_tool_agent_executions,

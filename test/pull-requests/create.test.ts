@@ -91,7 +91,7 @@ describe('a new pull request', () => {
     expect(asked[0]?.role).toBe('small')
     const conversation = JSON.stringify(asked[0]?.messages)
     expect(conversation).toContain('Added aws_s3_bucket.logs')
-    expect(conversation).toContain('Add a bucket')
+    expect(conversation).toMatch(/<<<DATA earlier request (\w+)\\nAdd a bucket\\n\1 DATA>>>/)
   })
 
   it('is recorded with the latest round', async () => {

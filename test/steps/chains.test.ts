@@ -43,6 +43,8 @@ describe('filterRequest', () => {
     ])
     for (const part of ['body of general-guidelines-requests', 'body of aws-guidelines-forbidden_actions', 'before', 'Add a bucket'])
       expect(said(request)).toContain(part)
+    expect(request?.messages[1]?.content).toMatch(/^<<<DATA earlier request (\w+)\nbefore\n\1 DATA>>>$/)
+    expect(request?.messages[2]?.content).toBe('earlier')
   })
 
   it('answers the explanation of a declined request word for word', async () => {

@@ -65,6 +65,7 @@ describe('generateAndValidate', () => {
     const [first, second] = world.llm.of('task_complete')
     expect(first?.role).toBe('main')
     expect(first?.messages.map(({ role }) => role)).toEqual(['system', 'user', 'assistant', 'user'])
+    expect(first?.messages[1]?.content).toMatch(/^<<<DATA earlier request (\w+)\nbefore\n\1 DATA>>>$/)
     expect(first?.messages.at(-1)?.content).toBe('Please: Add a bucket')
     expect(second?.messages.at(-3)?.content).toBe('Please: Add a bucket')
     expect(second?.messages.at(-2)?.content).toBe('First.')
