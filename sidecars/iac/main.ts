@@ -1,17 +1,15 @@
 import { createLogger } from '../../src/log/logger.ts'
+import { onStopSignal } from '../../src/runtime/stop-signals.ts'
 import { readSettings, SettingsError } from './settings.ts'
 import { startIacService } from './start.ts'
 
-/** Runs the service until SIGTERM or SIGINT; a second signal ends the process at once. */
+/** Runs the service until SIGTERM or SIGINT; a later signal ends the process at once. */
 export async function main(): Promise<void> {
   const log = createLogger({ fields: { service: 'iac' }, secrets: [process.env.PLATFORM_IAC_TOKEN ?? ''] })
   try {
     const settings = readSettings(process.env)
     const service = await startIacService({ settings, env: process.env, fetch, log })
-    let stopping = false
-    const stop = () => {
-      if (stopping) process.exit(1)
-      stopping = true
+    onStopSignal(() => {
       log.info('stopping')
       service.stop().then(
         () => process.exit(0),
@@ -20,9 +18,7 @@ export async function main(): Promise<void> {
           process.exit(1)
         },
       )
-    }
-    process.on('SIGTERM', stop)
-    process.on('SIGINT', stop)
+    })
   } catch (error) {
     if (error instanceof SettingsError) console.error(error.message)
     else log.error('start failed', { error })

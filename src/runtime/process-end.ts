@@ -1,4 +1,5 @@
 import type { Logger } from '../log/logger.ts'
+import { onStopSignal } from './stop-signals.ts'
 
 export interface StopPhase {
   name: string
@@ -8,19 +9,14 @@ export interface StopPhase {
 
 /**
  * On SIGTERM or SIGINT ends the phases one after the other, each within its limit, and exits 0. A
- * second signal exits at once. The list is read when the signal comes: call this before the boot and
+ * further signal exits at once. The list is read when the signal comes: call this before the boot and
  * add to the list what was opened.
  */
 export function stopOnSignal(log: Logger, phases: readonly StopPhase[]): void {
-  let stopping = false
-  const stop = (signal: NodeJS.Signals) => {
-    if (stopping) process.exit(1)
-    stopping = true
+  onStopSignal((signal) => {
     log.info('stopping', { signal })
     void endAll(log, phases).then(() => process.exit(0))
-  }
-  process.on('SIGTERM', stop)
-  process.on('SIGINT', stop)
+  })
 }
 
 /** A fault that nobody handled: into the log, masked as everything there, and the end of the process. */

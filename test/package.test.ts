@@ -1,0 +1,54 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+
+const ROOT = fileURLToPath(new URL('..', import.meta.url))
+let folder: string
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'platform-npm-'))
+})
+afterAll(() => rm(folder, { recursive: true, force: true }))
+
+const messages = (lines: string[]) => lines.filter((line) => line.startsWith('{')).map((line) => JSON.parse(line).message)
+
+/** The iac sidecar as an operator starts it: npm, its shell, and the service. */
+async function startWithNpm() {
+  const child = spawn('npm', ['run', 'sidecar', '--', 'iac'], {
+    cwd: ROOT,
+    env: { ...process.env, PLATFORM_IAC_TOKEN: 'token-1', PLATFORM_HOST: '127.0.0.1', PLATFORM_PORT: '0', IAC_DATA_DIR: folder },
+    detached: true,
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  const lines: string[] = []
+  // Comes when the last process that holds the pipe has ended, not when npm has.
+  const closed = once(child, 'close').then(([code]) => code)
+  const ready = new Promise<void>((resolve) => {
+    createInterface({ input: child.stdout }).on('line', (line) => {
+      lines.push(line)
+      if (line.includes('"iac service ready"')) resolve()
+    })
+  })
+  await Promise.race([ready, closed.then(() => Promise.reject(new Error(lines.join('\n'))))])
+  return { pid: child.pid ?? 0, lines, closed }
+}
+
+describe('npm scripts', () => {
+  it('pass SIGTERM on to the service, which ends in order and leaves nothing behind', async () => {
+    const { pid, lines, closed } = await startWithNpm()
+    process.kill(pid, 'SIGTERM')
+    expect(await closed).toBe(0)
+    expect(messages(lines).filter((text) => text === 'stopping')).toHaveLength(1)
+  })
+
+  it('end in order on Ctrl-C, which the terminal sends to all and npm passes on once more', async () => {
+    const { pid, lines, closed } = await startWithNpm()
+    process.kill(-pid, 'SIGINT')
+    expect(await closed).toBe(0)
+    expect(messages(lines).filter((text) => text === 'stopping')).toHaveLength(1)
+  })
+})
