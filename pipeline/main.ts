@@ -11,6 +11,18 @@ import { startWorker } from './worker.ts'
 import { configureGit } from './workspace/configure-git.ts'
 import { openWorkspace } from './workspace/open.ts'
 
+const HELP = `The worker: takes rounds from the queue and runs them.
+
+  npm run worker              start
+  npm run worker -- --help    this text
+
+Needs git on PATH and a disk that the iac sidecar shares (paths.upload_folder).
+
+Environment
+  PLATFORM_CONFIG   path of the configuration file (default /etc/platform/config.yaml)
+Further variables are named by the configuration file; npm run core -- --check-config shows what it says.
+`
+
 async function run(config: Config): Promise<void> {
   const log = createLogger({ secrets: secretsOf(config), fields: { process: 'worker' } })
   const phases: StopPhase[] = []
@@ -31,8 +43,15 @@ async function run(config: Config): Promise<void> {
   }
 }
 
-try {
+async function main(): Promise<void> {
+  const argument = process.argv[2]
+  if (argument === '--help' || argument === '-h') return console.log(HELP)
+  if (argument !== undefined) throw new ConfigError([`unknown argument ${argument}; see --help`])
   await run(await loadConfig(process.env, readTextFile))
+}
+
+try {
+  await main()
 } catch (error) {
   if (!(error instanceof ConfigError)) throw error
   console.error(error.message)

@@ -42,11 +42,11 @@ async function closedPort(): Promise<number> {
 }
 
 /** A worker process with nothing of our own environment. */
-async function boot(env: Record<string, string>, storage_url = `http://127.0.0.1:${closed_port}`) {
+async function boot(env: Record<string, string>, storage_url = `http://127.0.0.1:${closed_port}`, args: string[] = []) {
   const config = join(folder, 'platform.yaml')
   const storage = { provider: 'BUNDLED', bucket: 'artifacts', endpoint_url: storage_url, public_endpoint_url: storage_url, max_attempts: 1 }
   await writeFile(config, stringify({ storage, paths: { upload_folder: join(folder, 'work') } }))
-  const child = spawn(process.execPath, [MAIN], {
+  const child = spawn(process.execPath, [MAIN, ...args], {
     cwd: ROOT,
     env: { PATH: process.env.PATH, HOME: folder, PLATFORM_CONFIG: config, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -83,6 +83,18 @@ const environment = (over: Record<string, string> = {}): Record<string, string> 
 })
 
 describe('the worker process', () => {
+  it.each(['--help', '-h'])('explains itself with %s, whatever is configured', async (argument) => {
+    const { code, output } = await (await boot({}, undefined, [argument])).exited
+    expect(code).toBe(0)
+    for (const word of ['npm run worker', 'PLATFORM_CONFIG']) expect(output).toContain(word)
+  })
+
+  it('refuses an argument that it does not know', async () => {
+    const { code, output } = await (await boot(environment(), undefined, ['--check-config'])).exited
+    expect(code).toBe(1)
+    expect(output).toContain('--check-config')
+  })
+
   it('says everything that is wrong with its configuration and ends', async () => {
     const { exited } = await boot({})
     const { code, output } = await exited
