@@ -35,11 +35,12 @@ export interface ServerAddress {
 }
 
 /**
- * Rewrites the parameters that drivers spell differently.
+ * Rewrites what drivers spell differently: parameters, and a driver's name in the scheme.
  * Errors: `the database URL is not valid`, `sslmode '<mode>' is not known`.
  */
 export function toServerAddress(url: string): ServerAddress {
-  const parsed = /^postgres(ql)?:\/\//.test(url) ? URL.parse(url) : null
+  const plain = url.replace(/^(postgres(?:ql)?)\+\w+:/, '$1:')
+  const parsed = /^postgres(ql)?:\/\//.test(plain) ? URL.parse(plain) : null
   if (!parsed) throw new Error('the database URL is not valid')
   const mode = parsed.searchParams.get('sslmode') ?? parsed.searchParams.get('ssl')
   for (const name of ['sslmode', 'ssl', ...FOREIGN_PARAMETERS]) parsed.searchParams.delete(name)

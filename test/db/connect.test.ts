@@ -48,7 +48,11 @@ describe('connect', () => {
     )
   })
 
-  it.each(['', 'mysql://h/d', 'postgresql://h:notaport/d', 'not a url'])('refuses %j without repeating it', (url) => {
+  it.each(['postgresql+asyncpg', 'postgres+psycopg2'])('takes the scheme %s of another driver', (scheme) => {
+    expect(toServerAddress(`${scheme}://u:p@h:1/d?ssl=require`).url).toMatch(/^postgres(ql)?:\/\/u:p@h:1\/d\?ssl=require$/)
+  })
+
+  it.each(['', 'mysql://h/d', 'postgresql+://h/d', 'postgresql://h:notaport/d', 'not a url'])('refuses %j without repeating it', (url) => {
     expect(() => connect(url)).toThrow('the database URL is not valid')
   })
 
