@@ -1,23 +1,36 @@
 import type { Logger } from '../log/logger.ts'
-import type { CacheStore } from './store.ts'
+import { CacheRefusal, type CacheStore } from './store.ts'
 import type { Cache } from './types.ts'
 
 const COOL_DOWN_MS = 1_000
+const REFUSAL_LOG_MS = 60_000
 
 /**
- * Makes faults invisible. After one the store is left alone: callers get null at once, and once per
- * cool-down a ping in the background finds out whether it is back. Deletions are lost meanwhile;
- * readers must be able to tell an outdated entry.
+ * Makes faults invisible. The first one is an outage: everybody who waits gets null at once, later
+ * callers without trying, and once per cool-down a ping in the background finds out whether the cache
+ * is back. Deletions are lost meanwhile; readers must be able to tell an outdated entry.
  */
 export function guard(store: CacheStore, log: Logger, cool_down_ms = COOL_DOWN_MS): Cache {
+  const waiting = new Set<() => void>()
   let down = false
   let probing = false
   let next_probe = 0
+  let next_refusal_log = 0
+  /** Counts outages, so that a command of an earlier one cannot begin another. */
+  let outages = 0
 
   const fault = (error: unknown) => {
     if (!down) log.warn('cache is not reachable, going on without it', { error })
+    if (!down) outages++
     down = true
     next_probe = Date.now() + cool_down_ms
+    for (const release of waiting) release()
+    waiting.clear()
+  }
+  const refused = (error: CacheRefusal) => {
+    if (Date.now() < next_refusal_log) return
+    next_refusal_log = Date.now() + REFUSAL_LOG_MS
+    log.warn('cache refuses a command', { error })
   }
   const probe = async () => {
     probing = true
@@ -31,17 +44,23 @@ export function guard(store: CacheStore, log: Logger, cool_down_ms = COOL_DOWN_M
       probing = false
     }
   }
-  const attempt = async <T>(work: () => Promise<T>, otherwise: T): Promise<T> => {
+  const attempt = <T>(work: () => Promise<T>, otherwise: T): Promise<T> => {
     if (down) {
       if (!probing && Date.now() >= next_probe) void probe()
-      return otherwise
+      return Promise.resolve(otherwise)
     }
-    try {
-      return await work()
-    } catch (error) {
-      fault(error)
-      return otherwise
-    }
+    const outage = outages
+    return new Promise<T>((resolve) => {
+      const release = () => resolve(otherwise)
+      waiting.add(release)
+      work()
+        .then(resolve, (error: unknown) => {
+          if (error instanceof CacheRefusal) refused(error)
+          else if (outage === outages) fault(error)
+          release()
+        })
+        .finally(() => waiting.delete(release))
+    })
   }
 
   return {

@@ -6,3 +6,11 @@ export interface CacheStore {
   ping(): Promise<void>
   close(): Promise<void>
 }
+
+/** The cache answered, and said no to this one command (full, wrong kind of value): no outage. */
+export class CacheRefusal extends Error {
+  constructor(message: string) {
+    super(message)
+    this.name = 'CacheRefusal'
+  }
+}

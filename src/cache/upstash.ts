@@ -37,7 +37,8 @@ function requester(config: RedisConfig, fetcher: Fetch): Requester {
         method: 'POST',
         headers: { authorization: `Bearer ${token}` },
         json: request.body,
-        timeout_ms: (config.socket_connect_timeout + config.socket_timeout) * 1000,
+        // A connection is kept by `fetch` and cannot be timed apart.
+        timeout_ms: Math.max(config.socket_connect_timeout, config.socket_timeout) * 1000,
         signal: request.signal,
       })
       if (answer.status !== 200) throw new Error(`the cache answered ${answer.status}`)

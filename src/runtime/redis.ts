@@ -1,7 +1,7 @@
-import { createClient } from 'redis'
+import { createClient, ErrorReply } from 'redis'
 import type { RedisConfig } from '../../config/types.ts'
 import { createSlots } from '../cache/slots.ts'
-import type { CacheStore } from '../cache/store.ts'
+import { CacheRefusal, type CacheStore } from '../cache/store.ts'
 import { timeLimit } from '../cache/time-limit.ts'
 
 const open = (config: RedisConfig) =>
@@ -13,46 +13,49 @@ const open = (config: RedisConfig) =>
   })
 type Client = ReturnType<typeof open>
 
+/** Answers that speak of the server and not of the command: another connection may get a better one. */
+const UNFIT = /^(LOADING|MASTERDOWN|NOAUTH|READONLY)\b/
+
 /**
  * The cache over its own protocol: one multiplexed connection with at most `max_connections` commands
- * under way. A connection that failed or went silent is dropped; the next command opens another.
+ * under way. The first command connects; a connection that was lost, failed or went silent is dropped,
+ * and only `ping` opens another, so that nobody waits for one who just wants to read.
  */
 export function createRedisStore(config: RedisConfig): CacheStore {
   const inSlot = createSlots(config.max_connections, config.pool_timeout * 1000)
   const command_ms = config.socket_timeout * 1000
-  const connect_ms = config.socket_connect_timeout * 1000 + command_ms
   let current: Promise<Client> | null = null
+  let was_connected = false
+  let closed = false
 
-  const connect = async (): Promise<Client> => {
-    const client = open(config)
-    // Without a listener an error of the connection would end the process.
-    client.on('error', () => {})
-    try {
-      await timeLimit(connect_ms, 'connecting to the cache', client.connect())
-      return client
-    } catch (error) {
-      discard(client)
-      throw error
-    }
-  }
   const start = () => {
-    const attempt = connect()
+    const attempt = connect(config)
     current = attempt
     const forget = () => {
       if (current === attempt) current = null
     }
-    attempt.then((client) => client.on('end', forget), forget)
+    attempt.then((client) => {
+      was_connected = true
+      client.on('terminated', forget)
+    }, forget)
     return attempt
   }
-  const run = <T>(command: (client: Client) => Promise<T>) =>
+  const connection = (reconnect: boolean) => {
+    if (closed) throw new Error('the cache is closed')
+    if (current) return current
+    if (was_connected && !reconnect) throw new Error('the connection to the cache was lost')
+    return start()
+  }
+  const run = <T>(command: (client: Client) => Promise<T>, { reconnect = false } = {}) =>
     inSlot(async () => {
-      const attempt = current ?? start()
+      const attempt = connection(reconnect)
+      const client = await attempt
       try {
-        const client = await attempt
         return await timeLimit(command_ms, 'a cache command', command(client))
       } catch (error) {
+        if (error instanceof ErrorReply && !UNFIT.test(error.message)) throw new CacheRefusal(error.message)
         if (current === attempt) current = null
-        attempt.then(discard, () => {})
+        discard(client)
         throw error
       }
     })
@@ -66,13 +69,33 @@ export function createRedisStore(config: RedisConfig): CacheStore {
       await run((client) => client.del(keys))
     },
     ping: async () => {
-      await run((client) => client.ping())
+      await run((client) => client.ping(), { reconnect: true })
     },
     close: async () => {
+      closed = true
+      // Whoever needs an answer has waited for it: nothing under way is worth a delay.
       const closing = current
       current = null
-      if (closing) await closing.then((client) => client.close())
+      closing?.then(discard, () => {})
     },
+  }
+}
+
+/** The connection within `socket_connect_timeout`, then the greeting within `socket_timeout`. */
+async function connect(config: RedisConfig): Promise<Client> {
+  const client = open(config)
+  // Without a listener an error of the connection would end the process.
+  client.on('error', () => {})
+  const connected = new Promise<void>((resolve) => client.once('connect', () => resolve()))
+  const ready = client.connect()
+  ready.catch(() => {})
+  try {
+    await timeLimit(config.socket_connect_timeout * 1000, 'connecting to the cache', Promise.race([connected, ready]))
+    await timeLimit(config.socket_timeout * 1000, 'the greeting of the cache', ready)
+    return client
+  } catch (error) {
+    discard(client)
+    throw error
   }
 }
 

@@ -105,6 +105,51 @@ describe('faults', () => {
     await vi.waitFor(() => expect(server.connections()).toBe(0))
   })
 
+  it('lets everybody who waits go when the first gives up, also those without a connection of their own', async () => {
+    const server = await redis()
+    const { cache, messages } = await open(server.url, { max_connections: 2, socket_timeout: 0.3, pool_timeout: 60 })
+    await cache.ping()
+    server.mode = 'hang'
+    server.commands.splice(0)
+    expect(await Promise.all(Array.from({ length: 100 }, (_, index) => cache.get(`key-${index}`)))).toEqual(Array(100).fill(null))
+    expect(server.commands).toEqual(['GET', 'GET'])
+    expect(messages).toHaveLength(1)
+  })
+
+  it('keeps nobody waiting for a new connection', async () => {
+    const first = await startRespServer()
+    const { cache } = await open(first.url, { socket_connect_timeout: 60, socket_timeout: 60 })
+    await cache.set('key', 'value', 60)
+    await first.close()
+    const silent = await redis({ port: Number(new URL(first.url).port) })
+    silent.mode = 'hang'
+    // The first notices the loss, the others find an outage; a ping hangs in the background.
+    for (let index = 0; index < 10; index++) expect(await cache.get('key')).toBeNull()
+  })
+
+  it('goes on reading when the server is full, and says so once', async () => {
+    const server = await redis()
+    const { cache, messages } = await open(server.url)
+    await cache.set('key', 'value', 60)
+    server.mode = 'full'
+    for (let index = 0; index < 5; index++) {
+      await cache.set('key', `value ${index}`, 60)
+      expect(await cache.get('key')).toBe('value')
+    }
+    expect(messages).toEqual(['cache refuses a command'])
+    expect(server.connections()).toBe(1)
+  })
+
+  it('looks for another connection when the server has become a replica', async () => {
+    const server = await redis()
+    const { cache, messages } = await open(server.url)
+    await cache.ping()
+    server.mode = 'replica'
+    await cache.set('key', 'value', 60)
+    expect(messages).toEqual(['cache is not reachable, going on without it'])
+    await vi.waitFor(() => expect(server.connections()).toBe(0))
+  })
+
   it('recovers by itself', async () => {
     const server = await redis()
     const { cache, messages } = await open(server.url, { socket_timeout: 0.5, socket_connect_timeout: 0.5 })
@@ -164,4 +209,7 @@ it('a cache that is closed stays closed', async () => {
   await cache.ping()
   await cache.close()
   await vi.waitFor(() => expect(server.connections()).toBe(0))
+  await expect(cache.ping()).rejects.toThrow('closed')
+  expect(await cache.get('key')).toBeNull()
+  expect(server.connections()).toBe(0)
 })

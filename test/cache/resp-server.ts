@@ -4,8 +4,8 @@ export interface RespServer {
   url: string
   /** Commands in the order they came, upper case, without their arguments. */
   commands: string[]
-  /** `hang` takes commands and answers nothing. */
-  mode: 'answer' | 'hang'
+  /** `hang` takes commands and answers nothing, `full` refuses to keep more, `replica` to keep anything. */
+  mode: 'answer' | 'hang' | 'full' | 'replica'
   connections: () => number
   close(): Promise<void>
 }
@@ -27,7 +27,9 @@ export async function startRespServer(options: { port?: number; password?: strin
         resp.commands.push(name.toUpperCase())
         if (resp.mode === 'hang') continue
         if (name.toUpperCase() === 'AUTH') trusted = args.at(-1) === options.password
-        socket.write(trusted ? answer(entries, name.toUpperCase(), args) : '-NOAUTH Authentication required.\r\n')
+        const refusal = name.toUpperCase() === 'SET' ? REFUSALS[resp.mode] : undefined
+        if (refusal) socket.write(refusal)
+        else socket.write(trusted ? answer(entries, name.toUpperCase(), args) : '-NOAUTH Authentication required.\r\n')
       }
     })
   })
@@ -45,6 +47,11 @@ export async function startRespServer(options: { port?: number; password?: strin
     },
   }
   return resp
+}
+
+const REFUSALS: Partial<Record<RespServer['mode'], string>> = {
+  full: "-OOM command not allowed when used memory > 'maxmemory'.\r\n",
+  replica: "-READONLY You can't write against a read only replica.\r\n",
 }
 
 function answer(entries: Map<string, string>, name: string, args: string[]): string {
