@@ -40,7 +40,8 @@ export function openConnection(
     // A write to a closed socket is thrown where nobody can catch it.
     if (lost) throw new ConnectionLost()
     try {
-      const answer: unknown = await driver.unsafe(text, values.map(toParameter), { prepare: how?.types !== 'driver' && values.length > 0 })
+      const prepare = how?.types !== 'driver' && how?.prepare !== false && values.length > 0
+      const answer: unknown = await driver.unsafe(text, values.map(toParameter), { prepare })
       return toResult(answer, how?.types === 'driver')
     } catch (error) {
       lost ||= isConnectionLost(error)

@@ -1,10 +1,12 @@
 import { createTables } from './steps/0001-tables.ts'
+import { createSessionLists } from './steps/0002-session-lists.ts'
 import { createSearchIndexes } from './steps/search-indexes.ts'
 import type { Sql, Transaction } from './types.ts'
 
 /** In order, for ever: a step that was released never changes, the next change is the next number. */
 const STEPS: readonly { number: number; name: string; run: (tx: Transaction) => Promise<void> }[] = [
   { number: 1, name: 'tables', run: createTables },
+  { number: 2, name: 'session lists', run: createSessionLists },
 ]
 
 /** Any constant: "plat". */

@@ -6,7 +6,11 @@ export interface Statement {
   values: readonly unknown[]
 }
 /** Runs a statement somewhere: on any connection of a pool, or on the one of a transaction. */
-export type Execute = (statement: Statement, options?: { types: 'driver' }) => Promise<Result>
+export type Execute = (statement: Statement, options?: ExecuteOptions) => Promise<Result>
+export interface ExecuteOptions {
+  types?: 'driver'
+  prepare?: boolean
+}
 
 /** The tag of a pool or transaction, without its other methods. */
 export function createTag(execute: Execute) {
@@ -15,7 +19,7 @@ export function createTag(execute: Execute) {
   function tag(first: TemplateStringsArray | string, ...values: Value[]): Query | Identifier {
     return typeof first === 'string' ? { identifier: first } : new LazyQuery({ strings: first, values }, execute)
   }
-  const unsafe = (text: string, values: readonly unknown[] = [], options?: { types: 'driver' }) => execute({ text, values }, options)
+  const unsafe = (text: string, values: readonly unknown[] = [], options?: ExecuteOptions) => execute({ text, values }, options)
   return Object.assign(tag, { unsafe })
 }
 
@@ -24,6 +28,7 @@ class LazyQuery<Rows extends readonly object[]> implements Query<Rows> {
   readonly template: Template
   readonly #execute: Execute
   #running: Promise<Result<Rows>> | null = null
+  #prepare = true
 
   constructor(template: Template, execute: Execute) {
     this.template = template
@@ -32,6 +37,10 @@ class LazyQuery<Rows extends readonly object[]> implements Query<Rows> {
 
   simple(): this {
     if (this.template.values.length > 0) throw new Error('several statements take no values')
+    return this
+  }
+  unprepared(): this {
+    this.#prepare = false
     return this
   }
 
@@ -50,7 +59,7 @@ class LazyQuery<Rows extends readonly object[]> implements Query<Rows> {
   }
 
   async #start(): Promise<Result<Rows>> {
-    const result: unknown = await this.#execute(compile(this.template))
+    const result: unknown = await this.#execute(compile(this.template), { prepare: this.#prepare })
     return result as Result<Rows>
   }
   #run(): Promise<Result<Rows>> {

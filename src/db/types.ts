@@ -9,6 +9,8 @@ export interface Query<Rows extends readonly object[] = Row[]> extends Promise<R
   readonly template: Template
   /** For several statements in one text, without values. */
   simple(): this
+  /** Planned for these values each time; for conditions whose best plan depends on them. */
+  unprepared(): this
 }
 
 /** A quoted name: `sql('users')`. */

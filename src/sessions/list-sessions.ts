@@ -1,5 +1,5 @@
 import { containing } from '../db/text.ts'
-import type { Sql } from '../db/types.ts'
+import type { Query, Sql } from '../db/types.ts'
 import type { Operation, SessionSummary, Status } from './types.ts'
 
 export interface SessionFilter {
@@ -17,57 +17,97 @@ export interface SessionFilter {
   user_email?: string
 }
 
-/** Newest first. A page beyond the end is empty; `total` counts what the filter finds. */
+/** Up to this many matches are read and sorted; more are met soon enough on the way from the newest on. */
+const FEW = 1_000
+
+/**
+ * Newest first. A page beyond the end is empty; `total` counts what the filter finds. The count comes
+ * first: it decides how the page is looked for, where the planner would have to guess.
+ */
 export async function listSessions(sql: Sql, filter: SessionFilter): Promise<{ items: SessionSummary[]; total: number }> {
   const search = filter.search?.trim() ? filter.search : null
   const user_email = filter.user_email?.trim() ? filter.user_email : null
   // No stored text holds a NUL character, and the server refuses it in a parameter.
   if (search?.includes('\0') || user_email?.includes('\0')) return { items: [], total: 0 }
-  const where = conditions(sql, { ...filter, search, user_email })
-  const [items, total] = await Promise.all([page(sql, where, filter), count(sql, where)])
+  const searched = search === null ? null : inSearch(sql, search, await matchingRepositories(sql, search))
+  const found = matching(sql, { ...filter, user_email }, searched)
+  const total = await count(sql, found)
+  const offset = (filter.page - 1) * filter.page_size
+  const items = offset < total ? await page(sql, found, { limit: filter.page_size, offset, few: total <= FEW }) : []
   return { items, total }
 }
 
-type Condition = ReturnType<typeof conditions>
-
-function conditions(sql: Sql, filter: Omit<SessionFilter, 'search' | 'user_email'> & { search: string | null; user_email: string | null }) {
-  const pattern = filter.search === null ? '' : containing(filter.search)
-  return sql`
-    ${filter.owner_id === undefined ? sql`true` : sql`s.user_id = ${filter.owner_id}`}
-    AND ${filter.operation === undefined ? sql`true` : sql`s.operation = ${filter.operation}`}
-    AND ${filter.status === undefined ? sql`true` : sql`s.last_status = ${filter.status}`}
-    AND ${
-      filter.user_email === null ? sql`true` : sql`s.user_id IN (SELECT id FROM users WHERE email ILIKE ${containing(filter.user_email)})`
-    }
-    AND ${
-      filter.search === null
-        ? sql`true`
-        : sql`s.id IN (
-            SELECT session_id FROM histories WHERE first_query ILIKE ${pattern}
-            UNION SELECT session_id FROM workspaces WHERE uri ILIKE ${pattern}
-            UNION SELECT id FROM sessions WHERE uuid::text ILIKE ${pattern})`
-    }`
+/** `FROM … WHERE …` with columns `id` and `created_at` of `s`. */
+interface Found {
+  part: Query
+  /** The best plan depends on the values. */
+  varies: boolean
 }
 
-async function page(sql: Sql, where: Condition, filter: SessionFilter): Promise<SessionSummary[]> {
-  const offset = Math.min((filter.page - 1) * filter.page_size, Number.MAX_SAFE_INTEGER)
-  const rows = await sql<SummaryRow[]>`
+function matching(sql: Sql, filter: Omit<SessionFilter, 'user_email'> & { user_email: string | null }, searched: Searched | null): Found {
+  const { owner_id, operation, status, user_email } = filter
+  const conditions = [
+    searched?.condition ?? null,
+    owner_id === undefined ? null : sql`s.user_id = ${owner_id}`,
+    operation === undefined ? null : sql`s.operation = ${operation}`,
+    user_email === null ? null : sql`s.user_id IN (SELECT id FROM users WHERE email ILIKE ${containing(user_email)})`,
+    status === undefined
+      ? null
+      : searched
+        ? sql`s.id IN (SELECT id FROM sessions WHERE last_status = ${status})`
+        : sql`s.last_status = ${status}`,
+  ]
+  const from = searched ? sql`FROM (SELECT session_id AS id, * FROM session_search) s WHERE true` : sql`FROM sessions s WHERE true`
+  const part = conditions.reduce<Query>((all, one) => (one ? sql`${all} AND ${one}` : all), from)
+  return { part, varies: searched !== null || user_email !== null }
+}
+
+interface Searched {
+  /** null: every session matches. */
+  condition: Query | null
+}
+
+function inSearch(sql: Sql, search: string, repositories: string[] | 'all' | 'many'): Searched {
+  if (repositories === 'all') return { condition: null }
+  const in_content = sql`s.content LIKE lower(${containing(search.replaceAll('\x1f', ' '))})`
+  if (repositories.length === 0) return { condition: in_content }
+  const ids =
+    repositories === 'many'
+      ? sql`ARRAY(SELECT id FROM searched_repositories WHERE uri LIKE lower(${containing(search)}))`
+      : sql`${repositories}::uuid[]`
+  return { condition: sql`(s.repository_id = ANY(${ids}) OR ${in_content})` }
+}
+
+const MANY = 500
+
+/** Repositories that match, known to the planner where they are not too many. */
+async function matchingRepositories(sql: Sql, search: string): Promise<string[] | 'all' | 'many'> {
+  const rows = await sql<{ id: string; known: number }[]>`
+    SELECT id, (SELECT count(*) FROM searched_repositories) AS known
+    FROM searched_repositories WHERE uri LIKE lower(${containing(search)})`
+  if (rows.length > 0 && rows.length === rows[0]?.known) return 'all'
+  return rows.length > MANY ? 'many' : rows.map(({ id }) => id)
+}
+
+async function page(sql: Sql, { part, varies }: Found, window: { limit: number; offset: number; few: boolean }): Promise<SessionSummary[]> {
+  const query = sql<SummaryRow[]>`
+    WITH matching AS ${window.few ? sql`MATERIALIZED` : sql`NOT MATERIALIZED`} (SELECT s.id, s.created_at ${part})
     SELECT s.uuid, coalesce(nullif(u.email, ''), 'user-' || u.id) AS username, s.operation, p.provider, h.first_query,
            w.uri, w.branch, w.root_path, s.last_status AS current_status, s.in_flight, s.is_blocked, s.created_at, s.updated_at
-    FROM (
-      SELECT * FROM sessions s WHERE ${where}
-      ORDER BY created_at DESC, id DESC LIMIT ${filter.page_size} OFFSET ${offset}
-    ) s
+    FROM (SELECT id FROM matching ORDER BY created_at DESC, id DESC LIMIT ${window.limit} OFFSET ${window.offset}) found
+    JOIN sessions s ON s.id = found.id
     JOIN users u ON u.id = s.user_id
     JOIN workspaces w ON w.session_id = s.id
     JOIN engine_providers p ON p.session_id = s.id
     JOIN histories h ON h.session_id = s.id
     ORDER BY s.created_at DESC, s.id DESC`
+  const rows = await (varies ? query.unprepared() : query)
   return rows.map(toSummary)
 }
 
-async function count(sql: Sql, where: Condition): Promise<number> {
-  const [row] = await sql<{ total: number }[]>`SELECT count(*) AS total FROM sessions s WHERE ${where}`
+async function count(sql: Sql, { part, varies }: Found): Promise<number> {
+  const query = sql<{ total: number }[]>`SELECT count(*) AS total ${part}`
+  const [row] = await (varies ? query.unprepared() : query)
   return row?.total ?? 0
 }
 

@@ -41,6 +41,8 @@ describe('migrate', () => {
       'reports',
       'rounds',
       'schema_steps',
+      'searched_repositories',
+      'session_search',
       'sessions',
       'statuses',
       'users',

@@ -1,0 +1,97 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { connect } from '../../src/db/connect.ts'
+import { createTables } from '../../src/db/steps/0001-tables.ts'
+import { createSessionLists } from '../../src/db/steps/0002-session-lists.ts'
+import { listSessions } from '../../src/sessions/list-sessions.ts'
+import type { User } from '../../src/users/types.ts'
+import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts'
+import { createUser } from './fixtures.ts'
+
+const SESSIONS = 1_500
+
+let db: TestDatabase
+let owner: User
+beforeAll(async () => {
+  db = await createTestDatabase()
+  owner = await createUser(db.sql)
+  await addSessions(db.sql, owner.id, SESSIONS)
+})
+afterAll(() => db.drop())
+
+/** Session n asks for `item n`; every third is in repository `third`, the others in `other`. */
+async function addSessions(sql: TestDatabase['sql'], user_id: number, count: number): Promise<void> {
+  await sql`
+    INSERT INTO sessions (user_id, operation, last_status, created_at)
+    SELECT ${user_id}, 'generate', CASE WHEN n % 2 = 0 THEN 'failed' ELSE 'completed' END::session_status, now() - n * interval '1 minute'
+    FROM generate_series(1, ${count}) n`
+  await sql`INSERT INTO engine_providers (session_id, provider, scope_id) SELECT id, 'aws', 'x' FROM sessions`
+  await sql`INSERT INTO histories (session_id, first_query) SELECT id, 'Item ' || id || ' of the list' FROM sessions`
+  await sql`
+    INSERT INTO workspaces (session_id, uri, branch)
+    SELECT id, 'https://git.example.org/acme/' || CASE WHEN id % 3 = 0 THEN 'Third' ELSE 'other' END, 'b' FROM sessions`
+}
+
+const queries = async (filter: Partial<Parameters<typeof listSessions>[1]>) => {
+  const { items, total } = await listSessions(db.sql, { page: 1, page_size: 3, ...filter })
+  return { found: items.map((item) => item.first_query), total }
+}
+const item = (number: number) => `Item ${number} of the list`
+
+describe('lists of many sessions', () => {
+  it('finds what nearly all have, in order and page by page', async () => {
+    expect(await queries({})).toEqual({ found: [item(1), item(2), item(3)], total: SESSIONS })
+    expect(await queries({ search: 'OF THE' })).toEqual({ found: [item(1), item(2), item(3)], total: SESSIONS })
+    expect(await queries({ search: 'e', page: 500 })).toEqual({ found: [item(1498), item(1499), item(1500)], total: SESSIONS })
+    expect(await queries({ search: 'e', page: 501 })).toEqual({ found: [], total: SESSIONS })
+    expect(await queries({ search: 'git.example.org/ACME' })).toEqual({ found: [item(1), item(2), item(3)], total: SESSIONS })
+  })
+
+  it('finds what few have', async () => {
+    expect(await queries({ search: 'item 1499 ' })).toEqual({ found: [item(1499)], total: 1 })
+    expect(await queries({ search: 'third', page: 2 })).toEqual({ found: [item(12), item(15), item(18)], total: 500 })
+    expect(await queries({ search: 'third', status: 'failed' })).toEqual({ found: [item(6), item(12), item(18)], total: 250 })
+    expect(await queries({ search: 'third', status: 'apply' })).toEqual({ found: [], total: 0 })
+    expect(await queries({ search: 'third', operation: 'drift' })).toEqual({ found: [], total: 0 })
+    expect(await queries({ search: 'third', owner_id: 0 })).toEqual({ found: [], total: 0 })
+    expect(await queries({ search: 'item 14', status: 'completed' })).toMatchObject({ found: [item(141), item(143), item(145)] })
+  })
+
+  it('does not find a text across the end of one and the beginning of another', async () => {
+    const [row] = await db.sql<{ uuid: string }[]>`SELECT uuid FROM sessions WHERE id = 7`
+    const uuid = row?.uuid ?? ''
+    for (const between of ['', ' ', '\x1f', '\n'])
+      expect(await queries({ search: `list${between}${uuid}` })).toEqual({ found: [], total: 0 })
+    expect(await queries({ search: uuid })).toEqual({ found: [item(7)], total: 1 })
+  })
+
+  it('takes as many statements for a page of one as for a page of a hundred', async () => {
+    const statements = async (page_size: number, search?: string) => {
+      const seen: string[] = []
+      const sql = connect(db.url, { max: 1, onstatement: (text) => seen.push(text) })
+      const { items } = await listSessions(sql, { page: 1, page_size, ...(search ? { search } : {}) })
+      expect(items).toHaveLength(page_size)
+      await sql.end()
+      return seen.length
+    }
+    expect([await statements(1), await statements(100)]).toEqual([2, 2])
+    expect([await statements(1, 'item'), await statements(100, 'item')]).toEqual([3, 3])
+  })
+})
+
+describe('the step that adds the search', () => {
+  it('knows the sessions that were there before', async () => {
+    const name = `before_${crypto.randomUUID().replaceAll('-', '')}`
+    await db.sql`CREATE DATABASE ${db.sql(name)}`
+    const url = new URL(db.url)
+    url.pathname = `/${name}`
+    const sql = connect(url.href, { max: 1 })
+    await sql.begin(createTables)
+    await sql`INSERT INTO users (issuer, subject) VALUES ('https://issuer.example.org', 'early')`
+    await addSessions(sql, 1, 3)
+    await sql.begin(createSessionLists)
+    const { items, total } = await listSessions(sql, { page: 1, page_size: 20, search: 'third' })
+    expect([items.map((found) => found.first_query), total]).toEqual([[item(3)], 1])
+    await sql.end()
+    await db.sql`DROP DATABASE ${db.sql(name)}`
+  })
+})
