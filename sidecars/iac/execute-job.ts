@@ -3,6 +3,7 @@ import type { Logger } from '../../src/log/logger.ts'
 import { engineArguments } from './commands.ts'
 import { engineEnvironment } from './engine-environment.ts'
 import { runEngine } from './engine-process.ts'
+import { credentialsOf, hideCredentials } from './hide-credentials.ts'
 import { checkHostPrograms } from './host-programs/check.ts'
 import { type JobStore, readTail } from './job-store.ts'
 import type { ExecuteJob } from './jobs.ts'
@@ -30,6 +31,7 @@ interface ExecutorOptions {
 export function createExecutor(options: ExecutorOptions): ExecuteJob {
   const { settings, store, log } = options
   const cacheTurns = new Turns()
+  const credentials = credentialsOf(options.env)
   return async (job, request, supervision) => {
     const output = store.output(job.job_id)
     const args = engineArguments(job.kind, request, settings.backend_config)
@@ -54,6 +56,7 @@ export function createExecutor(options: ExecutorOptions): ExecuteJob {
       })
     const cache = settings.plugin_cache_dir
     const exit_code = job.kind === 'init' ? await initialise(run, cache, cacheTurns, output.stderr) : await run(cache)
+    for (const path of [output.stdout, output.stderr]) await hideCredentials(path, credentials)
     const end = { job_id: job.job_id, command: [options.binary, ...args].join(' '), exit_code, duration_ms: elapsed(started) }
     log.info('engine command ended', exit_code === 0 ? end : { ...end, stderr: await readTail(output.stderr, LOGGED_STDERR) })
     return job.kind === 'state_resource_ids' ? extractIds(output, exit_code) : exit_code

@@ -1,0 +1,28 @@
+import { readFile, writeFile } from 'node:fs/promises'
+
+/** As the engine writes what it hides itself. */
+const HIDDEN = '(sensitive value)'
+const NAME = /SECRET|TOKEN|PASSW|CREDENTIAL|_KEY(_ID)?$/i
+const NAMES_A_FILE = /_(FILE|PATH)$/i
+const MIN_LENGTH = 8
+
+/** Literal credentials in the service's environment, as they are and as quoted texts show them; longest first. */
+export function credentialsOf(env: Record<string, string | undefined>): string[] {
+  const values = Object.entries(env).flatMap(([name, value = '']) =>
+    NAME.test(name) && !NAMES_A_FILE.test(name) && value.length >= MIN_LENGTH && !value.startsWith('/') ? [value] : [],
+  )
+  const forms = new Set(values.flatMap((value) => [value, JSON.stringify(value).slice(1, -1)]))
+  return [...forms].sort((a, b) => b.length - a.length)
+}
+
+/**
+ * Replaces the credentials in an output file of the engine. Code can read its environment with `file()`,
+ * and whatever a plan shows is stored and read by others.
+ */
+export async function hideCredentials(path: string, credentials: readonly string[]): Promise<void> {
+  const bytes = await readFile(path)
+  const found = credentials.filter((credential) => bytes.includes(credential))
+  if (found.length === 0) return
+  const text = found.reduce((shown, credential) => shown.replaceAll(credential, HIDDEN), bytes.toString('utf8'))
+  await writeFile(path, text, { mode: 0o600 })
+}

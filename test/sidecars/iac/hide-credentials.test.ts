@@ -1,0 +1,64 @@
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { credentialsOf, hideCredentials } from '../../../sidecars/iac/hide-credentials.ts'
+import { SCOPE, startTestService, type TestService } from './service.ts'
+
+it('knows credentials by the names of their variables', () => {
+  const env = {
+    ARM_CLIENT_SECRET: 'client-secret-1',
+    AWS_SESSION_TOKEN: 'session-token-1',
+    PLATFORM_IAC_TOKEN: 'own-token-1',
+    GOOGLE_CREDENTIALS: '{"private_key": "a\nb"}',
+    AWS_WEB_IDENTITY_TOKEN_FILE: '/var/run/token',
+    GOOGLE_APPLICATION_CREDENTIALS: '/etc/key.json',
+    SHORT_TOKEN: 'abc',
+    AWS_REGION: 'eu-central-1',
+    PATH: '/usr/bin:/bin',
+  }
+  expect(credentialsOf(env).toSorted()).toEqual(
+    ['client-secret-1', 'session-token-1', 'own-token-1', '{"private_key": "a\nb"}', '{\\"private_key\\": \\"a\\nb\\"}'].toSorted(),
+  )
+})
+
+describe('files', () => {
+  let folder: string
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'hide-'))
+  })
+  afterAll(() => rm(folder, { recursive: true, force: true }))
+
+  it('keep every byte when nothing is to be hidden', async () => {
+    const bytes = Buffer.from([0xff, 0x00, 0x41, 0xfe])
+    await writeFile(join(folder, 'out'), bytes)
+    await hideCredentials(join(folder, 'out'), ['secret-1'])
+    expect((await readFile(join(folder, 'out'))).equals(bytes)).toBe(true)
+  })
+
+  it('show a mark wherever a credential stood', async () => {
+    await writeFile(join(folder, 'out'), 'a=secret-1-long b=secret-1 secret-1')
+    await hideCredentials(join(folder, 'out'), ['secret-1-long', 'secret-1'])
+    expect(await readFile(join(folder, 'out'), 'utf8')).toBe('a=(sensitive value) b=(sensitive value) (sensitive value)')
+  })
+})
+
+describe('jobs with a real engine', () => {
+  let service: TestService
+  beforeAll(async () => {
+    service = await startTestService({ ARM_CLIENT_SECRET: 'cloud-secret-of-the-service' })
+  })
+  afterAll(() => service.close())
+
+  it.skipIf(process.platform !== 'linux')('do not show credentials that code reads from the environment', async () => {
+    const code = 'output "x" {\n  value = replace(file("/proc/self/environ"), "/[^ -~]/", "|")\n}\n'
+    const workspace_path = await service.workspace({ 'main.tf': code })
+    await service.run('/v1/init', { workspace_path, ...SCOPE })
+    const { result } = await service.run('/v1/plan', { workspace_path, ...SCOPE, plan_file: 'session.plan' })
+    expect(result.exit_code).toBe(0)
+    expect(result.stdout).toContain('ARM_CLIENT_SECRET=(sensitive value)')
+    const shown = await service.run('/v1/show', { workspace_path, plan_file: 'session.plan' })
+    expect(JSON.parse(shown.result.stdout).output_changes.x.after).toContain('ARM_CLIENT_SECRET=(sensitive value)')
+    expect(JSON.stringify([result, shown, service.log])).not.toContain('cloud-secret-of-the-service')
+  })
+})
