@@ -1,0 +1,113 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { rm, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import { join } from 'node:path'
+import { createClient } from 'redis'
+
+/** What `run.ts` hands to the tests. */
+export interface Installation {
+  server: string
+  /** For certificates and for `<pid>.pid` of running servers. */
+  folder: string
+  ca_file: string
+  cert: string
+  key: string
+}
+
+export const PASSWORD = 'p@ss/wörd:1'
+
+export interface RedisServer {
+  /** With the password, for database 0. */
+  url: string
+  tls_url: string
+  port: number
+  /** Answers a command of an own connection, on another database if asked. */
+  ask(command: string[], database?: number): Promise<unknown>
+  /** kill -9. */
+  kill(): Promise<void>
+  /** On the same ports, empty. */
+  restart(): Promise<void>
+  /** Takes connections, as far as the kernel does, and answers nothing. */
+  stall(): void
+  resume(): void
+}
+
+const installation: Installation = JSON.parse(process.env.REDIS_INSTALLATION ?? '{}')
+
+/** A real server with a password on two free loopback ports, one of them TLS. */
+export async function startRedis(options: string[] = []): Promise<RedisServer> {
+  const [port, tls_port] = [await freePort(), await freePort()]
+  let running = await launch(port, tls_port, options)
+  const url = (scheme: string, at: number) => `${scheme}://:${encodeURIComponent(PASSWORD)}@127.0.0.1:${at}/0`
+  return {
+    url: url('redis', port),
+    tls_url: url('rediss', tls_port),
+    port,
+    ask: async (command, database = 0) => {
+      const client = createClient({ url: url('redis', port), database, socket: { reconnectStrategy: false } })
+      client.on('error', () => {})
+      await client.connect()
+      return client.sendCommand(command).finally(() => client.destroy())
+    },
+    kill: async () => {
+      if (running.exitCode !== null || running.signalCode !== null) return
+      const ended = once(running, 'exit')
+      running.kill('SIGKILL')
+      await ended
+    },
+    restart: async () => {
+      running = await launch(port, tls_port, options)
+    },
+    stall: () => void running.kill('SIGSTOP'),
+    resume: () => void running.kill('SIGCONT'),
+  }
+}
+
+async function launch(port: number, tls_port: number, options: string[]): Promise<ChildProcess> {
+  const { server, folder, ca_file, cert, key } = installation
+  const [cert_file, key_file] = [join(folder, `${port}.crt`), join(folder, `${port}.key`)]
+  await writeFile(cert_file, cert)
+  await writeFile(key_file, key, { mode: 0o600 })
+  const tls = ['--tls-port', `${tls_port}`, '--tls-cert-file', cert_file, '--tls-key-file', key_file, '--tls-ca-cert-file', ca_file]
+  const basics = [
+    '--port',
+    `${port}`,
+    '--bind',
+    '127.0.0.1',
+    '--requirepass',
+    PASSWORD,
+    '--save',
+    '',
+    '--appendonly',
+    'no',
+    '--dir',
+    folder,
+  ]
+  const child = spawn(server, [...basics, ...tls, '--tls-auth-clients', 'no', ...options], { stdio: ['ignore', 'pipe', 'inherit'] })
+  const pid_file = join(folder, `${child.pid}.pid`)
+  await writeFile(pid_file, String(child.pid))
+  child.once('exit', () => void rm(pid_file, { force: true }).catch(() => {}))
+  await ready(child)
+  return child
+}
+
+function ready(child: ChildProcess): Promise<void> {
+  return new Promise((resolve, reject) => {
+    let output = ''
+    child.stdout?.on('data', (chunk) => {
+      output += chunk
+      if (output.includes('Ready to accept connections')) resolve()
+    })
+    child.once('error', reject)
+    child.once('exit', (code) => reject(new Error(`redis-server ended with ${code}: ${output}`)))
+  })
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer()
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const address = server.address()
+  await new Promise((resolve) => server.close(resolve))
+  return typeof address === 'object' && address ? address.port : 0
+}
