@@ -100,7 +100,7 @@ const Round = z
       .array(z.object({ ...artifact, passed: z.boolean() }))
       .openapi({ description: 'Empty when the round was not audited.' }),
     plans: z.array(z.object({ ...artifact, targets: z.array(z.string()) })),
-    code_changes: z.array(z.object({ ...artifact, file_name: z.string().openapi({ description: 'From the repository root.' }) })),
+    code_changes: z.array(z.object({ ...artifact, file_name: z.string().openapi({ description: 'From the engine root.' }) })),
     usage: Usage.nullable().openapi({ description: 'null until the round ended.' }),
     pull_requests: z.array(z.object({ provider: z.enum(['GITHUB', 'AZURE_DEVOPS', 'GITLAB']), url: z.string(), number: z.number().int() })),
     created_at: timestamp(),
@@ -130,7 +130,7 @@ export const SessionAggregate = SessionSummary.extend({
         reports: [{ ...artifactExample('reports/generate-1f2e3d4c.json', 'application/json'), type: 'generate' }],
         compliance_checks: [{ ...artifactExample('compliance/check-5a6b7c8d.json', 'application/json'), passed: true }],
         plans: [{ ...artifactExample('plans/0a1b2c3d.txt', 'text/plain'), targets: ['aws_s3_bucket.build_logs'] }],
-        code_changes: [{ ...artifactExample('changes/9f8e7d6c-logs.tf', 'text/plain'), file_name: 'live/network/logs.tf' }],
+        code_changes: [{ ...artifactExample('changes/9f8e7d6c-logs.tf', 'text/plain'), file_name: 'logs.tf' }],
         usage: { engine_s: 21.4, model_s: 63.9, input_tokens: 48_210, cached_tokens: 30_100, output_tokens: 5_120, validation_attempts: 1 },
         pull_requests: [{ provider: 'GITHUB', url: 'https://github.com/acme/infrastructure/pull/12', number: 12 }],
         created_at: CREATED,

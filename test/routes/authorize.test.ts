@@ -1,0 +1,188 @@
+import { delay, HttpResponse } from 'msw'
+import { setupServer } from 'msw/node'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { createTestCore, type TestCore } from '../helpers/core.ts'
+import { createIssuer } from '../helpers/issuer.ts'
+import { controlTimeLimits } from '../sidecar-clients/limits.ts'
+import { NO_ANSWERS, playSidecar } from './sidecar.ts'
+
+const PATH = '/api/v1/auth/authorize'
+const BODY = { cloud: 'aws', project_name: 'https://github.com/acme/infra.git', environment: 'live/network' }
+const ENABLED = 'services: { authz: { enabled: true, endpoint: "http://authz.test:8083/", token_env: T, timeout: 1 } }'
+const env = { T: 'token-of-authz' }
+const server = setupServer()
+const sidecar = playSidecar(server, 'http://authz.test:8083/v1/check')
+let core: TestCore
+
+beforeAll(async () => {
+  server.listen({ onUnhandledFrame: 'error' })
+  core = await createTestCore({ yaml: ENABLED, env })
+})
+afterAll(async () => {
+  server.close()
+  await core.close()
+})
+beforeEach(() => {
+  sidecar.calls.length = 0
+  sidecar.answers(() => HttpResponse.json({ authorized: true, portal_url: null, reason: null }))
+})
+afterEach(() => server.resetHandlers())
+
+const ask = (json: unknown = BODY) => core.call('POST', PATH, { json })
+
+describe('what is asked', () => {
+  it('is the cloud, the project, the environment and who asks, with the token of the service', async () => {
+    expect((await ask({ ...BODY, scope_id: 'never part of it', other: 1 })).status).toBe(200)
+    const [call] = sidecar.calls
+    expect(call?.body).toEqual({ user_id: 'dev@platform.local', cloud: 'aws', project: BODY.project_name, environment: 'live/network' })
+    expect(call?.headers.get('authorization')).toBe('Bearer token-of-authz')
+    expect(call?.headers.get('content-type')).toBe('application/json')
+    expect([...(call?.headers.keys() ?? [])].filter((name) => name.startsWith('x-user'))).toEqual([])
+  })
+
+  it.each(['', '  '])('leaves a blank environment out: %j', async (environment) => {
+    await ask({ ...BODY, environment })
+    expect(sidecar.calls[0]?.body).toEqual({ user_id: 'dev@platform.local', cloud: 'aws', project: BODY.project_name })
+  })
+
+  it('names the token subject when there is no e-mail, and forwards no token of the caller', async () => {
+    const issuer = await createIssuer()
+    server.use(...issuer.handlers)
+    const app = await core.another({ yaml: `oidc: { issuer_url: "${issuer.url}", client_id: core }\n${ENABLED}`, env })
+    const as = async (claims: Record<string, string>) =>
+      app.request(PATH, {
+        method: 'POST',
+        body: JSON.stringify(BODY),
+        headers: {
+          'content-type': 'application/json',
+          'x-user-id': 'root',
+          'x-user-email': 'root@example.org',
+          authorization: `Bearer ${await issuer.token('subject-1', claims)}`,
+        },
+      })
+    expect((await as({})).status).toBe(200)
+    expect((await as({ email: 'ada@example.org' })).status).toBe(200)
+    expect(sidecar.calls.map(({ body }) => body)).toMatchObject([{ user_id: 'subject-1' }, { user_id: 'ada@example.org' }])
+    for (const { headers } of sidecar.calls) {
+      expect(headers.get('authorization')).toBe('Bearer token-of-authz')
+      expect([headers.get('x-user-id'), headers.get('x-user-email')]).toEqual([null, null])
+    }
+  })
+})
+
+describe('what is answered', () => {
+  it.each([true, false])('is the decision: %s', async (authorized) => {
+    const portal_url = 'https://portal.example/project?tab=access#top'
+    sidecar.answers(() => HttpResponse.json({ authorized, portal_url, reason: 'Because.', other: 1 }))
+    const answer = await ask()
+    expect([answer.status, await answer.json()]).toEqual([200, { result: authorized, message: 'Because.', portalUrl: portal_url }])
+  })
+
+  it.each([
+    [true, 'live', 'Authorized on proj'],
+    [false, 'live', 'Not authorized on aws/proj (live)'],
+    [false, '', 'Not authorized on aws/proj'],
+  ])('has a sentence of its own where there is no reason: %s', async (authorized, environment, message) => {
+    for (const rest of [{ reason: null, portal_url: null }, {}, { reason: ' ' }]) {
+      sidecar.answers(() => HttpResponse.json({ authorized, ...rest }))
+      const answer = await ask({ cloud: 'aws', project_name: 'proj', environment })
+      expect([answer.status, await answer.json()]).toEqual([200, { result: authorized, message, portalUrl: null }])
+    }
+  })
+
+  it.each(['javascript:alert(1)', 'data:text/html,x', '/relative', ''])('has no link that is no web address: %j', async (portal_url) => {
+    sidecar.answers(() => HttpResponse.json({ authorized: true, portal_url, reason: 'r' }))
+    expect(await (await ask()).json()).toEqual({ result: true, message: 'r', portalUrl: null })
+  })
+})
+
+describe('body', () => {
+  it.each(['cloud', 'project_name', 'environment'])('needs %s as a text', async (key) => {
+    for (const [value, type] of [
+      [undefined, 'missing'],
+      [null, 'string_type'],
+      [7, 'string_type'],
+    ]) {
+      const answer = await ask({ ...BODY, [key as string]: value })
+      expect([answer.status, (await answer.json()).detail]).toMatchObject([422, [{ type, loc: ['body', key] }]])
+    }
+    expect(sidecar.calls).toEqual([])
+  })
+
+  it('has no bounds here: the sidecar has its own, and refuses with 502 for the caller', async () => {
+    const long = { cloud: 'c'.repeat(33), project_name: 'p'.repeat(257), environment: 'e'.repeat(33) }
+    expect((await ask(long)).status).toBe(200)
+    expect(sidecar.calls[0]?.body).toMatchObject({ cloud: long.cloud, project: long.project_name, environment: long.environment })
+    sidecar.answers(() => HttpResponse.json({ title: 'Request validation failed' }, { status: 422 }))
+    expect((await ask(long)).status).toBe(502)
+  })
+})
+
+describe('a sidecar that is disabled', () => {
+  it.each(['enabled: false, endpoint: "http://authz.test:8083"', ''])('means yes, and is not contacted: {%s}', async (settings) => {
+    const app = await core.another({ yaml: `services: { authz: { ${settings} } }` })
+    for (const environment of ['', 'e'.repeat(33)]) {
+      const body = JSON.stringify({ ...BODY, environment })
+      const answer = await app.request(PATH, { method: 'POST', body, headers: { 'content-type': 'application/json' } })
+      expect([answer.status, await answer.json()]).toEqual([
+        200,
+        { result: true, message: 'authz service disabled in system config', portalUrl: null },
+      ])
+    }
+    expect(sidecar.calls).toEqual([])
+  })
+})
+
+describe('a sidecar that fails', () => {
+  it.each([
+    ...NO_ANSWERS,
+    ['authorized as a text', () => HttpResponse.json({ authorized: 'true' })],
+    ['a reason that is no text', () => HttpResponse.json({ authorized: true, reason: { html: 'internal words' } })],
+    ['a reason that is too long', () => HttpResponse.json({ authorized: true, reason: '😀'.repeat(1025) })],
+    ['a link that is too long', () => HttpResponse.json({ authorized: true, portal_url: `https://h/${'x'.repeat(2048)}` })],
+    ['text that is none', () => new HttpResponse('{"authorized":true,"reason":"\\ud800"}')],
+  ] as [string, () => Response][])('with %s is 502, and its words stay here', async (_, respond) => {
+    sidecar.answers(respond)
+    const answer = await ask()
+    const { detail } = await answer.json()
+    expect([answer.status, detail]).toEqual([502, expect.stringMatching(/^authz service returned an unexpected response: /)])
+    expect(detail).not.toMatch(/internal|bearer|authz\.test/i)
+  })
+
+  it('may use the whole length of a reason, counted in characters', async () => {
+    sidecar.answers(() => HttpResponse.json({ authorized: true, reason: '😀'.repeat(1024) }))
+    expect((await ask()).status).toBe(200)
+  })
+
+  it('by not being there is 502', async () => {
+    sidecar.answers(() => HttpResponse.error())
+    const answer = await ask()
+    expect([answer.status, (await answer.json()).detail]).toEqual([502, expect.stringMatching(/^authz service unreachable: /)])
+  })
+
+  it.each(['""', '"not an address"'])('by having the endpoint %s is 502', async (endpoint) => {
+    const app = await core.another({ yaml: `services: { authz: { enabled: true, endpoint: ${endpoint}, token_env: T } }`, env })
+    const answer = await app.request(PATH, {
+      method: 'POST',
+      body: JSON.stringify(BODY),
+      headers: { 'content-type': 'application/json' },
+    })
+    expect([answer.status, (await answer.json()).detail]).toEqual([502, expect.stringMatching(/^authz service unreachable: /)])
+  })
+
+  it('by silence is 504 after 15 seconds, whatever the configured timeout', async () => {
+    const limits = controlTimeLimits()
+    try {
+      sidecar.answers(async () => {
+        limits.end(15_000)
+        await delay('infinite')
+        return HttpResponse.json({})
+      })
+      const answer = await ask()
+      expect([answer.status, (await answer.json()).detail]).toEqual([504, 'authz service timed out: no answer within 15 s'])
+      expect(limits.asked).toEqual([15_000])
+    } finally {
+      limits.restore()
+    }
+  })
+})
