@@ -4,6 +4,7 @@ import type { Config } from '../config/types.ts'
 import { createLogger } from '../src/log/logger.ts'
 import { notifyRunFailure } from '../src/notifications/notify-run-failure.ts'
 import { buildContext } from '../src/runtime/build-context.ts'
+import { type MetricsAddress, readMetricsAddress, serveMetrics } from '../src/runtime/metrics-server.ts'
 import { exitOnFault, type StopPhase, stopOnSignal } from '../src/runtime/process-end.ts'
 import { readTextFile } from '../src/runtime/read-text-file.ts'
 import { modes } from './modes/index.ts'
@@ -20,10 +21,12 @@ Needs git on PATH and a disk that the iac sidecar shares (paths.upload_folder).
 
 Environment
   PLATFORM_CONFIG   path of the configuration file (default /etc/platform/config.yaml)
+  PLATFORM_METRICS_PORT   port of GET /metrics (unset: none)
+  PLATFORM_METRICS_HOST   its address (default 127.0.0.1)
 Further variables are named by the configuration file; npm run core -- --check-config shows what it says.
 `
 
-async function run(config: Config): Promise<void> {
+async function run(config: Config, metrics_address: MetricsAddress | null): Promise<void> {
   const log = createLogger({ secrets: secretsOf(config), fields: { process: 'worker' } })
   const phases: StopPhase[] = []
   exitOnFault(log)
@@ -31,6 +34,11 @@ async function run(config: Config): Promise<void> {
   try {
     const { context, close } = await buildContext(config, log, { role: 'worker' })
     phases.push({ name: 'connections', limit_ms: 1_500, end: close })
+    if (metrics_address) {
+      const metrics = await serveMetrics(context.metrics.registry, metrics_address)
+      phases.unshift({ name: 'metrics', limit_ms: 500, end: () => metrics.close(250) })
+      log.info('metrics', { address: metrics.url })
+    }
     await configureGit(config, log)
     const worker = await startWorker(context, modes, {
       openWorkspace: (round, options) => openWorkspace(config, round, { ...options, resolver: context.resolver }),
@@ -47,7 +55,7 @@ async function main(): Promise<void> {
   const argument = process.argv[2]
   if (argument === '--help' || argument === '-h') return console.log(HELP)
   if (argument !== undefined) throw new ConfigError([`unknown argument ${argument}; see --help`])
-  await run(await loadConfig(process.env, readTextFile))
+  await run(await loadConfig(process.env, readTextFile), readMetricsAddress(process.env))
 }
 
 try {

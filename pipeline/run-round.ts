@@ -49,6 +49,7 @@ export async function runRound(
     }
     await saveEnd(context, claim, end, lease.signal)
     lease.stop()
+    context.metrics?.roundEnded(claim.mode, end.status)
     log.info('round ends', { status: end.status })
     if (end.status === 'failed') await frame.notifyFailure(claim.session, { round: claim.number, message: end.message })
   } catch (error) {

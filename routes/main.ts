@@ -8,8 +8,10 @@ const { ConfigError, loadConfig } = await import('../config/load.ts')
 const { secretsOf } = await import('../config/mask.ts')
 const { startStatusHub } = await import('../src/events/hub.ts')
 const { createLogger } = await import('../src/log/logger.ts')
+const { watchStreams } = await import('../src/metrics/watch-streams.ts')
 const { createAssetReader } = await import('../src/runtime/assets.ts')
 const { buildContext } = await import('../src/runtime/build-context.ts')
+const { readMetricsAddress, serveMetrics } = await import('../src/runtime/metrics-server.ts')
 const { exitOnFault, stopOnSignal } = await import('../src/runtime/process-end.ts')
 const { readTextFile } = await import('../src/runtime/read-text-file.ts')
 const { serve } = await import('../src/runtime/serve.ts')
@@ -25,6 +27,8 @@ Environment
   PLATFORM_CONFIG   path of the configuration file (default /etc/platform/config.yaml)
   PLATFORM_PORT     port (default 8000; 0 takes a free one)
   PLATFORM_HOST     address to listen on (default 0.0.0.0: all interfaces)
+  PLATFORM_METRICS_PORT   port of GET /metrics (unset: none)
+  PLATFORM_METRICS_HOST   its address (default 127.0.0.1)
 Further variables are named by the configuration file.
 `
 
@@ -40,21 +44,25 @@ function readAddress(env: Record<string, string | undefined>): Address {
   return { port, hostname: env.PLATFORM_HOST?.trim() || '0.0.0.0' }
 }
 
-async function run(config: Config, address: Address): Promise<void> {
+async function run(config: Config, address: Address, metrics_address: Address | null): Promise<void> {
   const log = createLogger({ secrets: secretsOf(config), fields: { process: 'core' } })
   exitOnFault(log)
   try {
     const { context, close } = await buildContext(config, log, { role: 'core' })
     const events = await startStatusHub(context.sql, log)
+    const { registry } = context.metrics
+    watchStreams(registry, events)
+    const metrics = metrics_address && (await serveMetrics(registry, metrics_address))
     const app = createApp({ ...context, events, asset: createAssetReader() })
     const server = await serve((request) => app.fetch(request), address)
     stopOnSignal(log, [
       { name: 'event streams', limit_ms: 1_000, end: () => events.close() },
       { name: 'requests', limit_ms: 6_000, end: () => server.close(5_000) },
+      { name: 'metrics', limit_ms: 500, end: async () => metrics?.close(250) },
       { name: 'connections', limit_ms: 1_500, end: close },
     ])
     saveCompileCache()
-    log.info('core ready', { address: server.url, authentication: config.oidc.issuer_url || 'disabled' })
+    log.info('core ready', { address: server.url, authentication: config.oidc.issuer_url || 'disabled', metrics: metrics?.url })
   } catch (error) {
     log.error(error instanceof Error ? error.message : 'the core did not start', { error })
     process.exit(1)
@@ -67,7 +75,7 @@ async function main(): Promise<void> {
   if (argument === '--check-config')
     process.exit(await runCheckConfig(process.env, readTextFile, (text) => void process.stdout.write(text)))
   if (argument !== undefined) throw new ConfigError([`unknown argument ${argument}; see --help`])
-  await run(await loadConfig(process.env, readTextFile), readAddress(process.env))
+  await run(await loadConfig(process.env, readTextFile), readAddress(process.env), readMetricsAddress(process.env))
 }
 
 try {

@@ -5,6 +5,7 @@ import type { StatusHub } from './events/types.ts'
 import type { Fetch } from './http/outbound.ts'
 import type { LlmClient } from './llm/types.ts'
 import type { Logger } from './log/logger.ts'
+import type { PlatformMetrics } from './metrics/platform-metrics.ts'
 import type { PromptSource } from './prompts/types.ts'
 import type { RoundQueue } from './queue/types.ts'
 import type { HostResolver } from './repository/types.ts'
@@ -28,6 +29,8 @@ export interface Context {
   iac: IacClient
   resolver: HostResolver
   now: () => Date
+  /** Absent where nobody asks for figures. */
+  metrics?: PlatformMetrics
 }
 
 /** The core adds what only an HTTP process has. */

@@ -1,4 +1,6 @@
+import type { Context } from 'hono'
 import { createMiddleware } from 'hono/factory'
+import { matchedRoutes } from 'hono/route'
 import type { AppEnv } from '../env.ts'
 
 const REQUEST_ID = /^[\w.:-]{1,128}$/
@@ -14,11 +16,21 @@ export const requestLog = createMiddleware<AppEnv>(async (c, next) => {
   c.set('log', c.var.platform.log.with({ request_id }))
   c.header('x-request-id', request_id)
   await next()
+  const { method } = c.req
+  const { status } = c.res
+  const ms = performance.now() - started
+  c.var.platform.metrics?.request({ method, route: templateOf(c), status, seconds: ms / 1000 })
   const quiet = c.req.path === '/healthz' || c.req.path === '/readyz'
   c.var.log[quiet ? 'debug' : 'info']('request', {
-    method: c.req.method,
+    method,
     path: c.req.path,
-    status: c.res.status,
-    ms: Math.round(performance.now() - started),
+    status,
+    ms: Math.round(ms),
   })
 })
+
+/** The route that took the request, with and without `/api` alike; never a path that a caller made up. */
+function templateOf(c: Context<AppEnv>): string {
+  const route = matchedRoutes(c).findLast(({ path }) => !path.endsWith('*'))
+  return route ? route.path.replace(/^\/api(?=\/)/, '') : 'unmatched'
+}

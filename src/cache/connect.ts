@@ -1,7 +1,7 @@
 import type { RedisConfig } from '../../config/types.ts'
 import type { Fetch } from '../http/outbound.ts'
 import type { Logger } from '../log/logger.ts'
-import { guard } from './guard.ts'
+import { guard, type ReadOutcome } from './guard.ts'
 import type { CacheStore } from './store.ts'
 import type { Cache } from './types.ts'
 import { createUpstashStore } from './upstash.ts'
@@ -11,8 +11,13 @@ import { createUpstashStore } from './upstash.ts'
  * service that speaks it. Connects on first use; `ping` tells whether it can.
  * Errors: the address has another scheme or is no URL.
  */
-export async function connectCache(config: RedisConfig, log: Logger, fetcher: Fetch): Promise<Cache> {
-  return guard(await createStore(config, fetcher), log)
+export async function connectCache(
+  config: RedisConfig,
+  log: Logger,
+  fetcher: Fetch,
+  on_read?: (outcome: ReadOutcome) => void,
+): Promise<Cache> {
+  return guard(await createStore(config, fetcher), log, { on_read })
 }
 
 async function createStore(config: RedisConfig, fetcher: Fetch): Promise<CacheStore> {

@@ -3,6 +3,8 @@ import { CacheRefusal, type CacheStore } from './store.ts'
 import type { Cache } from './types.ts'
 
 const COOL_DOWN_MS = 1_000
+
+export type ReadOutcome = 'hit' | 'miss' | 'fault'
 const REFUSAL_LOG_MS = 60_000
 
 /**
@@ -10,7 +12,12 @@ const REFUSAL_LOG_MS = 60_000
  * callers without trying, and once per cool-down a ping in the background finds out whether the cache
  * is back. Deletions are lost meanwhile; readers must be able to tell an outdated entry.
  */
-export function guard(store: CacheStore, log: Logger, cool_down_ms = COOL_DOWN_MS): Cache {
+export function guard(
+  store: CacheStore,
+  log: Logger,
+  options: { cool_down_ms?: number; on_read?: (outcome: ReadOutcome) => void } = {},
+): Cache {
+  const { cool_down_ms = COOL_DOWN_MS, on_read = () => {} } = options
   const waiting = new Set<() => void>()
   let down = false
   let probing = false
@@ -64,7 +71,11 @@ export function guard(store: CacheStore, log: Logger, cool_down_ms = COOL_DOWN_M
   }
 
   return {
-    get: (key) => attempt(() => store.get(key), null),
+    get: async (key) => {
+      const value = await attempt<string | null | undefined>(() => store.get(key), undefined)
+      on_read(value === undefined ? 'fault' : value === null ? 'miss' : 'hit')
+      return value ?? null
+    },
     set: (key, value, ttl_seconds) => attempt(() => store.set(key, value, ttl_seconds), undefined),
     delete: async (...keys) => {
       if (keys.length > 0) await attempt(() => store.delete(keys), undefined)

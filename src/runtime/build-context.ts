@@ -7,6 +7,9 @@ import { migrate } from '../db/migrate.ts'
 import type { Sql } from '../db/types.ts'
 import { createLlmClient } from '../llm/client.ts'
 import type { Logger } from '../log/logger.ts'
+import { countEngineTime, countTokens } from '../metrics/observe-clients.ts'
+import { createMetrics, type PlatformMetrics } from '../metrics/platform-metrics.ts'
+import { watchQueue } from '../metrics/watch-queue.ts'
 import { builtinPrompts } from '../prompts/builtin.ts'
 import { startSendingQueue } from '../queue/pg-boss.ts'
 import { createIacClient } from '../sidecar-clients/iac/client.ts'
@@ -17,7 +20,7 @@ import { readTextFile } from './read-text-file.ts'
 import { resolveHost } from './resolver.ts'
 
 export interface BuiltContext {
-  context: Context
+  context: Context & { metrics: PlatformMetrics }
   /** Closes queue, cache and database, in this order. */
   close(): Promise<void>
 }
@@ -33,12 +36,13 @@ export async function buildContext(config: Config, log: Logger, options: { role:
     for (const closer of closers.splice(0).reverse()) await closer()
   }
   const fetch = createFetch()
+  const metrics = createMetrics(options.role, config.version)
   try {
     for (const warning of configWarnings(config)) log.warn(warning)
     const sql = await step('database', () => openDatabase(config, log, options.role))
     closers.push(() => sql.end({ timeout: 1 }))
     const cache = await step('redis', async () => {
-      const opened = await connectCache(config.redis, log, fetch)
+      const opened = await connectCache(config.redis, log, fetch, metrics.cacheRead)
       closers.push(() => opened.close())
       await opened.ping()
       return opened
@@ -53,7 +57,8 @@ export async function buildContext(config: Config, log: Logger, options: { role:
     await step('object storage', () => storage.ensureBuckets())
     const queue = await step('queue', () => startSendingQueue(sql, log))
     closers.push(() => queue.close())
-    const context: Context = {
+    watchQueue(metrics.registry, sql)
+    const context = {
       config,
       log,
       fetch,
@@ -62,10 +67,11 @@ export async function buildContext(config: Config, log: Logger, options: { role:
       queue,
       storage,
       prompts: builtinPrompts(await readSeedPrompts()),
-      llm: createLlmClient(config.llm, { fetch, log }),
-      iac: createIacClient(config.services.iac, { fetch, log }),
+      llm: countTokens(createLlmClient(config.llm, { fetch, log }), metrics),
+      iac: countEngineTime(createIacClient(config.services.iac, { fetch, log }), metrics),
       resolver: resolveHost,
       now: () => new Date(),
+      metrics,
     }
     return { context, close }
   } catch (error) {

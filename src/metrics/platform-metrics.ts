@@ -1,0 +1,58 @@
+import type { Mode, TerminalStatus } from '../sessions/types.ts'
+import { createRegistry, type Registry } from './registry.ts'
+
+/** What core and worker count. Values of labels come from short lists, never from callers. */
+export interface PlatformMetrics {
+  registry: Registry
+  /** @param route the template of the route; @param seconds until the answer begins */
+  request(request: { method: string; route: string; status: number; seconds: number }): void
+  roundEnded(mode: Mode, status: TerminalStatus): void
+  cacheRead(outcome: 'hit' | 'miss' | 'fault'): void
+  tokens(role: 'main' | 'small', usage: { input_tokens: number; cached_tokens: number; output_tokens: number }): void
+  engine(job: string, seconds: number): void
+}
+
+const METHODS = ['DELETE', 'GET', 'HEAD', 'OPTIONS', 'PATCH', 'POST', 'PUT']
+const LATENCY_S = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]
+
+export function createMetrics(process: 'core' | 'worker', version: string): PlatformMetrics {
+  const registry = createRegistry()
+  const started = Date.now() / 1000
+  registry.gauges(
+    [
+      { name: 'platform_build_info', help: 'Always 1; the version is a label.' },
+      { name: 'platform_start_time_seconds', help: 'When the process started, in seconds since 1970.' },
+    ],
+    () => ({
+      platform_build_info: [{ labels: { process, version }, value: 1 }],
+      platform_start_time_seconds: [{ labels: {}, value: started }],
+    }),
+  )
+  const requests = registry.counter('platform_http_requests_total', 'Answered requests.', ['method', 'route', 'status'])
+  const latency = registry.histogram(
+    'platform_http_request_duration_seconds',
+    'From the request to the beginning of its answer.',
+    ['method', 'route'],
+    LATENCY_S,
+  )
+  const rounds = registry.counter('platform_rounds_total', 'Rounds that ended here.', ['mode', 'status'])
+  const cache = registry.counter('platform_cache_reads_total', 'Reads of the cache; a fault is answered from the database.', ['outcome'])
+  const tokens = registry.counter('platform_model_tokens_total', 'Tokens of model calls; cached ones are part of input.', ['role', 'kind'])
+  const engine = registry.counter('platform_engine_seconds_total', 'Time for which engine jobs were waited for.', ['job'])
+  return {
+    registry,
+    request: ({ method, route, status, seconds }) => {
+      const known = METHODS.includes(method) ? method : 'other'
+      requests.add({ method: known, route, status: String(status) })
+      latency.observe({ method: known, route }, seconds)
+    },
+    roundEnded: (mode, status) => rounds.add({ mode, status }),
+    cacheRead: (outcome) => cache.add({ outcome }),
+    tokens: (role, usage) => {
+      tokens.add({ role, kind: 'input' }, usage.input_tokens)
+      tokens.add({ role, kind: 'cached' }, usage.cached_tokens)
+      tokens.add({ role, kind: 'output' }, usage.output_tokens)
+    },
+    engine: (job, seconds) => engine.add({ job }, seconds),
+  }
+}

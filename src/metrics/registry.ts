@@ -1,0 +1,135 @@
+/** Metrics of one process in the text form of Prometheus (version 0.0.4). Nothing is global. */
+export interface Registry {
+  counter<Label extends string>(name: string, help: string, labels: readonly Label[]): Counter<Label>
+  histogram<Label extends string>(name: string, help: string, labels: readonly Label[], bounds: readonly number[]): Histogram<Label>
+  /** Values that are read at each scrape; a reader that fails leaves its metrics out of that scrape. */
+  gauges(metrics: readonly { name: string; help: string }[], read: () => Readings | Promise<Readings>): void
+  render(): Promise<string>
+}
+type Labels<Label extends string> = Record<Label, string>
+export interface Counter<Label extends string> {
+  add(labels: Labels<Label>, by?: number): void
+}
+export interface Histogram<Label extends string> {
+  observe(labels: Labels<Label>, value: number): void
+}
+/** Values by metric name; metrics without one are left out. */
+export type Readings = Record<string, Reading[]>
+export interface Reading {
+  labels: Record<string, string>
+  value: number
+}
+
+export const CONTENT_TYPE = 'text/plain; version=0.0.4; charset=utf-8'
+/** Series of one metric; what comes after them is counted as one series whose labels are all `other`. */
+const MAX_SERIES = 500
+
+export function createRegistry(): Registry {
+  const names = new Set<string>()
+  const sections: (() => Promise<string[]>)[] = []
+  const claim = (name: string) => {
+    if (names.has(name)) throw new Error(`the metric ${name} exists already`)
+    names.add(name)
+  }
+  return {
+    counter(name, help, labels) {
+      claim(name)
+      const series = createSeries(labels, () => ({ value: 0 }))
+      sections.push(async () => [
+        ...header(name, help, 'counter'),
+        ...series.all().map(([values, { value }]) => line(name, zip(labels, values), value)),
+      ])
+      return {
+        add: (values, by = 1) => {
+          if (by > 0) series.of(values).value += by
+        },
+      }
+    },
+    histogram(name, help, labels, bounds) {
+      claim(name)
+      const series = createSeries(labels, () => ({ buckets: bounds.map(() => 0), sum: 0, count: 0 }))
+      sections.push(async () => [
+        ...header(name, help, 'histogram'),
+        ...series.all().flatMap(([values, state]) => histogramLines(name, zip(labels, values), bounds, state)),
+      ])
+      return {
+        observe: (values, value) => {
+          const state = series.of(values)
+          const bucket = bounds.findIndex((bound) => value <= bound)
+          if (bucket >= 0) state.buckets[bucket] = (state.buckets[bucket] ?? 0) + 1
+          state.sum += value
+          state.count++
+        },
+      }
+    },
+    gauges(metrics, read) {
+      for (const { name } of metrics) claim(name)
+      sections.push(async () => {
+        const readings = await read()
+        return metrics.flatMap(({ name, help }) => {
+          const values = readings[name] ?? []
+          if (values.length === 0) return []
+          return [...header(name, help, 'gauge'), ...values.map(({ labels, value }) => line(name, Object.entries(labels), value))]
+        })
+      })
+    },
+    render: async () => {
+      const parts = await Promise.all(sections.map((section) => section().catch(() => [])))
+      return `${parts.flat().join('\n')}\n`
+    },
+  }
+}
+
+/** The states of one metric by label values, in the order in which they appeared. */
+function createSeries<Label extends string, State>(labels: readonly Label[], fresh: () => State) {
+  const states = new Map<string, { values: string[]; state: State }>()
+  const named = (values: string[]): State => {
+    const key = JSON.stringify(values)
+    const known = states.get(key)
+    if (known) return known.state
+    if (states.size >= MAX_SERIES && values.some((value) => value !== OTHER)) return named(values.map(() => OTHER))
+    const state = fresh()
+    states.set(key, { values, state })
+    return state
+  }
+  return {
+    of: (values: Labels<Label>): State => named(labels.map((label) => values[label])),
+    all: (): [string[], State][] => [...states.values()].map(({ values, state }) => [values, state]),
+  }
+}
+const OTHER = 'other'
+
+type Pairs = readonly (readonly [string, string])[]
+const zip = (labels: readonly string[], values: readonly string[]): Pairs =>
+  labels.map((label, index) => [label, values[index] ?? ''] as const)
+
+function histogramLines(
+  name: string,
+  labels: Pairs,
+  bounds: readonly number[],
+  state: { buckets: readonly number[]; sum: number; count: number },
+): string[] {
+  let below = 0
+  const buckets = bounds.map((bound, index) => {
+    below += state.buckets[index] ?? 0
+    return line(`${name}_bucket`, [...labels, ['le', String(bound)]], below)
+  })
+  return [
+    ...buckets,
+    line(`${name}_bucket`, [...labels, ['le', '+Inf']], state.count),
+    line(`${name}_sum`, labels, state.sum),
+    line(`${name}_count`, labels, state.count),
+  ]
+}
+
+const header = (name: string, help: string, type: string) => [
+  `# HELP ${name} ${help.replaceAll('\\', '\\\\').replaceAll('\n', '\\n')}`,
+  `# TYPE ${name} ${type}`,
+]
+
+function line(name: string, labels: Pairs, value: number): string {
+  const pairs = labels.map(([label, text]) => `${label}="${escaped(text)}"`)
+  return `${name}${pairs.length > 0 ? `{${pairs.join(',')}}` : ''} ${value}`
+}
+
+const escaped = (text: string) => text.toWellFormed().replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('\n', '\\n')
