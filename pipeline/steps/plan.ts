@@ -4,6 +4,7 @@ import type { Plan } from '../../src/plan/types.ts'
 import type { EngineResult } from '../../src/sidecar-clients/iac/types.ts'
 import { writeOverride } from '../workspace/write-override.ts'
 import type { Kit } from './kit.ts'
+import { whenStateIsFree } from './when-state-is-free.ts'
 
 /** Names a plan file and the state of the working tree it was made from. */
 export interface PlanReference {
@@ -32,7 +33,7 @@ type StepResult = { ok: true; result: EngineResult } | { ok: false; step: Step; 
  * Initialises the workspace when this run has not yet, validates and plans it, and reads the plan.
  * Text and feedback are masked with everything that this and earlier plans of the run mark sensitive.
  * @param targets addresses to plan; none plans the whole root
- * Errors: those of the iac client; `EnginePlanUnreadable` when the plan file cannot be shown;
+ * Errors: those of the iac client; 504 when the state stays locked; `EnginePlanUnreadable` when the plan file cannot be shown;
  * `PlatformError` 502 when it is no plan document.
  */
 export async function planTargets(kit: Kit, targets: string[]): Promise<PlanResult> {
@@ -74,7 +75,7 @@ async function attempt(kit: Kit, targets: string[]): Promise<StepResult> {
   }
   const validate = await engine.run('validate', { workspace_path })
   if (validate.exit_code !== 0) return { ok: false, step: 'validate', result: validate }
-  const plan = await engine.run('plan', { ...scoped, plan_file: planFile(kit), targets })
+  const plan = await whenStateIsFree(run, () => engine.run('plan', { ...scoped, plan_file: planFile(kit), targets }))
   return plan.exit_code === 0 ? { ok: true, result: plan } : { ok: false, step: 'plan', result: plan }
 }
 
