@@ -1,0 +1,180 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createTestCore, type TestCore } from '../helpers/core.ts'
+import { createUser, openSession, runRound } from '../helpers/sessions.ts'
+
+const LIST = '/api/v1/admin/sessions/list'
+let core: TestCore
+let ann: string
+let bob: string
+let nameless: string
+let nameless_id: number
+
+beforeAll(async () => {
+  core = await createTestCore()
+  const { sql } = core.database
+  const owners = [await createUser(sql, 'ann'), await createUser(sql, 'b_b%'), await createUser(sql, 'nameless', { email: null })]
+  const [first, second, third] = owners.map(({ id }) => id) as [number, number, number]
+  ann = await openSession(core.context, first, { query: 'Add a bucket' })
+  await (await runRound(core.context, ann)).finish('completed', 'done', [{ user: 'Add a bucket', assistant: 'Added.' }])
+  bob = await openSession(core.context, second, { query: 'Remove a queue', mode: 'drift' })
+  nameless = await openSession(core.context, third, { mode: 'import', repo_uri: 'https://github.com/acme/other.git' })
+  nameless_id = third
+})
+afterAll(() => core.close())
+
+const list = async (query = '') => {
+  const answer = await core.call('GET', `${LIST}?${query}`)
+  expect(answer.status).toBe(200)
+  return answer.json()
+}
+const found = async (query: string) => (await list(query)).items.map(({ uuid }: { uuid: string }) => uuid)
+
+describe(`GET ${LIST}`, () => {
+  it('holds the sessions of everybody, newest first', async () => {
+    const page = await list()
+    expect(page).toMatchObject({ total: 3, page: 1, page_size: 20, total_pages: 1 })
+    expect(Object.keys(page)).toEqual(['items', 'total', 'page', 'page_size', 'total_pages'])
+    expect(page.items.map(({ uuid, username }: { uuid: string; username: string }) => [uuid, username])).toEqual([
+      [nameless, `user-${nameless_id}`],
+      [bob, 'b_b%@example.org'],
+      [ann, 'ann@example.org'],
+    ])
+    expect(await (await core.call('GET', '/api/v1/sessions/list')).json()).toMatchObject({ total: 0, items: [] })
+  })
+
+  it.each([
+    ['user_email=ann', () => [ann]],
+    ['user_email=ANN@EXAMPLE', () => [ann]],
+    ['user_email=example.org', () => [bob, ann]],
+    ['user_email=b_b%25', () => [bob]],
+    ['user_email=%25', () => [bob]],
+    ['user_email=_', () => [bob]],
+    ['user_email=user-', () => []],
+    ['user_email=%20', () => [nameless, bob, ann]],
+    ['user_email=', () => [nameless, bob, ann]],
+    ['username=ann', () => [nameless, bob, ann]],
+    ['operation=drift', () => [bob]],
+    ['operation=', () => [nameless, bob, ann]],
+    ['status=completed', () => [ann]],
+    ['status=started', () => [nameless, bob]],
+    ['search=bucket', () => [nameless, ann]],
+    ['search=acme/other', () => [nameless]],
+    ['search=bucket&user_email=ann', () => [ann]],
+    ['operation=drift&user_email=ann', () => []],
+  ])('filters by %s', async (query, expected) => {
+    expect(await found(query)).toEqual(expected())
+  })
+
+  it('finds a session by a part of its id', async () => {
+    expect(await found(`search=${bob.slice(4, 20).toUpperCase()}`)).toEqual([bob])
+  })
+
+  it('pages, also beyond the end', async () => {
+    expect(await list('page_size=2')).toMatchObject({ total: 3, page_size: 2, total_pages: 2, items: [{ uuid: nameless }, { uuid: bob }] })
+    expect(await list('page_size=2&page=2')).toMatchObject({ page: 2, items: [{ uuid: ann }] })
+    expect(await list('page=2147483647&page_size=100')).toMatchObject({ total: 3, total_pages: 1, items: [] })
+    expect(await list('user_email=nobody')).toMatchObject({ total: 0, total_pages: 0, items: [] })
+  })
+
+  it.each([
+    ['page=0', 'greater_than_equal'],
+    ['page=x', 'int_parsing'],
+    ['page_size=0', 'greater_than_equal'],
+    ['page_size=101', 'less_than_equal'],
+    ['operation=apply', 'enum'],
+    ['status=reconciling', 'enum'],
+    [`search=${'x'.repeat(201)}`, 'string_too_long'],
+    [`user_email=${'x'.repeat(255)}`, 'string_too_long'],
+  ])('refuses %s', async (query, type) => {
+    const answer = await core.call('GET', `${LIST}?${query}`)
+    expect([answer.status, (await answer.json()).detail]).toMatchObject([422, [{ type, loc: ['query', query.split('=')[0]] }]])
+  })
+
+  it('takes the longest filters', async () => {
+    expect(await found(`user_email=${encodeURIComponent('😀'.repeat(254))}`)).toEqual([])
+    expect(await found(`search=${'x'.repeat(200)}`)).toEqual([])
+  })
+})
+
+describe('GET /api/v1/admin/sessions', () => {
+  const detail = (query: string) => core.call('GET', `/api/v1/admin/sessions?${query}`)
+
+  it('shows the session of anybody, as its owner sees it', async () => {
+    const answer = await detail(`id=${ann.toUpperCase()}`)
+    expect(answer.status).toBe(200)
+    const session = await answer.json()
+    expect(session).toMatchObject({ uuid: ann, username: 'ann@example.org', scope_id: 'acme-test', history: null, rounds: [{ number: 1 }] })
+    expect(session).toEqual(await (await core.call('GET', `/api/v1/sessions?id=${ann}`)).json())
+  })
+
+  it('shows the conversation on request, never from the cache', async () => {
+    await detail(`id=${ann}`)
+    await core.database.sql`UPDATE histories SET payload = '[{"user": "a", "assistant": "b"}]'
+      WHERE session_id = (SELECT id FROM sessions WHERE uuid = ${ann})`
+    expect(await (await detail(`id=${ann}&include_history=true`)).json()).toMatchObject({ history: [{ user: 'a', assistant: 'b' }] })
+    expect(await (await detail(`id=${ann}&include_history=false`)).json()).toMatchObject({ history: null })
+  })
+
+  it.each([
+    ['', 'missing', 'id'],
+    ['id=x', 'uuid_parsing', 'id'],
+    [`id=${crypto.randomUUID()}&include_history=perhaps`, 'bool_parsing', 'include_history'],
+  ])('refuses ?%s', async (query, type, parameter) => {
+    const answer = await detail(query)
+    expect([answer.status, (await answer.json()).detail]).toMatchObject([422, [{ type, loc: ['query', parameter] }]])
+  })
+
+  it('answers 404 for an unknown session', async () => {
+    const unknown = crypto.randomUUID()
+    const answer = await detail(`id=${unknown}`)
+    expect([answer.status, await answer.json()]).toEqual([404, { detail: `Session ${unknown} not found.` }])
+  })
+})
+
+describe('PATCH /api/v1/admin/sessions/{session_id}/toggle_lock', () => {
+  const toggle = (uuid: string, json: unknown) => core.call('PATCH', `/api/v1/admin/sessions/${uuid}/toggle_lock`, { json })
+
+  it('sets the given state, whatever it was, on the session of anybody', async () => {
+    const listed = async () => (await list(`search=${ann}`)).items[0].is_blocked
+    for (const locked of [true, true, false, false, true]) {
+      const answer = await toggle(ann.toUpperCase(), { locked, other: 1 })
+      expect([answer.status, await answer.text()]).toEqual([200, JSON.stringify({ uuid: ann, is_blocked: locked })])
+      expect(await (await core.call('GET', `/api/v1/sessions?id=${ann}`)).json()).toMatchObject({ is_blocked: locked })
+      expect(await listed()).toBe(locked)
+    }
+  })
+
+  it('works while a round runs', async () => {
+    expect(await (await toggle(bob, { locked: true })).json()).toEqual({ uuid: bob, is_blocked: true })
+    expect(await (await core.call('GET', `/api/v1/sessions?id=${bob}`)).json()).toMatchObject({ in_flight: true, is_blocked: true })
+  })
+
+  it.each([
+    [{}, 'missing'],
+    [{ locked: null }, 'bool_type'],
+    [{ locked: 'perhaps' }, 'bool_parsing'],
+    [{ locked: 2 }, 'bool_parsing'],
+    [{ locked: [true] }, 'bool_type'],
+  ])('refuses %j and changes nothing', async (json, type) => {
+    const answer = await toggle(bob, json)
+    expect([answer.status, (await answer.json()).detail]).toMatchObject([422, [{ type, loc: ['body', 'locked'] }]])
+    expect(await (await core.call('GET', `/api/v1/sessions?id=${bob}`)).json()).toMatchObject({ is_blocked: true })
+  })
+
+  it('reports path and body together', async () => {
+    const answer = await toggle('x', {})
+    expect([answer.status, (await answer.json()).detail]).toMatchObject([
+      422,
+      [
+        { type: 'uuid_parsing', loc: ['path', 'session_id'] },
+        { type: 'missing', loc: ['body', 'locked'] },
+      ],
+    ])
+  })
+
+  it('answers 404 for an unknown session', async () => {
+    const unknown = crypto.randomUUID()
+    const answer = await toggle(unknown, { locked: true })
+    expect([answer.status, await answer.json()]).toEqual([404, { detail: `Session ${unknown} not found.` }])
+  })
+})

@@ -1,0 +1,206 @@
+import { setupServer } from 'msw/node'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import type { User } from '../../src/users/types.ts'
+import { createTestCore, type TestCore } from '../helpers/core.ts'
+import { createIssuer, type Issuer } from '../helpers/issuer.ts'
+import { createUser } from '../helpers/sessions.ts'
+
+const ITEM = ['id', 'email', 'display_name', 'operation_role', 'panel_role', 'issuer', 'subject', 'created_at']
+const server = setupServer()
+let core: TestCore
+let issuer: Issuer
+let admin: User
+let ann: User
+
+beforeAll(async () => {
+  server.listen({ onUnhandledFrame: 'error' })
+  issuer = await createIssuer()
+  server.use(...issuer.handlers)
+  core = await createTestCore({
+    yaml: 'oidc: { issuer_url: "https://issuer.example.org", client_id: core }\nadmin: { default_root_email: root@example.org }',
+  })
+})
+afterAll(async () => {
+  server.close()
+  await core.close()
+})
+beforeEach(async () => {
+  const { sql } = core.database
+  await sql`TRUNCATE users RESTART IDENTITY CASCADE`
+  admin = await createUser(sql, 'admin', { panel_role: 'admin' })
+  ann = await createUser(sql, 'ann', { panel_role: 'editor' })
+  await createUser(sql, 'mute', { email: null })
+  await sql`UPDATE users SET display_name = 'Ann_100% Smith' WHERE id = ${ann.id}`
+})
+
+const as = async (subject: string, method: string, path: string, json?: unknown, claims = {}) =>
+  core.call(method, path, { json, token: await issuer.token(subject, claims) })
+const list = async (query = '') => (await as('admin', 'GET', `/api/v1/admin/users?${query}`)).json()
+const assign = (id: number | string, json: unknown) => as('admin', 'PUT', `/api/v1/admin/users/${id}/roles`, json)
+const rolesOf = async (id: number) => {
+  const [row] = await core.database.sql`SELECT operation_role, panel_role FROM users WHERE id = ${id}`
+  return row
+}
+
+describe('GET /api/v1/admin/users', () => {
+  it('lists everybody, oldest first, with issuer and subject', async () => {
+    const page = await list()
+    expect(page).toMatchObject({ total: 3, page: 1, page_size: 20, total_pages: 1 })
+    expect(Object.keys(page)).toEqual(['items', 'total', 'page', 'page_size', 'total_pages'])
+    for (const item of page.items) expect(Object.keys(item)).toEqual(ITEM)
+    expect(page.items).toMatchObject([
+      { id: admin.id, subject: 'admin', panel_role: 'admin' },
+      { id: ann.id, email: 'ann@example.org', display_name: 'Ann_100% Smith', issuer: 'https://issuer.example.org', panel_role: 'editor' },
+      { subject: 'mute', email: null, display_name: null, operation_role: 'developer', panel_role: null },
+    ])
+    expect(page.items[0].created_at).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/)
+  })
+
+  it.each([
+    ['ann@EXAMPLE', ['ann']],
+    ['example.org', ['admin', 'ann']],
+    ['smith', ['ann']],
+    ['100%', ['ann']],
+    ['n_1', ['ann']],
+    ['%', ['ann']],
+    ['_', ['ann']],
+    ['a\\', []],
+    ['mute', []],
+    ['', ['admin', 'ann', 'mute']],
+    ['  ', ['admin', 'ann', 'mute']],
+  ])('finds e-mails and display names by %j', async (search, subjects) => {
+    const page = await list(new URLSearchParams({ search }).toString())
+    expect(page.items.map(({ subject }: { subject: string }) => subject)).toEqual(subjects)
+    expect(page.total).toBe(subjects.length)
+  })
+
+  it('pages, also beyond the end', async () => {
+    expect(await list('page_size=2&page=2')).toMatchObject({
+      total: 3,
+      total_pages: 2,
+      page: 2,
+      page_size: 2,
+      items: [{ subject: 'mute' }],
+    })
+    expect(await list('page=2147483647&page_size=100')).toMatchObject({ total: 3, items: [] })
+    expect(await list('search=nobody')).toMatchObject({ total: 0, total_pages: 0, items: [] })
+  })
+
+  it.each([
+    ['page=0', 'greater_than_equal'],
+    ['page_size=0', 'greater_than_equal'],
+    ['page_size=101', 'less_than_equal'],
+    ['page=x', 'int_parsing'],
+    [`search=${'x'.repeat(255)}`, 'string_too_long'],
+  ])('refuses %s', async (query, type) => {
+    const answer = await as('admin', 'GET', `/api/v1/admin/users?${query}`)
+    expect([answer.status, (await answer.json()).detail]).toMatchObject([422, [{ type, loc: ['query', query.split('=')[0]] }]])
+  })
+
+  it('takes 100 a page and a search of 254 characters', async () => {
+    expect(await list(`page_size=100&search=${encodeURIComponent('😀'.repeat(254))}`)).toMatchObject({ page_size: 100, items: [] })
+  })
+})
+
+describe('PUT /api/v1/admin/users/{user_id}/roles', () => {
+  it('answers the whole user with the new roles, in force on the next request', async () => {
+    const before = (await list()).items[1]
+    expect((await as('ann', 'GET', '/api/v1/admin/users')).status).toBe(403)
+    const answer = await assign(ann.id, { operation_role: 'devops', panel_role: 'admin', other: 1 })
+    expect([answer.status, await answer.json()]).toEqual([200, { ...before, operation_role: 'devops', panel_role: 'admin' }])
+    expect((await as('ann', 'GET', '/api/v1/admin/users')).status).toBe(200)
+    expect(await (await as('ann', 'GET', '/api/v1/users/me')).json()).toMatchObject({ operation_role: 'devops', panel_role: 'admin' })
+  })
+
+  it.each([
+    { operation_role: 'devops' },
+    { operation_role: 'devops', panel_role: null },
+  ])('takes away what is not named: %j', async (json) => {
+    expect(await (await assign(ann.id, json)).json()).toMatchObject({ operation_role: 'devops', panel_role: null })
+    const answer = await as('ann', 'GET', '/api/v1/admin/sessions/list')
+    expect([answer.status, await answer.json()]).toEqual([403, { detail: "Requires admin-panel role 'viewer' or higher" }])
+  })
+
+  it('lets admins change what they may do, but not cease to be admins', async () => {
+    const kept = await assign(admin.id, { operation_role: 'devops', panel_role: 'admin' })
+    expect([kept.status, await kept.json()]).toMatchObject([200, { operation_role: 'devops', panel_role: 'admin' }])
+    for (const rest of [{ panel_role: 'viewer' }, { panel_role: 'editor' }, { panel_role: null }, {}]) {
+      const answer = await assign(admin.id, { operation_role: 'developer', ...rest })
+      expect([answer.status, await answer.json()]).toEqual([409, { detail: 'A panel admin cannot remove their own admin role' }])
+    }
+    expect(await rolesOf(admin.id)).toEqual({ operation_role: 'devops', panel_role: 'admin' })
+    await assign(ann.id, { operation_role: 'developer', panel_role: 'admin' })
+    const byOther = await as('ann', 'PUT', `/api/v1/admin/users/${admin.id}/roles`, { operation_role: 'developer' })
+    expect([byOther.status, await byOther.json()]).toMatchObject([200, { panel_role: null }])
+  })
+
+  it('answers 404 for an unknown user', async () => {
+    for (const id of [999999, 0, -1, 2147483647]) {
+      const answer = await assign(id, { operation_role: 'developer' })
+      expect([answer.status, await answer.json()]).toEqual([404, { detail: `User ${id} not found.` }])
+    }
+  })
+
+  it.each([
+    [{}, 'missing', 'operation_role'],
+    [{ panel_role: 'admin' }, 'missing', 'operation_role'],
+    [{ operation_role: null }, 'enum', 'operation_role'],
+    [{ operation_role: 'Devops' }, 'enum', 'operation_role'],
+    [{ operation_role: 'admin' }, 'enum', 'operation_role'],
+    [{ operation_role: 'devops', panel_role: 'devops' }, 'enum', 'panel_role'],
+    [{ operation_role: 'devops', panel_role: '' }, 'enum', 'panel_role'],
+  ])('refuses %j before it looks for the user or for who asks, and changes nothing', async (json, type, key) => {
+    for (const id of [ann.id, admin.id, 999999]) {
+      const answer = await assign(id, json)
+      expect([answer.status, (await answer.json()).detail]).toMatchObject([422, [{ type, loc: ['body', key] }]])
+    }
+    expect(await rolesOf(ann.id)).toEqual({ operation_role: 'developer', panel_role: 'editor' })
+  })
+
+  it.each([
+    'x',
+    '1.5',
+    '1e3',
+    '0x1',
+    'null',
+    '%00',
+    '9'.repeat(400),
+    '2147483648',
+    `-${'9'.repeat(20)}`,
+  ])('refuses the key %s', async (id) => {
+    const answer = await assign(id, { operation_role: 'developer' })
+    expect([answer.status, (await answer.json()).detail]).toMatchObject([422, [{ loc: ['path', 'user_id'] }]])
+  })
+
+  it('does not last for the root address', async () => {
+    const claims = { email: 'root@example.org', email_verified: true }
+    const root = await (await as('root', 'GET', '/api/v1/users/me', undefined, claims)).json()
+    const answer = await assign(root.id, { operation_role: 'developer' })
+    expect([answer.status, await answer.json()]).toMatchObject([200, { operation_role: 'developer', panel_role: null }])
+    const again = await as('root', 'GET', '/api/v1/users/me', undefined, claims)
+    expect(await again.json()).toMatchObject({ operation_role: 'devops', panel_role: 'admin' })
+  })
+
+  it('holds for the local developer as well', async () => {
+    const app = await core.another({ yaml: 'admin: {}' })
+    const { id } = await (await app.request('/api/v1/users/me')).json()
+    const answer = await app.request(`/api/v1/admin/users/${id}/roles`, {
+      method: 'PUT',
+      body: JSON.stringify({ operation_role: 'devops' }),
+      headers: { 'content-type': 'application/json' },
+    })
+    expect([answer.status, await answer.json()]).toEqual([409, { detail: 'A panel admin cannot remove their own admin role' }])
+  })
+})
+
+it('nothing deletes a user or a session', async () => {
+  for (const path of [
+    '/api/v1/admin/users',
+    `/api/v1/admin/users/${ann.id}`,
+    '/api/v1/admin/sessions',
+    '/api/v1/users/me',
+    '/api/v1/sessions',
+  ])
+    expect((await as('admin', 'DELETE', path)).status, path).toBeOneOf([404, 405])
+  expect(await list()).toMatchObject({ total: 3 })
+})

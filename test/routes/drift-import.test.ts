@@ -1,0 +1,207 @@
+import { HttpResponse, http } from 'msw'
+import { setupServer } from 'msw/node'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { createTestCore, type TestCore } from '../helpers/core.ts'
+import { listedRepository } from '../helpers/git-remote.ts'
+import { createUser, openSession, runRound } from '../helpers/sessions.ts'
+
+const REPOSITORY = 'https://git.example.com/acme/infra.git'
+const FIRST = { q: 'The log buckets', repo_uri: REPOSITORY, scope_id: 'acme-test', engine_providers: 'aws' }
+const outside: string[] = []
+const server = setupServer(
+  listedRepository(REPOSITORY),
+  http.get('https://git.example.com/acme/denied.git/info/refs', () => new HttpResponse('no', { status: 403 })),
+)
+let core: TestCore
+let me: number
+
+beforeAll(async () => {
+  server.listen({ onUnhandledFrame: 'error' })
+  server.events.on('request:start', ({ request }) => void outside.push(request.url))
+  core = await createTestCore()
+  me = (await (await core.call('GET', '/api/v1/users/me')).json()).id
+})
+afterAll(async () => {
+  server.close()
+  await core.close()
+})
+beforeEach(() => {
+  outside.length = 0
+})
+
+const detail = async (uuid: string) => (await core.call('GET', `/api/v1/sessions?id=${uuid}`)).json()
+const roundsOf = async (uuid: string) => [
+  ...(await core.database.sql<{ mode: string; is_partial: boolean; query: string }[]>`
+    SELECT mode, is_partial, query FROM rounds WHERE session_id = (SELECT id FROM sessions WHERE uuid = ${uuid}) ORDER BY number`),
+]
+const queued = async (uuid: string) => {
+  const [row] = await core.database.sql<{ count: number }[]>`
+    SELECT count(*) FROM pgboss.job WHERE name = 'rounds' AND (data->>'round_id')::int IN
+      (SELECT id FROM rounds WHERE finished_at IS NULL AND session_id = (SELECT id FROM sessions WHERE uuid = ${uuid}))`
+  return row?.count
+}
+
+describe.each(['drift', 'import'])('POST /api/v1/iac/%s', (mode) => {
+  const post = (json: unknown) => core.call('POST', `/api/v1/iac/${mode}`, { json })
+  /** The problems of a refused body, as `location: message`. */
+  const problems = async (json: unknown): Promise<string[]> => {
+    const answer = await post(json)
+    expect(answer.status).toBe(422)
+    const { detail } = await answer.json()
+    return detail.map(({ loc, msg }: { loc: string[]; msg: string }) => `${loc.join('.')}: ${msg}`)
+  }
+  const total = async () => (await (await core.call('GET', '/api/v1/sessions/list')).json()).total
+
+  it.each([
+    ['absent', undefined, false],
+    ['null', null, false],
+    ['false', false, false],
+    ['true', true, true],
+    ['"yes"', 'yes', true],
+  ])('opens a session; is_partial is %s', async (_, is_partial, stored) => {
+    const answer = await post({ ...FIRST, is_partial, iac_path: 'live' })
+    expect(answer.status).toBe(202)
+    const body = await answer.json()
+    expect(Object.keys(body)).toEqual(['session_id'])
+    expect(await detail(body.session_id)).toMatchObject({
+      operation: mode,
+      provider: 'aws',
+      scope_id: 'acme-test',
+      first_query: FIRST.q,
+      workspace: { uri: REPOSITORY, root_path: 'live' },
+      current_status: 'started',
+      in_flight: true,
+      is_blocked: false,
+    })
+    expect(await roundsOf(body.session_id)).toEqual([{ mode, is_partial: stored, query: FIRST.q }])
+    expect(await queued(body.session_id)).toBe(1)
+  })
+
+  it('continues a session, of whatever operation, which keeps its own', async () => {
+    for (const first of ['generate', 'drift', 'import'] as const) {
+      const uuid = await openSession(core.context, me, { mode: first, query: 'first' })
+      await (await runRound(core.context, uuid)).finish('completed', 'over')
+      const answer = await post({ session_id: uuid.toUpperCase(), q: 'more', is_partial: true })
+      expect([answer.status, await answer.json()]).toEqual([202, { session_id: uuid }])
+      expect(await detail(uuid)).toMatchObject({ operation: first, first_query: 'first', in_flight: true })
+      expect((await roundsOf(uuid))[1]).toEqual({ mode, is_partial: true, query: 'more' })
+      expect(await queued(uuid)).toBe(1)
+    }
+    expect(outside).toEqual([])
+  })
+
+  it('is accepted and changes nothing on a session that runs or that failed', async () => {
+    const running = await openSession(core.context, me)
+    const failed = await openSession(core.context, me)
+    await (await runRound(core.context, failed)).finish('failed', 'no')
+    for (const uuid of [running, failed]) {
+      const before = await detail(uuid)
+      const answer = await post({ session_id: uuid, q: 'more' })
+      expect([answer.status, await answer.json()]).toEqual([202, { session_id: uuid }])
+      expect(await detail(uuid)).toEqual(before)
+    }
+  })
+
+  it('neither sets nor clears the lock', async () => {
+    const uuid = await openSession(core.context, me)
+    await (await runRound(core.context, uuid)).finish('completed', 'over')
+    await core.database.sql`UPDATE sessions SET is_blocked = true WHERE uuid = ${uuid}`
+    expect((await post({ session_id: uuid, q: 'more' })).status).toBe(202)
+    expect(await detail(uuid)).toMatchObject({ is_blocked: true, in_flight: true })
+  })
+
+  it('answers 404 for an unknown session, 403 for that of another user', async () => {
+    const unknown = crypto.randomUUID()
+    const missing = await post({ session_id: unknown, q: 'x' })
+    expect([missing.status, await missing.json()]).toEqual([404, { detail: `Session ${unknown} not found.` }])
+    const other = await createUser(core.database.sql, `other-${mode}`)
+    const refused = await post({ session_id: await openSession(core.context, other.id), q: 'x' })
+    expect([refused.status, await refused.json()]).toEqual([403, { detail: 'Not the session owner' }])
+  })
+
+  it('refuses a repository that cannot be listed, and opens no session', async () => {
+    const before = await total()
+    const answer = await post({ ...FIRST, repo_uri: 'https://git.example.com/acme/denied.git' })
+    expect([answer.status, await answer.json()]).toEqual([400, { detail: 'Repository is not reachable or access was denied.' }])
+    expect(await total()).toBe(before)
+  })
+
+  it.each([
+    ['no text', { q: undefined }, ['body.q: Field required']],
+    ['an empty text', { q: '' }, ['body.q: String should have at least 1 character']],
+    [
+      'neither repository nor session',
+      { repo_uri: null },
+      ['body: Value error, Exactly one of `repo_uri` or `session_id` must be provided.'],
+    ],
+    [
+      'both',
+      { session_id: '5f0c3b0e-8f57-4a52-9f0b-0d9f3c1f7a11' },
+      ['body: Value error, Exactly one of `repo_uri` or `session_id` must be provided.'],
+    ],
+    ['no cloud', { engine_providers: null }, ['body: Value error, First call (repo_uri) requires `engine_providers`.']],
+    ['no scope', { scope_id: null }, ['body: Value error, First call (repo_uri) requires `scope_id`.']],
+    ['another cloud', { engine_providers: 'ibm' }, ["body.engine_providers: Input should be 'azure', 'gcp', 'aws', 'oci' or 'kubernetes'"]],
+    [
+      'a path with a session',
+      { repo_uri: null, session_id: '5f0c3b0e-8f57-4a52-9f0b-0d9f3c1f7a11', iac_path: 'live' },
+      ['body: Value error, iac_path is set only on the first call; iteration calls inherit it from the session.'],
+    ],
+    [
+      'an absolute path',
+      { iac_path: '/live' },
+      ["body.iac_path: Value error, iac_path must be a repo-relative path (not absolute) and must not contain '..' segments"],
+    ],
+    [
+      'is_partial as another word',
+      { is_partial: 'perhaps' },
+      ['body.is_partial: Input should be a valid boolean, unable to interpret input'],
+    ],
+    [
+      'no uuid',
+      { repo_uri: null, session_id: 'x' },
+      ['body.session_id: Input should be a valid UUID, unable to parse the string as a UUID'],
+    ],
+  ])('refuses %s, without a look outside', async (_, changes, texts) => {
+    expect(await problems({ ...FIRST, ...changes })).toEqual(texts)
+    expect(outside).toEqual([])
+  })
+
+  it.each([
+    'http://h/x',
+    'git@h:x/y.git',
+    'https://user:secret@h/x',
+    'https://user:@h/x',
+    'file:///x',
+    '/x',
+  ])('refuses the address %s', async (repo_uri) => {
+    const [text] = await problems({ ...FIRST, repo_uri })
+    expect(text).toMatch(/^body\.repo_uri: Value error, /)
+  })
+
+  it('takes a text of blanks for the whole root, but not for a part', async () => {
+    const text = {
+      drift: 'body: Value error, Partial drift detection requires a non-empty q',
+      import: 'body: Value error, Partial import requires a non-empty `q`.',
+    }[mode]
+    expect((await post({ ...FIRST, q: ' \n' })).status).toBe(202)
+    expect(await problems({ ...FIRST, q: ' \n', is_partial: true })).toEqual([text])
+    expect(await problems({ ...FIRST, q: '', is_partial: true })).toEqual(['body.q: String should have at least 1 character', text])
+    const session_id = crypto.randomUUID()
+    expect(await problems({ session_id, q: '\t', is_partial: true })).toEqual([text])
+    expect(await problems({ q: ' ', is_partial: true })).toEqual([
+      'body: Value error, Exactly one of `repo_uri` or `session_id` must be provided.',
+    ])
+  })
+})
+
+it('an import needs a scope that says something', async () => {
+  const text = 'The `scope_id` must be provided when `repo_uri` is set.'
+  for (const scope_id of [' ', '']) {
+    const answer = await core.call('POST', '/api/v1/iac/import', { json: { ...FIRST, scope_id } })
+    expect(answer.status).toBe(422)
+    expect((await answer.json()).detail.at(-1)).toMatchObject({ type: 'value_error', loc: ['body'], msg: `Value error, ${text}` })
+  }
+  const other = await core.call('POST', '/api/v1/iac/drift', { json: { ...FIRST, scope_id: ' ' } })
+  expect(other.status).toBe(202)
+})
