@@ -24,6 +24,11 @@ export async function whenStateIsFree(run: Run, command: () => Promise<EngineRes
   }
 }
 
-/** With the holder's facts; without them the backend refused the lock for a reason that stays. */
+/**
+ * The holder's facts, or the answer of a store that keeps one lock only: the holder may be gone before its
+ * facts are read. Anything else is a refusal that stays.
+ */
+const HELD = /^[│\s]*Lock Info:|PreconditionFailed|ConditionalCheckFailed|ConditionalRequestConflict|already locked/m
+
 const heldByAnother = ({ exit_code, stderr }: EngineResult) =>
-  exit_code !== 0 && /^[│\s]*Error: Error acquiring the state lock/m.test(stderr) && /^[│\s]*Lock Info:/m.test(stderr)
+  exit_code !== 0 && /^[│\s]*Error: Error acquiring the state lock/m.test(stderr) && HELD.test(stderr)

@@ -8,16 +8,20 @@ beforeAll(async () => {
 })
 afterAll(() => steps.close())
 
-const REFUSED = `╷
+const TITLE = `╷
 │ Error: Error acquiring the state lock
 │ 
-│ Error message: operation error S3: PutObject, https response error
-│ StatusCode: 412, api error PreconditionFailed: the object exists`
-const HELD = `${REFUSED}
-│ Lock Info:
-│   ID:        0d1f3c52-6a4f-1c3b-9a4a-0c8a7c1f2d3e
-│   Operation: OperationTypePlan
-│ `
+│ Error message: operation error S3: PutObject, https response error`
+const REFUSED = `${TITLE} StatusCode: 403, api error AccessDenied: no`
+const GONE = `${TITLE} StatusCode: 412, api error PreconditionFailed: the object exists
+│ Unable to retrieve item from S3: NoSuchKey`
+const HELD = `Error: Error acquiring the state lock
+
+Error message: resource temporarily unavailable
+Lock Info:
+  ID:        ada62244-0648-236f-0f08-6e882bc31eda
+  Operation: OperationTypeApply
+`
 
 /** Plans fail this way until the given one. */
 const locked =
@@ -26,8 +30,11 @@ const locked =
     job.kind === 'plan' && number < until ? { exit_code: 1, stderr } : calmEngine()(job, number)
 
 describe('a plan while another round holds the lock of the state', () => {
-  it('is asked for again until the lock is free, without another init or validate', async () => {
-    const { kit, jobs } = await steps.world({ engine: locked(HELD, 3) })
+  it.each([
+    ['named', HELD],
+    ['gone already', GONE],
+  ])('is asked for again until the lock is free, its holder being %s, without another init or validate', async (_, stderr) => {
+    const { kit, jobs } = await steps.world({ engine: locked(stderr, 3) })
     expect(await planTargets(kit, [])).toMatchObject({ ok: true })
     expect(jobs.map(({ kind }) => kind)).toEqual(['init', 'validate', 'plan', 'plan', 'plan', 'show'])
   })
@@ -47,7 +54,7 @@ describe('a plan while another round holds the lock of the state', () => {
     await expect(planTargets(stopped, [])).rejects.toThrow()
   })
 
-  it('is feedback as any other when the backend refuses the lock without a holder', async () => {
+  it('is feedback as any other when the backend refuses the lock to everybody', async () => {
     const { kit, jobs } = await steps.world({ engine: locked(REFUSED, 2) })
     expect(await planTargets(kit, [])).toMatchObject({ ok: false, feedback: REFUSED })
     expect(jobs.filter(({ kind }) => kind === 'plan')).toHaveLength(1)
