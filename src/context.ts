@@ -8,7 +8,7 @@ import type { Logger } from './log/logger.ts'
 import type { PlatformMetrics } from './metrics/platform-metrics.ts'
 import type { PromptSource } from './prompts/types.ts'
 import type { RoundQueue } from './queue/types.ts'
-import type { HostResolver } from './repository/types.ts'
+import type { HostResolver, PinnedFetch } from './repository/types.ts'
 import type { IacClient } from './sidecar-clients/iac/types.ts'
 import type { ObjectStore } from './storage/types.ts'
 
@@ -28,6 +28,8 @@ export interface Context {
   llm: LlmClient
   iac: IacClient
   resolver: HostResolver
+  /** For hosts that a caller names; without it `fetch` is used. */
+  pinnedFetch?: PinnedFetch
   now: () => Date
   /** Absent where nobody asks for figures. */
   metrics?: PlatformMetrics

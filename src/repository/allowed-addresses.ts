@@ -8,8 +8,8 @@ const RESOLVE_TIMEOUT_MS = 5_000
 
 /**
  * Addresses of a repository host that may be contacted. Hosts of `git.allow_private_hosts` and the
- * configured self-hosted server may have any address, all others only public ones. A name that answers
- * otherwise at the next look-up gains nothing with `fetch`: the address behind it has no certificate for it.
+ * configured self-hosted server may have any address, all others only public ones. Connect to these
+ * addresses and no others: the next look-up of the name may answer otherwise.
  * Throws when one address of the host is not public, or within 5 s when nothing can be resolved.
  */
 export async function allowedAddresses(git: GitConfig, resolver: HostResolver, url: URL, signal?: AbortSignal): Promise<string[]> {

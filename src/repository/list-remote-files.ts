@@ -1,4 +1,5 @@
 import { addRemote, fetch as fetchPack, init, readTree } from 'isomorphic-git'
+import { checkedFetch } from './checked-fetch.ts'
 import { gitHttp } from './git-http.ts'
 import { memoryFs } from './memory-fs.ts'
 import { type GitContext, remoteUrl } from './remote.ts'
@@ -12,17 +13,18 @@ type Repository = { fs: ReturnType<typeof memoryFs>; gitdir: string; cache: obje
 
 /**
  * Fetches the newest commit of the default branch into memory, without file contents where the server
- * can leave them out. The caller has checked the address of the host.
+ * can leave them out.
  * @returns the commit and a handle for `listFiles`
  */
 export async function fetchNewest(context: GitContext, uri: string, options: { timeout_ms: number; signal: AbortSignal }) {
   const url = remoteUrl(context.config.git, uri)
+  const fetch = await checkedFetch(context, url, options.signal)
   const repository: Repository = { fs: memoryFs(4 * MAX_PACK_BYTES), gitdir: GITDIR, cache: {} }
   await init({ ...repository, bare: true })
   await addRemote({ ...repository, remote: 'origin', url: url.href })
   const { fetchHead } = await fetchPack({
     ...repository,
-    http: gitHttp(context.fetch, { ...options, max_bytes: MAX_PACK_BYTES, blobless: true }),
+    http: gitHttp(fetch, { ...options, max_bytes: MAX_PACK_BYTES, blobless: true }),
     url: url.href,
     depth: 1,
     singleBranch: true,

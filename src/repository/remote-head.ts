@@ -1,5 +1,5 @@
 import { listServerRefs } from 'isomorphic-git'
-import { allowedAddresses } from './allowed-addresses.ts'
+import { checkedFetch } from './checked-fetch.ts'
 import { gitHttp } from './git-http.ts'
 import { type GitContext, isConfiguredHost, remoteUrl } from './remote.ts'
 
@@ -21,9 +21,9 @@ export async function remoteHead(
   options: { timeout_ms: number; signal?: AbortSignal },
 ): Promise<RemoteHead | null> {
   const url = remoteUrl(context.config.git, uri)
-  await allowedAddresses(context.config.git, context.resolver, url, options.signal)
+  const fetch = await checkedFetch(context, url, options.signal)
   const refs = await listServerRefs({
-    http: gitHttp(context.fetch, { ...options, max_bytes: MAX_BYTES }),
+    http: gitHttp(fetch, { ...options, max_bytes: MAX_BYTES }),
     url: url.href,
     prefix: 'HEAD',
     symrefs: true,

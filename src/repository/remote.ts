@@ -2,7 +2,7 @@ import type { GitConfig } from '../../config/types.ts'
 import type { Context } from '../context.ts'
 
 /** What talking to a remote from the core needs. */
-export type GitContext = Pick<Context, 'config' | 'log' | 'fetch' | 'resolver'>
+export type GitContext = Pick<Context, 'config' | 'log' | 'fetch' | 'resolver' | 'pinnedFetch'>
 
 /**
  * The address that is really asked: without user, query and fragment, because credentials come from

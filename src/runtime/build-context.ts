@@ -15,6 +15,7 @@ import { startSendingQueue } from '../queue/pg-boss.ts'
 import { createIacClient } from '../sidecar-clients/iac/client.ts'
 import { createObjectStore } from '../storage/create.ts'
 import { createFetch } from './fetch.ts'
+import { pinnedFetch } from './pinned-fetch.ts'
 import { readSeedPrompts } from './read-seed-prompts.ts'
 import { readTextFile } from './read-text-file.ts'
 import { resolveHost } from './resolver.ts'
@@ -70,6 +71,7 @@ export async function buildContext(config: Config, log: Logger, options: { role:
       llm: countTokens(createLlmClient(config.llm, { fetch, log }), metrics),
       iac: countEngineTime(createIacClient(config.services.iac, { fetch, log }), metrics),
       resolver: resolveHost,
+      pinnedFetch,
       now: () => new Date(),
       metrics,
     }

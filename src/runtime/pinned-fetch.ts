@@ -1,0 +1,74 @@
+import type { IncomingMessage } from 'node:http'
+import { Agent, request } from 'node:https'
+import type { LookupFunction } from 'node:net'
+import { Readable } from 'node:stream'
+import type { PinnedFetch } from '../repository/types.ts'
+
+/** Sockets between two requests of one conversation. */
+const IDLE_MS = 4_000
+/** Statuses whose answers have no body. */
+const BODILESS = [204, 205, 304]
+
+/**
+ * `fetch` as far as git needs it: https, one host, and connections to these addresses only, whatever a
+ * name server says by then. Certificates are checked for the name. Redirects are answered, not followed.
+ * The look-up is injected on Node, Deno and Bun alike.
+ * Errors: another host or scheme, and those of the connection, as rejections.
+ */
+export const pinnedFetch: PinnedFetch = (host, addresses) => {
+  const agent = new Agent({ keepAlive: true, timeout: IDLE_MS })
+  const lookup = answering(host, addresses)
+  return async (input, init = {}) => {
+    const url = new URL(input instanceof Request ? input.url : input)
+    if (url.protocol !== 'https:' || url.hostname !== host) throw new TypeError(`connections are pinned to https://${host}`)
+    const headers = new Headers(init.headers)
+    if (!headers.has('accept')) headers.set('accept', '*/*')
+    headers.set('accept-encoding', 'identity')
+    const body = init.body == null ? null : new Uint8Array(await new Response(init.body).arrayBuffer())
+    const options = { agent, method: init.method ?? 'GET', headers: Object.fromEntries(headers), lookup }
+    return exchange(url, options, body, init.signal ?? null)
+  }
+}
+
+function exchange(url: URL, options: object, body: Uint8Array | null, signal: AbortSignal | null): Promise<Response> {
+  return new Promise((resolve, reject) => {
+    if (signal?.aborted) return reject(signal.reason)
+    const sent = request(url, options)
+    const abort = () => sent.destroy(signal?.reason)
+    signal?.addEventListener('abort', abort, { once: true })
+    sent.once('close', () => signal?.removeEventListener('abort', abort))
+    sent.on('error', reject)
+    sent.once('response', (answer) => {
+      try {
+        resolve(toResponse(answer))
+      } catch (error) {
+        sent.destroy()
+        reject(error)
+      }
+    })
+    sent.end(body ?? undefined)
+  })
+}
+
+function toResponse(answer: IncomingMessage): Response {
+  const headers = new Headers()
+  for (let index = 0; index < answer.rawHeaders.length; index += 2)
+    headers.append(answer.rawHeaders[index] ?? '', answer.rawHeaders[index + 1] ?? '')
+  const status = answer.statusCode ?? 0
+  if (!BODILESS.includes(status)) return new Response(Readable.toWeb(answer) as ReadableStream<Uint8Array>, { status, headers })
+  answer.resume()
+  return new Response(null, { status, headers })
+}
+
+/** A look-up that knows one name. */
+function answering(host: string, addresses: readonly string[]): LookupFunction {
+  const known = addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 }))
+  return (name, { all }, callback) => {
+    queueMicrotask(() => {
+      const [first] = known
+      if (name !== host || !first) callback(new Error(`no address is known for ${name}`), '')
+      else if (all) callback(null, known)
+      else callback(null, first.address, first.family)
+    })
+  }
+}

@@ -1,0 +1,131 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { createServer, type Server } from 'node:https'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { loadCertificates } from '../../dev/git-host/certificates.ts'
+import { type GitHost, startGitHost } from '../../dev/git-host/start.ts'
+import { parseRoots } from '../../src/repository/parse-roots.ts'
+import { assertReachable } from '../../src/repository/reach.ts'
+import type { HostResolver, PinnedFetch } from '../../src/repository/types.ts'
+import { pinnedFetch } from '../../src/runtime/pinned-fetch.ts'
+import { gitContext, trust } from './support.ts'
+
+const UNREACHABLE = 'Repository is not reachable or access was denied.'
+const PUBLIC = '93.184.216.34'
+let folder: string
+let host: GitHost
+let filled: string
+/** A host of this machine with a good certificate for `localhost`; what a look-up at connect would find. */
+let inside: Server
+let port: number
+let connections: number
+let answer: { status: number; location?: string }
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'pinning-'))
+  host = await startGitHost({ data_dir: join(folder, 'host'), user: 'bot', token: 'token-of-the-bot', samples: false })
+  const address = await host.addRepository({ owner: 'acme', name: 'infra', content: { files: { 'live/main.tf': 'x' } } })
+  filled = address.replace('127.0.0.1', 'localhost')
+  const { ca_pem, cert, key } = await loadCertificates(folder)
+  trust(ca_pem)
+  trust(host.ca_pem)
+  inside = createServer({ cert, key }, (_, response) => {
+    response.writeHead(answer.status, answer.location === undefined ? {} : { location: answer.location }).end('inside')
+  })
+  inside.on('connection', () => connections++)
+  await new Promise<void>((resolve) => inside.listen(0, '127.0.0.1', resolve))
+  port = (inside.address() as AddressInfo).port
+})
+afterAll(async () => {
+  inside?.closeAllConnections()
+  inside?.close()
+  await host?.close()
+  await rm(folder, { recursive: true, force: true })
+})
+afterEach(() => {
+  connections = 0
+  answer = { status: 404 }
+})
+connections = 0
+answer = { status: 404 }
+
+/** Gives up on addresses of the internet early; keeps what was pinned. */
+function recorded() {
+  const pins: [string, readonly string[]][] = []
+  const pinned: PinnedFetch = (name, addresses) => {
+    pins.push([name, addresses])
+    const fetch = pinnedFetch(name, addresses)
+    const away = addresses.includes(PUBLIC)
+    return (input, init) => fetch(input, away ? { ...init, signal: AbortSignal.timeout(300) } : init)
+  }
+  return { pins, pinned }
+}
+/** Answers these in turn, the last one for good. */
+function answering(...answers: string[][]): HostResolver & { asked: number } {
+  const resolver = Object.assign(async () => answers[Math.min(resolver.asked++, answers.length - 1)] ?? [], { asked: 0 })
+  return resolver
+}
+
+describe('a name that answers otherwise at the connection', () => {
+  it('does not lead inside', async () => {
+    const { pins, pinned } = recorded()
+    const context = gitContext({}, { resolver: answering([PUBLIC], ['127.0.0.1']), pinnedFetch: pinned })
+    await expect(assertReachable(context, `https://localhost:${port}/a/b`)).rejects.toMatchObject({ status: 400, message: UNREACHABLE })
+    expect(pins).toEqual([['localhost', [PUBLIC]]])
+    expect(connections).toBe(0)
+  })
+
+  it('would lead inside without a pinned connection, so the test above can fail', async () => {
+    const context = gitContext({}, { resolver: answering([PUBLIC], ['127.0.0.1']) })
+    await expect(assertReachable(context, `https://localhost:${port}/a/b`)).rejects.toMatchObject({ status: 400 })
+    expect(connections).toBe(1)
+  })
+
+  it('does not lead inside between listing and clone either', async () => {
+    // The listing is played, so that only the clone is left to connect.
+    const listed: string[] = []
+    const pinned: PinnedFetch = (name, addresses) => {
+      listed.push(...addresses)
+      return (input, init) => globalThis.fetch(String(input).replace(`//${name}`, '//localhost'), init)
+    }
+    const resolver = answering([PUBLIC], ['127.0.0.1'])
+    const context = gitContext({}, { resolver, pinnedFetch: pinned })
+    await expect(parseRoots(context, filled)).rejects.toMatchObject({ message: UNREACHABLE })
+    expect([listed, resolver.asked]).toEqual([[PUBLIC], 2])
+    expect(context.lines.join()).toContain('127.0.0.1, which is not public')
+  })
+})
+
+describe('a host that may be private', () => {
+  it('is reached at the address that was checked', async () => {
+    const { pins, pinned } = recorded()
+    const resolver = answering(['127.0.0.1'])
+    const context = gitContext({ allow_private_hosts: ['localhost'] }, { resolver, pinnedFetch: pinned })
+    await assertReachable(context, filled)
+    expect(await parseRoots(context, filled)).toEqual(['live'])
+    expect(new Set(pins.map(([, addresses]) => addresses.join()))).toEqual(new Set(['127.0.0.1']))
+  })
+
+  it('is not reached at another one', async () => {
+    const context = gitContext({ allow_private_hosts: ['localhost'] }, { resolver: answering(['127.0.0.77']), pinnedFetch })
+    await expect(assertReachable(context, filled)).rejects.toMatchObject({ status: 400, message: UNREACHABLE })
+  })
+
+  it('may be named by its address', async () => {
+    const context = gitContext({ allow_private_hosts: ['127.0.0.1'] }, { resolver: answering([]), pinnedFetch })
+    await assertReachable(context, filled.replace('localhost', '127.0.0.1'))
+  })
+})
+
+describe('a redirect', () => {
+  it.each([301, 302, 303, 307, 308])('with %i to another host is not followed', async (status) => {
+    answer = { status, location: filled }
+    const { pins, pinned } = recorded()
+    const context = gitContext({ allow_private_hosts: [`localhost:${port}`] }, { resolver: answering(['127.0.0.1']), pinnedFetch: pinned })
+    await expect(assertReachable(context, `https://localhost:${port}/a/b`)).rejects.toMatchObject({ status: 400, message: UNREACHABLE })
+    expect(connections).toBe(1)
+    expect(pins).toHaveLength(1)
+  })
+})
