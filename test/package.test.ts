@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { access, mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
@@ -38,6 +38,13 @@ async function startWithNpm() {
 }
 
 describe('npm scripts', () => {
+  it('run files that exist', async () => {
+    const { scripts } = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8')) as { scripts: Record<string, string> }
+    const files = Object.values(scripts).flatMap((command) => command.split(' ').filter((word) => word.endsWith('.ts')))
+    expect(files.length).toBeGreaterThan(5)
+    for (const file of files) await access(join(ROOT, file))
+  })
+
   it('pass SIGTERM on to the service, which ends in order and leaves nothing behind', async () => {
     const { pid, lines, closed } = await startWithNpm()
     process.kill(pid, 'SIGTERM')
