@@ -94,35 +94,8 @@ export const queryInteger = (options: { fallback: number; min: number; max?: num
       description: options.description,
     })
 
-const WORDS: Record<string, boolean> = {
-  true: true,
-  t: true,
-  yes: true,
-  y: true,
-  on: true,
-  1: true,
-  false: false,
-  f: false,
-  no: false,
-  n: false,
-  off: false,
-  0: false,
-}
-
-/** Text without a line break of any kind. */
-export const line = (limits: { min: number; max: number }) =>
-  text(limits).superRefine((value, ctx) => {
-    if (/[\n\r\v\f\u0085\u2028\u2029]/.test(value)) ctx.addIssue({ code: 'custom', message: 'the text must be a single line.' })
-  })
-
-/** An absolute `http://` or `https://` address; the host may be a bare name. */
-export const webAddress = (max: number) =>
-  text({ min: 1, max })
-    .superRefine((value, ctx) => {
-      if (!/^https?:\/\/[^\s/\\?#]/i.test(value) || /[\s\p{Cc}\\]/u.test(value) || !URL.canParse(value))
-        ctx.addIssue({ code: 'custom', message: 'the address must be an absolute http or https URL.' })
-    })
-    .openapi({ type: 'string', format: 'uri', minLength: 1, maxLength: max })
+const TRUE = ['true', 't', 'yes', 'y', 'on', '1']
+const FALSE = ['false', 'f', 'no', 'n', 'off', '0']
 
 /** A boolean in any of its usual spellings: true, "true", "yes", "on", 1. */
 export const boolean = () =>
@@ -131,8 +104,9 @@ export const boolean = () =>
     .transform((value, ctx): boolean => {
       if (typeof value === 'boolean') return value
       if (typeof value !== 'string' && typeof value !== 'number') return fail(ctx, 'bool_type', 'Input should be a valid boolean')
-      const word = WORDS[String(value).toLowerCase()]
-      return word ?? fail(ctx, 'bool_parsing', 'Input should be a valid boolean, unable to interpret input')
+      const word = String(value).toLowerCase()
+      if (TRUE.includes(word)) return true
+      return FALSE.includes(word) ? false : fail(ctx, 'bool_parsing', 'Input should be a valid boolean, unable to interpret input')
     })
     .openapi({ type: 'boolean' })
 

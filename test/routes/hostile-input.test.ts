@@ -26,6 +26,8 @@ const POISON = [
   '😀'.repeat(300),
   '{{7*7}}',
   '\u0000\u0001\u001f',
+  'constructor',
+  '__proto__',
 ]
 const VALUES: unknown[] = [...POISON, null, true, 0, -1, 1.5, 1e308, [], [[]], {}, { a: { b: {} } }]
 
@@ -44,6 +46,17 @@ describe('poisoned input is never a 500', () => {
       expect((await core.call('GET', `/api/v1/events/subscribe/${value}`)).status, value).toBeOneOf([404, 422])
       expect((await core.call('GET', `/api/v1/sessions?id=${value}`)).status, value).toBe(422)
       expect((await core.call('GET', `/api/docs/assets/${value}`)).status, value).toBeOneOf([307, 404])
+    }
+  })
+
+  it('in booleans', async () => {
+    const id = crypto.randomUUID()
+    for (const value of VALUES.filter((one) => typeof one !== 'boolean' && one !== 0)) {
+      const body = { json: { locked: value } }
+      expect((await core.call('PATCH', `/api/v1/admin/sessions/${id}/toggle_lock`, body)).status, JSON.stringify(value)).toBe(422)
+      if (typeof value !== 'string') continue
+      const query = new URLSearchParams({ id, include_history: value })
+      expect((await core.call('GET', `/api/v1/sessions?${query}`)).status, value).toBe(422)
     }
   })
 
