@@ -97,6 +97,21 @@ export const queryInteger = (options: { fallback: number; min: number; max?: num
 const TRUE = ['true', 't', 'yes', 'y', 'on', '1']
 const FALSE = ['false', 'f', 'no', 'n', 'off', '0']
 
+/** Text without a line break of any kind. */
+export const line = (limits: { min: number; max: number }) =>
+  text(limits).superRefine((value, ctx) => {
+    if (/[\n\r\v\f\u0085\u2028\u2029]/.test(value)) ctx.addIssue({ code: 'custom', message: 'the text must be a single line.' })
+  })
+
+/** An absolute `http://` or `https://` address; the host may be a bare name. */
+export const webAddress = (max: number) =>
+  text({ min: 1, max })
+    .superRefine((value, ctx) => {
+      if (!/^https?:\/\/[^\s/\\?#]/i.test(value) || /[\s\p{Cc}\\]/u.test(value) || !URL.canParse(value))
+        ctx.addIssue({ code: 'custom', message: 'the address must be an absolute http or https URL.' })
+    })
+    .openapi({ type: 'string', format: 'uri', minLength: 1, maxLength: max })
+
 /** A boolean in any of its usual spellings: true, "true", "yes", "on", 1. */
 export const boolean = () =>
   z
