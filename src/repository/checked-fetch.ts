@@ -10,5 +10,5 @@ import type { GitContext } from './remote.ts'
  */
 export async function checkedFetch(context: GitContext, url: URL, signal?: AbortSignal): Promise<Fetch> {
   const addresses = await allowedAddresses(context.config.git, context.resolver, url, signal)
-  return context.pinnedFetch?.(url.hostname, addresses) ?? context.fetch
+  return context.pinnedFetch?.(url, addresses) ?? context.fetch
 }

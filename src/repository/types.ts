@@ -4,7 +4,7 @@ import type { Fetch } from '../http/outbound.ts'
 export type HostResolver = (host: string, signal?: AbortSignal) => Promise<string[]>
 
 /**
- * A `fetch` that connects to these addresses of the host, and to no others.
- * @param host `hostname` of a URL
+ * A `fetch` for the origin of this address that connects to these addresses of its host, and to no
+ * others. It follows no redirect.
  */
-export type PinnedFetch = (host: string, addresses: readonly string[]) => Fetch
+export type PinnedFetch = (url: URL, addresses: readonly string[]) => Fetch

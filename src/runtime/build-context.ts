@@ -1,4 +1,4 @@
-import type { Config } from '../../config/types.ts'
+import type { Config, GitConfig } from '../../config/types.ts'
 import { configWarnings } from '../../config/warnings.ts'
 import { connectCache } from '../cache/connect.ts'
 import type { Context } from '../context.ts'
@@ -12,10 +12,11 @@ import { createMetrics, type PlatformMetrics } from '../metrics/platform-metrics
 import { watchQueue } from '../metrics/watch-queue.ts'
 import { builtinPrompts } from '../prompts/builtin.ts'
 import { startSendingQueue } from '../queue/pg-boss.ts'
+import { isOperatorsHost } from '../repository/remote.ts'
 import { createIacClient } from '../sidecar-clients/iac/client.ts'
 import { createObjectStore } from '../storage/create.ts'
 import { createFetch } from './fetch.ts'
-import { pinnedFetch } from './pinned-fetch.ts'
+import { createPinnedFetch } from './pinned-fetch.ts'
 import { readSeedPrompts } from './read-seed-prompts.ts'
 import { readTextFile } from './read-text-file.ts'
 import { resolveHost } from './resolver.ts'
@@ -71,7 +72,7 @@ export async function buildContext(config: Config, log: Logger, options: { role:
       llm: countTokens(createLlmClient(config.llm, { fetch, log }), metrics),
       iac: countEngineTime(createIacClient(config.services.iac, { fetch, log }), metrics),
       resolver: resolveHost,
-      pinnedFetch,
+      pinnedFetch: createPinnedFetch(await ownAuthority(config.git, log)),
       now: () => new Date(),
       metrics,
     }
@@ -80,6 +81,14 @@ export async function buildContext(config: Config, log: Logger, options: { role:
     await close().catch(() => {})
     throw error
   }
+}
+
+/** `git.ca_file` vouches for hosts that the operator named, and for no others. */
+async function ownAuthority(git: GitConfig, log: Logger): Promise<Parameters<typeof createPinnedFetch>[0]> {
+  if (git.ca_file === '') return undefined
+  const ca_pem = await readTextFile(git.ca_file).catch(() => null)
+  if (ca_pem === null) log.warn(`git.ca_file ${git.ca_file} cannot be read`)
+  return ca_pem === null ? undefined : { ca_pem, trusted: (url) => isOperatorsHost(git, url) }
 }
 
 async function openDatabase(config: Config, log: Logger, role: 'core' | 'worker'): Promise<Sql> {

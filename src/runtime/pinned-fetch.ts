@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import { Agent, request } from 'node:https'
 import type { LookupFunction } from 'node:net'
 import { Readable } from 'node:stream'
+import tls from 'node:tls'
 import type { PinnedFetch } from '../repository/types.ts'
 
 /** Sockets between two requests of one conversation. */
@@ -10,23 +11,28 @@ const IDLE_MS = 4_000
 const BODILESS = [204, 205, 304]
 
 /**
- * `fetch` as far as git needs it: https, one host, and connections to these addresses only, whatever a
- * name server says by then. Certificates are checked for the name. Redirects are answered, not followed.
- * The look-up is injected on Node, Deno and Bun alike.
- * Errors: another host or scheme, and those of the connection, as rejections.
+ * `fetch` as far as git needs it: one https origin, and connections to the given addresses only,
+ * whatever a name server says by then. Certificates are checked for the name. Redirects are answered,
+ * not followed. Node, Deno and Bun all take the look-up that this rests on.
+ * Errors of the fetch: another origin, and those of the connection, as rejections.
+ * @param more PEM of authorities that count for the trusted addresses besides the usual ones
  */
-export const pinnedFetch: PinnedFetch = (host, addresses) => {
-  const agent = new Agent({ keepAlive: true, timeout: IDLE_MS })
-  const lookup = answering(host, addresses)
-  return async (input, init = {}) => {
-    const url = new URL(input instanceof Request ? input.url : input)
-    if (url.protocol !== 'https:' || url.hostname !== host) throw new TypeError(`connections are pinned to https://${host}`)
-    const headers = new Headers(init.headers)
-    if (!headers.has('accept')) headers.set('accept', '*/*')
-    headers.set('accept-encoding', 'identity')
-    const body = init.body == null ? null : new Uint8Array(await new Response(init.body).arrayBuffer())
-    const options = { agent, method: init.method ?? 'GET', headers: Object.fromEntries(headers), lookup }
-    return exchange(url, options, body, init.signal ?? null)
+export function createPinnedFetch(more?: { ca_pem: string; trusted: (url: URL) => boolean }): PinnedFetch {
+  return (target, addresses) => {
+    const { origin, protocol, hostname } = target
+    const ca = more?.trusted(target) ? [...usualAuthorities(), more.ca_pem] : undefined
+    const lookup = answering(hostname, addresses)
+    const agent = new Agent({ keepAlive: true, timeout: IDLE_MS })
+    return async (input, init = {}) => {
+      const url = new URL(input instanceof Request ? input.url : input)
+      if (url.origin !== origin || protocol !== 'https:') throw new TypeError(`connections are pinned to ${origin}, over https`)
+      const headers = new Headers(init.headers)
+      if (!headers.has('accept')) headers.set('accept', '*/*')
+      headers.set('accept-encoding', 'identity')
+      const body = init.body == null ? null : new Uint8Array(await new Response(init.body).arrayBuffer())
+      const options = { agent, lookup, ...(ca && { ca }), method: init.method ?? 'GET', headers: Object.fromEntries(headers) }
+      return exchange(url, options, body, init.signal ?? null)
+    }
   }
 }
 
@@ -61,14 +67,17 @@ function toResponse(answer: IncomingMessage): Response {
 }
 
 /** A look-up that knows one name. */
-function answering(host: string, addresses: readonly string[]): LookupFunction {
+function answering(hostname: string, addresses: readonly string[]): LookupFunction {
   const known = addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 }))
   return (name, { all }, callback) => {
     queueMicrotask(() => {
       const [first] = known
-      if (name !== host || !first) callback(new Error(`no address is known for ${name}`), '')
+      if (name !== hostname || !first) callback(new Error(`no address is known for ${name}`), '')
       else if (all) callback(null, known)
       else callback(null, first.address, first.family)
     })
   }
 }
+
+/** Naming any replaces all, so those that count without are named too. Not every runtime can list its own. */
+const usualAuthorities = (): readonly string[] => tls.getCACertificates?.('default') ?? tls.rootCertificates

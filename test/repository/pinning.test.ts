@@ -2,17 +2,18 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { createServer, type Server } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { loadCertificates } from '../../dev/git-host/certificates.ts'
 import { type GitHost, startGitHost } from '../../dev/git-host/start.ts'
 import { parseRoots } from '../../src/repository/parse-roots.ts'
 import { assertReachable } from '../../src/repository/reach.ts'
 import type { HostResolver, PinnedFetch } from '../../src/repository/types.ts'
-import { pinnedFetch } from '../../src/runtime/pinned-fetch.ts'
+import { createPinnedFetch } from '../../src/runtime/pinned-fetch.ts'
 import { gitContext, trust } from './support.ts'
 
 const UNREACHABLE = 'Repository is not reachable or access was denied.'
+const pinnedFetch = createPinnedFetch()
 const PUBLIC = '93.184.216.34'
 let folder: string
 let host: GitHost
@@ -28,8 +29,7 @@ beforeAll(async () => {
   host = await startGitHost({ data_dir: join(folder, 'host'), user: 'bot', token: 'token-of-the-bot', samples: false })
   const address = await host.addRepository({ owner: 'acme', name: 'infra', content: { files: { 'live/main.tf': 'x' } } })
   filled = address.replace('127.0.0.1', 'localhost')
-  const { ca_pem, cert, key } = await loadCertificates(folder)
-  trust(ca_pem)
+  const { cert, key } = await loadCertificates(dirname(host.ca_file))
   trust(host.ca_pem)
   inside = createServer({ cert, key }, (_, response) => {
     response.writeHead(answer.status, answer.location === undefined ? {} : { location: answer.location }).end('inside')
@@ -54,9 +54,9 @@ answer = { status: 404 }
 /** Gives up on addresses of the internet early; keeps what was pinned. */
 function recorded() {
   const pins: [string, readonly string[]][] = []
-  const pinned: PinnedFetch = (name, addresses) => {
-    pins.push([name, addresses])
-    const fetch = pinnedFetch(name, addresses)
+  const pinned: PinnedFetch = (url, addresses) => {
+    pins.push([url.hostname, addresses])
+    const fetch = pinnedFetch(url, addresses)
     const away = addresses.includes(PUBLIC)
     return (input, init) => fetch(input, away ? { ...init, signal: AbortSignal.timeout(300) } : init)
   }
@@ -86,9 +86,9 @@ describe('a name that answers otherwise at the connection', () => {
   it('does not lead inside between listing and clone either', async () => {
     // The listing is played, so that only the clone is left to connect.
     const listed: string[] = []
-    const pinned: PinnedFetch = (name, addresses) => {
+    const pinned: PinnedFetch = (_, addresses) => {
       listed.push(...addresses)
-      return (input, init) => globalThis.fetch(String(input).replace(`//${name}`, '//localhost'), init)
+      return (input, init) => globalThis.fetch(input, init)
     }
     const resolver = answering([PUBLIC], ['127.0.0.1'])
     const context = gitContext({}, { resolver, pinnedFetch: pinned })

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net'
 import { generate } from 'selfsigned'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { send } from '../../src/http/outbound.ts'
-import { pinnedFetch } from '../../src/runtime/pinned-fetch.ts'
+import { createPinnedFetch } from '../../src/runtime/pinned-fetch.ts'
 import { trust } from '../repository/support.ts'
 
 const NAME = 'git.pinned.test'
@@ -14,9 +14,12 @@ let port: number
 let respond: (request: IncomingMessage, response: ServerResponse) => void
 let connections = 0
 
-beforeAll(async () => {
+let strange: Awaited<ReturnType<typeof certificates>>
+
+/** An authority nobody knows and a certificate of it for the name. */
+async function certificates(): Promise<{ ca_pem: string; cert: string; key: string }> {
   const shape = { keyType: 'ec', curve: 'P-256', algorithm: 'sha256' } as const
-  const authority = await generate([{ name: 'commonName', value: 'Authority of the test' }], {
+  const authority = await generate([{ name: 'commonName', value: `Authority ${crypto.randomUUID()}` }], {
     ...shape,
     extensions: [
       { name: 'basicConstraints', cA: true, critical: true },
@@ -28,8 +31,14 @@ beforeAll(async () => {
     ca: { key: authority.private, cert: authority.cert },
     extensions: [{ name: 'subjectAltName', altNames: [{ type: 2, value: NAME }] }],
   })
-  trust(authority.cert)
-  server = createServer({ cert: made.cert, key: made.private }, (request, response) => respond(request, response))
+  return { ca_pem: authority.cert, cert: made.cert, key: made.private }
+}
+
+beforeAll(async () => {
+  const made = await certificates()
+  strange = await certificates()
+  trust(made.ca_pem)
+  server = createServer({ cert: made.cert, key: made.key }, (request, response) => respond(request, response))
   server.on('connection', () => connections++)
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   port = (server.address() as AddressInfo).port
@@ -44,7 +53,7 @@ beforeEach(() => {
 })
 
 const url = (path = '/', name = NAME) => `https://${name}:${port}${path}`
-const pinned = (...addresses: string[]) => pinnedFetch(NAME, addresses)
+const pinned = (...addresses: string[]) => createPinnedFetch()(new URL(url()), addresses)
 
 describe('a pinned connection', () => {
   it('goes to the given address although nobody knows the name', async () => {
@@ -60,15 +69,34 @@ describe('a pinned connection', () => {
     expect(connections).toBe(0)
   })
 
-  it('knows one host and https only', async () => {
-    for (const other of [url('/', 'localhost'), url('/', '127.0.0.1'), url().replace('https', 'http'), 'data:,x', 'file:///etc/hosts'])
-      await expect(pinned('127.0.0.1')(other)).rejects.toThrow(`connections are pinned to https://${NAME}`)
+  it('knows one origin and https only', async () => {
+    const others = [url('/', 'localhost'), url('/', '127.0.0.1'), url().replace('https', 'http'), `https://${NAME}:1/`, 'data:,x']
+    for (const other of others)
+      await expect(pinned('127.0.0.1')(other)).rejects.toThrow(`connections are pinned to https://${NAME}:${port}`)
+    const plain = `http://${NAME}:${port}/`
+    await expect(createPinnedFetch()(new URL(plain), ['127.0.0.1'])(plain)).rejects.toThrow('over https')
     expect(connections).toBe(0)
   })
 
   it('checks the certificate for the name', async () => {
     const other = 'other.pinned.test'
-    await expect(pinnedFetch(other, ['127.0.0.1'])(url('/', other))).rejects.toMatchObject({ code: 'ERR_TLS_CERT_ALTNAME_INVALID' })
+    await expect(createPinnedFetch()(new URL(url('/', other)), ['127.0.0.1'])(url('/', other))).rejects.toMatchObject({
+      code: 'ERR_TLS_CERT_ALTNAME_INVALID',
+    })
+  })
+
+  it('trusts a further authority where it is told to, besides the usual ones', async () => {
+    const foreign = createServer({ cert: strange.cert, key: strange.key }, (_, response) => response.end('own'))
+    await new Promise<void>((resolve) => foreign.listen(0, '127.0.0.1', resolve))
+    const own = new URL(`https://${NAME}:${(foreign.address() as AddressInfo).port}/`)
+    const more = { trusted: ({ host }: URL) => host === own.host, ca_pem: strange.ca_pem }
+    expect(await (await createPinnedFetch(more)(own, ['127.0.0.1'])(own)).text()).toBe('own')
+    for (const fetch of [createPinnedFetch(), createPinnedFetch({ ...more, trusted: () => false })])
+      await expect(fetch(own, ['127.0.0.1'])(own)).rejects.toMatchObject({ code: expect.stringMatching(/UNABLE_TO|SELF_SIGNED/) })
+    const usual = new URL(url())
+    expect((await createPinnedFetch({ ...more, trusted: () => true })(usual, ['127.0.0.1'])(usual)).status).toBe(200)
+    foreign.closeAllConnections()
+    foreign.close()
   })
 
   it('is used again', async () => {
