@@ -1,6 +1,6 @@
 /**
- * The cache in front of the database; docs/operations.md lists what is in it. Every method falls through on a fault: `get` answers null,
- * writes do nothing; each within the configured timeouts.
+ * The cache in front of the database; docs/operations.md lists what is in it. Every method falls
+ * through on a fault: `get` answers null, writes do nothing; each within the configured timeouts.
  */
 export interface Cache {
   get(key: string): Promise<string | null>
