@@ -79,7 +79,10 @@ describe('openapi.json', () => {
   it('tells the truth about 404, 405 and 401: what it lists exists and asks for a token', async () => {
     for (const [name] of await operations()) {
       const [method, path] = name.split(' ') as [string, string]
-      const answer = await core.call(method.toUpperCase(), `/api${path.replace('{session_id}', crypto.randomUUID()).replace('{user_id}', '1')}`)
+      const answer = await core.call(
+        method.toUpperCase(),
+        `/api${path.replace('{session_id}', crypto.randomUUID()).replace('{user_id}', '1')}`,
+      )
       expect(answer.status, name).toBe(name === 'get /v1/auth/config' ? 200 : 401)
     }
   })

@@ -68,6 +68,46 @@ describe('poisoned input is never a 500', () => {
     }
   })
 
+  it.each(['page', 'page_size', 'operation', 'status', 'search', 'user_email'])('in the parameter %s of the admin lists', async (name) => {
+    for (const list of ['sessions/list', 'users'])
+      for (const value of POISON) {
+        const answer = await core.call('GET', `/api/v1/admin/${list}?${new URLSearchParams({ [name]: value })}`)
+        expect(answer.status, JSON.stringify(value)).toBeOneOf([200, 422])
+      }
+  })
+
+  it('in ids of the admin routes', async () => {
+    const json = { locked: true, operation_role: 'devops', panel_role: 'admin' }
+    for (const value of [...POISON.map(encodeURIComponentSafely), '%00', '%', '%ff', '%2e%2e']) {
+      expect((await core.call('GET', `/api/v1/admin/sessions?id=${value}`)).status, value).toBe(422)
+      expect((await core.call('PATCH', `/api/v1/admin/sessions/${value}/toggle_lock`, { json })).status, value).toBeOneOf([404, 422])
+      expect((await core.call('PUT', `/api/v1/admin/users/${value}/roles`, { json })).status, value).toBeOneOf([404, 422])
+    }
+  })
+
+  it.each([
+    ['POST', '/auth/authorize', { cloud: 'aws', project_name: 'p', environment: '' }],
+    ['POST', '/mapping/resolve', { identifier: 'x', engine_provider: 'aws' }],
+    [
+      'POST',
+      '/notifications',
+      { kind: 'k', severity: 'info', subject: 's', body: 'b', links: [{ label: 'l', url: 'https://h' }], context: {} },
+    ],
+    ['PATCH', `/admin/sessions/${crypto.randomUUID()}/toggle_lock`, { locked: true }],
+    ['PUT', '/admin/users/999999/roles', { operation_role: 'devops', panel_role: 'admin' }],
+    ['POST', '/iac/drift', { q: 'x', session_id: crypto.randomUUID(), is_partial: true }],
+    ['POST', '/iac/import', { q: 'x', session_id: crypto.randomUUID(), is_partial: true }],
+    ['POST', '/iac/apply', { session_id: crypto.randomUUID() }],
+    ['PUT', '/repository/pr/merge', { session_id: crypto.randomUUID() }],
+  ])('in each key of %s %s', async (method, path, body) => {
+    for (const key of Object.keys(body))
+      for (const value of VALUES) {
+        const answer = await core.call(method, `/api/v1${path}`, { json: { ...body, [key]: value } })
+        // 503: the message is good, and notifications are disabled.
+        expect(answer.status, `${key}=${JSON.stringify(value)}`).toBeOneOf([200, 404, 422, 503])
+      }
+  })
+
   it('when it is nested deeper than the stack', async () => {
     const deep = `${'['.repeat(200_000)}${']'.repeat(200_000)}`
     for (const body of [deep, `{"q": ${deep}}`, `{"other": ${deep}}`]) {

@@ -3,12 +3,14 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type GitHost, startGitHost } from '../../dev/git-host/start.ts'
+import { PlatformError } from '../../src/errors.ts'
 import { createLlmClient } from '../../src/llm/client.ts'
 import { silentLogger } from '../../src/log/logger.ts'
 import { createTestCore, type TestCore } from '../helpers/core.ts'
 import { type ModelServer, modelConfig, script, startModelServer, toolCall } from '../helpers/model-server.ts'
 import { createUser, openSession, runRound } from '../helpers/sessions.ts'
 import { trust } from '../repository/support.ts'
+import { scriptedLlm } from '../steps/scripted-llm.ts'
 import { pushBranch } from './push-branch.ts'
 
 const UNREACHABLE = 'Repository is not reachable or access was denied.'
@@ -96,6 +98,25 @@ describe('PUT /api/v1/repository/pr', () => {
     const session = await (await core.call('GET', `/api/v1/sessions?id=${uuid}`)).json()
     expect(session.rounds[0].pull_requests).toEqual([{ provider: 'GITHUB', url: created.url, number: created.id }])
     expect(model.requests.at(-1)?.body.model).toBe('small-model')
+  })
+
+  it.each([
+    [401, 502],
+    [429, 502],
+    [500, 502],
+    [504, 504],
+  ])('answers %i of the model as %i, never as the end of the caller’s own session', async (status, expected) => {
+    const message = 'Inference call to openai/small-model failed: no'
+    const llm = scriptedLlm({ generate_pull_request: { error: new PlatformError('InferenceCallAPIError', status, message) } })
+    const app = await core.another({ context: { llm } })
+    const body = JSON.stringify({ session_id: await finished(repository) })
+    const answer = await app.request('/api/v1/repository/pr', {
+      method: 'PUT',
+      body,
+      headers: { 'content-type': 'application/json' },
+    })
+    expect([answer.status, await answer.json()]).toEqual([expected, { detail: message }])
+    expect(answer.headers.get('www-authenticate')).toBeNull()
   })
 
   it('refuses a repository of another host', async () => {

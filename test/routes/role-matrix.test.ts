@@ -19,30 +19,30 @@ import { type Outside, prWriter, startOutside } from './outside.ts'
  *   own  Not the session owner
  */
 const MATRIX = `
-  route                                                             | none     bad      dev      devops   viewer   editor   admin    owner    owner+   stranger
-  GET   /auth/config                                                | 200      200      200      200      200      200      200      200      200      200
-  POST  /auth/authorize                                             | 401      401      200      200      200      200      200      200      200      200
-  GET   /users/me                                                   | 401      401      200      200      200      200      200      200      200      200
-  POST  /iac/generate                               first           | 401      401      202      202      202      202      202      202      202      202
-  POST  /iac/generate                               continue        | 401      401      own      own      own      own      own      202      202      own
-  POST  /iac/drift                                  first     devops| 401      401      op       202      op       op       op       op       202      op
-  POST  /iac/drift                                  continue  devops| 401      401      op       own      op       op       op       op       202      op
-  POST  /iac/apply                                                  | 401      401      own      own      own      own      own      202      202      own
-  POST  /iac/import                                 first           | 401      401      202      202      202      202      202      202      202      202
-  POST  /iac/import                                 continue        | 401      401      own      own      own      own      own      202      202      own
-  GET   /events/subscribe/{session_id}                              | 401      401      own      own      200      200      200      200      200      own
-  PUT   /repository/pr                                              | 401      401      own      own      own      own      own      201      201      own
-  PUT   /repository/pr/merge                                        | 401      401      own      own      own      own      own      204      204      own
-  POST  /repository/parse                                           | 401      401      200      200      200      200      200      200      200      200
-  GET   /sessions/list                                              | 401      401      200      200      200      200      200      200      200      200
-  GET   /sessions                                                   | 401      401      own      own      200      200      200      200      200      own
-  GET   /admin/sessions/list                                  viewer| 401      401      pan      pan      200      200      200      pan      pan      pan
-  GET   /admin/sessions                                       viewer| 401      401      pan      pan      200      200      200      pan      pan      pan
-  PATCH /admin/sessions/{session_id}/toggle_lock              editor| 401      401      pan      pan      pan      200      200      pan      pan      pan
-  GET   /admin/users                                          admin | 401      401      pan      pan      pan      pan      200      pan      pan      pan
-  PUT   /admin/users/{user_id}/roles                          admin | 401      401      pan      pan      pan      pan      200      pan      pan      pan
-  POST  /mapping/resolve                                            | 401      401      200      200      200      200      200      200      200      200
-  POST  /notifications                                              | 401      401      202      202      202      202      202      202      202      202`
+  route                                                               | none     bad      dev      devops   viewer   editor   admin    owner    owner+   stranger
+  GET   /auth/config                                                  | 200      200      200      200      200      200      200      200      200      200
+  POST  /auth/authorize                                               | 401      401      200      200      200      200      200      200      200      200
+  GET   /users/me                                                     | 401      401      200      200      200      200      200      200      200      200
+  POST  /iac/generate                               first             | 401      401      202      202      202      202      202      202      202      202
+  POST  /iac/generate                               continue          | 401      401      own      own      own      own      own      202      202      own
+  POST  /iac/drift                                  first     devops  | 401      401      op       202      op       op       op       op       202      op
+  POST  /iac/drift                                  continue  devops  | 401      401      op       own      op       op       op       op       202      op
+  POST  /iac/apply                                                    | 401      401      own      own      own      own      own      202      202      own
+  POST  /iac/import                                 first             | 401      401      202      202      202      202      202      202      202      202
+  POST  /iac/import                                 continue          | 401      401      own      own      own      own      own      202      202      own
+  GET   /events/subscribe/{session_id}                                | 401      401      own      own      200      200      200      200      200      own
+  PUT   /repository/pr                                                | 401      401      own      own      own      own      own      201      201      own
+  PUT   /repository/pr/merge                                          | 401      401      own      own      own      own      own      204      204      own
+  POST  /repository/parse                                             | 401      401      200      200      200      200      200      200      200      200
+  GET   /sessions/list                                                | 401      401      200      200      200      200      200      200      200      200
+  GET   /sessions                                                     | 401      401      own      own      200      200      200      200      200      own
+  GET   /admin/sessions/list                                  viewer  | 401      401      pan      pan      200      200      200      pan      pan      pan
+  GET   /admin/sessions                                       viewer  | 401      401      pan      pan      200      200      200      pan      pan      pan
+  PATCH /admin/sessions/{session_id}/toggle_lock              editor  | 401      401      pan      pan      pan      200      200      pan      pan      pan
+  GET   /admin/users                                          admin   | 401      401      pan      pan      pan      pan      200      pan      pan      pan
+  PUT   /admin/users/{user_id}/roles                          admin   | 401      401      pan      pan      pan      pan      200      pan      pan      pan
+  POST  /mapping/resolve                                              | 401      401      200      200      200      200      200      200      200      200
+  POST  /notifications                                                | 401      401      202      202      202      202      202      202      202      202`
 
 interface Row {
   method: string

@@ -6,6 +6,7 @@ import { acceptRound } from '../../src/sessions/accept-round.ts'
 import { findSession } from '../../src/sessions/find-session.ts'
 import { finishRound } from '../../src/sessions/finish-round.ts'
 import { loadAggregate } from '../../src/sessions/load-aggregate.ts'
+import { setLock } from '../../src/sessions/set-lock.ts'
 import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts'
 import { claimOf, createSession, createUser, verbContext } from './fixtures.ts'
 
@@ -143,6 +144,21 @@ describe('acceptRound', () => {
     expect(session?.rounds.map((round) => round.number)).toEqual([1, 2])
     expect(session?.rounds[1]?.statuses.map((row) => row.status)).toEqual(['started'])
     expect(context.sent).toHaveLength(sent + 1)
+  })
+
+  it('refuses an apply on a locked session inside of the statement, and nothing else there', async () => {
+    const uuid = await createSession(context)
+    await finishRound(context, await claimOf(db.sql, uuid), { ...end, status: 'completed' })
+    await setLock(context, uuid, true)
+    const before = await detail(uuid)
+    const apply = { session_uuid: uuid, mode: 'apply', query: 'Engine apply.', is_partial: false } as const
+    await expect(acceptRound(context, apply)).rejects.toMatchObject({
+      status: 409,
+      message: `Session ${uuid} is blocked; apply is not allowed.`,
+    })
+    expect(await detail(uuid)).toEqual(before)
+    await next(uuid)
+    expect((await detail(uuid))?.rounds).toHaveLength(2)
   })
 
   it('takes the mark back when the queue refuses', async () => {
