@@ -1,0 +1,173 @@
+import { readFile } from 'node:fs/promises'
+import { HttpResponse, http } from 'msw'
+import { setupServer } from 'msw/node'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { startObjectStore } from '../../dev/object-store.ts'
+import { storeCodeChange, storeComplianceCheck, storePlanText, storeReport } from '../../src/artifacts/store.ts'
+import { silentLogger } from '../../src/log/logger.ts'
+import { createObjectStore } from '../../src/storage/create.ts'
+import type { ObjectStore } from '../../src/storage/types.ts'
+import { createTestCore, type TestCore } from '../helpers/core.ts'
+import { listedRepository } from '../helpers/git-remote.ts'
+import { createIssuer, type Issuer } from '../helpers/issuer.ts'
+import { listen } from '../helpers/listen.ts'
+import { createUser, runRound } from '../helpers/sessions.ts'
+import { scriptedLlm } from '../steps/scripted-llm.ts'
+import { storageConfig } from '../storage/config.ts'
+
+const PULLS = 'https://api.github.com/repos/acme/infrastructure/pulls'
+const server = setupServer(
+  listedRepository('https://github.com/acme/infrastructure.git'),
+  http.post(PULLS, () => HttpResponse.json({ number: 12, html_url: 'https://github.com/acme/infrastructure/pull/12', state: 'open' })),
+  http.get(`${PULLS}/12`, () => HttpResponse.json({ state: 'open', mergeable: true })),
+  http.put(`${PULLS}/12/merge`, () => HttpResponse.json({ merged: true, sha: 'a', message: '' })),
+  http.post('http://notifications.test/v1/notify', () => HttpResponse.json({ delivery_id: 'd-1' }, { status: 202 })),
+)
+const closing: (() => Promise<unknown>)[] = []
+let core: TestCore
+let issuer: Issuer
+let storage: ObjectStore
+let base_url: string
+let objects_url: string
+
+beforeAll(async () => {
+  server.listen({ onUnhandledFrame: 'bypass' })
+  issuer = await createIssuer()
+  server.use(...issuer.handlers)
+  const objects = await startObjectStore({ access_key: 'access-key', secret_key: 'secret-key' })
+  closing.push(() => objects.close())
+  objects_url = objects.url
+  const config = storageConfig({ endpoint_url: objects.url, public_endpoint_url: objects.url })
+  storage = createObjectStore(config, { fetch: (input, init) => globalThis.fetch(input, init), log: silentLogger })
+  await storage.ensureBuckets()
+  core = await createTestCore({
+    yaml: `
+oidc: { issuer_url: "${issuer.url}", client_id: core }
+services: { notifications: { enabled: true, endpoint: "http://notifications.test", token_env: T } }`,
+    env: { T: 'token' },
+    context: {
+      storage,
+      llm: scriptedLlm({ generate_pull_request: { args: { title: 'Add a bucket', description: 'For the build logs.' } } }),
+    },
+  })
+  closing.push(() => core.close())
+  const running = await listen(core.app)
+  closing.push(() => running.close(0))
+  base_url = running.url
+  await createUser(core.database.sql, 'grace')
+  await createUser(core.database.sql, 'ada', { operation_role: 'devops', panel_role: 'admin' })
+})
+afterAll(async () => {
+  for (const close of closing.reverse()) await close()
+  server.close()
+})
+
+/** Plays the worker for the round that a request has just queued. */
+async function work(uuid: string): Promise<void> {
+  const { round, status, finish } = await runRound(core.context, uuid)
+  await status('generating', 'Writing code')
+  if (round.number === 1) {
+    const context = { ...core.context, storage }
+    await storeCodeChange(context, round, { path: 'logs.tf', new_file: true, content: 'resource "aws_s3_bucket" "logs" {}' })
+    await storeCodeChange(context, round, { path: 'main.tf', new_file: false, content: '+ # logs' })
+    await storePlanText(context, round, { text: 'Plan: 1 to add', targets: ['aws_s3_bucket.logs'] })
+    await storeReport(context, round, {
+      type: 'generate',
+      document: {
+        summary: { create: 1, update: 0, delete: 0, recreate: 0 },
+        detailed_changes: [],
+        potential_impact: { banner: { level: 'low', title: 't', description: 'd' }, summary: 's', bullet_points: [] },
+        estimated_costs: { currency: 'USD', total_fixed_monthly_cost: 0, introduction_paragraph: '', breakdown: [] },
+      },
+    })
+    await storeComplianceCheck(context, round, { passed: true, violations: [], summary: '', checked_rules: [] })
+  }
+  await finish('completed', `round ${round.number}`, [{ user: round.query, assistant: 'Done.' }])
+}
+
+/** Fetch of the client: a request for a round sets the worker going; the first stream breaks after its first event. */
+function clientFetch(requests: string[]): typeof fetch {
+  let broken = false
+  return async (input, init) => {
+    const url = String(input)
+    const headers = new Headers(init?.headers)
+    if (url.startsWith(objects_url)) expect(headers.has('authorization')).toBe(false)
+    const answer = await fetch(input, init)
+    if (url.startsWith(base_url)) requests.push(`${init?.method ?? 'GET'} ${new URL(url).pathname.replace('/api/v1', '')} ${answer.status}`)
+    if (url.includes('/events/subscribe/') && !broken && answer.body) {
+      broken = true
+      const uuid = url.split('/').at(-1) ?? ''
+      return new Response(cutAfterFirstEvent(answer.body, () => work(uuid)))
+    }
+    if (broken && answer.status === 202 && url.includes('/iac/')) await work((await answer.clone().json()).session_id)
+    return answer
+  }
+}
+
+function cutAfterFirstEvent(body: ReadableStream<Uint8Array>, then: () => Promise<void>): ReadableStream<Uint8Array> {
+  const reader = body.getReader()
+  return new ReadableStream({
+    async pull(controller) {
+      const { done, value } = await reader.read()
+      if (value) controller.enqueue(value)
+      if (!done && !new TextDecoder().decode(value).includes('data: ')) return
+      await reader.cancel()
+      await then()
+      controller.error(new TypeError('network error'))
+    },
+  })
+}
+
+it('the examples of docs/api.md run as they stand there, one after the other', async () => {
+  const guide = await readFile(new URL('../../docs/api.md', import.meta.url), 'utf8')
+  expect(guide.match(/^```\w*/gm)?.filter((fence) => fence !== '```')).toEqual(Array(14).fill('```js'))
+  const examples = [...guide.matchAll(/^```js\n([\s\S]*?)^```$/gm)].map(([, code]) => code)
+  expect(examples).toHaveLength(14)
+  const said: unknown[][] = []
+  const requests: string[] = []
+  const AsyncFunction = Object.getPrototypeOf(async () => {}).constructor
+  const run = new AsyncFunction('fetch', 'console', 'base_url', 'token', examples.join('\n'))
+  await run(clientFetch(requests), { log: (...words: unknown[]) => said.push(words) }, base_url, await issuer.token('ada'))
+
+  const uuid = (await (await core.call('GET', '/api/v1/sessions/list', { token: await issuer.token('ada') })).json()).items[0].uuid
+  expect(said).toEqual([
+    ['ada@example.org', 'devops', 'admin'],
+    ['ask for the cloud', 'ask for the scope'],
+    ['STARTED', ''],
+    ['COMPLETED', 'round 1'],
+    ['file', 'logs.tf', 'resource "aws_s3_bucket" "logs" {}'],
+    ['diff', 'main.tf', '+ # logs'],
+    ['plan', ['aws_s3_bucket.logs'], 'Plan: 1 to add'],
+    ['low', { create: 1, update: 0, delete: 0, recreate: 0 }],
+    [[true], false],
+    ['Done.'],
+    [1, 'Add a private bucket for build logs.', 'completed'],
+    ['COMPLETED', 'round 2'],
+    ['COMPLETED', 'round 3'],
+    ['COMPLETED', 'round 4'],
+    [12, 'open', 'https://github.com/acme/infrastructure/pull/12'],
+    ['COMPLETED', 'round 5'],
+    [`"Session ${uuid} is blocked; apply is not allowed."`],
+    ['d-1'],
+    [1, 'grace', 'devops', 'editor'],
+  ])
+  expect(requests.filter((request) => request.startsWith('GET /events'))).toHaveLength(6)
+  expect(requests.filter((request) => !request.startsWith('GET'))).toEqual([
+    'POST /iac/generate 202',
+    'POST /auth/authorize 200',
+    'POST /mapping/resolve 200',
+    'POST /iac/generate 202',
+    'POST /iac/drift 202',
+    'POST /iac/import 202',
+    'PUT /repository/pr 201',
+    'PUT /repository/pr/merge 204',
+    'POST /iac/apply 202',
+    `PATCH /admin/sessions/${uuid}/toggle_lock 200`,
+    'POST /iac/apply 409',
+    `PATCH /admin/sessions/${uuid}/toggle_lock 200`,
+    'POST /notifications 202',
+    expect.stringMatching(/^PUT \/admin\/users\/\d+\/roles 200$/),
+  ])
+  const modes = await core.database.sql<{ mode: string }[]>`SELECT mode FROM rounds ORDER BY number`
+  expect(modes.map(({ mode }) => mode)).toEqual(['generate', 'generate', 'drift', 'import', 'apply'])
+})
