@@ -38,11 +38,14 @@ export async function serve(handler: Handler, options: { port: number; hostname:
   return onNode(handler, options)
 }
 
+/** Node's own limit would answer a long token with a bare 431; ours says 401 in the usual envelope. */
+const MAX_HEADER_BYTES = 64 * 1024
+
 const address = (hostname: string, port: number) => `http://${hostname.includes(':') ? `[${hostname}]` : hostname}:${port}`
 
 async function onNode(handler: Handler, { port, hostname }: { port: number; hostname: string }): Promise<Running> {
   // The global Request and Response stay what they are.
-  const server = createAdaptorServer({ fetch: handler, overrideGlobalObjects: false })
+  const server = createAdaptorServer({ fetch: handler, overrideGlobalObjects: false, serverOptions: { maxHeaderSize: MAX_HEADER_BYTES } })
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject)
     server.listen(port, hostname, resolve)

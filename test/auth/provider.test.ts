@@ -1,6 +1,7 @@
 import { decodeJwt, decodeProtectedHeader, exportSPKI, importJWK, SignJWT } from 'jose'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createTestCore, type TestCore } from '../helpers/core.ts'
+import { listen } from '../helpers/listen.ts'
 import { CLIENT_ID, type IdentityProvider, startIdentityProvider } from './provider.ts'
 
 const KEYS = '/jwks'
@@ -157,6 +158,18 @@ describe('tokens of the provider', () => {
     headers.append('authorization', `Bearer ${id_token}`)
     expect((await core.app.request('/api/v1/users/me', { headers })).status).toBe(401)
     await refused(`${id_token} ${id_token}`, 'token is malformed')
+  })
+
+  it('are refused in the usual way when they are too long, by a real server too', async () => {
+    const running = await listen(core.app)
+    for (const length of [17_000, 50_000]) {
+      const headers = { authorization: `Bearer ${'x'.repeat(length)}` }
+      const answer = await fetch(`${running.url}/api/v1/users/me`, { headers })
+      expect([answer.status, await answer.json()]).toEqual([401, { detail: 'Token validation failed: token is too long' }])
+    }
+    const endless = await fetch(`${running.url}/api/v1/users/me`, { headers: { authorization: `Bearer ${'x'.repeat(100_000)}` } })
+    expect(endless.status).toBe(431)
+    await running.close(1_000)
   })
 
   it('never reach the log, nor do keys', async () => {
