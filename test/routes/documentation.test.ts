@@ -32,6 +32,7 @@ const ROUTES = [
 ]
 
 interface Operation {
+  operationId?: string
   summary?: string
   description?: string
   tags?: string[]
@@ -58,7 +59,9 @@ describe('openapi.json', () => {
   it('lists every route, with what a reader needs', async () => {
     const all = await operations()
     expect(all.map(([name]) => name).sort()).toEqual(ROUTES)
+    expect(new Set(all.map(([, { operationId }]) => operationId)).size).toBe(ROUTES.length)
     for (const [name, operation] of all) {
+      expect(operation.operationId, name).toMatch(/^[a-z]\w+$/)
       expect(operation.summary, name).toBeTruthy()
       expect(operation.description, name).toBeTruthy()
       expect(operation.tags, name).toHaveLength(1)
@@ -74,6 +77,25 @@ describe('openapi.json', () => {
     expect(Object.keys(properties)).toEqual(['q', 'repo_uri', 'scope_id', 'engine_providers', 'iac_path', 'session_id'])
     expect(properties.q).toMatchObject({ type: 'string', minLength: 1 })
     expect(components.securitySchemes.bearer).toMatchObject({ type: 'http', scheme: 'bearer' })
+  })
+
+  it('says which role a route asks for, and lists what its gates and its body may answer', async () => {
+    for (const [name, { description, responses }] of await operations()) {
+      const statuses = Object.keys(responses)
+      if (name !== 'get /v1/auth/config') expect(statuses, name).toContain('401')
+      if (name.includes('/admin/')) expect(description, name).toMatch(/panel role (viewer|editor|admin)/)
+      if (name.includes('/iac/')) expect(description, name).toMatch(/operation role (developer|devops)/i)
+      if (!name.startsWith('get')) for (const status of ['400', '413', '422']) expect(statuses, name).toContain(status)
+      if (/admin|iac|\/pr|parse|sessions$|events/.test(name)) expect(statuses, name).toContain('403')
+      if (/session_id|user_id|iac|\/pr|sessions$/.test(name)) expect(statuses, name).toContain('404')
+    }
+    const of = async (wanted: string) => Object.keys((await operations()).find(([name]) => name === wanted)?.[1].responses ?? {})
+    expect(await of('post /v1/iac/apply')).toContain('409')
+    expect(await of('put /v1/repository/pr/merge')).toEqual(expect.arrayContaining(['204', '404', '409', '502', '504', 'default']))
+    expect(await of('put /v1/admin/users/{user_id}/roles')).toContain('409')
+    expect(await of('post /v1/auth/authorize')).toEqual(expect.arrayContaining(['502', '504']))
+    expect(await of('post /v1/mapping/resolve')).toEqual(expect.arrayContaining(['502', '504']))
+    expect(await of('post /v1/notifications')).toEqual(expect.arrayContaining(['202', '502', '503']))
   })
 
   it('tells the truth about 404, 405 and 401: what it lists exists and asks for a token', async () => {

@@ -26,6 +26,7 @@ export const postAuthorize = endpoint({
   route: createRoute({
     method: 'post',
     path: '/v1/auth/authorize',
+    operationId: 'postAuthorize',
     tags: ['Identity'],
     summary: 'May the caller operate here?',
     description:

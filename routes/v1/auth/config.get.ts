@@ -24,6 +24,7 @@ export const getAuthConfig = endpoint({
   route: createRoute({
     method: 'get',
     path: '/v1/auth/config',
+    operationId: 'getAuthConfig',
     tags: ['Identity'],
     summary: 'How to sign in',
     description: 'What a public PKCE client needs. The only route that asks for no token.',

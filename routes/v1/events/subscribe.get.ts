@@ -17,6 +17,7 @@ export const subscribe = endpoint({
   route: createRoute({
     method: 'get',
     path: '/v1/events/subscribe/{session_id}',
+    operationId: 'subscribe',
     tags: ['Rounds'],
     summary: 'Progress of a session',
     description:

@@ -10,6 +10,7 @@ export const postApply = endpoint({
   route: createRoute({
     method: 'post',
     path: '/v1/iac/apply',
+    operationId: 'postApply',
     tags: ['Rounds'],
     summary: 'Apply the pinned plan',
     description:

@@ -10,6 +10,7 @@ export const postDrift = endpoint({
   route: createRoute({
     method: 'post',
     path: '/v1/iac/drift',
+    operationId: 'postDrift',
     tags: ['Rounds'],
     summary: 'Remediate drift',
     description:

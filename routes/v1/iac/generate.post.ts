@@ -10,6 +10,7 @@ export const postGenerate = endpoint({
   route: createRoute({
     method: 'post',
     path: '/v1/iac/generate',
+    operationId: 'postGenerate',
     tags: ['Rounds'],
     summary: 'Generate infrastructure',
     description:

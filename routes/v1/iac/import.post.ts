@@ -10,6 +10,7 @@ export const postImport = endpoint({
   route: createRoute({
     method: 'post',
     path: '/v1/iac/import',
+    operationId: 'postImport',
     tags: ['Rounds'],
     summary: 'Import existing resources',
     description:

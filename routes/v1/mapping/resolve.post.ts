@@ -32,6 +32,7 @@ export const postResolve = endpoint({
   route: createRoute({
     method: 'post',
     path: '/v1/mapping/resolve',
+    operationId: 'postResolve',
     tags: ['Repository'],
     summary: 'Find a repository',
     description:

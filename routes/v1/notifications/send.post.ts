@@ -34,6 +34,7 @@ export const postNotification = endpoint({
   route: createRoute({
     method: 'post',
     path: '/v1/notifications',
+    operationId: 'postNotification',
     tags: ['Notifications'],
     summary: 'Send a message',
     description:

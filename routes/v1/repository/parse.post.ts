@@ -16,6 +16,7 @@ export const postParse = endpoint({
   route: createRoute({
     method: 'post',
     path: '/v1/repository/parse',
+    operationId: 'postParse',
     tags: ['Repository'],
     summary: 'Find engine roots',
     description: 'The directories of the default branch that look like roots of the engine. Answers within 50 seconds.',

@@ -28,6 +28,7 @@ export const putPullRequest = endpoint({
   route: createRoute({
     method: 'put',
     path: '/v1/repository/pr',
+    operationId: 'putPullRequest',
     tags: ['Repository'],
     summary: 'Open a pull request',
     description: 'From the branch of the session, with a title and a description of what was done. For the owner. The lock is not checked.',

@@ -20,6 +20,7 @@ export const getSession = endpoint({
   route: createRoute({
     method: 'get',
     path: '/v1/sessions',
+    operationId: 'getSession',
     tags: ['Sessions'],
     summary: 'One session',
     description: 'The session with its rounds and artifacts. For its owner and for every holder of a panel role.',

@@ -37,6 +37,7 @@ export const getSessionList = endpoint({
   route: createRoute({
     method: 'get',
     path: '/v1/sessions/list',
+    operationId: 'getSessionList',
     tags: ['Sessions'],
     summary: 'Own sessions',
     description: "The caller's own sessions, newest first.",

@@ -8,6 +8,7 @@ export const getMe = endpoint({
   route: createRoute({
     method: 'get',
     path: '/v1/users/me',
+    operationId: 'getMe',
     tags: ['Identity'],
     summary: 'The caller',
     description: 'The row of the caller, created on first sight.',

@@ -11,6 +11,7 @@ export const getAdminSession = endpoint({
   route: createRoute({
     method: 'get',
     path: '/v1/admin/sessions',
+    operationId: 'getAdminSession',
     tags: ['Administration'],
     summary: 'One session of anybody',
     description: 'The session with its rounds and artifacts. For panel role viewer or higher, whoever owns it.',

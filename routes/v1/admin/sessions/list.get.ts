@@ -21,6 +21,7 @@ export const getAdminSessionList = endpoint({
   route: createRoute({
     method: 'get',
     path: '/v1/admin/sessions/list',
+    operationId: 'getAdminSessionList',
     tags: ['Administration'],
     summary: 'All sessions',
     description: 'The sessions of all users, newest first. For panel role viewer or higher.',

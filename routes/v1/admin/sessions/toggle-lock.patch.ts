@@ -17,6 +17,7 @@ export const patchToggleLock = endpoint({
   route: createRoute({
     method: 'patch',
     path: '/v1/admin/sessions/{session_id}/toggle_lock',
+    operationId: 'patchToggleLock',
     tags: ['Administration'],
     summary: 'Lock or unlock a session',
     description:

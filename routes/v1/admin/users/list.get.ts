@@ -21,6 +21,7 @@ export const getAdminUserList = endpoint({
   route: createRoute({
     method: 'get',
     path: '/v1/admin/users',
+    operationId: 'getAdminUserList',
     tags: ['Administration'],
     summary: 'Users',
     description: 'Everybody who ever signed in, oldest first. For panel role admin.',

@@ -22,6 +22,7 @@ export const putRoles = endpoint({
   route: createRoute({
     method: 'put',
     path: '/v1/admin/users/{user_id}/roles',
+    operationId: 'putRoles',
     tags: ['Administration'],
     summary: 'Assign roles',
     description:

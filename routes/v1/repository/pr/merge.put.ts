@@ -10,6 +10,7 @@ export const putMerge = endpoint({
   route: createRoute({
     method: 'put',
     path: '/v1/repository/pr/merge',
+    operationId: 'putMerge',
     tags: ['Repository'],
     summary: 'Merge the pull request',
     description:
