@@ -3,6 +3,10 @@ import { createLocalJWKSet, errors, type JSONWebKeySet, type JWTVerifyGetKey } f
 const AGE_MS = 300_000
 const COOLDOWN_MS = 10_000
 
+export type KeySet = JWTVerifyGetKey & {
+  /** Tells one reading of the keys from another; null when they have to be read. */
+  current(): object | null
+}
 interface Held {
   find: JWTVerifyGetKey
   read_at: number
@@ -14,7 +18,7 @@ interface Held {
  * one reading, and a failed one is not kept.
  * @param now milliseconds
  */
-export function createKeySet(read: () => Promise<JSONWebKeySet>, now: () => number): JWTVerifyGetKey {
+export function createKeySet(read: () => Promise<JSONWebKeySet>, now: () => number): KeySet {
   let held: Held | null = null
   let reading: Promise<Held> | null = null
   let last_refresh = Number.NEGATIVE_INFINITY
@@ -39,7 +43,7 @@ export function createKeySet(read: () => Promise<JSONWebKeySet>, now: () => numb
     return reload()
   }
 
-  return async (header, token) => {
+  const find: JWTVerifyGetKey = async (header, token) => {
     if (!held || !within(AGE_MS, held.read_at, now())) return (await reload()).find(header, token)
     const used = held
     try {
@@ -50,6 +54,7 @@ export function createKeySet(read: () => Promise<JSONWebKeySet>, now: () => numb
       return newer.find(header, token)
     }
   }
+  return Object.assign(find, { current: () => (held && within(AGE_MS, held.read_at, now()) ? held : null) })
 }
 
 /** False also when the clock was set back. */

@@ -5,6 +5,7 @@ import { keySetReader } from './discovery.ts'
 import { invalidToken } from './errors.ts'
 import { createKeySet } from './key-set.ts'
 import { reasonOf } from './reasons.ts'
+import { createVerifiedTokens } from './verified-tokens.ts'
 
 /** Asymmetric signatures only: a public key must never serve as a shared secret. */
 export const ALGORITHMS = ['RS256', 'RS384', 'RS512', 'ES256', 'ES384', 'ES512', 'PS256', 'PS384', 'PS512']
@@ -22,13 +23,20 @@ export type VerifyToken = (token: string) => Promise<JWTPayload & { iss: string;
  * Errors: `Unauthorized`, also when the issuer cannot be reached.
  */
 export function createTokenVerifier(oidc: OidcConfig, dependencies: { fetch: Fetch; now: () => Date }): VerifyToken {
-  const keys = createKeySet(keySetReader(oidc.issuer_url, dependencies.fetch), () => dependencies.now().getTime())
+  const now = () => dependencies.now().getTime()
+  const keys = createKeySet(keySetReader(oidc.issuer_url, dependencies.fetch), now)
+  const verified = createVerifiedTokens<Awaited<ReturnType<VerifyToken>>>(now, oidc.clock_skew_seconds)
   return async (token) => {
+    const before = keys.current()
+    const known = verified.find(token, before)
+    if (known) return known
     try {
       refuseUnread(token)
       const payload = await verify(token, keys, oidc, dependencies.now())
       checkIssuedAt(payload, oidc, dependencies.now())
-      return named(payload)
+      const claims = named(payload)
+      verified.add(token, claims, { before, after: keys.current() })
+      return claims
     } catch (error) {
       throw reasonOf(error)
     }
