@@ -4,6 +4,7 @@ import type { Config } from '../config/types.ts'
 import { createLogger } from '../src/log/logger.ts'
 import { notifyRunFailure } from '../src/notifications/notify-run-failure.ts'
 import { buildContext } from '../src/runtime/build-context.ts'
+import { createLineWriter } from '../src/runtime/line-writer.ts'
 import { type MetricsAddress, readMetricsAddress, serveMetrics } from '../src/runtime/metrics-server.ts'
 import { exitOnFault, type StopPhase, stopOnSignal } from '../src/runtime/process-end.ts'
 import { readTextFile } from '../src/runtime/read-text-file.ts'
@@ -27,7 +28,7 @@ Further variables are named by the configuration file; npm run core -- --check-c
 `
 
 async function run(config: Config, metrics_address: MetricsAddress | null): Promise<void> {
-  const log = createLogger({ secrets: secretsOf(config), fields: { process: 'worker' } })
+  const log = createLogger({ write: createLineWriter(), secrets: secretsOf(config), fields: { process: 'worker' } })
   const phases: StopPhase[] = []
   exitOnFault(log)
   stopOnSignal(log, phases)

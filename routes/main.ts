@@ -11,6 +11,7 @@ const { createLogger } = await import('../src/log/logger.ts')
 const { watchStreams } = await import('../src/metrics/watch-streams.ts')
 const { createAssetReader } = await import('../src/runtime/assets.ts')
 const { buildContext } = await import('../src/runtime/build-context.ts')
+const { createLineWriter } = await import('../src/runtime/line-writer.ts')
 const { readMetricsAddress, serveMetrics } = await import('../src/runtime/metrics-server.ts')
 const { exitOnFault, stopOnSignal } = await import('../src/runtime/process-end.ts')
 const { readTextFile } = await import('../src/runtime/read-text-file.ts')
@@ -45,7 +46,7 @@ function readAddress(env: Record<string, string | undefined>): Address {
 }
 
 async function run(config: Config, address: Address, metrics_address: Address | null): Promise<void> {
-  const log = createLogger({ secrets: secretsOf(config), fields: { process: 'core' } })
+  const log = createLogger({ write: createLineWriter(), secrets: secretsOf(config), fields: { process: 'core' } })
   exitOnFault(log)
   try {
     const { context, close } = await buildContext(config, log, { role: 'core' })
