@@ -1,17 +1,20 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { migrate } from '../src/db/migrate.ts'
-import { type CoreProcess, startCore } from '../test/runtimes/core-process.ts'
 import { installRuntimes, type Runtime } from '../test/runtimes/install.ts'
 import { startStores } from '../test/runtimes/stores.ts'
+import { processorTime } from './lib/process.ts'
 import type { Figure, Section } from './lib/report.ts'
 import { percentile } from './lib/statistics.ts'
 import { seedSessions } from './lists/seed.ts'
 import { startIssuer } from './requests/issuer.ts'
 import { requestsPerSecond } from './requests/load.ts'
+import { type StartedServer, startServer } from './requests/start-server.ts'
 
 const ROUTES = ['/api/v1/users/me', '/api/v1/sessions/list']
 const CONNECTIONS = 16
 const AIM = 0.7
+/** Flags of `npm run core`. */
+const AS_SHIPPED = ['--min-semi-space-size=4', '--max-semi-space-size=4']
 
 /**
  * Authenticated requests per second of the core, beside a bare route that runs the same statements,
@@ -56,38 +59,50 @@ async function benchRuntime(
   token: string,
   options: { turns: number; turn_ms: number },
 ): Promise<Figure[]> {
-  const servers: CoreProcess[] = []
-  const start = async (entry: string) => {
-    const server = await startCore(runtime, env, entry)
+  const servers: StartedServer[] = []
+  const start = async (entry: string, args: readonly string[] = []) => {
+    const log_path = `${env.PLATFORM_CONFIG}.${runtime.name}.log`
+    const server = await startServer(runtime, entry, { args, env, log_path })
     servers.push(server)
-    return server.url
+    return server
   }
   try {
-    const core = await start('routes/main.ts')
+    const core = await start('routes/main.ts', runtime.name === 'node' ? AS_SHIPPED : [])
     const bare = await start('bench/requests/bare-server.ts')
     const figures: Figure[] = []
     for (const route of ROUTES) {
-      const measure = (base: string, ms: number) =>
-        requestsPerSecond(base + route, { authorization: `Bearer ${token}` }, { connections: CONNECTIONS, ms })
-      for (const base of [core, bare]) await measure(base, options.turn_ms)
-      const turns: { core: number; bare: number }[] = []
-      for (let turn = 0; turn < options.turns; turn++)
-        turns.push({ core: await measure(core, options.turn_ms), bare: await measure(bare, options.turn_ms) })
-      const median = (values: number[]) => percentile(values, 0.5)
-      figures.push(
-        { name: `${runtime.name}: ${route}`, value: median(turns.map((turn) => turn.core)), unit: '/s' },
-        { name: `${runtime.name}: ${route}, bare`, value: median(turns.map((turn) => turn.bare)), unit: '/s' },
-        {
-          name: `${runtime.name}: ${route}, ratio`,
-          value: median(turns.map((turn) => turn.core / turn.bare)),
-          unit: 'x',
-          aim: AIM,
-          at_least: true,
-        },
-      )
+      const measure = (server: StartedServer) => measureTurn(server, route, token, options.turn_ms)
+      for (const server of [core, bare]) await measure(server)
+      const turns: { core: Turn; bare: Turn }[] = []
+      for (let turn = 0; turn < options.turns; turn++) turns.push({ core: await measure(core), bare: await measure(bare) })
+      figures.push(...figuresOf(`${runtime.name}: ${route}`, turns))
     }
     return figures
   } finally {
-    for (const server of servers) server.kill()
+    for (const server of servers) server.stop()
   }
+}
+
+interface Turn {
+  per_second: number
+  /** Of the server, microseconds a request. */
+  processor_us: number
+}
+
+async function measureTurn(server: StartedServer, route: string, token: string, ms: number): Promise<Turn> {
+  const before = processorTime(server.pid)
+  const per_second = await requestsPerSecond(server.url + route, { authorization: `Bearer ${token}` }, { connections: CONNECTIONS, ms })
+  return { per_second, processor_us: ((processorTime(server.pid) - before) * 1000) / ((per_second * ms) / 1000) }
+}
+
+function figuresOf(name: string, turns: readonly { core: Turn; bare: Turn }[]): Figure[] {
+  const median = (pick: (turn: { core: Turn; bare: Turn }) => number) => percentile(turns.map(pick), 0.5)
+  const ratio = median(({ core, bare }) => core.per_second / bare.per_second)
+  return [
+    { name, value: median(({ core }) => core.per_second), unit: '/s' },
+    { name: `${name}, bare`, value: median(({ bare }) => bare.per_second), unit: '/s' },
+    { name: `${name}, ratio`, value: ratio, unit: 'x', aim: AIM, at_least: true },
+    { name: `${name}, processor time`, value: median(({ core }) => core.processor_us), unit: 'us' },
+    { name: `${name}, processor time, bare`, value: median(({ bare }) => bare.processor_us), unit: 'us' },
+  ]
 }

@@ -10,5 +10,16 @@ export function residentMegabytes(pid: number): number {
   }
 }
 
+/** Processor time that a process used so far, in ms; Linux only, NaN elsewhere. */
+export function processorTime(pid: number): number {
+  try {
+    const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)?.split(' ') ?? []
+    // In hundredths of a second: user and system.
+    return (Number(fields[11]) + Number(fields[12])) * 10
+  } catch {
+    return Number.NaN
+  }
+}
+
 /** Where the repository is checked out. */
 export const projectRoot = new URL('../..', import.meta.url).pathname

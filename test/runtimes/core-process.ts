@@ -15,10 +15,10 @@ export interface CoreProcess {
   kill(): void
 }
 
-/** Starts the core, or another entry with the same words, on a runtime and waits until it says that it is ready. */
-export async function startCore(runtime: Runtime, env: Record<string, string>, entry = 'routes/main.ts'): Promise<CoreProcess> {
+/** Starts `routes/main.ts` on a runtime and waits until it says that it is ready. */
+export async function startCore(runtime: Runtime, env: Record<string, string>): Promise<CoreProcess> {
   const started = performance.now()
-  const child = spawn(runtime.command, [...runtime.args, entry], {
+  const child = spawn(runtime.command, [...runtime.args, 'routes/main.ts'], {
     cwd: ROOT,
     env: { PATH: process.env.PATH ?? '', HOME: process.env.HOME ?? '', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
