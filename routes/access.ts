@@ -23,5 +23,6 @@ export async function ownSession(c: Context<AppEnv>, uuid: string): Promise<Sess
 async function knownSession(c: Context<AppEnv>, uuid: string): Promise<SessionFacts> {
   const session = await findSession(c.var.platform.sql, uuid)
   if (!session) throw sessionNotFound(uuid)
+  c.set('log', c.var.log.with({ session_id: session.uuid }))
   return session
 }
