@@ -32,4 +32,4 @@ USER node
 # Shared by worker and iac sidecar at the same path.
 VOLUME ["/workspaces", "/data"]
 EXPOSE 8000 8082
-CMD ["node", "routes/main.ts"]
+CMD ["node", "--min-semi-space-size=4", "--max-semi-space-size=4", "routes/main.ts"]
