@@ -1,17 +1,23 @@
-import { ConfigError, loadConfig } from '../config/load.ts'
-import { secretsOf } from '../config/mask.ts'
 import type { Config } from '../config/types.ts'
-import { createLogger } from '../src/log/logger.ts'
-import { notifyRunFailure } from '../src/notifications/notify-run-failure.ts'
-import { buildContext } from '../src/runtime/build-context.ts'
-import { createLineWriter } from '../src/runtime/line-writer.ts'
-import { type MetricsAddress, readMetricsAddress, serveMetrics } from '../src/runtime/metrics-server.ts'
-import { exitOnFault, type StopPhase, stopOnSignal } from '../src/runtime/process-end.ts'
-import { readTextFile } from '../src/runtime/read-text-file.ts'
-import { modes } from './modes/index.ts'
-import { startWorker } from './worker.ts'
-import { configureGit } from './workspace/configure-git.ts'
-import { openWorkspace } from './workspace/open.ts'
+import type { MetricsAddress } from '../src/runtime/metrics-server.ts'
+import { saveCompileCache, tuneNode } from '../src/runtime/node-tuning.ts'
+import type { StopPhase } from '../src/runtime/process-end.ts'
+
+// Only what is imported after this line profits, so everything else is.
+tuneNode()
+const { ConfigError, loadConfig } = await import('../config/load.ts')
+const { secretsOf } = await import('../config/mask.ts')
+const { createLogger } = await import('../src/log/logger.ts')
+const { notifyRunFailure } = await import('../src/notifications/notify-run-failure.ts')
+const { buildContext } = await import('../src/runtime/build-context.ts')
+const { createLineWriter } = await import('../src/runtime/line-writer.ts')
+const { readMetricsAddress, serveMetrics } = await import('../src/runtime/metrics-server.ts')
+const { exitOnFault, stopOnSignal } = await import('../src/runtime/process-end.ts')
+const { readTextFile } = await import('../src/runtime/read-text-file.ts')
+const { modes } = await import('./modes/index.ts')
+const { startWorker } = await import('./worker.ts')
+const { configureGit } = await import('./workspace/configure-git.ts')
+const { openWorkspace } = await import('./workspace/open.ts')
 
 const HELP = `The worker: takes rounds from the queue and runs them.
 
@@ -46,6 +52,7 @@ async function run(config: Config, metrics_address: MetricsAddress | null): Prom
       notifyFailure: (session, facts) => notifyRunFailure(context, session, facts),
     })
     phases.unshift({ name: 'rounds', limit_ms: 8_000, end: () => worker.stop() })
+    saveCompileCache()
   } catch (error) {
     log.error(error instanceof Error ? error.message : 'the worker did not start', { error })
     process.exit(1)

@@ -1,5 +1,6 @@
 import type { Config } from '../config/types.ts'
 import { saveCompileCache, tuneNode } from '../src/runtime/node-tuning.ts'
+import type { StopPhase } from '../src/runtime/process-end.ts'
 
 // Only what is imported after this line profits, so everything else is.
 tuneNode()
@@ -47,21 +48,23 @@ function readAddress(env: Record<string, string | undefined>): Address {
 
 async function run(config: Config, address: Address, metrics_address: Address | null): Promise<void> {
   const log = createLogger({ write: createLineWriter(), secrets: secretsOf(config), fields: { process: 'core' } })
+  const phases: StopPhase[] = []
   exitOnFault(log)
+  stopOnSignal(log, phases)
   try {
     const { context, close } = await buildContext(config, log, { role: 'core' })
+    phases.push({ name: 'connections', limit_ms: 1_500, end: close })
     const events = await startStatusHub(context.sql, log)
     const { registry } = context.metrics
     watchStreams(registry, events)
     const metrics = metrics_address && (await serveMetrics(registry, metrics_address))
     const app = createApp({ ...context, events, asset: createAssetReader() })
     const server = await serve((request) => app.fetch(request), address)
-    stopOnSignal(log, [
+    phases.unshift(
       { name: 'event streams', limit_ms: 1_000, end: () => events.close() },
       { name: 'requests', limit_ms: 6_000, end: () => server.close(5_000) },
       { name: 'metrics', limit_ms: 500, end: async () => metrics?.close(250) },
-      { name: 'connections', limit_ms: 1_500, end: close },
-    ])
+    )
     saveCompileCache()
     log.info('core ready', { address: server.url, authentication: config.oidc.issuer_url || 'disabled', metrics: metrics?.url })
   } catch (error) {
