@@ -2,7 +2,7 @@ import { LineCounter, parseDocument } from 'yaml'
 import { ConfigError } from './errors.ts'
 import type { Environment } from './source.ts'
 
-export const DEFAULT_PATH = '/etc/platform/config.yaml'
+const DEFAULT_PATH = '/etc/platform/config.yaml'
 
 /** Answers the text of a file, or null when there is no regular file at that path; throws when it cannot be read. */
 export type ReadFile = (path: string) => Promise<string | null>

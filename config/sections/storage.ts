@@ -26,7 +26,7 @@ export const storageSchema = v.object({
 })
 
 /** Spellings of earlier configuration files. */
-export const storageAliases = {
+const storageAliases = {
   terraform_state_bucket: 'engine_state_bucket',
   terraform_state_filename: 'engine_state_filename',
 }

@@ -18,8 +18,7 @@ export type RepositoryContent = { folder: string } | { files: Record<string, str
 
 const NAME = /^[A-Za-z0-9](?:[A-Za-z0-9._-]{0,98}[A-Za-z0-9_-])?$/
 
-export const repositoryPath = (data_dir: string, owner: string, name: string): string =>
-  join(data_dir, 'repositories', owner, `${name}.git`)
+const repositoryPath = (data_dir: string, owner: string, name: string): string => join(data_dir, 'repositories', owner, `${name}.git`)
 
 /** The repository of that name, or null. Names with anything but safe characters do not exist. */
 export async function findRepository(data_dir: string, owner: string, name: string): Promise<Repository | null> {

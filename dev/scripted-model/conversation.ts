@@ -85,7 +85,7 @@ function parseArguments(text: string): Record<string, unknown> {
 }
 
 /** The content of fenced data blocks; text without any is taken as it is. */
-export function unwrap(text: string): string {
+function unwrap(text: string): string {
   const blocks = [...text.matchAll(/<<<DATA [^\n]*?([0-9a-f]{16})\n([\s\S]*?)\n\1 DATA>>>/g)]
   return blocks.length === 0 ? text : blocks.map((block) => block[2] ?? '').join('\n\n')
 }

@@ -9,7 +9,7 @@ const ACTIONS: [RegExp, Action][] = [
 ]
 
 /** Changes that a plan text announces, in the order of the text. */
-export function changesOf(text: string): { name: string; action: Action }[] {
+function changesOf(text: string): { name: string; action: Action }[] {
   return ACTIONS.flatMap(([pattern, action]) =>
     [...text.matchAll(pattern)].map((match) => ({ name: match[1] ?? '', action, at: match.index })),
   )

@@ -145,7 +145,7 @@ const exportJob: Recording = {
   summary: () => 'Added an export job that runs every hour, beside the nightly one.',
 }
 
-export const RECORDINGS: readonly Recording[] = [retention, replay, queue, exportJob]
+const RECORDINGS: readonly Recording[] = [retention, replay, queue, exportJob]
 
 /** Requests to try, for start-up lines and for refusals. */
 export const EXAMPLES = [

@@ -39,11 +39,11 @@ async function orOther<T>(start: (port: number) => Promise<T>, port: number): Pr
   }
 }
 
-export const isBusy = (error: unknown): boolean =>
+const isBusy = (error: unknown): boolean =>
   error instanceof Error && 'code' in error && (error.code === 'EADDRINUSE' || error.code === 'EACCES')
 
 /** Opens and closes the port (0: any) on the loopback address. Rejects with `EADDRINUSE` when it is taken. */
-export async function probe(port: number): Promise<number> {
+async function probe(port: number): Promise<number> {
   const server = createServer()
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject)

@@ -2,7 +2,7 @@ import { internal } from '../../src/errors.ts'
 import { type Git, gitText } from './git.ts'
 import { push } from './push.ts'
 
-export const COMMIT_MESSAGE = 'Platform changes'
+const COMMIT_MESSAGE = 'Platform changes'
 
 /**
  * Commits everything that changed in the work tree, except the override file, and pushes; does

@@ -12,7 +12,7 @@ export interface Search {
   exclude_pattern?: string
 }
 
-export const MAX_MATCHES = 50
+const MAX_MATCHES = 50
 const TIMEOUT_MS = 30_000
 const MAX_OUTPUT = 512 * 1024
 

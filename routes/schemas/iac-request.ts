@@ -3,7 +3,7 @@ import { CLOUDS } from '../../src/sessions/types.ts'
 import { boolean, optional, repositoryPath, repositoryUri, text, uuid, withRule } from '../validation/fields.ts'
 
 /** Keys of a request to run a round; unknown ones are ignored, null says absent. */
-export const iacFields = {
+const iacFields = {
   q: text({ min: 1 }).openapi({ description: 'The request, in plain words.', example: 'Add a private bucket for build logs.' }),
   repo_uri: optional(repositoryUri()).openapi({ description: 'First call only.', example: 'https://github.com/acme/infrastructure.git' }),
   scope_id: optional(text({ min: 1, max: 1016 })).openapi({
@@ -27,7 +27,7 @@ interface IacKeys {
 }
 
 /** The rules over several keys, in the order in which they are reported. */
-export function iacRule(body: IacKeys): string | null {
+function iacRule(body: IacKeys): string | null {
   if ((body.repo_uri === undefined) === (body.session_id === undefined))
     return 'Exactly one of `repo_uri` or `session_id` must be provided.'
   if (body.session_id !== undefined)

@@ -32,7 +32,7 @@ export const SessionId = z
 /** Body of the routes that act on a session as a whole. */
 export const SessionReference = z.object({ session_id: uuid() }).openapi('SessionReference', { example: { session_id: UUID } })
 
-export const SessionSummary = z
+const SessionSummary = z
   .object({
     uuid: z.string().openapi({ format: 'uuid' }),
     username: z.string().nullable().openapi({ description: "The owner's e-mail, else `user-<id>`." }),

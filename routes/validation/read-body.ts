@@ -2,7 +2,7 @@ import { badRequest, PlatformError } from '../../src/errors.ts'
 import { InvalidRequest } from './problem.ts'
 
 export const MAX_BODY_BYTES = 10 * 1024 * 1024
-export const tooLarge = () => new PlatformError('ContentTooLarge', 413, `Request body is larger than ${MAX_BODY_BYTES} bytes (10 MiB).`)
+const tooLarge = () => new PlatformError('ContentTooLarge', 413, `Request body is larger than ${MAX_BODY_BYTES} bytes (10 MiB).`)
 
 /** A body that was sent, but not as JSON: validates as something that is no object. */
 export const NOT_JSON = Symbol('not json')

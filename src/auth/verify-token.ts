@@ -8,7 +8,7 @@ import { reasonOf } from './reasons.ts'
 import { createVerifiedTokens } from './verified-tokens.ts'
 
 /** Asymmetric signatures only: a public key must never serve as a shared secret. */
-export const ALGORITHMS = ['RS256', 'RS384', 'RS512', 'ES256', 'ES384', 'ES512', 'PS256', 'PS384', 'PS512']
+const ALGORITHMS = ['RS256', 'RS384', 'RS512', 'ES256', 'ES384', 'ES512', 'PS256', 'PS384', 'PS512']
 /** Servers take about as much in all headers together. */
 const MAX_LENGTH = 16 * 1024
 /** The compact form and nothing else: no blanks, no padding, no second token. */

@@ -15,7 +15,7 @@ function listType<Element>(type: number, element: (text: string) => Element) {
 }
 
 /** Reads `{a,"b,c",NULL,{d}}` of the server. */
-export function parseArray<Element>(text: string, element: (text: string) => Element): Nested<Element> {
+function parseArray<Element>(text: string, element: (text: string) => Element): Nested<Element> {
   const stack: Nested<Element>[] = [[]]
   const add = (value: Element | null) => stack.at(-1)?.push(value)
   const tokens = /"((?:[^"\\]|\\.)*)"|([{}])|([^{},"]+)/gs

@@ -59,7 +59,7 @@ export function openConnection(
 }
 
 /** The connection was gone before the statement was sent. */
-export class ConnectionLost extends Error {
+class ConnectionLost extends Error {
   readonly code = 'CONNECTION_LOST'
   constructor() {
     super('the connection to the database was lost')
@@ -67,7 +67,7 @@ export class ConnectionLost extends Error {
 }
 
 /** Whether the server closed, or is about to close, the connection on which this happened. */
-export function isConnectionLost(error: unknown): boolean {
+function isConnectionLost(error: unknown): boolean {
   if (!(error instanceof Error)) return true
   // Answers of the server carry a severity; refusals of the driver to send a statement carry a code of their own.
   if ('severity_local' in error || 'severity' in error) return 'severity' in error && error.severity !== 'ERROR'

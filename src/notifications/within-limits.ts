@@ -14,7 +14,7 @@ export function withinLimits(notification: Notification): Notification {
 }
 
 /** At most `limit` UTF-16 units, an ellipsis included, and no half of a surrogate pair. */
-export function shorten(text: string, limit: number): string {
+function shorten(text: string, limit: number): string {
   if (text.length <= limit) return text
   const end = limit - 1
   const splitsPair = /[\uD800-\uDBFF]/.test(text[end - 1] ?? '')

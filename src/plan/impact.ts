@@ -2,7 +2,7 @@ import { plannedChanges } from './changes.ts'
 import { type Criticality, criticalityOf } from './critical-types.ts'
 import type { Plan, PlannedChange } from './types.ts'
 
-export const IMPACT_LEVELS = ['low', 'medium', 'high'] as const
+const IMPACT_LEVELS = ['low', 'medium', 'high'] as const
 export type ImpactLevel = (typeof IMPACT_LEVELS)[number]
 
 export interface CriticalChange extends PlannedChange {

@@ -1,4 +1,4 @@
-import { createMasker, MASK, type Masker, maskFlagged, ownFlag } from './mask.ts'
+import { createMasker, type Masker, ownFlag } from './mask.ts'
 import { isJsonObject } from './parse-plan.ts'
 import type { Json, JsonObject, Plan } from './types.ts'
 
@@ -20,12 +20,6 @@ export function sensitiveLiterals(plan: Plan): Set<string> {
 
 /** A masker for everything that one or several plans of a round mark sensitive. */
 export const maskerOf = (...plans: Plan[]): Masker => createMasker(plans.flatMap((plan) => [...sensitiveLiterals(plan)]))
-
-/** The document without any sensitive value: by position first, then by literal in every string. */
-export function maskedDocument(plan: Plan): JsonObject {
-  const masked = maskerOf(plan).json(maskNode(plan.document))
-  return isJsonObject(masked) ? maskVariables(masked) : {}
-}
 
 type Collect = (value: Json | undefined, flags: Json | undefined) => void
 
@@ -59,27 +53,6 @@ function walk(value: Json, visit: (node: JsonObject) => void): void {
     visit(value)
     for (const item of Object.values(value)) walk(item, visit)
   }
-}
-
-function maskNode(value: Json): Json {
-  if (Array.isArray(value)) return value.map(maskNode)
-  if (!isJsonObject(value)) return value
-  const node: JsonObject = Object.fromEntries(Object.entries(value).map(([key, item]) => [key, maskNode(item)]))
-  if ('before_sensitive' in value) node.before = maskFlagged(value.before ?? null, value.before_sensitive)
-  if ('after_sensitive' in value) node.after = maskFlagged(value.after ?? null, value.after_sensitive)
-  if ('sensitive_values' in value && 'values' in value) node.values = maskFlagged(value.values ?? null, value.sensitive_values)
-  if (value.sensitive === true && 'value' in value) node.value = MASK
-  return node
-}
-
-/** Root variables carry their values apart from the declaration that says they are sensitive. */
-function maskVariables(document: JsonObject): JsonObject {
-  const names = new Set(declaredSensitive(rootModule(document)))
-  if (!isJsonObject(document.variables)) return document
-  const variables = Object.entries(document.variables).map(([name, variable]): [string, Json] =>
-    names.has(name) ? [name, { value: MASK }] : [name, variable],
-  )
-  return { ...document, variables: Object.fromEntries(variables) }
 }
 
 /** Values of sensitive variables: given at the root, defaults, and constants in module calls. */

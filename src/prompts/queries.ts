@@ -50,7 +50,4 @@ export function driftReportQuery({ unreconciled, exceptions }: { unreconciled: s
 export const complianceQuery = (request: string, plan: string) =>
   `Audit this plan.\n\nThe request it was made for:\n${fence('request', request)}\n\nThe plan:\n${fence('plan', plan)}`
 
-export const pullRequestQuery = (first_query: string, history: readonly Turn[]) =>
-  `Write the pull request of this session.\n\n${fence('first request', first_query)}\n\n${fence('conversation', JSON.stringify(history))}`
-
 export const statusQuery = (text: string) => `Put this into one sentence for the user.\n\n${fence('status', text)}`

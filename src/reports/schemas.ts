@@ -37,7 +37,7 @@ export const generateReport = v.object({
 
 const OVERALL = ['Succeeded', 'Partial', 'Failed'] as const
 
-export const driftReport = v.object({
+const driftReport = v.object({
   summary: requiredText(),
   status: choice(OVERALL),
   remediated_resources: list(
@@ -53,7 +53,7 @@ export const driftReport = v.object({
   whitelisted_exceptions: list(v.object({ resource_address: text(), change: requiredText(), rule: text() })),
 })
 
-export const applyReport = v.object({
+const applyReport = v.object({
   summary: v.object({ total_resources: count(), created: count(), updated: count(), destroyed: count(), failed: count() }),
   status: choice(['Success', 'Partial', 'Failed']),
   execution_summary: requiredText(),
@@ -70,7 +70,7 @@ export const applyReport = v.object({
   recommendations: list(v.string()),
 })
 
-export const importReport = v.object({
+const importReport = v.object({
   summary: v.object({ selected: count(), imported: count(), failed: count() }),
   status: choice(OVERALL),
   execution_summary: requiredText(),
@@ -88,7 +88,7 @@ export const importReport = v.object({
   recommendations: list(v.string()),
 })
 
-export const SEVERITIES = ['info', 'warning', 'error', 'critical'] as const
+const SEVERITIES = ['info', 'warning', 'error', 'critical'] as const
 export type Severity = (typeof SEVERITIES)[number]
 
 export const complianceFindings = v.object({

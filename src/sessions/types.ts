@@ -22,7 +22,7 @@ export type Cloud = (typeof CLOUDS)[number]
 export const REPORT_TYPES = ['generate', 'drift', 'import', 'apply'] as const
 export type ReportType = (typeof REPORT_TYPES)[number]
 /** What a round runs; a session's `operation` is the one of its first round. */
-export const MODES = ['generate', 'drift', 'import', 'apply'] as const
+const MODES = ['generate', 'drift', 'import', 'apply'] as const
 export type Mode = (typeof MODES)[number]
 
 /** What a run needs to know about its session; never changes during a run, except the lock. */

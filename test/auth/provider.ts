@@ -5,7 +5,7 @@ import { exportJWK, generateKeyPair, type JWK } from 'jose'
 import Provider, { type AccountClaims, type KoaContextWithOIDC } from 'oidc-provider'
 
 export const CLIENT_ID = 'platform-web'
-export const API = 'api://platform-web'
+const API = 'api://platform-web'
 const REDIRECT_URI = 'https://console.example.org/callback'
 
 export interface IdentityProvider {

@@ -17,7 +17,7 @@ declare module 'vitest' {
 }
 
 /** Copied for every test file. */
-export const TEMPLATE = 'platform_template'
+const TEMPLATE = 'platform_template'
 
 /** One server per run; runs side by side do not meet. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {

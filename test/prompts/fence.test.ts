@@ -43,7 +43,6 @@ describe('queries put foreign text into fences', () => {
     ['report', queries.reportQuery('plan', hostile)],
     ['drift report', queries.driftReportQuery({ unreconciled: hostile, exceptions: hostile })],
     ['compliance', queries.complianceQuery(hostile, hostile)],
-    ['pull request', queries.pullRequestQuery(hostile, [{ user: hostile, assistant: hostile }])],
     ['status', queries.statusQuery(hostile)],
   ]
   test.each(cases)('%s', (_name, query) => {

@@ -15,7 +15,7 @@ export interface Installation {
   key: string
 }
 
-export const PASSWORD = 'p@ss/wörd:1'
+const PASSWORD = 'p@ss/wörd:1'
 
 export interface RedisServer {
   /** With the password, for database 0. */

@@ -44,7 +44,7 @@ export interface FakeWorkspace extends Workspace {
 
 export const ok = (stdout = ''): EngineResult => ({ exit_code: 0, stdout, stderr: '' })
 
-export const EMPTY_PLAN = JSON.stringify({ format_version: '1.2', resource_changes: [] })
+const EMPTY_PLAN = JSON.stringify({ format_version: '1.2', resource_changes: [] })
 
 /** An engine whose steps all go well; `show` answers the given document. */
 export const calmEngine =

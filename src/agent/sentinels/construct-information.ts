@@ -8,8 +8,6 @@ const schema = v.object({
   explanation: explanation('Why these were chosen'),
 })
 
-export type ConstructedInformation = v.InferOutput<typeof schema>
-
 /** Ends PROMPT_COMPOSITOR. */
 export const constructInformationTool = () =>
   sentinel({ name: 'construct_information', description: 'Report the templates and abbreviations that the request needs.', schema })

@@ -13,8 +13,6 @@ const schema = v.object({
   explanation: explanation('Why these targets were chosen, written to the user'),
 })
 
-export type EngineTargets = v.InferOutput<typeof schema>
-
 /** Ends TARGET_GENERATOR, for session and drift targets. */
 export const engineTargetsTool = () =>
   sentinel({ name: 'generate_engine_targets', description: 'Report the addresses that the engine plans.', schema })

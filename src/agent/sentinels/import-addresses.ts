@@ -11,8 +11,6 @@ const schema = v.object({
   ),
 })
 
-export type ImportAddresses = v.InferOutput<typeof schema>
-
 /** Ends IMPORT_ADDRESSES. */
 export const importAddressesTool = () =>
   sentinel({ name: 'import_addresses', description: 'Report the address of each resource that is to be imported.', schema })

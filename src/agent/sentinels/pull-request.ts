@@ -13,8 +13,6 @@ const schema = v.object({
   description: told('What changes and why, in markdown'),
 })
 
-export type PullRequestText = v.InferOutput<typeof schema>
-
 /** Ends PR_GENERATOR. The title is one line of at most 256 characters. */
 export const pullRequestTool = () =>
   sentinel({ name: 'generate_pull_request', description: 'Report title and description of the pull request.', schema })

@@ -7,8 +7,6 @@ const schema = v.object({
   explanation: told('For true: why it is acceptable. For false: the answer or the reason, written to the user.'),
 })
 
-export type RequestsFilterVerdict = v.InferOutput<typeof schema>
-
 /** Ends REQUESTS_FILTER. */
 export const requestsFilterTool = () =>
   sentinel({ name: 'requests_filter', description: 'Report whether the request may be carried out.', schema })

@@ -7,8 +7,6 @@ const schema = v.object({
   summary: told('What was changed, in one short paragraph'),
 })
 
-export type TaskResult = v.InferOutput<typeof schema>
-
 /** Ends IAC_GENERATOR. */
 export const taskCompleteTool = () =>
   sentinel({ name: 'task_complete', description: 'Report that all files are written and what they now do.', schema })

@@ -92,7 +92,7 @@ async function reconnecting<T>(attempt: () => Promise<T>, waits: readonly number
 }
 
 /** Undefined when the answer is no JSON, which no schema accepts. */
-export function readJson(response: OutboundResponse): unknown {
+function readJson(response: OutboundResponse): unknown {
   try {
     return response.json()
   } catch {
