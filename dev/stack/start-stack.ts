@@ -1,12 +1,9 @@
-import { readFileSync } from 'node:fs'
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
-import { identify, isAlive } from '../../sidecars/iac/process-identity.ts'
 import { startCache } from '../cache.ts'
 import { type GitHost, startGitHost } from '../git-host/start.ts'
 import { startObjectStore } from '../object-store.ts'
-import { type RunningPostgres, startPostgres } from '../postgres.ts'
+import { startPostgres } from '../postgres.ts'
 import { MODEL, startScriptedModel } from '../scripted-model/start.ts'
 import { type Child, startChild } from './child.ts'
 import { type Choices, readChoices } from './choices.ts'
@@ -14,6 +11,7 @@ import { childVariables, configurationDocument, type Embedded, GIT_USER, writeCo
 import { type Ownership, PROJECT_ROOT, type ReadyStack, takeFolder } from './data-folder.ts'
 import { corePort, loadPorts, type Ports } from './ports.ts'
 import { loadSecrets, type StackSecrets } from './secrets.ts'
+import { answers, type Closer, firstDeath, watchDatabase, withinLimit } from './watch.ts'
 
 export interface StackOptions {
   /** Absolute path. */
@@ -37,8 +35,6 @@ export interface Stack extends ReadyStack {
   failed: Promise<string>
   stop(): Promise<void>
 }
-
-type Closer = () => Promise<void>
 
 /**
  * Starts the embedded services, then iac sidecar, worker and core as processes of their own, and waits
@@ -132,7 +128,6 @@ interface Parts {
 
 /** Seconds a process gets for its own orderly end. */
 const LIMITS_MS = { iac: 15_000, worker: 12_000, core: 12_000 }
-const START_LIMIT_MS = 60_000
 
 async function startProcesses(options: StackOptions, parts: Parts): Promise<Child[]> {
   const { folder, env } = options
@@ -174,67 +169,6 @@ async function startProcesses(options: StackOptions, parts: Parts): Promise<Chil
     answers(core, `http://127.0.0.1:${parts.port}/readyz`, options.signal),
   ])
   return started
-}
-
-/** The database server is no child of this process: it is looked at once a second. */
-function watchDatabase({ pid, data_dir }: RunningPostgres, closers: Closer[]): Watched {
-  const identity = identify(pid)
-  const ended = new Promise<string>((resolve) => {
-    const timer = setInterval(() => {
-      if (!isAlive(identity)) resolve('ended')
-    }, 1_000)
-    closers.push(async () => clearInterval(timer))
-  })
-  const log = () => readFileSync(join(data_dir, 'server.log'), 'utf8').trimEnd().split('\n')
-  return { name: 'database', ended, lastLines: (count = 15) => log().slice(-count) }
-}
-
-/** Asks until the address answers 200; the end of the process or a minute ends the waiting. */
-async function answers(child: Child, url: string, cancel: AbortSignal | undefined): Promise<void> {
-  const poll = async (signal: AbortSignal) => {
-    while (!signal.aborted) {
-      const response = await fetch(url, { signal: AbortSignal.timeout(2_000) }).catch(() => null)
-      await response?.body?.cancel()
-      if (response?.ok) return
-      await sleep(40)
-    }
-  }
-  const giveUp = new AbortController()
-  await withinLimit(child, poll(giveUp.signal), cancel).finally(() => giveUp.abort())
-}
-
-async function withinLimit(child: Child, ready: Promise<unknown>, cancel: AbortSignal | undefined): Promise<void> {
-  const timer = new AbortController()
-  const signal = cancel ? AbortSignal.any([timer.signal, cancel]) : timer.signal
-  const late = sleep(START_LIMIT_MS, `is not ready after ${START_LIMIT_MS / 1000} s`, { signal }).catch(
-    () => 'was stopped before it was ready',
-  )
-  const outcome = await Promise.race([ready.then(() => null).catch((error: Error) => error.message), child.ended, late])
-  timer.abort()
-  cancel?.throwIfAborted()
-  if (outcome !== null) throw new ProcessFailed(child, outcome)
-}
-
-type Watched = Pick<Child, 'name' | 'ended' | 'lastLines'>
-
-/** Its text names the process and ends with what it wrote last. */
-export class ProcessFailed extends Error {
-  constructor(child: Watched, how: string) {
-    super([`The process ${child.name} ${how.replace(`${child.name} `, '')}.`, ...child.lastLines().map((line) => `  ${line}`)].join('\n'))
-  }
-}
-
-/** Stops everything as soon as one process ends by itself. */
-function firstDeath(children: readonly Watched[], stop: Closer & { running(): boolean }): Promise<string> {
-  return new Promise((resolve) => {
-    for (const child of children)
-      void child.ended.then(async (how) => {
-        if (stop.running()) return
-        const text = new ProcessFailed(child, how).message
-        await stop()
-        resolve(text)
-      })
-  })
 }
 
 function once(work: Closer): Closer & { running(): boolean } {
