@@ -5,7 +5,7 @@ import type { Context } from '../context.ts'
 import { connect } from '../db/connect.ts'
 import { migrate } from '../db/migrate.ts'
 import type { Sql } from '../db/types.ts'
-import { createLlmClient } from '../llm/client.ts'
+import { lateLlmClient } from '../llm/late-client.ts'
 import type { Logger } from '../log/logger.ts'
 import { countEngineTime, countTokens } from '../metrics/observe-clients.ts'
 import { createMetrics, type PlatformMetrics } from '../metrics/platform-metrics.ts'
@@ -60,6 +60,10 @@ export async function buildContext(config: Config, log: Logger, options: { role:
     const queue = await step('queue', () => startSendingQueue(sql, log))
     closers.push(() => queue.close())
     watchQueue(metrics.registry, sql)
+    const loadLlm = async () => {
+      const { createLlmClient } = await import('../llm/client.ts')
+      return countTokens(createLlmClient(config.llm, { fetch, log }), metrics)
+    }
     const context = {
       config,
       log,
@@ -69,7 +73,8 @@ export async function buildContext(config: Config, log: Logger, options: { role:
       queue,
       storage,
       prompts: builtinPrompts(await readSeedPrompts()),
-      llm: countTokens(createLlmClient(config.llm, { fetch, log }), metrics),
+      // The core asks a model for pull request texts only.
+      llm: options.role === 'core' ? lateLlmClient(loadLlm) : await loadLlm(),
       iac: countEngineTime(createIacClient(config.services.iac, { fetch, log }), metrics),
       resolver: resolveHost,
       pinnedFetch: createPinnedFetch(await ownAuthority(config.git, log)),
