@@ -5,15 +5,14 @@ type Environment = Record<string, string | undefined>
 /** These read no cloud: they run without the scope of the request. */
 const UNSCOPED: readonly JobKind[] = ['validate', 'show', 'state_resource_ids']
 
-/**
- * The service's own environment without its settings and secrets, plus the scope of the request,
- * which wins. Cloud credentials stay: the engine's providers need them.
- */
+/** The service's own environment without its settings and secrets; cloud credentials stay. */
+export function withoutOwnSettings(service: Environment): Environment {
+  return Object.fromEntries(Object.entries(service).filter(([name]) => !/^(PLATFORM|IAC)_/i.test(name)))
+}
+
+/** What a command of a job gets: the above plus the scope of the request, which wins. */
 export function engineEnvironment(service: Environment, kind: JobKind, request: JobRequest, plugin_cache: string | null): Environment {
-  const environment: Environment = {}
-  for (const [name, value] of Object.entries(service)) {
-    if (!/^(PLATFORM|IAC)_/i.test(name)) environment[name] = value
-  }
+  const environment = withoutOwnSettings(service)
   environment.TF_IN_AUTOMATION = '1'
   environment.CHECKPOINT_DISABLE = '1'
   delete environment.TF_PLUGIN_CACHE_DIR

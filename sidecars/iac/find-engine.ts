@@ -4,6 +4,7 @@ import { access, stat } from 'node:fs/promises'
 import { delimiter, isAbsolute, join } from 'node:path'
 import { promisify } from 'node:util'
 import type { Logger } from '../../src/log/logger.ts'
+import { withoutOwnSettings } from './engine-environment.ts'
 import { SettingsError } from './settings.ts'
 import type { Engine } from './types.ts'
 
@@ -47,10 +48,10 @@ export async function findEngine(options: { binary: string; path: string; downlo
 }
 
 /** Asks the binary for its name and version; an engine that does not tell is only logged. */
-export async function probeEngine(binary: string, log: Logger): Promise<Engine> {
+export async function probeEngine(binary: string, env: Record<string, string | undefined>, log: Logger): Promise<Engine> {
   try {
-    const env = { ...process.env, CHECKPOINT_DISABLE: '1' }
-    const { stdout } = await run(binary, ['version'], { timeout: 30_000, env, maxBuffer: 1024 * 1024 })
+    const options = { timeout: 30_000, env: { ...withoutOwnSettings(env), CHECKPOINT_DISABLE: '1' }, maxBuffer: 1024 * 1024 }
+    const { stdout } = await run(binary, ['version'], options)
     const first = stdout.split('\n', 1)[0]?.trim() ?? ''
     log.info('engine found', { binary, version: first })
     const [, name, version] = /^(\S+) v?(\d\S*)/.exec(first) ?? []

@@ -41,7 +41,7 @@ export async function startIacService(options: {
   const download = () =>
     downloadEngine({ folder: join(settings.data_dir, 'engine'), base_url: settings.download_url, target, fetch: options.fetch, log })
   const binary = await findEngine({ binary: settings.binary, path: env.PATH ?? '', download: settings.download ? download : null })
-  const engine = await probeEngine(binary, log)
+  const engine = await probeEngine(binary, env, log)
   const store = await openJobStore(join(settings.data_dir, 'jobs'))
   const jobs = new JobService({
     store,

@@ -37,7 +37,7 @@ function zip(files: Record<string, string>): Buffer {
   return Buffer.concat([...parts, ...directory, end])
 }
 
-const ARCHIVE = zip({ LICENSE: 'text', tofu: '#!/bin/sh\necho "OpenTofu v0.0.1"\n' })
+const ARCHIVE = zip({ LICENSE: 'text', tofu: '#!/bin/sh\necho "OpenTofu v0.0.1$PLATFORM_IAC_TOKEN"\n' })
 const sum = (content: Buffer) => createHash('sha256').update(content).digest('hex')
 const NAME = 'tofu_0.0.1_linux_amd64.zip'
 
@@ -75,7 +75,11 @@ describe('the download of an engine', () => {
   it('yields a program that runs, and fetches it once', async () => {
     const folder = await temporaryFolder()
     const binary = await download(folder)
-    expect(await probeEngine(binary, silentLogger)).toEqual({ binary, name: 'OpenTofu', version: '0.0.1' })
+    expect(await probeEngine(binary, { ...process.env, PLATFORM_IAC_TOKEN: 'not-for-engines' }, silentLogger)).toEqual({
+      binary,
+      name: 'OpenTofu',
+      version: '0.0.1',
+    })
     expect(asked).toHaveLength(2)
     expect(await download(folder)).toBe(binary)
     expect(asked).toHaveLength(2)
