@@ -5,6 +5,7 @@ import { connectCache } from '../../src/cache/connect.ts'
 import type { Cache } from '../../src/cache/types.ts'
 import type { Fetch } from '../../src/http/outbound.ts'
 import { createLogger } from '../../src/log/logger.ts'
+import { eventually } from '../helpers/eventually.ts'
 import { startRespServer } from './resp-server.ts'
 
 const SETTINGS = { redis_url_env: 'PLATFORM_REDIS_URL', max_connections: 20, socket_connect_timeout: 2, socket_timeout: 2, pool_timeout: 2 }
@@ -102,7 +103,7 @@ describe('faults', () => {
     const commands = server.commands.length
     expect(await Promise.all(Array.from({ length: 100 }, (_, index) => cache.get(`key-${index}`)))).toEqual(Array(100).fill(null))
     expect(server.commands.length).toBe(commands)
-    await vi.waitFor(() => expect(server.connections()).toBe(0))
+    await eventually(() => expect(server.connections()).toBe(0))
   })
 
   it('lets everybody who waits go when the first gives up, also those without a connection of their own', async () => {
@@ -147,7 +148,7 @@ describe('faults', () => {
     server.mode = 'replica'
     await cache.set('key', 'value', 60)
     expect(messages).toEqual(['cache is not reachable, going on without it'])
-    await vi.waitFor(() => expect(server.connections()).toBe(0))
+    await eventually(() => expect(server.connections()).toBe(0))
   })
 
   it('recovers by itself', async () => {
@@ -166,7 +167,7 @@ describe('faults', () => {
     const { cache } = await open(first.url)
     await cache.set('key', 'old', 60)
     await first.close()
-    await vi.waitFor(async () => expect(await cache.get('key')).toBeNull())
+    await eventually(async () => expect(await cache.get('key')).toBeNull())
     await redis({ port: Number(new URL(first.url).port) })
     await vi.waitFor(
       async () => {
@@ -208,7 +209,7 @@ it('a cache that is closed stays closed', async () => {
   const { cache }: { cache: Cache } = await open(server.url)
   await cache.ping()
   await cache.close()
-  await vi.waitFor(() => expect(server.connections()).toBe(0))
+  await eventually(() => expect(server.connections()).toBe(0))
   await expect(cache.ping()).rejects.toThrow('closed')
   expect(await cache.get('key')).toBeNull()
   expect(server.connections()).toBe(0)

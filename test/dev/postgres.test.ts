@@ -48,41 +48,30 @@ async function startInOtherProcess() {
 }
 
 describe('startPostgres', () => {
-  it('keeps the data from one start to the next', async () => {
+  it('keeps the data from one start to the next, on the loopback address behind a password', async () => {
     const first = await start()
     await query(first.url, (sql) => sql`CREATE TABLE kept AS SELECT 42 AS answer`)
     await first.stop()
     expect(isAlive(first.pid)).toBe(false)
     const second = await start()
     expect(await query(second.url, (sql) => sql`SELECT answer FROM kept`)).toEqual([{ answer: 42 }])
-  })
-
-  it('listens on the loopback address with a password only', async () => {
-    const server = await start()
-    const url = new URL(server.url)
+    const url = new URL(second.url)
     expect(url.hostname).toBe('127.0.0.1')
     url.password = 'wrong'
     await expect(query(url.href, (sql) => sql`SELECT 1`)).rejects.toThrow('password authentication failed')
   })
 
-  it('stops the server that a killed owner left behind', async () => {
+  it('leaves the server of a living process alone, and stops the one that a killed owner left behind', async () => {
     const { owner, pid, url } = await startInOtherProcess()
     await query(url, (sql) => sql`CREATE TABLE kept AS SELECT 1 AS one`)
+    await expect(start()).rejects.toThrow(`is in use by process ${owner.pid}`)
+    expect(isAlive(pid)).toBe(true)
     owner.kill('SIGKILL')
     await once(owner, 'exit')
     expect(isAlive(pid)).toBe(true)
     const server = await start()
     expect(isAlive(pid)).toBe(false)
     expect(await query(server.url, (sql) => sql`SELECT one FROM kept`)).toHaveLength(1)
-  })
-
-  it('leaves the server of a living process alone', async () => {
-    const { owner, pid } = await startInOtherProcess()
-    await expect(start()).rejects.toThrow(`is in use by process ${owner.pid}`)
-    expect(isAlive(pid)).toBe(true)
-    owner.kill('SIGKILL')
-    await once(owner, 'exit')
-    await start()
   })
 
   it('says that a port is busy', async () => {

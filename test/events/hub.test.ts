@@ -5,6 +5,7 @@ import type { SessionState, StatusHub } from '../../src/events/types.ts'
 import { silentLogger } from '../../src/log/logger.ts'
 import { startSendingQueue } from '../../src/queue/pg-boss.ts'
 import { acceptRound } from '../../src/sessions/accept-round.ts'
+import { eventually } from '../helpers/eventually.ts'
 import { memoryCache } from '../helpers/memory-cache.ts'
 import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts'
 import { createUser, openSession, runRound } from '../helpers/sessions.ts'
@@ -71,9 +72,9 @@ describe('watching', () => {
     expect(watch.state).toEqual({ status: 'started', message: null, in_flight: true })
     const run = await runRound(context, uuid)
     await run.status('filtering', 'Reading the request')
-    await vi.waitFor(() => expect(seen.statuses()).toEqual(['filtering']))
+    await eventually(() => expect(seen.statuses()).toEqual(['filtering']))
     await run.finish('completed', 'Done')
-    await vi.waitFor(() => expect(seen.states.at(-1)).toEqual({ status: 'completed', message: 'Done', in_flight: false }))
+    await eventually(() => expect(seen.states.at(-1)).toEqual({ status: 'completed', message: 'Done', in_flight: false }))
   })
 
   it('never shows a terminal status together with the mark of the round that ended', async () => {
@@ -83,7 +84,7 @@ describe('watching', () => {
     const run = await runRound(context, uuid)
     await run.finish('uncompleted', 'Declined')
     await acceptRound(context, { session_uuid: uuid, mode: 'generate', query: 'again', is_partial: false })
-    await vi.waitFor(() => expect(seen.states.at(-1)?.status).toBe('started'))
+    await eventually(() => expect(seen.states.at(-1)?.status).toBe('started'))
     expect(seen.states.filter(({ status, in_flight }) => status === 'uncompleted' && in_flight)).toEqual([])
   })
 
@@ -96,7 +97,7 @@ describe('watching', () => {
     expect(counted.queries()).toBeLessThanOrEqual(2)
     const before = counted.queries()
     await (await runRound(context, uuid)).status('generating', 'Writing')
-    await vi.waitFor(() => expect(many.every((seen) => seen.statuses().includes('generating'))).toBe(true))
+    await eventually(() => expect(many.every((seen) => seen.statuses().includes('generating'))).toBe(true))
     expect(counted.queries() - before).toBe(1)
   })
 
@@ -107,7 +108,7 @@ describe('watching', () => {
     await hub.watch(uuid, here.on_change)
     await hub.watch(other, there.on_change)
     await (await runRound(context, other)).status('generating')
-    await vi.waitFor(() => expect(there.statuses()).toEqual(['generating']))
+    await eventually(() => expect(there.statuses()).toEqual(['generating']))
     expect(here.states).toEqual([])
   })
 
@@ -126,7 +127,7 @@ describe('watching', () => {
     watch.close()
     expect(hub.open_streams).toBe(1)
     await (await runRound(context, uuid)).status('filtering')
-    await vi.waitFor(() => expect(stays.statuses()).toEqual(['filtering']))
+    await eventually(() => expect(stays.statuses()).toEqual(['filtering']))
     expect(gone.states).toEqual([])
   })
 })
@@ -140,7 +141,7 @@ describe('faults', () => {
     await Promise.all(uuids.map((uuid, index) => hub.watch(uuid, (state) => all[index]?.on_change(state))))
     const before = counted.queries()
     await sql`UPDATE sessions SET last_status = 'report' WHERE uuid = ANY(${uuids}::uuid[])`
-    await vi.waitFor(() => expect(all.map((seen) => seen.statuses())).toEqual([['report'], ['report'], ['report']]))
+    await eventually(() => expect(all.map((seen) => seen.statuses())).toEqual([['report'], ['report'], ['report']]))
     expect(counted.queries() - before).toBeLessThanOrEqual(2)
   })
 
@@ -173,9 +174,9 @@ describe('faults', () => {
     const run = await runRound(context, uuid)
     await sql`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND query ILIKE 'listen%'`
     await run.status('generating', 'written while nobody listened')
-    await vi.waitFor(() => expect(seen.statuses()).toContain('generating'), { timeout: 20_000 })
+    await eventually(() => expect(seen.statuses()).toContain('generating'))
     await run.status('validating')
-    await vi.waitFor(() => expect(seen.statuses()).toContain('validating'), { timeout: 20_000 })
+    await eventually(() => expect(seen.statuses()).toContain('validating'))
   })
 
   it('ends with its abort signal', async () => {

@@ -51,7 +51,8 @@ function toAnswer(chain: string, reply: Reply): ModelReply {
   return toolCalls(...('calls' in reply ? reply.calls : [[chain, reply.args] satisfies [string, unknown]]))
 }
 
-describe('models behind HTTP', () => {
+// Side by side: most of their time is waiting between attempts.
+describe.concurrent('models behind HTTP', () => {
   it('that are busy for a moment delay the round only', async () => {
     const busy: ModelReply = { status: 429, body: { error: { message: 'slow down' } }, headers: { 'retry-after': '0' } }
     const { session, calls } = await round((chain, call) => (chain === 'requests_filter' && call < 2 ? busy : null))
@@ -60,7 +61,7 @@ describe('models behind HTTP', () => {
     expect(calls.get('requests_filter')).toBe(3)
   })
 
-  it.concurrent.each<[string, ModelReply, string, number]>([
+  it.each<[string, ModelReply, string, number]>([
     ['answer 500', { status: 500, body: { error: { message: 'upstream broken' } } }, 'upstream broken', 4],
     ['hang', 'hang', '', 4],
     ['answer garbage', { status: 200, body: '<html>proxy</html>' }, '', 1],

@@ -1,8 +1,9 @@
 import { connect } from 'node:net'
-import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { Running } from '../../src/runtime/serve.ts'
 import { acceptRound } from '../../src/sessions/accept-round.ts'
 import { createTestCore, type TestCore } from '../helpers/core.ts'
+import { eventually } from '../helpers/eventually.ts'
 import { listen } from '../helpers/listen.ts'
 import { createUser, openSession, runRound } from '../helpers/sessions.ts'
 import { readStream } from '../helpers/sse.ts'
@@ -89,7 +90,7 @@ describe('what it tells', () => {
     }
     await run.finish('uncompleted', 'Declined')
     expect(await stream.rest()).toEqual([event('UNCOMPLETED', 'Declined')])
-    await vi.waitFor(() => expect(openStreams()).toBe(0))
+    await eventually(() => expect(openStreams()).toBe(0))
   })
 
   it.each(['completed', 'uncompleted', 'failed'] as const)('ends a late subscription to a %s session with that status', async (status) => {
@@ -135,9 +136,9 @@ describe('the ways it ends', () => {
   it('frees everything when the client goes away', async () => {
     const socket = connect(Number(new URL(server.url).port), '127.0.0.1')
     socket.write(`GET ${path()} HTTP/1.1\r\nHost: core\r\n\r\n`)
-    await vi.waitFor(() => expect(openStreams()).toBe(1))
+    await eventually(() => expect(openStreams()).toBe(1))
     socket.destroy()
-    await vi.waitFor(() => expect(openStreams()).toBe(0))
+    await eventually(() => expect(openStreams()).toBe(0))
   })
 
   it('frees everything when the client goes away before its first state is read', async () => {
@@ -156,7 +157,7 @@ describe('the ways it ends', () => {
     await stream.frame()
     await stream.leave()
     resolve()
-    await vi.waitFor(() => expect(closed).toBe(1))
+    await eventually(() => expect(closed).toBe(1))
   })
 
   it('ends its streams when the process stops, so that clients connect again', async () => {

@@ -90,6 +90,7 @@ describe('a worker that was asleep', () => {
     const uuid = await createSession(context, { query: 'hang' })
     await sleeper.said('running')
     sleeper.child.kill('SIGSTOP')
+    await lapseLease(db.sql, await roundId(uuid))
     await startWorkerProcess(db.url)
     const session = await ended(uuid)
     expect(session.current_status).toBe('completed')
