@@ -1,4 +1,3 @@
-import type { AddressInfo } from 'node:net'
 import { createAdaptorServer } from '@hono/node-server'
 
 export interface RunningServer {
@@ -19,7 +18,8 @@ export async function serve(options: {
     server.once('error', reject)
     server.listen(options.port, options.host, resolve)
   })
-  const { port } = server.address() as AddressInfo
+  const address = server.address()
+  const port = typeof address === 'object' && address ? address.port : options.port
   const host = options.host.includes(':') ? `[${options.host}]` : options.host
   return {
     url: `http://${host}:${port}`,
