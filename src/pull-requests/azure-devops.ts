@@ -12,7 +12,7 @@ const MAX_DESCRIPTION = 4_000
 const name = v.pipe(v.string(), v.minLength(1))
 const createdSchema = v.object({ pullRequestId: pullNumber, status: v.string() })
 const connectionSchema = v.object({ authenticatedUser: v.object({ id: name }) })
-const pullSchema = v.object({ status: v.string(), lastMergeSourceCommit: v.object({ commitId: name }) })
+const pullSchema = v.object({ status: v.optional(v.string()), lastMergeSourceCommit: v.object({ commitId: name }) })
 const completionSchema = v.object({ status: v.string(), mergeStatus: v.optional(v.string()) })
 
 /** Azure DevOps Services, or a server with the same addresses. */
@@ -39,7 +39,7 @@ export const azureDevopsHost: HostFactory = (access, uri) => {
       const { id } = readAnswer(connectionSchema, await ask('GET', `${api}/${org}/_apis/connectionData`)).authenticatedUser
       await ask('PUT', `${pull}/reviewers/${encodeURIComponent(id)}`, { vote: 10, id })
       const { status, lastMergeSourceCommit } = readAnswer(pullSchema, await ask('GET', pull))
-      if (isClosed(status)) throw noOpenPullRequest(number, status)
+      if (status === 'completed' || status === 'abandoned') throw noOpenPullRequest(number, status)
       await confirm()
       const { commitId } = lastMergeSourceCommit
       const json = { status: 'completed', lastMergeSourceCommit: { commitId } }
@@ -54,8 +54,6 @@ export const azureDevopsHost: HostFactory = (access, uri) => {
     },
   }
 }
-
-const isClosed = (status: string): boolean => status === 'completed' || status === 'abandoned'
 
 function isCompleted(number: number, pull: v.InferOutput<typeof completionSchema>): boolean {
   if (pull.status === 'completed') return true

@@ -148,6 +148,12 @@ describe('a merge at Azure DevOps', () => {
     expect(seconds.count).toBe(4)
   })
 
+  it('needs no more of the reading than the commit', async () => {
+    const calls = provider({ read: inTurn({ lastMergeSourceCommit: pull.lastMergeSourceCommit }) })
+    await merge()
+    expect(names(calls)).toEqual(['connection', 'vote', 'read', 'complete'])
+  })
+
   it.each(['conflicts', 'rejectedByPolicy', 'failure'])('that fails in the background: %s', async (mergeStatus) => {
     shortenTimers(1_000)
     provider({ complete: inTurn({ ...pull, mergeStatus: 'queued' }), read: inTurn(pull, { ...pull, mergeStatus }) })
