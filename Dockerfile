@@ -1,7 +1,8 @@
-# One image for core, worker and sidecars; the command decides which it is. Another engine:
-#   --build-arg ENGINE_IMAGE=hashicorp/terraform:1.11 --build-arg ENGINE_PATH=/bin/terraform
-ARG ENGINE_IMAGE=ghcr.io/opentofu/opentofu:1.10-minimal
-ARG ENGINE_PATH=/usr/local/bin/tofu
+# One image for core, worker and sidecars; the command decides which it is. Another engine, such as
+# OpenTofu, comes from the image and path given with
+#   --build-arg ENGINE_IMAGE=<image> --build-arg ENGINE_PATH=/usr/local/bin/tofu
+ARG ENGINE_IMAGE=hashicorp/terraform:1.11
+ARG ENGINE_PATH=/bin/terraform
 
 FROM ${ENGINE_IMAGE} AS engine
 

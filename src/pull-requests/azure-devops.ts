@@ -13,7 +13,7 @@ const name = v.pipe(v.string(), v.minLength(1))
 const createdSchema = v.object({ pullRequestId: pullNumber, status: v.string() })
 const connectionSchema = v.object({ authenticatedUser: v.object({ id: name }) })
 const pullSchema = v.object({ status: v.optional(v.string()), lastMergeSourceCommit: v.object({ commitId: name }) })
-const completionSchema = v.object({ status: v.string(), mergeStatus: v.optional(v.string()) })
+const completionSchema = v.object({ status: v.optional(v.string()), mergeStatus: v.optional(v.string()) })
 
 /** Azure DevOps Services, or a server with the same addresses. */
 export const azureDevopsHost: HostFactory = (access, uri) => {
@@ -56,7 +56,8 @@ export const azureDevopsHost: HostFactory = (access, uri) => {
 }
 
 function isCompleted(number: number, pull: v.InferOutput<typeof completionSchema>): boolean {
-  if (pull.status === 'completed') return true
+  // A server that tells no status has accepted the completion, and nothing more can be learnt.
+  if (pull.status === 'completed' || pull.status === undefined) return true
   if (pull.status === 'abandoned') throw noOpenPullRequest(number, pull.status)
   if (['conflicts', 'rejectedByPolicy', 'failure'].includes(pull.mergeStatus ?? '')) throw cannotBeMerged(number)
   return false

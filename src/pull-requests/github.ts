@@ -12,7 +12,8 @@ const MAX_DESCRIPTION = 65_536
 const createdSchema = v.object({ number: pullNumber, html_url: pageUrl, state: v.string() })
 /** `mergeable` is null while GitHub still tries the merge, and for ever once the pull request is closed. */
 const pullSchema = v.object({ mergeable: v.nullable(v.boolean()), state: v.optional(v.string()), merged: v.optional(v.boolean()) })
-const mergedSchema = v.object({ merged: v.literal(true) })
+/** The status says that it is merged; only a contradiction in the body counts. */
+const mergedSchema = v.object({ merged: v.optional(v.literal(true)) })
 
 /** GitHub's REST interface, or that of an Enterprise server. */
 export const githubHost: HostFactory = (access, uri) => {

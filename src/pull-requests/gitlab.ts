@@ -8,7 +8,8 @@ const MAX_TITLE = 255
 
 const createdSchema = v.object({ iid: pullNumber, web_url: pageUrl, state: v.string() })
 const stateSchema = v.object({ state: v.string() })
-const mergedSchema = v.object({ state: v.literal('merged') })
+/** The status says that it is merged; only a contradiction in the body counts. */
+const mergedSchema = v.object({ state: v.optional(v.literal('merged')) })
 
 /** Merge requests at gitlab.com or at a server of one's own. */
 export const gitlabHost: HostFactory = (access, uri) => {

@@ -190,11 +190,17 @@ describe('a merge at Azure DevOps', () => {
     ['connection', { authenticatedUser: { id: '' } }],
     ['read', { ...pull, lastMergeSourceCommit: undefined }],
     ['read', { ...pull, lastMergeSourceCommit: { commitId: 7 } }],
-    ['complete', {}],
+    ['complete', { status: 7 }],
   ])('stops at another form: %s with %o', async (step, body) => {
     const calls = provider({ [step]: inTurn(body) })
     expect(await refusalOf(merge())).toEqual(UNEXPECTED)
     expect(names(calls).at(-1)).toBe(step)
+  })
+
+  it('takes an accepted completion that tells no status for done', async () => {
+    const calls = provider({ complete: inTurn({}) })
+    await merge()
+    expect(names(calls).at(-1)).toBe('complete')
   })
 
   it('is a 502 when the connection is cut', async () => {

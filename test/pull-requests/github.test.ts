@@ -146,6 +146,11 @@ describe('a merge at GitHub', () => {
     expect(await refusalOf(merge())).toEqual(UNEXPECTED)
   })
 
+  it('believes the status when the body does not contradict it', async () => {
+    provider([open], () => HttpResponse.json({}))
+    await merge()
+  })
+
   it('is a 502 when the connection is cut, before and after the headers', async () => {
     provider([open], () => HttpResponse.error())
     expect(await refusalOf(merge())).toEqual({ status: 502, message: 'The git provider is not reachable.' })
