@@ -168,7 +168,7 @@ describe('a merge at GitLab', () => {
 
   it.each([
     ['that is open still', () => HttpResponse.json(made)],
-    ['of another form', () => HttpResponse.json(['ok'])],
+    ['of another form', () => HttpResponse.json({ state: 7 })],
     ['that breaks off', () => new HttpResponse('{"state": "mer')],
   ])('is not believed on an answer %s', async (_, answer) => {
     provider({ merge: answer })
