@@ -1,16 +1,8 @@
 import type { AgentEvent, ChainName } from '../src/agent/types.ts'
+import type { RoundUsage } from '../src/sessions/types.ts'
 
-/** What a round cost; stored with the round. Seconds are wall clock, overlaps counted once. */
-export interface RoundUsage {
-  /** Time during which at least one engine job of the round was waited for. */
-  engine_s: number
-  /** Time during which at least one model call ran and no engine job did. */
-  model_s: number
-  input_tokens: number
-  cached_tokens: number
-  output_tokens: number
-  /** Attempts of all generation loops of the round. */
-  validation_attempts: number
+/** What is stored with a round: the published totals, and each chain's share. Overlaps are counted once, for the engine. */
+export interface MeteredUsage extends RoundUsage {
   chains: Partial<Record<ChainName, ChainUsage>>
 }
 export interface ChainUsage {
@@ -27,7 +19,7 @@ export interface Meter {
   /** An engine job that was waited for, told when it ended. */
   engine(duration_ms: number): void
   attempt(): void
-  usage(): RoundUsage
+  usage(): MeteredUsage
 }
 
 type Interval = [start: number, end: number]

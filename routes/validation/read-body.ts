@@ -1,4 +1,5 @@
 import { badRequest, PlatformError } from '../../src/errors.ts'
+import { readStream } from '../../src/http/read-stream.ts'
 import { InvalidRequest } from './problem.ts'
 
 export const MAX_BODY_BYTES = 10 * 1024 * 1024
@@ -49,19 +50,5 @@ function decode(bytes: Uint8Array): string {
 
 async function readLimited(request: Request): Promise<Uint8Array> {
   if (Number(request.headers.get('content-length') ?? 0) > MAX_BODY_BYTES) throw tooLarge()
-  if (!request.body) return new Uint8Array()
-  const chunks: Uint8Array[] = []
-  let size = 0
-  for await (const chunk of request.body) {
-    size += chunk.byteLength
-    if (size > MAX_BODY_BYTES) throw tooLarge()
-    chunks.push(chunk)
-  }
-  const all = new Uint8Array(size)
-  let offset = 0
-  for (const chunk of chunks) {
-    all.set(chunk, offset)
-    offset += chunk.byteLength
-  }
-  return all
+  return await readStream(request.body, MAX_BODY_BYTES, tooLarge)
 }

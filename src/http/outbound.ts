@@ -1,3 +1,5 @@
+import { readStream } from './read-stream.ts'
+
 /**
  * The one way out: every HTTP call of core, worker and sidecars passes here, so that each has a
  * timeout and a place in the error table, and tests mock all of them at `fetch`.
@@ -86,23 +88,8 @@ async function once(fetcher: Fetch, request: OutboundRequest): Promise<OutboundR
   }
 }
 
-async function readAll(response: Response, limit: number): Promise<Uint8Array<ArrayBuffer>> {
-  if (!response.body) return new Uint8Array()
-  const chunks: Uint8Array[] = []
-  let size = 0
-  for await (const chunk of response.body) {
-    size += chunk.byteLength
-    if (size > limit) throw new OutboundError('body', `the answer is larger than ${limit} bytes`)
-    chunks.push(chunk)
-  }
-  const all = new Uint8Array(size)
-  let offset = 0
-  for (const chunk of chunks) {
-    all.set(chunk, offset)
-    offset += chunk.byteLength
-  }
-  return all
-}
+const readAll = (response: Response, limit: number) =>
+  readStream(response.body, limit, () => new OutboundError('body', `the answer is larger than ${limit} bytes`))
 
 function toOutboundResponse(response: Response, bytes: Uint8Array<ArrayBuffer>): OutboundResponse {
   const text = () => new TextDecoder().decode(bytes)

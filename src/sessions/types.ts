@@ -72,11 +72,14 @@ export interface PullRequest {
 }
 /** What a finished round took, as the worker measured it. Seconds are wall clock. */
 export interface RoundUsage {
+  /** Time during which at least one engine job of the round was waited for. */
   engine_s: number
+  /** Time during which at least one model call ran and no engine job did. */
   model_s: number
   input_tokens: number
   cached_tokens: number
   output_tokens: number
+  /** Attempts of all generation loops of the round. */
   validation_attempts: number
 }
 export interface RoundDetail {
