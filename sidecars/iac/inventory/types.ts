@@ -11,6 +11,8 @@ export interface InventoryRequest {
   signal: AbortSignal
   log: Logger
   now: () => Date
+  /** First wait before a refused call is repeated, in milliseconds, doubled each time. Default 500. */
+  backoff_ms?: number
 }
 
 /**
@@ -21,5 +23,18 @@ export type Inventory = (request: InventoryRequest) => Promise<string[]>
 
 /** A discovery that could not be completed. The message names the source and holds no credentials. */
 export class InventoryError extends Error {
-  override readonly name = 'InventoryError'
+  override readonly name: string = 'InventoryError'
+}
+
+/** An answer of a cloud that is no success. */
+export class RefusedError extends InventoryError {
+  override readonly name = 'RefusedError'
+  readonly status: number
+  /** The cloud's own name of the error, such as `AccessDenied`; empty when the answer has none. */
+  readonly code: string
+  constructor(source: string, status: number, code: string, message: string) {
+    super(`${status} from ${source}: ${message}`)
+    this.status = status
+    this.code = code
+  }
 }

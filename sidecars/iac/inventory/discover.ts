@@ -1,0 +1,65 @@
+import { OutboundError } from '../../../src/http/outbound.ts'
+import { type EngineProvider, JobFault, SHUT_DOWN } from '../types.ts'
+import { type Inventory, InventoryError, type InventoryRequest } from './types.ts'
+
+/** How a discovery ended, in the form of an engine command. */
+export interface Discovery {
+  exit_code: number
+  /** JSON array of identifiers, unique, first seen first; empty unless the exit code is 0. */
+  stdout: string
+  /** One message; empty when the exit code is 0. */
+  stderr: string
+}
+
+export type Inventories = Partial<Record<EngineProvider, Inventory>>
+
+export const INVENTORIES: Inventories = {}
+
+const UNEXPECTED = 'the discovery ended with an unexpected error'
+
+/**
+ * Lists a scope. A discovery that fails is a result with exit code 1.
+ * Errors: `JobFault` 504 when the time is up, 503 when the service stops, 500 when there is more than fits.
+ */
+export async function discover(options: {
+  provider: EngineProvider
+  request: Omit<InventoryRequest, 'signal'>
+  /** Fires when the service stops. */
+  stopping: AbortSignal
+  timeout_ms: number
+  /** Largest `stdout`, in bytes. */
+  max_bytes: number
+  inventories?: Inventories
+}): Promise<Discovery> {
+  const { provider, request, stopping, timeout_ms } = options
+  const inventory = (options.inventories ?? INVENTORIES)[provider]
+  if (!inventory) return failed(2, `no scope discovery for provider '${provider}'`)
+  const limit = AbortSignal.timeout(timeout_ms)
+  const signal = AbortSignal.any([stopping, limit])
+  try {
+    const ids = await unlessAborted(inventory({ ...request, signal }), signal)
+    const stdout = JSON.stringify([...new Set(ids)])
+    if (Buffer.byteLength(stdout) > options.max_bytes)
+      throw new JobFault(500, `The discovery found more than ${options.max_bytes} bytes of identifiers.`)
+    return { exit_code: 0, stdout, stderr: '' }
+  } catch (error) {
+    if (error instanceof JobFault) throw error
+    if (stopping.aborted) throw new JobFault(503, SHUT_DOWN)
+    if (limit.aborted) throw new JobFault(504, `The discovery did not finish within ${timeout_ms / 1000}s.`)
+    if (error instanceof InventoryError) return failed(1, error.message)
+    request.log.error('discovery failed', { provider, error })
+    return failed(1, error instanceof OutboundError ? error.message : UNEXPECTED)
+  }
+}
+
+const failed = (exit_code: number, stderr: string): Discovery => ({ exit_code, stdout: '', stderr })
+
+/** Whatever an inventory waits for, the end of the job's time ends the job. */
+function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const abort = () => reject(signal.reason)
+    signal.addEventListener('abort', abort, { once: true })
+    if (signal.aborted) abort()
+    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort))
+  })
+}

@@ -1,0 +1,32 @@
+import { InventoryError } from './types.ts'
+
+export interface Page<Item> {
+  items: readonly Item[]
+  /** What the next call needs; null, undefined and empty mean that this was the last page. */
+  next: string | null | undefined
+}
+
+/**
+ * Reads a list to its end, page by page.
+ * @param read gets null for the first page, then what the page before named
+ * Errors: `InventoryError` when there are more than `max_pages`, or when a page names one that was read before.
+ */
+export async function readPages<Item>(options: {
+  source: string
+  max_pages: number
+  read: (cursor: string | null) => Promise<Page<Item>>
+}): Promise<Item[]> {
+  const { source, max_pages, read } = options
+  const all: Item[] = []
+  const seen = new Set<string>()
+  let cursor: string | null = null
+  for (let page = 1; ; page++) {
+    const { items, next }: Page<Item> = await read(cursor)
+    for (const item of items) all.push(item)
+    if (!next) return all
+    if (page >= max_pages) throw new InventoryError(`${source} has more than ${max_pages} pages of results`)
+    if (seen.has(next)) throw new InventoryError(`${source} repeats a page of results`)
+    seen.add(next)
+    cursor = next
+  }
+}

@@ -1,0 +1,54 @@
+const MAX_MESSAGE = 1000
+/** Deeper than any cloud nests the error of an answer. */
+const MAX_DEPTH = 3
+const MESSAGE_KEYS = ['message', 'Message', 'error_description', 'detail', 'errorMessage']
+const CODE_KEYS = ['code', 'Code', '__type', 'reason', 'status', 'error']
+const WRAPPERS = ['error', 'Error', 'errors', 'details']
+
+/**
+ * What the error document of a cloud says, in JSON (`{message}`, `{error: {message}}`, `{error, error_description}`)
+ * or XML (`<Message>`): one line of at most 1000 characters, empty when nothing fits.
+ */
+export function messageOf(text: string): string {
+  const found = fromJson(text, textAt(MESSAGE_KEYS)) ?? fromXml(text, 'Message') ?? plain(text)
+  const line = found.replaceAll(/[\p{Cc}\p{Zl}\p{Zp}\s]+/gu, ' ').trim()
+  return line.length > MAX_MESSAGE ? `${line.slice(0, MAX_MESSAGE - 1)}…` : line
+}
+
+/** The name of the error, such as `AccessDenied`, without namespaces; empty when the document has none. */
+export function codeOf(text: string): string {
+  const found = fromJson(text, textAt(CODE_KEYS)) ?? fromXml(text, 'Code') ?? ''
+  const name = found.split('#').at(-1)?.split(':')[0] ?? ''
+  return /^[A-Za-z0-9_.-]{1,100}$/.test(name) ? name : ''
+}
+
+type Find = (document: object) => string | undefined
+
+const textAt =
+  (keys: readonly string[]): Find =>
+  (document) =>
+    keys.map((key) => Reflect.get(document, key)).find((value): value is string => typeof value === 'string' && value.trim() !== '')
+
+function fromJson(text: string, find: Find): string | undefined {
+  try {
+    return search(JSON.parse(text), find, 0)
+  } catch {
+    return undefined
+  }
+}
+
+function search(value: unknown, find: Find, depth: number): string | undefined {
+  if (typeof value !== 'object' || value === null || depth > MAX_DEPTH) return undefined
+  if (Array.isArray(value)) return search(value[0], find, depth + 1)
+  for (const key of WRAPPERS) {
+    const inner: unknown = Reflect.get(value, key)
+    const found = typeof inner === 'object' ? search(inner, find, depth + 1) : undefined
+    if (found !== undefined) return found
+  }
+  return find(value)
+}
+
+const fromXml = (text: string, element: string) => new RegExp(`<${element}>\\s*([^<]+?)\\s*</${element}>`).exec(text)?.[1]
+
+/** A short text that is neither a page nor a document. */
+const plain = (text: string) => (/^\s*[<{[]/.test(text) || text.length > MAX_MESSAGE ? '' : text)
