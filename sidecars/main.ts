@@ -1,12 +1,13 @@
 /** `npm run sidecar -- <name>`: each service configures itself from the environment. */
 const SIDECARS: Record<string, { summary: string; load: () => Promise<{ main: () => Promise<void> }> }> = {
   iac: { summary: 'runs the infrastructure-as-code engine as jobs (docs/sidecars.md)', load: () => import('./iac/main.ts') },
+  mapping: { summary: 'resolves a repository identifier to address, cloud and scope', load: () => import('./mapping/main.ts') },
 }
 
 const usage = [
   'Usage: npm run sidecar -- <name>',
   '',
-  ...Object.entries(SIDECARS).map(([name, { summary }]) => `  ${name}  ${summary}`),
+  ...Object.entries(SIDECARS).map(([name, { summary }]) => `  ${name.padEnd(13)}  ${summary}`),
 ].join('\n')
 
 const [name, ...rest] = process.argv.slice(2)

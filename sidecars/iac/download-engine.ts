@@ -3,7 +3,7 @@ import { access, chmod, mkdir, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type Fetch, send } from '../../src/http/outbound.ts'
 import type { Logger } from '../../src/log/logger.ts'
-import { SettingsError } from './settings.ts'
+import { SettingsError } from '../shared/settings-error.ts'
 import { unzip } from './zip.ts'
 
 export interface PinnedRelease {

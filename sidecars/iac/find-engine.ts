@@ -4,8 +4,8 @@ import { access, stat } from 'node:fs/promises'
 import { delimiter, isAbsolute, join } from 'node:path'
 import { promisify } from 'node:util'
 import type { Logger } from '../../src/log/logger.ts'
+import { SettingsError } from '../shared/settings-error.ts'
 import { withoutOwnSettings } from './engine-environment.ts'
-import { SettingsError } from './settings.ts'
 import type { Engine } from './types.ts'
 
 const run = promisify(execFile)

@@ -1,6 +1,7 @@
 import { createLogger } from '../../src/log/logger.ts'
 import { onStopSignal } from '../../src/runtime/stop-signals.ts'
-import { readSettings, SettingsError } from './settings.ts'
+import { SettingsError } from '../shared/settings-error.ts'
+import { readSettings } from './settings.ts'
 import { startIacService } from './start.ts'
 
 /**

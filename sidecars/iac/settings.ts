@@ -1,5 +1,6 @@
 import { availableParallelism, tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { SettingsError } from '../shared/settings-error.ts'
 
 export interface IacSettings {
   host: string
@@ -18,11 +19,6 @@ export interface IacSettings {
   data_dir: string
   plugin_cache_dir: string
   allow_host_programs: boolean
-}
-
-/** All wrong variables at once. */
-export class SettingsError extends Error {
-  override readonly name = 'SettingsError'
 }
 
 const MEBIBYTE = 1024 * 1024

@@ -4,16 +4,21 @@ import { problemResponse } from './problem.ts'
 
 const invalid = (detail: string) => problemResponse(422, 'Request validation failed', detail)
 
-/** The body checked against the schema, or the 422 answer that lists every violation. */
+/**
+ * The body checked against the schema, or the 422 answer that lists every violation.
+ * @param unparseable status for a body that is no JSON at all; the contracts differ
+ */
 export async function readBody<S extends z.ZodType>(
   c: Context,
   schema: S,
+  unparseable: 400 | 422 = 422,
 ): Promise<{ ok: true; value: z.output<S> } | { ok: false; response: Response }> {
   let json: unknown
   try {
     json = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(await c.req.arrayBuffer()))
   } catch {
-    return { ok: false, response: invalid('The body is not valid JSON.') }
+    const text = 'The body is not valid JSON.'
+    return { ok: false, response: unparseable === 422 ? invalid(text) : problemResponse(unparseable, text) }
   }
   const parsed = schema.safeParse(json)
   if (parsed.success) return { ok: true, value: parsed.data }

@@ -1,0 +1,54 @@
+import { readFile, stat } from 'node:fs/promises'
+import type { Logger } from '../../src/log/logger.ts'
+import { SettingsError } from '../shared/settings-error.ts'
+import { type Catalogue, parseCatalogue } from './catalogue.ts'
+
+/** The catalogue as the file has it now; a file that cannot be used leaves the last good one in place. */
+export interface CatalogueFile {
+  current(): Promise<Catalogue>
+}
+
+/**
+ * Reads the file once and again whenever it has changed, seen at the next request: no watcher, which
+ * mounted volumes do not serve reliably.
+ * Errors: `SettingsError` when the file cannot be used at the start.
+ */
+export async function openCatalogueFile(path: string, log: Logger): Promise<CatalogueFile> {
+  let seen = await markOf(path)
+  let catalogue: Catalogue
+  try {
+    catalogue = parseCatalogue(await readFile(path, 'utf8'))
+  } catch (error) {
+    throw new SettingsError(`The catalogue ${path} cannot be used: ${reason(error)}`)
+  }
+  log.info('catalogue read', { path, repositories: catalogue.size })
+  let reading: Promise<void> | null = null
+  const refresh = async () => {
+    const mark = await markOf(path)
+    if (mark === seen) return
+    seen = mark
+    try {
+      catalogue = parseCatalogue(await readFile(path, 'utf8'))
+      log.info('catalogue read again', { path, repositories: catalogue.size })
+    } catch (error) {
+      log.error('the changed catalogue cannot be used, the last good one stays', { path, reason: reason(error) })
+    }
+  }
+  return {
+    async current() {
+      reading ??= refresh().finally(() => {
+        reading = null
+      })
+      await reading
+      return catalogue
+    },
+  }
+}
+
+/** Changes with every write and every replacement of the file; `missing` when there is none. */
+async function markOf(path: string): Promise<string> {
+  const found = await stat(path, { bigint: true }).catch(() => null)
+  return found ? `${found.ino} ${found.size} ${found.mtimeNs}` : 'missing'
+}
+
+const reason = (error: unknown) => (error instanceof Error ? error.message : 'unknown error')

@@ -1,0 +1,62 @@
+import * as v from 'valibot'
+import { parse } from 'yaml'
+
+export const CLOUDS = ['azure', 'gcp', 'aws', 'oci', 'kubernetes'] as const
+export type Cloud = (typeof CLOUDS)[number]
+
+/** What is known about one repository; null means unknown and is never guessed. */
+export interface Entry {
+  repo_url: string
+  engine_provider: Cloud | null
+  scope_id: string | null
+}
+
+/** Finds an entry by its identifier, else by the address of its repository. */
+export interface Catalogue {
+  find(identifier: string): Entry | null
+  readonly size: number
+}
+
+const text = (maximum: number) => v.pipe(v.string(), v.minLength(1), v.maxLength(maximum))
+const entry = v.strictObject({
+  repo_url: v.pipe(text(2048), v.regex(/^https:\/\/[^\s/]+\/\S+$/, 'must be an https URL of a repository')),
+  engine_provider: v.nullish(v.picklist(CLOUDS), null),
+  scope_id: v.nullish(text(1024), null),
+})
+const document = v.strictObject({ repositories: v.record(text(1024), entry) })
+
+/**
+ * Reads a catalogue: a YAML mapping `repositories` from identifier to `repo_url` and, where known,
+ * `engine_provider` and `scope_id`.
+ * Errors: `Error` whose message names every wrong field.
+ */
+export function parseCatalogue(yaml: string): Catalogue {
+  const parsed = v.safeParse(document, readYaml(yaml))
+  if (!parsed.success) throw new Error(parsed.issues.map((issue) => `${v.getDotPath(issue) ?? 'document'}: ${issue.message}`).join('; '))
+  const entries = new Map(Object.entries(parsed.output.repositories))
+  const by_url = new Map<string, Entry | null>()
+  for (const known of entries.values()) {
+    const address = canonical(known.repo_url)
+    // Two roots of one repository may lie in different clouds: the address alone does not tell which.
+    by_url.set(address, by_url.has(address) ? null : known)
+  }
+  return { size: entries.size, find: (identifier) => entries.get(identifier) ?? by_url.get(canonical(identifier)) ?? null }
+}
+
+function readYaml(text: string): unknown {
+  try {
+    // A quoted scope keeps its leading zeros; an unquoted one would have lost them before it is checked.
+    return parse(text, { maxAliasCount: 0 })
+  } catch (error) {
+    throw new Error(error instanceof Error ? (error.message.split('\n')[0] ?? 'no YAML') : 'no YAML')
+  }
+}
+
+/** Addresses that a git host takes for the same repository. */
+const canonical = (address: string) =>
+  address
+    .trim()
+    .toLowerCase()
+    .replace(/^https:\/\/[^/@]*@/, 'https://')
+    .replace(/\/+$/, '')
+    .replace(/\.git$/, '')

@@ -1,0 +1,32 @@
+import { type Environment, hostOf, portOf, textOf } from '../shared/environment.ts'
+import { SettingsError } from '../shared/settings-error.ts'
+
+export interface MappingSettings {
+  host: string
+  port: number
+  /** Blank accepts every request. */
+  token: string
+  /** Path of the catalogue; empty: every identifier is passed through. */
+  catalogue: string
+  /** Answers 404 for what the catalogue does not hold, instead of passing it through. */
+  strict: boolean
+}
+
+/** Errors: `SettingsError`. */
+export function readSettings(env: Environment): MappingSettings {
+  const problems: string[] = []
+  const strict = textOf(env, 'PLATFORM_MAPPING_STRICT').toLowerCase()
+  if (!['', 'true', 'false'].includes(strict)) problems.push(`PLATFORM_MAPPING_STRICT must be true or false, got '${strict}'`)
+  const catalogue = textOf(env, 'PLATFORM_MAPPING_CATALOGUE')
+  if (strict === 'true' && catalogue === '')
+    problems.push('PLATFORM_MAPPING_STRICT needs PLATFORM_MAPPING_CATALOGUE: without a catalogue nothing would be known')
+  const settings: MappingSettings = {
+    host: hostOf(env),
+    port: portOf(env, 8081, problems),
+    token: textOf(env, 'PLATFORM_MAPPING_TOKEN'),
+    catalogue,
+    strict: strict === 'true',
+  }
+  if (problems.length > 0) throw new SettingsError(problems.join('\n'))
+  return settings
+}

@@ -1,0 +1,166 @@
+import { mkdtemp, rename, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { createMappingApp } from '../../../sidecars/mapping/app.ts'
+import { parseCatalogue } from '../../../sidecars/mapping/catalogue.ts'
+import { openCatalogueFile } from '../../../sidecars/mapping/catalogue-file.ts'
+import { readSettings } from '../../../sidecars/mapping/settings.ts'
+import { SettingsError } from '../../../sidecars/shared/settings-error.ts'
+import { createLogger, silentLogger } from '../../../src/log/logger.ts'
+import { type Contract, readContract } from '../contract.ts'
+
+const CATALOGUE = `
+repositories:
+  payments:
+    repo_url: https://git.example.com/team/payments.git
+    engine_provider: aws
+    scope_id: "012345678901"
+  mono/network:
+    repo_url: https://git.example.com/team/mono
+    engine_provider: gcp
+  mono/cluster:
+    repo_url: https://git.example.com/team/mono
+    engine_provider: kubernetes
+`
+const JSON_TYPE = { 'content-type': 'application/json' }
+
+let contract: Contract
+beforeAll(async () => {
+  contract = await readContract('mapping')
+})
+
+type Options = Partial<Parameters<typeof createMappingApp>[0]>
+const app = (options: Options = {}) => createMappingApp({ token: '', catalogue: null, strict: false, log: silentLogger, ...options })
+const known = (options: Options = {}) => app({ catalogue: async () => parseCatalogue(CATALOGUE), ...options })
+
+async function resolve(service: ReturnType<typeof app>, body: unknown, headers: Record<string, string> = JSON_TYPE) {
+  const raw = typeof body === 'string' || body instanceof Uint8Array ? (body as BodyInit) : JSON.stringify(body)
+  const response = await service.request('/v1/resolve', { method: 'POST', body: raw, headers })
+  return { status: response.status, headers: response.headers, body: await contract.expectDocumented('POST', '/v1/resolve', response) }
+}
+
+describe('mapping sidecar', () => {
+  it('has the routes of its contract', () => {
+    expect(contract.operations).toEqual(['GET /healthz', 'POST /v1/resolve'])
+    for (const example of contract.body('POST', '/v1/resolve').examples) expect(example).toHaveProperty('identifier')
+  })
+
+  it('is alive without a token', async () => {
+    const response = await app({ token: 'secret-token' }).request('/healthz')
+    expect(await contract.expectDocumented('GET', '/healthz', response)).toEqual({ status: 'ok' })
+  })
+
+  it('passes every identifier through without a catalogue', async () => {
+    const identifier = 'https://git.example.com/Team/App'
+    expect((await resolve(app(), { identifier })).body).toEqual({ repo_url: identifier, identifier, engine_provider: null, scope_id: null })
+    expect((await resolve(app(), { identifier, engine_provider: 'oci' })).body.engine_provider).toBe('oci')
+    expect((await resolve(app(), { identifier, engine_provider: null })).body.engine_provider).toBeNull()
+  })
+
+  it.each([
+    [{}, 422],
+    [{ identifier: '' }, 422],
+    [{ identifier: 'a'.repeat(1024) }, 200],
+    [{ identifier: 'a'.repeat(1025) }, 422],
+    [{ identifier: 1 }, 422],
+    [{ identifier: 'a', engine_provider: 'ibm' }, 422],
+    [{ identifier: 'a', extra: true }, 422],
+    [[], 422],
+    ['{"identifier"', 400],
+    ['', 400],
+    [new Uint8Array([0x7b, 0xff, 0x7d]), 400],
+    [`{"identifier":"${'a'.repeat(100_000)}"}`, 413],
+  ])('answers the body %j as documented', async (body, status) => {
+    expect((await resolve(app(), body)).status).toBe(status)
+  })
+
+  it('checks the token before the body', async () => {
+    const service = app({ token: 'secret-token' })
+    for (const authorization of ['', 'Bearer', 'Basic secret-token', 'Bearer wrong', 'Bearer secret-token2']) {
+      const answer = await resolve(service, 'no json', authorization ? { ...JSON_TYPE, authorization } : JSON_TYPE)
+      expect([answer.status, answer.headers.get('www-authenticate')]).toEqual([401, 'Bearer'])
+    }
+    expect((await resolve(service, { identifier: 'a' }, { ...JSON_TYPE, authorization: 'Bearer secret-token' })).status).toBe(200)
+  })
+
+  it('answers methods and paths it does not have as problems', async () => {
+    expect((await app().request('/v1/resolve')).status).toBe(405)
+    expect((await app().request('/v1/other')).headers.get('content-type')).toBe('application/problem+json')
+  })
+})
+
+describe('catalogue', () => {
+  it('answers what it knows, by identifier and by address', async () => {
+    const expected = { repo_url: 'https://git.example.com/team/payments.git', engine_provider: 'aws', scope_id: '012345678901' }
+    for (const identifier of ['payments', 'https://bot@git.example.com/Team/payments/', 'https://git.example.com/team/payments.git'])
+      expect((await resolve(known(), { identifier })).body).toEqual({ ...expected, identifier })
+  })
+
+  it('never guesses: an unknown scope is null, an ambiguous address is passed through', async () => {
+    expect((await resolve(known(), { identifier: 'mono/network' })).body).toMatchObject({ engine_provider: 'gcp', scope_id: null })
+    const address = 'https://git.example.com/team/mono'
+    expect((await resolve(known(), { identifier: address })).body).toMatchObject({
+      repo_url: address,
+      engine_provider: null,
+      scope_id: null,
+    })
+  })
+
+  it('prefers its own cloud over the one of the request', async () => {
+    expect((await resolve(known(), { identifier: 'payments', engine_provider: 'gcp' })).body.engine_provider).toBe('aws')
+  })
+
+  it('passes unknown identifiers through, or answers 404 when it is strict', async () => {
+    expect((await resolve(known(), { identifier: 'else' })).body.repo_url).toBe('else')
+    expect((await resolve(known({ strict: true }), { identifier: 'else' })).status).toBe(404)
+  })
+
+  it.each([
+    ['repositories: [', /./],
+    ['other: {}', /repositories/],
+    ['repositories: {a: {repo_url: "http://x/y"}}', /repositories\.a\.repo_url/],
+    ['repositories: {a: {repo_url: "https://x/y", engine_provider: ibm}}', /repositories\.a\.engine_provider/],
+    ['repositories: {a: {repo_url: "https://x/y", scope_id: 123}}', /repositories\.a\.scope_id/],
+    ['repositories: {a: {repo_url: "https://x/y", sope_id: "1"}}', /repositories\.a/],
+  ])('refuses %s', (yaml, text) => {
+    expect(() => parseCatalogue(yaml)).toThrow(text)
+  })
+})
+
+describe('catalogue file', () => {
+  it('is read again when it changes, and a bad one keeps the last good one and says so', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'mapping-'))
+    const path = join(folder, 'catalogue.yaml')
+    const lines: string[] = []
+    await writeFile(path, CATALOGUE)
+    const file = await openCatalogueFile(path, createLogger({ write: (line) => lines.push(line) }))
+    expect((await file.current()).find('payments')?.engine_provider).toBe('aws')
+
+    await writeFile(join(folder, 'next'), CATALOGUE.replace('aws', 'azure'))
+    await rename(join(folder, 'next'), path)
+    expect((await file.current()).find('payments')?.engine_provider).toBe('azure')
+
+    await writeFile(path, 'repositories: [broken')
+    expect((await file.current()).find('payments')?.engine_provider).toBe('azure')
+    await file.current()
+    expect(lines.filter((line) => line.includes('the last good one stays'))).toHaveLength(1)
+
+    await writeFile(path, 'repositories: {}')
+    expect((await file.current()).find('payments')).toBeNull()
+  })
+
+  it('must be usable at the start', async () => {
+    await expect(openCatalogueFile('/no/such/file', silentLogger)).rejects.toThrow(SettingsError)
+  })
+})
+
+describe('settings', () => {
+  it('have defaults', () => {
+    expect(readSettings({})).toEqual({ host: '0.0.0.0', port: 8081, token: '', catalogue: '', strict: false })
+  })
+  it('names every wrong variable at once', () => {
+    expect(() => readSettings({ PLATFORM_PORT: '80a', PLATFORM_MAPPING_STRICT: 'yes' })).toThrow(/PLATFORM_MAPPING_STRICT.*\nPLATFORM_PORT/)
+    expect(() => readSettings({ PLATFORM_MAPPING_STRICT: 'true' })).toThrow(/PLATFORM_MAPPING_CATALOGUE/)
+  })
+})
