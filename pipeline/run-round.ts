@@ -6,10 +6,10 @@ import { appendStatus } from '../src/sessions/append-status.ts'
 import { type Claim, claimRound } from '../src/sessions/claim-round.ts'
 import type { RoundEnd } from '../src/sessions/finish-round.ts'
 import { releaseRound } from '../src/sessions/release-round.ts'
-import type { ClaimedRound, Mode, SessionFacts } from '../src/sessions/types.ts'
+import type { ClaimedRound, SessionFacts } from '../src/sessions/types.ts'
 import { keepLease } from './keep-lease.ts'
 import { createMeter } from './meter.ts'
-import type { ModeHandler, Run } from './run.ts'
+import type { BareRun, Modes, Outcome, RoundMode } from './run.ts'
 import { saveEnd } from './save-end.ts'
 import type { Workspace } from './workspace/types.ts'
 
@@ -27,13 +27,7 @@ export interface RoundFrame {
  * back (`signal` fired with reason `stopping`) or taken by another worker.
  * Errors: those of the database, after which the round is offered again.
  */
-export async function runRound(
-  context: Context,
-  round_id: number,
-  modes: Record<Mode, ModeHandler>,
-  signal: AbortSignal,
-  frame: RoundFrame,
-): Promise<void> {
+export async function runRound(context: Context, round_id: number, modes: Modes, signal: AbortSignal, frame: RoundFrame): Promise<void> {
   const claim = await claimRound(context.sql, round_id)
   if (!claim) return
   const log = context.log.with({ session_id: claim.session.uuid, round: claim.number, attempt: claim.attempt })
@@ -64,7 +58,7 @@ export async function runRound(
 async function attempt(
   context: Context,
   claim: Claim,
-  modes: Record<Mode, ModeHandler>,
+  modes: Modes,
   signal: AbortSignal,
   frame: RoundFrame,
 ): Promise<RoundEnd | 'hand back'> {
@@ -75,13 +69,10 @@ async function attempt(
   const conversation = [...claim.history]
   const meter = createMeter()
   const rest = () => ({ history: conversation, usage: meter.usage() })
-  let workspace: Workspace | null = null
   try {
-    workspace = await frame.openWorkspace(claim, { log: context.log, signal })
-    const run: Run = {
+    const run: BareRun = {
       context,
       round: claim,
-      workspace,
       conversation,
       log: context.log,
       signal,
@@ -89,15 +80,24 @@ async function attempt(
       setStatus: (status, message) => appendStatus(context.sql, claim, status, message),
       observe: meter.observe,
     }
-    const outcome = await modes[claim.mode](run)
+    const { outcome, commit } = await handle(modes[claim.mode], run, frame)
     const message = outcome.status === 'completed' ? claim.session.operation.toUpperCase() : outcome.message
-    return { status: outcome.status, message, commit: await workspace.head(), ...rest() }
+    return { status: outcome.status, message, commit, ...rest() }
   } catch (error) {
     if (signal.aborted && signal.reason === STOPPING) return 'hand back'
     if (error instanceof LeaseLost || signal.aborted) throw new LeaseLost()
     return { status: 'failed', message: `runner failed: ${reasonOf(error, context.log)}`, commit: null, ...rest() }
+  }
+}
+
+/** `commit`: head of the session branch, where the mode works on it. */
+async function handle(mode: RoundMode, run: BareRun, frame: RoundFrame): Promise<{ outcome: Outcome; commit: string | null }> {
+  if (!mode.workspace) return { outcome: await mode.handle(run), commit: null }
+  const workspace = await frame.openWorkspace(run.round, { log: run.log, signal: run.signal })
+  try {
+    return { outcome: await mode.handle({ ...run, workspace }), commit: await workspace.head() }
   } finally {
-    await workspace?.dispose().catch((error: unknown) => context.log.warn('the working copy was not removed', { error }))
+    await workspace.dispose().catch((error: unknown) => run.log.warn('the working copy was not removed', { error }))
   }
 }
 

@@ -1,15 +1,14 @@
 import type { AgentEvent } from '../src/agent/types.ts'
 import type { Context } from '../src/context.ts'
 import type { Logger } from '../src/log/logger.ts'
-import type { ClaimedRound, Status, Turn } from '../src/sessions/types.ts'
+import type { ClaimedRound, Mode, Status, Turn } from '../src/sessions/types.ts'
 import type { Meter } from './meter.ts'
 import type { Workspace } from './workspace/types.ts'
 
-/** One run of one round: what every mode and step receives. */
-export interface Run {
+/** One run of one round: what every mode receives. */
+export interface BareRun {
   context: Context
   round: ClaimedRound
-  workspace: Workspace
   /** Grows as tasks finish; saved at the end of every round. */
   conversation: Turn[]
   log: Logger
@@ -23,8 +22,19 @@ export interface Run {
   meter: Meter
 }
 
+/** The run of a mode that works on the code: what most steps receive. */
+export interface Run extends BareRun {
+  workspace: Workspace
+}
+
 /** How a mode ended; anything thrown ends the round `failed`. */
 export type Outcome = { status: 'completed' } | { status: 'uncompleted'; message: string }
 
 /** A mode reads like its row in the specification. */
 export type ModeHandler = (run: Run) => Promise<Outcome>
+
+/** A mode and what its rounds need; a clone is made only for those that work in one. */
+export type RoundMode = { workspace: true; handle: ModeHandler } | { workspace: false; handle: (run: BareRun) => Promise<Outcome> }
+export type Modes = Record<Mode, RoundMode>
+
+export const inWorkspace = (handle: ModeHandler): RoundMode => ({ workspace: true, handle })

@@ -1,7 +1,6 @@
 import type { Context } from '../src/context.ts'
 import { startWorkingQueue } from '../src/queue/pg-boss.ts'
-import type { Mode } from '../src/sessions/types.ts'
-import type { ModeHandler } from './run.ts'
+import type { Modes } from './run.ts'
 import { type RoundFrame, runRound } from './run-round.ts'
 
 /** Together within the ten seconds that container runtimes grant by default. */
@@ -15,7 +14,7 @@ export interface Worker {
 /** Runs waiting rounds, `worker.concurrency` at a time, until it is stopped. */
 export async function startWorker(
   context: Context,
-  modes: Record<Mode, ModeHandler>,
+  modes: Modes,
   frame: RoundFrame,
   limits: { finish_ms: number; hand_back_ms: number } = STOP_LIMITS,
 ): Promise<Worker> {

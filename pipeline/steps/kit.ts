@@ -4,28 +4,35 @@ import type { ChainName, Tool } from '../../src/agent/types.ts'
 import type { LlmClient, ModelRole } from '../../src/llm/types.ts'
 import { createSecretRegister, type SecretRegister } from '../../src/plan/secret-register.ts'
 import type { Turn } from '../../src/sessions/types.ts'
-import type { Run } from '../run.ts'
+import type { BareRun, Run } from '../run.ts'
 import { createEngine, type Engine } from './engine.ts'
 import { createStatusWriter, type StatusWriter } from './llm-status.ts'
 import { maskedLlm } from './masked-llm.ts'
 
 /** What the steps of one run share beside the run itself. */
-export interface Kit {
-  run: Run
-  engine: Engine
+export interface BareKit {
+  run: BareRun
   secrets: SecretRegister
   /** Masks every message. Steps use this one, never `run.context.llm`. */
   llm: LlmClient
   status: StatusWriter
 }
 
+/** The same for the steps of a run that works on the code. */
+export interface Kit extends BareKit {
+  run: Run
+  engine: Engine
+}
+
 /** Values of the configuration that are shorter than this are too likely to be ordinary words. */
 const MIN_CONFIGURED_SECRET = 12
 
-export function createKit(run: Run): Kit {
+export const createKit = (run: Run): Kit => ({ ...createBareKit(run), run, engine: createEngine(run) })
+
+export function createBareKit(run: BareRun): BareKit {
   const secrets = createSecretRegister(secretsOf(run.context.config).filter(({ length }) => length >= MIN_CONFIGURED_SECRET))
   const llm = maskedLlm(run.context.llm, secrets)
-  return { run, secrets, llm, engine: createEngine(run), status: createStatusWriter(run, llm, secrets) }
+  return { run, secrets, llm, status: createStatusWriter(run, llm, secrets) }
 }
 
 export interface Chain<Result> {
@@ -39,7 +46,7 @@ export interface Chain<Result> {
 }
 
 /** One agent loop with the limits of the configuration; its value. Errors: those of `runAgent`. */
-export async function runChain<Result>({ run, llm }: Pick<Kit, 'run' | 'llm'>, chain: Chain<Result>): Promise<Result> {
+export async function runChain<Result>({ run, llm }: Pick<BareKit, 'run' | 'llm'>, chain: Chain<Result>): Promise<Result> {
   const { value } = await runAgent({
     ...chain,
     llm,

@@ -4,7 +4,7 @@ import type { Masker } from '../../src/plan/mask.ts'
 import { statusUpdateLayout } from '../../src/prompts/layouts/status-update.ts'
 import { earlierTurns, statusQuery } from '../../src/prompts/queries.ts'
 import type { Status } from '../../src/sessions/types.ts'
-import type { Run } from '../run.ts'
+import type { BareRun } from '../run.ts'
 
 /** Writes the status rows of a run, always in the order of the calls. */
 export interface StatusWriter {
@@ -25,7 +25,7 @@ const GRACE_MS = 1_000
 /** No sentence is worth more than this. */
 const MAX_MS = 30_000
 
-export function createStatusWriter(run: Run, llm: LlmClient, masker: Masker): StatusWriter {
+export function createStatusWriter(run: BareRun, llm: LlmClient, masker: Masker): StatusWriter {
   let pending: { done: Promise<void>; hurry: AbortController } | null = null
 
   const settle = async () => {
@@ -58,7 +58,7 @@ export function createStatusWriter(run: Run, llm: LlmClient, masker: Masker): St
 }
 
 /** One short sentence for the user; the raw text when there is none. */
-async function sentence(run: Run, llm: LlmClient, raw: string, signal: AbortSignal): Promise<string> {
+async function sentence(run: BareRun, llm: LlmClient, raw: string, signal: AbortSignal): Promise<string> {
   try {
     const answer = askText({
       llm,

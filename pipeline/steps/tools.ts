@@ -4,7 +4,7 @@ import { MASK } from '../../src/plan/mask.ts'
 import { webSearchTool } from '../tools/web-search.ts'
 import { fileTools, inspectionTools } from '../tools/workspace-tools.ts'
 import { createFileAccess } from '../workspace/file-access.ts'
-import type { Kit } from './kit.ts'
+import type { BareKit, Kit } from './kit.ts'
 
 /** Tools that look at the workspace of the run. */
 export const inspection = ({ run }: Kit): Tool[] => inspectionTools(createFileAccess(run.context.config, run.workspace), run.workspace)
@@ -16,7 +16,7 @@ export const editing = (kit: Kit): Tool[] => [
   webSearch(kit, 'main'),
 ]
 
-export const webSearch = ({ llm }: Kit, role: ModelRole): Tool => webSearchTool(llm, role)
+export const webSearch = ({ llm }: BareKit, role: ModelRole): Tool => webSearchTool(llm, role)
 
 /**
  * Models see sensitive values masked, so a file that is written back with the mask in it would lose the

@@ -1,11 +1,11 @@
 import type { Config } from '../../config/types.ts'
-import type { ModeHandler } from '../../pipeline/run.ts'
+import { inWorkspace, type ModeHandler, type Modes } from '../../pipeline/run.ts'
 import type { RoundFrame } from '../../pipeline/run-round.ts'
 import type { Workspace } from '../../pipeline/workspace/types.ts'
 import type { Context } from '../../src/context.ts'
 import type { Sql } from '../../src/db/types.ts'
 import type { Logger } from '../../src/log/logger.ts'
-import type { Mode, SessionFacts } from '../../src/sessions/types.ts'
+import type { SessionFacts } from '../../src/sessions/types.ts'
 import { memoryCache } from '../sessions/fixtures.ts'
 
 /** A working copy that exists in memory only; counts how often it was thrown away. */
@@ -26,11 +26,11 @@ export function fakeFrame() {
   return { frame, told, state }
 }
 
-export const allModes = (handler: ModeHandler): Record<Mode, ModeHandler> => ({
-  generate: handler,
-  drift: handler,
-  import: handler,
-  apply: handler,
+export const allModes = (handler: ModeHandler): Modes => ({
+  generate: inWorkspace(handler),
+  drift: inWorkspace(handler),
+  import: inWorkspace(handler),
+  apply: inWorkspace(handler),
 })
 
 /** As much of a context as the frame of a round uses. */
