@@ -7,6 +7,7 @@ import type { HostResolver } from '../../src/repository/types.ts'
 import { resolveHost } from '../../src/runtime/resolver.ts'
 import type { ClaimedRound } from '../../src/sessions/types.ts'
 import { branchDiff } from './branch-diff.ts'
+import { changedFiles } from './changed-files.ts'
 import { checkOutBranch } from './check-out-branch.ts'
 import { type Checkout, hiddenPaths } from './checkout.ts'
 import { clone } from './clone.ts'
@@ -74,6 +75,7 @@ function asWorkspace(checkout: Checkout, run_signal?: AbortSignal): Workspace {
     commitAndPush: (signal = run_signal) => commitAndPush(git, { clone, branch, hidden: hiddenPaths(checkout.paths), signal }),
     head: async () => pinned_head ?? (await head(checkout, run_signal)),
     pendingChanges: () => pendingChanges(checkout, run_signal),
+    changedFiles: (since) => changedFiles(checkout, since, run_signal),
     branchDiff: async () => {
       base ??= await mergeBase(checkout, run_signal)
       return branchDiff(checkout, base, run_signal)

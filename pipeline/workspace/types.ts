@@ -11,6 +11,8 @@ export interface Workspace {
   head(): Promise<string>
   /** Changed, deleted and new files since the last commit, with their content or full-context diff. */
   pendingChanges(): Promise<FileChange[]>
+  /** Files that differ between this commit and the branch head, deleted ones included. */
+  changedFiles(since: string): Promise<string[]>
   /** Branch diff against the merge base plus the full text of untracked files. */
   branchDiff(): Promise<string>
   /** Fingerprint of the working tree (section 11.3). */

@@ -193,6 +193,7 @@ function fakeWorkspace(): FakeWorkspace {
     head: async () => `commit-${workspace.commits}`,
     pendingChanges: async () => workspace.changes,
     branchDiff: async () => '',
+    changedFiles: async () => [],
     revision: async () => workspace.current_revision,
     pin: async () => {
       workspace.pinned = true

@@ -39,6 +39,23 @@ describe('commit and push', () => {
     await workspace.dispose()
   })
 
+  it('tells which files differ from an earlier commit, whatever happened between', async () => {
+    const { workspace, at } = await opened({ 'live/main.tf': 'x\n', 'live/old.tf': 'y\n', 'other/far.tf': 'z\n' }, 'live')
+    const since = await workspace.head()
+    expect(await workspace.changedFiles(since)).toEqual([])
+    await writeFile(at('main.tf'), 'changed\n')
+    await writeFile(at('new.tf'), 'new\n')
+    await writeFile(at('../other/far.tf'), 'outside of the root\n')
+    await rm(at('old.tf'))
+    await workspace.commitAndPush()
+    expect(await workspace.changedFiles(since)).toEqual(['main.tf', 'new.tf', 'old.tf'])
+    await writeFile(at('main.tf'), 'x\n')
+    await workspace.commitAndPush()
+    expect(await workspace.changedFiles(since)).toEqual(['new.tf', 'old.tf'])
+    await expect(workspace.changedFiles('0000000000000000000000000000000000000000')).rejects.toThrow()
+    await workspace.dispose()
+  })
+
   it('makes none when nothing changed, and answers the head', async () => {
     const { uri, workspace } = await opened({ 'main.tf': 'x' })
     expect(await workspace.commitAndPush()).toBe(await committed(uri, 'rev-parse', 'main'))
