@@ -1,8 +1,10 @@
 import type { Source } from '../source.ts'
 import type { AwsVariables } from '../types.ts'
 
-/** What the default credential chain of S3 may use, as the tools of the vendor name it. */
-export function readAws(source: Source): AwsVariables {
+type Variables = Pick<Source, 'variable'>
+
+/** What the default credential chain may use, as the tools of the vendor name it. */
+export function readAws(source: Variables): AwsVariables {
   const value = source.variable
   return {
     access_key: value('AWS_ACCESS_KEY_ID'),
@@ -23,12 +25,12 @@ export function readAws(source: Source): AwsVariables {
   }
 }
 
-function belowHome(source: Source, name: string): string {
+function belowHome(source: Variables, name: string): string {
   const home = source.variable('HOME') || source.variable('USERPROFILE')
   return home === '' ? '' : `${home}/.aws/${name}`
 }
 
-function metadataEndpoint(source: Source): string {
+function metadataEndpoint(source: Variables): string {
   const given = source.variable('AWS_EC2_METADATA_SERVICE_ENDPOINT').replace(/\/+$/, '')
   if (given !== '') return given
   const six = source.variable('AWS_EC2_METADATA_SERVICE_ENDPOINT_MODE').toLowerCase() === 'ipv6'

@@ -1,11 +1,12 @@
 import type { StorageConfig } from '../../config/types.ts'
+import { defaultCredentials } from '../aws/credentials/chain.ts'
+import { CredentialError, type CredentialSource, staticCredentials } from '../aws/credentials/types.ts'
+import { internal, unavailable } from '../errors.ts'
 import type { Fetch } from '../http/outbound.ts'
 import type { Logger } from '../log/logger.ts'
 import { createBlobStore } from './blob/store.ts'
 import { createStoreCall } from './call.ts'
 import { createS3Address } from './s3/address.ts'
-import { defaultCredentials } from './s3/credentials/chain.ts'
-import { type CredentialSource, staticCredentials } from './s3/credentials/types.ts'
 import { createS3Signer } from './s3/sign.ts'
 import { createS3Store } from './s3/store.ts'
 import type { ObjectStore } from './types.ts'
@@ -40,5 +41,15 @@ function credentialsOf(config: StorageConfig, deps: StorageDeps, now: () => Date
   if (deps.credentials) return deps.credentials
   if (!config.aws) throw new Error('S3 without keys needs the variables of its credential chain')
   const read_file = deps.read_file ?? (async () => null)
-  return defaultCredentials({ aws: config.aws, region: config.region, fetch: deps.fetch, log: deps.log, read_file, now })
+  const tools = { aws: config.aws, purpose: 'the object store', region: config.region, fetch: deps.fetch, log: deps.log, read_file, now }
+  return shown(defaultCredentials(tools))
 }
+
+/** Errors of the source become `PlatformError`: 503 when its place cannot be reached, else 500. */
+const shown =
+  (source: CredentialSource): CredentialSource =>
+  () =>
+    source().catch((error: unknown) => {
+      if (!(error instanceof CredentialError)) throw error
+      throw (error.transient ? unavailable : internal)(`No credentials for the object store: ${error.message}.`, error.cause)
+    })

@@ -1,9 +1,9 @@
 import { HttpResponse, http } from 'msw'
 import { setupServer } from 'msw/node'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { staticCredentials } from '../../src/aws/credentials/types.ts'
 import { silentLogger } from '../../src/log/logger.ts'
 import { createObjectStore } from '../../src/storage/create.ts'
-import { staticCredentials } from '../../src/storage/s3/credentials/types.ts'
 import { createS3Signer } from '../../src/storage/s3/sign.ts'
 import { storageConfig } from './config.ts'
 

@@ -1,6 +1,6 @@
 import type { StorageConfig } from '../../../config/types.ts'
+import { domainOf } from '../../aws/partition.ts'
 import { objectPath, withoutTrailingSlash } from '../object-path.ts'
-import { domainOf } from './partition.ts'
 
 /** Where buckets and objects are: for the platform itself and for browsers. An empty key is the bucket. */
 export interface S3Address {

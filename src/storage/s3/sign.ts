@@ -1,6 +1,6 @@
 import { AwsV4Signer } from 'aws4fetch'
+import type { CredentialSource } from '../../aws/credentials/types.ts'
 import type { StoreRequest } from '../call.ts'
-import type { CredentialSource } from './credentials/types.ts'
 
 export interface S3Signer {
   /** Headers with the signature, payload hash included. */

@@ -1,5 +1,4 @@
-import type { Logger } from '../../../log/logger.ts'
-import type { CredentialSource, S3Credentials } from './types.ts'
+import type { AwsCredentials, ChainTools, CredentialSource } from './types.ts'
 
 const RENEW_BEFORE_MS = 5 * 60_000
 /** Keys without an end are looked up again too, since files are rotated. */
@@ -10,18 +9,21 @@ const RETRY_MS = 30_000
  * Keeps credentials until shortly before they lapse. Callers that come while they are renewed share one
  * look-up; when it fails, what is still valid is used on.
  */
-export function keptCredentials(lookUp: CredentialSource, now: () => Date, log: Logger): CredentialSource {
-  let kept: S3Credentials | null = null
+export function keptCredentials(
+  lookUp: CredentialSource,
+  { now, log, purpose }: Pick<ChainTools, 'now' | 'log' | 'purpose'>,
+): CredentialSource {
+  let kept: AwsCredentials | null = null
   let renew_at = 0
-  let pending: Promise<S3Credentials> | null = null
-  const renew = async (): Promise<S3Credentials> => {
+  let pending: Promise<AwsCredentials> | null = null
+  const renew = async (): Promise<AwsCredentials> => {
     try {
       kept = await lookUp()
       renew_at = renewalOf(kept, now().getTime())
       return kept
     } catch (error) {
       if (!kept || (kept.expires && kept.expires <= now())) throw error
-      log.warn('credentials of the object store were not renewed, the present ones are still valid', { error })
+      log.warn(`credentials of ${purpose} were not renewed, the present ones are still valid`, { error })
       renew_at = now().getTime() + RETRY_MS
       return kept
     }
@@ -36,7 +38,7 @@ export function keptCredentials(lookUp: CredentialSource, now: () => Date, log: 
 }
 
 /** Late enough that a source which keeps giving short-lived ones is not asked for every signature. */
-function renewalOf({ expires }: S3Credentials, now: number): number {
+function renewalOf({ expires }: AwsCredentials, now: number): number {
   if (!expires) return now + LASTING_MS
   return Math.max(expires.getTime() - RENEW_BEFORE_MS, now + RETRY_MS)
 }

@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import type { S3Credentials } from './types.ts'
+import type { AwsCredentials } from './types.ts'
 
 const filled = v.pipe(v.string(), v.nonEmpty())
 /** The form of container and instance metadata; the token service names the token differently. */
@@ -14,14 +14,14 @@ const schema = v.object({
 })
 
 /** Null when the answer is no set of temporary credentials. */
-export function parseAnswer(answer: unknown): S3Credentials | null {
+export function parseAnswer(answer: unknown): AwsCredentials | null {
   const parsed = v.safeParse(schema, answer)
   if (!parsed.success) return null
   const { AccessKeyId, SecretAccessKey, Token, Expiration } = parsed.output
   return { access_key: AccessKeyId, secret_key: SecretAccessKey, session_token: Token, expires: new Date(Expiration) }
 }
 
-export function parseJsonAnswer(text: string): S3Credentials | null {
+export function parseJsonAnswer(text: string): AwsCredentials | null {
   try {
     return parseAnswer(JSON.parse(text))
   } catch {

@@ -1,11 +1,10 @@
 import { AwsV4Signer } from 'aws4fetch'
-import { type OutboundResponse, send } from '../../../http/outbound.ts'
-import { errorCode } from '../../call.ts'
+import { type OutboundResponse, send } from '../../http/outbound.ts'
 import { domainOf } from '../partition.ts'
 import { parseAnswer } from './answer.ts'
-import { type ChainTools, credentialFault, type S3Credentials } from './types.ts'
+import { type AwsCredentials, type ChainTools, credentialFault } from './types.ts'
 
-type Sts = Pick<ChainTools, 'fetch' | 'region' | 'now'>
+type Sts = Pick<ChainTools, 'fetch' | 'region' | 'now' | 'sts_url'>
 
 export interface Role {
   arn: string
@@ -15,12 +14,12 @@ export interface Role {
 }
 
 /** Temporary credentials of a role, for a token of an identity provider that the role trusts. */
-export function assumeWithToken(tools: Sts, role: Role, token: string): Promise<S3Credentials> {
+export function assumeWithToken(tools: Sts, role: Role, token: string): Promise<AwsCredentials> {
   return assume(tools, 'AssumeRoleWithWebIdentity', { ...roleFields(tools, role), WebIdentityToken: token })
 }
 
 /** Temporary credentials of a role, for other credentials that the role trusts. */
-export function assumeWithKeys(tools: Sts, role: Role, keys: S3Credentials): Promise<S3Credentials> {
+export function assumeWithKeys(tools: Sts, role: Role, keys: AwsCredentials): Promise<AwsCredentials> {
   return assume(tools, 'AssumeRole', roleFields(tools, role), keys)
 }
 
@@ -30,8 +29,8 @@ const roleFields = ({ now }: Sts, { arn, session_name, external_id }: Role): Rec
   ...(external_id ? { ExternalId: external_id } : {}),
 })
 
-async function assume(tools: Sts, action: string, fields: Record<string, string>, keys?: S3Credentials): Promise<S3Credentials> {
-  const url = `https://sts.${tools.region}.${domainOf(tools.region)}/`
+async function assume(tools: Sts, action: string, fields: Record<string, string>, keys?: AwsCredentials): Promise<AwsCredentials> {
+  const url = tools.sts_url ?? `https://sts.${tools.region}.${domainOf(tools.region)}/`
   const body = new URLSearchParams({ Action: action, Version: '2011-06-15', ...fields }).toString()
   const plain = { 'content-type': 'application/x-www-form-urlencoded; charset=utf-8' }
   const headers = keys ? await signed(tools, url, plain, body, keys) : plain
@@ -53,11 +52,14 @@ async function assume(tools: Sts, action: string, fields: Record<string, string>
   return parseXml(response) ?? fail(action)
 }
 
+/** `<Code>` of the error document; empty when there is none. */
+const errorCode = (response: OutboundResponse) => /<Code>([A-Za-z0-9_.-]{1,64})<\/Code>/.exec(response.text())?.[1] ?? ''
+
 const fail = (action: string): never => {
   throw credentialFault(`the token service answered ${action} without credentials`)
 }
 
-async function signed({ region, now }: Sts, url: string, headers: Record<string, string>, body: string, keys: S3Credentials) {
+async function signed({ region, now }: Sts, url: string, headers: Record<string, string>, body: string, keys: AwsCredentials) {
   const datetime = now()
     .toISOString()
     .replaceAll(/[:-]|\.\d{3}/g, '')
@@ -66,7 +68,7 @@ async function signed({ region, now }: Sts, url: string, headers: Record<string,
   return Object.fromEntries((await new AwsV4Signer(request).sign()).headers)
 }
 
-function parseXml(response: OutboundResponse): S3Credentials | null {
+function parseXml(response: OutboundResponse): AwsCredentials | null {
   const text = response.text()
   const element = (name: string) => new RegExp(`<${name}>\\s*([^<]*?)\\s*</${name}>`).exec(text)?.[1]
   return parseAnswer({

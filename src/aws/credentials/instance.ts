@@ -1,4 +1,4 @@
-import { OutboundError, send } from '../../../http/outbound.ts'
+import { OutboundError, send } from '../../http/outbound.ts'
 import { parseJsonAnswer } from './answer.ts'
 import { type ChainLink, type ChainTools, credentialFault } from './types.ts'
 

@@ -3,7 +3,7 @@ import { parseIni } from './ini.ts'
 import { fromInstance } from './instance.ts'
 import { readNamedFile } from './read-named-file.ts'
 import { assumeWithKeys, assumeWithToken, type Role } from './sts.ts'
-import { type ChainLink, type ChainTools, credentialFault, type S3Credentials } from './types.ts'
+import { type AwsCredentials, type ChainLink, type ChainTools, credentialFault } from './types.ts'
 import { fromVariables } from './variables.ts'
 
 type Profile = ReadonlyMap<string, string>
@@ -32,7 +32,7 @@ async function readProfiles(tools: ChainTools): Promise<Find> {
 }
 
 /** Null when the profile says nothing about credentials. */
-async function resolve(tools: ChainTools, find: Find, name: string, visited: readonly string[]): Promise<S3Credentials | null> {
+async function resolve(tools: ChainTools, find: Find, name: string, visited: readonly string[]): Promise<AwsCredentials | null> {
   const profile = find(name)
   if (!profile) throw credentialFault(`profile ${name}, a source_profile, is in neither of the shared files`)
   const value = (key: string) => profile.get(key) ?? ''
@@ -49,14 +49,14 @@ async function resolve(tools: ChainTools, find: Find, name: string, visited: rea
 
 type Value = (key: string) => string
 
-function keysOf(name: string, value: Value): S3Credentials | null {
+function keysOf(name: string, value: Value): AwsCredentials | null {
   const [access_key, secret_key] = [value('aws_access_key_id'), value('aws_secret_access_key')]
   if (access_key === '' && secret_key === '') return null
   if (access_key === '' || secret_key === '') throw credentialFault(`profile ${name} has one of two keys`)
   return { access_key, secret_key, session_token: value('aws_session_token') || undefined }
 }
 
-async function assumed(tools: ChainTools, find: Find, name: string, value: Value, visited: readonly string[]): Promise<S3Credentials> {
+async function assumed(tools: ChainTools, find: Find, name: string, value: Value, visited: readonly string[]): Promise<AwsCredentials> {
   const role: Role = { arn: value('role_arn'), session_name: value('role_session_name'), external_id: value('external_id') }
   if (value('mfa_serial') !== '') throw credentialFault(`profile ${name} uses mfa_serial, which is not supported here`)
   const token_file = value('web_identity_token_file')
@@ -74,7 +74,7 @@ async function assumed(tools: ChainTools, find: Find, name: string, value: Value
 
 const SOURCES: Record<string, ChainLink> = { Environment: fromVariables, EcsContainer: fromContainer, Ec2InstanceMetadata: fromInstance }
 
-async function namedSource(tools: ChainTools, name: string, value: Value): Promise<S3Credentials | null> {
+async function namedSource(tools: ChainTools, name: string, value: Value): Promise<AwsCredentials | null> {
   const link = SOURCES[value('credential_source')]
   if (!link) throw credentialFault(`profile ${name} has a role without source_profile or a known credential_source`)
   return link(tools)

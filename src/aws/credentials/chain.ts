@@ -16,7 +16,7 @@ const LINKS: readonly (readonly [string, ChainLink])[] = [
 
 /**
  * The default credential chain: the first place that is set up is used, and stays the one that is asked
- * for renewals. Errors: `PlatformError` 503 when that place cannot be reached, else 500.
+ * for renewals. Errors: `CredentialError`.
  */
 export function defaultCredentials(tools: ChainTools): CredentialSource {
   let chosen: ChainLink | null = null
@@ -25,11 +25,11 @@ export function defaultCredentials(tools: ChainTools): CredentialSource {
       if (chosen && link !== chosen) continue
       const found = await link(tools)
       if (!found) continue
-      if (!chosen) tools.log.info('credentials of the object store found', { source, expires: found.expires?.toISOString() ?? null })
+      if (!chosen) tools.log.info(`credentials of ${tools.purpose} found`, { source, expires: found.expires?.toISOString() ?? null })
       chosen = link
       return found
     }
     throw credentialFault(chosen ? 'the place they came from has none any more' : 'no place to look for them is set up')
   }
-  return keptCredentials(lookUp, tools.now, tools.log)
+  return keptCredentials(lookUp, tools)
 }
