@@ -10,6 +10,7 @@ import { generateSessionTargets } from '../steps/generate-targets.ts'
 import { createKit, type Kit } from '../steps/kit.ts'
 import { learnDeclaredSecrets } from '../steps/learn-declared-secrets.ts'
 import { pinPlan } from '../steps/pin-plan.ts'
+import { planOutsideTargets } from '../steps/plan-outside-targets.ts'
 import { planValidator } from '../steps/validators.ts'
 import { writeGenerateReport } from '../steps/write-report.ts'
 
@@ -48,8 +49,9 @@ async function generateRound(kit: Kit): Promise<Outcome> {
     validate: planValidator(kit, () => generateSessionTargets(kit)),
   })
   const plan = await checkDrift(kit, validated, conventions)
-  const report = await writeGenerateReport(kit, plan)
-  const compliance = await auditCompliance(kit, plan, conventions)
+  const beyond = planOutsideTargets(kit, plan)
+  const report = await writeGenerateReport(kit, plan, beyond)
+  const compliance = await auditCompliance(kit, { ...plan, beyond: await beyond }, conventions)
   await decideLock(kit, { report, compliance })
   await pinPlan(kit, plan)
   return { status: 'completed' }

@@ -1,4 +1,5 @@
 import { PlatformError } from '../../src/errors.ts'
+import type { BeyondTargets } from '../../src/plan/beyond-targets.ts'
 import { parsePlan } from '../../src/plan/parse-plan.ts'
 import type { Plan } from '../../src/plan/types.ts'
 import type { EngineResult } from '../../src/sidecar-clients/iac/types.ts'
@@ -23,6 +24,8 @@ export interface ValidPlan {
   reference: PlanReference
   /** Unmasked: for code only. */
   plan: Plan
+  /** What a plan of the whole root would do beside it; absent until that is known. */
+  beyond?: BeyondTargets | null
 }
 export type PlanResult = ValidPlan | { ok: false; text: string; feedback: string }
 

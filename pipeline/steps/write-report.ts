@@ -1,6 +1,7 @@
 import { cutMiddle } from '../../src/agent/cut-middle.ts'
 import { reportTool } from '../../src/agent/sentinels/report.ts'
 import { storeReport } from '../../src/artifacts/store.ts'
+import type { BeyondTargets } from '../../src/plan/beyond-targets.ts'
 import { planFacts } from '../../src/plan/facts.ts'
 import { settleGenerateReport } from '../../src/plan/settle-report.ts'
 import { reportGeneratorLayout } from '../../src/prompts/layouts/report-generator.ts'
@@ -15,19 +16,33 @@ import { webSearch } from './tools.ts'
 const MAX_PLAN_CHARS = 400_000
 
 /** The plan as a model reads it: what is computed from it, then its text, cut in the middle when it is long. */
-export const planForModel = ({ secrets }: Kit, { plan, text, reference }: ValidPlan) =>
-  `Computed from the plan: ${secrets.text(planFacts(plan, reference.targets))}\n\n${cutMiddle(text, MAX_PLAN_CHARS)}`
+export const planForModel = ({ secrets }: Kit, { plan, text, reference, beyond }: ValidPlan) =>
+  `Computed from the plan: ${secrets.text(planFacts(plan, reference.targets, beyond))}\n\n${cutMiddle(text, MAX_PLAN_CHARS)}`
 
 /**
- * Writes and stores the report on a plan. The model narrates; counts, changes and the least impact level
- * are the plan's.
- * Errors: those of `runAgent` and of the object store; `ReportGenerationError`.
+ * Writes and stores the report on a plan. The model narrates; counts, changes, the least impact level and
+ * what lies outside the targets are of plans.
+ * @param beyond under way while the model writes; also waited for when the model fails, because its
+ * engine job works in this workspace
+ * Errors: those of `runAgent` and of the object store; `ReportGenerationError`; those of `beyond`.
  */
-export async function writeGenerateReport(kit: Kit, valid: ValidPlan): Promise<GenerateReport> {
-  const { run, secrets, status } = kit
-  await status.say('report', 'Infrastructure successfully validated. Generating report')
-  const [impact] = await promptBodies(run, 'general-compliance-impact')
-  const told = await runChain(kit, {
+export async function writeGenerateReport(
+  kit: Kit,
+  valid: ValidPlan,
+  beyond: Promise<BeyondTargets | null> = Promise.resolve(null),
+): Promise<GenerateReport> {
+  const { run, secrets } = kit
+  const [told] = await Promise.allSettled([narrate(kit, valid), beyond])
+  if (told.status === 'rejected') throw told.reason
+  const document = settleGenerateReport(told.value, valid.plan, secrets, await beyond)
+  await storeReport(run.context, run.round, { type: 'generate', document }, run.signal)
+  return document
+}
+
+async function narrate(kit: Kit, valid: ValidPlan): Promise<GenerateReport> {
+  await kit.status.say('report', 'Infrastructure successfully validated. Generating report')
+  const [impact] = await promptBodies(kit.run, 'general-compliance-impact')
+  return await runChain(kit, {
     chain: 'REPORT_GENERATOR',
     role: 'main',
     system: reportGeneratorLayout({ type: 'generate', impact }),
@@ -35,7 +50,4 @@ export async function writeGenerateReport(kit: Kit, valid: ValidPlan): Promise<G
     tools: [webSearch(kit, 'main')],
     sentinel: reportTool('generate'),
   })
-  const document = settleGenerateReport(told, valid.plan, secrets)
-  await storeReport(run.context, run.round, { type: 'generate', document }, run.signal)
-  return document
 }

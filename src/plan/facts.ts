@@ -1,3 +1,4 @@
+import { type BeyondTargets, beyondText } from './beyond-targets.ts'
 import { planCounts, plannedChanges } from './changes.ts'
 import { criticalChanges } from './impact.ts'
 import { changesOutsideTargets } from './outside-targets.ts'
@@ -8,8 +9,9 @@ const MAX_LINES = 500
 /**
  * What is certain about a plan, as lines for a model that narrates or judges it: counts, every change,
  * which of them destroy data or access, and which no target named.
+ * @param beyond what a plan of the whole root would do beside it, once that is known
  */
-export function planFacts(plan: Plan, targets: readonly string[]): string {
+export function planFacts(plan: Plan, targets: readonly string[], beyond: BeyondTargets | null = null): string {
   const counts = planCounts(plan)
   const critical = new Map(criticalChanges(plan).map(({ address, holds }) => [address, holds]))
   const outside = new Set(changesOutsideTargets(plan, targets).map(({ address }) => address))
@@ -20,5 +22,7 @@ export function planFacts(plan: Plan, targets: readonly string[]): string {
   })
   const shown = lines.length > MAX_LINES ? [...lines.slice(0, MAX_LINES), `and ${lines.length - MAX_LINES} more`] : lines
   const { create, update, recreate } = counts
-  return [`${create} to create, ${update} to update, ${counts.delete} to delete, ${recreate} to recreate`, ...shown].join('\n')
+  const totals = `${create} to create, ${update} to update, ${counts.delete} to delete, ${recreate} to recreate`
+  const rest = beyond ? [`Not part of this plan, for information only: ${beyondText(beyond)}`] : []
+  return [totals, ...shown, ...rest].join('\n')
 }

@@ -15,7 +15,7 @@ export function changesOutsideTargets(plan: Plan, targets: readonly string[]): P
 }
 
 /** A target names itself, its instances and, for a module, everything inside. */
-const covers = (target: string, address: string) =>
+export const covers = (target: string, address: string) =>
   address === target || address.startsWith(`${target}[`) || (isModule(target) && address.startsWith(`${target}.`))
 
 /** The last step of a module's address is `module.<name>`, with an index or without. */

@@ -1,6 +1,7 @@
 import * as v from 'valibot'
 import { PlatformError } from '../errors.ts'
 import { type GenerateReport, generateReport } from '../reports/schemas.ts'
+import { BEYOND_TITLE, type BeyondTargets, beyondText, isBeyondTitle } from './beyond-targets.ts'
 import { planCounts, plannedChanges } from './changes.ts'
 import { type CriticalChange, criticalChanges, impactFloor, raisedTo } from './impact.ts'
 import type { Masker } from './mask.ts'
@@ -8,18 +9,31 @@ import type { Plan, PlannedChange } from './types.ts'
 
 type Entry = GenerateReport['detailed_changes'][number]
 type Banner = GenerateReport['potential_impact']['banner']
+type Point = GenerateReport['potential_impact']['bullet_points'][number]
 
 /**
- * The report that is stored: counts, the list of changes and the least impact level come from the plan,
- * the prose from the model. Entries about nothing the plan changes are left out, missing ones added.
+ * The report that is stored: counts, the list of changes, the least impact level and what lies outside
+ * the targets come from plans, the prose from the model. Entries about nothing the plan changes are left
+ * out, missing ones added.
+ * @param beyond null for a plan of the whole root: nothing can lie outside
  * Errors: `ReportGenerationError` `report 'generate' generation error.`
  */
-export function settleGenerateReport(told: GenerateReport, plan: Plan, masker: Masker): GenerateReport {
+export function settleGenerateReport(
+  told: GenerateReport,
+  plan: Plan,
+  masker: Masker,
+  beyond: BeyondTargets | null = null,
+): GenerateReport {
+  const impact = told.potential_impact
   const document = {
     ...told,
     summary: planCounts(plan),
     detailed_changes: settleChanges(told.detailed_changes, plannedChanges(plan)),
-    potential_impact: { ...told.potential_impact, banner: settleBanner(told.potential_impact.banner, plan) },
+    potential_impact: {
+      ...impact,
+      banner: settleBanner(impact.banner, plan),
+      bullet_points: settlePoints(impact.bullet_points, beyond),
+    },
   }
   const parsed = v.safeParse(generateReport, masker.json(document))
   if (!parsed.success) throw reportGenerationError('generate', new v.ValiError(parsed.issues))
@@ -59,6 +73,12 @@ function entryOf(told: readonly Entry[], address: string): Entry | undefined {
 const bare = (name: string) => name.trim().replace(/^`(.*)`$/, '$1')
 /** Indexes of modules and resources, in whatever order they come. */
 const withoutIndex = (address: string) => address.replace(/\[("(\\.|[^"\\])*"|\d+)\]/g, '')
+
+/** What lies outside the targets is never the model's to tell. */
+function settlePoints(told: readonly Point[], beyond: BeyondTargets | null): Point[] {
+  const own = told.filter(({ title }) => !isBeyondTitle(title))
+  return beyond ? [...own, { title: BEYOND_TITLE, description: beyondText(beyond) }] : own
+}
 
 const MAX_NAMED = 10
 

@@ -1,5 +1,6 @@
 import * as v from 'valibot'
 import { describe, expect, it } from 'vitest'
+import type { BeyondTargets } from '../../src/plan/beyond-targets.ts'
 import { planFacts } from '../../src/plan/facts.ts'
 import { createMasker, MASK } from '../../src/plan/mask.ts'
 import { createSecretRegister } from '../../src/plan/secret-register.ts'
@@ -7,14 +8,18 @@ import { settleGenerateReport } from '../../src/plan/settle-report.ts'
 import { generateReport } from '../../src/reports/schemas.ts'
 import { planOf } from './fixtures.ts'
 
-const told = (changes: { name: string; action: string; summary?: string; notes?: string }[] = [], level = 'low') =>
+const told = (
+  changes: { name: string; action: string; summary?: string; notes?: string }[] = [],
+  level = 'low',
+  points = [{ title: 'A', description: 'b' }],
+) =>
   v.parse(generateReport, {
     summary: { create: 99, update: 99, delete: 99, recreate: 99 },
     detailed_changes: changes,
     potential_impact: {
       banner: { level, title: 'Impact', description: 'As told.' },
       summary: 'Prose.',
-      bullet_points: [{ title: 'A', description: 'b' }],
+      bullet_points: points,
     },
     estimated_costs: { introduction_paragraph: 'Cheap.' },
   })
@@ -94,6 +99,35 @@ describe('settleGenerateReport', () => {
     expect(settleGenerateReport(told([], 'high'), planOf([]), nothing).potential_impact.banner).toMatchObject({
       level: 'high',
       description: 'As told.',
+    })
+  })
+
+  describe('what lies outside the targets', () => {
+    const invented = [
+      { title: ' OUTSIDE the targets ', description: 'Nothing at all, trust me.' },
+      { title: 'B', description: 'kept' },
+    ]
+    const pointsOf = (beyond: BeyondTargets | null, masker = nothing) =>
+      settleGenerateReport(told([], 'low', invented), planOf([]), masker, beyond).potential_impact.bullet_points
+
+    it('is told by code, in the place of what the model says', () => {
+      const changes = [{ address: 'a.pending', type: 'a', action: 'update' as const }]
+      expect(pointsOf({ made: true, changes })).toEqual([
+        { title: 'B', description: 'kept' },
+        {
+          title: 'Outside the targets',
+          description: 'A plan of the whole root would also make a change that this plan leaves out:\n- update a.pending',
+        },
+      ])
+    })
+
+    it('is not told of a plan of the whole root, not even by the model', () => {
+      expect(pointsOf(null)).toEqual([{ title: 'B', description: 'kept' }])
+    })
+
+    it('shows no secret of an address', () => {
+      const changes = [{ address: 'a.b["topsecret1"]', type: 'a', action: 'delete' as const }]
+      expect(pointsOf({ made: true, changes }, createMasker(['topsecret1']))[1]?.description).toContain(`- delete a.b["${MASK}"]`)
     })
   })
 
