@@ -1,0 +1,87 @@
+import type { Context, Hono } from 'hono'
+import { z } from 'zod'
+import type { Logger } from '../../src/log/logger.ts'
+import { createSidecarApp } from '../shared/create-app.ts'
+import { problemResponse } from '../shared/problem.ts'
+import { readBody } from '../shared/read-body.ts'
+import { CheckRequest, decide } from './check.ts'
+import type { RoleStore } from './role-store.ts'
+import { assignRole, holdsAdmin, isRole, noticeUser, ROLES, revokeRole } from './roles.ts'
+import { DamagedStore } from './store-document.ts'
+
+const MAX_BODY_BYTES = 64 * 1024
+const MAX_ID = 1024
+const MAX_EMAIL = 256
+const MAX_ROLE = 64
+
+const RoleRequest = z.strictObject({ role: z.string().min(1).max(MAX_ROLE) })
+
+/** The HTTP surface of the authorization service, as `contracts/authz.v1.yaml` describes it. */
+export function createAuthzApp(options: { token: string; permissive: boolean; store: RoleStore; log: Logger }): Hono {
+  const { permissive, store, log } = options
+  const app = createSidecarApp({ token: options.token, max_body_bytes: MAX_BODY_BYTES, log })
+  app.onError((error) => {
+    if (error instanceof DamagedStore) {
+      log.error('the role store is damaged and is left as it is', { reason: error.message })
+      return problemResponse(503, 'The role store is damaged.')
+    }
+    log.error('request failed', { error })
+    return problemResponse(500, 'Internal server error')
+  })
+
+  app.post('/v1/check', async (c) => {
+    const body = await readBody(c, CheckRequest, 400)
+    return body.ok ? c.json(decide(body.value, permissive)) : body.response
+  })
+
+  app.get('/v1/users/me', async (c) => {
+    const id = c.req.header('x-user-id')?.slice(0, MAX_ID)
+    if (!id) return c.json({ id: 'anonymous', email: null, name: null, roles: [] })
+    const email = c.req.header('x-user-email')?.slice(0, MAX_EMAIL) || null
+    await store.change((users) => noticeUser(users, id, email))
+    return c.json((await store.read()).get(id) ?? { id, email, name: null, roles: [] })
+  })
+
+  app.get('/v1/roles', (c) => c.json({ roles: ROLES }))
+
+  app.get('/v1/users', async (c) => (await refuseCaller(c, store)) ?? c.json({ users: [...(await store.read()).values()] }))
+
+  app.post('/v1/users/:user_id/roles', async (c) => {
+    const { user_id } = c.req.param()
+    const too_long = refuseLong({ user_id })
+    if (too_long) return too_long
+    const body = await readBody(c, RoleRequest, 400)
+    if (!body.ok) return body.response
+    const refused = await refuseCaller(c, store)
+    if (refused) return refused
+    const { role } = body.value
+    if (!isRole(role)) return problemResponse(404, `Unknown role: ${role}`)
+    await store.change((users) => assignRole(users, user_id, role))
+    return c.body(null, 204)
+  })
+
+  app.delete('/v1/users/:user_id/roles/:role', async (c) => {
+    const { user_id, role } = c.req.param()
+    const refused = refuseLong({ user_id, role }) ?? (await refuseCaller(c, store))
+    if (refused) return refused
+    await store.change((users) => revokeRole(users, user_id, role))
+    return c.body(null, 204)
+  })
+  return app
+}
+
+/** The caller says who it is and is believed: only the core reaches this service. */
+async function refuseCaller(c: Context, store: RoleStore): Promise<Response | null> {
+  const id = c.req.header('x-user-id')?.slice(0, MAX_ID)
+  if (!id) return problemResponse(403, 'X-User-Id header required for admin operations.')
+  return holdsAdmin(await store.read(), id) ? null : problemResponse(403, 'Caller does not hold the admin role.')
+}
+
+const LIMITS = { user_id: MAX_ID, role: MAX_ROLE }
+
+function refuseLong(path: Partial<Record<keyof typeof LIMITS, string>>): Response | null {
+  const problems = (['user_id', 'role'] as const)
+    .filter((name) => (path[name]?.length ?? 0) > LIMITS[name])
+    .map((name) => `path.${name}: must have at most ${LIMITS[name]} characters`)
+  return problems.length > 0 ? problemResponse(422, 'Request validation failed', problems.join('; ')) : null
+}

@@ -1,0 +1,40 @@
+import { open, rm, stat } from 'node:fs/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
+
+const RETRY_MS = 20
+const WAIT_MS = 5_000
+/** A holder is done within milliseconds: an older lock was left behind by a crash. */
+const STALE_MS = 10_000
+
+/**
+ * Runs `work` while no other process does with the same lock file.
+ * Errors: `The role store stays locked by another process.`; those of `work`.
+ */
+export async function withFileLock<T>(path: string, work: () => Promise<T>): Promise<T> {
+  const give_up = performance.now() + WAIT_MS
+  while (!(await taken(path))) {
+    if (performance.now() > give_up) throw new Error('The role store stays locked by another process.')
+    await removeStale(path)
+    await sleep(RETRY_MS)
+  }
+  try {
+    return await work()
+  } finally {
+    await rm(path, { force: true })
+  }
+}
+
+async function taken(path: string): Promise<boolean> {
+  try {
+    await (await open(path, 'wx', 0o600)).close()
+    return true
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false
+    throw error
+  }
+}
+
+async function removeStale(path: string): Promise<void> {
+  const found = await stat(path).catch(() => null)
+  if (found && Date.now() - found.mtimeMs > STALE_MS) await rm(path, { force: true })
+}

@@ -1,0 +1,33 @@
+import { runService } from '../shared/run-service.ts'
+import { SettingsError } from '../shared/settings-error.ts'
+import { createAuthzApp } from './app.ts'
+import { openRoleStore, type RoleStore } from './role-store.ts'
+import { assignRole } from './roles.ts'
+import { readSettings } from './settings.ts'
+
+/** Answers checks and keeps roles until it is stopped. */
+export const main = (): Promise<void> =>
+  runService({
+    name: 'authz',
+    secrets: ['PLATFORM_AUTHZ_TOKEN'],
+    readSettings,
+    open: async ({ token, permissive, role_store, root_admin_email }, log) => {
+      const store = openRoleStore(role_store)
+      await prepareStore(store, { path: role_store, root_admin_email })
+      log.info('role store', { path: role_store, permissive })
+      const app = createAuthzApp({ token, permissive, store, log })
+      return { fetch: (request) => app.fetch(request) }
+    },
+  })
+
+/** Grants the root admin. Errors: `SettingsError` for a store that cannot be read or, with a root admin, not written. */
+export async function prepareStore(store: RoleStore, options: { path: string; root_admin_email: string }): Promise<void> {
+  const email = options.root_admin_email
+  try {
+    if (email === '') await store.read()
+    else await store.change((users) => assignRole(users, email, 'admin', email))
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : 'unknown error'
+    throw new SettingsError(`The role store ${options.path} cannot be used: ${reason}. It was left as it is; mend it or move it away.`)
+  }
+}

@@ -1,0 +1,63 @@
+import { randomUUID } from 'node:crypto'
+import { mkdir, open, readFile, rename, rm } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import { withFileLock } from './file-lock.ts'
+import { parseStore, renderStore, type Users } from './store-document.ts'
+
+/** Users and their roles in one JSON file, shared with whoever else writes it. */
+export interface RoleStore {
+  /** As the file has it now; a missing file holds nobody. Errors: `DamagedStore`. */
+  read(): Promise<Users>
+  /**
+   * Reads, lets `change` alter the users and writes them when it answers true. One change at a time,
+   * also across processes. A damaged file is never written over.
+   * Errors: `DamagedStore`; those of the file system.
+   */
+  change(change: (users: Users) => boolean): Promise<void>
+}
+
+/** Nothing is touched before the first change. */
+export function openRoleStore(path: string): RoleStore {
+  let last: Promise<unknown> = Promise.resolve()
+  const read = async (): Promise<Users> => {
+    const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
+      if (error.code === 'ENOENT') return null
+      throw error
+    })
+    return text === null ? new Map() : parseStore(text)
+  }
+  const apply = async (change: (users: Users) => boolean) => {
+    if (!change(await read())) return
+    await mkdir(dirname(path), { recursive: true })
+    await withFileLock(`${path}.lock`, async () => {
+      const users = await read()
+      if (change(users)) await replace(path, renderStore(users))
+    })
+  }
+  return {
+    read,
+    change(change) {
+      const done = last.then(() => apply(change))
+      last = done.catch(() => {})
+      return done
+    },
+  }
+}
+
+/** A reader, or a crash at any moment, finds the old file or the new one. */
+async function replace(path: string, text: string): Promise<void> {
+  const temporary = `${path}.${randomUUID()}.tmp`
+  try {
+    const handle = await open(temporary, 'wx', 0o600)
+    try {
+      await handle.writeFile(text)
+      await handle.sync()
+    } finally {
+      await handle.close()
+    }
+    await rename(temporary, path)
+  } catch (error) {
+    await rm(temporary, { force: true })
+    throw error
+  }
+}

@@ -1,0 +1,34 @@
+import type { User, Users } from './store-document.ts'
+
+/** The catalogue; roles of this store have no effect on the core. */
+export const ROLES = [
+  { name: 'admin', description: 'Manages the users and roles of this service.' },
+  { name: 'user', description: 'Uses the platform.' },
+] as const
+
+export const isRole = (name: string): boolean => ROLES.some((role) => role.name === name)
+export const holdsAdmin = (users: Users, id: string): boolean => users.get(id)?.roles.includes('admin') ?? false
+
+/** Each answers whether it changed anything, as `RoleStore.change` asks. */
+export function assignRole(users: Users, id: string, role: string, email: string | null = null): boolean {
+  const found = users.get(id)
+  if (found?.roles.includes(role)) return false
+  const user: User = found ?? { id, email, name: null, roles: [] }
+  users.set(id, { ...user, roles: [...user.roles, role] })
+  return true
+}
+
+export function revokeRole(users: Users, id: string, role: string): boolean {
+  const found = users.get(id)
+  if (!found?.roles.includes(role)) return false
+  users.set(id, { ...found, roles: found.roles.filter((name) => name !== role) })
+  return true
+}
+
+/** Creates the caller's record; an e-mail is filled in where there is none yet. */
+export function noticeUser(users: Users, id: string, email: string | null): boolean {
+  const found = users.get(id)
+  if (found && (found.email !== null || email === null)) return false
+  users.set(id, found ? { ...found, email } : { id, email, name: null, roles: [] })
+  return true
+}

@@ -1,0 +1,297 @@
+import { mkdtemp, readdir, readFile, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { createAuthzApp } from '../../../sidecars/authz/app.ts'
+import { prepareStore } from '../../../sidecars/authz/main.ts'
+import { openRoleStore, type RoleStore } from '../../../sidecars/authz/role-store.ts'
+import { assignRole, noticeUser } from '../../../sidecars/authz/roles.ts'
+import { readSettings } from '../../../sidecars/authz/settings.ts'
+import { SettingsError } from '../../../sidecars/shared/settings-error.ts'
+import { createLogger } from '../../../src/log/logger.ts'
+import { type Contract, readContract } from '../contract.ts'
+
+const ROOT = 'root@example.com'
+const ASK = { cloud: 'aws', project: 'https://git.example.com/team/app' }
+
+let contract: Contract
+let path: string
+let store: RoleStore
+let log_lines: string[]
+beforeAll(async () => {
+  contract = await readContract('authz')
+})
+beforeEach(async () => {
+  path = join(await mkdtemp(join(tmpdir(), 'authz-')), 'deep', 'roles.json')
+  store = openRoleStore(path)
+  log_lines = []
+})
+
+const app = (options: { token?: string; permissive?: boolean } = {}) =>
+  createAuthzApp({ token: '', permissive: true, store, log: createLogger({ write: (line) => log_lines.push(line) }), ...options })
+
+interface Ask {
+  template?: string
+  body?: unknown
+  headers?: Record<string, string>
+  service?: ReturnType<typeof app>
+}
+async function ask(method: string, url: string, { template = url, body, headers = {}, service = app() }: Ask = {}) {
+  const raw = typeof body === 'string' || body instanceof Uint8Array ? (body as BodyInit) : JSON.stringify(body)
+  const init = body === undefined ? { method, headers } : { method, headers: { 'content-type': 'application/json', ...headers }, body: raw }
+  const response = await service.request(url, init)
+  return { status: response.status, headers: response.headers, body: await contract.expectDocumented(method, template, response) }
+}
+const check = (body: unknown, service = app()) => ask('POST', '/v1/check', { body, service })
+const users = (caller: string) => ask('GET', '/v1/users', { headers: { 'x-user-id': caller } })
+const assign = (caller: string | null, id: string, body: unknown) =>
+  ask('POST', `/v1/users/${encodeURIComponent(id)}/roles`, {
+    template: '/v1/users/{user_id}/roles',
+    body,
+    ...(caller !== null && { headers: { 'x-user-id': caller } }),
+  })
+const revoke = (caller: string | null, id: string, role: string) =>
+  ask('DELETE', `/v1/users/${encodeURIComponent(id)}/roles/${encodeURIComponent(role)}`, {
+    template: '/v1/users/{user_id}/roles/{role}',
+    ...(caller !== null && { headers: { 'x-user-id': caller } }),
+  })
+const bootstrap = () => prepareStore(store, { path, root_admin_email: ROOT })
+
+it('has the routes of its contract', () => {
+  expect(contract.operations).toEqual([
+    'DELETE /v1/users/{user_id}/roles/{role}',
+    'GET /healthz',
+    'GET /v1/roles',
+    'GET /v1/users',
+    'GET /v1/users/me',
+    'POST /v1/check',
+    'POST /v1/users/{user_id}/roles',
+  ])
+})
+
+describe('check', () => {
+  it.each([
+    [ASK, 200],
+    [{ ...ASK, user_id: null, environment: null }, 200],
+    [{ ...ASK, user_id: 'u'.repeat(1024), environment: 'e'.repeat(32) }, 200],
+    [{ ...ASK, user_id: '' }, 422],
+    [{ ...ASK, user_id: 'u'.repeat(1025) }, 422],
+    [{ ...ASK, environment: '' }, 422],
+    [{ ...ASK, environment: 'e'.repeat(33) }, 422],
+    [{ ...ASK, cloud: '' }, 422],
+    [{ ...ASK, cloud: 'c'.repeat(33) }, 422],
+    [{ ...ASK, project: '' }, 422],
+    [{ ...ASK, project: 'p'.repeat(257) }, 422],
+    [{ cloud: 'aws' }, 422],
+    [{ project: 'p' }, 422],
+    [{ ...ASK, extra: 1 }, 422],
+    [{ ...ASK, cloud: 1 }, 422],
+    ['[]', 422],
+    ['{', 400],
+    ['', 400],
+    [new Uint8Array([0x22, 0xff, 0x22]), 400],
+  ])('answers %j as documented', async (body, status) => {
+    expect((await check(body)).status).toBe(status)
+  })
+
+  it('grants everything while it is permissive, and says what it is', async () => {
+    expect((await check(ASK)).body).toMatchObject({ authorized: true, portal_url: null, reason: expect.stringContaining('reference') })
+  })
+
+  it('denies with cloud and project in the reason, within the limit', async () => {
+    const body = { cloud: 'c'.repeat(32), project: 'p'.repeat(256) }
+    const answer = await check(body, app({ permissive: false }))
+    expect(answer).toMatchObject({ status: 200, body: { authorized: false, portal_url: null } })
+    expect(answer.body.reason).toContain(`${body.cloud}/${body.project}`)
+    expect(answer.body.reason.length).toBeLessThanOrEqual(1024)
+  })
+
+  it('touches no store', async () => {
+    await check(ASK)
+    expect(await readdir(join(path, '..')).catch(() => [])).toEqual([])
+  })
+})
+
+describe('token', () => {
+  it.each(['/v1/users/me', '/v1/roles', '/v1/users'])('is asked for by %s', async (url) => {
+    const service = app({ token: 'the-token' })
+    for (const authorization of [undefined, 'Bearer', 'bearer nope', 'Basic the-token']) {
+      const answer = await ask('GET', url, { service, ...(authorization && { headers: { authorization } }) })
+      expect([answer.status, answer.headers.get('www-authenticate')]).toEqual([401, 'Bearer'])
+    }
+  })
+  it('comes before the body', async () => {
+    expect(await check('{', app({ token: 'the-token' }))).toMatchObject({
+      status: 401,
+      body: { title: 'Missing or malformed bearer credentials.' },
+    })
+  })
+  it('is not asked for by the liveness', async () => {
+    expect((await ask('GET', '/healthz', { service: app({ token: 'the-token' }) })).body).toEqual({ status: 'ok' })
+  })
+})
+
+describe('the calling user', () => {
+  const me = (headers: Record<string, string>) => ask('GET', '/v1/users/me', { headers })
+
+  it('is anonymous without an id, and nothing is stored', async () => {
+    for (const headers of [{}, { 'x-user-id': '' }, { 'x-user-email': 'a@example.com' }] as Record<string, string>[])
+      expect((await me(headers)).body).toEqual({ id: 'anonymous', email: null, name: null, roles: [] })
+    expect((await store.read()).size).toBe(0)
+  })
+
+  it('is stored on first sight; an e-mail is filled in once', async () => {
+    expect((await me({ 'x-user-id': 'u1' })).body).toEqual({ id: 'u1', email: null, name: null, roles: [] })
+    expect((await me({ 'x-user-id': 'u1', 'x-user-email': 'a@example.com' })).body.email).toBe('a@example.com')
+    expect((await me({ 'x-user-id': 'u1', 'x-user-email': 'b@example.com' })).body.email).toBe('a@example.com')
+    await bootstrap()
+    expect((await users(ROOT)).body.users.map(({ id }: { id: string }) => id).sort()).toEqual([ROOT, 'u1'].sort())
+  })
+
+  it('is clamped', async () => {
+    const { body } = await me({ 'x-user-id': 'u'.repeat(4000), 'x-user-email': 'e'.repeat(4000) })
+    expect([body.id.length, body.email.length]).toEqual([1024, 256])
+  })
+
+  it('may have any name', async () => {
+    for (const id of ['__proto__', 'constructor', '../etc', 'a b']) expect((await me({ 'x-user-id': id })).body.id).toBe(id)
+    expect([...(await openRoleStore(path).read()).keys()].sort()).toEqual(['../etc', '__proto__', 'a b', 'constructor'])
+  })
+})
+
+describe('roles', () => {
+  beforeEach(bootstrap)
+
+  it('are listed', async () => {
+    expect((await ask('GET', '/v1/roles')).body.roles.map(({ name }: { name: string }) => name)).toEqual(['admin', 'user'])
+  })
+
+  it('are assigned and revoked, again and again', async () => {
+    for (let time = 0; time < 2; time++) expect((await assign(ROOT, 'u1', { role: 'user' })).status).toBe(204)
+    expect((await users(ROOT)).body.users).toContainEqual({ id: 'u1', email: null, name: null, roles: ['user'] })
+    for (let time = 0; time < 2; time++) expect((await revoke(ROOT, 'u1', 'user')).status).toBe(204)
+    for (const [id, role] of [
+      ['nobody', 'user'],
+      ['u1', 'no-such-role'],
+    ] as const)
+      expect((await revoke(ROOT, id, role)).status).toBe(204)
+  })
+
+  it('must be in the catalogue to be assigned', async () => {
+    expect(await assign(ROOT, 'u1', { role: 'owner' })).toMatchObject({ status: 404, body: { title: 'Unknown role: owner' } })
+  })
+
+  it('make an admin of another', async () => {
+    await assign(ROOT, 'u1', { role: 'admin' })
+    expect((await users('u1')).status).toBe(200)
+    await revoke('u1', ROOT, 'admin')
+    expect((await users(ROOT)).status).toBe(403)
+  })
+
+  it.each([
+    [null, 'X-User-Id header required for admin operations.'],
+    ['', 'X-User-Id header required for admin operations.'],
+    ['someone', 'Caller does not hold the admin role.'],
+  ])('are no business of caller %j', async (caller, title) => {
+    const headers: Record<string, string> = caller === null ? {} : { 'x-user-id': caller }
+    expect(await ask('GET', '/v1/users', { headers })).toMatchObject({ status: 403, body: { title } })
+    expect(await assign(caller, 'u1', { role: 'user' })).toMatchObject({ status: 403, body: { title } })
+    expect(await revoke(caller, 'u1', 'user')).toMatchObject({ status: 403, body: { title } })
+    expect((await store.read()).has('u1')).toBe(false)
+  })
+
+  it.each([
+    ['u1', {}, 422],
+    ['u1', { role: '' }, 422],
+    ['u1', { role: 'r'.repeat(65) }, 422],
+    ['u1', { role: 'user', more: 1 }, 422],
+    ['u1', '{', 400],
+    ['u'.repeat(1025), { role: 'user' }, 422],
+    ['u/1 %', { role: 'user' }, 204],
+  ])('refuse %s %j with %d', async (id, body, status) => {
+    expect((await assign(ROOT, id, body)).status).toBe(status)
+  })
+
+  it('do not take over-long path parts', async () => {
+    expect((await revoke(ROOT, 'u'.repeat(1025), 'user')).status).toBe(422)
+    expect((await revoke(ROOT, 'u', 'r'.repeat(65))).status).toBe(422)
+  })
+})
+
+describe('role store', () => {
+  it('survives the process and is readable', async () => {
+    await bootstrap()
+    expect(await readFile(path, 'utf8')).toBe(
+      `{\n  "users": {\n    "${ROOT}": {\n      "email": "${ROOT}",\n      "id": "${ROOT}",\n      "name": null,\n      "roles": [\n        "admin"\n      ]\n    }\n  }\n}\n`,
+    )
+    expect((await openRoleStore(path).read()).get(ROOT)?.roles).toEqual(['admin'])
+  })
+
+  it('loses nothing of many writers', async () => {
+    const writers = [store, openRoleStore(path), openRoleStore(path)]
+    await Promise.all(Array.from({ length: 60 }, (_, index) => writers[index % 3]?.change((found) => noticeUser(found, `u${index}`, null))))
+    expect((await store.read()).size).toBe(60)
+    expect((await readdir(join(path, '..'))).sort()).toEqual(['roles.json'])
+  })
+
+  it('ignores the lock that a crash left behind long ago', async () => {
+    await bootstrap()
+    const { utimes } = await import('node:fs/promises')
+    await writeFile(`${path}.lock`, '')
+    await utimes(`${path}.lock`, new Date(0), new Date(0))
+    await store.change((found) => assignRole(found, 'u1', 'user'))
+    expect((await store.read()).has('u1')).toBe(true)
+  })
+
+  it.each([
+    '{"users": {"a"',
+    '[]',
+    '{"users": {"a": {"id": "a", "roles": "admin"}}}',
+    '',
+  ])('is refused when it is damaged: %s', async (text) => {
+    await bootstrap()
+    await writeFile(path, text)
+    for (const answer of [
+      await ask('GET', '/v1/users/me', { headers: { 'x-user-id': 'u1' } }),
+      await users(ROOT),
+      await assign(ROOT, 'u1', { role: 'user' }),
+      await revoke(ROOT, 'u1', 'user'),
+    ])
+      expect(answer).toMatchObject({ status: 503, body: { title: 'The role store is damaged.' } })
+    expect(await readFile(path, 'utf8')).toBe(text)
+    expect((await check(ASK)).status).toBe(200)
+    expect((await ask('GET', '/healthz')).status).toBe(200)
+    expect(log_lines.join('\n')).toContain('left as it is')
+    await expect(bootstrap()).rejects.toThrow(SettingsError)
+    await expect(prepareStore(store, { path, root_admin_email: '' })).rejects.toThrow(/cannot be used/)
+    expect(await readFile(path, 'utf8')).toBe(text)
+  })
+
+  it('must be writable for a root admin', async () => {
+    const inside_a_file = openRoleStore('/dev/null/roles.json')
+    await expect(prepareStore(inside_a_file, { path: '/dev/null/roles.json', root_admin_email: ROOT })).rejects.toThrow(SettingsError)
+  })
+})
+
+describe('settings', () => {
+  it('have defaults', () => {
+    expect(readSettings({})).toEqual({
+      host: '0.0.0.0',
+      port: 8083,
+      token: '',
+      permissive: true,
+      role_store: '/data/roles.json',
+      root_admin_email: '',
+    })
+  })
+  it.each([
+    ['true', true],
+    ['TRUE', true],
+    ['false', false],
+    ['1', false],
+    ['', false],
+    ['yes', false],
+  ])('reads PLATFORM_AUTHZ_PERMISSIVE=%s as %s', (value, expected) => {
+    expect(readSettings({ PLATFORM_AUTHZ_PERMISSIVE: value }).permissive).toBe(expected)
+  })
+})
