@@ -1,10 +1,12 @@
 import { readFile, writeFile } from 'node:fs/promises'
+import type { Fetch } from '../../src/http/outbound.ts'
 import type { Logger } from '../../src/log/logger.ts'
 import { engineArguments } from './commands.ts'
-import { engineEnvironment } from './engine-environment.ts'
+import { engineEnvironment, withoutOwnSettings } from './engine-environment.ts'
 import { runEngine } from './engine-process.ts'
 import { credentialsOf, hideCredentials } from './hide-credentials.ts'
 import { checkHostPrograms } from './host-programs/check.ts'
+import { discover } from './inventory/discover.ts'
 import { type JobStore, readTail } from './job-store.ts'
 import type { ExecuteJob } from './jobs.ts'
 import { refuseLinkedPlan } from './plan-file.ts'
@@ -24,7 +26,10 @@ interface ExecutorOptions {
   /** Environment of the service. */
   env: Record<string, string | undefined>
   store: JobStore
+  /** For the inventory of a scope. */
+  fetch: Fetch
   log: Logger
+  now: () => Date
 }
 
 /** Runs the command of a job; what the service itself has to say about it stands in the job's stderr. */
@@ -35,7 +40,7 @@ export function createExecutor(options: ExecutorOptions): ExecuteJob {
   return async (job, request, supervision) => {
     const output = store.output(job.job_id)
     const args = engineArguments(job.kind, request, settings.backend_config)
-    if (args === null) return answer(output, 2, '', `no scope discovery for provider '${request.engine_provider}'`)
+    if (args === null) return listScope(options, job, request, supervision.signal, credentials)
     const refusal = await refuse(options, job, request)
     if (refusal !== null) {
       log.warn('job refused', { job_id: job.job_id, kind: job.kind, refusal })
@@ -64,6 +69,31 @@ export function createExecutor(options: ExecutorOptions): ExecuteJob {
 }
 
 const elapsed = (started: number) => Math.round(performance.now() - started)
+
+/** No engine runs: the clouds are asked themselves. */
+async function listScope(
+  { settings, env, store, fetch, log, now }: ExecutorOptions,
+  job: JobRecord,
+  { scope_id = '', engine_provider }: JobRequest,
+  stopping: AbortSignal,
+  credentials: readonly string[],
+): Promise<number> {
+  if (engine_provider === undefined) throw new Error('an inventory needs the provider of its scope')
+  const started = performance.now()
+  const found = await discover({
+    provider: engine_provider,
+    request: { scope_id, env: withoutOwnSettings(env), fetch, log: log.with({ job_id: job.job_id }), now },
+    stopping,
+    timeout_ms: settings.job_timeout_seconds * 1000,
+    max_bytes: settings.max_output_bytes,
+  })
+  const output = store.output(job.job_id)
+  await answer(output, found.exit_code, found.stdout, found.stderr)
+  for (const path of [output.stdout, output.stderr]) await hideCredentials(path, credentials)
+  const end = { job_id: job.job_id, provider: engine_provider, exit_code: found.exit_code, duration_ms: elapsed(started) }
+  log.info('scope discovery ended', found.exit_code === 0 ? end : { ...end, stderr: await readTail(output.stderr, LOGGED_STDERR) })
+  return found.exit_code
+}
 
 async function refuse({ settings, env }: ExecutorOptions, job: JobRecord, request: JobRequest): Promise<string | null> {
   const linked = await refuseLinkedPlan(job.workspace_path, request.plan_file)

@@ -43,14 +43,15 @@ export async function startIacService(options: {
   const binary = await findEngine({ binary: settings.binary, path: env.PATH ?? '', download: settings.download ? download : null })
   const engine = await probeEngine(binary, env, log)
   const store = await openJobStore(join(settings.data_dir, 'jobs'))
+  const now = options.now ?? (() => new Date())
   const jobs = new JobService({
     store,
-    execute: createExecutor({ settings, binary, env, store, log }),
+    execute: createExecutor({ settings, binary, env, store, fetch: options.fetch, log, now }),
     stop_leftover: (leader) => stopLeftover(leader, settings.stop_grace_seconds * 1000),
     max_parallel: settings.max_parallel,
     retention_ms: RETENTION_MS,
     log,
-    now: options.now ?? (() => new Date()),
+    now,
   })
   await jobs.start()
   const app = createIacApp({ token: settings.token, engine, jobs, store, log })

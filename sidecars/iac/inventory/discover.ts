@@ -1,5 +1,6 @@
 import { OutboundError } from '../../../src/http/outbound.ts'
 import { type EngineProvider, JobFault, SHUT_DOWN } from '../types.ts'
+import { awsInventory } from './aws/index.ts'
 import { type Inventory, InventoryError, type InventoryRequest } from './types.ts'
 
 /** How a discovery ended, in the form of an engine command. */
@@ -13,7 +14,7 @@ export interface Discovery {
 
 export type Inventories = Partial<Record<EngineProvider, Inventory>>
 
-export const INVENTORIES: Inventories = {}
+export const INVENTORIES: Inventories = { aws: awsInventory }
 
 const UNEXPECTED = 'the discovery ended with an unexpected error'
 

@@ -10,14 +10,14 @@ const WRAPPERS = ['error', 'Error', 'errors', 'details']
  * or XML (`<Message>`): one line of at most 1000 characters, empty when nothing fits.
  */
 export function messageOf(text: string): string {
-  const found = fromJson(text, textAt(MESSAGE_KEYS)) ?? fromXml(text, 'Message') ?? plain(text)
+  const found = fromJson(text, textAt(MESSAGE_KEYS), true) ?? fromXml(text, 'Message') ?? plain(text)
   const line = found.replaceAll(/[\p{Cc}\p{Zl}\p{Zp}\s]+/gu, ' ').trim()
   return line.length > MAX_MESSAGE ? `${line.slice(0, MAX_MESSAGE - 1)}…` : line
 }
 
 /** The name of the error, such as `AccessDenied`, without namespaces; empty when the document has none. */
 export function codeOf(text: string): string {
-  const found = fromJson(text, textAt(CODE_KEYS)) ?? fromXml(text, 'Code') ?? ''
+  const found = fromJson(text, textAt(CODE_KEYS), false) ?? fromXml(text, 'Code') ?? ''
   const name = found.split('#').at(-1)?.split(':')[0] ?? ''
   return /^[A-Za-z0-9_.-]{1,100}$/.test(name) ? name : ''
 }
@@ -29,23 +29,26 @@ const textAt =
   (document) =>
     keys.map((key) => Reflect.get(document, key)).find((value): value is string => typeof value === 'string' && value.trim() !== '')
 
-function fromJson(text: string, find: Find): string | undefined {
+function fromJson(text: string, find: Find, innermost: boolean): string | undefined {
   try {
-    return search(JSON.parse(text), find, 0)
+    return search(JSON.parse(text), find, innermost, 0)
   } catch {
     return undefined
   }
 }
 
-function search(value: unknown, find: Find, depth: number): string | undefined {
+/** Inner errors say more, outer ones have the better name. */
+function search(value: unknown, find: Find, innermost: boolean, depth: number): string | undefined {
   if (typeof value !== 'object' || value === null || depth > MAX_DEPTH) return undefined
-  if (Array.isArray(value)) return search(value[0], find, depth + 1)
+  if (Array.isArray(value)) return search(value[0], find, innermost, depth + 1)
+  const own = find(value)
+  if (own !== undefined && !innermost) return own
   for (const key of WRAPPERS) {
     const inner: unknown = Reflect.get(value, key)
-    const found = typeof inner === 'object' ? search(inner, find, depth + 1) : undefined
+    const found = typeof inner === 'object' ? search(inner, find, innermost, depth + 1) : undefined
     if (found !== undefined) return found
   }
-  return find(value)
+  return own
 }
 
 const fromXml = (text: string, element: string) => new RegExp(`<${element}>\\s*([^<]+?)\\s*</${element}>`).exec(text)?.[1]

@@ -1,0 +1,92 @@
+import { readFile } from 'node:fs/promises'
+import { AwsV4Signer } from 'aws4fetch'
+import { readAws } from '../../../../config/sections/aws.ts'
+import { defaultCredentials } from '../../../../src/aws/credentials/chain.ts'
+import { CredentialError, type CredentialSource } from '../../../../src/aws/credentials/types.ts'
+import { ask, askJson } from '../http.ts'
+import { setting } from '../inputs.ts'
+import { InventoryError, type InventoryRequest } from '../types.ts'
+import { endpointOf } from './endpoints.ts'
+
+/** Calls that are signed with the credentials of the vendor's default chain. Errors of all: `InventoryError`. */
+export interface AwsClient {
+  /** The configured one. */
+  region: string
+  /** Number of the account that the credentials belong to. */
+  account(): Promise<string>
+  /** One operation of Resource Explorer in a region; answers its JSON document. */
+  explore(region: string, operation: string, body: object): Promise<unknown>
+}
+
+/** Becomes part of a host name. */
+export const isRegion = (text: string): boolean => /^[a-z]{2,5}(-[a-z0-9]+){2,4}$/.test(text)
+
+export function createAwsClient(request: InventoryRequest): AwsClient {
+  const region = setting(request.env, 'AWS_REGION', 'AWS_DEFAULT_REGION')
+  if (region === undefined) throw new InventoryError('AWS_REGION is not set')
+  if (!isRegion(region)) throw new InventoryError('AWS_REGION does not name a region')
+  const sts_url = `${endpointOf('sts', region, request.env)}/`
+  const sign = createSigner(request, chain(request, region, sts_url))
+  return {
+    region,
+    account: async () => {
+      const call = { service: 'sts', region, url: sts_url, body: 'Action=GetCallerIdentity&Version=2011-06-15', type: FORM }
+      const response = await ask({ source: 'AWS STS', url: sts_url, method: 'POST', headers: () => sign(call), body: call.body, request })
+      const account = /<Account>\s*(\d{12})\s*<\/Account>/.exec(response.text())?.[1]
+      if (account === undefined) throw new InventoryError(`${response.status} from AWS STS: the answer names no account`)
+      return account
+    },
+    explore: (there, operation, document) => {
+      const url = `${endpointOf('explorer', there, request.env)}/${operation}`
+      const call = { service: 'resource-explorer-2', region: there, url, body: JSON.stringify(document), type: 'application/json' }
+      return askJson({ source: 'AWS Resource Explorer', url, method: 'POST', headers: () => sign(call), body: call.body, request })
+    },
+  }
+}
+
+const FORM = 'application/x-www-form-urlencoded; charset=utf-8'
+
+const chain = ({ env, fetch, now, log }: InventoryRequest, region: string, sts_url: string): CredentialSource =>
+  defaultCredentials({
+    aws: readAws({ variable: (name) => env[name]?.trim() ?? '' }),
+    purpose: 'the inventory',
+    region,
+    sts_url,
+    fetch,
+    read_file: readFileIfAny,
+    now,
+    log,
+  })
+
+async function readFileIfAny(path: string): Promise<string | null> {
+  try {
+    return await readFile(path, 'utf8')
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ENOTDIR')) return null
+    throw error
+  }
+}
+
+interface Call {
+  service: string
+  region: string
+  url: string
+  body: string
+  type: string
+}
+
+/** Headers of a POST with its signature, made anew for each attempt: it is valid for minutes only. */
+function createSigner({ now }: InventoryRequest, credentials: CredentialSource): (call: Call) => Promise<Record<string, string>> {
+  return async ({ type, ...call }) => {
+    const { access_key, secret_key, session_token } = await credentials().catch((error: unknown) => {
+      if (!(error instanceof CredentialError)) throw error
+      throw new InventoryError(`no AWS credentials for scope discovery: ${error.message}`, { cause: error })
+    })
+    const keys = { accessKeyId: access_key, secretAccessKey: secret_key, sessionToken: session_token }
+    const datetime = now()
+      .toISOString()
+      .replaceAll(/[:-]|\.\d{3}/g, '')
+    const signed = await new AwsV4Signer({ ...call, ...keys, method: 'POST', headers: { 'content-type': type }, datetime }).sign()
+    return Object.fromEntries(signed.headers)
+  }
+}

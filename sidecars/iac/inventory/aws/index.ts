@@ -1,0 +1,101 @@
+import * as v from 'valibot'
+import { shaped } from '../inputs.ts'
+import { readPages } from '../pages.ts'
+import { type Inventory, InventoryError, RefusedError } from '../types.ts'
+import { type AwsClient, createAwsClient, isRegion } from './client.ts'
+import { leavesOut } from './leave-out.ts'
+
+const SOURCE = 'AWS Resource Explorer'
+const PAGE_SIZE = 500
+const MAX_PAGES = 200
+
+/**
+ * ARNs of what AWS Resource Explorer knows of an account, in the region of its aggregator index: only that one holds
+ * the resources of all regions. The scope is the number of the account.
+ */
+export const awsInventory: Inventory = async (request) => {
+  const { scope_id } = request
+  const client = createAwsClient(request)
+  const account = await client.account()
+  if (account !== scope_id) throw new InventoryError(`AWS credentials belong to account ${account}, not ${scope_id}`)
+  const region = await aggregatorRegion(client, account)
+  const view = await defaultView(client, region, account)
+  const resources = await readPages({
+    source: SOURCE,
+    max_pages: MAX_PAGES,
+    read: async (cursor) => {
+      const body = { MaxResults: PAGE_SIZE, ViewArn: view, ...(cursor === null ? {} : { NextToken: cursor }) }
+      const { Resources, NextToken } = shaped(SOURCE, resourcesAnswer, await client.explore(region, 'ListResources', body))
+      return { items: Resources.filter((resource) => !leavesOut(resource, account)), next: NextToken }
+    },
+  })
+  return resources.map(({ arn }) => arn)
+}
+
+const token = v.nullish(v.string())
+const indexesAnswer = v.object({
+  Indexes: v.nullish(v.array(v.object({ Region: v.nullish(v.string()), Type: v.nullish(v.string()) })), []),
+  NextToken: token,
+})
+const viewAnswer = v.object({ ViewArn: v.nullish(v.string()) })
+
+/** `tags` is a property among others; its data is a list of pairs, but of no declared form. */
+const tagKeys = v.pipe(
+  v.nullish(v.array(v.object({ Name: v.nullish(v.string()), Data: v.unknown() })), []),
+  v.transform((properties) => properties.flatMap(({ Name, Data }) => (Name === 'tags' && Array.isArray(Data) ? Data.flatMap(keyOf) : []))),
+)
+const keyOf = (tag: unknown): string[] => {
+  const parsed = v.safeParse(v.object({ Key: v.string() }), tag)
+  return parsed.success ? [parsed.output.Key] : []
+}
+
+const resourcesAnswer = v.object({
+  Resources: v.nullish(
+    v.array(
+      v.pipe(
+        v.object({
+          Arn: v.pipe(v.string(), v.startsWith('arn:'), v.maxLength(2048)),
+          OwningAccountId: v.string(),
+          ResourceType: v.nullish(v.string(), ''),
+          Properties: tagKeys,
+        }),
+        v.transform(({ Arn, OwningAccountId, ResourceType, Properties }) => ({
+          arn: Arn,
+          owner: OwningAccountId,
+          type: ResourceType,
+          tag_keys: Properties,
+        })),
+      ),
+    ),
+    [],
+  ),
+  NextToken: token,
+})
+
+async function aggregatorRegion(client: AwsClient, account: string): Promise<string> {
+  const indexes = await readPages({
+    source: SOURCE,
+    max_pages: MAX_PAGES,
+    read: async (cursor) => {
+      const body = { Type: 'AGGREGATOR', ...(cursor === null ? {} : { NextToken: cursor }) }
+      const { Indexes, NextToken } = shaped(SOURCE, indexesAnswer, await client.explore(client.region, 'ListIndexes', body))
+      return { items: Indexes.filter(({ Type }) => Type === 'AGGREGATOR'), next: NextToken }
+    },
+  })
+  const region = indexes[0]?.Region
+  if (!region) throw notEnabled(account, 'it has no aggregator index')
+  if (!isRegion(region)) throw new InventoryError(`${SOURCE} names an aggregator index in an unknown region`)
+  return region
+}
+
+async function defaultView(client: AwsClient, region: string, account: string): Promise<string> {
+  const answer = await client.explore(region, 'GetDefaultView', {}).catch((error: unknown) => {
+    if (error instanceof RefusedError && error.status === 404) return {}
+    throw error
+  })
+  const { ViewArn } = shaped(SOURCE, viewAnswer, answer)
+  if (!ViewArn) throw notEnabled(account, `the region ${region} of its aggregator index has no default view`)
+  return ViewArn
+}
+
+const notEnabled = (account: string, reason: string) => new InventoryError(`${SOURCE} is not enabled for account ${account}: ${reason}`)

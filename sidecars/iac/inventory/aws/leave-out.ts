@@ -1,0 +1,31 @@
+/** A resource as Resource Explorer reports it. */
+export interface ExploredResource {
+  arn: string
+  type: string
+  owner: string
+  tag_keys: readonly string[]
+}
+
+const TYPES = ['ec2:network-interface']
+const ARN_PARTS = [':role/aws-service-role/', ':role/aws-reserved/sso.amazonaws.com/']
+/** Tags of what AWS services and the controllers of clusters made for themselves. */
+const TAG_PREFIXES = [
+  'aws:',
+  'eks:',
+  'kubernetes.io/',
+  'k8s.io/',
+  'alpha.eksctl.io/',
+  'elbv2.k8s.aws/',
+  'ingress.k8s.aws/',
+  'service.k8s.aws/',
+]
+
+/** Whether nobody manages this by code in the given account. Tags are unknown where the view leaves them out. */
+export function leavesOut(resource: ExploredResource, account: string): boolean {
+  return (
+    resource.owner !== account ||
+    TYPES.includes(resource.type) ||
+    ARN_PARTS.some((part) => resource.arn.includes(part)) ||
+    resource.tag_keys.some((key) => TAG_PREFIXES.some((prefix) => key.startsWith(prefix)))
+  )
+}
