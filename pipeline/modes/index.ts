@@ -1,12 +1,13 @@
 import { PlatformError } from '../../src/errors.ts'
 import type { Mode } from '../../src/sessions/types.ts'
 import { inWorkspace, type Modes } from '../run.ts'
+import { drift } from './drift.ts'
 import { generate } from './generate.ts'
 
 /** What each mode of a round runs. */
 export const modes: Modes = {
   generate: inWorkspace(generate),
-  drift: inWorkspace(notAvailable('drift')),
+  drift: inWorkspace(drift),
   import: inWorkspace(notAvailable('import')),
   apply: { workspace: false, handle: notAvailable('apply') },
 }

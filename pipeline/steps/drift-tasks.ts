@@ -32,8 +32,20 @@ export async function dropSessionChanges(kit: Kit, operations: readonly string[]
   return shrunk(kit, operations, answer)
 }
 
-/** Leaves out what an exception rule covers; `note` says what and why, null when nothing was left out. */
-export async function dropExceptions(kit: Kit, operations: readonly string[]): Promise<{ operations: string[]; note: string | null }> {
+/** What the exception filter made of a list of operations. */
+export interface Exceptions {
+  /** What is left to do. */
+  operations: string[]
+  /** The answer as it was given, for comparison with what was sent. */
+  answered: string[]
+  /** What was left out and why, in the words of the filter; null when nothing was. */
+  note: string | null
+}
+
+const UNEXPLAINED = 'Covered by the drift exception rules; the filter gave no explanation.'
+
+/** Leaves out what an exception rule covers. */
+export async function dropExceptions(kit: Kit, operations: readonly string[]): Promise<Exceptions> {
   const { run } = kit
   const [drift_exceptions] = await promptBodies(run, `${run.round.session.provider}-guidelines-drift_exceptions`)
   const answer = await runChain(kit, {
@@ -45,7 +57,8 @@ export async function dropExceptions(kit: Kit, operations: readonly string[]): P
   })
   const left = shrunk(kit, operations, answer)
   const unchanged = left.length === operations.length && left.every((operation) => operations.includes(operation))
-  return { operations: left, note: unchanged ? null : kit.secrets.text(answer.explanation) || null }
+  const note = unchanged ? null : kit.secrets.text(answer.explanation).trim() || UNEXPLAINED
+  return { operations: left, answered: answer.operations, note }
 }
 
 /** A filter may drop and trim, never add: an answer of more entries than were sent is cut. */

@@ -1,9 +1,12 @@
+import { cutMiddle } from '../../src/agent/cut-middle.ts'
 import { storeDrift } from '../../src/artifacts/store.ts'
 import type { DriftOperation } from '../../src/plan/drift.ts'
+import { namesAnything } from '../../src/plan/known-targets.ts'
 import { neverCreated } from '../../src/plan/never-created.ts'
 import { operationsQuery } from '../../src/prompts/queries.ts'
 import type { Conventions } from './compose-prompts.ts'
 import { dropExceptions, dropSessionChanges, splitDrift } from './drift-tasks.ts'
+import { coveredByRules, createExceptionLedger, type ExceptionLedger } from './excepted-drift.ts'
 import { generateAndValidate } from './generate-and-validate.ts'
 import type { Kit } from './kit.ts'
 import type { ValidPlan } from './plan.ts'
@@ -14,7 +17,7 @@ export interface DriftTask {
   /** A plan to begin with; none: the targets are planned. */
   valid: ValidPlan | null
   targets: string[]
-  /** Leave out what the session's own commits explain. */
+  /** Leave out what the session's own commits explain; else every difference is drift, and a target has to name something. */
   filter_session_changes: boolean
   conventions: Conventions
   max_iterations: number
@@ -22,8 +25,12 @@ export interface DriftTask {
 
 export interface DriftResult {
   in_sync: boolean
-  /** Drift that is left, as last read. */
+  /** Drift that is left, as last read, without what exception rules cover. */
   remaining: DriftOperation[]
+  /** Drift that is left and expected, as last read. */
+  excepted: DriftOperation[]
+  /** Every address that differed at some time, as it was first read. */
+  found: DriftOperation[]
   /** What the engine said when drift could not be read; null otherwise. */
   feedback: string | null
   /** The last plan; null when there was none. */
@@ -38,41 +45,101 @@ const OWN_CHANGES = "Drift check completed; the remaining differences are this s
 const EXCEPTIONS = 'Drift check completed; the remaining differences are covered by the drift exception rules.'
 const IN_SYNC = 'No drift found; the targeted infrastructure is synchronized.'
 
+/** Longest list of drift that a status message is made from. */
+const MAX_MESSAGE_CHARS = 10_000
+
 /**
  * Reads drift and makes the code match the infrastructure, until they agree or the iterations are used
  * up. Errors: those of the generation loop and of the readings; a plan that fails is a result.
  */
 export async function remediateDrift(kit: Kit, task: DriftTask): Promise<DriftResult> {
   const { run, status } = kit
-  const state: DriftResult = { in_sync: false, remaining: [], feedback: null, valid: task.valid, exclusions: [] }
+  const ledger = createExceptionLedger()
+  const state: DriftResult = {
+    in_sync: false,
+    remaining: [],
+    excepted: [],
+    found: [],
+    feedback: null,
+    valid: task.valid,
+    exclusions: ledger.notes,
+  }
   if (task.max_iterations <= 0) return state
   let read_from: ValidPlan | null = null
   for (let iteration = 1; iteration <= task.max_iterations; iteration++) {
     await status.show('validating', ASSESSING)
-    const reading = await readDrift(kit, state.valid, task.targets)
-    if (!reading.ok) return { ...state, feedback: reading.feedback }
-    read_from = state.valid = reading.valid
-    state.remaining = reading.operations
-    state.in_sync = reading.operations.length === 0
-    if (state.in_sync) break
-    const { targets } = reading.valid.reference
-    await storeDrift(run.context, run.round, { operations: reading.operations, targets }, run.signal)
-    const genuine = await genuineDrift(kit, task, state, reading.valid)
-    if (genuine.ended) {
-      await status.show('validating', genuine.ended)
-      return { ...state, in_sync: true, remaining: [] }
-    }
+    const feedback = await read(kit, task, state)
+    if (feedback !== null) return { ...state, ...(await sorted(kit, task, state, ledger)), feedback }
+    const { valid } = state
+    if (state.in_sync || !valid) break
+    read_from = valid
+    const { targets } = valid.reference
+    await storeDrift(run.context, run.round, { operations: state.remaining, targets }, run.signal)
+    const genuine = await genuineDrift(kit, task, state, { valid, ledger })
+    if (genuine.ended) return await ended(kit, task, state, { text: genuine.ended, ledger })
     for (const group of groupsOf(genuine.operations, run.context.config.orchestration.drift_group_operations))
       state.valid = await remediate(kit, task, group, targets)
   }
-  if (state.valid !== read_from) {
-    const reading = await readDrift(kit, state.valid, task.targets)
-    if (!reading.ok) return { ...state, feedback: reading.feedback }
-    Object.assign(state, { valid: reading.valid, remaining: reading.operations, in_sync: reading.operations.length === 0 })
+  if (state.valid !== read_from && !state.in_sync) {
+    const feedback = await read(kit, task, state)
+    if (feedback !== null) return { ...state, ...(await sorted(kit, task, state, ledger)), feedback }
   }
-  if (state.in_sync) await status.show('validating', IN_SYNC)
-  else await status.say('validating', `Drift resolution completed but issues remain: ${JSON.stringify(state.remaining)}`)
-  return state
+  return await ended(kit, task, state, { text: IN_SYNC, ledger })
+}
+
+/** Reads drift into the state; answers what the engine said when it cannot be read. */
+async function read(kit: Kit, task: DriftTask, state: DriftResult): Promise<string | null> {
+  const reading = await readDrift(kit, state.valid, task.targets)
+  if (!reading.ok) return reading.feedback
+  const { valid, operations } = reading
+  const { targets } = valid.reference
+  if (!state.valid && !task.filter_session_changes && !namesAnything(valid.plan, targets))
+    return `Nothing in the code or in the state has one of these addresses: ${targets.join(', ')}`
+  const known = new Set(state.found.map(({ address }) => address))
+  Object.assign(state, {
+    valid,
+    remaining: operations,
+    in_sync: operations.length === 0,
+    found: [...state.found, ...operations.filter(({ address }) => !known.has(address))],
+  })
+  return null
+}
+
+/** Says how the phase ends: with `text` unless drift is left that nothing explains. */
+async function ended(
+  kit: Kit,
+  task: DriftTask,
+  state: DriftResult,
+  { text, ledger }: { text: string; ledger: ExceptionLedger },
+): Promise<DriftResult> {
+  const { status } = kit
+  const { remaining, excepted } = await sorted(kit, task, state, ledger)
+  const explained = text !== IN_SYNC && task.filter_session_changes
+  if (explained || remaining.length === 0) {
+    await status.show('validating', explained || excepted.length === 0 ? text : EXCEPTIONS)
+    return { ...state, in_sync: true, remaining: [], excepted }
+  }
+  const left = cutMiddle(JSON.stringify(remaining), MAX_MESSAGE_CHARS)
+  await status.say('validating', `Drift resolution completed but issues remain: ${left}`)
+  return { ...state, in_sync: false, remaining, excepted }
+}
+
+/** Parts what is left into drift and expected drift. Where the passes left doubt, a drift session asks once more. */
+async function sorted(
+  kit: Kit,
+  task: DriftTask,
+  { remaining }: DriftResult,
+  ledger: ExceptionLedger,
+): Promise<Pick<DriftResult, 'remaining' | 'excepted'>> {
+  const { covered, undecided } = ledger.sort(remaining)
+  const asks = !task.filter_session_changes && ledger.notes.length > 0
+  const asked = asks ? await coveredByRules(kit, undecided) : { covered: [], note: null }
+  if (asked.note !== null && !ledger.notes.includes(asked.note)) ledger.notes.push(asked.note)
+  const excepted = new Set([...covered, ...asked.covered])
+  return {
+    remaining: remaining.filter((operation) => !excepted.has(operation)),
+    excepted: remaining.filter((operation) => excepted.has(operation)),
+  }
 }
 
 /** What is left to do, or the text that ends the phase because nothing is. */
@@ -80,7 +147,7 @@ async function genuineDrift(
   kit: Kit,
   task: DriftTask,
   state: DriftResult,
-  valid: ValidPlan,
+  { valid, ledger }: { valid: ValidPlan; ledger: ExceptionLedger },
 ): Promise<{ operations: string[]; ended?: string }> {
   const drift = task.filter_session_changes ? withoutNewResources(state.remaining, valid) : state.remaining
   if (drift.length === 0) return { operations: [], ended: OWN_CHANGES }
@@ -90,7 +157,7 @@ async function genuineDrift(
     if (operations.length === 0) return { operations, ended: OWN_CHANGES }
   }
   const filtered = await dropExceptions(kit, operations)
-  if (filtered.note) state.exclusions.push(filtered.note)
+  ledger.note(drift, operations, filtered)
   return filtered.operations.length === 0 ? { operations: [], ended: EXCEPTIONS } : { operations: filtered.operations }
 }
 

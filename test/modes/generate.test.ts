@@ -179,7 +179,7 @@ describe('an interrupted round', () => {
 })
 
 describe('modes that do not exist yet', () => {
-  it.each(['drift', 'import'] as const)('%s says so', async (mode) => {
+  it.each(['import'] as const)('%s says so', async (mode) => {
     const repo_uri = await stack.repository({ 'main.tf': MAIN })
     const session = await firstRound(stack, stack.context(scriptedLlm({})), { repo_uri, mode })
     expect(session.messages.at(-1)).toBe(`runner failed: The mode ${mode} is not available yet.`)

@@ -1,0 +1,53 @@
+import type { Outcome, Run } from '../run.ts'
+import { composePrompts } from '../steps/compose-prompts.ts'
+import { filterRequest } from '../steps/filter-request.ts'
+import { generateDriftTargets } from '../steps/generate-targets.ts'
+import { createKit, type Kit } from '../steps/kit.ts'
+import { learnDeclaredSecrets } from '../steps/learn-declared-secrets.ts'
+import { remediateDrift } from '../steps/remediate-drift.ts'
+import { writeDriftReport } from '../steps/write-drift-report.ts'
+
+/**
+ * Makes the code match the infrastructure: all of it, or in a partial round what the request means (contract,
+ * section 2.5). Neither lock nor pin is touched. A plan that fails is told in the report.
+ */
+export async function drift(run: Run): Promise<Outcome> {
+  const kit = createKit(run)
+  try {
+    return await driftRound(kit)
+  } finally {
+    // The terminal status must be the last row, also after a failure.
+    await kit.status.settle().catch(() => {})
+  }
+}
+
+async function driftRound(kit: Kit): Promise<Outcome> {
+  const { run, status } = kit
+  const { query } = run.round
+  const before = await run.workspace.head()
+  await learnDeclaredSecrets(kit)
+  await status.say('filtering', query)
+  const scope = run.round.is_partial ? await requestedScope(kit) : { targets: [] }
+  if ('declined' in scope) {
+    run.conversation.push({ user: query, assistant: scope.declined })
+    return { status: 'uncompleted', message: scope.declined }
+  }
+  const conventions = await composePrompts(kit)
+  const result = await remediateDrift(kit, {
+    valid: null,
+    targets: scope.targets,
+    filter_session_changes: false,
+    conventions,
+    max_iterations: run.context.config.orchestration.max_drift_reports,
+  })
+  await writeDriftReport(kit, result, await run.workspace.changedFiles(before))
+  return { status: 'completed' }
+}
+
+/** What a partial round is about, or the text for the user when there is nothing to do. */
+async function requestedScope(kit: Kit): Promise<{ targets: string[] } | { declined: string }> {
+  const verdict = await filterRequest(kit, 'drift')
+  if (!verdict.accepted) return { declined: verdict.explanation }
+  const answer = await generateDriftTargets(kit)
+  return answer.found ? { targets: answer.targets } : { declined: answer.explanation }
+}

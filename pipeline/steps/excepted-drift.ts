@@ -1,0 +1,70 @@
+import type { DriftOperation } from '../../src/plan/drift.ts'
+import { dropExceptions, type Exceptions } from './drift-tasks.ts'
+import type { Kit } from './kit.ts'
+
+/** Remembers which drift the exception rules cover: the filter speaks of operations in prose, a report of addresses. */
+export interface ExceptionLedger {
+  /** What was left out and why, each text once. */
+  readonly notes: string[]
+  /** Takes down one pass of the filter: the drift it was about, what it was sent and what it answered. */
+  note(drift: readonly DriftOperation[], sent: readonly string[], exceptions: Exceptions): void
+  /** Drift that the passes decided on as it stands; `undecided` was never seen, or trimmed, or not named. */
+  sort(drift: readonly DriftOperation[]): Record<'covered' | 'open' | 'undecided', DriftOperation[]>
+}
+
+export function createExceptionLedger(): ExceptionLedger {
+  const notes: string[] = []
+  const decided = new Map<string, 'covered' | 'open'>()
+  return {
+    notes,
+    note: (drift, sent, { answered, note }) => {
+      if (note !== null && !notes.includes(note)) notes.push(note)
+      const kept = sent.filter((text) => answered.includes(text))
+      const dropped = sent.filter((text) => !answered.includes(text))
+      const trimmed = answered.filter((text) => !sent.includes(text))
+      for (const operation of drift) {
+        const { address } = operation
+        const key = JSON.stringify(operation)
+        decided.delete(key)
+        if (trimmed.some((text) => isVague(text, drift) || names(text, address))) continue
+        if (kept.some((text) => names(text, address))) decided.set(key, 'open')
+        else if (dropped.some((text) => names(text, address))) decided.set(key, 'covered')
+      }
+    },
+    sort: (drift) => {
+      const sorted: ReturnType<ExceptionLedger['sort']> = { covered: [], open: [], undecided: [] }
+      for (const operation of drift) sorted[decided.get(JSON.stringify(operation)) ?? 'undecided'].push(operation)
+      return sorted
+    },
+  }
+}
+
+/** Asks the filter about drift itself, one entry for each address, so that the answer can be read without doubt. */
+export async function coveredByRules(
+  kit: Kit,
+  drift: readonly DriftOperation[],
+): Promise<{ covered: DriftOperation[]; note: string | null }> {
+  if (drift.length === 0) return { covered: [], note: null }
+  const sent = drift.map((operation) => JSON.stringify(operation))
+  const { answered, note } = await dropExceptions(kit, sent)
+  if (answered.some((text) => isVague(text, drift))) return { covered: [], note: null }
+  const covered = drift.filter(
+    ({ address }, index) => !answered.includes(sent[index] ?? '') && !answered.some((text) => names(text, address)),
+  )
+  return { covered, note: covered.length > 0 ? note : null }
+}
+
+/** An entry that names no address could mean any. */
+const isVague = (text: string, drift: readonly DriftOperation[]) => !drift.some(({ address }) => names(text, address))
+
+/** Whether a text, prose or JSON, holds the address itself, not one that it is a part of. */
+const names = (text: string, address: string): boolean => [address, JSON.stringify(address).slice(1, -1)].some((form) => holds(text, form))
+
+function holds(text: string, form: string): boolean {
+  for (let start = text.indexOf(form); start >= 0; start = text.indexOf(form, start + 1)) {
+    const before = text[start - 1] ?? ' '
+    const after = text[start + form.length] ?? ' '
+    if (!/[\w.\-\]]/.test(before) && !/[\w\-[]/.test(after)) return true
+  }
+  return false
+}

@@ -1,0 +1,45 @@
+import { cutMiddle } from '../../src/agent/cut-middle.ts'
+import { reportTool } from '../../src/agent/sentinels/report.ts'
+import { storeReport } from '../../src/artifacts/store.ts'
+import type { DriftOperation } from '../../src/plan/drift.ts'
+import { reportGeneratorLayout } from '../../src/prompts/layouts/report-generator.ts'
+import { driftReportQuery } from '../../src/prompts/queries.ts'
+import type { DriftReport } from '../../src/reports/schemas.ts'
+import { type DriftFacts, settleDriftReport } from '../../src/reports/settle-drift.ts'
+import { type Kit, runChain } from './kit.ts'
+import type { DriftResult } from './remediate-drift.ts'
+import { inspection } from './tools.ts'
+
+/** Longest block of drift that is shown to a model. */
+const MAX_BLOCK_CHARS = 400_000
+const NOTHING_COMPARED = 'Nothing was compared: the configuration allows no iteration (orchestration.max_drift_reports).'
+
+/**
+ * Writes and stores the report on a drift round. The model narrates what it reads in the branch diff; status,
+ * addresses and what is left are computed.
+ * @param changed_files files that the commits of the round changed
+ * Errors: those of `runAgent` and of the object store; `ReportGenerationError`.
+ */
+export async function writeDriftReport(kit: Kit, drift: DriftResult, changed_files: readonly string[]): Promise<DriftReport> {
+  const { run, secrets, status } = kit
+  await status.say('report', 'Infrastructure successfully validated. Generating report')
+  // Without a plan and without words of the engine there was no iteration.
+  const failure = drift.feedback ?? (drift.valid ? null : NOTHING_COMPARED)
+  const facts: DriftFacts = { ...drift, notes: drift.exclusions, failure, changed_files }
+  const told = await runChain(kit, {
+    chain: 'REPORT_GENERATOR',
+    role: 'main',
+    system: reportGeneratorLayout({ type: 'drift' }),
+    query: driftReportQuery({ unreconciled: block(failure, facts.remaining), exceptions: block(facts.notes.join('\n'), facts.excepted) }),
+    tools: inspection(kit),
+    sentinel: reportTool('drift'),
+  })
+  const document = settleDriftReport(told, facts, secrets)
+  await storeReport(run.context, run.round, { type: 'drift', document }, run.signal)
+  return document
+}
+
+function block(text: string | null, operations: readonly DriftOperation[]): string {
+  const parts = [text ?? '', operations.length > 0 ? JSON.stringify(operations, null, 2) : '']
+  return cutMiddle(parts.filter((part) => part !== '').join('\n\n'), MAX_BLOCK_CHARS)
+}

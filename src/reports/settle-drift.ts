@@ -1,0 +1,115 @@
+import * as v from 'valibot'
+import { driftFacts } from '../plan/describe-drift.ts'
+import type { DriftOperation } from '../plan/drift.ts'
+import type { Masker } from '../plan/mask.ts'
+import { reportGenerationError } from '../plan/settle-report.ts'
+import { changeOf, toldAbout } from './drift-entries.ts'
+import { type DriftReport, reportSchemas } from './schemas.ts'
+
+/** What is certain about a drift round. Operations are masked. */
+export interface DriftFacts {
+  /** Every address that differed at some time in the round, as it was first read. */
+  found: readonly DriftOperation[]
+  /** What differed when it was last read and no exception rule covers. */
+  remaining: readonly DriftOperation[]
+  /** What differed when it was last read and is expected to. */
+  excepted: readonly DriftOperation[]
+  /** The words of the exception filter. */
+  notes: readonly string[]
+  /** Why drift could not be read, at first or in the end; null when it was. */
+  failure: string | null
+  /** Files that the round's commits changed. */
+  changed_files: readonly string[]
+}
+
+type Remediated = DriftReport['remediated_resources'][number]
+type Unreconciled = DriftReport['unreconciled_drift'][number]
+type Whitelisted = DriftReport['whitelisted_exceptions'][number]
+
+const STILL_THERE = 'The last plan still shows this difference.'
+const NOT_READ_AGAIN = 'It could not be read again whether this difference is gone.'
+const UNREADABLE = 'The drift could not be read.'
+const MAX_TEXT = 4_000
+
+/**
+ * The report that is stored: status, addresses and what differs come from the plans and commits of the round, the
+ * prose from the model. Entries about anything else are left out, missing ones added.
+ * Errors: `ReportGenerationError` `report 'drift' generation error.`
+ */
+export function settleDriftReport(told: DriftReport, facts: DriftFacts, masker: Masker): DriftReport {
+  const remediated = mendedOf(facts).map((operation) => remediatedEntry(told, operation, facts.changed_files))
+  const unreconciled = unreconciledEntries(told, facts)
+  const status = unreconciled.length === 0 ? 'Succeeded' : remediated.length > 0 ? 'Partial' : 'Failed'
+  const document = {
+    summary: summaryOf(told, facts, { status, remediated: remediated.length }),
+    status,
+    remediated_resources: remediated,
+    unreconciled_drift: unreconciled,
+    whitelisted_exceptions: facts.excepted.map((operation) => whitelistedEntry(told, operation, facts.notes)),
+  }
+  const parsed = v.safeParse(reportSchemas.drift, masker.json(document))
+  if (!parsed.success) throw reportGenerationError('drift', new v.ValiError(parsed.issues))
+  return parsed.output
+}
+
+/** What differed, does so no more, and only if the round changed code at all. */
+function mendedOf({ found, remaining, excepted, changed_files }: DriftFacts): DriftOperation[] {
+  if (changed_files.length === 0) return []
+  const left = new Set([...remaining, ...excepted].map(({ address }) => address))
+  return found.filter(({ address }) => !left.has(address))
+}
+
+function remediatedEntry(told: DriftReport, operation: DriftOperation, changed_files: readonly string[]): Remediated {
+  const entries = toldAbout(told.remediated_resources, operation.address)
+  const changes = entries.flatMap((entry) => entry.changes)
+  const named = new Set(changes.map(({ attribute_modified }) => attribute_modified.trim()))
+  const missing = driftFacts(operation).filter(({ attribute }) => (attribute === '' ? changes.length === 0 : !named.has(attribute)))
+  const only = changed_files.length === 1 ? changed_files[0] : undefined
+  const files = entries.map(({ file_path }) => file_path.trim().replace(/^\.\//, ''))
+  return {
+    file_path: files.find((file) => changed_files.includes(file)) ?? only ?? '',
+    resource_address: operation.address,
+    changes: [...changes, ...missing.map(changeOf)],
+  }
+}
+
+function unreconciledEntries(told: DriftReport, { remaining, failure }: DriftFacts): Unreconciled[] {
+  const entries = remaining.map((operation) => {
+    const said = toldAbout(told.unreconciled_drift, operation.address)
+    return {
+      resource_address: operation.address,
+      reason: said[0]?.reason || (failure === null ? STILL_THERE : NOT_READ_AGAIN),
+      details: [...driftFacts(operation).map(({ text }) => text), ...said.flatMap(({ details }) => details)],
+    }
+  })
+  return failure === null ? entries : [{ resource_address: '', reason: UNREADABLE, details: [cut(failure)] }, ...entries]
+}
+
+function whitelistedEntry(told: DriftReport, operation: DriftOperation, notes: readonly string[]): Whitelisted {
+  const [said] = toldAbout(told.whitelisted_exceptions, operation.address)
+  const differs = driftFacts(operation)
+    .map(({ text }) => text)
+    .join('; ')
+  return { resource_address: operation.address, change: said?.change || cut(differs), rule: said?.rule || cut(notes.join('\n')) }
+}
+
+/** What is counted comes first; the model's words follow when they rest on the same result. */
+function summaryOf(told: DriftReport, facts: DriftFacts, settled: { status: DriftReport['status']; remediated: number }): string {
+  const { found, remaining, excepted, failure } = facts
+  if (found.length === 0 && failure === null) return 'No drift was found: the code describes the infrastructure as it is.'
+  const vanished = found.length - settled.remediated - remaining.length - excepted.length
+  const counts = [
+    `${resources(found.length)} differed: ${settled.remediated} remediated, ${remaining.length} left`,
+    `${excepted.length} expected to differ by the exception rules`,
+  ].join(', ')
+  const sentences = [
+    found.length > 0 ? `${counts}.` : '',
+    vanished > 0 ? `${resources(vanished)} agreed again without a change of the code.` : '',
+    failure === null ? '' : UNREADABLE,
+    told.status === settled.status ? told.summary.trim() : '',
+  ]
+  return sentences.filter((sentence) => sentence !== '').join(' ')
+}
+
+const resources = (number: number) => (number === 1 ? '1 resource' : `${number} resources`)
+const cut = (text: string) => (text.length > MAX_TEXT ? `${[...text].slice(0, MAX_TEXT).join('')}…` : text)
