@@ -21,7 +21,7 @@ import { readSeedPrompts } from '../../src/runtime/read-seed-prompts.ts'
 import { resolveHost } from '../../src/runtime/resolver.ts'
 import { acceptRound } from '../../src/sessions/accept-round.ts'
 import { findSession } from '../../src/sessions/find-session.ts'
-import type { Operation, Status, Turn } from '../../src/sessions/types.ts'
+import type { Mode, Operation, Status, Turn } from '../../src/sessions/types.ts'
 import { createIacClient } from '../../src/sidecar-clients/iac/client.ts'
 import { createObjectStore } from '../../src/storage/create.ts'
 import { memoryCache } from '../helpers/memory-cache.ts'
@@ -129,19 +129,26 @@ export interface SessionRequest {
   query?: string
   iac_path?: string | null
   mode?: Operation
+  is_partial?: boolean
 }
 
 /** Accepts a first request and runs its round. */
 export async function firstRound(stack: Stack, context: Context, request: SessionRequest, signal?: AbortSignal): Promise<SessionView> {
   const user = await createUser(context.sql, crypto.randomUUID())
-  const { repo_uri, query = 'Add a second greeting', iac_path = null, mode = 'generate' } = request
-  const uuid = await openSession(context, user.id, { repo_uri, query, iac_path, mode })
+  const { repo_uri, query = 'Add a second greeting', iac_path = null, mode = 'generate', is_partial = false } = request
+  const uuid = await openSession(context, user.id, { repo_uri, query, iac_path, mode, is_partial })
   return await runWaiting(stack, context, uuid, signal)
 }
 
 /** Sends another request to a session and runs its round. */
-export async function nextRound(stack: Stack, context: Context, uuid: string, query: string): Promise<SessionView> {
-  await acceptRound(context, { session_uuid: uuid, mode: 'generate', query, is_partial: false })
+export async function nextRound(
+  stack: Stack,
+  context: Context,
+  uuid: string,
+  query: string,
+  changes: { mode?: Mode; is_partial?: boolean } = {},
+): Promise<SessionView> {
+  await acceptRound(context, { session_uuid: uuid, mode: 'generate', query, is_partial: false, ...changes })
   return await runWaiting(stack, context, uuid)
 }
 
