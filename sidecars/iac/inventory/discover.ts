@@ -1,6 +1,9 @@
 import { OutboundError } from '../../../src/http/outbound.ts'
 import { type EngineProvider, JobFault, SHUT_DOWN } from '../types.ts'
 import { awsInventory } from './aws/index.ts'
+import { azureInventory } from './azure/index.ts'
+import { gcpInventory } from './gcp/index.ts'
+import { ociInventory } from './oci/index.ts'
 import { type Inventory, InventoryError, type InventoryRequest } from './types.ts'
 
 /** How a discovery ended, in the form of an engine command. */
@@ -14,7 +17,7 @@ export interface Discovery {
 
 export type Inventories = Partial<Record<EngineProvider, Inventory>>
 
-export const INVENTORIES: Inventories = { aws: awsInventory }
+export const INVENTORIES: Inventories = { aws: awsInventory, azure: azureInventory, gcp: gcpInventory, oci: ociInventory }
 
 const UNEXPECTED = 'the discovery ended with an unexpected error'
 

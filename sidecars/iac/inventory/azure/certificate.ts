@@ -1,0 +1,70 @@
+import { createHash, createPrivateKey, type KeyObject, randomUUID, X509Certificate } from 'node:crypto'
+import { SignJWT } from 'jose'
+import { readNamed, setting } from '../inputs.ts'
+import { InventoryError, type InventoryRequest } from '../types.ts'
+import type { AzureEnvironment } from './environment.ts'
+import { UnknownCipherError } from './password-cipher.ts'
+import { type KeysAndCertificates, readPkcs12 } from './pkcs12.ts'
+import { type Application, type Proof, tokenEndpoint } from './sign-in.ts'
+
+const LIFETIME_S = 600
+const BLOCK = /-----BEGIN ([A-Z0-9 ]+)-----[\s\S]+?-----END \1-----/g
+
+/**
+ * An assertion signed with the key of a client certificate: PKCS #12, or PEM with both, in the file that
+ * `ARM_CLIENT_CERTIFICATE_PATH` names or in base64 in `ARM_CLIENT_CERTIFICATE`.
+ * https://learn.microsoft.com/entra/identity-platform/certificate-credentials
+ */
+export async function certificateProof(
+  request: InventoryRequest,
+  environment: AzureEnvironment,
+  { tenant_id, client_id }: Application,
+): Promise<() => Promise<Proof>> {
+  const { key, certificate } = await loadCertificate(request)
+  const thumbprint = (hash: string) => createHash(hash).update(certificate.raw).digest('base64url')
+  const header = { alg: 'RS256', typ: 'JWT', x5t: thumbprint('sha1'), 'x5t#S256': thumbprint('sha256') }
+  return async () => {
+    const now = Math.floor(request.now().getTime() / 1000)
+    const client_assertion = await new SignJWT({ jti: randomUUID() })
+      .setProtectedHeader(header)
+      .setAudience(tokenEndpoint(environment, tenant_id))
+      .setIssuer(client_id)
+      .setSubject(client_id)
+      .setIssuedAt(now)
+      .setNotBefore(now)
+      .setExpirationTime(now + LIFETIME_S)
+      .sign(key)
+    return { client_assertion }
+  }
+}
+
+async function loadCertificate({ env }: InventoryRequest): Promise<{ key: KeyObject; certificate: X509Certificate }> {
+  const path = setting(env, 'ARM_CLIENT_CERTIFICATE_PATH')
+  const name = path ? 'ARM_CLIENT_CERTIFICATE_PATH' : 'ARM_CLIENT_CERTIFICATE'
+  const bytes = path ? await readNamed(path, name, env) : Buffer.from(env.ARM_CLIENT_CERTIFICATE ?? '', 'base64')
+  const { keys, certificates } = parse(bytes, env.ARM_CLIENT_CERTIFICATE_PASSWORD ?? '', name)
+  for (const key of keys)
+    for (const certificate of certificates)
+      if (key.asymmetricKeyType === 'rsa' && certificate.checkPrivateKey(key)) return { key, certificate }
+  throw new InventoryError(`${name} holds no RSA key with its certificate`)
+}
+
+function parse(bytes: Buffer, password: string, name: string): KeysAndCertificates {
+  try {
+    const text = bytes.toString('latin1')
+    return text.includes('-----BEGIN ') ? readPem(text, password) : readPkcs12(bytes, password)
+  } catch (error) {
+    if (error instanceof UnknownCipherError)
+      throw new InventoryError(`${name} is encrypted in a way that is not supported; export it with AES-256 or 3DES`)
+    throw new InventoryError(`${name} is neither PKCS #12 nor PEM, or ARM_CLIENT_CERTIFICATE_PASSWORD does not open it`)
+  }
+}
+
+function readPem(text: string, passphrase: string): KeysAndCertificates {
+  const found: KeysAndCertificates = { keys: [], certificates: [] }
+  for (const [block, label = ''] of text.matchAll(BLOCK)) {
+    if (label === 'CERTIFICATE') found.certificates.push(new X509Certificate(block))
+    if (label.endsWith('PRIVATE KEY')) found.keys.push(createPrivateKey({ key: block, passphrase }))
+  }
+  return found
+}

@@ -1,0 +1,75 @@
+import * as v from 'valibot'
+import { askJson } from '../http.ts'
+import { serviceUrl, setting, shaped } from '../inputs.ts'
+import { InventoryError, type InventoryRequest } from '../types.ts'
+
+/** Where one Azure cloud is. Addresses without a slash at their end. */
+export interface AzureEnvironment {
+  /** Issues tokens. */
+  login: string
+  /** Resource Manager, Resource Graph included. */
+  management: string
+  /** For which tokens are issued. */
+  audience: string
+}
+
+const known = (login: string, management: string): AzureEnvironment => ({
+  login: `https://${login}`,
+  management: `https://${management}`,
+  audience: `https://${management}`,
+})
+
+const PUBLIC = known('login.microsoftonline.com', 'management.azure.com')
+const US_GOVERNMENT = known('login.microsoftonline.us', 'management.usgovcloudapi.net')
+const CHINA = known('login.chinacloudapi.cn', 'management.chinacloudapi.cn')
+
+const ENVIRONMENTS: Record<string, AzureEnvironment> = {
+  public: PUBLIC,
+  azurepubliccloud: PUBLIC,
+  usgovernment: US_GOVERNMENT,
+  azureusgovernmentcloud: US_GOVERNMENT,
+  china: CHINA,
+  azurechinacloud: CHINA,
+}
+
+/** As the engine's provider finds it: `ARM_METADATA_HOSTNAME` before `ARM_ENVIRONMENT`. */
+export async function azureEnvironment(request: InventoryRequest): Promise<AzureEnvironment> {
+  const host = setting(request.env, 'ARM_METADATA_HOSTNAME', 'ARM_METADATA_HOST')
+  if (host !== undefined) return fromMetadata(request, host)
+  const name = setting(request.env, 'ARM_ENVIRONMENT') ?? 'public'
+  const environment = ENVIRONMENTS[name.toLowerCase()]
+  if (!environment) throw new InventoryError(`ARM_ENVIRONMENT names no Azure cloud; known are public, usgovernment and china`)
+  return environment
+}
+
+const Description = v.object({
+  name: v.optional(v.string()),
+  authentication: v.object({ loginEndpoint: v.string(), audiences: v.pipe(v.array(v.string()), v.minLength(1)) }),
+  resourceManager: v.string(),
+})
+const SOURCE = 'Azure metadata service'
+
+/** One description, or a list with one a cloud. https://learn.microsoft.com/rest/api/resources/metadata */
+async function fromMetadata(request: InventoryRequest, host: string): Promise<AzureEnvironment> {
+  const base = serviceUrl(host.includes('://') ? host : `https://${host}`, 'ARM_METADATA_HOSTNAME')
+  const answer = await askJson({ request, source: SOURCE, url: `${base}/metadata/endpoints?api-version=2022-09-01` })
+  const all = shaped(
+    SOURCE,
+    v.union([
+      v.array(Description),
+      v.pipe(
+        Description,
+        v.transform((one) => [one]),
+      ),
+    ]),
+    answer,
+  )
+  const wanted = setting(request.env, 'ARM_ENVIRONMENT')?.toLowerCase()
+  const found = all.find(({ name }) => wanted !== undefined && name?.toLowerCase() === wanted) ?? all[0]
+  if (!found) throw new InventoryError(`${SOURCE} describes no cloud`)
+  return {
+    login: serviceUrl(found.authentication.loginEndpoint, `the login endpoint of the ${SOURCE}`),
+    management: serviceUrl(found.resourceManager, `the resource manager of the ${SOURCE}`),
+    audience: (found.authentication.audiences[0] ?? found.resourceManager).replace(/\/+$/, ''),
+  }
+}

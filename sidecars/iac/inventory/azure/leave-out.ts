@@ -1,0 +1,26 @@
+import type { Row } from './resource-graph.ts'
+
+const GROUP = 'microsoft.resources/subscriptions/resourcegroups'
+/** Made by Azure itself, for the failures of Application Insights. */
+const MADE_BY_AZURE = ['microsoft.alertsmanagement/smartdetectoralertrules']
+const IN_GROUP = /^\/subscriptions\/[^/]+\/resourcegroups\/([^/]+)/i
+/** Node resource groups of AKS, and the group that Azure makes for Network Watcher. */
+const SERVICE_GROUP = /^(mc_.*|networkwatcherrg)$/i
+
+const groupOf = (id: string): string | undefined => IN_GROUP.exec(id)?.[1]?.toLowerCase()
+
+/** What nobody manages by code: groups that belong to a service with all in them, and resources that Azure makes or hides. */
+export function withoutServiceOwned(rows: readonly Row[]): Row[] {
+  const serviceGroups = new Set(rows.filter(isServiceGroup).map(({ id }) => groupOf(id)))
+  const inServiceGroup = (id: string) => {
+    const group = groupOf(id)
+    return group !== undefined && (serviceGroups.has(group) || SERVICE_GROUP.test(group))
+  }
+  return rows.filter((row) => !inServiceGroup(row.id) && !inServiceGroup(row.scope) && !isMadeByAzure(row))
+}
+
+const isServiceGroup = ({ id, type, managedBy }: Row): boolean =>
+  type.toLowerCase() === GROUP && (managedBy !== '' || SERVICE_GROUP.test(groupOf(id) ?? ''))
+
+const isMadeByAzure = ({ type, tags }: Row): boolean =>
+  MADE_BY_AZURE.includes(type.toLowerCase()) || Object.keys(tags).some((key) => key.toLowerCase().startsWith('hidden-link'))

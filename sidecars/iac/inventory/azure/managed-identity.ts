@@ -1,0 +1,42 @@
+import * as v from 'valibot'
+import { askJson } from '../http.ts'
+import { setting, shaped } from '../inputs.ts'
+import { type ObtainToken, tokenText } from '../tokens.ts'
+import type { InventoryRequest } from '../types.ts'
+import type { AzureEnvironment } from './environment.ts'
+
+const SOURCE = 'Azure managed identity'
+const INSTANCE = 'http://169.254.169.254/metadata/identity/oauth2/token'
+/** The service is on the machine itself: it answers at once, or there is none. */
+const TIMEOUT_MS = 10_000
+const RETRIES = 3
+
+const seconds = v.union([v.number(), v.pipe(v.string(), v.regex(/^\d{1,12}$/), v.transform(Number))])
+const Answer = v.object({ access_token: tokenText, expires_in: v.optional(seconds), expires_on: v.optional(seconds) })
+
+/**
+ * The identity of the machine: of a virtual machine by instance metadata, or where `IDENTITY_ENDPOINT` says, as in
+ * App Service and Container Apps. `ARM_MSI_ENDPOINT` names another place.
+ */
+export function managedIdentity(request: InventoryRequest, environment: AzureEnvironment): ObtainToken {
+  return async () => {
+    const { url, headers } = place(request, environment.audience)
+    const answer = await askJson({ request, source: SOURCE, url, headers, timeout_ms: TIMEOUT_MS, retries: RETRIES })
+    const { access_token, expires_in, expires_on } = shaped(SOURCE, Answer, answer)
+    const expires_at = expires_on === undefined ? request.now().getTime() + (expires_in ?? 300) * 1000 : expires_on * 1000
+    return { value: access_token, expires_at }
+  }
+}
+
+function place({ env }: InventoryRequest, resource: string): { url: URL; headers: Record<string, string> } {
+  const own = setting(env, 'ARM_MSI_ENDPOINT')
+  const endpoint = setting(env, 'IDENTITY_ENDPOINT')
+  const key = setting(env, 'IDENTITY_HEADER')
+  const hosted = own === undefined && endpoint !== undefined && key !== undefined
+  const url = new URL(own ?? (hosted ? endpoint : INSTANCE))
+  url.searchParams.set('api-version', hosted ? '2019-08-01' : '2018-02-01')
+  url.searchParams.set('resource', resource)
+  const client_id = setting(env, 'ARM_CLIENT_ID')
+  if (client_id) url.searchParams.set('client_id', client_id)
+  return { url, headers: hosted ? { 'x-identity-header': key } : { metadata: 'true' } }
+}

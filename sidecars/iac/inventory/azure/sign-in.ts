@@ -1,0 +1,52 @@
+import { askJson } from '../http.ts'
+import { shaped } from '../inputs.ts'
+import { asAccessToken, type ObtainToken, tokenAnswer } from '../tokens.ts'
+import type { InventoryRequest } from '../types.ts'
+import type { AzureEnvironment } from './environment.ts'
+
+export interface Application {
+  tenant_id: string
+  client_id: string
+}
+
+/** How an application proves itself. */
+export type Proof = { client_secret: string } | { client_assertion: string }
+
+export const tokenEndpoint = (environment: AzureEnvironment, tenant_id: string): string =>
+  `${environment.login}/${encodeURIComponent(tenant_id)}/oauth2/v2.0/token`
+
+const SOURCE = 'Microsoft Entra ID'
+const ASSERTION_TYPE = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer'
+
+/**
+ * The client credentials grant.
+ * @param prove is asked for each token: assertions are short-lived, and files with them are renewed
+ * https://learn.microsoft.com/entra/identity-platform/v2-oauth2-client-creds-grant-flow
+ */
+export function signIn(
+  request: InventoryRequest,
+  environment: AzureEnvironment,
+  { tenant_id, client_id }: Application,
+  prove: () => Promise<Proof>,
+): ObtainToken {
+  return async () => {
+    const proof = await prove()
+    const form = new URLSearchParams({
+      grant_type: 'client_credentials',
+      client_id,
+      scope: `${environment.audience}/.default`,
+      ...proof,
+      ...('client_assertion' in proof ? { client_assertion_type: ASSERTION_TYPE } : {}),
+    })
+    const answer = await askJson({
+      request,
+      source: SOURCE,
+      url: tokenEndpoint(environment, tenant_id),
+      method: 'POST',
+      headers: { 'content-type': 'application/x-www-form-urlencoded' },
+      body: form.toString(),
+      secrets: Object.values(proof).flatMap((secret) => [secret, encodeURIComponent(secret)]),
+    })
+    return asAccessToken(shaped(SOURCE, tokenAnswer, answer), request)
+  }
+}

@@ -1,0 +1,71 @@
+import * as v from 'valibot'
+import type { ObtainToken } from '../tokens.ts'
+import { InventoryError } from '../types.ts'
+import { AuthorizedUserFile, authorizedUserToken } from './authorized-user.ts'
+import { ExternalAccountFile, externalAccountToken } from './external-account.ts'
+import type { Granting } from './grant.ts'
+import { impersonated } from './impersonation.ts'
+import { ServiceAccountFile, serviceAccountToken } from './service-account.ts'
+
+const ImpersonatedFile = v.object({
+  type: v.literal('impersonated_service_account'),
+  service_account_impersonation_url: v.string(),
+  delegates: v.optional(v.array(v.string()), []),
+  source_credentials: v.unknown(),
+})
+
+const Common = v.object({
+  type: v.string(),
+  universe_domain: v.optional(v.string()),
+  quota_project_id: v.optional(v.string()),
+})
+
+export interface CredentialFile {
+  universe: string | undefined
+  /** Whose quota the calls use. */
+  quota_project: string | undefined
+  token: (granting: Granting) => ObtainToken
+}
+
+const SUPPORTED = 'supported are service_account, authorized_user, external_account and impersonated_service_account'
+
+/**
+ * Reads credentials in one of Google's JSON forms.
+ * @param origin stands in errors; the text does not
+ */
+export function credentialFile(text: string, origin: string): CredentialFile {
+  const json = parse(text, origin)
+  const common = v.safeParse(Common, json)
+  if (!common.success) throw new InventoryError(`${origin} holds no Google credentials`)
+  return {
+    universe: common.output.universe_domain,
+    quota_project: common.output.quota_project_id,
+    token: (granting) => tokenOf(granting, json, origin),
+  }
+}
+
+function parse(text: string, origin: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    throw new InventoryError(`${origin} is neither a file nor JSON`)
+  }
+}
+
+function tokenOf(granting: Granting, json: unknown, origin: string, nested = false): ObtainToken {
+  const { type } = fields(v.object({ type: v.string() }), json, origin)
+  if (type === 'service_account') return serviceAccountToken(granting, fields(ServiceAccountFile, json, origin))
+  if (type === 'authorized_user') return authorizedUserToken(granting, fields(AuthorizedUserFile, json, origin))
+  if (type === 'external_account') return externalAccountToken(granting, fields(ExternalAccountFile, json, origin))
+  if (type !== 'impersonated_service_account' || nested)
+    throw new InventoryError(`${origin} holds credentials of a type that this discovery cannot use; ${SUPPORTED}`)
+  const file = fields(ImpersonatedFile, json, origin)
+  const source = tokenOf(granting, file.source_credentials, origin, true)
+  return impersonated(granting.request, file.service_account_impersonation_url, source, file.delegates)
+}
+
+function fields<Schema extends v.GenericSchema>(schema: Schema, json: unknown, origin: string): v.InferOutput<Schema> {
+  const parsed = v.safeParse(schema, json)
+  if (parsed.success) return parsed.output
+  throw new InventoryError(`${origin} lacks ${v.getDotPath(parsed.issues[0]) ?? 'what credentials of its type need'}`)
+}

@@ -1,0 +1,75 @@
+import { access } from 'node:fs/promises'
+import { join } from 'node:path'
+import { type Env, readNamedText, setting } from '../inputs.ts'
+import { keepToken, type ObtainToken, type TokenSource } from '../tokens.ts'
+import type { InventoryRequest } from '../types.ts'
+import { type CredentialFile, credentialFile } from './credential-file.ts'
+import { DEFAULT_UNIVERSE, type GcpEndpoints, gcpEndpoints, universeOf } from './endpoints.ts'
+import { impersonated, impersonationUrl } from './impersonation.ts'
+import { metadataServerToken } from './metadata-server.ts'
+
+export interface GcpAccess {
+  endpoints: GcpEndpoints
+  /** Headers of a call. */
+  headers: () => Promise<Record<string, string>>
+}
+
+const NONE =
+  'no Google Cloud credentials configured for scope discovery; set GOOGLE_CREDENTIALS, GOOGLE_OAUTH_ACCESS_TOKEN or GOOGLE_APPLICATION_CREDENTIALS, or run where a metadata server answers'
+
+/**
+ * The first of: an access token, `GOOGLE_CREDENTIALS` (a path or the JSON itself), application default credentials
+ * (`GOOGLE_APPLICATION_CREDENTIALS`, the file of gcloud, the metadata server); then, if it is to be, another account
+ * in whose name all calls are made.
+ */
+export async function gcpAccess(request: InventoryRequest): Promise<GcpAccess> {
+  const { env } = request
+  const given = setting(env, 'GOOGLE_OAUTH_ACCESS_TOKEN')
+  const file = given === undefined ? await configuredFile(env) : null
+  const endpoints = gcpEndpoints(env, file?.universe)
+  const named = universeOf(env) ?? file?.universe
+  const universe = named === DEFAULT_UNIVERSE ? undefined : named
+  let obtain: ObtainToken
+  if (given !== undefined) obtain = async () => ({ value: given, expires_at: Number.POSITIVE_INFINITY })
+  else obtain = file?.token({ request, iam_credentials: endpoints.iam_credentials, universe }) ?? metadataServerToken(request, NONE)
+  const account = setting(env, 'GOOGLE_IMPERSONATE_SERVICE_ACCOUNT')
+  if (account) obtain = impersonated(request, impersonationUrl(endpoints.iam_credentials, account), obtain)
+  return { endpoints, headers: headersOf(keepToken(request, obtain), quotaProject(env, file)) }
+}
+
+const headersOf = (token: TokenSource, quota_project: string | undefined) => async () => ({
+  authorization: `Bearer ${await token()}`,
+  ...(quota_project ? { 'x-goog-user-project': quota_project } : {}),
+})
+
+/** The provider uses a billing project only when it is told to; credentials of people need one. */
+function quotaProject(env: Env, file: CredentialFile | null): string | undefined {
+  const override = /^(true|1)$/i.test(setting(env, 'USER_PROJECT_OVERRIDE') ?? '')
+  const billing = override ? setting(env, 'GOOGLE_BILLING_PROJECT') : undefined
+  return billing ?? setting(env, 'GOOGLE_CLOUD_QUOTA_PROJECT') ?? file?.quota_project
+}
+
+async function configuredFile(env: Env): Promise<CredentialFile | null> {
+  const credentials = setting(env, 'GOOGLE_CREDENTIALS', 'GOOGLE_CLOUD_KEYFILE_JSON', 'GCLOUD_KEYFILE_JSON')
+  if (credentials !== undefined) {
+    const text = credentials.startsWith('{') ? credentials : await readNamedText(credentials, 'GOOGLE_CREDENTIALS', env)
+    return credentialFile(text, 'GOOGLE_CREDENTIALS')
+  }
+  const path = setting(env, 'GOOGLE_APPLICATION_CREDENTIALS')
+  const name = 'GOOGLE_APPLICATION_CREDENTIALS'
+  if (path !== undefined) return credentialFile(await readNamedText(path, name, env), name)
+  const own = wellKnownPath(env)
+  if (own === null || !(await exists(own))) return null
+  return credentialFile(await readNamedText(own, 'gcloud', env), 'the credentials file of gcloud')
+}
+
+function wellKnownPath(env: Env): string | null {
+  const folder = setting(env, 'CLOUDSDK_CONFIG') ?? (env.HOME ? join(env.HOME, '.config', 'gcloud') : null)
+  return folder === null ? null : join(folder, 'application_default_credentials.json')
+}
+
+const exists = (path: string): Promise<boolean> =>
+  access(path).then(
+    () => true,
+    () => false,
+  )

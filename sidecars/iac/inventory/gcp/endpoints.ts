@@ -1,0 +1,28 @@
+import { type Env, serviceUrl, setting } from '../inputs.ts'
+import { InventoryError } from '../types.ts'
+
+/** Addresses with their version and without slash at the end. */
+export interface GcpEndpoints {
+  resource_manager: string
+  cloud_asset: string
+  iam_credentials: string
+}
+
+export const DEFAULT_UNIVERSE = 'googleapis.com'
+
+/**
+ * The engine's provider takes a whole address for each API, version included, or another universe for all.
+ * @param universe what the credentials say, when they do
+ */
+export function gcpEndpoints(env: Env, universe: string | undefined): GcpEndpoints {
+  const domain = universeOf(env) ?? universe ?? DEFAULT_UNIVERSE
+  if (!/^[a-z0-9-]+(\.[a-z0-9-]+)+$/i.test(domain)) throw new InventoryError('GOOGLE_UNIVERSE_DOMAIN is not a domain')
+  const endpoint = (name: string, service: string) => serviceUrl(setting(env, name) ?? `https://${service}.${domain}/v1`, name)
+  return {
+    resource_manager: endpoint('GOOGLE_RESOURCE_MANAGER_CUSTOM_ENDPOINT', 'cloudresourcemanager'),
+    cloud_asset: endpoint('GOOGLE_CLOUD_ASSET_CUSTOM_ENDPOINT', 'cloudasset'),
+    iam_credentials: endpoint('GOOGLE_IAM_CREDENTIALS_CUSTOM_ENDPOINT', 'iamcredentials'),
+  }
+}
+
+export const universeOf = (env: Env): string | undefined => setting(env, 'GOOGLE_UNIVERSE_DOMAIN', 'GOOGLE_CLOUD_UNIVERSE_DOMAIN')

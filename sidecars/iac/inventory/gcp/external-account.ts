@@ -1,0 +1,84 @@
+import * as v from 'valibot'
+import { ask } from '../http.ts'
+import { readNamedText } from '../inputs.ts'
+import type { ObtainToken } from '../tokens.ts'
+import { InventoryError, type InventoryRequest } from '../types.ts'
+import { type Granting, grant, SCOPE } from './grant.ts'
+import { impersonated } from './impersonation.ts'
+
+const Format = v.optional(v.object({ type: v.optional(v.string(), 'text'), subject_token_field_name: v.optional(v.string()) }), {})
+const Source = v.object({
+  file: v.optional(v.string()),
+  url: v.optional(v.string()),
+  headers: v.optional(v.record(v.string(), v.string()), {}),
+  format: Format,
+})
+
+export const ExternalAccountFile = v.object({
+  type: v.literal('external_account'),
+  audience: v.string(),
+  subject_token_type: v.string(),
+  token_url: v.string(),
+  service_account_impersonation_url: v.optional(v.string()),
+  client_id: v.optional(v.string()),
+  client_secret: v.optional(v.string()),
+  workforce_pool_user_project: v.optional(v.string()),
+  credential_source: Source,
+  universe_domain: v.optional(v.string()),
+})
+type File = v.InferOutput<typeof ExternalAccountFile>
+
+const SOURCE = 'Google Security Token Service'
+const UNSUPPORTED =
+  'the Google credentials take their subject token from AWS, a certificate or a program; this discovery reads it from a file or an address'
+
+/**
+ * Workload identity federation: the token of another issuer, exchanged (RFC 8693), then often that of a service account.
+ * https://google.aip.dev/auth/4117
+ */
+export function externalAccountToken({ request }: Granting, file: File): ObtainToken {
+  const { audience, subject_token_type, client_id, client_secret, workforce_pool_user_project } = file
+  const { file: path, url } = file.credential_source
+  if (path === undefined && url === undefined) throw new InventoryError(UNSUPPORTED)
+  const federated: ObtainToken = async () =>
+    grant({
+      request,
+      source: SOURCE,
+      url: file.token_url,
+      form: {
+        grant_type: 'urn:ietf:params:oauth:grant-type:token-exchange',
+        requested_token_type: 'urn:ietf:params:oauth:token-type:access_token',
+        scope: SCOPE,
+        audience,
+        subject_token_type,
+        subject_token: await subjectToken(request, file.credential_source),
+        ...(workforce_pool_user_project && !client_id ? { options: JSON.stringify({ userProject: workforce_pool_user_project }) } : {}),
+      },
+      headers: client_id ? { authorization: `Basic ${btoa(`${client_id}:${client_secret ?? ''}`)}` } : {},
+      secret_fields: ['subject_token'],
+    })
+  const target = file.service_account_impersonation_url
+  return target ? impersonated(request, target, federated) : federated
+}
+
+async function subjectToken(request: InventoryRequest, { file, url, headers, format }: v.InferOutput<typeof Source>): Promise<string> {
+  const text = file !== undefined ? await readNamedText(file, 'credential_source', request.env) : await fetched(request, url ?? '', headers)
+  const token = format.type === 'json' ? fieldOf(text, format.subject_token_field_name ?? '') : text.trim()
+  if (!token) throw new InventoryError('the credential_source of the Google credentials holds no subject token')
+  return token
+}
+
+async function fetched(request: InventoryRequest, url: string, headers: Record<string, string>): Promise<string> {
+  if (!URL.canParse(url)) throw new InventoryError('the credential_source of the Google credentials is no address')
+  const secrets = Object.values(headers)
+  return (await ask({ request, source: 'the credential_source of the Google credentials', url, headers, secrets })).text()
+}
+
+function fieldOf(text: string, name: string): string {
+  try {
+    const value: unknown = Reflect.get(Object(JSON.parse(text)), name)
+    return typeof value === 'string' ? value : ''
+  } catch {
+    return ''
+  }
+}

@@ -1,0 +1,28 @@
+import type { Asset } from './assets.ts'
+
+const PROJECT = 'cloudresourcemanager.googleapis.com/Project'
+const BUCKET = 'storage.googleapis.com/Bucket'
+const SERVICE_ACCOUNT = 'iam.googleapis.com/ServiceAccount'
+/** Buckets that Dataproc, Cloud Functions, Cloud Run and Cloud Build make for themselves. */
+const SERVICE_BUCKET = /^(dataproc-staging-|dataproc-temp-|gcf-sources-|gcf-v2-|run-sources-)|_cloudbuild$/
+
+const lastSegment = (name: string): string => name.slice(name.lastIndexOf('/') + 1)
+
+/** What a service of Google made, and the project itself. */
+export function isServiceOwned({ name, assetType, labels }: Asset, project_id: string): boolean {
+  const last = lastSegment(name)
+  return (
+    assetType === PROJECT ||
+    Object.keys(labels).some((key) => key.startsWith('goog-')) ||
+    last.startsWith('gke-') ||
+    (assetType === BUCKET && SERVICE_BUCKET.test(last)) ||
+    (assetType === SERVICE_ACCOUNT && isServiceAgent(last, project_id))
+  )
+}
+
+/** Members that are gone, and accounts that Google or another project owns. */
+export const isForeignMember = (member: string, project_id: string): boolean =>
+  member.startsWith('deleted:') || isServiceAgent(member, project_id)
+
+const isServiceAgent = (account: string, project_id: string): boolean =>
+  account.endsWith('.gserviceaccount.com') && !account.endsWith(`@${project_id}.iam.gserviceaccount.com`)

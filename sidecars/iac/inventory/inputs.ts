@@ -1,0 +1,56 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import * as v from 'valibot'
+import { InventoryError, type InventoryRequest } from './types.ts'
+
+export type Env = InventoryRequest['env']
+
+/** The first of these variables that is not blank. */
+export function setting(env: Env, ...names: string[]): string | undefined {
+  for (const name of names) {
+    const value = env[name]?.trim()
+    if (value) return value
+  }
+  return undefined
+}
+
+/** As the engine's providers read a switch. */
+export const isOn = (env: Env, name: string): boolean => /^(true|1|yes|on)$/i.test(env[name]?.trim() ?? '')
+
+/**
+ * Reads a file that a setting names.
+ * @param setting_name stands in the error; the path does not
+ */
+export async function readNamed(path: string, setting_name: string, env: Env): Promise<Buffer> {
+  try {
+    return await readFile(path.startsWith('~/') ? join(env.HOME ?? '', path.slice(2)) : path)
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? ` (${error.code})` : ''
+    throw new InventoryError(`the file that ${setting_name} names cannot be read${code}`)
+  }
+}
+
+/** The same for text, without blanks around it. */
+export async function readNamedText(path: string, setting_name: string, env: Env): Promise<string> {
+  const text = (await readNamed(path, setting_name, env)).toString('utf8').trim()
+  if (text === '') throw new InventoryError(`the file that ${setting_name} names is empty`)
+  return text
+}
+
+const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/
+
+/** An address to which credentials go: https, or plain http on this machine. Without slash at its end. */
+export function serviceUrl(value: string, name: string): string {
+  const url = URL.canParse(value) ? new URL(value) : null
+  if (url === null || !(url.protocol === 'https:' || (url.protocol === 'http:' && LOOPBACK.test(url.hostname))))
+    throw new InventoryError(`${name} is not an https address`)
+  return value.replace(/\/+$/, '')
+}
+
+/** Checks the form of what a cloud answered. */
+export function shaped<Schema extends v.GenericSchema>(source: string, schema: Schema, value: unknown): v.InferOutput<Schema> {
+  const parsed = v.safeParse(schema, value)
+  if (parsed.success) return parsed.output
+  const path = v.getDotPath(parsed.issues[0])
+  throw new InventoryError(`${source} gave an answer of an unknown form${path ? `, at ${path.slice(0, 100)}` : ''}`)
+}

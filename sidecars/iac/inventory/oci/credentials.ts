@@ -1,0 +1,110 @@
+import { createPrivateKey, type KeyObject } from 'node:crypto'
+import { type Env, readNamedText, setting } from '../inputs.ts'
+import { InventoryError, type InventoryRequest } from '../types.ts'
+import { type Profile, readProfile } from './config-file.ts'
+import { checkRegion } from './endpoint.ts'
+import type { Signer } from './signature.ts'
+
+export interface OciAccess {
+  region: string
+  /** Asked before each call: tokens are renewed where they lie. */
+  signer: () => Promise<Signer>
+}
+
+/** A variable of the engine's provider. */
+const attribute = (env: Env, name: string): string | undefined => setting(env, `TF_VAR_${name}`, `OCI_${name.toUpperCase()}`)
+
+/**
+ * As the `auth` of the engine's provider says: an API key (the default), a security token of the CLI, or a
+ * resource principal. https://docs.oracle.com/iaas/Content/terraform/configuring.htm
+ */
+export async function ociAccess({ env }: InventoryRequest): Promise<OciAccess> {
+  const auth = (attribute(env, 'auth') ?? 'ApiKey').toLowerCase()
+  if (auth === 'apikey') return apiKey(env)
+  if (auth === 'securitytoken') return securityToken(env)
+  if (auth === 'resourceprincipal') return resourcePrincipal(env)
+  throw new InventoryError('scope discovery for OCI knows the auth ApiKey, SecurityToken and ResourcePrincipal; it cannot use another')
+}
+
+async function apiKey(env: Env): Promise<OciAccess> {
+  const profile = (await readProfile(env)) ?? {}
+  const own = [attribute(env, 'tenancy_ocid'), attribute(env, 'user_ocid'), attribute(env, 'fingerprint')]
+  const filed = [profile.tenancy, profile.user, profile.fingerprint]
+  const parts = own.every(Boolean) ? own : filed
+  if (!parts.every(Boolean))
+    throw new InventoryError(
+      'no OCI credentials configured for scope discovery; set OCI_TENANCY_OCID, OCI_USER_OCID, OCI_FINGERPRINT and OCI_PRIVATE_KEY_PATH, or give a profile in ~/.oci/config',
+    )
+  const signer = { key_id: keyId(parts.join('/')), key: await apiSigningKey(env, profile) }
+  return { region: regionOf(env, profile.region), signer: async () => signer }
+}
+
+async function apiSigningKey(env: Env, profile: Profile): Promise<KeyObject> {
+  const password = env.TF_VAR_private_key_password || env.OCI_PRIVATE_KEY_PASSWORD
+  const text = attribute(env, 'private_key')
+  if (text) return signingKey(text.replaceAll('\\n', '\n'), password, 'OCI_PRIVATE_KEY')
+  const path = attribute(env, 'private_key_path')
+  if (path) return signingKey(await readNamedText(path, 'OCI_PRIVATE_KEY_PATH', env), password, 'OCI_PRIVATE_KEY_PATH')
+  return profileKey(env, profile, password)
+}
+
+async function profileKey(env: Env, { key_file, pass_phrase }: Profile, password: string | undefined): Promise<KeyObject> {
+  if (!key_file)
+    throw new InventoryError('no OCI private key: neither OCI_PRIVATE_KEY, OCI_PRIVATE_KEY_PATH nor key_file of the profile is set')
+  return signingKey(await readNamedText(key_file, 'key_file', env), password || pass_phrase, 'key_file')
+}
+
+/** What `oci session authenticate` leaves in a profile. */
+async function securityToken(env: Env): Promise<OciAccess> {
+  const profile = await readProfile(env)
+  const path = profile?.security_token_file
+  if (!profile || !path) throw new InventoryError('the OCI profile has no security_token_file, which the auth SecurityToken needs')
+  const key = await profileKey(env, profile, env.TF_VAR_private_key_password || env.OCI_PRIVATE_KEY_PASSWORD)
+  const signer = async () => ({ key_id: keyId(`ST$${await readNamedText(path, 'security_token_file', env)}`), key })
+  return { region: regionOf(env, profile.region), signer }
+}
+
+const PRINCIPAL = 'OCI_RESOURCE_PRINCIPAL'
+
+/** Version 2.2: token and key in variables, or in files whose paths stand there; these are renewed in place. */
+async function resourcePrincipal(env: Env): Promise<OciAccess> {
+  const version = setting(env, `${PRINCIPAL}_VERSION`)
+  if (version !== '2.2') throw new InventoryError(`scope discovery for OCI needs ${PRINCIPAL}_VERSION 2.2`)
+  const read = async (name: string) => {
+    const value = setting(env, name)
+    return value?.startsWith('/') ? readNamedText(value, name, env) : value
+  }
+  const needed = async (name: string) => {
+    const value = await read(name)
+    if (value === undefined) throw new InventoryError(`${name} is not set, which the auth ResourcePrincipal needs`)
+    return value
+  }
+  const signer = async () => {
+    const pem = await needed(`${PRINCIPAL}_PRIVATE_PEM`)
+    const key = signingKey(pem, await read(`${PRINCIPAL}_PRIVATE_PEM_PASSPHRASE`), `${PRINCIPAL}_PRIVATE_PEM`)
+    return { key_id: keyId(`ST$${await needed(`${PRINCIPAL}_RPST`)}`), key }
+  }
+  return { region: regionOf(env, setting(env, `${PRINCIPAL}_REGION`)), signer }
+}
+
+function regionOf(env: Env, fallback: string | undefined): string {
+  const region = attribute(env, 'region') ?? fallback
+  if (!region) throw new InventoryError('OCI_REGION is not set')
+  return checkRegion(region)
+}
+
+/** Stands between quotes in a header. */
+function keyId(text: string): string {
+  if (!/^[\x21\x23-\x7e]+$/.test(text)) throw new InventoryError('the OCI credentials hold characters that no key id has')
+  return text
+}
+
+function signingKey(pem: string, passphrase: string | undefined, name: string): KeyObject {
+  try {
+    const key = createPrivateKey({ key: pem, ...(passphrase ? { passphrase } : {}) })
+    if (key.asymmetricKeyType === 'rsa') return key
+  } catch {
+    // The same answer: what stands there may be part of a key.
+  }
+  throw new InventoryError(`${name} is no RSA private key in PEM, or its passphrase does not open it`)
+}

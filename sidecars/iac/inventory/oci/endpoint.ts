@@ -1,0 +1,62 @@
+import * as v from 'valibot'
+import { type Env, serviceUrl, setting } from '../inputs.ts'
+import { InventoryError } from '../types.ts'
+
+/** Domains of the realms that are not `oraclecloud<number>.com`. */
+const DOMAINS: Record<string, string> = {
+  oc1: 'oraclecloud.com',
+  oc2: 'oraclegovcloud.com',
+  oc3: 'oraclegovcloud.com',
+  oc4: 'oraclegovcloud.uk',
+  oc19: 'oraclecloud.eu',
+}
+const NUMBERED = ['oc8', 'oc9', 'oc10', 'oc14', 'oc15', 'oc20', 'oc21', 'oc23', 'oc24', 'oc26', 'oc29', 'oc35', 'oc42', 'oc51', 'oc52']
+const REGION = /^[a-z]{2,}(-[a-z0-9]+)+$/
+const DOMAIN = /^[a-z0-9-]+(\.[a-z0-9-]+)+$/i
+const SEARCH_CLIENT = 'oci_resource_search.ResourceSearchClient'
+
+const RegionMetadata = v.object({ regionIdentifier: v.string(), realmDomainComponent: v.pipe(v.string(), v.regex(DOMAIN)) })
+
+/**
+ * Where the region's Search service is. In this order: `CLIENT_HOST_OVERRIDES` of the engine's provider, the domain
+ * that `OCI_REGION_METADATA` gives for the region or `domain_name_override` for all, the realm of the scope.
+ */
+export function searchEndpoint(env: Env, region: string, realm: string): string {
+  const own = hostOverride(setting(env, 'CLIENT_HOST_OVERRIDES') ?? '')
+  if (own !== undefined) return serviceUrl(own.includes('://') ? own : `https://${own}`, 'CLIENT_HOST_OVERRIDES')
+  return `https://query.${region}.oci.${domainOf(env, region, realm)}`
+}
+
+export function checkRegion(region: string): string {
+  const identifier = region.toLowerCase()
+  if (!REGION.test(identifier)) throw new InventoryError('the OCI region is not an identifier such as eu-frankfurt-1')
+  return identifier
+}
+
+export function domainOf(env: Env, region: string, realm: string): string {
+  const described = describedDomain(setting(env, 'OCI_REGION_METADATA'), region)
+  if (described !== undefined) return described
+  const override = setting(env, 'domain_name_override', 'OCI_DEFAULT_REALM')
+  if (override !== undefined && DOMAIN.test(override)) return override
+  const domain = DOMAINS[realm] ?? (NUMBERED.includes(realm) ? `oraclecloud${realm.slice(2)}.com` : undefined)
+  if (domain === undefined) throw new InventoryError(`the OCI realm ${realm} is unknown; describe its region in OCI_REGION_METADATA`)
+  return domain
+}
+
+/** `package.Client=host;package.Client=host` */
+const hostOverride = (text: string): string | undefined =>
+  text
+    .split(';')
+    .map((item) => item.split('='))
+    .find(([client = '']) => client.trim() === SEARCH_CLIENT)?.[1]
+    ?.trim()
+
+function describedDomain(text: string | undefined, region: string): string | undefined {
+  if (text === undefined) return undefined
+  try {
+    const described = v.parse(RegionMetadata, JSON.parse(text))
+    return described.regionIdentifier.toLowerCase() === region ? described.realmDomainComponent : undefined
+  } catch {
+    throw new InventoryError('OCI_REGION_METADATA is not the description of a region')
+  }
+}

@@ -1,0 +1,29 @@
+import { createHash, createSign, type KeyObject } from 'node:crypto'
+
+export interface Signer {
+  /** `<tenancy>/<user>/<fingerprint>`, or `ST$<token>`. */
+  key_id: string
+  key: KeyObject
+}
+
+/**
+ * Headers of a signed POST with a JSON body: signature version 1, RSA-SHA256 over these headers in this order.
+ * https://docs.oracle.com/iaas/Content/API/Concepts/signingrequests.htm
+ */
+export function signedPost({ key_id, key }: Signer, url: URL, body: string, now: Date): Record<string, string> {
+  const headers: Record<string, string> = {
+    date: now.toUTCString(),
+    host: url.host,
+    'content-length': String(Buffer.byteLength(body)),
+    'content-type': 'application/json',
+    'x-content-sha256': createHash('sha256').update(body).digest('base64'),
+  }
+  const lines = [
+    `(request-target): post ${url.pathname}${url.search}`,
+    ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`),
+  ]
+  const signature = createSign('RSA-SHA256').update(lines.join('\n')).sign(key, 'base64')
+  const names = ['(request-target)', ...Object.keys(headers)].join(' ')
+  const parameters = [`version="1"`, `keyId="${key_id}"`, 'algorithm="rsa-sha256"', `headers="${names}"`, `signature="${signature}"`]
+  return { ...headers, authorization: `Signature ${parameters.join(',')}` }
+}

@@ -1,0 +1,38 @@
+import * as v from 'valibot'
+import type { InventoryRequest } from './types.ts'
+
+export interface AccessToken {
+  value: string
+  /** Milliseconds since 1970. */
+  expires_at: number
+}
+
+export type ObtainToken = () => Promise<AccessToken>
+export type TokenSource = () => Promise<string>
+
+const EARLY_MS = 5 * 60_000
+
+/** Keeps a token, in memory and for one discovery, until it has five minutes left. */
+export function keepToken(request: InventoryRequest, obtain: ObtainToken): TokenSource {
+  let held: AccessToken | null = null
+  return async () => {
+    if (held === null || held.expires_at - EARLY_MS <= request.now().getTime()) held = await obtain()
+    return held.value
+  }
+}
+
+/** What can stand in an `Authorization` header. */
+export const tokenText = v.pipe(v.string(), v.regex(/^[\x21-\x7e]+$/))
+
+/** Answer of a token endpoint (RFC 6749, 5.1); some write the lifetime as text. */
+export const tokenAnswer = v.object({
+  access_token: tokenText,
+  expires_in: v.optional(v.union([v.number(), v.pipe(v.string(), v.regex(/^\d{1,9}$/), v.transform(Number))])),
+})
+
+const DEFAULT_LIFETIME_S = 3600
+
+export function asAccessToken(answer: v.InferOutput<typeof tokenAnswer>, request: InventoryRequest): AccessToken {
+  const lifetime = answer.expires_in ?? DEFAULT_LIFETIME_S
+  return { value: answer.access_token, expires_at: request.now().getTime() + lifetime * 1000 }
+}
