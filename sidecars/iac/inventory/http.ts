@@ -101,7 +101,12 @@ function refusalOf({ source, secrets = [] }: Question, headers: HeaderFields, an
   const text = hidden
     .filter((secret) => secret.length >= 6)
     .reduce((shown, secret) => shown.replaceAll(secret, '(sensitive value)'), answer.text())
-  return new RefusedError(source, answer.status, codeOf(text), messageOf(text) || STATUS_TEXTS[answer.status] || 'no message')
+  return new RefusedError(
+    source,
+    answer.status,
+    codeOf(text, answer.headers),
+    messageOf(text) || STATUS_TEXTS[answer.status] || 'no message',
+  )
 }
 
 const CREDENTIAL_HEADER = /^(authorization|cookie|proxy-authorization)$|token|secret|api-key/i

@@ -15,9 +15,9 @@ export function messageOf(text: string): string {
   return line.length > MAX_MESSAGE ? `${line.slice(0, MAX_MESSAGE - 1)}…` : line
 }
 
-/** The name of the error, such as `AccessDenied`, without namespaces; empty when the document has none. */
-export function codeOf(text: string): string {
-  const found = fromJson(text, textAt(CODE_KEYS), false) ?? fromXml(text, 'Code') ?? ''
+/** The name of the error, such as `AccessDenied`, without namespaces; some clouds put it into a header. Empty when there is none. */
+export function codeOf(text: string, headers: Headers): string {
+  const found = headers.get('x-amzn-errortype') ?? fromJson(text, textAt(CODE_KEYS), false) ?? fromXml(text, 'Code') ?? ''
   const name = found.split('#').at(-1)?.split(':')[0] ?? ''
   return /^[A-Za-z0-9_.-]{1,100}$/.test(name) ? name : ''
 }

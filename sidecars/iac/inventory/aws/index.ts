@@ -34,7 +34,7 @@ export const awsInventory: Inventory = async (request) => {
 
 const token = v.nullish(v.string())
 const indexesAnswer = v.object({
-  Indexes: v.nullish(v.array(v.object({ Region: v.nullish(v.string()), Type: v.nullish(v.string()) })), []),
+  Indexes: v.array(v.object({ Region: v.nullish(v.string()), Type: v.nullish(v.string()) })),
   NextToken: token,
 })
 const viewAnswer = v.object({ ViewArn: v.nullish(v.string()) })
@@ -50,24 +50,21 @@ const keyOf = (tag: unknown): string[] => {
 }
 
 const resourcesAnswer = v.object({
-  Resources: v.nullish(
-    v.array(
-      v.pipe(
-        v.object({
-          Arn: v.pipe(v.string(), v.startsWith('arn:'), v.maxLength(2048)),
-          OwningAccountId: v.string(),
-          ResourceType: v.nullish(v.string(), ''),
-          Properties: tagKeys,
-        }),
-        v.transform(({ Arn, OwningAccountId, ResourceType, Properties }) => ({
-          arn: Arn,
-          owner: OwningAccountId,
-          type: ResourceType,
-          tag_keys: Properties,
-        })),
-      ),
+  Resources: v.array(
+    v.pipe(
+      v.object({
+        Arn: v.pipe(v.string(), v.startsWith('arn:'), v.maxLength(2048)),
+        OwningAccountId: v.string(),
+        ResourceType: v.nullish(v.string(), ''),
+        Properties: tagKeys,
+      }),
+      v.transform(({ Arn, OwningAccountId, ResourceType, Properties }) => ({
+        arn: Arn,
+        owner: OwningAccountId,
+        type: ResourceType,
+        tag_keys: Properties,
+      })),
     ),
-    [],
   ),
   NextToken: token,
 })

@@ -1,0 +1,22 @@
+import type { InventoryRequest } from '../../../../sidecars/iac/inventory/types.ts'
+import { createLogger } from '../../../../src/log/logger.ts'
+
+/** A request as the job makes it, with waits of a millisecond; `log` holds the finished lines. */
+export function inventoryRequest(
+  scope_id: string,
+  env: Record<string, string | undefined> = {},
+  more: Partial<InventoryRequest> = {},
+): InventoryRequest & { lines: string[] } {
+  const lines: string[] = []
+  return {
+    scope_id,
+    env,
+    fetch: (...args) => fetch(...args),
+    signal: new AbortController().signal,
+    log: createLogger({ level: 'debug', write: (line) => lines.push(line) }),
+    now: () => new Date(),
+    backoff_ms: 1,
+    lines,
+    ...more,
+  }
+}
