@@ -70,16 +70,24 @@ async function attempt(kit: Kit, targets: string[]): Promise<StepResult> {
   const { run, engine } = kit
   const workspace_path = run.workspace.iac_root
   const scoped = { workspace_path, scope_id: run.round.session.scope_id, engine_provider: run.round.session.provider }
-  if (!engine.initialised) {
-    await writeOverride(run.context.config, run.round.session, workspace_path, run.log)
-    const init = await engine.run('init', scoped)
-    if (init.exit_code !== 0) return { ok: false, step: 'init', result: init }
-    engine.initialised = true
-  }
+  const init = await initialise(kit)
+  if (init !== null) return { ok: false, step: 'init', result: init }
   const validate = await engine.run('validate', { workspace_path })
   if (validate.exit_code !== 0) return { ok: false, step: 'validate', result: validate }
   const plan = await whenStateIsFree(run, () => engine.run('plan', { ...scoped, plan_file: planFile(kit), targets }))
   return plan.exit_code === 0 ? { ok: true, result: plan } : { ok: false, step: 'plan', result: plan }
+}
+
+/** Initialises the workspace when this run has not yet; answers what the engine said when it failed, else null. */
+export async function initialise({ run, engine }: Kit): Promise<EngineResult | null> {
+  if (engine.initialised) return null
+  const { session } = run.round
+  const workspace_path = run.workspace.iac_root
+  await writeOverride(run.context.config, session, workspace_path, run.log)
+  const init = await engine.run('init', { workspace_path, scope_id: session.scope_id, engine_provider: session.provider })
+  if (init.exit_code !== 0) return init
+  engine.initialised = true
+  return null
 }
 
 async function showPlan(kit: Kit): Promise<Plan> {

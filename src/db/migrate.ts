@@ -1,5 +1,7 @@
 import { createTables } from './steps/0001-tables.ts'
 import { createSessionLists } from './steps/0002-session-lists.ts'
+import { createPins } from './steps/0003-pins.ts'
+import { createRoundImports } from './steps/0004-round-imports.ts'
 import { createSearchIndexes } from './steps/search-indexes.ts'
 import type { Sql, Transaction } from './types.ts'
 
@@ -7,6 +9,8 @@ import type { Sql, Transaction } from './types.ts'
 const STEPS: readonly { number: number; name: string; run: (tx: Transaction) => Promise<void> }[] = [
   { number: 1, name: 'tables', run: createTables },
   { number: 2, name: 'session lists', run: createSessionLists },
+  { number: 3, name: 'pins', run: createPins },
+  { number: 4, name: 'round imports', run: createRoundImports },
 ]
 
 /** Any constant: "plat". */

@@ -35,6 +35,14 @@ export const operationsQuery = (operations: readonly string[]) =>
 export const importQuery = (ids: readonly string[]) =>
   `Write one resource block for each of these existing resources.\n\n${fence('identifiers', bullets(ids))}`
 
+/** Which of the identifiers in the rules the request is about. */
+export const importSelectionQuery = (request: string) =>
+  `Select the identifiers that this request wants to import.\n\n${fence('request', request)}`
+
+/** @param addresses what the plan would create: nothing else can be imported to */
+export const importAddressesQuery = (addresses: readonly string[]) =>
+  `Match the identifiers with the blocks of this session. These are the addresses that the plan has for them.\n\n${fence('addresses', bullets(addresses))}`
+
 /** Input of the generate, apply and import reports. */
 export const reportQuery = (label: string, text: string) => `Write the report.\n\n${fence(label, text)}`
 

@@ -31,14 +31,18 @@ describe('migrate', () => {
     const [first] = connections
     if (!first) throw new Error('no connection')
     expect(await tablesOf(first)).toEqual([
+      'applies',
       'artifacts',
       'code_changes',
       'compliance_checks',
       'engine_plans',
       'engine_providers',
       'histories',
+      'pins',
+      'project_applies',
       'pull_requests',
       'reports',
+      'round_imports',
       'rounds',
       'schema_steps',
       'searched_repositories',

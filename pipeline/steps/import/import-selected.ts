@@ -1,0 +1,71 @@
+import { storePlanText } from '../../../src/artifacts/store.ts'
+import { feedbackQuery, importQuery } from '../../../src/prompts/queries.ts'
+import type { Conventions } from '../compose-prompts.ts'
+import { generateAndValidate, ValidationLoopExceeded } from '../generate-and-validate.ts'
+import type { Kit } from '../kit.ts'
+import type { ValidPlan } from '../plan.ts'
+import type { Ledger } from './ledger.ts'
+import { validateImports } from './validator.ts'
+
+/** A ledger to work through; `resumed` when an interrupted attempt of the round began it. */
+export interface ImportTask {
+  ledger: Ledger
+  resumed: boolean
+  conventions: Conventions
+}
+
+/**
+ * Lets the generator write a block for each identifier and imports what has one, until everything is imported
+ * or the attempts are used up. Answers the last plan: what is not imported by then stays so.
+ * Errors: `ValidationLoopExceeded` when the last plan failed.
+ */
+export async function importSelected(kit: Kit, { ledger, resumed, conventions }: ImportTask): Promise<ValidPlan> {
+  const ids = ledger.pending()
+  const query = `Write one resource block for each of these existing resources.\n\n${ids.map((id) => `- ${id}`).join('\n')}`
+  const earlier = resumed ? await continueEarlier(kit, ledger) : null
+  if (earlier?.plan) return earlier.plan
+  const last: { plan: ValidPlan | null } = { plan: null }
+  try {
+    return await generateAndValidate(kit, {
+      query,
+      prompt: earlier ? feedbackQuery(earlier.feedback) : importQuery(ids),
+      operation: 'import',
+      conventions,
+      forbid: false,
+      selected_ids: ids,
+      max_attempts: kit.run.context.config.orchestration.max_import_iteration,
+      validate: async () => {
+        const validation = await validateImports(kit, ledger)
+        last.plan = validation.value ?? null
+        return validation
+      },
+    })
+  } catch (error) {
+    if (!(error instanceof ValidationLoopExceeded)) throw error
+    keepTurn(kit, ledger, query)
+    if (!last.plan) throw error
+    return last.plan
+  }
+}
+
+/**
+ * The code of the interrupted attempt is still there, and the state relies on it: it is validated as it
+ * stands before anybody writes again.
+ */
+async function continueEarlier(kit: Kit, ledger: Ledger): Promise<{ plan: ValidPlan | null; feedback: string }> {
+  const { run, status } = kit
+  await status.say('validating', 'Waiting for infrastructure as code to be validated.')
+  const validation = await validateImports(kit, ledger)
+  const { text, targets } = validation
+  if (text !== '') await storePlanText(run.context, run.round, { text, targets }, run.signal)
+  if (!validation.ok) return { plan: null, feedback: validation.feedback }
+  keepTurn(kit, ledger, run.round.query)
+  return { plan: validation.value, feedback: '' }
+}
+
+/** What happened stays in the conversation, also where no generator ended its task. */
+function keepTurn({ run, secrets }: Kit, ledger: Ledger, user: string): void {
+  const imported = ledger.imported().map(({ address, resource_id }) => `- ${address} (${resource_id})`)
+  const assistant = [`Imported ${imported.length} of ${ledger.size} resources.`, ...imported].join('\n')
+  run.conversation.push({ user: secrets.text(user), assistant: secrets.text(assistant) })
+}

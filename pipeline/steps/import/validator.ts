@@ -1,0 +1,94 @@
+import { importAddressesTool } from '../../../src/agent/sentinels/import-addresses.ts'
+import { importFeedback } from '../../../src/import/feedback.ts'
+import { identity } from '../../../src/import/identifiers.ts'
+import { checkPairs, type Pair } from '../../../src/import/pairs.ts'
+import { changesByAddress, isCreated, stateOf } from '../../../src/import/plan-view.ts'
+import { actionOf } from '../../../src/plan/changes.ts'
+import type { Plan } from '../../../src/plan/types.ts'
+import { importAddressesLayout } from '../../../src/prompts/layouts/import.ts'
+import { importAddressesQuery } from '../../../src/prompts/queries.ts'
+import type { Validation } from '../generate-and-validate.ts'
+import { generateSessionTargets } from '../generate-targets.ts'
+import { type Kit, runChain } from '../kit.ts'
+import { planTargets, type ValidPlan } from '../plan.ts'
+import { inspection } from '../tools.ts'
+import { importPairs } from './import-pairs.ts'
+import type { Ledger } from './ledger.ts'
+
+/** The sidecar takes no more targets. */
+const MAX_TARGETS = 256
+
+/**
+ * Plans what the session changed and imports what has a block by then. Content when nothing is left to
+ * import; else the feedback names what is.
+ */
+export async function validateImports(kit: Kit, ledger: Ledger): Promise<Validation<ValidPlan>> {
+  const targets = withImported(await generateSessionTargets(kit), ledger)
+  const result = await planTargets(kit, targets)
+  if (!result.ok) return { ok: false, text: result.text, targets, feedback: result.feedback }
+  const { plan, text } = result
+  await compareWithState(kit, ledger, plan)
+  const lost = ledger.imported().filter(({ address }) => isDestroyed(plan, address))
+  // Code that gives up what is imported is mended first.
+  const pairs = lost.length > 0 ? { pairs: [], refused: [] } : await proposePairs(kit, ledger, plan)
+  const failures = await importPairs(kit, ledger, pairs.pairs)
+  for (const failure of pairs.refused) ledger.fail(failure)
+  const attempt = { imported: ledger.imported(), failures: [...pairs.refused, ...failures], lost }
+  const named = new Set(attempt.failures.map(({ resource_id }) => resource_id))
+  const unaddressed = ledger.pending().filter((id) => !named.has(id))
+  const content = lost.length === 0 && ledger.pending().length === 0
+  return content
+    ? { ok: true, text, targets, value: result }
+    : { ok: false, text, targets, feedback: importFeedback({ ...attempt, unaddressed }), value: result }
+}
+
+/** What is imported stays in the plan, whatever targets a model names. */
+export function withImported(targets: readonly string[], ledger: Ledger): string[] {
+  if (targets.length === 0) return []
+  const all = [...new Set([...targets, ...ledger.imported().map(({ address }) => address)])]
+  return all.length <= MAX_TARGETS ? all : []
+}
+
+/**
+ * The state that the plan was made from tells two things: which import of an interrupted attempt came
+ * through under another spelling, and what others manage by now.
+ */
+async function compareWithState(kit: Kit, ledger: Ledger, plan: Plan): Promise<void> {
+  const same = identity(kit.run.round.session.provider)
+  const state = stateOf(plan)
+  const managed = new Map([...state].map(([address, id]) => [same(id), address]))
+  for (const resource_id of ledger.pending()) {
+    const address = ledger.addressOf(resource_id)
+    const elsewhere = managed.get(same(resource_id))
+    if (address !== null && state.has(address)) await ledger.succeed(resource_id)
+    else if (elsewhere !== undefined) ledger.take(resource_id, `Managed as ${elsewhere} by the time of the import.`)
+  }
+}
+
+const isDestroyed = (plan: Plan, address: string) => {
+  const change = changesByAddress(plan).get(address)
+  return change !== undefined && actionOf(change.change.actions) === 'delete'
+}
+
+/** Pairs that a model names and code checked. Nobody is asked when the plan has no place to import to. */
+async function proposePairs(kit: Kit, ledger: Ledger, plan: Plan): Promise<Omit<ReturnType<typeof checkPairs>, 'foreign'>> {
+  const pending = ledger.pending()
+  const addresses = [...changesByAddress(plan).values()].filter(isCreated).map(({ address }) => address)
+  if (pending.length === 0 || addresses.length === 0) return { pairs: [], refused: [] }
+  const told = await askAddresses(kit, pending, addresses)
+  const checked = checkPairs(told, { pending, plan, identity: identity(kit.run.round.session.provider) })
+  if (checked.foreign > 0) kit.run.log.warn('addresses were named for identifiers that are not to be imported', { count: checked.foreign })
+  return checked
+}
+
+async function askAddresses(kit: Kit, pending_ids: readonly string[], addresses: readonly string[]): Promise<Pair[]> {
+  const { imports } = await runChain(kit, {
+    chain: 'IMPORT_ADDRESSES',
+    role: 'small',
+    system: importAddressesLayout({ pending_ids }),
+    query: importAddressesQuery(addresses),
+    tools: inspection(kit),
+    sentinel: importAddressesTool(),
+  })
+  return imports
+}

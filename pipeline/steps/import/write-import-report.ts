@@ -1,0 +1,46 @@
+import { cutMiddle } from '../../../src/agent/cut-middle.ts'
+import { reportTool } from '../../../src/agent/sentinels/report.ts'
+import { storeReport } from '../../../src/artifacts/store.ts'
+import { reportGeneratorLayout } from '../../../src/prompts/layouts/report-generator.ts'
+import { reportQuery } from '../../../src/prompts/queries.ts'
+import { type ImportFacts, settleImportReport } from '../../../src/reports/settle-import.ts'
+import { type Kit, runChain } from '../kit.ts'
+import type { ValidPlan } from '../plan.ts'
+import { webSearch } from '../tools.ts'
+import { planForModel } from '../write-report.ts'
+
+/** Longest list of excluded identifiers that is shown to a model; the report has them all. */
+const MAX_EXCLUDED = 500
+/** Longest input of the report. */
+const MAX_CHARS = 500_000
+
+/**
+ * Writes and stores the report on an import. The model narrates; results, counts and alignment are facts.
+ * @param plan the plan after the import; null when nothing was selected
+ * Errors: those of `runAgent` and of the object store; `ReportGenerationError`.
+ */
+export async function writeImportReport(kit: Kit, facts: ImportFacts, plan: ValidPlan | null): Promise<void> {
+  const { run, secrets, status } = kit
+  await status.say('report', 'Infrastructure successfully validated. Generating report')
+  const told = await runChain(kit, {
+    chain: 'REPORT_GENERATOR',
+    role: 'main',
+    system: reportGeneratorLayout({ type: 'import' }),
+    query: reportQuery('import', cutMiddle(JSON.stringify(inputOf(kit, facts, plan), null, 2), MAX_CHARS)),
+    tools: [webSearch(kit, 'main')],
+    sentinel: reportTool('import'),
+  })
+  const document = settleImportReport(told, facts, secrets)
+  await storeReport(run.context, run.round, { type: 'import', document }, run.signal)
+}
+
+function inputOf(kit: Kit, { imported, failed, excluded, nothing }: ImportFacts, plan: ValidPlan | null) {
+  const excluded_ids = excluded.slice(0, MAX_EXCLUDED).map(({ resource_id }) => resource_id)
+  const more = excluded.length - excluded_ids.length
+  return {
+    selected_resource_ids: [...imported, ...failed].map(({ resource_id }) => resource_id),
+    excluded_resource_ids: more > 0 ? [...excluded_ids, `and ${more} more`] : excluded_ids,
+    import_results: { imported: imported.map((pair) => ({ ...pair, error: null })), failed },
+    ...(plan ? { plan_after_import: planForModel(kit, plan) } : { summary: nothing?.text ?? '' }),
+  }
+}

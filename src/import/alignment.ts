@@ -1,0 +1,40 @@
+import { managedChanges } from '../plan/changes.ts'
+import type { Plan } from '../plan/types.ts'
+import type { Pair } from './pairs.ts'
+import { stateOf } from './plan-view.ts'
+
+export interface Alignment {
+  aligned: boolean
+  /** Sentences for the report. */
+  text: string
+}
+
+const MAX_NAMED = 20
+
+/**
+ * Whether state, code and infrastructure agree on what was imported: each address is in the state and a
+ * plan made after the imports changes none of them.
+ * @param plan null when no plan could be made
+ */
+export function stateAlignment(imported: readonly Pair[], plan: Plan | null): Alignment {
+  if (imported.length === 0) return { aligned: false, text: 'Nothing was imported; the state is unchanged.' }
+  if (plan === null) return { aligned: false, text: 'Not known: no plan could be made after the import.' }
+  const state = stateOf(plan)
+  const changes = managedChanges(plan).map(({ resource, action }) => ({ address: resource.address, action }))
+  const addresses = new Set(imported.map(({ address }) => address))
+  const missing = imported.filter(({ address }) => !state.has(address)).map(({ address }) => ({ address, action: 'not in the state' }))
+  const changed = [...missing, ...changes.filter(({ address }) => addresses.has(address) && state.has(address))]
+  const others = changes.filter(({ address }) => !addresses.has(address))
+  const aligned = changed.length === 0
+  const verdict = aligned
+    ? `Aligned: a plan after the import changes none of the ${counted(imported.length)}.`
+    : `Not aligned: a plan after the import still changes ${changed.length} of the ${counted(imported.length)}: ${named(changed)}.`
+  return { aligned, text: others.length === 0 ? verdict : `${verdict} Beyond what was imported it has: ${named(others)}.` }
+}
+
+const counted = (count: number) => (count === 1 ? '1 imported resource' : `${count} imported resources`)
+
+function named(changes: readonly { address: string; action: string }[]): string {
+  const shown = changes.slice(0, MAX_NAMED).map(({ address, action }) => `${address} (${action})`)
+  return changes.length > MAX_NAMED ? `${shown.join(', ')} and ${changes.length - MAX_NAMED} more` : shown.join(', ')
+}

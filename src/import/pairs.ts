@@ -1,0 +1,79 @@
+import type { Plan } from '../plan/types.ts'
+import { isArgument } from './identifiers.ts'
+import { changesByAddress, isCreated, stateOf } from './plan-view.ts'
+
+/** An identifier and the resource block it is imported to. */
+export interface Pair {
+  address: string
+  resource_id: string
+}
+
+export interface Failure extends Pair {
+  error: string
+}
+
+const INDEX = String.raw`(?:\[(?:\d+|"(?:\\.|[^"\\])*")\])?`
+const NAME = String.raw`[\p{L}_][\p{L}\p{N}_-]*`
+const ADDRESS = new RegExp(String.raw`^(?:module\.${NAME}${INDEX}\.)*(?!data\.|module\.)${NAME}\.${NAME}${INDEX}$`, 'u')
+
+/** Whether the text has the form of the address of one managed resource. */
+export const isResourceAddress = (text: string): boolean => isArgument(text) && ADDRESS.test(text)
+
+/**
+ * Which of the pairs that a model named may be handed to the engine: the identifier waits for an import,
+ * the address is one that the plan would create, and each of both is used once. Identifiers that nobody
+ * asked for are left out; a pair with a wrong address is refused with the reason.
+ */
+export function checkPairs(
+  told: readonly Pair[],
+  given: { pending: readonly string[]; plan: Plan; identity: (id: string) => string },
+): { pairs: Pair[]; refused: Failure[]; foreign: number } {
+  const pending = new Map(given.pending.map((id) => [given.identity(id), id]))
+  const state = stateOf(given.plan)
+  const changes = changesByAddress(given.plan)
+  const pairs = new Map<string, Pair>()
+  const refused = new Map<string, Failure>()
+  const used = new Set<string>()
+  let foreign = 0
+  for (const pair of told) {
+    const resource_id = pending.get(given.identity(pair.resource_id.trim()))
+    if (resource_id === undefined) foreign++
+    if (resource_id === undefined || pairs.has(resource_id)) continue
+    const address = bare(pair.address)
+    const error = fault(address, state, changes, used)
+    if (error !== null) {
+      refused.set(resource_id, { address: shown(address), resource_id, error })
+      continue
+    }
+    used.add(address)
+    pairs.set(resource_id, { address, resource_id })
+    refused.delete(resource_id)
+  }
+  return { pairs: [...pairs.values()], refused: [...refused.values()], foreign }
+}
+
+function fault(
+  address: string,
+  state: ReturnType<typeof stateOf>,
+  changes: ReturnType<typeof changesByAddress>,
+  used: ReadonlySet<string>,
+): string | null {
+  if (!isResourceAddress(address)) return 'this is no address of a resource'
+  if (used.has(address)) return 'the address is given to another identifier too'
+  if (state.has(address)) return 'the address is managed already'
+  const change = changes.get(address)
+  if (!change) return 'the plan has no such resource'
+  if (change.change.importing) return 'the resource has an `import` block, which has to be removed: the platform imports'
+  return isCreated(change) ? null : 'the plan does not create this resource'
+}
+
+/** Without the quotes of prose. */
+const bare = (address: string) => address.trim().replace(/^`(.*)`$/, '$1')
+
+const MAX_SHOWN = 200
+
+/** What a model wrote, on one line. */
+const shown = (text: string) => {
+  const line = text.toWellFormed().replaceAll(/\p{Cc}+/gu, ' ')
+  return line.length > MAX_SHOWN ? `${line.slice(0, MAX_SHOWN)}…`.toWellFormed() : line
+}

@@ -1,0 +1,55 @@
+import * as v from 'valibot'
+import type { Failure, Pair } from '../import/pairs.ts'
+import type { Excluded } from '../import/unmanaged.ts'
+import type { Masker } from '../plan/mask.ts'
+import { reportGenerationError } from '../plan/settle-report.ts'
+import { type ImportReport, reportSchemas } from './schemas.ts'
+
+/** What an import round did, as code knows it. */
+export interface ImportFacts {
+  imported: readonly Pair[]
+  /** Selected and not imported; an address that is not known is empty. */
+  failed: readonly Failure[]
+  excluded: readonly Excluded[]
+  state_alignment: string
+  /** Why nothing was selected; null when something was. */
+  nothing: { text: string; failed: boolean } | null
+}
+
+type Entry = ImportReport['imported_resources'][number]
+
+/**
+ * The report that is stored: counts, status, results, exclusions and the alignment are facts, the prose is
+ * the model's. What it tells about anything else is left out.
+ * Errors: `ReportGenerationError` `report 'import' generation error.`
+ */
+export function settleImportReport(told: ImportReport, facts: ImportFacts, masker: Masker): ImportReport {
+  const { imported, failed, excluded, nothing } = facts
+  const document: ImportReport = {
+    summary: { selected: imported.length + failed.length, imported: imported.length, failed: failed.length },
+    status: statusOf(facts),
+    execution_summary: nothing?.text ?? told.execution_summary,
+    imported_resources: [
+      ...imported.map((pair) => entry(told, pair, 'imported', null)),
+      ...failed.map((failure) => entry(told, failure, 'failed', failure.error)),
+    ],
+    excluded_resources: excluded.map(({ resource_id, details }) => ({ resource_id, details })),
+    state_alignment: facts.state_alignment,
+    recommendations: told.recommendations,
+  }
+  const parsed = v.safeParse(reportSchemas.import, masker.json(document))
+  if (!parsed.success) throw reportGenerationError('import', new v.ValiError(parsed.issues))
+  return parsed.output
+}
+
+/** Nothing to import is a success; a scope that could not be read is none. */
+function statusOf({ imported, failed, nothing }: ImportFacts): ImportReport['status'] {
+  if (nothing) return nothing.failed ? 'Failed' : 'Succeeded'
+  if (failed.length === 0) return 'Succeeded'
+  return imported.length === 0 ? 'Failed' : 'Partial'
+}
+
+function entry(told: ImportReport, { address, resource_id }: Pair, status: Entry['status'], error_message: string | null): Entry {
+  const details = told.imported_resources.find((candidate) => candidate.resource_id.trim() === resource_id)?.details ?? ''
+  return { resource_address: address, resource_id, status, details, error_message }
+}
