@@ -56,7 +56,7 @@ async function measureRounds(sender: Sql, worker: Sql, rounds: number): Promise<
       started(performance.now())
       if (!claim) return
       const end = { status: 'completed', message: 'GENERATE', history: null, commit: null, usage: null } as const
-      await finishRound({ sql: worker, cache: nothing }, claim, end)
+      await finishRound({ sql: worker, cache: nothing, queue }, claim, end)
     },
   })
   const samples: number[] = []

@@ -11,7 +11,7 @@ const PAUSES_MS = [250, 1_000, 2_000]
  * Errors: `LeaseLost`, also when the wait was ended by it; the last error of the database.
  */
 export async function saveEnd(
-  context: Pick<Context, 'sql' | 'cache' | 'log'>,
+  context: Pick<Context, 'sql' | 'cache' | 'queue' | 'log'>,
   round: ClaimedRound,
   end: RoundEnd,
   lost: AbortSignal,

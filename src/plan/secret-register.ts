@@ -7,11 +7,14 @@ export interface SecretRegister extends Masker {
   learn(plan: Plan): void
   /** Text forms of further secret values. */
   add(values: Iterable<string>): void
+  /** Text forms that were learned and added, without those that were secret from the start. */
+  learned(): string[]
 }
 
 /** @param known text forms of values that are secret from the start */
 export function createSecretRegister(known: Iterable<string> = []): SecretRegister {
-  const literals = new Set(known)
+  const from_start = new Set(known)
+  const literals = new Set(from_start)
   let masker = createMasker(literals)
   const add = (values: Iterable<string>) => {
     const before = literals.size
@@ -21,6 +24,7 @@ export function createSecretRegister(known: Iterable<string> = []): SecretRegist
   return {
     learn: (plan) => add(sensitiveLiterals(plan)),
     add,
+    learned: () => [...literals].filter((literal) => !from_start.has(literal)),
     text: (text) => masker.text(text),
     json: (value) => masker.json(value),
   }

@@ -34,7 +34,7 @@ export async function claimRound(sql: Sql, round_id: number): Promise<Claim | nu
       base_commit: session.last_commit,
     }
     await tx`UPDATE sessions SET fence = ${claim.fence} WHERE id = ${session.id}`
-    if (claim.attempt > 1) await startOver(tx, claim)
+    if (claim.attempt > 1) await startOver(tx, claim, round.parked)
     return claim
   })
 }
@@ -57,11 +57,15 @@ async function takeRound(tx: Transaction, round_id: number) {
       jobs: Record<string, string>
       attempts: number
       handed_back: number
+      parked: boolean
     }[]
   >`
-    UPDATE rounds SET attempts = attempts + 1, lease_until = clock_timestamp() + make_interval(secs => ${LEASE_SECONDS})
-    WHERE id = ${round_id} AND finished_at IS NULL AND (lease_until IS NULL OR lease_until < clock_timestamp())
-    RETURNING number, mode, query, is_partial, jobs, attempts, handed_back`
+    UPDATE rounds
+    SET attempts = rounds.attempts + 1, parked = false,
+        lease_until = clock_timestamp() + make_interval(secs => ${LEASE_SECONDS})
+    FROM (SELECT id, parked FROM rounds WHERE id = ${round_id} FOR UPDATE) before
+    WHERE rounds.id = before.id AND finished_at IS NULL AND (lease_until IS NULL OR lease_until < clock_timestamp())
+    RETURNING number, mode, query, is_partial, jobs, attempts, handed_back, before.parked`
   return round
 }
 
@@ -71,8 +75,8 @@ async function readHistory(tx: Transaction, session_id: number): Promise<Turn[]>
 }
 
 /** The rows go, the stored objects stay: nothing refers to them any more. */
-async function startOver(tx: Transaction, claim: Claim): Promise<void> {
+async function startOver(tx: Transaction, claim: Claim, was_parked: boolean): Promise<void> {
   for (const table of ['engine_plans', 'reports', 'compliance_checks', 'code_changes'])
     await tx`DELETE FROM ${tx(table)} WHERE round_id = ${claim.id}`
-  await appendStatus(tx, claim, 'started', 'The round was interrupted and starts again.')
+  if (!was_parked) await appendStatus(tx, claim, 'started', 'The round was interrupted and starts again.')
 }

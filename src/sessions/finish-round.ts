@@ -1,7 +1,9 @@
+import { wakeWaitingApplies } from '../applies/wake-waiting.ts'
 import { sessionAggregateKey } from '../cache/keys.ts'
 import type { Context } from '../context.ts'
 import { storable } from '../db/text.ts'
 import type { Transaction } from '../db/types.ts'
+import { discardPin } from '../pins/discard-pin.ts'
 import { appendStatus } from './append-status.ts'
 import type { ClaimedRound, TerminalStatus, Turn } from './types.ts'
 
@@ -18,16 +20,21 @@ export interface RoundEnd {
 
 /**
  * Ends a round: terminal status, history and the release of the session's mark become visible
- * together, so that a request sent on sight of the status is accepted.
+ * together, so that a request sent on sight of the status is accepted. Whatever became of an apply round,
+ * nothing is pinned after it, and the next one of its project may begin.
  * Errors: `LeaseLost`.
  */
-export async function finishRound(context: Pick<Context, 'sql' | 'cache'>, round: ClaimedRound, end: RoundEnd): Promise<void> {
+export async function finishRound(context: Pick<Context, 'sql' | 'cache' | 'queue'>, round: ClaimedRound, end: RoundEnd): Promise<void> {
   await context.sql.begin(async (tx) => {
     await appendStatus(tx, round, end.status, end.message)
     await tx`UPDATE sessions SET in_flight = false, last_commit = coalesce(${end.commit}, last_commit) WHERE id = ${round.session.id}`
     const usage = end.usage === null ? null : JSON.stringify(end.usage)
     await tx`UPDATE rounds SET finished_at = clock_timestamp(), lease_until = NULL, usage = ${usage}::jsonb WHERE id = ${round.id}`
     if (end.history) await saveHistory(tx, round.session.id, end.history)
+    if (round.mode === 'apply') {
+      await discardPin(tx, round)
+      await wakeWaitingApplies(context.queue, tx, round)
+    }
   })
   await context.cache.delete(sessionAggregateKey(round.session.uuid))
 }

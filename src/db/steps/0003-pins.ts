@@ -6,6 +6,9 @@ import type { Transaction } from '../types.ts'
  */
 export async function createPins(tx: Transaction): Promise<void> {
   await tx`
+    -- Handed back on purpose until lease_until, or until what it waits for is over.
+    ALTER TABLE rounds ADD COLUMN parked boolean NOT NULL DEFAULT false;
+
     CREATE TABLE pins (
       session_id integer PRIMARY KEY REFERENCES sessions,
       round_id integer NOT NULL REFERENCES rounds,

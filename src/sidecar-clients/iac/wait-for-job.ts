@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import type { IacServiceConfig } from '../../../config/types.ts'
-import { badGateway, gatewayTimeout, PlatformError } from '../../errors.ts'
+import { gatewayTimeout, PlatformError } from '../../errors.ts'
 import { delay, OutboundError, type OutboundRequest, type OutboundResponse } from '../../http/outbound.ts'
 import type { Logger } from '../../log/logger.ts'
 import { transportFault, unexpectedAnswer } from '../transport-fault.ts'
@@ -43,7 +43,7 @@ export async function waitForJob(access: Access, job_id: string, options: WaitOp
       resubmit = undefined
       continue
     }
-    if (poll.kind === 'lost') throw badGateway(`IaC job ${current} was lost by the iac service.`)
+    if (poll.kind === 'lost') throw new PlatformError('IacJobLost', 502, `IaC job ${current} was lost by the iac service.`)
     if (poll.kind === 'job' && poll.job.status === 'failed') throw jobFailure(poll.job.error)
     const next = Math.min(started + config.job_poll_interval * 1000, deadline)
     await delay(Math.max(0, Math.ceil(next - performance.now())), options.signal)
