@@ -19,6 +19,8 @@ export interface DriftTask {
   targets: string[]
   /** Leave out what the session's own commits explain; else every difference is drift, and a target has to name something. */
   filter_session_changes: boolean
+  /** Addresses that this round imported. */
+  imported?: ReadonlySet<string>
   conventions: Conventions
   max_iterations: number
 }
@@ -151,14 +153,24 @@ async function genuineDrift(
 ): Promise<{ operations: string[]; ended?: string }> {
   const drift = task.filter_session_changes ? withoutNewResources(state.remaining, valid) : state.remaining
   if (drift.length === 0) return { operations: [], ended: OWN_CHANGES }
-  let operations = await splitDrift(kit, drift)
-  if (task.filter_session_changes) {
-    operations = await dropSessionChanges(kit, operations)
-    if (operations.length === 0) return { operations, ended: OWN_CHANGES }
-  }
+  const operations = await genuineOperations(kit, task, drift)
+  if (operations.length === 0) return { operations, ended: OWN_CHANGES }
   const filtered = await dropExceptions(kit, operations)
   ledger.note(drift, operations, filtered)
   return filtered.operations.length === 0 ? { operations: [], ended: EXCEPTIONS } : { operations: filtered.operations }
+}
+
+/**
+ * Drift in plain language, without what the session's own changes explain. After an import the session's code has to
+ * follow the cloud: for imported addresses no filter is asked, or nothing would ever converge.
+ */
+async function genuineOperations(kit: Kit, task: DriftTask, drift: readonly DriftOperation[]): Promise<string[]> {
+  if (!task.filter_session_changes) return await splitDrift(kit, drift)
+  const imported = drift.filter(({ address }) => task.imported?.has(address))
+  const others = drift.filter((operation) => !imported.includes(operation))
+  const certain = imported.length > 0 ? await splitDrift(kit, imported) : []
+  const genuine = others.length > 0 ? await dropSessionChanges(kit, await splitDrift(kit, others)) : []
+  return [...certain, ...genuine]
 }
 
 /**
