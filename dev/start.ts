@@ -1,6 +1,8 @@
 import { relative } from 'node:path'
 import { parseArgs } from 'node:util'
-import { EXAMPLES } from './scripted-model/recordings.ts'
+import { sampleStates } from './sample-state/prepare.ts'
+import { ROOTS_AT_START } from './sample-state/samples.ts'
+import { EXAMPLES, type ExampleName } from './scripted-model/examples.ts'
 import { CHOICE_HELP } from './stack/choices.ts'
 import { dataFolder } from './stack/data-folder.ts'
 import { onInterrupt } from './stack/interrupts.ts'
@@ -39,10 +41,10 @@ function welcome(stack: Stack, folder: string): string {
       addresses.git_host ? `${addresses.git_host.url}   (certificate authority: ${relative('', addresses.git_host.ca_file)})` : 'yours',
     ],
     ['model', stack.model.scripted ? `${stack.model.name}: plays recorded requests, no real model is asked` : stack.model.name],
+    ['cloud', addresses.cloud_url ? `sample account 123456789012, answers inventories only   (${addresses.cloud_url})` : 'yours'],
     ['engine', `${stack.engine.name} ${stack.engine.version}   (iac sidecar: ${addresses.iac_url})`],
     ['data', relative('', folder) || folder],
   ]
-  const [repository] = addresses.git_host?.repositories ?? []
   return [
     '',
     `Platform: everything is ready after ${((performance.now() - started) / 1000).toFixed(1)} s.`,
@@ -52,16 +54,53 @@ function welcome(stack: Stack, folder: string): string {
     '',
     'Try in another terminal:',
     `  npm run demo${folder === dataFolder() ? '' : ` -- --data ${folder}`}`,
-    ...curl(stack.url, repository ?? 'https://<host>/<owner>/<repository>.git'),
+    `  npm run demo -- --mode all     (or one of them; npm run demo -- --help)`,
+    ...examples(stack),
     '',
     'Ctrl-C stops everything.',
     '',
   ].join('\n')
 }
 
-function curl(url: string, repo_uri: string): string[] {
-  const body = { q: EXAMPLES[0], repo_uri, scope_id: '123456789012', engine_providers: 'aws' }
-  return [`  curl -s ${url}/api/v1/iac/generate -H 'content-type: application/json' -d '${JSON.stringify(body)}'`]
+/** Requests to type, each on the sample repository that it is recorded on. */
+function examples(stack: Stack): string[] {
+  const shown: ExampleName[] = [
+    'generate',
+    'partial-drift',
+    'full-drift',
+    'partial-import',
+    'full-import',
+    'question',
+    'declined',
+    'blocked',
+    'exhausted',
+  ]
+  const repositories = stack.addresses.git_host?.repositories
+  if (!repositories) return curl(stack.url, 'generate', 'https://<host>/<owner>/<repository>.git')
+  return shown.flatMap((name) => {
+    const repo_uri = repositories.find((address) => address.endsWith(`/${EXAMPLES[name].sample}.git`))
+    return repo_uri ? curl(stack.url, name, repo_uri) : []
+  })
+}
+
+function curl(url: string, name: ExampleName, repo_uri: string): string[] {
+  const { route, request, iac_path, is_partial } = EXAMPLES[name]
+  const body = {
+    q: request,
+    repo_uri,
+    scope_id: '123456789012',
+    engine_providers: 'aws',
+    ...(iac_path !== null && { iac_path }),
+    ...(route !== 'generate' && { is_partial }),
+  }
+  return ['', `  # ${name}`, `  curl -s ${url}/api/v1/iac/${route} -H 'content-type: application/json' -d '${JSON.stringify(body)}'`]
+}
+
+/** Gives the samples their past once, so that drift and import find something from the first request on. */
+async function prepareSamples(stack: Stack, folder: string, signal: AbortSignal): Promise<void> {
+  if (!stack.sample_state || !stack.git_host) return
+  const states = await sampleStates(folder, stack.git_host.repositories)
+  for (const root of ROOTS_AT_START) await states.prepare(root, signal)
 }
 
 async function main(): Promise<number> {
@@ -86,7 +125,10 @@ async function main(): Promise<number> {
     if (text !== null) console.log(text)
   }
   const stack = await startStack({ folder, env: process.env, embedded: values.embedded, on_line, signal: cancel.signal })
-  console.log(welcome(stack, folder))
+  await prepareSamples(stack, folder, cancel.signal).catch((error: unknown) => {
+    if (!cancel.signal.aborted) console.error(`The samples could not be prepared: ${error instanceof Error ? error.message : error}`)
+  })
+  if (!cancel.signal.aborted) console.log(welcome(stack, folder))
   const failure = await Promise.race([stack.failed, interrupted.then(() => null)])
   if (failure !== null) {
     console.error(`\n${failure}\n\nEverything else has been stopped.`)

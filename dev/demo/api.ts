@@ -32,7 +32,11 @@ export interface PullRequest {
 export class ApiError extends Error {}
 
 export interface Api {
-  generate(body: Record<string, unknown>): Promise<string>
+  /** Opens a session on one of the three routes below `/iac/`; answers its id. */
+  schedule(route: 'generate' | 'drift' | 'import', body: Record<string, unknown>): Promise<string>
+  apply(session_id: string): Promise<void>
+  /** What a call that should be refused answers. */
+  refusal(what: 'apply' | 'merge', session_id: string): Promise<{ status: number; detail: string }>
   session(id: string): Promise<Session>
   openPullRequest(session_id: string): Promise<PullRequest>
   metadataPrefix(): Promise<string>
@@ -44,18 +48,27 @@ const CALL_LIMIT_MS = 90_000
 
 /** @param signal ends every call */
 export function createApi(base: string, signal: AbortSignal): Api {
-  const call = async <T>(method: string, path: string, expected: number, body?: unknown): Promise<T> => {
+  const ask = async (method: string, path: string, body?: unknown): Promise<{ status: number; text: string }> => {
     const response = await fetch(`${base}/api/v1${path}`, {
       method,
       signal: AbortSignal.any([signal, AbortSignal.timeout(CALL_LIMIT_MS)]),
       ...(body !== undefined && { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }),
     })
-    const text = await response.text()
-    if (response.status === expected) return JSON.parse(text) as T
-    throw new ApiError(`${method} /api/v1${path} answered ${response.status}: ${detailOf(text)}`)
+    return { status: response.status, text: await response.text() }
+  }
+  const call = async <T>(method: string, path: string, expected: number, body?: unknown): Promise<T> => {
+    const { status, text } = await ask(method, path, body)
+    if (status === expected) return JSON.parse(text) as T
+    throw new ApiError(`${method} /api/v1${path} answered ${status}: ${detailOf(text)}`)
   }
   return {
-    generate: async (body) => (await call<{ session_id: string }>('POST', '/iac/generate', 202, body)).session_id,
+    schedule: async (route, body) => (await call<{ session_id: string }>('POST', `/iac/${route}`, 202, body)).session_id,
+    apply: async (session_id) => void (await call('POST', '/iac/apply', 202, { session_id })),
+    refusal: async (what, session_id) => {
+      const [method, path] = what === 'apply' ? ['POST', '/iac/apply'] : ['PUT', '/repository/pr/merge']
+      const { status, text } = await ask(method, path, { session_id })
+      return { status, detail: detailOf(text) }
+    },
     session: (id) => call('GET', `/sessions?id=${id}`, 200),
     openPullRequest: (session_id) => call('PUT', '/repository/pr', 201, { session_id }),
     metadataPrefix: async () =>

@@ -6,10 +6,11 @@ const TERMINAL = new Set(['completed', 'uncompleted', 'failed'])
 /**
  * Follows the round until its terminal status. Every event is a reason to look: the session's own list
  * of statuses is complete, also where two changes came as one event.
+ * @param known how many statuses of earlier rounds were told already
  * @returns the session as it is after the end
  */
-export async function follow(api: Api, session_id: string, told: (status: string, message: string) => void): Promise<Session> {
-  let shown = 0
+export async function follow(api: Api, session_id: string, told: (status: string, message: string) => void, known = 0): Promise<Session> {
+  let shown = known
   const look = async (): Promise<Session> => {
     const session = await api.session(session_id)
     const statuses = session.rounds.flatMap((round) => round.statuses)

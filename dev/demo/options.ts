@@ -1,9 +1,11 @@
 import { parseArgs } from 'node:util'
-import { EXAMPLES } from '../scripted-model/recordings.ts'
+import { type DemoMode, isEnding, isMode, MODES, SHOWS } from './modes.ts'
 
 export interface DemoOptions {
-  request: string
-  /** Null: the first sample repository. */
+  mode: DemoMode | 'all'
+  /** Null: the recorded request of the mode. */
+  request: string | null
+  /** Null: the sample repository of the mode. */
   repo: string | null
   scope: string
   cloud: string
@@ -12,58 +14,66 @@ export interface DemoOptions {
   keep: boolean
   embedded: boolean
   data: string | undefined
-  /** Null: chosen by the kind of model. */
+  /** Seconds for each mode. Null: chosen by the kind of model. */
   limit_s: number | null
 }
 
-export const HELP = `Runs the main job once through the public API: a sentence in, a validated plan and an open pull request out.
+export const HELP = `Shows the platform at work through its public API: a sentence and a repository in, code, a proven plan
+and an open pull request out.
 
 Usage: npm run demo [-- options]
 
-  --request "<text>"   what to build (default: the recorded request of the samples)
-  --repo <https url>   repository (default: the first sample repository)
+  --mode <mode>        what to show (default generate):
+${MODES.map((mode) => `                         ${mode.padEnd(15)} ${SHOWS[mode]}`).join('\n')}
+                         all             each of these, one after the other
+  --request "<text>"   what to build, mend or import (default: the recorded request of the mode)
+  --repo <https url>   repository (default: the sample repository of the mode)
   --scope <id>         subscription, project or account (default 123456789012)
   --cloud <name>       azure, gcp, aws, oci, kubernetes (default aws)
   --iac-path <dir>     engine root inside the repository (default: its root)
-  --mode generate      the only mode for now
-  --json               one JSON object as the last line
+  --json               one JSON object as the last line; with --mode all also one for each mode before it
   --keep               a stack that the demo started stays until Ctrl-C
   --embedded           a stack that the demo starts uses no real services, whatever is set
   --data <dir>         data folder of the stack (default .platform)
-  --limit <seconds>    give up after this long (default 120; 3600 with a real model)
+  --limit <seconds>    give up on a mode after this long (default 120; 3600 with a real model)
 
 A running stack (npm start) is used; otherwise the demo starts one and stops it at the end. Without
---request and --repo that one is all embedded. Exit codes: 0 the round completed and the pull request
-is open, 1 it did not, 2 wrong arguments.`
+--request and --repo that one is all embedded. Before a recorded drift, import, apply or blocked request the
+state of its sample is set to how the recording began. Exit codes: 0 the platform ended as it should, for
+example completed with an open pull request, 1 it did not, 2 wrong arguments.`
 
 /** Wrong arguments; the text says which. */
 export class UsageError extends Error {}
 
-/** Null when only the help was asked for. */
+const text = { type: 'string' } as const
+const flag = { type: 'boolean' } as const
+const parse = (args: string[]) =>
+  parseArgs({
+    args,
+    options: {
+      ...{ request: text, repo: text, scope: text, cloud: text, 'iac-path': text, mode: text, data: text, limit: text },
+      ...{ json: flag, keep: flag, embedded: flag, help: { ...flag, short: 'h' } },
+    },
+  })
+
+/** Null when only the help was asked for. Errors: `UsageError`. */
 export function readOptions(args: string[]): DemoOptions | null {
-  const text = { type: 'string' } as const
-  const flag = { type: 'boolean' } as const
   let values: ReturnType<typeof parse>['values']
-  const parse = () =>
-    parseArgs({
-      args,
-      options: {
-        ...{ request: text, repo: text, scope: text, cloud: text, 'iac-path': text, mode: text, data: text, limit: text },
-        ...{ json: flag, keep: flag, embedded: flag, help: { ...flag, short: 'h' } },
-      },
-    })
   try {
-    values = parse().values
+    values = parse(args).values
   } catch (error) {
     throw new UsageError(error instanceof Error ? error.message : 'wrong arguments')
   }
   if (values.help) return null
-  if ((values.mode ?? 'generate') !== 'generate')
-    throw new UsageError(`The mode '${values.mode}' is not available yet; for now the demo knows --mode generate.`)
+  const mode = readMode(values.mode ?? 'generate')
+  const own = (['request', 'repo', 'scope', 'cloud', 'iac-path'] as const).filter((name) => values[name] !== undefined)
+  if (own.length > 0 && (mode === 'all' || isEnding(mode)))
+    throw new UsageError(`--mode ${mode} plays recorded requests: it takes no --${own[0]}.`)
   const limit_s = values.limit === undefined ? null : Number(values.limit)
   if (limit_s !== null && !(limit_s > 0)) throw new UsageError(`--limit must be a number of seconds, got '${values.limit}'`)
   return {
-    request: values.request ?? EXAMPLES[0] ?? '',
+    mode,
+    request: values.request ?? null,
     repo: values.repo ?? null,
     scope: values.scope ?? '123456789012',
     cloud: values.cloud ?? 'aws',
@@ -74,4 +84,9 @@ export function readOptions(args: string[]): DemoOptions | null {
     data: values.data,
     limit_s,
   }
+}
+
+function readMode(given: string): DemoMode | 'all' {
+  if (given === 'all' || isMode(given)) return given
+  throw new UsageError(`There is no mode '${given}'. The modes are ${[...MODES, 'all'].join(', ')}.`)
 }

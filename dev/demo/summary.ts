@@ -1,99 +1,116 @@
-import { type Artifact, type Downloaded, download, type PullRequest, type Round, type Session } from './api.ts'
+import type { Evidence } from './checks.ts'
+import type { Collected } from './collect.ts'
 import type { Display } from './display.ts'
-
-interface PlanReport {
-  summary: { create: number; update: number; delete: number; recreate: number }
-  detailed_changes: { name: string; action: string }[]
-  potential_impact: { banner: { level: string; title: string } }
-}
-
-/** The object of `--json`; its keys are documented and stay. */
-export interface DemoResult {
-  session_id: string
-  mode: 'generate'
-  status: string
-  statuses: string[]
-  plan: { create: number; update: number; delete: number; replace: number }
-  targets: string[]
-  validation_attempts: number
-  pull_request: PullRequest | null
-  artifacts: Downloaded[]
-  engine: { name: string; version: string }
-  duration_s: number
-  engine_s: number
-  model_s: number
-}
-
-/** Everything the round left behind, downloaded. */
-export interface Collected {
-  artifacts: Downloaded[]
-  report: PlanReport | null
-  findings: number | null
-  /** File name and text of each code change, oldest first. */
-  changes: { file_name: string; text: string }[]
-  /** Targets of the last plan, drift aside. */
-  targets: string[]
-}
-
-/** Downloads every artifact of the session through its presigned URL. */
-export async function collect(session: Session, metadata_prefix: string, signal: AbortSignal): Promise<Collected> {
-  const collected: Collected = { artifacts: [], report: null, findings: null, changes: [], targets: [] }
-  const get = async (artifact: Artifact, kind: string) => {
-    const { text, bytes, headers } = await download(artifact, signal)
-    const type = headers.get(`${metadata_prefix}type`)
-    collected.artifacts.push({ kind: kind === 'plan' && type === 'drift' ? 'drift' : kind, url: artifact.url, bytes })
-    return { text, type }
-  }
-  for (const round of session.rounds) await collectRound(round, collected, get)
-  return collected
-}
-
-async function collectRound(
-  round: Round,
-  collected: Collected,
-  get: (artifact: Artifact, kind: string) => Promise<{ text: string; type: string | null }>,
-): Promise<void> {
-  for (const change of round.code_changes)
-    collected.changes.push({ file_name: change.file_name, text: (await get(change, 'code_change')).text })
-  for (const plan of round.plans) if ((await get(plan, 'plan')).type !== 'drift') collected.targets = plan.targets
-  for (const report of round.reports) collected.report = JSON.parse((await get(report, 'report')).text) as PlanReport
-  for (const check of round.compliance_checks)
-    collected.findings = (JSON.parse((await get(check, 'compliance_check')).text) as { violations: unknown[] }).violations.length
-}
-
-/** Sums over the rounds, as the platform measured them. */
-export function usageOf(session: Session): Pick<DemoResult, 'engine_s' | 'model_s' | 'validation_attempts'> {
-  const sum = (pick: (usage: NonNullable<Round['usage']>) => number) =>
-    Math.round(session.rounds.reduce((total, { usage }) => total + (usage ? pick(usage) : 0), 0) * 1000) / 1000
-  return {
-    engine_s: sum((usage) => usage.engine_s),
-    model_s: sum((usage) => usage.model_s),
-    validation_attempts: sum((usage) => usage.validation_attempts),
-  }
-}
+import type { AllResult, DemoResult } from './result.ts'
 
 const SIGNS: Record<string, string> = { create: '+', update: '~', delete: '-', recreate: '-/+' }
+const INDENT = ' '.repeat(16)
 
-/** The end of the demo in words. */
-export function showSummary(display: Display, collected: Collected, result: DemoResult): void {
-  const { report, changes } = collected
-  const { plan } = result
-  const row = (name: string, text: string) => display.line(`${display.paint('bold', name.padEnd(13))} ${text}`)
-  display.line()
-  row('code', [...new Set(changes.map((change) => change.file_name))].join(', ') || 'nothing changed')
-  if (result.validation_attempts > 1) {
-    row('repair', `attempt 1 was refused by the engine, attempt ${result.validation_attempts} passed:`)
-    for (const line of repairLines(changes)) display.line(`                ${display.paint(line.startsWith('+') ? 'green' : 'red', line)}`)
+/** A heading with its text, and lines below it. */
+interface Row {
+  heading: string
+  text: string
+  below?: string[]
+}
+
+/** The end of a mode in words. */
+export function showSummary(display: Display, { collected }: Evidence, result: DemoResult): void {
+  const rows = [
+    ...codeRows(display, collected, result),
+    ...driftRows(collected),
+    ...importRows(collected),
+    ...planRows(collected, result),
+    ...applyRows(collected),
+    ...linkRows(collected, result),
+  ]
+  if (rows.length > 0) display.line()
+  for (const { heading, text, below = [] } of rows) {
+    display.line(`${display.paint('bold', heading.padEnd(13))} ${text}`)
+    for (const line of below) display.line(`${INDENT}${line}`)
   }
-  row('plan', `${plan.create} to create, ${plan.update} to change, ${plan.delete} to destroy, ${plan.replace} to replace`)
-  for (const { name, action } of report?.detailed_changes ?? []) display.line(`                ${(SIGNS[action] ?? '?').padEnd(3)} ${name}`)
-  if (report) row('impact', `${report.potential_impact.banner.level}: ${report.potential_impact.banner.title}`)
-  if (collected.findings !== null) row('compliance', collected.findings === 0 ? 'passed, no findings' : `${collected.findings} findings`)
-  const bytes = result.artifacts.reduce((total, artifact) => total + artifact.bytes, 0)
-  row('artifacts', `${result.artifacts.length} downloaded through presigned URLs, ${(bytes / 1000).toFixed(1)} kB`)
-  const link = collected.artifacts.find((artifact) => artifact.kind === 'report')?.url
-  if (link) row('report', link)
-  if (result.pull_request) row('pull request', `${result.pull_request.url} (${result.pull_request.status})`)
+}
+
+function codeRows(display: Display, { changes }: Collected, { validation_attempts, status, mode }: DemoResult): Row[] {
+  if (changes.length === 0) return []
+  const rows: Row[] = [{ heading: 'code', text: [...new Set(changes.map((change) => change.file_name))].join(', ') }]
+  if (status === 'failed') rows.push({ heading: 'attempts', text: `${validation_attempts}, all of them refused by the engine` })
+  else if (validation_attempts > 1 && !mode.endsWith('drift')) {
+    const below = repairLines(changes).map((line) => display.paint(line.startsWith('+') ? 'green' : 'red', line))
+    rows.push({ heading: 'repair', text: `attempt 1 was refused by the engine, attempt ${validation_attempts} passed:`, below })
+  }
+  return rows
+}
+
+function driftRows({ drift, reports }: Collected): Row[] {
+  if (!reports.drift) return []
+  const { status, summary, remediated_resources, unreconciled_drift } = reports.drift
+  const below = remediated_resources.flatMap(({ file_path, resource_address, changes }) =>
+    changes.map((change) => `${file_path}  ${resource_address}  ${change.attribute_modified}: ${change.change_description}`),
+  )
+  return [
+    { heading: 'drift', text: `${drift.length} found: ${drift.join(', ') || 'nothing'}` },
+    { heading: 'mended', text: `${status}: ${summary}`, below },
+    ...(unreconciled_drift.length > 0 ? [{ heading: 'left', text: `${unreconciled_drift.length} entries` }] : []),
+  ]
+}
+
+function importRows({ reports }: Collected): Row[] {
+  if (!reports.import) return []
+  const { status, summary, imported_resources, excluded_resources, state_alignment } = reports.import
+  return [
+    {
+      heading: 'import',
+      text: `${status}: ${summary.imported} of ${summary.selected} selected, ${summary.failed} failed, ${excluded_resources.length} excluded`,
+      below: imported_resources.map(
+        (entry) => `${entry.resource_address}  ${entry.resource_id}${entry.status === 'failed' ? '  failed' : ''}`,
+      ),
+    },
+    { heading: 'state', text: state_alignment },
+  ]
+}
+
+function planRows({ reports, findings, plan: planned }: Collected, { plan, mode }: DemoResult): Row[] {
+  const { generate } = reports
+  if (!generate) {
+    if (!planned || mode === 'exhausted') return []
+    const left = plan.create + plan.update + plan.delete + plan.replace
+    return [{ heading: 'plan', text: left === 0 ? 'nothing left to change' : `${left} changes left` }]
+  }
+  const { create, update, delete: gone, recreate } = generate.summary
+  const rows: Row[] = [
+    {
+      heading: 'plan',
+      text: `${create} to create, ${update} to change, ${gone} to destroy, ${recreate} to replace`,
+      below: generate.detailed_changes.map(({ name, action }) => `${(SIGNS[action] ?? '?').padEnd(3)} ${name}`),
+    },
+    { heading: 'impact', text: `${generate.potential_impact.banner.level}: ${generate.potential_impact.banner.title}` },
+  ]
+  if (findings !== null) rows.push({ heading: 'compliance', text: findings === 0 ? 'passed, no findings' : `${findings} findings` })
+  return rows
+}
+
+function applyRows({ reports }: Collected): Row[] {
+  if (!reports.apply) return []
+  const { status, summary, resource_changes } = reports.apply
+  const counts = `${summary.created} created, ${summary.updated} changed, ${summary.destroyed} destroyed, ${summary.failed} failed`
+  return [
+    {
+      heading: 'applied',
+      text: `${status}: ${counts}`,
+      below: resource_changes.map((change) => `${change.resource_name} ${change.action}`),
+    },
+  ]
+}
+
+function linkRows({ report_url, artifacts }: Collected, { pull_request, locked }: DemoResult): Row[] {
+  const rows: Row[] = []
+  const bytes = artifacts.reduce((total, artifact) => total + artifact.bytes, 0)
+  if (artifacts.length > 0)
+    rows.push({ heading: 'artifacts', text: `${artifacts.length} downloaded through presigned URLs, ${(bytes / 1000).toFixed(1)} kB` })
+  if (report_url) rows.push({ heading: 'report', text: report_url })
+  if (pull_request) rows.push({ heading: 'pull request', text: `${pull_request.url} (${pull_request.status})` })
+  if (locked) rows.push({ heading: 'lock', text: 'locked until an administrator unlocks it or a later round passes' })
+  return rows
 }
 
 /** Lines that the last diff of a file that was written before takes out and puts in. */
@@ -108,4 +125,27 @@ function repairLines(changes: readonly { file_name: string; text: string }[]): s
     .split('\n')
     .filter((line) => /^[+-](?![+-]{2} )/.test(line))
     .slice(0, 12)
+}
+
+/** Whether it ended as it should, and where the time was spent. */
+export function outcome(display: Display, result: DemoResult): string {
+  const { engine_s, model_s, platform_s, duration_s, checks, engine } = result
+  const parts = `${engine.name} ${engine.version}, ${duration_s} s (engine ${engine_s} s, model ${model_s} s, platform ${platform_s} s)`
+  const held = checks.filter(({ ok }) => ok).map(({ name }) => name)
+  const missed = checks.filter(({ ok }) => !ok).map(({ name }) => name)
+  if (missed.length === 0) return `\n${display.paint('green', 'As it should be')}: ${held.join(', ')}. ${parts}.\n`
+  const said = result.message ? ` Last status: ${result.status}: ${result.message}` : ''
+  return `\n${display.paint('red', `Not as it should be: it does not hold that ${missed.join(', nor that ')}.`)}${said}\n${parts}.\n`
+}
+
+/** One line for each mode. */
+export function showAll(display: Display, { results, duration_s }: AllResult): void {
+  for (const { mode, ok, status, duration_s: lasted, engine_s, model_s, platform_s } of results) {
+    const mark = ok ? display.paint('green', 'ok    ') : display.paint('red', 'failed')
+    const numbers = [lasted, engine_s, model_s, platform_s].map((value) => `${value.toFixed(2).padStart(6)} s`)
+    display.line(
+      `${mark} ${mode.padEnd(15)} ${status.padEnd(12)} ${numbers[0]}  engine ${numbers[1]}  model ${numbers[2]}  platform ${numbers[3]}`,
+    )
+  }
+  display.line(`${results.length} modes in ${duration_s.toFixed(1)} s`)
 }

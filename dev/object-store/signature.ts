@@ -32,11 +32,29 @@ export function verifySignature(request: SignedRequest, credentials: Credentials
   const query = parseQuery(request.query)
   const presigned = query.find(([name]) => name === 'X-Amz-Algorithm')
   if (presigned) return verifyQuery(request, query, credentials, now)
-  if (!request.headers.authorization) throw denied()
-  return verifyHeader(request, query, credentials, now)
+  return verifyHeader(request, query, credentials, now, 's3')
 }
 
-function verifyHeader(request: SignedRequest, query: Pair[], credentials: Credentials, now: Date): Accepted {
+/**
+ * Checks a header signature for a service that signs the body's hash without sending it.
+ * Throws `S3Error`.
+ */
+export const verifyServiceSignature = (
+  request: SignedRequest,
+  credentials: Credentials,
+  now: Date,
+  signed: { service: string; payload_hash: string },
+): Accepted => verifyHeader(request, parseQuery(request.query), credentials, now, signed.service, signed.payload_hash)
+
+function verifyHeader(
+  request: SignedRequest,
+  query: Pair[],
+  credentials: Credentials,
+  now: Date,
+  service: string,
+  body_hash?: string,
+): Accepted {
+  if (!request.headers.authorization) throw denied()
   const match = /^AWS4-HMAC-SHA256 +Credential=([^,\s]+),\s*SignedHeaders=([^,\s]+),\s*Signature=([0-9a-f]{64})$/.exec(
     request.headers.authorization ?? '',
   )
@@ -46,11 +64,11 @@ function verifyHeader(request: SignedRequest, query: Pair[], credentials: Creden
   const age = Math.abs(now.getTime() - parseTimestamp(timestamp))
   if (age > SKEW_MS)
     throw new S3Error(403, 'RequestTimeTooSkewed', 'The difference between the request time and the current time is too large.')
-  const payload_hash = request.headers['x-amz-content-sha256']
+  const payload_hash = body_hash ?? request.headers['x-amz-content-sha256']
   if (!payload_hash) throw malformed('Missing required header for this request: x-amz-content-sha256')
   const unsigned = Object.keys(request.headers).filter((name) => name.startsWith('x-amz-') && !signed.split(';').includes(name))
   if (unsigned.length > 0) throw denied(`There were headers present in the request which were not signed: ${unsigned.join(', ')}`)
-  return compare(request, { credential, signed, signature, timestamp, payload_hash, query }, credentials)
+  return compare(request, { service, credential, signed, signature, timestamp, payload_hash, query }, credentials)
 }
 
 function verifyQuery(request: SignedRequest, query: Pair[], credentials: Credentials, now: Date): Accepted {
@@ -66,6 +84,7 @@ function verifyQuery(request: SignedRequest, query: Pair[], credentials: Credent
   const accepted = compare(
     request,
     {
+      service: 's3',
       credential: value('X-Amz-Credential'),
       signed: value('X-Amz-SignedHeaders'),
       signature: value('X-Amz-Signature'),
@@ -80,6 +99,8 @@ function verifyQuery(request: SignedRequest, query: Pair[], credentials: Credent
 }
 
 interface Claim {
+  /** What the credential scope must name. */
+  service: string
   credential: string
   signed: string
   signature: string
@@ -92,7 +113,7 @@ function compare(request: SignedRequest, claim: Claim, credentials: Credentials)
   const [access_key = '', date = '', region = '', service = '', end = ''] = claim.credential.split('/')
   if (access_key !== credentials.access_key)
     throw new S3Error(403, 'InvalidAccessKeyId', 'The AWS Access Key Id you provided does not exist in our records.')
-  if (service !== 's3' || end !== 'aws4_request' || !claim.timestamp.startsWith(date))
+  if (service !== claim.service || end !== 'aws4_request' || !claim.timestamp.startsWith(date))
     throw new S3Error(400, 'AuthorizationHeaderMalformed', 'The credential scope is malformed.')
   if (!claim.signed.split(';').includes('host')) throw denied('The host header is not signed')
   const scope = `${date}/${region}/${service}/${end}`

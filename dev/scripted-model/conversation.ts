@@ -29,6 +29,8 @@ export interface Conversation {
   system: string
   /** The query of the running chain, data blocks unwrapped. */
   query: string
+  /** The data blocks of the query by label. */
+  data: ReadonlyMap<string, string>
   /** Finished pairs before it. */
   history: { user: string; assistant: string }[]
   /** Calls of the running chain in order. */
@@ -44,13 +46,15 @@ export function readConversation(request: ChatRequest): Conversation {
   const firstCall = messages.findIndex((message) => message.role === 'assistant' && (message.tool_calls?.length ?? 0) > 0)
   const before = firstCall < 0 ? messages : messages.slice(0, firstCall)
   const queryAt = before.findLastIndex((message) => message.role === 'user')
+  const asked = queryAt < 0 ? '' : textOf(before[queryAt] as WireMessage)
   return {
     tools: new Set((request.tools ?? []).map((tool) => tool.function.name)),
     system: messages
       .filter((message) => message.role === 'system')
       .map(textOf)
       .join('\n'),
-    query: unwrap(queryAt < 0 ? '' : textOf(before[queryAt] as WireMessage)),
+    query: unwrap(asked),
+    data: dataBlocks(asked),
     history: pairs(before.slice(0, Math.max(queryAt, 0))),
     steps: stepsOf(messages.slice(queryAt + 1)),
   }
@@ -84,11 +88,24 @@ function parseArguments(text: string): Record<string, unknown> {
   }
 }
 
+const FENCE = /<<<DATA ([^\n]*?) ([0-9a-f]{16})\n([\s\S]*?)\n\2 DATA>>>/g
+
 /** The content of fenced data blocks; text without any is taken as it is. */
 function unwrap(text: string): string {
-  const blocks = [...text.matchAll(/<<<DATA [^\n]*?([0-9a-f]{16})\n([\s\S]*?)\n\1 DATA>>>/g)]
-  return blocks.length === 0 ? text : blocks.map((block) => block[2] ?? '').join('\n\n')
+  const blocks = [...text.matchAll(FENCE)]
+  return blocks.length === 0 ? text : blocks.map((block) => block[3] ?? '').join('\n\n')
 }
+
+/** Fenced data blocks by their label; of two with one label the last. */
+export const dataBlocks = (text: string): ReadonlyMap<string, string> =>
+  new Map([...text.matchAll(FENCE)].map(([, label = '', , content = '']) => [label, content]))
+
+/** Entries of a bulleted list, the bullet's continuation lines with it. */
+export const bulletsIn = (text: string): string[] =>
+  text
+    .split(/^- /m)
+    .map((entry) => entry.trim())
+    .filter(Boolean)
 
 /** The first answered call of that name (and file). */
 export const resultOf = (steps: readonly Step[], name: string, file?: string): string | undefined =>

@@ -1,8 +1,11 @@
 import type { Conversation, Reply } from './conversation.ts'
-import { decompose, targets } from './drift.ts'
+import { decompose } from './drift.ts'
 import { filterRequest } from './filter.ts'
 import { generate } from './generator.ts'
+import { importAddresses } from './import.ts'
 import { auditPlan, planReport } from './plan.ts'
+import { applyReport, driftReport, importReport } from './reports.ts'
+import { targets } from './targets.ts'
 import { compose, pullRequest, statusText } from './words.ts'
 
 /** The tool that ends a chain says which chain it is. */
@@ -12,7 +15,11 @@ const SCRIPTS: Record<string, (conversation: Conversation) => Reply> = {
   task_complete: generate,
   generate_engine_targets: targets,
   report_decomposed_task_operations: decompose,
+  import_addresses: importAddresses,
   generate_engine_plan_report: planReport,
+  generate_engine_drift_report: driftReport,
+  generate_engine_apply_report: applyReport,
+  generate_engine_import_report: importReport,
   report_compliance_findings: auditPlan,
   generate_pull_request: pullRequest,
 }

@@ -1,3 +1,5 @@
+import { addressOf } from './blocks.ts'
+
 /** The diff out of what `diff_history` answered: the text itself or an object with a `diff`. */
 export function diffText(result: string): string {
   try {
@@ -7,36 +9,50 @@ export function diffText(result: string): string {
   return result
 }
 
-const HEADER = /^(resource|module) "([^"]+)"(?: "([^"]+)")?/
+/** A changed line with where it stands; `address` is null outside of resource and module blocks. */
+export interface ChangedLine {
+  file: string
+  address: string | null
+  sign: '+' | '-'
+  text: string
+}
+
+/** The lines that a diff takes out and puts in, blank ones left out. */
+export function changedLines(diff: string): ChangedLine[] {
+  const found: ChangedLine[] = []
+  let file = ''
+  let address: string | null = null
+  for (const line of diff.split('\n')) {
+    const name = /^(?:\+\+\+|---) (?:[ab]\/)?(.+)$/.exec(line)?.[1]?.trim()
+    if (name !== undefined) {
+      if (name !== '/dev/null') file = name
+    } else if (line.startsWith('diff ') || line.startsWith('@@')) address = addressOf(line.replace(/^@@.*?@@ ?/, ''))
+    else if (/^[-+ ]/.test(line)) {
+      address = addressOf(line.slice(1)) ?? address
+      if (line[0] !== ' ' && line.slice(1).trim() !== '')
+        found.push({ file, address, sign: line[0] as '+' | '-', text: line.slice(1).trim() })
+      if (line.slice(1) === '}') address = null
+    }
+  }
+  return found
+}
 
 /**
- * Addresses of the blocks in the engine root that a diff adds or changes. A change outside of such a
- * block (a variable, a local, a file of a module) may touch anything: null.
+ * Addresses of the blocks in the engine root that a diff adds, changes or removes. What may touch
+ * anything, a file of a module or a shared value that was changed or removed, answers null; a value
+ * that was only added is used by added blocks alone.
  */
 export function changedAddresses(diff: string): string[] | null {
   const found = new Set<string>()
-  let file = ''
-  let block: string | null = null
-  for (const line of diff.split('\n')) {
-    if (line.startsWith('+++ ')) file = line.slice(4).replace(/^b\//, '').trim()
-    else if (line.startsWith('diff ') || line.startsWith('@@')) block = addressOf(line.replace(/^@@.*?@@ ?/, ''))
-    else if (/^[+ ]/.test(line) && !line.startsWith('+++')) {
-      block = addressOf(line.slice(1)) ?? block
-      if (line.startsWith('+') && line.slice(1).trim() !== '') {
-        if (file.includes('/')) return null
-        if (block) found.add(block)
-      }
-      if (line.slice(1) === '}') block = null
-    }
+  for (const { file, address, sign, text } of changedLines(diff)) {
+    if (file.includes('/')) return null
+    if (address) found.add(address)
+    else if (sign === '-' && VALUE.test(text)) return null
   }
   return [...found]
 }
 
-function addressOf(line: string): string | null {
-  const [, kind, first = '', second = ''] = HEADER.exec(line) ?? []
-  if (!kind) return null
-  return kind === 'module' ? `module.${first}` : `${first}.${second}`
-}
+const VALUE = /^"?[\w-]+"? *=/
 
 /** Whether the diff shows the block of this address. */
 export function touches(diff: string, address: string): boolean {

@@ -1,34 +1,24 @@
-import { type Conversation, call, type Reply, resultOf } from './conversation.ts'
-import { changedAddresses, diffText, touches } from './diff.ts'
+import { type Conversation, call, dataBlocks, type Reply, resultOf } from './conversation.ts'
+import { diffText, touches } from './diff.ts'
+import { selectResources } from './import.ts'
 
 const operations = (list: string[], explanation: string): Reply => ({
   calls: [call('report_decomposed_task_operations', { operations: list, explanation })],
 })
 
-/** TARGET_GENERATOR: reads the diff history, names the blocks that it touches. */
-export function targets({ steps }: Conversation): Reply {
-  const result = resultOf(steps, 'diff_history')
-  if (result === undefined) return { calls: [call('diff_history', { explanation: 'To see what this session changed.' })] }
-  const addresses = changedAddresses(diffText(result))
-  return {
-    calls: [
-      call('generate_engine_targets', {
-        targets: addresses ?? [],
-        explanation: addresses
-          ? 'The blocks that the branch adds or changes.'
-          : 'The branch changes shared code, so everything is planned.',
-      }),
-    ],
-  }
-}
-
-/** Splitter and filters share a sentinel; the tools beside it tell them apart. */
+/** Splitter, filters of drift and filter of imports share a sentinel: tools and rules tell them apart. */
 export function decompose(conversation: Conversation): Reply {
-  const { tools, query } = conversation
+  const { tools, query, system, steps } = conversation
+  const identifiers = dataBlocks(system).get('identifiers')
+  if (identifiers !== undefined) {
+    const { selected, explanation } = selectResources(identifiers, query)
+    return operations(selected, explanation)
+  }
   if (tools.has('web_search')) return splitDrift(query)
-  return tools.has('diff_history') || conversation.steps.length > 0 ? dropOwnChanges(conversation) : operations(stringsOf(query), '')
+  return tools.has('diff_history') || steps.length > 0 ? dropOwnChanges(conversation) : operations(stringsOf(query), '')
 }
 
+/** An operation in words, with the values as JSON behind them. */
 function splitDrift(query: string): Reply {
   const list = parseList(query).map((entry) => {
     const { address, action, changes } = entry as { address?: string; action?: string; changes?: unknown }

@@ -1,11 +1,18 @@
+import { searchReplace } from './blocks.ts'
 import { type Conversation, call, type Reply, resultOf, type Step } from './conversation.ts'
-import { type Edit, type Files, findRecording } from './recordings.ts'
+import { driftTask, mendDrift } from './drift-edits.ts'
+import { importTask, writeImports } from './import.ts'
+import { type Edit, type Files, findRecording, GUESSES, isMirror } from './recordings.ts'
 
 const done = (status: string, summary: string): Reply => ({ calls: [call('task_complete', { status, summary })] })
 
 /** IAC_GENERATOR: inspects, writes, ends; after a refusal of the engine it mends what the diagnostic names. */
 export function generate(conversation: Conversation): Reply {
   const { query } = conversation
+  const ids = importTask(conversation)
+  if (ids) return writeImports(ids, conversation)
+  const drift = driftTask(query)
+  if (drift) return mendDrift(drift, conversation)
   return /^\s*[│|]?\s*Error:/m.test(query) ? repair(conversation) : write(conversation)
 }
 
@@ -26,10 +33,8 @@ function write({ query, steps }: Conversation): Reply {
 
 function editCall(edit: Edit) {
   if ('write' in edit) return call('write_to_file', { target_file: edit.write, content: edit.content })
-  return call('replace_in_file', { target_file: edit.replace, diff: block(edit.search, edit.by) })
+  return call('replace_in_file', { target_file: edit.replace, diff: searchReplace(edit.search, edit.by) })
 }
-
-const block = (search: string, by: string): string => `<<<<<<< SEARCH\n${search}\n=======\n${by}\n>>>>>>> REPLACE`
 
 /** Knows one diagnostic: a reference to a local value that is not declared. */
 function repair({ query, steps, history }: Conversation): Reply {
@@ -39,12 +44,17 @@ function repair({ query, steps, history }: Conversation): Reply {
   if (edited(steps)) return done('done', summaryAfterRepair(history) ?? `Corrected the reference to local.${missing} in ${file}.`)
   if (steps.length === 0) return { calls: [file, 'locals.tf'].map((target_file) => call('read_file', { target_file })) }
   const declared = [...(resultOf(steps, 'read_file', 'locals.tf') ?? '').matchAll(/^ {2}(\w+)\s*=/gm)].map((match) => match[1] ?? '')
-  const right = declared.find((name) => name.endsWith(missing)) ?? declared.find((name) => name.includes(missing))
+  const right = isMirror(file)
+    ? guessAfter(missing)
+    : (declared.find((name) => name.endsWith(missing)) ?? declared.find((name) => name.includes(missing)))
   const line = (resultOf(steps, 'read_file', file) ?? '').split('\n').find((text) => new RegExp(`\\blocal\\.${missing}\\b`).test(text))
   if (!right || !line) return done('not done', `Nothing in locals.tf stands for local.${missing}.`)
   const by = line.replaceAll(new RegExp(`\\blocal\\.${missing}\\b`, 'g'), `local.${right}`)
-  return { calls: [call('replace_in_file', { target_file: file, diff: block(line, by) })] }
+  return { calls: [call('replace_in_file', { target_file: file, diff: searchReplace(line, by) })] }
 }
+
+/** The recording of a model that never gets it right: the next name out of the blue. */
+const guessAfter = (name: string): string | undefined => GUESSES[(GUESSES.indexOf(name) + 1) % GUESSES.length]
 
 /** The pull request describes the outcome, not the way there: the summary of the work that was mended. */
 function summaryAfterRepair(history: Conversation['history']): string | null {

@@ -13,6 +13,8 @@ export interface Recording {
   obstacle(request: string, listing: string, files: Files): string | null
   edits(request: string, files: Files): Edit[]
   summary(request: string): string
+  /** Title of the pull request. */
+  title(request: string): string
 }
 
 const ELSEWHERE = 'This recording was made for the sample repository samples/web-platform, and this one looks different.'
@@ -42,6 +44,7 @@ const queue: Recording = {
     const service = serviceOf(request)
     return `Added a work queue for the ${service} service with a dead-letter queue that keeps messages for 14 days, an alarm when the oldest message waits longer than five minutes, and an output with the queue's id.`
   },
+  title: (request) => `Add a work queue for the ${serviceOf(request)} service`,
 }
 
 /** `local.tags` does not exist in the repository: the engine says so, and the repair finds the right name. */
@@ -95,6 +98,7 @@ const retention: Recording = {
     return search ? [{ replace: file, search, by: search.replace(/\d+$/, `${days}`) }] : []
   },
   summary: (request) => `The dead-letter queue of the ${serviceOf(request)} service now keeps messages for the time that was asked for.`,
+  title: (request) => `Keep dead letters of the ${serviceOf(request)} service longer`,
 }
 
 const replay: Recording = {
@@ -118,6 +122,7 @@ const replay: Recording = {
   },
   summary: (request) =>
     `Added a job that moves the dead letters of the ${serviceOf(request)} service back into its work queue every night at three.`,
+  title: (request) => `Replay the dead letters of the ${serviceOf(request)} service`,
 }
 
 const exportJob: Recording = {
@@ -143,15 +148,57 @@ const exportJob: Recording = {
     },
   ],
   summary: () => 'Added an export job that runs every hour, beside the nightly one.',
+  title: () => 'Add an hourly export job',
 }
 
-const RECORDINGS: readonly Recording[] = [retention, replay, queue, exportJob]
+const datasetOf = (request: string): string => /\bthe (\w+) dataset\b/i.exec(request)?.[1]?.toLowerCase() ?? ''
+const DATASETS = /^ {2}datasets = \{\n[\s\S]*?^ {2}\}$/m
 
-/** Requests to try, for start-up lines and for refusals. */
-export const EXAMPLES = [
-  'Add a work queue for the orders service, with a dead-letter queue and an alarm when messages wait too long.',
-  'Also replay the dead letters of the orders service every night.',
-  'Also keep dead letters of the orders service for 30 days.',
-]
+const removeDataset: Recording = {
+  name: 'remove dataset',
+  matches: (request) => /\b(remove|delete|drop)\b/i.test(request) && datasetOf(request) !== '',
+  reads: () => ['main.tf'],
+  obstacle: (request, _, files) => {
+    const datasets = DATASETS.exec(files['main.tf'] ?? '')?.[0]
+    if (!datasets)
+      return 'This recording was made for the root warehouse of the sample repository samples/data-platform, and this one looks different.'
+    const known = [...datasets.matchAll(/^ {4}(\w+) +=/gm)].map((match) => match[1])
+    return known.includes(datasetOf(request)) ? null : `There is no dataset ${datasetOf(request)}; there are ${known.join(', ')}.`
+  },
+  edits: (request, files) => {
+    const search = DATASETS.exec(files['main.tf'] ?? '')?.[0]
+    return search ? [{ replace: 'main.tf', search, by: search.replace(new RegExp(`^ {4}${datasetOf(request)} +=.*\n`, 'm'), '') }] : []
+  },
+  summary: (request) => `Took the ${datasetOf(request)} dataset out of the warehouse. The data that it holds is lost when this is applied.`,
+  title: (request) => `Remove the ${datasetOf(request)} dataset from the warehouse`,
+}
+
+/** Names of a value that does not exist: the recorded model guesses one after the other and never looks. */
+export const GUESSES = ['second_region', 'secondary_region', 'region_b', 'mirror_region', 'other_region', 'backup_region']
+const MIRROR_FILE = /^\w+-mirror\.tf$/
+export const isMirror = (file: string): boolean => MIRROR_FILE.test(file)
+
+const mirror: Recording = {
+  name: 'mirror',
+  matches: (request) => /\bmirror\b/i.test(request),
+  reads: () => ['locals.tf'],
+  obstacle: (_, __, files) => (hasConventions(files) ? null : ELSEWHERE),
+  edits: (request) => {
+    const service = serviceOf(request)
+    const content = `resource "terraform_data" "${service}_mirror" {
+  input = {
+    name   = "\${local.name_prefix}-${service}-mirror"
+    region = local.${GUESSES[0]}
+    tags   = local.common_tags
+  }
+}
+`
+    return [{ write: `${service}-mirror.tf`, content }]
+  },
+  summary: (request) => `Added a mirror of the ${serviceOf(request)} service in the second region.`,
+  title: (request) => `Mirror the ${serviceOf(request)} service`,
+}
+
+const RECORDINGS: readonly Recording[] = [retention, replay, mirror, removeDataset, queue, exportJob]
 
 export const findRecording = (request: string): Recording | null => RECORDINGS.find((recording) => recording.matches(request)) ?? null

@@ -1,5 +1,6 @@
-import { type Conversation, call, type Reply } from './conversation.ts'
-import { findRecording, serviceOf } from './recordings.ts'
+import { bulletsIn, type Conversation, call, type Reply } from './conversation.ts'
+import { driftTask } from './drift-edits.ts'
+import { findRecording } from './recordings.ts'
 
 const shorten = (text: string, limit: number): string => {
   const line = text.replace(/\s+/g, ' ').trim()
@@ -18,18 +19,21 @@ export function statusText({ query }: Conversation): Reply {
 /** PR_GENERATOR: title and description from what the session did. */
 export function pullRequest({ query, history }: Conversation): Reply {
   // Answers to questions changed nothing and do not belong in a pull request.
-  const turns = [...history, ...turnsIn(query)].filter((turn) => findRecording(turn.user))
-  const asked = [...turns.map((turn) => turn.user), query].join('\n')
-  const recording = findRecording(asked)
-  const title =
-    recording?.name === 'export job'
-      ? 'Add an hourly export job'
-      : recording
-        ? `Add a work queue for the ${serviceOf(asked)} service`
-        : 'Changes of this session'
-  const done = turns.map((turn) => `- ${turn.assistant}`).join('\n') || shorten(query, 2000)
+  const turns = [...history, ...turnsIn(query)].filter((turn) => titleOf(turn.user) !== null)
+  const title = turns.map((turn) => titleOf(turn.user)).find((text) => text !== null) ?? titleOf(query) ?? 'Changes of this session'
+  const done = turns.map((turn) => `- ${turn.assistant.replaceAll('\n', '\n- ')}`).join('\n') || shorten(query, 2000)
   const description = `## What changes\n\n${done}\n\n## How it was made\n\nWritten by the scripted model of the embedded stack, validated and planned by the engine.`
   return { calls: [call('generate_pull_request', { title, description })] }
+}
+
+/** Title for the work that a turn asked for; null when it asked for none that is recorded. */
+function titleOf(asked: string): string | null {
+  const drift = driftTask(asked) ?? driftTask(`- ${asked.split('\n').join('\n- ')}`)
+  if (drift)
+    return `Bring the code of ${shorten(drift.map(({ address }) => address.split('.').at(-1)).join(', '), 120)} in line with the infrastructure`
+  const ids = bulletsIn(asked).filter((entry) => entry.startsWith('arn:'))
+  if (ids.length > 0) return `Import ${ids.length} existing resources`
+  return findRecording(asked)?.title(asked) ?? null
 }
 
 /** The pairs of a conversation that is given as a JSON list. */

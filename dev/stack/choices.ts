@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises'
+import { access, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { parse } from 'yaml'
 import { PROJECT_ROOT } from './data-folder.ts'
@@ -17,6 +17,8 @@ export interface Choices {
   /** Fields of `llm` for a real model; null: the scripted model. */
   llm: Document | null
   git: boolean
+  /** Credentials of a real AWS account, or none that a sample may stand in for. */
+  cloud: boolean
 }
 
 const set = (env: Env, name: string): string => env[name]?.trim() ?? ''
@@ -37,16 +39,34 @@ export async function readChoices(env: Env, embedded: boolean): Promise<Choices>
   const own_path = set(env, 'PLATFORM_CONFIG')
   const own = own_path ? await readDocument(own_path) : null
   const base = own ?? shipped
-  if (embedded) return { base, database: false, cache: false, storage: null, llm: null, git: false }
+  if (embedded) return { base, database: false, cache: false, storage: null, llm: null, git: false, cloud: false }
   const git = section(base, 'git')
+  const storage = ownStorage(env, own)
   return {
     base,
     database: set(env, nameIn(section(base, 'database'), 'platform_database_url_env', 'PLATFORM_SQL_DATABASE_URL')) !== '',
     cache: set(env, nameIn(section(base, 'redis'), 'redis_url_env', 'PLATFORM_REDIS_URL')) !== '',
-    storage: ownStorage(env, own),
+    storage,
     llm: ownModel(env, own),
     git: set(env, nameIn(git, 'pat_user_env', 'GIT_USER')) !== '' && set(env, nameIn(git, 'pat_token_env', 'GIT_TOKEN')) !== '',
+    // With a real store the engine may need the machine's own identity to reach it.
+    cloud: storage !== null || (await hasOwnAccount(env)),
   }
+}
+
+/** Whether AWS tools would find an account: by any of their variables, or by the files in the home folder. */
+async function hasOwnAccount(env: Env): Promise<boolean> {
+  if (Object.keys(env).some((name) => name.startsWith('AWS_') && set(env, name) !== '')) return true
+  const files = ['credentials', 'config'].map((name) => join(set(env, 'HOME'), '.aws', name))
+  const found = await Promise.all(
+    files.map((path) =>
+      access(path).then(
+        () => true,
+        () => false,
+      ),
+    ),
+  )
+  return set(env, 'HOME') !== '' && found.includes(true)
 }
 
 async function readDocument(path: string): Promise<Document> {
@@ -97,6 +117,7 @@ export const CHOICE_HELP = `Instead of the embedded service a real one is used w
   ANTHROPIC_API_KEY, OPENAI_API_KEY  model of that provider; PLATFORM_LLM_MODEL (<provider>/<model-id>)
                                      and PLATFORM_LLM_SMALL_MODEL choose another one
   GIT_USER and GIT_TOKEN             the git host of git.provider (default github.com)
+  AWS_* or a file in ~/.aws          that AWS account for imports; otherwise a sample account answers
   PLATFORM_CONFIG                    a configuration file: its values lie under the addresses of the
                                      embedded services; with storage.provider or storage.endpoint_url
                                      in it its storage is used, with llm.model its models`

@@ -13,6 +13,8 @@ export interface Embedded {
   object_store_url: string | null
   git_host: GitHost | null
   model_url: string | null
+  /** The sample account that imports list. */
+  cloud_url: string | null
   iac_url: string
 }
 

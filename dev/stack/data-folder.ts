@@ -28,6 +28,10 @@ export interface ReadyStack {
   git_host: { url: string; repositories: string[] } | null
   model: { name: string; scripted: boolean }
   engine: { name: string; version: string }
+  /** Whether the state of samples is kept in the embedded store. */
+  sample_state: boolean
+  /** Whether imports list the sample account. */
+  sample_account: boolean
 }
 
 const recordFile = (folder: string) => join(folder, 'stack.json')

@@ -1,6 +1,7 @@
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { startCache } from '../cache.ts'
+import { cloudVariables, startCloud } from '../cloud/start.ts'
 import { type GitHost, startGitHost } from '../git-host/start.ts'
 import { startObjectStore } from '../object-store.ts'
 import { startPostgres } from '../postgres.ts'
@@ -61,6 +62,8 @@ export async function startStack(options: StackOptions): Promise<Stack> {
       git_host: embedded.git_host && { url: embedded.git_host.url, repositories: embedded.git_host.repositories },
       model: embedded.model_url ? { name: MODEL, scripted: true } : { name: modelName(choices), scripted: false },
       engine: await engineOf(embedded.iac_url, secrets.iac_token),
+      sample_state: embedded.object_store_url !== null && embedded.git_host !== null,
+      sample_account: embedded.cloud_url !== null,
     }
     ownership.markReady(ready)
     return {
@@ -98,9 +101,10 @@ async function startServices(folder: string, choices: Choices, secrets: StackSec
     opened(!choices.storage, () => ports.stable('object store', (port) => startObjectStore({ port, ...keys })), closeIt),
     opened<GitHost>(!choices.git, () => ports.stable('git host', (port) => startGitHost({ port, ...host })), closeIt),
     opened(!choices.llm, () => ports.stable('model', (port) => startScriptedModel({ port })), closeIt),
+    opened(!choices.cloud, () => ports.stable('sample account', (port) => startCloud({ port })), closeIt),
     ports.reserve('iac sidecar'),
   ])
-  const [database, cache, objects, git_host, model, iac_port] = results.map((result) => {
+  const [database, cache, objects, git_host, model, cloud, iac_port] = results.map((result) => {
     if (result.status === 'rejected') throw result.reason
     return result.value
   }) as Settled<typeof results>
@@ -110,6 +114,7 @@ async function startServices(folder: string, choices: Choices, secrets: StackSec
     object_store_url: objects?.url ?? null,
     git_host,
     model_url: model?.url ?? null,
+    cloud_url: cloud?.url ?? null,
     iac_url: `http://127.0.0.1:${iac_port}`,
   }
   return { embedded, database: database && watchDatabase(database, closers) }
@@ -138,7 +143,7 @@ async function startProcesses(options: StackOptions, parts: Parts): Promise<Chil
   const home = join(folder, 'home')
   for (const path of [home, join(folder, 'workspaces')]) await mkdir(path, { recursive: true })
   const started: Child[] = []
-  const start = (name: keyof typeof LIMITS_MS, args: string[], extra: Record<string, string>) => {
+  const start = (name: keyof typeof LIMITS_MS, args: string[], extra: Record<string, string | undefined>) => {
     const on_line = (line: string) => options.on_line?.(name, line)
     const child = startChild({ name, args, env: { ...env, ...variables, ...extra }, log_folder: join(folder, 'logs'), on_line })
     if (child.pid > 0) parts.ownership.addChild(name, child.pid)
@@ -157,6 +162,7 @@ async function startProcesses(options: StackOptions, parts: Parts): Promise<Chil
     PLATFORM_PORT: iac_port,
     IAC_DATA_DIR: join(folder, 'iac'),
     IAC_STOP_GRACE_SECONDS: '5',
+    ...(parts.embedded.cloud_url && { ...withoutAccount(env), ...cloudVariables(parts.embedded.cloud_url) }),
   })
   // The worker writes git settings of its own: they must not end up in the operator's home.
   const worker = start('worker', [main('pipeline/main.ts')], { HOME: home })
@@ -172,6 +178,10 @@ async function startProcesses(options: StackOptions, parts: Parts): Promise<Chil
   ])
   return started
 }
+
+/** Nothing of the operator's account mixes with the sample one. */
+const withoutAccount = (env: StackOptions['env']): Record<string, undefined> =>
+  Object.fromEntries(Object.keys(env).flatMap((name) => (name.startsWith('AWS_') ? [[name, undefined]] : [])))
 
 function once(work: Closer): Closer & { running(): boolean } {
   let running: Promise<void> | null = null

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { EXAMPLES } from '../../../dev/scripted-model/recordings.ts'
+import { EXAMPLES, FOLLOW_UPS } from '../../../dev/scripted-model/examples.ts'
 import { startScriptedModel } from '../../../dev/scripted-model/start.ts'
 import type { Running } from '../../../dev/server.ts'
 
@@ -101,7 +101,8 @@ const engine = async (...args: string[]) =>
   run(process.env.IAC_BINARY ?? 'terraform', args, { cwd: repository, env: { ...process.env, TF_CLI_CONFIG_FILE: '/dev/null' } }).catch(
     (error: Error & { stderr: string; stdout: string }) => ({ stdout: error.stdout, stderr: error.stderr }),
   )
-const [request = '', replay = '', retention = ''] = EXAMPLES
+const { request } = EXAMPLES.generate
+const [replay = '', retention = ''] = FOLLOW_UPS
 
 test('the recorded request: a first attempt that the engine refuses, the repair, targets, report, audit, pull request', async () => {
   const verdict = await chain('requests_filter', fence(request), INSPECTION)

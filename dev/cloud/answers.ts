@@ -1,0 +1,80 @@
+import { ACCOUNT, AGGREGATOR_REGION, type CloudResource, REGION, RESOURCES } from './account.ts'
+
+/** An answer of one of the two services. */
+export interface CloudAnswer {
+  status: number
+  content_type: string
+  body: string
+}
+
+const json = (body: unknown, status = 200): CloudAnswer => ({ status, content_type: 'application/json', body: JSON.stringify(body) })
+const xml = (body: string, status = 200): CloudAnswer => ({ status, content_type: 'text/xml', body })
+
+const INDEXES = [AGGREGATOR_REGION, REGION].map((region) => ({
+  Arn: `arn:aws:resource-explorer-2:${region}:${ACCOUNT}:index/2f0b7c1e-5d7f-4a3f-9f3a-0c6d7f1f5a01`,
+  Region: region,
+  Type: region === AGGREGATOR_REGION ? 'AGGREGATOR' : 'LOCAL',
+}))
+const VIEW = `arn:aws:resource-explorer-2:${AGGREGATOR_REGION}:${ACCOUNT}:view/all-resources/6b6f0a52-3c43-4a0d-8f43-0f3c7d0f7a02`
+/** Small, so that a reader has to ask for further pages. */
+const PAGE = 5
+
+/** The query protocol: STS. */
+export function answerSts(form: URLSearchParams): CloudAnswer {
+  const action = form.get('Action')
+  if (action !== 'GetCallerIdentity')
+    return xml(
+      `<ErrorResponse><Error><Type>Sender</Type><Code>InvalidAction</Code><Message>Only GetCallerIdentity is served here.</Message></Error></ErrorResponse>`,
+      400,
+    )
+  return xml(
+    `<GetCallerIdentityResponse xmlns="https://sts.amazonaws.com/doc/2011-06-15/"><GetCallerIdentityResult>` +
+      `<Arn>arn:aws:iam::${ACCOUNT}:user/sample</Arn><UserId>AIDASAMPLEACCOUNTUSER</UserId><Account>${ACCOUNT}</Account>` +
+      `</GetCallerIdentityResult><ResponseMetadata><RequestId>${crypto.randomUUID()}</RequestId></ResponseMetadata></GetCallerIdentityResponse>`,
+  )
+}
+
+/**
+ * The REST protocol: Resource Explorer.
+ * @param region of the signature; every region knows its own view only
+ */
+export function answerExplorer(path: string, region: string, body: Record<string, unknown>): CloudAnswer {
+  if (path === '/ListIndexes') return json({ Indexes: INDEXES.filter(({ Type }) => body.Type === undefined || body.Type === Type) })
+  if (path === '/GetDefaultView') return json(region === AGGREGATOR_REGION ? { ViewArn: VIEW } : {})
+  if (path === '/ListResources') return listResources(region, body)
+  return json({ message: `The operation ${path} is not served here.` }, 404)
+}
+
+function listResources(region: string, body: Record<string, unknown>): CloudAnswer {
+  if (region !== AGGREGATOR_REGION || (body.ViewArn !== undefined && body.ViewArn !== VIEW))
+    return json({ message: 'The view could not be found in this region.' }, 404)
+  const limit = body.MaxResults ?? 100
+  if (!Number.isInteger(limit) || Number(limit) < 1 || Number(limit) > 1000)
+    return json({ message: 'MaxResults must be from 1 to 1000.' }, 400)
+  const start = body.NextToken === undefined ? 0 : offsetOf(body.NextToken)
+  if (start === null) return json({ message: 'The token is not valid.' }, 400)
+  const end = start + Math.min(PAGE, Number(limit))
+  return json({
+    ViewArn: VIEW,
+    Resources: RESOURCES.slice(start, end).map(described),
+    ...(end < RESOURCES.length && { NextToken: Buffer.from(`offset ${end}`).toString('base64') }),
+  })
+}
+
+function offsetOf(token: unknown): number | null {
+  const text = typeof token === 'string' ? Buffer.from(token, 'base64').toString('utf8') : ''
+  const offset = /^offset (\d+)$/.exec(text)?.[1]
+  return offset !== undefined && Number(offset) < RESOURCES.length ? Number(offset) : null
+}
+
+const SEEN = '2026-01-15T04:00:00Z'
+
+const described = ({ arn, type, region, owner, tags }: CloudResource) => ({
+  Arn: arn,
+  ResourceType: type,
+  Service: type.split(':')[0],
+  Region: region,
+  OwningAccountId: owner,
+  LastReportedAt: SEEN,
+  Properties: [{ Name: 'tags', LastReportedAt: SEEN, Data: Object.entries(tags).map(([Key, Value]) => ({ Key, Value })) }],
+})

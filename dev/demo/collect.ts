@@ -1,0 +1,85 @@
+import { type Artifact, type Downloaded, download, type Round, type Session } from './api.ts'
+
+/** Reports as far as the demo reads them; the document is what the platform stored. */
+export interface PlanReport {
+  summary: { create: number; update: number; delete: number; recreate: number }
+  detailed_changes: { name: string; action: string }[]
+  potential_impact: { banner: { level: string; title: string } }
+}
+export interface DriftReport {
+  summary: string
+  status: string
+  remediated_resources: {
+    file_path: string
+    resource_address: string
+    changes: { change_description: string; attribute_modified: string }[]
+  }[]
+  unreconciled_drift: unknown[]
+}
+export interface ImportReport {
+  summary: { selected: number; imported: number; failed: number }
+  status: string
+  imported_resources: { resource_address: string; resource_id: string; status: string }[]
+  excluded_resources: { resource_id: string }[]
+  state_alignment: string
+}
+export interface ApplyReport {
+  summary: { total_resources: number; created: number; updated: number; destroyed: number; failed: number }
+  status: string
+  resource_changes: { resource_name: string; action: string; status: string }[]
+}
+export interface Reports {
+  generate?: PlanReport
+  drift?: DriftReport
+  import?: ImportReport
+  apply?: ApplyReport
+}
+
+/** Everything the session left behind, downloaded. */
+export interface Collected {
+  artifacts: Downloaded[]
+  /** The last of each type. */
+  reports: Reports
+  /** Address of the last report. */
+  report_url: string | null
+  findings: number | null
+  /** File name and text of each code change, oldest first. */
+  changes: { file_name: string; text: string }[]
+  /** Text and targets of the last plan; null when nothing was planned. */
+  plan: { text: string; targets: string[] } | null
+  /** Addresses of the first drift that was read. */
+  drift: string[]
+}
+
+/** Downloads every artifact of the session through its presigned URL. */
+export async function collect(session: Session, metadata_prefix: string, signal: AbortSignal): Promise<Collected> {
+  const collected: Collected = { artifacts: [], reports: {}, report_url: null, findings: null, changes: [], plan: null, drift: [] }
+  const get = async (artifact: Artifact, kind: string) => {
+    const { text, bytes, headers } = await download(artifact, signal)
+    const type = headers.get(`${metadata_prefix}type`)
+    collected.artifacts.push({ kind: kind === 'plan' && type === 'drift' ? 'drift' : kind, url: artifact.url, bytes })
+    return { text, type }
+  }
+  for (const round of session.rounds) await collectRound(round, collected, get)
+  return collected
+}
+
+async function collectRound(
+  round: Round,
+  collected: Collected,
+  get: (artifact: Artifact, kind: string) => Promise<{ text: string; type: string | null }>,
+): Promise<void> {
+  for (const change of round.code_changes)
+    collected.changes.push({ file_name: change.file_name, text: (await get(change, 'code_change')).text })
+  for (const plan of round.plans) {
+    const { text, type } = await get(plan, 'plan')
+    if (type !== 'drift') collected.plan = { text, targets: plan.targets }
+    else if (collected.drift.length === 0) collected.drift = (JSON.parse(text) as { address: string }[]).map(({ address }) => address)
+  }
+  for (const report of round.reports) {
+    collected.report_url = report.url
+    Object.assign(collected.reports, { [report.type]: JSON.parse((await get(report, 'report')).text) })
+  }
+  for (const check of round.compliance_checks)
+    collected.findings = (JSON.parse((await get(check, 'compliance_check')).text) as { violations: unknown[] }).violations.length
+}

@@ -1,0 +1,27 @@
+import { EXAMPLES, type Example, type ExampleName } from '../scripted-model/examples.ts'
+
+/** What the demo can show: the six jobs, then the four endings without one. */
+export const JOBS = ['generate', 'partial-drift', 'full-drift', 'partial-import', 'full-import', 'apply'] as const
+export const ENDINGS = ['declined', 'question', 'blocked', 'exhausted'] as const
+export type DemoMode = (typeof JOBS)[number] | (typeof ENDINGS)[number]
+export const MODES: readonly DemoMode[] = [...JOBS, ...ENDINGS]
+
+export const isMode = (text: string): text is DemoMode => MODES.some((mode) => mode === text)
+export const isEnding = (mode: DemoMode): boolean => ENDINGS.some((ending) => ending === mode)
+
+/** The request of a mode, as recorded. */
+export const exampleOf = (mode: DemoMode): Example => EXAMPLES[mode satisfies ExampleName]
+
+/** What one mode shows, in a sentence. */
+export const SHOWS: Record<DemoMode, string> = {
+  generate: 'a sentence becomes code, a reviewed plan and an open pull request',
+  'partial-drift': 'one setting was changed by hand; the code follows, for what the request names',
+  'full-drift': 'everything that was changed by hand is found, the code follows',
+  'partial-import': 'existing resources that the request names get code and come under management',
+  'full-import': 'so does everything in the account',
+  apply: 'the reviewed plan is applied, exactly that one',
+  declined: 'a request that the guidelines forbid is declined',
+  question: 'a question is answered and changes nothing',
+  blocked: 'a plan that destroys data locks the session: apply and merge are refused',
+  exhausted: 'code that the engine keeps refusing ends the round',
+}

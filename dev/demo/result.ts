@@ -1,0 +1,115 @@
+import type { Downloaded, PullRequest, Round, Session } from './api.ts'
+import type { Collected } from './collect.ts'
+import type { DemoMode } from './modes.ts'
+
+/** The object of `--json`; its keys are documented and stay. */
+export interface DemoResult {
+  session_id: string
+  mode: DemoMode
+  status: string
+  statuses: string[]
+  /** What the reviewed plan changes; after an apply what was changed; otherwise what the last plan still wants to change. */
+  plan: { create: number; update: number; delete: number; replace: number }
+  targets: string[]
+  validation_attempts: number
+  pull_request: PullRequest | null
+  artifacts: Downloaded[]
+  engine: { name: string; version: string }
+  duration_s: number
+  engine_s: number
+  model_s: number
+  /** What is neither engine nor model. */
+  platform_s: number
+  /** Text of the last status. */
+  message: string
+  /** Of the last report. */
+  report: { type: string; status: string | null; summary: unknown } | null
+  locked: boolean
+  /** What had to hold, and whether it did. */
+  checks: Check[]
+  ok: boolean
+}
+export interface Check {
+  name: string
+  ok: boolean
+}
+
+/** The last line of `--mode all --json`: sums over the modes, details in `results`. */
+export interface AllResult {
+  mode: 'all'
+  status: 'completed' | 'failed'
+  ok: boolean
+  statuses: string[]
+  plan: DemoResult['plan']
+  validation_attempts: number
+  engine: DemoResult['engine']
+  duration_s: number
+  engine_s: number
+  model_s: number
+  platform_s: number
+  results: DemoResult[]
+}
+
+export const round3 = (value: number): number => Math.round(value * 1000) / 1000
+
+/** Sums over the rounds, as the platform measured them. */
+export function usageOf(session: Session): Pick<DemoResult, 'engine_s' | 'model_s' | 'validation_attempts'> {
+  const sum = (pick: (usage: NonNullable<Round['usage']>) => number) =>
+    round3(session.rounds.reduce((total, { usage }) => total + (usage ? pick(usage) : 0), 0))
+  return {
+    engine_s: sum((usage) => usage.engine_s),
+    model_s: sum((usage) => usage.model_s),
+    validation_attempts: sum((usage) => usage.validation_attempts),
+  }
+}
+
+export function countsOf({ reports, plan }: Collected): DemoResult['plan'] {
+  const { apply, generate } = reports
+  if (apply) return { create: apply.summary.created, update: apply.summary.updated, delete: apply.summary.destroyed, replace: 0 }
+  if (generate) {
+    const { create, update, delete: gone, recreate } = generate.summary
+    return { create, update, delete: gone, replace: recreate }
+  }
+  return countsInText(plan?.text ?? '')
+}
+
+/** The engine counts a replacement as an addition and a destruction. */
+export function countsInText(text: string): DemoResult['plan'] {
+  const [, add = 0, change = 0, destroy = 0] = (
+    /^Plan: (?:\d+ to import, )?(\d+) to add, (\d+) to change, (\d+) to destroy/m.exec(text) ?? []
+  ).map(Number)
+  const replace = (text.match(/^ +# \S.* (?:must|will) be replaced/gm) ?? []).length
+  return { create: add - replace, update: change, delete: destroy - replace, replace }
+}
+
+export function reportOf({ reports }: Collected): DemoResult['report'] {
+  const { apply, import: imported, drift, generate } = reports
+  if (apply) return { type: 'apply', status: apply.status, summary: apply.summary }
+  if (imported) return { type: 'import', status: imported.status, summary: imported.summary }
+  if (drift) return { type: 'drift', status: drift.status, summary: drift.summary }
+  return generate ? { type: 'generate', status: null, summary: generate.summary } : null
+}
+
+export function sumUp(results: DemoResult[], duration_s: number): AllResult {
+  const sum = (pick: (result: DemoResult) => number) => round3(results.reduce((total, result) => total + pick(result), 0))
+  const ok = results.length > 0 && results.every((result) => result.ok)
+  return {
+    mode: 'all',
+    status: ok ? 'completed' : 'failed',
+    ok,
+    statuses: results.map(({ status }) => status),
+    plan: {
+      create: sum(({ plan }) => plan.create),
+      update: sum(({ plan }) => plan.update),
+      delete: sum(({ plan }) => plan.delete),
+      replace: sum(({ plan }) => plan.replace),
+    },
+    validation_attempts: sum((result) => result.validation_attempts),
+    engine: results[0]?.engine ?? { name: 'unknown', version: 'unknown' },
+    duration_s: round3(duration_s),
+    engine_s: sum((result) => result.engine_s),
+    model_s: sum((result) => result.model_s),
+    platform_s: sum((result) => result.platform_s),
+    results,
+  }
+}

@@ -1,0 +1,143 @@
+import { sampleStates } from '../sample-state/prepare.ts'
+import { rootOfExample } from '../sample-state/samples.ts'
+import { dataFolder, type ReadyStack } from '../stack/data-folder.ts'
+import { type Api, createApi, type PullRequest, type Session } from './api.ts'
+import { checksOf, type Evidence, lastMessage } from './checks.ts'
+import { type Collected, collect } from './collect.ts'
+import type { Display } from './display.ts'
+import { DemoError } from './errors.ts'
+import { follow } from './follow.ts'
+import { type DemoMode, exampleOf, SHOWS } from './modes.ts'
+import type { DemoOptions } from './options.ts'
+import { countsOf, type DemoResult, reportOf, round3, usageOf } from './result.ts'
+import { outcome, showSummary } from './summary.ts'
+
+export interface ModeRun {
+  mode: DemoMode
+  options: DemoOptions
+  stack: ReadyStack
+  display: Display
+  signal: AbortSignal
+}
+
+/**
+ * Plays one mode and says what happened. Errors: `DemoError` when the stack cannot show it, `ApiError`.
+ */
+export async function runMode(run: ModeRun): Promise<DemoResult> {
+  const { mode, display, stack, signal } = run
+  display.event('mode', `${mode}: ${SHOWS[mode]}`)
+  const request = requestOf(run)
+  await prepareState(run)
+  const api = createApi(stack.url, signal)
+  display.event('request', request.q)
+  display.event('repository', request.repo_uri)
+  const began = performance.now()
+  const session_id = await api.schedule(exampleOf(mode).route, request)
+  display.event('session', session_id)
+  const told = (status: string, message: string) => {
+    display.event(status, message)
+    display.busy(status)
+  }
+  display.busy('waiting for a worker')
+  let session = await follow(api, session_id, told)
+  if (mode === 'apply' && session.current_status === 'completed') {
+    const known = session.rounds.flatMap((round) => round.statuses).length
+    await api.apply(session_id)
+    session = await follow(api, session_id, told, known)
+  }
+  const duration_s = round3((performance.now() - began) / 1000)
+  const evidence = await gather(run, api, session)
+  display.busy('')
+  const result = resultOf(run, evidence, duration_s)
+  showSummary(display, evidence, result)
+  display.line(outcome(display, result))
+  return result
+}
+
+function requestOf({ mode, options, stack }: ModeRun) {
+  const example = exampleOf(mode)
+  const repo_uri = options.repo ?? stack.git_host?.repositories.find((address) => address.endsWith(`/${example.sample}.git`))
+  if (!repo_uri) throw new DemoError('The stack uses a real git host: name a repository with --repo, and the request with --request.')
+  const recorded = options.repo === null && options.request === null
+  if (recorded && example.route === 'import' && !stack.sample_account)
+    throw new DemoError(
+      'The stack uses an AWS account of yours: the recorded import needs the sample account, which npm start -- --embedded has.',
+    )
+  const iac_path = options.iac_path ?? (recorded ? example.iac_path : null)
+  return {
+    q: options.request ?? example.request,
+    repo_uri,
+    scope_id: options.scope,
+    engine_providers: options.cloud,
+    ...(iac_path !== null && { iac_path }),
+    ...(example.route !== 'generate' && { is_partial: example.is_partial }),
+  }
+}
+
+/** The state of a recorded request begins where the recording began; the operator's own is never touched. */
+async function prepareState({ mode, options, stack, display, signal }: ModeRun): Promise<void> {
+  const root = rootOfExample(mode)
+  const own = options.repo !== null || options.request !== null || options.scope !== '123456789012' || options.iac_path !== null
+  if (!root || own) return
+  if (!stack.sample_state || !stack.git_host)
+    throw new DemoError(`The recorded request of ${mode} needs the embedded object store and git host: npm start -- --embedded has them.`)
+  display.busy('setting the state of the sample')
+  const states = await sampleStates(dataFolder(options.data), stack.git_host.repositories)
+  await states.reset(root, signal)
+  if (root.past.kind === 'applied' && root.past.changes.length > 0)
+    display.event(
+      'state',
+      `applied, then changed by hand: ${root.past.changes.map(({ name, attribute }) => `${name}.${attribute}`).join(', ')}`,
+    )
+  else if (root.past.kind === 'imported')
+    display.event('state', `imported earlier: ${root.past.imports.map(({ address }) => address).join(', ')}`)
+  else display.event('state', root.past.kind === 'applied' ? 'applied' : 'never applied')
+}
+
+/** What the session left behind; a change of code gets its pull request, as a user would ask for it. */
+async function gather({ mode, display, signal }: ModeRun, api: Api, ended: Session): Promise<Evidence> {
+  let pull_request: PullRequest | null = null
+  const changed = ended.rounds.some((round) => round.code_changes.length > 0)
+  if (changed && ended.current_status === 'completed') {
+    display.busy('opening the pull request')
+    pull_request = await api.openPullRequest(ended.uuid)
+  }
+  const refusals: Evidence['refusals'] = []
+  if (mode === 'blocked')
+    for (const what of ['apply', 'merge'] as const) {
+      const refusal = await api.refusal(what, ended.uuid)
+      display.event(what, `${refusal.status} ${refusal.detail}`)
+      refusals.push(refusal)
+    }
+  const session = await api.session(ended.uuid)
+  display.busy('downloading the artifacts')
+  const collected: Collected = await collect(session, await api.metadataPrefix(), signal)
+  return { session, collected, pull_request, refusals }
+}
+
+function resultOf({ mode, stack }: ModeRun, evidence: Evidence, duration_s: number): DemoResult {
+  const { session, collected, pull_request } = evidence
+  const usage = usageOf(session)
+  const checks = checksOf(mode, evidence)
+  return {
+    session_id: session.uuid,
+    mode,
+    status: session.current_status,
+    statuses: session.rounds.flatMap((round) => round.statuses.map(({ status }) => status)),
+    plan: countsOf(collected),
+    targets: collected.plan?.targets ?? [],
+    validation_attempts: usage.validation_attempts,
+    pull_request,
+    artifacts: collected.artifacts,
+    engine: { name: stack.engine.name, version: stack.engine.version },
+    duration_s,
+    engine_s: usage.engine_s,
+    model_s: usage.model_s,
+    platform_s: Math.max(0, round3(duration_s - usage.engine_s - usage.model_s)),
+    message: lastMessage(session),
+    report: reportOf(collected),
+    locked: session.is_blocked,
+    checks,
+    ok: checks.every(({ ok }) => ok),
+  }
+}

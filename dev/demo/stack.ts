@@ -1,0 +1,56 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { dataFolder, type ReadyStack, runningStack } from '../stack/data-folder.ts'
+import { readable } from '../stack/log-lines.ts'
+import { type Stack, startStack } from '../stack/start-stack.ts'
+import type { Display } from './display.ts'
+import { DemoError } from './errors.ts'
+import type { DemoOptions } from './options.ts'
+
+/** The stack that runs on the folder, or one of our own. */
+export async function findStack(
+  options: DemoOptions,
+  display: Display,
+  signal: AbortSignal,
+): Promise<{ stack: ReadyStack; own: Stack | null }> {
+  const folder = dataFolder(options.data)
+  for (let told = false; ; told = true) {
+    const record = runningStack(folder)
+    if (!record) break
+    if (record.ready) {
+      display.event('stack', `the running one, ${record.ready.url}`)
+      return { stack: record.ready, own: null }
+    }
+    if (!told) display.event('stack', `process ${record.owner.pid} is starting it, waiting`)
+    await sleep(250, undefined, { signal })
+  }
+  display.busy('starting the embedded stack')
+  const quiet: string[] = []
+  const own = await startStack({
+    folder,
+    env: process.env,
+    embedded: options.embedded,
+    signal,
+    on_line: (name, line) => {
+      const text = readable(name, line, false)
+      if (name === 'stack') display.event('stack', line)
+      else if (text !== null) quiet.push(text)
+      if (quiet.length > 200) quiet.shift()
+    },
+  })
+  display.event('stack', `started, ${own.url}`)
+  return { stack: own, own }
+}
+
+/** Fires when a process of our own stack ends by itself. */
+export function endOf(stack: Stack): AbortSignal {
+  const controller = new AbortController()
+  void stack.failed.then((text) => controller.abort(new DemoError(text, true)))
+  return controller.signal
+}
+
+/** Leaves the stack running until Ctrl-C. */
+export async function keep(stack: Stack, display: Display, signal: AbortSignal): Promise<void> {
+  display.line(`\nThe stack keeps running: ${stack.url}/api/docs. Ctrl-C stops it.`)
+  const stopped = new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }))
+  await Promise.race([stopped, stack.failed])
+}

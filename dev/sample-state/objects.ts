@@ -1,0 +1,44 @@
+import { AwsClient } from 'aws4fetch'
+import type { StorageConfig } from '../../config/types.ts'
+
+/** State documents of the engine in the embedded object store. */
+export interface StateObjects {
+  /** Null when there is none. */
+  read(project_id: string): Promise<StateDocument | null>
+  write(project_id: string, state: StateDocument): Promise<void>
+  /** Removes the document and a lock that a killed engine left. */
+  remove(project_id: string): Promise<void>
+}
+
+/** The part of a state document (version 4) that is looked at; everything else is kept. */
+export interface StateDocument {
+  serial: number
+  resources: { type: string; name: string; instances: { attributes: Record<string, unknown> }[] }[]
+}
+
+const LIMIT_MS = 10_000
+
+export function stateObjects(storage: StorageConfig): StateObjects {
+  const { access_key, secret_key, region } = storage
+  const client = new AwsClient({ accessKeyId: access_key, secretAccessKey: secret_key, service: 's3', region, retries: 0 })
+  const call = async (method: string, project_id: string, options: { ending?: string; body?: string } = {}) => {
+    const url = `${storage.endpoint_url}/${storage.engine_state_bucket}/${project_id}/${storage.engine_state_filename}${options.ending ?? ''}`
+    const response = await client.fetch(url, { method, body: options.body, signal: AbortSignal.timeout(LIMIT_MS) })
+    const text = await response.text()
+    if (!response.ok && response.status !== 404)
+      throw new Error(`the object store answered ${response.status} to ${method} of a sample's state`)
+    return response.ok ? text : null
+  }
+  return {
+    read: async (project_id) => {
+      const text = await call('GET', project_id)
+      return text === null ? null : (JSON.parse(text) as StateDocument)
+    },
+    write: async (project_id, state) => {
+      await call('PUT', project_id, { body: JSON.stringify(state, null, 2) })
+    },
+    remove: async (project_id) => {
+      for (const ending of ['', '.tflock']) await call('DELETE', project_id, { ending })
+    },
+  }
+}

@@ -1,0 +1,127 @@
+import { mkdir, mkdtemp, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { parse } from 'yaml'
+import { loadConfig } from '../../config/load.ts'
+import type { Config } from '../../config/types.ts'
+import { writeOverride } from '../../pipeline/workspace/write-override.ts'
+import { silentLogger } from '../../src/log/logger.ts'
+import { createIacClient } from '../../src/sidecar-clients/iac/client.ts'
+import type { EngineResult, IacClient } from '../../src/sidecar-clients/iac/types.ts'
+import { projectId } from '../../src/state/project-id.ts'
+import { readText } from '../files.ts'
+import { gitOrThrow } from '../git-host/git.ts'
+import { loadSecrets } from '../stack/secrets.ts'
+import { changedByHand } from './edit.ts'
+import { type StateObjects, stateObjects } from './objects.ts'
+import type { SampleRoot } from './samples.ts'
+
+/** Gives the roots of sample repositories a past. */
+export interface SampleStates {
+  /** Makes the state of the root what its past says, whatever it was before. */
+  reset(root: SampleRoot, signal?: AbortSignal): Promise<void>
+  /** As `reset`, for a root that has no state yet. */
+  prepare(root: SampleRoot, signal?: AbortSignal): Promise<void>
+}
+
+/** As a request names them. */
+const SCOPE = '123456789012'
+const CLOUD = 'aws'
+
+/**
+ * Works on a stack that runs with an embedded object store and git host: the engine of its iac sidecar
+ * applies and imports what the code of the samples' default branch describes.
+ * @param folder data folder of the stack
+ */
+export async function sampleStates(folder: string, repositories: readonly string[]): Promise<SampleStates> {
+  const config = await stackConfiguration(folder)
+  const objects = stateObjects(config.storage)
+  const iac = createIacClient(config.services.iac, { fetch, log: silentLogger })
+  const uriOf = (sample: string) => {
+    const uri = repositories.find((address) => address.endsWith(`/${sample}.git`))
+    if (!uri) throw new Error(`the git host of this stack has no repository ${sample}`)
+    return uri
+  }
+  const idOf = ({ sample, iac_path }: SampleRoot) => projectId(uriOf(sample), SCOPE, iac_path)
+  const reset: SampleStates['reset'] = async (root, signal) => {
+    const project_id = await idOf(root)
+    await objects.remove(project_id)
+    if (root.past.kind !== 'none')
+      await inClone(folder, root, (clone) => build({ config, iac, objects, project_id, uri: uriOf(root.sample) }, root, clone, signal))
+  }
+  return {
+    reset,
+    prepare: async (root, signal) => {
+      if ((await objects.read(await idOf(root))) === null) await reset(root, signal)
+    },
+  }
+}
+
+/** The parts of the stack's configuration that matter here; what else it may need, a model's key for example, does not. */
+async function stackConfiguration(folder: string): Promise<Config> {
+  const secrets = await loadSecrets(folder)
+  const { storage, services, paths } = parse((await readText(join(folder, 'platform.yaml'))) ?? '{}') as Record<
+    string,
+    Record<string, unknown>
+  >
+  const env = {
+    PLATFORM_CONFIG: 'parts of the configuration of the stack',
+    PLATFORM_SQL_DATABASE_URL: 'postgresql://unused@127.0.0.1/unused',
+    PLATFORM_IAC_TOKEN: secrets.iac_token,
+    BUNDLED_ACCESS_KEY: secrets.object_access_key,
+    BUNDLED_SECRET_KEY: secrets.object_secret_key,
+    OPENAI_API_KEY: 'unused',
+  }
+  const llm = { model: 'openai/unused', small_model: 'openai/unused' }
+  return await loadConfig(env, async () => JSON.stringify({ storage, services: { iac: services?.iac }, paths, llm }))
+}
+
+async function inClone(folder: string, { sample }: SampleRoot, work: (clone: string) => Promise<void>): Promise<void> {
+  const parent = join(folder, 'workspaces')
+  await mkdir(parent, { recursive: true })
+  const clone = await mkdtemp(join(parent, 'sample-'))
+  try {
+    await gitOrThrow(['clone', '--quiet', join(folder, 'git-host/repositories/samples', `${sample}.git`), clone])
+    await work(clone)
+  } finally {
+    await rm(clone, { recursive: true, force: true })
+  }
+}
+
+interface Parts {
+  config: Config
+  iac: IacClient
+  objects: StateObjects
+  project_id: string
+  uri: string
+}
+
+async function build(parts: Parts, { iac_path, past, sample }: SampleRoot, clone: string, signal: AbortSignal | undefined): Promise<void> {
+  const { config, iac, objects, project_id } = parts
+  const workspace_path = join(clone, iac_path ?? '.')
+  const scoped = { workspace_path, scope_id: SCOPE, engine_provider: CLOUD } as const
+  const plan_file = config.paths.session_plan_filename
+  const workspace = { uri: parts.uri, branch: '', root_path: iac_path }
+  await writeOverride(config, { scope_id: SCOPE, workspace }, workspace_path, silentLogger)
+  const engine = (what: string, run: () => Promise<EngineResult>) => succeed(`${what} of samples/${sample}`, run)
+  await engine('init', () => iac.run('init', scoped, { signal }))
+  if (past.kind === 'imported')
+    for (const pair of past.imports) await engine('import', () => iac.run('import', { ...scoped, ...pair }, { signal }))
+  if (past.kind !== 'applied') return
+  await engine('plan', () => iac.run('plan', { ...scoped, plan_file }, { signal }))
+  await engine('apply', () => iac.run('apply', { ...scoped, plan_file }, { signal }))
+  const state = await objects.read(project_id)
+  if (state && past.changes.length > 0) await objects.write(project_id, changedByHand(state, past.changes))
+}
+
+const PATIENCE = 20
+
+/** Another engine may hold the lock of the state for a moment. */
+async function succeed(what: string, run: () => Promise<EngineResult>): Promise<void> {
+  for (let attempt = 1; ; attempt++) {
+    const { exit_code, stderr } = await run()
+    if (exit_code === 0) return
+    if (attempt >= PATIENCE || !/acquiring the state lock/i.test(stderr)) throw new Error(`${what} failed: ${stderr.trim().slice(-500)}`)
+    await sleep(500)
+  }
+}

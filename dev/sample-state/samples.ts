@@ -1,0 +1,53 @@
+import { EXAMPLES, type ExampleName } from '../scripted-model/examples.ts'
+import type { HandMade } from './edit.ts'
+
+/** How the state of a sample root looks before somebody works on it. */
+export type Past =
+  /** Never applied. */
+  | { kind: 'none' }
+  /** Applied; then settings were changed by hand. */
+  | { kind: 'applied'; changes: readonly HandMade[] }
+  /** Resources of the account were imported. */
+  | { kind: 'imported'; imports: readonly { address: string; resource_id: string }[] }
+
+/** A root of a sample repository with its past. */
+export interface SampleRoot {
+  sample: string
+  iac_path: string | null
+  past: Past
+}
+
+const setting = (name: string, attribute: string, ...values: [HandMade['values'][0], HandMade['values'][1]]): HandMade => ({
+  type: 'terraform_data',
+  name,
+  attribute,
+  values,
+})
+const queue = (name: string) => `arn:aws:sqs:eu-central-1:123456789012:${name}`
+
+const PASTS: Record<string, Past> = {
+  'network-baseline': {
+    kind: 'applied',
+    changes: [setting('flow_logs', 'retention_days', 30, 90), setting('office_tunnel', 'idle_timeout_minutes', 240, 30)],
+  },
+  'legacy-accounts': {
+    kind: 'imported',
+    imports: [
+      { address: 'terraform_data.mail_queue', resource_id: queue('mail-outgoing') },
+      { address: 'terraform_data.mail_dead_letter_queue', resource_id: queue('mail-dead-letter') },
+    ],
+  },
+  'data-platform': { kind: 'applied', changes: [] },
+}
+
+const rootOf = (name: ExampleName): SampleRoot => {
+  const { sample, iac_path } = EXAMPLES[name]
+  return { sample, iac_path, past: PASTS[sample] ?? { kind: 'none' } }
+}
+
+/** The root that an example works on; null when its state does not matter. */
+export const rootOfExample = (name: ExampleName): SampleRoot | null =>
+  name === 'generate' || name === 'declined' || name === 'question' || name === 'exhausted' ? null : rootOf(name)
+
+/** Roots that are prepared before anybody uses the stack. */
+export const ROOTS_AT_START: readonly SampleRoot[] = (['full-drift', 'full-import', 'blocked'] as const).map(rootOf)

@@ -1,0 +1,8 @@
+locals {
+  prefix = "base-${var.region}"
+
+  common_tags = {
+    layer = "network"
+    owner = "connectivity"
+  }
+}

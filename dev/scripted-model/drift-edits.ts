@@ -1,0 +1,89 @@
+import { blockIn, headerOf, searchReplace, withAttribute } from './blocks.ts'
+import { bulletsIn, type Conversation, call, type Reply, type Step } from './conversation.ts'
+
+/** What the splitter wrote: an address, what to do, and the values. */
+interface Operation {
+  address: string
+  action: string
+  changed: Record<string, { old_value: unknown; new_value: unknown }>
+  /** Whether it holds more than changed values. */
+  other: boolean
+}
+
+const FORM = /^(\S+): (update|delete|create) resource(?: with (\{[\s\S]*\}))?$/
+
+/** Operations of a drift task, or null when the query is none. */
+export function driftTask(query: string): Operation[] | null {
+  const entries = bulletsIn(query).map((entry) => FORM.exec(entry))
+  if (entries.length === 0 || entries.some((entry) => entry === null)) return null
+  return entries.map((entry) => {
+    const [, address = '', action = '', json = '{}'] = entry ?? []
+    const { changed = {}, ...rest } = parse(json)
+    return { address, action, changed, other: action !== 'update' || Object.keys(rest).length > 0 }
+  })
+}
+
+function parse(json: string): { changed?: Operation['changed'] } {
+  try {
+    return JSON.parse(json) as { changed?: Operation['changed'] }
+  } catch {
+    return {}
+  }
+}
+
+const done = (status: string, summary: string): Reply => ({ calls: [call('task_complete', { status, summary })] })
+
+/** IAC_GENERATOR in drift rounds: finds the files, reads them, writes the values that really run. */
+export function mendDrift(task: readonly Operation[], { steps }: Conversation): Reply {
+  const headers = task.map(({ address }) => headerOf(address)).filter((header) => header !== null)
+  if (steps.length === 0) return headers.length > 0 ? { calls: [searchFor(headers)] } : notRecorded(task)
+  const files = [...new Set((steps[0]?.result.match(/^[^:\n]+\.tf(?=:\d+:)/gm) ?? []).filter((file) => !file.includes('/')))]
+  if (steps.length === 1 && files.length > 0) return { calls: files.map((target_file) => call('read_file', { target_file })) }
+  if (steps.some((step) => step.name === 'replace_in_file')) return done('done', summaryOf(task))
+  const edits = files.flatMap((file) => editsOf(task, file, steps))
+  return edits.length > 0 ? { calls: edits } : notRecorded(task)
+}
+
+const notRecorded = (task: readonly Operation[]): Reply =>
+  done(
+    'not done',
+    `The scripted model writes changed values into blocks of the root and nothing else: ${task.map(({ address }) => address).join(', ')} is left as it is.`,
+  )
+
+const searchFor = (headers: readonly string[]) =>
+  call('bulk_grep_search', {
+    searches: headers.map((header) => ({ query: `^${header.replace(/[{"]/g, '\\$&')}`, include_pattern: '*.tf', case_sensitive: true })),
+    explanation: 'To find the files of the operations.',
+  })
+
+/** All edits of one file in one call. */
+function editsOf(task: readonly Operation[], file: string, steps: readonly Step[]) {
+  const text = steps.find((step) => step.name === 'read_file' && step.args.target_file === file)?.result ?? ''
+  const replaced = task.flatMap((operation) => {
+    const header = headerOf(operation.address)
+    const block = header && blockIn(text, header)
+    const mended = block && mendBlock(block, operation)
+    return block && mended ? [searchReplace(block, mended)] : []
+  })
+  return replaced.length > 0 ? [call('replace_in_file', { target_file: file, diff: replaced.join('\n') })] : []
+}
+
+/** The block with every changed value; null when one of them cannot be written. */
+function mendBlock(block: string, { changed, other }: Operation): string | null {
+  if (other) return null
+  let text: string | null = block
+  for (const [path, { old_value, new_value }] of Object.entries(changed)) text = text && withAttribute(text, path, old_value, new_value)
+  return text === block ? null : text
+}
+
+const summaryOf = (task: readonly Operation[]): string =>
+  task
+    .map(({ address, changed }) => {
+      const values = Object.entries(changed).map(
+        ([path, { old_value, new_value }]) => `${path} from ${show(old_value)} to ${show(new_value)}`,
+      )
+      return `${address}: ${values.join(', ')}, as it really runs.`
+    })
+    .join('\n')
+
+const show = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value))

@@ -1,0 +1,104 @@
+import { blockIn, searchReplace } from './blocks.ts'
+import { bulletsIn, type Conversation, call, dataBlocks, type Reply, resultOf } from './conversation.ts'
+import { diffText } from './diff.ts'
+import { wordsOf } from './targets.ts'
+
+/** The parts of an ARN that a name can be made of. */
+interface Arn {
+  id: string
+  service: string
+  name: string
+}
+
+const parseArn = (id: string): Arn => {
+  const [, , service = '', , , ...rest] = id.split(':')
+  return { id, service, name: rest.join(':').replace(/^[a-z-]+[/:](?=.)/, '') }
+}
+
+/** Words for the services of the sample account. */
+const KINDS: Record<string, string> = { queue: 'sqs', topic: 'sns', bucket: 's3', table: 'dynamodb', function: 'lambda', parameter: 'ssm' }
+
+/** IMPORT_FILTER: by kind, and by name where the request has a word that a name has too. */
+export function selectResources(identifiers: string, request: string): { selected: string[]; explanation: string } {
+  const known = bulletsIn(identifiers).map(parseArn)
+  const words = wordsOf(request)
+  const services = Object.keys(KINDS)
+    .filter((kind) => words.has(kind))
+    .map((kind) => KINDS[kind])
+  const named = known.filter(({ name }) => [...wordsOf(name)].some((word) => words.has(word) && !(word in KINDS)))
+  const ofKind = (list: readonly Arn[]) => (services.length > 0 ? list.filter(({ service }) => services.includes(service)) : list)
+  const selected = named.length > 0 ? ofKind(named) : services.length > 0 ? ofKind(known) : []
+  const explanation =
+    selected.length > 0
+      ? `Selected by the words of the request: ${selected.map(({ name }) => name).join(', ')}.`
+      : `No unmanaged resource has a name or a kind that the request names. The scripted model knows the kinds ${Object.keys(KINDS).join(', ')}.`
+  return { selected: selected.map(({ id }) => id), explanation }
+}
+
+/** Identifiers of an import task, or null when the chain is none. */
+export function importTask({ query, system }: Conversation): string[] | null {
+  const selected = dataBlocks(system).get('identifiers')
+  if (selected === undefined) return null
+  const asked = bulletsIn(query)
+  return asked.length > 0 && asked.every((id) => id.startsWith('arn:')) ? asked : bulletsIn(selected)
+}
+
+const FILE = 'imported.tf'
+const done = (status: string, summary: string): Reply => ({ calls: [call('task_complete', { status, summary })] })
+
+/** Name of the block for a resource: kind and name. */
+const blockName = ({ service, name }: Arn): string => `${service}_${name}`.toLowerCase().replace(/[^a-z0-9_]+/g, '_')
+
+/** The argument does not exist: the engine says so, and the repair makes it a comment. */
+const firstTry = (arn: Arn): string => `resource "terraform_data" "${blockName(arn)}" {\n  arn = "${arn.id}"\n}\n`
+
+/** IAC_GENERATOR in import rounds: one block for each identifier. */
+export function writeImports(ids: readonly string[], { query, steps }: Conversation): Reply {
+  if (/An argument named "arn" is not expected here/.test(query)) return keepAsComments(steps)
+  if (/^\s*[│|]?\s*Error:/m.test(query)) return done('not done', 'The scripted model has no recording for this diagnostic of the engine.')
+  if (steps.length === 0) return { calls: [call('list_dir', { relative_workspace_path: '.' })] }
+  const existing = (resultOf(steps, 'list_dir') ?? '').split('\n').includes(FILE)
+  const read = resultOf(steps, 'read_file', FILE)
+  if (existing && read === undefined) return { calls: [call('read_file', { target_file: FILE })] }
+  if (steps.some((step) => step.name === 'write_to_file'))
+    return done(
+      'done',
+      `Wrote a block for each of ${ids.length} existing resources in ${FILE}: ${ids.map((id) => parseArn(id).name).join(', ')}.`,
+    )
+  const missing = ids.filter((id) => !read?.includes(`${id}\n`) && !read?.includes(`"${id}"`)).map(parseArn)
+  if (missing.length === 0)
+    return done('not done', 'The scripted model has no recording for this feedback: every identifier has its block.')
+  const content = [...(read ? [read.trimEnd(), ''] : []), ...missing.map(firstTry)].join('\n')
+  return { calls: [call('write_to_file', { target_file: FILE, content })] }
+}
+
+function keepAsComments(steps: Conversation['steps']): Reply {
+  const text = resultOf(steps, 'read_file', FILE)
+  if (text === undefined) return { calls: [call('read_file', { target_file: FILE })] }
+  if (steps.some((step) => step.name === 'replace_in_file'))
+    return done('done', `The identifiers stand as comments in the blocks of ${FILE}: the engine takes them from the import.`)
+  const headers = text.match(/^resource .*\{$/gm) ?? []
+  const edits = headers.flatMap((header) => {
+    const block = blockIn(text, header)
+    const mended = block?.replace(/^ {2}arn = "(.*)"$/m, '  # $1')
+    return block && mended && mended !== block ? [searchReplace(block, mended)] : []
+  })
+  return { calls: [call('replace_in_file', { target_file: FILE, diff: edits.join('\n') })] }
+}
+
+/** IMPORT_ADDRESSES: the block in whose comment the identifier stands. */
+export function importAddresses({ system, steps }: Conversation): Reply {
+  const result = resultOf(steps, 'diff_history')
+  if (result === undefined) return { calls: [call('diff_history', { explanation: 'To see the blocks of this session.' })] }
+  const pending = bulletsIn(dataBlocks(system).get('identifiers') ?? '')
+  const text = diffText(result).replace(/^[+ ]/gm, '')
+  const imports = pending.flatMap((resource_id) => {
+    const header = text.split(/^(?=resource ")/m).find((block) => block.split('\n').some((line) => line.trim() === `# ${resource_id}`))
+    const [, type, name] = /^resource "([^"]+)" "([^"]+)"/.exec(header ?? '') ?? []
+    return type && name ? [{ address: `${type}.${name}`, resource_id }] : []
+  })
+  const status = imports.length === pending.length ? 'done' : 'partly done'
+  return {
+    calls: [call('import_addresses', { status, summary: `${imports.length} of ${pending.length} identifiers have a block.`, imports })],
+  }
+}

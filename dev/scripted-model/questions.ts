@@ -1,0 +1,40 @@
+import { type Conversation, call, resultOf } from './conversation.ts'
+import { notRecorded } from './examples.ts'
+import { blockAddresses, searchBlocks, wordsOf } from './targets.ts'
+
+const OPENING = /^\s*(what|which|who|how|why|where|when|is|are|does|do)\b/i
+const COUNT = /\bhow many (\w+)/i
+
+/** @param recorded whether work is recorded for it: "Can you add a queue?" asks for that */
+export const isQuestion = (query: string, recorded: boolean): boolean => OPENING.test(query) || (/\?\s*$/.test(query) && !recorded)
+
+/** What has to be looked at before a question is answered. */
+export const questionLookups = (query: string) => (COUNT.test(query) ? [searchBlocks()] : [call('read_file', { target_file: 'locals.tf' })])
+
+/** An answer from what was read: blocks that are counted, else the service catalogue. */
+export function answerQuestion({ query, steps }: Conversation): string {
+  const counted = COUNT.exec(query)?.[1]
+  return counted
+    ? countBlocks(counted, resultOf(steps, 'bulk_grep_search') ?? '')
+    : describeServices(resultOf(steps, 'read_file', 'locals.tf') ?? '')
+}
+
+function countBlocks(what: string, search: string): string {
+  const [wanted = ''] = wordsOf(what)
+  const found = blockAddresses(search).filter((address) => wordsOf(address.split('.').at(-1) ?? '').has(wanted))
+  if (found.length === 0)
+    return `The code of this root describes no ${what.toLowerCase()}. The scripted model counts blocks by the words of their names only.`
+  const list = found.length === 1 ? found[0] : `${found.slice(0, -1).join(', ')} and ${found.at(-1)}`
+  return `The code of this root describes ${found.length} ${what.toLowerCase()}: ${list}. Nothing was changed.`
+}
+
+function describeServices(locals: string): string {
+  const services = [...locals.matchAll(/^ {4}(\w+) = \{\n([\s\S]*?)^ {4}\}/gm)].map((match) => ({
+    name: match[1] ?? '',
+    port: /port\s*=\s*(\d+)/.exec(match[2] ?? '')?.[1],
+    public: /public\s*=\s*true/.test(match[2] ?? ''),
+  }))
+  if (services.length === 0) return notRecorded('generate')
+  const list = services.map((service) => `${service.name} (port ${service.port}, ${service.public ? 'public' : 'internal'})`)
+  return `The code describes ${services.length} services: ${list.join(', ')}. They are listed in locals.tf. The scripted model answers questions from that list only.`
+}

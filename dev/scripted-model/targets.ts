@@ -1,0 +1,58 @@
+import { addressOf } from './blocks.ts'
+import { type Conversation, call, type Reply, resultOf } from './conversation.ts'
+import { changedAddresses, diffText } from './diff.ts'
+
+const answer = (targets: string[], explanation: string): Reply => ({ calls: [call('generate_engine_targets', { targets, explanation })] })
+
+/** TARGET_GENERATOR: session targets, or the targets of a request about drift. */
+export const targets = (conversation: Conversation): Reply =>
+  /request about drift/.test(conversation.system) ? driftTargets(conversation) : sessionTargets(conversation)
+
+/** Reads the diff history, names the blocks that it touches. */
+function sessionTargets({ steps }: Conversation): Reply {
+  const result = resultOf(steps, 'diff_history')
+  if (result === undefined) return { calls: [call('diff_history', { explanation: 'To see what this session changed.' })] }
+  const addresses = changedAddresses(diffText(result))
+  return answer(
+    addresses ?? [],
+    addresses ? 'The blocks that the branch adds, changes or removes.' : 'The branch changes shared code, so everything is planned.',
+  )
+}
+
+/** Searches the blocks of the root, names those whose whole name stands in the request. */
+function driftTargets({ query, steps }: Conversation): Reply {
+  const result = resultOf(steps, 'bulk_grep_search')
+  if (result === undefined) return { calls: [searchBlocks()] }
+  const found = matchingAddresses(blockAddresses(result), query)
+  return answer(
+    found,
+    found.length > 0
+      ? `The request names ${found.join(', ')}.`
+      : 'No block of this root has a name whose words all stand in the request. Name the block, for example "the flow logs" for terraform_data.flow_logs.',
+  )
+}
+
+/** Finds the headers of all blocks. */
+export const searchBlocks = () =>
+  call('bulk_grep_search', {
+    searches: [{ query: '^(resource|module) "', include_pattern: '*.tf', case_sensitive: true }],
+    explanation: 'To see which blocks there are.',
+  })
+
+/** Addresses of the blocks at the root that a search answered. */
+export const blockAddresses = (result: string): string[] =>
+  result.split('\n').flatMap((line) => {
+    const [, file = '', text = ''] = /^([^:]+):\d+:(.*)$/.exec(line) ?? []
+    const address = file.includes('/') ? null : addressOf(text)
+    return address ? [address] : []
+  })
+
+/** Those whose name is spelled out in the text, word by word, singular or plural. */
+export function matchingAddresses(addresses: readonly string[], text: string): string[] {
+  const words = wordsOf(text)
+  return addresses.filter((address) => [...wordsOf(address.split('.').at(-1) ?? '')].every((word) => words.has(word)))
+}
+
+/** Lower-case words without a plural ending. */
+export const wordsOf = (text: string): Set<string> =>
+  new Set((text.toLowerCase().match(/[a-z0-9]+/g) ?? []).map((word) => (word.length > 3 ? word.replace(/s$/, '') : word)))
