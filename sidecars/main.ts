@@ -2,6 +2,7 @@
 const SIDECARS: Record<string, { summary: string; load: () => Promise<{ main: () => Promise<void> }> }> = {
   iac: { summary: 'runs the infrastructure-as-code engine as jobs (docs/sidecars.md)', load: () => import('./iac/main.ts') },
   authz: { summary: 'answers whether a user may operate on a cloud resource', load: () => import('./authz/main.ts') },
+  notifications: { summary: 'delivers notifications to a chat, by e-mail or to a webhook', load: () => import('./notifications/main.ts') },
   mapping: { summary: 'resolves a repository identifier to address, cloud and scope', load: () => import('./mapping/main.ts') },
 }
 

@@ -30,7 +30,7 @@ export function createAuthzApp(options: { token: string; permissive: boolean; st
   })
 
   app.post('/v1/check', async (c) => {
-    const body = await readBody(c, CheckRequest, 400)
+    const body = await readBody(c, CheckRequest, { unparseable: 400 })
     return body.ok ? c.json(decide(body.value, permissive)) : body.response
   })
 
@@ -50,7 +50,7 @@ export function createAuthzApp(options: { token: string; permissive: boolean; st
     const { user_id } = c.req.param()
     const too_long = refuseLong({ user_id })
     if (too_long) return too_long
-    const body = await readBody(c, RoleRequest, 400)
+    const body = await readBody(c, RoleRequest, { unparseable: 400 })
     if (!body.ok) return body.response
     const refused = await refuseCaller(c, store)
     if (refused) return refused

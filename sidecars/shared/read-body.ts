@@ -2,22 +2,25 @@ import type { Context } from 'hono'
 import type { z } from 'zod'
 import { problemResponse } from './problem.ts'
 
+const JSON_TYPE = /^application\/(?:[\w.!#$&^+-]+\+)?json\s*(?:;|$)/i
 const invalid = (detail: string) => problemResponse(422, 'Request validation failed', detail)
 
 /**
  * The body checked against the schema, or the 422 answer that lists every violation.
- * @param unparseable status for a body that is no JSON at all; the contracts differ
+ * @param rules.unparseable status for a body that is no JSON at all; the contracts differ
+ * @param rules.typed a body must say that it is JSON
  */
 export async function readBody<S extends z.ZodType>(
   c: Context,
   schema: S,
-  unparseable: 400 | 422 = 422,
+  { unparseable = 422, typed = false }: { unparseable?: 400 | 422; typed?: boolean } = {},
 ): Promise<{ ok: true; value: z.output<S> } | { ok: false; response: Response }> {
   let json: unknown
   try {
+    if (typed && !JSON_TYPE.test(c.req.header('content-type') ?? '')) throw new TypeError('no JSON')
     json = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(await c.req.arrayBuffer()))
   } catch {
-    const text = 'The body is not valid JSON.'
+    const text = typed ? 'The body must be JSON with the content type application/json.' : 'The body is not valid JSON.'
     return { ok: false, response: unparseable === 422 ? invalid(text) : problemResponse(unparseable, text) }
   }
   const parsed = schema.safeParse(json)

@@ -1,11 +1,19 @@
-import { createLogger, type Logger } from '../../src/log/logger.ts'
+import { createLogger, type Logger, type LogLevel } from '../../src/log/logger.ts'
 import { type Running, serve } from '../../src/runtime/serve.ts'
 import { onStopSignal } from '../../src/runtime/stop-signals.ts'
 import { type Environment, textOf } from './environment.ts'
 import { SettingsError } from './settings-error.ts'
 
+interface ServerSettings {
+  host: string
+  port: number
+  token: string
+  /** Default `info`. */
+  log_level?: LogLevel
+}
+
 /** The whole of a sidecar that is one HTTP server. */
-export interface Service<Settings extends { host: string; port: number; token: string }> {
+export interface Service<Settings extends ServerSettings> {
   name: string
   /** Variables whose values never appear in the log. */
   secrets: readonly string[]
@@ -23,13 +31,13 @@ const LOOPBACK = ['127.0.0.1', '::1', 'localhost']
  * Serves until SIGTERM or SIGINT, answers what is open and ends; a second signal ends the process at
  * once. A wrong setting or a busy port ends it with code 1 and a message.
  */
-export async function runService<Settings extends { host: string; port: number; token: string }>(
-  service: Service<Settings>,
-): Promise<void> {
+export async function runService<Settings extends ServerSettings>(service: Service<Settings>): Promise<void> {
   const secrets = service.secrets.map((name) => textOf(process.env, name)).filter((value) => value !== '')
-  const log = createLogger({ fields: { service: service.name }, secrets })
+  const logger = (level: LogLevel) => createLogger({ level, fields: { service: service.name }, secrets })
+  let log = logger('info')
   try {
     const settings = service.readSettings(process.env)
+    log = logger(settings.log_level ?? 'info')
     const opened = await service.open(settings, log)
     const server = await serve(opened.fetch, { hostname: settings.host, port: settings.port })
     if (settings.token === '' && !LOOPBACK.includes(settings.host))

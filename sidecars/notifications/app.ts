@@ -1,0 +1,39 @@
+import type { Hono } from 'hono'
+import { OutboundError } from '../../src/http/outbound.ts'
+import type { Logger } from '../../src/log/logger.ts'
+import { createSidecarApp } from '../shared/create-app.ts'
+import { problemResponse } from '../shared/problem.ts'
+import { readBody } from '../shared/read-body.ts'
+import type { Deliveries } from './deliveries.ts'
+import { ChannelError, Notification } from './message.ts'
+
+/** The longest audience of a contract with unbounded names still fits. */
+const MAX_BODY_BYTES = 2 * 1024 * 1024
+
+/** The HTTP surface of the notifications service, as `contracts/notifications.v1.yaml` describes it. */
+export function createNotificationsApp(options: { token: string; deliveries: Deliveries; log: Logger }): Hono {
+  const { deliveries, log } = options
+  const app = createSidecarApp({ token: options.token, max_body_bytes: MAX_BODY_BYTES, log })
+  app.post('/v1/notify', async (c) => {
+    const body = await readBody(c, Notification, { typed: true })
+    if (!body.ok) return body.response
+    const { kind, severity } = body.value
+    try {
+      const delivery_id = await deliveries.deliver(body.value)
+      log.info('notification delivered', { kind, severity, delivery_id })
+      return c.json({ delivery_id }, 202)
+    } catch (error) {
+      log.error('notification not delivered', { kind, severity, reason: reasonOf(error) })
+      return problemResponse(502, 'Downstream channel error')
+    }
+  })
+  return app
+}
+
+/** The words of a library may quote the channel's address, which is a credential; its codes do not. */
+function reasonOf(error: unknown): string {
+  if (error instanceof ChannelError) return error.message
+  if (error instanceof OutboundError) return error.kind
+  const code = error instanceof Error && 'code' in error ? error.code : null
+  return typeof code === 'string' ? code : 'unknown error'
+}

@@ -1,0 +1,59 @@
+import { type Fetch, send } from '../../../src/http/outbound.ts'
+import { type Field, fieldsOf } from '../fields.ts'
+import { CHANNEL_LIMIT_MS, type Channel, ChannelError, type Notification } from '../message.ts'
+
+const COLOURS = { info: '#36a64f', warning: '#f2c744', error: '#d93f3f', critical: '#7a0b0b' } as const
+const BUTTONS = 5
+
+interface Button {
+  type: 'button'
+  text: string
+  url: string
+}
+interface Attachment {
+  fallback: string
+  color: string
+  title?: string
+  text?: string
+  fields?: Field[]
+  actions?: Button[]
+}
+
+/** A chat's incoming webhook. Its URL is a credential: no error of this channel holds it. */
+export const chatChannel = (webhook_url: string, fetch: Fetch): Channel => ({
+  async deliver(notification) {
+    const response = await send(fetch, {
+      url: webhook_url,
+      method: 'POST',
+      json: chatMessage(notification),
+      timeout_ms: CHANNEL_LIMIT_MS,
+      max_bytes: 64 * 1024,
+    })
+    if (response.status < 200 || response.status > 299) throw new ChannelError(`the chat answered HTTP ${response.status}`)
+  },
+})
+
+/** The message: one attachment in the colour of the severity, and further ones for further buttons. */
+export function chatMessage(notification: Notification): { attachments: Attachment[] } {
+  const color = COLOURS[notification.severity]
+  const subject = withoutControl(notification.subject)
+  const [first, ...rest] = groupsOf(notification.links.map(({ label, url }): Button => ({ type: 'button', text: label, url })))
+  const main: Attachment = {
+    fallback: subject,
+    title: subject,
+    color,
+    text: withoutControl(notification.body),
+    fields: fieldsOf(notification, withoutControl),
+    ...(first && { actions: first }),
+  }
+  return { attachments: [main, ...rest.map((actions) => ({ fallback: subject, color, actions }))] }
+}
+
+/** These three characters begin the chat's own commands: mentions of everybody, links under another name. */
+const withoutControl = (text: string): string => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
+
+function groupsOf<T>(items: readonly T[]): T[][] {
+  const groups: T[][] = []
+  for (let start = 0; start < items.length; start += BUTTONS) groups.push(items.slice(start, start + BUTTONS))
+  return groups
+}

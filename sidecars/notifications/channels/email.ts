@@ -1,0 +1,38 @@
+import { createTransport } from 'nodemailer'
+import { fieldsOf } from '../fields.ts'
+import { CHANNEL_LIMIT_MS, type Channel, type Notification } from '../message.ts'
+
+export interface EmailSettings {
+  /** `smtp://` (upgraded by STARTTLS where offered) or `smtps://`, with user and password where needed. */
+  smtp_url: string
+  from: string
+  /** Recipients when the audience names none that is an address. */
+  to: readonly string[]
+}
+
+/** Plain text by SMTP; every recipient is addressed blind, so that none learns of the others. */
+export function emailChannel({ smtp_url, from, to }: EmailSettings): Channel {
+  const limits = { connectionTimeout: CHANNEL_LIMIT_MS, greetingTimeout: CHANNEL_LIMIT_MS, socketTimeout: CHANNEL_LIMIT_MS }
+  const transport = createTransport({ url: smtp_url, ...limits, disableFileAccess: true, disableUrlAccess: true })
+  return {
+    async deliver(notification, delivery_id) {
+      const named = notification.audience.filter(isAddress)
+      await transport.sendMail({
+        from,
+        bcc: named.length > 0 ? named : [...to],
+        subject: `[${notification.severity}] ${notification.subject}`,
+        text: emailText(notification),
+        headers: { 'X-Delivery-Id': delivery_id, 'X-Notification-Kind': notification.kind, 'Auto-Submitted': 'auto-generated' },
+      })
+    },
+  }
+}
+
+/** Body, links, then the facts, one a line; nothing is rendered. */
+export function emailText(notification: Notification): string {
+  const links = notification.links.map(({ label, url }) => `${label}: ${url}`)
+  const facts = fieldsOf({ ...notification, audience: [] }, (text) => text).map(({ title, value }) => `${title}: ${value}`)
+  return [notification.body, links.join('\n'), facts.join('\n')].filter((part) => part !== '').join('\n\n')
+}
+
+export const isAddress = (text: string): boolean => /^[^\s@<>,;:"()[\]\\]{1,64}@[^\s@<>,;:"()[\]\\]{1,255}$/.test(text)

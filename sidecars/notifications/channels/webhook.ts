@@ -1,0 +1,35 @@
+import { type Fetch, send } from '../../../src/http/outbound.ts'
+import { CHANNEL_LIMIT_MS, type Channel, ChannelError } from '../message.ts'
+
+/**
+ * Any HTTP endpoint, signed in the form of the Standard Webhooks specification: HMAC-SHA256 over
+ * `<id>.<seconds>.<body>` in `webhook-signature`, so that the receiver can tell origin and age.
+ * @param secret text of the shared secret
+ */
+export const webhookChannel = (url: string, secret: string, fetch: Fetch, now: () => Date = () => new Date()): Channel => ({
+  async deliver(notification, delivery_id) {
+    const body = JSON.stringify({ delivery_id, ...notification })
+    const timestamp = String(Math.floor(now().getTime() / 1000))
+    const response = await send(fetch, {
+      url,
+      method: 'POST',
+      body,
+      headers: {
+        'content-type': 'application/json',
+        'webhook-id': delivery_id,
+        'webhook-timestamp': timestamp,
+        'webhook-signature': `v1,${await sign(secret, `${delivery_id}.${timestamp}.${body}`)}`,
+      },
+      timeout_ms: CHANNEL_LIMIT_MS,
+      max_bytes: 64 * 1024,
+    })
+    if (response.status < 200 || response.status > 299) throw new ChannelError(`the webhook answered HTTP ${response.status}`)
+  },
+})
+
+async function sign(secret: string, text: string): Promise<string> {
+  const encode = (value: string) => new TextEncoder().encode(value)
+  const key = await crypto.subtle.importKey('raw', encode(secret), { name: 'HMAC', hash: 'SHA-256' }, false, ['sign'])
+  const signature = new Uint8Array(await crypto.subtle.sign('HMAC', key, encode(text)))
+  return btoa(String.fromCharCode(...signature))
+}

@@ -1,0 +1,39 @@
+import type { Channel, Notification } from './message.ts'
+
+/** A sender that saw no answer asks again within this time. */
+const WINDOW_MS = 30_000
+const MAX_REMEMBERED = 10_000
+
+export interface Deliveries {
+  /** Delivers and answers the delivery id. Errors: those of the channel. */
+  deliver(notification: Notification): Promise<string>
+}
+
+/**
+ * Delivers each notification once: the same one again within half a minute answers the id of the first.
+ * The same means every field, so that nothing new is swallowed. One that failed is forgotten at once.
+ */
+export function createDeliveries(channel: Channel, now: () => number = () => performance.now()): Deliveries {
+  const recent = new Map<string, { at: number; id: Promise<string> }>()
+  const forget = () => {
+    for (const [key, { at }] of recent) {
+      if (now() - at < WINDOW_MS && recent.size <= MAX_REMEMBERED) return
+      recent.delete(key)
+    }
+  }
+  return {
+    deliver(notification) {
+      forget()
+      const key = JSON.stringify(notification)
+      const known = recent.get(key)
+      if (known) return known.id
+      const delivery_id = crypto.randomUUID()
+      const id = channel.deliver(notification, delivery_id).then(() => delivery_id)
+      recent.set(key, { at: now(), id })
+      id.catch(() => {
+        if (recent.get(key)?.id === id) recent.delete(key)
+      })
+      return id
+    },
+  }
+}

@@ -1,0 +1,70 @@
+import type { Notification } from './message.ts'
+
+/** One line of facts beside the body. */
+export interface Field {
+  title: string
+  value: string
+  short: boolean
+}
+
+const MAX_VALUE = 1000
+const MAX_SHORT = 40
+
+/**
+ * Kind, severity, audience and context as fields, in this order.
+ * @param safe escapes text for the channel; lengths are counted after it
+ */
+export function fieldsOf({ kind, severity, audience, context }: Notification, safe: (text: string) => string): Field[] {
+  const fields: Field[] = [
+    { title: 'Kind', value: safe(kind), short: true },
+    { title: 'Severity', value: severity, short: true },
+  ]
+  if (audience.length > 0) fields.push({ title: 'Audience', value: audienceText(audience.map(safe)), short: false })
+  for (const [key, value] of Object.entries(context)) {
+    const text = capped(safe(valueText(value)))
+    if (text !== '') fields.push({ title: safe(titleOf(key)), value: text, short: text.length <= MAX_SHORT && !text.includes('\n') })
+  }
+  return fields
+}
+
+/** `session_id` and `firstQuery` read as `Session id` and `First query`. */
+export function titleOf(key: string): string {
+  const words = key
+    .replace(/([\p{Ll}\p{N}])(\p{Lu})/gu, '$1 $2')
+    .replace(/[-_\s]+/g, ' ')
+    .trim()
+    .toLowerCase()
+  return words.charAt(0).toUpperCase() + words.slice(1)
+}
+
+/** Empty for what is not worth a field. */
+function valueText(value: unknown): string {
+  if (value === null || value === undefined) return ''
+  if (typeof value === 'boolean') return value ? 'yes' : 'no'
+  if (typeof value === 'string') return value.trim()
+  return typeof value === 'number' ? String(value) : JSON.stringify(value)
+}
+
+/** As many whole recipients as fit together with the count of the others. */
+export function audienceText(audience: readonly string[]): string {
+  const whole = audience.join(', ')
+  if (whole.length <= MAX_VALUE) return whole
+  let kept = ''
+  for (const [index, recipient] of audience.entries()) {
+    const next = index === 0 ? recipient : `${kept}, ${recipient}`
+    const hidden = audience.length - index - 1
+    if (next.length + ` +${hidden} more`.length > MAX_VALUE) return `${kept} +${audience.length - index} more`.trimStart()
+    kept = next
+  }
+  return kept
+}
+
+/** At most 1000 characters, the ellipsis included; no half of a surrogate pair or of an entity is left. */
+function capped(text: string): string {
+  if (text.length <= MAX_VALUE) return text
+  const cut = text
+    .slice(0, MAX_VALUE - 1)
+    .replace(/[\uD800-\uDBFF]$/, '')
+    .replace(/&[a-z]{0,3}$/, '')
+  return `${cut}…`
+}

@@ -1,0 +1,45 @@
+import { z } from 'zod'
+
+export const SEVERITIES = ['info', 'warning', 'error', 'critical'] as const
+
+const absolute = (value: string) => {
+  const url = URL.canParse(value) ? new URL(value) : null
+  return url !== null && /^https?:$/.test(url.protocol) && url.hostname !== ''
+}
+
+/** Body of `POST /v1/notify`. */
+export const Notification = z.strictObject({
+  kind: z.string().min(1).max(128),
+  severity: z.enum(SEVERITIES),
+  subject: z
+    .string()
+    .min(1)
+    .max(256)
+    .regex(/^[^\p{Cc}\u2028\u2029]*$/u, 'must be a single line'),
+  body: z.string().min(1).max(16_384),
+  audience: z.array(z.string()).max(256).default([]),
+  links: z
+    .array(
+      z.strictObject({
+        label: z.string().min(1).max(128),
+        url: z.string().max(2048).refine(absolute, 'must be an absolute http or https URL'),
+      }),
+    )
+    .max(32)
+    .default([]),
+  context: z.record(z.string(), z.unknown()).default({}),
+})
+export type Notification = z.output<typeof Notification>
+
+/** Where notifications go. `deliver` resolves when the other side has taken the message; anything else throws. */
+export interface Channel {
+  deliver(notification: Notification, delivery_id: string): Promise<void>
+}
+
+/** A far side that refused; the message is ours and holds no address. */
+export class ChannelError extends Error {
+  override readonly name = 'ChannelError'
+}
+
+/** Answer limit of the far side, in milliseconds. */
+export const CHANNEL_LIMIT_MS = 10_000

@@ -1,0 +1,77 @@
+import type { LogLevel } from '../../src/log/logger.ts'
+import { type Environment, hostOf, portOf, textOf } from '../shared/environment.ts'
+import { SettingsError } from '../shared/settings-error.ts'
+import { type EmailSettings, isAddress } from './channels/email.ts'
+
+export type ChannelSettings =
+  | { channel: 'chat'; webhook_url: string }
+  | ({ channel: 'email' } & EmailSettings)
+  | { channel: 'webhook'; url: string; secret: string }
+
+export interface NotificationsSettings {
+  host: string
+  port: number
+  /** Blank accepts every request. */
+  token: string
+  log_level: LogLevel
+  channel: ChannelSettings
+}
+
+const LEVELS: Record<string, LogLevel> = {
+  notset: 'debug',
+  debug: 'debug',
+  info: 'info',
+  warn: 'warn',
+  warning: 'warn',
+  error: 'error',
+  critical: 'error',
+  fatal: 'error',
+}
+
+/** Errors: `SettingsError`; no message holds the value of a credential. */
+export function readSettings(env: Environment): NotificationsSettings {
+  const problems: string[] = []
+  const level = textOf(env, 'LOG_LEVEL') || 'INFO'
+  const log_level = LEVELS[level.toLowerCase()]
+  if (!log_level) problems.push(`LOG_LEVEL must be DEBUG, INFO, WARNING, ERROR or CRITICAL, got '${level}'`)
+  const settings: NotificationsSettings = {
+    host: hostOf(env),
+    port: portOf(env, 8080, problems),
+    token: textOf(env, 'PLATFORM_NOTIFICATIONS_TOKEN'),
+    log_level: log_level ?? 'info',
+    channel: readChannel(env, problems),
+  }
+  if (problems.length > 0) throw new SettingsError(problems.join('\n'))
+  return settings
+}
+
+function readChannel(env: Environment, problems: string[]): ChannelSettings {
+  const channel = textOf(env, 'PLATFORM_NOTIFICATIONS_CHANNEL').toLowerCase() || 'chat'
+  if (channel === 'email') return readEmail(env, problems)
+  if (channel === 'webhook') {
+    const secret = textOf(env, 'NOTIFICATIONS_WEBHOOK_SECRET')
+    if (secret.length < 16) problems.push('NOTIFICATIONS_WEBHOOK_SECRET must have at least 16 characters')
+    return { channel, url: urlOf(env, 'NOTIFICATIONS_WEBHOOK_URL', /^https?:$/, problems), secret }
+  }
+  if (channel !== 'chat') problems.push(`PLATFORM_NOTIFICATIONS_CHANNEL must be chat, email or webhook, got '${channel}'`)
+  return { channel: 'chat', webhook_url: urlOf(env, 'CHAT_WEBHOOK_URL', /^https?:$/, problems) }
+}
+
+function readEmail(env: Environment, problems: string[]): ChannelSettings {
+  const from = textOf(env, 'NOTIFICATIONS_EMAIL_FROM')
+  const to = textOf(env, 'NOTIFICATIONS_EMAIL_TO')
+    .split(',')
+    .map((address) => address.trim())
+    .filter((address) => address !== '')
+  if (!isAddress(from)) problems.push('NOTIFICATIONS_EMAIL_FROM must be an e-mail address')
+  if (to.length === 0) problems.push('NOTIFICATIONS_EMAIL_TO must name at least one recipient for notifications without an audience')
+  for (const address of to) if (!isAddress(address)) problems.push(`NOTIFICATIONS_EMAIL_TO holds '${address}', which is no e-mail address`)
+  return { channel: 'email', smtp_url: urlOf(env, 'SMTP_URL', /^smtps?:$/, problems), from, to }
+}
+
+function urlOf(env: Environment, name: string, protocol: RegExp, problems: string[]): string {
+  const value = textOf(env, name)
+  if (value === '') problems.push(`${name} is not set; the notifications service cannot deliver anything without it`)
+  else if (!URL.canParse(value) || !protocol.test(new URL(value).protocol)) problems.push(`${name} is no valid address`)
+  return value
+}
