@@ -1,5 +1,6 @@
 import { type DecomposedOperations, decomposedOperationsTool } from '../../src/agent/sentinels/decomposed-operations.ts'
 import type { DriftOperation } from '../../src/plan/drift.ts'
+import { namesResource } from '../../src/plan/names-address.ts'
 import { filterDriftExceptionsLayout, filterReconciliationLayout, taskSplitterLayout } from '../../src/prompts/layouts/drift.ts'
 import { filterQuery, splitQuery } from '../../src/prompts/queries.ts'
 import { type Kit, runChain } from './kit.ts'
@@ -16,7 +17,23 @@ export async function splitDrift(kit: Kit, drift: readonly DriftOperation[]): Pr
     tools: [...inspection(kit), webSearch(kit, 'main')],
     sentinel: decomposedOperationsTool(),
   })
-  return operations.length > 0 ? operations : drift.map((operation) => JSON.stringify(operation))
+  return operations.length > 0 ? aboutDrift(kit, drift, operations) : drift.map((operation) => JSON.stringify(operation))
+}
+
+/** Operations that one address may be split into. */
+const MAX_PER_ADDRESS = 4
+
+/**
+ * A splitter may not add work: where it names what drifted, entries that name none of it are left out, and so is what
+ * goes beyond a few for each address. What that costs is read again as drift.
+ */
+function aboutDrift({ run }: Kit, drift: readonly DriftOperation[], operations: readonly string[]): string[] {
+  const unique = [...new Set(operations)]
+  const named = unique.filter((operation) => drift.some(({ address }) => namesResource(operation, address)))
+  const kept = (named.length > 0 ? named : unique).slice(0, drift.length * MAX_PER_ADDRESS)
+  if (kept.length < unique.length)
+    run.log.warn('the splitter answered operations about nothing that drifted, or too many', { answered: unique.length, kept: kept.length })
+  return kept
 }
 
 /** Leaves out what this session itself changed; operations that are mixed come back trimmed. */

@@ -1,4 +1,5 @@
 import type { DriftOperation } from '../../src/plan/drift.ts'
+import { namesAddress } from '../../src/plan/names-address.ts'
 import { dropExceptions, type Exceptions } from './drift-tasks.ts'
 import type { Kit } from './kit.ts'
 
@@ -26,9 +27,9 @@ export function createExceptionLedger(): ExceptionLedger {
         const { address } = operation
         const key = JSON.stringify(operation)
         decided.delete(key)
-        if (trimmed.some((text) => isVague(text, drift) || names(text, address))) continue
-        if (kept.some((text) => names(text, address))) decided.set(key, 'open')
-        else if (dropped.some((text) => names(text, address))) decided.set(key, 'covered')
+        if (trimmed.some((text) => isVague(text, drift) || namesAddress(text, address))) continue
+        if (kept.some((text) => namesAddress(text, address))) decided.set(key, 'open')
+        else if (dropped.some((text) => namesAddress(text, address))) decided.set(key, 'covered')
       }
     },
     sort: (drift) => {
@@ -49,22 +50,10 @@ export async function coveredByRules(
   const { answered, note } = await dropExceptions(kit, sent)
   if (answered.some((text) => isVague(text, drift))) return { covered: [], note: null }
   const covered = drift.filter(
-    ({ address }, index) => !answered.includes(sent[index] ?? '') && !answered.some((text) => names(text, address)),
+    ({ address }, index) => !answered.includes(sent[index] ?? '') && !answered.some((text) => namesAddress(text, address)),
   )
   return { covered, note: covered.length > 0 ? note : null }
 }
 
 /** An entry that names no address could mean any. */
-const isVague = (text: string, drift: readonly DriftOperation[]) => !drift.some(({ address }) => names(text, address))
-
-/** Whether a text, prose or JSON, holds the address itself, not one that it is a part of. */
-const names = (text: string, address: string): boolean => [address, JSON.stringify(address).slice(1, -1)].some((form) => holds(text, form))
-
-function holds(text: string, form: string): boolean {
-  for (let start = text.indexOf(form); start >= 0; start = text.indexOf(form, start + 1)) {
-    const before = text[start - 1] ?? ' '
-    const after = text[start + form.length] ?? ' '
-    if (!/[\w.\-\]]/.test(before) && !/[\w\-[]/.test(after)) return true
-  }
-  return false
-}
+const isVague = (text: string, drift: readonly DriftOperation[]) => !drift.some(({ address }) => namesAddress(text, address))

@@ -1,4 +1,5 @@
 import type { DriftFact } from '../plan/describe-drift.ts'
+import { withoutIndexes } from '../plan/names-address.ts'
 import type { DriftReport } from './schemas.ts'
 
 type Change = DriftReport['remediated_resources'][number]['changes'][number]
@@ -7,7 +8,7 @@ type Change = DriftReport['remediated_resources'][number]['changes'][number]
 export function toldAbout<Entry extends { resource_address: string }>(entries: readonly Entry[], address: string): Entry[] {
   const named = (form: string) => entries.filter((entry) => bare(entry.resource_address) === form)
   const exact = named(address)
-  return exact.length > 0 ? exact : named(address.replace(/\[("(\\.|[^"\\])*"|\d+)\]/g, ''))
+  return exact.length > 0 ? exact : named(withoutIndexes(address))
 }
 
 const bare = (name: string) => name.trim().replace(/^`(.*)`$/, '$1')

@@ -26,6 +26,14 @@ const driftedDocument = document([
   { address: 'a.b', mode: 'managed', type: 'a', name: 'b', change: { actions: ['update'], before: { size: 1 }, after: { size: 2 } } },
 ])
 
+const driftOf = (address: string) => ({
+  address,
+  mode: 'managed',
+  type: 'a',
+  name: 'b',
+  change: { actions: ['update'], before: { size: 1 }, after: { size: 2 } },
+})
+
 const run = (world: StepWorld, changes: Partial<DriftTask> = {}) =>
   remediateDrift(world.kit, {
     valid: validPlan(world, drifted, ['a.b']),
@@ -135,6 +143,16 @@ describe('remediateDrift', () => {
     expect(world.run.conversation).toHaveLength(1)
   })
 
+  it('drops what a splitter adds, and what goes beyond a few operations for each address', async () => {
+    const invented = ['Remove c.d, as the tags of a.bc demand', 'Open the firewall']
+    const many = Array.from({ length: 9 }, (_, index) => `change ${index} of a.b`)
+    const world = await withSplitter([operations([...invented, ...many]), operations([])])
+    await run(world, { filter_session_changes: false, max_iterations: 1 })
+    const sent = said(world.llm.of(SPLIT)[1])
+    expect(sent).toContain('change 3 of a.b')
+    for (const dropped of ['c.d', 'firewall', 'change 4']) expect(sent).not.toContain(dropped)
+  })
+
   it('plans the targets when there is no plan, and ends with the feedback of a plan that fails', async () => {
     const world = await withSplitter([], ({ kind }) => (kind === 'plan' ? { exit_code: 1, stderr: 'Error: no credentials' } : ok()))
     const result = await run(world, { valid: null, targets: ['x.y'] })
@@ -168,6 +186,54 @@ describe('remediateDrift', () => {
     const world = await withSplitter([])
     expect(await run(world, { max_iterations: 0 })).toMatchObject({ in_sync: false, remaining: [], feedback: null })
     expect(await messages(world)).toEqual([])
+  })
+
+  it('keeps what the last plan before a failure showed, and what was excepted', async () => {
+    const two = document([driftOf('a.b'), driftOf('c.d')])
+    const world = await withSplitter(
+      [operations(['change a.b', 'change c.d']), operations(['change a.b'], 'c.d: rule')],
+      ({ kind }, number) => {
+        if (kind === 'show') return ok(two)
+        return kind === 'plan' && number === 3 ? { exit_code: 1, stderr: 'Error: no credentials' } : ok('plan output')
+      },
+    )
+    const commit = world.workspace.commitAndPush
+    let commits = 0
+    world.workspace.commitAndPush = async () => {
+      commits++
+      return commit()
+    }
+    const revision = world.workspace.revision
+    world.workspace.revision = async () => (commits > 0 ? `${await revision()}-${commits++}` : await revision())
+    const result = await run(world, { valid: null, targets: [], filter_session_changes: false })
+    expect(result).toMatchObject({
+      in_sync: false,
+      feedback: 'Error: no credentials',
+      remaining: [{ address: 'a.b' }],
+      excepted: [{ address: 'c.d' }],
+      found: [{ address: 'a.b' }, { address: 'c.d' }],
+      exclusions: ['c.d: rule'],
+    })
+  })
+
+  it('does not take a target that names nothing for a target in sync; a generate round does', async () => {
+    const engine = calmEngine(document([]))
+    const task = { valid: null, targets: ['x.imagined'] }
+    const alone = await run(await withSplitter([], engine), { ...task, filter_session_changes: false })
+    expect(alone).toMatchObject({ in_sync: false, valid: null, feedback: expect.stringContaining('x.imagined') })
+    expect(await run(await withSplitter([], engine), task)).toMatchObject({ in_sync: true, feedback: null })
+  })
+
+  it('counts a target that the remediation took out of the code as in sync', async () => {
+    const created = { ...driftOf('a.b'), change: { actions: ['create'], before: null, after: { size: 1 } } }
+    const world = await withSplitter([operations(['remove a.b'])], ({ kind }, number) =>
+      kind === 'show' ? ok(document(number === 1 ? [created] : [])) : ok('plan output'),
+    )
+    expect(await run(world, { valid: null, targets: ['a.b'], filter_session_changes: false })).toMatchObject({
+      in_sync: true,
+      feedback: null,
+      found: [{ address: 'a.b', action: 'delete resource' }],
+    })
   })
 
   it('hides sensitive values from models and the artifact', async () => {

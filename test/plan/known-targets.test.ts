@@ -1,0 +1,30 @@
+import { describe, expect, it } from 'vitest'
+import { namesAnything } from '../../src/plan/known-targets.ts'
+import { parsePlan } from '../../src/plan/parse-plan.ts'
+
+const change = { actions: ['no-op'], before: null, after: null }
+const plan = parsePlan(
+  JSON.stringify({
+    format_version: '1.2',
+    resource_changes: [{ address: 'x.code["k"]', mode: 'managed', type: 'x', name: 'code', change }],
+    resource_drift: [{ address: 'x.moved', previous_address: 'x.before', change }],
+    prior_state: {
+      values: { root_module: { resources: [{ address: 'x.state' }], child_modules: [{ resources: [{ address: 'module.m.data.x.d' }] }] } },
+    },
+    planned_values: { root_module: { child_modules: [{ resources: [{ address: 'module.new.x.a' }] }] } },
+  }),
+)
+
+describe('namesAnything', () => {
+  it.each(['x.code', 'x.code["k"]', 'x.moved', 'x.before', 'x.state', 'module.m', 'module.new'])('%s', (target) => {
+    expect(namesAnything(plan, [target])).toBe(true)
+    expect(namesAnything(plan, ['x.imagined', target])).toBe(true)
+  })
+  it.each(['x.cod', 'x.code["other"]', 'module.x', 'module.n', 'imagined', ''])('not %j', (target) => {
+    expect(namesAnything(plan, [target])).toBe(false)
+  })
+  it('the whole root always does, also an empty one', () => {
+    expect(namesAnything(parsePlan('{"format_version":"1.2"}'), [])).toBe(true)
+    expect(namesAnything(parsePlan('{"format_version":"1.2","prior_state":3,"resource_drift":{}}'), ['x.a'])).toBe(false)
+  })
+})
