@@ -27,12 +27,10 @@ export function stateAlignment(imported: readonly Pair[], plan: Plan | null): Al
   const others = changes.filter(({ address }) => !addresses.has(address))
   const aligned = changed.length === 0
   const verdict = aligned
-    ? `Aligned: a plan after the import changes none of the ${counted(imported.length)}.`
-    : `Not aligned: a plan after the import still changes ${changed.length} of the ${counted(imported.length)}: ${named(changed)}.`
+    ? `Aligned: a plan after the import changes none of the imported resources (${imported.length}).`
+    : `Not aligned: a plan after the import still changes ${changed.length} of ${imported.length} imported resources: ${named(changed)}.`
   return { aligned, text: others.length === 0 ? verdict : `${verdict} Beyond what was imported it has: ${named(others)}.` }
 }
-
-const counted = (count: number) => (count === 1 ? '1 imported resource' : `${count} imported resources`)
 
 function named(changes: readonly { address: string; action: string }[]): string {
   const shown = changes.slice(0, MAX_NAMED).map(({ address, action }) => `${address} (${action})`)
