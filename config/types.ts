@@ -21,11 +21,17 @@ export interface Config {
   database: { platform_database_url_env: string; url: string }
   redis: RedisConfig
   telemetry: { collector_url: string; otel_attribute_count_limit: number; otel_console_exporter: boolean }
-  http: { cors_origins: string[] }
+  http: HttpConfig
   storage: StorageConfig
   git: GitConfig
   /** Addition to the specification: the worker process. */
   worker: WorkerConfig
+}
+
+export interface HttpConfig {
+  cors_origins: string[]
+  /** Addition: page of a session with `{session_id}` in it, shown in pull requests; empty: the id alone is shown. */
+  session_url: string
 }
 
 export interface OidcConfig {

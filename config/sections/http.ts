@@ -1,8 +1,22 @@
 import * as v from 'valibot'
-import { textList } from '../fields.ts'
+import { text, textList } from '../fields.ts'
 import type { Source } from '../source.ts'
-import type { Config } from '../types.ts'
+import type { HttpConfig } from '../types.ts'
 
-export const httpSchema = v.object({ cors_origins: textList(['http://localhost']) })
+export const httpSchema = v.object({
+  cors_origins: textList(['http://localhost']),
+  session_url: text('', { test: isSessionUrl, text: 'must be an http:// or https:// URL with {session_id} in it, without user' }),
+})
 
-export const readHttp = (source: Source): Config['http'] => source.section('http', httpSchema).values
+export const readHttp = (source: Source): HttpConfig => source.section('http', httpSchema).values
+
+/** The placeholder stands behind the host, so that the link always leads to the operator's own page. */
+function isSessionUrl(value: string): boolean {
+  if (value === '') return true
+  const id = '00000000-0000-4000-8000-000000000000'
+  const filled = value.replaceAll('{session_id}', id)
+  if (filled === value || !URL.canParse(filled)) return false
+  const url = new URL(filled)
+  const behind_host = `${url.pathname}${url.search}${url.hash}`.includes(id) && !url.host.includes(id)
+  return ['http:', 'https:'].includes(url.protocol) && url.username + url.password === '' && behind_host
+}

@@ -27,6 +27,7 @@ export const azureDevopsHost: HostFactory = (access, uri) => {
     callProvider(access, { url: `${address}?api-version=${API_VERSION}`, method, headers, json, signal, late })
 
   return {
+    max_description: MAX_DESCRIPTION,
     create: async ({ title, description, head, base }, signal) => {
       const refs = { sourceRefName: `refs/heads/${head}`, targetRefName: `refs/heads/${base}` }
       const json = { ...refs, title, description: description.slice(0, MAX_DESCRIPTION) }

@@ -1,15 +1,18 @@
 import type { Context } from '../context.ts'
 import { badGateway, gatewayTimeout, notFound, PlatformError, sessionNotFound } from '../errors.ts'
 import { defaultBranch } from '../repository/default-branch.ts'
-import { loadAggregate } from '../sessions/load-aggregate.ts'
 import { recordPullRequest } from '../sessions/pull-requests.ts'
+import { composeDescription } from './evidence/compose.ts'
+import { readEvidence } from './evidence/read.ts'
+import { readEvidenceRows } from './evidence/rows.ts'
 import { pullRequestHost } from './host-of.ts'
 import type { CreatedPullRequest } from './types.ts'
 import { writePullRequestText } from './write-text.ts'
 
 /**
  * Opens a pull request from the session branch into the repository's default branch and records it
- * with the session's latest round. The caller has checked that the session is the user's own.
+ * with the session's latest round. The model writes title and summary; what the plan does and what was
+ * found out about it is put behind the summary from the session's record. The caller has checked that the session is the user's own.
  * Errors: 404 for an unknown session and one without rounds, and those of the provider, of the remote
  * (502) and of the model (504 when it was late, else 502).
  */
@@ -18,15 +21,19 @@ export async function createPullRequest(
   session_uuid: string,
   signal: AbortSignal = new AbortController().signal,
 ): Promise<CreatedPullRequest> {
-  const session = await loadAggregate(context, session_uuid, { include_history: true })
-  if (!session) throw sessionNotFound(session_uuid)
-  if (session.rounds.length === 0) throw notFound(`Session ${session_uuid} has no rounds.`)
-  const { uri, branch } = session.workspace
+  const rows = await readEvidenceRows(context.sql, session_uuid)
+  if (!rows) throw sessionNotFound(session_uuid)
+  if (rows.rounds.length === 0) throw notFound(`Session ${session_uuid} has no rounds.`)
+  const { uri, branch } = rows.session
   const host = pullRequestHost(context, uri)
   const base = await defaultBranch(context, uri, signal)
-  const facts = { first_query: session.first_query ?? '', history: session.history ?? [] }
-  const text = await writePullRequestText(context, facts, signal).catch(asServiceFailure)
-  const created = await host.create({ ...text, head: branch, base }, signal)
+  const [{ title, summary }, evidence] = await Promise.all([
+    writePullRequestText(context, rows.session, signal).catch(asServiceFailure),
+    readEvidence(context, rows, signal),
+  ])
+  const { session_url } = context.config.http
+  const description = composeDescription(summary, evidence, { limit: host.max_description, session_url })
+  const created = await host.create({ title, description, head: branch, base }, signal)
   await recordPullRequest(context, session_uuid, { provider: context.config.git.provider, number: created.id, url: created.url })
   return created
 }

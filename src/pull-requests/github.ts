@@ -21,6 +21,7 @@ export const githubHost: HostFactory = (access, uri) => {
   const octokit = createOctokit(access)
   const options = (signal: AbortSignal, late: string) => ({ ...repository, request: { signal, fetch: octokitFetch(access, signal, late) } })
   return {
+    max_description: MAX_DESCRIPTION,
     create: async ({ title, description, head, base }, signal) => {
       const body = description.slice(0, MAX_DESCRIPTION)
       const { data } = await octokit

@@ -5,6 +5,7 @@ import { gitlabProject } from './repository-path.ts'
 import type { HostFactory } from './types.ts'
 
 const MAX_TITLE = 255
+const MAX_DESCRIPTION = 1_048_576
 
 const createdSchema = v.object({ iid: pullNumber, web_url: pageUrl, state: v.string() })
 const stateSchema = v.object({ state: v.string() })
@@ -18,8 +19,14 @@ export const gitlabHost: HostFactory = (access, uri) => {
   const requests = `${git.api_url || `https://${git.host}/api/v4`}/projects/${encodeURIComponent(`${namespace}/${project}`)}/merge_requests`
   const headers = { 'private-token': git.token }
   return {
+    max_description: MAX_DESCRIPTION,
     create: async ({ title, description, head, base }, signal) => {
-      const json = { source_branch: head, target_branch: base, title: title.slice(0, MAX_TITLE), description }
+      const json = {
+        source_branch: head,
+        target_branch: base,
+        title: title.slice(0, MAX_TITLE),
+        description: description.slice(0, MAX_DESCRIPTION),
+      }
       const answer = await callProvider(access, { url: requests, method: 'POST', headers, json, signal, late: CREATE_LATE })
       const { iid, web_url, state } = readAnswer(createdSchema, answer)
       return { id: iid, url: web_url, status: state }

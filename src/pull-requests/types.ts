@@ -32,6 +32,8 @@ export interface MergeOptions {
  * `Complete PR timeout` after 20 seconds of one call. An aborted call throws the signal's reason.
  */
 export interface PullRequestHost {
+  /** UTF-16 units of a description; a longer one is cut. */
+  readonly max_description: number
   create(request: NewPullRequest, signal: AbortSignal): Promise<CreatedPullRequest>
   /** Further errors: 404 when it is closed or merged, 400 when it cannot be merged, 504 when it is not ready in time. */
   merge(number: number, options: MergeOptions): Promise<void>

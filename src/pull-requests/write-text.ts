@@ -5,26 +5,32 @@ import { fence } from '../prompts/fence.ts'
 import { prGeneratorLayout } from '../prompts/layouts/pr-generator.ts'
 import { earlierTurns } from '../prompts/queries.ts'
 import type { Turn } from '../sessions/types.ts'
+import { plainTitle } from './evidence/markdown.ts'
 import { shownRequest } from './shown-request.ts'
 
 const MAX_TITLE = 256
+/** For a title of which nothing can be seen. */
+const UNTITLED = 'Platform changes'
 
-/** Title (at most 256 characters) and description of a pull request, written by the small model. */
+/**
+ * Title (one line of at most 256 characters that refers to nothing) and summary of a pull request, written
+ * by the small model. The summary is the model's prose as it came.
+ */
 export async function writePullRequestText(
   context: Pick<Context, 'config' | 'llm'>,
   session: { first_query: string; history: readonly Turn[] },
   signal: AbortSignal,
-): Promise<{ title: string; description: string }> {
+): Promise<{ title: string; summary: string }> {
   const { value } = await runAgent({
     llm: context.llm,
     chain: 'PR_GENERATOR',
     role: 'small',
     system: prGeneratorLayout(),
     conversation: earlierTurns(session.history),
-    query: `Write title and description of the pull request for this session. It began with this request:\n${fence('first request', shownRequest(session.first_query, session.history))}`,
+    query: `Write title and summary of the pull request for this session. It began with this request:\n${fence('first request', shownRequest(session.first_query, session.history))}`,
     sentinel: pullRequestTool(),
     max_turns: context.config.orchestration.max_tool_agent_executions,
     signal,
   })
-  return { title: value.title.slice(0, MAX_TITLE), description: value.description }
+  return { title: plainTitle(value.title, MAX_TITLE) || UNTITLED, summary: value.description }
 }

@@ -9,6 +9,8 @@ export interface StoreRequest {
   headers: Record<string, string>
   body?: Uint8Array<ArrayBuffer>
   signal?: AbortSignal
+  /** Largest answer body accepted. */
+  max_bytes?: number
 }
 
 export type StoreCall = (request: StoreRequest) => Promise<OutboundResponse>

@@ -11,7 +11,8 @@ export interface ObjectStore {
     body: string | Uint8Array<ArrayBuffer>,
     options: { content_type: string; metadata?: Record<string, string>; signal?: AbortSignal },
   ): Promise<number>
-  get(key: string, options?: { signal?: AbortSignal }): Promise<Uint8Array<ArrayBuffer>>
+  /** @param options.max_bytes a larger object is an error; default 64 MiB */
+  get(key: string, options?: { signal?: AbortSignal; max_bytes?: number }): Promise<Uint8Array<ArrayBuffer>>
   /** Best effort where the caller says so; a missing object is no error. */
   delete(key: string): Promise<void>
   /** A GET URL signed for the public host, `presign_expiry_seconds` long. No network call. */

@@ -83,7 +83,13 @@ describe('a new pull request', () => {
     const uuid = await finishedSession()
     expect(await createPullRequest(core.context, uuid)).toEqual({ id: 7, url: 'https://github.com/Acme/Infra/pull/7', status: 'open' })
     const branch = (await loadAggregate(core.context, uuid, { include_history: false }))?.workspace.branch
-    expect(calls[0]?.body).toEqual({ title: 'Add a bucket', body: 'Why and what.', head: branch, base: 'main' })
+    expect(calls[0]?.body).toEqual({
+      title: 'Add a bucket',
+      body: expect.stringMatching(/^Why and what\.\n\n## /),
+      head: branch,
+      base: 'main',
+    })
+    expect(calls[0]?.body.body).toContain(`Session \`${uuid}\`, branch \`${branch}\`.`)
     expect(calls[0]?.headers.get('authorization')).toBe(`Basic ${btoa('bot:token-of-the-bot')}`)
     expect(calls[0]?.headers.get('accept')).toBe('application/vnd.github+json')
     expect(calls[0]?.headers.get('x-github-api-version')).toBe('2022-11-28')

@@ -10,9 +10,9 @@ const schema = v.object({
     v.transform((title) => title.trim().replaceAll(/\s+/g, ' ').slice(0, MAX_TITLE)),
     told('One line that says what the change does'),
   ),
-  description: told('What changes and why, in markdown'),
+  description: told('The summary: what changes and why, as prose'),
 })
 
 /** Ends PR_GENERATOR. The title is one line of at most 256 characters. */
 export const pullRequestTool = () =>
-  sentinel({ name: 'generate_pull_request', description: 'Report title and description of the pull request.', schema })
+  sentinel({ name: 'generate_pull_request', description: 'Report title and summary of the pull request.', schema })

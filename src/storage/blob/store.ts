@@ -40,7 +40,7 @@ export function createBlobStore({ config, call, log, now }: BlobTools): ObjectSt
       return bytes.byteLength
     },
     get: async (key, options = {}) => {
-      const response = await signed({ method: 'GET', url: blobUrl(endpoint, key), headers: {}, signal: options.signal })
+      const response = await signed({ method: 'GET', url: blobUrl(endpoint, key), headers: {}, ...options })
       if (isMissing(response)) throw notFound(`Object not found: ${key}`)
       if (response.status !== 200) throw storeError(response, `the read of ${key}`)
       return response.body

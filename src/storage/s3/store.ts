@@ -15,11 +15,11 @@ export function createS3Store(tools: S3Tools, cors_origins: readonly string[]): 
     key: string,
     plain: Record<string, string> = {},
     body?: Uint8Array<ArrayBuffer>,
-    signal?: AbortSignal,
+    limits: { signal?: AbortSignal; max_bytes?: number } = {},
   ) => {
     const url = address.internal(config.bucket, key)
     const headers = await signer.headers({ method, url, headers: plain, body })
-    return call({ method, url, headers, body, signal })
+    return call({ method, url, headers, body, ...limits })
   }
   return {
     metadata_prefix: PREFIX,
@@ -33,12 +33,12 @@ export function createS3Store(tools: S3Tools, cors_origins: readonly string[]): 
     put: async (key, body, { content_type, metadata = {}, signal }) => {
       const bytes = typeof body === 'string' ? new TextEncoder().encode(body) : body
       const named = Object.entries(metadata).map(([name, value]) => [`${PREFIX}${name}`, value])
-      const response = await request('PUT', key, { 'content-type': content_type, ...Object.fromEntries(named) }, bytes, signal)
+      const response = await request('PUT', key, { 'content-type': content_type, ...Object.fromEntries(named) }, bytes, { signal })
       if (response.status !== 200) throw storeError(response, `the upload of ${key}`)
       return bytes.byteLength
     },
     get: async (key, options = {}) => {
-      const response = await request('GET', key, {}, undefined, options.signal)
+      const response = await request('GET', key, {}, undefined, options)
       if (isMissing(response)) throw notFound(`Object not found: ${key}`)
       if (response.status !== 200) throw storeError(response, `the read of ${key}`)
       return response.body

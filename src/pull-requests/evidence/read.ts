@@ -1,0 +1,102 @@
+import * as v from 'valibot'
+import { secretsOf } from '../../../config/mask.ts'
+import type { Context } from '../../context.ts'
+import { createMasker, type Masker } from '../../plan/mask.ts'
+import { complianceFindings, type ReportDocuments, reportSchemas } from '../../reports/schemas.ts'
+import type { ReportType } from '../../sessions/types.ts'
+import { shownRequest } from '../shown-request.ts'
+import type { Evidence, EvidenceRows, Found, StoredRow } from './types.ts'
+
+type Needs = Pick<Context, 'storage' | 'log' | 'config'>
+
+/** For all artifacts together: a pull request does not wait for a store in trouble. */
+const LIMIT_MS = 5_000
+const MAX_BYTES = 2 * 1024 * 1024
+/** As in rounds: shorter values of the configuration may be ordinary words. */
+const MIN_CONFIGURED_SECRET = 12
+
+/**
+ * Reads the artifacts that a pull request shows, side by side. What is missing, too large, late or of
+ * another form counts as unreadable and is logged.
+ * Errors: the signal's reason alone.
+ */
+export async function readEvidence(context: Needs, rows: EvidenceRows, signal: AbortSignal): Promise<Evidence> {
+  const masker = createMasker(secretsOf(context.config).filter(({ length }) => length >= MIN_CONFIGURED_SECRET))
+  const reader = createReader(context, masker, signal)
+  const report = <Type extends ReportType>(type: Type) => readReport(reader, rows, type)
+  const [generate, drift, imported, apply, compliance, plan] = await Promise.all([
+    report('generate'),
+    report('drift'),
+    report('import'),
+    report('apply'),
+    readCheck(reader, rows.check),
+    readPlan(reader, rows.plans),
+  ])
+  signal.throwIfAborted()
+  const { session } = rows
+  const rounds = rows.rounds.map((round) => ({ ...round, query: masker.text(shownRequest(round.query, session.history)) }))
+  return { session, rounds, generate, drift, import: imported, apply, compliance, plan }
+}
+
+interface Reader {
+  /** Masked text of an artifact; null where it could not be read. */
+  text(row: StoredRow): Promise<string | null>
+  /** The same as a document. */
+  document<Document>(row: StoredRow, schema: v.GenericSchema<unknown, Document>): Promise<Document | null>
+}
+
+const SCHEMAS: { [Type in ReportType]: v.GenericSchema<unknown, ReportDocuments[Type]> } = reportSchemas
+
+async function readReport<Type extends ReportType>(
+  reader: Reader,
+  { reports }: EvidenceRows,
+  type: Type,
+): Promise<Found<ReportDocuments[Type]> | null> {
+  const row = reports.find((candidate) => candidate.type === type)
+  if (!row) return null
+  return { round: row.round, created_at: row.created_at, document: await reader.document(row, SCHEMAS[type]) }
+}
+
+async function readCheck(reader: Reader, row: EvidenceRows['check']): Promise<Evidence['compliance']> {
+  if (!row) return null
+  const { round, created_at, passed } = row
+  const findings = await reader.document(row, complianceFindings)
+  return { round, created_at, passed, document: findings && { passed, ...findings } }
+}
+
+/** A drift document is JSON, the text of a plan never is. */
+async function readPlan(reader: Reader, rows: EvidenceRows['plans']): Promise<Evidence['plan']> {
+  const [latest] = rows
+  if (!latest) return null
+  const texts = await Promise.all(rows.map(async (row) => ({ row, text: await reader.text(row) })))
+  const plan = texts.find(({ text }) => text === null || !text.startsWith('['))
+  const { targets, created_at } = plan?.row ?? latest
+  return { targets, created_at, text: plan?.text ?? null }
+}
+
+function createReader({ storage, log }: Needs, masker: Masker, signal: AbortSignal): Reader {
+  const limit = AbortSignal.any([signal, AbortSignal.timeout(LIMIT_MS)])
+  const ended = new Promise<never>((_, reject) => limit.addEventListener('abort', () => reject(limit.reason), { once: true }))
+  ended.catch(() => {})
+  const text = async ({ uri, file_size_bytes }: StoredRow): Promise<string | null> => {
+    try {
+      limit.throwIfAborted()
+      if ((file_size_bytes ?? 0) > MAX_BYTES) throw new Error(`larger than ${MAX_BYTES} bytes`)
+      const body = await Promise.race([storage.get(uri, { signal: limit, max_bytes: MAX_BYTES }), ended])
+      return masker.text(new TextDecoder().decode(body))
+    } catch (error) {
+      if (!signal.aborted) log.warn('an artifact could not be read for a pull request', { key: uri, error })
+      return null
+    }
+  }
+  return {
+    text,
+    document: async (row, schema) => {
+      const read = await text(row)
+      if (read === null) return null
+      const parsed = v.safeParse(v.pipe(v.string(), v.parseJson(), schema), read)
+      if (!parsed.success) log.warn('an artifact has another form than expected', { key: row.uri })
+      return parsed.success ? parsed.output : null
+    },
+  }
+}

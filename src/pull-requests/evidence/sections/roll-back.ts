@@ -1,0 +1,93 @@
+import { criticalityOf } from '../../../plan/critical-types.ts'
+import type { GenerateReport } from '../../../reports/schemas.ts'
+import { bulleted, capped, code } from '../markdown.ts'
+import { blocks, type Section, section } from '../section.ts'
+import type { Evidence } from '../types.ts'
+
+type Entry = GenerateReport['detailed_changes'][number]
+
+const MAX_NAMED = 20
+const FEW_NAMED = 5
+
+/** What to do to undo the change, and what that cannot bring back. */
+export function rollBackSection(evidence: Evidence): Section | null {
+  const steps = stepsOf(evidence)
+  if (steps.length === 0) return null
+  const changes = evidence.generate?.document?.detailed_changes ?? []
+  const numbered = steps.map((step, index) => `${index + 1}. ${step}`).join('\n')
+  const form = (max: number) => blocks(numbered, ...lossesOf(changes, max))
+  return section('How to roll back', form(MAX_NAMED), form(FEW_NAMED))
+}
+
+const REVERT =
+  'Once merged: revert the merge commit through a pull request of its own (`git revert -m 1 <merge commit>`; without `-m 1` for a squashed one).'
+
+function stepsOf(evidence: Evidence): string[] {
+  const { generate, drift, import: imported } = evidence
+  const steps: string[] = []
+  if (generate) steps.push(beforeMerge(evidence), REVERT, again(generate.document?.summary ?? null))
+  else if (drift || imported) steps.push('Before the merge: close this pull request.', REVERT)
+  if (drift)
+    steps.push(
+      'The code followed the infrastructure: after a revert the next plan sets remediated resources back to what the code said before.',
+    )
+  if (imported)
+    steps.push(
+      'Imported resources are in the state. Take them out (`state rm` of the engine, or a `removed` block that does not destroy) before the reverted code is planned, or that plan destroys them.',
+    )
+  return steps
+}
+
+function beforeMerge({ apply, generate }: Evidence): string {
+  const applied = apply !== null && generate !== null && apply.round > generate.round
+  return applied
+    ? 'Before the merge: closing this pull request undoes nothing, because the plan was applied. Go on with the last step, on the default branch.'
+    : 'Before the merge: close this pull request. Unless the session applies its plan, nothing has changed.'
+}
+
+function again(summary: GenerateReport['summary'] | null): string {
+  const step = 'Once applied: open a session on the reverted code, let a generate round plan it, review and apply'
+  if (!summary) return `${step}.`
+  const effects = [
+    summary.create > 0 && `destroys the ${summary.create} created`,
+    summary.update > 0 && `changes the ${summary.update} updated back`,
+    summary.delete > 0 && `creates the ${summary.delete} deleted anew`,
+    summary.recreate > 0 && `recreates the ${summary.recreate} recreated once more`,
+  ].filter(Boolean)
+  return effects.length > 0 ? `${step}. That ${effects.join(', ')}.` : `${step}.`
+}
+
+/** Computed from actions and types, never told by a model. */
+function lossesOf(changes: readonly Entry[], max: number): string[] {
+  const gone = changes.filter(({ action }) => action === 'delete' || action === 'recreate')
+  const holding = gone.filter(({ name }) => criticalityOf(typeOf(name)) === 'data')
+  const access = gone.filter(({ name }) => criticalityOf(typeOf(name)) === 'access')
+  const rest = gone.filter((change) => !holding.includes(change) && !access.includes(change))
+  const fresh = changes.filter(({ name, action }) => action === 'create' && criticalityOf(typeOf(name)) === 'data')
+  return [
+    named('**Cannot be undone** without a backup: the content of', holding, max),
+    named('Comes back with new keys and identities, which its users must be given anew:', access, max),
+    named('Comes back as a new object, with new identifiers:', rest, max),
+    named('Rolling back destroys these new objects with everything stored in them by then:', fresh, max),
+    gone.length === 0 && changes.length > 0 ? 'The plan destroys and recreates nothing.' : '',
+  ].filter((part) => part !== '')
+}
+
+const named = (lead: string, changes: readonly Entry[], max: number): string =>
+  changes.length === 0
+    ? ''
+    : blocks(
+        lead,
+        bulleted(
+          capped(
+            changes.map(({ name, action }) => `${code(name)} (${action})`),
+            max,
+          ),
+        ),
+      )
+
+/** The type in a resource's address: the first step behind its modules. */
+function typeOf(address: string): string {
+  const bare = address.replaceAll(/\["(?:\\.|[^"\\])*"\]|\[\d+\]/g, '')
+  return bare.replace(/^(?:module\.[^.]+\.)+/, '').split('.')[0] ?? ''
+}
