@@ -1,3 +1,4 @@
+import { importIdOf } from './inventory/kubernetes/identifier.ts'
 import type { JobKind, JobRequest } from './types.ts'
 
 /** Arguments of the one engine command of a kind; null for kinds that run none. */
@@ -15,7 +16,13 @@ export function engineArguments(kind: JobKind, request: JobRequest, backend_conf
     case 'apply':
       return ['apply', '-no-color', '-input=false', '-auto-approve', plan_file]
     case 'import':
-      return ['import', '-no-color', '-input=false', address, resource_id]
+      return [
+        'import',
+        '-no-color',
+        '-input=false',
+        address,
+        request.engine_provider === 'kubernetes' ? importIdOf(address, resource_id) : resource_id,
+      ]
     case 'state_resource_ids':
       return ['state', 'pull']
     case 'scope_resource_ids':

@@ -1,3 +1,5 @@
+import { kubernetesIdentifiers } from './inventory/kubernetes/state.ts'
+
 type Extraction = { ok: true; ids: string[] } | { ok: false; text: string }
 
 const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null && !Array.isArray(value)
@@ -5,7 +7,8 @@ const list = (value: unknown): unknown[] => (Array.isArray(value) ? value : [])
 
 /**
  * Identifiers of everything a state document manages: of each instance the first non-empty of `arn`
- * and `id`, in order of first occurrence. An empty document holds none.
+ * and `id`, in order of first occurrence. An empty document holds none. Objects of Kubernetes have the
+ * identifiers of the inventory besides: their ids alone do not name the kind.
  */
 export function stateResourceIds(document: string): Extraction {
   if (document.trim() === '') return { ok: true, ids: [] }
@@ -21,8 +24,10 @@ export function stateResourceIds(document: string): Extraction {
   for (const resource of list(state.resources)) {
     if (!isObject(resource) || resource.mode !== 'managed') continue
     for (const instance of list(resource.instances)) {
-      const id = isObject(instance) && isObject(instance.attributes) ? identifier(instance.attributes) : null
+      if (!isObject(instance) || !isObject(instance.attributes)) continue
+      const id = identifier(instance.attributes)
       if (id !== null) ids.add(id)
+      for (const name of kubernetesIdentifiers(String(resource.type), instance.attributes)) ids.add(name)
     }
   }
   return { ok: true, ids: [...ids] }

@@ -3,6 +3,7 @@ import { type EngineProvider, JobFault, SHUT_DOWN } from '../types.ts'
 import { awsInventory } from './aws/index.ts'
 import { azureInventory } from './azure/index.ts'
 import { gcpInventory } from './gcp/index.ts'
+import { kubernetesInventory } from './kubernetes/index.ts'
 import { ociInventory } from './oci/index.ts'
 import { type Inventory, InventoryError, type InventoryRequest } from './types.ts'
 
@@ -17,7 +18,13 @@ export interface Discovery {
 
 export type Inventories = Partial<Record<EngineProvider, Inventory>>
 
-export const INVENTORIES: Inventories = { aws: awsInventory, azure: azureInventory, gcp: gcpInventory, oci: ociInventory }
+export const INVENTORIES: Inventories = {
+  aws: awsInventory,
+  azure: azureInventory,
+  gcp: gcpInventory,
+  kubernetes: kubernetesInventory,
+  oci: ociInventory,
+}
 
 const UNEXPECTED = 'the discovery ended with an unexpected error'
 

@@ -29,6 +29,8 @@ export interface Question {
 const TIMEOUT_MS = 60_000
 const MAX_BYTES = 32 * 1024 * 1024
 const RETRIES = 6
+/** A wrong address does not get better; a restarted server does so within seconds. */
+const NETWORK_RETRIES = 3
 const BACKOFF_MS = 500
 const MAX_WAIT_MS = 60_000
 const TRANSIENT = [408, 429, 500, 502, 503, 504]
@@ -48,7 +50,7 @@ export async function ask(question: Question): Promise<OutboundResponse> {
     if (answer instanceof OutboundError) {
       if (answer.kind === 'aborted') throw answer
       const unreachable = new InventoryError(`${source} is unreachable: ${reasonOf(answer)}`, { cause: answer })
-      if (answer.kind === 'body' || attempt >= (question.retries ?? RETRIES)) throw unreachable
+      if (!isPassing(answer) || attempt >= Math.min(question.retries ?? RETRIES, NETWORK_RETRIES)) throw unreachable
       await pause(request, source, attempt, null, unreachable)
       continue
     }
@@ -128,8 +130,15 @@ const STATUS_TEXTS: Record<number, string> = {
 }
 
 /** With the system's code, such as `ECONNREFUSED`, where there is one. */
-function reasonOf({ message, cause }: OutboundError): string {
+function reasonOf(error: OutboundError): string {
+  const code = systemCode(error)
+  return code === '' || code === 'ABORT_ERR' ? error.message : `${error.message} (${code})`
+}
+
+/** Answers that are too large, and certificates that are not trusted, stay so. */
+const isPassing = (error: OutboundError) => error.kind !== 'body' && !/CERT|SIGNATURE|^ERR_(SSL|TLS|OSSL)/.test(systemCode(error))
+
+function systemCode({ cause }: OutboundError): string {
   const inner = cause instanceof Error ? (cause.cause ?? cause) : cause
-  const code = inner instanceof Error && 'code' in inner && typeof inner.code === 'string' ? inner.code : ''
-  return code === '' || code === 'ABORT_ERR' ? message : `${message} (${code})`
+  return inner instanceof Error && 'code' in inner && typeof inner.code === 'string' ? inner.code : ''
 }

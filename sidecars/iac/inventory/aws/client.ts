@@ -1,10 +1,10 @@
-import { readFile } from 'node:fs/promises'
 import { AwsV4Signer } from 'aws4fetch'
 import { readAws } from '../../../../config/sections/aws.ts'
 import { defaultCredentials } from '../../../../src/aws/credentials/chain.ts'
 import { CredentialError, type CredentialSource } from '../../../../src/aws/credentials/types.ts'
 import { ask, askJson } from '../http.ts'
 import { setting } from '../inputs.ts'
+import { readFileIfAny } from '../read-file.ts'
 import { InventoryError, type InventoryRequest } from '../types.ts'
 import { endpointOf } from './endpoints.ts'
 
@@ -57,15 +57,6 @@ const chain = ({ env, fetch, now, log }: InventoryRequest, region: string, sts_u
     now,
     log,
   })
-
-async function readFileIfAny(path: string): Promise<string | null> {
-  try {
-    return await readFile(path, 'utf8')
-  } catch (error) {
-    if (error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ENOTDIR')) return null
-    throw error
-  }
-}
 
 interface Call {
   service: string

@@ -231,7 +231,11 @@ describe('trouble', () => {
     ['nothing', { ListResources: () => HttpResponse.json({}) }, /unknown form, at Resources$/],
     ['a list', { ListResources: () => HttpResponse.json([1]) }, /gave an answer of an unknown form/],
     ['numbers for ARNs', { ListResources: () => listed(resource('x', { Arn: 7 })) }, /unknown form, at Resources\.0\.Arn$/],
-    ['a token of another type', { ListResources: () => HttpResponse.json({ NextToken: {} }) }, /unknown form, at NextToken$/],
+    [
+      'a token of another type',
+      { ListResources: () => HttpResponse.json({ Resources: [], NextToken: {} }) },
+      /unknown form, at NextToken$/,
+    ],
     ['no account', { sts: () => HttpResponse.xml('<a/>') }, 'InventoryError: 200 from AWS STS: the answer names no account'],
     [
       'a region that is a host',

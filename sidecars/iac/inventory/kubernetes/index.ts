@@ -1,0 +1,64 @@
+import { readFileIfAny } from '../read-file.ts'
+import { type Inventory, InventoryError, type InventoryRequest, RefusedError } from '../types.ts'
+import { type Api, createApi, SOURCE } from './api.ts'
+import { readCluster } from './cluster.ts'
+import { identifierOf, isPlain } from './identifier.ts'
+import { apiVersionOf, readKinds, type ServedKind } from './kinds.ts'
+import { leavesOut, leavesOutKind } from './leave-out.ts'
+import { listObjects, type ObjectMetadata } from './objects.ts'
+
+/** Kinds that are listed at the same time: API servers have fair shares for each user. */
+const PARALLEL = 4
+/** Not allowed, gone since the kinds were read, or not to be listed after all. */
+const SKIPPED = [403, 404, 405]
+
+/**
+ * Objects of a cluster that code could manage, in the form `apiVersion=…,kind=…,namespace=…,name=…` (see `identifierOf`).
+ * The scope is any name that the operator gave the cluster. What may not be listed is left out and logged; when nothing may be
+ * listed the discovery fails.
+ */
+export const kubernetesInventory: Inventory = async (request) => {
+  const api = createApi(request, await readCluster(request.env, readFileIfAny))
+  const kinds = (await readKinds(api)).filter((kind) => !leavesOutKind(kind))
+  if (kinds.length === 0) throw new InventoryError(`${SOURCE} serves no kinds of objects`)
+  return identifiers(kinds, await listAll(request, api, kinds))
+}
+
+/** Lists by kind, in the order of the kinds; empty for those that are left out. */
+async function listAll(request: InventoryRequest, api: Api, kinds: readonly ServedKind[]): Promise<ObjectMetadata[][]> {
+  const lists: ObjectMetadata[][] = kinds.map(() => [])
+  const refusals: RefusedError[] = []
+  const waiting = [...kinds.entries()]
+  const work = async () => {
+    for (let next = waiting.shift(); next; next = waiting.shift()) {
+      const [index, kind] = next
+      lists[index] = await listObjects(api, kind).catch((error: unknown) => {
+        if (!(error instanceof RefusedError) || !SKIPPED.includes(error.status)) throw error
+        refusals.push(error)
+        request.log.warn('inventory leaves out a kind', { kind: kind.kind, api_version: apiVersionOf(kind), reason: error.message })
+        return []
+      })
+    }
+  }
+  try {
+    await Promise.all(Array.from({ length: PARALLEL }, work))
+  } finally {
+    waiting.length = 0
+  }
+  const [first] = refusals
+  if (first && refusals.length === kinds.length) throw first
+  return lists
+}
+
+/** The same object may be served in two groups, such as an old and a new one: the first counts. */
+function identifiers(kinds: readonly ServedKind[], lists: readonly (readonly ObjectMetadata[])[]): string[] {
+  const seen = new Set<string>()
+  return kinds.flatMap((kind, index) =>
+    (lists[index] ?? []).flatMap((object) => {
+      if (leavesOut(kind, object) || !isPlain(object.name) || seen.has(object.uid)) return []
+      if (object.uid !== '') seen.add(object.uid)
+      const namespace = kind.namespaced ? object.namespace : null
+      return [identifierOf({ api_version: apiVersionOf(kind), kind: kind.kind, namespace, name: object.name })]
+    }),
+  )
+}

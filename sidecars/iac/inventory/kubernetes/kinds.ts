@@ -1,0 +1,118 @@
+import * as v from 'valibot'
+import { shaped } from '../inputs.ts'
+import { RefusedError } from '../types.ts'
+import { type Api, SOURCE } from './api.ts'
+
+/** A kind of objects that a cluster serves. */
+export interface ServedKind {
+  /** Empty for the core. */
+  group: string
+  version: string
+  kind: string
+  /** Its name in URLs. */
+  resource: string
+  namespaced: boolean
+}
+
+/** One request answers for all groups where the server can do that (1.26 and later), else one for each version of each. */
+const AGGREGATED = ['v2', 'v2beta1'].map((version) => `application/json;g=apidiscovery.k8s.io;v=${version};as=APIGroupDiscoveryList`)
+const ACCEPT = [...AGGREGATED, 'application/json'].join(',')
+
+/** Every kind that can be listed, created and deleted, in the version that its group prefers of those that have it. */
+export async function readKinds(api: Api): Promise<ServedKind[]> {
+  const kinds = new Map<string, ServedKind>()
+  for (const path of ['/api', '/apis']) {
+    for (const kind of await readServed(api, path)) {
+      const key = `${kind.group}/${kind.resource}`
+      if (!kinds.has(key)) kinds.set(key, kind)
+    }
+  }
+  return [...kinds.values()]
+}
+
+export const apiVersionOf = ({ group, version }: Pick<ServedKind, 'group' | 'version'>): string =>
+  group === '' ? version : `${group}/${version}`
+
+/** `/api/v1` or `/apis/<group>/<version>`. */
+export const basePathOf = ({ group, version }: Pick<ServedKind, 'group' | 'version'>): string =>
+  group === '' ? `/api/${version}` : `/apis/${group}/${version}`
+
+async function readServed(api: Api, path: string): Promise<ServedKind[]> {
+  const answer = shaped(SOURCE, answerSchema, await api.get(path, ACCEPT))
+  if (answer.kind === 'APIGroupDiscoveryList') return answer.items.flatMap((item) => aggregated(api, item))
+  const versions =
+    answer.kind === 'APIVersions'
+      ? answer.versions.map((version) => ({ group: '', version }))
+      : answer.groups.flatMap((group) => preferredFirst(group).map(({ version }) => ({ group: group.name, version })))
+  const kinds: ServedKind[] = []
+  for (const version of versions) kinds.push(...(await readVersion(api, version)))
+  return kinds
+}
+
+/** Parts of URLs and identifiers. */
+const part = v.pipe(v.string(), v.regex(/^[a-z0-9.-]{1,253}$/))
+const kindName = v.pipe(v.string(), v.regex(/^[A-Za-z0-9]{1,63}$/))
+const verbs = v.nullish(v.array(v.string()), [])
+
+const discoverySchema = v.object({
+  metadata: v.nullish(v.object({ name: v.nullish(v.union([part, v.literal('')]), '') }), {}),
+  versions: v.nullish(
+    v.array(
+      v.object({
+        version: part,
+        freshness: v.nullish(v.string()),
+        resources: v.nullish(
+          v.array(v.object({ resource: part, responseKind: v.nullish(v.object({ kind: kindName })), scope: v.nullish(v.string()), verbs })),
+          [],
+        ),
+      }),
+    ),
+    [],
+  ),
+})
+const groupSchema = v.object({
+  name: part,
+  versions: v.array(v.object({ version: part })),
+  preferredVersion: v.nullish(v.object({ version: v.string() })),
+})
+const answerSchema = v.variant('kind', [
+  v.object({ kind: v.literal('APIGroupDiscoveryList'), items: v.array(discoverySchema) }),
+  v.object({ kind: v.literal('APIVersions'), versions: v.array(part) }),
+  v.object({ kind: v.literal('APIGroupList'), groups: v.array(groupSchema) }),
+])
+const versionSchema = v.object({
+  resources: v.array(v.object({ name: v.string(), kind: kindName, namespaced: v.boolean(), verbs })),
+})
+
+const isManageable = (allowed: readonly string[]) => ['list', 'create', 'delete'].every((verb) => allowed.includes(verb))
+
+/** Versions come with the preferred one first. */
+function aggregated(api: Api, { metadata, versions }: v.InferOutput<typeof discoverySchema>): ServedKind[] {
+  const group = metadata?.name ?? ''
+  return versions.flatMap(({ version, freshness, resources }) => {
+    if (freshness === 'Stale')
+      api.log.warn('inventory leaves out kinds whose server does not answer', { api_version: apiVersionOf({ group, version }) })
+    return (freshness === 'Stale' ? [] : resources).flatMap(({ resource, responseKind, scope, verbs }) =>
+      responseKind && isManageable(verbs)
+        ? [{ group, version, kind: responseKind.kind, resource, namespaced: scope === 'Namespaced' }]
+        : [],
+    )
+  })
+}
+
+const preferredFirst = ({ versions, preferredVersion }: v.InferOutput<typeof groupSchema>) =>
+  versions.toSorted((a, b) => Number(b.version === preferredVersion?.version) - Number(a.version === preferredVersion?.version))
+
+/** A server behind the API server may be away: what it serves is left out. */
+async function readVersion(api: Api, at: { group: string; version: string }): Promise<ServedKind[]> {
+  try {
+    const { resources } = shaped(SOURCE, versionSchema, await api.get(basePathOf(at), 'application/json'))
+    return resources.flatMap(({ name, kind, namespaced, verbs }) =>
+      v.is(part, name) && isManageable(verbs) ? [{ ...at, kind, resource: name, namespaced }] : [],
+    )
+  } catch (error) {
+    if (!(error instanceof RefusedError) || at.group === '' || ![403, 404, 503].includes(error.status)) throw error
+    api.log.warn('inventory leaves out kinds whose server does not answer', { api_version: apiVersionOf(at), reason: error.message })
+    return []
+  }
+}

@@ -1,0 +1,90 @@
+import { dirname, isAbsolute, join } from 'node:path'
+import * as v from 'valibot'
+import { parse } from 'yaml'
+import { InventoryError } from '../types.ts'
+
+const text = v.nullish(v.string(), '')
+const flag = v.nullish(v.boolean(), false)
+const unknown = v.nullish(v.unknown())
+
+const contextSchema = v.object({ cluster: text, user: text, namespace: text })
+const clusterSchema = v.object({
+  server: text,
+  'certificate-authority': text,
+  'certificate-authority-data': text,
+  'insecure-skip-tls-verify': flag,
+  'tls-server-name': text,
+  'proxy-url': text,
+})
+const userSchema = v.object({
+  token: text,
+  tokenFile: text,
+  username: text,
+  password: text,
+  'client-certificate': text,
+  'client-certificate-data': text,
+  'client-key': text,
+  'client-key-data': text,
+  exec: unknown,
+  'auth-provider': unknown,
+  as: unknown,
+})
+const configSchema = v.object({
+  'current-context': text,
+  contexts: v.nullish(v.array(v.object({ name: v.string(), context: contextSchema })), []),
+  clusters: v.nullish(v.array(v.object({ name: v.string(), cluster: clusterSchema })), []),
+  users: v.nullish(v.array(v.object({ name: v.string(), user: v.nullish(userSchema, {}) })), []),
+})
+
+export type ContextEntry = v.InferOutput<typeof contextSchema>
+export type ClusterEntry = v.InferOutput<typeof clusterSchema>
+export type UserEntry = v.InferOutput<typeof userSchema>
+
+export interface Kubeconfig {
+  current: string
+  contexts: ReadonlyMap<string, ContextEntry>
+  clusters: ReadonlyMap<string, ClusterEntry>
+  users: ReadonlyMap<string, UserEntry>
+}
+
+const FILE_KEYS = ['certificate-authority', 'client-certificate', 'client-key', 'tokenFile']
+
+/** One file; the paths in it become absolute. Errors: `InventoryError`, which shows nothing of the content. */
+export function parseKubeconfig(content: string, path: string): Kubeconfig {
+  const parsed = v.safeParse(configSchema, read(content))
+  if (!parsed.success) throw new InventoryError(`a kubeconfig is not valid${at(v.getDotPath(parsed.issues[0]))}`)
+  const { contexts, clusters, users } = parsed.output
+  const folder = dirname(path)
+  return {
+    current: parsed.output['current-context'],
+    contexts: new Map(contexts.map(({ name, context }) => [name, context])),
+    clusters: new Map(clusters.map(({ name, cluster }) => [name, absolute(cluster, folder)])),
+    users: new Map(users.map(({ name, user }) => [name, absolute(user, folder)])),
+  }
+}
+
+/** Of entries with the same name, and of current contexts, the first counts. */
+export function mergeKubeconfigs(files: readonly Kubeconfig[]): Kubeconfig {
+  const merged = <T>(pick: (file: Kubeconfig) => ReadonlyMap<string, T>) => new Map(files.toReversed().flatMap((file) => [...pick(file)]))
+  return {
+    current: files.find(({ current }) => current !== '')?.current ?? '',
+    contexts: merged(({ contexts }) => contexts),
+    clusters: merged(({ clusters }) => clusters),
+    users: merged(({ users }) => users),
+  }
+}
+
+function read(content: string): unknown {
+  try {
+    return parse(content, { maxAliasCount: 100 }) ?? {}
+  } catch (error) {
+    throw new InventoryError('a kubeconfig is not YAML', { cause: error })
+  }
+}
+
+const at = (path: string | null) => (path ? `, at ${path.slice(0, 100)}` : '')
+
+function absolute<T extends object>(entry: T, folder: string): T {
+  const paths = Object.entries(entry).filter(([key, value]) => FILE_KEYS.includes(key) && typeof value === 'string' && value !== '')
+  return { ...entry, ...Object.fromEntries(paths.map(([key, path]) => [key, isAbsolute(path) ? path : join(folder, path)])) }
+}

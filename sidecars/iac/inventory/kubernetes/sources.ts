@@ -1,0 +1,134 @@
+import { delimiter, join } from 'node:path'
+import { type Env, setting } from '../inputs.ts'
+import { InventoryError } from '../types.ts'
+import { type Kubeconfig, mergeKubeconfigs, parseKubeconfig } from './kubeconfig.ts'
+
+/** Text of a file; null when it is missing, throws when it cannot be read. */
+export type ReadFile = (path: string) => Promise<string | null>
+
+/** Server and credentials as a kubeconfig or a pod has them; PEM and other texts, empty where there is none. */
+export interface Source {
+  server: string
+  /** Of the context or the pod. */
+  namespace: string
+  ca: string
+  server_name: string
+  insecure: boolean
+  certificate: string
+  key: string
+  token: string
+  username: string
+  password: string
+  /** Why there are no credentials; empty when nothing is in the way. */
+  obstacle: string
+}
+
+const NOTHING: Source = {
+  server: '',
+  namespace: '',
+  ca: '',
+  server_name: '',
+  insecure: false,
+  certificate: '',
+  key: '',
+  token: '',
+  username: '',
+  password: '',
+  obstacle: '',
+}
+
+/**
+ * Kubeconfigs of `KUBE_CONFIG_PATH` or `KUBE_CONFIG_PATHS`; without them nothing when `KUBE_HOST` is set, else the
+ * service account of the pod. So does the engine's provider, which does not look at `KUBECONFIG` either.
+ */
+export async function readSource(env: Env, readFile: ReadFile): Promise<Source> {
+  const value = (name: string) => setting(env, name) ?? ''
+  const paths = (value('KUBE_CONFIG_PATH') || value('KUBE_CONFIG_PATHS')).split(value('KUBE_CONFIG_PATH') ? '\0' : delimiter)
+  const named = paths.filter((path) => path !== '').map((path) => (path.startsWith('~/') ? join(value('HOME'), path.slice(2)) : path))
+  if (named.length > 0) return fromKubeconfig(await readKubeconfigs(named, readFile), env, readFile)
+  return value('KUBE_HOST') === '' ? fromPod(env, readFile) : NOTHING
+}
+
+/** Of several files some may be missing. */
+async function readKubeconfigs(paths: readonly string[], readFile: ReadFile): Promise<Kubeconfig> {
+  const files: Kubeconfig[] = []
+  for (const path of paths) {
+    const content = await read(readFile, path, 'a kubeconfig')
+    if (content !== null) files.push(parseKubeconfig(content, path))
+  }
+  if (files.length === 0)
+    throw new InventoryError(`the kubeconfig that ${paths.length > 1 ? 'KUBE_CONFIG_PATHS' : 'KUBE_CONFIG_PATH'} names is missing`)
+  return mergeKubeconfigs(files)
+}
+
+async function fromKubeconfig(config: Kubeconfig, env: Env, readFile: ReadFile): Promise<Source> {
+  const name = setting(env, 'KUBE_CTX') ?? config.current
+  const context = config.contexts.get(name)
+  if (name !== '' && !context) throw new InventoryError(`the kubeconfig has no context ${name}`)
+  const cluster_name = setting(env, 'KUBE_CTX_CLUSTER') ?? context?.cluster ?? ''
+  const user_name = setting(env, 'KUBE_CTX_AUTH_INFO') ?? context?.user ?? ''
+  const cluster = config.clusters.get(cluster_name)
+  const user = config.users.get(user_name)
+  if (cluster_name !== '' && !cluster) throw new InventoryError(`the kubeconfig has no cluster ${cluster_name}`)
+  if (user_name !== '' && !user) throw new InventoryError(`the kubeconfig has no user ${user_name}`)
+  if (cluster?.['proxy-url']) throw new InventoryError('a proxy to the Kubernetes API is not supported')
+  if (user?.as) throw new InventoryError(`user ${user_name} of the kubeconfig acts as another one, which is not supported`)
+  const text = async (data: string | undefined, path: string | undefined, what: string) =>
+    decoded(data) || (await content(readFile, path, what))
+  return {
+    server: cluster?.server ?? '',
+    namespace: context?.namespace ?? '',
+    ca: await text(cluster?.['certificate-authority-data'], cluster?.['certificate-authority'], 'the certificate authority'),
+    server_name: cluster?.['tls-server-name'] ?? '',
+    insecure: cluster?.['insecure-skip-tls-verify'] ?? false,
+    certificate: await text(user?.['client-certificate-data'], user?.['client-certificate'], 'the client certificate'),
+    key: await text(user?.['client-key-data'], user?.['client-key'], 'the client key'),
+    token: user?.token || (await content(readFile, user?.tokenFile, 'the token')),
+    username: user?.username ?? '',
+    password: user?.password ?? '',
+    obstacle: obstacleOf(user_name, user ?? {}),
+  }
+}
+
+/** Programs are not run for credentials, whatever the engine may do. */
+function obstacleOf(name: string, user: { exec?: unknown; 'auth-provider'?: unknown }): string {
+  if (user.exec)
+    return `user ${name} of the kubeconfig gets its credentials from a program, which is not run; set KUBE_TOKEN or a client certificate`
+  return user['auth-provider'] ? `user ${name} of the kubeconfig uses an auth-provider, which is not supported; set KUBE_TOKEN` : ''
+}
+
+const POD = '/var/run/secrets/kubernetes.io/serviceaccount'
+
+async function fromPod(env: Env, readFile: ReadFile): Promise<Source> {
+  const [host, port] = [setting(env, 'KUBERNETES_SERVICE_HOST'), setting(env, 'KUBERNETES_SERVICE_PORT')]
+  const token = host && port ? await read(readFile, `${POD}/token`, 'the token of the pod') : null
+  if (token === null)
+    throw new InventoryError(
+      'no Kubernetes cluster configured for scope discovery; set KUBE_CONFIG_PATH, KUBE_CONFIG_PATHS or KUBE_HOST, or run in a pod with a service account',
+    )
+  return {
+    ...NOTHING,
+    server: `https://${host?.includes(':') ? `[${host}]` : host}:${port}`,
+    namespace: (await read(readFile, `${POD}/namespace`, 'the namespace of the pod'))?.trim() ?? '',
+    ca: (await read(readFile, `${POD}/ca.crt`, 'the certificate authority of the pod')) ?? '',
+    token: token.trim(),
+  }
+}
+
+const decoded = (base64: string | undefined) => Buffer.from(base64 ?? '', 'base64').toString('utf8')
+
+async function content(readFile: ReadFile, path: string | undefined, what: string): Promise<string> {
+  if (!path) return ''
+  const text = (await read(readFile, path, `${what} of the kubeconfig`))?.trim()
+  if (!text) throw new InventoryError(`${what} of the kubeconfig is missing or empty`)
+  return text
+}
+
+async function read(readFile: ReadFile, path: string, what: string): Promise<string | null> {
+  try {
+    return await readFile(path)
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? ` (${error.code})` : ''
+    throw new InventoryError(`${what} cannot be read${code}`, { cause: error })
+  }
+}
