@@ -13,7 +13,7 @@ export async function runCheckConfig(env: Environment, readFile: ReadFile, write
   let found = false
   const watched: ReadFile = async (path) => {
     const text = await readFile(path)
-    found = text !== null
+    found ||= text !== null
     return text
   }
   try {

@@ -1,5 +1,6 @@
 import { type ReadFile, readDocument } from './document.ts'
 import { ConfigError } from './errors.ts'
+import { readRulesFile } from './rules-file.ts'
 import { readAdmin } from './sections/admin.ts'
 import { readDatabase } from './sections/database.ts'
 import { readEnvironment } from './sections/environment.ts'
@@ -20,27 +21,29 @@ import type { Config } from './types.ts'
 export { ConfigError } from './errors.ts'
 
 /**
- * The effective configuration: file over code defaults, secrets from the variables that the file names.
+ * The effective configuration: file over code defaults, secrets from the variables that the file names,
+ * the operator's grades from the rules file.
  * Errors: `ConfigError` with all bad fields and missing credentials together; the bearer tokens of
  * `services.*` are checked once everything else holds.
  */
 export async function loadConfig(env: Environment, readFile: ReadFile): Promise<Config> {
   const source = createSource(await readDocument(env, readFile), env)
-  const config = readSections(source)
+  const config = await readSections(source, readFile)
   if (source.problems.length > 0) throw new ConfigError(source.problems)
   const tokens = missingTokens(config.services)
   if (tokens !== null) throw new ConfigError([tokens])
   return config
 }
 
-function readSections(source: Source): Config {
+async function readSections(source: Source, readFile: ReadFile): Promise<Config> {
+  const orchestration = readOrchestration(source)
   return {
     environment: readEnvironment(source),
     version: source.variable('APP_VERSION') || '0.0.0-dev',
     oidc: readOidc(source),
     admin: readAdmin(source),
     services: readServices(source),
-    orchestration: readOrchestration(source),
+    orchestration: { ...orchestration, rules: await readRulesFile(source, orchestration.rules_file, readFile) },
     llm: readLlm(source),
     paths: readPaths(source),
     database: readDatabase(source),

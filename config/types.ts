@@ -60,6 +60,11 @@ export interface IacServiceConfig extends ServiceConfig {
   job_timeout: number
 }
 
+/** Severity of a rule of the rule pack, or `off`. */
+export type RuleGrade = 'off' | 'info' | 'warning' | 'error' | 'critical'
+/** The operator's grades by rule id; a rule that is not named keeps its own. */
+export type RuleGrades = Readonly<Record<string, RuleGrade>>
+
 export interface OrchestrationConfig {
   enable_compliance_checker: boolean
   block_on_high_impact: boolean
@@ -70,6 +75,10 @@ export interface OrchestrationConfig {
   max_session_events_iteration: number
   drift_group_operations: number
   pull_request_readiness_seconds: number
+  /** Addition: the operator's file of grades; empty means none. */
+  rules_file: string
+  /** What that file says, patterns resolved. */
+  rules: RuleGrades
 }
 
 export interface LlmConfig {
@@ -169,4 +178,6 @@ export interface WorkerConfig {
   concurrency: number
   /** How often an interrupted round is taken up again before it fails. */
   max_restarts: number
+  /** With which pinned plans are kept in the object store; empty keeps them on the worker's disk alone. */
+  pin_key: string
 }

@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { flag, integer } from '../fields.ts'
+import { flag, integer, text } from '../fields.ts'
 import type { Source } from '../source.ts'
 import type { OrchestrationConfig } from '../types.ts'
 
@@ -13,6 +13,9 @@ export const orchestrationSchema = v.object({
   max_session_events_iteration: integer(2160, { min: 0 }),
   drift_group_operations: integer(8, { min: 1 }),
   pull_request_readiness_seconds: integer(10, { min: 0 }),
+  rules_file: text(''),
 })
 
-export const readOrchestration = (source: Source): OrchestrationConfig => source.section('orchestration', orchestrationSchema).values
+/** Without `rules`, which are read from the file that `rules_file` names. */
+export const readOrchestration = (source: Source): Omit<OrchestrationConfig, 'rules'> =>
+  source.section('orchestration', orchestrationSchema).values

@@ -4,8 +4,10 @@ import { storeComplianceCheck } from '../../src/artifacts/store.ts'
 import { reportGenerationError } from '../../src/plan/settle-report.ts'
 import { complianceCheckerLayout } from '../../src/prompts/layouts/compliance-checker.ts'
 import { complianceQuery } from '../../src/prompts/queries.ts'
-import { complianceVerdict, emptyCompliance } from '../../src/reports/compliance.ts'
+import { complianceVerdict, emptyCompliance, mergedFindings } from '../../src/reports/compliance.ts'
+import type { CodeFindings } from '../../src/reports/rule-summary.ts'
 import { type ComplianceReport, complianceFindings } from '../../src/reports/schemas.ts'
+import { evaluateRules } from '../../src/rules/evaluate.ts'
 import type { Conventions } from './compose-prompts.ts'
 import { type Kit, runChain } from './kit.ts'
 import type { ValidPlan } from './plan.ts'
@@ -13,24 +15,35 @@ import { promptBodies } from './prompt-bodies.ts'
 import { planForModel } from './write-report.ts'
 
 /**
- * Lets a second model audit the session's first request against the plan. The verdict is computed from
- * the severities. Switched off, it answers an empty passing result and stores nothing.
+ * Checks the plan against the rules of code and lets a second model audit it against the session's first
+ * request. The verdict is computed from the severities of both. Switched off, neither happens: it answers
+ * an empty passing result and stores nothing.
  */
 export async function auditCompliance(kit: Kit, valid: ValidPlan, conventions: Conventions): Promise<ComplianceReport> {
   const { run, secrets } = kit
-  if (!run.context.config.orchestration.enable_compliance_checker) return emptyCompliance()
+  const { enable_compliance_checker, rules } = run.context.config.orchestration
+  if (!enable_compliance_checker) return emptyCompliance()
+  const code = evaluateRules(valid.plan, { targets: valid.reference.targets, grades: rules })
   const findings = await runChain(kit, {
     chain: 'COMPLIANCE_CHECKER',
     role: 'small',
     system: await auditorSystem(kit, conventions),
-    query: complianceQuery(run.round.session.first_query, planForModel(kit, valid)),
+    query: complianceQuery(run.round.session.first_query, planForModel(kit, valid), secrets.text(linesOf(code))),
     sentinel: complianceFindingsTool(),
   })
-  const masked = v.safeParse(complianceFindings, secrets.json(findings))
+  const masked = v.safeParse(complianceFindings, secrets.json(mergedFindings(code, findings)))
   if (!masked.success) throw reportGenerationError('compliance', new v.ValiError(masked.issues))
   const document = complianceVerdict(masked.output)
   await storeComplianceCheck(run.context, run.round, document, run.signal)
   return document
+}
+
+/** The auditor needs to know what is found, not all of it. */
+const MAX_SHOWN = 200
+
+function linesOf({ findings }: CodeFindings): string {
+  const lines = findings.map(({ rule_id, severity, resource, message }) => `${severity} ${rule_id} ${resource ?? ''}: ${message}`)
+  return [...lines.slice(0, MAX_SHOWN), ...(lines.length > MAX_SHOWN ? [`and ${lines.length - MAX_SHOWN} more`] : [])].join('\n')
 }
 
 async function auditorSystem({ run }: Kit, { templates }: Conventions): Promise<string> {

@@ -55,7 +55,12 @@ export function driftReportQuery({ unreconciled, exceptions }: { unreconciled: s
   return ['Write the report.', ...blocks].filter((block) => block !== '').join('\n\n')
 }
 
-export const complianceQuery = (request: string, plan: string) =>
-  `Audit this plan.\n\nThe request it was made for:\n${fence('request', request)}\n\nThe plan:\n${fence('plan', plan)}`
+/** @param known findings that code already made, one a line; empty when there are none */
+export function complianceQuery(request: string, plan: string, known: string): string {
+  const blocks = [`The request it was made for:\n${fence('request', request)}`, `The plan:\n${fence('plan', plan)}`]
+  if (known !== '')
+    blocks.push(`Findings that code already made and that are reported anyway; do not repeat them:\n${fence('findings', known)}`)
+  return ['Audit this plan.', ...blocks].join('\n\n')
+}
 
 export const statusQuery = (text: string) => `Put this into one sentence for the user.\n\n${fence('status', text)}`

@@ -1,9 +1,19 @@
+import { type CodeFindings, ruleSummary } from './rule-summary.ts'
 import type { ComplianceFindings, ComplianceReport } from './schemas.ts'
 
 /** The verdict is computed here, never taken from the model: a finding of severity error or critical fails the check. */
 export function complianceVerdict(findings: ComplianceFindings): ComplianceReport {
   const passed = !findings.violations.some((violation) => violation.severity === 'error' || violation.severity === 'critical')
   return { passed, ...findings }
+}
+
+/** Findings of code before those of the model; the summary says what code checked, then what the model says. */
+export function mergedFindings(code: CodeFindings, model: ComplianceFindings): ComplianceFindings {
+  return {
+    violations: [...code.findings, ...model.violations],
+    summary: [ruleSummary(code), model.summary.trim()].filter((text) => text !== '').join(' '),
+    checked_rules: [...new Set([...code.checked_rules, ...model.checked_rules])],
+  }
 }
 
 /** What a round without an audit goes on with; it is not stored. */

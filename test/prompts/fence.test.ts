@@ -42,7 +42,7 @@ describe('queries put foreign text into fences', () => {
     ['import', queries.importQuery([hostile])],
     ['report', queries.reportQuery('plan', hostile)],
     ['drift report', queries.driftReportQuery({ unreconciled: hostile, exceptions: hostile })],
-    ['compliance', queries.complianceQuery(hostile, hostile)],
+    ['compliance', queries.complianceQuery(hostile, hostile, hostile)],
     ['status', queries.statusQuery(hostile)],
   ]
   test.each(cases)('%s', (_name, query) => {

@@ -1,0 +1,83 @@
+import { LineCounter, parseDocument } from 'yaml'
+import type { ReadFile } from './document.ts'
+import { RULE_IDS } from './rule-ids.ts'
+import type { Source } from './source.ts'
+import type { RuleGrade, RuleGrades } from './types.ts'
+
+const FIELD = 'orchestration.rules_file'
+const GRADES: readonly RuleGrade[] = ['off', 'info', 'warning', 'error', 'critical']
+const isGrade = (value: unknown): value is RuleGrade => GRADES.some((grade) => grade === value)
+const isMapping = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/**
+ * The operator's grades from the file that `orchestration.rules_file` names: `rules: {<id>: <grade>}`, where
+ * `<prefix>.*` stands for all ids below a prefix and the longer key wins. Every fault is reported to `source`.
+ */
+export async function readRulesFile(source: Source, path: string, readFile: ReadFile): Promise<RuleGrades> {
+  if (path === '') return {}
+  let text: string | null
+  try {
+    text = await readFile(path)
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error && typeof error.code === 'string' ? ` (${error.code})` : ''
+    source.problem(`${FIELD} names a file that cannot be read${code}`)
+    return {}
+  }
+  if (text === null) {
+    source.problem(`${FIELD} names a file that does not exist`)
+    return {}
+  }
+  return gradesIn(text, (problem) => source.problem(`${FIELD}: ${problem}`))
+}
+
+function gradesIn(text: string, report: (problem: string) => void): RuleGrades {
+  const rules = rulesOf(text, report)
+  // Short patterns first, so that longer ones and ids overwrite them.
+  const keys = Object.keys(rules).toSorted((a, b) => depth(a) - depth(b))
+  const grades: Record<string, RuleGrade> = {}
+  for (const key of keys) {
+    const grade = rules[key]
+    const ids = idsOf(key)
+    if (ids.length === 0) report(`unknown rule ${shown(key)}`)
+    if (!isGrade(grade)) report(`rule ${shown(key)} must be one of ${GRADES.join(', ')}`)
+    else for (const id of ids) grades[id] = grade
+  }
+  return grades
+}
+
+const depth = (key: string) => (key.endsWith('.*') ? key.split('.').length - 1 : Number.MAX_SAFE_INTEGER)
+
+function idsOf(key: string): readonly string[] {
+  if (!key.endsWith('.*')) return RULE_IDS.filter((id) => id === key)
+  return RULE_IDS.filter((id) => id.startsWith(key.slice(0, -1)))
+}
+
+/** A key may be anything, so that only its beginning is repeated, in one line. */
+const shown = (key: string) => JSON.stringify(key.length > 80 ? `${key.slice(0, 80)}…` : key)
+
+function rulesOf(text: string, report: (problem: string) => void): Record<string, unknown> {
+  const lines = new LineCounter()
+  const document = parseDocument(text, { lineCounter: lines })
+  const [error] = document.errors
+  if (error) {
+    const { line, col } = lines.linePos(error.pos[0])
+    report(`not valid YAML: ${error.code} at line ${line}, column ${col}`)
+    return {}
+  }
+  const value = contentOf(document)
+  if (value === null) return {}
+  const unknown = isMapping(value) ? Object.keys(value).filter((key) => key !== 'rules') : []
+  for (const key of unknown) report(`unknown key ${shown(key)}; the file holds one mapping, rules`)
+  const rules = isMapping(value) ? (value.rules ?? {}) : undefined
+  if (isMapping(rules)) return rules
+  report('must hold a mapping `rules` from rule ids to severities')
+  return {}
+}
+
+function contentOf(document: ReturnType<typeof parseDocument>): unknown {
+  try {
+    return document.toJS({ maxAliasCount: 100 }) ?? null
+  } catch {
+    return undefined
+  }
+}

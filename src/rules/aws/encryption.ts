@@ -1,0 +1,46 @@
+import { encryptionRules } from '../encryption.ts'
+import type { Rule, Subject } from '../types.ts'
+import { isAbsent, textOf } from '../view.ts'
+
+/** A copy takes the encryption of what it was made from. */
+const isOriginal = (subject: Subject) =>
+  [
+    'replicate_source_db',
+    'replication_source_identifier',
+    'snapshot_identifier',
+    'global_cluster_identifier',
+    'global_replication_group_id',
+  ].every((key) => isAbsent(subject, key))
+/** Volumes from a snapshot likewise. */
+const isNotFromSnapshot = (subject: Subject) => isAbsent(subject, 'snapshot_id')
+const hasNoKey = (subject: Subject) => isAbsent(subject, 'kms_master_key_id')
+/** Aurora clusters keep the switch on the cluster. */
+const isNoAuroraMember = (subject: Subject) => !textOf(subject, 'engine')?.startsWith('aurora') && isOriginal(subject)
+
+/** S3, DynamoDB, FSx, MSK and others always encrypt: there is nothing to check. */
+export const awsEncryptionRules: Rule[] = encryptionRules('aws', [
+  { type: 'aws_db_instance', path: 'storage_encrypted', off_by_default: true, when: isNoAuroraMember },
+  { type: 'aws_rds_cluster', path: 'storage_encrypted', when: isOriginal },
+  { type: 'aws_rds_global_cluster', path: 'storage_encrypted' },
+  { type: 'aws_docdb_cluster', path: 'storage_encrypted', off_by_default: true, when: isOriginal },
+  { type: 'aws_neptune_cluster', path: 'storage_encrypted', off_by_default: true, when: isOriginal },
+  { type: 'aws_redshift_cluster', path: 'encrypted', when: isOriginal },
+  { type: 'aws_ebs_volume', path: 'encrypted', off_by_default: true, when: isNotFromSnapshot },
+  { type: 'aws_efs_file_system', path: 'encrypted', off_by_default: true },
+  { type: 'aws_instance', path: 'root_block_device.encrypted' },
+  { type: 'aws_instance', path: 'ebs_block_device.encrypted' },
+  { type: 'aws_launch_template', path: 'block_device_mappings.ebs.encrypted' },
+  { type: 'aws_launch_configuration', path: 'root_block_device.encrypted' },
+  { type: 'aws_launch_configuration', path: 'ebs_block_device.encrypted' },
+  { type: 'aws_ami_copy', path: 'encrypted' },
+  { type: 'aws_ebs_snapshot_copy', path: 'encrypted' },
+  { type: 'aws_elasticache_replication_group', path: 'at_rest_encryption_enabled', off_by_default: true, when: isOriginal },
+  { type: 'aws_opensearch_domain', path: 'encrypt_at_rest.enabled', off_by_default: true },
+  { type: 'aws_elasticsearch_domain', path: 'encrypt_at_rest.enabled', off_by_default: true },
+  { type: 'aws_dax_cluster', path: 'server_side_encryption.enabled', off_by_default: true },
+  { type: 'aws_kinesis_stream', path: 'encryption_type', off: 'NONE', off_by_default: true },
+  { type: 'aws_sqs_queue', path: 'sqs_managed_sse_enabled', when: hasNoKey },
+  { type: 'aws_workspaces_workspace', path: 'root_volume_encryption_enabled', off_by_default: true },
+  { type: 'aws_workspaces_workspace', path: 'user_volume_encryption_enabled', off_by_default: true },
+  { type: 'aws_ebs_encryption_by_default', path: 'enabled' },
+])

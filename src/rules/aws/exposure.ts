@@ -1,0 +1,119 @@
+import { openTo } from '../public-address.ts'
+import type { Rule } from '../types.ts'
+import { blocksAt, blocksOf, flagOf, jsonAt, textOf, textsOf } from '../view.ts'
+
+const PUBLIC_ACLS = ['public-read', 'public-read-write', 'authenticated-read']
+const EVERYONE = /\/groups\/global\/(AllUsers|AuthenticatedUsers)$/
+const BLOCKS = ['block_public_acls', 'block_public_policy', 'ignore_public_acls', 'restrict_public_buckets']
+
+export const awsExposureRules: Rule[] = [
+  {
+    id: 'aws.storage.public-bucket-acl',
+    title: 'Public access list of a bucket',
+    reason: 'Anyone on the internet, or with any AWS account, can read or even write the objects.',
+    fix: 'Use the private access list and name readers in a bucket policy.',
+    severity: 'error',
+    cloud: 'aws',
+    types: ['aws_s3_bucket', 'aws_s3_bucket_acl', 'aws_s3_object', 'aws_s3_bucket_object'],
+    check: (subject) => {
+      const acl = PUBLIC_ACLS.find((name) => textOf(subject, 'acl') === name)
+      const grants = [...blocksAt(subject, 'access_control_policy.grant.grantee'), ...blocksOf(subject, 'grant')].some((grantee) =>
+        EVERYONE.test(textOf(grantee, 'uri') ?? ''),
+      )
+      return [...(acl ? [`The access list is ${acl}.`] : []), ...(grants ? ['A grant names everyone.'] : [])]
+    },
+  },
+  {
+    id: 'aws.storage.public-access-allowed',
+    title: 'Block of public access switched off',
+    reason: 'The block is what stops a public policy or access list that slips in later.',
+    fix: 'Set all four switches to true.',
+    severity: 'warning',
+    cloud: 'aws',
+    types: ['aws_s3_bucket_public_access_block', 'aws_s3_account_public_access_block'],
+    check: (subject) => BLOCKS.filter((key) => flagOf(subject, key) === false).map((key) => `${key} is false.`),
+  },
+  {
+    id: 'aws.storage.public-access-block-removed',
+    title: 'Block of public access removed',
+    reason: 'Without it a public policy or access list takes effect.',
+    fix: 'Keep the block while the bucket exists.',
+    severity: 'warning',
+    cloud: 'aws',
+    types: ['aws_s3_bucket_public_access_block', 'aws_s3_account_public_access_block'],
+    looks_at: 'change',
+    check: ({ action }) => (action === 'delete' ? ['The block of public access is deleted.'] : []),
+  },
+  {
+    id: 'aws.database.public-instance',
+    title: 'Database with a public address',
+    reason: 'The database can be reached from the internet as soon as its security group allows it.',
+    fix: 'Set publicly_accessible to false and reach it from inside the network.',
+    severity: 'error',
+    cloud: 'aws',
+    types: [
+      'aws_db_instance',
+      'aws_rds_cluster_instance',
+      'aws_docdb_cluster_instance',
+      'aws_neptune_cluster_instance',
+      'aws_redshift_cluster',
+      'aws_redshiftserverless_workgroup',
+      'aws_dms_replication_instance',
+      'aws_mq_broker',
+    ],
+    check: (subject) => (flagOf(subject, 'publicly_accessible') === true ? ['publicly_accessible is true.'] : []),
+  },
+  {
+    id: 'aws.database.public-brokers',
+    title: 'Kafka brokers with public addresses',
+    reason: 'Brokers with public addresses are reachable from the internet.',
+    fix: 'Leave public access disabled and connect from inside the network.',
+    severity: 'error',
+    cloud: 'aws',
+    types: ['aws_msk_cluster'],
+    check: (subject) =>
+      blocksAt(subject, 'broker_node_group_info.connectivity_info.public_access').some(
+        (access) => textOf(access, 'type') === 'SERVICE_PROVIDED_EIPS',
+      )
+        ? ['The brokers get public addresses.']
+        : [],
+  },
+  {
+    id: 'aws.storage.public-snapshot',
+    title: 'Snapshot or image shared with everyone',
+    reason: 'Every AWS account can copy the data in it.',
+    fix: 'Share with named accounts only.',
+    severity: 'error',
+    cloud: 'aws',
+    types: ['aws_db_snapshot', 'aws_db_cluster_snapshot', 'aws_ami_launch_permission'],
+    check: (subject) =>
+      textsOf(subject, 'shared_accounts').includes('all') || textOf(subject, 'group') === 'all' ? ['It is shared with every account.'] : [],
+  },
+  {
+    id: 'aws.network.public-cluster-endpoint',
+    title: 'Kubernetes API open to the internet',
+    reason: 'Anyone can reach the API of the cluster; only its authentication is left between.',
+    fix: 'Name the networks in public_access_cidrs, or use the private endpoint only.',
+    severity: 'warning',
+    cloud: 'aws',
+    types: ['aws_eks_cluster'],
+    check: (subject) =>
+      blocksOf(subject, 'vpc_config').some(
+        (config) =>
+          flagOf(config, 'endpoint_public_access') !== false &&
+          textsOf(config, 'public_access_cidrs').some((range) => openTo(range) !== null),
+      )
+        ? ['The public endpoint of the cluster admits every address.']
+        : [],
+  },
+  {
+    id: 'aws.storage.force-destroy',
+    title: 'Deletion does not ask whether it is empty',
+    reason: 'A later deletion takes everything inside with it, without a question.',
+    fix: 'Leave force_destroy (force_delete) off where data matters.',
+    severity: 'warning',
+    cloud: 'aws',
+    types: ['aws_s3_bucket', 'aws_ecr_repository', 'aws_backup_vault', 'aws_route53_zone', 'aws_s3_directory_bucket'],
+    check: (subject) => ['force_destroy', 'force_delete'].filter((key) => jsonAt(subject, key) === true).map((key) => `${key} is true.`),
+  },
+]

@@ -1,0 +1,159 @@
+import { ipv4Count, openTo } from '../public-address.ts'
+import type { Rule, Subject } from '../types.ts'
+import { blocksAt, blocksOf, flagOf, jsonAt, textOf, textsOf } from '../view.ts'
+
+const FIREWALL_RULES = [
+  'azurerm_mssql_firewall_rule',
+  'azurerm_sql_firewall_rule',
+  'azurerm_mssql_managed_instance_firewall_rule',
+  'azurerm_postgresql_firewall_rule',
+  'azurerm_postgresql_flexible_server_firewall_rule',
+  'azurerm_mysql_firewall_rule',
+  'azurerm_mysql_flexible_server_firewall_rule',
+  'azurerm_mariadb_firewall_rule',
+  'azurerm_redis_firewall_rule',
+  'azurerm_synapse_firewall_rule',
+  'azurerm_cosmosdb_postgresql_firewall_rule',
+  'azurerm_mongo_cluster_firewall_rule',
+]
+/** More addresses than the largest private network has. */
+const MANY = 2 ** 24
+const width = (subject: Subject) => ipv4Count(textOf(subject, 'start_ip_address') ?? textOf(subject, 'start_ip') ?? '', end(subject))
+const end = (subject: Subject) => textOf(subject, 'end_ip_address') ?? textOf(subject, 'end_ip') ?? ''
+
+/** Attributes and blocks by which a type decides who may connect at all. */
+const ACCESS_LISTS: Record<string, string> = {
+  azurerm_storage_account: 'network_rules',
+  azurerm_storage_account_network_rules: '',
+  azurerm_key_vault: 'network_acls',
+  azurerm_cognitive_account: 'network_acls',
+  azurerm_container_registry: 'network_rule_set',
+  azurerm_eventhub_namespace: 'network_rulesets',
+  azurerm_servicebus_namespace: 'network_rule_set',
+}
+
+export const azureExposureRules: Rule[] = [
+  {
+    id: 'azure.storage.public-container',
+    title: 'Container that anyone can read',
+    reason: 'Every blob in it can be read by everyone on the internet.',
+    fix: 'Set the access type to private; hand out access by role or signed address.',
+    severity: 'error',
+    cloud: 'azure',
+    types: ['azurerm_storage_container'],
+    check: (subject) => {
+      const access = ['blob', 'container'].find((name) => textOf(subject, 'container_access_type') === name)
+      return access ? [`container_access_type is ${access}.`] : []
+    },
+  },
+  {
+    id: 'azure.storage.public-blobs-allowed',
+    title: 'Storage account admits public containers',
+    reason: 'A container of the account can be opened to the internet later; this is the default of the provider.',
+    fix: 'Set allow_nested_items_to_be_public to false.',
+    severity: 'warning',
+    cloud: 'azure',
+    types: ['azurerm_storage_account'],
+    check: (subject) =>
+      ['allow_nested_items_to_be_public', 'allow_blob_public_access']
+        .filter((key) => flagOf(subject, key) === true)
+        .map((key) => `${key} is true.`),
+  },
+  {
+    id: 'azure.network.open-service-firewall',
+    title: 'Firewall of a service admits every network',
+    reason: 'The service can be reached from the internet; only its keys and roles are left between.',
+    fix: 'Set the default action to Deny and name the networks, or use a private endpoint.',
+    severity: 'warning',
+    cloud: 'azure',
+    types: Object.keys(ACCESS_LISTS),
+    check: (subject) => {
+      const path = ACCESS_LISTS[subject.type] ?? ''
+      const lists = path === '' ? [subject] : blocksOf(subject, path)
+      return lists.some((list) => textOf(list, 'default_action')?.toLowerCase() === 'allow') ? ['The default action is Allow.'] : []
+    },
+  },
+  {
+    id: 'azure.database.open-firewall',
+    title: 'Database firewall open to the internet',
+    reason: 'Anyone can try logins against the server.',
+    fix: 'Name the addresses that need it, or use a private endpoint.',
+    severity: 'error',
+    cloud: 'azure',
+    types: FIREWALL_RULES,
+    check: (subject) => (width(subject) > MANY ? ['The range of addresses spans most of the internet.'] : []),
+  },
+  {
+    id: 'azure.database.azure-services-allowed',
+    title: 'Database firewall admits all of Azure',
+    reason: 'The range 0.0.0.0 to 0.0.0.0 admits resources of every customer of Azure, not only yours.',
+    fix: 'Use a private endpoint or a rule for a virtual network.',
+    severity: 'warning',
+    cloud: 'azure',
+    types: FIREWALL_RULES,
+    check: (subject) =>
+      end(subject) === '0.0.0.0' && width(subject) === 1 ? ['The rule admits every resource in Azure, also of other customers.'] : [],
+  },
+  {
+    id: 'azure.database.open-account',
+    title: 'Cosmos DB account open to the internet',
+    reason: 'Anyone can try keys against the account.',
+    fix: 'Name addresses or virtual networks, or switch public network access off.',
+    severity: 'error',
+    cloud: 'azure',
+    types: ['azurerm_cosmosdb_account'],
+    check: (subject) => {
+      const ranges = textsOf(subject, 'ip_range_filter').flatMap((text) => text.split(','))
+      return ranges.some((range) => range.includes('/') && openTo(range) !== null) ? ['The address filter admits every address.'] : []
+    },
+  },
+  {
+    id: 'azure.database.public-network',
+    title: 'Data service with public network access',
+    reason: 'The service has a public address; its firewall decides who may connect. This is the default of the provider.',
+    fix: 'Set public_network_access_enabled to false and use a private endpoint.',
+    severity: 'info',
+    cloud: 'azure',
+    types: [
+      'azurerm_mssql_server',
+      'azurerm_postgresql_server',
+      'azurerm_postgresql_flexible_server',
+      'azurerm_mysql_server',
+      'azurerm_mariadb_server',
+      'azurerm_cosmosdb_account',
+      'azurerm_redis_cache',
+      'azurerm_storage_account',
+      'azurerm_key_vault',
+      'azurerm_search_service',
+    ],
+    check: (subject) => (flagOf(subject, 'public_network_access_enabled') === true ? ['public_network_access_enabled is true.'] : []),
+  },
+  {
+    id: 'azure.storage.anonymous-registry',
+    title: 'Container registry without login',
+    reason: 'Anyone can pull every image of the registry.',
+    fix: 'Set anonymous_pull_enabled to false.',
+    severity: 'error',
+    cloud: 'azure',
+    types: ['azurerm_container_registry'],
+    check: (subject) => (flagOf(subject, 'anonymous_pull_enabled') === true ? ['anonymous_pull_enabled is true.'] : []),
+  },
+  {
+    id: 'azure.network.public-cluster-endpoint',
+    title: 'Kubernetes API open to the internet',
+    reason: 'Anyone can reach the API of the cluster; only its authentication is left between.',
+    fix: 'Name the networks in authorized_ip_ranges, or make the cluster private.',
+    severity: 'warning',
+    cloud: 'azure',
+    types: ['azurerm_kubernetes_cluster'],
+    check: (subject) => {
+      const ranges = [
+        ...textsOf(subject, 'api_server_authorized_ip_ranges'),
+        ...blocksAt(subject, 'api_server_access_profile').flatMap((profile) => textsOf(profile, 'authorized_ip_ranges')),
+      ]
+      return jsonAt(subject, 'private_cluster_enabled') !== true && ranges.some((range) => openTo(range) !== null)
+        ? ['The authorized ranges admit every address.']
+        : []
+    },
+  },
+]

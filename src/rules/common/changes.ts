@@ -1,0 +1,117 @@
+import { criticalityOf } from '../../plan/critical-types.ts'
+import { ownFlag } from '../../plan/mask.ts'
+import type { Json } from '../../plan/types.ts'
+import type { Rule, Subject } from '../types.ts'
+import { blocksOf, flagOf, isUnknown, viewOf } from '../view.ts'
+
+const PROTECTION = [
+  'deletion_protection',
+  'deletion_protection_enabled',
+  'enable_deletion_protection',
+  'termination_protection',
+  'disable_api_termination',
+]
+const FINAL_SNAPSHOT = ['aws_db_instance', 'aws_rds_cluster', 'aws_docdb_cluster', 'aws_neptune_cluster', 'aws_redshift_cluster']
+
+const wasOn = (subject: Subject, key: string) => isTrue(ownFlag(subject.before, key))
+const isTrue = (value: Json | undefined) => value === true || value === 'true'
+
+export const changeRules: Rule[] = [
+  {
+    id: 'common.stateful.data-destroyed',
+    title: 'Resource with data deleted',
+    reason: 'Applying the code again brings the resource back, not its data.',
+    fix: 'Check that the data is not needed or is kept elsewhere; otherwise leave the resource in the code, or remove it from the state only.',
+    severity: 'warning',
+    cloud: 'common',
+    looks_at: 'change',
+    check: ({ type, action }) => (action === 'delete' && criticalityOf(type) === 'data' ? ['It holds data and is deleted.'] : []),
+  },
+  {
+    id: 'common.stateful.data-replaced',
+    title: 'Resource with data replaced',
+    reason: 'A replacement deletes the old object with its data and makes an empty one.',
+    fix: 'Avoid the change that forces the replacement, or move the data first.',
+    severity: 'warning',
+    cloud: 'common',
+    looks_at: 'change',
+    check: ({ type, action }) => (action === 'recreate' && criticalityOf(type) === 'data' ? ['It holds data and is replaced.'] : []),
+  },
+  {
+    id: 'common.stateful.access-removed',
+    title: 'Resource that carries access deleted or replaced',
+    reason: 'Keys, identities and permissions that go take working connections with them; a deleted key makes data unreadable.',
+    fix: 'Check who depends on it before applying.',
+    severity: 'warning',
+    cloud: 'common',
+    looks_at: 'change',
+    check: ({ type, action }) =>
+      (action === 'delete' || action === 'recreate') && criticalityOf(type) === 'access'
+        ? [`It carries access and is ${action === 'delete' ? 'deleted' : 'replaced'}.`]
+        : [],
+  },
+  {
+    id: 'common.stateful.protection-removed',
+    title: 'Protection against deletion switched off',
+    reason: 'The next deletion is no longer stopped.',
+    fix: 'Leave the protection on while the resource is needed.',
+    severity: 'warning',
+    cloud: 'common',
+    looks_at: 'change',
+    check: (subject) =>
+      subject.action === 'update'
+        ? PROTECTION.filter((key) => wasOn(subject, key) && flagOf(subject, key) !== true && !isUnknown(subject, key)).map(
+            (key) => `${key} is switched off.`,
+          )
+        : [],
+  },
+  {
+    id: 'aws.stateful.no-final-snapshot',
+    title: 'Database deleted without a last snapshot',
+    reason: 'Nothing is left to restore from but older backups, which may go with the database.',
+    fix: 'Set skip_final_snapshot to false and name the snapshot.',
+    severity: 'warning',
+    cloud: 'aws',
+    types: FINAL_SNAPSHOT,
+    looks_at: 'change',
+    check: (subject) =>
+      (subject.action === 'delete' || subject.action === 'recreate') && flagOf(viewOf(subject.before), 'skip_final_snapshot') === true
+        ? ['skip_final_snapshot is true.']
+        : [],
+  },
+  {
+    id: 'aws.stateful.backups-off',
+    title: 'Automatic backups switched off',
+    reason: 'After an accident there is nothing to go back to.',
+    fix: 'Set backup_retention_period to the days that the data needs.',
+    severity: 'warning',
+    cloud: 'aws',
+    types: ['aws_db_instance', 'aws_rds_cluster'],
+    check: ({ values }) => (ownFlag(values, 'backup_retention_period') === 0 ? ['backup_retention_period is 0.'] : []),
+  },
+  {
+    id: 'gcp.stateful.backups-off',
+    title: 'Automatic backups switched off',
+    reason: 'After an accident there is nothing to go back to.',
+    fix: 'Enable backup_configuration.',
+    severity: 'warning',
+    cloud: 'gcp',
+    types: ['google_sql_database_instance'],
+    check: (subject) =>
+      blocksOf(subject, 'settings').some((settings) =>
+        blocksOf(settings, 'backup_configuration').some((backup) => flagOf(backup, 'enabled') === false),
+      )
+        ? ['backup_configuration is disabled.']
+        : [],
+  },
+  {
+    id: 'common.scope.outside-targets',
+    title: 'Change outside the targets of the request',
+    reason: 'No target of the request names the resource; the engine changes it because a target depends on it.',
+    fix: 'Check that the change is wanted; otherwise restrict the request.',
+    severity: 'warning',
+    cloud: 'common',
+    looks_at: 'change',
+    check: ({ address, action }, { outside }) => (outside.has(address) ? [`It is not among the targets (${action}).`] : []),
+  },
+]

@@ -1,0 +1,93 @@
+import { ownFlag } from '../../plan/mask.ts'
+import { isJsonObject } from '../../plan/parse-plan.ts'
+import type { Json, JsonObject, Plan } from '../../plan/types.ts'
+
+/** Reading of the plan's `configuration`: what the code itself says, before variables have values. */
+
+const MAX_DEPTH = 40
+const member = (value: Json | undefined, key: string): Json | undefined => (isJsonObject(value) ? ownFlag(value, key) : undefined)
+
+/** A module of the configuration with its address; the root's is empty. */
+export interface ConfiguredModule {
+  address: string
+  module: JsonObject
+  /** Arguments of the call, empty for the root. */
+  inputs: JsonObject
+}
+
+export function modulesOf(plan: Plan): ConfiguredModule[] {
+  const found: ConfiguredModule[] = []
+  const visit = (module: Json | undefined, address: string, inputs: JsonObject, depth: number) => {
+    if (!isJsonObject(module) || depth > MAX_DEPTH) return
+    found.push({ address, module, inputs })
+    const calls = ownFlag(module, 'module_calls')
+    if (!isJsonObject(calls)) return
+    for (const [name, call] of Object.entries(calls)) {
+      const given = member(call, 'expressions')
+      visit(
+        member(call, 'module'),
+        address === '' ? `module.${name}` : `${address}.module.${name}`,
+        isJsonObject(given) ? given : {},
+        depth + 1,
+      )
+    }
+  }
+  visit(member(plan.document.configuration, 'root_module'), '', {}, 0)
+  return found
+}
+
+/** Arguments of every managed resource block, by its address without indexes. */
+export function expressionsByAddress(plan: Plan): Map<string, JsonObject> {
+  const found = new Map<string, JsonObject>()
+  for (const { address, module } of modulesOf(plan)) {
+    const resources = ownFlag(module, 'resources')
+    if (!Array.isArray(resources)) continue
+    for (const resource of resources) {
+      const local = member(resource, 'address')
+      const expressions = member(resource, 'expressions')
+      if (typeof local === 'string' && isJsonObject(expressions)) found.set(address === '' ? local : `${address}.${local}`, expressions)
+    }
+  }
+  return found
+}
+
+/** An address without the indexes of its modules and of the resource. */
+export const withoutIndexes = (address: string): string => address.replaceAll(/\[(?:"(?:\\.|[^"\\])*"|\d+)\]/g, '')
+
+/** A literal of the code: the argument it belongs to, and the blocks around that. */
+export interface Literal {
+  argument: string
+  path: string
+  value: Json
+}
+
+/** Arguments whose whole value the code spells out. */
+export function literalsOf(expressions: Json | undefined, path = '', depth = 0): Literal[] {
+  if (depth > MAX_DEPTH) return []
+  if (Array.isArray(expressions)) return expressions.flatMap((block) => literalsOf(block, path, depth + 1))
+  if (!isJsonObject(expressions)) return []
+  return Object.entries(expressions).flatMap(([argument, expression]) => {
+    const full = path === '' ? argument : `${path}.${argument}`
+    if (isJsonObject(expression) && Object.hasOwn(expression, 'constant_value'))
+      return [{ argument, path: full, value: expression.constant_value ?? null }]
+    return literalsOf(expression, full, depth + 1)
+  })
+}
+
+/** Whether an expression takes anything from elsewhere: a variable, another resource, a local. */
+export function hasReferences(expression: Json | undefined, depth = 0): boolean {
+  if (depth > MAX_DEPTH) return true
+  if (Array.isArray(expression)) return expression.some((item) => hasReferences(item, depth + 1))
+  if (!isJsonObject(expression)) return false
+  const references = ownFlag(expression, 'references')
+  if (Array.isArray(references) && references.length > 0) return true
+  return Object.entries(expression).some(([key, item]) => key !== 'constant_value' && hasReferences(item, depth + 1))
+}
+
+/** Every text in a JSON value. */
+export function* textsIn(value: Json, depth = 0): Generator<string> {
+  if (depth > MAX_DEPTH) return
+  if (typeof value === 'string') yield value
+  else if (Array.isArray(value)) for (const item of value) yield* textsIn(item, depth + 1)
+  else if (isJsonObject(value)) for (const item of Object.values(value)) yield* textsIn(item, depth + 1)
+}

@@ -1,0 +1,76 @@
+import { managedChanges } from '../../plan/changes.ts'
+import { ownFlag } from '../../plan/mask.ts'
+import { isJsonObject } from '../../plan/parse-plan.ts'
+import type { Plan } from '../../plan/types.ts'
+import type { PlanRule } from '../types.ts'
+import { literalsOf, modulesOf, withoutIndexes } from './expressions.ts'
+import { isLiteralSecret, isSecretName } from './secret-names.ts'
+
+/** Secrets in the code that belong to no resource: inputs of modules, defaults of variables, settings of providers. */
+export const planSecretRules: PlanRule[] = [
+  {
+    id: 'common.secrets.module-input',
+    title: 'Secret given to a module in the code',
+    reason: 'Everyone who reads the repository, its history or the state of the engine has it.',
+    fix: 'Rotate the secret, keep it in a secret store, and give the module a sensitive variable or a data source.',
+    severity: 'error',
+    cloud: 'common',
+    check_plan: (plan) =>
+      modulesOf(plan).flatMap(({ address, inputs }) =>
+        createsIn(plan, address)
+          ? secretLiterals(inputs).map((path) => ({ resource: address, message: `The value of the input ${path} is written in the code.` }))
+          : [],
+      ),
+  },
+  {
+    id: 'common.secrets.variable-default',
+    title: 'Secret as the default of a variable',
+    reason: 'A default that works is used; everyone who reads the repository has it.',
+    fix: 'Remove the default and mark the variable as sensitive.',
+    severity: 'warning',
+    cloud: 'common',
+    check_plan: (plan) =>
+      modulesOf(plan).flatMap(({ address, module }) => {
+        if (!createsIn(plan, address)) return []
+        const variables = ownFlag(module, 'variables')
+        if (!isJsonObject(variables)) return []
+        return Object.entries(variables)
+          .filter(([name, variable]) => {
+            const value = isJsonObject(variable) ? ownFlag(variable, 'default') : undefined
+            return isSecretName(name) && typeof value === 'string' && isLiteralSecret(value)
+          })
+          .map(([name]) => ({ resource: null, message: `The variable ${address === '' ? name : `${address}.${name}`} has a default.` }))
+      }),
+  },
+  {
+    id: 'common.secrets.provider-argument',
+    title: 'Credentials of a provider in the code',
+    reason: 'They open the account to everyone who reads the repository.',
+    fix: 'Rotate them, and let the provider read them from its environment.',
+    severity: 'warning',
+    cloud: 'common',
+    check_plan: (plan) => {
+      const configuration = plan.document.configuration
+      const providers = isJsonObject(configuration) ? ownFlag(configuration, 'provider_config') : undefined
+      if (!isJsonObject(providers) || !createsIn(plan, '')) return []
+      return Object.entries(providers).flatMap(([name, provider]) =>
+        secretLiterals(isJsonObject(provider) ? ownFlag(provider, 'expressions') : undefined).map((path) => ({
+          resource: null,
+          message: `The value of ${path} of the provider ${name} is written in the code.`,
+        })),
+      )
+    },
+  },
+]
+
+const secretLiterals = (expressions: Parameters<typeof literalsOf>[0]): string[] =>
+  literalsOf(expressions)
+    .filter(({ argument, value }) => isSecretName(argument) && typeof value === 'string' && isLiteralSecret(value))
+    .map(({ path }) => path)
+
+/** Code that makes nothing new is left alone: it was there before this plan. */
+const createsIn = (plan: Plan, module_address: string): boolean =>
+  managedChanges(plan).some(
+    ({ resource, action }) =>
+      action === 'create' && (module_address === '' || withoutIndexes(resource.address).startsWith(`${module_address}.`)),
+  )

@@ -1,0 +1,102 @@
+import { ownFlag } from '../../plan/mask.ts'
+import { isJsonObject } from '../../plan/parse-plan.ts'
+import type { Json } from '../../plan/types.ts'
+import type { PlanContext, Rule, Subject } from '../types.ts'
+import { environmentOf } from './environments.ts'
+import { hasReferences, literalsOf, textsIn } from './expressions.ts'
+import { carriesSecret, isLiteralSecret, isSecretKey } from './secret-names.ts'
+import { stringsOf } from './strings.ts'
+import { hasUrlPassword, tokensIn } from './token-formats.ts'
+
+const store = 'Rotate the secret, keep it in a secret store, and let the code refer to it (a sensitive variable or a data source).'
+
+export const secretRules: Rule[] = [
+  {
+    id: 'common.secrets.literal-argument',
+    title: 'Secret written in the code',
+    reason: 'Everyone who reads the repository, its history or the state of the engine has it.',
+    fix: store,
+    severity: 'error',
+    cloud: 'common',
+    looks_at: 'change',
+    check: literalArguments,
+  },
+  {
+    id: 'common.secrets.known-token',
+    title: 'Key or token in plain text',
+    reason: 'The text has the form of a credential; user data, variables and configuration are readable by many.',
+    fix: store,
+    severity: 'error',
+    cloud: 'common',
+    check: (subject) =>
+      visibleStrings(subject).flatMap(({ attribute, text }) => tokensIn(text).map((name) => `${attribute} holds ${name}.`)),
+  },
+  {
+    id: 'common.secrets.url-password',
+    title: 'Password in an address',
+    reason: 'Addresses are logged and shown where passwords are not.',
+    fix: store,
+    severity: 'error',
+    cloud: 'common',
+    check: (subject) =>
+      visibleStrings(subject)
+        .filter(({ text }) => hasUrlPassword(text))
+        .map(({ attribute }) => `${attribute} holds an address with a password.`),
+  },
+  {
+    id: 'common.secrets.literal-environment',
+    title: 'Secret of a process written in the code',
+    reason: 'Everyone who reads the repository, or may look at the service, has it.',
+    fix: 'Let the process read it from a secret store; refer to the secret instead of its value.',
+    severity: 'error',
+    cloud: 'common',
+    check: (subject, context) => secretVariables(subject, context, true).map((key) => `The value of ${key} is written in the code.`),
+  },
+  {
+    id: 'common.secrets.plain-environment',
+    title: 'Secret in variables of a process',
+    reason: 'Everyone who may look at the service reads its variables.',
+    fix: 'Let the process read it from a secret store; refer to the secret instead of its value.',
+    severity: 'warning',
+    cloud: 'common',
+    check: (subject, context) => secretVariables(subject, context, false).map((key) => `The value of ${key} stands in plain text.`),
+  },
+]
+
+/** Arguments that carry a secret and whose value the code spells out; of an update only those that it changes. */
+function literalArguments(subject: Subject, { expressionsOf }: PlanContext): string[] {
+  if (subject.action === 'delete') return []
+  return literalsOf(expressionsOf(subject.address))
+    .filter(({ argument }) => carriesSecret(subject.type, argument) || isSecureParameter(subject, argument))
+    .filter(({ path }) => subject.action !== 'update' || isChanged(subject, path.split('.')[0] ?? path))
+    .filter(({ argument, value }) => textsIn(secretPart(argument, value)).some(isLiteralSecret))
+    .map(({ path }) => `The value of ${path} is written in the code.`)
+}
+
+/** Of a raw manifest only the data is secret. */
+const secretPart = (argument: string, value: Json): Json =>
+  argument === 'manifest' ? ['data', 'stringData'].map((key) => (isJsonObject(value) ? (ownFlag(value, key) ?? null) : null)) : value
+
+const isSecureParameter = ({ type, values }: Subject, argument: string) =>
+  type === 'aws_ssm_parameter' && /^(value|value_wo)$/.test(argument) && ownFlag(values, 'type') === 'SecureString'
+
+const isChanged = ({ before, values }: Subject, key: string) =>
+  JSON.stringify(ownFlag(before, key)) !== JSON.stringify(ownFlag(values, key))
+
+/** What anyone sees who may look at the resource: not what the provider or the code marks sensitive. */
+const visibleStrings = (subject: Subject) =>
+  stringsOf(subject).filter(({ sensitive, attribute }) => !sensitive && !carriesSecret(subject.type, attribute))
+
+function secretVariables(subject: Subject, { expressionsOf }: PlanContext, literal: boolean): string[] {
+  const expressions = expressionsOf(subject.address)
+  return environmentOf(subject.type, subject)
+    .filter(({ key, text, sensitive }) => isSecretKey(key) && isLiteralSecret(text) && !(sensitive && !literal))
+    .filter(({ attribute, text }) => isWrittenInCode(ownFlag(expressions, attribute), text) === literal)
+    .map(({ key }) => key)
+}
+
+/** The text is a literal of the argument, or the argument is made of literals and functions only. */
+function isWrittenInCode(expression: Json | undefined, text: string): boolean {
+  if (expression === undefined) return false
+  return !hasReferences(expression) || literalsOf({ expression }).some(({ value }) => textsIn(value).some((each) => each === text))
+}

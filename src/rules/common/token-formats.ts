@@ -1,0 +1,36 @@
+/** Forms by which a secret is known wherever it stands. Every pattern takes time linear in the text. */
+const FORMATS: [name: string, pattern: RegExp][] = [
+  ['a private key', /-----BEGIN (?:RSA |EC |DSA |OPENSSH |ENCRYPTED |PGP )?PRIVATE KEY(?: BLOCK)?-----/],
+  ['an AWS access key', /(?<![A-Za-z0-9])(?:AKIA|ASIA)[A-Z0-9]{16}(?![A-Za-z0-9])/],
+  ['a GitHub token', /(?<![A-Za-z0-9])(?:gh[pousr]_[A-Za-z0-9]{36,}|github_pat_[A-Za-z0-9_]{22,})/],
+  ['a GitLab token', /(?<![A-Za-z0-9])gl(?:pat|dt|rt|cbt|ptt|soat)-[A-Za-z0-9_-]{20,}/],
+  ['a Slack token', /(?<![A-Za-z0-9])xox[abeprs]-[A-Za-z0-9-]{10,}/],
+  ['a Slack webhook', /hooks\.slack\.com\/services\/T[A-Z0-9]{6,}\/B[A-Z0-9]{6,}\/[A-Za-z0-9]{16,}/],
+  ['a Google API key', /(?<![A-Za-z0-9])AIza[A-Za-z0-9_-]{35}(?![A-Za-z0-9_-])/],
+  ['a Stripe key', /(?<![A-Za-z0-9])[rs]k_live_[A-Za-z0-9]{20,}/],
+  ['a key of a model provider', /(?<![A-Za-z0-9])sk-(?:ant-|proj-|svcacct-)[A-Za-z0-9_-]{20,}/],
+  ['an npm token', /(?<![A-Za-z0-9])npm_[A-Za-z0-9]{36}(?![A-Za-z0-9])/],
+  ['a PyPI token', /(?<![A-Za-z0-9])pypi-[A-Za-z0-9_-]{50,}/],
+  ['a Vault token', /(?<![A-Za-z0-9])hv[sb]\.[A-Za-z0-9_-]{24,}/],
+  ['a SendGrid key', /(?<![A-Za-z0-9])SG\.[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,}/],
+  ['a DigitalOcean token', /(?<![A-Za-z0-9])do[opr]_v1_[a-f0-9]{64}/],
+  ['a key of an Azure account', /(?:AccountKey|SharedAccessKey)=[A-Za-z0-9+/]{40,}={0,2}/],
+]
+
+/** Longest text that is searched: user data and documents are shorter. */
+const MAX_SEARCHED = 200_000
+
+/** What kinds of secret stand in a text, in our words. */
+export function tokensIn(text: string): string[] {
+  const searched = text.slice(0, MAX_SEARCHED)
+  return FORMATS.filter(([, pattern]) => pattern.test(searched)).map(([name]) => name)
+}
+
+const URL_WITH_PASSWORD = /[a-z][a-z0-9+.-]{1,20}:\/\/[^\s:/?#@"'<>]{0,200}:([^\s/?#@"'<>]{1,200})@[A-Za-z0-9[]/gi
+
+/** An address with user and password, such as `postgres://user:…@host`; placeholders are none. */
+export const hasUrlPassword = (text: string): boolean =>
+  text
+    .slice(0, MAX_SEARCHED)
+    .matchAll(URL_WITH_PASSWORD)
+    .some(([, password = '']) => !/^([$<{%*].*|x+|\.+|password|changeme)$/i.test(password))

@@ -1,0 +1,15 @@
+import { changesOutsideTargets } from '../plan/outside-targets.ts'
+import type { JsonObject, Plan } from '../plan/types.ts'
+import { expressionsByAddress, withoutIndexes } from './common/expressions.ts'
+import type { PlanContext } from './types.ts'
+
+const NOTHING: JsonObject = {}
+
+/** What rules know of a plan beside the resource they look at. */
+export function planContext(plan: Plan, targets: readonly string[]): PlanContext {
+  const expressions = expressionsByAddress(plan)
+  return {
+    outside: new Set(changesOutsideTargets(plan, targets).map(({ address }) => address)),
+    expressionsOf: (address) => expressions.get(withoutIndexes(address)) ?? NOTHING,
+  }
+}

@@ -1,0 +1,78 @@
+import type { Cloud, PlanContext, Rule, Subject, View } from './types.ts'
+import { blocksAt, flagOf, isAbsent, textOf } from './view.ts'
+
+/** Where a type says whether it encrypts at rest. */
+export interface EncryptionSwitch {
+  type: string
+  /** Path of the attribute; all but the last step are blocks. */
+  path: string
+  /** Text that switches it off, where the attribute is no boolean. */
+  off?: string
+  /** It is off when nothing is said. Left out where the provider fills the value in. */
+  off_by_default?: true
+  /** The switch counts only for resources of which this holds. */
+  when?: (subject: Subject) => boolean
+}
+
+const isOff = (view: View, key: string, { off }: EncryptionSwitch) =>
+  off === undefined ? flagOf(view, key) === false : textOf(view, key)?.toUpperCase() === off
+
+function parts(path: string): { blocks: string; key: string } {
+  const end = path.lastIndexOf('.')
+  return { blocks: path.slice(0, Math.max(end, 0)), key: path.slice(end + 1) }
+}
+
+const holders = (subject: Subject, blocks: string) => (blocks === '' ? [subject] : blocksAt(subject, blocks))
+
+/** Encryption at rest that is switched off, and encryption that is off because nobody switched it on. */
+export function encryptionRules(cloud: Cloud, switches: readonly EncryptionSwitch[]): Rule[] {
+  const of = (subject: Subject) => switches.filter(({ type, when }) => type === subject.type && (when?.(subject) ?? true))
+  const optional = switches.filter((each) => each.off_by_default)
+  const missing: Rule = {
+    id: `${cloud}.encryption.missing`,
+    title: 'Encryption at rest not switched on',
+    reason: 'The default of this resource is to store data without encryption, and most cannot be changed later without replacement.',
+    fix: 'Switch encryption on, with a key of your own where the data asks for it.',
+    severity: 'warning',
+    cloud,
+    types: [...new Set(optional.map(({ type }) => type))],
+    check: (subject, context) =>
+      of(subject)
+        .filter((each) => each.off_by_default)
+        .filter((each) => isMissing(subject, each.path) || (isOffAt(subject, each) && isDefault(subject, each.path, context)))
+        .map(({ path }) => `${path} is not set and defaults to no encryption.`),
+  }
+  const disabled: Rule = {
+    id: `${cloud}.encryption.disabled`,
+    title: 'Encryption at rest switched off',
+    reason: 'Whoever gets at the disks, the backups or the snapshots reads the data.',
+    fix: 'Switch encryption on; with the key of the provider it costs nothing.',
+    severity: 'error',
+    cloud,
+    types: [...new Set(switches.map(({ type }) => type))],
+    check: (subject, context) =>
+      of(subject)
+        .filter((each) => isOffAt(subject, each) && !isDefault(subject, each.path, context))
+        .map(({ path }) => `${path} switches encryption off.`),
+  }
+  return optional.length === 0 ? [disabled] : [disabled, missing]
+}
+
+function isOffAt(subject: Subject, each: EncryptionSwitch): boolean {
+  const { blocks, key } = parts(each.path)
+  return holders(subject, blocks).some((holder) => isOff(holder, key, each))
+}
+
+/** Some providers fill `false` in as the default of an argument that the code does not have. */
+function isDefault({ address }: Subject, path: string, { expressionsOf }: PlanContext): boolean {
+  const expressions = expressionsOf(address)
+  return !path.includes('.') && Object.keys(expressions).length > 0 && !Object.hasOwn(expressions, path)
+}
+
+function isMissing(subject: Subject, path: string): boolean {
+  const { blocks, key } = parts(path)
+  if (blocks === '') return isAbsent(subject, key)
+  const [first = ''] = blocks.split('.')
+  const found = blocksAt(subject, blocks)
+  return found.length === 0 ? isAbsent(subject, first) : found.some((holder) => isAbsent(holder, key))
+}

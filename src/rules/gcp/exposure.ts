@@ -1,0 +1,126 @@
+import { openTo } from '../public-address.ts'
+import type { Rule, View } from '../types.ts'
+import { blocksAt, blocksOf, flagOf, textOf, textsOf } from '../view.ts'
+import { DATASET_GRANTS, grantsOf, isPublic, STORAGE_GRANTS } from './permissions.ts'
+
+const isEveryone = (entity: string | null) => /(^|:)(allUsers|allAuthenticatedUsers)$/.test(entity ?? '')
+const PUBLIC_ACL = /^(publicRead|publicReadWrite|authenticatedRead)$/
+const ENTITIES = [
+  'google_storage_bucket_access_control',
+  'google_storage_object_access_control',
+  'google_storage_default_object_access_control',
+]
+const LISTS = ['google_storage_bucket_acl', 'google_storage_object_acl', 'google_storage_default_object_acl']
+
+const isOpen = (list: View, key: string) => openTo(textOf(list, key) ?? '') !== null
+
+export const gcpExposureRules: Rule[] = [
+  {
+    id: 'gcp.storage.public-bucket',
+    title: 'Bucket for everyone',
+    reason: 'Everyone, or everyone with a Google account, can read or even write the objects.',
+    fix: 'Name the members, and set public_access_prevention to enforced.',
+    severity: 'error',
+    cloud: 'gcp',
+    types: [...STORAGE_GRANTS, ...ENTITIES, ...LISTS, 'google_storage_bucket_object'],
+    check: (subject) => {
+      const entities = [...textsOf(subject, 'role_entity'), ...textsOf(subject, 'entity')]
+      const open = grantsOf(subject).some(isPublic) || entities.some(isEveryone) || PUBLIC_ACL.test(textOf(subject, 'predefined_acl') ?? '')
+      return open ? ['The objects are open to everyone.'] : []
+    },
+  },
+  {
+    id: 'gcp.storage.force-destroy',
+    title: 'Deletion does not ask whether it is empty',
+    reason: 'A later deletion takes everything inside with it, without a question.',
+    fix: 'Leave force_destroy (delete_contents_on_destroy) off where data matters.',
+    severity: 'warning',
+    cloud: 'gcp',
+    types: [
+      'google_storage_bucket',
+      'google_bigquery_dataset',
+      'google_dns_managed_zone',
+      'google_spanner_instance',
+      'google_bigtable_instance',
+    ],
+    check: (subject) =>
+      ['force_destroy', 'delete_contents_on_destroy'].filter((key) => flagOf(subject, key) === true).map((key) => `${key} is true.`),
+  },
+  {
+    id: 'gcp.database.open-authorized-network',
+    title: 'Database open to the internet',
+    reason: 'Anyone can try logins against the database.',
+    fix: 'Name the networks, or use the private address or the connector.',
+    severity: 'error',
+    cloud: 'gcp',
+    types: ['google_sql_database_instance', 'google_alloydb_instance'],
+    check: (subject) => {
+      const sql = blocksAt(subject, 'settings.ip_configuration.authorized_networks').some((network) => isOpen(network, 'value'))
+      const alloy = blocksAt(subject, 'network_config.authorized_external_networks').some((network) => isOpen(network, 'cidr_range'))
+      return sql || alloy ? ['An authorized network admits every address.'] : []
+    },
+  },
+  {
+    id: 'gcp.database.public-address',
+    title: 'Database with a public address',
+    reason: 'The database is reachable from outside; its authorized networks decide who may connect.',
+    fix: 'Set ipv4_enabled to false and use a private network.',
+    severity: 'info',
+    cloud: 'gcp',
+    types: ['google_sql_database_instance'],
+    check: (subject) =>
+      blocksAt(subject, 'settings.ip_configuration').some((config) => flagOf(config, 'ipv4_enabled') === true)
+        ? ['ipv4_enabled is true.']
+        : [],
+  },
+  {
+    id: 'gcp.database.public-dataset',
+    title: 'Dataset for everyone',
+    reason: 'Everyone with a Google account can query the data.',
+    fix: 'Name the members.',
+    severity: 'error',
+    cloud: 'gcp',
+    types: [...DATASET_GRANTS, 'google_bigquery_dataset', 'google_bigquery_dataset_access'],
+    check: (subject) => {
+      const entries = subject.type === 'google_bigquery_dataset' ? blocksOf(subject, 'access') : [subject]
+      const open = entries.some((entry) => ['special_group', 'iam_member'].some((key) => isEveryone(textOf(entry, key))))
+      return open || grantsOf(subject).some(isPublic) ? ['The data is open to everyone.'] : []
+    },
+  },
+  {
+    id: 'gcp.network.public-cluster-endpoint',
+    title: 'Kubernetes API open to the internet',
+    reason: 'Anyone can reach the API of the cluster; only its authentication is left between.',
+    fix: 'Name the networks in master_authorized_networks_config, or use the private endpoint.',
+    severity: 'warning',
+    cloud: 'gcp',
+    types: ['google_container_cluster'],
+    check: (subject) =>
+      blocksAt(subject, 'master_authorized_networks_config.cidr_blocks').some((network) => isOpen(network, 'cidr_block'))
+        ? ['The authorized networks admit every address.']
+        : [],
+  },
+  {
+    id: 'gcp.network.public-machine',
+    title: 'Machine with a public address',
+    reason: 'The machine is reachable from outside as soon as a firewall rule allows it.',
+    fix: 'Leave access_config out; let it reach the internet through a NAT gateway.',
+    severity: 'info',
+    cloud: 'gcp',
+    types: ['google_compute_instance', 'google_compute_instance_template', 'google_compute_region_instance_template'],
+    check: (subject) => (blocksAt(subject, 'network_interface.access_config').length > 0 ? ['The machine gets a public address.'] : []),
+  },
+  {
+    id: 'gcp.encryption.plain-cluster-secrets',
+    title: 'Secrets of the cluster without a key of their own',
+    reason: 'Secrets in the store of the cluster are protected by the encryption of the disk only.',
+    fix: 'Set database_encryption to ENCRYPTED with a key.',
+    severity: 'info',
+    cloud: 'gcp',
+    types: ['google_container_cluster'],
+    check: (subject) =>
+      blocksOf(subject, 'database_encryption').some((block) => textOf(block, 'state') === 'DECRYPTED')
+        ? ['database_encryption is DECRYPTED.']
+        : [],
+  },
+]

@@ -1,0 +1,35 @@
+import { networkRules } from '../network.ts'
+import { EVERY_PORT, type Opening, portRanges, protocolOf } from '../ports.ts'
+import { audiencesOf } from '../public-address.ts'
+import type { Rule, Subject, View } from '../types.ts'
+import { blocksOf, flagOf, isUnknown, textOf, textsOf } from '../view.ts'
+
+const POLICY_RULES = [
+  'google_compute_firewall_policy_rule',
+  'google_compute_network_firewall_policy_rule',
+  'google_compute_region_network_firewall_policy_rule',
+]
+
+/** Ways in of firewalls and of firewall policies. */
+export const gcpNetworkRules: Rule[] = networkRules('gcp', ['google_compute_firewall', ...POLICY_RULES], openings)
+
+function openings(subject: Subject): Opening[] {
+  if (flagOf(subject, 'disabled') === true || (textOf(subject, 'direction') ?? 'INGRESS').toUpperCase() !== 'INGRESS') return []
+  if (subject.type === 'google_compute_firewall')
+    return openingsOf(textsOf(subject, 'source_ranges'), blocksOf(subject, 'allow'), 'protocol')
+  if (textOf(subject, 'action')?.toLowerCase() !== 'allow') return []
+  return blocksOf(subject, 'match').flatMap((match) =>
+    openingsOf(textsOf(match, 'src_ip_ranges'), blocksOf(match, 'layer4_configs'), 'ip_protocol'),
+  )
+}
+
+function openingsOf(sources: string[], allowed: View[], protocol_key: string): Opening[] {
+  return audiencesOf(sources).flatMap((audience) =>
+    allowed.flatMap((rule) => {
+      const protocol = protocolOf(textOf(rule, protocol_key))
+      if (isUnknown(rule, 'ports')) return []
+      const ports = textsOf(rule, 'ports')
+      return (ports.length === 0 ? [EVERY_PORT] : portRanges(ports)).map((range) => ({ audience, protocol, ...range }))
+    }),
+  )
+}

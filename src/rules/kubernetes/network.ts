@@ -1,0 +1,90 @@
+import { isJsonObject } from '../../plan/parse-plan.ts'
+import { networkRules } from '../network.ts'
+import { type Opening, protocolOf } from '../ports.ts'
+import { audiencesOf, openTo } from '../public-address.ts'
+import type { Rule, Subject, View } from '../types.ts'
+import { blocksAt, blocksOf, isAbsent, isUnknown, jsonAt, numberOf, textOf, textsOf } from '../view.ts'
+import { both } from './types.ts'
+
+const SERVICES = both('service')
+
+/** Annotations by which the clouds keep a load balancer inside the network. */
+const INTERNAL: Record<string, RegExp> = {
+  'service.beta.kubernetes.io/aws-load-balancer-internal': /./,
+  'service.beta.kubernetes.io/aws-load-balancer-scheme': /^internal$/,
+  'service.beta.kubernetes.io/azure-load-balancer-internal': /^true$/,
+  'service.beta.kubernetes.io/oci-load-balancer-internal': /^true$/,
+  'oci-network-load-balancer.oraclecloud.com/internal': /^true$/,
+  'networking.gke.io/load-balancer-type': /^internal$/i,
+  'cloud.google.com/load-balancer-type': /^internal$/i,
+}
+
+const isInternal = (subject: Subject) =>
+  blocksOf(subject, 'metadata').some((metadata) => {
+    if (isUnknown(metadata, 'annotations')) return true
+    const annotations = jsonAt(metadata, 'annotations')
+    return (
+      isJsonObject(annotations) &&
+      Object.entries(annotations).some(
+        ([key, value]) => Object.hasOwn(INTERNAL, key) && INTERNAL[key]?.test(String(value)) && value !== 'false',
+      )
+    )
+  })
+
+/** Load balancers that everyone can reach, with who that is. */
+function balancers(subject: Subject): { spec: View; audience: string }[] {
+  if (isInternal(subject)) return []
+  return blocksOf(subject, 'spec').flatMap((spec) => {
+    if (textOf(spec, 'type') !== 'LoadBalancer') return []
+    if (isAbsent(spec, 'load_balancer_source_ranges')) return [{ spec, audience: 'every address' }]
+    return audiencesOf(textsOf(spec, 'load_balancer_source_ranges')).map((audience) => ({ spec, audience }))
+  })
+}
+
+const openings = (subject: Subject): Opening[] =>
+  balancers(subject).flatMap(({ spec, audience }) =>
+    blocksOf(spec, 'port').flatMap((port) => {
+      const number = numberOf(port, 'port')
+      return number === null ? [] : [{ audience, protocol: protocolOf(textOf(port, 'protocol') ?? 'TCP'), from: number, to: number }]
+    }),
+  )
+
+export const kubernetesNetworkRules: Rule[] = [
+  // A load balancer names its ports one by one, so nothing opens them all.
+  ...networkRules('kubernetes', SERVICES, openings).filter(({ id }) => !id.endsWith('.open-all-ports')),
+  {
+    id: 'kubernetes.network.open-load-balancer',
+    title: 'Load balancer without source ranges',
+    reason: 'The service can be reached from the whole internet.',
+    fix: 'Set load_balancer_source_ranges, or make the load balancer internal, unless the service is meant for everyone.',
+    severity: 'warning',
+    cloud: 'kubernetes',
+    types: SERVICES,
+    check: (subject) => (balancers(subject).length > 0 ? ['The load balancer admits every address.'] : []),
+  },
+  {
+    id: 'kubernetes.network.ingress-without-tls',
+    title: 'Ingress without TLS',
+    reason: 'Requests, cookies and passwords travel in clear.',
+    fix: 'Add a tls block with a certificate.',
+    severity: 'warning',
+    cloud: 'kubernetes',
+    types: both('ingress'),
+    check: (subject) => (blocksOf(subject, 'spec').some((spec) => isAbsent(spec, 'tls')) ? ['The ingress has no tls block.'] : []),
+  },
+  {
+    id: 'kubernetes.network.open-policy',
+    title: 'Network policy that admits every address',
+    reason: 'The pods can be reached on every port from everywhere the network reaches.',
+    fix: 'Name the ports and the networks, pods or namespaces that need them.',
+    severity: 'warning',
+    cloud: 'kubernetes',
+    types: both('network_policy'),
+    check: (subject) =>
+      blocksAt(subject, 'spec.ingress').some(
+        (rule) => isAbsent(rule, 'ports') && blocksAt(rule, 'from.ip_block').some((block) => openTo(textOf(block, 'cidr') ?? '') !== null),
+      )
+        ? ['A rule admits every address on every port.']
+        : [],
+  },
+]

@@ -1,0 +1,116 @@
+import type { Rule, Subject, View } from '../types.ts'
+import { blocksOf, textOf, textsOf } from '../view.ts'
+import { both } from './types.ts'
+
+const CLUSTER_BINDINGS = both('cluster_role_binding')
+const BINDINGS = [...CLUSTER_BINDINGS, ...both('role_binding')]
+const CLUSTER_ROLES = both('cluster_role')
+
+const roleOf = (subject: Subject) => textOf(blocksOf(subject, 'role_ref')[0] ?? subject, 'name')
+const bindsTo = (subject: Subject, pattern: RegExp) => blocksOf(subject, 'subject').some((who) => pattern.test(textOf(who, 'name') ?? ''))
+
+/** What the cluster itself gives to callers without a name. */
+const PUBLIC_ROLES = new Set(['system:public-info-viewer', 'system:discovery', 'system:basic-user'])
+const ANONYMOUS = /^system:(anonymous|unauthenticated)$/
+const WHOLE_CLUSTER = /^system:(authenticated|serviceaccounts)$/
+const has = (rule: View, key: string, ...wanted: string[]) => textsOf(rule, key).some((value) => wanted.includes(value))
+const everything = (rule: View) => ['api_groups', 'resources', 'verbs'].every((key) => has(rule, key, '*'))
+
+export const kubernetesPermissionRules: Rule[] = [
+  {
+    id: 'kubernetes.rbac.anonymous-subject',
+    title: 'Permission for callers without a login',
+    reason: 'Whoever reaches the API of the cluster gets the permission.',
+    fix: 'Bind the role to named users, groups or service accounts.',
+    severity: 'critical',
+    cloud: 'kubernetes',
+    types: BINDINGS,
+    check: (subject) =>
+      bindsTo(subject, ANONYMOUS) && !PUBLIC_ROLES.has(roleOf(subject) ?? '') ? ['A subject is everyone without a login.'] : [],
+  },
+  {
+    id: 'kubernetes.rbac.whole-cluster-subject',
+    title: 'Permission for everyone in the cluster',
+    reason: 'Every user or every pod of the cluster gets the permission.',
+    fix: 'Bind the role to the service accounts that need it.',
+    severity: 'warning',
+    cloud: 'kubernetes',
+    types: CLUSTER_BINDINGS,
+    check: (subject) =>
+      bindsTo(subject, WHOLE_CLUSTER) && !PUBLIC_ROLES.has(roleOf(subject) ?? '')
+        ? ['A subject is every user or every service account.']
+        : [],
+  },
+  {
+    id: 'kubernetes.rbac.cluster-admin',
+    title: 'Administrator of the cluster',
+    reason: 'The subject can do everything in every namespace and read every secret.',
+    fix: 'Bind a role with the resources and verbs that are needed.',
+    severity: 'error',
+    cloud: 'kubernetes',
+    types: CLUSTER_BINDINGS,
+    check: (subject) => (roleOf(subject) === 'cluster-admin' ? ['Binds cluster-admin for the whole cluster.'] : []),
+  },
+  {
+    id: 'kubernetes.rbac.namespace-admin',
+    title: 'Administrator of a namespace',
+    reason: 'The subject can do everything in the namespace, secrets included.',
+    fix: 'Bind a role with the resources and verbs that are needed.',
+    severity: 'warning',
+    cloud: 'kubernetes',
+    types: both('role_binding'),
+    check: (subject) => (roleOf(subject) === 'cluster-admin' ? ['Binds cluster-admin in a namespace.'] : []),
+  },
+  {
+    id: 'kubernetes.rbac.wildcard-cluster-role',
+    title: 'Role with everything on everything',
+    reason: 'The role is cluster-admin by another name.',
+    fix: 'List API groups, resources and verbs.',
+    severity: 'error',
+    cloud: 'kubernetes',
+    types: CLUSTER_ROLES,
+    check: (subject) => (blocksOf(subject, 'rule').some(everything) ? ['A rule allows every verb on every resource.'] : []),
+  },
+  {
+    id: 'kubernetes.rbac.wildcard-role',
+    title: 'Role with everything in a namespace',
+    reason: 'The role covers secrets, and what is added later.',
+    fix: 'List API groups, resources and verbs.',
+    severity: 'warning',
+    cloud: 'kubernetes',
+    types: both('role'),
+    check: (subject) =>
+      blocksOf(subject, 'rule').some(everything) ? ['A rule allows every verb on every resource of the namespace.'] : [],
+  },
+  {
+    id: 'kubernetes.rbac.escalation',
+    title: 'Role that can give itself more',
+    reason: 'With escalate, bind or impersonate a subject reaches permissions that it was not given.',
+    fix: 'Leave these verbs to the administrators of the cluster.',
+    severity: 'warning',
+    cloud: 'kubernetes',
+    types: CLUSTER_ROLES,
+    check: (subject) =>
+      blocksOf(subject, 'rule').some((rule) => has(rule, 'verbs', 'escalate', 'bind', 'impersonate'))
+        ? ['A rule allows escalate, bind or impersonate.']
+        : [],
+  },
+  {
+    id: 'kubernetes.rbac.all-secrets',
+    title: 'Role that reads every secret',
+    reason: 'Secrets of every namespace, tokens of service accounts included, can be read.',
+    fix: 'Use a role in the namespace, and name the secrets.',
+    severity: 'warning',
+    cloud: 'kubernetes',
+    types: CLUSTER_ROLES,
+    check: (subject) =>
+      blocksOf(subject, 'rule').some(
+        (rule) =>
+          has(rule, 'resources', 'secrets') &&
+          has(rule, 'verbs', '*', 'get', 'list', 'watch') &&
+          textsOf(rule, 'resource_names').length === 0,
+      )
+        ? ['A rule reads the secrets of every namespace.']
+        : [],
+  },
+]

@@ -1,0 +1,69 @@
+import { adminPorts, databasePorts, isEveryPort, isOtherPort, type Opening } from './ports.ts'
+import type { Cloud, Rule, Subject } from './types.ts'
+
+const MAX_NAMED = 5
+const listed = (ports: readonly string[]) =>
+  ports.length > MAX_NAMED ? `${ports.slice(0, MAX_NAMED).join(', ')} and ${ports.length - MAX_NAMED} more` : ports.join(', ')
+const rangeOf = ({ from, to }: Opening) => (from === to ? `port ${from}` : `ports ${from} to ${to}`)
+
+/**
+ * The rules about ways in from the internet, the same for every cloud.
+ * @param openings ways in that a resource opens to everyone
+ */
+export function networkRules(cloud: Cloud, types: readonly string[], openings: (subject: Subject) => Opening[]): Rule[] {
+  const each = (describe: (opening: Opening) => string | null) => (subject: Subject) =>
+    openings(subject)
+      .map(describe)
+      .filter((message) => message !== null)
+  const narrow = 'Name the networks that need it, or put a bastion, a VPN or a private endpoint in between.'
+  return [
+    {
+      id: `${cloud}.network.open-all-ports`,
+      title: 'All ports open to the internet',
+      reason: 'Every service that listens now or later can be reached and attacked by anyone.',
+      fix: 'Open only the ports the service needs, and only to the networks that use them.',
+      severity: 'critical',
+      cloud,
+      types,
+      check: each((opening) => (isEveryPort(opening) ? `Every port is open to ${opening.audience}${only(opening)}.` : null)),
+    },
+    {
+      id: `${cloud}.network.open-admin-port`,
+      title: 'Administration port open to the internet',
+      reason: 'Ports of remote administration are scanned and attacked within minutes; one weak login gives the machine away.',
+      fix: narrow,
+      severity: 'error',
+      cloud,
+      types,
+      check: each((opening) => {
+        const ports = isEveryPort(opening) ? [] : adminPorts(opening)
+        return ports.length === 0 ? null : `Administration is open to ${opening.audience}: ${opening.protocol} ${listed(ports)}.`
+      }),
+    },
+    {
+      id: `${cloud}.network.open-database-port`,
+      title: 'Database port open to the internet',
+      reason: 'A database that anyone can reach is one weak password or one bug away from losing its data.',
+      fix: narrow,
+      severity: 'error',
+      cloud,
+      types,
+      check: each((opening) => {
+        const ports = isEveryPort(opening) ? [] : databasePorts(opening)
+        return ports.length === 0 ? null : `A database port is open to ${opening.audience}: ${opening.protocol} ${listed(ports)}.`
+      }),
+    },
+    {
+      id: `${cloud}.network.open-other-port`,
+      title: 'Another port open to the internet',
+      reason: 'Apart from the web ports 80 and 443 a public port should be a decision, not an accident.',
+      fix: 'Check that the service is meant for everyone; otherwise name the networks that need it.',
+      severity: 'info',
+      cloud,
+      types,
+      check: each((opening) => (isOtherPort(opening) ? `${opening.protocol} ${rangeOf(opening)} open to ${opening.audience}.` : null)),
+    },
+  ]
+}
+
+const only = ({ protocol }: Opening) => (protocol === 'all' ? '' : ` (${protocol})`)

@@ -1,0 +1,35 @@
+import { networkRules } from '../network.ts'
+import { EVERY_PORT, type Opening, protocolOf } from '../ports.ts'
+import { audiencesOf } from '../public-address.ts'
+import type { Rule, Subject, View } from '../types.ts'
+import { blocksOf, isUnknown, numberOf, textOf, textsOf } from '../view.ts'
+
+const LISTS = ['oci_core_security_list', 'oci_core_default_security_list']
+
+/** Ways in of security lists and of rules of network security groups. */
+export const ociNetworkRules: Rule[] = networkRules('oci', [...LISTS, 'oci_core_network_security_group_security_rule'], openings)
+
+function openings(subject: Subject): Opening[] {
+  if (LISTS.includes(subject.type)) return blocksOf(subject, 'ingress_security_rules').flatMap(openingsOf)
+  return textOf(subject, 'direction')?.toUpperCase() === 'INGRESS' ? openingsOf(subject) : []
+}
+
+function openingsOf(rule: View): Opening[] {
+  const protocol = protocolOf(textOf(rule, 'protocol'))
+  const ports = protocol === 'tcp' || protocol === 'udp' ? portsOf(rule, `${protocol}_options`) : [EVERY_PORT]
+  return audiencesOf(textsOf(rule, 'source')).flatMap((audience) => ports.map((range) => ({ audience, protocol, ...range })))
+}
+
+/** Without options every port is meant; a rule of a group holds its destination ports in a block of its own. */
+function portsOf(rule: View, key: string): { from: number; to: number }[] {
+  if (isUnknown(rule, key)) return []
+  const options = blocksOf(rule, key)
+  if (options.length === 0) return [EVERY_PORT]
+  return options.flatMap((option) => {
+    const named = blocksOf(option, 'destination_port_range')
+    return (named.length > 0 ? named : [option]).map((range) => ({
+      from: numberOf(range, 'min') ?? EVERY_PORT.from,
+      to: numberOf(range, 'max') ?? EVERY_PORT.to,
+    }))
+  })
+}

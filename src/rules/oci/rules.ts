@@ -1,0 +1,111 @@
+import { openTo } from '../public-address.ts'
+import type { Rule, Subject } from '../types.ts'
+import { blocksOf, flagOf, textOf, textsOf } from '../view.ts'
+
+/** A policy statement, in lower case and with single blanks: the language knows no letter case. */
+const statements = (subject: Subject): string[] =>
+  textsOf(subject, 'statements').map((statement) => statement.slice(0, 5_000).toLowerCase().replaceAll(/\s+/g, ' ').trim())
+
+const isConditional = (statement: string) => / where /.test(statement)
+const namesAnyone = (statement: string) => /^(allow|endorse|admit) (any-user|any-group)\b/.test(statement)
+const managesAll = (statement: string, where: 'tenancy' | 'compartment') =>
+  !namesAnyone(statement) && !isConditional(statement) && / to manage all-resources in (\w+)/.exec(statement)?.[1] === where
+
+export const ociRules: Rule[] = [
+  {
+    id: 'oci.iam.any-user',
+    title: 'Policy for any user',
+    reason: 'Every user and every resource, also of other tenancies where they are admitted, gets the permission.',
+    fix: 'Name a group or a dynamic group, or add a condition on who asks.',
+    severity: 'critical',
+    cloud: 'oci',
+    types: ['oci_identity_policy'],
+    check: (subject) =>
+      statements(subject).some((statement) => namesAnyone(statement) && !isConditional(statement))
+        ? ['A statement allows any user, without a condition.']
+        : [],
+  },
+  {
+    id: 'oci.iam.manage-all-in-tenancy',
+    title: 'Everything in the tenancy',
+    reason: 'The group administers the whole tenancy, permissions included.',
+    fix: 'Name the resource families and the compartments that are needed.',
+    severity: 'error',
+    cloud: 'oci',
+    types: ['oci_identity_policy'],
+    check: (subject) =>
+      statements(subject).some((statement) => managesAll(statement, 'tenancy'))
+        ? ['A statement allows to manage all resources in the tenancy.']
+        : [],
+  },
+  {
+    id: 'oci.iam.manage-all-in-compartment',
+    title: 'Everything in a compartment',
+    reason: 'The group can change and delete all that the compartment holds.',
+    fix: 'Name the resource families that are needed.',
+    severity: 'warning',
+    cloud: 'oci',
+    types: ['oci_identity_policy'],
+    check: (subject) =>
+      statements(subject).some((statement) => managesAll(statement, 'compartment'))
+        ? ['A statement allows to manage all resources in a compartment.']
+        : [],
+  },
+  {
+    id: 'oci.storage.public-bucket',
+    title: 'Bucket that anyone can read',
+    reason: 'Every object in it can be read by everyone on the internet.',
+    fix: 'Set access_type to NoPublicAccess; hand out single objects with pre-authenticated requests that expire.',
+    severity: 'error',
+    cloud: 'oci',
+    types: ['oci_objectstorage_bucket'],
+    check: (subject) =>
+      ['ObjectRead', 'ObjectReadWithoutList']
+        .filter((access) => textOf(subject, 'access_type') === access)
+        .map((access) => `access_type is ${access}.`),
+  },
+  {
+    id: 'oci.storage.broad-preauthenticated-request',
+    title: 'Link to all objects of a bucket',
+    reason: 'Whoever has the link reads or writes every object until it expires.',
+    fix: 'Make the request for one object, for reading, and for a short time.',
+    severity: 'warning',
+    cloud: 'oci',
+    types: ['oci_objectstorage_preauthrequest'],
+    check: (subject) => (textOf(subject, 'access_type')?.startsWith('AnyObject') ? ['The request covers every object of the bucket.'] : []),
+  },
+  {
+    id: 'oci.database.open-access-list',
+    title: 'Autonomous database open to the internet',
+    reason: 'Anyone can try logins against the database.',
+    fix: 'Name the networks in the access list, or use a private endpoint.',
+    severity: 'error',
+    cloud: 'oci',
+    types: ['oci_database_autonomous_database'],
+    check: (subject) =>
+      textsOf(subject, 'whitelisted_ips').some((range) => openTo(range) !== null) ? ['The access list admits every address.'] : [],
+  },
+  {
+    id: 'oci.network.public-cluster-endpoint',
+    title: 'Kubernetes API with a public address',
+    reason: 'Where the security lists allow it, anyone can reach the API of the cluster.',
+    fix: 'Set is_public_ip_enabled to false, or narrow the security lists of its subnet.',
+    severity: 'warning',
+    cloud: 'oci',
+    types: ['oci_containerengine_cluster'],
+    check: (subject) =>
+      blocksOf(subject, 'endpoint_config').some((config) => flagOf(config, 'is_public_ip_enabled') === true)
+        ? ['is_public_ip_enabled is true.']
+        : [],
+  },
+  {
+    id: 'oci.iam.long-lived-key',
+    title: 'Long-lived key of a user',
+    reason: 'The key never expires, and what belongs to it stands in the state of the engine.',
+    fix: 'Use instance or resource principals.',
+    severity: 'warning',
+    cloud: 'oci',
+    types: ['oci_identity_customer_secret_key', 'oci_identity_auth_token'],
+    check: () => ['Creates a key that does not expire.'],
+  },
+]

@@ -1,0 +1,84 @@
+import { isJsonObject } from '../plan/parse-plan.ts'
+import type { Json, JsonObject } from '../plan/types.ts'
+import type { View } from './types.ts'
+import { jsonAt } from './view.ts'
+
+/** Longest document that is read; the clouds' own limits are far below. */
+const MAX_LENGTH = 500_000
+
+/** JSON in a string, or an object as it is; null when it is neither. */
+export function jsonOf(value: Json): Json {
+  if (typeof value !== 'string') return value
+  if (value.length > MAX_LENGTH || !/^\s*[[{]/.test(value)) return null
+  try {
+    return JSON.parse(value)
+  } catch {
+    return null
+  }
+}
+
+/** An AWS policy statement that allows something. */
+export interface Allowance {
+  actions: string[]
+  not_actions: string[]
+  resources: string[]
+  /** Anyone at all is allowed. */
+  anyone: boolean
+  /** Condition keys in lower case. */
+  conditions: string[]
+}
+
+/** Allowing statements of the policy in an attribute; none when it is no policy. */
+export const allowancesOf = (view: View, key: string): Allowance[] => allowancesIn(jsonAt(view, key))
+
+export function allowancesIn(policy: Json): Allowance[] {
+  const document = jsonOf(policy)
+  if (!isJsonObject(document)) return []
+  return listOf(member(document, 'Statement'))
+    .filter(isJsonObject)
+    .filter((statement) => member(statement, 'Effect') === 'Allow')
+    .map((statement) => ({
+      actions: texts(member(statement, 'Action')),
+      not_actions: texts(member(statement, 'NotAction')),
+      resources: texts(member(statement, 'Resource')),
+      anyone: isAnyone(member(statement, 'Principal')) || member(statement, 'NotPrincipal') !== null,
+      conditions: conditionKeys(member(statement, 'Condition')),
+    }))
+}
+
+/** `*`, `{"AWS": "*"}` and lists that hold it. */
+function isAnyone(principal: Json): boolean {
+  if (typeof principal === 'string') return principal === '*'
+  return isJsonObject(principal) && Object.values(principal).some((value) => texts(value).includes('*'))
+}
+
+const conditionKeys = (condition: Json): string[] =>
+  isJsonObject(condition)
+    ? Object.values(condition).flatMap((keys) => (isJsonObject(keys) ? Object.keys(keys).map((key) => key.toLowerCase()) : []))
+    : []
+
+const member = (object: JsonObject, key: string): Json => (Object.hasOwn(object, key) ? (object[key] ?? null) : null)
+const listOf = (value: Json): Json[] => (Array.isArray(value) ? value : value === null ? [] : [value])
+const texts = (value: Json): string[] => listOf(value).filter((item) => typeof item === 'string')
+
+/** Conditions that say how a call is made, not by whom. */
+const SAYS_NOT_WHO = new Set([
+  'aws:securetransport',
+  'aws:currenttime',
+  'aws:epochtime',
+  'aws:useragent',
+  'aws:referer',
+  'aws:requestedregion',
+  's3:tlsversion',
+  's3:signatureversion',
+  's3:authtype',
+  's3:x-amz-acl',
+  's3:x-amz-server-side-encryption',
+  's3:prefix',
+  's3:delimiter',
+  'sns:protocol',
+  'sns:endpoint',
+])
+
+/** The statement lets in everyone: no condition narrows down who calls. */
+export const allowsAnyone = ({ anyone, conditions }: Allowance): boolean => anyone && conditions.every((key) => SAYS_NOT_WHO.has(key))

@@ -1,0 +1,72 @@
+import { ownFlag } from '../plan/mask.ts'
+import { isJsonObject } from '../plan/parse-plan.ts'
+import type { Json, JsonObject } from '../plan/types.ts'
+import type { View } from './types.ts'
+
+/** Reading of planned values. Everything may be missing, null, unknown or of another type: then there is no value. */
+
+export const jsonAt = ({ values }: View, key: string): Json => ownFlag(values, key) ?? null
+const memberOf = (flags: Json | undefined, key: string) => (isJsonObject(flags) ? ownFlag(flags, key) : flags === true ? true : undefined)
+const itemOf = (flags: Json | undefined, index: number) => (Array.isArray(flags) ? flags[index] : flags === true ? true : undefined)
+
+/** Text of an attribute; null when there is none. */
+export function textOf(view: View, key: string): string | null {
+  const value = jsonAt(view, key)
+  return typeof value === 'string' ? value : null
+}
+
+/** A number, also spelled as text. */
+export function numberOf(view: View, key: string): number | null {
+  const value = jsonAt(view, key)
+  if (typeof value === 'number') return value
+  return typeof value === 'string' && /^-?\d{1,9}$/.test(value.trim()) ? Number(value) : null
+}
+
+/** A switch, also spelled as text; null when it is not set. */
+export function flagOf(view: View, key: string): boolean | null {
+  const value = jsonAt(view, key)
+  if (typeof value === 'boolean') return value
+  if (value === 'true') return true
+  return value === 'false' ? false : null
+}
+
+/** Texts of a list or a single text. */
+export function textsOf(view: View, key: string): string[] {
+  const value = jsonAt(view, key)
+  return (Array.isArray(value) ? value : [value]).filter((item) => typeof item === 'string')
+}
+
+/** Nested blocks: a list of objects, or one object. */
+export function blocksOf(view: View, key: string): View[] {
+  const value = jsonAt(view, key)
+  const unknown = memberOf(view.unknown, key)
+  const sensitive = memberOf(view.sensitive, key)
+  if (isJsonObject(value)) return [{ values: value, unknown, sensitive }]
+  if (!Array.isArray(value)) return []
+  return value.flatMap((item, index) =>
+    isJsonObject(item) ? [{ values: item, unknown: itemOf(unknown, index), sensitive: itemOf(sensitive, index) }] : [],
+  )
+}
+
+/** Blocks at a path such as `spec.template.spec`. */
+export const blocksAt = (view: View, path: string): View[] =>
+  path.split('.').reduce<View[]>((views, key) => views.flatMap((each) => blocksOf(each, key)), [view])
+
+/** Nothing is set, and nothing will be filled in that only the apply knows. */
+export function isAbsent(view: View, key: string): boolean {
+  const value = jsonAt(view, key)
+  const empty = value === null || value === '' || (Array.isArray(value) && value.length === 0)
+  return empty && !hasTrue(memberOf(view.unknown, key))
+}
+
+/** Whether a value, or a part of it, is known only after the apply. */
+export const isUnknown = (view: View, key: string): boolean => hasTrue(memberOf(view.unknown, key))
+
+function hasTrue(flags: Json | undefined): boolean {
+  if (flags === true) return true
+  if (Array.isArray(flags)) return flags.some(hasTrue)
+  return isJsonObject(flags) && Object.values(flags).some(hasTrue)
+}
+
+/** A view of values about which nothing else is known. */
+export const viewOf = (values: JsonObject): View => ({ values, unknown: undefined, sensitive: undefined })
