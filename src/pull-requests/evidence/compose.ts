@@ -24,8 +24,8 @@ export interface DescriptionOptions {
 
 /**
  * The description of a pull request: the model's summary, then sections made by code from stored evidence.
- * Where that is longer than the host takes, sections are shortened, then left out, the least important
- * first, and a note says which.
+ * Where that is longer than the host takes, all sections are shortened, then the least important ones are
+ * left out, and a note says which.
  * @param summary prose of a model
  */
 export function composeDescription(summary: string, evidence: Evidence, { limit, session_url }: DescriptionOptions): string {
@@ -56,10 +56,9 @@ function fitted(head: string, sections: readonly Section[], limit: number, where
   for (;;) {
     const text = rendered(head, shown, where)
     if (text.length <= limit) return text
-    const shortenable = weakest_first.find(({ form, forms }) => form !== null && form < forms.length - 1)
-    const next = shortenable ?? weakest_first.find(({ form }) => form !== null)
+    const next = weakest_first.find(({ form, forms }) => form === 0 && forms.length > 1) ?? weakest_first.find(({ form }) => form !== null)
     if (!next) return cut(text, limit)
-    next.form = shortenable && next.form !== null ? next.form + 1 : null
+    next.form = next.form !== null && next.form < next.forms.length - 1 ? next.form + 1 : null
   }
 }
 

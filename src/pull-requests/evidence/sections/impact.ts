@@ -28,7 +28,7 @@ export function outsideSection({ generate, plan }: Evidence): Section | null {
     return section(BEYOND_TITLE, whole ? 'The whole root was planned: nothing is left out.' : 'Not available for this plan.')
   }
   const [lead = '', ...lines] = told.description.split('\n')
-  const shown = lines.map(outsideLine)
+  const shown = lines.map(outsideLine).filter((line) => line !== '')
   const form = (max: number) => blocks(inline(lead, 600), bulleted(capped(shown, max)))
   return section(BEYOND_TITLE, form(shown.length), form(5))
 }

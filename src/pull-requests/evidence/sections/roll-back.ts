@@ -20,7 +20,7 @@ export function rollBackSection(evidence: Evidence): Section | null {
 }
 
 const REVERT =
-  'Once merged: revert the merge commit through a pull request of its own (`git revert -m 1 <merge commit>`; without `-m 1` for a squashed one).'
+  'Once merged: revert the merge commit through a pull request of its own (`git revert -m 1 MERGE_COMMIT`; without `-m 1` for a squashed one).'
 
 function stepsOf(evidence: Evidence): string[] {
   const { generate, drift, import: imported } = evidence

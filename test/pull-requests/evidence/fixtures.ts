@@ -1,0 +1,73 @@
+import * as v from 'valibot'
+import type { Evidence, Found } from '../../../src/pull-requests/evidence/types.ts'
+import { complianceVerdict } from '../../../src/reports/compliance.ts'
+import { type ComplianceReport, complianceFindings, type ReportDocuments, reportSchemas } from '../../../src/reports/schemas.ts'
+import type { ReportType } from '../../../src/sessions/types.ts'
+
+export const UUID = '11111111-2222-4333-8444-555555555555'
+const AT = '2026-01-31T23:59:58.123456Z'
+
+/** A report as it is stored, from the parts that matter. */
+export const report = <Type extends ReportType>(type: Type, document: unknown, round = 1): Found<ReportDocuments[Type]> => {
+  const schema: v.GenericSchema<unknown, ReportDocuments[Type]> = SCHEMAS[type]
+  return { round, created_at: AT, document: v.parse(schema, document) }
+}
+const SCHEMAS: { [Type in ReportType]: v.GenericSchema<unknown, ReportDocuments[Type]> } = reportSchemas
+
+export const lost = (round = 1): Found<never> => ({ round, created_at: AT, document: null })
+
+export const generateReport = (changes: Record<string, unknown> = {}, round = 1) =>
+  report(
+    'generate',
+    {
+      summary: { create: 1 },
+      detailed_changes: [{ name: 'aws_s3_bucket.logs', action: 'create', summary: 'A bucket.' }],
+      potential_impact: { banner: { level: 'low', title: 'Small', description: 'One bucket.' } },
+      estimated_costs: {},
+      ...changes,
+    },
+    round,
+  )
+
+export function check(violations: unknown[] = [], round = 1): Found<ComplianceReport> & { passed: boolean } {
+  const document = complianceVerdict(v.parse(complianceFindings, { violations, summary: 'Audited.', checked_rules: ['scope_exceeded'] }))
+  return { round, created_at: AT, passed: document.passed, document }
+}
+
+type Changes = Partial<Omit<Evidence, 'session'>> & { session?: Partial<Evidence['session']> }
+
+/** The evidence of a session with one good generate round, changed. */
+export function evidenceOf({ session, ...changes }: Changes = {}): Evidence {
+  return {
+    rounds: [{ number: 1, mode: 'generate', query: 'Add a bucket', status: 'completed' }],
+    generate: generateReport(),
+    drift: null,
+    import: null,
+    apply: null,
+    compliance: check(),
+    plan: { targets: [], created_at: AT, text: 'Plan: 1 to add' },
+    ...changes,
+    session: {
+      uuid: UUID,
+      operation: 'generate',
+      first_query: 'Add a bucket',
+      history: [],
+      uri: 'https://github.com/acme/infra',
+      branch: 'Platform/2026-01-31_235959-1a2b',
+      is_blocked: false,
+      in_flight: false,
+      last_commit: '0123456789abcdef0123456789abcdef01234567',
+      ...session,
+    },
+  }
+}
+
+/** A drift or import session: nothing was planned for review. */
+export const withoutPlan = (changes: Changes): Evidence => evidenceOf({ generate: null, compliance: null, plan: null, ...changes })
+
+/** Text of one section; null when it is not there. */
+export function sectionOf(text: string, title: string): string | null {
+  const found = text.split(/^## /m).find((part) => part.startsWith(`${title}\n`))
+  return found === undefined ? null : found.slice(title.length).trim()
+}
+export const titlesOf = (text: string): string[] => [...text.matchAll(/^## (.+)$/gm)].map(([, title = '']) => title)

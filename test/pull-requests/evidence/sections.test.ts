@@ -1,0 +1,399 @@
+import { describe, expect, it } from 'vitest'
+import { composeDescription } from '../../../src/pull-requests/evidence/compose.ts'
+import type { Evidence } from '../../../src/pull-requests/evidence/types.ts'
+import { check, evidenceOf, generateReport, lost, report, sectionOf, titlesOf, UUID, withoutPlan } from './fixtures.ts'
+
+const textOf = (evidence: Evidence, session_url = '') => composeDescription('Why.', evidence, { limit: 65_536, session_url })
+const partOf = (evidence: Evidence, title: string) => sectionOf(textOf(evidence), title)
+
+const points = (...bullet_points: { title: string; description: string }[]) => ({
+  potential_impact: { banner: { level: 'low', title: 'Small' }, bullet_points },
+})
+
+describe('the text of a generate session', () => {
+  it('has the summary first and every section in order', () => {
+    const text = textOf(evidenceOf())
+    expect(text).toMatch(/^Why\.\n\n## Plan\n/)
+    expect(titlesOf(text)).toEqual([
+      'Plan',
+      'Impact',
+      'Compliance',
+      'Cost estimate',
+      'Assumptions',
+      'Outside the targets',
+      'How to roll back',
+      'Session',
+    ])
+  })
+
+  it('says what a lock blocks, that a round runs, that the latest one failed', () => {
+    expect(textOf(evidenceOf())).not.toContain('> ')
+    expect(textOf(evidenceOf({ session: { is_blocked: true } }))).toMatch(/^> \*\*This session is locked: merging and applying are blocked/)
+    expect(textOf(evidenceOf({ session: { in_flight: true } }))).toMatch(/^> A round of this session is running/)
+    const rounds = [...evidenceOf().rounds, { number: 2, mode: 'generate', query: 'More', status: 'failed' } as const]
+    expect(textOf(evidenceOf({ rounds }))).toMatch(/^> Round 2, the latest, failed/)
+  })
+})
+
+describe('Plan', () => {
+  it('shows counts and changes from code', () => {
+    const generate = generateReport({
+      summary: { create: 1, update: 0, delete: 1, recreate: 1 },
+      detailed_changes: [
+        { name: 'module.a["x.y"].aws_s3_bucket.logs[0]', action: 'create', summary: 'A | bucket.' },
+        { name: 'aws_db_instance.main', action: 'recreate' },
+        { name: 'aws_vpc.old', action: 'delete' },
+      ],
+    })
+    expect(partOf(evidenceOf({ generate }), 'Plan')).toBe(
+      [
+        '**1 to create, 0 to update, 1 to delete, 1 to recreate** (round 1, planned 2026-01-31 23:59 UTC).',
+        '',
+        '| Action | Address | In words |',
+        '| --- | --- | --- |',
+        '| create | `module.a["x.y"].aws_s3_bucket.logs[0]` | A \\| bucket. |',
+        '| recreate | `aws_db_instance.main` |  |',
+        '| delete | `aws_vpc.old` |  |',
+      ].join('\n'),
+    )
+  })
+
+  it('caps its rows', () => {
+    const detailed_changes = Array.from({ length: 300 }, (_, index) => ({ name: `a.b[${index}]`, action: 'create' }))
+    const shown = partOf(evidenceOf({ generate: generateReport({ detailed_changes }) }), 'Plan')
+    expect(shown?.match(/^\| create/gm)).toHaveLength(50)
+    expect(shown).toMatch(/and 250 more$/)
+  })
+
+  it.each([
+    ['drift', 'completed', true],
+    ['generate', 'failed', true],
+    ['apply', 'completed', false],
+    ['generate', 'uncompleted', false],
+  ] as const)('after a later %s round that %s says that it may be stale: %s', (mode, status, stale) => {
+    const rounds = [...evidenceOf().rounds, { number: 2, mode, query: 'More', status }]
+    expect(partOf(evidenceOf({ rounds }), 'Plan')?.includes('The branch may hold more than this plan shows')).toBe(stale)
+    expect(partOf(evidenceOf({ rounds }), 'Assumptions')?.includes('on commit `0123456789ab`')).toBe(!stale)
+  })
+
+  it('of a session without one says so', () => {
+    expect(partOf(withoutPlan({}), 'Plan')).toBe('No plan was reviewed in this session.')
+    expect(partOf(evidenceOf({ generate: generateReport({ summary: {}, detailed_changes: [] }) }), 'Plan')).toContain('Nothing changes.')
+  })
+})
+
+describe('Rounds', () => {
+  it('tells what each of several rounds asked', () => {
+    const rounds = [
+      { number: 1, mode: 'generate', query: 'Add a bucket\n\nfor logs', status: 'completed' },
+      { number: 2, mode: 'generate', query: 'Fixes #1 @all', status: 'uncompleted' },
+      { number: 3, mode: 'apply', query: 'Engine apply.', status: 'completed' },
+    ] as const
+    expect(partOf(evidenceOf({ rounds: [...rounds] }), 'Rounds')).toBe(
+      [
+        '- Round 1, generate, completed: Add a bucket for logs',
+        '- Round 2, generate, uncompleted: Fixes #\u200b1 @\u200ball',
+        '- Round 3, apply, completed: Engine apply.',
+      ].join('\n'),
+    )
+    expect(partOf(evidenceOf(), 'Rounds')).toBeNull()
+  })
+})
+
+describe('Impact and Outside the targets', () => {
+  const outside = (description: string) =>
+    evidenceOf({
+      generate: generateReport(points({ title: 'Access', description: 'None.' }, { title: 'Outside the targets', description })),
+      plan: { targets: ['a.b'], created_at: '2026-01-31T00:00:00.000000Z', text: '' },
+    })
+
+  it('share the report without repeating each other', () => {
+    const evidence = outside('A plan of the whole root would also make a change that this plan leaves out:\n- update aws_vpc.main')
+    expect(partOf(evidence, 'Impact')).toBe('**low**: Small\n\n- Access: None.')
+    expect(partOf(evidence, 'Outside the targets')).toBe(
+      'A plan of the whole root would also make a change that this plan leaves out:\n\n- update `aws_vpc.main`',
+    )
+  })
+
+  it('escape what an address smuggles in', () => {
+    const evidence = outside('Lead:\n- delete a.b["`<img>`|@me"]\n/close\n- and 3 more')
+    expect(partOf(evidence, 'Outside the targets')?.split('\n').slice(2)).toEqual([
+      '- delete a.b\\["\\`&lt;img&gt;\\`\\|@\u200bme"\\]',
+      '- \\/close',
+      '- and 3 more',
+    ])
+  })
+
+  it('of a plan of the whole root leaves nothing out; of an older report nobody knows', () => {
+    expect(partOf(evidenceOf(), 'Outside the targets')).toBe('The whole root was planned: nothing is left out.')
+    const plan = { targets: ['a.b'], created_at: '2026-01-31T00:00:00.000000Z', text: '' }
+    expect(partOf(evidenceOf({ plan }), 'Outside the targets')).toBe('Not available for this plan.')
+  })
+})
+
+describe('Compliance', () => {
+  it('shows the verdict and the findings, the worst first', () => {
+    const compliance = check([
+      { rule_id: 'naming', severity: 'info', message: 'Odd | name.' },
+      {
+        rule_id: 'public_access',
+        severity: 'critical',
+        resource: 'aws_s3_bucket.logs',
+        message: 'Open to all.',
+        suggested_fix: 'Close it.',
+      },
+    ])
+    const shown = partOf(evidenceOf({ compliance }), 'Compliance')
+    expect(shown?.split('\n').slice(0, 6)).toEqual([
+      '**Not passed** (round 1): 2 findings, 1 critical, 1 info.',
+      '',
+      '| Severity | Rule | Resource | Finding | Fix |',
+      '| --- | --- | --- | --- | --- |',
+      '| critical | `public_access` | `aws_s3_bucket.logs` | Open to all. | Close it. |',
+      '| info | `naming` |  | Odd \\| name. |  |',
+    ])
+    expect(shown).toMatch(/Audited\.\n\nChecked: `scope_exceeded`$/)
+  })
+
+  it('of a clean plan has passed', () => {
+    expect(partOf(evidenceOf(), 'Compliance')).toMatch(/^\*\*Passed\*\* \(round 1\): no findings\./)
+  })
+
+  it('says when there was no audit, or only one of an earlier plan', () => {
+    expect(partOf(evidenceOf({ compliance: null }), 'Compliance')).toBe('Not audited: no audit ran on the plan of round 1.')
+    expect(partOf(evidenceOf({ generate: generateReport({}, 3) }), 'Compliance')).toBe(
+      'Not audited: no audit ran on the plan of round 3. The latest audit is of round 1: **Passed**.',
+    )
+    expect(partOf(withoutPlan({}), 'Compliance')).toContain('Not audited')
+  })
+})
+
+describe('Cost estimate', () => {
+  it('is marked as one, with currency, total and breakdown', () => {
+    const generate = generateReport({
+      estimated_costs: {
+        currency: 'EUR',
+        total_fixed_monthly_cost: 12.3,
+        introduction_paragraph: 'For one small database.',
+        breakdown: [
+          { resource_type: 'aws_db_instance', pricing_model: 'fixed', fixed_monthly_cost: 12.3, notes: 'db.t4g.micro' },
+          { resource_type: 'aws_s3_bucket', pricing_model: 'usage_based' },
+        ],
+      },
+    })
+    expect(partOf(evidenceOf({ generate }), 'Cost estimate')).toBe(
+      [
+        '**EUR 12.30 a month** for what has a fixed price. An estimate of a model, not an offer.',
+        '',
+        'For one small database.',
+        '',
+        '| Resource | Pricing | EUR a month | Note |',
+        '| --- | --- | --- | --- |',
+        '| `aws_db_instance` | fixed | 12.30 | db.t4g.micro |',
+        '| `aws_s3_bucket` | usage based |  |  |',
+      ].join('\n'),
+    )
+    expect(partOf(evidenceOf({ generate }), 'Assumptions')).toContain('What is charged by use is not in it: `aws_s3_bucket`.')
+  })
+})
+
+describe('Assumptions', () => {
+  it('name targets, time, commit and what is known only after apply', () => {
+    const text = '  + id = (known after apply)\n  + arn = (known after apply)\n'
+    const plan = { targets: ['a.b', 'module.c'], created_at: '2026-01-31T10:20:30.000000Z', text }
+    const shown = partOf(evidenceOf({ plan }), 'Assumptions')
+    expect(shown).toContain('- Only 2 targets and what they depend on was planned: `a.b`, `module.c`.')
+    expect(shown).toContain('- The engine planned at 2026-01-31 10:20 UTC on commit `0123456789ab`.')
+    expect(shown).toContain('- 2 values of the plan are known only after apply')
+  })
+
+  it('say what is not available', () => {
+    const plan = { targets: [], created_at: '2026-01-31T10:20:30.000000Z', text: null }
+    expect(partOf(evidenceOf({ plan }), 'Assumptions')).toContain('Which values are known only after apply is not available.')
+    const none = partOf(evidenceOf({ plan: null }), 'Assumptions')
+    expect(none).toContain('Which targets were planned is not available.')
+    expect(none).toContain('When the plan was made is not available.')
+  })
+})
+
+describe('How to roll back', () => {
+  const changes = (...list: [string, string][]) => {
+    const count = (action: string) => list.filter(([, one]) => one === action).length
+    return generateReport({
+      summary: { create: count('create'), update: count('update'), delete: count('delete'), recreate: count('recreate') },
+      detailed_changes: list.map(([name, action]) => ({ name, action })),
+    })
+  }
+
+  it('names what cannot be undone, from code', () => {
+    const generate = changes(
+      ['module.db["a.b"].aws_db_instance.main[0]', 'recreate'],
+      ['aws_iam_role.ci', 'delete'],
+      ['terraform_data.plain', 'delete'],
+      ['aws_s3_bucket.logs', 'create'],
+      ['aws_db_instance.same', 'update'],
+    )
+    const shown = partOf(evidenceOf({ generate }), 'How to roll back')
+    expect(shown).toContain('1. Before the merge: close this pull request. Unless the session applies its plan, nothing has changed.')
+    expect(shown).toContain('2. Once merged: revert the merge commit')
+    expect(shown).toContain(
+      'That destroys the 1 created, changes the 1 updated back, creates the 2 deleted anew, recreates the 1 recreated once more.',
+    )
+    const behind = (lead: string) => shown?.split(lead)[1]?.split('\n\n')[1]
+    expect(behind('**Cannot be undone** without a backup: the content of')).toBe('- `module.db["a.b"].aws_db_instance.main[0]` (recreate)')
+    expect(behind('Comes back with new keys')).toBe('- `aws_iam_role.ci` (delete)')
+    expect(behind('Comes back as a new object')).toBe('- `terraform_data.plain` (delete)')
+    expect(behind('Rolling back destroys these new objects')).toBe('- `aws_s3_bucket.logs` (create)')
+  })
+
+  it('says when nothing is destroyed', () => {
+    expect(partOf(evidenceOf({ generate: changes(['terraform_data.a', 'create']) }), 'How to roll back')).toMatch(
+      /The plan destroys and recreates nothing\.$/,
+    )
+  })
+
+  it('does not promise that closing undoes an apply', () => {
+    const apply = report('apply', { summary: {}, status: 'Success', execution_summary: 'Done.' }, 2)
+    expect(partOf(evidenceOf({ apply }), 'How to roll back')).toContain('closing this pull request undoes nothing')
+  })
+})
+
+describe('Applied', () => {
+  const apply = (round: number) =>
+    report(
+      'apply',
+      {
+        summary: { created: 1, failed: 1 },
+        status: 'Partial',
+        execution_summary: 'Half of it.',
+        resource_changes: [
+          { resource_name: 'a.b', action: 'created', status: 'success' },
+          { resource_name: 'a.c', action: 'created', status: 'failed', error_message: 'quota <exceeded>' },
+        ],
+      },
+      round,
+    )
+
+  it('says which plan was applied, and what failed', () => {
+    expect(partOf(evidenceOf({ apply: apply(2) }), 'Applied')).toBe(
+      'The reviewed plan was applied before this pull request was opened. **Partial: 1 created, 0 updated, 0 destroyed, 1 failed** (round 2, 2026-01-31 23:59 UTC).\n\nHalf of it.\n\nFailed:\n\n- `a.c`: quota &lt;exceeded&gt;',
+    )
+    expect(partOf(evidenceOf({ apply: apply(2), generate: generateReport({}, 3) }), 'Applied')).toMatch(/^An earlier plan of this session/)
+  })
+})
+
+describe('a drift session', () => {
+  const drift = report('drift', {
+    summary: 'Two of three.',
+    status: 'Partial',
+    remediated_resources: [
+      {
+        file_path: 'main.tf',
+        resource_address: 'aws_vpc.main',
+        changes: [{ change_description: 'Tag a | b' }, { change_description: 'CIDR' }],
+      },
+    ],
+    unreconciled_drift: [{ reason: 'No permission.' }, { resource_address: 'a.b', reason: 'Unknown @type' }],
+    whitelisted_exceptions: [{ resource_address: 'a.c', change: 'Autoscaling', rule: 'counts' }],
+  })
+  const evidence = withoutPlan({
+    session: { operation: 'drift' },
+    drift,
+    rounds: [{ number: 1, mode: 'drift', query: 'x', status: 'completed' }],
+  })
+
+  it('shows what was remediated, what is left, what is expected', () => {
+    const text = textOf(evidence)
+    expect(titlesOf(text)).toEqual(['Drift', 'Compliance', 'Assumptions', 'How to roll back', 'Session'])
+    expect(sectionOf(text, 'Drift')).toBe(
+      [
+        '**Partial: 1 remediated, 2 unreconciled, 1 expected** (round 1, 2026-01-31 23:59 UTC).',
+        'Two of three.',
+        '| Remediated | File | Change |\n| --- | --- | --- |\n| `aws_vpc.main` | `main.tf` | Tag a \\| b; CIDR |',
+        'Unreconciled:',
+        '- No permission.\n- `a.b`: Unknown @\u200btype',
+        'Expected to differ:',
+        '- `a.c`: Autoscaling (counts)',
+      ].join('\n\n'),
+    )
+    expect(sectionOf(text, 'How to roll back')).toContain('The code followed the infrastructure')
+    expect(sectionOf(text, 'Assumptions')).toContain('Drift was read in round 1')
+  })
+})
+
+describe('an import session', () => {
+  const imported = report('import', {
+    summary: { selected: 2, imported: 1, failed: 1 },
+    status: 'Partial',
+    execution_summary: 'One of two.',
+    imported_resources: [
+      { resource_address: 'aws_s3_bucket.a', resource_id: 'acme-a', status: 'imported' },
+      { resource_address: '', resource_id: 'acme-b', status: 'failed', error_message: 'no such bucket' },
+    ],
+    excluded_resources: [{ resource_id: 'acme-state', details: 'On the exception list.' }],
+    state_alignment: 'The plan is empty.',
+  })
+
+  it('shows what was imported, failed and excluded, and how to get it out again', () => {
+    const text = textOf(
+      withoutPlan({
+        session: { operation: 'import' },
+        import: imported,
+        rounds: [{ number: 1, mode: 'import', query: 'x', status: 'completed' }],
+      }),
+    )
+    expect(sectionOf(text, 'Import')).toBe(
+      [
+        '**Partial: 2 selected, 1 imported, 1 failed, 1 excluded** (round 1, 2026-01-31 23:59 UTC).',
+        'One of two.',
+        [
+          '| Result | Address | Identifier | Note |',
+          '| --- | --- | --- | --- |',
+          '| failed | none | `acme-b` | no such bucket |',
+          '| imported | `aws_s3_bucket.a` | `acme-a` |  |',
+        ].join('\n'),
+        'Excluded:',
+        '- `acme-state`: On the exception list.',
+        'State alignment: The plan is empty.',
+      ].join('\n\n'),
+    )
+    expect(sectionOf(text, 'How to roll back')).toContain('Imported resources are in the state')
+  })
+})
+
+describe('a document that could not be read', () => {
+  it('is said in each section that needs it', () => {
+    const text = textOf(
+      evidenceOf({
+        generate: lost(),
+        drift: lost(2),
+        import: lost(3),
+        apply: lost(4),
+        compliance: { ...check(), document: null },
+      }),
+    )
+    for (const [title, round] of [
+      ['Plan', 1],
+      ['Drift', 2],
+      ['Import', 3],
+      ['Applied', 4],
+      ['Impact', 1],
+      ['Cost estimate', 1],
+      ['Outside the targets', 1],
+    ] as const)
+      expect(sectionOf(text, title), title).toBe(`Not available: the report of round ${round} could not be read. The session holds it.`)
+    expect(sectionOf(text, 'Compliance')).toBe('**Passed** (round 1). The findings could not be read; the session holds them.')
+    expect(sectionOf(text, 'How to roll back')).toContain('let a generate round plan it, review and apply.')
+  })
+})
+
+describe('Session', () => {
+  it('is a link where its page is known, else its id', () => {
+    expect(partOf(evidenceOf(), 'Session')).toBe(`Session \`${UUID}\`, branch \`Platform/2026-01-31_235959-1a2b\`.`)
+    const linked = (url: string) => sectionOf(textOf(evidenceOf(), url), 'Session')
+    expect(linked('https://platform.example.com/s?id={session_id}')).toContain(
+      `[Session ${UUID}](https://platform.example.com/s?id=${UUID}), branch`,
+    )
+    expect(linked('https://platform.example.com/a_(b)/{session_id}')).toContain(`(https://platform.example.com/a%5F%28b%29/${UUID})`)
+  })
+})
