@@ -112,7 +112,8 @@ function refusalOf({ source, secrets = [] }: Question, headers: HeaderFields, an
 }
 
 const CREDENTIAL_HEADER = /^(authorization|cookie|proxy-authorization)$|token|secret|api-key/i
-const wordsOf = (value: string) => [value, ...value.split(/[\s,]+/)]
+/** The names of signed headers, as OCI lists them, are no secret and stand in many messages. */
+const wordsOf = (value: string) => [value, ...value.replace(/\bheaders="[^"]*"/, '').split(/[\s,"]+/)]
 const STATUS_TEXTS: Record<number, string> = {
   301: 'moved elsewhere',
   302: 'moved elsewhere',
