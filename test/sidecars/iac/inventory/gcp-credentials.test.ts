@@ -1,0 +1,318 @@
+import { mkdir, writeFile } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import { jwtVerify } from 'jose'
+import { beforeEach, describe, expect, it } from 'vitest'
+import { gcpInventory } from '../../../../sidecars/iac/inventory/gcp/index.ts'
+import { type Call, folderWith, outcome, outsideWorld, PRIVATE_PEM, PUBLIC_KEY, refused, unreachable } from './outside.ts'
+
+const at = outsideWorld()
+const SCOPE = 'web-prod-1'
+const MANAGER = 'https://cloudresourcemanager.googleapis.com/v1'
+const OAUTH = 'https://oauth2.googleapis.com/token'
+const STS = 'https://sts.googleapis.com/v1/token'
+const METADATA = 'http://metadata.google.internal/computeMetadata/v1/instance/service-accounts/default/token'
+const IMPERSONATE = (account: string) =>
+  `https://iamcredentials.googleapis.com/v1/projects/-/serviceAccounts/${account}:generateAccessToken`
+const ALL = 'https://www.googleapis.com/auth/cloud-platform'
+const NOW = new Date('2026-05-05T05:05:05Z')
+
+const ACCOUNT = {
+  type: 'service_account',
+  project_id: SCOPE,
+  private_key_id: 'key-1',
+  private_key: PRIVATE_PEM,
+  client_email: 'ci@web-prod-1.iam.gserviceaccount.com',
+  token_uri: OAUTH,
+}
+const PERSON = { type: 'authorized_user', client_id: 'gcloud', client_secret: 'person-secret', refresh_token: 'person-refresh' }
+const EXTERNAL = {
+  type: 'external_account',
+  audience: '//iam.googleapis.com/projects/1/locations/global/workloadIdentityPools/p/providers/x',
+  subject_token_type: 'urn:ietf:params:oauth:token-type:jwt',
+  token_url: STS,
+}
+
+let manager: Call[] = []
+beforeEach(() => {
+  manager = at(`${MANAGER}/projects/${SCOPE}`, { projectNumber: '1' })
+  at(`https://cloudasset.googleapis.com/v1/projects/${SCOPE}:searchAllResources`, {})
+  at(`${MANAGER}/projects/${SCOPE}:getIamPolicy`, {})
+})
+const issue = (access_token: string) => ({ access_token, token_type: 'Bearer', expires_in: 3599 })
+/** The token with which the project was asked for. */
+async function tokenOf(env: Record<string, string | undefined>) {
+  const found = await outcome(gcpInventory, SCOPE, env, { now: () => NOW })
+  expect(found.error).toBe('')
+  for (const secret of ['PRIVATE KEY', 'person-secret', 'person-refresh', 'subject-token', 'client-secret'])
+    expect(found.shown).not.toContain(secret)
+  return manager.at(-1)?.headers.get('authorization')?.replace('Bearer ', '')
+}
+const errorOf = async (env: Record<string, string | undefined>) => {
+  const { error, shown } = await outcome(gcpInventory, SCOPE, env)
+  for (const secret of ['PRIVATE KEY', 'person-secret', 'person-refresh', 'subject-token']) expect(shown).not.toContain(secret)
+  return error
+}
+
+describe('the first place that is set up counts', () => {
+  it.each([
+    ['an access token', [], 'given'],
+    ['GOOGLE_CREDENTIALS', ['GOOGLE_OAUTH_ACCESS_TOKEN'], 'person:configured'],
+    ['GOOGLE_APPLICATION_CREDENTIALS', ['GOOGLE_OAUTH_ACCESS_TOKEN', 'GOOGLE_CREDENTIALS'], 'person:application'],
+    ['the file of gcloud', ['GOOGLE_OAUTH_ACCESS_TOKEN', 'GOOGLE_CREDENTIALS', 'GOOGLE_APPLICATION_CREDENTIALS'], 'person:gcloud'],
+    ['the metadata server', ['GOOGLE_OAUTH_ACCESS_TOKEN', 'GOOGLE_CREDENTIALS', 'GOOGLE_APPLICATION_CREDENTIALS', 'HOME'], 'machine'],
+  ])('%s', async (_name, without, expected) => {
+    const person = (client_id: string) => JSON.stringify({ ...PERSON, client_id })
+    const path = await folderWith({ application: person('application') })
+    const gcloud = path('.config/gcloud/application_default_credentials.json')
+    await mkdir(dirname(gcloud), { recursive: true })
+    await writeFile(gcloud, person('gcloud'))
+    at(OAUTH, ({ form }: Call) => issue(`person:${form.get('client_id')}`))
+    at(METADATA, issue('machine'))
+    const env: Record<string, string> = {
+      GOOGLE_OAUTH_ACCESS_TOKEN: 'given',
+      GOOGLE_CREDENTIALS: person('configured'),
+      GOOGLE_APPLICATION_CREDENTIALS: path('application'),
+      HOME: path('.'),
+    }
+    for (const name of without) delete env[name]
+    expect(await tokenOf(env)).toBe(expected)
+  })
+
+  it('GOOGLE_CREDENTIALS may be a path', async () => {
+    const path = await folderWith({ 'person.json': JSON.stringify(PERSON) })
+    at(OAUTH, issue('person'))
+    expect(await tokenOf({ GOOGLE_CREDENTIALS: path('person.json') })).toBe('person')
+  })
+
+  it('then another account may be taken on', async () => {
+    const calls = at(IMPERSONATE('deploy%40web-prod-1.iam.gserviceaccount.com'), {
+      accessToken: 'deploy',
+      expireTime: '2026-05-05T06:05:05Z',
+    })
+    const env = { GOOGLE_OAUTH_ACCESS_TOKEN: 'given', GOOGLE_IMPERSONATE_SERVICE_ACCOUNT: 'deploy@web-prod-1.iam.gserviceaccount.com' }
+    expect(await tokenOf(env)).toBe('deploy')
+    expect(calls[0]?.headers.get('authorization')).toBe('Bearer given')
+    expect(calls[0]?.json()).toEqual({ scope: [ALL], lifetime: '3600s' })
+  })
+
+  it.each(['not an account', 'a@b/../../x', 'a@b?c'])('which cannot be %j', async (account) => {
+    expect(await errorOf({ GOOGLE_OAUTH_ACCESS_TOKEN: 'given', GOOGLE_IMPERSONATE_SERVICE_ACCOUNT: account })).toBe(
+      'GOOGLE_IMPERSONATE_SERVICE_ACCOUNT is no service account',
+    )
+  })
+
+  it('nothing at all says what to set', async () => {
+    at(METADATA, unreachable())
+    expect(await errorOf({})).toMatch(/^no Google Cloud credentials configured for scope discovery; set GOOGLE_CREDENTIALS, /)
+  })
+
+  it('a metadata server that refuses says why', async () => {
+    at('http://10.1.2.3:8088/computeMetadata/v1/instance/service-accounts/default/token', refused(404, 'Service account not found'))
+    expect(await errorOf({ GCE_METADATA_HOST: '10.1.2.3:8088' })).toBe('404 from Google metadata server: Service account not found')
+    expect(await errorOf({ GCE_METADATA_HOST: 'a/b' })).toBe('GCE_METADATA_HOST is not a host')
+  })
+
+  it('the metadata server is asked as it wants', async () => {
+    const calls = at(METADATA, issue('machine'))
+    expect(await tokenOf({})).toBe('machine')
+    expect(calls[0]?.headers.get('metadata-flavor')).toBe('Google')
+  })
+})
+
+describe('a service account', () => {
+  it('signs an assertion and exchanges it', async () => {
+    const calls = at(OAUTH, issue('account'))
+    expect(await tokenOf({ GOOGLE_CREDENTIALS: JSON.stringify(ACCOUNT) })).toBe('account')
+    expect(calls).toHaveLength(1)
+    expect(calls[0]?.form.get('grant_type')).toBe('urn:ietf:params:oauth:grant-type:jwt-bearer')
+    const { payload, protectedHeader } = await jwtVerify(calls[0]?.form.get('assertion') ?? '', PUBLIC_KEY, { currentDate: NOW })
+    expect(protectedHeader).toEqual({ alg: 'RS256', typ: 'JWT', kid: 'key-1' })
+    const iat = NOW.getTime() / 1000
+    expect(payload).toEqual({ iss: ACCOUNT.client_email, scope: ALL, aud: OAUTH, iat, exp: iat + 3600 })
+  })
+
+  it('of another universe shows its assertion instead', async () => {
+    const there = 'https://cloudresourcemanager.apis.example/v1'
+    const calls = at(`${there}/projects/${SCOPE}`, { projectNumber: '1' })
+    at(`https://cloudasset.apis.example/v1/projects/${SCOPE}:searchAllResources`, {})
+    at(`${there}/projects/${SCOPE}:getIamPolicy`, {})
+    const GOOGLE_CREDENTIALS = JSON.stringify({ ...ACCOUNT, universe_domain: 'apis.example' })
+    expect((await outcome(gcpInventory, SCOPE, { GOOGLE_CREDENTIALS }, { now: () => NOW })).error).toBe('')
+    const token = calls[0]?.headers.get('authorization')?.replace('Bearer ', '') ?? ''
+    const { payload } = await jwtVerify(token, PUBLIC_KEY, { currentDate: NOW })
+    expect(payload).toMatchObject({ iss: ACCOUNT.client_email, sub: ACCOUNT.client_email, scope: ALL })
+  })
+
+  it.each<[string, object, string]>([
+    ['a broken key', { ...ACCOUNT, private_key: 'PRIVATE KEY broken' }, 'the private_key of the Google credentials is no RSA key'],
+    ['no key', { ...ACCOUNT, private_key: undefined }, 'GOOGLE_CREDENTIALS lacks private_key'],
+    [
+      'an address without encryption',
+      { ...ACCOUNT, token_uri: 'http://oauth.example/' },
+      'the token address of the Google credentials is not an https address',
+    ],
+  ])('with %s is refused', async (_name, file, expected) => {
+    expect(await errorOf({ GOOGLE_CREDENTIALS: JSON.stringify(file) })).toBe(expected)
+  })
+
+  it('that is gone, and an echo of the assertion', async () => {
+    at(OAUTH, ({ form }: Call) => refused(400, { error: 'invalid_grant', error_description: `Invalid ${form.get('assertion')}` }))
+    expect(await errorOf({ GOOGLE_CREDENTIALS: JSON.stringify(ACCOUNT) })).toBe('400 from Google OAuth: Invalid (sensitive value)')
+  })
+})
+
+describe('a person', () => {
+  it('refreshes, and the quota is that of the named project', async () => {
+    const calls = at(OAUTH, issue('person'))
+    expect(await tokenOf({ GOOGLE_CREDENTIALS: JSON.stringify({ ...PERSON, quota_project_id: 'quota' }) })).toBe('person')
+    expect(Object.fromEntries(calls[0]?.form ?? [])).toEqual({
+      grant_type: 'refresh_token',
+      client_id: 'gcloud',
+      client_secret: 'person-secret',
+      refresh_token: 'person-refresh',
+    })
+    expect(manager[0]?.headers.get('x-goog-user-project')).toBe('quota')
+  })
+})
+
+describe('workload identity federation', () => {
+  const exchanged = {
+    grant_type: 'urn:ietf:params:oauth:grant-type:token-exchange',
+    requested_token_type: 'urn:ietf:params:oauth:token-type:access_token',
+    audience: EXTERNAL.audience,
+    scope: ALL,
+    subject_token: 'subject-token',
+    subject_token_type: EXTERNAL.subject_token_type,
+  }
+  const federate = async (credential_source: object, more: object = {}) => {
+    const calls = at(STS, issue('federated'))
+    const token = await tokenOf({ GOOGLE_CREDENTIALS: JSON.stringify({ ...EXTERNAL, credential_source, ...more }) })
+    return { token, call: calls[0], form: Object.fromEntries(calls[0]?.form ?? []) }
+  }
+
+  it('with a file', async () => {
+    const path = await folderWith({ token: 'subject-token\n' })
+    expect(await federate({ file: path('token') })).toMatchObject({ token: 'federated', form: exchanged })
+  })
+
+  it('with a field of a file', async () => {
+    const path = await folderWith({ token: '{"access_token":"subject-token"}' })
+    const format = { type: 'json', subject_token_field_name: 'access_token' }
+    expect(await federate({ file: path('token'), format })).toMatchObject({ token: 'federated', form: exchanged })
+  })
+
+  it('with an address', async () => {
+    const calls = at('http://169.254.169.254/metadata/identity/oauth2/token', { access_token: 'subject-token' })
+    const format = { type: 'json', subject_token_field_name: 'access_token' }
+    const url = 'http://169.254.169.254/metadata/identity/oauth2/token?resource=x'
+    expect(await federate({ url, headers: { Metadata: 'True' }, format })).toMatchObject({ token: 'federated', form: exchanged })
+    expect([calls[0]?.headers.get('metadata'), calls[0]?.url.search]).toEqual(['True', '?resource=x'])
+  })
+
+  it('and then as a service account', async () => {
+    const path = await folderWith({ token: 'subject-token' })
+    const url = IMPERSONATE('ci@web-prod-1.iam.gserviceaccount.com')
+    const calls = at(url, { accessToken: 'impersonated', expireTime: '2026-05-05T06:05:05Z' })
+    expect(await federate({ file: path('token') }, { service_account_impersonation_url: url })).toMatchObject({ token: 'impersonated' })
+    expect(calls[0]?.headers.get('authorization')).toBe('Bearer federated')
+  })
+
+  it('with a client of its own, or a project for the workforce', async () => {
+    const path = await folderWith({ token: 'subject-token' })
+    const own = await federate(
+      { file: path('token') },
+      { client_id: 'client', client_secret: 'client-secret', workforce_pool_user_project: '77' },
+    )
+    expect(own.call?.headers.get('authorization')).toBe(`Basic ${btoa('client:client-secret')}`)
+    expect(own.form.options).toBeUndefined()
+    const workforce = await federate({ file: path('token') }, { workforce_pool_user_project: '77' })
+    expect(JSON.parse(workforce.form.options ?? '')).toEqual({ userProject: '77' })
+  })
+
+  it.each<[string, object, RegExp]>([
+    [
+      'AWS',
+      { environment_id: 'aws1', regional_cred_verification_url: 'https://sts' },
+      /^the Google credentials take their subject token from AWS, /,
+    ],
+    [
+      'a program',
+      { executable: { command: '/bin/token' } },
+      /^the Google credentials take their subject token from AWS, a certificate or a program/,
+    ],
+    ['no address', { url: 'nowhere' }, /^the credential_source of the Google credentials is no address$/],
+    ['a file that is not there', { file: '/nowhere/token' }, /^the file that credential_source names cannot be read \(ENOENT\)$/],
+  ])('from %s is refused', async (_name, credential_source, expected) => {
+    expect(await errorOf({ GOOGLE_CREDENTIALS: JSON.stringify({ ...EXTERNAL, credential_source }) })).toMatch(expected)
+  })
+
+  it.each(['not json', '{}', '{"access_token":7}', 'null'])('without its field in %j is refused', async (text) => {
+    const path = await folderWith({ token: text })
+    const credential_source = { file: path('token'), format: { type: 'json', subject_token_field_name: 'access_token' } }
+    expect(await errorOf({ GOOGLE_CREDENTIALS: JSON.stringify({ ...EXTERNAL, credential_source }) })).toBe(
+      'the credential_source of the Google credentials holds no subject token',
+    )
+  })
+})
+
+describe('an impersonated account', () => {
+  const file = (source: object) => ({
+    type: 'impersonated_service_account',
+    service_account_impersonation_url: IMPERSONATE('ci@web-prod-1.iam.gserviceaccount.com'),
+    delegates: ['projects/-/serviceAccounts/between@web-prod-1.iam.gserviceaccount.com'],
+    source_credentials: source,
+  })
+  it('is taken on by a person', async () => {
+    at(OAUTH, issue('person'))
+    const calls = at(file(PERSON).service_account_impersonation_url, { accessToken: 'account', expireTime: '2026-05-05T06:05:05Z' })
+    expect(await tokenOf({ GOOGLE_CREDENTIALS: JSON.stringify(file(PERSON)) })).toBe('account')
+    expect(calls[0]?.headers.get('authorization')).toBe('Bearer person')
+    expect(calls[0]?.json()).toMatchObject({ delegates: file(PERSON).delegates })
+  })
+
+  it.each<[string, unknown, string]>([
+    [
+      'no permission',
+      refused(403, { error: { message: "Permission 'iam.serviceAccounts.getAccessToken' denied" } }),
+      "403 from IAM Service Account Credentials: Permission 'iam.serviceAccounts.getAccessToken' denied",
+    ],
+    [
+      'no time in the answer',
+      { accessToken: 'x', expireTime: 'later' },
+      'IAM Service Account Credentials gave an answer of an unknown form, at expireTime',
+    ],
+  ])('%s', async (_name, reply, expected) => {
+    at(OAUTH, issue('person'))
+    at(file(PERSON).service_account_impersonation_url, reply)
+    expect(await errorOf({ GOOGLE_CREDENTIALS: JSON.stringify(file(PERSON)) })).toBe(expected)
+  })
+
+  it('inside another is refused', async () => {
+    expect(await errorOf({ GOOGLE_CREDENTIALS: JSON.stringify(file(file(PERSON))) })).toMatch(
+      /^GOOGLE_CREDENTIALS holds credentials of a type that /,
+    )
+  })
+})
+
+describe('credentials that are none', () => {
+  it.each<[string, string, RegExp]>([
+    ['broken JSON', '{"private_key": "-----BEGIN PRIVATE KEY', /^GOOGLE_CREDENTIALS is neither a file nor JSON$/],
+    ['no type', '{}', /^GOOGLE_CREDENTIALS holds no Google credentials$/],
+    [
+      'an unknown type',
+      '{"type":"gdch_service_account"}',
+      /^GOOGLE_CREDENTIALS holds credentials of a type that this discovery cannot use; supported are /,
+    ],
+    ['a path that is not there', '/nowhere/key.json', /^the file that GOOGLE_CREDENTIALS names cannot be read \(ENOENT\)$/],
+    ['a name too long for a file', 'x'.repeat(9000), /^the file that GOOGLE_CREDENTIALS names cannot be read \(ENAMETOOLONG\)$/],
+  ])('%s', async (_name, GOOGLE_CREDENTIALS, expected) => {
+    expect(await errorOf({ GOOGLE_CREDENTIALS })).toMatch(expected)
+  })
+
+  it('an empty file', async () => {
+    const path = await folderWith({ empty: ' \n' })
+    expect(await errorOf({ GOOGLE_APPLICATION_CREDENTIALS: path('empty') })).toBe(
+      'the file that GOOGLE_APPLICATION_CREDENTIALS names is empty',
+    )
+  })
+})

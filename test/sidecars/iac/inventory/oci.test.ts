@@ -1,0 +1,262 @@
+import { createHash, createVerify } from 'node:crypto'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { passthrough } from 'msw'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { ociInventory } from '../../../../sidecars/iac/inventory/oci/index.ts'
+import { type Call, outcome, outsideWorld, PRIVATE_PEM, PUBLIC_KEY, type Reply, refused, unreachable } from './outside.ts'
+
+const at = outsideWorld()
+const SCOPE = 'ocid1.compartment.oc1..aaaaaaaaexample'
+const KEY_ID = 'ocid1.tenancy.oc1..t/ocid1.user.oc1..u/11:22:33'
+const ENV = {
+  OCI_TENANCY_OCID: 'ocid1.tenancy.oc1..t',
+  OCI_USER_OCID: 'ocid1.user.oc1..u',
+  OCI_FINGERPRINT: '11:22:33',
+  OCI_PRIVATE_KEY: PRIVATE_PEM,
+  OCI_REGION: 'eu-frankfurt-1',
+  HOME: '/nowhere',
+}
+const SEARCH = 'https://query.eu-frankfurt-1.oci.oraclecloud.com/20180409/resources'
+
+const item = (id: string, resourceType = 'Vcn', lifecycleState: string | null = 'AVAILABLE') => ({
+  resourceType,
+  identifier: `ocid1.${resourceType.toLowerCase()}.oc1.eu-frankfurt-1.${id}`,
+  compartmentId: SCOPE,
+  timeCreated: '2026-01-01T00:00:00Z',
+  displayName: id,
+  lifecycleState,
+  freeformTags: {},
+})
+const page = (items: unknown, next?: string) => Response.json({ items }, { headers: next === undefined ? {} : { 'opc-next-page': next } })
+
+function list(reply: Reply, env: Record<string, string | undefined> = {}, scope = SCOPE) {
+  const calls = at(SEARCH, reply)
+  return { calls, done: outcome(ociInventory, scope, { ...ENV, ...env }) }
+}
+
+/** As the service checks it: over what arrived. */
+function isSigned(
+  authorization: string,
+  method: string,
+  path: string,
+  header: (name: string) => string | null | undefined,
+  key_id = KEY_ID,
+) {
+  const parts = Object.fromEntries(
+    [...authorization.replace('Signature ', '').matchAll(/(\w+)="([^"]*)"/g)].map(([, name, value]) => [name, value]),
+  )
+  expect(parts).toMatchObject({ version: '1', algorithm: 'rsa-sha256', keyId: key_id })
+  const names = (parts.headers ?? '').split(' ')
+  expect([...names].sort()).toEqual(['(request-target)', 'content-length', 'content-type', 'date', 'host', 'x-content-sha256'])
+  const lines = names.map((name: string) => `${name}: ${name === '(request-target)' ? `${method.toLowerCase()} ${path}` : header(name)}`)
+  return createVerify('RSA-SHA256')
+    .update(lines.join('\n'))
+    .verify(PUBLIC_KEY, parts.signature ?? '', 'base64')
+}
+const signedCall = (call: Call | undefined) =>
+  call !== undefined &&
+  call.headers.get('x-content-sha256') === createHash('sha256').update(call.text).digest('base64') &&
+  isSigned(call.headers.get('authorization') ?? '', call.method, call.url.pathname + call.url.search, (name) =>
+    name === 'content-length' ? String(Buffer.byteLength(call.text)) : name === 'host' ? call.url.host : call.headers.get(name),
+  )
+
+describe('a compartment', () => {
+  it.each([
+    '',
+    'production',
+    'ocid1.instance.oc1.eu-frankfurt-1.abc',
+    'ocid1.compartment.oc1..',
+    `${SCOPE}' || compartmentId != 'x`,
+    `${SCOPE}\n`,
+    'ocid1.compartment.evil..abc',
+    'OCID1.COMPARTMENT.OC1..ABC',
+    'ocid1.compartment.oc1..a b',
+  ])('is an OCID, not %j', async (scope) => {
+    expect((await outcome(ociInventory, scope, ENV)).error).toBe(`'${scope}' is not an OCI compartment id`)
+  })
+
+  it('is asked for with one signed query', async () => {
+    const { calls, done } = list(page([item('a'), item('b', 'Instance', 'RUNNING')]))
+    expect(await done).toMatchObject({ error: '', ids: ['ocid1.vcn.oc1.eu-frankfurt-1.a', 'ocid1.instance.oc1.eu-frankfurt-1.b'] })
+    expect(calls).toHaveLength(1)
+    expect(calls[0]?.method).toBe('POST')
+    expect(calls[0]?.url.search).toBe('?limit=1000')
+    expect(calls[0]?.json()).toEqual({ type: 'Structured', query: `query all resources where compartmentId = '${SCOPE}'` })
+    expect(signedCall(calls[0])).toBe(true)
+  })
+
+  it('may be a tenancy', async () => {
+    const { calls, done } = list(page([item('a')]), {}, 'ocid1.tenancy.oc1..aaaa')
+    expect((await done).ids).toHaveLength(1)
+    expect(calls[0]?.json().query).toContain("'ocid1.tenancy.oc1..aaaa'")
+  })
+
+  it('is read to its end, each id once, first seen first, each page signed', async () => {
+    const pages = [page([item('b'), item('a')], 'next+page=='), page([item('b'), item('c')])]
+    const { calls, done } = list((_call: unknown, count: number) => pages[count - 1])
+    expect((await done).ids.map((id) => id.at(-1))).toEqual(['b', 'a', 'c'])
+    expect(calls.map(({ url }) => url.searchParams.get('page'))).toEqual([null, 'next+page=='])
+    expect(calls.map(signedCall)).toEqual([true, true])
+  })
+
+  it('of 200 pages is listed, of more is refused', async () => {
+    const pages = (count: number) => (_call: unknown, number: number) =>
+      page([item(`n${number}`)], number < count ? `p${number}` : undefined)
+    expect((await list(pages(200)).done).ids).toHaveLength(200)
+    expect((await list(pages(201)).done).error).toBe('OCI Search has more than 200 pages of results')
+  })
+
+  it('is listed although OCI throttles, each attempt with a signature of its time', async () => {
+    let now = Date.parse('2026-05-05T05:05:05Z')
+    const calls = at(SEARCH, (_call: unknown, count: number) => {
+      now += 60_000
+      return count < 3 ? refused(429, { code: 'TooManyRequests', message: 'Too many requests' }) : page([item('a')])
+    })
+    expect((await outcome(ociInventory, SCOPE, ENV, { now: () => new Date(now) })).ids).toHaveLength(1)
+    expect(calls.map(({ headers }) => headers.get('date'))).toEqual([5, 6, 7].map((minute) => `Tue, 05 May 2026 05:0${minute}:05 GMT`))
+    expect(calls.map(signedCall)).toEqual([true, true, true])
+  })
+
+  it('the signature holds over what a server receives', async () => {
+    const received: boolean[] = []
+    const server = createServer((request, response) => {
+      const chunks: Buffer[] = []
+      request.on('data', (chunk: Buffer) => chunks.push(chunk))
+      request.on('end', () => {
+        const { headers, method = '', url = '' } = request
+        const digest = createHash('sha256').update(Buffer.concat(chunks)).digest('base64')
+        const header = (name: string) => String(headers[name])
+        received.push(headers['x-content-sha256'] === digest && isSigned(headers.authorization ?? '', method, url, header))
+        response.setHeader('content-type', 'application/json').end(JSON.stringify({ items: [item('a')] }))
+      })
+    })
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    onTestFinished(() => void server.close())
+    const { port } = server.address() as AddressInfo
+    at(`http://127.0.0.1:${port}/20180409/resources`, () => passthrough())
+    const CLIENT_HOST_OVERRIDES = `oci_resource_search.ResourceSearchClient=http://127.0.0.1:${port}`
+    expect(await outcome(ociInventory, SCOPE, { ...ENV, CLIENT_HOST_OVERRIDES })).toMatchObject({ error: '', ids: [expect.any(String)] })
+    expect(received).toEqual([true])
+  })
+})
+
+describe('resources', () => {
+  it.each([
+    'PrivateIp',
+    'Vnic',
+    'VnicAttachment',
+    'BootVolumeAttachment',
+    'DbNode',
+    'ConsoleHistory',
+    'WorkRequest',
+    'privateip',
+  ])('of the kind %s are left out', async (kind) => {
+    expect(await list(page([item('a', kind)])).done).toMatchObject({ error: '', ids: [] })
+  })
+  it.each([
+    'TERMINATED',
+    'Terminated',
+    'TERMINATING',
+    'DELETED',
+    'DELETING',
+    'PENDING_DELETION',
+    'SCHEDULING_DELETION',
+  ])('that are %s are left out', async (state) => {
+    expect(await list(page([item('a', 'Vault', state)])).done).toMatchObject({ error: '', ids: [] })
+  })
+  it.each<[string, string | null]>([
+    ['VolumeAttachment', 'ATTACHED'],
+    ['Compartment', 'ACTIVE'],
+    ['Bucket', null],
+    ['Instance', 'STOPPED'],
+    ['Subnet', 'FAILED'],
+    ['PublicIp', 'ASSIGNED'],
+  ])('of the kind %s are listed when they are %s', async (kind, state) => {
+    expect((await list(page([item('a', kind, state)])).done).ids).toHaveLength(1)
+  })
+})
+
+describe('troubles', () => {
+  const FORM = 'OCI Search gave an answer of an unknown form'
+  it.each<[string, Reply, string]>([
+    [
+      'a denial',
+      refused(404, { code: 'NotAuthorizedOrNotFound', message: 'Authorization failed or requested resource not found' }),
+      '404 from OCI Search: Authorization failed or requested resource not found',
+    ],
+    [
+      'a wrong key',
+      refused(401, { code: 'NotAuthenticated', message: 'Failed to verify the signature' }),
+      '401 from OCI Search: Failed to verify the signature',
+    ],
+    ['a page of HTML', refused(503, '<html>unavailable</html>'), '503 from OCI Search: Service Unavailable'],
+    ['HTML as a success', refused(200, '<html>'), '200 from OCI Search: the answer is not JSON'],
+    ['a cut connection', unreachable(), 'OCI Search is unreachable: the connection failed'],
+    ['no items', {}, `${FORM}, at items`],
+    ['items that are no list', { items: 'x' }, `${FORM}, at items`],
+    ['an item without identifier', { items: [{ resourceType: 'Vcn' }] }, `${FORM}, at items.0.identifier`],
+    ['an item without kind', { items: [{ identifier: 'a' }] }, `${FORM}, at items.0.resourceType`],
+    ['a state that is no text', { items: [{ ...item('a'), lifecycleState: 1 }] }, `${FORM}, at items.0.lifecycleState`],
+    ['pages in a circle', () => page([item('a')], 'again'), 'OCI Search repeats a page of results'],
+  ])('%s', async (_name, reply, expected) => {
+    expect(await list(reply).done).toMatchObject({ error: expected, ids: [] })
+  })
+
+  it('neither key nor signature is shown, even when they come back', async () => {
+    const { calls, done } = list(({ headers }: Call) => refused(400, { code: 'x', message: `Bad ${headers.get('authorization')}` }))
+    const { shown } = await done
+    const signature = /signature="([^"]+)"/.exec(calls[0]?.headers.get('authorization') ?? '')?.[1] ?? 'none'
+    expect(signature).not.toBe('none')
+    expect(shown).toContain('400 from OCI Search: Bad')
+    for (const secret of [signature, 'PRIVATE KEY']) expect(shown).not.toContain(secret)
+  })
+})
+
+describe('where the service is', () => {
+  const CUSTOM = JSON.stringify({
+    realmKey: 'oc77',
+    realmDomainComponent: 'cloud77.example',
+    regionKey: 'abc',
+    regionIdentifier: 'xx-own-1',
+  })
+  it.each<[string, string, Record<string, string>, string]>([
+    ['US government', 'oc3', { OCI_REGION: 'us-gov-ashburn-1' }, 'https://query.us-gov-ashburn-1.oci.oraclegovcloud.com'],
+    ['UK government', 'oc4', { OCI_REGION: 'uk-gov-london-1' }, 'https://query.uk-gov-london-1.oci.oraclegovcloud.uk'],
+    ['the EU realm', 'oc19', { OCI_REGION: 'eu-madrid-2' }, 'https://query.eu-madrid-2.oci.oraclecloud.eu'],
+    ['a numbered realm', 'oc14', { OCI_REGION: 'eu-dcc-milan-1' }, 'https://query.eu-dcc-milan-1.oci.oraclecloud14.com'],
+    ['a described region', 'oc77', { OCI_REGION: 'xx-own-1', OCI_REGION_METADATA: CUSTOM }, 'https://query.xx-own-1.oci.cloud77.example'],
+    ['a described other region', 'oc1', { OCI_REGION_METADATA: CUSTOM }, 'https://query.eu-frankfurt-1.oci.oraclecloud.com'],
+    ['another domain', 'oc1', { domain_name_override: 'own.example' }, 'https://query.eu-frankfurt-1.oci.own.example'],
+    [
+      'a host of its own',
+      'oc1',
+      { CLIENT_HOST_OVERRIDES: 'oci_identity.IdentityClient=a.example;oci_resource_search.ResourceSearchClient=search.example' },
+      'https://search.example',
+    ],
+  ])('%s', async (_name, realm, env, address) => {
+    const calls = at(`${address}/20180409/resources`, page([item('a')]))
+    expect((await outcome(ociInventory, `ocid1.compartment.${realm}..abc`, { ...ENV, ...env })).error).toBe('')
+    expect(signedCall(calls[0])).toBe(true)
+  })
+
+  it.each<[string, string, Record<string, string>, string]>([
+    ['an unknown realm', 'oc777', {}, 'the OCI realm oc777 is unknown; describe its region in OCI_REGION_METADATA'],
+    ['a description that is none', 'oc1', { OCI_REGION_METADATA: '{' }, 'OCI_REGION_METADATA is not the description of a region'],
+    [
+      'a region that leads elsewhere',
+      'oc1',
+      { OCI_REGION: 'evil.example/?' },
+      'the OCI region is not an identifier such as eu-frankfurt-1',
+    ],
+    ['no region', 'oc1', { OCI_REGION: '' }, 'OCI_REGION is not set'],
+    [
+      'a host without encryption',
+      'oc1',
+      { CLIENT_HOST_OVERRIDES: 'oci_resource_search.ResourceSearchClient=http://search.example' },
+      'CLIENT_HOST_OVERRIDES is not an https address',
+    ],
+  ])('%s is refused', async (_name, realm, env, expected) => {
+    expect((await outcome(ociInventory, `ocid1.compartment.${realm}..abc`, { ...ENV, ...env })).error).toBe(expected)
+  })
+})
