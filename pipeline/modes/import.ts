@@ -1,4 +1,4 @@
-import { stateAlignment } from '../../src/import/alignment.ts'
+import { leftoverBlocks, stateAlignment } from '../../src/import/alignment.ts'
 import type { ImportFacts } from '../../src/reports/settle-import.ts'
 import type { Outcome, Run } from '../run.ts'
 import { composePrompts } from '../steps/compose-prompts.ts'
@@ -52,6 +52,7 @@ async function importRound(kit: Kit): Promise<Outcome> {
     failed: ledger.failed(),
     excluded: [...selection.excluded, ...ledger.taken()],
     state_alignment: stateAlignment(ledger.imported(), after.plan).text,
+    recommendations: leftoverBlocks(ledger.failed(), after.plan),
     nothing: null,
   }
   await writeImportReport(kit, facts, after)
@@ -69,6 +70,6 @@ async function endWithoutImport(kit: Kit, { excluded }: Selection, nothing: Endi
   const { run, secrets } = kit
   run.conversation.push({ user: secrets.text(run.round.query), assistant: nothing.text })
   const { text: state_alignment } = stateAlignment([], null)
-  await writeImportReport(kit, { imported: [], failed: [], excluded, state_alignment, nothing }, null)
+  await writeImportReport(kit, { imported: [], failed: [], excluded, state_alignment, recommendations: [], nothing }, null)
   return { status: 'completed' }
 }

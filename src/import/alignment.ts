@@ -1,7 +1,7 @@
 import { managedChanges } from '../plan/changes.ts'
 import type { Plan } from '../plan/types.ts'
 import type { Pair } from './pairs.ts'
-import { stateOf } from './plan-view.ts'
+import { changesByAddress, isCreated, stateOf } from './plan-view.ts'
 
 export interface Alignment {
   aligned: boolean
@@ -10,6 +10,18 @@ export interface Alignment {
 }
 
 const MAX_NAMED = 20
+
+/** What to do about blocks whose import failed: applied as they are, they would make the resource a second time. */
+export function leftoverBlocks(failed: readonly Pair[], plan: Plan): string[] {
+  const changes = changesByAddress(plan)
+  const created = failed.filter(({ address }) => {
+    const change = changes.get(address)
+    return change !== undefined && isCreated(change)
+  })
+  if (created.length === 0) return []
+  const list = named(created.map(({ address, resource_id }) => ({ address, action: resource_id })))
+  return [`Import these or remove their blocks before the code is applied, else they are created anew: ${list}.`]
+}
 
 /**
  * Whether state, code and infrastructure agree on what was imported: each address is in the state and a

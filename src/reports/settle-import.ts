@@ -12,6 +12,8 @@ export interface ImportFacts {
   failed: readonly Failure[]
   excluded: readonly Excluded[]
   state_alignment: string
+  /** Stand before those of the model. */
+  recommendations: readonly string[]
   /** Why nothing was selected; null when something was. */
   nothing: { text: string; failed: boolean } | null
 }
@@ -35,7 +37,7 @@ export function settleImportReport(told: ImportReport, facts: ImportFacts, maske
     ],
     excluded_resources: excluded.map(({ resource_id, details }) => ({ resource_id, details })),
     state_alignment: facts.state_alignment,
-    recommendations: told.recommendations,
+    recommendations: [...facts.recommendations, ...told.recommendations],
   }
   const parsed = v.safeParse(reportSchemas.import, masker.json(document))
   if (!parsed.success) throw reportGenerationError('import', new v.ValiError(parsed.issues))

@@ -55,7 +55,7 @@ export const addresses = (...pairs: [address: string, resource_id: string][]): R
 })
 
 /** A report full of things that did not happen. */
-export const toldReport: Reply = {
+export const toldReport = {
   args: {
     summary: { selected: 99, imported: 99, failed: 99 },
     status: 'Failed',

@@ -1,5 +1,10 @@
 import { existsSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { modes } from '../../pipeline/modes/index.ts'
+import { runRound } from '../../pipeline/run-round.ts'
+import { openWorkspace } from '../../pipeline/workspace/open.ts'
+import { findSession } from '../../src/sessions/find-session.ts'
+import { createUser, openSession } from '../helpers/sessions.ts'
 import { said, scriptedLlm } from '../steps/scripted-llm.ts'
 import { artifactsOf } from './artifacts.ts'
 import { addresses, blocks, importReport, importRound, lost, withScope } from './import-world.ts'
@@ -209,6 +214,10 @@ describe('an import that fails', () => {
       ],
       state_alignment:
         'Aligned: a plan after the import changes none of the imported resources (1). Beyond what was imported it has: terraform_data.b (create).',
+      recommendations: [
+        'Import these or remove their blocks before the code is applied, else they are created anew: terraform_data.b (id-b).',
+        'Open a pull request.',
+      ],
     })
     expect(session.history).toEqual([{ user: TASK, assistant: 'Imported 1 of 2 resources.\n- terraform_data.a (id-a)' }])
   })
@@ -225,5 +234,28 @@ describe('an import that fails', () => {
     expect(session.failures).toEqual([])
     expect(iac.imports().map(([, id]) => id)).toEqual(['id-a', 'id-b'])
     expect(await importReport(stack, session.uuid)).toMatchObject({ status: 'Succeeded', summary: { imported: 2 } })
+  })
+})
+
+describe('an import that cannot go on', () => {
+  it('fails the round and tells staff and owner', async () => {
+    const repo_uri = await stack.repository({ 'main.tf': MAIN })
+    const iac = withScope(stack, { stdout: 'no list' })
+    const context = stack.context(scriptedLlm(importRound()), { iac })
+    const user = await createUser(context.sql, crypto.randomUUID())
+    const uuid = await openSession(context, user.id, { repo_uri, query: QUERY, mode: 'import', is_partial: false })
+    const [round] = await context.sql<{ id: number }[]>`
+      SELECT r.id FROM rounds r JOIN sessions s ON s.id = r.session_id WHERE s.uuid = ${uuid}`
+    const told: { round: number; message: string }[] = []
+    await runRound(context, round?.id ?? 0, modes, new AbortController().signal, {
+      openWorkspace: (claimed, options) => openWorkspace(stack.config, claimed, options),
+      notifyFailure: async (_, facts) => {
+        told.push(facts)
+      },
+    })
+    const message = 'runner failed: iac service returned an unexpected response: the scope identifiers are no JSON list of texts.'
+    expect(told).toEqual([{ round: 1, message }])
+    const session = await findSession(context.sql, uuid)
+    expect(session).toMatchObject({ current_status: 'failed', in_flight: false })
   })
 })
