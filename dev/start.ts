@@ -53,9 +53,11 @@ function welcome(stack: Stack, folder: string): string {
     ...(addresses.git_host ? ['', 'Sample repositories:', ...addresses.git_host.repositories.map((url) => `  ${url}`)] : []),
     '',
     'Try in another terminal:',
-    `  npm run demo${folder === dataFolder() ? '' : ` -- --data ${folder}`}`,
-    `  npm run demo -- --mode all     (or one of them; npm run demo -- --help)`,
+    `  npm run demo -- --mode all${folder === dataFolder() ? '' : ` --data ${folder}`}     (npm run demo -- --help lists the modes)`,
     ...examples(stack),
+    '',
+    '  # apply, when a generate session has completed',
+    `  curl -s ${stack.url}/api/v1/iac/apply -H 'content-type: application/json' -d '{"session_id":"<session id>"}'`,
     '',
     'Ctrl-C stops everything.',
     '',
@@ -77,7 +79,9 @@ function examples(stack: Stack): string[] {
   ]
   const repositories = stack.addresses.git_host?.repositories
   if (!repositories) return curl(stack.url, 'generate', 'https://<host>/<owner>/<repository>.git')
+  const past = { generate: true, drift: stack.sample_state, import: stack.sample_state && stack.sample_account }
   return shown.flatMap((name) => {
+    if (!past[EXAMPLES[name].route]) return []
     const repo_uri = repositories.find((address) => address.endsWith(`/${EXAMPLES[name].sample}.git`))
     return repo_uri ? curl(stack.url, name, repo_uri) : []
   })

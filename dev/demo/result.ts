@@ -34,19 +34,24 @@ export interface Check {
   ok: boolean
 }
 
-/** The last line of `--mode all --json`: sums over the modes, details in `results`. */
+/** The last line of `--mode all --json`: sums over the modes; session, targets and pull request of the first one. */
 export interface AllResult {
+  session_id: string
   mode: 'all'
   status: 'completed' | 'failed'
-  ok: boolean
+  /** How each mode ended. */
   statuses: string[]
   plan: DemoResult['plan']
+  targets: string[]
   validation_attempts: number
+  pull_request: PullRequest | null
+  artifacts: Downloaded[]
   engine: DemoResult['engine']
   duration_s: number
   engine_s: number
   model_s: number
   platform_s: number
+  ok: boolean
   results: DemoResult[]
 }
 
@@ -93,10 +98,11 @@ export function reportOf({ reports }: Collected): DemoResult['report'] {
 export function sumUp(results: DemoResult[], duration_s: number): AllResult {
   const sum = (pick: (result: DemoResult) => number) => round3(results.reduce((total, result) => total + pick(result), 0))
   const ok = results.length > 0 && results.every((result) => result.ok)
+  const [first] = results
   return {
+    session_id: first?.session_id ?? '',
     mode: 'all',
     status: ok ? 'completed' : 'failed',
-    ok,
     statuses: results.map(({ status }) => status),
     plan: {
       create: sum(({ plan }) => plan.create),
@@ -104,12 +110,16 @@ export function sumUp(results: DemoResult[], duration_s: number): AllResult {
       delete: sum(({ plan }) => plan.delete),
       replace: sum(({ plan }) => plan.replace),
     },
+    targets: first?.targets ?? [],
     validation_attempts: sum((result) => result.validation_attempts),
-    engine: results[0]?.engine ?? { name: 'unknown', version: 'unknown' },
+    pull_request: first?.pull_request ?? null,
+    artifacts: results.flatMap((result) => result.artifacts),
+    engine: first?.engine ?? { name: 'unknown', version: 'unknown' },
     duration_s: round3(duration_s),
     engine_s: sum((result) => result.engine_s),
     model_s: sum((result) => result.model_s),
     platform_s: sum((result) => result.platform_s),
+    ok,
     results,
   }
 }

@@ -30,10 +30,11 @@ export function showSummary(display: Display, { collected }: Evidence, result: D
   }
 }
 
-function codeRows(display: Display, { changes }: Collected, { validation_attempts, status, mode }: DemoResult): Row[] {
+function codeRows(display: Display, { changes }: Collected, { validation_attempts, message, mode }: DemoResult): Row[] {
   if (changes.length === 0) return []
   const rows: Row[] = [{ heading: 'code', text: [...new Set(changes.map((change) => change.file_name))].join(', ') }]
-  if (status === 'failed') rows.push({ heading: 'attempts', text: `${validation_attempts}, all of them refused by the engine` })
+  if (message.endsWith('Validation loop exceeded.'))
+    rows.push({ heading: 'attempts', text: `${validation_attempts}, all of them refused by the engine` })
   else if (validation_attempts > 1 && !mode.endsWith('drift')) {
     const below = repairLines(changes).map((line) => display.paint(line.startsWith('+') ? 'green' : 'red', line))
     rows.push({ heading: 'repair', text: `attempt 1 was refused by the engine, attempt ${validation_attempts} passed:`, below })

@@ -46,8 +46,15 @@ export async function sampleStates(folder: string, repositories: readonly string
   const reset: SampleStates['reset'] = async (root, signal) => {
     const project_id = await idOf(root)
     await objects.remove(project_id)
-    if (root.past.kind !== 'none')
-      await inClone(folder, root, (clone) => build({ config, iac, objects, project_id, uri: uriOf(root.sample) }, root, clone, signal))
+    if (root.past.kind === 'none') return
+    const parts = { config, iac, objects, project_id, uri: uriOf(root.sample) }
+    try {
+      await inClone(folder, root, (clone) => build(parts, root, clone, signal))
+    } catch (error) {
+      // Half a past would pass for a whole one at the next start.
+      await objects.remove(project_id)
+      throw error
+    }
   }
   return {
     reset,

@@ -32,7 +32,7 @@ function remediatedIn(diff: string) {
     const [, name, value] = /^"?([\w-]+)"? *= *(.*)$/.exec(text) ?? []
     if (!address || name === undefined || value === undefined) continue
     const entry = byAddress.get(address) ?? { file, before: new Map(), after: new Map() }
-    entry[sign === '-' ? 'before' : 'after'].set(name, value)
+    entry[sign === '-' ? 'before' : 'after'].set(pathOf(address, name), value)
     byAddress.set(address, entry)
   }
   return [...byAddress].map(([resource_address, { file, before, after }]) => ({
@@ -46,6 +46,10 @@ function remediatedIn(diff: string) {
     })),
   }))
 }
+
+/** The samples' resources hold everything below one argument, whose line a diff need not show. */
+const pathOf = (address: string, name: string): string =>
+  address.startsWith('terraform_data.') && name !== 'input' && name !== 'triggers_replace' ? `input.${name}` : name
 
 const HAPPENED: Record<string, string> = { Creation: 'created', Modifications: 'updated', Destruction: 'destroyed' }
 

@@ -13,6 +13,11 @@ export function statusText({ query }: Conversation): Reply {
   if (diagnostic) return { text: `The engine refused the code (${shorten(diagnostic, 80).replace(/\.$/, '')}); it is being corrected.` }
   if (/to be validated/.test(query)) return { text: 'The engine checks and plans the code.' }
   if (/Generating report/.test(query)) return { text: 'The plan holds; the report is being written.' }
+  const drift = driftTask(asList(query))
+  if (drift)
+    return { text: `What really runs is written into the code of ${shorten(drift.map(({ address }) => address).join(', '), 120)}.` }
+  const ids = bulletsIn(query).filter((entry) => entry.startsWith('arn:'))
+  if (ids.length > 0) return { text: `Blocks are written for ${ids.length} existing resources.` }
   return { text: `Working on: ${shorten(query, 160)}` }
 }
 
@@ -26,9 +31,12 @@ export function pullRequest({ query, history }: Conversation): Reply {
   return { calls: [call('generate_pull_request', { title, description })] }
 }
 
+/** Operations as they are kept in a conversation, one a line, in the form of a task. */
+const asList = (text: string): string => (text.startsWith('- ') ? text : `- ${text.split('\n').join('\n- ')}`)
+
 /** Title for the work that a turn asked for; null when it asked for none that is recorded. */
 function titleOf(asked: string): string | null {
-  const drift = driftTask(asked) ?? driftTask(`- ${asked.split('\n').join('\n- ')}`)
+  const drift = driftTask(asList(asked))
   if (drift)
     return `Bring the code of ${shorten(drift.map(({ address }) => address.split('.').at(-1)).join(', '), 120)} in line with the infrastructure`
   const ids = bulletsIn(asked).filter((entry) => entry.startsWith('arn:'))

@@ -72,6 +72,7 @@ test('starts, refuses a second one, survives its own kill -9, stops everything',
   expect(before.children.map((child) => child.name).sort()).toEqual(['core', 'iac', 'worker'])
   expect(first.output()).toContain('/samples/web-platform.git')
   expect(first.output()).toContain('plays recorded requests')
+  for (const route of ['generate', 'drift', 'import', 'apply']) expect(first.output()).toContain(`/api/v1/iac/${route} `)
   expect((await fetch(`${before.ready?.url}/readyz`)).status).toBe(200)
   const secrets = JSON.parse(await readFile(join(folder, 'secrets.json'), 'utf8')) as Record<string, string>
   for (const secret of Object.values(secrets)) expect(first.output()).not.toContain(secret)
@@ -129,6 +130,7 @@ test('the demo: starts its own stack, completes, opens the pull request, downloa
   expect(Object.keys(result)).toEqual([
     ...['session_id', 'mode', 'status', 'statuses', 'plan', 'targets', 'validation_attempts', 'pull_request', 'artifacts'],
     ...['engine', 'duration_s', 'engine_s', 'model_s'],
+    ...['platform_s', 'message', 'report', 'locked', 'checks', 'ok'],
   ])
   expect(result).toMatchObject({
     mode: 'generate',
@@ -149,6 +151,23 @@ test('the demo: starts its own stack, completes, opens the pull request, downloa
   expect(result.duration_s).toBeGreaterThan(result.engine_s)
   expect(demo.output()).toContain('The engine refused the code')
   expect(runningStack(folder)).toBeNull()
+})
+
+test('drift and import on the prepared samples: first through the API, then as the demo plays them', async () => {
+  const launcher = launch('dev/start.ts', ['--embedded'])
+  await launcher.said('Ctrl-C stops everything')
+  const { url, git_host } = record().ready ?? expect.fail('not ready')
+  const repo_uri = git_host?.repositories.find((address) => address.endsWith('/network-baseline.git'))
+  const body = JSON.stringify({ q: 'Bring everything in line', repo_uri, scope_id: '123456789012', engine_providers: 'aws' })
+  const posted = await fetch(`${url}/api/v1/iac/drift`, { method: 'POST', body, headers: { 'content-type': 'application/json' } })
+  const { session_id } = (await posted.json()) as { session_id: string }
+  const events = await (await fetch(`${url}/api/v1/events/subscribe/${session_id}`)).text()
+  expect(events).toContain('"status_msg":"COMPLETED"')
+  const session = (await (await fetch(`${url}/api/v1/sessions?id=${session_id}`)).json()) as { rounds: { code_changes: unknown[] }[] }
+  expect(session.rounds[0]?.code_changes).toHaveLength(2)
+  const demo = launch('dev/demo.ts', ['--mode', 'partial-import'])
+  expect(await demo.ended, demo.output()).toBe(0)
+  expect(demo.output()).toContain('2 of 2 selected')
 })
 
 test('the demo uses a running stack and leaves it running; a declined request is no success', async () => {

@@ -1,0 +1,49 @@
+import { expect, test } from 'vitest'
+import { MODES } from '../../../dev/demo/modes.ts'
+import { HELP, readOptions, UsageError } from '../../../dev/demo/options.ts'
+
+test('defaults: the recorded generate request, all embedded', () => {
+  expect(readOptions([])).toEqual({
+    mode: 'generate',
+    request: null,
+    repo: null,
+    scope: '123456789012',
+    cloud: 'aws',
+    iac_path: null,
+    json: false,
+    keep: false,
+    embedded: true,
+    data: undefined,
+    limit_s: null,
+  })
+})
+
+test.each([...MODES, 'all'])('the mode %s is known and in the help', (mode) => {
+  expect(readOptions(['--mode', mode, '--json'])).toMatchObject({ mode, json: true, embedded: true })
+  expect(HELP).toMatch(new RegExp(`^ +${mode} +\\S`, 'm'))
+})
+
+test('a request of one’s own may use real services', () => {
+  expect(readOptions(['--mode', 'partial-drift', '--request', 'x', '--repo', 'https://h/o/r', '--limit', '5'])).toMatchObject({
+    request: 'x',
+    repo: 'https://h/o/r',
+    embedded: false,
+    limit_s: 5,
+  })
+})
+
+test('help', () => {
+  expect(readOptions(['--help'])).toBeNull()
+})
+
+test.each([
+  [['--mode', 'everything'], /no mode 'everything'.*generate.*exhausted, all/],
+  [['--mode', 'all', '--request', 'x'], /--mode all.*no --request/],
+  [['--mode', 'blocked', '--scope', 'x'], /--mode blocked.*no --scope/],
+  [['--limit', 'soon'], /--limit must be a number/],
+  [['--unknown'], /--unknown/],
+  [['positional'], /positional/],
+])('%j is refused with a text', (args, text) => {
+  expect(() => readOptions(args)).toThrow(UsageError)
+  expect(() => readOptions(args)).toThrow(text)
+})

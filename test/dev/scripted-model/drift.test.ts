@@ -1,0 +1,143 @@
+import { readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { EXAMPLES } from '../../../dev/scripted-model/examples.ts'
+import { requestsFilterLayout } from '../../../src/prompts/layouts/requests-filter.ts'
+import { targetGeneratorLayout } from '../../../src/prompts/layouts/target-generator.ts'
+import { driftReportQuery, driftTargetsQuery, operationsQuery, requestQuery, splitQuery } from '../../../src/prompts/queries.ts'
+import { EDITING, INSPECTION, type Scripted, startScripted } from './support.ts'
+
+let scripted: Scripted
+beforeEach(async () => {
+  scripted = await startScripted('network-baseline')
+})
+afterEach(() => scripted.close())
+
+const filter = requestsFilterLayout({ guideline: '', forbidden_actions: '', variant: 'drift' })
+const targetRules = targetGeneratorLayout({ variant: 'drift', targeting_policies: '' })
+const DRIFT = [
+  {
+    address: 'terraform_data.flow_logs',
+    action: 'update resource',
+    changes: {
+      changed: { 'input.retention_days': { old_value: 90, new_value: 30 }, 'input.encrypted': { old_value: true, new_value: false } },
+    },
+  },
+  {
+    address: 'terraform_data.office_tunnel',
+    action: 'update resource',
+    changes: { changed: { 'input.encryption': { old_value: 'aes256-gcm', new_value: ['aes128-$', '{x}'].join('') } } },
+  },
+]
+const split = (drift: unknown[]) =>
+  scripted.chain({
+    sentinel: 'report_decomposed_task_operations',
+    query: splitQuery(JSON.stringify(drift, null, 2)),
+    tools: [...INSPECTION, 'web_search'],
+  })
+const mend = (operations: string[]) => scripted.chain({ sentinel: 'task_complete', query: operationsQuery(operations), tools: EDITING })
+const read = (file: string) => readFile(join(scripted.folder, file), 'utf8')
+
+test('a request about drift is accepted and names its targets', async () => {
+  const { request } = EXAMPLES['partial-drift']
+  const verdict = await scripted.chain({ sentinel: 'requests_filter', query: requestQuery(request), tools: INSPECTION, system: filter })
+  expect(verdict.args.status).toBe(true)
+  const named = await scripted.chain({
+    sentinel: 'generate_engine_targets',
+    query: driftTargetsQuery(request),
+    tools: INSPECTION,
+    system: targetRules,
+  })
+  expect(named.args.targets).toEqual(['terraform_data.flow_logs'])
+  const none = await scripted.chain({
+    sentinel: 'generate_engine_targets',
+    query: driftTargetsQuery('Bring the database in line'),
+    tools: INSPECTION,
+    system: targetRules,
+  })
+  expect(none.args).toMatchObject({ targets: [], explanation: expect.stringContaining('Name the block') })
+})
+
+test('a request for something else is declined with what is recorded', async () => {
+  const { args } = await scripted.chain({
+    sentinel: 'requests_filter',
+    query: requestQuery('Add a queue for the orders service'),
+    tools: INSPECTION,
+    system: filter,
+  })
+  expect(args.status).toBe(false)
+  expect(args.explanation).toMatch(/scripted model.*samples\/network-baseline.*Bring the flow logs.*ANTHROPIC_API_KEY/)
+})
+
+test('the operations become the code, which the engine takes, and the report tells them', async () => {
+  const { args } = await split(DRIFT)
+  expect(args.operations).toHaveLength(2)
+  const done = await mend(args.operations)
+  expect(done.called).toContain('replace_in_file')
+  expect(await read('logging.tf')).toMatch(/retention_days {3}= 30\n.*\n {4}encrypted {8}= false\n/)
+  expect(await read('network.tf')).toContain('encryption           = "aes128-$${x}"')
+  await scripted.engine('init', '-no-color', '-input=false')
+  expect((await scripted.engine('validate', '-no-color')).stdout).toContain('The configuration is valid')
+
+  const report = await scripted.chain({
+    sentinel: 'generate_engine_drift_report',
+    query: driftReportQuery({ unreconciled: '', exceptions: '' }),
+    tools: INSPECTION,
+  })
+  expect(report.args).toMatchObject({ status: 'Succeeded', unreconciled_drift: [], whitelisted_exceptions: [] })
+  expect(report.args.remediated_resources).toMatchObject([
+    {
+      file_path: 'logging.tf',
+      resource_address: 'terraform_data.flow_logs',
+      changes: [
+        { attribute_modified: 'input.retention_days', change_description: '90 became 30' },
+        { attribute_modified: 'input.encrypted', change_description: 'true became false' },
+      ],
+    },
+    { file_path: 'network.tf', resource_address: 'terraform_data.office_tunnel' },
+  ])
+  const history = [
+    { role: 'user', content: args.operations.join('\n') },
+    { role: 'assistant', content: String(done.args.summary) },
+  ]
+  const text = await scripted.chain({ sentinel: 'generate_pull_request', query: 'Bring everything in line', history })
+  expect(text.args.title).toBe('Bring the code of flow_logs, office_tunnel in line with the infrastructure')
+  expect(text.args.description).toContain('input.retention_days from 90 to 30')
+})
+
+test('what it cannot write it leaves and says so', async () => {
+  const before = await read('network.tf')
+  const reference = {
+    address: 'terraform_data.network',
+    action: 'update resource',
+    changes: { changed: { 'input.name': { old_value: 'base-eu-central-1-network', new_value: 'renamed' } } },
+  }
+  const gone = { address: 'terraform_data.firewall_https', action: 'delete resource' }
+  const inside = { address: 'module.x.terraform_data.y', action: 'update resource', changes: {} }
+  for (const drift of [[reference], [gone], [inside]]) {
+    const { args } = await mend((await split(drift)).args.operations)
+    expect(args).toMatchObject({ status: 'not done', summary: expect.stringContaining(drift[0]?.address ?? '') })
+  }
+  expect(await read('network.tf')).toBe(before)
+})
+
+test('remaining drift and exceptions are told', async () => {
+  const partial = await scripted.chain({
+    sentinel: 'generate_engine_drift_report',
+    query: driftReportQuery({ unreconciled: 'one left', exceptions: 'tags by rule' }),
+    tools: INSPECTION,
+  })
+  expect(partial.args).toMatchObject({
+    status: 'Failed',
+    remediated_resources: [],
+    unreconciled_drift: [{ details: ['one left'] }],
+    whitelisted_exceptions: [{ change: 'tags by rule' }],
+  })
+  await writeFile(join(scripted.folder, 'logging.tf'), (await read('logging.tf')).replace('90', '30'))
+  const mended = await scripted.chain({
+    sentinel: 'generate_engine_drift_report',
+    query: driftReportQuery({ unreconciled: 'one left', exceptions: '' }),
+    tools: INSPECTION,
+  })
+  expect(mended.args.status).toBe('Partial')
+})

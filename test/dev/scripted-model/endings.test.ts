@@ -1,0 +1,88 @@
+import { afterEach, expect, test } from 'vitest'
+import { EXAMPLES } from '../../../dev/scripted-model/examples.ts'
+import { feedbackQuery, reportQuery, requestQuery, taskQuery } from '../../../src/prompts/queries.ts'
+import { EDITING, INSPECTION, type Scripted, startScripted } from './support.ts'
+
+let scripted: Scripted
+afterEach(() => scripted.close())
+
+const start = async (sample: string, iac_path?: string) => {
+  scripted = await startScripted(sample, iac_path)
+}
+const ask = async (request: string) =>
+  (await scripted.chain({ sentinel: 'requests_filter', query: requestQuery(request), tools: INSPECTION })).args
+const write = (query: string) => scripted.chain({ sentinel: 'task_complete', query, tools: EDITING })
+
+test('a question is answered by counting blocks', async () => {
+  await start(EXAMPLES.question.sample)
+  expect(await ask(EXAMPLES.question.request)).toMatchObject({
+    status: false,
+    explanation: expect.stringContaining('describes 2 queues: terraform_data.mail_queue and terraform_data.mail_dead_letter_queue'),
+  })
+  expect(await ask('How many buckets are there?')).toMatchObject({ status: false, explanation: expect.stringContaining('no buckets') })
+})
+
+test('a question that asks for work is work', async () => {
+  await start('web-platform')
+  expect(await ask('Can you add a queue for the payments service?')).toMatchObject({ status: true })
+})
+
+test('a request that destroys data is carried out and graded high', async () => {
+  const { sample, iac_path, request } = EXAMPLES.blocked
+  await start(sample, iac_path ?? undefined)
+  await scripted.engine('init', '-no-color', '-input=false')
+  await scripted.engine('apply', '-no-color', '-input=false', '-auto-approve')
+  expect((await ask(request)).status).toBe(true)
+  await write(taskQuery(request))
+  expect((await scripted.chain({ sentinel: 'generate_engine_targets', query: 'Targets', tools: INSPECTION })).args.targets).toEqual([])
+  const plan = await scripted.engine('plan', '-no-color', '-input=false')
+  expect(plan.stdout).toContain('Plan: 0 to add, 0 to change, 1 to destroy.')
+  // The destruction is the session's own work, no drift.
+  const undo = ['module.dataset["clicks"].terraform_data.dataset: create resource with {}']
+  const own = await scripted.chain({ sentinel: 'report_decomposed_task_operations', query: JSON.stringify(undo), tools: INSPECTION })
+  expect(own.args.operations).toEqual([])
+  const report = await scripted.chain({ sentinel: 'generate_engine_plan_report', query: reportQuery('plan', plan.stdout) })
+  expect(report.args).toMatchObject({ summary: { delete: 1 }, potential_impact: { banner: { level: 'high' } } })
+  expect(await ask('Remove the payroll dataset')).toMatchObject({
+    status: false,
+    explanation: expect.stringContaining('no dataset payroll'),
+  })
+})
+
+test('the recording that never gets it right is refused again and again', async () => {
+  const { sample, request } = EXAMPLES.exhausted
+  await start(sample)
+  await scripted.engine('init', '-no-color', '-input=false')
+  expect((await ask(request)).status).toBe(true)
+  let query = taskQuery(request)
+  const refusals = new Set<string>()
+  for (let attempt = 1; attempt <= 5; attempt++) {
+    await write(query)
+    const { stderr } = await scripted.engine('validate', '-no-color')
+    refusals.add(/with the name\s+"(\w+)"/.exec(stderr)?.[1] ?? '')
+    query = feedbackQuery(stderr)
+  }
+  expect(refusals).toEqual(new Set(['second_region', 'secondary_region', 'region_b', 'mirror_region', 'other_region']))
+})
+
+test('the report of an apply is read from the output of the engine', async () => {
+  await start('network-baseline')
+  const report = async (output: string) =>
+    (await scripted.chain({ sentinel: 'generate_engine_apply_report', query: reportQuery('apply output', output) })).args
+  await scripted.engine('init', '-no-color', '-input=false')
+  const { stdout } = await scripted.engine('apply', '-no-color', '-input=false', '-auto-approve')
+  expect(await report(stdout)).toMatchObject({
+    status: 'Success',
+    summary: { total_resources: 7, created: 7, updated: 0, destroyed: 0, failed: 0 },
+    resource_changes: expect.arrayContaining([
+      expect.objectContaining({ resource_type: 'terraform_data', resource_name: 'terraform_data.subnet["a"]', action: 'created' }),
+    ]),
+  })
+  const broken = `${stdout.split('\n').find((line) => line.includes('Creation complete'))}\n╷\n│ Error: quota exceeded\n╵`
+  expect(await report(broken)).toMatchObject({
+    status: 'Partial',
+    summary: { failed: 1 },
+    execution_summary: expect.stringContaining('quota exceeded'),
+  })
+  expect(await report('Error: no credentials')).toMatchObject({ status: 'Failed', resource_changes: [] })
+})
