@@ -1,3 +1,4 @@
+import { X509Certificate } from 'node:crypto'
 import { createSecureContext } from 'node:tls'
 import type { Fetch } from '../../../../src/http/outbound.ts'
 import { type Env, setting } from '../inputs.ts'
@@ -39,7 +40,7 @@ export async function readCluster(env: Env, readFile: ReadFile): Promise<Cluster
     username: value('KUBE_USER') || source.username,
     password: value('KUBE_PASSWORD') || source.password,
   })
-  const usual = !insecure && [tls.ca, tls.certificate, tls.server_name].every((text) => text === '')
+  const usual = !insecure && [tls.ca, tls.certificate, tls.key, tls.server_name].every((text) => text === '')
   if (!usual) checkPem(tls)
   return { server: serverOf(value('KUBE_HOST') || source.server, tls), namespace: source.namespace, headers, tls: usual ? null : tls }
 }
@@ -63,6 +64,8 @@ function checkPem({ ca, certificate, key }: TlsOptions): void {
   if ((certificate === '') !== (key === ''))
     throw new InventoryError('of client certificate and client key for the Kubernetes API one is missing')
   try {
+    // An authority that cannot be read is passed over in silence else.
+    if (ca !== '') new X509Certificate(ca)
     createSecureContext({ ...(ca && { ca }), ...(certificate && { cert: certificate, key }) })
   } catch (error) {
     throw new InventoryError('the certificates or the key for the Kubernetes API are not PEM, or do not belong together', { cause: error })

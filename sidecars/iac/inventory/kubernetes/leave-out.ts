@@ -43,13 +43,15 @@ const ANNOTATIONS = [
 ]
 
 /** Objects that every namespace or cluster is born with, as `resource.group` and name. */
-const BORN: Record<string, RegExp> = {
-  configmaps: /^(kube-root-ca\.crt|openshift-service-ca\.crt)$/,
-  namespaces: /^(default|(kube|gke|gmp|openshift)-.*)$/,
-  'priorityclasses.scheduling.k8s.io': /^system-/,
-  secrets: /^sh\.helm\.release\.v1\./,
-  serviceaccounts: /^default$/,
-}
+const BORN = new Map(
+  Object.entries({
+    configmaps: /^(kube-root-ca\.crt|openshift-service-ca\.crt)$/,
+    namespaces: /^(default|(kube|gke|gmp|openshift)-.*)$/,
+    'priorityclasses.scheduling.k8s.io': /^system-/,
+    secrets: /^sh\.helm\.release\.v1\./,
+    serviceaccounts: /^default$/,
+  }),
+)
 
 const fullName = ({ resource, group }: ServedKind) => (group === '' ? resource : `${resource}.${group}`)
 
@@ -65,7 +67,7 @@ export function leavesOut(kind: ServedKind, object: ObjectMetadata): boolean {
     SYSTEM_NAME.test(name) ||
     LABELS.some((key) => Object.hasOwn(labels, key)) ||
     ANNOTATIONS.some((key) => Object.hasOwn(annotations, key)) ||
-    BORN[fullName(kind)]?.test(name) ||
+    BORN.get(fullName(kind))?.test(name) ||
     (kind.resource === 'services' && namespace === 'default' && name === 'kubernetes') ||
     isGeneratedToken(kind, object)
   )

@@ -3,44 +3,46 @@ import { identifierOf, isPlain, type ObjectName } from './identifier.ts'
 type Attributes = Record<string, unknown>
 
 /** Kind and API versions under which clusters list it, by the provider's name of the type without prefix and version. */
-const TYPES: Record<string, readonly [kind: string, ...api_versions: string[]]> = {
-  api_service: ['APIService', 'apiregistration.k8s.io/v1'],
-  cluster_role: ['ClusterRole', 'rbac.authorization.k8s.io/v1'],
-  cluster_role_binding: ['ClusterRoleBinding', 'rbac.authorization.k8s.io/v1'],
-  config_map: ['ConfigMap', 'v1'],
-  cron_job: ['CronJob', 'batch/v1', 'batch/v1beta1'],
-  csi_driver: ['CSIDriver', 'storage.k8s.io/v1'],
-  daemon_set: ['DaemonSet', 'apps/v1'],
-  daemonset: ['DaemonSet', 'apps/v1'],
-  default_service_account: ['ServiceAccount', 'v1'],
-  deployment: ['Deployment', 'apps/v1'],
-  endpoint_slice: ['EndpointSlice', 'discovery.k8s.io/v1'],
-  endpoints: ['Endpoints', 'v1'],
-  horizontal_pod_autoscaler: ['HorizontalPodAutoscaler', 'autoscaling/v2', 'autoscaling/v2beta2', 'autoscaling/v1'],
-  ingress: ['Ingress', 'networking.k8s.io/v1', 'networking.k8s.io/v1beta1', 'extensions/v1beta1'],
-  ingress_class: ['IngressClass', 'networking.k8s.io/v1'],
-  job: ['Job', 'batch/v1'],
-  limit_range: ['LimitRange', 'v1'],
-  mutating_webhook_configuration: ['MutatingWebhookConfiguration', 'admissionregistration.k8s.io/v1'],
-  namespace: ['Namespace', 'v1'],
-  network_policy: ['NetworkPolicy', 'networking.k8s.io/v1'],
-  persistent_volume: ['PersistentVolume', 'v1'],
-  persistent_volume_claim: ['PersistentVolumeClaim', 'v1'],
-  pod: ['Pod', 'v1'],
-  pod_disruption_budget: ['PodDisruptionBudget', 'policy/v1', 'policy/v1beta1'],
-  priority_class: ['PriorityClass', 'scheduling.k8s.io/v1'],
-  replication_controller: ['ReplicationController', 'v1'],
-  resource_quota: ['ResourceQuota', 'v1'],
-  role: ['Role', 'rbac.authorization.k8s.io/v1'],
-  role_binding: ['RoleBinding', 'rbac.authorization.k8s.io/v1'],
-  runtime_class: ['RuntimeClass', 'node.k8s.io/v1'],
-  secret: ['Secret', 'v1'],
-  service: ['Service', 'v1'],
-  service_account: ['ServiceAccount', 'v1'],
-  stateful_set: ['StatefulSet', 'apps/v1'],
-  storage_class: ['StorageClass', 'storage.k8s.io/v1'],
-  validating_webhook_configuration: ['ValidatingWebhookConfiguration', 'admissionregistration.k8s.io/v1'],
-}
+const TYPES = new Map<string, readonly [kind: string, ...api_versions: string[]]>(
+  Object.entries({
+    api_service: ['APIService', 'apiregistration.k8s.io/v1'],
+    cluster_role: ['ClusterRole', 'rbac.authorization.k8s.io/v1'],
+    cluster_role_binding: ['ClusterRoleBinding', 'rbac.authorization.k8s.io/v1'],
+    config_map: ['ConfigMap', 'v1'],
+    cron_job: ['CronJob', 'batch/v1', 'batch/v1beta1'],
+    csi_driver: ['CSIDriver', 'storage.k8s.io/v1'],
+    daemon_set: ['DaemonSet', 'apps/v1'],
+    daemonset: ['DaemonSet', 'apps/v1'],
+    default_service_account: ['ServiceAccount', 'v1'],
+    deployment: ['Deployment', 'apps/v1'],
+    endpoint_slice: ['EndpointSlice', 'discovery.k8s.io/v1'],
+    endpoints: ['Endpoints', 'v1'],
+    horizontal_pod_autoscaler: ['HorizontalPodAutoscaler', 'autoscaling/v2', 'autoscaling/v2beta2', 'autoscaling/v1'],
+    ingress: ['Ingress', 'networking.k8s.io/v1', 'networking.k8s.io/v1beta1', 'extensions/v1beta1'],
+    ingress_class: ['IngressClass', 'networking.k8s.io/v1'],
+    job: ['Job', 'batch/v1'],
+    limit_range: ['LimitRange', 'v1'],
+    mutating_webhook_configuration: ['MutatingWebhookConfiguration', 'admissionregistration.k8s.io/v1'],
+    namespace: ['Namespace', 'v1'],
+    network_policy: ['NetworkPolicy', 'networking.k8s.io/v1'],
+    persistent_volume: ['PersistentVolume', 'v1'],
+    persistent_volume_claim: ['PersistentVolumeClaim', 'v1'],
+    pod: ['Pod', 'v1'],
+    pod_disruption_budget: ['PodDisruptionBudget', 'policy/v1', 'policy/v1beta1'],
+    priority_class: ['PriorityClass', 'scheduling.k8s.io/v1'],
+    replication_controller: ['ReplicationController', 'v1'],
+    resource_quota: ['ResourceQuota', 'v1'],
+    role: ['Role', 'rbac.authorization.k8s.io/v1'],
+    role_binding: ['RoleBinding', 'rbac.authorization.k8s.io/v1'],
+    runtime_class: ['RuntimeClass', 'node.k8s.io/v1'],
+    secret: ['Secret', 'v1'],
+    service: ['Service', 'v1'],
+    service_account: ['ServiceAccount', 'v1'],
+    stateful_set: ['StatefulSet', 'apps/v1'],
+    storage_class: ['StorageClass', 'storage.k8s.io/v1'],
+    validating_webhook_configuration: ['ValidatingWebhookConfiguration', 'admissionregistration.k8s.io/v1'],
+  } as const),
+)
 
 /**
  * Identifiers, as the inventory writes them, of what one instance in a state document manages: one for each API version
@@ -55,7 +57,7 @@ export function kubernetesIdentifiers(type: string, attributes: Attributes): str
 function objectsOf(type: string, attributes: Attributes): ObjectName[] {
   if (type === 'kubernetes_manifest') return written(attributes.object) ?? written(attributes.manifest) ?? []
   if (type === 'kubectl_manifest') return named(attributes.api_version, attributes.kind, attributes.namespace, attributes.name) ?? []
-  const [kind, ...api_versions] = TYPES[/^kubernetes_([a-z_]+?)(_v\d+((alpha|beta)\d+)?)?$/.exec(type)?.[1] ?? ''] ?? ['']
+  const [kind, ...api_versions] = TYPES.get(/^kubernetes_([a-z_]+?)(_v\d+((alpha|beta)\d+)?)?$/.exec(type)?.[1] ?? '') ?? ['']
   const [, namespace = null, name = ''] = typeof attributes.id === 'string' ? (/^(?:([^/]+)\/)?([^/]+)$/.exec(attributes.id) ?? []) : []
   return name === '' ? [] : api_versions.map((api_version) => ({ api_version, kind, namespace, name }))
 }

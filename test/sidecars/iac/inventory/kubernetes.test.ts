@@ -1,0 +1,325 @@
+import { HttpResponse, http } from 'msw'
+import { setupServer } from 'msw/node'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { kubernetesInventory } from '../../../../sidecars/iac/inventory/kubernetes/index.ts'
+import { apiServer, forbidden, object, type Served, status } from './api-server.ts'
+import { outcome } from './outside.ts'
+
+const outside = setupServer()
+beforeAll(() => outside.listen({ onUnhandledFrame: 'error' }))
+afterEach(() => outside.resetHandlers())
+afterAll(() => outside.close())
+
+const SERVER = 'https://cluster.example:6443'
+const ENV = { KUBE_HOST: SERVER, KUBE_TOKEN: 'token-of-the-account' }
+
+async function discover(served: Served, env: Record<string, string> = {}, more = {}) {
+  const server = apiServer(served)
+  outside.use(http.all(`${SERVER}/*`, ({ request }) => server.answer(new URL(request.url), request.headers)))
+  return { ...(await outcome(kubernetesInventory, 'cluster-1', { ...ENV, ...env }, more)), requests: server.requests }
+}
+
+const SHOP: Served['kinds'] = {
+  v1: [
+    { kind: 'ConfigMap', resource: 'configmaps', objects: [object('settings')] },
+    { kind: 'Namespace', resource: 'namespaces', namespaced: false, objects: [object('shop', { namespace: undefined })] },
+    { kind: 'Service', resource: 'services', objects: [object('web')] },
+  ],
+  'apps/v1': [{ kind: 'Deployment', resource: 'deployments', objects: [object('web'), object('api', { namespace: 'back' })] }],
+}
+const SHOP_IDS = [
+  'apiVersion=v1,kind=ConfigMap,namespace=shop,name=settings',
+  'apiVersion=v1,kind=Namespace,name=shop',
+  'apiVersion=v1,kind=Service,namespace=shop,name=web',
+  'apiVersion=apps/v1,kind=Deployment,namespace=shop,name=web',
+  'apiVersion=apps/v1,kind=Deployment,namespace=back,name=api',
+]
+
+describe('a cluster', () => {
+  it('is listed kind by kind, by metadata alone', async () => {
+    const { ids, error, requests } = await discover({ kinds: SHOP })
+    expect(error).toBe('')
+    expect(ids).toEqual(SHOP_IDS)
+    expect(requests.map(({ path }) => path)).toEqual([
+      '/api',
+      '/apis',
+      '/api/v1/configmaps',
+      '/api/v1/namespaces',
+      '/api/v1/services',
+      '/apis/apps/v1/deployments',
+    ])
+    expect(new Set(requests.map(({ headers }) => headers.get('authorization')))).toEqual(new Set(['Bearer token-of-the-account']))
+    for (const { query, headers } of requests.slice(2)) {
+      expect(query).toEqual({ limit: '500' })
+      expect(headers.get('accept')).toMatch(/^application\/json;as=PartialObjectMetadataList;g=meta\.k8s\.io;v=v1,/)
+    }
+  })
+
+  it('without discovery of all groups at once is the same', async () => {
+    const { ids, requests } = await discover({ kinds: SHOP, aggregated: false })
+    expect(ids).toEqual(SHOP_IDS)
+    expect(requests.slice(0, 4).map(({ path }) => path)).toEqual(['/api', '/api/v1', '/apis', '/apis/apps/v1'])
+  })
+
+  it('may be below a path', async () => {
+    const server = apiServer({ kinds: SHOP })
+    const path = '/k8s/clusters/c-1'
+    outside.use(http.all(`${SERVER}${path}/*`, ({ request }) => server.answer(new URL(request.url.replace(path, '')), request.headers)))
+    expect((await outcome(kubernetesInventory, 's', { ...ENV, KUBE_HOST: `${SERVER}${path}/` })).ids).toEqual(SHOP_IDS)
+  })
+
+  it.each([true, false])('names each kind in the preferred version that has it (aggregated: %s)', async (aggregated) => {
+    const scaler = { kind: 'HorizontalPodAutoscaler', resource: 'horizontalpodautoscalers', objects: [object('web')] }
+    const kinds: Served['kinds'] = {
+      'autoscaling/v2': [scaler],
+      'autoscaling/v1': [scaler],
+      'example.com/v1': [{ kind: 'Shop', resource: 'shops', objects: [object('one')] }],
+      'example.com/v1alpha1': [{ kind: 'Till', resource: 'tills', namespaced: false, objects: [object('two')] }],
+    }
+    expect((await discover({ kinds, aggregated })).ids).toEqual([
+      'apiVersion=autoscaling/v2,kind=HorizontalPodAutoscaler,namespace=shop,name=web',
+      'apiVersion=example.com/v1,kind=Shop,namespace=shop,name=one',
+      'apiVersion=example.com/v1alpha1,kind=Till,name=two',
+    ])
+  })
+
+  it('shows an object once that two groups serve', async () => {
+    const objects = [object('front')]
+    const kinds: Served['kinds'] = {
+      'networking.k8s.io/v1': [{ kind: 'Ingress', resource: 'ingresses', objects }],
+      'extensions/v1beta1': [{ kind: 'Ingress', resource: 'ingresses', objects }],
+    }
+    expect((await discover({ kinds })).ids).toEqual(['apiVersion=networking.k8s.io/v1,kind=Ingress,namespace=shop,name=front'])
+  })
+
+  it('is read page by page', async () => {
+    const objects = Array.from({ length: 1201 }, (_, index) => object(`c${index}`))
+    const { ids, requests } = await discover({ kinds: { v1: [{ kind: 'ConfigMap', resource: 'configmaps', objects }] } })
+    expect(ids).toHaveLength(1201)
+    expect(requests.slice(2).map(({ query }) => query)).toEqual([
+      { limit: '500' },
+      { limit: '500', continue: '500' },
+      { limit: '500', continue: '1000' },
+    ])
+  })
+
+  const MANY: Served['kinds'] = {
+    v1: [{ kind: 'ConfigMap', resource: 'configmaps', objects: Array.from({ length: 600 }, (_, index) => object(`c${index}`)) }],
+  }
+
+  it('is read anew when the server has forgotten the beginning of a list', async () => {
+    let expired = 1
+    const gone = (url: URL) =>
+      url.searchParams.has('continue') && expired-- > 0 ? status(410, 'Expired', 'The provided continue parameter is too old') : null
+    const { ids, requests } = await discover({ kinds: MANY, instead: gone })
+    expect(ids).toHaveLength(600)
+    expect(requests.slice(2).map(({ query }) => query.continue)).toEqual([undefined, '500', undefined, '500'])
+  })
+
+  it('that forgets again and again cannot be listed', async () => {
+    const gone = (url: URL) => (url.searchParams.has('continue') ? status(410, 'Expired', 'too old') : null)
+    const { error, requests } = await discover({ kinds: MANY, instead: gone })
+    expect(error).toBe('410 from Kubernetes API: too old')
+    expect(requests).toHaveLength(8)
+  })
+
+  it('has at most two hundred pages of a kind', async () => {
+    let page = 0
+    const endless = (url: URL) =>
+      url.pathname.endsWith('/configmaps') ? Response.json({ metadata: { continue: `p${++page}` }, items: [] }) : null
+    const { error } = await discover({ kinds: MANY, instead: endless })
+    expect(error).toBe('Kubernetes API at /api/v1/configmaps has more than 200 pages of results')
+    expect(page).toBe(200)
+  })
+})
+
+describe('left out', () => {
+  const one = (kind: string, resource: string, group: string, more: object, namespaced = true): Served['kinds'] => ({
+    [group]: [{ kind, resource, namespaced, objects: [object('kept'), { metadata: { ...Object(object('gone')).metadata, ...more } }] }],
+  })
+
+  it.each([
+    ['owned objects', one('Pod', 'pods', 'v1', { ownerReferences: [{ kind: 'ReplicaSet', name: 'web' }] })],
+    ['objects that are going', one('ConfigMap', 'configmaps', 'v1', { deletionTimestamp: '2026-01-01T00:00:00Z' })],
+    ['the namespaces of the system', one('ConfigMap', 'configmaps', 'v1', { namespace: 'kube-system' })],
+    ['the root certificate of each namespace', one('ConfigMap', 'configmaps', 'v1', { name: 'kube-root-ca.crt' })],
+    ['releases of helm', one('Secret', 'secrets', 'v1', { name: 'sh.helm.release.v1.web.v1', labels: { owner: 'helm' } })],
+    ['what helm installed', one('Deployment', 'deployments', 'apps/v1', { annotations: { 'meta.helm.sh/release-name': 'web' } })],
+    ['states of an engine', one('Secret', 'secrets', 'v1', { name: 'tfstate-default-shop', labels: { tfstate: 'true' } })],
+    [
+      'generated tokens',
+      one('Secret', 'secrets', 'v1', { name: 'ci-token-x7k2p', annotations: { 'kubernetes.io/service-account.name': 'ci' } }),
+    ],
+    ['default service accounts', one('ServiceAccount', 'serviceaccounts', 'v1', { name: 'default' })],
+    ['the API itself', one('Service', 'services', 'v1', { name: 'kubernetes', namespace: 'default' })],
+    [
+      'provisioned volumes',
+      one('PersistentVolume', 'persistentvolumes', 'v1', { annotations: { 'pv.kubernetes.io/provisioned-by': 'x' } }),
+    ],
+    ['roles of the system', one('ClusterRole', 'clusterroles', 'rbac.authorization.k8s.io/v1', { name: 'system:node' }, false)],
+    [
+      'roles of the bootstrap',
+      one(
+        'ClusterRole',
+        'clusterroles',
+        'rbac.authorization.k8s.io/v1',
+        { name: 'admin', labels: { 'kubernetes.io/bootstrapping': 'rbac-defaults' } },
+        false,
+      ),
+    ],
+    ['namespaces of the system', one('Namespace', 'namespaces', 'v1', { name: 'kube-node-lease' }, false)],
+    ['the default namespace', one('Namespace', 'namespaces', 'v1', { name: 'default' }, false)],
+    ['priorities of the system', one('PriorityClass', 'priorityclasses', 'scheduling.k8s.io/v1', { name: 'system-node-critical' }, false)],
+    [
+      'flow control that the server keeps up',
+      one(
+        'FlowSchema',
+        'flowschemas',
+        'flowcontrol.apiserver.k8s.io/v1',
+        { annotations: { 'apf.kubernetes.io/autoupdate-spec': 'true' } },
+        false,
+      ),
+    ],
+    [
+      'API services of the server',
+      one(
+        'APIService',
+        'apiservices',
+        'apiregistration.k8s.io/v1',
+        { labels: { 'kube-aggregator.kubernetes.io/automanaged': 'onstart' } },
+        false,
+      ),
+    ],
+    ['names that an identifier cannot hold', one('Role', 'roles', 'rbac.authorization.k8s.io/v1', { name: 'a,kind=Secret' })],
+  ])('%s', async (_name, kinds) => {
+    expect((await discover({ kinds })).ids).toEqual([expect.stringMatching(/name=kept$/)])
+  })
+
+  it.each([
+    ['a token with a name of its own', { annotations: { 'kubernetes.io/service-account.name': 'ci' }, name: 'ci-long-lived' }],
+    ['labels that every chart sets', { labels: { 'app.kubernetes.io/managed-by': 'terraform' }, name: 'ours' }],
+  ])('not %s', async (_name, more) => {
+    expect((await discover({ kinds: one('Secret', 'secrets', 'v1', more) })).ids).toHaveLength(2)
+  })
+
+  it('kinds that the cluster writes itself, and those that nobody can create', async () => {
+    const objects = [object('x')]
+    const { error, requests } = await discover({
+      kinds: {
+        v1: [
+          { kind: 'Event', resource: 'events', objects },
+          { kind: 'Node', resource: 'nodes', namespaced: false, objects },
+          { kind: 'ComponentStatus', resource: 'componentstatuses', namespaced: false, verbs: ['get', 'list'], objects },
+        ],
+        'metrics.k8s.io/v1beta1': [{ kind: 'PodMetrics', resource: 'pods', verbs: ['get', 'list'], objects }],
+        'coordination.k8s.io/v1': [{ kind: 'Lease', resource: 'leases', objects }],
+      },
+    })
+    expect(error).toBe('Kubernetes API serves no kinds of objects')
+    expect(requests).toHaveLength(2)
+  })
+})
+
+describe('permissions', () => {
+  it('may lack for a kind, which the log says', async () => {
+    const { ids, error, shown } = await discover({
+      kinds: SHOP,
+      instead: ({ pathname }) => (pathname.endsWith('/services') ? forbidden('services') : null),
+    })
+    expect(error).toBe('')
+    expect(ids).toEqual(SHOP_IDS.filter((id) => !id.includes('kind=Service')))
+    expect(shown).toMatch(/inventory leaves out a kind.*"kind":"Service".*services is forbidden/)
+  })
+
+  it('may lack for everything, which fails', async () => {
+    const lists = (url: URL) => (/v1\/./.test(url.pathname) ? forbidden('configmaps') : null)
+    const { error } = await discover({ kinds: SHOP, instead: lists })
+    expect(error).toMatch(/^403 from Kubernetes API: configmaps is forbidden: User /)
+  })
+
+  it('may lack for discovery', async () => {
+    const { error } = await discover({ kinds: SHOP, instead: () => status(403, 'Forbidden', 'forbidden: User "x" cannot get path "/api"') })
+    expect(error).toBe('403 from Kubernetes API: forbidden: User "x" cannot get path "/api"')
+  })
+
+  it('a kind may go while the kinds are read', async () => {
+    const gone = ({ pathname }: URL) => (pathname.endsWith('/deployments') ? status(404, 'NotFound', 'not found') : null)
+    expect((await discover({ kinds: SHOP, instead: gone })).ids).toEqual(SHOP_IDS.slice(0, 3))
+  })
+
+  it('a token may be wrong, and is not shown', async () => {
+    const { error, shown, requests } = await discover({
+      kinds: SHOP,
+      instead: () => status(401, 'Unauthorized', 'Unauthorized token-of-the-account'),
+    })
+    expect(error).toBe('401 from Kubernetes API: Unauthorized (sensitive value)')
+    expect(shown).not.toContain('token-of-the-account')
+    expect(requests).toHaveLength(1)
+  })
+})
+
+describe('trouble', () => {
+  it('of a server behind the API server leaves out what that one serves', async () => {
+    const kinds = { ...SHOP, 'broken.example.com/v1': [{ kind: 'Thing', resource: 'things' }] }
+    for (const aggregated of [true, false]) {
+      const { ids, shown } = await discover({ kinds, aggregated, stale: ['broken.example.com/v1'] })
+      expect(ids).toEqual(SHOP_IDS)
+      expect(shown).toContain('broken.example.com/v1')
+    }
+  })
+
+  it('that passes is waited out', async () => {
+    const troubles = [
+      () => status(429, 'TooManyRequests', 'too many requests', { 'retry-after': '0' }),
+      () => status(500, 'InternalError', 'etcdserver: leader changed'),
+      () => HttpResponse.error(),
+    ]
+    const { ids } = await discover({
+      kinds: SHOP,
+      instead: ({ pathname }) => (pathname.endsWith('/services') ? (troubles.shift()?.() ?? null) : null),
+    })
+    expect(ids).toEqual(SHOP_IDS)
+  })
+
+  it('that stays fails the whole list: half of a cluster is no inventory', async () => {
+    const { error } = await discover({
+      kinds: SHOP,
+      instead: ({ pathname }) => (pathname.endsWith('/services') ? status(500, 'InternalError', 'etcd is gone') : null),
+    })
+    expect(error).toBe('500 from Kubernetes API: etcd is gone')
+  })
+
+  it.each([
+    ['a page', '/api', () => HttpResponse.html('<p>sign in</p>'), '200 from Kubernetes API: the answer is not JSON'],
+    ['another document', '/apis', () => Response.json({ kind: 'Status' }), /unknown form, at kind$/],
+    ['no list', '/api/v1/services', () => Response.json({ kind: 'ServiceList' }), /unknown form, at items$/],
+    [
+      'objects without name',
+      '/api/v1/services',
+      () => Response.json({ items: [{ metadata: {} }] }),
+      /unknown form, at items\.0\.metadata\.name$/,
+    ],
+    [
+      'a group that leads elsewhere',
+      '/apis',
+      () => Response.json({ kind: 'APIGroupDiscoveryList', items: [{ metadata: { name: '../../x' }, versions: [] }] }),
+      /unknown form, at items\.0\.metadata\.name$/,
+    ],
+    [
+      'the same page again and again',
+      '/api/v1/services',
+      () => Response.json({ metadata: { continue: 'x' }, items: [] }),
+      /repeats a page of results$/,
+    ],
+  ])('with %s is a clear error', async (_name, path, answer, text) => {
+    const { error, ids } = await discover({ kinds: SHOP, instead: ({ pathname }) => (pathname === path ? answer() : null) })
+    expect(ids).toEqual([])
+    if (typeof text === 'string') expect(error).toBe(text)
+    else expect(error).toMatch(text)
+  })
+
+  it('with a list of nothing, as some servers write it, is none', async () => {
+    const nothing = ({ pathname }: URL) => (pathname.endsWith('/services') ? Response.json({ metadata: {}, items: null }) : null)
+    expect((await discover({ kinds: SHOP, instead: nothing })).ids).toHaveLength(4)
+  })
+})
