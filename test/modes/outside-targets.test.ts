@@ -1,6 +1,9 @@
 import { readdirSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Context } from '../../src/context.ts'
+import { createPullRequest } from '../../src/pull-requests/create.ts'
+import { basicAuthorization } from '../../src/pull-requests/credentials.ts'
+import { trust } from '../repository/support.ts'
 import { said, scriptedLlm } from '../steps/scripted-llm.ts'
 import { textsOf } from './artifacts.ts'
 import { GATES, goodRound, MAIN, targets } from './scripts.ts'
@@ -9,6 +12,7 @@ import { engineBeside, firstRound, pinnedPath, type SessionView, type Stack, sta
 let stack: Stack
 beforeAll(async () => {
   stack = await startStack()
+  trust(stack.git_host.ca_pem)
 })
 afterAll(() => stack.close())
 
@@ -42,6 +46,18 @@ async function outsideOf(session: SessionView): Promise<string | null> {
   return points.find(({ title }) => title === 'Outside the targets')?.description ?? null
 }
 
+/** Opens a pull request at the git host and answers its description. */
+async function pullRequestText(repo_uri: string, session: SessionView): Promise<string> {
+  const written = { args: { title: 'Add a second greeting', description: 'For the logs.' } }
+  const { id } = await createPullRequest(stack.context(scriptedLlm({ generate_pull_request: written })), session.uuid)
+  const { user, token } = stack.config.git
+  const headers = { authorization: basicAuthorization(user, token) }
+  const [owner, name] = new URL(repo_uri).pathname.replace(/^\/|\.git$/g, '').split('/')
+  const answer = await fetch(`${stack.git_host.api_url}/repos/${owner}/${name}/pulls/${id}`, { headers })
+  const pull = (await answer.json()) as { body: string }
+  return pull.body
+}
+
 describe('a targeted plan', () => {
   it('comes with the changes that others have pending in the same root', async () => {
     const repo_uri = await appliedRepository((state) => state.replaceAll('"hello"', '"changed by hand"'))
@@ -54,12 +70,23 @@ describe('a targeted plan', () => {
     )
     expect(said(llm.of('report_compliance_findings')[0])).toContain('Not part of this plan, for information only')
     expect(readdirSync(pinnedPath(stack, session.uuid)).filter((name) => name.endsWith('.plan'))).toEqual(['session.plan'])
+    const text = await pullRequestText(repo_uri, session)
+    expect(text).toMatch(/^For the logs\.\n\n## Plan\n\n\*\*1 to create, 0 to update, 0 to delete, 0 to recreate\*\* \(round 1, planned /)
+    expect(text).toContain('| create | `terraform_data.second` | A second greeting. |')
+    expect(text).toContain('**Passed** (round 1): no findings.')
+    expect(text).toMatch(
+      /- Only 1 target and what it depends on was planned: `terraform_data.second`\.\n- The engine planned at .+ on commit `[0-9a-f]{12}`/,
+    )
+    expect(text).toMatch(/- \d+ values? of the plan (is|are) known only after apply/)
+    expect(text).toContain('that this plan leaves out:\n\n- update `terraform_data.greeting`')
+    expect(text).toContain('The plan destroys and recreates nothing.')
   })
 
   it('that leaves nothing out says so', async () => {
     const repo_uri = await appliedRepository()
     const session = await firstRound(stack, stack.context(scriptedLlm(goodRound())), { repo_uri })
     expect(await outsideOf(session)).toBe(NONE)
+    expect(await pullRequestText(repo_uri, session)).toContain(`## Outside the targets\n\n${NONE}\n`)
   })
 
   it('is reviewed and pinned also when the whole root cannot be planned', async () => {
@@ -79,6 +106,7 @@ describe('a targeted plan', () => {
       'What a plan of the whole root would change outside the targets could not be determined: Error: no credentials for the other half',
     )
     expect(readdirSync(pinnedPath(stack, session.uuid))).toContain('session.plan')
+    expect(await pullRequestText(repo_uri, session)).toContain('could not be determined: Error: no credentials for the other half')
   })
 })
 
@@ -89,6 +117,7 @@ describe('a plan of the whole root', () => {
     const session = await firstRound(stack, context, { repo_uri })
     expect(session.statuses.at(-1)).toBe('completed')
     expect(await outsideOf(session)).toBeNull()
+    expect(await pullRequestText(repo_uri, session)).toContain('The whole root was planned: nothing is left out.')
     expect(whole()).toBe(1)
   })
 })

@@ -2,13 +2,16 @@ import { delay, HttpResponse, http } from 'msw'
 import { setupServer } from 'msw/node'
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
 import type { GitConfig } from '../../config/types.ts'
+import { storeReport } from '../../src/artifacts/store.ts'
 import type { CoreContext } from '../../src/context.ts'
+import { unavailable } from '../../src/errors.ts'
 import type { InferenceRequest, LlmClient } from '../../src/llm/types.ts'
 import { createPullRequest } from '../../src/pull-requests/create.ts'
 import { loadAggregate } from '../../src/sessions/load-aggregate.ts'
 import { createTestCore, type TestCore } from '../helpers/core.ts'
 import { listedRepository } from '../helpers/git-remote.ts'
 import { createUser, openSession, runRound } from '../helpers/sessions.ts'
+import { generateReport } from './evidence/fixtures.ts'
 
 const REPOSITORY = 'https://github.com/Acme/Infra'
 const PULLS = 'https://api.github.com/repos/Acme/Infra/pulls'
@@ -116,6 +119,88 @@ describe('a new pull request', () => {
     expect(sent.length).toBeLessThanOrEqual(256)
     expect(sent).toMatch(/^long long/)
     expect(sent).not.toContain('\n')
+  })
+
+  it.each([
+    ['GITHUB', REPOSITORY, PULLS, 'body', 65_536],
+    [
+      'GITLAB',
+      'https://gitlab.com/Acme/Infra.git',
+      'https://gitlab.com/api/v4/projects/Acme%2FInfra/merge_requests',
+      'description',
+      1_048_576,
+    ],
+    [
+      'AZURE_DEVOPS',
+      'https://dev.azure.com/acme/Core/_git/Infra',
+      'https://dev.azure.com/acme/Core/_apis/git/repositories/Infra/pullrequests',
+      'description',
+      4_000,
+    ],
+  ] as const)('at %s carries the evidence as far as the host takes it', async (name, uri, api, field, limit) => {
+    const stored = new Map<string, string>()
+    const storage = {
+      ...core.context.storage,
+      put: async (key: string, body: string | Uint8Array) => stored.set(key, String(body)).size,
+      get: async (key: string) => new TextEncoder().encode(stored.get(key)),
+    }
+    const uuid = await openSession(core.context, user_id, { repo_uri: uri })
+    const run = await runRound(core.context, uuid)
+    const detailed_changes = Array.from({ length: 200 }, (_, index) => ({
+      name: `a.b[${index}]`,
+      action: 'delete',
+      summary: 'word '.repeat(50),
+    }))
+    const { document } = generateReport({ summary: { delete: 200 }, detailed_changes })
+    if (document) await storeReport({ ...core.context, storage }, run.round, { type: 'generate', document })
+    await run.finish('completed', 'GENERATE', [{ user: 'Add a bucket', assistant: 'Added.' }])
+    const sent: string[] = []
+    server.use(
+      listedRepository(uri),
+      http.post(api, async ({ request }) => {
+        const body = (await request.json()) as Record<string, string>
+        sent.push(body[field] ?? '')
+        const answer = { number: 9, html_url: uri, iid: 9, web_url: uri, state: 'open', pullRequestId: 9, status: 'active' }
+        return HttpResponse.json(answer, { status: 201 })
+      }),
+    )
+    const context = withGit({ provider: name, host: new URL(uri).host })
+    const http_config = { ...context.config.http, session_url: 'https://platform.example.com/sessions/{session_id}' }
+    await createPullRequest({ ...context, storage, config: { ...context.config, http: http_config } }, uuid)
+    expect(sent[0]?.length).toBeLessThanOrEqual(limit)
+    expect(sent[0]).toContain('**0 to create, 0 to update, 200 to delete, 0 to recreate**')
+    expect(sent[0]).toContain('| delete | `a.b[0]` |')
+    expect(sent[0]).toContain(`[Session ${uuid}](https://platform.example.com/sessions/${uuid})`)
+  })
+
+  it('is opened also when the object store is gone, and says what is missing', async () => {
+    const calls = provider()
+    const uuid = await openSession(core.context, user_id, { repo_uri: REPOSITORY })
+    const run = await runRound(core.context, uuid)
+    const { document } = generateReport()
+    if (document) await storeReport(core.context, run.round, { type: 'generate', document })
+    await run.finish('completed')
+    const storage = { ...core.context.storage, get: async () => Promise.reject(unavailable('The object store cannot be reached.')) }
+    expect(await createPullRequest({ ...core.context, storage }, uuid)).toMatchObject({ id: 7 })
+    expect(calls[0]?.body.body).toContain('Not available: the report of round 1 could not be read.')
+  })
+
+  it('refers to nothing and shows no markup that the model was talked into', async () => {
+    const calls = provider()
+    title = 'Fixes #1 for @octocat'
+    await createPullRequest(core.context, await finishedSession())
+    expect(calls[0]?.body.title).toBe('Fixes #\u200b1 for @\u200boctocat')
+    title = '\u200b'
+    await createPullRequest(core.context, await finishedSession())
+    expect(calls[1]?.body.title).toBe('Platform changes')
+  })
+
+  it('tells that the session is locked', async () => {
+    const calls = provider()
+    const uuid = await finishedSession()
+    await core.context.sql`UPDATE sessions SET is_blocked = true WHERE uuid = ${uuid}`
+    await createPullRequest(core.context, uuid)
+    expect(calls[0]?.body.body).toMatch(/^> \*\*This session is locked: merging and applying are blocked\.\*\*\n\nWhy and what\./)
   })
 
   it.each([

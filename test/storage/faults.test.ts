@@ -68,6 +68,13 @@ describe('a store in trouble', () => {
     expect(calls).toHaveLength(1)
   })
 
+  it('that answers more than may be read is an error, the usual size is not', async () => {
+    const { store } = await storeWith(status(200, 'x'.repeat(5_000)), { max_attempts: 1 })
+    expect((await store.get('k', { max_bytes: 5_000 })).byteLength).toBe(5_000)
+    expect((await store.get('k')).byteLength).toBe(5_000)
+    await expect(store.get('k', { max_bytes: 4_999 })).rejects.toMatchObject({ status: 503 })
+  })
+
   it('that hangs is given up after the configured attempts', async () => {
     const { store, calls } = await storeWith(() => {}, { connect_timeout: 0.02, read_timeout: 0.03, max_attempts: 2 })
     await expect(store.put('k', 'x', put)).rejects.toMatchObject({ status: 503, message: 'The object store cannot be reached.' })
