@@ -319,15 +319,6 @@ describe('state identifiers', () => {
   })
 })
 
-it('a scope without discovery says so', async () => {
-  const service = await start()
-  const workspace_path = await service.workspace()
-  for (const engine_provider of ['azure', 'gcp', 'aws', 'oci', 'kubernetes']) {
-    const { result } = await service.run('/v1/import/scope-resource-ids', { workspace_path, scope_id: 's', engine_provider })
-    expect(result).toEqual({ exit_code: 2, stdout: '', stderr: `no scope discovery for provider '${engine_provider}'` })
-  }
-})
-
 it('an engine that lost its permission fails the job, not the service', async () => {
   const own = await fakeEngine(await temporaryFolder())
   const service = await start({ IAC_BINARY: own })
