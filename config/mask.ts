@@ -10,6 +10,7 @@ export const SECRET_FIELDS: readonly string[] = [
   'container_token',
   'account_key',
   'api_key',
+  'pin_key',
 ]
 /** Keys that entries of `llm.model_list` may carry beyond ours. */
 const SECRET_NAME = /key|token|secret|password|credential|authorization|cookie/i

@@ -9,7 +9,7 @@ import { releaseRound } from '../src/sessions/release-round.ts'
 import type { ClaimedRound, SessionFacts } from '../src/sessions/types.ts'
 import { keepLease } from './keep-lease.ts'
 import { createMeter } from './meter.ts'
-import type { BareRun, Modes, Outcome, RoundMode } from './run.ts'
+import type { BareRun, Modes, Outcome, Parked, RoundMode } from './run.ts'
 import { saveEnd } from './save-end.ts'
 import type { Workspace } from './workspace/types.ts'
 
@@ -36,10 +36,10 @@ export async function runRound(context: Context, round_id: number, modes: Modes,
     const run_signal = AbortSignal.any([signal, lease.signal])
     log.info('round starts', { mode: claim.mode })
     const end = await attempt({ ...context, log }, claim, modes, run_signal, frame)
+    if (end === 'parked') return log.info('round waits for another one')
     if (end === 'hand back') {
       await releaseRound(context, claim)
-      log.info('round handed back')
-      return
+      return log.info('round handed back')
     }
     await saveEnd(context, claim, end, lease.signal)
     lease.stop()
@@ -61,26 +61,24 @@ async function attempt(
   modes: Modes,
   signal: AbortSignal,
   frame: RoundFrame,
-): Promise<RoundEnd | 'hand back'> {
-  if (claim.interruptions > context.config.worker.max_restarts) {
-    const message = `runner failed: the round was interrupted ${claim.interruptions} times and is given up.`
-    return { status: 'failed', message, history: null, commit: null, usage: null }
-  }
+): Promise<RoundEnd | 'hand back' | 'parked'> {
   const conversation = [...claim.history]
   const meter = createMeter()
   const rest = () => ({ history: conversation, usage: meter.usage() })
+  const run: BareRun = {
+    context,
+    round: claim,
+    conversation,
+    log: context.log,
+    signal,
+    meter,
+    setStatus: (status, message) => appendStatus(context.sql, claim, status, message),
+    observe: meter.observe,
+  }
   try {
-    const run: BareRun = {
-      context,
-      round: claim,
-      conversation,
-      log: context.log,
-      signal,
-      meter,
-      setStatus: (status, message) => appendStatus(context.sql, claim, status, message),
-      observe: meter.observe,
-    }
+    if (claim.interruptions > context.config.worker.max_restarts) return await giveUp(modes[claim.mode], run, claim.interruptions)
     const { outcome, commit } = await handle(modes[claim.mode], run, frame)
+    if (outcome.status === 'parked') return 'parked'
     const message = outcome.status === 'completed' ? claim.session.operation.toUpperCase() : outcome.message
     return { status: outcome.status, message, commit, ...rest() }
   } catch (error) {
@@ -90,8 +88,19 @@ async function attempt(
   }
 }
 
+/** What a mode cannot tidy up any more does not keep the round from ending. */
+async function giveUp(mode: RoundMode, run: BareRun, interruptions: number): Promise<RoundEnd> {
+  const message = `runner failed: the round was interrupted ${interruptions} times and is given up.`
+  if (!mode.workspace)
+    await mode.giveUp?.(run).catch((error: unknown) => {
+      if (error instanceof LeaseLost || run.signal.aborted) throw error
+      run.log.error('a round that is given up could not be tidied up', { error })
+    })
+  return { status: 'failed', message, history: run.conversation, commit: null, usage: null }
+}
+
 /** `commit`: head of the session branch, where the mode works on it. */
-async function handle(mode: RoundMode, run: BareRun, frame: RoundFrame): Promise<{ outcome: Outcome; commit: string | null }> {
+async function handle(mode: RoundMode, run: BareRun, frame: RoundFrame): Promise<{ outcome: Outcome | Parked; commit: string | null }> {
   if (!mode.workspace) return { outcome: await mode.handle(run), commit: null }
   const workspace = await frame.openWorkspace(run.round, { log: run.log, signal: run.signal })
   try {

@@ -30,11 +30,22 @@ export interface Run extends BareRun {
 /** How a mode ended; anything thrown ends the round `failed`. */
 export type Outcome = { status: 'completed' } | { status: 'uncompleted'; message: string }
 
+/** The mode handed the round back itself, until what it waits for is over: nothing more may be written. */
+export interface Parked {
+  status: 'parked'
+}
+
 /** A mode reads like its row in the specification. */
 export type ModeHandler = (run: Run) => Promise<Outcome>
 
 /** A mode and what its rounds need; a clone is made only for those that work in one. */
-export type RoundMode = { workspace: true; handle: ModeHandler } | { workspace: false; handle: (run: BareRun) => Promise<Outcome> }
+export type RoundMode = { workspace: true; handle: ModeHandler } | BareMode
+export interface BareMode {
+  workspace: false
+  handle(run: BareRun): Promise<Outcome | Parked>
+  /** What has to be told and tidied when the round was interrupted too often to be tried again. */
+  giveUp?(run: BareRun): Promise<void>
+}
 export type Modes = Record<Mode, RoundMode>
 
 export const inWorkspace = (handle: ModeHandler): RoundMode => ({ workspace: true, handle })

@@ -24,6 +24,8 @@ export interface Context {
   cache: Cache
   queue: RoundQueue
   storage: ObjectStore
+  /** The bucket of managed engine state; absent when repositories declare their own backend. */
+  state_store?: Pick<ObjectStore, 'get'>
   prompts: PromptSource
   llm: LlmClient
   iac: IacClient

@@ -1,8 +1,23 @@
 import * as v from 'valibot'
-import { integer } from '../fields.ts'
+import { integer, text } from '../fields.ts'
 import type { Source } from '../source.ts'
 import type { WorkerConfig } from '../types.ts'
 
-export const workerSchema = v.object({ concurrency: integer(4, { min: 1 }), max_restarts: integer(3, { min: 0 }) })
+export const workerSchema = v.object({
+  concurrency: integer(4, { min: 1 }),
+  max_restarts: integer(3, { min: 0 }),
+  pin_key_env: text('PLATFORM_PIN_KEY'),
+})
 
-export const readWorker = (source: Source): WorkerConfig => source.section('worker', workerSchema).values
+/** As many as 32 random bytes need at least, however they are written. */
+const MIN_KEY_LENGTH = 32
+
+export function readWorker(source: Source): WorkerConfig {
+  const { pin_key_env, ...rest } = source.section('worker', workerSchema).values
+  const pin_key = source.variable(pin_key_env)
+  if (pin_key !== '' && pin_key.length < MIN_KEY_LENGTH)
+    source.problem(
+      `worker.pin_key_env: ${pin_key_env} must hold at least ${MIN_KEY_LENGTH} characters, for example 32 random bytes in base64.`,
+    )
+  return { ...rest, pin_key }
+}

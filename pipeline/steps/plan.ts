@@ -3,6 +3,7 @@ import type { BeyondTargets } from '../../src/plan/beyond-targets.ts'
 import { parsePlan } from '../../src/plan/parse-plan.ts'
 import type { Plan } from '../../src/plan/types.ts'
 import type { EngineResult } from '../../src/sidecar-clients/iac/types.ts'
+import { hashFile } from '../workspace/hash-file.ts'
 import { writeOverride } from '../workspace/write-override.ts'
 import type { Kit } from './kit.ts'
 import { whenStateIsFree } from './when-state-is-free.ts'
@@ -14,6 +15,8 @@ export interface PlanReference {
   plan_file: string
   targets: string[]
   revision: string
+  /** Of the plan file right after it was made; null when it cannot be read. */
+  plan_sha256: string | null
 }
 
 /** A plan that can be applied. */
@@ -53,6 +56,7 @@ export async function planTargets(kit: Kit, targets: string[]): Promise<PlanResu
     plan_file: planFile(kit),
     targets,
     revision: await run.workspace.revision(),
+    plan_sha256: await hashFile(`${run.workspace.iac_root}/${planFile(kit)}`),
   }
   return { ok: true, text: secrets.text(planned.result.stdout), reference, plan }
 }

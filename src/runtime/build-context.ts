@@ -50,12 +50,16 @@ export async function buildContext(config: Config, log: Logger, options: { role:
       return opened
     })
     const { read_timeout, connect_timeout } = config.storage
-    const storage = createObjectStore(config.storage, {
+    const store_deps = {
       fetch: createFetch(read_timeout * 1000, connect_timeout * 1000),
       log,
       cors_origins: config.http.cors_origins,
       read_file: readTextFile,
-    })
+    }
+    const storage = createObjectStore(config.storage, store_deps)
+    const state_bucket = config.storage.engine_state_bucket
+    const state_store =
+      state_bucket === '' ? {} : { state_store: createObjectStore({ ...config.storage, bucket: state_bucket }, store_deps) }
     await step('object storage', () => storage.ensureBuckets())
     const queue = await step('queue', () => startSendingQueue(sql, log))
     closers.push(() => queue.close())
@@ -72,6 +76,7 @@ export async function buildContext(config: Config, log: Logger, options: { role:
       cache,
       queue,
       storage,
+      ...state_store,
       prompts: builtinPrompts(await readSeedPrompts()),
       // The core asks a model for pull request texts only.
       llm: options.role === 'core' ? lateLlmClient(loadLlm) : await loadLlm(),

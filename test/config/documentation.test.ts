@@ -48,7 +48,7 @@ describe('docs/configuration.md', () => {
     const examples = fields.filter((field) => field.section === section)
     const values = Object.fromEntries(examples.map(({ field, documented }) => [field, parse(rows.get(documented)?.example ?? '')]))
     const nested = section === '' ? values : section.split('.').reduceRight<unknown>((inner, key) => ({ [key]: inner }), values)
-    const named = examples.filter(({ field }) => field.endsWith('_env')).map(({ field }) => [String(values[field]), 'value'])
+    const named = examples.filter(({ field }) => field.endsWith('_env')).map(({ field }) => [String(values[field]), 'value'.repeat(7)])
     const providers = ['openai', 'perplexity'].flatMap((provider) => requiredVariables(provider) ?? []).map((name) => [name, 'key'])
     await expect(load(stringify(nested), Object.fromEntries([...named, ...providers]))).resolves.toBeDefined()
   })

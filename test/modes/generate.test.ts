@@ -178,15 +178,6 @@ describe('an interrupted round', () => {
   })
 })
 
-describe('modes that do not exist yet', () => {
-  it.each(['import'] as const)('%s says so', async (mode) => {
-    const repo_uri = await stack.repository({ 'main.tf': MAIN })
-    const session = await firstRound(stack, stack.context(scriptedLlm({})), { repo_uri, mode })
-    expect(session.messages.at(-1)).toBe(`runner failed: The mode ${mode} is not available yet.`)
-    expect(session.in_flight).toBe(false)
-  })
-})
-
 describe('what the round depends on', () => {
   it('fails the round with a clear text when the object store is down', async () => {
     const repo_uri = await stack.repository({ 'main.tf': MAIN })

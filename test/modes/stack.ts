@@ -80,6 +80,7 @@ export async function startStack(): Promise<Stack> {
   )
   const storage = createObjectStore(config.storage, { fetch, log: silentLogger })
   await storage.ensureBuckets()
+  const state_store = createObjectStore({ ...config.storage, bucket: config.storage.engine_state_bucket }, { fetch, log: silentLogger })
   const prompts = builtinPrompts(await readSeedPrompts())
   return {
     config,
@@ -93,6 +94,7 @@ export async function startStack(): Promise<Stack> {
       cache: memoryCache(),
       queue: { enqueue: async () => {}, healthy: async () => true },
       storage,
+      state_store,
       prompts,
       llm,
       iac: createIacClient(config.services.iac, { fetch, log: silentLogger }),

@@ -3,7 +3,6 @@ import { auditCompliance } from '../../pipeline/steps/audit-compliance.ts'
 import { composePrompts } from '../../pipeline/steps/compose-prompts.ts'
 import { filterRequest } from '../../pipeline/steps/filter-request.ts'
 import { generateSessionTargets } from '../../pipeline/steps/generate-targets.ts'
-import { pinPlan } from '../../pipeline/steps/pin-plan.ts'
 import { writeGenerateReport } from '../../pipeline/steps/write-report.ts'
 import { notFound } from '../../src/errors.ts'
 import { MASK } from '../../src/plan/mask.ts'
@@ -222,21 +221,5 @@ describe('auditCompliance', () => {
     })
     expect(world.llm.requests).toEqual([])
     expect(world.objects.size).toBe(0)
-  })
-})
-
-describe('pinPlan', () => {
-  it('pins the plan of the code as it stands', async () => {
-    const world = await steps.world()
-    await pinPlan(world.kit, validPlan(world, []))
-    expect(world.workspace.pinned).toBe(true)
-  })
-
-  it('refuses when the code moved on', async () => {
-    const world = await steps.world()
-    const valid = validPlan(world, [])
-    world.workspace.current_revision = 'another'
-    await expect(pinPlan(world.kit, valid)).rejects.toThrow('does not belong to the code')
-    expect(world.workspace.pinned).toBe(false)
   })
 })

@@ -29,7 +29,13 @@ describe('planTargets', () => {
     expect(result).toMatchObject({
       ok: true,
       text: 'plan output',
-      reference: { workspace: '/clone/root', plan_file: 'session.plan', targets: ['terraform_data.a'], revision: 'revision-0' },
+      reference: {
+        workspace: '/clone/root',
+        plan_file: 'session.plan',
+        targets: ['terraform_data.a'],
+        revision: 'revision-0',
+        plan_sha256: null,
+      },
     })
     expect(run.meter.usage().engine_s).toBeGreaterThanOrEqual(0)
   })

@@ -158,16 +158,18 @@ function engineDouble(jobs: Job[], script: EngineScript): IacClient {
   }
 }
 
+const shortKey = (key: string) => key.replace(/^sessions\/[^/]+\/rounds\/\d+\//, '')
+
 function memoryStore(objects: StepWorld['objects']): ObjectStore {
   return {
     ensureBuckets: async () => {},
     put: async (key, body, { metadata = {} }) => {
       const text = typeof body === 'string' ? body : new TextDecoder().decode(body)
-      objects.set(key.replace(/^sessions\/[^/]+\/rounds\/\d+\//, ''), { body: text, metadata })
+      objects.set(shortKey(key), { body: text, metadata })
       return new TextEncoder().encode(text).byteLength
     },
     get: async () => new Uint8Array(),
-    delete: async () => {},
+    delete: async (key) => void objects.delete(shortKey(key)),
     presign: async (key) => key,
     urlsLapse: async () => null,
     metadata_prefix: 'x-amz-meta-',
@@ -205,6 +207,12 @@ function fakeWorkspace(): FakeWorkspace {
 
 /** A valid plan of a fake workspace, from the changes that matter. */
 export function validPlan({ workspace }: StepWorld, changes: Parameters<typeof planOf>[0], targets: string[] = []): ValidPlan {
-  const reference = { workspace: workspace.iac_root, plan_file: 'session.plan', targets, revision: workspace.current_revision }
+  const reference = {
+    workspace: workspace.iac_root,
+    plan_file: 'session.plan',
+    targets,
+    revision: workspace.current_revision,
+    plan_sha256: null,
+  }
   return { ok: true, text: 'plan text', reference, plan: planOf(changes) }
 }

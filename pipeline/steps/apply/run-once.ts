@@ -1,0 +1,65 @@
+import { recordIntent } from '../../../src/applies/record-intent.ts'
+import { recordApplyJob } from '../../../src/applies/record-job.ts'
+import type { ApplyResult } from '../../../src/applies/types.ts'
+import { conflict, LeaseLost, PlatformError } from '../../../src/errors.ts'
+import { delay } from '../../../src/http/outbound.ts'
+import type { StoredSeal } from '../../../src/pins/types.ts'
+import { STOPPING } from '../../../src/queue/types.ts'
+import type { BareRun } from '../../run.ts'
+import type { PinnedDirectory } from '../../workspace/pinned.ts'
+import type { BareKit } from '../kit.ts'
+
+export const blocked = (uuid: string) => conflict(`Session ${uuid} is blocked; apply is not allowed.`)
+
+/**
+ * Submits the one job of this round. That it is about to happen is on record first, so that no other
+ * attempt ever does it again; the submission is not cut short, because its answer names the job.
+ * @param on_intent called as soon as it is on record
+ * Errors: 409 for a locked session, before anything happened; those of the iac client; `LeaseLost`.
+ */
+export async function submitOnce(run: BareRun, seal: StoredSeal, { iac_root }: PinnedDirectory, on_intent: () => void): Promise<string> {
+  const { context, round, signal } = run
+  const { scope_id, provider, uuid } = round.session
+  if (!(await recordIntent(context.sql, round, seal))) throw blocked(uuid)
+  on_intent()
+  if (signal.aborted && signal.reason !== STOPPING) throw new LeaseLost()
+  const plan_file = context.config.paths.session_plan_filename
+  const job_id = await context.iac.submit('apply', { workspace_path: iac_root, scope_id, engine_provider: provider, plan_file })
+  await keepJob(run, job_id)
+  return job_id
+}
+
+const PAUSES_MS = [250, 1_000, 2_000]
+
+/** A database that is away for a moment must not cost the id. */
+async function keepJob({ context, round, log }: BareRun, job_id: string): Promise<void> {
+  for (const pause of [...PAUSES_MS, null]) {
+    try {
+      return await recordApplyJob(context.sql, round.id, job_id)
+    } catch (error) {
+      if (pause === null) throw error
+      log.warn('the job of an apply could not be recorded yet', { job_id, error })
+      await delay(pause)
+    }
+  }
+}
+
+/**
+ * Waits for the job of an apply, in whichever attempt it was submitted.
+ * Errors: those of the iac client, except that a job nobody knows any more is a result.
+ */
+export async function waitForApply({ run, secrets }: BareKit, job_id: string): Promise<ApplyResult> {
+  const { context, signal, meter } = run
+  const started = performance.now()
+  try {
+    const { exit_code, stdout, stderr } = await context.iac.wait(job_id, { signal })
+    return { kind: 'ran', exit_code, stdout: secrets.text(stdout), stderr: secrets.text(stderr) }
+  } catch (error) {
+    if (!(error instanceof PlatformError) || error.code !== 'IacJobLost') throw error
+    return { kind: 'unknown', reason: `the iac service no longer knows job ${job_id}.` }
+  } finally {
+    const duration_ms = performance.now() - started
+    meter.engine(duration_ms)
+    context.metrics?.engine('apply', duration_ms / 1000)
+  }
+}

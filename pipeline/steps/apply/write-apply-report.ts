@@ -1,0 +1,75 @@
+import { cutMiddle } from '../../../src/agent/cut-middle.ts'
+import { reportTool } from '../../../src/agent/sentinels/report.ts'
+import type { ApplyResult } from '../../../src/applies/types.ts'
+import { storeReport } from '../../../src/artifacts/store.ts'
+import { LeaseLost } from '../../../src/errors.ts'
+import { notifyApplyFailure } from '../../../src/notifications/notify-apply-failure.ts'
+import type { PlannedChange } from '../../../src/plan/types.ts'
+import { reportGeneratorLayout } from '../../../src/prompts/layouts/report-generator.ts'
+import { reportQuery } from '../../../src/prompts/queries.ts'
+import type { ApplyReport } from '../../../src/reports/schemas.ts'
+import { applyFacts, settleApplyReport } from '../../../src/reports/settle-apply.ts'
+import { type BareKit, runChain } from '../kit.ts'
+import { webSearch } from '../tools.ts'
+
+/** Longest output that is shown to a model. */
+const MAX_OUTPUT_CHARS = 400_000
+
+/**
+ * Tells how an apply ended: report, turn of the conversation, and a notification unless all went well. The
+ * apply happened, so neither a model nor an object store that fails makes the round fail.
+ * @param options.narrate whether a model is asked for the prose
+ * Errors: `LeaseLost`, the reason of the run's signal.
+ */
+export async function tellApply(
+  kit: BareKit,
+  result: ApplyResult,
+  planned: readonly PlannedChange[],
+  options: { narrate: boolean } = { narrate: true },
+): Promise<void> {
+  const { run, secrets } = kit
+  const { context, round } = run
+  const facts = applyFacts(result, planned)
+  const told = options.narrate ? await narrate(kit, result, facts) : null
+  const document = settleApplyReport(told, facts, secrets)
+  await goOn(kit, 'the report of an apply could not be stored', () => storeReport(context, round, { type: 'apply', document }, run.signal))
+  run.conversation.push({ user: round.query, assistant: document.execution_summary })
+  if (document.status === 'Success') return
+  const session = { ...round.session, first_query: secrets.text(round.session.first_query) }
+  const words = result.kind === 'ran' ? result.stderr.trim() || document.execution_summary : document.execution_summary
+  await notifyApplyFailure(context, session, { round: round.number, stderr: secrets.text(words) })
+}
+
+/** The prose; null when there is no output to tell about, or no model that tells it. */
+async function narrate(kit: BareKit, result: ApplyResult, facts: ApplyReport): Promise<ApplyReport | null> {
+  await kit.status.say(
+    'report',
+    facts.status === 'Success'
+      ? 'Infrastructure changes applied. Generating report'
+      : 'The infrastructure changes were not applied completely. Generating report',
+  )
+  if (result.kind !== 'ran') return null
+  const output = result.exit_code === 0 ? result.stdout : result.stderr
+  const { summary, status } = facts
+  const text = `Computed from the output: ${JSON.stringify({ status, summary })}\n\n${cutMiddle(output, MAX_OUTPUT_CHARS)}`
+  return await goOn(kit, 'the report of an apply is told without a model', () =>
+    runChain(kit, {
+      chain: 'REPORT_GENERATOR',
+      role: 'main',
+      system: reportGeneratorLayout({ type: 'apply' }),
+      query: reportQuery('apply output', kit.secrets.text(text)),
+      tools: [webSearch(kit, 'main')],
+      sentinel: reportTool('apply'),
+    }),
+  )
+}
+
+async function goOn<T>({ run }: BareKit, warning: string, work: () => Promise<T>): Promise<T | null> {
+  try {
+    return await work()
+  } catch (error) {
+    if (error instanceof LeaseLost || run.signal.aborted) throw error
+    run.log.error(warning, { error })
+    return null
+  }
+}

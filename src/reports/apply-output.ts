@@ -1,0 +1,90 @@
+/** What the engine did with an object. */
+export type Deed = 'created' | 'updated' | 'destroyed'
+
+export interface EngineError {
+  /** Of the resource that the error names; null when it names none. */
+  address: string | null
+  /** Type and name of the block it stands in, when only these are told. */
+  block: string | null
+  /** Without the frame that the engine draws. */
+  text: string
+}
+
+/** What the output of an apply says, read line by line; both engines write the same. */
+export interface ApplyOutput {
+  done: Map<string, Set<Deed>>
+  /** Whether it ended or not. */
+  begun: Map<string, Set<Deed>>
+  /** Of the closing line, which only an apply without errors has. */
+  counts: { created: number; updated: number; destroyed: number } | null
+  errors: EngineError[]
+  /** The engine refused the plan because the state is not the one it was made from. */
+  is_stale: boolean
+  /** The engine could not take the lock of the state. */
+  is_locked: boolean
+}
+
+const DONE = /^(.+?): (Creation|Modifications|Destruction) complete after \S+/
+const BEGUN = /^(.+?): (Creating|Modifying|Destroying)\.\.\./
+const CLOSING = /^Apply complete! Resources: (?:\d+ imported, )?(\d+) added, (\d+) changed, (\d+) destroyed\./
+const DEEDS: Record<string, Deed> = {
+  Creation: 'created',
+  Modifications: 'updated',
+  Destruction: 'destroyed',
+  Creating: 'created',
+  Modifying: 'updated',
+  Destroying: 'destroyed',
+}
+
+export function readApplyOutput(stdout: string, stderr: string): ApplyOutput {
+  const done = new Map<string, Set<Deed>>()
+  const begun = new Map<string, Set<Deed>>()
+  let counts: ApplyOutput['counts'] = null
+  for (const line of stdout.split('\n')) {
+    const closing = CLOSING.exec(line)
+    if (closing) {
+      counts = { created: Number(closing[1]), updated: Number(closing[2]), destroyed: Number(closing[3]) }
+      // Outputs follow, whose text anybody may have written.
+      break
+    }
+    note(done, DONE.exec(line))
+    note(begun, BEGUN.exec(line))
+  }
+  return {
+    done,
+    begun,
+    counts,
+    errors: readErrors(stderr),
+    is_stale: /^[│\s]*Error: Saved plan is stale/m.test(stderr),
+    is_locked: /^[│\s]*Error: Error acquiring the state lock/m.test(stderr),
+  }
+}
+
+function note(deeds: Map<string, Set<Deed>>, match: RegExpExecArray | null): void {
+  const [, address = '', what = ''] = match ?? []
+  const deed = DEEDS[what]
+  if (deed) deeds.set(address, (deeds.get(address) ?? new Set()).add(deed))
+}
+
+const MAX_ERROR = 2_000
+
+function readErrors(stderr: string): EngineError[] {
+  const plain = stderr
+    .split('\n')
+    .filter((line) => !/^[╷╵]\s*$/.test(line))
+    .map((line) => line.replace(/^│ ?/, ''))
+  const blocks: string[][] = []
+  for (const line of plain) {
+    if (/^(?:Error|Warning): /.test(line)) blocks.push([line])
+    else blocks.at(-1)?.push(line)
+  }
+  return blocks
+    .filter(([title]) => title?.startsWith('Error: '))
+    .map((lines) => {
+      const text = lines.join('\n').trim()
+      const address = /^\s+with (.+),$/m.exec(text)?.[1] ?? null
+      const [, type, name] = /^\s+on .+ line \d+, in resource "([^"]+)" "([^"]+)":$/m.exec(text) ?? []
+      const block = type === undefined ? null : `${type}.${name}`
+      return { address, block, text: text.length > MAX_ERROR ? `${text.slice(0, MAX_ERROR)}…` : text }
+    })
+}

@@ -1,0 +1,199 @@
+import * as v from 'valibot'
+import type { ApplyResult } from '../applies/types.ts'
+import type { Masker } from '../plan/mask.ts'
+import { reportGenerationError } from '../plan/settle-report.ts'
+import type { PlannedChange } from '../plan/types.ts'
+import { type ApplyOutput, type Deed, type EngineError, readApplyOutput } from './apply-output.ts'
+import { type ApplyReport, reportSchemas } from './schemas.ts'
+
+type Entry = ApplyReport['resource_changes'][number]
+type Status = ApplyReport['status']
+
+/** What a planned change comes to, in the order in which it is told. */
+const DEEDS_OF: Record<PlannedChange['action'], readonly Deed[]> = {
+  create: ['created'],
+  update: ['updated'],
+  delete: ['destroyed'],
+  recreate: ['destroyed', 'created'],
+}
+const SAYS: Record<Deed, string> = { created: 'Created.', updated: 'Changed in place.', destroyed: 'Destroyed.' }
+const WOULD: Record<Deed, string> = { created: 'creation', updated: 'change in place', destroyed: 'destruction' }
+
+/** The facts of an apply: what was planned, held against what the engine says it did. */
+export function applyFacts(result: ApplyResult, planned: readonly PlannedChange[]): ApplyReport {
+  if (result.kind === 'unknown') return unknownOutcome(result.reason, planned)
+  if (result.kind === 'refused') return untouched(`Nothing was applied: ${result.reason}`, planned, [result.advice])
+  const output = readApplyOutput(result.stdout, result.stderr)
+  const all_done = result.exit_code === 0
+  if (!all_done && output.done.size === 0) {
+    if (output.is_stale) return untouched(STALE, planned, ['Run a generate round, which plans on the state as it stands, and apply then.'])
+    if (output.is_locked) return untouched(LOCKED, planned, ['Wait for the other run, run a generate round and apply then.'])
+  }
+  const resource_changes = planned.flatMap((change) => entriesOf(change, output, all_done))
+  const counts = all_done && output.counts ? output.counts : countsOf(planned, output, all_done)
+  const failed = resource_changes.filter(({ status }) => status === 'failed').length
+  const touched = counts.created + counts.updated + counts.destroyed > 0
+  const status: Status = all_done ? 'Success' : touched ? 'Partial' : 'Failed'
+  const summary = { total_resources: resource_changes.length, ...counts, failed }
+  return {
+    summary,
+    status,
+    execution_summary: [sentence(status, summary), ...unplaced(output, resource_changes)].join(' '),
+    resource_changes,
+    recommendations: all_done ? [] : ['Correct the cause with a generate round, which plans what is left, and apply again.'],
+  }
+}
+
+const STALE =
+  'Nothing was applied: the engine refused the plan because the state moved after the plan was made. Another run changed the infrastructure in between.'
+const LOCKED = 'Nothing was applied: the engine could not lock the state, because another run holds it.'
+
+/**
+ * The report that is stored: results, counts and status are the facts, the prose is the model's, as long as
+ * it tells the same story.
+ * @param told null when the model wrote nothing
+ * Errors: `ReportGenerationError` `report 'apply' generation error.`
+ */
+export function settleApplyReport(told: ApplyReport | null, facts: ApplyReport, masker: Masker): ApplyReport {
+  const document = told === null ? facts : narrated(told, facts)
+  const parsed = v.safeParse(reportSchemas.apply, masker.json(document))
+  if (!parsed.success) throw reportGenerationError('apply', new v.ValiError(parsed.issues))
+  return parsed.output
+}
+
+function narrated(told: ApplyReport, facts: ApplyReport): ApplyReport {
+  const agrees =
+    told.status === facts.status &&
+    (['created', 'updated', 'destroyed', 'failed'] as const).every((name) => told.summary[name] === facts.summary[name])
+  return {
+    ...facts,
+    execution_summary: agrees ? told.execution_summary : `${facts.execution_summary} ${told.execution_summary}`,
+    resource_changes: facts.resource_changes.map((entry) => ({ ...entry, details: wordsFor(told, entry) || entry.details })),
+    recommendations: [...facts.recommendations, ...told.recommendations.filter((text) => text.trim() !== '')],
+  }
+}
+
+/** The model may name a resource by its address, by type and name, or by its name alone. */
+function wordsFor(told: ApplyReport, { resource_type, resource_name, action }: Entry): string {
+  const names = [`${resource_type}.${resource_name}`, resource_name, fullAddress(resource_type, resource_name)]
+  const found = told.resource_changes.find(
+    (entry) => names.includes(entry.resource_name.trim()) && ['', resource_type].includes(entry.resource_type) && entry.action === action,
+  )
+  return found?.details.trim() ?? ''
+}
+
+function entriesOf(change: PlannedChange, output: ApplyOutput, all_done: boolean): Entry[] {
+  const done = deedsOf(change, output)
+  const error = all_done ? null : errorOf(change, output)
+  const identity = { resource_type: change.type, resource_name: nameOf(change) }
+  return DEEDS_OF[change.action].map((deed, index, deeds): Entry => {
+    const is_last = index === deeds.length - 1
+    if (all_done || done.has(deed)) {
+      // Done, and yet an error names it: a check that comes after, for example.
+      if (error === null || !is_last) return { ...identity, action: deed, status: 'success', details: SAYS[deed], error_message: null }
+      return { ...identity, action: deed, status: 'failed', details: `${SAYS[deed]} An error followed.`, error_message: error.text }
+    }
+    if (output.begun.get(change.address)?.has(deed) || (error !== null && is_last))
+      return { ...identity, action: deed, status: 'failed', details: `The ${WOULD[deed]} failed.`, error_message: error?.text ?? null }
+    return {
+      ...identity,
+      action: 'no_change',
+      status: 'failed',
+      details: `The planned ${WOULD[deed]} was not reached.`,
+      error_message: null,
+    }
+  })
+}
+
+/** An object that is replaced before it is destroyed is destroyed under a name of its own. */
+function deedsOf({ address, action }: PlannedChange, { done }: ApplyOutput): ReadonlySet<Deed> {
+  const own = done.get(address) ?? new Set<Deed>()
+  if (action !== 'recreate') return own
+  const leftover = [...done].some(([name, deeds]) => name.startsWith(`${address} (deposed object `) && deeds.has('destroyed'))
+  return leftover ? new Set([...own, 'destroyed']) : own
+}
+
+function errorOf(change: PlannedChange, output: ApplyOutput): EngineError | null {
+  const named = output.errors.find(({ address }) => address === change.address)
+  if (named) return named
+  const local = withoutIndexes(change.address)
+  return (
+    output.errors.find(({ address, block }) => address === null && block !== null && isBlockOf(local, block) && began(change, output)) ??
+    null
+  )
+}
+
+const began = ({ address }: PlannedChange, { begun, done }: ApplyOutput) => begun.has(address) || done.has(address)
+const isBlockOf = (address: string, block: string) => address === block || address.endsWith(`.${block}`)
+const withoutIndexes = (address: string) => address.replaceAll(/\[(?:"(?:\\.|[^"\\])*"|\d+)\]/g, '')
+
+/** Errors that belong to no entry are told in the summary. */
+function unplaced({ errors }: ApplyOutput, entries: readonly Entry[]): string[] {
+  const placed = new Set(entries.map(({ error_message }) => error_message))
+  return errors.filter(({ text }) => !placed.has(text)).map(({ text }) => text.replaceAll(/\s+/g, ' '))
+}
+
+function countsOf(planned: readonly PlannedChange[], output: ApplyOutput, all_done: boolean) {
+  const counts = { created: 0, updated: 0, destroyed: 0 }
+  for (const change of planned) {
+    const done = deedsOf(change, output)
+    for (const deed of DEEDS_OF[change.action]) if (all_done || done.has(deed)) counts[deed]++
+  }
+  return counts
+}
+
+function sentence(status: Status, { created, updated, destroyed, failed }: ApplyReport['summary']): string {
+  const counts = `${created} created, ${updated} updated, ${destroyed} destroyed`
+  if (status === 'Success') return `The plan was applied: ${counts}.`
+  if (status === 'Partial') return `The plan was applied in part: ${counts}, ${failed} failed.`
+  return 'The apply failed before it changed anything.'
+}
+
+function untouched(execution_summary: string, planned: readonly PlannedChange[], recommendations: string[]): ApplyReport {
+  const resource_changes = planned.flatMap((change) =>
+    DEEDS_OF[change.action].map(
+      (deed): Entry => ({
+        resource_type: change.type,
+        resource_name: nameOf(change),
+        action: 'no_change',
+        status: 'failed',
+        details: `The planned ${WOULD[deed]} was not carried out.`,
+        error_message: null,
+      }),
+    ),
+  )
+  const summary = { total_resources: resource_changes.length, created: 0, updated: 0, destroyed: 0, failed: resource_changes.length }
+  return { summary, status: 'Failed', execution_summary, resource_changes, recommendations }
+}
+
+const MAX_NAMED = 50
+
+function unknownOutcome(reason: string, planned: readonly PlannedChange[]): ApplyReport {
+  const named = planned.slice(0, MAX_NAMED).map(({ address }) => address)
+  const more = planned.length > MAX_NAMED ? ` and ${planned.length - MAX_NAMED} more` : ''
+  return {
+    summary: { total_resources: 0, created: 0, updated: 0, destroyed: 0, failed: 0 },
+    status: 'Failed',
+    execution_summary: `It is not known what this apply changed: ${reason} It may have been carried out wholly, in part or not at all. It is not tried again.`,
+    resource_changes: [],
+    recommendations: [
+      ...(named.length > 0 ? [`Look at what the plan was to change: ${named.join(', ')}${more}.`] : []),
+      'See whether the engine still holds the lock of the state; a lock that an interrupted engine left behind has to be removed by hand.',
+      'Run a drift round or a generate round: their plans show how infrastructure and code differ now.',
+    ],
+  }
+}
+
+/** The address without its type: type and name together tell the address. */
+function nameOf({ address, type }: PlannedChange): string {
+  const module = moduleOf(address)
+  const local = address.slice(module.length)
+  return local.startsWith(`${type}.`) ? module + local.slice(type.length + 1) : address
+}
+
+function fullAddress(type: string, name: string): string {
+  const module = moduleOf(name)
+  return `${module}${type}.${name.slice(module.length)}`
+}
+
+const moduleOf = (address: string) => /^(?:module\.[^.[]+(?:\[(?:"(?:\\.|[^"\\])*"|\d+)\])?\.)+/.exec(address)?.[0] ?? ''

@@ -1,0 +1,59 @@
+import * as v from 'valibot'
+import type { StateVersion } from '../pins/types.ts'
+
+/** An engine state as far as it is compared: attributes of every managed object as JSON text, by address. */
+export interface EngineState extends StateVersion {
+  objects: Map<string, Record<string, string>>
+}
+
+export const NO_STATE: EngineState = { lineage: '', serial: 0, objects: new Map() }
+
+const instance = v.object({
+  index_key: v.optional(v.union([v.string(), v.number()])),
+  deposed: v.optional(v.string()),
+  attributes: v.fallback(v.record(v.string(), v.unknown()), {}),
+})
+const resource = v.object({
+  module: v.optional(v.string()),
+  mode: v.string(),
+  type: v.string(),
+  name: v.string(),
+  instances: v.fallback(v.array(instance), []),
+})
+const document = v.object({
+  lineage: v.string(),
+  serial: v.pipe(v.number(), v.integer(), v.minValue(0)),
+  resources: v.fallback(v.array(resource), []),
+})
+
+/** Reads a state document (format 4, or what is encrypted of it); null when it is none. */
+export function parseState(text: string): EngineState | null {
+  let json: unknown
+  try {
+    json = JSON.parse(text)
+  } catch {
+    return null
+  }
+  const parsed = v.safeParse(document, json)
+  if (!parsed.success) return null
+  const { lineage, serial, resources } = parsed.output
+  const objects = new Map<string, Record<string, string>>()
+  for (const entry of resources) {
+    if (entry.mode !== 'managed') continue
+    for (const one of entry.instances) objects.set(addressOf(entry, one), attributesOf(one.attributes))
+  }
+  return { lineage, serial, objects }
+}
+
+type Resource = v.InferOutput<typeof resource>
+type Instance = v.InferOutput<typeof instance>
+
+/** As the engine writes it in plans. */
+function addressOf({ module, type, name }: Resource, { index_key, deposed }: Instance): string {
+  const index = index_key === undefined ? '' : `[${JSON.stringify(index_key)}]`
+  const leftover = deposed === undefined ? '' : ` (deposed object ${deposed})`
+  return `${module === undefined ? '' : `${module}.`}${type}.${name}${index}${leftover}`
+}
+
+const attributesOf = (attributes: Record<string, unknown>) =>
+  Object.fromEntries(Object.entries(attributes).map(([name, value]) => [name, JSON.stringify(value)]))
