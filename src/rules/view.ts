@@ -62,11 +62,13 @@ export function isAbsent(view: View, key: string): boolean {
 /** Whether a value, or a part of it, is known only after the apply. */
 export const isUnknown = (view: View, key: string): boolean => hasTrue(memberOf(view.unknown, key))
 
-function hasTrue(flags: Json | undefined): boolean {
-  if (flags === true) return true
-  if (Array.isArray(flags)) return flags.some(hasTrue)
-  return isJsonObject(flags) && Object.values(flags).some(hasTrue)
+function hasTrue(flags: Json | undefined, depth = 0): boolean {
+  if (flags === true || depth > MAX_DEPTH) return true
+  if (Array.isArray(flags)) return flags.some((item) => hasTrue(item, depth + 1))
+  return isJsonObject(flags) && Object.values(flags).some((item) => hasTrue(item, depth + 1))
 }
+/** What is nested deeper is taken as unknown. */
+const MAX_DEPTH = 60
 
 /** A view of values about which nothing else is known. */
 export const viewOf = (values: JsonObject): View => ({ values, unknown: undefined, sensitive: undefined })

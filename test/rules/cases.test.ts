@@ -1,0 +1,33 @@
+import { describe, expect, it } from 'vitest'
+import { RULE_IDS } from '../../config/rule-ids.ts'
+import { RULES } from '../../src/rules/index.ts'
+import { awsCases } from './cases/aws.ts'
+import { azureCases } from './cases/azure.ts'
+import { commonCases } from './cases/common.ts'
+import { gcpCases } from './cases/gcp.ts'
+import { kubernetesCases } from './cases/kubernetes.ts'
+import { networkCases } from './cases/network.ts'
+import { ociCases } from './cases/oci.ts'
+import { findingsOf } from './support.ts'
+
+const cases = [...commonCases, ...networkCases, ...awsCases, ...azureCases, ...gcpCases, ...ociCases, ...kubernetesCases]
+
+it.each(cases)('$rule, $name: found $found', ({ rule, name: _, found, ...change }) => {
+  const findings = findingsOf(change).filter(({ rule_id }) => rule_id === rule)
+  expect(findings.length > 0).toBe(found)
+})
+
+describe('the table', () => {
+  it('holds the ids that the configuration knows, each once', () => {
+    expect(RULES.map(({ id }) => id)).toEqual([...RULE_IDS])
+    expect(new Set(RULE_IDS).size).toBe(RULE_IDS.length)
+  })
+
+  it.each(RULES.map((rule) => ({ ...rule })))('$id says what, why and how, and has cases of both kinds', (rule) => {
+    expect(rule.id).toMatch(/^(common|aws|azure|gcp|oci|kubernetes)(\.[a-z][a-z0-9-]*){2}$/)
+    expect(rule.id.split('.')[0]).toBe(rule.cloud)
+    for (const text of [rule.title, rule.reason, rule.fix]) expect(text).toMatch(/^\S.{8,}$/)
+    const own = cases.filter((each) => each.rule === rule.id)
+    expect(own.map(({ found }) => found)).toEqual(expect.arrayContaining([true, false]))
+  })
+})

@@ -1,0 +1,214 @@
+import { bad, type Case, configured, constant, fine } from '../support.ts'
+
+const policy = (statement: unknown) => JSON.stringify({ Version: '2012-10-17', Statement: statement })
+const allow = (Action: unknown, Resource: unknown, more = {}) => policy([{ Effect: 'Allow', Action, Resource, ...more }])
+const anyone = (more = {}) => policy({ Effect: 'Allow', Principal: '*', Action: 's3:GetObject', Resource: 'arn:aws:s3:::b/*', ...more })
+
+const iam: Case[] = [
+  bad('aws.iam.admin-policy', 'everything on everything', 'aws_iam_policy', { policy: allow('*', '*') }),
+  bad('aws.iam.admin-policy', 'in lists', 'aws_iam_role_policy', { policy: allow(['s3:Get*', '*'], ['*']) }),
+  bad('aws.iam.admin-policy', 'one statement that is no list', 'aws_iam_user_policy', {
+    policy: policy({ Effect: 'Allow', Action: '*:*', Resource: '*' }),
+  }),
+  bad('aws.iam.admin-policy', 'inline in a role', 'aws_iam_role', { inline_policy: [{ name: 'x', policy: allow('*', '*') }] }),
+  bad('aws.iam.admin-policy', 'a permission set', 'aws_ssoadmin_permission_set_inline_policy', { inline_policy: allow('*', '*') }),
+  fine('aws.iam.admin-policy', 'denied', 'aws_iam_policy', { policy: policy([{ Effect: 'Deny', Action: '*', Resource: '*' }]) }),
+  fine('aws.iam.admin-policy', 'on one bucket', 'aws_iam_policy', { policy: allow('*', 'arn:aws:s3:::b') }),
+  fine('aws.iam.admin-policy', 'unknown', 'aws_iam_policy', {}, { after_unknown: { policy: true } }),
+  fine('aws.iam.admin-policy', 'no JSON', 'aws_iam_policy', { policy: '{"Statement": [' }),
+  fine('aws.iam.admin-policy', 'JSON of another kind', 'aws_iam_policy', { policy: '[[1],null,{"Statement":7}]' }),
+  bad('aws.iam.admin-attachment', 'attached', 'aws_iam_role_policy_attachment', {
+    policy_arn: 'arn:aws:iam::aws:policy/AdministratorAccess',
+  }),
+  bad('aws.iam.admin-attachment', 'China', 'aws_iam_role', { managed_policy_arns: ['arn:aws-cn:iam::aws:policy/AdministratorAccess'] }),
+  bad('aws.iam.admin-attachment', 'permission set', 'aws_ssoadmin_managed_policy_attachment', {
+    managed_policy_arn: 'arn:aws:iam::aws:policy/AdministratorAccess',
+  }),
+  fine('aws.iam.admin-attachment', 'a policy of the account by that name', 'aws_iam_role_policy_attachment', {
+    policy_arn: 'arn:aws:iam::123456789012:policy/AdministratorAccess',
+  }),
+  bad('aws.iam.broad-attachment', 'power users', 'aws_iam_group_policy_attachment', {
+    policy_arn: 'arn:aws:iam::aws:policy/PowerUserAccess',
+  }),
+  fine('aws.iam.broad-attachment', 'read only', 'aws_iam_group_policy_attachment', {
+    policy_arn: 'arn:aws:iam::aws:policy/ReadOnlyAccess',
+  }),
+  bad('aws.iam.service-wildcard', 'a service', 'aws_iam_policy', { policy: allow('s3:*', '*') }),
+  bad('aws.iam.service-wildcard', 'everything on a condition', 'aws_iam_policy', {
+    policy: allow('*', '*', { Condition: { Bool: { 'aws:MultiFactorAuthPresent': 'true' } } }),
+  }),
+  fine('aws.iam.service-wildcard', 'a prefix', 'aws_iam_policy', { policy: allow('s3:Get*', '*') }),
+  fine('aws.iam.service-wildcard', 'that is reported as everything', 'aws_iam_policy', { policy: allow('*', '*') }),
+  bad('aws.iam.not-action', 'all but', 'aws_iam_policy', { policy: policy([{ Effect: 'Allow', NotAction: ['iam:*'], Resource: '*' }]) }),
+  fine('aws.iam.not-action', 'denied all but', 'aws_iam_policy', {
+    policy: policy([{ Effect: 'Deny', NotAction: ['s3:*'], Resource: '*' }]),
+  }),
+  bad('aws.iam.access-key', 'a key', 'aws_iam_access_key', { user: 'ci', status: 'Active' }),
+  fine('aws.iam.access-key', 'switched off', 'aws_iam_access_key', { user: 'ci', status: 'Inactive' }),
+  bad('aws.iam.open-trust-policy', 'everyone', 'aws_iam_role', {
+    assume_role_policy: policy([{ Effect: 'Allow', Principal: { AWS: '*' }, Action: 'sts:AssumeRole' }]),
+  }),
+  fine('aws.iam.open-trust-policy', 'in the organization', 'aws_iam_role', {
+    assume_role_policy: policy([
+      {
+        Effect: 'Allow',
+        Principal: { AWS: ['*'] },
+        Action: 'sts:AssumeRole',
+        Condition: { StringEquals: { 'aws:PrincipalOrgID': 'o-1' } },
+      },
+    ]),
+  }),
+  fine('aws.iam.open-trust-policy', 'a service', 'aws_iam_role', {
+    assume_role_policy: policy([{ Effect: 'Allow', Principal: { Service: 'ec2.amazonaws.com' }, Action: 'sts:AssumeRole' }]),
+  }),
+  bad('aws.iam.public-resource-policy', 'queue', 'aws_sqs_queue_policy', { policy: anyone() }),
+  bad('aws.iam.public-resource-policy', 'key', 'aws_kms_key', { policy: anyone({ Principal: { AWS: ['*'] } }) }),
+  bad('aws.iam.public-resource-policy', 'everyone but one', 'aws_sns_topic_policy', {
+    policy: anyone({ Principal: undefined, NotPrincipal: { AWS: 'arn:aws:iam::1:root' } }),
+  }),
+  fine('aws.iam.public-resource-policy', 'of the account', 'aws_sns_topic_policy', {
+    policy: anyone({ Condition: { StringEquals: { 'AWS:SourceAccount': '123456789012' } } }),
+  }),
+  bad('aws.iam.public-lambda-permission', 'everyone', 'aws_lambda_permission', { principal: '*', action: 'lambda:InvokeFunction' }),
+  fine('aws.iam.public-lambda-permission', 'a source', 'aws_lambda_permission', { principal: '*', source_account: '123456789012' }),
+  fine(
+    'aws.iam.public-lambda-permission',
+    'a source known later',
+    'aws_lambda_permission',
+    { principal: '*' },
+    { after_unknown: { source_arn: true } },
+  ),
+  fine('aws.iam.public-lambda-permission', 'a service', 'aws_lambda_permission', { principal: 'sns.amazonaws.com' }),
+]
+
+const exposure: Case[] = [
+  bad('aws.storage.public-bucket-policy', 'everyone', 'aws_s3_bucket_policy', { policy: anyone() }),
+  bad('aws.storage.public-bucket-policy', 'everyone over TLS', 'aws_s3_bucket_policy', {
+    policy: anyone({ Condition: { Bool: { 'aws:SecureTransport': 'true' } } }),
+  }),
+  fine('aws.storage.public-bucket-policy', 'from a network', 'aws_s3_bucket_policy', {
+    policy: anyone({ Condition: { StringEquals: { 'aws:SourceVpce': 'vpce-1' } } }),
+  }),
+  fine('aws.storage.public-bucket-policy', 'TLS enforced', 'aws_s3_bucket_policy', {
+    policy: anyone({ Effect: 'Deny', Condition: { Bool: { 'aws:SecureTransport': 'false' } } }),
+  }),
+  bad('aws.storage.public-bucket-acl', 'new form', 'aws_s3_bucket_acl', { acl: 'public-read' }),
+  bad('aws.storage.public-bucket-acl', 'old form', 'aws_s3_bucket', { acl: 'public-read-write' }),
+  bad('aws.storage.public-bucket-acl', 'a grant', 'aws_s3_bucket_acl', {
+    access_control_policy: [
+      { grant: [{ permission: 'READ', grantee: [{ type: 'Group', uri: 'http://acs.amazonaws.com/groups/global/AllUsers' }] }] },
+    ],
+  }),
+  fine('aws.storage.public-bucket-acl', 'private', 'aws_s3_bucket_acl', { acl: 'private' }),
+  fine('aws.storage.public-bucket-acl', 'log delivery', 'aws_s3_bucket', {
+    grant: [{ permissions: ['WRITE'], type: 'Group', uri: 'http://acs.amazonaws.com/groups/s3/LogDelivery' }],
+  }),
+  bad('aws.storage.public-access-allowed', 'one switch', 'aws_s3_bucket_public_access_block', {
+    block_public_acls: true,
+    block_public_policy: false,
+    ignore_public_acls: true,
+    restrict_public_buckets: true,
+  }),
+  fine('aws.storage.public-access-allowed', 'all on', 'aws_s3_bucket_public_access_block', {
+    block_public_acls: true,
+    block_public_policy: true,
+  }),
+  bad('aws.storage.public-access-block-removed', 'deleted', 'aws_s3_bucket_public_access_block', null, { actions: ['delete'], before: {} }),
+  fine('aws.storage.public-access-block-removed', 'made', 'aws_s3_bucket_public_access_block', {}),
+  bad('aws.database.public-instance', 'RDS', 'aws_db_instance', { publicly_accessible: true }),
+  bad('aws.database.public-instance', 'Redshift', 'aws_redshift_cluster', { publicly_accessible: true }),
+  fine('aws.database.public-instance', 'private', 'aws_db_instance', { publicly_accessible: false }),
+  fine('aws.database.public-instance', 'unknown', 'aws_db_instance', {}, { after_unknown: { publicly_accessible: true } }),
+  bad('aws.database.public-brokers', 'public', 'aws_msk_cluster', {
+    broker_node_group_info: [{ connectivity_info: [{ public_access: [{ type: 'SERVICE_PROVIDED_EIPS' }] }] }],
+  }),
+  fine('aws.database.public-brokers', 'disabled', 'aws_msk_cluster', {
+    broker_node_group_info: [{ connectivity_info: [{ public_access: [{ type: 'DISABLED' }] }] }],
+  }),
+  bad('aws.database.public-search-domain', 'everyone', 'aws_opensearch_domain', { access_policies: anyone(), vpc_options: [] }),
+  fine('aws.database.public-search-domain', 'in a VPC', 'aws_opensearch_domain', {
+    access_policies: anyone(),
+    vpc_options: [{ subnet_ids: ['a'] }],
+  }),
+  fine('aws.database.public-search-domain', 'an address', 'aws_elasticsearch_domain', {
+    access_policies: anyone({ Condition: { IpAddress: { 'aws:SourceIp': ['198.51.100.7'] } } }),
+  }),
+  bad('aws.storage.public-snapshot', 'snapshot', 'aws_db_snapshot', { shared_accounts: ['all'] }),
+  bad('aws.storage.public-snapshot', 'image', 'aws_ami_launch_permission', { group: 'all' }),
+  fine('aws.storage.public-snapshot', 'an account', 'aws_db_snapshot', { shared_accounts: ['123456789012'] }),
+  bad('aws.network.public-cluster-endpoint', 'everyone', 'aws_eks_cluster', {
+    vpc_config: [{ endpoint_public_access: true, public_access_cidrs: ['0.0.0.0/0'] }],
+  }),
+  fine('aws.network.public-cluster-endpoint', 'an office', 'aws_eks_cluster', {
+    vpc_config: [{ endpoint_public_access: true, public_access_cidrs: ['198.51.100.0/24'] }],
+  }),
+  fine('aws.network.public-cluster-endpoint', 'private', 'aws_eks_cluster', {
+    vpc_config: [{ endpoint_public_access: false, public_access_cidrs: ['0.0.0.0/0'] }],
+  }),
+  bad('aws.compute.public-function-url', 'none', 'aws_lambda_function_url', { authorization_type: 'NONE' }),
+  fine('aws.compute.public-function-url', 'IAM', 'aws_lambda_function_url', { authorization_type: 'AWS_IAM' }),
+  bad('aws.storage.force-destroy', 'bucket', 'aws_s3_bucket', { force_destroy: true }),
+  bad('aws.storage.force-destroy', 'registry', 'aws_ecr_repository', { force_delete: true }),
+  fine('aws.storage.force-destroy', 'off', 'aws_s3_bucket', { force_destroy: false }),
+]
+
+const encryption: Case[] = [
+  bad('aws.encryption.disabled', 'database', 'aws_db_instance', { storage_encrypted: false }),
+  bad('aws.encryption.disabled', 'root disk', 'aws_instance', { root_block_device: [{ encrypted: false }] }),
+  bad('aws.encryption.disabled', 'a switch as text', 'aws_launch_template', { block_device_mappings: [{ ebs: [{ encrypted: 'false' }] }] }),
+  bad('aws.encryption.disabled', 'by a word', 'aws_kinesis_stream', { encryption_type: 'NONE' }),
+  bad(
+    'aws.encryption.disabled',
+    'written in the code',
+    'aws_ebs_volume',
+    { encrypted: false },
+    { rest: configured('aws_ebs_volume', { encrypted: constant(false) }) },
+  ),
+  fine(
+    'aws.encryption.disabled',
+    'a default that the code does not have',
+    'aws_ami_copy',
+    { encrypted: false },
+    { rest: configured('aws_ami_copy', { name: constant('x') }) },
+  ),
+  fine('aws.encryption.disabled', 'on', 'aws_db_instance', { storage_encrypted: true }),
+  fine('aws.encryption.disabled', 'unknown', 'aws_rds_cluster', {}, { after_unknown: { storage_encrypted: true } }),
+  fine('aws.encryption.disabled', 'a queue with a key of its own', 'aws_sqs_queue', {
+    sqs_managed_sse_enabled: false,
+    kms_master_key_id: 'alias/q',
+  }),
+  fine('aws.encryption.disabled', 'a disk from a snapshot', 'aws_ebs_volume', { encrypted: false, snapshot_id: 'snap-1' }),
+  bad('aws.encryption.missing', 'database', 'aws_db_instance', { storage_encrypted: null }),
+  bad('aws.encryption.missing', 'a block that is not there', 'aws_opensearch_domain', { encrypt_at_rest: [] }),
+  bad(
+    'aws.encryption.missing',
+    'a default filled in by the provider',
+    'aws_kinesis_stream',
+    { encryption_type: 'NONE' },
+    { rest: configured('aws_kinesis_stream', { name: constant('x') }) },
+  ),
+  fine('aws.encryption.missing', 'filled in later', 'aws_ebs_volume', {}, { after_unknown: { encrypted: true } }),
+  fine('aws.encryption.missing', 'a block filled in later', 'aws_opensearch_domain', {}, { after_unknown: { encrypt_at_rest: true } }),
+  fine('aws.encryption.missing', 'a member of an Aurora cluster', 'aws_db_instance', { engine: 'aurora-postgresql' }),
+  fine('aws.encryption.missing', 'a replica', 'aws_db_instance', { replicate_source_db: 'main' }),
+]
+
+const stateful: Case[] = [
+  bad('aws.stateful.no-final-snapshot', 'deleted', 'aws_db_instance', null, { actions: ['delete'], before: { skip_final_snapshot: true } }),
+  bad(
+    'aws.stateful.no-final-snapshot',
+    'replaced',
+    'aws_rds_cluster',
+    {},
+    { actions: ['delete', 'create'], before: { skip_final_snapshot: true } },
+  ),
+  fine('aws.stateful.no-final-snapshot', 'with a snapshot', 'aws_db_instance', null, {
+    actions: ['delete'],
+    before: { skip_final_snapshot: false },
+  }),
+  fine('aws.stateful.no-final-snapshot', 'made', 'aws_db_instance', { skip_final_snapshot: true }),
+  bad('aws.stateful.backups-off', 'no days', 'aws_db_instance', { backup_retention_period: 0 }),
+  fine('aws.stateful.backups-off', 'a week', 'aws_db_instance', { backup_retention_period: 7 }),
+]
+
+export const awsCases: Case[] = [...iam, ...exposure, ...encryption, ...stateful]

@@ -1,0 +1,281 @@
+import { bad, type Case, configured, constant, fine, reference } from '../support.ts'
+
+const updated = (before: Record<string, unknown>) => ({ actions: ['update'], before })
+const lambda = (name: string, value: unknown) => ({ environment: [{ variables: { [name]: value } }] })
+const written = (variables: unknown) => ({ rest: configured('aws_lambda_function', { environment: [{ variables }] }) })
+const GITHUB = `ghp_${'a1B2c3D4e5'.repeat(4)}`
+
+const changes: Case[] = [
+  bad('common.stateful.data-destroyed', 'deleted', 'aws_db_instance', null, { actions: ['delete'], before: {} }),
+  fine('common.stateful.data-destroyed', 'a plain one', 'aws_route_table', null, { actions: ['delete'], before: {} }),
+  fine('common.stateful.data-destroyed', 'made', 'aws_db_instance', {}),
+  bad('common.stateful.data-replaced', 'replaced', 'google_sql_database_instance', {}, { actions: ['delete', 'create'], before: {} }),
+  bad('common.stateful.data-replaced', 'the other order', 'oci_objectstorage_bucket', {}, { actions: ['create', 'delete'], before: {} }),
+  fine('common.stateful.data-replaced', 'updated', 'google_sql_database_instance', {}, updated({})),
+  bad('common.stateful.access-removed', 'deleted', 'aws_kms_key', null, { actions: ['delete'], before: {} }),
+  fine('common.stateful.access-removed', 'updated', 'aws_kms_key', {}, updated({})),
+  bad(
+    'common.stateful.protection-removed',
+    'off',
+    'aws_db_instance',
+    { deletion_protection: false },
+    updated({ deletion_protection: true }),
+  ),
+  fine(
+    'common.stateful.protection-removed',
+    'as before',
+    'aws_db_instance',
+    { deletion_protection: false },
+    updated({ deletion_protection: false }),
+  ),
+  fine(
+    'common.stateful.protection-removed',
+    'known later',
+    'aws_db_instance',
+    {},
+    { ...updated({ deletion_protection: true }), after_unknown: { deletion_protection: true } },
+  ),
+  bad('common.scope.outside-targets', 'not named', 'aws_s3_bucket', {}, { targets: ['aws_vpc.main'] }),
+  fine('common.scope.outside-targets', 'named', 'aws_s3_bucket', {}, { targets: ['aws_s3_bucket.item0'] }),
+  fine('common.scope.outside-targets', 'the whole root', 'aws_s3_bucket', {}),
+]
+
+const literals: Case[] = [
+  bad(
+    'common.secrets.literal-argument',
+    'password',
+    'aws_db_instance',
+    { password: 'hunter2' },
+    {
+      rest: configured('aws_db_instance', { password: constant('hunter2') }),
+    },
+  ),
+  bad(
+    'common.secrets.literal-argument',
+    'in a block',
+    'azurerm_linux_virtual_machine',
+    {},
+    {
+      rest: configured('azurerm_linux_virtual_machine', { profile: [{ admin_password: constant('P4ss') }] }),
+    },
+  ),
+  bad(
+    'common.secrets.literal-argument',
+    'by its type',
+    'azurerm_key_vault_secret',
+    {},
+    { rest: configured('azurerm_key_vault_secret', { value: constant('x1') }) },
+  ),
+  bad(
+    'common.secrets.literal-argument',
+    'a map',
+    'kubernetes_secret',
+    {},
+    { rest: configured('kubernetes_secret', { data: constant({ key: 'abc' }) }) },
+  ),
+  bad(
+    'common.secrets.literal-argument',
+    'a manifest',
+    'kubernetes_manifest',
+    { manifest: { kind: 'Secret' } },
+    {
+      rest: configured('kubernetes_manifest', { manifest: constant({ kind: 'Secret', data: { key: 'YWJj' } }) }),
+    },
+  ),
+  bad(
+    'common.secrets.literal-argument',
+    'a secure parameter',
+    'aws_ssm_parameter',
+    { type: 'SecureString' },
+    {
+      rest: configured('aws_ssm_parameter', { value: constant('x1') }),
+    },
+  ),
+  bad(
+    'common.secrets.literal-argument',
+    'changed',
+    'aws_db_instance',
+    { password: 'new' },
+    {
+      ...updated({ password: 'old' }),
+      rest: configured('aws_db_instance', { password: constant('new') }),
+    },
+  ),
+  bad(
+    'common.secrets.literal-argument',
+    'an instance',
+    'aws_db_instance',
+    {},
+    {
+      address: 'aws_db_instance.item0["a.b"]',
+      rest: configured('aws_db_instance', { password: constant('hunter2') }),
+    },
+  ),
+  fine(
+    'common.secrets.literal-argument',
+    'as before',
+    'aws_db_instance',
+    { password: 'old', tags: {} },
+    {
+      ...updated({ password: 'old' }),
+      rest: configured('aws_db_instance', { password: constant('old') }),
+    },
+  ),
+  fine(
+    'common.secrets.literal-argument',
+    'a variable',
+    'aws_db_instance',
+    { password: 'hunter2' },
+    {
+      rest: configured('aws_db_instance', { password: reference('var.password') }),
+    },
+  ),
+  fine(
+    'common.secrets.literal-argument',
+    'the name of a secret',
+    'aws_db_instance',
+    {},
+    {
+      rest: configured('aws_db_instance', {
+        master_user_secret_kms_key_id: constant('alias/db'),
+        manage_master_user_password: constant(true),
+      }),
+    },
+  ),
+  fine(
+    'common.secrets.literal-argument',
+    'the address of a secret',
+    'aws_x',
+    {},
+    { rest: configured('aws_x', { auth_token: constant('arn:aws:secretsmanager:x') }) },
+  ),
+  fine(
+    'common.secrets.literal-argument',
+    'a plain parameter',
+    'aws_ssm_parameter',
+    { type: 'String' },
+    {
+      rest: configured('aws_ssm_parameter', { value: constant('x1') }),
+    },
+  ),
+  fine('common.secrets.literal-argument', 'deleted', 'aws_db_instance', null, {
+    actions: ['delete'],
+    before: { password: 'old' },
+    rest: configured('aws_db_instance', { password: constant('old') }),
+  }),
+  bad(
+    'common.secrets.literal-environment',
+    'a constant',
+    'aws_lambda_function',
+    lambda('DB_PASSWORD', 'hunter2'),
+    written(constant({ DB_PASSWORD: 'hunter2' })),
+  ),
+  bad(
+    'common.secrets.literal-environment',
+    'in a text of definitions',
+    'aws_ecs_task_definition',
+    {
+      container_definitions: JSON.stringify([{ environment: [{ name: 'API_TOKEN', value: 'abcdef' }] }]),
+    },
+    { rest: configured('aws_ecs_task_definition', { container_definitions: {} }) },
+  ),
+  fine(
+    'common.secrets.literal-environment',
+    'a variable',
+    'aws_lambda_function',
+    lambda('DB_PASSWORD', 'hunter2'),
+    written(reference('var.password')),
+  ),
+  fine(
+    'common.secrets.literal-environment',
+    'an address',
+    'aws_lambda_function',
+    lambda('DB_PASSWORD', 'arn:aws:ssm:eu:1:parameter/p'),
+    written(constant({ DB_PASSWORD: 'arn:aws:ssm:eu:1:parameter/p' })),
+  ),
+  bad(
+    'common.secrets.plain-environment',
+    'a variable',
+    'aws_lambda_function',
+    lambda('DB_PASSWORD', 'hunter2'),
+    written(reference('var.password')),
+  ),
+  bad('common.secrets.plain-environment', 'Cloud Run', 'google_cloud_run_v2_service', {
+    template: [{ containers: [{ env: [{ name: 'API_KEY', value: 'abcdef' }] }] }],
+  }),
+  bad('common.secrets.plain-environment', 'config map', 'kubernetes_config_map', { data: { 'smtp-password': 'abcdef' } }),
+  fine('common.secrets.plain-environment', 'sensitive', 'aws_lambda_function', lambda('DB_PASSWORD', 'hunter2'), {
+    after_sensitive: { environment: [{ variables: { DB_PASSWORD: true } }] },
+  }),
+  fine('common.secrets.plain-environment', 'no secret', 'aws_lambda_function', lambda('DB_PASSWORD_FILE', '/run/secret')),
+  fine(
+    'common.secrets.plain-environment',
+    'unknown',
+    'aws_lambda_function',
+    { environment: [{}] },
+    { after_unknown: { environment: [{ variables: true }] } },
+  ),
+]
+
+const formats: Case[] = [
+  bad('common.secrets.known-token', 'access key', 'aws_instance', { user_data: 'export AWS_ACCESS_KEY_ID=AKIAIOSFODNN7EXAMPLE\n' }),
+  bad('common.secrets.known-token', 'in base64', 'aws_launch_template', {
+    user_data: btoa(`#!/bin/sh\ngit clone https://${GITHUB}@host\n`),
+  }),
+  bad('common.secrets.known-token', 'in a map', 'kubernetes_config_map', { data: { 'app.yaml': `token: ${GITHUB}` } }),
+  bad('common.secrets.known-token', 'private key', 'google_compute_instance', {
+    metadata: { key: '-----BEGIN RSA PRIVATE KEY-----\nMIIE\n-----END RSA PRIVATE KEY-----' },
+  }),
+  fine('common.secrets.known-token', 'public key', 'google_compute_instance', { metadata: { 'ssh-keys': 'a:ssh-ed25519 AAAAC3Nz a@b' } }),
+  fine('common.secrets.known-token', 'sensitive', 'aws_instance', { user_data: GITHUB }, { after_sensitive: { user_data: true } }),
+  fine('common.secrets.known-token', 'where secrets belong', 'aws_secretsmanager_secret_version', { secret_string: GITHUB }),
+  fine('common.secrets.known-token', 'a word that begins alike', 'aws_instance', { user_data: 'xAKIAIOSFODNN7EXAMPLE AKIAshort' }),
+  bad('common.secrets.url-password', 'an address', 'kubernetes_config_map', { data: { dsn: 'postgres://app:hunter2@db:5432/app' } }),
+  fine('common.secrets.url-password', 'a placeholder', 'kubernetes_config_map', {
+    data: { dsn: 'postgres://app:$(PASSWORD)@db:5432/app' },
+  }),
+  fine('common.secrets.url-password', 'no password', 'kubernetes_config_map', {
+    data: { dsn: 'postgres://app@db:5432/app', url: 'https://a.example.com:443/@x' },
+  }),
+]
+
+const module_of = (inputs: unknown) => ({
+  configuration: {
+    root_module: {
+      variables: { db_password: { default: 'changeit' }, secret_name: { default: 'prod' }, api_token: {} },
+      module_calls: { db: { expressions: inputs, module: { resources: [] } } },
+    },
+    provider_config: { aws: { name: 'aws', expressions: { region: constant('eu-west-1'), secret_key: constant('wJalrXUtnFEMI') } } },
+  },
+})
+const inModule = { address: 'module.db[0].aws_db_instance.main' }
+
+const of_the_plan: Case[] = [
+  bad(
+    'common.secrets.module-input',
+    'a constant',
+    'aws_db_instance',
+    {},
+    { ...inModule, rest: module_of({ password: constant('hunter2') }) },
+  ),
+  fine(
+    'common.secrets.module-input',
+    'a variable',
+    'aws_db_instance',
+    {},
+    { ...inModule, rest: module_of({ password: reference('var.p') }) },
+  ),
+  fine('common.secrets.module-input', 'another module', 'aws_db_instance', {}, { rest: module_of({ password: constant('hunter2') }) }),
+  bad('common.secrets.variable-default', 'a default', 'aws_vpc', {}, { rest: module_of({}) }),
+  fine('common.secrets.variable-default', 'nothing new', 'aws_vpc', { a: 1 }, { ...updated({ a: 2 }), rest: module_of({}) }),
+  bad('common.secrets.provider-argument', 'a constant', 'aws_vpc', {}, { rest: module_of({}) }),
+  fine(
+    'common.secrets.provider-argument',
+    'none',
+    'aws_vpc',
+    {},
+    { rest: { configuration: { provider_config: { aws: { expressions: {} } } } } },
+  ),
+]
+
+export const commonCases: Case[] = [...changes, ...literals, ...formats, ...of_the_plan]

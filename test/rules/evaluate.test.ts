@@ -1,0 +1,234 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { parsePlan } from '../../src/plan/parse-plan.ts'
+import { evaluateRules } from '../../src/rules/evaluate.ts'
+import { RULES } from '../../src/rules/index.ts'
+import { planOf } from '../plan/fixtures.ts'
+import { configured, constant, idsIn } from './support.ts'
+
+const open = (port: number, source = '0.0.0.0/0') => ({ from_port: port, to_port: port, protocol: 'tcp', cidr_blocks: [source] })
+const group = (...ingress: unknown[]) => ({ type: 'aws_security_group', after: { ingress } })
+const whole = { targets: [], grades: {} }
+
+describe('what counts as the doing of a plan', () => {
+  const id = 'aws.network.open-admin-port'
+  const updated = (before: unknown[], after: unknown[]) => idsIn([{ ...group(...after), before: { ingress: before }, actions: ['update'] }])
+
+  it('is what a new or a replaced object has', () => {
+    expect(idsIn([{ ...group(open(22)), actions: ['create'] }])).toEqual([id])
+    expect(idsIn([{ ...group(open(22)), before: { ingress: [open(22)] }, actions: ['delete', 'create'] }])).toContain(id)
+  })
+
+  it('is what an update makes worse, not what it leaves as it was', () => {
+    expect(updated([], [open(22)])).toEqual([id])
+    expect(updated([open(22)], [open(22), open(443)])).toEqual([])
+    expect(updated([open(22)], [open(22), open(3389)])).toEqual([id])
+    expect(updated([open(22)], [open(22), { ...open(22, ''), ipv6_cidr_blocks: ['::/0'] }])).toEqual([id])
+    expect(updated([open(22)], [])).toEqual([])
+  })
+
+  it('is nothing that is deleted, read, forgotten or left alone', () => {
+    const before = { ingress: [open(22)] }
+    expect(idsIn([{ type: 'aws_security_group', actions: ['delete'], before, after: null }])).not.toContain(id)
+    for (const actions of [['no-op'], ['read'], ['forget']]) expect(idsIn([{ ...group(open(22)), before, actions }])).toEqual([])
+    expect(idsIn([{ ...group(open(22)), mode: 'data', actions: ['create'] }])).toEqual([])
+    expect(idsIn([{ ...group(open(22)), deposed: 'abcd1234', actions: ['create'] }])).toEqual([])
+  })
+})
+
+describe('findings', () => {
+  it('have the form of the report, name the resource and suggest a fix', () => {
+    const { findings } = evaluateRules(
+      planOf([{ address: 'module.a.aws_security_group.web[0]', ...group(open(22)), actions: ['create'] }]),
+      whole,
+    )
+    expect(findings).toEqual([
+      {
+        rule_id: 'aws.network.open-admin-port',
+        severity: 'error',
+        resource: 'module.a.aws_security_group.web[0]',
+        message: 'Administration is open to all IPv4 addresses: tcp 22 (SSH).',
+        suggested_fix: expect.stringMatching(/bastion/),
+      },
+    ])
+  })
+
+  it('come the gravest first, in the order of the plan', () => {
+    const all = { from_port: 0, to_port: 0, protocol: '-1', cidr_blocks: ['0.0.0.0/0'] }
+    const { findings } = evaluateRules(
+      planOf([
+        { address: 'a', ...group(open(8080)), actions: ['create'] },
+        { address: 'b', ...group(open(22)), actions: ['create'] },
+        { address: 'c', ...group(all), actions: ['create'] },
+        { address: 'd', ...group(open(22)), actions: ['create'] },
+      ]),
+      whole,
+    )
+    expect(findings.map(({ severity, resource }) => [severity, resource])).toEqual([
+      ['critical', 'c'],
+      ['error', 'b'],
+      ['error', 'd'],
+      ['info', 'a'],
+    ])
+  })
+
+  it('count the same cause once and list no more than a hundred of one rule', () => {
+    expect(idsIn([{ ...group(open(22), open(22)), actions: ['create'] }])).toHaveLength(1)
+    const many = Array.from({ length: 130 }, () => ({ ...group(open(22)), actions: ['create'] }))
+    const { findings } = evaluateRules(planOf(many), whole)
+    expect(findings).toHaveLength(101)
+    expect(findings.at(-1)).toMatchObject({ resource: null, message: '30 more findings of this rule.', severity: 'error' })
+  })
+
+  it('never hold a value of the plan, marked sensitive or not', () => {
+    const secret = 'Zq9-unmistakable'
+    const url = `postgres://app:${secret}@db:5432/app`
+    const plan = planOf(
+      [
+        {
+          type: 'aws_db_instance',
+          actions: ['create'],
+          after: { password: secret, description: url },
+          after_sensitive: { password: true },
+        },
+        { type: 'kubernetes_config_map', actions: ['create'], after: { data: { PASSWORD: secret, dsn: url } } },
+        { type: 'google_project_iam_member', actions: ['create'], after: { role: 'roles/owner', member: `user:${secret}` } },
+        { type: 'oci_identity_policy', actions: ['create'], after: { statements: [`Allow any-user to manage ${secret} in tenancy`] } },
+      ],
+      configured('aws_db_instance', { password: constant(secret) }),
+    )
+    const { findings } = evaluateRules(plan, whole)
+    expect(findings.map(({ rule_id }) => rule_id)).toEqual(
+      expect.arrayContaining([
+        'common.secrets.literal-argument',
+        'common.secrets.url-password',
+        'common.secrets.plain-environment',
+        'gcp.iam.project-owner',
+        'oci.iam.any-user',
+      ]),
+    )
+    expect(JSON.stringify(findings)).not.toContain(secret)
+  })
+})
+
+describe('the operator', () => {
+  const plan = planOf([{ ...group(open(22)), actions: ['create'] }])
+
+  it('grades a rule anew', () => {
+    const { findings, checked_rules } = evaluateRules(plan, { targets: [], grades: { 'aws.network.open-admin-port': 'warning' } })
+    expect(findings).toMatchObject([{ rule_id: 'aws.network.open-admin-port', severity: 'warning' }])
+    expect(checked_rules).toContain('aws.network.open-admin-port')
+  })
+
+  it('switches a rule off', () => {
+    const { findings, checked_rules } = evaluateRules(plan, { targets: [], grades: { 'aws.network.open-admin-port': 'off' } })
+    expect(findings).toEqual([])
+    expect(checked_rules).not.toContain('aws.network.open-admin-port')
+    expect(checked_rules).toContain('aws.network.open-all-ports')
+  })
+
+  it('sees as checked the rules for every cloud and for those of the plan', () => {
+    const { checked_rules } = evaluateRules(plan, whole)
+    expect(checked_rules).toEqual(RULES.filter(({ cloud }) => cloud === 'aws' || cloud === 'common').map(({ id }) => id))
+  })
+})
+
+/** Types that rules look at, and names that they read, so that nonsense reaches their insides. */
+const types = [...new Set(RULES.flatMap((rule) => ('types' in rule ? (rule.types ?? []) : []))), 'kubernetes_manifest', 'kubectl_manifest']
+const names = [
+  ...[
+    'ingress',
+    'cidr_blocks',
+    'policy',
+    'spec',
+    'template',
+    'container',
+    'metadata',
+    'statements',
+    'rule',
+    'subject',
+    'role_ref',
+    'permissions',
+  ],
+  ...[
+    'environment',
+    'data',
+    'manifest',
+    'yaml_body',
+    'kind',
+    'settings',
+    'access',
+    'from_port',
+    'protocol',
+    'password',
+    '__proto__',
+    'constructor',
+  ],
+]
+const value = fc.letrec((tie) => ({
+  json: fc.oneof(
+    { maxDepth: 5, withCrossShrink: true },
+    fc.oneof(
+      fc.jsonValue(),
+      fc.constantFrom<unknown>('*', '{"Statement":[{"Effect":"Allow"}]}', '0.0.0.0/0', 'ClusterRole', '[[[', -1, null),
+    ),
+    fc.array(tie('json'), { maxLength: 3 }),
+    fc.dictionary(fc.oneof(fc.constantFrom(...names), fc.string()), tie('json'), { maxKeys: 5 }),
+  ),
+})).json
+const change = fc.record({
+  address: fc.string(),
+  type: fc.constantFrom(...types),
+  actions: fc.constantFrom<string[]>(['create'], ['update'], ['delete'], ['delete', 'create'], ['no-op'], []),
+  before: value,
+  after: value,
+  after_unknown: value,
+  after_sensitive: value,
+})
+
+describe('any plan', () => {
+  it('is evaluated without a fault, with findings of the documented form only', () => {
+    fc.assert(
+      fc.property(fc.array(change, { maxLength: 5 }), value, fc.array(fc.string(), { maxLength: 3 }), (changes, configuration, targets) => {
+        const { findings, checked_rules } = evaluateRules(planOf(changes, { configuration }), { targets, grades: {} })
+        for (const finding of findings) {
+          expect(checked_rules).toContain(finding.rule_id)
+          expect(finding.message).not.toBe('')
+        }
+      }),
+      { numRuns: 400 },
+    )
+  })
+
+  it('may be nested deeper than any code recurses', () => {
+    const deep = (depth: number) => `${'{"spec":['.repeat(depth)}1${']}'.repeat(depth)}`
+    const change = (after: string) =>
+      `{"address":"a","type":"kubernetes_manifest","name":"a","change":{"actions":["create"],"after":${after}}}`
+    const text = `{"format_version":"1.2","resource_changes":[${change(`{"manifest":{"kind":"Pod","spec":${deep(1_000)}}}`)},${change(deep(1_000))}]}`
+    expect(() => evaluateRules(parsePlan(text), whole)).not.toThrow()
+  })
+
+  it('may be large', () => {
+    const policy = JSON.stringify({ Statement: [{ Effect: 'Allow', Action: ['s3:Get*'], Resource: '*' }] })
+    const changes = Array.from({ length: 10_000 }, (_, index) =>
+      index % 2 === 0
+        ? { ...group(open(443), open(8080, '10.0.0.0/8')), actions: ['create'] }
+        : { type: 'aws_iam_policy', actions: ['update'], before: { policy }, after: { policy, tags: { note: 'x'.repeat(500) } } },
+    )
+    expect(evaluateRules(planOf(changes), whole).findings).toEqual([])
+  })
+
+  it('may hold texts made to keep a search busy', () => {
+    const texts = [
+      'a://'.repeat(40_000),
+      `${'a'.repeat(200_000)}@`,
+      `postgres://${'a:'.repeat(90_000)}`,
+      '-----BEGIN '.repeat(15_000),
+      `AKIA${'A'.repeat(190_000)}`,
+      '{{'.repeat(90_000),
+    ]
+    const data = Object.fromEntries(texts.map((text, index) => [`PASSWORD_${index}_TOKEN`, text]))
+    const started = evaluateRules(planOf([{ type: 'kubernetes_config_map', actions: ['create'], after: { data } }]), whole)
+    expect(started.checked_rules).toContain('common.secrets.known-token')
+  })
+})

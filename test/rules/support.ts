@@ -1,0 +1,58 @@
+import type { RuleGrades } from '../../config/types.ts'
+import { evaluateRules } from '../../src/rules/evaluate.ts'
+import { planOf } from '../plan/fixtures.ts'
+
+export type Values = Record<string, unknown>
+export interface More {
+  actions?: string[]
+  before?: unknown
+  after_unknown?: unknown
+  after_sensitive?: unknown
+  address?: string
+  targets?: string[]
+  /** Further members of the plan document. */
+  rest?: Record<string, unknown>
+}
+
+/** A plan with one change, and whether a rule finds something in it. */
+export interface Case extends More {
+  rule: string
+  name: string
+  type: string
+  after: Values | null
+  found: boolean
+}
+
+export const bad = (rule: string, name: string, type: string, after: Values | null, more: More = {}): Case => ({
+  rule,
+  name,
+  type,
+  after,
+  found: true,
+  ...more,
+})
+export const fine = (...parts: Parameters<typeof bad>): Case => ({ ...bad(...parts), found: false })
+
+/** Findings in a plan with this one change. */
+export function findingsOf({
+  type,
+  after,
+  actions = ['create'],
+  targets = [],
+  rest = {},
+  ...change
+}: Omit<Case, 'rule' | 'name' | 'found'>) {
+  return evaluateRules(planOf([{ type, after, actions, before: null, ...change }], rest), { targets, grades: {} }).findings
+}
+
+/** Ids of the rules that find something in several changes. */
+export const idsIn = (changes: Parameters<typeof planOf>[0], grades: RuleGrades = {}, rest: Record<string, unknown> = {}) =>
+  evaluateRules(planOf(changes, rest), { targets: [], grades }).findings.map(({ rule_id }) => rule_id)
+
+/** `configuration` of a plan whose root module has one resource `<type>.item0` with these expressions. */
+export const configured = (type: string, expressions: Record<string, unknown>) => ({
+  configuration: { root_module: { resources: [{ address: `${type}.item0`, mode: 'managed', type, name: 'item0', expressions }] } },
+})
+
+export const constant = (value: unknown) => ({ constant_value: value })
+export const reference = (...references: string[]) => ({ references })
