@@ -20,8 +20,11 @@ export interface Embedded {
 
 const merged = (base: unknown, over: Document): Document => ({ ...(typeof base === 'object' && base !== null ? base : {}), ...over })
 
-/** The configuration of core and worker: the base with the addresses of this stack over it. */
-export function configurationDocument(choices: Choices, embedded: Embedded, folder: string): Document {
+/**
+ * The configuration of core and worker: the base with the addresses of this stack over it.
+ * @param url of the core; pull requests link to the sessions there unless the base says where
+ */
+export function configurationDocument(choices: Choices, embedded: Embedded, folder: string, url: string): Document {
   const { base } = choices
   const { object_store_url, git_host, model_url } = embedded
   const model = `openai/${MODEL}`
@@ -40,8 +43,10 @@ export function configurationDocument(choices: Choices, embedded: Embedded, fold
       }
     : {}
   const services = typeof base.services === 'object' && base.services !== null ? (base.services as Document) : {}
+  const http = merged({ session_url: '' }, typeof base.http === 'object' && base.http !== null ? (base.http as Document) : {})
   return {
     ...base,
+    http: { ...http, session_url: http.session_url || `${url}/api/v1/sessions?id={session_id}` },
     services: { ...services, iac: merged(services.iac, { endpoint: embedded.iac_url, token_env: 'PLATFORM_IAC_TOKEN' }) },
     llm: merged(base.llm, model_url ? { model, small_model: model, web_search_model: '', model_list: [] } : (choices.llm ?? {})),
     paths: merged(base.paths, { upload_folder: join(folder, 'workspaces') }),

@@ -138,7 +138,10 @@ const LIMITS_MS = { iac: 15_000, worker: 12_000, core: 12_000 }
 
 async function startProcesses(options: StackOptions, parts: Parts): Promise<Child[]> {
   const { folder, env } = options
-  const config_path = await writeConfiguration(configurationDocument(parts.choices, parts.embedded, folder), folder)
+  const config_path = await writeConfiguration(
+    configurationDocument(parts.choices, parts.embedded, folder, `http://127.0.0.1:${parts.port}`),
+    folder,
+  )
   const variables = await childVariables(env, { embedded: parts.embedded, secrets: parts.secrets, config_path, folder })
   const home = join(folder, 'home')
   for (const path of [home, join(folder, 'workspaces')]) await mkdir(path, { recursive: true })

@@ -165,6 +165,18 @@ describe('pull requests', () => {
     expect((await call('PUT', `${pulls(name)}/1/merge`)).status).toBe(405)
   })
 
+  test('their pages show hostile text as text', async () => {
+    const { name, url } = await fresh()
+    const evil = '</pre><script>alert(1)</script><img src=x onerror=alert(1)> "\'&'
+    await pushBranch(url, 'feature', 'queue.tf', `# ${evil}\n`)
+    await call('POST', pulls(name), { json: { title: evil, head: 'feature', base: 'main', body: evil } })
+    for (const path of [`/team/${name}`, `/team/${name}/pull/1`]) {
+      const { text } = await call('GET', path, { auth: null })
+      expect(text).toContain('&lt;/pre&gt;&lt;script&gt;alert(1)&lt;/script&gt;&lt;img src=x onerror=alert(1)&gt; &quot;&#39;&amp;')
+      expect(text).not.toMatch(/<script|<img/)
+    }
+  })
+
   test('conflicting branches are not mergeable', async () => {
     const { name, url } = await fresh()
     await pushBranch(url, 'ours', 'main.tf', 'locals { a = 1 }\n')

@@ -28,7 +28,7 @@ const OWN = { PLATFORM_SQL_DATABASE_URL: 'postgresql://db', PLATFORM_REDIS_URL: 
 /** What core and worker make of it. */
 async function effective(env: Record<string, string>, embedded: Embedded) {
   const choices = await readChoices(env, false)
-  const config_path = await writeConfiguration(configurationDocument(choices, embedded, folder), folder)
+  const config_path = await writeConfiguration(configurationDocument(choices, embedded, folder, 'http://127.0.0.1:8000'), folder)
   const variables = await childVariables(env, { embedded, secrets: await loadSecrets(folder), config_path, folder })
   return { choices, config: await loadConfig({ ...env, ...variables }, readTextFile), variables }
 }
@@ -48,6 +48,7 @@ test('nothing set: everything is embedded and the configuration holds', async ()
   expect(config.services.iac.endpoint).toBe(ALL.iac_url)
   expect(config.paths.upload_folder).toBe(join(folder, 'workspaces'))
   expect(config.orchestration.enable_compliance_checker).toBe(true)
+  expect(config.http.session_url).toBe('http://127.0.0.1:8000/api/v1/sessions?id={session_id}')
 })
 
 test('variables of real services replace the embedded ones', async () => {
