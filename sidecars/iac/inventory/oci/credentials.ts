@@ -2,7 +2,8 @@ import { createPrivateKey, type KeyObject } from 'node:crypto'
 import { type Env, readNamedText, setting } from '../inputs.ts'
 import { InventoryError, type InventoryRequest } from '../types.ts'
 import { type Profile, readProfile } from './config-file.ts'
-import { checkRegion } from './endpoint.ts'
+import { checkRegion, domainOf } from './endpoint.ts'
+import { instancePrincipal, instanceRegion } from './instance-principal.ts'
 import type { Signer } from './signature.ts'
 
 export interface OciAccess {
@@ -15,15 +16,23 @@ export interface OciAccess {
 const attribute = (env: Env, name: string): string | undefined => setting(env, `TF_VAR_${name}`, `OCI_${name.toUpperCase()}`)
 
 /**
- * As the `auth` of the engine's provider says: an API key (the default), a security token of the CLI, or a
- * resource principal. https://docs.oracle.com/iaas/Content/terraform/configuring.htm
+ * As the `auth` of the engine's provider says: an API key (the default), a security token of the CLI, or the
+ * principal of a resource or of the instance. https://docs.oracle.com/iaas/Content/terraform/configuring.htm
+ * @param realm of the scope
  */
-export async function ociAccess({ env }: InventoryRequest): Promise<OciAccess> {
+export async function ociAccess(request: InventoryRequest, realm: string): Promise<OciAccess> {
+  const { env } = request
   const auth = (attribute(env, 'auth') ?? 'ApiKey').toLowerCase()
   if (auth === 'apikey') return apiKey(env)
   if (auth === 'securitytoken') return securityToken(env)
   if (auth === 'resourceprincipal') return resourcePrincipal(env)
-  throw new InventoryError('scope discovery for OCI knows the auth ApiKey, SecurityToken and ResourcePrincipal; it cannot use another')
+  if (auth === 'instanceprincipal') {
+    const region = regionOf(env, attribute(env, 'region') ? undefined : await instanceRegion(request))
+    return { region, signer: instancePrincipal(request, region, domainOf(env, region, realm)) }
+  }
+  throw new InventoryError(
+    'scope discovery for OCI knows the auth ApiKey, SecurityToken, ResourcePrincipal and InstancePrincipal; it cannot use another',
+  )
 }
 
 async function apiKey(env: Env): Promise<OciAccess> {

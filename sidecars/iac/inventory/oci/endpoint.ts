@@ -13,18 +13,28 @@ const DOMAINS: Record<string, string> = {
 const NUMBERED = ['oc8', 'oc9', 'oc10', 'oc14', 'oc15', 'oc20', 'oc21', 'oc23', 'oc24', 'oc26', 'oc29', 'oc35', 'oc42', 'oc51', 'oc52']
 const REGION = /^[a-z]{2,}(-[a-z0-9]+)+$/
 const DOMAIN = /^[a-z0-9-]+(\.[a-z0-9-]+)+$/i
-const SEARCH_CLIENT = 'oci_resource_search.ResourceSearchClient'
 
 const RegionMetadata = v.object({ regionIdentifier: v.string(), realmDomainComponent: v.pipe(v.string(), v.regex(DOMAIN)) })
 
+export interface OciEndpoints {
+  search: string
+  object_storage: string
+}
+
 /**
- * Where the region's Search service is. In this order: `CLIENT_HOST_OVERRIDES` of the engine's provider, the domain
+ * Where the region's services are. In this order: `CLIENT_HOST_OVERRIDES` of the engine's provider, the domain
  * that `OCI_REGION_METADATA` gives for the region or `domain_name_override` for all, the realm of the scope.
  */
-export function searchEndpoint(env: Env, region: string, realm: string): string {
-  const own = hostOverride(setting(env, 'CLIENT_HOST_OVERRIDES') ?? '')
-  if (own !== undefined) return serviceUrl(own.includes('://') ? own : `https://${own}`, 'CLIENT_HOST_OVERRIDES')
-  return `https://query.${region}.oci.${domainOf(env, region, realm)}`
+export function ociEndpoints(env: Env, region: string, realm: string): OciEndpoints {
+  const endpoint = (client: string, host: (domain: string) => string) => {
+    const own = hostOverride(setting(env, 'CLIENT_HOST_OVERRIDES') ?? '', client)
+    if (own === undefined) return `https://${host(domainOf(env, region, realm))}`
+    return serviceUrl(own.includes('://') ? own : `https://${own}`, 'CLIENT_HOST_OVERRIDES')
+  }
+  return {
+    search: endpoint('oci_resource_search.ResourceSearchClient', (domain) => `query.${region}.oci.${domain}`),
+    object_storage: endpoint('oci_object_storage.ObjectStorageClient', (domain) => `objectstorage.${region}.${domain}`),
+  }
 }
 
 export function checkRegion(region: string): string {
@@ -44,11 +54,11 @@ export function domainOf(env: Env, region: string, realm: string): string {
 }
 
 /** `package.Client=host;package.Client=host` */
-const hostOverride = (text: string): string | undefined =>
+const hostOverride = (text: string, client: string): string | undefined =>
   text
     .split(';')
     .map((item) => item.split('='))
-    .find(([client = '']) => client.trim() === SEARCH_CLIENT)?.[1]
+    .find(([name = '']) => name.trim() === client)?.[1]
     ?.trim()
 
 function describedDomain(text: string | undefined, region: string): string | undefined {

@@ -7,19 +7,23 @@ export interface Signer {
 }
 
 /**
- * Headers of a signed POST with a JSON body: signature version 1, RSA-SHA256 over these headers in this order.
- * https://docs.oracle.com/iaas/Content/API/Concepts/signingrequests.htm
+ * Headers of a signed call, a POST when it has a JSON body, else a GET: signature version 1, RSA-SHA256 over these
+ * headers in this order. https://docs.oracle.com/iaas/Content/API/Concepts/signingrequests.htm
  */
-export function signedPost({ key_id, key }: Signer, url: URL, body: string, now: Date): Record<string, string> {
+export function signed(
+  { key_id, key }: Signer,
+  url: URL,
+  body: string | null,
+  now: Date,
+  { with_host = true } = {},
+): Record<string, string> {
   const headers: Record<string, string> = {
     date: now.toUTCString(),
-    host: url.host,
-    'content-length': String(Buffer.byteLength(body)),
-    'content-type': 'application/json',
-    'x-content-sha256': createHash('sha256').update(body).digest('base64'),
+    ...(with_host ? { host: url.host } : {}),
+    ...(body === null ? {} : headersOf(body)),
   }
   const lines = [
-    `(request-target): post ${url.pathname}${url.search}`,
+    `(request-target): ${body === null ? 'get' : 'post'} ${url.pathname}${url.search}`,
     ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`),
   ]
   const signature = createSign('RSA-SHA256').update(lines.join('\n')).sign(key, 'base64')
@@ -27,3 +31,9 @@ export function signedPost({ key_id, key }: Signer, url: URL, body: string, now:
   const parameters = [`version="1"`, `keyId="${key_id}"`, 'algorithm="rsa-sha256"', `headers="${names}"`, `signature="${signature}"`]
   return { ...headers, authorization: `Signature ${parameters.join(',')}` }
 }
+
+const headersOf = (body: string): Record<string, string> => ({
+  'content-length': String(Buffer.byteLength(body)),
+  'content-type': 'application/json',
+  'x-content-sha256': createHash('sha256').update(body).digest('base64'),
+})

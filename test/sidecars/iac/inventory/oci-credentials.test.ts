@@ -92,8 +92,8 @@ describe('an API key', () => {
     ['no region', { ...OWN, OCI_PRIVATE_KEY: PRIVATE_PEM }, /^OCI_REGION is not set$/],
     [
       'another auth',
-      { OCI_AUTH: 'InstancePrincipal' },
-      /^scope discovery for OCI knows the auth ApiKey, SecurityToken and ResourcePrincipal/,
+      { OCI_AUTH: 'OKEWorkloadIdentity' },
+      /^scope discovery for OCI knows the auth ApiKey, SecurityToken, ResourcePrincipal and InstancePrincipal/,
     ],
   ])('%s is an error', async (_name, env, expected) => {
     expect(await errorOf(env)).toMatch(expected)

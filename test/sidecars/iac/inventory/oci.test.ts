@@ -168,12 +168,43 @@ describe('resources', () => {
   it.each<[string, string | null]>([
     ['VolumeAttachment', 'ATTACHED'],
     ['Compartment', 'ACTIVE'],
-    ['Bucket', null],
+    ['Log', null],
     ['Instance', 'STOPPED'],
     ['Subnet', 'FAILED'],
     ['PublicIp', 'ASSIGNED'],
   ])('of the kind %s are listed when they are %s', async (kind, state) => {
     expect((await list(page([item('a', kind, state)])).done).ids).toHaveLength(1)
+  })
+})
+
+describe('buckets', () => {
+  const bucket = { ...item('one', 'Bucket', null), displayName: 'logs of 2026' }
+  const NAMESPACE = 'https://objectstorage.eu-frankfurt-1.oraclecloud.com/n/'
+  it('have the id that the engine knows, with the namespace asked for once and signed', async () => {
+    const asked = at(NAMESPACE, Response.json('axabc123'))
+    const items = [bucket, item('a'), { ...bucket, displayName: 'two' }, { ...bucket, displayName: null }]
+    const { ids } = await list(page(items)).done
+    expect(ids).toEqual(['n/axabc123/b/logs of 2026', item('a').identifier, 'n/axabc123/b/two', bucket.identifier])
+    expect(asked.map(({ method }) => method)).toEqual(['GET'])
+    const { headers, url } = asked[0] ?? {}
+    const signature = /headers="\(request-target\) date host",signature="([^"]+)"/.exec(headers?.get('authorization') ?? '')?.[1] ?? ''
+    const lines = [`(request-target): get /n/`, `date: ${headers?.get('date')}`, `host: ${url?.host}`]
+    expect(createVerify('RSA-SHA256').update(lines.join('\n')).verify(PUBLIC_KEY, signature, 'base64')).toBe(true)
+  })
+
+  it.each<[string, Reply, string]>([
+    ['denied', refused(404, { code: 'NamespaceNotFound', message: 'no such namespace' }), '404 from OCI Object Storage: no such namespace'],
+    ['no text', Response.json({}), 'OCI Object Storage gave an answer of an unknown form'],
+    ['a path', Response.json('a/b'), 'OCI Object Storage gave an answer of an unknown form'],
+  ])('whose namespace is %s are an error', async (_name, reply, expected) => {
+    at(NAMESPACE, reply)
+    expect((await list(page([bucket])).done).error).toBe(expected)
+  })
+
+  it('elsewhere', async () => {
+    at('https://buckets.example/n/', Response.json('ns'))
+    const CLIENT_HOST_OVERRIDES = 'oci_object_storage.ObjectStorageClient=buckets.example'
+    expect((await list(page([bucket]), { CLIENT_HOST_OVERRIDES }).done).ids).toEqual(['n/ns/b/logs of 2026'])
   })
 })
 

@@ -1,0 +1,32 @@
+import { ask } from '../http.ts'
+import { InventoryError, type InventoryRequest } from '../types.ts'
+import type { OciAccess } from './credentials.ts'
+import { signed } from './signature.ts'
+
+export interface OciAnswer {
+  json: unknown
+  headers: Headers
+}
+
+/** One signed call: a POST with this document, or a GET with null. */
+export type OciClient = (source: string, url: URL, document: unknown) => Promise<OciAnswer>
+
+export function ociClient(request: InventoryRequest, access: OciAccess): OciClient {
+  return async (source, url, document) => {
+    const body = document === null ? null : JSON.stringify(document)
+    const headers = async () => signed(await access.signer(), url, body, request.now())
+    const { key_id } = await access.signer()
+    const secrets = key_id.startsWith('ST$') ? [key_id.slice(3)] : []
+    const call = { request, source, url, headers, secrets }
+    const response = await ask(body === null ? call : { ...call, method: 'POST', body })
+    return { json: jsonOf(source, () => response.json()), headers: response.headers }
+  }
+}
+
+function jsonOf(source: string, read: () => unknown): unknown {
+  try {
+    return read()
+  } catch {
+    throw new InventoryError(`200 from ${source}: the answer is not JSON`)
+  }
+}

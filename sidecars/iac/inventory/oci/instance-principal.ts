@@ -1,0 +1,81 @@
+import { createPrivateKey, generateKeyPair, X509Certificate } from 'node:crypto'
+import { promisify } from 'node:util'
+import { decodeJwt } from 'jose'
+import * as v from 'valibot'
+import { ask, askJson } from '../http.ts'
+import { shaped } from '../inputs.ts'
+import { tokenText } from '../tokens.ts'
+import { InventoryError, type InventoryRequest } from '../types.ts'
+import { type Signer, signed } from './signature.ts'
+
+const METADATA = 'OCI instance metadata'
+const BASE = 'http://169.254.169.254/opc/v2'
+/** The service is on the machine itself: it answers at once, or there is none. */
+const LIMITS = { timeout_ms: 10_000, retries: 2 }
+const AUTH = 'OCI authentication service'
+const Answer = v.object({ token: tokenText })
+const EARLY_MS = 5 * 60_000
+
+async function metadata(request: InventoryRequest, path: string): Promise<string> {
+  const headers = { authorization: 'Bearer Oracle' }
+  return (await ask({ request, source: METADATA, url: `${BASE}/${path}`, headers, ...LIMITS })).text().trim()
+}
+
+/** The region of the machine, for example `eu-frankfurt-1`. */
+export const instanceRegion = (request: InventoryRequest): Promise<string> => metadata(request, 'instance/canonicalRegionName')
+
+/**
+ * Signs in the name of the machine: its certificate vouches for a key made here, for which OCI issues a token.
+ * The token is kept until it has five minutes left.
+ * @param domain of the region, for example `oraclecloud.com`
+ */
+export function instancePrincipal(request: InventoryRequest, region: string, domain: string): () => Promise<Signer> {
+  let held: { signer: Signer; expires_at: number } | null = null
+  return async () => {
+    if (held === null || held.expires_at - EARLY_MS <= request.now().getTime()) held = await federate(request, region, domain)
+    return held.signer
+  }
+}
+
+async function federate(request: InventoryRequest, region: string, domain: string) {
+  const [certificatePem, keyPem, intermediatePem] = await Promise.all(
+    ['cert.pem', 'key.pem', 'intermediate.pem'].map((name) => metadata(request, `identity/${name}`)),
+  )
+  const machine = machineSigner(certificatePem ?? '', keyPem ?? '')
+  const session = await promisify(generateKeyPair)('rsa', { modulusLength: 2048 })
+  const body = JSON.stringify({
+    certificate: bare(certificatePem ?? ''),
+    publicKey: session.publicKey.export({ format: 'der', type: 'spki' }).toString('base64'),
+    intermediateCertificates: [bare(intermediatePem ?? '')],
+  })
+  const url = new URL(`https://auth.${region}.${domain}/v1/x509`)
+  // This one endpoint leaves the host out of what is signed.
+  const headers = () => signed(machine, url, body, request.now(), { with_host: false })
+  const answer = await askJson({ request, source: AUTH, url, method: 'POST', headers, body })
+  const { token } = shaped(AUTH, Answer, answer)
+  return { signer: { key_id: `ST$${token}`, key: session.privateKey }, expires_at: expiry(token) }
+}
+
+/** The certificate names the tenancy in its subject, as `OU=opc-tenant:<ocid>` or `O=opc-identity:<ocid>`. */
+function machineSigner(certificatePem: string, keyPem: string): Signer {
+  try {
+    const certificate = new X509Certificate(certificatePem)
+    const tenancy = /=opc-(?:tenant|identity):(ocid1\.tenancy\.[a-z0-9.-]+)/.exec(certificate.subject)?.[1]
+    const key = createPrivateKey(keyPem)
+    if (tenancy && certificate.checkPrivateKey(key)) return { key_id: `${tenancy}/fed-x509/${certificate.fingerprint}`, key }
+  } catch {
+    // The same answer: what stands there may be part of a key.
+  }
+  throw new InventoryError(`${METADATA} holds no certificate of an instance`)
+}
+
+/** Base64 without the lines around it. */
+const bare = (pem: string): string => pem.replaceAll(/-----[A-Z ]+-----|\s/g, '')
+
+function expiry(token: string): number {
+  try {
+    return (decodeJwt(token).exp ?? 0) * 1000
+  } catch {
+    throw new InventoryError(`${AUTH} gave a token of an unknown form`)
+  }
+}
