@@ -83,3 +83,21 @@ export async function leftOfPin(stack: Stack, uuid: string): Promise<{ directory
 }
 
 export const DISCARDED = { directory: false, seals: 0 }
+
+/** A context whose notifications sidecar is on; `sent` are the bodies it got. */
+export function withNotifications(context: Context): { context: Context; sent: { kind: string; subject: string; body: string }[] } {
+  const sent: { kind: string; subject: string; body: string }[] = []
+  const { services } = context.config
+  const notifications = { ...services.notifications, enabled: true, endpoint: 'http://notifications.test', token: 'token-of-notifications' }
+  const recording: Context['fetch'] = async (input, init) => {
+    if (!String(input).startsWith(notifications.endpoint)) return fetch(input, init)
+    sent.push(JSON.parse(String(init?.body)))
+    return Response.json({ delivery_id: crypto.randomUUID() }, { status: 202 })
+  }
+  return { context: { ...context, fetch: recording, config: { ...context.config, services: { ...services, notifications } } }, sent }
+}
+
+/** What a dead worker leaves to the monitor of the queue. */
+export const lapse = (stack: Stack, uuid: string) => stack.database.sql`
+  UPDATE rounds SET lease_until = clock_timestamp() - interval '1 second'
+  WHERE finished_at IS NULL AND session_id = (SELECT id FROM sessions WHERE uuid = ${uuid})`
