@@ -3,11 +3,12 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Context } from '../../src/context.ts'
 import { createPullRequest } from '../../src/pull-requests/create.ts'
 import { basicAuthorization } from '../../src/pull-requests/credentials.ts'
+import { STOPPING } from '../../src/queue/types.ts'
 import { trust } from '../repository/support.ts'
 import { said, scriptedLlm } from '../steps/scripted-llm.ts'
 import { textsOf } from './artifacts.ts'
 import { GATES, goodRound, MAIN, targets } from './scripts.ts'
-import { engineBeside, firstRound, pinnedPath, type SessionView, type Stack, startStack } from './stack.ts'
+import { engineBeside, firstRound, pinnedPath, runWaiting, type SessionView, type Stack, startStack } from './stack.ts'
 
 let stack: Stack
 beforeAll(async () => {
@@ -75,7 +76,7 @@ describe('a targeted plan', () => {
     expect(text).toContain('| create | `terraform_data.second` | A second greeting. |')
     expect(text).toContain('**Passed** (round 1): no findings.')
     expect(text).toMatch(
-      /- Only 1 target and what it depends on was planned: `terraform_data.second`\.\n- The engine planned at .+ on commit `[0-9a-f]{12}`/,
+      /- Only 1 target and what it depends on were planned: `terraform_data.second`\.\n- The engine planned at .+ on commit `[0-9a-f]{12}`/,
     )
     expect(text).toMatch(/- \d+ values? of the plan (is|are) known only after apply/)
     expect(text).toContain('that this plan leaves out:\n\n- update `terraform_data.greeting`')
@@ -107,6 +108,28 @@ describe('a targeted plan', () => {
     )
     expect(readdirSync(pinnedPath(stack, session.uuid))).toContain('session.plan')
     expect(await pullRequestText(repo_uri, session)).toContain('could not be determined: Error: no credentials for the other half')
+  })
+})
+
+describe('a worker that stops while the whole root is planned', () => {
+  it('hands the round back; it is run again and ends as usual', async () => {
+    const repo_uri = await appliedRepository()
+    const stop = new AbortController()
+    const { iac } = stack.context(scriptedLlm({}))
+    const stopping: typeof iac = {
+      ...iac,
+      run: async (kind, body, options) => {
+        if (kind === 'plan' && 'targets' in body && body.targets?.length === 0) stop.abort(STOPPING)
+        return await iac.run(kind, body, options)
+      },
+    }
+    const stopped = await firstRound(stack, stack.context(scriptedLlm(goodRound()), { iac: stopping }), { repo_uri }, stop.signal)
+    expect(stopped.in_flight).toBe(true)
+    expect(await textsOf(stack, stopped.uuid, 'report')).toEqual([])
+    const session = await runWaiting(stack, stack.context(scriptedLlm(goodRound())), stopped.uuid)
+    expect(session.failures).toEqual([])
+    expect(session.statuses.at(-1)).toBe('completed')
+    expect(await outsideOf(session)).toBe(NONE)
   })
 })
 

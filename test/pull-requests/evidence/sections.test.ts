@@ -202,7 +202,7 @@ describe('Assumptions', () => {
     const text = '  + id = (known after apply)\n  + arn = (known after apply)\n'
     const plan = { targets: ['a.b', 'module.c'], created_at: '2026-01-31T10:20:30.000000Z', text }
     const shown = partOf(evidenceOf({ plan }), 'Assumptions')
-    expect(shown).toContain('- Only 2 targets and what they depend on was planned: `a.b`, `module.c`.')
+    expect(shown).toContain('- Only 2 targets and what they depend on were planned: `a.b`, `module.c`.')
     expect(shown).toContain('- The engine planned at 2026-01-31 10:20 UTC on commit `0123456789ab`.')
     expect(shown).toContain('- 2 values of the plan are known only after apply')
   })

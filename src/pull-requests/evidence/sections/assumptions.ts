@@ -33,7 +33,7 @@ function targetsLine(plan: Evidence['plan']): string {
     plan.targets.map((target) => code(target)),
     MAX_TARGETS,
   )
-  return `Only ${plural(plan.targets.length, 'target')} and what ${plan.targets.length === 1 ? 'it depends' : 'they depend'} on was planned: ${named.join(', ')}.`
+  return `Only ${plural(plan.targets.length, 'target')} and what ${plan.targets.length === 1 ? 'it depends' : 'they depend'} on were planned: ${named.join(', ')}.`
 }
 
 function unknownLine(plan: Evidence['plan']): string {
