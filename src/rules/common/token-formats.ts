@@ -17,12 +17,16 @@ const FORMATS: [name: string, pattern: RegExp][] = [
   ['a key of an Azure account', /(?:AccountKey|SharedAccessKey)=[A-Za-z0-9+/]{40,}={0,2}/],
 ]
 
+/** One pass that tells nearly all texts apart before the formats look closely. */
+const HINT = /-----BEGIN|A[KS]IA|gh[pousr]_|github_pat_|gl[a-z]{2,4}-|xox|hooks\.slack|AIza|k_live_|sk-|npm_|pypi-|hv[sb]\.|SG\.|_v1_|Key=/
+
 /** Longest text that is searched: user data and documents are shorter. */
 const MAX_SEARCHED = 200_000
 
 /** What kinds of secret stand in a text, in our words. */
 export function tokensIn(text: string): string[] {
   const searched = text.slice(0, MAX_SEARCHED)
+  if (!HINT.test(searched)) return []
   return FORMATS.filter(([, pattern]) => pattern.test(searched)).map(([name]) => name)
 }
 
