@@ -25,6 +25,10 @@ function answers(...replies: (() => Response)[]) {
   )
   return seen
 }
+const cutBody = () => {
+  const chunks = [() => new TextEncoder().encode('{"items": ['), () => Promise.reject(new TypeError('terminated'))]
+  return new ReadableStream({ pull: async (controller) => controller.enqueue(await chunks.shift()?.()) })
+}
 const question = (more: Partial<Question> = {}): Question => ({ source: 'the cloud', url: URL_OF, request: inventoryRequest('s'), ...more })
 const message = (text: Promise<unknown>) =>
   text.then(
@@ -47,6 +51,7 @@ describe('a call', () => {
     ['503 with a date', busy(503, { 'retry-after': new Date(0).toUTCString() })],
     ['500', busy(500)],
     ['a cut connection', () => HttpResponse.error()],
+    ['an answer that is cut', () => new HttpResponse(cutBody())],
     [
       'throttling that a header names',
       () => new HttpResponse('', { status: 400, headers: { 'x-amzn-errortype': 'ThrottlingException:' } }),
