@@ -1,8 +1,9 @@
 import { execFile } from 'node:child_process'
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
+import { byHand, COMMANDS } from './lib/engine.ts'
 import { projectRoot } from './lib/process.ts'
 import type { Section } from './lib/report.ts'
 import { percentile } from './lib/statistics.ts'
@@ -44,7 +45,7 @@ export async function benchDemo(options: { runs: number }): Promise<Section> {
       { name: 'the same engine commands by hand', value: by_hand, unit: 's' },
       { name: 'engine jobs to commands by hand', value: median(engine) / by_hand, unit: 'x' },
     ],
-    notes: ['By hand: init, validate (refused), validate, plan, show, show, with local state.'],
+    notes: ['By hand: init, validate (refused), validate, plan, show, plan, show, with local state.'],
   }
 }
 
@@ -69,30 +70,11 @@ ${[1, 2, 3, 4, 5, 6, 7, 8].map((n) => `resource "terraform_data" "r${n}" {\n  in
 `
 const BROKEN = 'resource "terraform_data" "broken" {\n  input = local.missing\n}\n'
 
-async function engineByHand(): Promise<number> {
-  const cwd = await mkdtemp(join(tmpdir(), 'platform-bench-'))
-  try {
-    await mkdir(cwd, { recursive: true })
-    await writeFile(join(cwd, 'main.tf'), ROOT)
-    await writeFile(join(cwd, 'broken.tf'), BROKEN)
-    const binary = process.env.IAC_BINARY || (await onPath('tofu')) || 'terraform'
-    const engine = (args: string[]) => run(binary, args, { cwd, maxBuffer: 2 ** 24, env: { ...process.env, CHECKPOINT_DISABLE: '1' } })
-    const started = performance.now()
-    await engine(['init', '-no-color', '-input=false'])
-    await engine(['validate', '-no-color']).catch(() => {})
-    await rm(join(cwd, 'broken.tf'))
-    await engine(['validate', '-no-color'])
-    await engine(['plan', '-no-color', '-input=false', '-out', 'session.plan'])
-    await engine(['show', '-json', '-no-color', 'session.plan'])
-    await engine(['show', '-json', '-no-color', 'session.plan'])
-    return (performance.now() - started) / 1000
-  } finally {
-    await rm(cwd, { recursive: true, force: true })
-  }
-}
-
-const onPath = (name: string): Promise<string | null> =>
-  run(name, ['version']).then(
-    () => name,
-    () => null,
-  )
+const engineByHand = (): Promise<number> =>
+  byHand(async ({ write, remove, timed }) => {
+    const { init, validate, plan, show } = COMMANDS
+    await write({ 'main.tf': ROOT, 'broken.tf': BROKEN })
+    const refused = await timed([init, validate])
+    await remove('broken.tf')
+    return refused + (await timed([validate, plan, show, plan, show]))
+  })

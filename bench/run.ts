@@ -4,6 +4,7 @@ import { benchEnqueue } from './enqueue.ts'
 import { projectRoot } from './lib/process.ts'
 import { formatSection, type Section, writeResults } from './lib/report.ts'
 import { benchLists } from './lists.ts'
+import { benchModes } from './modes.ts'
 import { benchRequests } from './requests.ts'
 import { benchStack } from './stack.ts'
 import { benchStreams } from './streams.ts'
@@ -12,7 +13,7 @@ const HELP = `npm run bench [-- options]
 
 Measures what is ours, prints a table and writes bench/results/<time>.json.
 
-  --only <names>   comma-separated: enqueue, stack, demo, lists, requests, streams, streams5000
+  --only <names>   comma-separated: enqueue, stack, demo, modes, lists, requests, streams, streams5000
   --quick          smaller numbers, to see that everything still runs
   --help
 `
@@ -25,6 +26,7 @@ const parts: Record<string, () => Promise<Section>> = {
   enqueue: () => benchEnqueue({ rounds: quick ? 30 : 200 }),
   stack: () => benchStack(),
   demo: () => benchDemo({ runs: quick ? 1 : 5 }),
+  modes: () => benchModes({ runs: quick ? 1 : 3 }),
   lists: () => benchLists({ sizes: quick ? [1_000] : [1_000, 10_000, 100_000], runs: quick ? 10 : 60 }),
   requests: () => benchRequests({ turns: quick ? 1 : 7, turn_ms: quick ? 500 : 1_500 }),
   streams: () => benchStreams({ streams: quick ? 200 : 2_000, idle_s: quick ? 3 : 10 }),

@@ -56,6 +56,10 @@ export async function runMode(run: ModeRun): Promise<DemoResult> {
 
 function requestOf({ mode, options, stack }: ModeRun) {
   const example = exampleOf(mode)
+  if (mode === 'exhausted' && !stack.model.scripted)
+    throw new DemoError(
+      'Only the scripted model can be relied upon to fail: npm run demo -- --mode exhausted on a stack without a real model.',
+    )
   const repo_uri = options.repo ?? stack.git_host?.repositories.find((address) => address.endsWith(`/${example.sample}.git`))
   if (!repo_uri) throw new DemoError('The stack uses a real git host: name a repository with --repo, and the request with --request.')
   const recorded = options.repo === null && options.request === null

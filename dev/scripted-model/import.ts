@@ -52,19 +52,18 @@ const blockName = ({ service, name }: Arn): string => `${service}_${name}`.toLow
 /** The argument does not exist: the engine says so, and the repair makes it a comment. */
 const firstTry = (arn: Arn): string => `resource "terraform_data" "${blockName(arn)}" {\n  arn = "${arn.id}"\n}\n`
 
+const written = (ids: readonly string[]): string =>
+  `Wrote a block for each of ${ids.length} existing resources in ${FILE}: ${ids.map((id) => parseArn(id).name).join(', ')}.`
+
 /** IAC_GENERATOR in import rounds: one block for each identifier. */
 export function writeImports(ids: readonly string[], { query, steps }: Conversation): Reply {
-  if (/An argument named "arn" is not expected here/.test(query)) return keepAsComments(steps)
+  if (/An argument named "arn" is not expected here/.test(query)) return keepAsComments(ids, steps)
   if (/^\s*[│|]?\s*Error:/m.test(query)) return done('not done', 'The scripted model has no recording for this diagnostic of the engine.')
   if (steps.length === 0) return { calls: [call('list_dir', { relative_workspace_path: '.' })] }
   const existing = (resultOf(steps, 'list_dir') ?? '').split('\n').includes(FILE)
   const read = resultOf(steps, 'read_file', FILE)
   if (existing && read === undefined) return { calls: [call('read_file', { target_file: FILE })] }
-  if (steps.some((step) => step.name === 'write_to_file'))
-    return done(
-      'done',
-      `Wrote a block for each of ${ids.length} existing resources in ${FILE}: ${ids.map((id) => parseArn(id).name).join(', ')}.`,
-    )
+  if (steps.some((step) => step.name === 'write_to_file')) return done('done', written(ids))
   const missing = ids.filter((id) => !read?.includes(`${id}\n`) && !read?.includes(`"${id}"`)).map(parseArn)
   if (missing.length === 0)
     return done('not done', 'The scripted model has no recording for this feedback: every identifier has its block.')
@@ -72,11 +71,10 @@ export function writeImports(ids: readonly string[], { query, steps }: Conversat
   return { calls: [call('write_to_file', { target_file: FILE, content })] }
 }
 
-function keepAsComments(steps: Conversation['steps']): Reply {
+function keepAsComments(ids: readonly string[], steps: Conversation['steps']): Reply {
   const text = resultOf(steps, 'read_file', FILE)
   if (text === undefined) return { calls: [call('read_file', { target_file: FILE })] }
-  if (steps.some((step) => step.name === 'replace_in_file'))
-    return done('done', `The identifiers stand as comments in the blocks of ${FILE}: the engine takes them from the import.`)
+  if (steps.some((step) => step.name === 'replace_in_file')) return done('done', `${written(ids)} Each holds its identifier as a comment.`)
   const headers = text.match(/^resource .*\{$/gm) ?? []
   const edits = headers.flatMap((header) => {
     const block = blockIn(text, header)

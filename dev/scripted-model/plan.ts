@@ -24,6 +24,8 @@ const WORDS: Record<Action, string> = {
   recreate: 'is destroyed and created again',
 }
 
+const resources = (count: number): string => `${count} resource${count === 1 ? '' : 's'}`
+
 /** REPORT_GENERATOR of a generate round. */
 export function planReport({ query }: Conversation): Reply {
   const changes = changesOf(query)
@@ -44,9 +46,9 @@ export function planReport({ query }: Conversation): Reply {
       banner: {
         level,
         title: level === 'high' ? 'Something is destroyed' : level === 'medium' ? 'Running resources change' : 'Only additions',
-        description: `The plan touches ${changes.length} resources.`,
+        description: `The plan touches ${resources(changes.length)}.`,
       },
-      summary: `${changes.length} resources: ${summary.create} created, ${summary.update} changed, ${summary.delete} destroyed, ${summary.recreate} replaced.`,
+      summary: `${resources(changes.length)}: ${summary.create} created, ${summary.update} changed, ${summary.delete} destroyed, ${summary.recreate} replaced.`,
       bullet_points: changes.map(({ name, action }) => ({ title: name, description: `${name} ${WORDS[action]}.` })),
     },
     estimated_costs: {

@@ -12,6 +12,7 @@ export function statusText({ query }: Conversation): Reply {
   const diagnostic = /Error: ([^\n]+)/.exec(query)?.[1]
   if (diagnostic) return { text: `The engine refused the code (${shorten(diagnostic, 80).replace(/\.$/, '')}); it is being corrected.` }
   if (/to be validated/.test(query)) return { text: 'The engine checks and plans the code.' }
+  if (/applied|apply/i.test(query) && /report/i.test(query)) return { text: 'The engine is done; the report is being written.' }
   if (/Generating report/.test(query)) return { text: 'The plan holds; the report is being written.' }
   const drift = driftTask(asList(query))
   if (drift)

@@ -1,4 +1,4 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -112,4 +112,20 @@ test('a configuration file that cannot be used is named', async () => {
 
 test('secrets are made once', async () => {
   expect(await loadSecrets(folder)).toEqual(await loadSecrets(folder))
+})
+
+test('the sample account stays away from an account of the operator', async () => {
+  const cloud = async (env: Record<string, string>, embedded = false) => (await readChoices(env, embedded)).cloud
+  const home = join(folder, 'home-with-account')
+  expect(await cloud({})).toBe(false)
+  expect(await cloud({ HOME: home })).toBe(false)
+  for (const name of ['AWS_PROFILE', 'AWS_ACCESS_KEY_ID', 'AWS_ROLE_ARN', 'AWS_REGION']) {
+    expect(await cloud({ [name]: 'mine' })).toBe(true)
+    expect(await cloud({ [name]: ' ' })).toBe(false)
+    expect(await cloud({ [name]: 'mine' }, true)).toBe(false)
+  }
+  await mkdir(join(home, '.aws'), { recursive: true })
+  await writeFile(join(home, '.aws', 'config'), '[default]\n')
+  expect(await cloud({ HOME: home })).toBe(true)
+  expect(await cloud({ PLATFORM_STORAGE_ENDPOINT_URL: 'https://s3.example.com' })).toBe(true)
 })

@@ -154,7 +154,7 @@ test('the demo: starts its own stack, completes, opens the pull request, downloa
 })
 
 test('drift and import on the prepared samples: first through the API, then as the demo plays them', async () => {
-  const launcher = launch('dev/start.ts', ['--embedded'])
+  const launcher = launch('dev/start.ts', ['--embedded'], { AWS_PROFILE: 'of-the-operator', AWS_REGION: 'us-east-1' })
   await launcher.said('Ctrl-C stops everything')
   const { url, git_host } = record().ready ?? expect.fail('not ready')
   const repo_uri = git_host?.repositories.find((address) => address.endsWith('/network-baseline.git'))

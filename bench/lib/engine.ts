@@ -1,0 +1,56 @@
+import { execFile } from 'node:child_process'
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { promisify } from 'node:util'
+
+const run = promisify(execFile)
+
+/** An engine in a folder of its own with local state, worked by hand. */
+export interface HandEngine {
+  /** Writes files by path relative to the root. */
+  write(files: Record<string, string>): Promise<void>
+  remove(file: string): Promise<void>
+  /** One command after the other; a refusal counts like a success. Answers how long they took, in s. */
+  timed(commands: readonly (readonly string[])[]): Promise<number>
+}
+
+export const COMMANDS = {
+  init: ['init', '-no-color', '-input=false'],
+  validate: ['validate', '-no-color'],
+  plan: ['plan', '-no-color', '-input=false', '-out', 'session.plan'],
+  show: ['show', '-json', '-no-color', 'session.plan'],
+  apply: ['apply', '-no-color', '-input=false', '-auto-approve', 'session.plan'],
+  pull: ['state', 'pull'],
+} as const
+
+/** Works in a new folder, which is removed at the end. */
+export async function byHand<T>(work: (engine: HandEngine) => Promise<T>): Promise<T> {
+  const cwd = await mkdtemp(join(tmpdir(), 'platform-bench-'))
+  const binary = process.env.IAC_BINARY || (await onPath('tofu')) || 'terraform'
+  try {
+    return await work({
+      write: async (files) => {
+        for (const [name, text] of Object.entries(files)) {
+          await mkdir(dirname(join(cwd, name)), { recursive: true })
+          await writeFile(join(cwd, name), text)
+        }
+      },
+      remove: (file) => rm(join(cwd, file)),
+      timed: async (commands) => {
+        const started = performance.now()
+        for (const args of commands)
+          await run(binary, [...args], { cwd, maxBuffer: 2 ** 24, env: { ...process.env, CHECKPOINT_DISABLE: '1' } }).catch(() => {})
+        return (performance.now() - started) / 1000
+      },
+    })
+  } finally {
+    await rm(cwd, { recursive: true, force: true })
+  }
+}
+
+const onPath = (name: string): Promise<string | null> =>
+  run(name, ['version']).then(
+    () => name,
+    () => null,
+  )
