@@ -2,8 +2,16 @@ import * as v from 'valibot'
 import { badGateway } from '../errors.ts'
 import type { Cloud } from '../sessions/types.ts'
 
-/** What two spellings of one identifier have in common: azure does not tell letter cases apart, the others do. */
-export const identity = (provider: Cloud): ((id: string) => string) => (provider === 'azure' ? (id) => id.toLowerCase() : (id) => id)
+/**
+ * What two spellings of one identifier have in common. azure does not tell letter cases apart, the others do; a binding
+ * of gcp is `<project> <role> <member>` for an import and has slashes for blanks in the state.
+ */
+export function identity(provider: Cloud): (id: string) => string {
+  if (provider === 'azure') return (id) => id.toLowerCase()
+  if (provider === 'gcp') return (id) => (BINDING.test(id) ? id.replaceAll(' ', '/') : id)
+  return (id) => id
+}
+const BINDING = /^[^ ]+ [^ ]*roles\/[^ ]+ [^ ]+$/
 
 const listSchema = v.array(v.string())
 
