@@ -2,7 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises'
 
 /** As the engine writes what it hides itself. */
 const HIDDEN = '(sensitive value)'
-const NAME = /SECRET|TOKEN|PASSW|CREDENTIAL|_KEY(_ID)?$/i
+const NAME = /SECRET|TOKEN|PASSW|CREDENTIAL|_KEY(_ID|_DATA)?$/i
 const NAMES_A_FILE = /_(FILE|PATH)$/i
 const MIN_LENGTH = 8
 

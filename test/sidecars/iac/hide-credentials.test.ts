@@ -14,11 +14,20 @@ it('knows credentials by the names of their variables', () => {
     AWS_WEB_IDENTITY_TOKEN_FILE: '/var/run/token',
     GOOGLE_APPLICATION_CREDENTIALS: '/etc/key.json',
     SHORT_TOKEN: 'abc',
+    KUBE_CLIENT_KEY_DATA: 'client-key-1',
+    KUBE_CLIENT_CERT_DATA: 'certificate-1',
     AWS_REGION: 'eu-central-1',
     PATH: '/usr/bin:/bin',
   }
   expect(credentialsOf(env).toSorted()).toEqual(
-    ['client-secret-1', 'session-token-1', 'own-token-1', '{"private_key": "a\nb"}', '{\\"private_key\\": \\"a\\nb\\"}'].toSorted(),
+    [
+      'client-secret-1',
+      'session-token-1',
+      'own-token-1',
+      'client-key-1',
+      '{"private_key": "a\nb"}',
+      '{\\"private_key\\": \\"a\\nb\\"}',
+    ].toSorted(),
   )
 })
 
