@@ -23,6 +23,7 @@ const HELP = `The core: HTTP API and event streams.
 
   npm run core                     start
   npm run core -- --check-config   print the effective configuration, secrets masked, or all its errors
+  npm run core -- --rules          print the rules that plans are checked against, with the severities in force
   npm run core -- --help           this text
 
 Environment
@@ -73,11 +74,17 @@ async function run(config: Config, address: Address, metrics_address: Address | 
   }
 }
 
+async function printRules(): Promise<void> {
+  const { listRules } = await import('../src/rules/list.ts')
+  process.stdout.write(listRules((await loadConfig(process.env, readTextFile)).orchestration.rules))
+}
+
 async function main(): Promise<void> {
   const argument = process.argv[2]
   if (argument === '--help' || argument === '-h') return console.log(HELP)
   if (argument === '--check-config')
     process.exit(await runCheckConfig(process.env, readTextFile, (text) => void process.stdout.write(text)))
+  if (argument === '--rules') return await printRules()
   if (argument !== undefined) throw new ConfigError([`unknown argument ${argument}; see --help`])
   await run(await loadConfig(process.env, readTextFile), readAddress(process.env), readMetricsAddress(process.env))
 }

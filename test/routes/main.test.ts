@@ -53,6 +53,15 @@ describe('npm run core', () => {
     expect(out).not.toContain('very-secret-token')
   })
 
+  it('lists the rules with the severities in force', async () => {
+    await writeFile(`${folder}/rules.yaml`, 'rules: {aws.iam.*: off}')
+    await writeFile(`${folder}/config.yaml`, `orchestration: {rules_file: ${folder}/rules.yaml}`)
+    const { code, out } = await core(['--rules'], { ...ENVIRONMENT, PLATFORM_CONFIG: `${folder}/config.yaml` })
+    expect(code).toBe(0)
+    expect(out).toMatch(/^off +aws\.iam\.admin-policy +\S/m)
+    expect(out).toMatch(/^critical +aws\.network\.open-all-ports +\S/m)
+  })
+
   it('shows all errors of the configuration together', async () => {
     for (const args of [['--check-config'], []]) {
       const { code, out, err } = await core(args, {})
