@@ -153,26 +153,29 @@ test('the demo: starts its own stack, completes, opens the pull request, downloa
   expect(runningStack(folder)).toBeNull()
 })
 
-test('drift and import on the prepared samples: first through the API, then as the demo plays them', async () => {
+/** Posts a request to the stack and waits for the end of its round; answers the session. */
+async function requested(route: string, sample: string, q: string) {
+  const { url, git_host } = record().ready ?? expect.fail('the stack is not ready')
+  const repo_uri = git_host?.repositories.find((address) => address.endsWith(`/${sample}.git`))
+  const body = JSON.stringify({ q, repo_uri, scope_id: '123456789012', engine_providers: 'aws', is_partial: true })
+  const posted = await fetch(`${url}/api/v1/iac/${route}`, { method: 'POST', body, headers: { 'content-type': 'application/json' } })
+  const { session_id } = (await posted.json()) as { session_id: string }
+  await (await fetch(`${url}/api/v1/events/subscribe/${session_id}`)).text()
+  const session = await (await fetch(`${url}/api/v1/sessions?id=${session_id}`)).json()
+  return session as { current_status: string; rounds: { code_changes: unknown[] }[] }
+}
+
+test('samples are ready for drift and import; the demo uses a running stack and leaves it running; a declined request is no success', async () => {
   const launcher = launch('dev/start.ts', ['--embedded'], { AWS_PROFILE: 'of-the-operator', AWS_REGION: 'us-east-1' })
   await launcher.said('Ctrl-C stops everything')
-  const { url, git_host } = record().ready ?? expect.fail('not ready')
-  const repo_uri = git_host?.repositories.find((address) => address.endsWith('/network-baseline.git'))
-  const body = JSON.stringify({ q: 'Bring everything in line', repo_uri, scope_id: '123456789012', engine_providers: 'aws' })
-  const posted = await fetch(`${url}/api/v1/iac/drift`, { method: 'POST', body, headers: { 'content-type': 'application/json' } })
-  const { session_id } = (await posted.json()) as { session_id: string }
-  const events = await (await fetch(`${url}/api/v1/events/subscribe/${session_id}`)).text()
-  expect(events).toContain('"status_msg":"COMPLETED"')
-  const session = (await (await fetch(`${url}/api/v1/sessions?id=${session_id}`)).json()) as { rounds: { code_changes: unknown[] }[] }
-  expect(session.rounds[0]?.code_changes).toHaveLength(2)
-  const demo = launch('dev/demo.ts', ['--mode', 'partial-import'])
-  expect(await demo.ended, demo.output()).toBe(0)
-  expect(demo.output()).toContain('2 of 2 selected')
-})
-
-test('the demo uses a running stack and leaves it running; a declined request is no success', async () => {
-  const launcher = launch('dev/start.ts', ['--embedded'])
-  await launcher.said('everything is ready')
+  const sessions = await Promise.all([
+    requested('drift', 'network-baseline', 'Bring the flow logs in line with what really runs.'),
+    requested('import', 'legacy-accounts', 'Import the tables.'),
+  ])
+  for (const { current_status, rounds } of sessions) {
+    expect(current_status).toBe('completed')
+    expect(rounds[0]?.code_changes.length).toBeGreaterThan(0)
+  }
   const demo = launch('dev/demo.ts', ['--json', '--request', 'Delete the production network'])
   expect(await demo.ended).toBe(1)
   expect(demo.output()).toContain('the running one')
