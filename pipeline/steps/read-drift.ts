@@ -21,13 +21,16 @@ export async function readDrift(kit: Kit, valid: ValidPlan | null, targets: stri
   return { ok: true, valid: result, operations: driftOperations(result.plan, kit.secrets) }
 }
 
-/** A plan file that the engine cannot show is told like a plan that failed. */
 async function planForDrift(kit: Kit, targets: string[]) {
   try {
     return await planTargets(kit, targets)
   } catch (error) {
-    if (error instanceof PlatformError && error.code === 'EnginePlanUnreadable')
-      return { ok: false as const, text: '', feedback: error.message }
-    throw error
+    return { ok: false as const, text: '', feedback: unreadablePlan(error) }
   }
+}
+
+/** A plan file that the engine cannot show is told like a plan that failed: its words. Any other error is thrown. */
+export function unreadablePlan(error: unknown): string {
+  if (error instanceof PlatformError && error.code === 'EnginePlanUnreadable') return error.message
+  throw error
 }

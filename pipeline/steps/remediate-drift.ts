@@ -10,7 +10,7 @@ import { coveredByRules, createExceptionLedger, type ExceptionLedger } from './e
 import { generateAndValidate } from './generate-and-validate.ts'
 import type { Kit } from './kit.ts'
 import type { ValidPlan } from './plan.ts'
-import { readDrift } from './read-drift.ts'
+import { readDrift, unreadablePlan } from './read-drift.ts'
 import { planValidator } from './validators.ts'
 
 export interface DriftTask {
@@ -79,8 +79,8 @@ export async function remediateDrift(kit: Kit, task: DriftTask): Promise<DriftRe
     await storeDrift(run.context, run.round, { operations: state.remaining, targets }, run.signal)
     const genuine = await genuineDrift(kit, task, state, { valid, ledger })
     if (genuine.ended) return await ended(kit, task, state, { text: genuine.ended, ledger })
-    for (const group of groupsOf(genuine.operations, run.context.config.orchestration.drift_group_operations))
-      state.valid = await remediate(kit, task, group, targets)
+    const unread = await remediateAll(kit, task, state, { operations: genuine.operations, targets })
+    if (unread !== null) return { ...state, ...(await sorted(kit, task, state, ledger)), feedback: unread }
   }
   if (state.valid !== read_from && !state.in_sync) {
     const feedback = await read(kit, task, state)
@@ -180,6 +180,22 @@ async function genuineOperations(kit: Kit, task: DriftTask, drift: readonly Drif
 function withoutNewResources(operations: readonly DriftOperation[], { plan }: ValidPlan): DriftOperation[] {
   const fresh = neverCreated(plan)
   return operations.filter(({ action, address }) => action !== 'delete resource' || !fresh.has(address))
+}
+
+/** Works through the groups; answers what the engine said when it cannot show the plan of one. */
+async function remediateAll(
+  kit: Kit,
+  task: DriftTask,
+  state: DriftResult,
+  { operations, targets }: { operations: readonly string[]; targets: string[] },
+): Promise<string | null> {
+  try {
+    for (const group of groupsOf(operations, kit.run.context.config.orchestration.drift_group_operations))
+      state.valid = await remediate(kit, task, group, targets)
+    return null
+  } catch (error) {
+    return unreadablePlan(error)
+  }
 }
 
 const remediate = (kit: Kit, task: DriftTask, group: readonly string[], targets: string[]): Promise<ValidPlan> =>

@@ -7,6 +7,7 @@ import { driftReportQuery } from '../../src/prompts/queries.ts'
 import type { DriftReport } from '../../src/reports/schemas.ts'
 import { type DriftFacts, settleDriftReport } from '../../src/reports/settle-drift.ts'
 import { type Kit, runChain } from './kit.ts'
+import { planOutsideTargets } from './plan-outside-targets.ts'
 import type { DriftResult } from './remediate-drift.ts'
 import { inspection } from './tools.ts'
 
@@ -18,25 +19,33 @@ const NOTHING_COMPARED = 'Nothing was compared: the configuration allows no iter
  * Writes and stores the report on a drift round. The model narrates what it reads in the branch diff; status,
  * addresses and what is left are computed.
  * @param changed_files files that the commits of the round changed
- * Errors: those of `runAgent` and of the object store; `ReportGenerationError`.
+ * Errors: those of `runAgent`, of the object store and of `planOutsideTargets`; `ReportGenerationError`.
  */
 export async function writeDriftReport(kit: Kit, drift: DriftResult, changed_files: readonly string[]): Promise<DriftReport> {
-  const { run, secrets, status } = kit
-  await status.say('report', 'Infrastructure successfully validated. Generating report')
+  const { run, secrets } = kit
   // Without a plan and without words of the engine there was no iteration.
   const failure = drift.feedback ?? (drift.valid ? null : NOTHING_COMPARED)
-  const facts: DriftFacts = { ...drift, notes: drift.exclusions, failure, changed_files }
-  const told = await runChain(kit, {
+  // Code that was changed for some targets may concern more than them.
+  const beside = drift.valid && failure === null && changed_files.length > 0 ? planOutsideTargets(kit, drift.valid) : null
+  // Waited for also when the model fails: its engine job works in this workspace.
+  const [told] = await Promise.allSettled([narrate(kit, drift, failure), beside])
+  if (told.status === 'rejected') throw told.reason
+  const facts: DriftFacts = { ...drift, notes: drift.exclusions, failure, changed_files, beyond: await beside }
+  const document = settleDriftReport(told.value, facts, secrets)
+  await storeReport(run.context, run.round, { type: 'drift', document }, run.signal)
+  return document
+}
+
+async function narrate(kit: Kit, { remaining, excepted, exclusions }: DriftResult, failure: string | null): Promise<DriftReport> {
+  await kit.status.say('report', 'Infrastructure successfully validated. Generating report')
+  return await runChain(kit, {
     chain: 'REPORT_GENERATOR',
     role: 'main',
     system: reportGeneratorLayout({ type: 'drift' }),
-    query: driftReportQuery({ unreconciled: block(failure, facts.remaining), exceptions: block(facts.notes.join('\n'), facts.excepted) }),
+    query: driftReportQuery({ unreconciled: block(failure, remaining), exceptions: block(exclusions.join('\n'), excepted) }),
     tools: inspection(kit),
     sentinel: reportTool('drift'),
   })
-  const document = settleDriftReport(told, facts, secrets)
-  await storeReport(run.context, run.round, { type: 'drift', document }, run.signal)
-  return document
 }
 
 function block(text: string | null, operations: readonly DriftOperation[]): string {

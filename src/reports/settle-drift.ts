@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import { type BeyondTargets, beyondText } from '../plan/beyond-targets.ts'
 import { driftFacts } from '../plan/describe-drift.ts'
 import type { DriftOperation } from '../plan/drift.ts'
 import type { Masker } from '../plan/mask.ts'
@@ -20,6 +21,8 @@ export interface DriftFacts {
   failure: string | null
   /** Files that the round's commits changed. */
   changed_files: readonly string[]
+  /** What a plan of the whole root shows beside the targets; null without targets or changes. */
+  beyond: BeyondTargets | null
 }
 
 type Remediated = DriftReport['remediated_resources'][number]
@@ -95,7 +98,7 @@ function whitelistedEntry(told: DriftReport, operation: DriftOperation, notes: r
 
 /** What is counted comes first; the model's words follow when they rest on the same result. */
 function summaryOf(told: DriftReport, facts: DriftFacts, settled: { status: DriftReport['status']; remediated: number }): string {
-  const { found, remaining, excepted, failure } = facts
+  const { found, remaining, excepted, failure, beyond } = facts
   if (found.length === 0 && failure === null) return 'No drift was found: the code describes the infrastructure as it is.'
   const vanished = found.length - settled.remediated - remaining.length - excepted.length
   const counts = [
@@ -107,6 +110,7 @@ function summaryOf(told: DriftReport, facts: DriftFacts, settled: { status: Drif
     vanished > 0 ? `${resources(vanished)} agreed again without a change of the code.` : '',
     failure === null ? '' : UNREADABLE,
     told.status === settled.status ? told.summary.trim() : '',
+    beyond ? beyondText(beyond) : '',
   ]
   return sentences.filter((sentence) => sentence !== '').join(' ')
 }

@@ -73,7 +73,6 @@ describe('a drift round whose worker dies is taken up and leaves nothing twice',
   it.each([
     'requests_filter',
     'generate_engine_targets',
-    'construct_information',
     'report_decomposed_task_operations',
     'generate_engine_drift_report',
   ])('while %s was asked', async (chain) => {
@@ -88,7 +87,6 @@ describe('a drift round whose worker dies is taken up and leaves nothing twice',
   it.each<[string, IacJobKind, number]>([
     ['reading the drift', 'plan', 1],
     ['planning the remediation, after its push', 'plan', 2],
-    ['showing the last plan', 'show', 2],
   ])('while it was %s', async (_, kind, number) => {
     const stop = new AbortController()
     const context = stack.context(scriptedLlm(scripts()), { iac: goneAfter(kind, number, () => stop.abort(died)) })

@@ -1,5 +1,6 @@
 import type { DriftReport } from '../../src/reports/schemas.ts'
-import type { Reply, Script } from '../steps/scripted-llm.ts'
+import type { IacClient } from '../../src/sidecar-clients/iac/types.ts'
+import { type Reply, type Script, scriptedLlm } from '../steps/scripted-llm.ts'
 import { textsOf } from './artifacts.ts'
 import { accept, done, operations, targets } from './scripts.ts'
 import { engineBeside, type Stack } from './stack.ts'
@@ -84,4 +85,23 @@ export const driftScripts = (changes: Record<string, Script | Script[]> = {}): R
 export async function driftReportOf(stack: Stack, uuid: string): Promise<DriftReport> {
   const reports = await textsOf(stack, uuid, 'report')
   return JSON.parse(reports.at(-1) ?? 'null')
+}
+
+export const ASSESSING = 'Assessing drift on the targeted infrastructure.'
+export const IN_SYNC = 'No drift found; the targeted infrastructure is synchronized.'
+export const EXCEPTED = 'Drift check completed; the remaining differences are covered by the drift exception rules.'
+
+export const full = { mode: 'drift', query: 'Mend all drift' } as const
+
+export const fileOn = (stack: Stack, repo_uri: string, branch: string) => stack.git(repo_uri, 'show', `${branch}:main.tf`)
+
+/** The real engine's client with a list of what it was asked: kind and targets. */
+export function watched(stack: Stack): { iac: IacClient; jobs: [string, unknown][] } {
+  const { iac } = stack.context(scriptedLlm({}))
+  const jobs: [string, unknown][] = []
+  const run: IacClient['run'] = (kind, body, options) => {
+    jobs.push([kind, 'targets' in body ? body.targets : undefined])
+    return iac.run(kind, body, options)
+  }
+  return { iac: { ...iac, run }, jobs }
 }

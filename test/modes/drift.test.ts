@@ -1,10 +1,9 @@
-import { existsSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { existsSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { IacClient } from '../../src/sidecar-clients/iac/types.ts'
 import { said, scriptedLlm } from '../steps/scripted-llm.ts'
 import { artifactsOf } from './artifacts.ts'
 import {
+  ASSESSING,
   CODE,
   code,
   decompose,
@@ -12,14 +11,17 @@ import {
   driftReport,
   driftReportOf,
   driftScripts,
-  excepting,
   FAREWELL,
+  fileOn,
+  full,
   GREETING,
+  IN_SYNC,
   remediated,
   takeOver,
+  watched,
 } from './drift-world.ts'
-import { ADDED, decline, done, GATES, goodRound, operations, report, targets, write } from './scripts.ts'
-import { engineBeside, firstRound, nextRound, pinnedPath, type Stack, startStack } from './stack.ts'
+import { decline, done, GATES, operations, targets, write } from './scripts.ts'
+import { engineBeside, firstRound, pinnedPath, type Stack, startStack } from './stack.ts'
 
 let stack: Stack
 /** Rounds change branches, never the state: one repository serves most of them. */
@@ -30,13 +32,7 @@ beforeAll(async () => {
 })
 afterAll(() => stack.close())
 
-const ASSESSING = 'Assessing drift on the targeted infrastructure.'
-const IN_SYNC = 'No drift found; the targeted infrastructure is synchronized.'
-const EXCEPTED = 'Drift check completed; the remaining differences are covered by the drift exception rules.'
-
-const full = { mode: 'drift', query: 'Mend all drift' } as const
 const partial = { mode: 'drift', query: 'Mend the greeting', is_partial: true } as const
-const fileOn = (repo_uri: string, branch: string) => stack.git(repo_uri, 'show', `${branch}:main.tf`)
 const targetsOf = async (uuid: string) =>
   (
     await stack.database.sql<{ targets: string[] }[]>`
@@ -44,21 +40,10 @@ const targetsOf = async (uuid: string) =>
       WHERE uuid = ${uuid} ORDER BY engine_plans.id`
   ).map(({ targets }) => targets)
 
-/** The real engine's client with a list of what it was asked. */
-function watched(): { iac: IacClient; jobs: [string, unknown][] } {
-  const { iac } = stack.context(scriptedLlm({}))
-  const jobs: [string, unknown][] = []
-  const run: IacClient['run'] = (kind, body, options) => {
-    jobs.push([kind, 'targets' in body ? body.targets : undefined])
-    return iac.run(kind, body, options)
-  }
-  return { iac: { ...iac, run }, jobs }
-}
-
 describe('full drift', () => {
   it('is found, brought into the code and gone from the plan', async () => {
     const llm = scriptedLlm(driftScripts())
-    const { iac, jobs } = watched()
+    const { iac, jobs } = watched(stack)
     const session = await firstRound(stack, stack.context(llm, { iac, orchestration: GATES }), { repo_uri: drifted, ...full })
     expect(session.failures).toEqual([])
     expect(session.statuses).toEqual([
@@ -83,7 +68,7 @@ describe('full drift', () => {
       'DRIFT',
     ])
     expect(session).toMatchObject({ in_flight: false, is_blocked: false })
-    expect(await fileOn(drifted, session.branch)).toBe(code('hello by hand', 'goodbye by hand'))
+    expect(await fileOn(stack, drifted, session.branch)).toBe(code('hello by hand', 'goodbye by hand'))
     expect(session.history).toEqual([{ user: `update resource ${FAREWELL}\nupdate resource ${GREETING}`, assistant: 'Took both over.' }])
     expect(jobs).toEqual([
       ['init', undefined],
@@ -101,7 +86,19 @@ describe('full drift', () => {
   })
 
   it('stores its artifacts: drift, change, plan and a report whose facts are computed', async () => {
-    const session = await firstRound(stack, stack.context(scriptedLlm(driftScripts())), { repo_uri: drifted, ...full })
+    // Without a model for sentences the messages are the platform's own.
+    const llm = scriptedLlm(driftScripts({ status: { error: new Error('busy') } }))
+    const session = await firstRound(stack, stack.context(llm), { repo_uri: drifted, ...full })
+    expect(session.messages.slice(1)).toEqual([
+      'Mend all drift',
+      ASSESSING,
+      `update resource ${FAREWELL}\nupdate resource ${GREETING}`,
+      'Waiting for infrastructure as code to be validated.',
+      ASSESSING,
+      IN_SYNC,
+      'Infrastructure successfully validated. Generating report',
+      'DRIFT',
+    ])
     const artifacts = await artifactsOf(stack, session.uuid)
     expect(artifacts.map(({ kind, type, new_file }) => [kind, type ?? new_file])).toEqual([
       ['plan', 'drift'],
@@ -167,19 +164,22 @@ describe('full drift', () => {
 describe('partial drift', () => {
   it('is looked for where the request says, and nowhere else', async () => {
     const llm = scriptedLlm(driftScripts({ task_complete: [takeOver('hello'), done('Took the greeting over.')] }))
-    const { iac, jobs } = watched()
+    const { iac, jobs } = watched(stack)
     const session = await firstRound(stack, stack.context(llm, { iac }), { repo_uri: drifted, ...partial })
     expect(session.failures).toEqual([])
     expect(session.messages.at(-1)).toBe('DRIFT')
-    expect(await fileOn(drifted, session.branch)).toBe(code('hello by hand', 'goodbye'))
+    expect(await fileOn(stack, drifted, session.branch)).toBe(code('hello by hand', 'goodbye'))
+    // The last one looks at what else the changed code concerns.
     expect(jobs.filter(([kind]) => kind === 'plan')).toEqual([
       ['plan', [GREETING]],
       ['plan', [GREETING]],
+      ['plan', []],
     ])
     expect(await targetsOf(session.uuid)).toEqual([[GREETING], [GREETING]])
     const document = await driftReportOf(stack, session.uuid)
     expect(document.remediated_resources.map(({ resource_address }) => resource_address)).toEqual([GREETING])
     expect(document.status).toBe('Succeeded')
+    expect(document.summary).toContain(`A plan of the whole root would also make a change that this plan leaves out:\n- update ${FAREWELL}`)
     const [filter] = llm.of('requests_filter')
     expect(said(filter)).toContain('The session remediates drift')
     const [targeting] = llm.of('generate_engine_targets')
@@ -209,7 +209,7 @@ describe('partial drift', () => {
     ],
   ])('that %s ends uncompleted and is remembered', async (_, changes, explanation) => {
     const llm = scriptedLlm(driftScripts(changes))
-    const { iac, jobs } = watched()
+    const { iac, jobs } = watched(stack)
     const session = await firstRound(stack, stack.context(llm, { iac }), { repo_uri: drifted, ...partial })
     expect(session.failures).toEqual([])
     expect(session.statuses).toEqual(['started', 'filtering', 'uncompleted'])
@@ -230,168 +230,6 @@ describe('partial drift', () => {
     expect(document.status).toBe('Failed')
     expect(document.unreconciled_drift).toMatchObject([{ resource_address: '', reason: 'The drift could not be read.' }])
     expect(document.unreconciled_drift[0]?.details.join()).toContain('terraform_data.imagined')
-  })
-})
-
-describe('drift exceptions', () => {
-  it('that cover everything leave the code alone', async () => {
-    const filter = decompose(undefined, () => operations([], `${GREETING} and ${FAREWELL}: rotated by hand`))
-    const llm = scriptedLlm(driftScripts({ report_decomposed_task_operations: filter }))
-    const session = await firstRound(stack, stack.context(llm), { repo_uri: drifted, ...full })
-    expect(session.messages).toContain(EXCEPTED)
-    expect(session.messages).not.toContain(IN_SYNC)
-    expect(llm.of('task_complete')).toEqual([])
-    expect(await driftReportOf(stack, session.uuid)).toMatchObject({
-      summary: expect.stringContaining('2 resources differed: 0 remediated, 0 left, 2 expected to differ'),
-      status: 'Succeeded',
-      remediated_resources: [],
-      unreconciled_drift: [],
-      whitelisted_exceptions: [
-        {
-          resource_address: FAREWELL,
-          change: 'input: "goodbye" in the code, "goodbye by hand" in the infrastructure',
-          rule: `${GREETING} and ${FAREWELL}: rotated by hand`,
-        },
-        { resource_address: GREETING },
-      ],
-    })
-    expect(said(llm.of('generate_engine_drift_report')[0])).toContain('whitelisted exceptions')
-    expect(said(llm.of('generate_engine_drift_report')[0])).not.toContain('unreconciled drift')
-  })
-
-  it('that cover a part: the rest is mended and the round succeeds', async () => {
-    const llm = scriptedLlm(
-      driftScripts({
-        report_decomposed_task_operations: excepting(FAREWELL, 'farewells are set by hand'),
-        task_complete: [takeOver('hello'), done('Took the greeting over.')],
-      }),
-    )
-    const session = await firstRound(stack, stack.context(llm), { repo_uri: drifted, ...full })
-    expect(session.messages).toContain(EXCEPTED)
-    expect(await fileOn(drifted, session.branch)).toBe(code('hello by hand', 'goodbye'))
-    const document = await driftReportOf(stack, session.uuid)
-    expect(document).toMatchObject({ status: 'Succeeded', unreconciled_drift: [] })
-    expect(document.remediated_resources.map(({ resource_address }) => resource_address)).toEqual([GREETING])
-    expect(document.whitelisted_exceptions).toMatchObject([{ resource_address: FAREWELL, rule: `${FAREWELL}: farewells are set by hand` }])
-  })
-
-  it.each([
-    ['mended in the last iteration', [takeOver('hello'), done('Took it over.')], 'Succeeded', []],
-    ['not mended', [done('Did nothing.')], 'Failed', [GREETING]],
-  ])('are told apart from drift that was %s', async (_, task_complete, status, left) => {
-    const llm = scriptedLlm(
-      driftScripts({ report_decomposed_task_operations: excepting(FAREWELL, 'farewells are set by hand'), task_complete }),
-    )
-    const context = stack.context(llm, { orchestration: { max_drift_reports: 1 } })
-    const session = await firstRound(stack, context, { repo_uri: drifted, ...full })
-    expect(session.messages.at(-1)).toBe('DRIFT')
-    const document = await driftReportOf(stack, session.uuid)
-    expect(document.status).toBe(status)
-    expect(document.unreconciled_drift.map(({ resource_address }) => resource_address)).toEqual(left)
-    expect(document.whitelisted_exceptions.map(({ resource_address }) => resource_address)).toEqual([FAREWELL])
-  })
-})
-
-describe('drift that stays', () => {
-  const issues = 'Drift resolution completed but issues remain: '
-
-  it.each([
-    [1, 'Partial', [takeOver('hello'), done('Took the greeting over.')], [GREETING], [FAREWELL]],
-    [2, 'Failed', [done('Did nothing.')], [], [FAREWELL, GREETING]],
-  ])('after %i iterations is reported: %s', async (max_drift_reports, status, task_complete, mended, left) => {
-    const llm = scriptedLlm(driftScripts({ task_complete }))
-    const context = stack.context(llm, { orchestration: { max_drift_reports } })
-    const session = await firstRound(stack, context, { repo_uri: drifted, ...full })
-    expect(session.failures).toEqual([])
-    expect(session.messages.at(-1)).toBe('DRIFT')
-    expect(session.messages.filter((message) => message === ASSESSING)).toHaveLength(max_drift_reports)
-    expect(llm.of('status').map((request) => said(request))).toContainEqual(expect.stringContaining(issues))
-    const document = await driftReportOf(stack, session.uuid)
-    expect(document.status).toBe(status)
-    expect(document.remediated_resources.map(({ resource_address }) => resource_address)).toEqual(mended)
-    expect(document.unreconciled_drift.map(({ resource_address }) => resource_address)).toEqual(left)
-    expect(document.unreconciled_drift[0]).toMatchObject({
-      reason: 'The last plan still shows this difference.',
-      details: ['input: "goodbye" in the code, "goodbye by hand" in the infrastructure'],
-    })
-    // The model called it a success, so its words are not repeated.
-    expect(document.summary).not.toContain('All differences were looked at.')
-    expect(said(llm.of('generate_engine_drift_report')[0])).toContain('goodbye by hand')
-  })
-
-  it('is not looked for without iterations, and the report says so', async () => {
-    const llm = scriptedLlm(driftScripts())
-    const { iac, jobs } = watched()
-    const context = stack.context(llm, { iac, orchestration: { max_drift_reports: 0 } })
-    const session = await firstRound(stack, context, { repo_uri: drifted, ...full })
-    expect(session.statuses).toEqual(['started', 'filtering', 'report', 'completed'])
-    expect(jobs).toEqual([])
-    expect(await driftReportOf(stack, session.uuid)).toMatchObject({
-      status: 'Failed',
-      remediated_resources: [],
-      unreconciled_drift: [{ resource_address: '', details: [expect.stringContaining('max_drift_reports')] }],
-    })
-  })
-})
-
-describe('a plan that fails', () => {
-  it.each([
-    ['code that is broken', { 'main.tf': 'resource "terraform_data" {\n' }, 'Missing name for resource'],
-    ['code that is not valid', { 'main.tf': 'resource "terraform_data" "a" {\n  nonsense = 1\n}\n' }, 'nonsense'],
-  ])('because of %s is reported, not the end of the session', async (_, files, words) => {
-    const repo_uri = await stack.repository(files)
-    const llm = scriptedLlm(driftScripts())
-    const session = await firstRound(stack, stack.context(llm), { repo_uri, ...full })
-    expect(session.failures).toEqual([])
-    expect(session.statuses).toEqual(['started', 'filtering', 'validating', 'report', 'completed'])
-    const document = await driftReportOf(stack, session.uuid)
-    expect(document).toMatchObject({ status: 'Failed', remediated_resources: [], whitelisted_exceptions: [] })
-    expect(document.unreconciled_drift).toMatchObject([{ resource_address: '', reason: 'The drift could not be read.' }])
-    expect(document.unreconciled_drift[0]?.details.join()).toContain(words)
-    expect(said(llm.of('generate_engine_drift_report')[0])).toContain(words)
-    expect(llm.of('task_complete')).toEqual([])
-    const again = await nextRound(stack, stack.context(scriptedLlm(driftScripts())), session.uuid, 'Try again', { mode: 'drift' })
-    expect(again.statuses.at(-1)).toBe('completed')
-  })
-})
-
-describe('rounds of one session', () => {
-  it('see what earlier ones mended; a report tells its own round only', async () => {
-    const first = await firstRound(stack, stack.context(scriptedLlm(driftScripts())), { repo_uri: drifted, ...full })
-    const second = await nextRound(stack, stack.context(scriptedLlm(driftScripts())), first.uuid, 'Look again', { mode: 'drift' })
-    expect(second.failures).toEqual([])
-    expect(second.messages).toEqual(expect.arrayContaining([IN_SYNC, 'DRIFT']))
-    expect(await driftReportOf(stack, first.uuid)).toMatchObject({
-      summary: 'No drift was found: the code describes the infrastructure as it is.',
-      remediated_resources: [],
-    })
-    expect(second.history).toEqual(first.history)
-  })
-
-  it('leave lock and pin of a generate session as they are', async () => {
-    const repo_uri = await driftedRepository(stack)
-    const generating = scriptedLlm(
-      goodRound({ generate_engine_targets: targets('terraform_data.second'), generate_engine_plan_report: report('high') }),
-    )
-    const first = await firstRound(stack, stack.context(generating, { orchestration: GATES }), { repo_uri })
-    expect(first).toMatchObject({ is_blocked: true, failures: [] })
-    const pinned = readFileSync(join(pinnedPath(stack, first.uuid), 'session.plan'))
-
-    const llm = scriptedLlm(driftScripts({ task_complete: [takeOver('hello'), done('Took the greeting over.')] }))
-    const context = stack.context(llm, { orchestration: GATES })
-    const second = await nextRound(stack, context, first.uuid, 'Mend the greeting', { mode: 'drift', is_partial: true })
-    expect(second.failures).toEqual([])
-    expect(second).toMatchObject({ is_blocked: true, in_flight: false })
-    expect(second.messages.at(-1)).toBe('GENERATE')
-    expect(readFileSync(join(pinnedPath(stack, first.uuid), 'session.plan'))).toEqual(pinned)
-    expect(llm.of('report_compliance_findings')).toEqual([])
-    expect((await artifactsOf(stack, first.uuid)).filter(({ kind }) => kind === 'check')).toHaveLength(1)
-    expect(await fileOn(repo_uri, second.branch)).toBe(code('hello by hand', 'goodbye'))
-    expect(await stack.git(repo_uri, 'show', `${second.branch}:second.tf`)).toBe(ADDED)
-    expect((await driftReportOf(stack, first.uuid)).remediated_resources.map(({ resource_address }) => resource_address)).toEqual([
-      GREETING,
-    ])
-    expect(said(llm.of('requests_filter')[0])).toContain('Added a second greeting.')
   })
 })
 

@@ -16,6 +16,7 @@ const facts = (changes: Partial<DriftFacts> = {}): DriftFacts => ({
   notes: [],
   failure: null,
   changed_files: ['main.tf'],
+  beyond: null,
   ...changes,
 })
 const told = (changes: Partial<DriftReport> = {}): DriftReport => ({
@@ -182,6 +183,13 @@ describe('the summary', () => {
     const counts = '2 resources differed: 1 remediated, 1 left, 0 expected to differ by the exception rules.'
     expect(settle(told({ status: 'Partial' }), certain).summary).toBe(`${counts} Told by the model.`)
     expect(settle(told({ status: 'Succeeded' }), certain).summary).toBe(counts)
+  })
+  it('ends with what a plan of the whole root shows beside the targets', () => {
+    const text = (beyond: DriftFacts['beyond']) => settle(told(), { ...certain, beyond }).summary
+    expect(text({ made: true, changes: [{ address: 'x.c', type: 'x', action: 'delete' }] })).toMatch(
+      /would also make a change [^\n]*\n- delete x\.c$/,
+    )
+    expect(text({ made: false, reason: 'no time' })).toMatch(/could not be determined: no time$/)
   })
   it('tells what went away by itself, and what could not be read', () => {
     expect(settle(told(), { ...certain, remaining: [], changed_files: [] }).summary).toContain(
