@@ -31,7 +31,7 @@ export async function gcpAccess(request: InventoryRequest): Promise<GcpAccess> {
   const universe = named === DEFAULT_UNIVERSE ? undefined : named
   let obtain: ObtainToken
   if (given !== undefined) obtain = async () => ({ value: given, expires_at: Number.POSITIVE_INFINITY })
-  else obtain = file?.token({ request, iam_credentials: endpoints.iam_credentials, universe }) ?? metadataServerToken(request, NONE)
+  else obtain = file?.token({ request, universe }) ?? metadataServerToken(request, NONE)
   const account = setting(env, 'GOOGLE_IMPERSONATE_SERVICE_ACCOUNT')
   if (account) obtain = impersonated(request, impersonationUrl(endpoints.iam_credentials, account), obtain)
   return { endpoints, headers: headersOf(keepToken(request, obtain), quotaProject(env, file)) }

@@ -8,7 +8,6 @@ export const SCOPE = 'https://www.googleapis.com/auth/cloud-platform'
 /** What a form of credentials needs to get a token. */
 export interface Granting {
   request: InventoryRequest
-  iam_credentials: string
   /** Set when it is not the default one. */
   universe: string | undefined
 }
