@@ -49,7 +49,7 @@ const guarded = (line: string): string => line.replace(/^\d+(?=[.)])|^(?=[-+=#:/
 export const inline = (text: string, max = 400): string => guarded(escaped(cut(flat(text), max)))
 
 const PLAIN_CODE = /^[\w.\-"/:=[\]() ]+$/
-const TRACKED = /:\/\/|\bwww\.|\b[A-Z][A-Z0-9_]+-\d|\bgh-\d/i
+const TRACKED = /:\/\/|\b[wW]{3}\.|\b[A-Z][A-Z0-9_]+-\d|\b[gG][hH]-\d/
 
 /** An address, a path, an identifier: code where nothing in it could end the code or become a link. */
 export function code(text: string, max = 200): string {

@@ -68,6 +68,7 @@ describe('code', () => {
     'module.net["a.b"].aws_subnet.x[0]',
     'terraform_data.greeting (deposed object abcd1234)',
     'arn:aws:s3:::acme-logs',
+    'arn:aws:sqs:eu-central-1:123456789012:invoices',
     'live/network/main.tf',
   ])('shows %s as it is', (text) => {
     expect(code(text)).toBe(`\`${text}\``)

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { composeDescription } from '../../../src/pull-requests/evidence/compose.ts'
+import { appliedSection } from '../../../src/pull-requests/evidence/sections/applied.ts'
 import type { Evidence } from '../../../src/pull-requests/evidence/types.ts'
 import { check, evidenceOf, generateReport, lost, report, sectionOf, titlesOf, UUID, withoutPlan } from './fixtures.ts'
 
@@ -268,7 +269,7 @@ describe('Applied', () => {
         execution_summary: 'Half of it.',
         resource_changes: [
           { resource_name: 'a.b', action: 'created', status: 'success' },
-          { resource_name: 'a.c', action: 'created', status: 'failed', error_message: 'quota <exceeded>' },
+          { resource_type: 'a', resource_name: 'c', action: 'created', status: 'failed', error_message: 'quota <exceeded>' },
         ],
       },
       round,
@@ -276,9 +277,22 @@ describe('Applied', () => {
 
   it('says which plan was applied, and what failed', () => {
     expect(partOf(evidenceOf({ apply: apply(2) }), 'Applied')).toBe(
-      'The reviewed plan was applied before this pull request was opened. **Partial: 1 created, 0 updated, 0 destroyed, 1 failed** (round 2, 2026-01-31 23:59 UTC).\n\nHalf of it.\n\nFailed:\n\n- `a.c`: quota &lt;exceeded&gt;',
+      'An apply of the reviewed plan ran before this pull request was opened and is complete in part only. **Partial: 1 created, 0 updated, 0 destroyed, 1 failed** (round 2, 2026-01-31 23:59 UTC).\n\nHalf of it.\n\nFailed:\n\n- `a.c`: quota &lt;exceeded&gt;',
     )
-    expect(partOf(evidenceOf({ apply: apply(2), generate: generateReport({}, 3) }), 'Applied')).toMatch(/^An earlier plan of this session/)
+    expect(partOf(evidenceOf({ apply: apply(2), generate: generateReport({}, 3) }), 'Applied')).toMatch(
+      /^An apply of an earlier plan of this session ran/,
+    )
+  })
+})
+
+describe('an apply that changed nothing that is known', () => {
+  const apply = report('apply', { summary: {}, status: 'Failed', execution_summary: 'It is not known what this apply changed.' }, 2)
+
+  it('is not told as applied, also in the shortest form', () => {
+    const evidence = evidenceOf({ apply })
+    expect(partOf(evidence, 'Applied')).toMatch(/^An apply of the reviewed plan ran .+ and changed nothing that is known\./)
+    expect(appliedSection(evidence)?.forms.at(-1)).toContain('It is not known what this apply changed.')
+    expect(partOf(evidence, 'How to roll back')).toContain('see above what is known of the apply')
   })
 })
 

@@ -1,4 +1,4 @@
-import { bulleted, capped, code, inline, table } from '../markdown.ts'
+import { bulleted, capped, code, inline, prose, table } from '../markdown.ts'
 import { blocks, type Section, section, timeOf, unreadable } from '../section.ts'
 import type { Evidence } from '../types.ts'
 
@@ -25,7 +25,7 @@ export function driftSection({ drift }: Evidence): Section | null {
     'Drift',
     blocks(
       lead,
-      inline(summary, 1_000),
+      prose(summary, 1_000),
       rows.length > 0 && table(['Remediated', 'File', 'Change'], rows.slice(0, MAX_ROWS)),
       more,
       listed('Unreconciled:', open, MAX_ROWS),

@@ -1,4 +1,4 @@
-import { bulleted, capped, code, inline, table } from '../markdown.ts'
+import { bulleted, capped, code, inline, prose, table } from '../markdown.ts'
 import { blocks, type Section, section, timeOf, unreadable } from '../section.ts'
 import type { Evidence } from '../types.ts'
 
@@ -25,7 +25,7 @@ export function importSection({ import: imported }: Evidence): Section | null {
     'Import',
     blocks(
       lead,
-      inline(execution_summary, 1_000),
+      prose(execution_summary, 1_000),
       rows.length > 0 && table(['Result', 'Address', 'Identifier', 'Note'], rows.slice(0, MAX_ROWS)),
       rows.length > MAX_ROWS && `and ${rows.length - MAX_ROWS} more`,
       excluded.length > 0 && blocks('Excluded:', bulleted(capped(excluded, MAX_ROWS))),
