@@ -165,6 +165,18 @@ const names = [
     'constructor',
   ],
 ]
+/** Also the way to blocks of the resources in the plan, so that rules about the code find something to read. */
+const configuration = (value: fc.Arbitrary<unknown>) =>
+  fc.record({
+    root_module: fc.record({
+      resources: fc.array(
+        fc.record({ address: fc.constantFrom('a', 'b', 'c'), expressions: fc.dictionary(fc.constantFrom(...names), value) }),
+      ),
+      variables: value,
+      module_calls: fc.dictionary(fc.constantFrom(...names), fc.record({ expressions: value, module: value })),
+    }),
+    provider_config: value,
+  })
 const value = fc.letrec((tie) => ({
   json: fc.oneof(
     { maxDepth: 5, withCrossShrink: true },
@@ -177,8 +189,8 @@ const value = fc.letrec((tie) => ({
   ),
 })).json
 const change = fc.record({
-  address: fc.string(),
-  type: fc.constantFrom(...types),
+  address: fc.constantFrom('a', 'b', 'c', 'module.data.a', ''),
+  type: fc.oneof({ weight: 8, arbitrary: fc.constantFrom(...types) }, fc.constantFrom('__proto__', 'constructor', 'toString'), fc.string()),
   actions: fc.constantFrom<string[]>(['create'], ['update'], ['delete'], ['delete', 'create'], ['no-op'], []),
   before: value,
   after: value,
@@ -189,13 +201,18 @@ const change = fc.record({
 describe('any plan', () => {
   it('is evaluated without a fault, with findings of the documented form only', () => {
     fc.assert(
-      fc.property(fc.array(change, { maxLength: 5 }), value, fc.array(fc.string(), { maxLength: 3 }), (changes, configuration, targets) => {
-        const { findings, checked_rules } = evaluateRules(planOf(changes, { configuration }), { targets, grades: {} })
-        for (const finding of findings) {
-          expect(checked_rules).toContain(finding.rule_id)
-          expect(finding.message).not.toBe('')
-        }
-      }),
+      fc.property(
+        fc.array(change, { maxLength: 5 }),
+        fc.oneof(value, configuration(value)),
+        fc.array(fc.string(), { maxLength: 3 }),
+        (changes, code, targets) => {
+          const { findings, checked_rules } = evaluateRules(planOf(changes, { configuration: code }), { targets, grades: {} })
+          for (const finding of findings) {
+            expect(checked_rules).toContain(finding.rule_id)
+            expect(finding.message).not.toBe('')
+          }
+        },
+      ),
       { numRuns: 400 },
     )
   })

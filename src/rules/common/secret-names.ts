@@ -1,26 +1,25 @@
 /** Names of arguments that carry a secret: the last words decide, so that ids, names and addresses of secrets are none. */
 const ARGUMENT =
-  /(^|_)(password|passwd|passphrase|pass_phrase|secret|client_secret|secret_string|secret_data|secret_key|secret_access_key|access_key|private_key|api_key|api_token|access_token|auth_token|oauth_token|token|account_key|shared_key|preshared_key|pre_shared_key|signing_key|license_key|sas_token|webhook_secret|connection_string|plaintext_value)(_wo)?$/i
+  /(^|_)(password|passwd|passphrase|pass_phrase|secret|client_secret|secret_string|secret_data|secret_key|secret_access_key|access_key|private_key|api_key|api_token|access_token|auth_token|oauth_token|token|account_key|shared_key|preshared_key|pre_shared_key|signing_key|sas_token|webhook_secret|connection_string|plaintext_value)(_wo)?$/i
 /** Arguments whose name says nothing but whose type does. */
-const BY_TYPE: Record<string, readonly string[]> = {
-  aws_secretsmanager_secret_version: ['secret_string', 'secret_binary'],
-  azurerm_key_vault_secret: ['value', 'value_wo'],
-  oci_vault_secret: ['content'],
-  kubernetes_secret: ['data', 'binary_data', 'data_wo', 'binary_data_wo'],
-  kubernetes_secret_v1: ['manifest', 'data', 'binary_data', 'data_wo', 'binary_data_wo'],
-  google_secret_manager_secret_version: ['secret_data', 'secret_data_wo'],
-  vault_generic_secret: ['data_json'],
-  vault_kv_secret_v2: ['data_json'],
-}
-/** Carries a secret by this name in some types only; elsewhere it is a name or a reference. */
-const NOT_SECRET: Record<string, readonly string[]> = {
-  kubernetes_ingress: ['secret'],
-  random_password: ['password'],
-}
+const BY_TYPE = new Map<string, readonly string[]>(
+  Object.entries({
+    aws_secretsmanager_secret_version: ['secret_string', 'secret_binary'],
+    azurerm_key_vault_secret: ['value', 'value_wo'],
+    oci_vault_secret: ['content'],
+    kubernetes_secret: ['data', 'binary_data', 'data_wo', 'binary_data_wo'],
+    kubernetes_secret_v1: ['manifest', 'data', 'binary_data', 'data_wo', 'binary_data_wo'],
+    google_secret_manager_secret_version: ['secret_data', 'secret_data_wo'],
+    vault_generic_secret: ['data_json'],
+    vault_kv_secret_v2: ['data_json'],
+  }),
+)
+/** A block such as `secret {name, value}`. */
+const SECRET_BLOCK = /(^|\.)secrets?\.value$/
 
 /** Whether an argument of a resource of this type holds a secret. */
-export const carriesSecret = (type: string, argument: string): boolean =>
-  (BY_TYPE[type]?.includes(argument) ?? false) || (ARGUMENT.test(argument) && !NOT_SECRET[type]?.includes(argument))
+export const carriesSecret = (type: string, argument: string, path = argument): boolean =>
+  SECRET_BLOCK.test(path) || (BY_TYPE.get(type)?.includes(argument) ?? false) || ARGUMENT.test(argument)
 
 /** Whether a variable or an input of a module holds a secret, by its name alone. */
 export const isSecretName = (name: string): boolean => ARGUMENT.test(name)
@@ -28,12 +27,23 @@ export const isSecretName = (name: string): boolean => ARGUMENT.test(name)
 const ENVIRONMENT =
   /(passwords?|passwd|(^|[_.-])pwd|passphrase|secrets?|token|api[_.-]?key|private[_.-]?key|access[_.-]?key|credentials?)$/i
 
+/** Keys that often say which secret, with its name as the value. */
+const MAY_NAME_ONE = /(secrets?|credentials?)$/i
+const PLAIN_NAME = /^[a-z][a-z_-]*$/i
+
 /** Whether an environment variable or a key of a configuration holds a secret. */
-export const isSecretKey = (key: string): boolean => ENVIRONMENT.test(key) && !/^(public|max|min)/i.test(key)
+export const isSecretVariable = (key: string, value: string): boolean =>
+  ENVIRONMENT.test(key) && !/^(public|max|min)/i.test(key) && isLiteralSecret(value) && !(MAY_NAME_ONE.test(key) && PLAIN_NAME.test(value))
 
 /** Addresses of secrets, placeholders and switches: what stands where a secret could, but is none. */
-const HARMLESS =
-  /^(|true|false|null|none|\d{1,3}|arn:.*|ocid1\..*|projects\/.*|sm:\/\/.*|gcp-secret:.*|vault:.*|ssm:.*|secretsmanager:.*|\{\{.*\}\}|\$\(.*\)|\$\{.*\}|<.*>|@Microsoft\.KeyVault\(.*\)|https?:\/\/[^@\s]*|\/[\w./-]+|[a-z0-9_.-]+(\/[a-z0-9_.-]+)+)$/s
+const WORD = /^(|true|false|null|none|\d{1,3}|placeholder|replace[_-]?me|to[_-]be[_-]replaced|dummy)$/i
+const REFERENCE =
+  /^(arn:|ocid1\.|projects\/|sm:\/\/|gcp-secret:|vault:|ssm:|secretsmanager:|@Microsoft\.KeyVault\(|\{\{.*\}\}$|\$\(.*\)$|\$\{.*\}$|<.*>$|https?:\/\/[^@\s]*$)/s
+/** Lower case alone: a key in base64 has slashes too. */
+const PATH = /^(\/[\w./-]+|[a-z0-9_.-]+(\/[a-z0-9_.-]+)+)$/
 
 /** Whether a text could be the secret itself. */
-export const isLiteralSecret = (value: string): boolean => !HARMLESS.test(value.trim())
+export function isLiteralSecret(value: string): boolean {
+  const text = value.trim()
+  return !WORD.test(text) && !REFERENCE.test(text) && !PATH.test(text)
+}

@@ -4,7 +4,7 @@ import type { Json } from '../../plan/types.ts'
 import type { PlanContext, Rule, Subject } from '../types.ts'
 import { environmentOf } from './environments.ts'
 import { hasReferences, literalsOf, textsIn } from './expressions.ts'
-import { carriesSecret, isLiteralSecret, isSecretKey } from './secret-names.ts'
+import { carriesSecret, isLiteralSecret, isSecretVariable } from './secret-names.ts'
 import { stringsOf } from './strings.ts'
 import { hasUrlPassword, tokensIn } from './token-formats.ts'
 
@@ -67,7 +67,7 @@ export const secretRules: Rule[] = [
 function literalArguments(subject: Subject, { expressionsOf }: PlanContext): string[] {
   if (subject.action === 'delete') return []
   return literalsOf(expressionsOf(subject.address))
-    .filter(({ argument }) => carriesSecret(subject.type, argument) || isSecureParameter(subject, argument))
+    .filter(({ argument, path }) => carriesSecret(subject.type, argument, path) || isSecureParameter(subject, argument))
     .filter(({ path }) => subject.action !== 'update' || isChanged(subject, path.split('.')[0] ?? path))
     .filter(({ argument, value }) => textsIn(secretPart(argument, value)).some(isLiteralSecret))
     .map(({ path }) => `The value of ${path} is written in the code.`)
@@ -90,7 +90,7 @@ const visibleStrings = (subject: Subject) =>
 function secretVariables(subject: Subject, { expressionsOf }: PlanContext, literal: boolean): string[] {
   const expressions = expressionsOf(subject.address)
   return environmentOf(subject.type, subject)
-    .filter(({ key, text, sensitive }) => isSecretKey(key) && isLiteralSecret(text) && !(sensitive && !literal))
+    .filter(({ key, text, sensitive }) => isSecretVariable(key, text) && !(sensitive && !literal))
     .filter(({ attribute, text }) => isWrittenInCode(ownFlag(expressions, attribute), text) === literal)
     .map(({ key }) => key)
 }

@@ -30,7 +30,7 @@ export function tokensIn(text: string): string[] {
   return FORMATS.filter(([, pattern]) => pattern.test(searched)).map(([name]) => name)
 }
 
-const URL_WITH_PASSWORD = /[a-z][a-z0-9+.-]{1,20}:\/\/[^\s:/?#@"'<>]{0,200}:([^\s/?#@"'<>]{1,200})@[A-Za-z0-9[]/gi
+const URL_WITH_PASSWORD = /[a-z][a-z0-9+.-]{1,20}:\/\/[^\s:/?#@"'<>]{0,200}:([^\s/?#@"'<>]{1,200})@(?!sha256:)[A-Za-z0-9[]/gi
 
 /** An address with user and password, such as `postgres://user:…@host`; placeholders are none. */
 export const hasUrlPassword = (text: string): boolean =>
