@@ -110,9 +110,9 @@ function summaryOf(told: DriftReport, facts: DriftFacts, settled: { status: Drif
     vanished > 0 ? `${resources(vanished)} agreed again without a change of the code.` : '',
     failure === null ? '' : UNREADABLE,
     told.status === settled.status ? told.summary.trim() : '',
-    beyond ? beyondText(beyond) : '',
   ]
-  return sentences.filter((sentence) => sentence !== '').join(' ')
+  const text = sentences.filter((sentence) => sentence !== '').join(' ')
+  return beyond ? `${text}\n\n${beyondText(beyond)}` : text
 }
 
 const resources = (number: number) => (number === 1 ? '1 resource' : `${number} resources`)
