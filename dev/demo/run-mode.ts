@@ -93,8 +93,7 @@ async function prepareState({ mode, options, stack, display, signal }: ModeRun):
       'state',
       `applied, then changed by hand: ${root.past.changes.map(({ name, attribute }) => `${name}.${attribute}`).join(', ')}`,
     )
-  else if (root.past.kind === 'imported')
-    display.event('state', `imported earlier: ${root.past.imports.map(({ address }) => address).join(', ')}`)
+  else if (root.past.kind === 'imported') display.event('state', 'imported, as far as the code of the default branch goes')
   else display.event('state', root.past.kind === 'applied' ? 'applied' : 'never applied')
 }
 

@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, rm } from 'node:fs/promises'
+import { mkdir, mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parse } from 'yaml'
@@ -113,12 +113,27 @@ async function build(parts: Parts, { iac_path, past, sample }: SampleRoot, clone
   const engine = (what: string, run: () => Promise<EngineResult>) => succeed(`${what} of samples/${sample}`, run)
   await engine('init', () => iac.run('init', scoped, { signal }))
   if (past.kind === 'imported')
-    for (const pair of past.imports) await engine('import', () => iac.run('import', { ...scoped, ...pair }, { signal }))
+    for (const pair of await importedBlocks(workspace_path))
+      await engine('import', () => iac.run('import', { ...scoped, ...pair }, { signal }))
   if (past.kind !== 'applied') return
   await engine('plan', () => iac.run('plan', { ...scoped, plan_file }, { signal }))
   await engine('apply', () => iac.run('apply', { ...scoped, plan_file }, { signal }))
   const state = await objects.read(project_id)
   if (state && past.changes.length > 0) await objects.write(project_id, changedByHand(state, past.changes))
+}
+
+const BLOCK = /^resource "([^"]+)" "([^"]+)" \{\n([\s\S]*?)^\}/gm
+
+/** Address and identifier of each block that says where it was imported from. */
+async function importedBlocks(root: string): Promise<{ address: string; resource_id: string }[]> {
+  const files = (await readdir(root)).filter((name) => name.endsWith('.tf')).sort()
+  const texts = await Promise.all(files.map((name) => readFile(join(root, name), 'utf8')))
+  return texts
+    .flatMap((text) => [...text.matchAll(BLOCK)])
+    .flatMap(([, type = '', name = '', body = '']) => {
+      const resource_id = /^ *# (arn:\S+)$/m.exec(body)?.[1]
+      return resource_id ? [{ address: `${type}.${name}`, resource_id }] : []
+    })
 }
 
 const PATIENCE = 20

@@ -7,8 +7,8 @@ export type Past =
   | { kind: 'none' }
   /** Applied; then settings were changed by hand. */
   | { kind: 'applied'; changes: readonly HandMade[] }
-  /** Resources of the account were imported. */
-  | { kind: 'imported'; imports: readonly { address: string; resource_id: string }[] }
+  /** The blocks that hold an identifier of the account as a comment were imported. */
+  | { kind: 'imported' }
 
 /** A root of a sample repository with its past. */
 export interface SampleRoot {
@@ -23,20 +23,13 @@ const setting = (name: string, attribute: string, ...values: [HandMade['values']
   attribute,
   values,
 })
-const queue = (name: string) => `arn:aws:sqs:eu-central-1:123456789012:${name}`
 
 const PASTS: Record<string, Past> = {
   'network-baseline': {
     kind: 'applied',
     changes: [setting('flow_logs', 'retention_days', 30, 90), setting('office_tunnel', 'idle_timeout_minutes', 240, 30)],
   },
-  'legacy-accounts': {
-    kind: 'imported',
-    imports: [
-      { address: 'terraform_data.mail_queue', resource_id: queue('mail-outgoing') },
-      { address: 'terraform_data.mail_dead_letter_queue', resource_id: queue('mail-dead-letter') },
-    ],
-  },
+  'legacy-accounts': { kind: 'imported' },
   'data-platform': { kind: 'applied', changes: [] },
 }
 
