@@ -29,7 +29,7 @@ export function applyFacts(result: ApplyResult, planned: readonly PlannedChange[
     if (output.is_stale) return untouched(STALE, planned, ['Run a generate round, which plans on the state as it stands, and apply then.'])
     if (output.is_locked) return untouched(LOCKED, planned, ['Wait for the other run, run a generate round and apply then.'])
   }
-  const resource_changes = planned.flatMap((change) => entriesOf(change, output, all_done))
+  const resource_changes = planned.flatMap((change) => entriesOf(change, planned, output, all_done))
   const counts = all_done && output.counts ? output.counts : countsOf(planned, output, all_done)
   const failed = resource_changes.filter(({ status }) => status === 'failed').length
   const touched = counts.created + counts.updated + counts.destroyed > 0
@@ -82,9 +82,9 @@ function wordsFor(told: ApplyReport, { resource_type, resource_name, action }: E
   return found?.details.trim() ?? ''
 }
 
-function entriesOf(change: PlannedChange, output: ApplyOutput, all_done: boolean): Entry[] {
+function entriesOf(change: PlannedChange, planned: readonly PlannedChange[], output: ApplyOutput, all_done: boolean): Entry[] {
   const done = deedsOf(change, output)
-  const error = all_done ? null : errorOf(change, output)
+  const error = all_done ? null : errorOf(change, planned, output)
   const identity = { resource_type: change.type, resource_name: nameOf(change) }
   return DEEDS_OF[change.action].map((deed, index, deeds): Entry => {
     const is_last = index === deeds.length - 1
@@ -113,17 +113,19 @@ function deedsOf({ address, action }: PlannedChange, { done }: ApplyOutput): Rea
   return leftover ? new Set([...own, 'destroyed']) : own
 }
 
-function errorOf(change: PlannedChange, output: ApplyOutput): EngineError | null {
+function errorOf(change: PlannedChange, planned: readonly PlannedChange[], output: ApplyOutput): EngineError | null {
   const named = output.errors.find(({ address }) => address === change.address)
   if (named) return named
-  const local = withoutIndexes(change.address)
-  return (
-    output.errors.find(({ address, block }) => address === null && block !== null && isBlockOf(local, block) && began(change, output)) ??
-    null
-  )
+  return output.errors.find(({ address, block }) => address === null && block !== null && isOfBlock(change, block, planned, output)) ?? null
 }
 
-const began = ({ address }: PlannedChange, { begun, done }: ApplyOutput) => begun.has(address) || done.has(address)
+/** An error that names a block only is of the one planned object of that block, or of those that were begun. */
+function isOfBlock(change: PlannedChange, block: string, planned: readonly PlannedChange[], { begun, done }: ApplyOutput): boolean {
+  const candidates = planned.filter(({ address }) => isBlockOf(withoutIndexes(address), block))
+  if (!candidates.includes(change)) return false
+  return candidates.length === 1 || begun.has(change.address) || done.has(change.address)
+}
+
 const isBlockOf = (address: string, block: string) => address === block || address.endsWith(`.${block}`)
 const withoutIndexes = (address: string) => address.replaceAll(/\[(?:"(?:\\.|[^"\\])*"|\d+)\]/g, '')
 

@@ -72,8 +72,8 @@ export async function managedState(context: Context, repo_uri: string, iac_path:
   const id = await projectId(repo_uri, 'acme-test', iac_path)
   const bytes = await context.state_store?.get(`${id}/terraform.tfstate`).catch(() => undefined)
   if (!bytes) return []
-  const { resources } = JSON.parse(new TextDecoder().decode(bytes)) as { resources: { type: string; name: string }[] }
-  return resources.map(({ type, name }) => `${type}.${name}`)
+  const { resources } = JSON.parse(new TextDecoder().decode(bytes)) as { resources: { type: string; name: string; instances: unknown[] }[] }
+  return resources.filter(({ instances }) => instances.length > 0).map(({ type, name }) => `${type}.${name}`)
 }
 
 /** Nothing is pinned: no directory, no seal, no stored copy. */
