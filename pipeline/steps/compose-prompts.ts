@@ -50,9 +50,9 @@ async function templateBodies(run: Run, selected: readonly string[]): Promise<st
   return bodies.filter((body) => body !== null)
 }
 
-async function bodyOrNull({ context, log }: Run, name: string): Promise<string | null> {
+async function bodyOrNull({ context, log, signal }: Run, name: string): Promise<string | null> {
   try {
-    return await context.prompts.body(name)
+    return await context.prompts.body(name, signal)
   } catch (error) {
     if (!(error instanceof PlatformError) || error.status !== 404) throw error
     log.info('the compositor chose a prompt that does not exist', { prompt: name })

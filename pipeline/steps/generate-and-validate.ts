@@ -95,7 +95,7 @@ async function generatorSystem({ run }: Kit, task: GenerationTask<unknown>): Pro
     `${provider}-guidelines-networking`,
     `${provider}-guidelines-permissions`,
   )
-  const forbidden_actions = task.forbid ? await run.context.prompts.body(`${provider}-guidelines-forbidden_actions`) : null
+  const forbidden_actions = task.forbid ? await run.context.prompts.body(`${provider}-guidelines-forbidden_actions`, run.signal) : null
   const { operation, conventions, selected_ids } = task
   return iacGeneratorLayout({
     engine,

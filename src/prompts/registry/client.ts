@@ -1,0 +1,89 @@
+import { type Fetch, OutboundError, type OutboundRequest, type OutboundResponse, send } from '../../http/outbound.ts'
+import { readId, readVersion } from './answers.ts'
+import { type PromptRegistry, type RegistryAccess, RegistryError, SEED_MODEL } from './types.ts'
+
+const MAX_BYTES = 4 * 1024 * 1024
+const MAX_REASON = 200
+/** Answers of a registry or of a proxy before it that may be different a moment later. */
+const PASSING = [502, 503, 504]
+
+/** A name that surely nobody gave to a prompt. */
+const UNLIKELY = 'platform-probe-of-the-registry'
+
+export interface RegistryOptions {
+  fetch: Fetch
+  /** For one attempt. Default 5000. */
+  timeout_ms?: number
+  /** First wait of three repetitions, doubled each time. Default 250. */
+  backoff_ms?: number
+}
+
+/** A client of the registry's REST interface. Reads and tags are repeated three times when no answer comes. */
+export function createPromptRegistry(access: RegistryAccess, options: RegistryOptions): PromptRegistry {
+  const { timeout_ms = 5_000, backoff_ms = 250 } = options
+  const base = access.url.endsWith('/') ? access.url : `${access.url}/`
+  const headers: Record<string, string> = { accept: 'application/json' }
+  if (access.api_key !== '') headers.authorization = `Bearer ${access.api_key}`
+
+  const ask = (path: string, request: Partial<OutboundRequest> = {}) =>
+    send(options.fetch, { ...request, url: `${base}v1/${path}`, headers, timeout_ms, backoff_ms, max_bytes: MAX_BYTES }).catch(
+      (error: unknown) => {
+        throw asRegistryError(error)
+      },
+    )
+  const patient = { retries: 3, retry_statuses: PASSING }
+
+  /** 422 is the answer to a name that could not exist. */
+  const find = async (path: string, request: Partial<OutboundRequest> = {}) => {
+    const response = await ask(path, request)
+    return response.status === 404 || response.status === 422 ? null : readVersion(succeeded(response))
+  }
+
+  return {
+    latest: (name) => find(`prompts/${encodeURIComponent(name)}/latest`, patient),
+    tagged: (name, tag, signal) => find(`prompts/${encodeURIComponent(name)}/tags/${tag}`, { ...patient, signal }),
+    create: async (name, { body, description }) => {
+      const json = { prompt: { name, description }, version: versionOf(body, description) }
+      return readId(succeeded(await ask('prompts', { method: 'POST', json })))
+    },
+    tag: async (version_id, name) => {
+      const path = `prompt_versions/${encodeURIComponent(version_id)}/tags`
+      succeeded(await ask(path, { ...patient, method: 'POST', json: { name } }))
+    },
+    probe: async () => {
+      const response = await ask(`prompts/${UNLIKELY}/latest`)
+      if (response.status !== 404) succeeded(response)
+    },
+  }
+}
+
+/** Provider and parameters are there because the registry wants them; nothing reads them back. */
+const versionOf = (text: string, description: string) => ({
+  description,
+  model_name: SEED_MODEL,
+  model_provider: 'OPENAI',
+  template: { type: 'chat', messages: [{ role: 'user', content: [{ type: 'text', text }] }] },
+  template_type: 'CHAT',
+  template_format: 'NONE',
+  invocation_parameters: { type: 'openai', openai: {} },
+})
+
+function succeeded(response: OutboundResponse): OutboundResponse {
+  if (response.status >= 200 && response.status < 300) return response
+  const words = response.text().replaceAll(/\s+/g, ' ').trim().slice(0, MAX_REASON)
+  throw new RegistryError('refused', `HTTP ${response.status}${words === '' ? '' : `: ${words}`}`)
+}
+
+function asRegistryError(error: unknown): unknown {
+  if (!(error instanceof OutboundError) || error.kind === 'aborted') return error
+  return new RegistryError(error.kind === 'body' ? 'refused' : 'unreachable', `${error.message}${codeOf(error)}`, { cause: error })
+}
+
+/** ` (ECONNREFUSED)`: what the runtime calls the fault, where it says so. */
+function codeOf(error: Error): string {
+  for (let cause: unknown = error.cause, depth = 0; cause instanceof Error && depth < 4; cause = cause.cause, depth++) {
+    const { code } = { code: undefined, ...cause }
+    if (typeof code === 'string' && /^[A-Z0-9_]+$/.test(code)) return ` (${code})`
+  }
+  return ''
+}

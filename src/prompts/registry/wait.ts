@@ -1,0 +1,30 @@
+import { delay } from '../../http/outbound.ts'
+import { type PromptRegistry, RegistryError } from './types.ts'
+
+/** Seconds between the attempts of a boot: a registry that starts beside the platform gets its time. */
+const WAITS_S = [0.5, 1, 2, 4, 5, 5, 5]
+
+/**
+ * Resolves when the registry answers.
+ * @param name how texts call the registry
+ * @param pause for tests
+ * Errors: `<name> unreachable after 8 attempts: <reason>` when no attempt got an answer; `<name> probe failed:
+ * <reason>` at the first answer that is neither 200 nor 404.
+ */
+export async function waitForRegistry(
+  registry: Pick<PromptRegistry, 'probe'>,
+  name: string,
+  pause: (ms: number) => Promise<void> = delay,
+): Promise<void> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await registry.probe()
+    } catch (cause) {
+      if (!(cause instanceof RegistryError)) throw cause
+      if (cause.kind === 'refused') throw new Error(`${name} probe failed: ${cause.message}`, { cause })
+      const wait_s = WAITS_S[attempt - 1]
+      if (wait_s === undefined) throw new Error(`${name} unreachable after ${attempt} attempts: ${cause.message}`, { cause })
+      await pause(wait_s * 1000)
+    }
+  }
+}
