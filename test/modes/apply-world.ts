@@ -47,25 +47,30 @@ export async function applyReports(stack: Stack, uuid: string): Promise<ApplyRep
   return texts.map((text) => JSON.parse(text)).filter((document) => 'resource_changes' in document)
 }
 
-/** Apply jobs that the sidecar ever took for a session, by its own records. */
-export function applyJobs(stack: Stack, uuid: string): { job_id: string; workspace_path: string }[] {
-  const folder = join(stack.config.paths.upload_folder, '..', 'iac', 'jobs')
-  return readdirSync(folder)
-    .filter((name) => name.endsWith('.json'))
-    .map((name) => JSON.parse(readFileSync(join(folder, name), 'utf8')))
-    .filter(({ kind, workspace_path }) => kind === 'apply' && workspace_path.includes(uuid))
+interface JobEntry {
+  job_id: string
+  kind: string
+  workspace_path: string
+  created_at: string
+  status: string
 }
 
-/** Kinds of all jobs in a session's directories, in the order of their submission. */
-export function jobsOf(stack: Stack, uuid: string): string[] {
-  const folder = join(stack.config.paths.upload_folder, '..', 'iac', 'jobs')
+/** Jobs in a session's directories by the sidecar's own records, in the order of their submission. */
+function recordedJobs(folder: string, uuid: string): JobEntry[] {
   return readdirSync(folder)
     .filter((name) => name.endsWith('.json'))
-    .map((name) => JSON.parse(readFileSync(join(folder, name), 'utf8')))
+    .map((name): JobEntry => JSON.parse(readFileSync(join(folder, name), 'utf8')))
     .filter(({ workspace_path }) => workspace_path.includes(uuid))
     .sort((a, b) => a.created_at.localeCompare(b.created_at))
-    .map(({ kind }) => kind)
 }
+const folderOf = (stack: Stack) => join(stack.config.paths.upload_folder, '..', 'iac', 'jobs')
+
+/** Apply jobs that the sidecar ever took for a session. */
+export const applyJobs = (stack: Stack, uuid: string, folder = folderOf(stack)): JobEntry[] =>
+  recordedJobs(folder, uuid).filter(({ kind }) => kind === 'apply')
+
+/** Kinds of all jobs of a session. */
+export const jobsOf = (stack: Stack, uuid: string): string[] => recordedJobs(folderOf(stack), uuid).map(({ kind }) => kind)
 
 /** Addresses in the managed state of a repository's root. */
 export async function managedState(context: Context, repo_uri: string, iac_path: string | null = null): Promise<string[]> {
