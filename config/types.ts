@@ -20,12 +20,21 @@ export interface Config {
   paths: { upload_folder: string; session_plan_filename: string; backend_override_filename: string }
   database: { platform_database_url_env: string; url: string }
   redis: RedisConfig
-  telemetry: { collector_url: string; otel_attribute_count_limit: number; otel_console_exporter: boolean }
+  telemetry: TelemetryConfig
   http: HttpConfig
   storage: StorageConfig
   git: GitConfig
   /** Addition to the specification: the worker process. */
   worker: WorkerConfig
+}
+
+export interface TelemetryConfig {
+  /** Collector of spans and prompt registry, paths are appended to it; empty (an addition): neither, the built-in prompts serve. */
+  collector_url: string
+  /** Addition: bearer token for both; empty: none. */
+  api_key: string
+  otel_attribute_count_limit: number
+  otel_console_exporter: boolean
 }
 
 export interface HttpConfig {

@@ -11,7 +11,8 @@ export function configWarnings(config: Config): string[] {
     warnings.push('storage.engine_state_bucket is empty: each repository must declare its own remote backend')
   else if (isEmulator(config.storage))
     warnings.push('storage.endpoint_url is no account host: the engine looks for managed state at the account of that name in the cloud')
-  if (!config.telemetry.collector_url.endsWith('/'))
+  const { collector_url } = config.telemetry
+  if (collector_url !== '' && !collector_url.endsWith('/'))
     warnings.push('telemetry.collector_url does not end in "/": v1/traces is appended to it as it is')
   for (const [name, service] of Object.entries(config.services))
     if ('enabled' in service && service.enabled && service.endpoint === '')

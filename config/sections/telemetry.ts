@@ -1,13 +1,20 @@
 import * as v from 'valibot'
 import { flag, integer, text } from '../fields.ts'
 import type { Source } from '../source.ts'
-import type { Config } from '../types.ts'
+import type { TelemetryConfig } from '../types.ts'
 
 export const telemetrySchema = v.object({
   // Kept as written: `v1/traces` is appended by concatenation.
-  collector_url: text('http://phoenix:6006/'),
+  collector_url: text('http://phoenix:6006/', {
+    test: (value) => value === '' || /^https?:\/\/\S+$/i.test(value),
+    text: 'must be an http:// or https:// URL, or empty for neither collector nor prompt registry',
+  }),
+  api_key_env: text('PLATFORM_COLLECTOR_API_KEY'),
   otel_attribute_count_limit: integer(1024, { min: 1 }),
   otel_console_exporter: flag(false),
 })
 
-export const readTelemetry = (source: Source): Config['telemetry'] => source.section('telemetry', telemetrySchema).values
+export function readTelemetry(source: Source): TelemetryConfig {
+  const { api_key_env, ...rest } = source.section('telemetry', telemetrySchema).values
+  return { ...rest, api_key: source.variable(api_key_env) }
+}
