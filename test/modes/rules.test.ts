@@ -86,7 +86,7 @@ it('a finding of code locks although the model found nothing, tells staff, and a
   expect(await nextRound(stack, passing.context, first.uuid, 'Close SSH')).toMatchObject({ is_blocked: false })
   expect(passing.notified).toEqual([])
   expect(await checkOf(first.uuid)).toMatchObject({ passed: true, summary: expect.stringContaining('no findings. Audited.') })
-  expect(said(later.of('report_compliance_findings')[0])).not.toContain('Findings that code already made')
+  expect(said(later.of('report_compliance_findings')[0])).not.toContain('do not repeat them')
 })
 
 it('a rule graded down does not lock, one switched off is not checked', async () => {
