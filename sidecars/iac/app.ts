@@ -9,7 +9,7 @@ import { jobAnswer } from './job-answer.ts'
 import type { JobStore } from './job-store.ts'
 import type { JobService } from './jobs.ts'
 import { BODIES, JOB_ID, ROUTES } from './schemas.ts'
-import { type Engine, JOB_KINDS, JobFault, type JobKind } from './types.ts'
+import { ADDITIONS, type Engine, JOB_KINDS, JobFault, type JobKind } from './types.ts'
 import { resolveWorkspace } from './workspace.ts'
 
 /** A full list of targets with every character escaped stays below it. */
@@ -37,7 +37,7 @@ export function createIacApp(options: { token: string; engine: Engine; jobs: Job
       onMethodNotAllowed: (_c, methods) => problemResponse(405, 'Method Not Allowed', undefined, { allow: methods.join(', ') }),
     }),
   )
-  app.get('/v1/engine', (c) => c.json({ name: engine.name, version: engine.version }))
+  app.get('/v1/engine', (c) => c.json({ name: engine.name, version: engine.version, additions: ADDITIONS }))
   for (const kind of JOB_KINDS) submitRoute(app, kind, jobs)
   app.get('/v1/jobs/:job_id', async (c) => {
     const job_id = JOB_ID.safeParse(c.req.param('job_id'))

@@ -25,6 +25,10 @@ export function engineArguments(kind: JobKind, request: JobRequest, backend_conf
       ]
     case 'state_resource_ids':
       return ['state', 'pull']
+    case 'schema':
+      return ['providers', 'schema', '-json']
+    case 'diagnostics':
+      return ['validate', '-json', '-no-color']
     case 'scope_resource_ids':
       return null
   }

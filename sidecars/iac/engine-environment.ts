@@ -3,7 +3,7 @@ import type { JobKind, JobRequest } from './types.ts'
 type Environment = Record<string, string | undefined>
 
 /** These read no cloud: they run without the scope of the request. */
-const UNSCOPED: readonly JobKind[] = ['validate', 'show', 'state_resource_ids']
+const UNSCOPED: readonly JobKind[] = ['validate', 'show', 'state_resource_ids', 'schema', 'diagnostics']
 
 /** The service's own environment without its settings and secrets; cloud credentials stay. */
 export function withoutOwnSettings(service: Environment): Environment {

@@ -10,19 +10,24 @@ import { discover } from './inventory/discover.ts'
 import { type JobStore, readTail } from './job-store.ts'
 import type { ExecuteJob } from './jobs.ts'
 import { refuseLinkedPlan } from './plan-file.ts'
+import type { SchemaCache } from './schema/cache.ts'
+import { runSchemaJob } from './schema/job.ts'
 import type { IacSettings } from './settings.ts'
 import { stateResourceIds } from './state-ids.ts'
 import { Turns } from './turns.ts'
-import type { JobRecord, JobRequest } from './types.ts'
+import { ADDITIONS, type Engine, type JobRecord, type JobRequest } from './types.ts'
 
 const CACHE_TURN_MS = 15_000
+/** Nobody waits longer for them, and the workspace is busy meanwhile. */
+const ADDITION_SECONDS = 120
 const LOGGED_STDERR = 500
 /** Runs the engine with this plugin cache, or with none; answers the exit code. */
 type RunOnce = (plugin_cache: string | null) => Promise<number>
 
 interface ExecutorOptions {
   settings: IacSettings
-  binary: string
+  engine: Engine
+  schemas: SchemaCache
   /** Environment of the service. */
   env: Record<string, string | undefined>
   store: JobStore
@@ -49,24 +54,30 @@ export function createExecutor(options: ExecutorOptions): ExecuteJob {
     const started = performance.now()
     const run: RunOnce = (plugin_cache) =>
       runEngine({
-        binary: options.binary,
+        binary: options.engine.binary,
         args,
         cwd: job.workspace_path,
         env: engineEnvironment(options.env, job.kind, request, plugin_cache),
         ...output,
-        timeout_ms: settings.job_timeout_seconds * 1000,
+        timeout_ms: Math.min(settings.job_timeout_seconds, isAddition(job) ? ADDITION_SECONDS : Infinity) * 1000,
         grace_ms: settings.stop_grace_seconds * 1000,
         max_bytes: settings.max_output_bytes,
         ...supervision,
       })
     const cache = settings.plugin_cache_dir
-    const exit_code = job.kind === 'init' ? await initialise(run, cache, cacheTurns, output.stderr) : await run(cache)
+    const runKind = () => {
+      if (job.kind === 'init') return initialise(run, cache, cacheTurns, output.stderr)
+      return job.kind === 'schema' ? runSchemaJob(options, request, output, () => run(cache)) : run(cache)
+    }
+    const exit_code = await runKind()
     for (const path of [output.stdout, output.stderr]) await hideCredentials(path, credentials)
-    const end = { job_id: job.job_id, command: [options.binary, ...args].join(' '), exit_code, duration_ms: elapsed(started) }
+    const end = { job_id: job.job_id, command: [options.engine.binary, ...args].join(' '), exit_code, duration_ms: elapsed(started) }
     log.info('engine command ended', exit_code === 0 ? end : { ...end, stderr: await readTail(output.stderr, LOGGED_STDERR) })
     return job.kind === 'state_resource_ids' ? extractIds(output, exit_code) : exit_code
   }
 }
+
+const isAddition = ({ kind }: JobRecord) => ADDITIONS.some((addition) => addition === kind)
 
 const elapsed = (started: number) => Math.round(performance.now() - started)
 

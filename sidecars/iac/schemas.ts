@@ -10,6 +10,7 @@ const plan_file = z
   .string()
   .regex(/^[A-Za-z0-9._-]{1,128}$/)
   .refine((value) => value !== '.' && value !== '..' && !value.startsWith('-'), 'must be a file name')
+const types = z.array(z.string().regex(/^[A-Za-z][A-Za-z0-9_-]{0,127}$/, 'must be the name of a type')).max(64)
 const scoped = { scope_id: noNul(z.string().min(1).max(1024)), engine_provider: z.enum(ENGINE_PROVIDERS) }
 
 /** Bodies of the submission routes; undeclared keys are refused. */
@@ -22,6 +23,8 @@ export const BODIES: Record<JobKind, z.ZodType<JobRequest>> = {
   import: z.strictObject({ workspace_path, ...scoped, address: argument, resource_id: argument }),
   state_resource_ids: z.strictObject({ workspace_path }),
   scope_resource_ids: z.strictObject({ workspace_path, ...scoped }),
+  schema: z.strictObject({ workspace_path, resource_types: types.optional(), data_source_types: types.optional() }),
+  diagnostics: z.strictObject({ workspace_path }),
 }
 
 export const JOB_ID = z.uuid()
@@ -36,4 +39,6 @@ export const ROUTES: Record<JobKind, string> = {
   import: '/v1/import',
   state_resource_ids: '/v1/import/state-resource-ids',
   scope_resource_ids: '/v1/import/scope-resource-ids',
+  schema: '/v1/schema',
+  diagnostics: '/v1/diagnostics',
 }

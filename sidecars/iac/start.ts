@@ -11,6 +11,7 @@ import { createExecutor } from './execute-job.ts'
 import { findEngine, probeEngine } from './find-engine.ts'
 import { openJobStore } from './job-store.ts'
 import { JobService } from './jobs.ts'
+import { SchemaCache } from './schema/cache.ts'
 import type { IacSettings } from './settings.ts'
 import type { Engine } from './types.ts'
 
@@ -43,10 +44,12 @@ export async function startIacService(options: {
   const binary = await findEngine({ binary: settings.binary, path: env.PATH ?? '', download: settings.download ? download : null })
   const engine = await probeEngine(binary, env, log)
   const store = await openJobStore(join(settings.data_dir, 'jobs'))
+  const schemas = new SchemaCache(join(settings.data_dir, 'schemas'))
+  await schemas.open()
   const now = options.now ?? (() => new Date())
   const jobs = new JobService({
     store,
-    execute: createExecutor({ settings, binary, env, store, fetch: options.fetch, log, now }),
+    execute: createExecutor({ settings, engine, schemas, env, store, fetch: options.fetch, log, now }),
     stop_leftover: (leader) => stopLeftover(leader, settings.stop_grace_seconds * 1000),
     max_parallel: settings.max_parallel,
     retention_ms: RETENTION_MS,

@@ -1,6 +1,18 @@
 import type { Problem } from '../shared/problem.ts'
 
-export const JOB_KINDS = ['init', 'validate', 'plan', 'show', 'apply', 'import', 'state_resource_ids', 'scope_resource_ids'] as const
+/** Additions to the contract: a replacement may leave them out. */
+export const ADDITIONS = ['schema', 'diagnostics'] as const
+export const JOB_KINDS = [
+  'init',
+  'validate',
+  'plan',
+  'show',
+  'apply',
+  'import',
+  'state_resource_ids',
+  'scope_resource_ids',
+  ...ADDITIONS,
+] as const
 export type JobKind = (typeof JOB_KINDS)[number]
 export const ENGINE_PROVIDERS = ['azure', 'gcp', 'aws', 'oci', 'kubernetes'] as const
 export type EngineProvider = (typeof ENGINE_PROVIDERS)[number]
@@ -14,6 +26,8 @@ export interface JobRequest {
   targets?: string[]
   address?: string
   resource_id?: string
+  resource_types?: string[]
+  data_source_types?: string[]
 }
 
 /** One job as kept on disk. Output lies beside it in two files and is never held here. */

@@ -1,0 +1,83 @@
+import { type FileHandle, open } from 'node:fs/promises'
+import type { StoredSchema } from './cache.ts'
+import type { Extent, ProviderIndex } from './index-document.ts'
+
+export interface SchemaRequest {
+  resource_types?: string[]
+  data_source_types?: string[]
+}
+
+/** Larger answers name what they leave out. */
+const MAX_BYTES = 16 * 1024 * 1024
+
+/**
+ * The answer of a schema job as JSON: the types that were asked for, else the names of all types.
+ * @param versions selected versions of the providers, by source address
+ */
+export async function schemaAnswer(stored: StoredSchema, versions: ReadonlyMap<string, string>, request: SchemaRequest): Promise<string> {
+  const { resource_types = [], data_source_types = [] } = request
+  const { format_version, providers } = stored.index
+  if (resource_types.length + data_source_types.length === 0)
+    return JSON.stringify({ format_version, providers: mapValues(providers, (index, source) => namesOf(index, versions.get(source))) })
+  const document = await open(stored.path)
+  try {
+    const parts = new Parts(document)
+    const members: string[] = []
+    for (const [source, index] of Object.entries(providers)) {
+      const resources = await parts.of(index.resource_schemas, resource_types)
+      const data_sources = await parts.of(index.data_source_schemas, data_source_types)
+      if (resources.length + data_sources.length === 0) continue
+      const version = versions.get(source)
+      const sections = [
+        ...(version === undefined ? [] : [`"version":${JSON.stringify(version)}`]),
+        `"resource_schemas":{${resources.join(',')}}`,
+        `"data_source_schemas":{${data_sources.join(',')}}`,
+      ]
+      members.push(`${JSON.stringify(source)}:{${sections.join(',')}}`)
+    }
+    const missing = [...resource_types, ...data_source_types].filter((type) => !parts.known.has(type))
+    const tail = JSON.stringify({ missing: [...new Set(missing)], left_out: [...parts.left_out] }).slice(1)
+    return `{"format_version":${JSON.stringify(format_version)},"providers":{${members.join(',')}},${tail}`
+  } finally {
+    await document.close()
+  }
+}
+
+class Parts {
+  readonly known = new Set<string>()
+  readonly left_out = new Set<string>()
+  readonly #document: FileHandle
+  #room = MAX_BYTES
+
+  constructor(document: FileHandle) {
+    this.#document = document
+  }
+
+  /** Members `"type":{schema}` as they stand in the document. */
+  async of(extents: Record<string, Extent>, types: readonly string[]): Promise<string[]> {
+    const members: string[] = []
+    for (const type of new Set(types)) {
+      if (!Object.hasOwn(extents, type)) continue
+      const [offset, length] = extents[type] as Extent
+      this.known.add(type)
+      if (length > this.#room) {
+        this.left_out.add(type)
+        continue
+      }
+      this.#room -= length
+      const { buffer, bytesRead } = await this.#document.read(Buffer.alloc(length), 0, length, offset)
+      if (bytesRead !== length) throw new Error('a stored schema is shorter than its index')
+      members.push(`${JSON.stringify(type)}:${buffer.toString('utf8')}`)
+    }
+    return members
+  }
+}
+
+const namesOf = (index: ProviderIndex, version: string | undefined) => ({
+  ...(version === undefined ? {} : { version }),
+  resource_types: Object.keys(index.resource_schemas),
+  data_source_types: Object.keys(index.data_source_schemas),
+})
+
+const mapValues = <A, B>(record: Record<string, A>, map: (value: A, key: string) => B): Record<string, B> =>
+  Object.fromEntries(Object.entries(record).map(([key, value]) => [key, map(value, key)]))

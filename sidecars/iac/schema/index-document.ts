@@ -1,0 +1,113 @@
+import { createReadStream } from 'node:fs'
+
+/** Where a part of the document lies: offset and length in bytes. */
+export type Extent = [offset: number, length: number]
+
+export interface ProviderIndex {
+  resource_schemas: Record<string, Extent>
+  data_source_schemas: Record<string, Extent>
+}
+
+/** Where the schema of each type lies in the document of `providers schema -json`. */
+export interface SchemaIndex {
+  format_version: string
+  /** By source address, for example `registry.opentofu.org/hashicorp/aws`. */
+  providers: Record<string, ProviderIndex>
+}
+
+const SECTIONS: readonly string[] = ['resource_schemas', 'data_source_schemas'] satisfies (keyof ProviderIndex)[]
+/** Document, providers, one provider, its section: what lies deeper is skipped. */
+const KEYS = 4
+const MAX_KEY_BYTES = 1024
+const [QUOTE, BACKSLASH, COLON, OPEN, CLOSE, OPEN_LIST, CLOSE_LIST] = [...'"\\:{}[]'].map((sign) => sign.charCodeAt(0))
+
+/**
+ * Finds the schemas in a document of tens of megabytes without holding it: the file is read once, in pieces.
+ * Null when it is no such document. What an engine prints before the document is skipped.
+ */
+export async function indexDocument(path: string): Promise<SchemaIndex | null> {
+  const scan = new Scan()
+  for await (const chunk of createReadStream(path, { highWaterMark: 256 * 1024 })) if (!scan.feed(chunk)) return null
+  return scan.result()
+}
+
+class Scan {
+  readonly #index: SchemaIndex = { format_version: '', providers: {} }
+  /** Key of the present member on each level. */
+  readonly #path: string[] = []
+  #position = 0
+  #depth = 0
+  #in_string = false
+  #escaped = false
+  /** Bytes of a string on a level whose keys matter; null elsewhere. */
+  #string: number[] | null = null
+  #last = ''
+  #start = 0
+  #ended = false
+
+  /** False when the document is broken. */
+  feed(chunk: Buffer): boolean {
+    for (const byte of chunk) {
+      if (this.#in_string) {
+        if (!this.#inString(byte)) return false
+      } else if (!this.#ended && !this.#structure(byte)) return false
+      this.#position++
+    }
+    return true
+  }
+
+  result(): SchemaIndex | null {
+    return this.#ended && this.#index.format_version !== '' ? this.#index : null
+  }
+
+  #inString(byte: number): boolean {
+    if (this.#escaped) this.#escaped = false
+    else if (byte === BACKSLASH) this.#escaped = true
+    else if (byte === QUOTE) return this.#endString()
+    if (this.#string && this.#string.push(byte) > MAX_KEY_BYTES) return false
+    return true
+  }
+
+  #endString(): boolean {
+    this.#in_string = false
+    if (!this.#string) return true
+    try {
+      this.#last = JSON.parse(`"${Buffer.from(this.#string).toString('utf8')}"`)
+    } catch {
+      return false
+    }
+    if (this.#depth === 1 && this.#path[1] === 'format_version' && this.#index.format_version === '')
+      this.#index.format_version = this.#last
+    return true
+  }
+
+  #structure(byte: number): boolean {
+    if (byte === OPEN || (byte === OPEN_LIST && this.#depth > 0)) this.#open()
+    else if (this.#depth === 0) return true
+    else if (byte === QUOTE) this.#beginString()
+    else if (byte === COLON) this.#path[this.#depth] = this.#last
+    else if (byte === CLOSE || byte === CLOSE_LIST) this.#close()
+    return true
+  }
+
+  #beginString(): void {
+    this.#in_string = true
+    this.#string = this.#depth <= KEYS ? [] : null
+  }
+
+  #open(): void {
+    if (this.#depth === KEYS) this.#start = this.#position
+    this.#depth++
+  }
+
+  #close(): void {
+    this.#depth--
+    this.#ended = this.#depth === 0
+    const [, document, source = '', section = '', type = ''] = this.#path
+    if (this.#depth !== KEYS || document !== 'provider_schemas' || !SECTIONS.includes(section)) return
+    const { providers } = this.#index
+    const provider = providers[source] ?? { resource_schemas: {}, data_source_schemas: {} }
+    providers[source] = provider
+    provider[section as keyof ProviderIndex][type] = [this.#start, this.#position + 1 - this.#start]
+  }
+}

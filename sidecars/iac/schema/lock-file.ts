@@ -1,0 +1,35 @@
+import { createHash } from 'node:crypto'
+import { constants } from 'node:fs'
+import { open } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Engine } from '../types.ts'
+
+const NAME = '.terraform.lock.hcl'
+const MAX_BYTES = 4 * 1024 * 1024
+
+export interface LockFile {
+  /** Of exactly these providers under exactly this engine. */
+  key: string
+  /** Selected versions by source address. */
+  versions: Map<string, string>
+}
+
+/** The lock file of a workspace; null without a regular one, as when only built-in providers are used. */
+export async function readLockFile(workspace: string, engine: Engine): Promise<LockFile | null> {
+  const handle = await open(join(workspace, NAME), constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK).catch(() => null)
+  if (!handle) return null
+  try {
+    const stat = await handle.stat()
+    if (!stat.isFile() || stat.size > MAX_BYTES) return null
+    const bytes = await handle.readFile()
+    const key = createHash('sha256').update(`${engine.name}\0${engine.version}\0`).update(bytes).digest('hex')
+    return { key, versions: versionsOf(bytes.toString('utf8')) }
+  } finally {
+    await handle.close()
+  }
+}
+
+function versionsOf(text: string): Map<string, string> {
+  const blocks = text.matchAll(/^provider\s+"([^"\n]+)"\s*\{\s*^\s*version\s*=\s*"([^"\n]+)"/gm)
+  return new Map([...blocks].map(([, source = '', version = '']) => [source, version]))
+}
