@@ -1,0 +1,35 @@
+import { readFile } from 'node:fs/promises'
+import { shippedPrompts } from '../src/prompts/lint/names.ts'
+import { readProviderSchema } from '../src/prompts/lint/schema.ts'
+import { lintPrompts } from '../src/prompts/lint.ts'
+import { SeedError } from '../src/prompts/parse-seed.ts'
+import { readSeedPrompts } from '../src/runtime/read-seed-prompts.ts'
+
+const HELP = `Usage: npm run lint:prompts [-- <folder>]
+
+Checks the prompts of a folder (<scope>/<type>/<name>.yaml), the shipped ones without an argument.
+With PLATFORM_PROVIDER_SCHEMA=<file>, the output of "providers schema -json", the arguments of examples
+are compared with those of the providers too. Exit code 1 when something was found.`
+
+async function run(folder: string | undefined): Promise<number> {
+  const file = process.env.PLATFORM_PROVIDER_SCHEMA
+  const schema = file ? readProviderSchema(JSON.parse(await readFile(file, 'utf8'))) : null
+  const prompts = await readSeedPrompts(folder)
+  const findings = lintPrompts(prompts, { schema, required: folder === undefined ? shippedPrompts() : [] })
+  for (const { prompt, rule, line, message } of findings)
+    console.log(`${prompt.split('-').join('/')}.yaml${line === null ? '' : `, line ${line} of its body`}: ${message} (${rule})`)
+  console.log(`${prompts.size} prompts, ${findings.length} findings`)
+  return findings.length === 0 ? 0 : 1
+}
+
+const [folder] = process.argv.slice(2)
+if (folder === '--help') console.log(HELP)
+else
+  try {
+    process.exitCode = await run(folder)
+  } catch (error) {
+    console.error(
+      error instanceof SeedError ? error.message : `The prompts could not be read: ${error instanceof Error ? error.message : error}`,
+    )
+    process.exitCode = 2
+  }

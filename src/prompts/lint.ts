@@ -1,0 +1,116 @@
+import { importExceptions } from '../import/exceptions.ts'
+import { CLOUDS, type Cloud } from '../sessions/types.ts'
+import { codeComplaints } from './lint/code-rules.ts'
+import { neededPrompts } from './lint/names.ts'
+import type { ProviderSchema } from './lint/schema.ts'
+import { type Complaint, textComplaints } from './lint/text-rules.ts'
+import { PROMPT_TYPES } from './names.ts'
+import type { SeedPrompt } from './parse-seed.ts'
+
+export interface LintFinding extends Complaint {
+  /** Qualified name; of a prompt that is missing too. */
+  prompt: string
+}
+export interface LintOptions {
+  /** Names that have to exist beside those that rounds of the clouds at hand ask for. */
+  required?: readonly string[]
+  schema?: ProviderSchema | null
+}
+
+type Prompts = ReadonlyMap<string, Pick<SeedPrompt, 'body'>>
+
+/** Everything that keeps a set of prompts from being fit for use, ordered by prompt and line. */
+export function lintPrompts(prompts: Prompts, { required = [], schema = null }: LintOptions = {}): LintFinding[] {
+  const clouds = CLOUDS.filter((cloud) => [...prompts.keys()].some((name) => name.startsWith(`${cloud}-`)))
+  const missing = [...new Set([...neededPrompts(clouds), ...required])].filter((name) => !prompts.has(name))
+  const findings = [
+    ...missing.map((prompt) => ({ prompt, rule: 'name', line: null, message: 'is missing' })),
+    ...[...prompts].flatMap(([prompt, { body }]) => ofOne(prompt, body, schema).map((found) => ({ prompt, ...found }))),
+    ...clouds.flatMap((cloud) => ofCloud(cloud, prompts)),
+  ]
+  return findings.toSorted((a, b) => compare(a.prompt, b.prompt) || (a.line ?? 0) - (b.line ?? 0))
+}
+
+const compare = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0)
+
+function ofOne(name: string, body: string, schema: ProviderSchema | null): Complaint[] {
+  const type = PROMPT_TYPES.find((known) => /^[a-z0-9]+-([a-z]+)-[a-z0-9][a-z0-9_]*$/.exec(name)?.[1] === known)
+  if (type === undefined) return [{ rule: 'name', line: null, message: 'is no name of a prompt' }]
+  return [...textComplaints(type, body), ...codeComplaints(body, schema)]
+}
+
+function ofCloud(cloud: Cloud, prompts: Prompts): LintFinding[] {
+  const body = (name: string) => prompts.get(`${cloud}-guidelines-${name}`)?.body ?? ''
+  const resources = [...prompts.keys()].filter((name) => name.startsWith(`${cloud}-resources-`))
+  return [
+    ...catalogue(cloud, body('resources_list'), resources),
+    ...abbreviations(cloud, body('abbreviations'), prompts, resources),
+    ...exceptions(cloud, prompts.get(`${cloud}-guidelines-import_exceptions`)?.body ?? null),
+  ]
+}
+
+const BULLET = /^- (.*)$/
+const bulletsOf = (body: string) =>
+  body.split('\n').flatMap((text, index) => {
+    const [, bullet] = BULLET.exec(text) ?? []
+    return bullet === undefined ? [] : [{ text: bullet, line: index + 1 }]
+  })
+
+/** The list from which the compositor selects names exactly the prompts that exist. */
+function catalogue(cloud: Cloud, body: string, resources: readonly string[]): LintFinding[] {
+  const prompt = `${cloud}-guidelines-resources_list`
+  const entries = bulletsOf(body).map(({ text, line }) => ({ name: /^`([a-z0-9_]+)`: \S/.exec(text)?.[1] ?? null, line }))
+  const names = entries.map(({ name }) => name)
+  const find = (message: string, line: number | null): LintFinding => ({ prompt, rule: 'catalogue', line, message })
+  return [
+    ...entries.flatMap(({ name, line }, index) => {
+      if (name === null) return [find('has an entry that is not of the form - `name`: what it is for', line)]
+      if (!resources.includes(`${cloud}-resources-${name}`)) return [find(`lists ${name}, which has no prompt`, line)]
+      return names.indexOf(name) < index ? [find(`lists ${name} twice`, line)] : []
+    }),
+    ...resources
+      .filter((name) => !names.includes(name.slice(`${cloud}-resources-`.length)))
+      .map((name) => find(`does not list ${name.split('-')[2]}`, null)),
+  ]
+}
+
+/** Every type that the title of a resource prompt names has a line for its name. */
+function abbreviations(cloud: Cloud, body: string, prompts: Prompts, resources: readonly string[]): LintFinding[] {
+  const prompt = `${cloud}-guidelines-abbreviations`
+  const lines = bulletsOf(body).map(({ text, line }) => ({ type: /^([a-z0-9_]+): [a-z0-9]+$/.exec(text)?.[1] ?? null, line }))
+  const known = lines.map(({ type }) => type)
+  const find = (message: string, line: number | null): LintFinding => ({ prompt, rule: 'abbreviations', line, message })
+  return [
+    ...lines.flatMap(({ type, line }, index) => {
+      if (type === null) return [find('has an entry that is not of the form - type: abbreviation', line)]
+      return known.indexOf(type) < index ? [find(`abbreviates ${type} twice`, line)] : []
+    }),
+    ...resources.flatMap((name) => {
+      const types = [...(/^# .*$/m.exec(prompts.get(name)?.body ?? '')?.[0] ?? '').matchAll(/`([a-z0-9_]+)`/g)].map(([, type = '']) => type)
+      if (types.length === 0) return [{ prompt: name, rule: 'abbreviations', line: 1, message: 'names no resource type in its title' }]
+      return types.filter((type) => !known.includes(type)).map((type) => find(`has no line for ${type} of ${name}`, null))
+    }),
+  ]
+}
+
+/** How identifiers of a cloud look; anything else in the list excepts nothing. */
+const IDENTIFIER: Record<Exclude<Cloud, 'kubernetes'>, RegExp> = {
+  aws: /^arn:[a-z-]+:/,
+  azure: /^\/(subscriptions|providers)\//i,
+  gcp: /^(\S*[^\s/]\/\S+|[a-z][a-z0-9-]{4,28}[a-z0-9] (roles|projects|organizations)\/\S+ \S+)$/,
+  oci: /^(ocid1\.|n\/)\S+$/,
+}
+
+function exceptions(cloud: Cloud, body: string | null): LintFinding[] {
+  if (body === null) return []
+  const find = (message: string): LintFinding => ({
+    prompt: `${cloud}-guidelines-import_exceptions`,
+    rule: 'import-exceptions',
+    line: null,
+    message,
+  })
+  if (cloud === 'kubernetes') return [find('is never read')]
+  return importExceptions(body)
+    .filter((id) => !IDENTIFIER[cloud].test(id))
+    .map((id) => find(`lists '${id}', which is no identifier of this cloud`))
+}

@@ -1,0 +1,53 @@
+import { carriesSecret, isLiteralSecret } from '../../rules/common/secret-names.ts'
+import { unformatted } from './format.ts'
+import { blocksWithin, HclError, parseHcl } from './hcl.ts'
+import { partsOf } from './markdown.ts'
+import { argumentsUnknownTo, type ProviderSchema } from './schema.ts'
+import type { Complaint } from './text-rules.ts'
+
+/**
+ * Complaints about the examples in configuration language.
+ * @param schema of the providers, where one is at hand
+ */
+export function codeComplaints(body: string, schema: ProviderSchema | null): Complaint[] {
+  const { examples } = partsOf(body)
+  const unnamed = examples
+    .filter(({ language }) => language === '')
+    .map(({ line }) => ({ rule: 'example', line: line - 1, message: 'opens a code block without a language' }))
+  const hcl = examples.filter(({ language }) => language === 'hcl')
+  return [...unnamed, ...hcl.flatMap(({ code, line }) => exampleComplaints(code, schema).map((found) => moved(found, line - 1)))]
+}
+
+const moved = (complaint: Complaint, by: number): Complaint => ({ ...complaint, line: (complaint.line ?? 1) + by })
+
+function exampleComplaints(code: string, schema: ProviderSchema | null): Complaint[] {
+  try {
+    parseHcl(code)
+  } catch (error) {
+    if (error instanceof HclError) return [{ rule: 'example', line: error.line, message: error.message }]
+    throw error
+  }
+  const unknown = schema === null ? [] : argumentsUnknownTo(schema, code)
+  return [
+    ...unformatted(code.replace(/\n$/, '')).map(({ line, message }) => ({ rule: 'format', line, message })),
+    ...unknown.map(({ path, line, problem }) => ({ rule: 'schema', line, message: `${path} ${problem}` })),
+    ...literalSecrets(code),
+  ]
+}
+
+/** A literal where a secret belongs teaches to write secrets into code. */
+function literalSecrets(code: string): Complaint[] {
+  const top = parseHcl(code).blocks.map((block) => ({ type: block.labels[0] ?? '', blocks: [block, ...blocksWithin(block.body)] }))
+  return top.flatMap(({ type, blocks }) =>
+    blocks.flatMap((block) =>
+      block.body.arguments
+        .filter(({ name, value }) => carriesSecret(type, name) && isLiteralText(value))
+        .map(({ name, line }) => ({ rule: 'secret', line, message: `gives ${name} a literal value` })),
+    ),
+  )
+}
+
+function isLiteralText(value: string): boolean {
+  const [, text] = /^"([^"]*)"$/.exec(value) ?? []
+  return text !== undefined && !text.includes('${') && isLiteralSecret(text)
+}

@@ -1,0 +1,111 @@
+import * as v from 'valibot'
+import { type HclBlock, type HclBody, parseHcl } from './hcl.ts'
+
+/** The part of `providers schema -json` that says which arguments exist. */
+const Attribute = v.object({
+  type: v.optional(v.unknown()),
+  required: v.optional(v.boolean(), false),
+  optional: v.optional(v.boolean(), false),
+  computed: v.optional(v.boolean(), false),
+  deprecated: v.optional(v.boolean(), false),
+})
+type Attribute = v.InferOutput<typeof Attribute>
+
+interface Block {
+  attributes: Record<string, Attribute>
+  block_types: Record<string, { block: Block; min_items: number }>
+  deprecated: boolean
+}
+const Block: v.GenericSchema<unknown, Block> = v.object({
+  attributes: v.optional(v.record(v.string(), Attribute), {}),
+  block_types: v.optional(v.record(v.string(), v.object({ block: v.lazy(() => Block), min_items: v.optional(v.number(), 0) })), {}),
+  deprecated: v.optional(v.boolean(), false),
+})
+const Types = v.optional(v.record(v.string(), v.object({ block: Block })), {})
+const Document = v.object({
+  provider_schemas: v.record(v.string(), v.object({ resource_schemas: Types, data_source_schemas: Types })),
+})
+
+export interface ProviderSchema {
+  resource: Map<string, Block>
+  data: Map<string, Block>
+}
+
+/** Types of all providers in the output of `providers schema -json`. Errors: `ValiError` for another document. */
+export function readProviderSchema(document: unknown): ProviderSchema {
+  const providers = Object.values(v.parse(Document, document).provider_schemas)
+  const types = (key: 'resource_schemas' | 'data_source_schemas') =>
+    new Map(providers.flatMap((provider) => Object.entries(provider[key]).map(([type, { block }]) => [type, block] as const)))
+  return { resource: types('resource_schemas'), data: types('data_source_schemas') }
+}
+
+export interface UnknownArgument {
+  /** `google_storage_bucket.website.error_page` */
+  path: string
+  line: number
+  /** Completes the sentence that begins with the path. */
+  problem: string
+}
+
+const META = new Set(['count', 'for_each', 'provider', 'depends_on'])
+const META_BLOCKS = new Set(['lifecycle', 'connection', 'provisioner', 'timeouts'])
+
+/**
+ * What code sets although its provider does not know it, does not let it be set or wants to be rid of it, and what it leaves
+ * out although it is required. Types of providers that the schema does not hold are not judged.
+ * @throws HclError for what is no configuration code
+ */
+export function argumentsUnknownTo(schema: ProviderSchema, hcl: string): UnknownArgument[] {
+  const prefixes = new Set([...schema.resource.keys(), ...schema.data.keys()].map((type) => type.split('_')[0]))
+  return parseHcl(hcl).blocks.flatMap((block) => {
+    const [type = ''] = block.labels
+    if ((block.type !== 'resource' && block.type !== 'data') || !prefixes.has(type.split('_')[0])) return []
+    const known = schema[block.type].get(type)
+    if (known === undefined) return [{ path: type, line: block.line, problem: 'is no type of its provider' }]
+    const deprecated = known.deprecated ? [{ path: type, line: block.line, problem: 'is deprecated' }] : []
+    return [...deprecated, ...judged(known, block.body, type, block.line, true)]
+  })
+}
+
+function judged(known: Block, body: HclBody, path: string, line: number, top: boolean): UnknownArgument[] {
+  const set = body.arguments.filter(({ name }) => !(top && META.has(name)))
+  const blocks = body.blocks.map(unrolled).filter(({ type }) => !(top && META_BLOCKS.has(type)))
+  const given = new Set([...set.map(({ name }) => name), ...blocks.map(({ type }) => type)])
+  const at = (name: string) => `${path}.${name}`
+  return [
+    ...set.flatMap(({ name, line: where }) => problems(known, name, false).map((problem) => ({ path: at(name), line: where, problem }))),
+    ...blocks.flatMap((block) => {
+      const inner = known.block_types[block.type]
+      const own = problems(known, block.type, true).map((problem) => ({ path: at(block.type), line: block.line, problem }))
+      return inner === undefined ? own : [...own, ...judged(inner.block, block.body, at(block.type), block.line, false)]
+    }),
+    ...requiredBy(known)
+      .filter((name) => !given.has(name))
+      .map((name) => ({ path: at(name), line, problem: 'is required' })),
+  ]
+}
+
+const requiredBy = ({ attributes, block_types }: Block): string[] => [
+  ...Object.keys(attributes).filter((name) => attributes[name]?.required),
+  ...Object.keys(block_types).filter((name) => (block_types[name]?.min_items ?? 0) > 0),
+]
+
+/** `dynamic "x" { content { … } }` stands for blocks of type x. */
+function unrolled(block: HclBlock): HclBlock {
+  const content = block.type === 'dynamic' ? block.body.blocks.find(({ type }) => type === 'content') : undefined
+  return content === undefined ? block : { ...content, type: block.labels[0] ?? '', line: block.line }
+}
+
+function problems(known: Block, name: string, as_block: boolean): string[] {
+  const attribute = Object.hasOwn(known.attributes, name) ? known.attributes[name] : undefined
+  const block = Object.hasOwn(known.block_types, name) ? known.block_types[name] : undefined
+  if (block !== undefined) return as_block ? (block.block.deprecated ? ['is deprecated'] : []) : ['is a block, not an argument']
+  if (attribute === undefined) return ['does not exist']
+  if (as_block && !isListOfObjects(attribute)) return ['is an argument, not a block']
+  if (!attribute.required && !attribute.optional) return ['cannot be set']
+  return attribute.deprecated ? ['is deprecated'] : []
+}
+
+/** Such attributes may be written as blocks too. */
+const isListOfObjects = ({ type }: Attribute): boolean =>
+  Array.isArray(type) && (type[0] === 'list' || type[0] === 'set') && Array.isArray(type[1]) && type[1][0] === 'object'
