@@ -35,6 +35,8 @@ it('counts the time of engine jobs, of those that fail too', async () => {
       wait: async () => ({ exit_code: 0, stdout: '', stderr: '' }),
       healthy: async () => true,
       engine: async () => null,
+      schema: async () => null,
+      diagnostics: async () => null,
     },
     metrics,
   )

@@ -55,6 +55,8 @@ export const calmEngine =
 interface WorldOptions {
   scripts?: Record<string, Script | Script[]>
   engine?: EngineScript
+  /** What the iac service offers beyond its contract; nothing by default. */
+  additions?: Partial<Pick<IacClient, 'schema' | 'diagnostics'>>
   orchestration?: Partial<OrchestrationConfig>
   context?: Partial<Context>
   query?: string
@@ -101,7 +103,7 @@ async function createWorld(database: TestDatabase, options: WorldOptions): Promi
     storage: memoryStore(objects),
     prompts: { body: async (name) => options.prompts?.[name] ?? `body of ${name}` },
     llm,
-    iac: engineDouble(jobs, options.engine ?? calmEngine()),
+    iac: engineDouble(jobs, options.engine ?? calmEngine(), options.additions),
     resolver: async () => ['93.184.216.34'],
     now: () => new Date(),
     ...options.context,
@@ -130,7 +132,7 @@ async function createWorld(database: TestDatabase, options: WorldOptions): Promi
   return { kit: createKit(run), run, llm, jobs, objects, statuses, workspace }
 }
 
-function engineDouble(jobs: Job[], script: EngineScript): IacClient {
+function engineDouble(jobs: Job[], script: EngineScript, additions: WorldOptions['additions'] = {}): IacClient {
   const results = new Map<string, EngineResult>()
   const submit: IacClient['submit'] = async (kind, body) => {
     const job: Job = { kind, body: { ...body } }
@@ -155,6 +157,9 @@ function engineDouble(jobs: Job[], script: EngineScript): IacClient {
     },
     healthy: async () => true,
     engine: async () => null,
+    schema: async () => null,
+    diagnostics: async () => null,
+    ...additions,
   }
 }
 
@@ -193,6 +198,7 @@ function fakeWorkspace(): FakeWorkspace {
       return `commit-${workspace.commits}`
     },
     head: async () => `commit-${workspace.commits}`,
+    restore: async () => {},
     pendingChanges: async () => workspace.changes,
     branchDiff: async () => '',
     changedFiles: async () => [],

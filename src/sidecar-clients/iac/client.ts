@@ -3,6 +3,7 @@ import type { IacServiceConfig } from '../../../config/types.ts'
 import { delay, type Fetch, OutboundError, type OutboundRequest, type OutboundResponse, send } from '../../http/outbound.ts'
 import type { Logger } from '../../log/logger.ts'
 import { transportFault, unexpectedAnswer } from '../transport-fault.ts'
+import { createAdditions } from './additions.ts'
 import { EngineSchema, SubmittedSchema } from './answers.ts'
 import type { IacClient, IacJobKind } from './types.ts'
 import { waitForJob } from './wait-for-job.ts'
@@ -49,6 +50,7 @@ export function createIacClient(config: IacServiceConfig, deps: { fetch: Fetch; 
   const wait: IacClient['wait'] = (job_id, options = {}) => waitForJob({ config, log, call }, job_id, options)
 
   return {
+    ...createAdditions({ config, log, call }),
     submit,
     wait,
     async run(kind, body, options = {}) {

@@ -1,4 +1,5 @@
 import type { Cloud } from '../../sessions/types.ts'
+import type { EngineDiagnostic, SchemaParts } from './addition-answers.ts'
 
 interface Scoped {
   scope_id: string
@@ -21,6 +22,12 @@ export type IacJobKind = keyof IacJobs
 export interface EngineInfo {
   name: string
   version: string
+}
+
+export interface SchemaRequest {
+  workspace_path: string
+  resource_types?: string[]
+  data_source_types?: string[]
 }
 
 export interface EngineResult {
@@ -49,4 +56,11 @@ export interface IacClient {
   healthy(signal?: AbortSignal): Promise<boolean>
   /** Name and version of the engine; null when the implementation does not tell (`GET /v1/engine` is an addition). */
   engine(signal?: AbortSignal): Promise<EngineInfo | null>
+  /**
+   * Parts of the providers' schemas of an initialised workspace: of the given types, at most 64 of each, or without
+   * any the names of all types. Null when the implementation does not offer it, within half a minute; never an error.
+   */
+  schema(request: SchemaRequest, signal?: AbortSignal): Promise<SchemaParts | null>
+  /** What the engine says about the code in machine form; null like `schema`, never an error. */
+  diagnostics(workspace_path: string, signal?: AbortSignal): Promise<EngineDiagnostic[] | null>
 }

@@ -153,7 +153,7 @@ describe('other answers', () => {
   })
 
   it('the engine', async () => {
-    expect((await service.request('GET', '/v1/engine')).body).toEqual({ name: 'Fake', version: '9.8.7' })
+    expect((await service.request('GET', '/v1/engine')).body).toEqual({ name: 'Fake', version: '9.8.7', additions: ['schema', 'diagnostics'] })
   })
 
   it.each([

@@ -1,0 +1,96 @@
+import * as v from 'valibot'
+import type { IacServiceConfig } from '../../../config/types.ts'
+import type { OutboundRequest, OutboundResponse } from '../../http/outbound.ts'
+import type { Logger } from '../../log/logger.ts'
+import { AnnouncementSchema, DiagnosticsSchema, SchemaPartsSchema } from './addition-answers.ts'
+import { SubmittedSchema } from './answers.ts'
+import type { IacClient } from './types.ts'
+import { waitForJob } from './wait-for-job.ts'
+
+type Addition = 'schema' | 'diagnostics'
+interface Access {
+  config: IacServiceConfig
+  log: Logger
+  call: (path: string, request: Partial<OutboundRequest>) => Promise<OutboundResponse>
+}
+
+/** Nobody waits longer: the round goes on without. */
+const LIMITS_S: Record<Addition, number> = { schema: 30, diagnostics: 20 }
+const ANNOUNCEMENT_LIMIT_MS = 5_000
+const POLL_S = 1
+/** After a fault that may pass the service is left alone for this long. */
+const PAUSE_MS = 10 * 60_000
+
+/**
+ * The optional jobs of the iac contract. They are submitted only where the service announces them, and what an
+ * implementation does not offer or answers off contract is not asked for again. Everything that goes wrong is null.
+ */
+export function createAdditions(access: Access): Pick<IacClient, Addition> {
+  const gone = new Set<Addition>()
+  let paused_until = 0
+  let announced: ReadonlySet<string> | null = null
+  const ask = async <S extends v.GenericSchema>(
+    kind: Addition,
+    body: object,
+    schema: S,
+    signal: AbortSignal | undefined,
+  ): Promise<v.InferOutput<S> | null> => {
+    if (gone.has(kind) || performance.now() < paused_until) return null
+    try {
+      announced ??= await announcement(access, signal)
+      if (!announced.has(kind)) return null
+      const text = await run(access, kind, body, signal)
+      const parsed = text === null ? null : v.safeParse(schema, JSON.parse(text))
+      if (parsed?.success === false) throw new OffContract('an answer of an unknown form')
+      return parsed?.output ?? null
+    } catch (error) {
+      if (signal?.aborted) return null
+      access.log.warn('an optional job of the iac service gave nothing', { kind, error })
+      if (error instanceof OffContract || error instanceof SyntaxError) gone.add(kind)
+      else paused_until = performance.now() + PAUSE_MS
+      return null
+    }
+  }
+  return {
+    schema: (request, signal) => ask('schema', request, SchemaPartsSchema, signal),
+    diagnostics: (workspace_path, signal) => ask('diagnostics', { workspace_path }, DiagnosticsSchema, signal),
+  }
+}
+
+/** Not offered, or not what the contract says: it will not change while this process runs. */
+class OffContract extends Error {}
+
+async function announcement({ call, config }: Access, signal?: AbortSignal): Promise<ReadonlySet<string>> {
+  const timeout_ms = Math.min(config.timeout * 1000, ANNOUNCEMENT_LIMIT_MS)
+  const response = await call('/v1/engine', { timeout_ms, ...(signal && { signal }) })
+  if (mayPass(response)) throw new Error(`HTTP ${response.status}`)
+  const parsed = response.status === 200 ? v.safeParse(AnnouncementSchema, lenientJson(response)) : null
+  return new Set(parsed?.success ? parsed.output.additions : [])
+}
+
+/** Standard output of the job; null when the engine could not answer, which another workspace may change. */
+async function run({ call, config, log }: Access, kind: Addition, body: object, signal?: AbortSignal): Promise<string | null> {
+  const job_timeout = Math.min(config.job_timeout, LIMITS_S[kind])
+  const own = signal ? { signal } : {}
+  const timeout_ms = Math.min(config.timeout, job_timeout) * 1000
+  const response = await call(`/v1/${kind}`, { method: 'POST', json: body, timeout_ms, ...own })
+  const submitted = response.status === 202 ? v.safeParse(SubmittedSchema, lenientJson(response)) : null
+  if (!submitted?.success) {
+    if (mayPass(response)) throw new Error(`HTTP ${response.status}`)
+    throw new OffContract(`HTTP ${response.status}`)
+  }
+  const limited = { ...config, job_timeout, job_poll_interval: Math.min(config.job_poll_interval, POLL_S) }
+  const result = await waitForJob({ config: limited, log, call }, submitted.output.job_id, own)
+  const expected = kind === 'diagnostics' ? [0, 1] : [0]
+  return expected.includes(result.exit_code) && result.stdout !== '' ? result.stdout : null
+}
+
+const mayPass = ({ status }: OutboundResponse) => status === 429 || (status >= 500 && status !== 501)
+
+function lenientJson(response: OutboundResponse): unknown {
+  try {
+    return response.json()
+  } catch {
+    return undefined
+  }
+}
