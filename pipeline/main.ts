@@ -40,13 +40,16 @@ async function run(config: Config, metrics_address: MetricsAddress | null): Prom
   stopOnSignal(log, phases)
   try {
     const { context, close } = await buildContext(config, log, { role: 'worker' })
-    phases.push({ name: 'connections', limit_ms: 1_500, end: close })
+    phases.push(
+      { name: 'telemetry', limit_ms: 1_500, end: async () => context.tracing?.close(1_400) },
+      { name: 'connections', limit_ms: 1_500, end: close },
+    )
     if (metrics_address) {
       const metrics = await serveMetrics(context.metrics.registry, metrics_address)
       phases.unshift({ name: 'metrics', limit_ms: 500, end: () => metrics.close(250) })
       log.info('metrics', { address: metrics.url })
     }
-    await configureGit(config, log)
+    await Promise.all([configureGit(config, log), context.tracing?.warm()])
     const worker = await startWorker(context, modes, {
       openWorkspace: (round, options) => openWorkspace(config, round, { ...options, resolver: context.resolver }),
       notifyFailure: (session, facts) => notifyRunFailure(context, session, facts),

@@ -74,6 +74,7 @@ async function attempt(
     meter,
     setStatus: (status, message) => appendStatus(context.sql, claim, status, message),
     observe: meter.observe,
+    trace: await context.tracing?.session(claim.session),
   }
   try {
     if (claim.interruptions > context.config.worker.max_restarts) return await giveUp(modes[claim.mode], run, claim.interruptions)

@@ -2,6 +2,7 @@ import type { AgentEvent } from '../src/agent/types.ts'
 import type { Context } from '../src/context.ts'
 import type { Logger } from '../src/log/logger.ts'
 import type { ClaimedRound, Mode, Status, Turn } from '../src/sessions/types.ts'
+import type { SessionTrace } from '../src/telemetry/types.ts'
 import type { Meter } from './meter.ts'
 import type { Workspace } from './workspace/types.ts'
 
@@ -20,6 +21,8 @@ export interface BareRun {
   observe(event: AgentEvent): void
   /** Engine time and attempts; `observe` feeds it too. Saved with the round. */
   meter: Meter
+  /** Absent where nobody collects spans. */
+  trace?: SessionTrace
 }
 
 /** The run of a mode that works on the code: what most steps receive. */

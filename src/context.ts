@@ -11,6 +11,7 @@ import type { RoundQueue } from './queue/types.ts'
 import type { HostResolver, PinnedFetch } from './repository/types.ts'
 import type { IacClient } from './sidecar-clients/iac/types.ts'
 import type { ObjectStore } from './storage/types.ts'
+import type { Tracing } from './telemetry/types.ts'
 
 /**
  * Everything a verb may need, built once per process by the entry and passed in. No module holds a
@@ -35,6 +36,8 @@ export interface Context {
   now: () => Date
   /** Absent where nobody asks for figures. */
   metrics?: PlatformMetrics
+  /** Absent where nobody collects spans. */
+  tracing?: Tracing
 }
 
 /** The core adds what only an HTTP process has. */

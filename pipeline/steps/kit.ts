@@ -4,6 +4,7 @@ import type { ChainName, Tool } from '../../src/agent/types.ts'
 import type { LlmClient, ModelRole } from '../../src/llm/types.ts'
 import { createSecretRegister, type SecretRegister } from '../../src/plan/secret-register.ts'
 import type { Turn } from '../../src/sessions/types.ts'
+import type { RunTrace } from '../../src/telemetry/types.ts'
 import type { BareRun, Run } from '../run.ts'
 import { createEngine, type Engine } from './engine.ts'
 import { createStatusWriter, type StatusWriter } from './llm-status.ts'
@@ -16,6 +17,8 @@ export interface BareKit {
   /** Masks every message. Steps use this one, never `run.context.llm`. */
   llm: LlmClient
   status: StatusWriter
+  /** Absent where nobody collects spans. */
+  trace?: RunTrace
 }
 
 /** The same for the steps of a run that works on the code. */
@@ -32,7 +35,8 @@ export const createKit = (run: Run): Kit => ({ ...createBareKit(run), run, engin
 export function createBareKit(run: BareRun): BareKit {
   const secrets = createSecretRegister(secretsOf(run.context.config).filter(({ length }) => length >= MIN_CONFIGURED_SECRET))
   const llm = maskedLlm(run.context.llm, secrets)
-  return { run, secrets, llm, status: createStatusWriter(run, llm, secrets) }
+  const trace = run.trace?.masked(secrets)
+  return { run, secrets, llm, status: createStatusWriter(run, llm, secrets, trace), trace }
 }
 
 export interface Chain<Result> {
@@ -46,13 +50,14 @@ export interface Chain<Result> {
 }
 
 /** One agent loop with the limits of the configuration; its value. Errors: those of `runAgent`. */
-export async function runChain<Result>({ run, llm }: Pick<BareKit, 'run' | 'llm'>, chain: Chain<Result>): Promise<Result> {
+export async function runChain<Result>({ run, llm, trace }: Pick<BareKit, 'run' | 'llm' | 'trace'>, chain: Chain<Result>): Promise<Result> {
   const { value } = await runAgent({
     ...chain,
     llm,
     max_turns: run.context.config.orchestration.max_tool_agent_executions,
     signal: run.signal,
     observe: run.observe,
+    trace,
   })
   return value
 }

@@ -4,6 +4,7 @@ import type { Masker } from '../../src/plan/mask.ts'
 import { statusUpdateLayout } from '../../src/prompts/layouts/status-update.ts'
 import { earlierTurns, statusQuery } from '../../src/prompts/queries.ts'
 import type { Status } from '../../src/sessions/types.ts'
+import type { RunTrace } from '../../src/telemetry/types.ts'
 import type { BareRun } from '../run.ts'
 
 /** Writes the status rows of a run, always in the order of the calls. */
@@ -25,7 +26,7 @@ const GRACE_MS = 1_000
 /** No sentence is worth more than this. */
 const MAX_MS = 30_000
 
-export function createStatusWriter(run: BareRun, llm: LlmClient, masker: Masker): StatusWriter {
+export function createStatusWriter(run: BareRun, llm: LlmClient, masker: Masker, trace?: RunTrace): StatusWriter {
   let pending: { done: Promise<void>; hurry: AbortController } | null = null
 
   const settle = async () => {
@@ -40,7 +41,7 @@ export function createStatusWriter(run: BareRun, llm: LlmClient, masker: Masker)
     await settle()
     const hurry = new AbortController()
     const signal = AbortSignal.any([run.signal, hurry.signal, AbortSignal.timeout(MAX_MS)])
-    const done = sentence(run, llm, raw, signal).then((text) => {
+    const done = sentence({ run, llm, trace }, raw, signal).then((text) => {
       run.signal.throwIfAborted()
       return run.setStatus(status, masker.text(text))
     })
@@ -58,7 +59,11 @@ export function createStatusWriter(run: BareRun, llm: LlmClient, masker: Masker)
 }
 
 /** One short sentence for the user; the raw text when there is none. */
-async function sentence(run: BareRun, llm: LlmClient, raw: string, signal: AbortSignal): Promise<string> {
+async function sentence(
+  { run, llm, trace }: { run: BareRun; llm: LlmClient; trace: RunTrace | undefined },
+  raw: string,
+  signal: AbortSignal,
+): Promise<string> {
   try {
     const answer = askText({
       llm,
@@ -69,6 +74,7 @@ async function sentence(run: BareRun, llm: LlmClient, raw: string, signal: Abort
       conversation: earlierTurns(run.conversation),
       signal,
       observe: run.observe,
+      trace,
     })
     return (await Promise.race([answer, rejection(signal)])) || raw
   } catch (error) {

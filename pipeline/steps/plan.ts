@@ -43,6 +43,18 @@ type StepResult = { ok: true; result: EngineResult } | { ok: false; step: Step; 
  * `PlatformError` 502 when it is no plan document.
  */
 export async function planTargets(kit: Kit, targets: string[]): Promise<PlanResult> {
+  const span = kit.trace?.engine('plan', JSON.stringify(targets))
+  try {
+    const result = await planAndRead(kit, targets)
+    span?.end(result.ok, result.ok ? result.text : result.feedback)
+    return result
+  } catch (error) {
+    span?.fail(error)
+    throw error
+  }
+}
+
+async function planAndRead(kit: Kit, targets: string[]): Promise<PlanResult> {
   const { run, secrets } = kit
   const planned = await initValidatePlan(kit, targets)
   if (!planned.ok) {

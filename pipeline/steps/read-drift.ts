@@ -12,6 +12,24 @@ export type DriftReading = { ok: true; valid: ValidPlan; operations: DriftOperat
  * Errors: `PlatformError` for a plan of another workspace or a plan document that cannot be read.
  */
 export async function readDrift(kit: Kit, valid: ValidPlan | null, targets: string[]): Promise<DriftReading> {
+  const span = kit.trace?.engine('drift', referenceOf(valid, targets))
+  try {
+    const reading = await readPlanned(kit, valid, targets)
+    span?.end(reading.ok, reading.ok ? JSON.stringify(reading.operations) : reading.feedback)
+    return reading
+  } catch (error) {
+    span?.fail(error)
+    throw error
+  }
+}
+
+/** Names the plan without naming a directory of this machine. */
+function referenceOf(valid: ValidPlan | null, targets: string[]): string {
+  const { plan_file = null, plan_sha256 = null, targets: planned = targets } = valid?.reference ?? {}
+  return JSON.stringify({ plan_file, plan_sha256, targets: planned })
+}
+
+async function readPlanned(kit: Kit, valid: ValidPlan | null, targets: string[]): Promise<DriftReading> {
   const { workspace } = kit.run
   if (valid && valid.reference.workspace !== workspace.iac_root)
     throw new PlatformError('ForeignPlan', 500, 'The plan belongs to another workspace.')

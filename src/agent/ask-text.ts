@@ -1,5 +1,6 @@
 import { infer } from './infer.ts'
 import { openingMessages } from './opening-messages.ts'
+import { traced } from './traced.ts'
 import type { AgentRequest } from './types.ts'
 
 /**
@@ -7,8 +8,11 @@ import type { AgentRequest } from './types.ts'
  * still a text.
  */
 export async function askText(
-  request: Pick<AgentRequest<string>, 'llm' | 'chain' | 'role' | 'system' | 'query' | 'conversation' | 'signal' | 'observe'>,
+  request: Pick<AgentRequest<string>, 'llm' | 'chain' | 'role' | 'system' | 'query' | 'conversation' | 'signal' | 'observe' | 'trace'>,
 ): Promise<string> {
-  const reply = await infer(request, openingMessages(request), [])
-  return reply.text.trim()
+  return await traced(
+    request,
+    async (chain) => (await infer(request, openingMessages(request), [], chain)).text.trim(),
+    (text) => text,
+  )
 }

@@ -1,6 +1,7 @@
 import { PlatformError } from '../errors.ts'
 import { OutboundError } from '../http/outbound.ts'
 import type { ToolCall } from '../llm/types.ts'
+import type { ChainTrace } from '../telemetry/types.ts'
 import type { CallMemory } from './call-memory.ts'
 import { cutMiddle } from './cut-middle.ts'
 import { duplicateCall, toolNotFound, unexpectedFailure, withdrawnTool } from './notices.ts'
@@ -16,6 +17,7 @@ export interface CallContext {
   max_result_chars: number
   signal: AbortSignal
   observe?: (event: AgentEvent) => void
+  trace?: ChainTrace
 }
 
 export type CallOutcome<Result> = { success: true; content: string; value: Result } | { success: false; content: string }
@@ -30,6 +32,18 @@ export async function executeCall<Result>(
   tool: Tool<Result> | undefined,
   context: CallContext,
 ): Promise<CallOutcome<Result>> {
+  const span = context.trace?.tool(call)
+  try {
+    const outcome = await answerCall(call, tool, context)
+    span?.end(outcome)
+    return outcome
+  } catch (error) {
+    span?.fail(error)
+    throw error
+  }
+}
+
+async function answerCall<Result>(call: ToolCall, tool: Tool<Result> | undefined, context: CallContext): Promise<CallOutcome<Result>> {
   const { memory, signal } = context
   if (!tool) return refusal(memory?.isWithdrawn(call.name) ? withdrawnTool(call.name) : toolNotFound(call.name))
   const started = performance.now()

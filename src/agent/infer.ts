@@ -1,18 +1,38 @@
 import type { Inference, Message } from '../llm/types.ts'
+import type { ChainTrace } from '../telemetry/types.ts'
 import type { AgentRequest, Tool } from './types.ts'
 
 type Caller = Pick<AgentRequest<unknown>, 'llm' | 'chain' | 'role' | 'signal' | 'observe'>
 
 /** One model call of a chain, told to the observer. Throws the signal's reason when the signal fires. */
-export async function infer(caller: Caller, messages: readonly Message[], tools: readonly Tool[]): Promise<Inference> {
-  const { llm, chain, role, signal, observe } = caller
+export async function infer(
+  caller: Caller,
+  messages: readonly Message[],
+  tools: readonly Tool[],
+  trace: ChainTrace | undefined,
+): Promise<Inference> {
+  const { role, signal } = caller
   signal.throwIfAborted()
+  const definitions = tools.map((tool) => tool.definition)
+  const span = trace?.model({ role, messages, tools: definitions })
+  try {
+    const reply = await ask(caller, messages, definitions)
+    span?.end(reply)
+    return reply
+  } catch (error) {
+    span?.fail(error)
+    throw error
+  }
+}
+
+async function ask(caller: Caller, messages: readonly Message[], definitions: Tool['definition'][]): Promise<Inference> {
+  const { llm, chain, role, signal, observe } = caller
   const started = performance.now()
   const reply = await llm
     .complete({
       role,
       messages: [...messages],
-      tools: tools.length > 0 ? tools.map((tool) => tool.definition) : undefined,
+      tools: definitions.length > 0 ? definitions : undefined,
       signal,
     })
     .catch((error: unknown) => {

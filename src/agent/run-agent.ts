@@ -1,10 +1,12 @@
 import type { Inference, Message } from '../llm/types.ts'
+import type { ChainTrace } from '../telemetry/types.ts'
 import { createCallMemory } from './call-memory.ts'
 import { toolExecutionsExceeded, unhandledFinishReason } from './errors.ts'
 import { type CallContext, executeCall } from './execute-call.ts'
 import { infer } from './infer.ts'
 import { emptyReplyNotice, emptySentinel, lastTurnNotice, reminder } from './notices.ts'
 import { openingMessages } from './opening-messages.ts'
+import { traced } from './traced.ts'
 import type { AgentRequest, AgentResult, Tool } from './types.ts'
 import { addUsage, noUsage } from './usage.ts'
 
@@ -18,6 +20,14 @@ const MAX_RESULT_CHARS = 200_000
  * the signal's reason when the signal fires.
  */
 export async function runAgent<Result>(request: AgentRequest<Result>): Promise<AgentResult<Result>> {
+  return await traced(
+    request,
+    (chain) => runLoop(request, chain),
+    ({ value }) => value,
+  )
+}
+
+async function runLoop<Result>(request: AgentRequest<Result>, chain: ChainTrace | undefined): Promise<AgentResult<Result>> {
   const { sentinel, max_turns, signal } = request
   const name = sentinel.definition.name
   const messages = openingMessages(request)
@@ -27,7 +37,7 @@ export async function runAgent<Result>(request: AgentRequest<Result>): Promise<A
     const last = turn === max_turns
     if (last && request.tools?.length) addNotice(messages, lastTurnNotice(name))
     const offered = offeredTools(request, last, memory.isWithdrawn)
-    const reply = await infer(request, messages, offered)
+    const reply = await infer(request, messages, offered, chain)
     usage = addUsage(usage, reply.usage)
     if (reply.finish !== 'end_turn' && reply.finish !== 'tool_use') throw unhandledFinishReason(reply.finish_raw)
     if (reply.tool_calls.length === 0) {
@@ -42,6 +52,7 @@ export async function runAgent<Result>(request: AgentRequest<Result>): Promise<A
       max_result_chars: request.max_result_chars ?? MAX_RESULT_CHARS,
       signal,
       observe: request.observe,
+      trace: chain,
     }
     const found = await answerCalls<Result>(messages, reply, sentinel, context)
     if (found) return { value: found.value, messages, turns: turn, usage }

@@ -1,9 +1,11 @@
 import type { LlmClient, Message, ModelRole, ToolDefinition, Usage } from '../llm/types.ts'
 import type { Turn } from '../sessions/types.ts'
+import type { RunTrace } from '../telemetry/types.ts'
 
 /** Names of the chains, as they appear in telemetry. */
 export type ChainName =
   | 'REQUESTS_FILTER'
+  | 'INTENT_CHECK'
   | 'PROMPT_COMPOSITOR'
   | 'IAC_GENERATOR'
   | 'TARGET_GENERATOR'
@@ -55,6 +57,8 @@ export interface AgentRequest<Result> {
   signal: AbortSignal
   /** Told of every model call and tool call, for telemetry and token counts; `error` is for the log. */
   observe?: (event: AgentEvent) => void
+  /** Records the chain with its calls. */
+  trace?: RunTrace
 }
 
 export type AgentEvent =

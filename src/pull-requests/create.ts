@@ -1,7 +1,9 @@
 import type { Context } from '../context.ts'
 import { badGateway, gatewayTimeout, notFound, PlatformError, sessionNotFound } from '../errors.ts'
 import { defaultBranch } from '../repository/default-branch.ts'
+import { findSession } from '../sessions/find-session.ts'
 import { recordPullRequest } from '../sessions/pull-requests.ts'
+import type { RunTrace } from '../telemetry/types.ts'
 import { composeDescription } from './evidence/compose.ts'
 import { readEvidence } from './evidence/read.ts'
 import { readEvidenceRows } from './evidence/rows.ts'
@@ -28,7 +30,7 @@ export async function createPullRequest(
   const host = pullRequestHost(context, uri)
   const base = await defaultBranch(context, uri, signal)
   const [{ title, summary }, evidence] = await Promise.all([
-    writePullRequestText(context, rows.session, signal).catch(asServiceFailure),
+    writePullRequestText(context, rows.session, signal, await openTrace(context, session_uuid)).catch(asServiceFailure),
     readEvidence(context, rows, signal),
   ])
   const { session_url } = context.config.http
@@ -36,6 +38,12 @@ export async function createPullRequest(
   const created = await host.create({ title, description, head: branch, base }, signal)
   await recordPullRequest(context, session_uuid, { provider: context.config.git.provider, number: created.id, url: created.url })
   return created
+}
+
+/** What the model is told was masked when it was stored; values of the configuration are masked anyway. */
+async function openTrace({ tracing, sql }: Context, session_uuid: string): Promise<RunTrace | undefined> {
+  const session = tracing && (await findSession(sql, session_uuid))
+  return session ? (await tracing.session(session)).masked({ text: (text) => text }) : undefined
 }
 
 /** A model's own status would read as the caller's: its 401 as the end of their session. */

@@ -5,6 +5,7 @@ import { fence } from '../prompts/fence.ts'
 import { prGeneratorLayout } from '../prompts/layouts/pr-generator.ts'
 import { earlierTurns } from '../prompts/queries.ts'
 import type { Turn } from '../sessions/types.ts'
+import type { RunTrace } from '../telemetry/types.ts'
 import { plainTitle } from './evidence/markdown.ts'
 import { shownRequest } from './shown-request.ts'
 
@@ -20,6 +21,7 @@ export async function writePullRequestText(
   context: Pick<Context, 'config' | 'llm'>,
   session: { first_query: string; history: readonly Turn[] },
   signal: AbortSignal,
+  trace?: RunTrace,
 ): Promise<{ title: string; summary: string }> {
   const { value } = await runAgent({
     llm: context.llm,
@@ -31,6 +33,7 @@ export async function writePullRequestText(
     sentinel: pullRequestTool(),
     max_turns: context.config.orchestration.max_tool_agent_executions,
     signal,
+    trace,
   })
   return { title: plainTitle(value.title, MAX_TITLE) || UNTITLED, summary: value.description }
 }

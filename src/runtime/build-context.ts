@@ -10,14 +10,15 @@ import type { Logger } from '../log/logger.ts'
 import { countEngineTime, countTokens } from '../metrics/observe-clients.ts'
 import { createMetrics, type PlatformMetrics } from '../metrics/platform-metrics.ts'
 import { watchQueue } from '../metrics/watch-queue.ts'
-import { builtinPrompts } from '../prompts/builtin.ts'
 import { startSendingQueue } from '../queue/pg-boss.ts'
 import { isOperatorsHost } from '../repository/remote.ts'
 import { createIacClient } from '../sidecar-clients/iac/client.ts'
 import { createObjectStore } from '../storage/create.ts'
+import { createTracing } from '../telemetry/tracing.ts'
 import { createFetch } from './fetch.ts'
+import { createLineWriter } from './line-writer.ts'
+import { openPrompts } from './open-prompts.ts'
 import { createPinnedFetch } from './pinned-fetch.ts'
-import { readSeedPrompts } from './read-seed-prompts.ts'
 import { readTextFile } from './read-text-file.ts'
 import { resolveHost } from './resolver.ts'
 
@@ -29,7 +30,7 @@ export interface BuiltContext {
 
 /**
  * Connects everything a core or worker process needs, in the order of the boot sequence.
- * Errors: `Failed to initialize database: <reason>`, the same with `redis`, `object storage`, `queue`;
+ * Errors: `Failed to initialize database: <reason>`, the same with `redis`, `object storage`, `queue`; those of `openPrompts`;
  * what was open by then is closed.
  */
 export async function buildContext(config: Config, log: Logger, options: { role: 'core' | 'worker' }): Promise<BuiltContext> {
@@ -61,6 +62,7 @@ export async function buildContext(config: Config, log: Logger, options: { role:
     const state_store =
       state_bucket === '' ? {} : { state_store: createObjectStore({ ...config.storage, bucket: state_bucket }, store_deps) }
     await step('object storage', () => storage.ensureBuckets())
+    const prompts = await openPrompts(config, options.role, { fetch, log })
     const queue = await step('queue', () => startSendingQueue(sql, log))
     closers.push(() => queue.close())
     watchQueue(metrics.registry, sql)
@@ -77,7 +79,7 @@ export async function buildContext(config: Config, log: Logger, options: { role:
       queue,
       storage,
       ...state_store,
-      prompts: builtinPrompts(await readSeedPrompts()),
+      prompts,
       // The core asks a model for pull request texts only.
       llm: options.role === 'core' ? lateLlmClient(loadLlm) : await loadLlm(),
       iac: countEngineTime(createIacClient(config.services.iac, { fetch, log }), metrics),
@@ -85,6 +87,7 @@ export async function buildContext(config: Config, log: Logger, options: { role:
       pinnedFetch: createPinnedFetch(await ownAuthority(config.git, log)),
       now: () => new Date(),
       metrics,
+      tracing: createTracing(config, { fetch, log, write: createLineWriter() }),
     }
     return { context, close }
   } catch (error) {

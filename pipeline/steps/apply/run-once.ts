@@ -48,7 +48,20 @@ async function keepJob({ context, round, log }: BareRun, job_id: string): Promis
  * Waits for the job of an apply, in whichever attempt it was submitted.
  * Errors: those of the iac client, except that a job nobody knows any more is a result.
  */
-export async function waitForApply({ run, secrets }: BareKit, job_id: string): Promise<ApplyResult> {
+export async function waitForApply(kit: BareKit, job_id: string): Promise<ApplyResult> {
+  const span = kit.trace?.engine('apply', '')
+  try {
+    const result = await awaitApply(kit, job_id)
+    if (result.kind === 'ran') span?.end(result.exit_code === 0, result.exit_code === 0 ? result.stdout : result.stderr || result.stdout)
+    else span?.end(false, result.reason)
+    return result
+  } catch (error) {
+    span?.fail(error)
+    throw error
+  }
+}
+
+async function awaitApply({ run, secrets }: BareKit, job_id: string): Promise<ApplyResult> {
   const { context, signal, meter } = run
   const started = performance.now()
   try {

@@ -1,0 +1,101 @@
+import type { LlmConfig } from '../../config/types.ts'
+import type { ModelRole } from '../llm/types.ts'
+import { type Attributes, messageOf } from './attributes.ts'
+import { identityOf } from './identity.ts'
+import { modelAttributes, replyAttributes, requestAttributes } from './model-attributes.ts'
+import type { OpenSpan, Recorder } from './recorder.ts'
+import type { ChainTrace, EngineTrace, RunTrace, TextMask, TracedSession } from './types.ts'
+
+export interface RunTraceOptions {
+  recorder: Recorder
+  project: string
+  session: TracedSession
+  mask: TextMask
+  llm: Pick<LlmConfig, 'model' | 'small_model' | 'max_output_tokens' | 'temperature'>
+}
+
+type Kind = 'AGENT' | 'LLM' | 'TOOL' | 'EVALUATOR'
+
+/** The spans of one run: chains are roots, model and tool spans their children, engine spans stand alone. */
+export function createRunTrace(options: RunTraceOptions): RunTrace {
+  const { recorder, project, session } = options
+  const open = (name: string, kind: Kind, chain_type?: string, parent?: OpenSpan) =>
+    recorder.open({
+      project,
+      name,
+      parent,
+      mask: options.mask,
+      last: { 'openinference.span.kind': kind, ...identityOf(session, chain_type) },
+    })
+
+  return {
+    chain: (name, query) =>
+      chainTrace(options, open(`Chain - ${name}`, 'AGENT', name), query, (span, kind, parent) => open(span, kind, name, parent)),
+    engine: (kind, input) => engineTrace(open(`Engine ${kind} - False`, 'EVALUATOR'), kind, input),
+  }
+}
+
+function chainTrace(
+  { llm }: RunTraceOptions,
+  chain: OpenSpan,
+  query: string,
+  child: (name: string, kind: Kind, parent: OpenSpan) => OpenSpan,
+): ChainTrace {
+  const named = (role: ModelRole) => (role === 'main' ? llm.model : llm.small_model)
+  return {
+    model: ({ role, messages, tools }) => {
+      const span = child('Async Inference', 'LLM', chain)
+      const asked = () => ({ ...requestAttributes(messages, tools), ...invocation(llm, named(role), tools.length > 0) })
+      // Both are taken as they are now: the conversation goes on growing.
+      const request = span.attempt(asked) ?? {}
+      return {
+        end: (reply) => span.end(() => ({ ...request, ...modelAttributes(reply.model), ...replyAttributes(reply) })),
+        fail: (error) => span.fail(error, () => ({ ...request, ...modelAttributes(named(role)) })),
+      }
+    },
+    tool: ({ id, name, arguments: args }) => {
+      const span = child(`Tool call - ${name}`, 'TOOL', chain)
+      const called: Attributes = { 'tool.name': name, 'tool.id': id, 'tool.parameters': args, 'input.value': args }
+      const output = (success: boolean, result: string | null, error_message: string | null) => ({
+        ...called,
+        'output.value': JSON.stringify({ name, tool_call_id: id, success, result, error_message }),
+      })
+      return {
+        end: ({ success, content }) =>
+          success ? span.end(() => output(true, content, null)) : span.fail(content, () => output(false, null, content)),
+        fail: (error) => span.fail(error, () => output(false, null, messageOf(error))),
+      }
+    },
+    end: (result) => chain.end(() => ({ 'input.value': query, 'output.value': outputOf(result) })),
+    fail: (error) => chain.fail(error, () => ({ 'input.value': query })),
+  }
+}
+
+function engineTrace(span: OpenSpan, kind: string, input: string): EngineTrace {
+  return {
+    end: (success, output) => {
+      const attributes = () => ({ 'input.value': input, 'output.value': output })
+      if (!success) return span.fail(output, attributes)
+      span.rename(`Engine ${kind} - True`)
+      span.end(attributes)
+    },
+    fail: (error) => span.fail(error, () => ({ 'input.value': input, 'output.value': messageOf(error) })),
+  }
+}
+
+function invocation(llm: RunTraceOptions['llm'], model: string, with_tools: boolean): Attributes {
+  const { max_output_tokens: max_tokens, temperature } = llm
+  const parameters = { model, max_tokens, temperature, ...(with_tools && { tool_choice: 'auto' }) }
+  return { 'llm.invocation_parameters': JSON.stringify(parameters) }
+}
+
+/** What a chain found, in its own words where it has some. */
+function outputOf(result: unknown): string {
+  if (typeof result === 'string') return result
+  if (typeof result === 'object' && result !== null)
+    for (const key of ['summary', 'explanation', 'description']) {
+      const text = Object.entries(result).find(([name]) => name === key)?.[1]
+      if (typeof text === 'string' && text !== '') return text
+    }
+  return JSON.stringify(result) ?? ''
+}

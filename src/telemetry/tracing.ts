@@ -1,0 +1,80 @@
+import { secretsOf } from '../../config/mask.ts'
+import type { Config } from '../../config/types.ts'
+import { delay, type Fetch } from '../http/outbound.ts'
+import type { Logger } from '../log/logger.ts'
+import { createMasker } from '../plan/mask.ts'
+import { projectOf } from './projects.ts'
+import { reportLosses } from './report-losses.ts'
+import type { RunTrace, TextMask, Tracing } from './types.ts'
+
+export interface TracingDeps {
+  fetch: Fetch
+  log: Logger
+  /** Receives the lines of the console exporter. */
+  write: (line: string) => void
+}
+
+/** Shorter values of the configuration are too likely to be ordinary words. */
+const MIN_SECRET = 12
+
+/**
+ * The tracing that the configuration asks for; undefined when it asks for none. The libraries are loaded by
+ * the first use.
+ */
+export function createTracing(config: Config, deps: TracingDeps): Tracing | undefined {
+  const { collector_url, api_key, otel_console_exporter, otel_attribute_count_limit } = config.telemetry
+  if (collector_url === '' && !otel_console_exporter) return undefined
+  const losses = reportLosses(deps.log)
+  const load = async () => {
+    const [{ createRecorder }, { createRunTrace }, { createCollectorExporter }, { createConsoleExporter }] = await Promise.all([
+      import('./recorder.ts'),
+      import('./run-trace.ts'),
+      import('./collector-exporter.ts'),
+      import('./console-exporter.ts'),
+    ])
+    const exporter = { collector_url, api_key, fetch: deps.fetch, lost: losses.lost }
+    const recorder = createRecorder({
+      attribute_limit: otel_attribute_count_limit,
+      batched: collector_url === '' ? [] : [createCollectorExporter(exporter)],
+      immediate: otel_console_exporter ? [createConsoleExporter(deps.write)] : [],
+      trouble: losses.trouble,
+    })
+    return { recorder, createRunTrace }
+  }
+  let loading: ReturnType<typeof load> | null = null
+  const loaded = () => {
+    loading ??= load()
+    return loading
+  }
+  const configured = createMasker(secretsOf(config).filter(({ length }) => length >= MIN_SECRET))
+  return {
+    warm: async () => {
+      await loaded().catch(losses.trouble)
+    },
+    session: async (session) => {
+      const parts = await loaded().catch(losses.trouble)
+      if (!parts) return { masked: () => silent }
+      const project = projectOf(config.environment, session.operation)
+      const both = (mask: TextMask): TextMask => ({ text: (text) => mask.text(configured.text(text)) })
+      return {
+        masked: (mask) => parts.createRunTrace({ recorder: parts.recorder, project, session, mask: both(mask), llm: config.llm }),
+      }
+    },
+    close: async (limit_ms) => {
+      if (!loading) return
+      const closed = loading.then(({ recorder }) => recorder.close()).catch(losses.trouble)
+      const late = new AbortController()
+      const limit = delay(limit_ms, late.signal).then(
+        () => losses.late(limit_ms),
+        () => {},
+      )
+      await Promise.race([closed, limit])
+      late.abort()
+      losses.tell()
+    },
+  }
+}
+
+const nothing = { end: () => {}, fail: () => {} }
+/** For when the libraries cannot be loaded. */
+const silent: RunTrace = { chain: () => ({ ...nothing, model: () => nothing, tool: () => nothing }), engine: () => nothing }
