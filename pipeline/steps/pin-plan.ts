@@ -1,5 +1,6 @@
 import { PlatformError } from '../../src/errors.ts'
 import { MAX_ARCHIVE_BYTES, storeArchive } from '../../src/pins/archive.ts'
+import { dropPin } from '../../src/pins/drop-pin.ts'
 import { sealPin } from '../../src/pins/seal-pin.ts'
 import type { Seal } from '../../src/pins/types.ts'
 import { plannedChanges } from '../../src/plan/changes.ts'
@@ -26,6 +27,7 @@ export async function pinPlan(kit: Kit, valid: ValidPlan): Promise<void> {
   const { run, secrets } = kit
   const { workspace, context, round } = run
   const plan_sha256 = await currentPlan(run, valid)
+  if (plan_sha256 === null) return await pinUnsealed(run)
   await writeMasks(workspace.clone, secrets.learned())
   const facts = await sealFacts(run, valid, plan_sha256)
   const archive_key = await keepArchive(run, plan_sha256)
@@ -37,11 +39,23 @@ export async function pinPlan(kit: Kit, valid: ValidPlan): Promise<void> {
   if (earlier_key !== null) await forgetArchive(run, earlier_key)
 }
 
-/** Hash of the plan file, which must be the reviewed one, made from the code as it stands. */
-async function currentPlan({ workspace }: Run, { reference }: ValidPlan): Promise<string> {
+/**
+ * An iac service that works on another disk leaves no plan file here. The round was reviewed all the same;
+ * an apply, which needs the file, says that nothing is pinned.
+ */
+async function pinUnsealed(run: Run): Promise<void> {
+  const { context, round, workspace, log } = run
+  log.warn('the plan file is not on the disk of the worker: nothing can be applied; do worker and iac service share paths.upload_folder?')
+  const earlier_key = await dropPin(context.sql, round)
+  await workspace.pin()
+  if (earlier_key !== null) await forgetArchive(run, earlier_key)
+}
+
+/** Hash of the plan file, which must be the reviewed one, made from the code as it stands; null when there never was a file. */
+async function currentPlan({ workspace }: Run, { reference }: ValidPlan): Promise<string | null> {
   const same_code = reference.workspace === workspace.iac_root && reference.revision === (await workspace.revision())
   const hash = same_code ? await hashFile(`${workspace.iac_root}/${reference.plan_file}`) : null
-  if (hash !== null && hash === reference.plan_sha256) return hash
+  if (same_code && hash === reference.plan_sha256) return hash
   throw new PlatformError('StalePlan', 500, 'The reviewed plan does not belong to the code as it stands.')
 }
 

@@ -103,6 +103,18 @@ describe('pinPlan', () => {
     expect(await pinOf(world)).toBeNull()
   })
 
+  it('pins without a seal when the iac service never wrote a plan file here, and takes the earlier seal away', async () => {
+    const { world, valid } = await planned()
+    await pinPlan(world.kit, valid)
+    expect(await pinOf(world)).not.toBeNull()
+    await rm(join(root, 'session.plan'))
+    valid.reference.plan_sha256 = null
+    world.workspace.pinned = false
+    await pinPlan(world.kit, valid)
+    expect(world.workspace.pinned).toBe(true)
+    expect(await pinOf(world)).toBeNull()
+  })
+
   it('neither seals nor moves anything once another worker has the round', async () => {
     const { world, valid } = await planned({ key: KEY })
     await lapseLease(steps.database.sql, world.run.round.id)
