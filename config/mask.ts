@@ -15,7 +15,8 @@ export const SECRET_FIELDS: readonly string[] = [
 /** Keys that entries of `llm.model_list` may carry beyond ours. */
 const SECRET_NAME = /key|token|secret|password|credential|authorization|cookie/i
 /** Variables of providers that hold addresses and names, not secrets. */
-const PLAIN_VARIABLE = /(_BASE|_BASE_URL|_VERSION|_PROJECT|_LOCATION|_REGION|_REGION_NAME|_PROFILE|_ORGANIZATION|_ROLE_ARN|_ROLE_NAME)$/
+const PLAIN_VARIABLE =
+  /(_BASE|_BASE_URL|_ENDPOINT|_VERSION|_PROJECT|_LOCATION|_REGION|_REGION_NAME|_PROFILE|_ORGANIZATION|_ROLE_ARN|_ROLE_NAME)$/
 const REFERENCE = /^os\.environ\//
 
 /** The configuration as it may be shown: secrets that are set read `***`, unset ones stay empty. */

@@ -34,7 +34,7 @@ const PROVIDERS: Record<string, ProviderVariables> = {
       ['AWS_PROFILE'],
       ['AWS_WEB_IDENTITY_TOKEN_FILE'],
     ],
-    optional: ['AWS_SESSION_TOKEN', 'AWS_REGION', 'AWS_REGION_NAME', 'AWS_DEFAULT_REGION'],
+    optional: ['AWS_SESSION_TOKEN', 'AWS_REGION', 'AWS_REGION_NAME', 'AWS_DEFAULT_REGION', 'AWS_BEDROCK_RUNTIME_ENDPOINT'],
   },
   mistral: { any_of: [['MISTRAL_API_KEY']], optional: ['MISTRAL_API_BASE'] },
   groq: { any_of: [['GROQ_API_KEY']], optional: ['GROQ_API_BASE'] },
@@ -42,10 +42,21 @@ const PROVIDERS: Record<string, ProviderVariables> = {
   xai: { any_of: [['XAI_API_KEY']], optional: ['XAI_API_BASE'] },
   cohere: { any_of: [['COHERE_API_KEY']], optional: ['COHERE_API_BASE'] },
   openrouter: { any_of: [['OPENROUTER_API_KEY']], optional: ['OPENROUTER_API_BASE'] },
-  perplexity: { any_of: [['PERPLEXITYAI_API_KEY']], optional: ['PERPLEXITYAI_API_BASE'] },
-  together_ai: { any_of: [['TOGETHERAI_API_KEY']], optional: ['TOGETHERAI_API_BASE'] },
+  perplexity: { any_of: [['PERPLEXITYAI_API_KEY']], optional: ['PERPLEXITY_API_KEY', 'PERPLEXITYAI_API_BASE'] },
+  together_ai: { any_of: [['TOGETHERAI_API_KEY']], optional: ['TOGETHER_API_KEY', 'TOGETHERAI_API_BASE'] },
   ollama: { any_of: [['OLLAMA_API_BASE']], optional: ['OLLAMA_API_KEY'] },
 }
+
+/** Read when present for providers that cannot be checked. */
+const UNCHECKED = [
+  'FIREWORKS_API_KEY',
+  'FIREWORKS_AI_API_KEY',
+  'FIREWORKS_API_BASE',
+  'HOSTED_VLLM_API_BASE',
+  'HOSTED_VLLM_API_KEY',
+  'CUSTOM_OPENAI_API_BASE',
+  'CUSTOM_OPENAI_API_KEY',
+]
 
 const of = (provider: string) => (Object.hasOwn(PROVIDERS, provider) ? PROVIDERS[provider] : undefined)
 
@@ -65,6 +76,7 @@ export function missingVariables(provider: string, exists: (name: string) => boo
 /** Every variable that any provider reads. */
 export const providerVariables: readonly string[] = [
   ...new Set(Object.values(PROVIDERS).flatMap((known) => [...known.any_of.flat(), ...(known.optional ?? [])])),
+  ...UNCHECKED,
 ]
 
 /** `<provider>/<model-id>`; a name without a slash has no provider. */

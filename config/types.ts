@@ -100,9 +100,29 @@ export interface LlmConfig {
   max_output_tokens: number
   timeout: number
   model_list: ModelListEntry[]
+  /** Addition: tokens that all rounds of a session may use together; 0 means any number. */
+  max_session_tokens: number
+  /** Addition: prices by model pattern, before those of the built-in table. */
+  prices: ModelPrices
+  /** Present for `bedrock` models: what the default credential chain may use. */
+  aws?: AwsVariables
+  /** Where the tools of `vertex_ai` keep credentials of a person; used when it exists. */
+  google_credentials_file?: string
   /** Values of every provider variable and `os.environ/` reference that is set, by variable name. */
   credentials: Record<string, string>
 }
+/** US dollars per million tokens. */
+export interface ModelPrice {
+  input: number
+  output: number
+  /** Input read from the provider's cache; default is `input`. */
+  cached_input?: number
+  /** Input written to it; default is `input`. */
+  cache_write?: number
+}
+/** By `<provider>/<model-id>`, `*` standing for any text. */
+export type ModelPrices = Readonly<Record<string, ModelPrice>>
+
 /** One router entry. Extra keys of `litellm_params` (api_base, api_key, …) are kept verbatim. */
 export interface ModelListEntry {
   model_name: string

@@ -1,4 +1,6 @@
 import type { AgentEvent, ChainName } from '../src/agent/types.ts'
+import type { Pricing } from '../src/llm/prices.ts'
+import type { Usage } from '../src/llm/types.ts'
 import type { RoundUsage } from '../src/sessions/types.ts'
 
 /** What is stored with a round: the published totals, and each chain's share. Overlaps are counted once, for the engine. */
@@ -16,6 +18,8 @@ export interface ChainUsage {
 
 export interface Meter {
   observe(event: AgentEvent): void
+  /** What a web search used; it belongs to no chain. */
+  search(used: { model: string; usage: Usage }): void
   /** An engine job that was waited for, told when it ended. */
   engine(duration_ms: number): void
   attempt(): void
@@ -24,13 +28,19 @@ export interface Meter {
 
 type Interval = [start: number, end: number]
 
-/** @param now milliseconds of a monotonic clock */
-export function createMeter(now: () => number = () => performance.now()): Meter {
+/**
+ * @param options.now milliseconds of a monotonic clock
+ * @param options.price without it no price is known
+ */
+export function createMeter(options: { now?: () => number; price?: Pricing } = {}): Meter {
+  const { now = () => performance.now(), price = () => null } = options
   const engine: Interval[] = []
   const model: Interval[] = []
   const chains: Partial<Record<ChainName, ChainUsage>> = {}
   const tokens = { input_tokens: 0, cached_tokens: 0, output_tokens: 0 }
   let validation_attempts = 0
+  /** Dollars; null from the first call on whose price is not known. */
+  let cost: number | null = 0
 
   const chainOf = (name: ChainName): ChainUsage => {
     const known = chains[name]
@@ -52,13 +62,20 @@ export function createMeter(now: () => number = () => performance.now()): Meter 
     chain.model_s = seconds(chain.model_s * 1000 + event.duration_ms)
     chain.input_tokens += event.usage.input_tokens
     chain.output_tokens += event.usage.output_tokens
-    tokens.input_tokens += event.usage.input_tokens
-    tokens.cached_tokens += event.usage.cached_tokens
-    tokens.output_tokens += event.usage.output_tokens
+    count(event)
+  }
+
+  const count = ({ model: name, usage }: { model: string; usage: Usage }) => {
+    tokens.input_tokens += usage.input_tokens
+    tokens.cached_tokens += usage.cached_tokens
+    tokens.output_tokens += usage.output_tokens
+    const dollars = price(name, usage)
+    cost = cost === null || dollars === null ? null : cost + dollars
   }
 
   return {
     observe,
+    search: count,
     engine: (duration_ms) => {
       const end = now()
       engine.push([end - duration_ms, end])
@@ -73,6 +90,7 @@ export function createMeter(now: () => number = () => performance.now()): Meter 
         engine_s: seconds(engine_ms),
         model_s: seconds(model_ms),
         ...tokens,
+        cost_usd: cost === null ? null : Math.round(cost * 1e6) / 1e6,
         validation_attempts,
         chains: structuredClone(chains),
       }

@@ -1,16 +1,19 @@
 import type { Context } from '../src/context.ts'
 import { LeaseLost, PlatformError } from '../src/errors.ts'
+import { createPricing } from '../src/llm/prices.ts'
 import type { Logger } from '../src/log/logger.ts'
 import { STOPPING } from '../src/queue/types.ts'
 import { appendStatus } from '../src/sessions/append-status.ts'
 import { type Claim, claimRound } from '../src/sessions/claim-round.ts'
 import type { RoundEnd } from '../src/sessions/finish-round.ts'
 import { releaseRound } from '../src/sessions/release-round.ts'
+import { sessionTokens } from '../src/sessions/session-tokens.ts'
 import type { ClaimedRound, SessionFacts } from '../src/sessions/types.ts'
 import { keepLease } from './keep-lease.ts'
 import { createMeter } from './meter.ts'
 import type { BareRun, Modes, Outcome, Parked, RoundMode } from './run.ts'
 import { saveEnd } from './save-end.ts'
+import { createTokenBudget, type TokenBudget } from './token-budget.ts'
 import type { Workspace } from './workspace/types.ts'
 
 const UNEXPECTED = 'an unexpected error occurred; the log of the worker has the details.'
@@ -63,7 +66,7 @@ async function attempt(
   frame: RoundFrame,
 ): Promise<RoundEnd | 'hand back' | 'parked'> {
   const conversation = [...claim.history]
-  const meter = createMeter()
+  const meter = createMeter({ price: createPricing(context.config.llm.prices) })
   const rest = () => ({ history: conversation, usage: meter.usage() })
   const run: BareRun = {
     context,
@@ -78,7 +81,8 @@ async function attempt(
   }
   try {
     if (claim.interruptions > context.config.worker.max_restarts) return await giveUp(modes[claim.mode], run, claim.interruptions)
-    const { outcome, commit } = await handle(modes[claim.mode], run, frame)
+    const budget = await openBudget(context, claim)
+    const { outcome, commit } = await handle(modes[claim.mode], budget ? { ...run, budget } : run, frame)
     if (outcome.status === 'parked') return 'parked'
     const message = outcome.status === 'completed' ? claim.session.operation.toUpperCase() : outcome.message
     return { status: outcome.status, message, commit, ...rest() }
@@ -87,6 +91,15 @@ async function attempt(
     if (error instanceof LeaseLost || signal.aborted) throw new LeaseLost()
     return { status: 'failed', message: `runner failed: ${reasonOf(error, context.log)}`, commit: null, ...rest() }
   }
+}
+
+/** An apply that was under way must not end for want of tokens: what it began is told first. */
+async function openBudget({ config, sql }: Context, claim: Claim): Promise<TokenBudget | null> {
+  const limit = config.llm.max_session_tokens
+  if (limit === 0) return null
+  const budget = createTokenBudget(limit, await sessionTokens(sql, claim.session.id))
+  if (claim.mode !== 'apply' || claim.attempt === 1) budget.check()
+  return budget
 }
 
 /** What a mode cannot tidy up any more does not keep the round from ending. */

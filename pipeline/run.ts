@@ -4,6 +4,7 @@ import type { Logger } from '../src/log/logger.ts'
 import type { ClaimedRound, Mode, Status, Turn } from '../src/sessions/types.ts'
 import type { SessionTrace } from '../src/telemetry/types.ts'
 import type { Meter } from './meter.ts'
+import type { TokenBudget } from './token-budget.ts'
 import type { Workspace } from './workspace/types.ts'
 
 /** One run of one round: what every mode receives. */
@@ -23,6 +24,8 @@ export interface BareRun {
   meter: Meter
   /** Absent where nobody collects spans. */
   trace?: SessionTrace
+  /** Absent when sessions may use any number of tokens. */
+  budget?: TokenBudget
 }
 
 /** The run of a mode that works on the code: what most steps receive. */

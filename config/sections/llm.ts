@@ -3,7 +3,9 @@ import { decimal, integer, nonEmpty, text } from '../fields.ts'
 import { missingVariables, providerOf, providerVariables } from '../provider-variables.ts'
 import type { Source } from '../source.ts'
 import type { LlmConfig } from '../types.ts'
+import { readAws } from './aws.ts'
 import { modelList, referencedVariables } from './model-list.ts'
+import { prices } from './prices.ts'
 
 export const llmSchema = v.object({
   model: text('anthropic/claude-sonnet-5', nonEmpty),
@@ -13,6 +15,8 @@ export const llmSchema = v.object({
   max_output_tokens: integer(32000, { min: 1 }),
   timeout: decimal(600, { above: 0 }),
   model_list: modelList,
+  max_session_tokens: integer(0, { min: 0 }),
+  prices,
 })
 
 type Values = v.InferOutput<typeof llmSchema>
@@ -24,7 +28,25 @@ export function readLlm(source: Source): LlmConfig {
     checkAliases(source, values, failed)
     checkCredentials(source, modelsToCheck(values, failed))
   }
-  return { ...values, credentials: credentials(source, values) }
+  const uses = (provider: string) => everyModel(values).some((model) => providerOf(model).startsWith(provider))
+  return {
+    ...values,
+    ...(uses('bedrock') && { aws: readAws(source) }),
+    ...(uses('vertex_ai') && { google_credentials_file: googleCredentialsFile(source) }),
+    credentials: credentials(source, values),
+  }
+}
+
+const everyModel = (values: Values): string[] => [
+  ...values.model_list.map((entry) => entry.litellm_params.model),
+  ...[...ROLES, 'web_search_model' as const].map((role) => values[role]),
+]
+
+/** Where `gcloud auth application-default login` leaves its file; empty without a home folder. */
+function googleCredentialsFile({ variable }: Source): string {
+  const home = variable('HOME')
+  const folder = variable('CLOUDSDK_CONFIG') || (home === '' ? '' : `${home}/.config/gcloud`)
+  return folder === '' ? '' : `${folder}/application_default_credentials.json`
 }
 
 function checkAliases(source: Source, values: Values, failed: ReadonlySet<string>): void {

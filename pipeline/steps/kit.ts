@@ -9,6 +9,7 @@ import type { BareRun, Run } from '../run.ts'
 import { createEngine, type Engine } from './engine.ts'
 import { createStatusWriter, type StatusWriter } from './llm-status.ts'
 import { maskedLlm } from './masked-llm.ts'
+import { meteredLlm } from './metered-llm.ts'
 
 /** What the steps of one run share beside the run itself. */
 export interface BareKit {
@@ -34,7 +35,7 @@ export const createKit = (run: Run): Kit => ({ ...createBareKit(run), run, engin
 
 export function createBareKit(run: BareRun): BareKit {
   const secrets = createSecretRegister(secretsOf(run.context.config).filter(({ length }) => length >= MIN_CONFIGURED_SECRET))
-  const llm = maskedLlm(run.context.llm, secrets)
+  const llm = maskedLlm(meteredLlm(run.context.llm, run), secrets)
   const trace = run.trace?.masked(secrets)
   return { run, secrets, llm, status: createStatusWriter(run, llm, secrets, trace), trace }
 }

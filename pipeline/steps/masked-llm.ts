@@ -9,11 +9,19 @@ export const maskedLlm = (llm: LlmClient, masker: Masker): LlmClient => ({
 
 function masked(message: Message, masker: Masker): Message {
   if (message.role !== 'assistant') return { ...message, content: masker.text(message.content) }
+  const { carry, ...rest } = message
   return {
-    ...message,
+    ...rest,
+    // It is signed or opaque: unchanged or not at all.
+    ...(carry && isClean(carry.data, masker) && { carry }),
     content: message.content === null ? null : masker.text(message.content),
     ...(message.tool_calls && {
       tool_calls: message.tool_calls.map((call) => ({ ...call, arguments: masker.text(call.arguments) })),
     }),
   }
+}
+
+function isClean(data: unknown, masker: Masker): boolean {
+  const text = JSON.stringify(data) ?? ''
+  return masker.text(text) === text
 }

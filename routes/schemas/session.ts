@@ -84,6 +84,7 @@ const Usage = z.object({
   input_tokens: z.number().int(),
   cached_tokens: z.number().int(),
   output_tokens: z.number().int(),
+  cost_usd: z.number().nullable().openapi({ description: 'US dollars for these tokens; null when the price of a model is not known.' }),
   validation_attempts: z.number().int(),
 })
 
@@ -131,7 +132,15 @@ export const SessionAggregate = SessionSummary.extend({
         compliance_checks: [{ ...artifactExample('compliance/check-5a6b7c8d.json', 'application/json'), passed: true }],
         plans: [{ ...artifactExample('plans/0a1b2c3d.txt', 'text/plain'), targets: ['aws_s3_bucket.build_logs'] }],
         code_changes: [{ ...artifactExample('changes/9f8e7d6c-logs.tf', 'text/plain'), file_name: 'logs.tf' }],
-        usage: { engine_s: 21.4, model_s: 63.9, input_tokens: 48_210, cached_tokens: 30_100, output_tokens: 5_120, validation_attempts: 1 },
+        usage: {
+          engine_s: 21.4,
+          model_s: 63.9,
+          input_tokens: 48_210,
+          cached_tokens: 30_100,
+          output_tokens: 5_120,
+          cost_usd: 0.093_44,
+          validation_attempts: 1,
+        },
         pull_requests: [{ provider: 'GITHUB', url: 'https://github.com/acme/infrastructure/pull/12', number: 12 }],
         created_at: CREATED,
       },

@@ -44,7 +44,7 @@ async function runLoop<Result>(request: AgentRequest<Result>, chain: ChainTrace 
       answerWithoutCalls(messages, reply, name)
       continue
     }
-    messages.push({ role: 'assistant', content: reply.text || null, tool_calls: reply.tool_calls })
+    messages.push({ role: 'assistant', content: reply.text || null, tool_calls: reply.tool_calls, ...carried(reply) })
     const context: CallContext = {
       chain: request.chain,
       offered: new Map(offered.map((tool) => [tool.definition.name, tool])),
@@ -69,8 +69,11 @@ function offeredTools(request: AgentRequest<unknown>, last: boolean, isWithdrawn
 /** Text is kept and answered with a reminder; an empty reply is not kept and the same content is sent again with a notice. */
 function answerWithoutCalls(messages: Message[], reply: Inference, sentinel: string): void {
   if (reply.text.trim() === '') addNotice(messages, emptyReplyNotice(sentinel))
-  else messages.push({ role: 'assistant', content: reply.text }, { role: 'user', content: reminder(sentinel) })
+  else messages.push({ role: 'assistant', content: reply.text, ...carried(reply) }, { role: 'user', content: reminder(sentinel) })
 }
+
+/** What the provider wants back with its own words. */
+const carried = ({ carry }: Inference) => (carry ? { carry } : {})
 
 /** Joins the notice to the message that is sent last: some providers refuse a user message after a tool result. */
 function addNotice(messages: Message[], notice: string): void {

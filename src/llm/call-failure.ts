@@ -1,4 +1,4 @@
-import { APIConnectionTimeoutError, APIError } from 'openai'
+import { APIConnectionError, APIConnectionTimeoutError, APIError } from 'openai'
 import { OutboundError, retryAfter } from '../http/outbound.ts'
 
 /** One attempt that failed, with what the retry rule needs to know. Never leaves `src/llm`. */
@@ -31,6 +31,7 @@ export const isRetryable = (status: number) => status === 408 || status === 409 
  */
 export function toCallFailure(error: unknown, timeout: AbortSignal, timeout_s: number, caller?: AbortSignal): Error {
   if (error instanceof CallFailure) return error
+  if (error instanceof APIConnectionError && error.cause instanceof CallFailure) return error.cause
   if (caller?.aborted) return new OutboundError('aborted', 'the call was cancelled', { cause: error })
   if (timeout.aborted || error instanceof APIConnectionTimeoutError)
     return new CallFailure(`no answer within ${timeout_s} s`, 502, { retryable: true, cause: error })

@@ -3,6 +3,7 @@ import type { Logger } from '../log/logger.ts'
 import { CallFailure, toCallFailure } from './call-failure.ts'
 import type { Deployment } from './deployments.ts'
 import { inferenceError, redact } from './errors.ts'
+import type { Route } from './router.ts'
 import { learnUnsupported } from './unsupported.ts'
 
 const ATTEMPTS = 4
@@ -11,7 +12,7 @@ const MAX_WAIT_MS = 300_000
 
 export interface CallOptions<Answer> {
   /** Asked before each attempt, so that entries of one name share the retries. */
-  next: () => Deployment
+  route: Route
   path: string
   body: (deployment: Deployment) => object
   parse: (answer: unknown, deployment: Deployment) => Answer
@@ -26,16 +27,24 @@ export interface CallOptions<Answer> {
  * Errors: `PlatformError` `InferenceCallAPIError`; `OutboundError` kind `aborted`.
  */
 export async function call<Answer>(options: CallOptions<Answer>): Promise<Answer> {
-  const { log, signal } = options
+  const { log, signal, route } = options
+  let deployment = route.next()
   for (let attempt = 1; ; attempt++) {
-    const deployment = options.next()
     try {
-      return await withoutUnsupported(deployment, options)
+      const answer = await withoutUnsupported(deployment, options)
+      route.worked(deployment)
+      return answer
     } catch (error) {
       if (!(error instanceof CallFailure)) throw error
       const { model, secrets } = deployment
+      const asked_ms = error.wait_ms === null ? null : Math.min(error.wait_ms, MAX_WAIT_MS)
+      if (error.retryable) route.failed(deployment, asked_ms)
       if (!error.retryable || attempt === ATTEMPTS) throw inferenceError(model, error.message, error.status, secrets, error.cause)
-      const wait_ms = Math.min(error.wait_ms ?? options.backoff_ms * 2 ** (attempt - 1), MAX_WAIT_MS)
+      const failed = deployment
+      deployment = route.next()
+      const backoff_ms = Math.min(options.backoff_ms * 2 ** (attempt - 1), MAX_WAIT_MS)
+      // Another entry is asked at once, or when it asked to be asked.
+      const wait_ms = (deployment === failed ? asked_ms : route.wait(deployment)) ?? backoff_ms
       log.warn('inference attempt failed', { model, attempt, status: error.status, reason: redact(error.message, secrets), wait_ms })
       await delay(wait_ms, signal)
     }

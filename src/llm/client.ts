@@ -3,41 +3,52 @@ import { PlatformError } from '../errors.ts'
 import type { Fetch } from '../http/outbound.ts'
 import type { Logger } from '../log/logger.ts'
 import { call } from './call.ts'
+import type { LlmTools } from './connect/types.ts'
 import { parseCompletion } from './parse-answer.ts'
-import { parseResponsesText } from './parse-responses.ts'
-import { chatBody, responsesSearchBody, searchBody } from './request-body.ts'
+import { chatBody } from './request-body.ts'
 import { createRouter } from './router.ts'
+import { SEARCH_WAYS } from './search.ts'
 import type { LlmClient, ModelRole } from './types.ts'
 
-/**
- * @param deps.backoff_ms first wait between attempts, doubled each time; default 1000
- */
-export function createLlmClient(config: LlmConfig, deps: { fetch: Fetch; log: Logger; backoff_ms?: number }): LlmClient {
-  const route = createRouter(config, deps.fetch)
+export interface LlmDeps {
+  fetch: Fetch
+  log: Logger
+  /** First wait between attempts, doubled each time; default 1000. */
+  backoff_ms?: number
+  /** For files of credentials; default is that there are none. */
+  read_file?: LlmTools['read_file']
+  /** Milliseconds; default is the clock. */
+  now?: () => number
+}
+
+export function createLlmClient(config: LlmConfig, deps: LlmDeps): LlmClient {
+  const tools: LlmTools = { fetch: deps.fetch, log: deps.log, read_file: deps.read_file ?? (async () => null), now: deps.now ?? Date.now }
+  const routeTo = createRouter(config, tools)
   const modelOf = (role: ModelRole) => (role === 'main' ? config.model : config.small_model)
   const settings = { max_output_tokens: config.max_output_tokens, temperature: config.temperature }
   const common = { timeout_s: config.timeout, backoff_ms: deps.backoff_ms ?? 1000, log: deps.log }
   return {
-    complete: (request) =>
+    complete: async (request) =>
       call({
         ...common,
-        next: () => route(modelOf(request.role)),
+        route: routeTo(modelOf(request.role)),
         path: '/chat/completions',
         body: (deployment) => chatBody(deployment, request, settings),
-        parse: (answer, deployment) => parseCompletion(deployment.model, answer),
+        parse: (answer, deployment) => parseCompletion(deployment, answer),
         signal: request.signal,
       }),
     search: async (query, options = {}) => {
-      const name = config.web_search_model || modelOf(options.role ?? 'small')
-      const deployment = route(name)
+      const route = routeTo(config.web_search_model || modelOf(options.role ?? 'small'))
+      const deployment = route.next()
       if (!deployment.quirks.search) return null
-      const through_chat = deployment.quirks.search === 'chat'
-      return call({
+      const way = SEARCH_WAYS[deployment.quirks.search]
+      const found = await call({
         ...common,
-        next: () => deployment,
-        path: through_chat ? '/chat/completions' : '/responses',
-        body: (target) => (through_chat ? searchBody(target, query, settings) : responsesSearchBody(target, query, settings)),
-        parse: (answer, target) => (through_chat ? parseCompletion(target.model, answer).text : parseResponsesText(answer)),
+        // Entries of one name may search in different ways.
+        route: { ...route, next: () => deployment },
+        path: way.path,
+        body: (target) => way.body(target, query, settings),
+        parse: (answer, target) => way.parse(answer, target),
         signal: options.signal,
       }).catch((error: unknown) => {
         if (!(error instanceof PlatformError) || !NOT_OFFERED.includes(error.status)) throw error
@@ -45,6 +56,8 @@ export function createLlmClient(config: LlmConfig, deps: { fetch: Fetch; log: Lo
         deployment.quirks.search = null
         return null
       })
+      if (found) options.observe?.({ model: deployment.model, usage: found.usage })
+      return found?.text ?? null
     },
   }
 }

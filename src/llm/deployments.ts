@@ -1,14 +1,19 @@
 import OpenAI from 'openai'
 import type { LlmConfig, ModelListEntry } from '../../config/types.ts'
-import type { Fetch } from '../http/outbound.ts'
+import { connectPlain } from './connect/plain.ts'
+import { type Asked, type Connection, type LlmTools, Unconfigured } from './connect/types.ts'
 import { inferenceError } from './errors.ts'
-import { knownProviders, type Parameter, type Provider, providerFor, type Quirks } from './providers.ts'
+import { knownProviders, providerFor } from './providers.ts'
+import type { Parameter, Quirks } from './quirks.ts'
+import { createWireFetch } from './wire/wire-fetch.ts'
 
 /** One model at one address, ready to be called. */
 export interface Deployment {
   /** `<provider>/<model-id>` for error texts and telemetry. */
   model: string
   model_id: string
+  /** Whose carried fields it takes back. */
+  carries: string
   client: OpenAI
   quirks: Quirks
   /** Grows when the model refuses a parameter, so that it is refused once only. */
@@ -17,26 +22,20 @@ export interface Deployment {
 }
 
 type Params = ModelListEntry['litellm_params']
+export type DeploymentConfig = Pick<LlmConfig, 'credentials' | 'timeout' | 'aws' | 'google_credentials_file'>
 
 /**
- * Errors: `PlatformError` `InferenceCallAPIError` when the provider is unknown or a referenced variable is
- * not set: both pass the boot check and show on the first call.
+ * Errors: `PlatformError` `InferenceCallAPIError` when the provider is unknown or a variable that is needed
+ * is not set: both pass the boot check and show on the first call.
  */
-export function createDeployment(params: Params, config: Pick<LlmConfig, 'credentials' | 'timeout'>, fetcher: Fetch): Deployment {
-  const model = params.model
-  const found = providerFor(model)
-  if (!found) throw inferenceError(model, unknownProvider(model), 502, [])
-  const { provider, model_id } = found
-  const read = (value: unknown) => resolveReference(model, value, config.credentials)
-  const base = baseUrl(provider, read(params.api_base) ?? read(params.base_url), config.credentials)
-  const key = read(params.api_key) ?? first(provider.key_variables, config.credentials)
-  if (key === undefined && base.official) throw inferenceError(model, `${provider.key_variables[0]} is not set`, 502, [])
-  const quirks: Quirks = { cap: 'max_tokens', unsupported: [], search: null, ...provider.quirks(model_id) }
+export function createDeployment(params: Params, config: DeploymentConfig, tools: LlmTools): Deployment {
+  const { model } = params
+  const connection = connect(params, config, tools)
   const client = new OpenAI({
-    baseURL: base.url,
+    baseURL: connection.base_url,
     // A server of one's own may ask for no key, the library always does.
-    apiKey: key || 'none',
-    organization: read(params.organization) ?? first([provider.organization_variable ?? ''], config.credentials) ?? null,
+    apiKey: connection.key || 'none',
+    organization: connection.organization ?? null,
     // Spelled out, because what is left out the library takes from the environment.
     project: null,
     adminAPIKey: null,
@@ -44,9 +43,39 @@ export function createDeployment(params: Params, config: Pick<LlmConfig, 'creden
     logLevel: 'off',
     maxRetries: 0,
     timeout: config.timeout * 1000,
-    fetch: fetcher,
+    fetch: createWireFetch({ fetch: tools.fetch, ...connection }),
   })
-  return { model, model_id, client, quirks, unsupported: new Set(quirks.unsupported), secrets: key ? [key] : [] }
+  const { quirks, model_id, secrets } = connection
+  return {
+    model,
+    model_id,
+    carries: `${connection.wire.name} ${connection.base_url} ${model_id}`,
+    client,
+    quirks,
+    unsupported: new Set(quirks.unsupported),
+    secrets,
+  }
+}
+
+function connect(params: Params, config: DeploymentConfig, tools: LlmTools): Connection {
+  const { model } = params
+  const found = providerFor(model)
+  if (!found) throw inferenceError(model, unknownProvider(model), 502, [])
+  const { provider, model_id } = found
+  const asked: Asked = {
+    model,
+    model_id,
+    param: (name) => resolveReference(model, params[name], config.credentials),
+    variable: (...names) => names.map((name) => config.credentials[name]).find((value) => value !== undefined && value !== ''),
+    config,
+    tools,
+  }
+  try {
+    return 'connect' in provider ? provider.connect(asked) : connectPlain(provider, asked)
+  } catch (error) {
+    if (!(error instanceof Unconfigured)) throw error
+    throw inferenceError(model, error.message, 502, [])
+  }
 }
 
 const unknownProvider = (model: string) =>
@@ -63,17 +92,5 @@ function resolveReference(model: string, value: unknown, credentials: Record<str
   const name = value.slice(REFERENCE.length)
   const resolved = credentials[name]
   if (resolved === undefined) throw inferenceError(model, `${name} is not set`, 502, [])
-  return resolved
-}
-
-const first = (names: readonly string[], credentials: Record<string, string>) =>
-  names.map((name) => credentials[name]).find((value) => value !== undefined && value !== '')
-
-function baseUrl(provider: Provider, own: string | undefined, credentials: Record<string, string>) {
-  const configured = own ?? first(provider.base_url_variables, credentials)
-  if (!configured) return { url: provider.base_url, official: true }
-  const bare = configured.replace(/\/+$/, '')
-  const has_path = /^[a-z]+:\/\/[^/]+\/./i.test(bare)
-  const url = has_path ? bare : `${bare}${provider.default_path ?? ''}`
-  return { url, official: url === provider.base_url }
+  return resolved === '' ? undefined : resolved
 }

@@ -1,10 +1,14 @@
 import * as v from 'valibot'
 import { CallFailure, isRetryable } from './call-failure.ts'
-import type { FinishReason, Inference, ToolCall, Usage } from './types.ts'
+import type { Deployment } from './deployments.ts'
+import type { Quirks } from './quirks.ts'
+import type { Carry, FinishReason, Inference, ToolCall, Usage } from './types.ts'
+import { errorOf } from './wire/error-of.ts'
+import { isRecord } from './wire/types.ts'
 
 const tokens = v.nullish(v.number(), 0)
 const content = v.nullish(v.union([v.string(), v.array(v.object({ text: v.nullish(v.string(), '') }))]), '')
-const toolCall = v.object({
+const toolCall = v.looseObject({
   id: v.nullish(v.string(), ''),
   function: v.object({
     name: v.string(),
@@ -14,28 +18,21 @@ const toolCall = v.object({
 const usage = v.object({
   prompt_tokens: tokens,
   completion_tokens: tokens,
-  prompt_tokens_details: v.nullish(v.object({ cached_tokens: tokens })),
+  prompt_tokens_details: v.nullish(v.object({ cached_tokens: tokens, cache_write_tokens: tokens })),
+  prompt_cache_hit_tokens: v.nullish(v.number()),
 })
 const completion = v.object({
   choices: v.pipe(
     v.array(
       v.object({
         finish_reason: v.nullish(v.string(), ''),
-        message: v.object({ content, refusal: v.nullish(v.string(), ''), tool_calls: v.nullish(v.array(toolCall), []) }),
+        error: v.nullish(v.unknown()),
+        message: v.looseObject({ content, refusal: v.nullish(v.string(), ''), tool_calls: v.nullish(v.array(toolCall), []) }),
       }),
     ),
     v.minLength(1),
   ),
   usage: v.nullish(usage),
-})
-const failure = v.object({
-  error: v.union([
-    v.pipe(
-      v.string(),
-      v.transform((message) => ({ message, code: null })),
-    ),
-    v.object({ message: v.nullish(v.string(), 'unknown error'), code: v.nullish(v.union([v.string(), v.number()]), null) }),
-  ]),
 })
 
 const FINISH: Record<string, FinishReason> = {
@@ -44,35 +41,64 @@ const FINISH: Record<string, FinishReason> = {
   length: 'max_tokens',
   content_filter: 'content_filter',
 }
+/** The provider ran out of something in the middle of the answer. */
+const INTERRUPTED = ['insufficient_system_resource']
+
+type Parser = Pick<Deployment, 'model' | 'carries' | 'quirks'>
 
 /**
  * A chat-completions answer in our own terms. Errors: `CallFailure`, retryable for an answer that is no
  * completion at all (a gateway's page, nothing, half an object).
  */
-export function parseCompletion(model: string, answer: unknown): Inference {
-  refuseError(answer)
+export function parseCompletion({ model, carries, quirks }: Parser, answer: unknown): Inference {
   const parsed = v.safeParse(completion, answer)
   const choice = parsed.success ? parsed.output.choices[0] : undefined
-  if (!parsed.success || !choice) throw new CallFailure('the answer is not a chat completion', 502, { retryable: true })
+  if (isRecord(answer) && answer.error) refuseError(answer)
+  if (!parsed.success || !choice) {
+    refuseError(answer)
+    throw new CallFailure('the answer is not a chat completion', 502, { retryable: true })
+  }
+  if (choice.error) refuseError({ error: choice.error })
   const raw = choice.finish_reason
+  if (INTERRUPTED.includes(raw)) throw new CallFailure(`the answer was interrupted (${raw})`, 503, { retryable: true })
+  const { message } = choice
+  const tool_calls = message.tool_calls.map(toToolCall)
+  const data = carriedBy(message, tool_calls, quirks)
+  const known = Object.hasOwn(quirks.finish, raw) ? (quirks.finish[raw] ?? raw) : raw
   return {
     model,
-    text: textOf(choice.message.content) || choice.message.refusal,
-    tool_calls: choice.message.tool_calls.map(toToolCall),
-    finish: Object.hasOwn(FINISH, raw) ? (FINISH[raw] ?? null) : null,
+    text: textOf(message.content) || message.refusal,
+    tool_calls,
+    finish: Object.hasOwn(FINISH, known) ? (FINISH[known] ?? null) : null,
     finish_raw: raw || 'none',
     usage: toUsage(parsed.output.usage),
+    ...(data !== undefined && { carry: { for: carries, data } satisfies Carry }),
   }
 }
 
-/** Some gateways answer 200 with an error inside. */
+/** Some gateways answer 200 with an error inside. Errors: `CallFailure` when that is so. */
 export function refuseError(answer: unknown): void {
-  const failed = v.safeParse(failure, answer)
-  if (!failed.success) return
-  const { message, code } = failed.output.error
-  const status = Number(code)
-  const is_status = Number.isInteger(status) && status >= 400 && status <= 599
-  throw new CallFailure(message, is_status ? status : 502, { retryable: is_status && isRetryable(status) })
+  const error = errorOf(answer)
+  if (!error) return
+  throw new CallFailure(error.message, error.status ?? 502, { retryable: error.status !== null && isRetryable(error.status) })
+}
+
+type Wanted = v.InferOutput<typeof completion>['choices'][number]['message']
+
+/** What goes back with the message: made by a translator, or fields that the provider's table row names. */
+function carriedBy(message: Wanted, tool_calls: readonly ToolCall[], { echo }: Quirks): unknown {
+  if (message.carry !== undefined) return message.carry
+  if (echo.length === 0) return undefined
+  const fields = Object.fromEntries(echo.flatMap((name) => (message[name] == null ? [] : [[name, message[name]]])))
+  const calls = Object.fromEntries(
+    message.tool_calls.flatMap((call, index) =>
+      echo.includes('extra_content') && call.extra_content != null
+        ? [[tool_calls[index]?.id ?? '', { extra_content: call.extra_content }]]
+        : [],
+    ),
+  )
+  const data = { ...fields, ...(Object.keys(calls).length > 0 && { calls }) }
+  return Object.keys(data).length > 0 ? data : undefined
 }
 
 const textOf = (value: v.InferOutput<typeof content>) => (typeof value === 'string' ? value : value.map((part) => part.text).join(''))
@@ -84,8 +110,12 @@ const toToolCall = (call: v.InferOutput<typeof toolCall>, index: number): ToolCa
   arguments: typeof call.function.arguments === 'string' ? call.function.arguments : JSON.stringify(call.function.arguments),
 })
 
-const toUsage = (used: v.InferOutput<typeof usage> | null | undefined): Usage => ({
-  input_tokens: used?.prompt_tokens ?? 0,
-  cached_tokens: used?.prompt_tokens_details?.cached_tokens ?? 0,
-  output_tokens: used?.completion_tokens ?? 0,
-})
+function toUsage(used: v.InferOutput<typeof usage> | null | undefined): Usage {
+  const cache_write_tokens = used?.prompt_tokens_details?.cache_write_tokens ?? 0
+  return {
+    input_tokens: used?.prompt_tokens ?? 0,
+    cached_tokens: used?.prompt_tokens_details?.cached_tokens || (used?.prompt_cache_hit_tokens ?? 0),
+    output_tokens: used?.completion_tokens ?? 0,
+    ...(cache_write_tokens > 0 && { cache_write_tokens }),
+  }
+}

@@ -1,38 +1,43 @@
 import { providerOf } from '../../config/provider-variables.ts'
+import { connectAnthropic } from './connect/anthropic.ts'
+import { connectAzure } from './connect/azure.ts'
+import { connectBedrock } from './connect/bedrock.ts'
+import { connectGemini } from './connect/gemini.ts'
+import { openaiQuirks } from './connect/openai-quirks.ts'
+import type { Asked, Connection } from './connect/types.ts'
+import { connectVertex } from './connect/vertex.ts'
+import type { Quirks } from './quirks.ts'
 
-/** Parameters that some models refuse; they are left out where the table or an answer says so. */
-export type Parameter = 'temperature' | 'reasoning_effort'
-
-export interface Quirks {
-  /** Name of the completion cap. */
-  cap: 'max_tokens' | 'max_completion_tokens'
-  unsupported: readonly Parameter[]
-  /** How the model searches the web: in chat completions, through the responses API, or not at all. */
-  search: 'chat' | 'responses' | null
-}
-
-export interface Provider {
+/** A provider that speaks chat completions with a bearer key. */
+export interface PlainProvider {
   /** What stands before the slash in `<provider>/<model-id>`. */
   name: string
+  aliases?: readonly string[]
   /** Model ids that belong to this provider even without a prefix. */
   bare?: RegExp
-  /** Speaks the chat-completions dialect below this address. */
-  base_url: string
-  /** Path of a configured base URL that has none. */
+  /** Null: there is no public server, an address has to be configured. */
+  base_url: string | null
+  /** Path of a configured address that has none. */
   default_path?: string
   /** Variables by precedence. */
   base_url_variables: readonly string[]
   key_variables: readonly string[]
   organization_variable?: string
-  quirks(model_id: string): Partial<Quirks>
+  /** A server of one's own may ask for no key. */
+  key_optional?: boolean
+  quirks?: (model_id: string) => Partial<Quirks>
 }
 
-const REASONING = /^(o\d|gpt-[5-9])/
-const SEARCHING = /-search-(preview|api)/
-const RESPONSES_SEARCH = /^(gpt-4o|gpt-4\.1|gpt-[5-9]|o[3-9])/
+/** A provider with rules of its own for addresses, identity or form. */
+export interface SpecialProvider {
+  name: string
+  aliases?: readonly string[]
+  bare?: RegExp
+  connect: (asked: Asked) => Connection
+}
 
 /** One row per provider. */
-const PROVIDERS: readonly Provider[] = [
+const PROVIDERS: readonly (PlainProvider | SpecialProvider)[] = [
   {
     name: 'openai',
     bare: /^(gpt-|chatgpt-|o\d)/,
@@ -40,28 +45,111 @@ const PROVIDERS: readonly Provider[] = [
     base_url_variables: ['OPENAI_BASE_URL', 'OPENAI_API_BASE'],
     key_variables: ['OPENAI_API_KEY'],
     organization_variable: 'OPENAI_ORGANIZATION',
+    quirks: openaiQuirks,
+  },
+  { name: 'azure', connect: connectAzure },
+  { name: 'anthropic', bare: /^claude-/, connect: connectAnthropic },
+  { name: 'gemini', connect: connectGemini },
+  { name: 'vertex_ai', aliases: ['vertex_ai_beta'], connect: connectVertex },
+  { name: 'bedrock', aliases: ['bedrock_converse'], connect: connectBedrock },
+  {
+    name: 'mistral',
+    base_url: 'https://api.mistral.ai/v1',
+    base_url_variables: ['MISTRAL_API_BASE'],
+    key_variables: ['MISTRAL_API_KEY'],
+    quirks: () => ({ search: 'conversations', call_id: /^[a-zA-Z0-9]{9}$/, finish: { model_length: 'length' } }),
+  },
+  {
+    name: 'groq',
+    base_url: 'https://api.groq.com/openai/v1',
+    base_url_variables: ['GROQ_API_BASE'],
+    key_variables: ['GROQ_API_KEY'],
     quirks: (id) => {
-      if (SEARCHING.test(id)) return { search: 'chat', unsupported: ['temperature', 'reasoning_effort'] }
-      const search = RESPONSES_SEARCH.test(id) ? 'responses' : null
-      if (REASONING.test(id)) return { cap: 'max_completion_tokens', unsupported: ['temperature'], search }
-      return { unsupported: ['reasoning_effort'], search }
+      if (/^(groq\/)?compound/.test(id)) return { search: 'plain' }
+      return { unsupported: /gpt-oss|qwen3/.test(id) ? [] : ['reasoning_effort'], search: /gpt-oss/.test(id) ? 'groq' : null }
     },
   },
   {
-    name: 'anthropic',
-    bare: /^claude-/,
-    base_url: 'https://api.anthropic.com/v1',
+    name: 'deepseek',
+    base_url: 'https://api.deepseek.com',
+    base_url_variables: ['DEEPSEEK_API_BASE'],
+    key_variables: ['DEEPSEEK_API_KEY'],
+    quirks: () => ({ echo: ['reasoning_content'] }),
+  },
+  {
+    name: 'xai',
+    base_url: 'https://api.x.ai/v1',
+    base_url_variables: ['XAI_API_BASE'],
+    key_variables: ['XAI_API_KEY'],
+    quirks: (id) => ({ search: /^grok-([4-9]|\d\d)/.test(id) ? 'responses' : null, search_size: false }),
+  },
+  {
+    name: 'openrouter',
+    base_url: 'https://openrouter.ai/api/v1',
+    base_url_variables: ['OPENROUTER_API_BASE'],
+    key_variables: ['OPENROUTER_API_KEY'],
+    quirks: () => ({ search: 'openrouter', echo: ['reasoning_details', 'extra_content'] }),
+  },
+  {
+    name: 'together_ai',
+    base_url: 'https://api.together.xyz/v1',
+    base_url_variables: ['TOGETHERAI_API_BASE'],
+    key_variables: ['TOGETHERAI_API_KEY', 'TOGETHER_API_KEY'],
+    quirks: () => ({ finish: { eos: 'stop' } }),
+  },
+  {
+    name: 'fireworks_ai',
+    base_url: 'https://api.fireworks.ai/inference/v1',
+    base_url_variables: ['FIREWORKS_API_BASE'],
+    key_variables: ['FIREWORKS_API_KEY', 'FIREWORKS_AI_API_KEY'],
+  },
+  {
+    name: 'cohere',
+    aliases: ['cohere_chat'],
+    base_url: 'https://api.cohere.ai/compatibility/v1',
+    base_url_variables: ['COHERE_API_BASE'],
+    key_variables: ['COHERE_API_KEY'],
+    quirks: () => ({ unsupported: ['tool_choice', 'reasoning_effort'], max_temperature: 1 }),
+  },
+  {
+    name: 'perplexity',
+    base_url: 'https://api.perplexity.ai',
+    base_url_variables: ['PERPLEXITYAI_API_BASE'],
+    key_variables: ['PERPLEXITYAI_API_KEY', 'PERPLEXITY_API_KEY'],
+    quirks: () => ({ search: 'chat' }),
+  },
+  {
+    name: 'ollama',
+    aliases: ['ollama_chat'],
+    base_url: null,
     default_path: '/v1',
-    base_url_variables: ['ANTHROPIC_BASE_URL', 'ANTHROPIC_API_BASE'],
-    key_variables: ['ANTHROPIC_API_KEY'],
-    quirks: () => ({}),
+    base_url_variables: ['OLLAMA_API_BASE'],
+    key_variables: ['OLLAMA_API_KEY'],
+    key_optional: true,
+  },
+  {
+    name: 'hosted_vllm',
+    aliases: ['vllm'],
+    base_url: null,
+    default_path: '/v1',
+    base_url_variables: ['HOSTED_VLLM_API_BASE'],
+    key_variables: ['HOSTED_VLLM_API_KEY'],
+    key_optional: true,
+  },
+  {
+    name: 'custom_openai',
+    aliases: ['openai_like'],
+    base_url: null,
+    base_url_variables: ['CUSTOM_OPENAI_API_BASE'],
+    key_variables: ['CUSTOM_OPENAI_API_KEY'],
+    key_optional: true,
   },
 ]
 
 /** The row and the model id of `<provider>/<model-id>`; null when the table does not know the provider. */
-export function providerFor(model: string): { provider: Provider; model_id: string } | null {
+export function providerFor(model: string): { provider: PlainProvider | SpecialProvider; model_id: string } | null {
   const prefix = providerOf(model)
-  const provider = PROVIDERS.find((row) => (prefix === '' ? row.bare?.test(model) : row.name === prefix))
+  const provider = PROVIDERS.find((row) => (prefix === '' ? row.bare?.test(model) : row.name === prefix || row.aliases?.includes(prefix)))
   return provider ? { provider, model_id: prefix === '' ? model : model.slice(prefix.length + 1) } : null
 }
 

@@ -2,8 +2,11 @@ import type OpenAI from 'openai'
 import type { Deployment } from './deployments.ts'
 import { badInference } from './errors.ts'
 import type { InferenceRequest, Message, ToolDefinition } from './types.ts'
+import { isRecord } from './wire/types.ts'
 
 type Body = OpenAI.Chat.ChatCompletionCreateParamsNonStreaming
+type WireMessage = OpenAI.Chat.ChatCompletionMessageParam
+type WireCall = OpenAI.Chat.ChatCompletionMessageFunctionToolCall
 
 export interface CallSettings {
   max_output_tokens: number
@@ -13,55 +16,65 @@ export interface CallSettings {
 /** The chat-completions body for one deployment; what it does not support is left out. */
 export function chatBody(deployment: Deployment, request: InferenceRequest, settings: CallSettings): Body {
   const { tools, thinking } = request
+  const { unsupported, quirks } = deployment
   if (thinking && tools?.length) throw badInference('thinking and tools exclude each other')
-  const body: Body = { model: deployment.model_id, messages: request.messages.map(wireMessage) }
-  body[deployment.quirks.cap] = settings.max_output_tokens
-  if (!deployment.unsupported.has('temperature')) body.temperature = thinking ? 1 : (request.temperature ?? settings.temperature)
-  if (thinking && !deployment.unsupported.has('reasoning_effort')) body.reasoning_effort = 'low'
+  const body: Body = { model: deployment.model_id, messages: wireMessages(request.messages, deployment) }
+  body[quirks.cap] = settings.max_output_tokens
+  if (!unsupported.has('temperature')) {
+    const temperature = thinking ? 1 : (request.temperature ?? settings.temperature)
+    body.temperature = Math.min(temperature, quirks.max_temperature ?? temperature)
+  }
+  if (thinking && !unsupported.has('reasoning_effort')) body.reasoning_effort = 'low'
   if (tools?.length) {
     body.tools = tools.map(wireTool)
-    body.tool_choice = 'auto'
+    if (!unsupported.has('tool_choice')) body.tool_choice = 'auto'
   }
   return body
-}
-
-/** Temperature of calls that a tool makes for itself. */
-const TOOL_TEMPERATURE = 0.5
-
-export function searchBody(deployment: Deployment, query: string, settings: CallSettings): Body {
-  const request: InferenceRequest = { role: 'small', messages: [{ role: 'user', content: query }], temperature: TOOL_TEMPERATURE }
-  return { ...chatBody(deployment, request, settings), web_search_options: { search_context_size: 'medium' } }
-}
-
-export function responsesSearchBody(
-  deployment: Deployment,
-  query: string,
-  settings: CallSettings,
-): OpenAI.Responses.ResponseCreateParamsNonStreaming {
-  return {
-    model: deployment.model_id,
-    input: query,
-    tools: [{ type: 'web_search', search_context_size: 'medium' }],
-    max_output_tokens: settings.max_output_tokens,
-    ...(deployment.unsupported.has('temperature') ? {} : { temperature: TOOL_TEMPERATURE }),
-  }
-}
-
-function wireMessage(message: Message): OpenAI.Chat.ChatCompletionMessageParam {
-  if (message.role !== 'assistant') return message
-  if (!message.tool_calls?.length) return { role: 'assistant', content: message.content ?? '' }
-  return {
-    role: 'assistant',
-    content: message.content,
-    tool_calls: message.tool_calls.map((call) => ({
-      id: call.id,
-      type: 'function',
-      function: { name: call.name, arguments: call.arguments },
-    })),
-  }
 }
 
 const wireTool = ({ name, description, parameters }: ToolDefinition): OpenAI.Chat.ChatCompletionFunctionTool => ({
   type: 'function',
   function: { name, description, parameters },
 })
+
+function wireMessages(messages: readonly Message[], deployment: Deployment): WireMessage[] {
+  const idOf = callIds(deployment.quirks.call_id)
+  return messages.map((message): WireMessage => {
+    if (message.role === 'tool') return { ...message, tool_call_id: idOf(message.tool_call_id) }
+    if (message.role !== 'assistant') return message
+    const { fields, calls } = carriedBack(message, deployment)
+    if (!message.tool_calls?.length) return Object.assign({ role: 'assistant' as const, content: message.content ?? '' }, fields)
+    const tool_calls = message.tool_calls.map(({ id, name, arguments: text }): WireCall => {
+      const call: WireCall = { id: idOf(id), type: 'function', function: { name, arguments: text } }
+      return Object.assign(call, calls[id])
+    })
+    return Object.assign({ role: 'assistant' as const, content: message.content, tool_calls }, fields)
+  })
+}
+
+/** Fields of the message and of its calls that the deployment gave and wants back. */
+function carriedBack(message: Extract<Message, { role: 'assistant' }>, deployment: Deployment) {
+  const none = { fields: {}, calls: {} as Record<string, object> }
+  const { carry } = message
+  if (!carry || carry.for !== deployment.carries) return none
+  if (deployment.quirks.echo.length === 0) return { ...none, fields: { carry: carry.data } }
+  if (!isRecord(carry.data)) return none
+  const { calls, ...fields } = carry.data
+  return {
+    fields,
+    calls: isRecord(calls)
+      ? Object.fromEntries(Object.entries(calls).filter((entry): entry is [string, object] => isRecord(entry[1])))
+      : {},
+  }
+}
+
+/** Ids in the form that the provider accepts; the same id stays the same within a request. */
+function callIds(accepted: RegExp | undefined): (id: string) => string {
+  const known = new Map<string, string>()
+  return (id) => {
+    if (!accepted || accepted.test(id)) return id
+    const made = known.get(id) ?? `c${String(known.size).padStart(8, '0')}`
+    known.set(id, made)
+    return made
+  }
+}

@@ -1,27 +1,81 @@
 import type { LlmConfig, ModelListEntry } from '../../config/types.ts'
-import type { Fetch } from '../http/outbound.ts'
+import type { LlmTools } from './connect/types.ts'
 import { createDeployment, type Deployment } from './deployments.ts'
 
-/** Answers the deployment for a model name: entries that share the name take turns. */
-export type Router = (name: string) => Deployment
+/** Entries of one model name: they take turns, and one that failed rests for a while. */
+export interface Route {
+  next(): Deployment
+  /**
+   * The entry failed in a way that may pass.
+   * @param asked_ms how long it asked to be left alone; null when it did not
+   */
+  failed(deployment: Deployment, asked_ms: number | null): void
+  worked(deployment: Deployment): void
+  /** Milliseconds until the entry may be asked again as far as it said so; 0 for one that is ready; null when it only failed. */
+  wait(deployment: Deployment): number | null
+}
+
+/** How long an entry rests that did not say how long. */
+const COOL_MS = 30_000
+
+interface Entry {
+  deployment: Deployment
+  cool_until: number
+  /** As the provider asked, by `Retry-After`. */
+  not_before: number
+}
 
 /** A name that no entry of `model_list` has is taken as a model string. Deployments are made on first use. */
-export function createRouter(config: LlmConfig, fetcher: Fetch): Router {
-  const turns = new Map<string, () => ModelListEntry>()
-  const made = new Map<ModelListEntry, Deployment>()
+export function createRouter(config: LlmConfig, tools: LlmTools): (name: string) => Route {
+  const routes = new Map<string, Route>()
   return (name) => {
-    const turn = turns.get(name) ?? roundRobin(config.model_list, name)
-    turns.set(name, turn)
-    const entry = turn()
-    const deployment = made.get(entry) ?? createDeployment(entry.litellm_params, config, fetcher)
-    made.set(entry, deployment)
-    return deployment
+    const route = routes.get(name) ?? createRoute(entriesOf(config.model_list, name), config, tools)
+    routes.set(name, route)
+    return route
   }
 }
 
-function roundRobin(list: readonly ModelListEntry[], name: string): () => ModelListEntry {
+function entriesOf(list: readonly ModelListEntry[], name: string): readonly [ModelListEntry, ...ModelListEntry[]] {
   const [head = { model_name: name, litellm_params: { model: name } }, ...rest] = list.filter((entry) => entry.model_name === name)
-  const entries = [head, ...rest]
-  let next = 0
-  return () => entries[next++ % entries.length] ?? head
+  return [head, ...rest]
+}
+
+function createRoute(list: readonly [ModelListEntry, ...ModelListEntry[]], config: LlmConfig, tools: LlmTools): Route {
+  const { now } = tools
+  const made = new Map<ModelListEntry, Entry>()
+  const byDeployment = new Map<Deployment, Entry>()
+  let turn = 0
+  const open = (listed: ModelListEntry): Entry => {
+    const known = made.get(listed)
+    if (known) return known
+    const entry = { deployment: createDeployment(listed.litellm_params, config, tools), cool_until: 0, not_before: 0 }
+    made.set(listed, entry)
+    byDeployment.set(entry.deployment, entry)
+    return entry
+  }
+  const restsUntil = (listed: ModelListEntry) => made.get(listed)?.cool_until ?? 0
+  return {
+    next: () => {
+      const order = list.map((_, index) => list[(turn + index) % list.length] ?? list[0])
+      const ready = order.find((listed) => restsUntil(listed) <= now())
+      const chosen = ready ?? order.reduce((first, other) => (restsUntil(other) < restsUntil(first) ? other : first))
+      turn = list.indexOf(chosen) + 1
+      return open(chosen).deployment
+    },
+    failed: (deployment, asked_ms) => {
+      const entry = byDeployment.get(deployment)
+      if (!entry) return
+      entry.not_before = now() + (asked_ms ?? 0)
+      entry.cool_until = now() + (asked_ms ?? COOL_MS)
+    },
+    worked: (deployment) => {
+      const entry = byDeployment.get(deployment)
+      if (entry) Object.assign(entry, { cool_until: 0, not_before: 0 })
+    },
+    wait: (deployment) => {
+      const entry = byDeployment.get(deployment)
+      if (!entry || entry.cool_until <= now()) return 0
+      return entry.not_before > now() ? entry.not_before - now() : null
+    },
+  }
 }

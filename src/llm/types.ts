@@ -4,8 +4,18 @@ export type ModelRole = 'main' | 'small'
 export type Message =
   | { role: 'system'; content: string }
   | { role: 'user'; content: string }
-  | { role: 'assistant'; content: string | null; tool_calls?: ToolCall[] }
+  | { role: 'assistant'; content: string | null; tool_calls?: ToolCall[]; carry?: Carry }
   | { role: 'tool'; tool_call_id: string; content: string }
+
+/**
+ * What a provider wants back with its own words, for example signed thoughts: to be handed on unread and
+ * unchanged, or not at all.
+ */
+export interface Carry {
+  /** The deployment that takes it. */
+  for: string
+  data: unknown
+}
 
 export interface ToolCall {
   id: string
@@ -36,9 +46,13 @@ export interface InferenceRequest {
 export type FinishReason = 'end_turn' | 'tool_use' | 'max_tokens' | 'content_filter' | null
 
 export interface Usage {
+  /** All of the input, cached or not. */
   input_tokens: number
+  /** Read from the provider's cache. */
   cached_tokens: number
   output_tokens: number
+  /** Written to the provider's cache, where that has a price of its own. */
+  cache_write_tokens?: number
 }
 
 export interface Inference {
@@ -50,6 +64,7 @@ export interface Inference {
   /** As the provider said it, for error texts. */
   finish_raw: string
   usage: Usage
+  carry?: Carry
 }
 
 /**
@@ -60,5 +75,12 @@ export interface Inference {
 export interface LlmClient {
   complete(request: InferenceRequest): Promise<Inference>
   /** Text found by the model's own search, or null where no configured model can search. */
-  search(query: string, options?: { role?: ModelRole; signal?: AbortSignal }): Promise<string | null>
+  search(query: string, options?: SearchOptions): Promise<string | null>
+}
+
+export interface SearchOptions {
+  role?: ModelRole
+  signal?: AbortSignal
+  /** Told what a search used. */
+  observe?: (used: { model: string; usage: Usage }) => void
 }

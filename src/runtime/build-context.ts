@@ -68,7 +68,7 @@ export async function buildContext(config: Config, log: Logger, options: { role:
     watchQueue(metrics.registry, sql)
     const loadLlm = async () => {
       const { createLlmClient } = await import('../llm/client.ts')
-      return countTokens(createLlmClient(config.llm, { fetch, log }), metrics)
+      return countTokens(createLlmClient(config.llm, { fetch, log, read_file: readTextFile }), metrics)
     }
     const context = {
       config,

@@ -89,6 +89,7 @@ const usageOf = (stored: Partial<RoundUsage>): RoundUsage => ({
   input_tokens: stored.input_tokens ?? 0,
   cached_tokens: stored.cached_tokens ?? 0,
   output_tokens: stored.output_tokens ?? 0,
+  cost_usd: stored.cost_usd ?? null,
   validation_attempts: stored.validation_attempts ?? 0,
 })
 

@@ -79,6 +79,8 @@ export interface RoundUsage {
   input_tokens: number
   cached_tokens: number
   output_tokens: number
+  /** US dollars for these tokens; null when the price of a model is not known. */
+  cost_usd: number | null
   /** Attempts of all generation loops of the round. */
   validation_attempts: number
 }

@@ -27,7 +27,10 @@ const fields = Object.entries(SECTIONS).flatMap(([section, schema]) =>
   }),
 )
 
-const shown = (value: unknown) => (value === '' ? '""' : Array.isArray(value) ? `[${value.join(', ')}]` : String(value))
+const shown = (value: unknown) => {
+  if (Array.isArray(value)) return `[${value.join(', ')}]`
+  return value === '' || typeof value === 'object' ? JSON.stringify(value) : String(value)
+}
 
 describe('docs/configuration.md', () => {
   test.each(fields)('describes $path with its default, rule and example', ({ documented, fallback }) => {

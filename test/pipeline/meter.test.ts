@@ -11,7 +11,7 @@ const inference = (duration_ms: number) => ({
 })
 
 it('adds tokens and calls by chain and in all', () => {
-  const meter = createMeter(() => 0)
+  const meter = createMeter({ now: () => 0 })
   meter.observe(inference(500))
   meter.observe({ ...inference(250), chain: 'STATUS_UPDATE' })
   meter.observe({ type: 'tool', chain: 'IAC_GENERATOR', name: 'read_file', success: true, duration_ms: 5 })
@@ -31,7 +31,7 @@ it('adds tokens and calls by chain and in all', () => {
 
 it('counts overlapping time once, and engine time before model time', () => {
   let now = 0
-  const meter = createMeter(() => now)
+  const meter = createMeter({ now: () => now })
   now = 10_000
   meter.engine(4_000) // 6 to 10
   now = 11_000
@@ -50,6 +50,7 @@ it('is all zero for a round that did nothing', () => {
     input_tokens: 0,
     cached_tokens: 0,
     output_tokens: 0,
+    cost_usd: 0,
     validation_attempts: 0,
     chains: {},
   })

@@ -1,0 +1,38 @@
+import { quirksOf } from '../quirks.ts'
+import { chatWire } from '../wire/chat.ts'
+import { openaiQuirks } from './openai-quirks.ts'
+import { type Asked, type Connection, Unconfigured } from './types.ts'
+
+/** Versions that stand for the undated interface, where the deployment is named in the body. */
+const UNDATED = /^(v1|latest|preview)$/
+
+/**
+ * Deployments of a resource: named in the path with a dated `api-version`, or in the body of the undated
+ * interface (`…/openai/v1`). The key goes into a header of its own, a token is a bearer.
+ */
+export function connectAzure(asked: Asked): Connection {
+  const resource = asked.param('api_base') ?? asked.param('base_url') ?? asked.variable('AZURE_API_BASE')
+  if (!resource) throw new Unconfigured('AZURE_API_BASE is not set')
+  const version = asked.param('api_version') ?? asked.variable('AZURE_API_VERSION')
+  const key = asked.param('api_key') ?? asked.variable('AZURE_API_KEY')
+  const token = asked.param('azure_ad_token') ?? asked.variable('AZURE_AD_TOKEN')
+  if (!key && !token) throw new Unconfigured('neither AZURE_API_KEY nor AZURE_AD_TOKEN is set')
+  const bare = resource.replace(/\/+$/, '')
+  const undated = UNDATED.test(version ?? '') || /\/openai\/v1$/.test(bare)
+  if (!undated && !version) throw new Unconfigured('AZURE_API_VERSION is not set')
+  const deployment = asked.model_id
+  const dated = `${bare.replace(/\/openai(\/.*)?$/, '')}/openai/deployments/${encodeURIComponent(deployment)}`
+  const query = undated ? (version === 'preview' || version === 'latest' ? 'preview' : null) : version
+  return {
+    base_url: undated ? `${bare.replace(/\/openai(\/v1)?$/, '')}/openai/v1` : dated,
+    model_id: deployment,
+    wire: chatWire,
+    authorize: async (): Promise<Record<string, string>> => (key ? { 'api-key': key } : { authorization: `Bearer ${token}` }),
+    address: (url) => {
+      if (query) url.searchParams.set('api-version', query)
+      return url
+    },
+    quirks: quirksOf({ ...openaiQuirks(deployment), search: undated ? 'responses' : null }),
+    secrets: [key, token].filter((secret) => secret !== undefined),
+  }
+}

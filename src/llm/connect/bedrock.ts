@@ -1,0 +1,103 @@
+import { AwsV4Signer } from 'aws4fetch'
+import type { AwsVariables } from '../../../config/types.ts'
+import { defaultCredentials } from '../../aws/credentials/chain.ts'
+import { keptCredentials } from '../../aws/credentials/kept.ts'
+import { assumeWithKeys } from '../../aws/credentials/sts.ts'
+import { CredentialError, type CredentialSource, staticCredentials } from '../../aws/credentials/types.ts'
+import { domainOf } from '../../aws/partition.ts'
+import { CallFailure } from '../call-failure.ts'
+import { quirksOf } from '../quirks.ts'
+import { converseWire } from '../wire/converse.ts'
+import type { Authorize } from '../wire/wire-fetch.ts'
+import { baseUrl } from './base-url.ts'
+import { askedWire, claudeIn, connectByWire } from './by-wire.ts'
+import { type Asked, type Connection, Unconfigured } from './types.ts'
+
+const DEFAULT_REGION = 'us-west-2'
+const REGION = /^[a-z]{2,4}(-[a-z]+)+-\d+$/
+
+/** Every family of models through the Converse API: it is the one that has tools for all of them. */
+export function connectBedrock(asked: Asked): Connection {
+  const gateway = asked.param('api_base') ?? asked.param('base_url')
+  const key = asked.param('api_key') ?? asked.variable('AWS_BEARER_TOKEN_BEDROCK')
+  const wire = askedWire(asked)
+  if (gateway && wire !== 'converse') return connectByWire(asked, wire ?? 'chat', { base_url: baseUrl(gateway), key, quirks: {} })
+  const { region, model_id } = placeOf(asked)
+  const own = gateway ?? asked.param('aws_bedrock_runtime_endpoint') ?? asked.variable('AWS_BEDROCK_RUNTIME_ENDPOINT')
+  const secrets: string[] = key ? [key] : []
+  return {
+    base_url: own ? baseUrl(own) : `https://bedrock-runtime.${region}.${domainOf(region)}`,
+    model_id,
+    wire: converseWire,
+    authorize: key
+      ? async () => ({ authorization: `Bearer ${key}` })
+      : signed(credentialsOf(asked, region), region, secrets, () => new Date(asked.tools.now())),
+    quirks: quirksOf(claudeIn(model_id)),
+    secrets,
+  }
+}
+
+/** `converse/` and a region may stand before the id; an ARN has its own region. */
+function placeOf(asked: Asked): { region: string; model_id: string } {
+  const id = asked.model_id.replace(/^(converse|converse_like|invoke)\//, '')
+  const [first = '', ...rest] = id.split('/')
+  const leading = REGION.test(first) && rest.length > 0
+  const arn = /^arn:[^:]*:bedrock:([a-z0-9-]+):/.exec(id)?.[1]
+  const region =
+    (leading ? first : undefined) ??
+    asked.param('aws_region_name') ??
+    arn ??
+    asked.variable('AWS_REGION_NAME', 'AWS_REGION', 'AWS_DEFAULT_REGION') ??
+    DEFAULT_REGION
+  if (!REGION.test(region)) throw new Unconfigured('the region is no region')
+  return { region, model_id: leading ? rest.join('/') : id }
+}
+
+function credentialsOf(asked: Asked, region: string): CredentialSource {
+  const { fetch, log, read_file } = asked.tools
+  const now = () => new Date(asked.tools.now())
+  const purpose = 'the model'
+  const [access_key, secret_key] = [asked.param('aws_access_key_id'), asked.param('aws_secret_access_key')]
+  const given = access_key && secret_key ? { access_key, secret_key, session_token: asked.param('aws_session_token') } : null
+  const base = given
+    ? staticCredentials(given)
+    : defaultCredentials({ aws: chainVariables(asked), purpose, region, fetch, log, read_file, now })
+  const arn = asked.param('aws_role_name') ?? asked.variable('AWS_ROLE_NAME')
+  if (!arn) return base
+  const role = { arn, session_name: asked.param('aws_session_name') ?? '' }
+  return keptCredentials(async () => assumeWithKeys({ fetch, region, now }, role, await base()), { now, log, purpose })
+}
+
+/** A profile that the entry names comes before keys of the environment. */
+function chainVariables({ config: { aws }, param }: Asked): AwsVariables {
+  if (!aws) throw new Unconfigured('no AWS credentials are set up')
+  const profile = param('aws_profile_name')
+  return profile ? { ...aws, profile, access_key: '', secret_key: '', web_identity_token_file: '' } : aws
+}
+
+function signed(credentials: CredentialSource, region: string, secrets: string[], now: () => Date): Authorize {
+  return async ({ url, body }) => {
+    const { access_key, secret_key, session_token } = await credentials().catch(refused)
+    secrets.splice(0, secrets.length, secret_key, access_key, ...(session_token ? [session_token] : []))
+    const signer = new AwsV4Signer({
+      method: 'POST',
+      url,
+      body,
+      headers: { 'content-type': 'application/json' },
+      service: 'bedrock',
+      region,
+      datetime: now()
+        .toISOString()
+        .replaceAll(/[:-]|\.\d{3}/g, ''),
+      accessKeyId: access_key,
+      secretAccessKey: secret_key,
+      sessionToken: session_token,
+    })
+    return Object.fromEntries((await signer.sign()).headers)
+  }
+}
+
+function refused(error: unknown): never {
+  if (!(error instanceof CredentialError)) throw error
+  throw new CallFailure(error.message, 502, { retryable: error.transient, cause: error })
+}

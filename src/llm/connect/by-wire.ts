@@ -1,0 +1,67 @@
+import { type Quirks, quirksOf } from '../quirks.ts'
+import { anthropicWire } from '../wire/anthropic.ts'
+import { chatWire } from '../wire/chat.ts'
+import { converseWire } from '../wire/converse.ts'
+import { geminiWire } from '../wire/gemini.ts'
+import { WIRES, type WireName } from '../wire/types.ts'
+import { type Asked, type Connection, Unconfigured } from './types.ts'
+
+/** The form that an entry asks for by `wire`; null when it leaves that to the provider. Errors: `Unconfigured`. */
+export function askedWire(asked: Asked): WireName | null {
+  const name = asked.param('wire')
+  if (name === undefined) return null
+  const known = WIRES.find((wire) => wire === name)
+  if (!known) throw new Unconfigured(`wire '${name}' is unknown (known: ${WIRES.join(', ')})`)
+  return known
+}
+
+export const ANTHROPIC_VERSION = '2023-06-01'
+
+/** The Messages API below an address, as its vendor serves it. */
+export const messagesWire = anthropicWire((model) => ({
+  path: '/messages',
+  body: { model },
+  headers: { 'anthropic-version': ANTHROPIC_VERSION },
+}))
+
+/** Newer models refuse sampling parameters; of the older ones it is known that they take them. */
+const SAMPLED = /claude-(instant|v?2|3)|claude-(opus|sonnet|haiku)-4(?!-[7-9](?!\d))/
+export const claudeQuirks = (model_id: string): Partial<Quirks> => ({
+  unsupported: SAMPLED.test(model_id) ? [] : ['temperature'],
+  max_temperature: 1,
+})
+
+/** Any provider's model at an address that speaks the form asked for. */
+export function connectByWire(
+  asked: Asked,
+  wire: WireName,
+  options: { base_url: string; key: string | undefined; quirks: Partial<Quirks> },
+): Connection {
+  const { base_url, key } = options
+  const proof = (headers: Record<string, string>) => async () => (key ? headers : {})
+  const common = { base_url, model_id: asked.model_id, secrets: key ? [key] : [] }
+  if (wire === 'anthropic')
+    return {
+      ...common,
+      wire: messagesWire,
+      authorize: proof({ 'x-api-key': key ?? '' }),
+      quirks: quirksOf({ ...claudeQuirks(asked.model_id), search: 'chat' }),
+    }
+  if (wire === 'gemini')
+    return {
+      ...common,
+      wire: geminiWire,
+      authorize: proof({ 'x-goog-api-key': key ?? '' }),
+      quirks: quirksOf({ search: 'chat' }),
+    }
+  if (wire === 'converse')
+    return {
+      ...common,
+      wire: converseWire,
+      authorize: proof({ authorization: `Bearer ${key}` }),
+      quirks: quirksOf(claudeIn(asked.model_id)),
+    }
+  return { ...common, wire: chatWire, key: key ?? '', quirks: quirksOf(options.quirks) }
+}
+
+export const claudeIn = (model_id: string): Partial<Quirks> => (model_id.includes('claude') ? claudeQuirks(model_id) : {})

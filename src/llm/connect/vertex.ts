@@ -1,0 +1,81 @@
+import { CallFailure } from '../call-failure.ts'
+import { GoogleTokenError, googleTokens } from '../google/access-token.ts'
+import { quirksOf } from '../quirks.ts'
+import { anthropicWire } from '../wire/anthropic.ts'
+import { chatWire } from '../wire/chat.ts'
+import { baseUrl } from './base-url.ts'
+import { askedWire, claudeQuirks, connectByWire } from './by-wire.ts'
+import { type Asked, type Connection, Unconfigured } from './types.ts'
+
+/** Of the vendor, in the body instead of a header. */
+const VERSION = 'vertex-2023-10-16'
+
+/** Claude models in their native form, all others through the chat-completions endpoint of the location. */
+export function connectVertex(asked: Asked): Connection {
+  const gateway = asked.param('api_base') ?? asked.param('base_url')
+  const wire = askedWire(asked)
+  const access = accessOf(asked)
+  if (wire !== null && !gateway) throw new Unconfigured('wire needs an api_base beside it')
+  if (gateway) {
+    const options = { base_url: baseUrl(gateway), key: asked.param('api_key'), quirks: {} }
+    return { ...connectByWire(asked, wire ?? 'chat', options), ...access.explicit }
+  }
+  const project = asked.param('vertex_project') ?? asked.variable('VERTEXAI_PROJECT')
+  const location = asked.param('vertex_location') ?? asked.variable('VERTEXAI_LOCATION')
+  if (!project) throw new Unconfigured('VERTEXAI_PROJECT is not set')
+  if (!location) throw new Unconfigured('VERTEXAI_LOCATION is not set')
+  const place = `${hostOf(location)}/v1/projects/${encodeURIComponent(project)}/locations/${encodeURIComponent(location)}`
+  const common = { authorize: access.authorize, secrets: access.secrets }
+  if (asked.model_id.startsWith('claude-'))
+    return {
+      ...common,
+      base_url: `${place}/publishers/anthropic/models`,
+      model_id: asked.model_id,
+      wire: anthropicWire((model) => ({
+        path: `/${encodeURIComponent(model).replace('%40', '@')}:rawPredict`,
+        body: { anthropic_version: VERSION },
+      })),
+      quirks: quirksOf({ ...claudeQuirks(asked.model_id), search: 'chat' }),
+    }
+  const google = !asked.model_id.includes('/')
+  return {
+    ...common,
+    base_url: `${place}/endpoints/openapi`,
+    model_id: google ? `google/${asked.model_id}` : asked.model_id,
+    wire: chatWire,
+    quirks: quirksOf({ echo: ['extra_content'], ...(google && { search: 'chat', search_size: false }) }),
+  }
+}
+
+/** One host for the whole world, one for each group of regions, one for each region. */
+function hostOf(location: string): string {
+  if (location === 'global') return 'https://aiplatform.googleapis.com'
+  if (!/^[a-z0-9-]+$/.test(location)) throw new Unconfigured('VERTEXAI_LOCATION is no location')
+  return location.includes('-') ? `https://${location}-aiplatform.googleapis.com` : `https://aiplatform.${location}.rep.googleapis.com`
+}
+
+function accessOf(
+  asked: Asked,
+): Pick<Connection, 'secrets'> & { authorize: NonNullable<Connection['authorize']>; explicit: Partial<Connection> } {
+  const secrets: string[] = []
+  const sources = {
+    access_token: asked.variable('GOOGLE_OAUTH_ACCESS_TOKEN') ?? '',
+    credentials: asked.param('vertex_credentials') ?? asked.variable('VERTEXAI_CREDENTIALS') ?? '',
+    credentials_file: asked.variable('GOOGLE_APPLICATION_CREDENTIALS') ?? '',
+    well_known_file: asked.config.google_credentials_file ?? '',
+  }
+  const token = googleTokens(sources, asked.tools)
+  const authorize = async () => {
+    const value = await token().catch(refused)
+    if (!secrets.includes(value)) secrets.splice(0, 1, value)
+    return { authorization: `Bearer ${value}` }
+  }
+  // A gateway of one's own gets the cloud's token only when it was given no key and there is one to give.
+  const set_up = sources.access_token !== '' || sources.credentials !== '' || sources.credentials_file !== ''
+  return { secrets, authorize, explicit: asked.param('api_key') || !set_up ? {} : { authorize, secrets } }
+}
+
+function refused(error: unknown): never {
+  if (!(error instanceof GoogleTokenError)) throw error
+  throw new CallFailure(error.message, 502, { retryable: error.transient, cause: error })
+}

@@ -1,0 +1,156 @@
+import { importPKCS8, SignJWT } from 'jose'
+import * as v from 'valibot'
+import { type Fetch, OutboundError, send } from '../../http/outbound.ts'
+import { type CredentialFile, parseCredentialFile } from './credential-file.ts'
+
+export interface GoogleTools {
+  fetch: Fetch
+  /** Text of a file; null when there is none at that path. */
+  read_file: (path: string) => Promise<string | null>
+  now: () => number
+}
+
+/** Where a token may come from; empty texts are not set up. The first that is set up is used. */
+export interface GoogleSources {
+  /** A token as it is, which nobody renews. */
+  access_token: string
+  /** Path or JSON text. */
+  credentials: string
+  credentials_file: string
+  /** Used when it exists. */
+  well_known_file: string
+}
+
+/** No token can be had. The message may be shown. */
+export class GoogleTokenError extends Error {
+  override readonly name = 'GoogleTokenError'
+  /** A later attempt may do better. */
+  readonly transient: boolean
+  constructor(message: string, options: { transient?: boolean; cause?: unknown } = {}) {
+    super(message, { cause: options.cause })
+    this.transient = options.transient ?? false
+  }
+}
+
+const SCOPE = 'https://www.googleapis.com/auth/cloud-platform'
+const METADATA = 'http://metadata.google.internal/computeMetadata/v1/instance/service-accounts/default/token'
+const RENEW_BEFORE_MS = 5 * 60_000
+
+interface Token {
+  value: string
+  expires_at: number
+}
+
+/** Bearer tokens of one identity, kept until five minutes before they lapse; one request at a time. Errors: `GoogleTokenError`. */
+export function googleTokens(sources: GoogleSources, tools: GoogleTools): () => Promise<string> {
+  if (sources.access_token !== '') return async () => sources.access_token
+  let kept: Token | null = null
+  let pending: Promise<Token> | null = null
+  return async () => {
+    if (kept && tools.now() < kept.expires_at - RENEW_BEFORE_MS) return kept.value
+    pending ??= obtain(sources, tools).finally(() => {
+      pending = null
+    })
+    kept = await pending
+    return kept.value
+  }
+}
+
+async function obtain(sources: GoogleSources, tools: GoogleTools): Promise<Token> {
+  const file = await findFile(sources, tools)
+  if (!file) return fromMetadataServer(tools)
+  const grant = file.type === 'service_account' ? await signedGrant(file, tools) : refreshGrant(file)
+  return request(tools, { url: file.token_uri, method: 'POST', body: new URLSearchParams(grant), timeout_ms: 10_000 }, 'the token service')
+}
+
+async function findFile(sources: GoogleSources, tools: GoogleTools): Promise<CredentialFile | null> {
+  const { credentials, credentials_file, well_known_file } = sources
+  if (credentials.startsWith('{')) return parsed(credentials, 'VERTEXAI_CREDENTIALS')
+  if (credentials !== '') return named(credentials, 'the file that VERTEXAI_CREDENTIALS names', tools)
+  if (credentials_file !== '') return named(credentials_file, 'the file that GOOGLE_APPLICATION_CREDENTIALS names', tools)
+  const text = well_known_file === '' ? null : await tools.read_file(well_known_file).catch(() => null)
+  return text === null ? null : parsed(text, 'the credentials file of gcloud')
+}
+
+async function named(path: string, what: string, tools: GoogleTools): Promise<CredentialFile> {
+  const text = await tools.read_file(path).catch((cause: unknown) => {
+    throw new GoogleTokenError(`${what} cannot be read`, { cause })
+  })
+  if (text === null) throw new GoogleTokenError(`${what} does not exist`)
+  return parsed(text, what)
+}
+
+function parsed(text: string, what: string): CredentialFile {
+  try {
+    return parseCredentialFile(text, what)
+  } catch (error) {
+    throw new GoogleTokenError(error instanceof Error ? error.message : `${what} cannot be used`)
+  }
+}
+
+async function signedGrant(
+  file: Extract<CredentialFile, { type: 'service_account' }>,
+  tools: GoogleTools,
+): Promise<Record<string, string>> {
+  const key = await importPKCS8(file.private_key, 'RS256').catch((cause: unknown) => {
+    throw new GoogleTokenError('the private key of the service account cannot be read', { cause })
+  })
+  const now = Math.floor(tools.now() / 1000)
+  const assertion = await new SignJWT({ scope: SCOPE })
+    .setProtectedHeader({ alg: 'RS256', typ: 'JWT', ...(file.private_key_id && { kid: file.private_key_id }) })
+    .setIssuer(file.client_email)
+    .setSubject(file.client_email)
+    .setAudience(file.token_uri)
+    .setIssuedAt(now)
+    .setExpirationTime(now + 3600)
+    .sign(key)
+  return { grant_type: 'urn:ietf:params:oauth:grant-type:jwt-bearer', assertion }
+}
+
+const refreshGrant = (file: Extract<CredentialFile, { type: 'authorized_user' }>): Record<string, string> => ({
+  grant_type: 'refresh_token',
+  client_id: file.client_id,
+  client_secret: file.client_secret,
+  refresh_token: file.refresh_token,
+})
+
+const fromMetadataServer = (tools: GoogleTools): Promise<Token> =>
+  request(
+    tools,
+    { url: METADATA, headers: { 'metadata-flavor': 'Google' }, timeout_ms: 3_000 },
+    'no credentials are set up (VERTEXAI_CREDENTIALS, GOOGLE_APPLICATION_CREDENTIALS, GOOGLE_OAUTH_ACCESS_TOKEN), and the metadata server',
+  )
+
+const answerSchema = v.object({ access_token: v.pipe(v.string(), v.nonEmpty()), expires_in: v.optional(v.number(), 3600) })
+
+/** @param what the place, as the subject of an error text */
+async function request(tools: GoogleTools, asked: Parameters<typeof send>[1], what: string): Promise<Token> {
+  const response = await send(tools.fetch, {
+    ...asked,
+    retries: 1,
+    retry_statuses: [429, 500, 502, 503, 504],
+    max_bytes: 1024 * 1024,
+  }).catch((cause: unknown) => {
+    const reason = cause instanceof OutboundError ? cause.message : 'the request was refused'
+    throw new GoogleTokenError(`${what} does not answer (${reason})`, { transient: true, cause })
+  })
+  if (response.status !== 200)
+    throw new GoogleTokenError(`${what} answers ${response.status}${codeOf(response.text())}`, { transient: response.status >= 500 })
+  const answer = v.safeParse(answerSchema, jsonOf(response.text()))
+  if (!answer.success) throw new GoogleTokenError(`${what} answers without a token`)
+  return { value: answer.output.access_token, expires_at: tools.now() + answer.output.expires_in * 1000 }
+}
+
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return null
+  }
+}
+
+/** `invalid_grant` and the like, and nothing that could hold a secret. */
+function codeOf(text: string): string {
+  const code = /"error"\s*:\s*"([a-z_]{1,40})"/.exec(text)?.[1]
+  return code ? ` (${code})` : ''
+}

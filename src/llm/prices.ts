@@ -1,0 +1,112 @@
+import type { ModelPrice, ModelPrices } from '../../config/types.ts'
+import type { Usage } from './types.ts'
+
+/** When the table below was last compared with what the providers publish. */
+export const PRICES_AS_OF = '2026-11'
+
+interface Row extends ModelPrice {
+  /** Of the model's id, without provider, region and publisher. */
+  model: RegExp
+  /** Rates of requests whose input is longer than so many tokens. */
+  above?: ModelPrice & { tokens: number }
+}
+
+const row = (model: RegExp, input: number, cached_input: number, output: number, more: Partial<Row> = {}): Row => ({
+  model,
+  input,
+  cached_input,
+  output,
+  ...more,
+})
+/** The vendor takes a quarter more for what it writes to its cache. */
+const claude = (model: RegExp, input: number, cached_input: number, output: number): Row =>
+  row(model, input, cached_input, output, { cache_write: input * 1.25 })
+const twice = ({ model: _, ...rates }: Row, tokens: number, output: number): Partial<Row> => ({
+  above: {
+    tokens,
+    input: rates.input * 2,
+    cached_input: (rates.cached_input ?? rates.input) * 2,
+    ...(rates.cache_write !== undefined && { cache_write: rates.cache_write * 2 }),
+    output,
+  },
+})
+const tiered = (base: Row, tokens: number, output: number): Row => ({ ...base, ...twice(base, tokens, output) })
+
+/** List prices in US dollars per million tokens, without discounts; the first row that fits counts. */
+const ROWS: readonly Row[] = [
+  claude(/^claude-(fable|mythos)-5-1/, 10, 0.25, 50),
+  claude(/^claude-(fable|mythos)-5/, 10, 1, 50),
+  claude(/^claude-opus-5-5/, 4, 0.2, 20),
+  claude(/^claude-opus-(5|4-[5-8])/, 5, 0.5, 25),
+  claude(/^claude-opus-4/, 15, 1.5, 75),
+  claude(/^claude-sonnet-5-5/, 2, 0.1, 10),
+  claude(/^claude-sonnet-5/, 2, 0.2, 10),
+  claude(/^claude-(sonnet-4|3-[57]-sonnet)/, 3, 0.3, 15),
+  {
+    ...claude(/^claude-haiku-5-5/, 0.1, 0.01, 0.5),
+    above: { tokens: 100_000, input: 0.5, cached_input: 0.05, cache_write: 0.625, output: 2.5 },
+  },
+  claude(/^claude-haiku-4-5/, 1, 0.1, 5),
+  claude(/^claude-3-5-haiku/, 0.8, 0.08, 4),
+  tiered(row(/^gpt-5\.5(-\d{4}|$)/, 5, 0.5, 30), 272_000, 45),
+  row(/^gpt-5\.4-mini/, 0.75, 0.075, 4.5),
+  row(/^gpt-5\.4-nano/, 0.2, 0.02, 1.25),
+  tiered(row(/^gpt-5\.4(-\d{4}|$)/, 2.5, 0.25, 15), 272_000, 22.5),
+  row(/^gpt-5\.(2(-codex)?|3-codex)(-\d{4}|$)/, 1.75, 0.175, 14),
+  row(/^gpt-5-mini/, 0.25, 0.025, 2),
+  row(/^gpt-5(\.1)?(-\d{4}|$)/, 1.25, 0.125, 10),
+  row(/^gpt-4\.1(-\d{4}|$)/, 2, 0.5, 8),
+  row(/^gpt-4o-mini(-\d{4}|$)/, 0.15, 0.075, 0.6),
+  row(/^gpt-4o(-\d{4}|$)/, 2.5, 1.25, 10),
+  tiered(row(/^gemini-3\.1-pro/, 2, 0.2, 12), 200_000, 18),
+  row(/^gemini-3\.5-flash(-\d|$)/, 1.5, 0.15, 9),
+  row(/^gemini-3\.[678]-flash(-\d|$)/, 0.75, 0.075, 3.75),
+  tiered(row(/^grok-4\.[56]/, 2, 0.5, 6), 200_000, 12),
+]
+
+/** Providers that take what the vendor of a model takes. */
+const AT_LIST_PRICE = ['openai', 'azure', 'anthropic', 'gemini', 'vertex_ai', 'vertex_ai_beta', 'bedrock', 'bedrock_converse', 'xai', '']
+/** Servers of one's own: nobody is paid by token. */
+const FREE = ['ollama', 'ollama_chat']
+
+/** Dollars for one call, null when the price of the model is not known. */
+export type Pricing = (model: string, usage: Usage) => number | null
+
+/** @param own prices by pattern, before those of the table */
+export function createPricing(own: ModelPrices): Pricing {
+  const patterns = Object.entries(own).map(([pattern, price]) => ({ matches: wildcard(pattern), price }))
+  return (model, usage) => {
+    const mine = patterns.find(({ matches }) => matches.test(model))?.price
+    const price = mine ?? listPrice(model, usage.input_tokens)
+    return price ? costOf(price, usage) : null
+  }
+}
+
+const wildcard = (pattern: string): RegExp =>
+  new RegExp(
+    `^${pattern
+      .split('*')
+      .map((part) => part.replaceAll(/[.+?^${}()|[\]\\]/g, '\\$&'))
+      .join('.*')}$`,
+  )
+
+function listPrice(model: string, input_tokens: number): ModelPrice | null {
+  const slash = model.indexOf('/')
+  const provider = slash === -1 ? '' : model.slice(0, slash)
+  if (FREE.includes(provider)) return { input: 0, output: 0 }
+  if (!AT_LIST_PRICE.includes(provider)) return null
+  const found = ROWS.find((each) => each.model.test(bareId(model.slice(slash + 1))))
+  return found?.above && input_tokens > found.above.tokens ? found.above : (found ?? null)
+}
+
+/** `eu.anthropic.claude-…-v1:0` and `publishers/…/claude-…` are the same model as `claude-…`. */
+const bareId = (id: string): string => id.replace(/^.*\//, '').replace(/^([a-z]+\.)?(anthropic|openai|google|xai)\./, '')
+
+const MILLION = 1_000_000
+
+function costOf(price: ModelPrice, { input_tokens, cached_tokens, cache_write_tokens = 0, output_tokens }: Usage): number {
+  const fresh = Math.max(input_tokens - cached_tokens - cache_write_tokens, 0)
+  const input =
+    fresh * price.input + cached_tokens * (price.cached_input ?? price.input) + cache_write_tokens * (price.cache_write ?? price.input)
+  return (input + output_tokens * price.output) / MILLION
+}

@@ -1,0 +1,96 @@
+import * as v from 'valibot'
+import { CallFailure } from './call-failure.ts'
+import type { Deployment } from './deployments.ts'
+import { parseCompletion, refuseError } from './parse-answer.ts'
+import { parseResponses } from './parse-responses.ts'
+import type { SearchWay } from './quirks.ts'
+import { type CallSettings, chatBody } from './request-body.ts'
+import type { InferenceRequest, Usage } from './types.ts'
+
+export interface Found {
+  text: string
+  usage: Usage
+}
+
+/** One way to have a model search the web. */
+interface Way {
+  path: string
+  body(deployment: Deployment, query: string, settings: CallSettings): object
+  parse(answer: unknown, deployment: Deployment): Found
+}
+
+/** Temperature of calls that a tool makes for itself. */
+const TOOL_TEMPERATURE = 0.5
+
+const asked = (query: string): InferenceRequest => ({
+  role: 'small',
+  messages: [{ role: 'user', content: query }],
+  temperature: TOOL_TEMPERATURE,
+})
+
+/** A chat completion with something more in its body. */
+const chat = (more: (deployment: Deployment) => object): Way => ({
+  path: '/chat/completions',
+  body: (deployment, query, settings) => ({ ...chatBody(deployment, asked(query), settings), ...more(deployment) }),
+  parse: (answer, deployment) => {
+    const { text, usage } = parseCompletion(deployment, answer)
+    return { text, usage }
+  },
+})
+
+const responses: Way = {
+  path: '/responses',
+  body: ({ model_id, unsupported, quirks }, query, settings) => ({
+    model: model_id,
+    input: query,
+    tools: [{ type: 'web_search', ...(quirks.search_size && { search_context_size: 'medium' }) }],
+    max_output_tokens: settings.max_output_tokens,
+    ...(unsupported.has('temperature') ? {} : { temperature: TOOL_TEMPERATURE }),
+  }),
+  parse: parseResponses,
+}
+
+const outputs = v.object({
+  outputs: v.array(
+    v.object({
+      type: v.nullish(v.string(), ''),
+      content: v.nullish(v.union([v.string(), v.array(v.object({ text: v.nullish(v.string(), '') }))]), ''),
+    }),
+  ),
+  usage: v.nullish(v.object({ prompt_tokens: v.nullish(v.number(), 0), completion_tokens: v.nullish(v.number(), 0) })),
+})
+
+/** A conversation of one turn that is not kept. */
+const conversations: Way = {
+  path: '/conversations',
+  body: ({ model_id }, query, settings) => ({
+    model: model_id,
+    inputs: query,
+    tools: [{ type: 'web_search' }],
+    completion_args: { temperature: TOOL_TEMPERATURE, max_tokens: settings.max_output_tokens },
+    store: false,
+    stream: false,
+  }),
+  parse: (answer) => {
+    const parsed = v.safeParse(outputs, answer)
+    if (!parsed.success) {
+      refuseError(answer)
+      throw new CallFailure('the answer is not a conversation', 502, { retryable: true })
+    }
+    const text = parsed.output.outputs
+      .filter(({ type }) => type === 'message.output')
+      .map(({ content }) => (typeof content === 'string' ? content : (content ?? []).map((chunk) => chunk.text).join('')))
+      .join('')
+    const { prompt_tokens = 0, completion_tokens = 0 } = parsed.output.usage ?? {}
+    return { text, usage: { input_tokens: prompt_tokens ?? 0, cached_tokens: 0, output_tokens: completion_tokens ?? 0 } }
+  },
+}
+
+export const SEARCH_WAYS: Readonly<Record<SearchWay, Way>> = {
+  chat: chat(({ quirks }) => ({ web_search_options: quirks.search_size ? { search_context_size: 'medium' } : {} })),
+  plain: chat(() => ({})),
+  openrouter: chat(() => ({ tools: [{ type: 'openrouter:web_search' }] })),
+  groq: chat(() => ({ tools: [{ type: 'browser_search' }], tool_choice: 'required' })),
+  responses,
+  conversations,
+}

@@ -1,0 +1,67 @@
+import * as v from 'valibot'
+import { isRecord, type Wire } from './types.ts'
+
+/** Requests and answers as they are. */
+export const chatWire: Wire = { name: 'chat', encode: () => null, decode: (answer) => answer, assemble: assembleChat }
+
+const callSchema = v.looseObject({
+  index: v.nullish(v.number()),
+  id: v.nullish(v.string(), ''),
+  function: v.nullish(v.object({ name: v.nullish(v.string(), ''), arguments: v.nullish(v.string(), '') })),
+})
+const chunkSchema = v.object({
+  choices: v.array(
+    v.object({
+      index: v.nullish(v.number(), 0),
+      delta: v.nullish(v.looseObject({ tool_calls: v.nullish(v.array(callSchema), []) }), { tool_calls: [] }),
+      finish_reason: v.nullish(v.string()),
+    }),
+  ),
+  usage: v.nullish(v.unknown()),
+})
+
+type Call = Record<string, unknown> & { id: string; type: 'function'; function: { name: string; arguments: string } }
+
+/** A completion out of the chunks of its stream; an error among them as it is, null when there is no chunk. */
+function assembleChat(events: readonly unknown[]): unknown {
+  const failed = events.find((event) => isRecord(event) && isRecord(event.error))
+  if (failed) return failed
+  const message: Record<string, unknown> & { content: string } = { role: 'assistant', content: '' }
+  const calls: Call[] = []
+  let finish_reason: string | null = null
+  let usage: unknown
+  let seen = false
+  for (const event of events) {
+    const parsed = v.safeParse(chunkSchema, event)
+    if (!parsed.success) continue
+    seen = true
+    usage = parsed.output.usage ?? usage
+    for (const choice of parsed.output.choices.filter(({ index }) => index === 0)) {
+      const { tool_calls, ...fields } = choice.delta
+      for (const [key, value] of Object.entries(fields)) message[key] = merged(message[key], value)
+      for (const delta of tool_calls ?? []) addCall(calls, delta)
+      finish_reason = choice.finish_reason ?? finish_reason
+    }
+  }
+  if (!seen) return null
+  return { choices: [{ index: 0, finish_reason, message: { ...message, ...(calls.length > 0 && { tool_calls: calls }) } }], usage }
+}
+
+/** Parts of texts and lists follow each other; of other values the last one counts. `role` is no text. */
+function merged(before: unknown, value: unknown): unknown {
+  if (value === null || value === undefined || value === 'assistant') return before
+  if (typeof before === 'string' && typeof value === 'string') return before + value
+  return Array.isArray(before) && Array.isArray(value) ? [...before, ...value] : value
+}
+
+function addCall(calls: Call[], { index, id, function: called, ...rest }: v.InferOutput<typeof callSchema>): void {
+  // Some servers count no calls: then a name begins a new one.
+  const at = index ?? (called?.name ? calls.length : Math.max(calls.length - 1, 0))
+  const call = calls[at] ?? { id: '', type: 'function', function: { name: '', arguments: '' } }
+  calls[at] = {
+    ...rest,
+    ...call,
+    id: call.id || (id ?? ''),
+    function: { name: call.function.name || (called?.name ?? ''), arguments: call.function.arguments + (called?.arguments ?? '') },
+  }
+}

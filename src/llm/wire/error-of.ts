@@ -1,0 +1,90 @@
+import * as v from 'valibot'
+import { isRecord } from './types.ts'
+
+/** What an error says, whichever provider's form it has. */
+export interface ProviderError {
+  message: string
+  param: string | null
+  /** HTTP status, when the error itself names or implies one. */
+  status: number | null
+}
+
+/** Words for passing faults, of errors that carry no status of their own. */
+const STATUSES: Record<string, number> = {
+  overloaded_error: 529,
+  rate_limit_error: 429,
+  rate_limit_exceeded: 429,
+  api_error: 500,
+  server_error: 500,
+  internal_server_error: 500,
+  timeout_error: 504,
+  RESOURCE_EXHAUSTED: 429,
+  UNAVAILABLE: 503,
+  INTERNAL: 500,
+  DEADLINE_EXCEEDED: 504,
+}
+
+const word = v.nullish(v.union([v.string(), v.number()]))
+const textSchema = v.nullish(v.unknown())
+const shape = v.object({
+  message: textSchema,
+  type: word,
+  code: word,
+  status: word,
+  param: v.nullish(v.string()),
+  metadata: v.nullish(v.unknown()),
+})
+
+/**
+ * Reads `{error: {…}}`, `{error: "…"}`, a list of one of them, `{message}`, `{Message}` and `{detail}`; null when
+ * there is nothing of the kind. An `{error}` beside other things counts too.
+ */
+export function errorOf(value: unknown): ProviderError | null {
+  if (Array.isArray(value)) return value.length > 0 ? errorOf(value[0]) : null
+  if (!isRecord(value)) return null
+  if (typeof value.error === 'string' && value.error !== '')
+    return { message: value.error, param: null, status: statusOf([value.code, value.status]) }
+  if (isRecord(value.error)) return fromShape(value.error)
+  const message = textOf(value.message) || textOf(value.Message) || textOf(value.detail)
+  return message === '' ? null : { message, param: null, status: statusOf([value.status_code, value.code, value.type]) }
+}
+
+function fromShape(error: Record<string, unknown>): ProviderError {
+  const parsed = v.safeParse(shape, error)
+  if (!parsed.success) return { message: textOf(error.message) || 'unknown error', param: null, status: null }
+  const { message, type, code, status, param, metadata } = parsed.output
+  const raw = isRecord(metadata) ? textOf(metadata.raw) : ''
+  const own = textOf(message) || 'unknown error'
+  return {
+    // A router that says no more than that there was an error has its provider's words beside.
+    message: raw !== '' && /provider returned error/i.test(own) ? `${own}: ${raw}` : own,
+    param: param ?? null,
+    status: statusOf([code, status, type]),
+  }
+}
+
+function statusOf(candidates: readonly unknown[]): number | null {
+  for (const candidate of candidates) {
+    const number = typeof candidate === 'string' || typeof candidate === 'number' ? Number(candidate) : Number.NaN
+    if (Number.isInteger(number) && number >= 400 && number <= 599) return number
+    if (typeof candidate === 'string' && Object.hasOwn(STATUSES, candidate)) return STATUSES[candidate] ?? null
+  }
+  return null
+}
+
+/** Text, or the texts of a list of complaints. */
+function textOf(value: unknown): string {
+  if (typeof value === 'string') return value.trim()
+  if (Array.isArray(value))
+    return value
+      .map((item) => (isRecord(item) ? complaint(item) : textOf(item)))
+      .filter(Boolean)
+      .join('; ')
+  return isRecord(value) ? textOf(value.message ?? value.msg ?? value.detail) : ''
+}
+
+function complaint({ loc, msg, message }: Record<string, unknown>): string {
+  const place = Array.isArray(loc) ? loc.filter((part) => part !== 'body').join('.') : ''
+  const text = textOf(msg ?? message)
+  return place && text ? `${place}: ${text}` : text
+}

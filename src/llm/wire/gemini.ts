@@ -1,0 +1,161 @@
+import * as v from 'valibot'
+import { completion } from './completion.ts'
+import { type AssistantMessage, argumentsObject, type ChatRequest, capOf, isRecord, type Wire } from './types.ts'
+
+type Part = Record<string, unknown>
+interface Content {
+  role: 'user' | 'model'
+  parts: Part[]
+}
+
+/** Models from 3 on refuse a call without its signature; this one is theirs for calls of another origin. */
+const FOREIGN_SIGNATURE = 'skip_thought_signature_validator'
+
+/** `generateContent`: roles user and model, calls and results as parts, signatures of thoughts beside the calls. */
+export const geminiWire: Wire = {
+  name: 'gemini',
+  encode: (request) => ({ path: `/models/${encodeURIComponent(request.model)}:generateContent`, body: generateBody(request) }),
+  decode,
+  assemble,
+}
+
+function generateBody(request: ChatRequest): object {
+  const system = request.messages.flatMap((message) => (message.role === 'system' ? [{ text: message.content }] : []))
+  const functionDeclarations = request.tools?.map(({ function: { name, description, parameters } }) => ({
+    name,
+    description,
+    parametersJsonSchema: parameters ?? { type: 'object', properties: {} },
+  }))
+  return {
+    ...(system.length > 0 && { systemInstruction: { parts: system } }),
+    contents: contentsOf(request),
+    ...(functionDeclarations?.length && {
+      tools: [{ functionDeclarations }],
+      toolConfig: { functionCallingConfig: { mode: 'AUTO' } },
+    }),
+    ...(request.web_search_options && { tools: [{ google_search: {} }] }),
+    generationConfig: {
+      maxOutputTokens: capOf(request),
+      ...(request.temperature !== undefined && { temperature: request.temperature }),
+      ...(request.reasoning_effort !== undefined && { thinkingConfig: thinkingOf(request.model, request.reasoning_effort) }),
+    },
+  }
+}
+
+/** Levels since 3, a budget of tokens before. */
+const thinkingOf = (model: string, effort: string): object =>
+  /gemini-(1|2)[.-]/.test(model) ? { thinkingBudget: 1024 } : { thinkingLevel: effort }
+
+function contentsOf({ messages, model }: ChatRequest): Content[] {
+  const contents: Content[] = []
+  const names = new Map(
+    messages.flatMap((message) =>
+      message.role === 'assistant' ? (message.tool_calls ?? []).map((call) => [call.id, call.function.name] as const) : [],
+    ),
+  )
+  const add = (role: Content['role'], parts: Part[]) => {
+    const last = contents.at(-1)
+    if (last?.role === role) last.parts.push(...parts)
+    else if (parts.length > 0) contents.push({ role, parts })
+  }
+  for (const message of messages) {
+    if (message.role === 'user') add('user', [{ text: message.content }])
+    else if (message.role === 'assistant') add('model', assistantParts(message, /gemini-[3-9]/.test(model)))
+    else if (message.role === 'tool') {
+      const name = names.get(message.tool_call_id) ?? 'unknown'
+      add('user', [{ functionResponse: { id: message.tool_call_id, name, response: { result: message.content } } }])
+    }
+  }
+  return contents
+}
+
+const carrySchema = v.record(v.string(), v.string())
+
+function assistantParts(message: AssistantMessage, signed: boolean): Part[] {
+  const carried = v.safeParse(carrySchema, message.carry)
+  const signatures = carried.success ? carried.output : {}
+  const calls = (message.tool_calls ?? []).map(({ id, function: { name, arguments: text } }, index) => {
+    const signature = signatures[id] ?? (signed && index === 0 && !carried.success ? FOREIGN_SIGNATURE : undefined)
+    return { functionCall: { id, name, args: argumentsObject(text) }, ...(signature && { thoughtSignature: signature }) }
+  })
+  return [...(message.content ? [{ text: message.content }] : []), ...calls]
+}
+
+const count = v.nullish(v.number(), 0)
+const partSchema = v.object({
+  text: v.nullish(v.string(), ''),
+  thought: v.nullish(v.boolean(), false),
+  thoughtSignature: v.nullish(v.string(), ''),
+  functionCall: v.nullish(v.object({ id: v.nullish(v.string(), ''), name: v.string(), args: v.nullish(v.unknown(), {}) })),
+})
+const answerSchema = v.object({
+  candidates: v.nullish(
+    v.array(
+      v.object({
+        content: v.nullish(v.object({ parts: v.nullish(v.array(partSchema), []) }), { parts: [] }),
+        finishReason: v.nullish(v.string(), ''),
+      }),
+    ),
+    [],
+  ),
+  promptFeedback: v.nullish(v.object({ blockReason: v.nullish(v.string(), '') })),
+  usageMetadata: v.nullish(
+    v.object({ promptTokenCount: count, candidatesTokenCount: count, thoughtsTokenCount: count, cachedContentTokenCount: count }),
+  ),
+})
+
+const FILTERED = ['SAFETY', 'RECITATION', 'BLOCKLIST', 'PROHIBITED_CONTENT', 'SPII', 'LANGUAGE', 'IMAGE_SAFETY']
+/** The model's slip, which another attempt may mend. */
+const MALFORMED = ['MALFORMED_FUNCTION_CALL', 'UNEXPECTED_TOOL_CALL', 'MISSING_THOUGHT_SIGNATURE']
+
+function decode(answer: unknown): unknown {
+  const parsed = v.safeParse(answerSchema, answer)
+  if (!parsed.success || !isRecord(answer) || isRecord(answer.error)) return answer
+  const { candidates, promptFeedback, usageMetadata: used } = parsed.output
+  const candidate = candidates?.[0]
+  if (!candidate && !promptFeedback?.blockReason) return answer
+  const raw = candidate?.finishReason ?? ''
+  if (MALFORMED.includes(raw)) return { error: { message: `the model called a tool in no readable form (${raw})`, code: 502 } }
+  const parts = candidate?.content.parts ?? []
+  const calls = parts.flatMap(({ functionCall: call, thoughtSignature }) =>
+    call
+      ? [{ id: call.id || newId(), function: { name: call.name, arguments: JSON.stringify(call.args) }, signature: thoughtSignature }]
+      : [],
+  )
+  const signatures = Object.fromEntries(calls.flatMap(({ id, signature }) => (signature ? [[id, signature]] : [])))
+  return completion({
+    text: parts.map((part) => (part.thought ? '' : part.text)).join(''),
+    calls: calls.map(({ signature: _, ...call }) => call),
+    finish_reason: candidate ? finishOf(raw, calls.length > 0) : 'content_filter',
+    usage: {
+      input: used?.promptTokenCount ?? 0,
+      cached: used?.cachedContentTokenCount ?? 0,
+      cache_write: 0,
+      output: (used?.candidatesTokenCount ?? 0) + (used?.thoughtsTokenCount ?? 0),
+    },
+    carry: calls.length > 0 ? signatures : undefined,
+  })
+}
+
+/** Earlier models have no ids; results find their call by it. */
+const newId = () => `call_${crypto.randomUUID().replaceAll('-', '').slice(0, 24)}`
+
+function finishOf(raw: string, called: boolean): string {
+  if (raw === 'STOP') return called ? 'tool_calls' : 'stop'
+  if (raw === 'MAX_TOKENS') return 'length'
+  return FILTERED.includes(raw) ? 'content_filter' : raw
+}
+
+/** Each event is an answer with some more parts. */
+function assemble(events: readonly unknown[]): unknown {
+  const answers = events.filter(isRecord)
+  const failed = answers.find((answer) => isRecord(answer.error))
+  if (failed) return failed
+  const parsed = answers.map((answer) => v.safeParse(answerSchema, answer)).flatMap((each) => (each.success ? [each.output] : []))
+  if (parsed.length === 0) return null
+  const parts = parsed.flatMap(({ candidates }) => candidates?.[0]?.content.parts ?? [])
+  const finishReason = parsed.map(({ candidates }) => candidates?.[0]?.finishReason ?? '').findLast((reason) => reason !== '') ?? ''
+  const { usageMetadata } = parsed.findLast((each) => each.usageMetadata) ?? {}
+  const { promptFeedback } = parsed.find((each) => each.promptFeedback?.blockReason) ?? {}
+  return { candidates: promptFeedback ? [] : [{ content: { parts }, finishReason }], promptFeedback, usageMetadata }
+}
