@@ -42,6 +42,7 @@ function welcome(stack: Stack, folder: string): string {
     ],
     ['model', stack.model.scripted ? `${stack.model.name}: plays recorded requests, no real model is asked` : stack.model.name],
     ['cloud', addresses.cloud_url ? `sample account 123456789012, answers inventories only   (${addresses.cloud_url})` : 'yours'],
+    ['collector', addresses.collector_url ? `${addresses.collector_url}   (spans, and the prompts)` : 'yours'],
     ['engine', `${stack.engine.name} ${stack.engine.version}   (iac sidecar: ${addresses.iac_url})`],
     ['data', relative('', folder) || folder],
   ]

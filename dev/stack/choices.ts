@@ -17,6 +17,8 @@ export interface Choices {
   /** Fields of `llm` for a real model; null: the scripted model. */
   llm: Document | null
   git: boolean
+  /** The operator's file says which collector and prompt registry, or that there is none. */
+  collector: boolean
   /** Credentials of a real AWS account, or none that a sample may stand in for. */
   cloud: boolean
 }
@@ -39,7 +41,7 @@ export async function readChoices(env: Env, embedded: boolean): Promise<Choices>
   const own_path = set(env, 'PLATFORM_CONFIG')
   const own = own_path ? await readDocument(own_path) : null
   const base = own ?? shipped
-  if (embedded) return { base, database: false, cache: false, storage: null, llm: null, git: false, cloud: false }
+  if (embedded) return { base, database: false, cache: false, storage: null, llm: null, git: false, collector: false, cloud: false }
   const git = section(base, 'git')
   const storage = ownStorage(env, own)
   return {
@@ -49,6 +51,7 @@ export async function readChoices(env: Env, embedded: boolean): Promise<Choices>
     storage,
     llm: ownModel(env, own),
     git: set(env, nameIn(git, 'pat_user_env', 'GIT_USER')) !== '' && set(env, nameIn(git, 'pat_token_env', 'GIT_TOKEN')) !== '',
+    collector: section(own ?? {}, 'telemetry').collector_url !== undefined,
     // With a real store the engine may need the machine's own identity to reach it.
     cloud: storage !== null || (await hasOwnAccount(env)),
   }
@@ -120,4 +123,5 @@ export const CHOICE_HELP = `Instead of the embedded service a real one is used w
   AWS_* or a file in ~/.aws          that AWS account for imports; otherwise a sample account answers
   PLATFORM_CONFIG                    a configuration file: its values lie under the addresses of the
                                      embedded services; with storage.provider or storage.endpoint_url
-                                     in it its storage is used, with llm.model its models`
+                                     in it its storage is used, with llm.model its models,
+                                     with telemetry.collector_url its collector`

@@ -15,6 +15,8 @@ export interface Embedded {
   model_url: string | null
   /** The sample account that imports list. */
   cloud_url: string | null
+  /** Collector of spans and registry of prompts. */
+  collector_url: string | null
   iac_url: string
 }
 
@@ -52,6 +54,7 @@ export function configurationDocument(choices: Choices, embedded: Embedded, fold
     paths: merged(base.paths, { upload_folder: join(folder, 'workspaces') }),
     storage: merged(base.storage, storage),
     git: merged(base.git, git),
+    ...(embedded.collector_url && { telemetry: merged(base.telemetry, { collector_url: embedded.collector_url }) }),
     ...(embedded.database_url && { database: merged(base.database, { platform_database_url_env: 'PLATFORM_SQL_DATABASE_URL' }) }),
     ...(embedded.cache_url && { redis: merged(base.redis, { redis_url_env: 'PLATFORM_REDIS_URL' }) }),
   }

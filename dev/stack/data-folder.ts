@@ -32,6 +32,8 @@ export interface ReadyStack {
   sample_state: boolean
   /** Whether imports list the sample account. */
   sample_account: boolean
+  /** Where the spans of rounds can be read; null where the operator's own collector has them. */
+  collector_url: string | null
 }
 
 const recordFile = (folder: string) => join(folder, 'stack.json')

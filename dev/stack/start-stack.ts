@@ -1,7 +1,9 @@
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
+import { readSeedPrompts } from '../../src/runtime/read-seed-prompts.ts'
 import { startCache } from '../cache.ts'
 import { cloudVariables, startCloud } from '../cloud/start.ts'
+import { startCollector } from '../collector/start.ts'
 import { type GitHost, startGitHost } from '../git-host/start.ts'
 import { startObjectStore } from '../object-store.ts'
 import { startPostgres } from '../postgres.ts'
@@ -64,6 +66,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
       engine: await engineOf(embedded.iac_url, secrets.iac_token),
       sample_state: embedded.object_store_url !== null && embedded.git_host !== null,
       sample_account: embedded.cloud_url !== null,
+      collector_url: embedded.collector_url,
     }
     ownership.markReady(ready)
     return {
@@ -91,6 +94,7 @@ async function startServices(folder: string, choices: Choices, secrets: StackSec
   }
   const keys = { access_key: secrets.object_access_key, secret_key: secrets.object_secret_key, data_dir: join(folder, 'objects') }
   const host = { data_dir: join(folder, 'git-host'), user: GIT_USER, token: secrets.git_token }
+  const collector = { data_dir: join(folder, 'collector'), shipped: await readSeedPrompts() }
   const results = await Promise.allSettled([
     opened(
       !choices.database,
@@ -102,9 +106,10 @@ async function startServices(folder: string, choices: Choices, secrets: StackSec
     opened<GitHost>(!choices.git, () => ports.stable('git host', (port) => startGitHost({ port, ...host })), closeIt),
     opened(!choices.llm, () => ports.stable('model', (port) => startScriptedModel({ port })), closeIt),
     opened(!choices.cloud, () => ports.stable('sample account', (port) => startCloud({ port })), closeIt),
+    opened(!choices.collector, () => ports.stable('collector', (port) => startCollector({ port, ...collector })), closeIt),
     ports.reserve('iac sidecar'),
   ])
-  const [database, cache, objects, git_host, model, cloud, iac_port] = results.map((result) => {
+  const [database, cache, objects, git_host, model, cloud, spans, iac_port] = results.map((result) => {
     if (result.status === 'rejected') throw result.reason
     return result.value
   }) as Settled<typeof results>
@@ -115,6 +120,7 @@ async function startServices(folder: string, choices: Choices, secrets: StackSec
     git_host,
     model_url: model?.url ?? null,
     cloud_url: cloud?.url ?? null,
+    collector_url: spans?.collector_url ?? null,
     iac_url: `http://127.0.0.1:${iac_port}`,
   }
   return { embedded, database: database && watchDatabase(database, closers) }

@@ -22,7 +22,10 @@ beforeAll(async () => {
   const redis = await startRespServer()
   closers.push(objects.close, redis.close)
   const config = `${folder}/config.yaml`
-  await writeFile(config, `storage: { endpoint_url: "${objects.url}", public_endpoint_url: "${objects.url}" }\n`)
+  await writeFile(
+    config,
+    `storage: { endpoint_url: "${objects.url}", public_endpoint_url: "${objects.url}" }\ntelemetry: { collector_url: "" }\n`,
+  )
   env = { ...ENVIRONMENT, PLATFORM_SQL_DATABASE_URL: database.url, PLATFORM_REDIS_URL: redis.url, PLATFORM_CONFIG: config }
 })
 afterAll(async () => {

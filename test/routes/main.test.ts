@@ -91,7 +91,10 @@ describe('npm run core', () => {
     const port = typeof address === 'object' && address ? address.port : 0
     const [objects, redis] = [await startObjectStore({ access_key: 'bundledadmin', secret_key: 'bundledadmin' }), await startRespServer()]
     const config = `${folder}/config.yaml`
-    await writeFile(config, `storage: { endpoint_url: "${objects.url}", public_endpoint_url: "${objects.url}" }\n`)
+    await writeFile(
+      config,
+      `storage: { endpoint_url: "${objects.url}", public_endpoint_url: "${objects.url}" }\ntelemetry: { collector_url: "" }\n`,
+    )
     const outcome = await core([], {
       ...ENVIRONMENT,
       PLATFORM_SQL_DATABASE_URL: database.url,

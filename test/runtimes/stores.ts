@@ -26,7 +26,10 @@ export async function startStores(): Promise<Stores> {
   const keys = { access_key: 'runtimes', secret_key: 'runtimes-secret' }
   const objects = await startObjectStore({ ...keys, data_dir: join(folder, 'objects') })
   const config = join(folder, 'config.yaml')
-  await writeFile(config, `storage: { endpoint_url: "${objects.url}", public_endpoint_url: "${objects.url}" }\n`)
+  await writeFile(
+    config,
+    `storage: { endpoint_url: "${objects.url}", public_endpoint_url: "${objects.url}" }\ntelemetry: { collector_url: "" }\n`,
+  )
   const sql = connect(postgres.url, { max: 2 })
   return {
     env: {

@@ -21,6 +21,7 @@ const ALL: Embedded = {
   git_host: null,
   model_url: 'http://127.0.0.1:4',
   cloud_url: null,
+  collector_url: null,
   iac_url: 'http://127.0.0.1:5',
 }
 const OWN = { PLATFORM_SQL_DATABASE_URL: 'postgresql://db', PLATFORM_REDIS_URL: 'redis://cache', GIT_USER: 'me', GIT_TOKEN: 'token' }

@@ -1,0 +1,100 @@
+import { readText, writeAtomically } from '../files.ts'
+
+export interface StoredVersion {
+  id: string
+  /** The version as it was posted. */
+  data: Record<string, unknown>
+}
+interface StoredPrompt {
+  description: string
+  /** Oldest first. */
+  versions: StoredVersion[]
+  /** Version id by tag. */
+  tags: Record<string, string>
+}
+
+/** Prompts with their versions and tags, in one file. */
+export interface PromptStore {
+  names(): string[]
+  /** Adds a version, and the prompt when it is new. */
+  add(name: string, description: string, data: Record<string, unknown>): StoredVersion
+  latest(name: string): StoredVersion | null
+  tagged(name: string, tag: string): StoredVersion | null
+  /** Moves the tag to this version; false when there is no such version. */
+  tag(version_id: string, tag: string): boolean
+  /** Null when there is no such version. */
+  tagsOf(version_id: string): string[] | null
+  remove(name: string): boolean
+  versionsOf(name: string): StoredVersion[]
+  /** Resolves when everything so far is on the disk. */
+  saved(): Promise<void>
+}
+
+/** @param file null: nothing outlives the process */
+export async function loadPrompts(file: string | null): Promise<PromptStore> {
+  const text = file === null ? null : await readText(file)
+  const prompts = new Map<string, StoredPrompt>(Object.entries(JSON.parse(text ?? '{}') as Record<string, StoredPrompt>))
+  const save = createSaver(file, () => JSON.stringify(Object.fromEntries(prompts), null, 1))
+  const ofVersion = (id: string) => [...prompts.values()].find(({ versions }) => versions.some((version) => version.id === id))
+  return {
+    names: () => [...prompts.keys()],
+    add: (name, description, data) => {
+      const prompt = prompts.get(name) ?? { description, versions: [], tags: {} }
+      const version = { id: crypto.randomUUID(), data }
+      prompt.versions.push(version)
+      prompts.set(name, prompt)
+      save.soon()
+      return version
+    },
+    latest: (name) => prompts.get(name)?.versions.at(-1) ?? null,
+    tagged: (name, tag) => {
+      const prompt = prompts.get(name)
+      const id = prompt && Object.hasOwn(prompt.tags, tag) ? prompt.tags[tag] : undefined
+      return prompt?.versions.find((version) => version.id === id) ?? null
+    },
+    tag: (version_id, tag) => {
+      const prompt = ofVersion(version_id)
+      if (!prompt) return false
+      prompt.tags = { ...prompt.tags, [tag]: version_id }
+      save.soon()
+      return true
+    },
+    tagsOf: (version_id) => {
+      const prompt = ofVersion(version_id)
+      return prompt ? Object.keys(prompt.tags).filter((tag) => prompt.tags[tag] === version_id) : null
+    },
+    remove: (name) => {
+      const removed = prompts.delete(name)
+      if (removed) save.soon()
+      return removed
+    },
+    versionsOf: (name) => prompts.get(name)?.versions ?? [],
+    saved: save.done,
+  }
+}
+
+/** Writes that come together go to the disk as one. */
+function createSaver(file: string | null, text: () => string): { soon(): void; done(): Promise<void> } {
+  let dirty = false
+  let writing: Promise<void> | null = null
+  const write = async (path: string) => {
+    while (dirty) {
+      await new Promise((resolve) => setTimeout(resolve, 50))
+      dirty = false
+      await writeAtomically(path, text())
+    }
+  }
+  return {
+    soon: () => {
+      dirty = true
+      if (file === null) return
+      writing ??= write(file).finally(() => {
+        writing = null
+      })
+      writing.catch(() => {})
+    },
+    done: async () => {
+      await writing
+    },
+  }
+}

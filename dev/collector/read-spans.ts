@@ -1,0 +1,98 @@
+import { bytesOf, doubleOf, type Field, fields, fixed64Of, numberOf, textOf } from './protobuf.ts'
+
+export type Value = string | number | boolean | null
+
+/** A span as it was sent, with the resource it came from. */
+export interface ReceivedSpan {
+  /** Attribute `openinference.project.name` of the resource. */
+  project: string
+  resource: Record<string, Value>
+  name: string
+  trace_id: string
+  span_id: string
+  /** Null for a root. */
+  parent_id: string | null
+  /** Milliseconds since 1970, with fractions. */
+  start_ms: number
+  end_ms: number
+  status: 'unset' | 'ok' | 'error'
+  status_message: string
+  attributes: Record<string, Value>
+  dropped_attributes: number
+}
+
+/**
+ * The spans of an `ExportTraceServiceRequest` (OTLP, protobuf).
+ * Errors: `RangeError` or `TypeError` when the body is something else.
+ */
+export function readSpans(body: Uint8Array): ReceivedSpan[] {
+  const spans: ReceivedSpan[] = []
+  for (const request of fields(body)) {
+    if (request.number !== 1) continue
+    const parts = [...fields(bytesOf(request))]
+    const resource = Object.assign({}, ...parts.filter(({ number }) => number === 1).map(readResource))
+    for (const scope of parts.filter(({ number }) => number === 2))
+      for (const part of fields(bytesOf(scope))) if (part.number === 2) spans.push(readSpan(bytesOf(part), resource))
+  }
+  return spans
+}
+
+function readResource(field: Field): Record<string, Value> {
+  return Object.fromEntries([...fields(bytesOf(field))].filter(({ number }) => number === 1).map(readAttribute))
+}
+
+const STATUS = ['unset', 'ok', 'error'] as const
+
+function readSpan(message: Uint8Array, resource: Record<string, Value>): ReceivedSpan {
+  const span: ReceivedSpan = {
+    project: String(resource['openinference.project.name'] ?? ''),
+    resource,
+    ...{ name: '', trace_id: '', span_id: '', parent_id: null, start_ms: 0, end_ms: 0 },
+    ...{ status: 'unset', status_message: '', attributes: {}, dropped_attributes: 0 },
+  }
+  for (const field of fields(message)) {
+    if (field.number === 1) span.trace_id = hex(field)
+    else if (field.number === 2) span.span_id = hex(field)
+    else if (field.number === 4) span.parent_id = hex(field) || null
+    else if (field.number === 5) span.name = textOf(field)
+    else if (field.number === 7) span.start_ms = Number(fixed64Of(field)) / 1e6
+    else if (field.number === 8) span.end_ms = Number(fixed64Of(field)) / 1e6
+    else if (field.number === 9) Object.assign(span.attributes, Object.fromEntries([readAttribute(field)]))
+    else if (field.number === 10) span.dropped_attributes = Number(numberOf(field))
+    else if (field.number === 15) Object.assign(span, readStatus(field))
+  }
+  return span
+}
+
+function readStatus(status: Field): Pick<ReceivedSpan, 'status' | 'status_message'> {
+  let code = 0
+  let status_message = ''
+  for (const field of fields(bytesOf(status))) {
+    if (field.number === 2) status_message = textOf(field)
+    else if (field.number === 3) code = Number(numberOf(field))
+  }
+  return { status: STATUS[code] ?? 'unset', status_message }
+}
+
+function readAttribute(pair: Field): [string, Value] {
+  let key = ''
+  let value: Value = null
+  for (const field of fields(bytesOf(pair))) {
+    if (field.number === 1) key = textOf(field)
+    else if (field.number === 2) value = readValue(field)
+  }
+  return [key, value]
+}
+
+/** Lists and nested values are not looked into. */
+function readValue(any: Field): Value {
+  for (const field of fields(bytesOf(any))) {
+    if (field.number === 1) return textOf(field)
+    if (field.number === 2) return numberOf(field) !== 0n
+    if (field.number === 3) return Number(BigInt.asIntN(64, numberOf(field)))
+    if (field.number === 4) return doubleOf(field)
+  }
+  return null
+}
+
+const hex = (field: Field): string => Buffer.from(bytesOf(field)).toString('hex')

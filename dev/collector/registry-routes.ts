@@ -1,0 +1,73 @@
+import * as v from 'valibot'
+import type { PromptStore, StoredVersion } from './prompt-store.ts'
+
+export interface Answer {
+  status: number
+  /** Sent as JSON; absent: no body. */
+  json?: unknown
+}
+
+const identifier = v.pipe(v.string(), v.regex(/^[a-z0-9]([_a-z0-9-]*[a-z0-9])?$/))
+const createSchema = v.object({
+  prompt: v.looseObject({ name: identifier, description: v.nullish(v.string(), '') }),
+  version: v.looseObject({
+    model_provider: v.string(),
+    model_name: v.string(),
+    template: v.looseObject({ type: v.literal('chat'), messages: v.array(v.unknown()) }),
+    template_type: v.literal('CHAT'),
+    template_format: v.picklist(['NONE', 'MUSTACHE', 'F_STRING']),
+    invocation_parameters: v.looseObject({ type: v.string() }),
+  }),
+})
+const tagSchema = v.looseObject({ name: identifier })
+
+/**
+ * The prompt part of the registry product's REST interface. `body` is the parsed JSON of a POST.
+ * Null for an address that is none of these.
+ */
+export function answerRegistry(store: PromptStore, method: string, path: string, body: unknown): Answer | null {
+  const [root, name = '', kind, tag, ...more] = path.split('/').map(decodeURIComponent)
+  if (more.length > 0) return null
+  if (root === 'prompts' && name === '')
+    return method === 'POST'
+      ? create(store, body)
+      : method === 'GET'
+        ? { status: 200, json: { data: list(store), next_cursor: null } }
+        : null
+  if (root === 'prompts' && method === 'GET' && kind === 'latest' && tag === undefined) return found(store.latest(name))
+  if (root === 'prompts' && method === 'GET' && kind === 'tags' && tag !== undefined) return found(store.tagged(name, tag))
+  if (root === 'prompts' && method === 'DELETE' && kind === undefined) return { status: store.remove(name) ? 204 : 404 }
+  if (root === 'prompt_versions' && kind === 'tags' && tag === undefined)
+    return method === 'POST' ? addTag(store, name, body) : tags(store, name)
+  return null
+}
+
+function create(store: PromptStore, body: unknown): Answer {
+  const parsed = v.safeParse(createSchema, body)
+  if (!parsed.success) return invalid(parsed.issues)
+  const { prompt, version } = parsed.output
+  return found(store.add(prompt.name, prompt.description ?? '', version))
+}
+
+function addTag(store: PromptStore, version_id: string, body: unknown): Answer {
+  const parsed = v.safeParse(tagSchema, body)
+  if (!parsed.success) return invalid(parsed.issues)
+  return { status: store.tag(version_id, parsed.output.name) ? 204 : 404 }
+}
+
+function tags(store: PromptStore, version_id: string): Answer {
+  const names = store.tagsOf(version_id)
+  return names
+    ? { status: 200, json: { data: names.map((name) => ({ id: `${version_id}-${name}`, name })), next_cursor: null } }
+    : { status: 404 }
+}
+
+const list = (store: PromptStore) => store.names().map((name) => ({ id: name, name }))
+
+const found = (version: StoredVersion | null): Answer =>
+  version ? { status: 200, json: { data: { ...version.data, id: version.id } } } : { status: 404, json: { detail: 'Not Found' } }
+
+const invalid = (issues: readonly v.BaseIssue<unknown>[]): Answer => ({
+  status: 422,
+  json: { detail: issues.map((issue) => `${v.getDotPath(issue) ?? 'body'}: ${issue.message}`) },
+})

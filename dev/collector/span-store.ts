@@ -1,0 +1,31 @@
+import type { ReceivedSpan } from './read-spans.ts'
+
+/** The latest spans, in memory. */
+export interface SpanStore {
+  add(spans: readonly ReceivedSpan[]): void
+  /** Spans of a session in the order of their starts. */
+  ofSession(session_id: string): ReceivedSpan[]
+}
+
+/** Characters of all attributes kept; the oldest spans go first. */
+const MAX_CHARACTERS = 64 * 1024 * 1024
+
+export function createSpanStore(max_characters = MAX_CHARACTERS): SpanStore {
+  const kept: { span: ReceivedSpan; size: number }[] = []
+  let total = 0
+  return {
+    add: (spans) => {
+      for (const span of spans) {
+        const size = JSON.stringify(span.attributes).length
+        kept.push({ span, size })
+        total += size
+      }
+      while (total > max_characters) total -= kept.shift()?.size ?? total
+    },
+    ofSession: (session_id) =>
+      kept
+        .map(({ span }) => span)
+        .filter(({ attributes }) => attributes['session.id'] === session_id)
+        .sort((a, b) => a.start_ms - b.start_ms),
+  }
+}
