@@ -19,7 +19,7 @@ const RoleRequest = z.strictObject({ role: z.string().min(1).max(MAX_ROLE) })
 /** The HTTP surface of the authorization service, as `contracts/authz.v1.yaml` describes it. */
 export function createAuthzApp(options: { token: string; permissive: boolean; store: RoleStore; log: Logger }): Hono {
   const { permissive, store, log } = options
-  const app = createSidecarApp({ token: options.token, max_body_bytes: MAX_BODY_BYTES, log })
+  const app = createSidecarApp({ token: options.token, log })
   app.onError((error) => {
     if (error instanceof DamagedStore) {
       log.error('the role store is damaged and is left as it is', { reason: error.message })
@@ -30,7 +30,7 @@ export function createAuthzApp(options: { token: string; permissive: boolean; st
   })
 
   app.post('/v1/check', async (c) => {
-    const body = await readBody(c, CheckRequest, { unparseable: 400 })
+    const body = await readBody(c, CheckRequest, { max_bytes: MAX_BODY_BYTES, unparseable: 400 })
     return body.ok ? c.json(decide(body.value, permissive)) : body.response
   })
 
@@ -50,7 +50,7 @@ export function createAuthzApp(options: { token: string; permissive: boolean; st
     const { user_id } = c.req.param()
     const too_long = refuseLong({ user_id })
     if (too_long) return too_long
-    const body = await readBody(c, RoleRequest, { unparseable: 400 })
+    const body = await readBody(c, RoleRequest, { max_bytes: MAX_BODY_BYTES, unparseable: 400 })
     if (!body.ok) return body.response
     const refused = await refuseCaller(c, store)
     if (refused) return refused

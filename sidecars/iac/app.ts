@@ -1,5 +1,4 @@
 import { Hono } from 'hono'
-import { bodyLimit } from 'hono/body-limit'
 import { methodNotAllowed } from 'hono/method-not-allowed'
 import type { Logger } from '../../src/log/logger.ts'
 import { bearer } from '../shared/bearer.ts'
@@ -29,7 +28,6 @@ export function createIacApp(options: { token: string; engine: Engine; jobs: Job
 
   app.get('/healthz', (c) => c.json({ status: 'ok' }))
   app.use('/v1/*', bearer(options.token))
-  app.use('/v1/*', bodyLimit({ maxSize: MAX_BODY_BYTES, onError: () => problemResponse(413, 'Content Too Large') }))
   app.use(
     '/v1/*',
     methodNotAllowed({
@@ -55,7 +53,7 @@ export function createIacApp(options: { token: string; engine: Engine; jobs: Job
 /** Token, then body, then workspace: the order of the contract. */
 function submitRoute(app: Hono, kind: JobKind, jobs: JobService): void {
   app.post(ROUTES[kind], async (c) => {
-    const body = await readBody(c, BODIES[kind])
+    const body = await readBody(c, BODIES[kind], { max_bytes: MAX_BODY_BYTES })
     if (!body.ok) return body.response
     const workspace_path = await resolveWorkspace(body.value.workspace_path)
     if (workspace_path === null)

@@ -24,9 +24,9 @@ export function createMappingApp(options: {
   strict: boolean
   log: Logger
 }): Hono {
-  const app = createSidecarApp({ token: options.token, max_body_bytes: MAX_BODY_BYTES, log: options.log })
+  const app = createSidecarApp({ token: options.token, log: options.log })
   app.post('/v1/resolve', async (c) => {
-    const body = await readBody(c, Question, { unparseable: 400 })
+    const body = await readBody(c, Question, { max_bytes: MAX_BODY_BYTES, unparseable: 400 })
     if (!body.ok) return body.response
     const { identifier, engine_provider = null } = body.value
     const known = options.catalogue && (await options.catalogue()).find(identifier)

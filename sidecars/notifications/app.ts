@@ -13,9 +13,9 @@ const MAX_BODY_BYTES = 2 * 1024 * 1024
 /** The HTTP surface of the notifications service, as `contracts/notifications.v1.yaml` describes it. */
 export function createNotificationsApp(options: { token: string; deliveries: Deliveries; log: Logger }): Hono {
   const { deliveries, log } = options
-  const app = createSidecarApp({ token: options.token, max_body_bytes: MAX_BODY_BYTES, log })
+  const app = createSidecarApp({ token: options.token, log })
   app.post('/v1/notify', async (c) => {
-    const body = await readBody(c, Notification, { typed: true })
+    const body = await readBody(c, Notification, { max_bytes: MAX_BODY_BYTES, typed: true })
     if (!body.ok) return body.response
     const { kind, severity } = body.value
     try {

@@ -1,5 +1,4 @@
 import { Hono } from 'hono'
-import { bodyLimit } from 'hono/body-limit'
 import { methodNotAllowed } from 'hono/method-not-allowed'
 import type { Logger } from '../../src/log/logger.ts'
 import { bearer } from './bearer.ts'
@@ -8,9 +7,8 @@ import { problemResponse } from './problem.ts'
 /**
  * What every small sidecar has in common: `/healthz` without token, the token before anything else
  * below `/v1`, problem documents for all that is not answered, and no text of an unknown error.
- * @param options.max_body_bytes larger bodies are refused with 413
  */
-export function createSidecarApp(options: { token: string; max_body_bytes: number; log: Logger }): Hono {
+export function createSidecarApp(options: { token: string; log: Logger }): Hono {
   const app = new Hono()
   app.onError((error) => {
     options.log.error('request failed', { error })
@@ -19,7 +17,6 @@ export function createSidecarApp(options: { token: string; max_body_bytes: numbe
   app.notFound(() => problemResponse(404, 'Not Found'))
   app.get('/healthz', (c) => c.json({ status: 'ok' }))
   app.use('/v1/*', bearer(options.token))
-  app.use('/v1/*', bodyLimit({ maxSize: options.max_body_bytes, onError: () => problemResponse(413, 'Content Too Large') }))
   app.use(
     '/v1/*',
     methodNotAllowed({

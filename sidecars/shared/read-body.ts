@@ -1,25 +1,30 @@
 import type { Context } from 'hono'
 import type { z } from 'zod'
+import { readStream } from '../../src/http/read-stream.ts'
 import { problemResponse } from './problem.ts'
 
 const JSON_TYPE = /^application\/(?:[\w.!#$&^+-]+\+)?json\s*(?:;|$)/i
 const invalid = (detail: string) => problemResponse(422, 'Request validation failed', detail)
 
+class TooLarge extends Error {}
+
 /**
  * The body checked against the schema, or the 422 answer that lists every violation.
+ * @param rules.max_bytes larger bodies are refused with 413, whether they tell their length or not
  * @param rules.unparseable status for a body that is no JSON at all; the contracts differ
  * @param rules.typed a body must say that it is JSON
  */
 export async function readBody<S extends z.ZodType>(
   c: Context,
   schema: S,
-  { unparseable = 422, typed = false }: { unparseable?: 400 | 422; typed?: boolean } = {},
+  { max_bytes, unparseable = 422, typed = false }: { max_bytes: number; unparseable?: 400 | 422; typed?: boolean },
 ): Promise<{ ok: true; value: z.output<S> } | { ok: false; response: Response }> {
   let json: unknown
   try {
     if (typed && !JSON_TYPE.test(c.req.header('content-type') ?? '')) throw new TypeError('no JSON')
-    json = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(await c.req.arrayBuffer()))
-  } catch {
+    json = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(await bytesOf(c, max_bytes)))
+  } catch (error) {
+    if (error instanceof TooLarge) return { ok: false, response: problemResponse(413, 'Content Too Large') }
     const text = typed ? 'The body must be JSON with the content type application/json.' : 'The body is not valid JSON.'
     return { ok: false, response: unparseable === 422 ? invalid(text) : problemResponse(unparseable, text) }
   }
@@ -27,4 +32,9 @@ export async function readBody<S extends z.ZodType>(
   if (parsed.success) return { ok: true, value: parsed.data }
   const violations = parsed.error.issues.map((issue) => `${['body', ...issue.path].join('.')}: ${issue.message}`)
   return { ok: false, response: invalid(violations.join('; ')) }
+}
+
+async function bytesOf(c: Context, max_bytes: number): Promise<Uint8Array<ArrayBuffer>> {
+  if (Number(c.req.header('content-length') ?? 0) > max_bytes) throw new TooLarge()
+  return readStream(c.req.raw.body, max_bytes, () => new TooLarge())
 }
