@@ -1,0 +1,139 @@
+import { readFile } from 'node:fs/promises'
+import { parse } from 'yaml'
+import { innerSchemas, KEYWORDS, type Schema } from './schema/types.ts'
+
+export const CONTRACTS = ['authz', 'iac', 'mapping', 'notifications'] as const
+export type ContractName = (typeof CONTRACTS)[number]
+
+export interface Media {
+  schema: Schema
+  examples: unknown[]
+}
+export interface Answer {
+  description: string
+  headers: Record<string, { required: boolean; schema: Schema }>
+  /** By content type; null: there is no body. */
+  content: Record<string, Media> | null
+}
+export interface Operation {
+  id: string
+  method: string
+  /** With `{names}` of its parameters. */
+  path: string
+  /** False for what is answered without a token. */
+  secured: boolean
+  /** An implementation may leave it out (`x-optional`). */
+  optional: boolean
+  /** The JSON body; null for operations without one. */
+  body: Media | null
+  answers: Record<string, Answer>
+}
+export interface Contract {
+  name: ContractName
+  version: string
+  operations: Operation[]
+  /** Errors: there is none of this id. */
+  operation(id: string): Operation
+}
+
+interface RawMedia {
+  schema: Schema
+  example?: unknown
+  examples?: Record<string, { value: unknown }>
+}
+interface RawOperation {
+  operationId: string
+  security?: unknown[]
+  'x-optional'?: boolean
+  requestBody?: { content: { 'application/json': RawMedia } }
+  responses: Record<
+    string,
+    { description: string; headers?: Record<string, { required?: boolean; schema: Schema }>; content?: Record<string, RawMedia> }
+  >
+}
+interface RawDocument {
+  info: { version: string }
+  paths: Record<string, Record<string, RawOperation>>
+}
+
+/** Reads `contracts/<name>.v1.yaml`. Errors: it holds a schema that the suite does not understand. */
+export async function readContract(name: ContractName): Promise<Contract> {
+  const text = await readFile(new URL(`../${name}.v1.yaml`, import.meta.url), 'utf8')
+  const document = resolved(parse(text)) as RawDocument
+  const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]) => operationOf(method.toUpperCase(), path, operation)),
+  )
+  return {
+    name,
+    version: document.info.version,
+    operations,
+    operation: (id) => {
+      const found = operations.find((each) => each.id === id)
+      if (!found) throw new Error(`the contract has no operation ${id}`)
+      return found
+    },
+  }
+}
+
+function operationOf(method: string, path: string, raw: RawOperation): Operation {
+  const body = raw.requestBody?.content['application/json']
+  return {
+    id: raw.operationId,
+    method,
+    path,
+    secured: raw.security?.length !== 0,
+    optional: raw['x-optional'] === true,
+    body: body ? mediaOf(body) : null,
+    answers: Object.fromEntries(
+      Object.entries(raw.responses).map(([status, { description, headers = {}, content }]) => [
+        status,
+        {
+          description,
+          headers: Object.fromEntries(
+            Object.entries(headers).map(([header, { required = false, schema }]) => [header, { required, schema: understood(schema) }]),
+          ),
+          content: content ? Object.fromEntries(Object.entries(content).map(([type, media]) => [type, mediaOf(media)])) : null,
+        },
+      ]),
+    ),
+  }
+}
+
+function mediaOf({ schema, example, examples = {} }: RawMedia): Media {
+  const named = Object.values(examples).map(({ value }) => value)
+  return { schema: understood(schema), examples: example === undefined ? named : [example, ...named] }
+}
+
+const known = new WeakSet<Schema>()
+
+/** A keyword that nobody checks would be a promise that nobody keeps. */
+function understood(schema: Schema): Schema {
+  if (known.has(schema)) return schema
+  known.add(schema)
+  for (const keyword of Object.keys(schema))
+    if (!Object.hasOwn(KEYWORDS, keyword)) throw new Error(`the suite does not understand the schema keyword ${keyword}`)
+  for (const inner of innerSchemas(schema)) understood(inner)
+  return schema
+}
+
+/** Replaces every `$ref` by what it names; what names itself stays one object. */
+function resolved(document: unknown): unknown {
+  const targets = new Map<string, Record<string, unknown>>()
+  const target = (ref: string): unknown => {
+    const known = targets.get(ref)
+    if (known) return known
+    const made: Record<string, unknown> = {}
+    targets.set(ref, made)
+    let found: unknown = document
+    for (const key of ref.replace(/^#\//, '').split('/')) found = (found as Record<string, unknown> | undefined)?.[key]
+    if (found === undefined) throw new Error(`the contract has no ${ref}`)
+    return Object.assign(made, walk(found))
+  }
+  const walk = (node: unknown): unknown => {
+    if (Array.isArray(node)) return node.map(walk)
+    if (typeof node !== 'object' || node === null) return node
+    if ('$ref' in node && typeof node.$ref === 'string') return target(node.$ref)
+    return Object.fromEntries(Object.entries(node).map(([key, value]) => [key, walk(value)]))
+  }
+  return walk(document)
+}

@@ -1,0 +1,27 @@
+import type { Operation } from '../document.ts'
+import { isRecord } from '../schema/types.ts'
+import { faults } from '../schema/validate.ts'
+import type { Exchange } from '../types.ts'
+
+/** What an answer has that the operation does not document; empty when it fits. */
+export function undocumented(operation: Operation, { status, headers, text, json }: Exchange): string[] {
+  const where = `${operation.method} ${operation.path}`
+  const answer = operation.answers[status]
+  if (!answer) return [`status ${status} is not documented for ${where}`]
+  const found: string[] = []
+  for (const [name, header] of Object.entries(answer.headers)) {
+    const value = headers.get(name)
+    if (value !== null) found.push(...faults(header.schema, value, `the header ${name} of a ${status}`))
+    else if (header.required) found.push(`a ${status} has no header ${name}`)
+  }
+  if (!answer.content) return text === '' ? found : [...found, `a ${status} has a body`]
+  const type = headers.get('content-type')?.split(';')[0]?.trim().toLowerCase() ?? ''
+  const media = answer.content[type] ?? answer.content['*/*']
+  if (!media) return [...found, `a ${status} has the content type '${type}' instead of ${Object.keys(answer.content).join(' or ')}`]
+  if (!/json$/.test(type)) return found
+  if (json === undefined) return [...found, `the body of a ${status} is no JSON`]
+  found.push(...faults(media.schema, json, `the body of a ${status}`))
+  if (type === 'application/problem+json' && isRecord(json) && json.status !== status)
+    found.push(`the problem of a ${status} says status ${JSON.stringify(json.status)}`)
+  return found
+}

@@ -1,0 +1,62 @@
+import { OutboundError, send } from '../../../src/http/outbound.ts'
+import { type Call, type Exchange, NoAnswer, type Options } from '../types.ts'
+
+const MAX_SHOWN = 600
+const MAX_ANSWER_BYTES = 64 * 1024 * 1024
+
+/** One request on a connection of its own. Errors: `NoAnswer`. */
+export async function exchange(options: Options, method: string, path: string, call: Call): Promise<Exchange> {
+  const body = 'json' in call ? JSON.stringify(call.json) : call.raw
+  const type = 'content_type' in call ? call.content_type : 'application/json'
+  const authorization = call.authorization === undefined ? rightAuthorization(options) : call.authorization
+  const headers: Record<string, string> = { connection: 'close', ...call.headers }
+  if (body !== undefined && typeof type === 'string') headers['content-type'] = type
+  if (authorization !== null) headers.authorization = authorization
+  const shown = masked(options, requestText(method, path, headers, body))
+  try {
+    const answer = await send(fetch, {
+      url: `${options.url}${path}`,
+      method,
+      headers,
+      // Text would be given a content type of its own.
+      body: typeof body === 'string' ? new TextEncoder().encode(body) : (body ?? null),
+      timeout_ms: options.exchange_ms,
+      max_bytes: MAX_ANSWER_BYTES,
+    })
+    const text = answer.text()
+    return { request: shown, path, status: answer.status, headers: answer.headers, text, json: parsed(text) }
+  } catch (error) {
+    throw new NoAnswer(shown, error instanceof OutboundError ? error.message : 'the request could not be sent')
+  }
+}
+
+export const rightAuthorization = ({ token }: Options): string | null => (token === null ? null : `Bearer ${token}`)
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+function requestText(method: string, path: string, headers: Record<string, string>, body: string | Uint8Array | undefined): string {
+  const { connection: _, ...told } = headers
+  const lines = [`${method} ${shortened(path)}`, ...Object.entries(told).map(([name, value]) => `${name}: ${shortened(value)}`)]
+  if (typeof body === 'string') lines.push('', shortened(body))
+  else if (body) lines.push('', `${body.length} bytes: ${shortened(new TextDecoder().decode(body.subarray(0, MAX_SHOWN)))}`)
+  return lines.join('\n')
+}
+
+/** For people: status, the headers that matter, the beginning of the body. */
+export function answerText(options: Options, { status, headers, text }: Exchange): string {
+  const told = ['content-type', 'www-authenticate', 'location', 'allow'].flatMap((name) => {
+    const value = headers.get(name)
+    return value === null ? [] : [`${name}: ${value}`]
+  })
+  return masked(options, [`HTTP ${status}`, ...told, ...(text === '' ? [] : ['', shortened(text)])].join('\n'))
+}
+
+export const masked = ({ token }: Options, text: string): string => (token ? text.replaceAll(token, '<token>') : text)
+
+const shortened = (text: string) => (text.length <= MAX_SHOWN ? text : `${text.slice(0, MAX_SHOWN)}… (${text.length} characters)`)

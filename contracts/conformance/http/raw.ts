@@ -1,0 +1,38 @@
+import { connect } from 'node:net'
+import { connect as connectTls } from 'node:tls'
+
+export interface RawAnswer {
+  /** Null: the connection was closed without an answer, or cut by us. */
+  status: number | null
+}
+
+/**
+ * Writes text to a connection of its own and reads the status line of what comes back.
+ * @param options.cut closes the connection as soon as the text is written
+ */
+export function rawExchange(url: string, text: string, options: { cut: boolean; limit_ms: number }): Promise<RawAnswer> {
+  const { hostname, port, protocol } = new URL(url)
+  const host = hostname.replace(/^\[|\]$/g, '')
+  const secure = protocol === 'https:'
+  const number = port === '' ? (secure ? 443 : 80) : Number(port)
+  return new Promise((resolve) => {
+    let received = ''
+    const socket = secure ? connectTls({ host, port: number, servername: host }) : connect({ host, port: number })
+    const end = () => {
+      clearTimeout(timer)
+      socket.destroy()
+      const status = /^HTTP\/1\.[01] (\d{3})/.exec(received)?.[1]
+      resolve({ status: status === undefined ? null : Number(status) })
+    }
+    const timer = setTimeout(end, options.limit_ms)
+    socket.on('error', end)
+    socket.on('close', end)
+    socket.on('data', (bytes) => {
+      received += bytes.toString('latin1')
+      if (received.includes('\r\n')) end()
+    })
+    socket.write(text, 'latin1', () => {
+      if (options.cut) end()
+    })
+  })
+}

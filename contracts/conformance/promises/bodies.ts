@@ -1,0 +1,105 @@
+import { randomFrom } from '../schema/random.ts'
+import { bodiesAtLimits, type Invalid, invalidBodies, type Variant, validBodies } from '../schema/variants.ts'
+import type { Promised, Tester } from '../types.ts'
+import { askWith, isRefusal, type Policy } from './policy.ts'
+
+/** Valid bodies are taken, invalid ones refused: everything is made from the schema. */
+export function bodyPromises(policy: Policy): Promised[] {
+  const { operation, prepare } = policy
+  const { body, id } = operation
+  if (!body) return []
+  const { schema } = body
+  const refused = (aspect: string, promise: string, kind: keyof Invalid): Promised[] => {
+    if (invalidBodies(schema, randomFrom(0), prepare)[kind].length === 0) return []
+    const run = async (tester: Tester) => {
+      for (const variant of invalidBodies(schema, tester.random, prepare)[kind]) await refuses(tester, policy, variant)
+    }
+    return [{ id: `${id}.${aspect}`, promise, run }]
+  }
+  return [
+    {
+      id: `${id}.accepts`,
+      promise: 'Bodies that fit the schema are accepted, the examples of the contract among them',
+      run: async (tester) => {
+        const examples = body.examples.map((example): Variant => ({ what: 'an example', body: prepare(example) }))
+        for (const variant of [...examples, ...validBodies(schema, tester.random, prepare)]) await accepts(tester, policy, variant)
+      },
+    },
+    {
+      id: `${id}.limits`,
+      promise: 'Texts and lists are accepted up to their limits, which count characters (code points)',
+      run: async (tester) => {
+        const variants = bodiesAtLimits(schema, tester.random, prepare)
+        for (const variant of variants) await accepts(tester, policy, variant)
+      },
+    },
+    ...refused('required', 'A body without a required key is refused', 'missing'),
+    ...refused('types', 'A value of another type is refused', 'types'),
+    ...refused('lengths', 'Texts and lists beyond their limits are refused', 'lengths'),
+    ...refused('undeclared', 'A key that is not declared is refused', 'undeclared'),
+    ...refused('values', 'A value outside its enumeration, pattern or format is refused', 'values'),
+    strange(policy),
+  ]
+}
+
+async function accepts(tester: Tester, policy: Policy, { what, body }: Variant): Promise<void> {
+  if (policy.blocked) tester.skip(policy.blocked)
+  const made = await askWith(tester, policy, { json: body })
+  tester.expect(
+    policy.understood.includes(made.status),
+    `${what}: answered ${made.status} instead of ${policy.understood.join(' or ')}`,
+    made,
+  )
+}
+
+async function refuses(tester: Tester, policy: Policy, { what, body }: Variant): Promise<void> {
+  const made = await askWith(tester, policy, { json: body })
+  // Where a missing thing is a 404 too, only 400, 413 and 422 say that the body was looked at.
+  const kept = policy.understood.includes(404) ? [400, 413, 422].includes(made.status) : isRefusal(made.status)
+  tester.expect(kept || made.status === 403, `${what}: answered ${made.status} instead of refusing it with 4xx`, made)
+}
+
+const DEEP = 10_000
+
+/** Texts that no schema forbids but programs stumble over. */
+function strange(policy: Policy): Promised {
+  const { operation, prepare } = policy
+  return {
+    id: `${operation.id}.strange`,
+    promise: 'Deep nesting, NUL, lone surrogates and odd numbers are accepted or refused, never a fault of the service',
+    run: async (tester) => {
+      const base = JSON.stringify(prepare(operation.body?.examples[0] ?? {}))
+      const odd = ['\\u0000', '\\ud800', '\\udc00\\ud800', '\\ufeff', '\\uffff', '\\u202e', 'a\\u0000b'].flatMap((text) =>
+        everyText(base).map((replace) => replace(text)),
+      )
+      const deep = ['['.repeat(DEEP) + ']'.repeat(DEEP), '{"a":'.repeat(DEEP) + 1 + '}'.repeat(DEEP)]
+      const nested = deep.flatMap((value) => [value, ...everyValue(base).map((replace) => replace(value))])
+      const numbers = ['1e400', '-0', '1e-400', '123456789012345678901234567890'].flatMap((value) =>
+        everyValue(base).map((replace) => replace(value)),
+      )
+      const twice = base.replace(/^\{/, () => `{${base.slice(1, -1)},`)
+      const plain = await askWith(tester, policy, { raw: base })
+      for (const raw of [...odd, ...nested, ...numbers, twice]) {
+        const made = await askWith(tester, policy, { raw })
+        tester.expect(made.status < 300 || made.status === plain.status || isRefusal(made.status), `answered ${made.status}`, made)
+      }
+    },
+  }
+}
+
+/** One function per text value of the JSON document that puts another text, as escaped, in its place. */
+function everyText(json: string): ((text: string) => string)[] {
+  return [...json.matchAll(/:("(?:[^"\\]|\\.)*")/g)].map(
+    ({ index, 1: value = '' }) =>
+      (text) =>
+        `${json.slice(0, index + 1)}"${text}"${json.slice(index + 1 + value.length)}`,
+  )
+}
+
+function everyValue(json: string): ((value: string) => string)[] {
+  return [...json.matchAll(/:("(?:[^"\\]|\\.)*")/g)].map(
+    ({ index, 1: value = '' }) =>
+      (other) =>
+        `${json.slice(0, index + 1)}${other}${json.slice(index + 1 + value.length)}`,
+  )
+}

@@ -1,0 +1,51 @@
+import type { Operation } from '../document.ts'
+import type { Call, Exchange, Tester } from '../types.ts'
+
+/** What a suite knows about one operation beyond the document. */
+export interface Policy {
+  operation: Operation
+  /** Statuses that mean that the request itself was understood; the first is the one that is hoped for. */
+  understood: readonly number[]
+  /** Everything but the body. */
+  call: Call
+  /** Turns a generated body into one that does no harm, for example in a folder of the suite. */
+  prepare(body: unknown): unknown
+  /** The token is looked at before the body. */
+  token_first: boolean
+  /** Why the operation cannot be asked in full; null: it can. */
+  blocked: string | null
+}
+
+export const policyFor = (operation: Operation, understood: readonly number[], more: Partial<Policy> = {}): Policy => ({
+  operation,
+  understood,
+  call: {},
+  prepare: (body) => body,
+  token_first: true,
+  blocked: null,
+  ...more,
+})
+
+const NOT_OFFERED = [404, 405, 501]
+
+/** Asks with a body; an optional operation that is not offered skips the promise. */
+export async function askWith(tester: Tester, policy: Policy, call: Call): Promise<Exchange> {
+  if (policy.operation.optional && !(await isOffered(tester, policy.operation)))
+    tester.skip('optional, and this implementation does not offer it')
+  return tester.ask(policy.operation, { ...policy.call, ...call })
+}
+
+const offers = new WeakMap<Tester['options'], Map<string, boolean>>()
+
+/** Found out once a run: with a body that no implementation can accept, so that nothing happens. */
+export async function isOffered(tester: Tester, { id, method, path }: Operation): Promise<boolean> {
+  const known = offers.get(tester.options) ?? new Map<string, boolean>()
+  offers.set(tester.options, known)
+  const before = known.get(id)
+  if (before !== undefined) return before
+  const { status } = await tester.send(method, path, method === 'GET' ? {} : { raw: '{}' })
+  known.set(id, !NOT_OFFERED.includes(status))
+  return !NOT_OFFERED.includes(status)
+}
+
+export const isRefusal = (status: number): boolean => status >= 400 && status < 500

@@ -1,0 +1,99 @@
+import type { Promised, Tester } from '../types.ts'
+import { askWith, type Policy } from './policy.ts'
+
+const CHALLENGE = /^bearer(?:\s|$)/i
+
+/** Who is let in. Without a token of the service: everybody. */
+export function tokenPromises(policies: readonly Policy[], token: string | null): Promised[] {
+  const secured = policies.filter(({ operation }) => operation.secured)
+  return token === null ? [openAccess(secured)] : [...refused(secured, token), ...beforeBody(secured)]
+}
+
+function refused(policies: readonly Policy[], token: string): Promised[] {
+  const each = (aspect: string, promise: string, headers: (string | null)[]): Promised => ({
+    id: `token.${aspect}`,
+    promise,
+    run: async (tester) => {
+      for (const policy of policies) for (const authorization of headers) await expect401(tester, policy, authorization)
+    },
+  })
+  const other = token.split('').reverse().join('') === token ? `${token}x` : token.split('').reverse().join('')
+  return [
+    each('missing', 'A request without a token is refused with 401 and the challenge Bearer', [null]),
+    each('wrong', 'A request with a wrong token is refused with 401 and the challenge Bearer', [
+      `Bearer ${other}`,
+      'Bearer x',
+      `Bearer ${swapped(token)}`,
+    ]),
+    each('part', 'A part of the token, or more than it, is refused with 401', [
+      `Bearer ${token.slice(0, -1)}`,
+      `Bearer ${token.slice(1)}`,
+      `Bearer ${token}x`,
+      `Bearer x${token}`,
+      `Bearer ${token}${token}`,
+    ]),
+    each('scheme', 'The token in another scheme, or in none, is refused with 401', [
+      `Basic ${token}`,
+      `Basic ${btoa(`user:${token}`)}`,
+      `Token ${token}`,
+      token,
+      `Bearer${token}`,
+    ]),
+    each('empty', 'An empty or malformed Authorization header is refused with 401', [
+      '',
+      'Bearer',
+      'Bearer ',
+      'Bearer null',
+      'Bearer undefined',
+      `Bearer ${token} ${token}`,
+      `Bearer "${token}"`,
+      ',',
+    ]),
+  ]
+}
+
+const swapped = (token: string) =>
+  token
+    .replace(/[a-z]/gi, (letter) => (letter === letter.toLowerCase() ? letter.toUpperCase() : letter.toLowerCase()))
+    .replace(/^/, (start) => (/[a-z]/i.test(token) ? start : 'x'))
+
+async function expect401(tester: Tester, policy: Policy, authorization: string | null): Promise<void> {
+  const body = policy.operation.body
+  const call = body ? { json: policy.prepare(body.examples[0]) } : {}
+  const made = await askWith(tester, policy, { ...call, authorization })
+  if (!tester.expect(made.status === 401, `${policy.operation.id}: answered ${made.status} instead of 401`, made)) return
+  const challenge = made.headers.get('www-authenticate')
+  tester.expect(
+    CHALLENGE.test(challenge ?? ''),
+    `${policy.operation.id}: the challenge is ${challenge === null ? 'missing' : `'${challenge}'`}`,
+    made,
+  )
+}
+
+function beforeBody(policies: readonly Policy[]): Promised[] {
+  const strict = policies.filter(({ token_first, operation }) => token_first && operation.body)
+  if (strict.length === 0) return []
+  const run = async (tester: Tester) => {
+    for (const policy of strict)
+      for (const raw of ['{}', '{', '']) {
+        const made = await askWith(tester, policy, { raw, authorization: null })
+        tester.expect(made.status === 401, `${policy.operation.id}: answered ${made.status} instead of 401`, made)
+      }
+  }
+  return [{ id: 'token.first', promise: 'The token is looked at before the body', run }]
+}
+
+function openAccess(policies: readonly Policy[]): Promised {
+  return {
+    id: 'token.open',
+    promise: 'A service without a token accepts every request, whatever Authorization it carries',
+    run: async (tester) => {
+      for (const policy of policies)
+        for (const authorization of [null, 'Bearer of-some-other-service', 'Basic dXNlcjpwYXNz', '']) {
+          const body = policy.operation.body
+          const made = await askWith(tester, policy, { ...(body ? { json: policy.prepare(body.examples[0]) } : {}), authorization })
+          tester.expect(made.status !== 401, `${policy.operation.id}: answered 401`, made)
+        }
+    },
+  }
+}

@@ -1,0 +1,96 @@
+import { isRecord, type JsonType, type Schema } from './types.ts'
+
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
+const DATE_TIME = /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(?:\.\d+)?(?:[Zz]|[+-]\d\d:\d\d)$/
+const URI = /^[a-z][a-z0-9+.-]*:[^\s<>"\\^`{|}]+$/i
+const FORMATS: Record<string, (text: string) => boolean> = {
+  uuid: (text) => UUID.test(text),
+  'date-time': (text) => DATE_TIME.test(text) && !Number.isNaN(Date.parse(text)),
+  uri: (text) => URI.test(text),
+}
+
+/** Characters as JSON Schema counts them: code points. */
+export const lengthOf = (text: string): number => [...text].length
+
+/** What is wrong with a value, one sentence each; empty when it fits. `format` is asserted. */
+export function faults(schema: Schema, value: unknown, where = 'body'): string[] {
+  const types = schema.type === undefined ? null : [schema.type].flat()
+  if (types && !types.some((type) => isOf(type, value))) return [`${where} must be ${types.join(' or ')}, is ${kindOf(value)}`]
+  const found: string[] = []
+  if ('const' in schema && !same(schema.const, value)) found.push(`${where} must be ${JSON.stringify(schema.const)}`)
+  if (schema.enum && !schema.enum.some((each) => same(each, value))) found.push(`${where} must be one of ${JSON.stringify(schema.enum)}`)
+  if (typeof value === 'string') found.push(...textFaults(schema, value, where))
+  if (typeof value === 'number') found.push(...numberFaults(schema, value, where))
+  if (Array.isArray(value)) found.push(...arrayFaults(schema, value, where))
+  if (isRecord(value)) found.push(...objectFaults(schema, value, where))
+  return [...found, ...combined(schema, value, where)]
+}
+
+export const fits = (schema: Schema, value: unknown): boolean => faults(schema, value).length === 0
+
+function isOf(type: JsonType, value: unknown): boolean {
+  if (type === 'integer') return Number.isInteger(value)
+  return type === kindOf(value)
+}
+
+function kindOf(value: unknown): string {
+  if (value === null) return 'null'
+  return Array.isArray(value) ? 'array' : typeof value
+}
+
+const same = (a: unknown, b: unknown) => JSON.stringify(a) === JSON.stringify(b)
+
+function textFaults({ minLength = 0, maxLength = Infinity, pattern, format }: Schema, text: string, where: string): string[] {
+  const found: string[] = []
+  const length = lengthOf(text)
+  if (length < minLength || length > maxLength) found.push(`${where} must have ${range(minLength, maxLength)} characters, has ${length}`)
+  if (pattern !== undefined && !new RegExp(pattern, 'u').test(text)) found.push(`${where} must match ${pattern}`)
+  const check = format === undefined ? undefined : FORMATS[format]
+  if (check && !check(text)) found.push(`${where} must be a ${format}`)
+  return found
+}
+
+function numberFaults({ minimum = -Infinity, maximum = Infinity }: Schema, value: number, where: string): string[] {
+  return value < minimum || value > maximum ? [`${where} must be ${range(minimum, maximum)}, is ${value}`] : []
+}
+
+function arrayFaults({ items, minItems = 0, maxItems = Infinity }: Schema, values: unknown[], where: string): string[] {
+  const found = items ? values.flatMap((value, index) => faults(items, value, `${where}[${index}]`)) : []
+  const { length } = values
+  return length < minItems || length > maxItems ? [`${where} must have ${range(minItems, maxItems)} items, has ${length}`, ...found] : found
+}
+
+function objectFaults(schema: Schema, value: Record<string, unknown>, where: string): string[] {
+  const { required = [], properties = {}, additionalProperties = true, propertyNames, minProperties = 0, maxProperties = Infinity } = schema
+  const found = required.filter((key) => !Object.hasOwn(value, key)).map((key) => `${where}.${key} is missing`)
+  const keys = Object.keys(value)
+  if (keys.length < minProperties || keys.length > maxProperties)
+    found.push(`${where} must have ${range(minProperties, maxProperties)} keys`)
+  for (const key of keys) {
+    if (propertyNames) found.push(...faults(propertyNames, key, `a key of ${where}`))
+    const declared = Object.hasOwn(properties, key) ? properties[key] : additionalProperties
+    if (declared === false) found.push(`${where}.${key} is not declared`)
+    else if (typeof declared === 'object') found.push(...faults(declared, value[key], `${where}.${key}`))
+  }
+  return found
+}
+
+function combined({ oneOf, anyOf, allOf = [] }: Schema, value: unknown, where: string): string[] {
+  const found = allOf.flatMap((each) => faults(each, value, where))
+  for (const [branches, exactly] of [
+    [oneOf, true],
+    [anyOf, false],
+  ] as const) {
+    if (!branches) continue
+    const each = branches.map((branch) => faults(branch, value, where))
+    const matching = each.filter((list) => list.length === 0).length
+    if (matching > 1 && exactly) found.push(`${where} fits more than one of the alternatives`)
+    if (matching === 0) found.push(`${where} fits none of the alternatives: ${each.map((list) => list[0]).join('; ')}`)
+  }
+  return found
+}
+
+function range(from: number, to: number): string {
+  if (to === Infinity) return `at least ${from}`
+  return from === -Infinity ? `at most ${to}` : `${from} to ${to}`
+}

@@ -1,0 +1,131 @@
+import { generate, text } from './generate.ts'
+import { knownPattern } from './patterns.ts'
+import { extended, nameOf, type Place, placesOf, removed, replaced } from './places.ts'
+import type { Random } from './random.ts'
+import type { Schema } from './types.ts'
+import { fits } from './validate.ts'
+
+/** One body and what is special about it, for example `body.cloud has 33 characters`. */
+export interface Variant {
+  what: string
+  body: unknown
+}
+
+/** Invalid bodies, by what they break. */
+export interface Invalid {
+  missing: Variant[]
+  types: Variant[]
+  lengths: Variant[]
+  undeclared: Variant[]
+  values: Variant[]
+}
+
+const WRONG = [null, true, 0, 1.5, 'text', [], {}, ['text'], { key: 'text' }, [[]]]
+const UNDECLARED = ['undeclared', '__proto__', 'constructor', 'toString', '', ' ']
+const ASTRAL = '😀'
+
+/** `prepare` makes a generated body one that the service knows, such as a folder that exists. */
+export function validBodies(schema: Schema, random: Random, prepare: (body: unknown) => unknown): Variant[] {
+  const wishes = ['none', 'all', ...Array.from({ length: 6 }, () => 'some' as const)] as const
+  return wishes.map((optional) =>
+    checked(schema, { what: `${optional} of the optional keys`, body: prepare(generate(schema, random, { optional })) }),
+  )
+}
+
+/** Bodies at their limits: each text and list as short and as long as it may be, in ASCII and beyond. */
+export function bodiesAtLimits(schema: Schema, random: Random, prepare: (body: unknown) => unknown): Variant[] {
+  const base = prepare(generate(schema, random, { optional: 'all', full: true }))
+  const variants = placesOf(schema, base).flatMap((place) => atLimits(place, base, random))
+  return variants.map((variant) => checked(schema, variant))
+}
+
+function atLimits({ path, schema, required: _ }: Place, base: unknown, random: Random): Variant[] {
+  const { minLength, maxLength, maxItems, items, pattern, format } = schema
+  const variant = (what: string, value: unknown): Variant => ({ what: `${nameOf({ path })} ${what}`, body: replaced(base, path, value) })
+  const variants: Variant[] = []
+  if (minLength !== undefined) variants.push(variant(`has ${minLength} characters`, text(schema, random, minLength)))
+  if (maxLength !== undefined) {
+    variants.push(variant(`has ${maxLength} characters`, text(schema, random, maxLength)))
+    if (format === undefined && (pattern === undefined || fits(schema, ASTRAL)))
+      variants.push(variant(`has ${maxLength} characters of two UTF-16 units each`, ASTRAL.repeat(maxLength)))
+  }
+  if (maxItems !== undefined && items)
+    variants.push(
+      variant('has no items', []),
+      variant(
+        `has ${maxItems} items`,
+        Array.from({ length: maxItems }, () => generate(items, random, { optional: 'none' })),
+      ),
+    )
+  return variants.filter(({ body }) => fits(schema, at(body, path)))
+}
+
+/** Everything that the schema forbids, one fault each. */
+export function invalidBodies(schema: Schema, random: Random, prepare: (body: unknown) => unknown): Invalid {
+  const base = prepare(generate(schema, random, { optional: 'all', full: true }))
+  const places = placesOf(schema, base)
+  const broken = (variants: Variant[]) => variants.filter(({ body }) => !fits(schema, body))
+  return {
+    missing: broken(
+      places
+        .filter(({ path, required }) => required && path.length > 0)
+        .map(({ path }) => ({ what: `${nameOf({ path })} is missing`, body: removed(base, path) })),
+    ),
+    types: broken(
+      places.flatMap((place) =>
+        WRONG.map((value) => ({ what: `${nameOf(place)} is ${JSON.stringify(value)}`, body: replaced(base, place.path, value) })),
+      ),
+    ),
+    lengths: broken(places.flatMap((place) => beyondLimits(place, base, random))),
+    undeclared: broken(
+      places
+        .filter((place) => place.schema.additionalProperties === false)
+        .flatMap(({ path }) =>
+          UNDECLARED.map((key) => ({ what: `${nameOf({ path })} has the key ${JSON.stringify(key)}`, body: extended(base, path, key, 1) })),
+        ),
+    ),
+    values: broken(places.flatMap((place) => wrongValues(place, base))),
+  }
+}
+
+function beyondLimits({ path, schema }: Place, base: unknown, random: Random): Variant[] {
+  const { minLength = 0, maxLength, maxItems, items } = schema
+  const variant = (what: string, value: unknown): Variant => ({ what: `${nameOf({ path })} ${what}`, body: replaced(base, path, value) })
+  const variants: Variant[] = []
+  if (minLength > 0) variants.push(variant('is empty', ''))
+  if (maxLength !== undefined) {
+    const longer = text(schema, random, maxLength + 1)
+    variants.push(
+      variant(`has ${maxLength + 1} characters`, longer),
+      variant('is ten times too long', text(schema, random, maxLength * 10)),
+    )
+  }
+  if (maxItems !== undefined && items)
+    variants.push(
+      variant(
+        `has ${maxItems + 1} items`,
+        Array.from({ length: maxItems + 1 }, () => generate(items, random, { optional: 'none' })),
+      ),
+    )
+  return variants
+}
+
+function wrongValues({ path, schema }: Place, base: unknown): Variant[] {
+  const values: unknown[] = []
+  for (const each of schema.enum ?? schema.oneOf?.flatMap((branch) => branch.enum ?? []) ?? [])
+    if (typeof each === 'string') values.push(each.toUpperCase(), `${each} `, each.slice(0, -1), [each])
+  if (schema.pattern !== undefined) values.push(...knownPattern(schema.pattern).invalid)
+  if (schema.format === 'uri') values.push('', 'no address', '/path', '//example.com/x')
+  return values.map((value) => ({ what: `${nameOf({ path })} is ${JSON.stringify(value)}`, body: replaced(base, path, value) }))
+}
+
+function at(body: unknown, path: Place['path']): unknown {
+  let value = body
+  for (const key of path) value = typeof value === 'object' && value !== null ? Reflect.get(value, key) : undefined
+  return value
+}
+
+function checked(schema: Schema, variant: Variant): Variant {
+  if (!fits(schema, variant.body)) throw new Error(`the suite made a body that does not fit its contract: ${variant.what}`)
+  return variant
+}

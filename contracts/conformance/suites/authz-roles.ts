@@ -1,0 +1,196 @@
+import { isRefusal } from '../promises/policy.ts'
+import { isRecord } from '../schema/types.ts'
+import type { Exchange, Options, Promised, Tester } from '../types.ts'
+
+const MAX_ID = 1024
+const MAX_ROLE = 64
+
+/** Users and roles of an authorization service. Assigned roles are revoked again; records of users stay. */
+export function authzRolePromises({ contract, admin }: Options, no_admin: string): Promised[] {
+  const [me, roles, users, assign, revoke] = ['me', 'roles', 'users', 'assign', 'revoke'].map(contract.operation) as [Op, Op, Op, Op, Op]
+  const as = (id: string) => ({ 'x-user-id': id })
+  const asAdmin = (tester: Tester) => (admin === null ? tester.skip(no_admin) : as(admin))
+  const freshId = (tester: Tester) => `conformance-${tester.random.int(0, 2 ** 31).toString(36)}-${crypto.randomUUID()}`
+  /** A role that may be given to somebody: not admin where there is another one. */
+  const someRole = async (tester: Tester) => {
+    const names = namesOf(await tester.ask(roles))
+    return names.find((name) => name !== 'admin') ?? 'admin'
+  }
+  const grant = (tester: Tester, user_id: string, role: string, headers: Record<string, string>) =>
+    tester.ask(assign, { path: { user_id }, json: { role }, headers })
+  const take = (tester: Tester, user_id: string, role: string, headers: Record<string, string>) =>
+    tester.ask(revoke, { path: { user_id, role }, headers })
+  const rolesOf = async (tester: Tester, id: string) => rolesIn((await tester.ask(me, { headers: as(id) })).json)
+  const expectStatus = (tester: Tester, made: Exchange, status: number, what: string) =>
+    tester.expect(made.status === status, `${what}: answered ${made.status} instead of ${status}`, made)
+
+  return [
+    {
+      id: 'roles.catalogue',
+      promise: 'The catalogue of roles holds admin',
+      run: async (tester) => {
+        const made = await tester.ask(roles)
+        tester.expect(namesOf(made).includes('admin'), 'admin is not among them', made)
+      },
+    },
+    {
+      id: 'me.anonymous',
+      promise: 'A caller without an id is anonymous, has no roles and is not stored',
+      run: async (tester) => {
+        const nameless: Headers[] = [{}, { 'x-user-id': '' }, { 'x-user-email': 'conformance@example.com' }]
+        for (const headers of nameless) {
+          const made = await tester.ask(me, { headers })
+          const { json } = made
+          tester.expect(isRecord(json) && json.id === 'anonymous' && rolesIn(json).length === 0, 'another user was answered', made)
+        }
+        if (admin === null) return
+        const made = await tester.ask(users, { headers: as(admin) })
+        tester.expect(!idsOf(made).includes('anonymous') && !idsOf(made).includes(''), 'the anonymous caller is stored', made)
+      },
+    },
+    {
+      id: 'me.creates',
+      promise: 'A caller that is not known yet is stored without roles',
+      run: async (tester) => {
+        const id = freshId(tester)
+        for (let index = 0; index < 2; index++) {
+          const made = await tester.ask(me, { headers: { ...as(id), 'x-user-email': `${id}@example.com` } })
+          expectStatus(tester, made, 200, 'the caller')
+          tester.expect(isRecord(made.json) && made.json.id === id, 'the record has another id', made)
+          tester.expect(rolesIn(made.json).length === 0, 'the new user has roles', made)
+        }
+        if (admin === null) return
+        const made = await tester.ask(users, { headers: as(admin) })
+        tester.expect(idsOf(made).filter((each) => each === id).length === 1, 'the list of users does not hold the new one once', made)
+      },
+    },
+    {
+      id: 'me.long',
+      promise: 'Headers of any length and content are no fault of the service',
+      run: async (tester) => {
+        for (const value of ['x'.repeat(1025), 'x'.repeat(4000), '\u00e4\u00f6\u00fc', ' padded ', '__proto__', 'a,b', '{"id": 1}'])
+          for (const headers of [as(value), { ...as('conformance-long'), 'x-user-email': value }]) {
+            const made = await tester.ask(me, { headers })
+            tester.expect(made.status < 500, `answered ${made.status}`, made)
+          }
+        for (const value of ['x'.repeat(4000), '__proto__', 'constructor']) {
+          const made = await tester.ask(users, { headers: as(value) })
+          tester.expect(made.status === 403, `a list of users for ${value.slice(0, 20)}: answered ${made.status} instead of 403`, made)
+        }
+      },
+    },
+    {
+      id: 'admin.refused',
+      promise: 'Only a caller with the role admin lists users, assigns and revokes: 403 for everybody else',
+      run: async (tester) => {
+        const target = freshId(tester)
+        const role = await someRole(tester)
+        const others: Headers[] = [{}, { 'x-user-id': '' }, as(freshId(tester)), as('anonymous')]
+        if (admin !== null) others.push(as(`${admin}x`), { 'x-user-email': admin })
+        for (const headers of others) {
+          expectStatus(tester, await tester.ask(users, { headers }), 403, 'the list of users')
+          expectStatus(tester, await grant(tester, target, role, headers), 403, 'assigning')
+          expectStatus(tester, await take(tester, target, role, headers), 403, 'revoking')
+        }
+        const left = await rolesOf(tester, target)
+        tester.expect(left.length === 0, `a refused assignment left the roles ${left.join(', ')}`)
+      },
+    },
+    {
+      id: 'users.list',
+      promise: 'An admin lists the users, itself among them with the role admin',
+      run: async (tester) => {
+        const headers = asAdmin(tester)
+        const made = await tester.ask(users, { headers })
+        expectStatus(tester, made, 200, 'the list of users')
+        const own = usersIn(made).find((user) => user.id === admin)
+        tester.expect(own !== undefined && rolesIn(own).includes('admin'), 'the admin is not among them', made)
+      },
+    },
+    {
+      id: 'assign.idempotent',
+      promise: 'Assigning answers 204, creates the record, holds once, and may be repeated',
+      run: async (tester) => {
+        const headers = asAdmin(tester)
+        for (const id of [freshId(tester), `${freshId(tester)}/with slash?&#ü`]) {
+          const role = await someRole(tester)
+          for (let index = 0; index < 2; index++) expectStatus(tester, await grant(tester, id, role, headers), 204, 'assigning')
+          const made = await tester.ask(users, { headers })
+          const found = usersIn(made).filter((user) => user.id === id)
+          tester.expect(
+            found.length === 1 && rolesIn(found[0]).filter((each) => each === role).length === 1,
+            'the user does not hold the role once',
+            made,
+          )
+          await take(tester, id, role, headers)
+        }
+      },
+    },
+    {
+      id: 'assign.unknown',
+      promise: 'A role that is not in the catalogue is 404 and changes nothing',
+      run: async (tester) => {
+        const headers = asAdmin(tester)
+        const id = freshId(tester)
+        for (const role of ['conformance-no-such-role', 'Admin', 'admin ', '__proto__'])
+          expectStatus(tester, await grant(tester, id, role, headers), 404, `the role ${JSON.stringify(role)}`)
+        tester.expect((await rolesOf(tester, id)).length === 0, 'the user has a role now')
+      },
+    },
+    {
+      id: 'revoke.idempotent',
+      promise: 'Revoking answers 204, also for a role that is not held and for an unknown user or role',
+      run: async (tester) => {
+        const headers = asAdmin(tester)
+        const id = freshId(tester)
+        const role = await someRole(tester)
+        await grant(tester, id, role, headers)
+        for (let index = 0; index < 2; index++) {
+          expectStatus(tester, await take(tester, id, role, headers), 204, 'revoking')
+          tester.expect(!(await rolesOf(tester, id)).includes(role), 'the user still holds the role')
+        }
+        expectStatus(tester, await take(tester, freshId(tester), role, headers), 204, 'an unknown user')
+        expectStatus(tester, await take(tester, id, 'conformance-no-such-role', headers), 204, 'an unknown role')
+      },
+    },
+    {
+      id: 'path.limits',
+      promise: 'Over-long ids and roles in the path are refused with 4xx',
+      run: async (tester) => {
+        const headers = admin === null ? {} : as(admin)
+        for (const [user_id, role] of [
+          ['x'.repeat(MAX_ID + 1), 'user'],
+          ['x'.repeat(8000), 'user'],
+          ['u', 'r'.repeat(MAX_ROLE + 1)],
+        ] as const) {
+          const revoked = await take(tester, user_id, role, headers)
+          tester.expect(isRefusal(revoked.status), `revoking: answered ${revoked.status}`, revoked)
+          const assigned = await grant(tester, user_id, role, headers)
+          tester.expect(isRefusal(assigned.status), `assigning: answered ${assigned.status}`, assigned)
+        }
+      },
+    },
+    {
+      id: 'roles.effective',
+      promise: 'The role admin takes effect with its assignment and ends with its revocation',
+      run: async (tester) => {
+        const headers = asAdmin(tester)
+        const id = freshId(tester)
+        await grant(tester, id, 'admin', headers)
+        expectStatus(tester, await tester.ask(users, { headers: as(id) }), 200, 'the list of users for a new admin')
+        expectStatus(tester, await take(tester, id, 'admin', headers), 204, 'revoking')
+        expectStatus(tester, await tester.ask(users, { headers: as(id) }), 403, 'the list of users for a former admin')
+      },
+    },
+  ]
+}
+
+type Headers = Record<string, string>
+type Op = ReturnType<Options['contract']['operation']>
+
+const recordsIn = (json: unknown, key: string): Record<string, unknown>[] =>
+  isRecord(json) && Array.isArray(json[key]) ? json[key].filter(isRecord) : []
+const usersIn = ({ json }: Exchange) => recordsIn(json, 'users')
+const idsOf = (made: Exchange) => usersIn(made).map((user) => user.id)
+const namesOf = ({ json }: Exchange) => recordsIn(json, 'roles').flatMap(({ name }) => (typeof name === 'string' ? [name] : []))
+const rolesIn = (user: unknown): unknown[] => (isRecord(user) && Array.isArray(user.roles) ? user.roles : [])

@@ -1,0 +1,176 @@
+import { access } from 'node:fs/promises'
+import { join } from 'node:path'
+import { askWith, isOffered, policyFor } from '../../promises/policy.ts'
+import { isRecord } from '../../schema/types.ts'
+import type { Options, Promised, Tester } from '../../types.ts'
+import { type Job, ran } from './jobs.ts'
+import { BROKEN, newWorkspace, TWO_RESOURCES } from './workspaces.ts'
+
+const SCOPE = { scope_id: 'conformance', engine_provider: 'kubernetes' }
+
+/** What the engine behind the service does, on configurations that need no provider and no network. */
+export function enginePromises({ contract }: Options): Promised[] {
+  const run = (tester: Tester, id: string, workspace_path: string, more: object = {}) =>
+    ran(tester, contract.operation(id), { workspace_path, ...more })
+  const initialised = async (tester: Tester, files: Record<string, string> = { 'main.tf': TWO_RESOURCES }) => {
+    const workspace = await newWorkspace(tester, files)
+    const { result } = await run(tester, 'init', workspace, SCOPE)
+    if (result?.exit_code !== 0)
+      tester.skip(
+        `the engine behind the service does not initialise a configuration without providers: ${result?.stderr.slice(0, 200) ?? 'the job failed'}`,
+      )
+    return workspace
+  }
+  return [
+    {
+      id: 'engine.failure',
+      promise: 'A command that the engine ends with another exit code than 0 has succeeded as a job and tells code and output',
+      run: async (tester) => {
+        const done = await run(tester, 'validate', await newWorkspace(tester, { 'main.tf': BROKEN }))
+        tester.expect(done.status === 'succeeded', 'the job has failed', done.made)
+        tester.expect(done.result?.exit_code !== 0, 'the exit code is 0', done.made)
+        tester.expect(done.result !== null && done.result.stdout + done.result.stderr !== '', 'there is no output', done.made)
+      },
+    },
+    {
+      id: 'engine.sequence',
+      promise: 'init, validate, plan, show, apply and the list of identifiers work one after the other',
+      run: async (tester) => {
+        const workspace = await initialised(tester)
+        const zero = (job: Job, what: string) => tester.expect(job.result?.exit_code === 0, `${what} did not end with 0`, job.made)
+        zero(await run(tester, 'validate', workspace), 'validate')
+        zero(await run(tester, 'plan', workspace, { ...SCOPE, plan_file: 'first.plan' }), 'plan')
+        tester.expect(await exists(join(workspace, 'first.plan')), 'the plan is not in the workspace')
+        const shown = await run(tester, 'show', workspace, { plan_file: 'first.plan' })
+        tester.expect(changesIn(shown).length === 2, 'stdout of show is not the plan with two changes as JSON', shown.made)
+        zero(await run(tester, 'apply', workspace, { ...SCOPE, plan_file: 'first.plan' }), 'apply')
+        const ids = await run(tester, 'stateResourceIds', workspace)
+        tester.expect(textsIn(ids)?.length === 2, 'stdout is not a JSON array of the two identifiers', ids.made)
+      },
+    },
+    {
+      id: 'engine.targets',
+      promise: 'A plan with targets holds their changes alone',
+      run: async (tester) => {
+        const workspace = await initialised(tester)
+        await run(tester, 'plan', workspace, { ...SCOPE, plan_file: 'part.plan', targets: ['terraform_data.second'] })
+        const shown = await run(tester, 'show', workspace, { plan_file: 'part.plan' })
+        tester.expect(
+          changesIn(shown).join() === 'terraform_data.second',
+          `it holds ${changesIn(shown).join(', ') || 'nothing'}`,
+          shown.made,
+        )
+      },
+    },
+    {
+      id: 'engine.import',
+      promise: 'An import puts the resource into the state, where the list of identifiers shows it',
+      run: async (tester) => {
+        const workspace = await initialised(tester)
+        const before = textsIn(await run(tester, 'stateResourceIds', workspace))
+        tester.expect(before?.length === 0, 'an empty state has identifiers')
+        const done = await run(tester, 'import', workspace, { ...SCOPE, address: 'terraform_data.first', resource_id: 'conformance id 1' })
+        tester.expect(done.result?.exit_code === 0, 'the import did not end with 0', done.made)
+        const after = await run(tester, 'stateResourceIds', workspace)
+        tester.expect(textsIn(after)?.join() === 'conformance id 1', 'the identifier is not listed', after.made)
+      },
+    },
+    {
+      id: 'engine.scope',
+      promise: 'A discovery that fails has an exit code other than 0, no stdout and a message on stderr',
+      run: async (tester) => {
+        const done = await run(tester, 'scopeResourceIds', await newWorkspace(tester), {
+          scope_id: 'no such scope',
+          engine_provider: 'azure',
+        })
+        const { result } = done
+        tester.expect(
+          result !== null && result.exit_code !== 0 && result.stdout === '' && result.stderr !== '',
+          'the result is another one',
+          done.made,
+        )
+      },
+    },
+    {
+      id: 'engine.name',
+      promise: 'Where it is offered, `GET /v1/engine` names the engine and its version',
+      run: async (tester) => {
+        const made = await askWith(tester, policyFor(contract.operation('engine'), [200]), {})
+        tester.expect(made.status === 200, `answered ${made.status}`, made)
+      },
+    },
+    ...additions({ contract }, run, initialised),
+  ]
+}
+
+function additions(
+  { contract }: Pick<Options, 'contract'>,
+  run: (tester: Tester, id: string, workspace: string) => Promise<Job>,
+  initialised: (tester: Tester, files?: Record<string, string>) => Promise<string>,
+): Promised[] {
+  const offered = async (tester: Tester, id: string) => {
+    if (!(await isOffered(tester, contract.operation(id)))) tester.skip('optional, and this implementation does not offer it')
+  }
+  return [
+    {
+      id: 'addition.diagnostics',
+      promise: 'Where they are offered, diagnostics are JSON on stdout, also of a configuration that is not valid',
+      run: async (tester) => {
+        await offered(tester, 'diagnostics')
+        const workspace = await initialised(tester)
+        for (const [where, valid] of [
+          [workspace, true],
+          [await newWorkspace(tester, { 'main.tf': BROKEN }), false],
+        ] as const) {
+          const done = await run(tester, 'diagnostics', where)
+          const json = jsonOf(done)
+          tester.expect(
+            isRecord(json) && json.valid === valid,
+            `stdout does not say that it is ${valid ? 'valid' : 'not valid'}`,
+            done.made,
+          )
+        }
+      },
+    },
+    {
+      id: 'addition.schema',
+      promise: 'Where they are offered, the names of the providers\u2019 types are JSON on stdout',
+      run: async (tester) => {
+        await offered(tester, 'schema')
+        const done = await run(tester, 'schema', await initialised(tester))
+        const json = jsonOf(done)
+        tester.expect(
+          isRecord(json) && typeof json.format_version === 'string' && isRecord(json.providers),
+          'stdout is another document',
+          done.made,
+        )
+      },
+    },
+  ]
+}
+
+function jsonOf({ result }: Job): unknown {
+  try {
+    return JSON.parse(result?.stdout ?? '')
+  } catch {
+    return undefined
+  }
+}
+
+/** Addresses of what a plan creates, from `show`. */
+function changesIn(job: Job): string[] {
+  const plan = jsonOf(job)
+  const changes = isRecord(plan) && Array.isArray(plan.resource_changes) ? plan.resource_changes.filter(isRecord) : []
+  return changes.flatMap(({ address }) => (typeof address === 'string' ? [address] : []))
+}
+
+function textsIn(job: Job): string[] | null {
+  const json = jsonOf(job)
+  return job.result?.exit_code === 0 && Array.isArray(json) && json.every((each) => typeof each === 'string') ? json : null
+}
+
+const exists = (path: string) =>
+  access(path).then(
+    () => true,
+    () => false,
+  )

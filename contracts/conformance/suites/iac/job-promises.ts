@@ -1,0 +1,120 @@
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Operation } from '../../document.ts'
+import type { Options, Promised } from '../../types.ts'
+import { finished, poll, ran, submit } from './jobs.ts'
+import { newWorkspace } from './workspaces.ts'
+
+const SCOPE = { scope_id: 'conformance', engine_provider: 'azure' }
+const KINDS: Record<string, { kind: string; more: object }> = {
+  init: { kind: 'init', more: SCOPE },
+  validate: { kind: 'validate', more: {} },
+  plan: { kind: 'plan', more: { ...SCOPE, plan_file: 'kinds.plan' } },
+  show: { kind: 'show', more: { plan_file: 'no-such.plan' } },
+  apply: { kind: 'apply', more: { ...SCOPE, plan_file: 'no-such.plan' } },
+  import: { kind: 'import', more: { ...SCOPE, address: 'terraform_data.nothing', resource_id: 'none' } },
+  stateResourceIds: { kind: 'state_resource_ids', more: {} },
+  scopeResourceIds: { kind: 'scope_resource_ids', more: SCOPE },
+}
+
+/** The life of a job, whatever its engine does. */
+export function jobPromises({ contract }: Options): Promised[] {
+  const job = contract.operation('job')
+  const validate = contract.operation('validate')
+  return [
+    {
+      id: 'submit.location',
+      promise: 'A submission is answered 202 with the header Location: /v1/jobs/<job_id>, where the job is found',
+      run: async (tester) => {
+        const id = await submit(tester, validate, { workspace_path: await newWorkspace(tester) })
+        const made = tester.seen(validate).at(-1)
+        tester.expect(made?.headers.get('location') === `/v1/jobs/${id}`, 'Location names something else', made)
+        await finished(tester, id)
+      },
+    },
+    {
+      id: 'submit.workspace',
+      promise: 'A workspace that does not exist or is no folder is 404',
+      run: async (tester) => {
+        const workspace = await newWorkspace(tester)
+        const file = join(workspace, 'file')
+        await writeFile(file, '')
+        for (const path of [`${workspace}-missing`, file, `${file}/inside`, `${workspace}/../none`, `/${'x'.repeat(300)}`]) {
+          const made = await tester.ask(validate, { json: { workspace_path: path } })
+          tester.expect(made.status === 404, `answered ${made.status} instead of 404`, made)
+        }
+      },
+    },
+    {
+      id: 'job.life-cycle',
+      promise: 'A job goes from queued over running to succeeded or failed; at every look keys, times, result and error agree',
+      run: async (tester) => {
+        const workspace_path = await newWorkspace(tester)
+        const ids = []
+        for (let index = 0; index < 3; index++) ids.push(await submit(tester, validate, { workspace_path }))
+        await Promise.all(ids.map((id) => finished(tester, id)))
+        for (const id of ids) {
+          const [once, again] = [await poll(tester, id), await poll(tester, id)]
+          tester.expect(once.made.text === again.made.text, 'a terminal job changed', again.made)
+        }
+      },
+    },
+    {
+      id: 'job.kinds',
+      promise: 'Every route makes a job of its kind, which ends',
+      run: async (tester) => {
+        const workspace_path = await newWorkspace(tester)
+        for (const [id, { kind, more }] of Object.entries(KINDS)) {
+          const done = await ran(tester, contract.operation(id), { workspace_path, ...more })
+          tester.expect(done.kind === kind, `the job of ${id} is of the kind ${String(done.kind)}`, done.made)
+        }
+      },
+    },
+    {
+      id: 'job.unknown',
+      promise: 'A job that does not exist is 404',
+      run: async (tester) => {
+        for (const job_id of [crypto.randomUUID(), crypto.randomUUID().toUpperCase()]) {
+          const made = await tester.ask(job, { path: { job_id } })
+          tester.expect(made.status === 404, `answered ${made.status} instead of 404`, made)
+        }
+      },
+    },
+    {
+      id: 'job.invalid-id',
+      promise: 'An id that is no UUID is 422',
+      run: async (tester) => {
+        for (const job_id of ['none', '1', '../healthz', `${crypto.randomUUID()}x`, crypto.randomUUID().slice(1), 'x'.repeat(2000), 'ü']) {
+          const made = await tester.ask(job, { path: { job_id } })
+          tester.expect(made.status === 422, `answered ${made.status} instead of 422`, made)
+        }
+      },
+    },
+    preferPromise(job, validate),
+  ]
+}
+
+function preferPromise(job: Operation, validate: Operation): Promised {
+  return {
+    id: 'job.wait',
+    promise: '`Prefer: wait` is honoured or ignored; a preference that makes no sense is ignored',
+    run: async (tester) => {
+      const id = await submit(tester, validate, { workspace_path: await newWorkspace(tester) })
+      for (const prefer of [
+        'wait=1',
+        'wait=5',
+        'respond-async, wait=1',
+        'wait=-1',
+        'wait=soon',
+        'wait',
+        'return=minimal',
+        'wait=99999999999999999999',
+        ',',
+      ])
+        await poll(tester, id, { prefer })
+      await finished(tester, id)
+      const unknown = await tester.ask(job, { path: { job_id: crypto.randomUUID() }, headers: { prefer: 'wait=5' } })
+      tester.expect(unknown.status === 404, `an unknown job: answered ${unknown.status} instead of 404`, unknown)
+    },
+  }
+}

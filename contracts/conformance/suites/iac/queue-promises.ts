@@ -1,0 +1,68 @@
+import { setTimeout as wait } from 'node:timers/promises'
+import type { Options, Promised, Tester } from '../../types.ts'
+import { finished, isTerminal, type Job, poll, submit, timeOf } from './jobs.ts'
+import { newWorkspace, spellings } from './workspaces.ts'
+
+/** In which order jobs run. */
+export function queuePromises({ contract }: Options): Promised[] {
+  const validate = contract.operation('validate')
+  return [
+    {
+      id: 'queue.order',
+      promise: 'Jobs of one workspace run one at a time, in the order of their submission, under whatever name of the folder',
+      run: async (tester) => {
+        const names = await spellings(await newWorkspace(tester))
+        const ids: string[] = []
+        for (const workspace_path of [...names, ...names]) ids.push(await submit(tester, validate, { workspace_path }))
+        const jobs = await watched(tester, ids)
+        for (const [index, later] of jobs.entries()) {
+          const earlier = jobs[index - 1]
+          if (earlier && later.started_at !== null)
+            tester.expect(
+              timeOf(later.started_at) >= timeOf(earlier.finished_at),
+              `job ${index + 1} started before job ${index} had finished`,
+              later.made,
+            )
+        }
+      },
+    },
+    {
+      id: 'queue.parallel',
+      promise: 'Jobs of another workspace do not wait for them',
+      run: async (tester) => {
+        const [busy, free] = [await newWorkspace(tester), await newWorkspace(tester)]
+        for (const length of [4, 8, 16]) {
+          const ids = []
+          for (let index = 0; index < length; index++) ids.push(await submit(tester, validate, { workspace_path: busy }))
+          const other = await finished(tester, await submit(tester, validate, { workspace_path: free }))
+          const last = (await Promise.all(ids.map((id) => finished(tester, id)))).at(-1)
+          if (!last || timeOf(other.created_at) >= timeOf(last.started_at)) continue
+          if (timeOf(other.started_at) < timeOf(last.finished_at)) return
+          if (length === 16)
+            tester.broken('it started after all jobs of the other workspace, also the last one that was still queued', other.made)
+        }
+        tester.skip('the jobs end too quickly to tell')
+      },
+    },
+  ]
+}
+
+/** Looks at all jobs, the latest first: once one has left the queue, all before it must have ended. */
+async function watched(tester: Tester, ids: string[]): Promise<Job[]> {
+  const limit = performance.now() + tester.options.job_ms
+  for (;;) {
+    const jobs: Job[] = []
+    for (const id of ids.toReversed()) jobs.unshift(await poll(tester, id))
+    for (const [index, later] of jobs.entries()) {
+      const waiting = jobs.slice(0, index).find((job) => !isTerminal(job))
+      if (later.status !== 'queued' && waiting)
+        tester.broken(`job ${index + 1} is ${String(later.status)} while an earlier one is ${String(waiting.status)}`, later.made)
+    }
+    if (jobs.every(isTerminal)) return jobs
+    if (performance.now() > limit) {
+      tester.broken(`the jobs have not ended after ${tester.options.job_ms / 1000} s`)
+      return tester.skip('no end')
+    }
+    await wait(10)
+  }
+}

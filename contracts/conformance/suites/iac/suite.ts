@@ -1,0 +1,36 @@
+import { join } from 'node:path'
+import { bodyPromises } from '../../promises/bodies.ts'
+import { healthPromises } from '../../promises/health.ts'
+import { policyFor } from '../../promises/policy.ts'
+import { tokenPromises } from '../../promises/token.ts'
+import { transportPromises, unreadablePromises } from '../../promises/transport.ts'
+import { isRecord } from '../../schema/types.ts'
+import type { Options, Promised } from '../../types.ts'
+import { enginePromises } from './engine-promises.ts'
+import { jobPromises } from './job-promises.ts'
+import { queuePromises } from './queue-promises.ts'
+
+/**
+ * What `contracts/iac.v1.yaml` promises. Generated bodies name a workspace that does not exist: the
+ * 404 says that the body was accepted, and no engine runs.
+ */
+export function iacSuite(options: Options): Promised[] {
+  const { contract, token, workspace } = options
+  const workspace_path = join(workspace, 'missing')
+  const prepare = (body: unknown) => (isRecord(body) ? { ...body, workspace_path } : body)
+  const submissions = contract.operations
+    .filter(({ body }) => body !== null)
+    .map((operation) => policyFor(operation, [404, 202], { prepare }))
+  const questions = contract.operations
+    .filter(({ body, secured, path }) => body === null && secured && path.startsWith('/v1/'))
+    .map((operation) => policyFor(operation, [404, 200]))
+  return [
+    ...healthPromises(contract),
+    ...tokenPromises([...submissions, ...questions], token),
+    ...submissions.flatMap((policy) => [...bodyPromises(policy), ...unreadablePromises(policy)]),
+    ...jobPromises(options),
+    ...queuePromises(options),
+    ...enginePromises(options),
+    ...transportPromises(contract.operations),
+  ]
+}

@@ -1,0 +1,106 @@
+import { bodyPromises } from '../promises/bodies.ts'
+import { healthPromises } from '../promises/health.ts'
+import { policyFor } from '../promises/policy.ts'
+import { tokenPromises } from '../promises/token.ts'
+import { transportPromises, unreadablePromises } from '../promises/transport.ts'
+import { isRecord } from '../schema/types.ts'
+import type { Options, Promised, Tester } from '../types.ts'
+
+const NAMES = [
+  'payments',
+  'https://git.example.com/Team/App.git',
+  ' spaced  out ',
+  'naïve/мир/漢字/😀',
+  'e\u0301 is not \u00e9',
+  '__proto__',
+  'constructor',
+  'null',
+  '../../etc/passwd',
+  '%2e%2e%2f',
+  "'; DROP TABLE mappings; --",
+  'line\nbreak\ttab',
+  'x'.repeat(1024),
+] as const
+
+/** What `contracts/mapping.v1.yaml` promises. */
+export function mappingSuite({ contract, token, identifier }: Options): Promised[] {
+  const resolve = contract.operation('resolve')
+  const policy = policyFor(resolve, [200, 404, 502])
+  const names = identifier === null ? NAMES : [identifier, ...NAMES]
+  const known = async (tester: Tester, json: object) => {
+    const made = await tester.ask(resolve, { json })
+    return made.status === 200 && isRecord(made.json) ? { made, body: made.json } : null
+  }
+  const nothingKnown = (tester: Tester) => tester.skip('the catalogue holds none of the identifiers asked for: name one with --identifier')
+
+  return [
+    ...healthPromises(contract),
+    ...tokenPromises([policy], token),
+    ...bodyPromises(policy),
+    ...unreadablePromises(policy),
+    {
+      id: 'resolve.echo',
+      promise: 'The identifier is answered verbatim',
+      run: async (tester) => {
+        const answers = []
+        for (const name of names) answers.push({ name, found: await known(tester, { identifier: name }) })
+        for (const { name, found } of answers)
+          if (found)
+            tester.expect(
+              found.body.identifier === name,
+              `${JSON.stringify(name)} came back as ${JSON.stringify(found.body.identifier)}`,
+              found.made,
+            )
+        if (answers.every(({ found }) => found === null)) nothingKnown(tester)
+      },
+    },
+    {
+      id: 'resolve.nulls',
+      promise: 'What is not known is null, not left out',
+      run: async (tester) => {
+        let any = false
+        for (const name of names)
+          for (const engine_provider of [undefined, null, 'aws', 'kubernetes']) {
+            const found = await known(tester, { identifier: name, ...(engine_provider === undefined ? {} : { engine_provider }) })
+            if (!found) continue
+            any = true
+            for (const key of ['engine_provider', 'scope_id'])
+              tester.expect(Object.hasOwn(found.body, key), `${key} is left out`, found.made)
+          }
+        if (!any) nothingKnown(tester)
+      },
+    },
+    {
+      id: 'resolve.stable',
+      promise: 'The same question gets the same answer',
+      run: async (tester) => {
+        for (const name of names.slice(0, 3)) {
+          const [first, second] = [
+            await tester.ask(resolve, { json: { identifier: name } }),
+            await tester.ask(resolve, { json: { identifier: name } }),
+          ]
+          tester.expect(
+            first.status === second.status && (first.status !== 200 || first.text === second.text),
+            'the second answer differs',
+            second,
+          )
+        }
+      },
+    },
+    {
+      id: 'resolve.parallel',
+      promise: 'Questions at the same time get the answers to themselves',
+      run: async (tester) => {
+        const asked = Array.from({ length: 20 }, (_, index) => names[index % names.length] ?? '')
+        await Promise.all(
+          asked.map(async (name) => {
+            const found = await known(tester, { identifier: name })
+            if (found)
+              tester.expect(found.body.identifier === name, `${JSON.stringify(name)} got the answer to another question`, found.made)
+          }),
+        )
+      },
+    },
+    ...transportPromises(contract.operations),
+  ]
+}

@@ -1,0 +1,91 @@
+import type { Contract, Operation } from './document.ts'
+import { undocumented } from './http/documented.ts'
+import { answerText, exchange, masked } from './http/exchange.ts'
+import { rawExchange } from './http/raw.ts'
+import { randomFrom, seedFor } from './schema/random.ts'
+import { type Exchange, type Finding, NoAnswer, type Options, type Promised, type Result, Skipped, type Tester } from './types.ts'
+
+const MAX_FINDINGS = 5
+
+/** Runs promises one after the other and remembers how every answer fitted the document. */
+export class Run {
+  readonly #options: Options
+  readonly #log = new Map<string, { exchanges: Exchange[]; findings: Finding[] }>()
+
+  constructor(options: Options) {
+    this.#options = options
+  }
+
+  async check({ id, promise, run }: Promised): Promise<Result> {
+    const result: Result = { id, promise, outcome: 'passed', exchanges: 0, findings: [] }
+    try {
+      await run(this.#tester(result))
+    } catch (error) {
+      if (error instanceof Skipped && result.findings.length === 0) return { ...result, outcome: 'skipped', reason: error.message }
+      if (error instanceof NoAnswer) result.findings.push({ why: `no answer: ${error.message}`, request: error.request, answer: '' })
+      else if (!(error instanceof Skipped)) throw error
+    }
+    return { ...result, outcome: result.findings.length === 0 ? 'passed' : 'broken' }
+  }
+
+  /** How all answers of this run fitted what the contract documents for the operation. */
+  answers(operation: Operation): Result {
+    const { exchanges = [], findings = [] } = this.#log.get(operation.id) ?? {}
+    const result = { id: `${operation.id}.answers`, promise: ANSWERS, exchanges: exchanges.length, findings }
+    if (exchanges.length === 0) return { ...result, outcome: 'skipped', reason: 'no promise of this run asked it' }
+    return { ...result, outcome: findings.length === 0 ? 'passed' : 'broken' }
+  }
+
+  #tester(result: Result): Tester {
+    const options = this.#options
+    const contract: Contract = options.contract
+    const broken = (why: string, made?: Exchange) => {
+      if (result.findings.length < MAX_FINDINGS)
+        result.findings.push({ why: masked(options, why), request: made?.request ?? '', answer: made ? answerText(options, made) : '' })
+    }
+    return {
+      options,
+      contract,
+      random: randomFrom(seedFor(options.seed, result.id)),
+      ask: async (operation, call = {}) => {
+        result.exchanges++
+        const made = await exchange(options, operation.method, pathOf(operation, call.path), call)
+        this.#remember(operation, made)
+        return made
+      },
+      send: (method, path, call = {}) => {
+        result.exchanges++
+        return exchange(options, method, path, call)
+      },
+      raw: (lines, { cut = false } = {}) => {
+        result.exchanges++
+        return rawExchange(options.url, lines.join('\r\n'), { cut, limit_ms: options.exchange_ms })
+      },
+      broken,
+      expect: (kept, why, made) => {
+        if (!kept) broken(why, made)
+        return kept
+      },
+      skip: (reason) => {
+        throw new Skipped(reason)
+      },
+      seen: (operation) => this.#log.get(operation.id)?.exchanges ?? [],
+    }
+  }
+
+  #remember(operation: Operation, made: Exchange): void {
+    const known = this.#log.get(operation.id) ?? { exchanges: [], findings: [] }
+    this.#log.set(operation.id, known)
+    known.exchanges.push({ ...made, text: made.text.slice(0, 4096) })
+    for (const why of undocumented(operation, made))
+      if (known.findings.length < MAX_FINDINGS && !known.findings.some((each) => each.why === why))
+        known.findings.push({ why, request: made.request, answer: answerText(this.#options, made) })
+  }
+}
+
+const ANSWERS = 'Every answer is one that the contract documents: status, content type, required headers, body'
+const PLACEHOLDERS: Record<string, string> = { job_id: '00000000-0000-4000-8000-000000000000' }
+
+function pathOf(operation: Operation, values: Record<string, string> = {}): string {
+  return operation.path.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(values[name] ?? PLACEHOLDERS[name] ?? 'conformance'))
+}
