@@ -12,7 +12,7 @@ export interface Round {
   plans: (Artifact & { targets: string[] })[]
   code_changes: (Artifact & { file_name: string })[]
   /** Measured by the platform; null while the round runs. */
-  usage: { engine_s: number; model_s: number; validation_attempts: number } | null
+  usage: { engine_s: number; model_s: number; validation_attempts: number; input_tokens: number; output_tokens: number } | null
 }
 export interface Session {
   uuid: string

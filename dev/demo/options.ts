@@ -11,6 +11,8 @@ export interface DemoOptions {
   cloud: string
   iac_path: string | null
   json: boolean
+  /** Prints the spans of the session. */
+  trace: boolean
   keep: boolean
   embedded: boolean
   data: string | undefined
@@ -32,6 +34,8 @@ ${MODES.map((mode) => `                         ${mode.padEnd(15)} ${SHOWS[mode]
   --cloud <name>       azure, gcp, aws, oci, kubernetes (default aws)
   --iac-path <dir>     engine root inside the repository (default: its root)
   --json               one JSON object as the last line; with --mode all also one for each mode before it
+  --trace              print what happened inside: chains, model calls, tools and engine runs, with durations,
+                       tokens and cost
   --keep               a stack that the demo started stays until Ctrl-C
   --embedded           a stack that the demo starts uses no real services, whatever is set
   --data <dir>         data folder of the stack (default .platform)
@@ -52,7 +56,7 @@ const parse = (args: string[]) =>
     args,
     options: {
       ...{ request: text, repo: text, scope: text, cloud: text, 'iac-path': text, mode: text, data: text, limit: text },
-      ...{ json: flag, keep: flag, embedded: flag, help: { ...flag, short: 'h' } },
+      ...{ json: flag, trace: flag, keep: flag, embedded: flag, help: { ...flag, short: 'h' } },
     },
   })
 
@@ -79,6 +83,7 @@ export function readOptions(args: string[]): DemoOptions | null {
     cloud: values.cloud ?? 'aws',
     iac_path: values['iac-path'] ?? null,
     json: values.json ?? false,
+    trace: values.trace ?? false,
     keep: values.keep ?? false,
     embedded: values.embedded ?? (values.request === undefined && values.repo === undefined),
     data: values.data,

@@ -1,6 +1,7 @@
 import type { Downloaded, PullRequest, Round, Session } from './api.ts'
 import type { Collected } from './collect.ts'
 import type { DemoMode } from './modes.ts'
+import type { TraceTotals } from './trace.ts'
 
 /** The object of `--json`; its keys are documented and stay. */
 export interface DemoResult {
@@ -25,6 +26,8 @@ export interface DemoResult {
   /** Of the last report. */
   report: { type: string; status: string | null; summary: unknown } | null
   locked: boolean
+  /** With `--trace` only. */
+  trace?: TraceTotals
   /** What had to hold, and whether it did. */
   checks: Check[]
   ok: boolean

@@ -11,6 +11,7 @@ import { type DemoMode, exampleOf, SHOWS } from './modes.ts'
 import type { DemoOptions } from './options.ts'
 import { countsOf, type DemoResult, reportOf, round3, usageOf } from './result.ts'
 import { outcome, showSummary } from './summary.ts'
+import { readTrace, showTrace, type TraceTotals } from './trace.ts'
 
 export interface ModeRun {
   mode: DemoMode
@@ -25,6 +26,8 @@ export interface ModeRun {
  */
 export async function runMode(run: ModeRun): Promise<DemoResult> {
   const { mode, display, stack, signal } = run
+  if (run.options.trace && stack.collector_url === null)
+    throw new DemoError('The stack uses a collector of yours: look for the trace there.', true)
   display.event('mode', `${mode}: ${SHOWS[mode]}`)
   const request = requestOf(run)
   await prepareState(run)
@@ -51,7 +54,8 @@ export async function runMode(run: ModeRun): Promise<DemoResult> {
   const result = resultOf(run, evidence, duration_s)
   showSummary(display, evidence, result)
   display.line(outcome(display, result))
-  return result
+  const trace = await traceOf(run, evidence)
+  return trace ? { ...result, trace } : result
 }
 
 function requestOf({ mode, options, stack }: ModeRun) {
@@ -116,6 +120,15 @@ async function gather({ mode, display, signal }: ModeRun, api: Api, ended: Sessi
   display.busy('downloading the artifacts')
   const collected: Collected = await collect(session, await api.metadataPrefix(), signal)
   return { session, collected, pull_request, refusals }
+}
+
+/** Printed when it was asked for. */
+async function traceOf({ options, stack, display, signal }: ModeRun, { session, pull_request }: Evidence): Promise<TraceTotals | null> {
+  if (!options.trace || stack.collector_url === null) return null
+  display.busy('waiting for the last spans')
+  const spans = await readTrace(stack.collector_url, session, { pull_request: pull_request !== null, signal })
+  display.busy('')
+  return showTrace(display, spans)
 }
 
 function resultOf({ mode, stack }: ModeRun, evidence: Evidence, duration_s: number): DemoResult {

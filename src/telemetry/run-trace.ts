@@ -1,5 +1,6 @@
 import type { LlmConfig } from '../../config/types.ts'
-import type { ModelRole } from '../llm/types.ts'
+import type { Pricing } from '../llm/prices.ts'
+import type { Inference, ModelRole } from '../llm/types.ts'
 import { type Attributes, messageOf } from './attributes.ts'
 import { identityOf } from './identity.ts'
 import { modelAttributes, replyAttributes, requestAttributes } from './model-attributes.ts'
@@ -12,6 +13,7 @@ export interface RunTraceOptions {
   session: TracedSession
   mask: TextMask
   llm: Pick<LlmConfig, 'model' | 'small_model' | 'max_output_tokens' | 'temperature'>
+  price: Pricing
 }
 
 type Kind = 'AGENT' | 'LLM' | 'TOOL' | 'EVALUATOR'
@@ -36,7 +38,7 @@ export function createRunTrace(options: RunTraceOptions): RunTrace {
 }
 
 function chainTrace(
-  { llm }: RunTraceOptions,
+  { llm, price }: RunTraceOptions,
   chain: OpenSpan,
   query: string,
   child: (name: string, kind: Kind, parent: OpenSpan) => OpenSpan,
@@ -49,7 +51,8 @@ function chainTrace(
       // Both are taken as they are now: the conversation goes on growing.
       const request = span.attempt(asked) ?? {}
       return {
-        end: (reply) => span.end(() => ({ ...request, ...modelAttributes(reply.model), ...replyAttributes(reply) })),
+        end: (reply) =>
+          span.end(() => ({ ...request, ...modelAttributes(reply.model), ...costOf(price, reply), ...replyAttributes(reply) })),
         fail: (error) => span.fail(error, () => ({ ...request, ...modelAttributes(named(role)) })),
       }
     },
@@ -87,6 +90,12 @@ function invocation(llm: RunTraceOptions['llm'], model: string, with_tools: bool
   const { max_output_tokens: max_tokens, temperature } = llm
   const parameters = { model, max_tokens, temperature, ...(with_tools && { tool_choice: 'auto' }) }
   return { 'llm.invocation_parameters': JSON.stringify(parameters) }
+}
+
+/** Absent when the price of the model is not known. */
+function costOf(price: Pricing, { model, usage }: Inference): Attributes {
+  const dollars = price(model, usage)
+  return dollars === null ? {} : { 'llm.cost.total': dollars }
 }
 
 /** What a chain found, in its own words where it has some. */

@@ -1,6 +1,7 @@
 import { secretsOf } from '../../config/mask.ts'
 import type { Config } from '../../config/types.ts'
 import { delay, type Fetch } from '../http/outbound.ts'
+import { createPricing } from '../llm/prices.ts'
 import type { Logger } from '../log/logger.ts'
 import { createMasker } from '../plan/mask.ts'
 import { projectOf } from './projects.ts'
@@ -41,6 +42,7 @@ export function createTracing(config: Config, deps: TracingDeps): Tracing | unde
     })
     return { recorder, createRunTrace }
   }
+  const price = createPricing(config.llm.prices)
   let loading: ReturnType<typeof load> | null = null
   const loaded = () => {
     loading ??= load()
@@ -57,7 +59,7 @@ export function createTracing(config: Config, deps: TracingDeps): Tracing | unde
       const project = projectOf(config.environment, session.operation)
       const both = (mask: TextMask): TextMask => ({ text: (text) => mask.text(configured.text(text)) })
       return {
-        masked: (mask) => parts.createRunTrace({ recorder: parts.recorder, project, session, mask: both(mask), llm: config.llm }),
+        masked: (mask) => parts.createRunTrace({ recorder: parts.recorder, project, session, mask: both(mask), llm: config.llm, price }),
       }
     },
     close: async (limit_ms) => {

@@ -11,6 +11,7 @@ test('defaults: the recorded generate request, all embedded', () => {
     cloud: 'aws',
     iac_path: null,
     json: false,
+    trace: false,
     keep: false,
     embedded: true,
     data: undefined,

@@ -29,7 +29,7 @@ const session = (current_status: string, message = '', is_blocked = false): Sess
       compliance_checks: [],
       plans: [],
       code_changes: [],
-      usage: { engine_s: 1.0004, model_s: 0.5, validation_attempts: 2 },
+      usage: { engine_s: 1.0004, model_s: 0.5, validation_attempts: 2, input_tokens: 10, output_tokens: 5 },
     },
   ],
 })

@@ -1,0 +1,117 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { ReceivedSpan } from '../collector/read-spans.ts'
+import type { Session } from './api.ts'
+import type { Display } from './display.ts'
+import { round3 } from './result.ts'
+
+/** Sums over the spans of a session. */
+export interface TraceTotals {
+  spans: number
+  model_calls: number
+  tool_calls: number
+  engine_runs: number
+  input_tokens: number
+  output_tokens: number
+  /** US dollars; null when the price of a model is not known. */
+  cost_usd: number | null
+}
+
+const MODEL = 'Async Inference'
+/** Processes hand their spans over every five seconds. */
+const PATIENCE_MS = 8_000
+const PAUSE_MS = 250
+
+/**
+ * The spans of a session from the collector of the stack, as soon as they hold all tokens that the session
+ * says were used, or when nothing more is to be expected.
+ */
+export async function readTrace(
+  collector_url: string,
+  session: Session,
+  options: { pull_request: boolean; signal: AbortSignal },
+): Promise<ReceivedSpan[]> {
+  const began = performance.now()
+  for (;;) {
+    const response = await fetch(`${collector_url}v1/sessions/${session.uuid}/spans`, { signal: options.signal })
+    const { data } = (await response.json()) as { data: ReceivedSpan[] }
+    if (isComplete(data, session, options.pull_request) || performance.now() - began > PATIENCE_MS) return data
+    await sleep(PAUSE_MS, undefined, { signal: options.signal })
+  }
+}
+
+function isComplete(spans: readonly ReceivedSpan[], session: Session, pull_request: boolean): boolean {
+  const writers = new Set(spans.filter(({ name }) => name === 'Chain - PR_GENERATOR').map(({ span_id }) => span_id))
+  if (pull_request && writers.size === 0) return false
+  const used = session.rounds.reduce((sum, { usage }) => sum + (usage ? usage.input_tokens + usage.output_tokens : 0), 0)
+  const { input_tokens, output_tokens } = totalsOf(spans.filter(({ parent_id }) => parent_id === null || !writers.has(parent_id)))
+  return used > 0 && input_tokens + output_tokens >= used
+}
+
+const numberAt = ({ attributes }: ReceivedSpan, key: string): number => {
+  const value = attributes[key]
+  return typeof value === 'number' ? value : 0
+}
+
+export function totalsOf(spans: readonly ReceivedSpan[]): TraceTotals {
+  const calls = spans.filter(({ name }) => name === MODEL)
+  const sum = (key: string) => calls.reduce((total, span) => total + numberAt(span, key), 0)
+  const priced = calls.every(({ attributes, status }) => status === 'error' || attributes['llm.cost.total'] !== undefined)
+  return {
+    spans: spans.length,
+    model_calls: calls.length,
+    tool_calls: spans.filter(({ name }) => name.startsWith('Tool call - ')).length,
+    engine_runs: spans.filter(({ name }) => name.startsWith('Engine ')).length,
+    input_tokens: sum('llm.token_count.prompt'),
+    output_tokens: sum('llm.token_count.completion'),
+    cost_usd: priced ? Math.round(sum('llm.cost.total') * 1e6) / 1e6 : null,
+  }
+}
+
+const seconds = (ms: number) => `${round3(ms / 1000).toFixed(3)} s`
+const dollars = (cost: number) => `$${cost.toFixed(4)}`
+
+/** The tree: when each span began, how long it took, what it used; children below the span that they belong to. */
+export function traceLines(spans: readonly ReceivedSpan[]): string[] {
+  const began = Math.min(...spans.map(({ start_ms }) => start_ms))
+  const known = new Set(spans.map(({ span_id }) => span_id))
+  const lines: string[] = []
+  const add = (span: ReceivedSpan, depth: number) => {
+    const name = `${'  '.repeat(depth)}${span.name}`.padEnd(44)
+    const times = `${seconds(span.start_ms - began).padStart(10)}  ${name}${seconds(span.end_ms - span.start_ms).padStart(10)}`
+    lines.push(`${times}  ${detailOf(span)}`.trimEnd())
+    for (const child of spans.filter(({ parent_id }) => parent_id === span.span_id)) add(child, depth + 1)
+  }
+  for (const span of spans) if (span.parent_id === null || !known.has(span.parent_id)) add(span, 0)
+  return lines
+}
+
+function detailOf(span: ReceivedSpan): string {
+  const parts: string[] = []
+  if (span.name === MODEL) {
+    parts.push(`${numberAt(span, 'llm.token_count.prompt')} + ${numberAt(span, 'llm.token_count.completion')} tokens`)
+    if (span.attributes['llm.cost.total'] !== undefined) parts.push(dollars(numberAt(span, 'llm.cost.total')))
+    parts.push(String(span.attributes['llm.model_name'] ?? ''))
+  }
+  if (span.status === 'error') parts.push(`error: ${shortened(span.status_message)}`)
+  return parts.filter(Boolean).join('  ')
+}
+
+const MAX_ERROR = 100
+
+function shortened(text: string): string {
+  const line = text.replaceAll(/[\s│╷╵]+/g, ' ').trim()
+  return line.length > MAX_ERROR ? `${line.slice(0, MAX_ERROR)}…` : line
+}
+
+export function showTrace(display: Display, spans: readonly ReceivedSpan[]): TraceTotals {
+  const totals = totalsOf(spans)
+  const { model_calls, tool_calls, engine_runs, input_tokens, output_tokens, cost_usd } = totals
+  const cost = cost_usd === null ? 'cost not known' : dollars(cost_usd)
+  const project = spans[0]?.project ?? 'none'
+  display.line(
+    `${display.paint('bold', 'trace'.padEnd(13))} project ${project}: ${model_calls} model calls, ${tool_calls} tool calls, ${engine_runs} engine runs, ${input_tokens} + ${output_tokens} tokens, ${cost}`,
+  )
+  for (const line of traceLines(spans)) display.line(display.paint(line.includes('  error: ') ? 'red' : 'dim', line))
+  display.line()
+  return totals
+}
