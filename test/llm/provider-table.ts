@@ -1,0 +1,263 @@
+import type { ModelListEntry } from '../../config/types.ts'
+import type { FormName } from './wire-forms.ts'
+
+/** One provider as it is documented: where it is asked, how it is told who asks, and in what form. */
+export interface Case {
+  model: string
+  variables: Record<string, string>
+  /** Parameters beside the model, for an entry of the list. */
+  params?: Omit<ModelListEntry['litellm_params'], 'model'>
+  url: string
+  headers: Record<string, string | RegExp>
+  form: FormName
+  /** In the body; undefined for forms that name the model in the path. */
+  body_model?: string
+  /** What a provider answers with a status, and what is shown of it. */
+  error: { status: number; body: unknown; shown: string }
+}
+
+const openaiError = {
+  status: 400,
+  body: { error: { message: 'the reason', type: 'invalid_request_error', param: null, code: null } },
+  shown: 'the reason',
+}
+const bearer = (key: string) => ({ authorization: `Bearer ${key}` })
+const VERTEX = { VERTEXAI_PROJECT: 'acme', VERTEXAI_LOCATION: 'europe-west1', GOOGLE_OAUTH_ACCESS_TOKEN: 'ya29.token' }
+const VERTEX_PLACE = 'https://europe-west1-aiplatform.googleapis.com/v1/projects/acme/locations/europe-west1'
+const AZURE = { AZURE_API_BASE: 'https://acme.openai.azure.com/', AZURE_API_VERSION: '2024-10-21', AZURE_API_KEY: 'azure-key' }
+const azureError = {
+  status: 400,
+  body: {
+    error: {
+      message: "The response was filtered due to the prompt triggering Azure OpenAI's content management policy.",
+      type: null,
+      param: 'prompt',
+      code: 'content_filter',
+      status: 400,
+      innererror: { code: 'ResponsibleAIPolicyViolation' },
+    },
+  },
+  shown: "The response was filtered due to the prompt triggering Azure OpenAI's content management policy.",
+}
+const googleError = {
+  status: 400,
+  body: [{ error: { code: 400, message: 'API key not valid. Please pass a valid API key.', status: 'INVALID_ARGUMENT' } }],
+  shown: 'API key not valid. Please pass a valid API key.',
+}
+const anthropicError = {
+  status: 404,
+  body: { type: 'error', error: { type: 'not_found_error', message: 'model: claude-x' }, request_id: 'req_1' },
+  shown: 'model: claude-x',
+}
+
+const plain = (model: string, variable: string, url: string, error: Case['error'] = openaiError, more: Partial<Case> = {}): Case => ({
+  model,
+  variables: { [variable]: 'provider-key' },
+  url,
+  headers: bearer('provider-key'),
+  form: 'chat',
+  body_model: model.slice(model.indexOf('/') + 1),
+  error,
+  ...more,
+})
+
+export const CASES: readonly Case[] = [
+  plain('openai/gpt-4o', 'OPENAI_API_KEY', 'https://api.openai.com/v1/chat/completions'),
+  {
+    model: 'azure/large',
+    variables: AZURE,
+    url: 'https://acme.openai.azure.com/openai/deployments/large/chat/completions?api-version=2024-10-21',
+    headers: { 'api-key': 'azure-key' },
+    form: 'chat',
+    error: azureError,
+  },
+  {
+    model: 'azure/large',
+    variables: { ...AZURE, AZURE_API_VERSION: 'preview', AZURE_API_KEY: '', AZURE_AD_TOKEN: 'entra-token' },
+    url: 'https://acme.openai.azure.com/openai/v1/chat/completions?api-version=preview',
+    headers: bearer('entra-token'),
+    form: 'chat',
+    body_model: 'large',
+    error: azureError,
+  },
+  {
+    model: 'anthropic/claude-haiku-4-5',
+    variables: { ANTHROPIC_API_KEY: 'anthropic-key' },
+    url: 'https://api.anthropic.com/v1/messages',
+    headers: { 'x-api-key': 'anthropic-key', 'anthropic-version': '2023-06-01' },
+    form: 'anthropic',
+    body_model: 'claude-haiku-4-5',
+    error: anthropicError,
+  },
+  {
+    model: 'gemini/gemini-3.8-flash',
+    variables: { GEMINI_API_KEY: 'gemini-key' },
+    url: 'https://generativelanguage.googleapis.com/v1beta/openai/chat/completions',
+    headers: bearer('gemini-key'),
+    form: 'chat',
+    body_model: 'gemini-3.8-flash',
+    error: googleError,
+  },
+  {
+    model: 'gemini/gemini-3.8-flash',
+    variables: { GEMINI_API_KEY: 'gemini-key' },
+    params: { wire: 'gemini' },
+    url: 'https://generativelanguage.googleapis.com/v1beta/models/gemini-3.8-flash:generateContent',
+    headers: { 'x-goog-api-key': 'gemini-key' },
+    form: 'gemini',
+    error: {
+      ...googleError,
+      body: { error: { code: 400, message: 'Please ensure that the function turns alternate.', status: 'INVALID_ARGUMENT' } },
+      shown: 'Please ensure that the function turns alternate.',
+    },
+  },
+  {
+    model: 'vertex_ai/gemini-3.8-flash',
+    variables: VERTEX,
+    url: `${VERTEX_PLACE}/endpoints/openapi/chat/completions`,
+    headers: bearer('ya29.token'),
+    form: 'chat',
+    body_model: 'google/gemini-3.8-flash',
+    error: {
+      status: 404,
+      body: [{ error: { code: 404, message: 'Publisher Model was not found.', status: 'NOT_FOUND' } }],
+      shown: 'Publisher Model was not found.',
+    },
+  },
+  {
+    model: 'vertex_ai/claude-sonnet-5-5',
+    variables: { ...VERTEX, VERTEXAI_LOCATION: 'global' },
+    url: 'https://aiplatform.googleapis.com/v1/projects/acme/locations/global/publishers/anthropic/models/claude-sonnet-5-5:rawPredict',
+    headers: bearer('ya29.token'),
+    form: 'anthropic',
+    error: anthropicError,
+  },
+  {
+    model: 'vertex_ai/claude-sonnet-4-5@20250929',
+    variables: { ...VERTEX, VERTEXAI_LOCATION: 'eu' },
+    url: 'https://aiplatform.eu.rep.googleapis.com/v1/projects/acme/locations/eu/publishers/anthropic/models/claude-sonnet-4-5@20250929:rawPredict',
+    headers: bearer('ya29.token'),
+    form: 'anthropic',
+    error: anthropicError,
+  },
+  {
+    model: 'bedrock/us.anthropic.claude-sonnet-4-5-20250929-v1:0',
+    variables: { AWS_BEARER_TOKEN_BEDROCK: 'bedrock-key', AWS_REGION: 'eu-central-1' },
+    url: 'https://bedrock-runtime.eu-central-1.amazonaws.com/model/us.anthropic.claude-sonnet-4-5-20250929-v1%3A0/converse',
+    headers: bearer('bedrock-key'),
+    form: 'converse',
+    error: {
+      status: 400,
+      body: { message: 'The provided model identifier is invalid.' },
+      shown: 'The provided model identifier is invalid.',
+    },
+  },
+  {
+    model: 'bedrock/amazon.nova-pro-v1:0',
+    variables: {},
+    params: { aws_access_key_id: 'AKIAEXAMPLE', aws_secret_access_key: 'secret-of-aws', aws_region_name: 'us-east-1' },
+    url: 'https://bedrock-runtime.us-east-1.amazonaws.com/model/amazon.nova-pro-v1%3A0/converse',
+    headers: {
+      authorization:
+        /^AWS4-HMAC-SHA256 Credential=AKIAEXAMPLE\/\d{8}\/us-east-1\/bedrock\/aws4_request, SignedHeaders=host;x-amz-date, Signature=[0-9a-f]{64}$/,
+      'x-amz-date': /^\d{8}T\d{6}Z$/,
+    },
+    form: 'converse',
+    error: {
+      status: 403,
+      body: { Message: 'User is not authorized to perform: bedrock:InvokeModel' },
+      shown: 'User is not authorized to perform: bedrock:InvokeModel',
+    },
+  },
+  plain('mistral/mistral-large-latest', 'MISTRAL_API_KEY', 'https://api.mistral.ai/v1/chat/completions', {
+    status: 422,
+    body: {
+      object: 'error',
+      message: { detail: [{ type: 'missing', loc: ['body', 'messages'], msg: 'Field required' }] },
+      type: 'invalid_request_error',
+    },
+    shown: 'messages: Field required',
+  }),
+  plain('groq/openai/gpt-oss-120b', 'GROQ_API_KEY', 'https://api.groq.com/openai/v1/chat/completions', {
+    status: 400,
+    body: {
+      error: {
+        message: "Failed to call a function. Please adjust your prompt. See 'failed_generation' for more details.",
+        type: 'invalid_request_error',
+        code: 'tool_use_failed',
+        failed_generation: '<function=x>',
+      },
+    },
+    shown: "Failed to call a function. Please adjust your prompt. See 'failed_generation' for more details.",
+  }),
+  plain('deepseek/deepseek-chat', 'DEEPSEEK_API_KEY', 'https://api.deepseek.com/chat/completions', {
+    status: 402,
+    body: { error: { message: 'Insufficient Balance', type: 'unknown_error', param: null, code: 'invalid_request_error' } },
+    shown: 'Insufficient Balance',
+  }),
+  plain('xai/grok-4.6', 'XAI_API_KEY', 'https://api.x.ai/v1/chat/completions', {
+    status: 400,
+    body: { code: 'Client specified an invalid argument', error: 'Model not found: grok-x' },
+    shown: 'Model not found: grok-x',
+  }),
+  plain('openrouter/anthropic/claude-sonnet-5', 'OPENROUTER_API_KEY', 'https://openrouter.ai/api/v1/chat/completions', {
+    status: 400,
+    body: {
+      error: { message: 'Provider returned error', code: 400, metadata: { raw: 'prompt is too long', provider_name: 'X' } },
+      user_id: 'user_1',
+    },
+    shown: 'Provider returned error: prompt is too long',
+  }),
+  plain('together_ai/openai/gpt-oss-120b', 'TOGETHERAI_API_KEY', 'https://api.together.xyz/v1/chat/completions'),
+  plain('fireworks_ai/accounts/fireworks/models/kimi', 'FIREWORKS_API_KEY', 'https://api.fireworks.ai/inference/v1/chat/completions'),
+  plain('cohere/command-a-03-2025', 'COHERE_API_KEY', 'https://api.cohere.ai/compatibility/v1/chat/completions', {
+    status: 401,
+    body: { id: '1', message: 'invalid api token' },
+    shown: 'invalid api token',
+  }),
+  plain('perplexity/sonar', 'PERPLEXITYAI_API_KEY', 'https://api.perplexity.ai/chat/completions', {
+    status: 400,
+    body: { error: { message: 'Invalid model', type: 'invalid_model', code: 400 } },
+    shown: 'Invalid model',
+  }),
+  plain('ollama/qwen3', 'OLLAMA_API_KEY', 'http://ollama.example:11434/v1/chat/completions', openaiError, {
+    variables: { OLLAMA_API_BASE: 'http://ollama.example:11434', OLLAMA_API_KEY: 'provider-key' },
+    error: {
+      status: 404,
+      body: { error: { message: 'model "qwen3" not found, try pulling it first', type: 'api_error', param: null, code: null } },
+      shown: 'model "qwen3" not found, try pulling it first',
+    },
+  }),
+  plain('hosted_vllm/qwen', 'HOSTED_VLLM_API_KEY', 'http://vllm.example:8000/v1/chat/completions', openaiError, {
+    variables: { HOSTED_VLLM_API_BASE: 'http://vllm.example:8000', HOSTED_VLLM_API_KEY: 'provider-key' },
+    error: {
+      status: 400,
+      body: { object: 'error', message: 'auto tool choice requires --enable-auto-tool-choice', type: 'BadRequestError', code: 400 },
+      shown: 'auto tool choice requires --enable-auto-tool-choice',
+    },
+  }),
+  plain('custom_openai/own', 'X', 'https://models.example.com/api/chat/completions', openaiError, {
+    variables: { OWN_KEY: 'provider-key' },
+    params: { api_base: 'https://models.example.com/api/', api_key: 'os.environ/OWN_KEY' },
+    error: { status: 403, body: { detail: 'Forbidden for this key' }, shown: 'Forbidden for this key' },
+  }),
+  {
+    model: 'anthropic/claude-sonnet-5',
+    variables: { ANTHROPIC_API_KEY: 'k', ANTHROPIC_BASE_URL: 'https://gateway.example.com' },
+    url: 'https://gateway.example.com/v1/chat/completions',
+    headers: bearer('k'),
+    form: 'chat',
+    body_model: 'claude-sonnet-5',
+    error: openaiError,
+  },
+  {
+    model: 'anthropic/claude-sonnet-5',
+    variables: { GATEWAY: 'k' },
+    params: { api_base: 'https://gateway.example.com/anthropic/v1', wire: 'anthropic', api_key: 'os.environ/GATEWAY' },
+    url: 'https://gateway.example.com/anthropic/v1/messages',
+    headers: { 'x-api-key': 'k', 'anthropic-version': '2023-06-01' },
+    form: 'anthropic',
+    body_model: 'claude-sonnet-5',
+    error: anthropicError,
+  },
+]

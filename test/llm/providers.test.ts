@@ -1,0 +1,163 @@
+import { HttpResponse, http } from 'msw'
+import { setupServer } from 'msw/node'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import type { LlmConfig } from '../../config/types.ts'
+import { runAgent } from '../../src/agent/run-agent.ts'
+import { createLlmClient } from '../../src/llm/client.ts'
+import { silentLogger } from '../../src/log/logger.ts'
+import { modelConfig } from '../helpers/model-server.ts'
+import { CASES, type Case } from './provider-table.ts'
+import { type Body, FORMS, type Said, TOKENS } from './wire-forms.ts'
+
+const outside = setupServer()
+beforeAll(() => outside.listen({ onUnhandledFrame: 'error' }))
+afterEach(() => outside.resetHandlers())
+afterAll(() => outside.close())
+
+const configOf = ({ model, variables, params }: Case): LlmConfig =>
+  modelConfig('', {
+    model: params ? 'entry' : model,
+    small_model: params ? 'entry' : model,
+    model_list: params ? [{ model_name: 'entry', litellm_params: { model, ...params } }] : [],
+    credentials: variables,
+    max_output_tokens: 4321,
+  })
+
+function clientOf(one: Case) {
+  return createLlmClient(configOf(one), { fetch: (...args) => fetch(...args), log: silentLogger, backoff_ms: 1 })
+}
+
+interface Sent {
+  url: string
+  headers: Headers
+  body: Body
+}
+
+/** Answers each call of the provider with the next thing said; anything else is refused by msw. */
+function serve(one: Case, replies: readonly (Said | Response)[]): Sent[] {
+  const sent: Sent[] = []
+  outside.use(
+    http.post(`${new URL(one.url).origin}/*`, async ({ request }) => {
+      sent.push({ url: request.url, headers: request.headers, body: await request.json() })
+      const reply = replies[Math.min(sent.length, replies.length) - 1]
+      return reply instanceof Response ? reply.clone() : HttpResponse.json(FORMS[one.form].answer(reply ?? {}))
+    }),
+  )
+  return sent
+}
+
+const tool = (name: string, required: string[], run: (args: Record<string, unknown>) => unknown) => ({
+  definition: {
+    name,
+    description: `Does ${name}.`,
+    parameters: { type: 'object', properties: Object.fromEntries(required.map((key) => [key, { type: 'string' }])), required },
+  },
+  run,
+})
+
+const CONVERSATION: readonly Said[] = [
+  {
+    text: 'Looking.',
+    calls: [
+      { id: 'abc000001', name: 'read_file', args: { target_file: 'main.tf' } },
+      { id: 'abc000002', name: 'read_file', args: { target_file: 'other.tf' } },
+    ],
+  },
+  { calls: [{ id: 'abc000003', name: 'task_complete', args: {} }] },
+  { text: 'Done.' },
+  { calls: [{ id: 'abc000004', name: 'task_complete', args: { summary: 'all good' } }] },
+]
+
+describe.each(CASES.map((one) => ({ name: `${one.model} at ${new URL(one.url).pathname}`, one })))('$name', ({ one }) => {
+  const form = FORMS[one.form]
+
+  it('is asked at its address, in its form, with its key', async () => {
+    const sent = serve(one, [{ text: 'hello' }])
+    const answer = await clientOf(one).complete({
+      role: 'main',
+      messages: [
+        { role: 'system', content: 'rules' },
+        { role: 'user', content: 'hi' },
+      ],
+    })
+    expect(answer).toMatchObject({
+      model: one.model,
+      text: 'hello',
+      tool_calls: [],
+      finish: 'end_turn',
+      usage: { input_tokens: TOKENS.input, cached_tokens: TOKENS.cached, output_tokens: TOKENS.output },
+    })
+    expect(sent).toHaveLength(1)
+    expect(sent[0]?.url).toBe(one.url)
+    for (const [name, value] of Object.entries(one.headers))
+      expect(sent[0]?.headers.get(name)).toEqual(typeof value === 'string' ? value : expect.stringMatching(value))
+    const { body } = sent[0] ?? {}
+    if (one.body_model) expect(body.model).toBe(one.body_model)
+    else if (one.form !== 'chat') expect(body).not.toHaveProperty('model')
+    expect(form.messages(body)).toEqual([
+      { role: 'system', text: 'rules' },
+      { role: 'user', text: 'hi' },
+    ])
+    expect(form.tools(body)).toEqual([])
+    expect(form.cap(body)).toBe(4321)
+  })
+
+  it('holds the same conversation of an agent: calls side by side, a repair, a reminder, the end', async () => {
+    const sent = serve(one, CONVERSATION)
+    const { value, usage } = await runAgent({
+      llm: clientOf(one),
+      chain: 'IAC_GENERATOR',
+      role: 'main',
+      system: 'rules',
+      query: 'make it so',
+      tools: [tool('read_file', ['target_file'], ({ target_file }) => `text of ${target_file}`)],
+      sentinel: tool('task_complete', ['summary'], ({ summary }) => summary),
+      max_turns: 9,
+      signal: new AbortController().signal,
+    })
+    expect(value).toBe('all good')
+    expect(usage).toMatchObject({ input_tokens: 4 * TOKENS.input, output_tokens: 4 * TOKENS.output })
+    expect(sent.map(({ body }) => form.tools(body))).toEqual(Array.from({ length: 4 }, () => ['read_file', 'task_complete']))
+    expect(form.messages(sent[3]?.body)).toEqual([
+      { role: 'system', text: 'rules' },
+      { role: 'user', text: 'make it so' },
+      { role: 'assistant', text: 'Looking.', calls: CONVERSATION[0]?.calls },
+      { role: 'tool', text: 'text of main.tf', call_id: 'abc000001' },
+      { role: 'tool', text: 'text of other.tf', call_id: 'abc000002' },
+      { role: 'assistant', calls: CONVERSATION[1]?.calls },
+      { role: 'tool', text: expect.stringContaining('Missing required parameter'), call_id: 'abc000003' },
+      { role: 'assistant', text: 'Done.' },
+      { role: 'user', text: expect.stringContaining('`task_complete`') },
+    ])
+  })
+
+  it.each([
+    ['length', 'max_tokens'],
+    ['content_filter', 'content_filter'],
+  ] as const)('ends by %s', async (finish, expected) => {
+    serve(one, [{ text: 'half of', finish }])
+    expect(await clientOf(one).complete({ role: 'main', messages: [{ role: 'user', content: 'hi' }] })).toMatchObject({
+      finish: expected,
+      text: 'half of',
+    })
+  })
+
+  it('shows the words of its errors', async () => {
+    const { status, body, shown } = one.error
+    const sent = serve(one, [HttpResponse.json(body as object, { status })])
+    await expect(clientOf(one).complete({ role: 'main', messages: [{ role: 'user', content: 'hi' }] })).rejects.toMatchObject({
+      status,
+      message: `Inference call to ${one.model} failed: ${shown}`,
+    })
+    expect(sent).toHaveLength(1)
+  })
+
+  it('is asked again when it is busy', async () => {
+    const sent = serve(one, [
+      HttpResponse.json({ error: { message: 'slow down' } }, { status: 429, headers: { 'retry-after': '0' } }),
+      { text: 'now' },
+    ])
+    expect((await clientOf(one).complete({ role: 'main', messages: [{ role: 'user', content: 'hi' }] })).text).toBe('now')
+    expect(sent).toHaveLength(2)
+  })
+})
