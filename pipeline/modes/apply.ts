@@ -8,8 +8,9 @@ import type { BareMode, BareRun, Outcome, Parked } from '../run.ts'
 import { discardDirectory } from '../steps/apply/discard-directory.ts'
 import { holdProject } from '../steps/apply/hold-project.ts'
 import { movedState, otherEngine, traceInState } from '../steps/apply/refusals.ts'
-import { openDirectory, reviewedPin } from '../steps/apply/reviewed-pin.ts'
+import { archivedMasks, assertSealed, openDirectory, reviewedPin } from '../steps/apply/reviewed-pin.ts'
 import { blocked, submitOnce, waitForApply } from '../steps/apply/run-once.ts'
+import { waitForStateLock } from '../steps/apply/state-lock.ts'
 import { tellApply } from '../steps/apply/write-apply-report.ts'
 import { type BareKit, createBareKit } from '../steps/kit.ts'
 import { readMasks } from '../steps/masks-file.ts'
@@ -55,9 +56,9 @@ async function lookBack({ run, secrets }: BareKit): Promise<Applied> {
   const found = await findPin(context.sql, round.session.id)
   if (!found || !progress.intended) return { seal: found?.seal ?? null, directory: null, progress }
   const directory = await findPinned(context.config.paths, round.session, found.seal.plan_sha256)
-  if (typeof directory === 'string') return { seal: found.seal, directory: null, progress }
-  secrets.add(await readMasks(directory.clone))
-  return { seal: found.seal, directory, progress }
+  const here = typeof directory === 'string' ? null : directory
+  secrets.add(here ? await readMasks(here.clone) : await archivedMasks(run, found.seal))
+  return { seal: found.seal, directory: here, progress }
 }
 
 /** Everything before the job, then the job. Errors: those of the steps. */
@@ -74,8 +75,10 @@ async function begin(kit: BareKit, applied: Applied): Promise<ApplyResult | 'par
   const directory = await openDirectory(run, pin)
   applied.directory = directory
   secrets.add(await readMasks(directory.clone))
+  await waitForStateLock(kit, seal.project_id)
   const moved = await movedState(run, seal, directory)
   if (moved !== null) return await ended(run, seal, moved)
+  await assertSealed(run, seal, directory)
   const job_id = await submitOnce(run, seal, directory, () => {
     applied.progress = { ...applied.progress, intended: true }
   })

@@ -1,4 +1,4 @@
-import { wakeWaitingApplies } from '../applies/wake-waiting.ts'
+import { endApply } from '../applies/end-apply.ts'
 import { sessionAggregateKey } from '../cache/keys.ts'
 import type { Context } from '../context.ts'
 import { storable } from '../db/text.ts'
@@ -33,7 +33,7 @@ export async function finishRound(context: Pick<Context, 'sql' | 'cache' | 'queu
     if (end.history) await saveHistory(tx, round.session.id, end.history)
     if (round.mode === 'apply') {
       await discardPin(tx, round)
-      await wakeWaitingApplies(context.queue, tx, round)
+      await endApply(context.queue, tx, round)
     }
   })
   await context.cache.delete(sessionAggregateKey(round.session.uuid))

@@ -96,6 +96,20 @@ describe('what is pinned is not the reviewed plan', () => {
     expect(applyJobs(stack, uuid)).toEqual([])
   })
 
+  it('the plan file was changed at the last moment', async () => {
+    const context = contextOf(stack)
+    const { uuid } = await pinned(stack, context)
+    const { iac } = context
+    const engine: typeof iac.engine = async (signal) => {
+      await appendFile(join(pinnedPath(stack, uuid), 'session.plan'), '.')
+      return await iac.engine(signal)
+    }
+    const session = await applyRound(stack, { ...context, iac: { ...iac, engine } }, uuid)
+    expect(session.messages.at(-1)).toBe(ANOTHER)
+    expect(applyJobs(stack, uuid)).toEqual([])
+    expect(await leftOfPin(stack, uuid)).toEqual(DISCARDED)
+  })
+
   it('the seal of an attempt whose round did not complete', async () => {
     const context = contextOf(stack)
     const { uuid } = await pinned(stack, context)

@@ -23,8 +23,9 @@ beforeEach(async () => {
   const queue = { enqueue: async (_: unknown, round_id: number) => void offered.push(round_id), healthy: async () => true }
   context = contextOf(stack, { queue })
   repo_uri = await stack.repository({ 'main.tf': MAIN })
-  first = (await firstRound(stack, context, { repo_uri })).uuid
-  second = (await firstRound(stack, context, { repo_uri })).uuid
+  // Scripts count their calls: each session has a model of its own.
+  first = (await firstRound(stack, contextOf(stack, { queue }), { repo_uri })).uuid
+  second = (await firstRound(stack, contextOf(stack, { queue }), { repo_uri })).uuid
   for (const session_uuid of [first, second])
     await acceptRound(context, { session_uuid, mode: 'apply', query: 'Engine apply.', is_partial: false })
   offered.length = 0
@@ -136,7 +137,9 @@ describe('two sessions that apply to the same infrastructure', () => {
 
 it('sessions on different roots of a repository do not wait for each other', async () => {
   const other = await stack.repository({ 'a/main.tf': MAIN, 'b/main.tf': MAIN })
-  const both = await Promise.all(['a', 'b'].map(async (iac_path) => (await firstRound(stack, context, { repo_uri: other, iac_path })).uuid))
+  const both = await Promise.all(
+    ['a', 'b'].map(async (iac_path) => (await firstRound(stack, contextOf(stack), { repo_uri: other, iac_path })).uuid),
+  )
   for (const session_uuid of both) await acceptRound(context, { session_uuid, mode: 'apply', query: 'Engine apply.', is_partial: false })
   const sessions = await Promise.all(both.map((uuid) => runWaiting(stack, context, uuid)))
   expect(sessions.map(({ statuses }) => statuses.at(-1))).toEqual(['completed', 'completed'])

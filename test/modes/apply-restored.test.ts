@@ -3,9 +3,11 @@ import { cp, rename, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Context } from '../../src/context.ts'
-import { applyJobs, applyReports, applyRound, contextOf, DISCARDED, jobsOf, leftOfPin, managedState, pinned } from './apply-world.ts'
+import { MASK } from '../../src/plan/mask.ts'
+import { acceptRound } from '../../src/sessions/accept-round.ts'
+import { applyJobs, applyReports, applyRound, contextOf, DISCARDED, jobsOf, lapse, leftOfPin, managedState, pinned } from './apply-world.ts'
 import { ADDED, done, MAIN, targets, write } from './scripts.ts'
-import { nextRound, pinnedPath, type Stack, startStack } from './stack.ts'
+import { nextRound, pinnedPath, runWaiting, type Stack, startStack } from './stack.ts'
 
 let stack: Stack
 beforeAll(async () => {
@@ -154,4 +156,40 @@ describe('a pin that was kept in the object store', () => {
       expect(readdirSync(dirname(pinnedPath(stack, uuid)))).toEqual([])
     }
   })
+})
+
+it('a worker without the directory takes an apply up: what is sensitive is masked all the same', async () => {
+  const secret = 'very-secret-word-1234'
+  const code = `variable "password" {
+  type      = string
+  sensitive = true
+  default   = "${secret}"
+}
+resource "terraform_data" "second" {
+  lifecycle {
+    postcondition {
+      condition     = self.id == "never"
+      error_message = "$\{nonsensitive(var.password)} is wrong."
+    }
+  }
+}
+`
+  const context = keyed(contextOf(stack, {}, { task_complete: [write('second.tf', code), done('Added.')] }))
+  const { uuid } = await pinned(stack, context)
+  await acceptRound(context, { session_uuid: uuid, mode: 'apply', query: 'Engine apply.', is_partial: false })
+  const worker = new AbortController()
+  const dying: typeof context.iac.wait = async (job_id, options) => {
+    await context.iac.wait(job_id, options)
+    worker.abort(new Error('killed'))
+    throw new Error('killed')
+  }
+  await runWaiting(stack, { ...context, iac: { ...context.iac, wait: dying } }, uuid, worker.signal)
+  await loseDisk(uuid)
+  await lapse(stack, uuid)
+  const session = await runWaiting(stack, context, uuid)
+  expect(session.failures).toEqual([])
+  const [report] = await applyReports(stack, uuid)
+  expect(report?.resource_changes[0]?.error_message).toContain(`${MASK} is wrong.`)
+  for (const text of [report, session.history]) expect(JSON.stringify(text)).not.toContain(secret)
+  expect(applyJobs(stack, uuid)).toHaveLength(1)
 })

@@ -75,7 +75,9 @@ export const jobsOf = (stack: Stack, uuid: string): string[] => recordedJobs(fol
 /** Addresses in the managed state of a repository's root. */
 export async function managedState(context: Context, repo_uri: string, iac_path: string | null = null): Promise<string[]> {
   const id = await projectId(repo_uri, 'acme-test', iac_path)
-  const bytes = await context.state_store?.get(`${id}/terraform.tfstate`).catch(() => undefined)
+  const bytes = await context.state_store?.get(`${id}/terraform.tfstate`).catch((error: { status?: number }) => {
+    if (error.status !== 404) throw error
+  })
   if (!bytes) return []
   const { resources } = JSON.parse(new TextDecoder().decode(bytes)) as { resources: { type: string; name: string; instances: unknown[] }[] }
   return resources.filter(({ instances }) => instances.length > 0).map(({ type, name }) => `${type}.${name}`)

@@ -6,6 +6,7 @@ import type { BareRun } from '../../run.ts'
 import { unpackDirectory } from '../../workspace/pin-archive.ts'
 import { findPinned, inspectPinned, type PinnedDirectory } from '../../workspace/pinned.ts'
 import { writeOverride } from '../../workspace/write-override.ts'
+import { readMasks } from '../masks-file.ts'
 
 /** The reviewed plan of a session: its seal, and the directory when this disk has the sealed one. */
 export interface ReviewedPin {
@@ -49,14 +50,40 @@ export async function openDirectory(run: BareRun, { seal, directory }: ReviewedP
   })
   try {
     await initialise(run, restored.directory)
-    // The engine wrote beside the plan: it must still be the sealed one.
-    const checked = await inspectPinned(restored.directory.clone, context.config.paths, round.session, seal.plan_sha256)
-    if (typeof checked === 'string') throw planNotPinned(ANOTHER)
+    // The engine wrote beside the plan.
+    await assertSealed(run, seal, restored.directory)
     run.log.info('the pinned plan was restored from the object store')
     return await restored.pin()
   } catch (error) {
     await restored.remove()
     throw error
+  }
+}
+
+/**
+ * Looks at the plan file once more.
+ * Errors: `PlanNotPinned` when it is no longer the sealed one.
+ */
+export async function assertSealed({ context, round }: BareRun, seal: StoredSeal, directory: PinnedDirectory): Promise<void> {
+  const checked = await inspectPinned(directory.clone, context.config.paths, round.session, seal.plan_sha256)
+  if (typeof checked === 'string') throw planNotPinned(ANOTHER)
+}
+
+/**
+ * What has to be masked, from the stored copy, for a worker that takes an apply up without its directory.
+ * Best effort: the engine hides what is sensitive itself. Errors: the reason of the run's signal.
+ */
+export async function archivedMasks(run: BareRun, seal: StoredSeal): Promise<string[]> {
+  const { context, round, signal, log } = run
+  if (seal.archive_key === null || context.config.worker.pin_key === '') return []
+  try {
+    const archive = await archiveOf(run, seal)
+    const restored = await unpackDirectory(archive, context.config.paths, round.session, { plan_sha256: seal.plan_sha256 })
+    return await readMasks(restored.directory.clone).finally(restored.remove)
+  } catch (error) {
+    signal.throwIfAborted()
+    log.warn('what the reviewed plan marks sensitive could not be read', { error })
+    return []
   }
 }
 

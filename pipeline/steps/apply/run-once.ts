@@ -1,3 +1,4 @@
+import { cutMiddle } from '../../../src/agent/cut-middle.ts'
 import { recordIntent } from '../../../src/applies/record-intent.ts'
 import { recordApplyJob } from '../../../src/applies/record-job.ts'
 import type { ApplyResult } from '../../../src/applies/types.ts'
@@ -29,6 +30,8 @@ export async function submitOnce(run: BareRun, seal: StoredSeal, { iac_root }: P
   return job_id
 }
 
+/** Of each output; what is missing in the middle is told by the plan, or not at all. */
+const MAX_KEPT_CHARS = 8_000_000
 const PAUSES_MS = [250, 1_000, 2_000]
 
 /** A database that is away for a moment must not cost the id. */
@@ -66,7 +69,9 @@ async function awaitApply({ run, secrets }: BareKit, job_id: string): Promise<Ap
   const started = performance.now()
   try {
     const { exit_code, stdout, stderr } = await context.iac.wait(job_id, { signal })
-    return { kind: 'ran', exit_code, stdout: secrets.text(stdout), stderr: secrets.text(stderr) }
+    // Masked before it is cut: half of a secret would not be found.
+    const kept = (text: string) => cutMiddle(secrets.text(text), MAX_KEPT_CHARS)
+    return { kind: 'ran', exit_code, stdout: kept(stdout), stderr: kept(stderr) }
   } catch (error) {
     if (!(error instanceof PlatformError) || error.code !== 'IacJobLost') throw error
     return { kind: 'unknown', reason: `the iac service no longer knows job ${job_id}.` }

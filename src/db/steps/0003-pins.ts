@@ -38,7 +38,7 @@ export async function createPins(tx: Transaction): Promise<void> {
       -- Written before the one job is submitted: from then on no other is.
       intended_at timestamptz,
       job_id uuid,
-      -- How it ended, masked; kept until the round is finished.
+      -- How it ended, masked; null again when the round is finished.
       result jsonb
     );
     CREATE INDEX applies_waiting ON applies (project_id) WHERE waiting_since IS NOT NULL;

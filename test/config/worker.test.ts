@@ -1,0 +1,24 @@
+import { expect, test } from 'vitest'
+import { maskedConfig, secretsOf } from '../../config/mask.ts'
+import { at, load, problemsOf } from './support.ts'
+
+const KEY = 'MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIzNDU2Nzg5MDE='
+
+test('pins stay on the disk without a key', async () => {
+  expect((await load('')).worker.pin_key).toBe('')
+  expect((await load('worker: {pin_key_env: ""}', { PLATFORM_PIN_KEY: KEY })).worker.pin_key).toBe('')
+  expect((await load('', { PLATFORM_PIN_KEY: '  ' })).worker.pin_key).toBe('')
+})
+
+test('the key comes from the variable that the file names, and is a secret', async () => {
+  const config = await load('worker: {pin_key_env: MY_KEY}', { MY_KEY: KEY })
+  expect(config.worker.pin_key).toBe(KEY)
+  expect(secretsOf(config)).toContain(KEY)
+  expect(at(maskedConfig(config), 'worker.pin_key')).toBe('***')
+})
+
+test('a short key is refused, without repeating it', async () => {
+  expect(await problemsOf('', { PLATFORM_PIN_KEY: 'hunter2-hunter2' })).toEqual([
+    'worker.pin_key_env: PLATFORM_PIN_KEY must hold at least 32 characters, for example 32 random bytes in base64.',
+  ])
+})
