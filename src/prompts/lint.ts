@@ -97,7 +97,7 @@ function abbreviations(cloud: Cloud, body: string, prompts: Prompts, resources: 
 const IDENTIFIER: Record<Exclude<Cloud, 'kubernetes'>, RegExp> = {
   aws: /^arn:[a-z-]+:/,
   azure: /^\/(subscriptions|providers)\//i,
-  gcp: /^(\S*[^\s/]\/\S+|[a-z][a-z0-9-]{4,28}[a-z0-9] (roles|projects|organizations)\/\S+ \S+)$/,
+  gcp: /^(\S+|[a-z][a-z0-9-]{4,28}[a-z0-9] (roles|projects|organizations)\/\S+ \S+)$/,
   oci: /^(ocid1\.|n\/)\S+$/,
 }
 
