@@ -1,0 +1,111 @@
+import { createServer } from 'node:http'
+import { afterEach, describe, expect, it } from 'vitest'
+import { type Collector, startCollector } from '../../dev/collector/start.ts'
+import { listen, type Running } from '../../dev/server.ts'
+import { createLogger } from '../../src/log/logger.ts'
+import { openPrompts } from '../../src/runtime/open-prompts.ts'
+import { readSeedPrompts } from '../../src/runtime/read-seed-prompts.ts'
+import { configOf } from '../helpers/core.ts'
+
+const closers: (() => Promise<void>)[] = []
+afterEach(async () => {
+  for (const close of closers.splice(0)) await close()
+})
+const started = <T extends Running>(server: T): T => {
+  closers.push(() => server.close())
+  return server
+}
+
+async function open(url: string, options: { role?: 'core' | 'worker'; environment?: string; env?: Record<string, string> } = {}) {
+  const yaml = `environment: ${options.environment ?? 'development'}\ntelemetry: {collector_url: "${url}"}`
+  const waits: number[] = []
+  const lines: Record<string, unknown>[] = []
+  const prompts = openPrompts(await configOf(yaml, options.env), options.role ?? 'core', {
+    fetch,
+    log: createLogger({ write: (line) => lines.push(JSON.parse(line)) }),
+    pause: async (ms) => void waits.push(ms),
+  })
+  return { prompts, waits, lines }
+}
+
+describe('the prompts of a core', () => {
+  it('are seeded once, and served by the tag of the environment', async () => {
+    const { collector_url, prompts: store }: Collector = started(await startCollector())
+    const shipped = await readSeedPrompts()
+    const first = await open(collector_url)
+    await first.prompts
+    expect(first.lines).toMatchObject([{ message: 'prompts seeded', created: shipped.size, present: 0, repaired: 0 }])
+    expect(store.names().sort()).toEqual([...shipped.keys()].sort())
+    const name = 'general-guidelines-engine'
+    const edited = store.add(name, '', {
+      model_name: 'gpt-x',
+      template: { type: 'chat', messages: [{ role: 'user', content: 'Edited.' }] },
+    })
+    store.tag(edited.id, 'production')
+    const second = await open(collector_url, { environment: 'production' })
+    expect(await (await second.prompts).body(name)).toBe('Edited.')
+    expect(second.lines).toMatchObject([{ created: 0, present: shipped.size, repaired: 0 }])
+    const third = await open(collector_url, { environment: 'staging' })
+    expect(await (await third.prompts).body(name)).toBe(shipped.get(name)?.body)
+  })
+
+  it('are the shipped ones without a registry', async () => {
+    const { prompts, lines } = await open('')
+    expect(await (await prompts).body('general-guidelines-engine')).toBe((await readSeedPrompts()).get('general-guidelines-engine')?.body)
+    expect(lines).toEqual([])
+  })
+
+  it('are not there when nothing listens', async () => {
+    const { url, close } = await listen(createServer())
+    await close()
+    const { prompts, waits } = await open(`${url}/`)
+    await expect(prompts).rejects.toThrow(
+      new RegExp(
+        `^Failed to seed prompts into ${url}/: ${url}/ unreachable after 8 attempts: the connection failed( \\(ECONNREFUSED\\))?$`,
+      ),
+    )
+    expect(waits).toEqual([500, 1_000, 2_000, 4_000, 5_000, 5_000, 5_000])
+  })
+
+  it('wait for a registry that starts later', async () => {
+    const running = started(await startCollector())
+    let left = 3
+    const late: typeof fetch = (...args) => (left-- > 0 ? Promise.reject(new TypeError('fetch failed')) : fetch(...args))
+    const waits: number[] = []
+    await openPrompts(await configOf(`telemetry: {collector_url: "${running.collector_url}"}`), 'core', {
+      fetch: late,
+      log: createLogger({ write: () => {} }),
+      pause: async (ms) => void waits.push(ms),
+    })
+    expect(waits).toEqual([500, 1_000, 2_000])
+    expect(running.prompts.names()).not.toEqual([])
+  })
+
+  it.each([500, 503, 401, 301])('are not there when the registry answers %i, which is not waited for', async (status) => {
+    let asked = 0
+    const server = createServer((_, response) => {
+      asked++
+      response.writeHead(status, { location: '/login' }).end('sorry')
+    })
+    const { url } = started(await listen(server))
+    const { prompts, waits } = await open(`${url}/`)
+    await expect(prompts).rejects.toThrow(`Failed to seed prompts into ${url}/: ${url}/ probe failed: HTTP ${status}: sorry`)
+    expect([asked, waits]).toEqual([1, []])
+  })
+
+  it('never show a password of the address', async () => {
+    const { prompts } = await open('http://user:hidden-password@127.0.0.1:1/')
+    await expect(prompts).rejects.toThrow(/^Failed to seed prompts into http:\/\/user:\*\*\*@127.0.0.1:1\/: /)
+    await expect(prompts).rejects.not.toThrow('hidden-password')
+  })
+})
+
+it('a worker neither asks nor seeds at its start', async () => {
+  let asked = 0
+  const { url } = started(await listen(createServer((_, response) => response.writeHead(404).end(String(asked++)))))
+  const { prompts } = await open(`${url}/`, { role: 'worker' })
+  const source = await prompts
+  expect(asked).toBe(0)
+  await expect(source.body('general-guidelines-engine')).rejects.toThrow('Prompt not found: general-guidelines-engine')
+  expect(asked).toBe(1)
+})
