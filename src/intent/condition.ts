@@ -1,0 +1,57 @@
+import { compare, isNegative, isNothing } from './compare.ts'
+import type { Resource } from './resources.ts'
+import type { Condition } from './types.ts'
+import { attributeOf, type Found, valuesAt } from './values-at.ts'
+
+/** `holds` is null where the plan cannot tell; `shown` says what stands there, without sensitive values. */
+export interface Judged {
+  holds: boolean | null
+  shown: string
+}
+
+/** Whether the planned values of a resource are as a condition says. */
+export function judge(resource: Resource, condition: Condition): Judged {
+  const { values } = resource
+  if (values === null) return { holds: false, shown: 'nothing: it is destroyed' }
+  const attribute = attributeOf(condition.path)
+  if (!hasAttribute(resource, attribute)) return { holds: null, shown: `no attribute ${attribute.slice(0, 100)}` }
+  const found = valuesAt(values, condition.path)
+  return { holds: verdictOf(found, condition, resource), shown: shownOf(found) }
+}
+
+function verdictOf(found: Found, { op, value, path }: Condition, { expressions }: Resource): boolean | null {
+  if (op === 'exists' || op === 'absent') {
+    const present = found.values.some((item) => !isNothing(item)) || (found.unknown && hasKey(expressions, attributeOf(path)))
+    // A value of the cloud that the code does not set may turn out either way.
+    if (!present && found.unknown) return null
+    return present === (op === 'exists')
+  }
+  if (found.sensitive) return null
+  const results = found.values.map((item) => compare(item, op, value))
+  if (isNegative(op)) {
+    if (results.includes(false)) return false
+    return found.unknown || results.includes(null) ? null : true
+  }
+  if (results.includes(true)) return true
+  return found.unknown || results.includes(null) ? null : false
+}
+
+/** A name that the type does not have was guessed wrongly: such a condition says nothing about the plan. */
+const hasAttribute = ({ values, expressions }: Resource, attribute: string): boolean =>
+  [values?.value, values?.unknown, expressions].some((holder) => hasKey(holder ?? null, attribute))
+
+function hasKey(holder: unknown, key: string): boolean {
+  if (typeof holder !== 'object' || holder === null || Array.isArray(holder)) return false
+  const lower = key.toLowerCase()
+  return Object.keys(holder).some((own) => own.toLowerCase() === lower)
+}
+
+const MAX_SHOWN = 120
+
+function shownOf({ values, unknown, sensitive }: Found): string {
+  if (sensitive) return 'a value that is sensitive'
+  const [first] = values
+  if (values.length === 0) return unknown ? 'a value known only after apply' : 'nothing'
+  const text = JSON.stringify(values.length === 1 ? first : values)
+  return text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN).toWellFormed()}…` : text
+}
