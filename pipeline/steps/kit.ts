@@ -1,6 +1,7 @@
 import { secretsOf } from '../../config/mask.ts'
 import { runAgent } from '../../src/agent/run-agent.ts'
 import type { ChainName, Tool } from '../../src/agent/types.ts'
+import { contextBudget } from '../../src/context-budget/budget.ts'
 import type { LlmClient, ModelRole } from '../../src/llm/types.ts'
 import { createSecretRegister, type SecretRegister } from '../../src/plan/secret-register.ts'
 import type { Turn } from '../../src/sessions/types.ts'
@@ -56,6 +57,7 @@ export async function runChain<Result>({ run, llm, trace }: Pick<BareKit, 'run' 
     ...chain,
     llm,
     max_turns: run.context.config.orchestration.max_tool_agent_executions,
+    budget: contextBudget(run.context.config.llm, chain.role),
     signal: run.signal,
     observe: run.observe,
     trace,

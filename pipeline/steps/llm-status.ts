@@ -1,4 +1,5 @@
 import { askText } from '../../src/agent/ask-text.ts'
+import { contextBudget } from '../../src/context-budget/budget.ts'
 import type { LlmClient } from '../../src/llm/types.ts'
 import type { Masker } from '../../src/plan/mask.ts'
 import { statusUpdateLayout } from '../../src/prompts/layouts/status-update.ts'
@@ -74,6 +75,7 @@ async function sentence(
       conversation: earlierTurns(run.conversation),
       signal,
       observe: run.observe,
+      budget: contextBudget(run.context.config.llm, 'small'),
       trace,
     })
     return (await Promise.race([answer, rejection(signal)])) || raw

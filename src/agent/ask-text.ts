@@ -1,18 +1,30 @@
+import type { ChainTrace } from '../telemetry/types.ts'
+import { createFitting } from './fitting.ts'
 import { infer } from './infer.ts'
 import { openingMessages } from './opening-messages.ts'
 import { traced } from './traced.ts'
 import type { AgentRequest } from './types.ts'
 
+type TextRequest = Pick<
+  AgentRequest<string>,
+  'llm' | 'chain' | 'role' | 'system' | 'query' | 'conversation' | 'signal' | 'observe' | 'trace' | 'budget'
+>
+
 /**
  * One plain-text call without tools (STATUS_UPDATE). The finish reason is not checked: a cut text is
  * still a text.
  */
-export async function askText(
-  request: Pick<AgentRequest<string>, 'llm' | 'chain' | 'role' | 'system' | 'query' | 'conversation' | 'signal' | 'observe' | 'trace'>,
-): Promise<string> {
+export async function askText(request: TextRequest): Promise<string> {
   return await traced(
     request,
-    async (chain) => (await infer(request, openingMessages(request), [], chain)).text.trim(),
+    (chain) => askOnce(request, chain),
     (text) => text,
   )
+}
+
+async function askOnce(request: TextRequest, chain: ChainTrace | undefined): Promise<string> {
+  const messages = openingMessages(request)
+  const fitting = createFitting(request.budget, messages.length - 1, { forget: () => {} })
+  const reply = await fitting.call(messages, [], () => infer(request, messages, [], chain))
+  return reply.text.trim()
 }

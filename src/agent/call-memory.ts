@@ -8,21 +8,30 @@ export interface CallMemory {
   remember(id: string, name: string, args: Record<string, unknown>): void
   withdraw(name: string): void
   isWithdrawn(name: string): boolean
+  /** The answer of that call is not there any more: it may be asked for again. */
+  forget(id: string): void
   clear(): void
 }
 
 export function createCallMemory(): CallMemory {
-  const calls = new Map<string, string>()
+  const calls = new Map<string, { id: string; name: string }>()
   const withdrawn = new Set<string>()
   return {
-    earlier: (name, args) => calls.get(keyOf(name, args)),
+    earlier: (name, args) => calls.get(keyOf(name, args))?.id,
     remember: (id, name, args) => {
-      calls.set(keyOf(name, args), id)
+      calls.set(keyOf(name, args), { id, name })
     },
     withdraw: (name) => {
       withdrawn.add(name)
     },
     isWithdrawn: (name) => withdrawn.has(name),
+    forget: (id) => {
+      for (const [key, call] of calls) {
+        if (call.id !== id) continue
+        calls.delete(key)
+        withdrawn.delete(call.name)
+      }
+    },
     clear: () => {
       calls.clear()
       withdrawn.clear()

@@ -3,6 +3,7 @@ import type { ChainTrace } from '../telemetry/types.ts'
 import { createCallMemory } from './call-memory.ts'
 import { toolExecutionsExceeded, unhandledFinishReason } from './errors.ts'
 import { type CallContext, executeCall } from './execute-call.ts'
+import { createFitting } from './fitting.ts'
 import { infer } from './infer.ts'
 import { emptyReplyNotice, emptySentinel, lastTurnNotice, reminder } from './notices.ts'
 import { openingMessages } from './opening-messages.ts'
@@ -32,12 +33,13 @@ async function runLoop<Result>(request: AgentRequest<Result>, chain: ChainTrace 
   const name = sentinel.definition.name
   const messages = openingMessages(request)
   const memory = createCallMemory()
+  const fitting = createFitting(request.budget, messages.length - 1, memory)
   let usage = noUsage()
   for (let turn = 1; turn <= max_turns; turn++) {
     const last = turn === max_turns
     if (last && request.tools?.length) addNotice(messages, lastTurnNotice(name))
     const offered = offeredTools(request, last, memory.isWithdrawn)
-    const reply = await infer(request, messages, offered, chain)
+    const reply = await fitting.call(messages, offered, () => infer(request, messages, offered, chain))
     usage = addUsage(usage, reply.usage)
     if (reply.finish !== 'end_turn' && reply.finish !== 'tool_use') throw unhandledFinishReason(reply.finish_raw)
     if (reply.tool_calls.length === 0) {

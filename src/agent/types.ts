@@ -1,3 +1,4 @@
+import type { ContextBudget } from '../context-budget/budget.ts'
 import type { LlmClient, Message, ModelRole, ToolDefinition, Usage } from '../llm/types.ts'
 import type { Turn } from '../sessions/types.ts'
 import type { RunTrace } from '../telemetry/types.ts'
@@ -54,6 +55,8 @@ export interface AgentRequest<Result> {
   max_turns: number
   /** Characters after which a tool result is cut with a note. Default 200,000. */
   max_result_chars?: number
+  /** What the model takes; messages are cut to fit. Without it they are sent as they are. */
+  budget?: ContextBudget
   signal: AbortSignal
   /** Told of every model call and tool call, for telemetry and token counts; `error` is for the log. */
   observe?: (event: AgentEvent) => void

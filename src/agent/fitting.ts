@@ -1,0 +1,45 @@
+import type { ContextBudget } from '../context-budget/budget.ts'
+import { fitMessages, messageTokens } from '../context-budget/fit-messages.ts'
+import { isOverlong, keptShare } from '../context-budget/overlong.ts'
+import type { Message } from '../llm/types.ts'
+import type { CallMemory } from './call-memory.ts'
+import type { Tool } from './types.ts'
+
+/** Keeps the messages of one chain within what its model takes. */
+export interface Fitting {
+  /** Makes a call with messages that fit; once more with fewer when the provider says that they do not. */
+  call<Reply>(messages: Message[], tools: readonly Tool[], ask: () => Promise<Reply>): Promise<Reply>
+}
+
+/**
+ * @param query index of the chain's query
+ * @param memory forgets calls whose answer was cut, so that they may be made again
+ */
+export function createFitting(budget: ContextBudget | undefined, query: number, memory: Pick<CallMemory, 'forget'>): Fitting {
+  if (!budget) return { call: (_, __, ask) => ask() }
+  let limit = budget.tokens
+  const shorten = (messages: Message[], tools: readonly Tool[]): boolean => {
+    const before = [...messages]
+    const tokens = limit - toolTokens(tools, budget)
+    const fitted = fitMessages(messages, query, { ...budget, tokens })
+    messages.splice(0, messages.length, ...fitted.messages)
+    for (const id of fitted.cut) memory.forget(id)
+    return messages.some((message, index) => message !== before[index])
+  }
+  return {
+    call: async (messages, tools, ask) => {
+      shorten(messages, tools)
+      try {
+        return await ask()
+      } catch (error) {
+        if (!isOverlong(error)) throw error
+        limit = (messageTokens(messages, budget) + toolTokens(tools, budget)) * keptShare(error.message)
+        if (!shorten(messages, tools)) throw error
+        return await ask()
+      }
+    },
+  }
+}
+
+const toolTokens = (tools: readonly Tool[], { estimate }: ContextBudget): number =>
+  tools.reduce((total, { definition }) => total + estimate(JSON.stringify(definition)), 0)

@@ -1,0 +1,28 @@
+const HEADER = /^(resource|data|module|variable|output|locals)[ \t]*(?:"([^"\n]*)"[ \t]*)?(?:"([^"\n]*)"[ \t]*)?\{/gm
+const LOCAL = /^[ \t]{1,8}([A-Za-z_][\w-]*)[ \t]*=(?!=)/gm
+const MAX_LOCALS = 40
+
+/**
+ * What a file of the engine's language declares at its top level: `resource type.name`, `data type.name`,
+ * `module name`, `variable name`, `output name`, `local name`. Read by the form that formatters give it.
+ */
+export function declaredBlocks(text: string): string[] {
+  const found: string[] = []
+  for (const { 0: header, 1: kind, 2: first, 3: second, index } of text.matchAll(HEADER)) {
+    if (kind === 'locals') found.push(...localsIn(text.slice(index + header.length)))
+    else if (first !== undefined) found.push(`${kind} ${second === undefined ? first : `${first}.${second}`}`)
+  }
+  return found
+}
+
+/** Names at the smallest indentation of the block that begins before this text. */
+function localsIn(rest: string): string[] {
+  const end = rest.search(/^\}/m)
+  const body = end < 0 ? rest : rest.slice(0, end)
+  const entries = [...body.matchAll(LOCAL)].map(({ 0: whole, 1: name = '' }) => ({ name, indent: whole.search(/\S/) }))
+  const least = Math.min(...entries.map(({ indent }) => indent))
+  return entries
+    .filter(({ indent }) => indent === least)
+    .slice(0, MAX_LOCALS)
+    .map(({ name }) => `local ${name}`)
+}

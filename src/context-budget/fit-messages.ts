@@ -1,0 +1,123 @@
+import { cutMiddle } from '../agent/cut-middle.ts'
+import type { Message } from '../llm/types.ts'
+import type { ContextBudget } from './budget.ts'
+import { cutData } from './cut-data.ts'
+
+export interface Fitted {
+  /** As many as before, with the same roles and calls. */
+  messages: Message[]
+  /** Calls whose answer was cut. */
+  cut: string[]
+}
+
+/** Roles, names and separators of one message. */
+const OVERHEAD = 8
+/** Cutting goes below the budget, so that the next calls find their beginning unchanged and cached. */
+const LOW_WATER = 0.8
+
+/** Estimated tokens of messages. */
+export const messageTokens = (messages: readonly Message[], { estimate }: Pick<ContextBudget, 'estimate'>): number =>
+  messages.reduce((total, message) => total + tokensOf(message, estimate), 0)
+
+function tokensOf(message: Message, estimate: ContextBudget['estimate']): number {
+  const calls = message.role === 'assistant' ? (message.tool_calls ?? []) : []
+  const carried = message.role === 'assistant' && message.carry ? estimate(JSON.stringify(message.carry.data) ?? '') : 0
+  const called = calls.reduce((total, call) => total + OVERHEAD + estimate(call.name) + estimate(call.arguments), 0)
+  return OVERHEAD + (message.content === null ? 0 : estimate(message.content)) + called + carried
+}
+
+/** Longest texts, in UTF-16 units, that a step of the cutting leaves. */
+const LIMITS = { result: 2_000, turn: 400, argument: 400, old_result: 200, old_turn: 60, text: 400, query: 1_000 } as const
+const NEW_RESULT = [50_000, 10_000, 2_000, 200] as const
+
+/**
+ * Cuts what is worth least until the messages fit: old tool results, then earlier turns, old arguments, at last the
+ * newest results and the data of the query. Markers say what is missing. The system prompt stays whole; nothing
+ * is left out, so every call keeps its answer.
+ * @param query index of the chain's query; earlier turns stand before it, its calls behind it
+ * @param budget.tokens for the messages alone
+ */
+export function fitMessages(messages: readonly Message[], query: number, budget: ContextBudget): Fitted {
+  const fitted: Fitted = { messages: [...messages], cut: [] }
+  const state = { fitted, budget, total: messageTokens(messages, budget) }
+  if (state.total <= budget.tokens) return fitted
+  const goal = budget.tokens * LOW_WATER
+  const newest = newestCalls(messages)
+  const indexes = messages.map((_, index) => index)
+  const old = indexes.filter((index) => index > query && index < newest)
+  const turns = indexes.filter((index) => index < query && messages[index]?.role !== 'system')
+  const results = (list: readonly number[]) => list.filter((index) => messages[index]?.role === 'tool')
+  const last = results(indexes.filter((index) => index > newest))
+  shrink(state, goal, results(old), (message) => withContent(message, LIMITS.result))
+  shrink(state, goal, turns, (message) => withContent(message, LIMITS.turn))
+  shrink(state, goal, old, withShortArguments)
+  shrink(state, goal, results(old), (message) => withContent(message, LIMITS.old_result))
+  for (const limit of NEW_RESULT) shrink(state, budget.tokens, last, (message) => withContent(message, limit))
+  shrink(state, budget.tokens, [...turns, ...old], (message) => withContent(message, LIMITS.old_turn))
+  shrink(state, budget.tokens, [...old, newest], (message) => withContent(withShortArguments(message), LIMITS.text))
+  shrink(state, budget.tokens, [query], (message) => shortQuery(message, state.total - budget.tokens))
+  return fitted
+}
+
+/** Index of the last message with calls; behind the end when there is none. */
+function newestCalls(messages: readonly Message[]): number {
+  const index = messages.findLastIndex((message) => message.role === 'assistant' && (message.tool_calls?.length ?? 0) > 0)
+  return index < 0 ? messages.length : index
+}
+
+interface State {
+  fitted: Fitted
+  budget: ContextBudget
+  total: number
+}
+
+/** Oldest first, until the goal is reached. */
+function shrink(state: State, goal: number, indexes: readonly number[], shorten: (message: Message) => Message): void {
+  const { fitted, budget } = state
+  for (const index of indexes) {
+    if (state.total <= goal) return
+    const message = fitted.messages[index]
+    if (!message) continue
+    const shorter = shorten(message)
+    const saved = tokensOf(message, budget.estimate) - tokensOf(shorter, budget.estimate)
+    if (saved <= 0) continue
+    fitted.messages[index] = shorter
+    state.total -= saved
+    if (shorter.role === 'tool' && !fitted.cut.includes(shorter.tool_call_id)) fitted.cut.push(shorter.tool_call_id)
+  }
+}
+
+function withContent(message: Message, limit: number): Message {
+  if (message.content === null || message.content.length <= limit) return message
+  const content = cutMiddle(message.content, limit)
+  if (message.role !== 'assistant') return { ...message, content }
+  // Signed words of a provider go with the words they were signed for.
+  const { carry: _, ...unsigned } = message
+  return { ...unsigned, content }
+}
+
+/** Long texts in the arguments of calls are cut, so that they stay what they are: JSON. */
+function withShortArguments(message: Message): Message {
+  if (message.role !== 'assistant' || !message.tool_calls?.some((call) => call.arguments.length > LIMITS.argument)) return message
+  const tool_calls = message.tool_calls.map((call) => ({ ...call, arguments: shortArguments(call.arguments) }))
+  const { carry: _, ...unsigned } = message
+  return { ...unsigned, tool_calls }
+}
+
+function shortArguments(text: string): string {
+  if (text.length <= LIMITS.argument) return text
+  try {
+    const value: unknown = JSON.parse(text)
+    const short = JSON.stringify(value, (_, item: unknown) => (typeof item === 'string' ? cutMiddle(item, LIMITS.argument) : item))
+    return short.length < text.length ? short : '{}'
+  } catch {
+    return '{}'
+  }
+}
+
+/** @param excess tokens that are too many; a character is at most a token */
+function shortQuery(message: Message, excess: number): Message {
+  const { content } = message
+  if (content === null) return message
+  return { ...message, content: cutData(content, Math.max(LIMITS.query, content.length - Math.ceil(excess * 4) - 100)) }
+}

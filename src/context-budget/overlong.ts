@@ -1,0 +1,37 @@
+import { PlatformError } from '../errors.ts'
+
+/** How providers and servers say that a prompt is longer than the model takes. */
+const OVERLONG = [
+  /prompt is too long/i,
+  /\b(prompt|input|request|context|conversation|message)s? (is |are |was )?too (long|large)\b/i,
+  /maximum (context|prompt|input|sequence) (length|window|size|tokens)/i,
+  /(context|prompt|input|token)[_ -]?(length|window|size|limit|count|tokens)?[_ -]?(is |was )?exceed(ed|s)?\b/i,
+  /exceed(s|ed|ing)? (the |this |its )?(model'?s? |available |allowed )*(maximum |max )?(allowed )?(context|input|prompt|token|number of tokens|sequence)/i,
+  /(max_tokens|max_new_tokens)[`']? (exceed|must be <=)/i,
+  /reduce the length of (the|your) (messages|prompt|input)/i,
+  /(greater|longer|larger) than the (model'?s )?(maximum )?context/i,
+  /too large for model with \d+ maximum context/i,
+  /too many (input )?tokens/i,
+  /request_too_large|request exceeds the maximum size/i,
+  /context_length_exceeded|model_context_window_exceeded/i,
+]
+const NOT_OVERLONG = /rate.?limit|quota|thrott|per (minute|day|second)|please wait|try again later/i
+const STATUSES = new Set([400, 413, 422, 500, 502])
+
+/** Whether a model call failed because its input was longer than the model takes. */
+export function isOverlong(error: unknown): error is PlatformError {
+  if (!(error instanceof PlatformError) || error.code !== 'InferenceCallAPIError' || !STATUSES.has(error.status)) return false
+  return error.status === 413 || (!NOT_OVERLONG.test(error.message) && OVERLONG.some((pattern) => pattern.test(error.message)))
+}
+
+const NUMBER = /(?<![\w.,/-])(?:\d{1,3}(?:,\d{3})+|\d{4,9})(?![\w/-])/g
+
+/**
+ * What part of the refused input to keep, at most 0.7: from the limit and the length where the text names them.
+ * @param text the provider's
+ */
+export function keptShare(text: string): number {
+  const numbers = [...text.matchAll(NUMBER)].map(([found]) => Number(found.replaceAll(',', ''))).sort((a, b) => b - a)
+  const [largest = 1, second = largest] = numbers
+  return Math.min(0.7, Math.max(0.1, (second / largest) * 0.9))
+}

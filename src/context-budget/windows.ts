@@ -1,0 +1,51 @@
+/** What is known of a kind of models. */
+export interface ModelSize {
+  /** Tokens that a call may take as input, where that is less than the context window, else the window. */
+  context_tokens: number
+  /** Characters of ASCII text for one token in code and plans, on the low side. */
+  chars_per_token: number
+}
+
+/** By model id without provider prefix, first match counts. Sources: the vendors' model pages. */
+const SIZES: readonly (readonly [model: RegExp, context_tokens: number, chars_per_token: number])[] = [
+  [/claude/, 200_000, 2.7],
+  [/gpt-5/, 272_000, 3.4],
+  [/gpt-4\.1/, 1_047_576, 3.4],
+  [/gpt-4o|gpt-4-turbo|chatgpt-4o/, 128_000, 3.4],
+  [/gpt-4-32k/, 32_768, 3.2],
+  [/gpt-4/, 8_192, 3.2],
+  [/gpt-3\.5/, 16_385, 3.2],
+  [/gpt-oss/, 131_072, 3.4],
+  [/(^|[/.])o[1-9](-|$)/, 200_000, 3.4],
+  [/gemini/, 1_048_576, 3.2],
+  [/gemma/, 128_000, 3.2],
+  [/codestral/, 256_000, 2.8],
+  [/mixtral|mistral-7b|open-mistral/, 32_768, 2.8],
+  [/mistral|ministral|magistral|devstral/, 128_000, 2.8],
+  [/deepseek/, 128_000, 3.1],
+  [/grok-[4-9]|grok-code/, 256_000, 3.1],
+  [/grok/, 131_072, 3.1],
+  [/llama-?3[.-][123]|llama-?v3p[123]|llama-?[4-9]/, 128_000, 3.2],
+  [/llama/, 8_192, 2.8],
+  [/command-a/, 256_000, 3],
+  [/command/, 128_000, 3],
+  [/sonar-pro/, 200_000, 3.2],
+  [/sonar/, 127_000, 3.2],
+  [/kimi|moonshot/, 128_000, 3],
+  [/qwen-?2/, 32_768, 3],
+  [/qwen/, 128_000, 3],
+  [/nova/, 128_000, 3],
+  [/phi/, 16_384, 3],
+]
+
+const UNKNOWN: ModelSize = { context_tokens: 128_000, chars_per_token: 2.7 }
+/** Servers of one's own serve less than the model could take, and some drop what is beyond without a word. */
+const LOCAL_TOKENS = 32_768
+
+/** @param model `<provider>/<model-id>` */
+export function modelSize(model: string): ModelSize {
+  const name = model.toLowerCase()
+  const known = SIZES.find(([pattern]) => pattern.test(name.slice(name.indexOf('/') + 1)))
+  const size = known ? { context_tokens: known[1], chars_per_token: known[2] } : UNKNOWN
+  return name.startsWith('ollama') ? { ...size, context_tokens: Math.min(size.context_tokens, LOCAL_TOKENS) } : size
+}
