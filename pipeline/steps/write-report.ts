@@ -1,6 +1,7 @@
 import { cutMiddle } from '../../src/agent/cut-middle.ts'
 import { reportTool } from '../../src/agent/sentinels/report.ts'
 import { storeReport } from '../../src/artifacts/store.ts'
+import type { Evaluated } from '../../src/intent/types.ts'
 import type { BeyondTargets } from '../../src/plan/beyond-targets.ts'
 import { planFacts } from '../../src/plan/facts.ts'
 import { settleGenerateReport } from '../../src/plan/settle-report.ts'
@@ -22,6 +23,7 @@ export const planForModel = ({ secrets }: Kit, { plan, text, reference, beyond }
 /**
  * Writes and stores the report on a plan. The model narrates; counts, changes, the least impact level and
  * what lies outside the targets are of plans.
+ * @param checked what the plan has of the request
  * @param beyond under way while the model writes; also waited for when the model fails, because its
  * engine job works in this workspace
  * Errors: those of `runAgent` and of the object store; `ReportGenerationError`; those of `beyond`.
@@ -30,11 +32,12 @@ export async function writeGenerateReport(
   kit: Kit,
   valid: ValidPlan,
   beyond: Promise<BeyondTargets | null> = Promise.resolve(null),
+  checked: readonly Evaluated[] = [],
 ): Promise<GenerateReport> {
   const { run, secrets } = kit
   const [told] = await Promise.allSettled([narrate(kit, valid), beyond])
   if (told.status === 'rejected') throw told.reason
-  const document = settleGenerateReport(told.value, valid.plan, secrets, await beyond)
+  const document = settleGenerateReport(told.value, valid.plan, secrets, await beyond, checked)
   await storeReport(run.context, run.round, { type: 'generate', document }, run.signal)
   return document
 }

@@ -1,5 +1,7 @@
 import * as v from 'valibot'
 import { PlatformError } from '../errors.ts'
+import { INTENT_TITLE, intentText, isIntentTitle } from '../intent/told.ts'
+import type { Evaluated } from '../intent/types.ts'
 import { type GenerateReport, generateReport } from '../reports/schemas.ts'
 import { BEYOND_TITLE, type BeyondTargets, beyondText, isBeyondTitle } from './beyond-targets.ts'
 import { planCounts, plannedChanges } from './changes.ts'
@@ -12,10 +14,11 @@ type Banner = GenerateReport['potential_impact']['banner']
 type Point = GenerateReport['potential_impact']['bullet_points'][number]
 
 /**
- * The report that is stored: counts, the list of changes, the least impact level and what lies outside
- * the targets come from plans, the prose from the model. Entries about nothing the plan changes are left
+ * The report that is stored: counts, the list of changes, the least impact level, what lies outside the
+ * targets and what the plan has of the request come from code, the prose from the model. Entries about nothing the plan changes are left
  * out, missing ones added.
  * @param beyond null for a plan of the whole root: nothing can lie outside
+ * @param checked statements made from the request; none leave the report without them
  * Errors: `ReportGenerationError` `report 'generate' generation error.`
  */
 export function settleGenerateReport(
@@ -23,6 +26,7 @@ export function settleGenerateReport(
   plan: Plan,
   masker: Masker,
   beyond: BeyondTargets | null = null,
+  checked: readonly Evaluated[] = [],
 ): GenerateReport {
   const impact = told.potential_impact
   const document = {
@@ -32,7 +36,7 @@ export function settleGenerateReport(
     potential_impact: {
       ...impact,
       banner: settleBanner(impact.banner, plan),
-      bullet_points: settlePoints(impact.bullet_points, beyond),
+      bullet_points: settlePoints(impact.bullet_points, beyond, checked),
     },
   }
   const parsed = v.safeParse(generateReport, masker.json(document))
@@ -74,10 +78,12 @@ const bare = (name: string) => name.trim().replace(/^`(.*)`$/, '$1')
 /** Indexes of modules and resources, in whatever order they come. */
 const withoutIndex = (address: string) => address.replace(/\[("(\\.|[^"\\])*"|\d+)\]/g, '')
 
-/** What lies outside the targets is never the model's to tell. */
-function settlePoints(told: readonly Point[], beyond: BeyondTargets | null): Point[] {
-  const own = told.filter(({ title }) => !isBeyondTitle(title))
-  return beyond ? [...own, { title: BEYOND_TITLE, description: beyondText(beyond) }] : own
+/** What lies outside the targets and what was checked is never the model's to tell. */
+function settlePoints(told: readonly Point[], beyond: BeyondTargets | null, checked: readonly Evaluated[]): Point[] {
+  const points = told.filter(({ title }) => !isBeyondTitle(title) && !isIntentTitle(title))
+  if (checked.length > 0) points.push({ title: INTENT_TITLE, description: intentText(checked) })
+  if (beyond) points.push({ title: BEYOND_TITLE, description: beyondText(beyond) })
+  return points
 }
 
 const MAX_NAMED = 10

@@ -8,6 +8,7 @@ import { driftSection } from './sections/drift.ts'
 import { impactSection, outsideSection } from './sections/impact.ts'
 import { importSection } from './sections/import.ts'
 import { planSection, roundsSection } from './sections/plan.ts'
+import { requestSection } from './sections/request.ts'
 import { rollBackSection } from './sections/roll-back.ts'
 import { notices, reference, sessionSection } from './sections/session.ts'
 import type { Evidence } from './types.ts'
@@ -36,6 +37,7 @@ export function composeDescription(summary: string, evidence: Evidence, { limit,
     importSection(evidence),
     appliedSection(evidence),
     impactSection(evidence),
+    requestSection(evidence),
     complianceSection(evidence),
     costSection(evidence),
     assumptionsSection(evidence),

@@ -18,6 +18,7 @@ const BY_RANK = [
   'Import',
   'How to roll back',
   'Impact',
+  'Checked against the request',
   'Outside the targets',
   'Applied',
   'Compliance',

@@ -73,7 +73,7 @@ describe('a text that fits', () => {
   it('is whole', () => {
     const text = composed(evidenceOf(), LIMITS.github)
     expect(text).not.toMatch(/Left out|Shortened/)
-    expect(titlesOf(text)).toHaveLength(8)
+    expect(titlesOf(text)).toHaveLength(9)
   })
 })
 
@@ -187,6 +187,7 @@ describe('hostile text anywhere', () => {
       'Import',
       'Applied',
       'Impact',
+      'Checked against the request',
       'Compliance',
       'Cost estimate',
       'Assumptions',

@@ -18,6 +18,7 @@ describe('the text of a generate session', () => {
     expect(titlesOf(text)).toEqual([
       'Plan',
       'Impact',
+      'Checked against the request',
       'Compliance',
       'Cost estimate',
       'Assumptions',

@@ -1,3 +1,4 @@
+import { isIntentTitle } from '../../../intent/told.ts'
 import { BEYOND_TITLE, isBeyondTitle } from '../../../plan/beyond-targets.ts'
 import { bulleted, capped, code, inline } from '../markdown.ts'
 import { blocks, type Section, section, unreadable } from '../section.ts'
@@ -13,7 +14,7 @@ export function impactSection({ generate }: Evidence): Section | null {
   const lead = (max: number) =>
     `**${banner.level}**: ${[inline(banner.title, 200), inline(banner.description, max)].filter(Boolean).join('. ')}`
   const points = bullet_points
-    .filter(({ title }) => !isBeyondTitle(title))
+    .filter(({ title }) => !isBeyondTitle(title) && !isIntentTitle(title))
     .map(({ title, description }) => [inline(title, 200), inline(description, 600)].filter(Boolean).join(': '))
   return section('Impact', blocks(lead(1_500), inline(summary, 1_500), bulleted(capped(points, MAX_POINTS))), lead(250))
 }
