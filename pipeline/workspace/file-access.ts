@@ -5,6 +5,7 @@ import { createLocalGit } from './git.ts'
 import { grep, type Search } from './grep.ts'
 import { listDirectory } from './list-directory.ts'
 import { readText } from './read-text.ts'
+import { type SurveyedFile, survey } from './survey.ts'
 import type { Workspace } from './types.ts'
 
 /**
@@ -22,6 +23,8 @@ export interface FileAccess {
   remove(path: string): Promise<void>
   /** Immediate children; directories end with a slash. */
   list(path: string): Promise<string[]>
+  /** Every file below the root that no ignore rule hides, with its size in bytes; links and dot files left out. */
+  survey(signal?: AbortSignal): Promise<SurveyedFile[]>
   /** Lines `file:line:text`, at most 50. */
   grep(search: Search, signal?: AbortSignal): Promise<string[]>
 }
@@ -41,6 +44,7 @@ export function createFileAccess(config: Config, workspace: Pick<Workspace, 'iac
     replace: (path, diff) => replaceInText(editor, path, diff),
     remove: (path) => removeFile(editor, path),
     list: (path) => listDirectory(editor, path),
+    survey: (signal) => survey(editor, signal),
     grep: (search, signal) => grep(editor, search, signal),
   }
 }

@@ -20,6 +20,7 @@ import { mergeBase } from './merge-base.ts'
 import { pendingChanges } from './pending-changes.ts'
 import { pinDirectory, removeLeftovers } from './pin.ts'
 import { removeUnsafeEntries } from './remove-unsafe-entries.ts'
+import { restore } from './restore.ts'
 import { revision } from './revision.ts'
 import type { Workspace } from './types.ts'
 
@@ -74,6 +75,7 @@ function asWorkspace(checkout: Checkout, run_signal?: AbortSignal): Workspace {
     default_branch,
     commitAndPush: (signal = run_signal) => commitAndPush(git, { clone, branch, hidden: hiddenPaths(checkout.paths), signal }),
     head: async () => pinned_head ?? (await head(checkout, run_signal)),
+    restore: (commit) => restore(checkout, commit, run_signal),
     pendingChanges: () => pendingChanges(checkout, run_signal),
     changedFiles: (since) => changedFiles(checkout, since, run_signal),
     branchDiff: async () => {

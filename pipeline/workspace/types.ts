@@ -9,6 +9,8 @@ export interface Workspace {
   /** Commits what changed (message `Platform changes`) and pushes; answers the commit of the branch head. */
   commitAndPush(signal?: AbortSignal): Promise<string>
   head(): Promise<string>
+  /** Puts the files back as they are in a commit of the branch; the branch stays where it is. */
+  restore(commit: string): Promise<void>
   /** Changed, deleted and new files since the last commit, with their content or full-context diff. */
   pendingChanges(): Promise<FileChange[]>
   /** Files that differ between this commit and the branch head, deleted ones included. */
