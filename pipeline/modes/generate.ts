@@ -2,6 +2,7 @@ import { taskQuery } from '../../src/prompts/queries.ts'
 import type { Outcome, Run } from '../run.ts'
 import { auditCompliance } from '../steps/audit-compliance.ts'
 import { checkDrift } from '../steps/check-drift.ts'
+import { checkedValidator, type IntentCheck, startIntentCheck } from '../steps/check-intent.ts'
 import { composePrompts } from '../steps/compose-prompts.ts'
 import { decideLock } from '../steps/decide-lock.ts'
 import { filterRequest } from '../steps/filter-request.ts'
@@ -9,6 +10,7 @@ import { generateAndValidate } from '../steps/generate-and-validate.ts'
 import { generateSessionTargets } from '../steps/generate-targets.ts'
 import { createKit, type Kit } from '../steps/kit.ts'
 import { learnDeclaredSecrets } from '../steps/learn-declared-secrets.ts'
+import { declaredText, repositoryFiles } from '../steps/look-at-repository.ts'
 import { pinPlan } from '../steps/pin-plan.ts'
 import { planOutsideTargets } from '../steps/plan-outside-targets.ts'
 import { planValidator } from '../steps/validators.ts'
@@ -38,19 +40,31 @@ async function generateRound(kit: Kit): Promise<Outcome> {
     run.conversation.push({ user: query, assistant: verdict.explanation })
     return { status: 'uncompleted', message: verdict.explanation }
   }
+  const intent = startIntentCheck(kit, declaredText(kit, repositoryFiles(kit)))
+  try {
+    return await carryOut(kit, intent)
+  } finally {
+    intent.stop()
+  }
+}
+
+async function carryOut(kit: Kit, intent: IntentCheck): Promise<Outcome> {
+  const { query } = kit.run.round
   const conventions = await composePrompts(kit)
+  const max_attempts = kit.run.context.config.orchestration.max_validation_iteration
+  const validate = planValidator(kit, () => generateSessionTargets(kit))
   const validated = await generateAndValidate(kit, {
     query,
     prompt: taskQuery(query),
     operation: 'generate',
     conventions,
     forbid: true,
-    max_attempts: run.context.config.orchestration.max_validation_iteration,
-    validate: planValidator(kit, () => generateSessionTargets(kit)),
+    max_attempts,
+    validate: checkedValidator(kit, intent, { validate, max_attempts }),
   })
   const plan = await checkDrift(kit, validated, conventions)
   const beyond = planOutsideTargets(kit, plan)
-  const report = await writeGenerateReport(kit, plan, beyond)
+  const report = await writeGenerateReport(kit, plan, beyond, await intent.results(plan.plan))
   const compliance = await auditCompliance(kit, { ...plan, beyond: await beyond }, conventions)
   await decideLock(kit, { report, compliance })
   await pinPlan(kit, plan)

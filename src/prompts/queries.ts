@@ -19,6 +19,17 @@ export const taskQuery = (request: string) =>
 export const feedbackQuery = (feedback: string) =>
   `The engine did not accept the code. Find the cause in the files and correct it.\n\n${fence('engine output', feedback)}`
 
+/** @param unmet what code found missing, one statement a line */
+export const intentFeedbackQuery = (unmet: string) =>
+  'The engine accepts the code, but a check of its plan against the request found something missing. Change the code so that the plan ' +
+  `has it; where the request does not ask for it, leave the code and say why in the summary.\n\n${fence('missing', unmet)}`
+
+/** @param blocks what the repository declares; empty when that is not known */
+export const intentQuery = (request: string, blocks: string) =>
+  [`State what the plan must show for this request.\n\n${fence('request', request)}`, blocks && fence('blocks of the repository', blocks)]
+    .filter(Boolean)
+    .join('\n\n')
+
 export const SESSION_TARGETS_QUERY = 'Name the addresses that the engine has to plan for the changes of this session.'
 
 export const driftTargetsQuery = (request: string) => `Name the addresses that this request is about.\n\n${fence('request', request)}`
