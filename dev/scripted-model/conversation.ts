@@ -90,9 +90,12 @@ function parseArguments(text: string): Record<string, unknown> {
 
 const FENCE = /<<<DATA ([^\n]*?) ([0-9a-f]{16})\n([\s\S]*?)\n\2 DATA>>>/g
 
+/** Blocks that come with a task: what the repository holds, not what is asked. */
+const BESIDE = new Set(['repository files', 'relevant files', 'blocks of the repository'])
+
 /** The content of fenced data blocks; text without any is taken as it is. */
 function unwrap(text: string): string {
-  const blocks = [...text.matchAll(FENCE)]
+  const blocks = [...text.matchAll(FENCE)].filter(([, label = '']) => !BESIDE.has(label))
   return blocks.length === 0 ? text : blocks.map((block) => block[3] ?? '').join('\n\n')
 }
 

@@ -5,12 +5,14 @@ import { generate } from './generator.ts'
 import { importAddresses } from './import.ts'
 import { auditPlan, planReport } from './plan.ts'
 import { applyReport, driftReport, importReport } from './reports.ts'
+import { statements } from './statements.ts'
 import { targets } from './targets.ts'
 import { compose, pullRequest, statusText } from './words.ts'
 
 /** The tool that ends a chain says which chain it is. */
 const SCRIPTS: Record<string, (conversation: Conversation) => Reply> = {
   requests_filter: filterRequest,
+  report_intent_statements: statements,
   construct_information: compose,
   task_complete: generate,
   generate_engine_targets: targets,

@@ -3,6 +3,14 @@ export type Files = Readonly<Record<string, string | undefined>>
 
 export type Edit = { write: string; content: string } | { replace: string; search: string; by: string }
 
+/** A statement as the tool takes it. */
+export interface Statement {
+  kind: 'resource_count' | 'attribute' | 'no_deletions'
+  text: string
+  words: string
+  [field: string]: unknown
+}
+
 /** One recorded piece of work: what it answers to, what it reads, what it writes. */
 export interface Recording {
   name: string
@@ -13,9 +21,27 @@ export interface Recording {
   obstacle(request: string, listing: string, files: Files): string | null
   edits(request: string, files: Files): Edit[]
   summary(request: string): string
+  /** What the plan must show for it; the arguments of `report_intent_statements`. */
+  statements(request: string): Statement[]
   /** Title of the pull request. */
   title(request: string): string
 }
+
+const TYPE = 'terraform_data'
+const named = (name: string) => [{ path: 'input.name', op: 'contains', value: name }]
+
+/** Something of that name is created. */
+const created = (text: string, words: string, name: string): Statement => ({
+  kind: 'resource_count',
+  text,
+  words,
+  type: TYPE,
+  action: 'create',
+  op: 'at_least',
+  value: '1',
+  where: named(name),
+})
+const onlyAdds = (words: string): Statement => ({ kind: 'no_deletions', text: 'Nothing that exists is destroyed.', words })
 
 const ELSEWHERE = 'This recording was made for the sample repository samples/web-platform, and this one looks different.'
 
@@ -43,6 +69,32 @@ const queue: Recording = {
   summary: (request) => {
     const service = serviceOf(request)
     return `Added a work queue for the ${service} service with a dead-letter queue that keeps messages for 14 days, an alarm when the oldest message waits longer than five minutes, and an output with the queue's id.`
+  },
+  statements: (request) => {
+    const service = serviceOf(request)
+    return [
+      created(`A work queue for the ${service} service is created.`, `a work queue for the ${service} service`, `${service}-work`),
+      created('A dead-letter queue is created.', 'with a dead-letter queue', `${service}-dead-letter`),
+      {
+        kind: 'attribute',
+        text: 'An alarm watches how long messages wait.',
+        words: 'an alarm',
+        type: TYPE,
+        path: 'input.metric',
+        op: 'contains',
+        value: 'age',
+      },
+      {
+        kind: 'attribute',
+        text: 'The work queue hands what it cannot deliver to the dead-letter queue.',
+        words: 'with a dead-letter queue',
+        type: TYPE,
+        name: `${service}_queue`,
+        path: 'input.dead_letter_queue',
+        op: 'exists',
+      },
+      onlyAdds('Add'),
+    ]
   },
   title: (request) => `Add a work queue for the ${serviceOf(request)} service`,
 }
@@ -98,6 +150,22 @@ const retention: Recording = {
     return search ? [{ replace: file, search, by: search.replace(/\d+$/, `${days}`) }] : []
   },
   summary: (request) => `The dead-letter queue of the ${serviceOf(request)} service now keeps messages for the time that was asked for.`,
+  statements: (request) => {
+    const days = /\b(\d{1,3}) days\b/i.exec(request)?.[1] ?? ''
+    const words = `keep dead letters for ${days} days`
+    return [
+      {
+        kind: 'attribute',
+        text: `The dead-letter queue keeps messages for ${days} days.`,
+        words,
+        type: TYPE,
+        name: '*dead_letter*',
+        path: 'input.retention_days',
+        op: 'eq',
+        value: days,
+      },
+    ]
+  },
   title: (request) => `Keep dead letters of the ${serviceOf(request)} service longer`,
 }
 
@@ -122,6 +190,9 @@ const replay: Recording = {
   },
   summary: (request) =>
     `Added a job that moves the dead letters of the ${serviceOf(request)} service back into its work queue every night at three.`,
+  statements: (request) => [
+    created('A job that replays dead letters is created.', 'replay the dead letters', `${serviceOf(request)}-replay`),
+  ],
   title: (request) => `Replay the dead letters of the ${serviceOf(request)} service`,
 }
 
@@ -148,6 +219,17 @@ const exportJob: Recording = {
     },
   ],
   summary: () => 'Added an export job that runs every hour, beside the nightly one.',
+  statements: () => [
+    {
+      kind: 'attribute',
+      text: 'A job runs every hour.',
+      words: 'hourly',
+      type: TYPE,
+      path: 'input.schedule',
+      op: 'matches',
+      value: '0 * * * *',
+    },
+  ],
   title: () => 'Add an hourly export job',
 }
 
@@ -170,6 +252,17 @@ const removeDataset: Recording = {
     return search ? [{ replace: 'main.tf', search, by: search.replace(new RegExp(`^ {4}${datasetOf(request)} +=.*\n`, 'm'), '') }] : []
   },
   summary: (request) => `Took the ${datasetOf(request)} dataset out of the warehouse. The data that it holds is lost when this is applied.`,
+  statements: (request) => [
+    {
+      kind: 'resource_count',
+      text: `The ${datasetOf(request)} dataset is gone.`,
+      words: `remove the ${datasetOf(request)} dataset`,
+      type: TYPE,
+      action: 'delete',
+      op: 'at_least',
+      value: '1',
+    },
+  ],
   title: (request) => `Remove the ${datasetOf(request)} dataset from the warehouse`,
 }
 
@@ -196,6 +289,7 @@ const mirror: Recording = {
     return [{ write: `${service}-mirror.tf`, content }]
   },
   summary: (request) => `Added a mirror of the ${serviceOf(request)} service in the second region.`,
+  statements: (request) => [created(`A mirror of the ${serviceOf(request)} service is created.`, 'mirror', `${serviceOf(request)}-mirror`)],
   title: (request) => `Mirror the ${serviceOf(request)} service`,
 }
 
