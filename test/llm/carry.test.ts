@@ -1,0 +1,199 @@
+import { HttpResponse, http } from 'msw'
+import { setupServer } from 'msw/node'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import type { LlmConfig } from '../../config/types.ts'
+import { maskedLlm } from '../../pipeline/steps/masked-llm.ts'
+import { createLlmClient } from '../../src/llm/client.ts'
+import type { Inference, LlmClient, Message } from '../../src/llm/types.ts'
+import { silentLogger } from '../../src/log/logger.ts'
+import { createMasker } from '../../src/plan/mask.ts'
+import { modelConfig } from '../helpers/model-server.ts'
+import type { Body } from './wire-forms.ts'
+
+const outside = setupServer()
+beforeAll(() => outside.listen({ onUnhandledFrame: 'error' }))
+afterEach(() => outside.resetHandlers())
+afterAll(() => outside.close())
+
+const bodies: Body[] = []
+function setup(origin: string, answers: object[], overrides: Partial<LlmConfig>): LlmClient {
+  bodies.length = 0
+  outside.use(
+    http.post(`${origin}/*`, async ({ request }) => {
+      bodies.push(await request.json())
+      return HttpResponse.json(answers[Math.min(bodies.length, answers.length) - 1])
+    }),
+  )
+  return createLlmClient(modelConfig('', overrides), { fetch: (...args) => fetch(...args), log: silentLogger, backoff_ms: 1 })
+}
+
+const question: Message = { role: 'user', content: 'q' }
+/** The next turn: what the model said goes back with a result for each call. */
+const next = ({ text, tool_calls, carry }: Inference): Message[] => [
+  question,
+  { role: 'assistant', content: text || null, tool_calls, ...(carry && { carry }) },
+  ...tool_calls.map((call): Message => ({ role: 'tool', tool_call_id: call.id, content: 'result' })),
+]
+const tools = [{ name: 'look', description: 'Looks.', parameters: { type: 'object', properties: {} } }]
+
+describe('signed thoughts', () => {
+  const content = [
+    { type: 'thinking', thinking: 'First I look.', signature: 's1' },
+    { type: 'text', text: 'Looking. ' },
+    { type: 'tool_use', id: 't1', name: 'look', input: { at: 'a' } },
+    { type: 'redacted_thinking', data: 'x' },
+    { type: 'text', text: 'And again.' },
+    { type: 'tool_use', id: 't2', name: 'look', input: { at: 'b' } },
+  ]
+  const answer = { type: 'message', role: 'assistant', content, stop_reason: 'tool_use', usage: { input_tokens: 1, output_tokens: 1 } }
+  const claude = () =>
+    setup('https://api.anthropic.com', [answer], { model: 'anthropic/claude-sonnet-5', credentials: { ANTHROPIC_API_KEY: 'k' } })
+
+  it('go back to the model where they were', async () => {
+    const llm = claude()
+    const said = await llm.complete({ role: 'main', messages: [question], tools })
+    expect(said).toMatchObject({ text: 'Looking. And again.', tool_calls: [{ id: 't1' }, { id: 't2' }] })
+    await llm.complete({ role: 'main', messages: next(said), tools })
+    expect(bodies[1].messages[1]).toEqual({ role: 'assistant', content })
+  })
+
+  it('go in front when the text was masked meanwhile, and stay away when they hold a secret themselves', async () => {
+    const llm = claude()
+    const said = await llm.complete({ role: 'main', messages: [question], tools })
+    await maskedLlm(llm, createMasker(['again.'])).complete({ role: 'main', messages: next(said), tools })
+    expect(bodies[1].messages[1].content.map((block: Body) => block.type)).toEqual([
+      'thinking',
+      'redacted_thinking',
+      'text',
+      'tool_use',
+      'tool_use',
+    ])
+    expect(JSON.stringify(bodies[1])).not.toContain('again.')
+    await maskedLlm(llm, createMasker(['First I look'])).complete({ role: 'main', messages: next(said), tools })
+    expect(bodies[2].messages[1].content.map((block: Body) => block.type)).toEqual(['text', 'tool_use', 'tool_use'])
+  })
+
+  it('are nothing for another model', async () => {
+    const said = await claude().complete({ role: 'main', messages: [question], tools })
+    const llm = setup('https://api.openai.com', [{ choices: [{ finish_reason: 'stop', message: { content: 'ok' } }] }], {
+      model: 'openai/gpt-4o',
+      credentials: { OPENAI_API_KEY: 'k' },
+    })
+    await llm.complete({ role: 'main', messages: next(said), tools })
+    expect(Object.keys(bodies[0].messages[1])).toEqual(['role', 'content', 'tool_calls'])
+  })
+
+  it('come back from the Converse API as well', async () => {
+    const blocks = [
+      { reasoningContent: { reasoningText: { text: 'hm', signature: 's' } } },
+      { toolUse: { toolUseId: 't1', name: 'look', input: {} } },
+    ]
+    const llm = setup(
+      'https://bedrock-runtime.us-west-2.amazonaws.com',
+      [{ output: { message: { content: blocks } }, stopReason: 'tool_use' }],
+      {
+        model: 'bedrock/amazon.nova-pro-v1:0',
+        credentials: { AWS_BEARER_TOKEN_BEDROCK: 'k' },
+      },
+    )
+    const said = await llm.complete({ role: 'main', messages: [question], tools })
+    await llm.complete({ role: 'main', messages: next(said), tools })
+    expect(bodies[1].messages[1].content).toEqual(blocks)
+  })
+})
+
+describe('fields of chat completions that have to come back', () => {
+  const call = (id: string, more: object = {}) => ({ id, type: 'function', function: { name: 'look', arguments: '{}' }, ...more })
+  const said = (message: object) => ({
+    choices: [{ finish_reason: 'tool_calls', message: { role: 'assistant', content: null, ...message } }],
+  })
+
+  it('the signature of a call, with its call', async () => {
+    const extra_content = { google: { thought_signature: 'sig' } }
+    const answer = said({ tool_calls: [call('c1', { extra_content }), call('c2')] })
+    const llm = setup('https://generativelanguage.googleapis.com', [answer], {
+      model: 'gemini/gemini-3.8-flash',
+      credentials: { GEMINI_API_KEY: 'k' },
+    })
+    await llm.complete({ role: 'main', messages: next(await llm.complete({ role: 'main', messages: [question], tools })), tools })
+    expect(bodies[1].messages[1].tool_calls).toEqual([call('c1', { extra_content }), call('c2')])
+  })
+
+  it('the reasoning of a model that asks for it', async () => {
+    const llm = setup('https://api.deepseek.com', [said({ reasoning_content: 'hm', tool_calls: [call('c1')] })], {
+      model: 'deepseek/deepseek-chat',
+      credentials: { DEEPSEEK_API_KEY: 'k' },
+    })
+    await llm.complete({ role: 'main', messages: next(await llm.complete({ role: 'main', messages: [question], tools })), tools })
+    expect(bodies[1].messages[1]).toMatchObject({ reasoning_content: 'hm', tool_calls: [{ id: 'c1' }] })
+  })
+
+  it('and none of a server that is not known to want them', async () => {
+    const answer = said({ reasoning_content: 'hm', tool_calls: [call('c1', { extra_content: {} })] })
+    const llm = setup('https://models.example.com', [answer], {
+      model: 'openai/m',
+      credentials: { OPENAI_API_KEY: 'k', OPENAI_BASE_URL: 'https://models.example.com/v1' },
+    })
+    await llm.complete({ role: 'main', messages: next(await llm.complete({ role: 'main', messages: [question], tools })), tools })
+    expect(bodies[1].messages[1]).toEqual({ role: 'assistant', content: null, tool_calls: [call('c1')] })
+  })
+})
+
+describe('what a provider accepts', () => {
+  const done = { choices: [{ finish_reason: 'stop', message: { content: 'ok' } }] }
+  const messages: Message[] = [
+    question,
+    { role: 'assistant', content: null, tool_calls: [{ id: 'call:of/another', name: 'look', arguments: 'no json' }] },
+    { role: 'tool', tool_call_id: 'call:of/another', content: 'result' },
+  ]
+
+  it('ids of calls are made anew where others are refused', async () => {
+    const llm = setup('https://api.mistral.ai', [done], { model: 'mistral/m', credentials: { MISTRAL_API_KEY: 'k' } })
+    await llm.complete({ role: 'main', messages, tools })
+    const { id } = bodies[0].messages[1].tool_calls[0]
+    expect(id).toMatch(/^[a-zA-Z0-9]{9}$/)
+    expect(bodies[0].messages[2].tool_call_id).toBe(id)
+  })
+
+  it('arguments are objects, whatever the model wrote', async () => {
+    const answer = { content: [{ type: 'text', text: 'ok' }], stop_reason: 'end_turn' }
+    const llm = setup('https://api.anthropic.com', [answer], {
+      model: 'anthropic/claude-haiku-4-5',
+      credentials: { ANTHROPIC_API_KEY: 'k' },
+    })
+    await llm.complete({ role: 'main', messages, tools })
+    const [, assistant, results] = bodies[0].messages
+    expect(assistant.content).toEqual([{ type: 'tool_use', id: 'call_of_another', name: 'look', input: { invalid_arguments: 'no json' } }])
+    expect(results.content).toMatchObject([
+      { type: 'tool_result', tool_use_id: 'call_of_another', content: 'result', cache_control: { type: 'ephemeral' } },
+    ])
+  })
+
+  it.each([
+    ['anthropic/claude-haiku-4-5', { temperature: 0.1 }],
+    ['anthropic/claude-opus-4-6', { temperature: 0.1 }],
+    ['anthropic/claude-opus-4-20250514', { temperature: 0.1 }],
+    ['anthropic/claude-opus-4-7', {}],
+    ['anthropic/claude-sonnet-5-5', {}],
+  ])('%s gets the temperature that it takes', async (model, expected) => {
+    const llm = setup('https://api.anthropic.com', [{ content: [], stop_reason: 'end_turn' }], {
+      model,
+      credentials: { ANTHROPIC_API_KEY: 'k' },
+    })
+    await llm.complete({ role: 'main', messages: [question] })
+    const { temperature } = bodies[0]
+    expect(temperature === undefined ? {} : { temperature }).toEqual(expected)
+  })
+
+  it.each([
+    ['anthropic/claude-sonnet-5', { thinking: { type: 'adaptive' }, output_config: { effort: 'low' } }],
+    ['anthropic/claude-haiku-4-5', { thinking: { type: 'enabled', budget_tokens: 1024 }, temperature: 1 }],
+  ])('%s thinks in its own way', async (model, expected) => {
+    const llm = setup('https://api.anthropic.com', [{ content: [], stop_reason: 'end_turn' }], {
+      model,
+      credentials: { ANTHROPIC_API_KEY: 'k' },
+    })
+    await llm.complete({ role: 'main', messages: [question], thinking: true })
+    expect(bodies[0]).toMatchObject(expected)
+  })
+})
