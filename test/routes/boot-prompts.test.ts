@@ -1,0 +1,110 @@
+import { execFile } from 'node:child_process'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import { tmpdir } from 'node:os'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { startCache } from '../../dev/cache.ts'
+import { startCollector } from '../../dev/collector/start.ts'
+import { startObjectStore } from '../../dev/object-store.ts'
+import { listen, type Running } from '../../dev/server.ts'
+import { ENVIRONMENT } from '../helpers/core.ts'
+import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts'
+import { startCoreProcess } from '../metrics/core-process.ts'
+
+let database: TestDatabase
+let folder: string
+let objects: Running
+let cache: Awaited<ReturnType<typeof startCache>>
+const closers: (() => Promise<unknown>)[] = []
+beforeAll(async () => {
+  database = await createTestDatabase()
+  folder = await mkdtemp(`${tmpdir()}/core-prompts-`)
+  objects = await startObjectStore({ access_key: 'bundledadmin', secret_key: 'bundledadmin' })
+  cache = await startCache({ token: 'cache-token' })
+})
+afterEach(async () => {
+  for (const close of closers.splice(0)) await close()
+})
+afterAll(async () => {
+  await Promise.all([objects.close(), cache.close(), database.drop()])
+  await rm(folder, { recursive: true, force: true })
+})
+
+/** A registry that answers as `respond` says, and the calls that it got. */
+async function registry(respond: (call: string) => { status: number; json?: unknown }) {
+  const calls: string[] = []
+  const server = createServer((request, response) => {
+    const call = `${request.method} ${request.url}`
+    calls.push(call)
+    const { status, json } = respond(call)
+    response.writeHead(status).end(json === undefined ? '' : JSON.stringify(json))
+  })
+  const running = await listen(server)
+  closers.push(() => running.close())
+  return { ...running, calls }
+}
+
+async function environment(collector_url: string, storage_url = objects.url): Promise<Record<string, string>> {
+  const path = `${folder}/${crypto.randomUUID()}.yaml`
+  const storage = `storage: { endpoint_url: "${storage_url}", public_endpoint_url: "${storage_url}", max_attempts: 1 }`
+  await writeFile(path, `${storage}\ntelemetry: { collector_url: "${collector_url}" }\n`)
+  return {
+    ...ENVIRONMENT,
+    PLATFORM_SQL_DATABASE_URL: database.url,
+    PLATFORM_REDIS_URL: cache.platform_url,
+    PLATFORM_CONFIG: path,
+    PLATFORM_COLLECTOR_API_KEY: 'key-of-the-collector',
+  }
+}
+
+/** Runs a core that must not start; its exit code and its last word. */
+const refused = async (env: Record<string, string>): Promise<{ code: unknown; message: string; out: string }> =>
+  new Promise((resolve) => {
+    const options = { env: { PATH: process.env.PATH, PLATFORM_HOST: '127.0.0.1', PLATFORM_PORT: '0', ...env }, timeout: 50_000 }
+    execFile(process.execPath, ['routes/main.ts'], options, (error, out) =>
+      resolve({ code: error?.code, message: JSON.parse(out.trim().split('\n').at(-1) ?? '{}').message, out }),
+    )
+  })
+
+describe('a core with a prompt registry', () => {
+  it('seeds it before it listens', async () => {
+    const collector = await startCollector()
+    closers.push(() => collector.close())
+    const core = await startCoreProcess(await environment(collector.collector_url))
+    const messages = core.lines.map((line) => JSON.parse(line).message)
+    expect(messages.indexOf('prompts seeded')).toBeGreaterThan(-1)
+    expect(messages.indexOf('prompts seeded')).toBeLessThan(messages.indexOf('core ready'))
+    expect(collector.prompts.tagged('general-guidelines-engine', 'production')).toMatchObject({ data: { model_name: 'platform-seed' } })
+    expect(await core.stop()).toBe(0)
+  })
+
+  it('does not start when the registry refuses the probe', async () => {
+    const { url, calls } = await registry(() => ({ status: 503 }))
+    const { code, message, out } = await refused(await environment(`${url}/`))
+    expect([code, message]).toEqual([1, `Failed to seed prompts into ${url}/: ${url}/ probe failed: HTTP 503`])
+    expect(calls).toEqual([expect.stringMatching(/^GET \/v1\/prompts\/[a-z-]+\/latest$/)])
+    expect(out).not.toContain('key-of-the-collector')
+  })
+
+  it('does not start when a prompt cannot be created', async () => {
+    const { url } = await registry((call) => (call.startsWith('POST') ? { status: 422, json: { detail: 'no' } } : { status: 404 }))
+    const { code, message } = await refused(await environment(`${url}/`))
+    expect(code).toBe(1)
+    expect(message).toMatch(/^Failed to seed prompts into \S+: Failed to create prompt '[a-z0-9_-]+': HTTP 422: \{"detail":"no"\}$/)
+  })
+
+  it('does not start when a prompt cannot be tagged', async () => {
+    const created = { data: { id: 'v1', model_name: 'platform-seed', template: { messages: [] } } }
+    const { url } = await registry((call) => (call === 'POST /v1/prompts' ? { status: 200, json: created } : { status: 404 }))
+    const { code, message } = await refused(await environment(`${url}/`))
+    expect(code).toBe(1)
+    expect(message).toMatch(/^Failed to seed prompts into \S+: Failed to tag '[a-z0-9_-]+' as development: HTTP 404$/)
+  })
+
+  it('asks it after the object storage', async () => {
+    const { url, calls } = await registry(() => ({ status: 404 }))
+    const { code, message } = await refused(await environment(`${url}/`, 'http://127.0.0.1:1'))
+    expect([code, message]).toEqual([1, expect.stringMatching(/^Failed to initialize object storage: /)])
+    expect(calls).toEqual([])
+  })
+})
