@@ -1,0 +1,102 @@
+import { afterEach, describe, expect, it } from 'vitest'
+import { createLlmClient } from '../../src/llm/client.ts'
+import { createLogger } from '../../src/log/logger.ts'
+import { type ModelReply, type ModelServer, modelConfig, startModelServer, text } from '../helpers/model-server.ts'
+
+const servers: ModelServer[] = []
+afterEach(async () => {
+  await Promise.all(servers.splice(0).map((server) => server.close()))
+})
+
+/** Entries of one name, each at a server that answers as `replies` says now. */
+async function setup(replies: ModelReply[], options: { backoff_ms?: number; timeout?: number } = {}) {
+  const { backoff_ms = 1, timeout = 10 } = options
+  const started = await Promise.all(replies.map((_, index) => startModelServer(() => replies[index] ?? 'cut')))
+  servers.push(...started)
+  const clock = { now: 1_000_000 }
+  const lines: string[] = []
+  const config = modelConfig('', {
+    model: 'team',
+    small_model: 'team',
+    timeout,
+    model_list: started.map(({ url }, index) => ({
+      model_name: 'team',
+      litellm_params: { model: `openai/m${index}`, api_base: url, api_key: 'k' },
+    })),
+  })
+  const log = createLogger({ write: (line) => lines.push(line) })
+  const llm = createLlmClient(config, { fetch, log, backoff_ms, now: () => clock.now })
+  const ask = () => llm.complete({ role: 'main', messages: [{ role: 'user', content: 'hi' }] })
+  const waits = () => lines.map((line) => JSON.parse(line).wait_ms)
+  return { ask, clock, counts: () => started.map((server) => server.requests.length), waits }
+}
+
+const busy = (headers = {}): ModelReply => ({ status: 429, body: { error: { message: 'busy' } }, headers })
+
+describe('entries of one name', () => {
+  it('one that fails rests, and the call goes to another at once', async () => {
+    const { ask, clock, counts, waits } = await setup([busy(), text('b'), text('c')], { backoff_ms: 60_000 })
+    for (let i = 0; i < 6; i++) await ask()
+    expect(counts()).toEqual([1, 3, 3])
+    expect(waits()).toEqual([0])
+    clock.now += 31_000
+    for (let i = 0; i < 3; i++) await ask()
+    expect(counts()[0]).toBe(2)
+  })
+
+  it('rests as long as it asked to', async () => {
+    const { ask, clock, counts } = await setup([busy({ 'retry-after': '120' }), text('b')])
+    await ask()
+    clock.now += 100_000
+    for (let i = 0; i < 4; i++) await ask()
+    expect(counts()[0]).toBe(1)
+    clock.now += 30_000
+    await ask()
+    await ask()
+    expect(counts()[0]).toBe(2)
+  })
+
+  it.each<[string, ModelReply]>([
+    ['a server error', { status: 503, body: { error: { message: 'down' } } }],
+    ['silence', 'hang'],
+    ['a cut connection', 'cut'],
+  ])('rests after %s', async (_name, reply) => {
+    const { ask, counts } = await setup([reply, text('b')], { timeout: 0.2 })
+    for (let i = 0; i < 3; i++) expect((await ask()).text).toBe('b')
+    expect(counts()).toEqual([1, 3])
+  })
+
+  it('one that works again takes its turns', async () => {
+    const replies: ModelReply[] = [busy({ 'retry-after': '0' }), text('b')]
+    const { ask, counts } = await setup(replies)
+    await ask()
+    replies[0] = text('a')
+    for (let i = 0; i < 4; i++) await ask()
+    expect(counts()).toEqual([3, 3])
+  })
+
+  it('when all rest, the one that is ready first is asked, within four attempts', async () => {
+    const { ask, counts, waits } = await setup([busy({ 'retry-after': '0.05' }), busy({ 'retry-after': '0.02' })])
+    await expect(ask()).rejects.toThrow('Inference call to openai/m1 failed: busy')
+    expect(counts()).toEqual([1, 3])
+    expect(waits()).toEqual([0, 20, 20])
+  })
+
+  it('a refusal is final and nobody rests', async () => {
+    const { ask, counts } = await setup([{ status: 401, body: { error: { message: 'no' } } }, text('b')])
+    await expect(ask()).rejects.toMatchObject({ status: 401 })
+    await ask()
+    await expect(ask()).rejects.toMatchObject({ status: 401 })
+    expect(counts()).toEqual([2, 1])
+  })
+
+  it('a single one is asked again, resting or not', async () => {
+    const replies = [busy()]
+    const { ask, counts, waits } = await setup(replies)
+    await expect(ask()).rejects.toThrow('busy')
+    expect(waits()).toEqual([1, 2, 4])
+    replies[0] = text('back')
+    expect((await ask()).text).toBe('back')
+    expect(counts()).toEqual([5])
+  })
+})

@@ -1,0 +1,154 @@
+import { HttpResponse, http } from 'msw'
+import { setupServer } from 'msw/node'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { createLlmClient } from '../../src/llm/client.ts'
+import type { SearchOptions } from '../../src/llm/types.ts'
+import { silentLogger } from '../../src/log/logger.ts'
+import { modelConfig } from '../helpers/model-server.ts'
+
+const outside = setupServer()
+beforeAll(() => outside.listen({ onUnhandledFrame: 'error' }))
+afterEach(() => outside.resetHandlers())
+afterAll(() => outside.close())
+
+const chat = {
+  choices: [{ finish_reason: 'stop', message: { content: 'high at noon' } }],
+  usage: { prompt_tokens: 9, completion_tokens: 3 },
+}
+const responses = {
+  output: [{ type: 'web_search_call' }, { type: 'message', content: [{ type: 'output_text', text: 'high at noon' }] }],
+  usage: { input_tokens: 9, output_tokens: 3 },
+}
+const native = [
+  { type: 'server_tool_use', id: 's', name: 'web_search', input: { query: 'tides' } },
+  { type: 'web_search_tool_result', tool_use_id: 's', content: [] },
+  { type: 'text', text: 'high ' },
+  { type: 'text', text: 'at noon', citations: [] },
+]
+const messages = { type: 'message', content: native, stop_reason: 'end_turn', usage: { input_tokens: 9, output_tokens: 3 } }
+const WEB = { web_search_options: { search_context_size: 'medium' } }
+const VERTEX = { VERTEXAI_PROJECT: 'p', VERTEXAI_LOCATION: 'us-east5', GOOGLE_OAUTH_ACCESS_TOKEN: 't' }
+
+/** @returns what was posted, and the finding */
+async function search(model: string, credentials: Record<string, string>, url: string, answers: object[], options: SearchOptions = {}) {
+  const bodies: unknown[] = []
+  outside.use(
+    http.post(url, async ({ request }) => {
+      bodies.push(await request.json())
+      return HttpResponse.json(answers[Math.min(bodies.length, answers.length) - 1])
+    }),
+  )
+  const llm = createLlmClient(modelConfig('', { web_search_model: model, credentials }), {
+    fetch: (...args) => fetch(...args),
+    log: silentLogger,
+    backoff_ms: 1,
+  })
+  return { text: await llm.search('tides', options), bodies }
+}
+
+describe('a web search', () => {
+  it.each<[string, Record<string, string>, string, object, object]>([
+    [
+      'anthropic/claude-sonnet-5',
+      { ANTHROPIC_API_KEY: 'k' },
+      'https://api.anthropic.com/v1/messages',
+      messages,
+      { tools: [{ type: 'web_search_20250305', name: 'web_search', max_uses: 5 }] },
+    ],
+    [
+      'vertex_ai/claude-sonnet-5-5',
+      VERTEX,
+      'https://us-east5-aiplatform.googleapis.com/v1/projects/p/locations/us-east5/publishers/anthropic/models/*',
+      messages,
+      { tools: [{ type: 'web_search_20250305', name: 'web_search', max_uses: 5 }] },
+    ],
+    [
+      'vertex_ai/gemini-3.8-flash',
+      VERTEX,
+      'https://us-east5-aiplatform.googleapis.com/v1/projects/p/locations/us-east5/endpoints/openapi/chat/completions',
+      chat,
+      { web_search_options: {} },
+    ],
+    [
+      'gemini/gemini-3.8-flash',
+      { GEMINI_API_KEY: 'k' },
+      'https://generativelanguage.googleapis.com/v1beta/models/*',
+      {
+        candidates: [{ content: { parts: [{ text: 'high at noon' }] }, finishReason: 'STOP' }],
+        usageMetadata: { promptTokenCount: 9, candidatesTokenCount: 3 },
+      },
+      { tools: [{ google_search: {} }] },
+    ],
+    ['xai/grok-4.6', { XAI_API_KEY: 'k' }, 'https://api.x.ai/v1/responses', responses, { tools: [{ type: 'web_search' }], input: 'tides' }],
+    [
+      'azure/d',
+      { AZURE_API_BASE: 'https://a.openai.azure.com', AZURE_API_VERSION: 'v1', AZURE_API_KEY: 'k' },
+      'https://a.openai.azure.com/openai/v1/responses',
+      responses,
+      { model: 'd', tools: [{ type: 'web_search', search_context_size: 'medium' }] },
+    ],
+    ['perplexity/sonar', { PERPLEXITYAI_API_KEY: 'k' }, 'https://api.perplexity.ai/chat/completions', chat, WEB],
+    [
+      'openrouter/openai/gpt-4o',
+      { OPENROUTER_API_KEY: 'k' },
+      'https://openrouter.ai/api/v1/chat/completions',
+      chat,
+      { tools: [{ type: 'openrouter:web_search' }] },
+    ],
+    [
+      'groq/openai/gpt-oss-120b',
+      { GROQ_API_KEY: 'k' },
+      'https://api.groq.com/openai/v1/chat/completions',
+      chat,
+      { tools: [{ type: 'browser_search' }], tool_choice: 'required' },
+    ],
+    ['groq/groq/compound', { GROQ_API_KEY: 'k' }, 'https://api.groq.com/openai/v1/chat/completions', chat, { model: 'groq/compound' }],
+    [
+      'mistral/mistral-medium-latest',
+      { MISTRAL_API_KEY: 'k' },
+      'https://api.mistral.ai/v1/conversations',
+      {
+        outputs: [
+          { type: 'tool.execution', name: 'web_search' },
+          {
+            type: 'message.output',
+            content: [
+              { type: 'text', text: 'high at noon' },
+              { type: 'tool_reference', url: 'https://x' },
+            ],
+          },
+        ],
+        usage: { prompt_tokens: 9, completion_tokens: 3 },
+      },
+      { inputs: 'tides', tools: [{ type: 'web_search' }], store: false },
+    ],
+  ])('by %s', async (model, credentials, url, answer, expected) => {
+    const used: unknown[] = []
+    const { text, bodies } = await search(model, credentials, url, [answer], { observe: (each) => used.push(each) })
+    expect(text).toBe('high at noon')
+    expect(bodies).toMatchObject([expected])
+    expect(used).toEqual([{ model, usage: { input_tokens: 9, cached_tokens: 0, output_tokens: 3 } }])
+  })
+
+  it('that the provider pauses is taken up again with what it had found', async () => {
+    const paused = { type: 'message', content: native.slice(0, 2), stop_reason: 'pause_turn' }
+    const { text, bodies } = await search(
+      'anthropic/claude-sonnet-5',
+      { ANTHROPIC_API_KEY: 'k' },
+      'https://api.anthropic.com/v1/messages',
+      [paused, messages],
+    )
+    expect(text).toBe('high at noon')
+    expect(bodies[1]).toMatchObject({ messages: [{ role: 'user' }, { role: 'assistant', content: native.slice(0, 2) }] })
+  })
+
+  it.each<[string, Record<string, string>]>([
+    ['deepseek/deepseek-chat', { DEEPSEEK_API_KEY: 'k' }],
+    ['bedrock/m', { AWS_BEARER_TOKEN_BEDROCK: 'k' }],
+    ['together_ai/m', { TOGETHERAI_API_KEY: 'k' }],
+    ['anthropic/claude-sonnet-5', { ANTHROPIC_BASE_URL: 'https://gateway.example.com' }],
+    ['azure/d', { AZURE_API_BASE: 'https://a.openai.azure.com', AZURE_API_VERSION: '2024-10-21', AZURE_API_KEY: 'k' }],
+  ])('is not made by %s', async (model, credentials) => {
+    expect(await search(model, credentials, 'https://nowhere.example.com', [])).toEqual({ text: null, bodies: [] })
+  })
+})
