@@ -1,6 +1,7 @@
 import { recordJob } from '../../src/sessions/record-job.ts'
 import type { EngineResult, IacJobKind, IacJobs } from '../../src/sidecar-clients/iac/types.ts'
 import type { Run } from '../run.ts'
+import { createProviderSchema, type ProviderSchema } from './provider-schema.ts'
 
 /** The engine of one run. Its jobs work in the run's engine root, for the session's cloud and scope. */
 export interface Engine {
@@ -11,6 +12,8 @@ export interface Engine {
   run<Kind extends IacJobKind>(kind: Kind, body: IacJobs[Kind]): Promise<EngineResult>
   /** Set after an init that went well: it is not repeated unless the engine asks for it. */
   initialised: boolean
+  /** What the initialised providers know. */
+  schema: ProviderSchema
 }
 
 export function createEngine(run: Run): Engine {
@@ -21,8 +24,9 @@ export function createEngine(run: Run): Engine {
     numbers.set(kind, number)
     return `${kind}-${number}`
   }
-  return {
+  const engine: Engine = {
     initialised: false,
+    schema: createProviderSchema(run, () => engine.initialised),
     run: async (kind, body) => {
       await earlier
       const key = nextKey(kind)
@@ -37,6 +41,7 @@ export function createEngine(run: Run): Engine {
       }
     },
   }
+  return engine
 }
 
 /**

@@ -5,6 +5,7 @@ import type { Plan } from '../../src/plan/types.ts'
 import type { EngineResult } from '../../src/sidecar-clients/iac/types.ts'
 import { hashFile } from '../workspace/hash-file.ts'
 import { writeOverride } from '../workspace/write-override.ts'
+import type { EngineStep } from './diagnose.ts'
 import type { Kit } from './kit.ts'
 import { whenStateIsFree } from './when-state-is-free.ts'
 
@@ -30,10 +31,9 @@ export interface ValidPlan {
   /** What a plan of the whole root would do beside it; absent until that is known. */
   beyond?: BeyondTargets | null
 }
-export type PlanResult = ValidPlan | { ok: false; text: string; feedback: string }
+export type PlanResult = ValidPlan | { ok: false; text: string; feedback: string; step: EngineStep }
 
-type Step = 'init' | 'validate' | 'plan' | 'show'
-type StepResult = { ok: true; result: EngineResult } | { ok: false; step: Step; result: EngineResult }
+type StepResult = { ok: true; result: EngineResult } | { ok: false; step: EngineStep; result: EngineResult }
 
 /**
  * Initialises the workspace when this run has not yet, validates and plans it, and reads the plan.
@@ -59,7 +59,7 @@ async function planAndRead(kit: Kit, targets: string[]): Promise<PlanResult> {
   const planned = await initValidatePlan(kit, targets)
   if (!planned.ok) {
     const text = planned.step === 'plan' ? planned.result.stdout : ''
-    return { ok: false, text: secrets.text(text), feedback: secrets.text(feedbackOf(planned)) }
+    return { ok: false, text: secrets.text(text), feedback: secrets.text(feedbackOf(planned)), step: planned.step }
   }
   const plan = await showPlan(kit)
   secrets.learn(plan)

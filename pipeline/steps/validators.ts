@@ -13,5 +13,5 @@ export const planValidator =
     const result = await planTargets(kit, targets)
     return result.ok
       ? { ok: true, text: result.text, targets, value: result }
-      : { ok: false, text: result.text, targets, feedback: result.feedback }
+      : { ok: false, text: result.text, targets, feedback: result.feedback, step: result.step }
   }

@@ -80,11 +80,19 @@ describe('planTargets', () => {
   })
 
   it.each([
-    ['init', { exit_code: 1, stderr: 'no backend' }, { ok: false, text: '', feedback: 'no backend' }],
-    ['init', { exit_code: 1 }, { ok: false, text: '', feedback: 'engine init failed' }],
-    ['validate', { exit_code: 1, stdout: 'listing', stderr: '  ' }, { ok: false, text: '', feedback: 'engine validate failed' }],
-    ['plan', { exit_code: 1, stdout: 'half a plan', stderr: 'Error: no' }, { ok: false, text: 'half a plan', feedback: 'Error: no' }],
-    ['plan', { exit_code: 2 }, { ok: false, text: '', feedback: 'engine plan failed' }],
+    ['init', { exit_code: 1, stderr: 'no backend' }, { ok: false, text: '', feedback: 'no backend', step: 'init' }],
+    ['init', { exit_code: 1 }, { ok: false, text: '', feedback: 'engine init failed', step: 'init' }],
+    [
+      'validate',
+      { exit_code: 1, stdout: 'listing', stderr: '  ' },
+      { ok: false, text: '', feedback: 'engine validate failed', step: 'validate' },
+    ],
+    [
+      'plan',
+      { exit_code: 1, stdout: 'half a plan', stderr: 'Error: no' },
+      { ok: false, text: 'half a plan', feedback: 'Error: no', step: 'plan' },
+    ],
+    ['plan', { exit_code: 2 }, { ok: false, text: '', feedback: 'engine plan failed', step: 'plan' }],
   ] as const)('answers a failing %s as feedback', async (failing, result, expected) => {
     const engine: EngineScript = (job, number) => (job.kind === failing ? result : calmEngine()(job, number))
     const { kit } = await steps.world({ engine })
@@ -111,7 +119,7 @@ describe('planTargets', () => {
     })
     const first = await planTargets(kit, [])
     expect(first.text).not.toContain('S3cret-Passw0rd!')
-    expect(await planTargets(kit, [])).toEqual({ ok: false, text: MASK, feedback: `bad value "${MASK}"` })
+    expect(await planTargets(kit, [])).toEqual({ ok: false, text: MASK, feedback: `bad value "${MASK}"`, step: 'plan' })
   })
 
   it('fails the run when a plan cannot be read', async () => {

@@ -25,7 +25,7 @@ const MAX_TARGETS = 256
 export async function validateImports(kit: Kit, ledger: Ledger): Promise<Validation<ValidPlan>> {
   const targets = withImported(await generateSessionTargets(kit), ledger)
   const result = await planTargets(kit, targets)
-  if (!result.ok) return { ok: false, text: result.text, targets, feedback: result.feedback }
+  if (!result.ok) return { ok: false, text: result.text, targets, feedback: result.feedback, step: result.step }
   const { plan, text } = result
   await compareWithState(kit, ledger, plan)
   const lost = ledger.imported().filter(({ address }) => isDestroyed(plan, address))

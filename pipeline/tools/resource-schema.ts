@@ -1,0 +1,55 @@
+import * as v from 'valibot'
+import { nearNames } from '../../src/schema/near-names.ts'
+import { renderTypes } from '../../src/schema/render-types.ts'
+import type { TypeName } from '../../src/schema/types.ts'
+import type { KnownTypes, ProviderSchema } from '../steps/provider-schema.ts'
+import { explanation, tool } from './tool.ts'
+
+const MAX_TYPES = 8
+const ROOM = { type: 12_000, total: 40_000 }
+const UNAVAILABLE = 'The schema cannot be read at present. Go on without it and do not call this tool again.'
+
+export const resourceSchemaTool = (schema: ProviderSchema) =>
+  tool({
+    name: 'resource_schema',
+    description:
+      'Look up the arguments, nested blocks and attributes of resource types and data sources as the providers of this repository have them. ' +
+      'Use it before you write a type whose arguments you do not know for certain. The answer is data of the providers.',
+    schema: v.object({
+      types: v.pipe(
+        v.array(v.pipe(v.string(), v.trim(), v.nonEmpty('must not be blank'), v.maxLength(128))),
+        v.minLength(1, 'must name at least one type'),
+        v.maxLength(MAX_TYPES, `must name at most ${MAX_TYPES} types`),
+        v.description('Names of types, for example ["aws_s3_bucket"]'),
+      ),
+      explanation,
+    }),
+    run: async ({ types }) => {
+      const names = await schema.names()
+      if (!names) return UNAVAILABLE
+      const wanted = [...new Set(types.map((name) => name.replace(/^data\./, '')))]
+      const existing = wanted.flatMap((type): TypeName[] => [
+        ...(names.resource.includes(type) ? [{ mode: 'resource' as const, type }] : []),
+        ...(names.data.includes(type) ? [{ mode: 'data' as const, type }] : []),
+      ])
+      const found = await schema.of(existing)
+      if (!found) return UNAVAILABLE
+      const { text, told } = renderTypes(found, ROOM)
+      const told_types = new Set(told.map((key) => key.split(' ')[1]))
+      const known = new Set(existing.map(({ type }) => type))
+      const left = [...known].filter((type) => !told_types.has(type))
+      return [
+        text,
+        ...(left.length > 0 ? [`No room for ${left.join(', ')}: ask for them alone.`] : []),
+        ...wanted.filter((type) => !known.has(type)).map((type) => absent(type, names)),
+      ]
+        .filter((part) => part !== '')
+        .join('\n\n')
+    },
+  })
+
+function absent(type: string, names: KnownTypes): string {
+  const near = nearNames(type, [...new Set([...names.resource, ...names.data])])
+  const hint = near.length > 0 ? ` Names like it: ${near.join(', ')}.` : ''
+  return `No provider of this repository has a type ${JSON.stringify(type)}.${hint}`
+}
