@@ -100,6 +100,8 @@ export interface LlmConfig {
   max_output_tokens: number
   timeout: number
   model_list: ModelListEntry[]
+  /** Addition: tokens that a model call may hold, answer included; 0 means by the built-in table of models. */
+  context_tokens: number
   /** Addition: tokens that all rounds of a session may use together; 0 means any number. */
   max_session_tokens: number
   /** Addition: prices by model pattern, before those of the built-in table. */

@@ -15,6 +15,7 @@ export const llmSchema = v.object({
   max_output_tokens: integer(32000, { min: 1 }),
   timeout: decimal(600, { above: 0 }),
   model_list: modelList,
+  context_tokens: integer(0, { min: 0 }),
   max_session_tokens: integer(0, { min: 0 }),
   prices,
 })

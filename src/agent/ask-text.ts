@@ -25,6 +25,7 @@ export async function askText(request: TextRequest): Promise<string> {
 async function askOnce(request: TextRequest, chain: ChainTrace | undefined): Promise<string> {
   const messages = openingMessages(request)
   const fitting = createFitting(request.budget, messages.length - 1, { forget: () => {} })
+  fitting.shorten(messages, [])
   const reply = await fitting.call(messages, [], () => infer(request, messages, [], chain))
   return reply.text.trim()
 }

@@ -7,7 +7,9 @@ import type { Tool } from './types.ts'
 
 /** Keeps the messages of one chain within what its model takes. */
 export interface Fitting {
-  /** Makes a call with messages that fit; once more with fewer when the provider says that they do not. */
+  /** Cuts what does not fit; calls whose answer goes may be made again. */
+  shorten(messages: Message[], tools: readonly Tool[]): void
+  /** Makes a call; once more with shorter messages when the provider says that they are too long. */
   call<Reply>(messages: Message[], tools: readonly Tool[], ask: () => Promise<Reply>): Promise<Reply>
 }
 
@@ -16,7 +18,7 @@ export interface Fitting {
  * @param memory forgets calls whose answer was cut, so that they may be made again
  */
 export function createFitting(budget: ContextBudget | undefined, query: number, memory: Pick<CallMemory, 'forget'>): Fitting {
-  if (!budget) return { call: (_, __, ask) => ask() }
+  if (!budget) return { shorten: () => {}, call: (_, __, ask) => ask() }
   let limit = budget.tokens
   const shorten = (messages: Message[], tools: readonly Tool[]): boolean => {
     const before = [...messages]
@@ -27,8 +29,8 @@ export function createFitting(budget: ContextBudget | undefined, query: number, 
     return messages.some((message, index) => message !== before[index])
   }
   return {
+    shorten,
     call: async (messages, tools, ask) => {
-      shorten(messages, tools)
       try {
         return await ask()
       } catch (error) {

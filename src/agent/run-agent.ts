@@ -38,6 +38,7 @@ async function runLoop<Result>(request: AgentRequest<Result>, chain: ChainTrace 
   for (let turn = 1; turn <= max_turns; turn++) {
     const last = turn === max_turns
     if (last && request.tools?.length) addNotice(messages, lastTurnNotice(name))
+    fitting.shorten(messages, [...(request.tools ?? []), sentinel])
     const offered = offeredTools(request, last, memory.isWithdrawn)
     const reply = await fitting.call(messages, offered, () => infer(request, messages, offered, chain))
     usage = addUsage(usage, reply.usage)

@@ -18,7 +18,7 @@ const SAFETY = 0.92
  * them may be asked.
  */
 export function contextBudget(
-  config: Pick<LlmConfig, 'model' | 'small_model' | 'model_list' | 'max_output_tokens'> & { context_tokens?: number },
+  config: Pick<LlmConfig, 'model' | 'small_model' | 'model_list' | 'max_output_tokens' | 'context_tokens'>,
   role: ModelRole,
 ): ContextBudget {
   const name = role === 'main' ? config.model : config.small_model

@@ -1,6 +1,7 @@
 import { runAgent } from '../agent/run-agent.ts'
 import { pullRequestTool } from '../agent/sentinels/pull-request.ts'
 import type { Context } from '../context.ts'
+import { contextBudget } from '../context-budget/budget.ts'
 import { fence } from '../prompts/fence.ts'
 import { prGeneratorLayout } from '../prompts/layouts/pr-generator.ts'
 import { earlierTurns } from '../prompts/queries.ts'
@@ -32,6 +33,7 @@ export async function writePullRequestText(
     query: `Write title and summary of the pull request for this session. It began with this request:\n${fence('first request', shownRequest(session.first_query, session.history))}`,
     sentinel: pullRequestTool(),
     max_turns: context.config.orchestration.max_tool_agent_executions,
+    budget: contextBudget(context.config.llm, 'small'),
     signal,
     trace,
   })

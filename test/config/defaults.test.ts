@@ -35,6 +35,7 @@ const FIELDS: [string, unknown, string, unknown][] = [
   ['llm.web_search_model', '', 'foo/search', 'foo/search'],
   ['llm.temperature', 0.1, '0.7', 0.7],
   ['llm.max_output_tokens', 32000, '1000', 1000],
+  ['llm.context_tokens', 0, '32768', 32768],
   ['llm.timeout', 600, '0.5', 0.5],
   ['llm.model_list', [], '[]', []],
   ['paths.upload_folder', '/workspaces', '/data/work', '/data/work'],

@@ -113,6 +113,7 @@ export const modelConfig = (url: string, overrides: Partial<LlmConfig> = {}): Ll
   max_output_tokens: 32_000,
   timeout: 10,
   model_list: [],
+  context_tokens: 0,
   max_session_tokens: 0,
   prices: {},
   credentials: { OPENAI_API_KEY: 'test-key-material', OPENAI_BASE_URL: url },
