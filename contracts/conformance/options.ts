@@ -10,7 +10,7 @@ Checks a running service against its contract, over HTTP only.
   --token T        bearer token of the service; default CONFORMANCE_TOKEN
   --json           one JSON object instead of the report
   --seed N         repeats the generated bodies of an earlier run
-  --only PREFIX    only the promises whose ids begin with it
+  --only A,B       only the promises whose ids begin so
   --workspace DIR  iac: folder that the service sees under the same path; default the temporary folder
   --admin ID       authz: a user that holds the role admin
   --identifier I   mapping: an identifier that the service knows
@@ -38,7 +38,7 @@ export const DEFAULTS = {
   workspace: tmpdir(),
   admin: null,
   identifier: null,
-  only: '',
+  only: [],
   exchange_ms: 20_000,
   job_ms: 120_000,
 } satisfies Partial<Options>
@@ -65,7 +65,7 @@ export async function readOptions(
     workspace: values.workspace ?? DEFAULTS.workspace,
     admin: values.admin ?? null,
     identifier: values.identifier ?? null,
-    only: values.only ?? '',
+    only: (values.only ?? '').split(',').filter((each) => each !== ''),
   }
   return { options, json: values.json ?? false }
 }

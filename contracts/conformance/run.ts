@@ -42,7 +42,7 @@ export async function runConformance(
   const folder = await ownFolder(options.workspace)
   try {
     const run = new Run({ ...options, workspace: folder })
-    const promises = SUITES[options.contract.name]({ ...options, workspace: folder }).filter(({ id }) => id.startsWith(options.only))
+    const promises = SUITES[options.contract.name]({ ...options, workspace: folder }).filter(({ id }) => isWanted(options, id))
     const results: Result[] = []
     for (const [index, promised] of promises.entries()) {
       progress(index + 1, promises.length, promised.id)
@@ -93,3 +93,5 @@ function outcomeOf({ contract, url, seed }: Options, promises: Result[]): Outcom
     promises,
   }
 }
+
+const isWanted = ({ only }: Options, id: string) => only.length === 0 || only.some((prefix) => id.startsWith(prefix))

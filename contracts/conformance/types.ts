@@ -15,8 +15,8 @@ export interface Options {
   admin: string | null
   /** What a mapping service knows. */
   identifier: string | null
-  /** Runs the promises whose ids begin with it. */
-  only: string
+  /** Runs the promises whose ids begin with one of them; empty: all. */
+  only: readonly string[]
   /** Milliseconds for one exchange. */
   exchange_ms: number
   /** Milliseconds for one engine job. */

@@ -51,7 +51,10 @@ const PATTERNS: Record<string, Known> = {
     invalid: ['', '1st', '-x', '_x', 'a b', 'a.b', 'a/b', 'ä', 'x'.repeat(129)],
   },
   '^[^\\u0000]*$': { valid: words, invalid: [] },
-  '^[^\\u0000-\\u001f\\u007f-\\u009f\\u2028\\u2029]*$': { valid: words, invalid: ['two\nlines', 'two\r\nlines', 'two\rlines', '\nsubject', 'subject\n'] },
+  '^[^\\u0000-\\u001f\\u007f-\\u009f\\u2028\\u2029]*$': {
+    valid: words,
+    invalid: ['two\nlines', 'two\r\nlines', 'two\rlines', '\nsubject', 'subject\n'],
+  },
 }
 
 /** Errors: a pattern that the suite has no texts for. */

@@ -24,12 +24,21 @@ const WRONG = [null, true, 0, 1.5, 'text', [], {}, ['text'], { key: 'text' }, [[
 const UNDECLARED = ['undeclared', '__proto__', 'constructor', 'toString', '', ' ']
 const ASTRAL = '😀'
 
-/** `prepare` makes a generated body one that the service knows, such as a folder that exists. */
+/**
+ * Bodies with and without the optional keys, and with every null that is allowed.
+ * @param prepare makes a generated body one that the service knows, such as a folder that exists
+ */
 export function validBodies(schema: Schema, random: Random, prepare: (body: unknown) => unknown): Variant[] {
   const wishes = ['none', 'all', ...Array.from({ length: 6 }, () => 'some' as const)] as const
-  return wishes.map((optional) =>
-    checked(schema, { what: `${optional} of the optional keys`, body: prepare(generate(schema, random, { optional })) }),
-  )
+  const made = wishes.map((optional) => ({
+    what: `${optional} of the optional keys`,
+    body: prepare(generate(schema, random, { optional })),
+  }))
+  const base = prepare(generate(schema, random, { optional: 'all', full: true }))
+  const nulls = placesOf(schema, base)
+    .filter((place) => fits(place.schema, null))
+    .map((place) => ({ what: `${nameOf(place)} is null`, body: replaced(base, place.path, null) }))
+  return [...made, ...nulls].map((variant) => checked(schema, variant))
 }
 
 /** Bodies at their limits: each text and list as short and as long as it may be, in ASCII and beyond. */
@@ -46,6 +55,7 @@ function atLimits({ path, schema, required: _ }: Place, base: unknown, random: R
   if (minLength !== undefined) variants.push(variant(`has ${minLength} characters`, text(schema, random, minLength)))
   if (maxLength !== undefined) {
     variants.push(variant(`has ${maxLength} characters`, text(schema, random, maxLength)))
+    if (pattern === undefined && format === undefined) variants.push(variant(`has ${maxLength} characters of ASCII`, 'x'.repeat(maxLength)))
     if (format === undefined && (pattern === undefined || fits(schema, ASTRAL)))
       variants.push(variant(`has ${maxLength} characters of two UTF-16 units each`, ASTRAL.repeat(maxLength)))
   }
@@ -94,11 +104,10 @@ function beyondLimits({ path, schema }: Place, base: unknown, random: Random): V
   const variants: Variant[] = []
   if (minLength > 0) variants.push(variant('is empty', ''))
   if (maxLength !== undefined) {
-    const longer = text(schema, random, maxLength + 1)
-    variants.push(
-      variant(`has ${maxLength + 1} characters`, longer),
-      variant('is ten times too long', text(schema, random, maxLength * 10)),
-    )
+    variants.push(variant(`has ${maxLength + 1} characters`, text(schema, random, maxLength + 1)))
+    variants.push(variant(`has ${maxLength + 1} characters of ASCII`, 'x'.repeat(maxLength + 1)))
+    variants.push(variant(`has ${maxLength + 1} characters of two UTF-16 units each`, ASTRAL.repeat(maxLength + 1)))
+    variants.push(variant('is ten times too long', text(schema, random, maxLength * 10)))
   }
   if (maxItems !== undefined && items)
     variants.push(
