@@ -20,7 +20,7 @@ export interface Notification {
   context?: Record<string, unknown>
 }
 
-const AcceptedSchema = v.object({ delivery_id: contractText(1, 256) })
+const AcceptedSchema = v.object({ delivery_id: contractText(1, Number.POSITIVE_INFINITY) })
 const refused = (cause: unknown) => badGateway('Notification was not delivered.', cause)
 
 /**
