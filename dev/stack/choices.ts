@@ -1,6 +1,7 @@
 import { access, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { parse } from 'yaml'
+import { MODEL } from '../scripted-model/start.ts'
 import { PROJECT_ROOT } from './data-folder.ts'
 
 type Env = Record<string, string | undefined>
@@ -16,6 +17,8 @@ export interface Choices {
   storage: Document | null
   /** Fields of `llm` for a real model; null: the scripted model. */
   llm: Document | null
+  /** By which names, and so in which form, the scripted model is asked. */
+  scripted: ScriptedNames
   git: boolean
   /** The operator's file says which collector and prompt registry, or that there is none. */
   collector: boolean
@@ -41,15 +44,19 @@ export async function readChoices(env: Env, embedded: boolean): Promise<Choices>
   const own_path = set(env, 'PLATFORM_CONFIG')
   const own = own_path ? await readDocument(own_path) : null
   const base = own ?? shipped
-  if (embedded) return { base, database: false, cache: false, storage: null, llm: null, git: false, collector: false, cloud: false }
+  if (embedded)
+    return { base, database: false, cache: false, storage: null, llm: null, scripted: SCRIPTED, git: false, collector: false, cloud: false }
   const git = section(base, 'git')
   const storage = ownStorage(env, own)
+  const llm = ownModel(env, own)
+  const scripted = scriptedNames(llm, own)
   return {
     base,
     database: set(env, nameIn(section(base, 'database'), 'platform_database_url_env', 'PLATFORM_SQL_DATABASE_URL')) !== '',
     cache: set(env, nameIn(section(base, 'redis'), 'redis_url_env', 'PLATFORM_REDIS_URL')) !== '',
     storage,
-    llm: ownModel(env, own),
+    llm: scripted ? null : llm,
+    scripted: scripted ?? SCRIPTED,
     git: set(env, nameIn(git, 'pat_user_env', 'GIT_USER')) !== '' && set(env, nameIn(git, 'pat_token_env', 'GIT_TOKEN')) !== '',
     collector: section(own ?? {}, 'telemetry').collector_url !== undefined,
     // With a real store the engine may need the machine's own identity to reach it.
@@ -97,6 +104,19 @@ function ownStorage(env: Env, own: Document | null): Document | null {
   return provider !== undefined || configured !== undefined ? {} : null
 }
 
+export interface ScriptedNames {
+  model: string
+  small_model: string
+}
+const SCRIPTED: ScriptedNames = { model: `openai/${MODEL}`, small_model: `openai/${MODEL}` }
+
+/** The names when somebody chose the scripted model, in whatever form; null when another one was chosen or none. */
+function scriptedNames(chosen: Document | null, own: Document | null): ScriptedNames | null {
+  const { model, small_model = model } = { ...section(own ?? {}, 'llm'), ...chosen }
+  const is = (name: unknown): name is string => typeof name === 'string' && name.endsWith(`/${MODEL}`)
+  return is(model) && is(small_model) ? { model, small_model } : null
+}
+
 /** Default models of a provider whose key is set and that nobody chose a model for. */
 const BY_KEY: Record<string, { model: string; small_model: string }> = {
   ANTHROPIC_API_KEY: { model: 'anthropic/claude-sonnet-5', small_model: 'anthropic/claude-haiku-4-5' },
@@ -118,7 +138,9 @@ export const CHOICE_HELP = `Instead of the embedded service a real one is used w
   PLATFORM_STORAGE_ENDPOINT_URL      S3-compatible store, with BUNDLED_ACCESS_KEY and BUNDLED_SECRET_KEY;
                                      also PLATFORM_STORAGE_PUBLIC_ENDPOINT_URL, PLATFORM_STORAGE_REGION
   ANTHROPIC_API_KEY, OPENAI_API_KEY  model of that provider; PLATFORM_LLM_MODEL (<provider>/<model-id>)
-                                     and PLATFORM_LLM_SMALL_MODEL choose another one
+                                     and PLATFORM_LLM_SMALL_MODEL choose another one;
+                                     openai/, anthropic/ and gemini/scripted-model are the embedded one,
+                                     asked in the form of that provider
   GIT_USER and GIT_TOKEN             the git host of git.provider (default github.com)
   AWS_* or a file in ~/.aws          that AWS account for imports; otherwise a sample account answers
   PLATFORM_CONFIG                    a configuration file: its values lie under the addresses of the

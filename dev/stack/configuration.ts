@@ -2,7 +2,6 @@ import { join } from 'node:path'
 import { stringify } from 'yaml'
 import { readText, writeAtomically } from '../files.ts'
 import type { GitHost } from '../git-host/start.ts'
-import { MODEL } from '../scripted-model/start.ts'
 import type { Choices, Document } from './choices.ts'
 import type { StackSecrets } from './secrets.ts'
 
@@ -29,7 +28,6 @@ const merged = (base: unknown, over: Document): Document => ({ ...(typeof base =
 export function configurationDocument(choices: Choices, embedded: Embedded, folder: string, url: string): Document {
   const { base } = choices
   const { object_store_url, git_host, model_url } = embedded
-  const model = `openai/${MODEL}`
   const storage = object_store_url
     ? { provider: 'BUNDLED', endpoint_url: object_store_url, public_endpoint_url: object_store_url, ...STORE_KEYS }
     : (choices.storage ?? {})
@@ -50,7 +48,7 @@ export function configurationDocument(choices: Choices, embedded: Embedded, fold
     ...base,
     http: { ...http, session_url: http.session_url || `${url}/api/v1/sessions?id={session_id}` },
     services: { ...services, iac: merged(services.iac, { endpoint: embedded.iac_url, token_env: 'PLATFORM_IAC_TOKEN' }) },
-    llm: merged(base.llm, model_url ? { model, small_model: model, web_search_model: '', model_list: [] } : (choices.llm ?? {})),
+    llm: merged(base.llm, model_url ? scriptedModels(choices, model_url) : (choices.llm ?? {})),
     paths: merged(base.paths, { upload_folder: join(folder, 'workspaces') }),
     storage: merged(base.storage, storage),
     git: merged(base.git, git),
@@ -58,6 +56,26 @@ export function configurationDocument(choices: Choices, embedded: Embedded, fold
     ...(embedded.database_url && { database: merged(base.database, { platform_database_url_env: 'PLATFORM_SQL_DATABASE_URL' }) }),
     ...(embedded.cache_url && { redis: merged(base.redis, { redis_url_env: 'PLATFORM_REDIS_URL' }) }),
   }
+}
+
+/** Where the scripted model speaks which form. */
+const FORMS: Record<string, { path: string; wire: string; key: string }> = {
+  openai: { path: '/v1', wire: 'chat', key: 'OPENAI_API_KEY' },
+  anthropic: { path: '/anthropic/v1', wire: 'anthropic', key: 'ANTHROPIC_API_KEY' },
+  gemini: { path: '/gemini/v1beta', wire: 'gemini', key: 'GEMINI_API_KEY' },
+}
+const formOf = (name: string) => {
+  const form = FORMS[name.slice(0, name.indexOf('/'))]
+  if (!form) throw new Error(`The scripted model has no form for ${name}; its forms are those of ${Object.keys(FORMS).join(', ')}.`)
+  return form
+}
+
+function scriptedModels({ scripted }: Choices, url: string): Document {
+  const model_list = [...new Set(Object.values(scripted))].map((name) => {
+    const { path, wire } = formOf(name)
+    return { model_name: name, litellm_params: { model: name, wire, api_base: `${url}${path}`, api_key: 'scripted' } }
+  })
+  return { ...scripted, web_search_model: '', model_list }
 }
 
 const STORE_KEYS = { region: 'us-east-1', access_key_env: 'BUNDLED_ACCESS_KEY', secret_key_env: 'BUNDLED_SECRET_KEY' }
@@ -85,7 +103,7 @@ export async function childVariables(
     ...(embedded.database_url && { PLATFORM_SQL_DATABASE_URL: embedded.database_url }),
     ...(embedded.cache_url && { PLATFORM_REDIS_URL: embedded.cache_url }),
     ...(embedded.object_store_url && { BUNDLED_ACCESS_KEY: secrets.object_access_key, BUNDLED_SECRET_KEY: secrets.object_secret_key }),
-    ...(embedded.model_url && { OPENAI_API_KEY: 'scripted', OPENAI_BASE_URL: `${embedded.model_url}/v1` }),
+    ...(embedded.model_url && scriptedKeys(shell)),
     ...(embedded.git_host && {
       GIT_USER: GIT_USER,
       GIT_TOKEN: secrets.git_token,
@@ -93,6 +111,10 @@ export async function childVariables(
     }),
   }
 }
+
+/** The check at the start asks for the variable of each provider, though the scripted model has a key of its own. */
+const scriptedKeys = (shell: Record<string, string | undefined>): Record<string, string> =>
+  Object.fromEntries(Object.values(FORMS).flatMap(({ key }) => (shell[key] === undefined ? [[key, 'scripted']] : [])))
 
 export const GIT_USER = 'sample-user'
 

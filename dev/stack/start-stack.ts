@@ -62,7 +62,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
     const ready: ReadyStack = {
       url: `http://127.0.0.1:${port}`,
       git_host: embedded.git_host && { url: embedded.git_host.url, repositories: embedded.git_host.repositories },
-      model: embedded.model_url ? { name: MODEL, scripted: true } : { name: modelName(choices), scripted: false },
+      model: embedded.model_url ? { name: scriptedName(choices), scripted: true } : { name: modelName(choices), scripted: false },
       engine: await engineOf(embedded.iac_url, secrets.iac_token),
       sample_state: embedded.object_store_url !== null && embedded.git_host !== null,
       sample_account: embedded.cloud_url !== null,
@@ -208,6 +208,12 @@ async function engineOf(iac_url: string, token: string): Promise<{ name: string;
   })
   const body = (await response.json()) as { name?: string; version?: string }
   return { name: body.name ?? 'unknown', version: body.version ?? 'unknown' }
+}
+
+/** The name alone in the usual form, with the provider whose form it is asked in otherwise. */
+const scriptedName = ({ scripted }: Choices): string => {
+  const names = [...new Set(Object.values(scripted))]
+  return names.length === 1 && names[0] === `openai/${MODEL}` ? MODEL : names.join(', ')
 }
 
 const modelName = (choices: Choices): string => {

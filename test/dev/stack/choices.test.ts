@@ -52,6 +52,34 @@ test('nothing set: everything is embedded and the configuration holds', async ()
   expect(config.http.session_url).toBe('http://127.0.0.1:8000/api/v1/sessions?id={session_id}')
 })
 
+test.each([
+  ['PLATFORM_LLM_MODEL', 'openai/scripted-model', 'chat', '/v1'],
+  ['PLATFORM_LLM_MODEL', 'anthropic/scripted-model', 'anthropic', '/anthropic/v1'],
+  ['PLATFORM_LLM_MODEL', 'gemini/scripted-model', 'gemini', '/gemini/v1beta'],
+  ['PLATFORM_CONFIG', 'anthropic/scripted-model', 'anthropic', '/anthropic/v1'],
+])('%s alone has the scripted model asked as %s', async (variable, model, wire, path) => {
+  const file = join(folder, `${wire}.yaml`)
+  await writeFile(file, JSON.stringify({ llm: { model } }))
+  const { choices, config } = await effective({ [variable]: variable === 'PLATFORM_CONFIG' ? file : model }, ALL)
+  expect(choices.llm).toBeNull()
+  expect(config.llm).toMatchObject({ model, small_model: model })
+  expect(config.llm.model_list).toEqual([
+    { model_name: model, litellm_params: { model, wire, api_base: `${ALL.model_url}${path}`, api_key: 'scripted' } },
+  ])
+})
+
+test('the two models may be asked in different forms; a form that is not spoken is refused', async () => {
+  const env = {
+    PLATFORM_LLM_MODEL: 'anthropic/scripted-model',
+    PLATFORM_LLM_SMALL_MODEL: 'gemini/scripted-model',
+    ANTHROPIC_API_KEY: 'real-key',
+  }
+  const { config } = await effective(env, ALL)
+  expect(config.llm).toMatchObject({ model: 'anthropic/scripted-model', small_model: 'gemini/scripted-model' })
+  expect(JSON.stringify(config.llm.model_list)).not.toContain('real-key')
+  await expect(effective({ PLATFORM_LLM_MODEL: 'mistral/scripted-model' }, ALL)).rejects.toThrow('no form for mistral/scripted-model')
+})
+
 test('variables of real services replace the embedded ones', async () => {
   const env = {
     ...OWN,
