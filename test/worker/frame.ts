@@ -35,6 +35,13 @@ export const allModes = (handler: ModeHandler): Modes => ({
 
 /** As much of a context as the frame of a round uses. */
 export function runContext(sql: Sql, log: Logger, queue: Context['queue'], worker = { concurrency: 2, max_restarts: 3 }): Context {
-  const parts: Partial<Context> = { sql, log, queue, cache: memoryCache(), config: { worker, llm: { prices: {}, max_session_tokens: 0 } } as Config, now: () => new Date() }
+  const parts: Partial<Context> = {
+    sql,
+    log,
+    queue,
+    cache: memoryCache(),
+    config: { worker, llm: { prices: {}, max_session_tokens: 0 } } as Config,
+    now: () => new Date(),
+  }
   return parts as Context
 }
