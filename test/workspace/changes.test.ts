@@ -39,6 +39,27 @@ describe('commit and push', () => {
     await workspace.dispose()
   })
 
+  it('puts the files back as they were in a commit, in the next one', async () => {
+    const { uri, workspace, at } = await opened({ 'live/main.tf': 'x\n', 'other/far.tf': 'z\n' }, 'live')
+    await writeFile(at('main.tf'), 'good\n')
+    const good = await workspace.commitAndPush()
+    await writeFile(at('main.tf'), 'worse\n')
+    await writeFile(at('new.tf'), 'committed\n')
+    await workspace.commitAndPush()
+    await rm(at('main.tf'))
+    await writeFile(at('pending.tf'), 'not committed\n')
+    await writeFile(at('../other/far.tf'), 'changed\n')
+    await mkdir(at('.terraform'))
+    await writeFile(at('.terraform/kept'), '')
+    await writeFile(at('backend_override.tf'), 'kept')
+    await workspace.restore(good)
+    expect(await workspace.commitAndPush()).not.toBe(good)
+    expect(await committed(uri, 'diff', '--name-only', good, BRANCH)).toBe('')
+    expect((await readdir(at('.'))).sort()).toEqual(['.terraform', 'backend_override.tf', 'main.tf'])
+    await expect(workspace.restore('0000000000000000000000000000000000000000')).rejects.toMatchObject({ status: 500 })
+    await workspace.dispose()
+  })
+
   it('tells which files differ from an earlier commit, whatever happened between', async () => {
     const { workspace, at } = await opened({ 'live/main.tf': 'x\n', 'live/old.tf': 'y\n', 'other/far.tf': 'z\n' }, 'live')
     const since = await workspace.head()

@@ -287,3 +287,28 @@ describe('search', () => {
     await expect(access.grep({ query: 'x' }, AbortSignal.abort(new Error('gone')))).rejects.toThrow('gone')
   })
 })
+
+describe('survey', () => {
+  it('lists every file below the root with its size, but nothing hidden, ignored or linked', async () => {
+    await writeFile(join(root, 'secret-a.tf'), 'ignored')
+    await writeFile(join(root, 'backend_override.tf'), 'hidden')
+    await writeFile(join(root, 'terraform.tfstate.backup'), 'hidden')
+    await mkdir(join(root, '.terraform'))
+    await writeFile(join(root, '.terraform', 'x.tf'), 'hidden')
+    await writeFile(join(root, '.dot.tf'), 'hidden')
+    await symlink('/etc/passwd', join(root, 'link.tf'))
+    await symlink('..', join(root, 'up'))
+    await writeFile(join(root, 'näme "q".tf'), 'x')
+    const files = (await access.survey()).sort((a, b) => (a.path < b.path ? -1 : 1))
+    expect(files).toEqual([
+      { path: 'main.tf', bytes: 16 },
+      { path: 'net/vpc.tf', bytes: 4 },
+      { path: 'näme "q".tf', bytes: 1 },
+    ])
+  })
+
+  it('is empty where there is no repository', async () => {
+    await rm(join(folder, 'clone', '.git'), { recursive: true })
+    expect(await access.survey()).toEqual([])
+  })
+})
