@@ -38,6 +38,7 @@ export async function runConformance(
   options: Options,
   progress: (done: number, all: number, id: string) => void = () => {},
 ): Promise<Outcome> {
+  assertWanted(options)
   await assertReachable(options)
   const folder = await ownFolder(options.workspace)
   try {
@@ -95,3 +96,9 @@ function outcomeOf({ contract, url, seed }: Options, promises: Result[]): Outcom
 }
 
 const isWanted = ({ only }: Options, id: string) => only.length === 0 || only.some((prefix) => id.startsWith(prefix))
+
+function assertWanted(options: Options): void {
+  const ids = SUITES[options.contract.name](options).map(({ id }) => id)
+  const nothing = options.only.find((prefix) => !prefix.endsWith('.answers') && !ids.some((id) => id.startsWith(prefix)))
+  if (nothing !== undefined) throw new UsageError(`no promise begins with ${nothing}`)
+}

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { IacServiceConfig, ServiceConfig } from '../../config/types.ts'
+import type { IacServiceConfig } from '../../config/types.ts'
 import { CONTRACTS, type Contract, type ContractName, type Operation, readContract } from '../../contracts/conformance/document.ts'
 import { generate } from '../../contracts/conformance/schema/generate.ts'
 import { randomFrom } from '../../contracts/conformance/schema/random.ts'
@@ -17,8 +17,7 @@ const contracts = Object.fromEntries(await Promise.all(CONTRACTS.map(async (name
   ContractName,
   Contract
 >
-const service: ServiceConfig & IacServiceConfig = {
-  enabled: true,
+const service: IacServiceConfig = {
   endpoint: 'http://sidecar.test',
   token_env: 'TOKEN',
   token: 'token',
@@ -213,6 +212,24 @@ describe('the client of iac', () => {
       { ...job, status: 'succeeded', result: { exit_code: '0', stdout: '', stderr: '' } },
     ])
       await expect(client(() => ({ status: 200, body })).wait(submitted.job_id)).rejects.toMatchObject({ status: 502 })
+  })
+
+  it('submits the additions as the contract describes them, where they are announced', async () => {
+    const asked: string[] = []
+    const stdout = JSON.stringify({ format_version: '1.0', providers: {}, valid: true, error_count: 0, warning_count: 0, diagnostics: [] })
+    const offering = client((operation) => {
+      asked.push(operation.id)
+      if (operation.id === 'engine')
+        return { status: 200, body: { name: 'OpenTofu', version: '1.10.6', additions: ['schema', 'diagnostics'] } }
+      if (operation.id !== 'job') return { status: 202, body: submitted }
+      return { status: 200, body: { ...job, status: 'succeeded', result: { exit_code: 0, stdout, stderr: '' } } }
+    })
+    expect(
+      await offering.schema({ workspace_path, resource_types: ['aws_s3_bucket'], data_source_types: ['aws_iam_policy_document'] }),
+    ).not.toBeNull()
+    expect(await offering.schema({ workspace_path })).not.toBeNull()
+    expect(await offering.diagnostics(workspace_path)).toEqual([])
+    expect(asked).toEqual(expect.arrayContaining(['schema', 'diagnostics']))
   })
 
   it('asks for the engine', async () => {
