@@ -40,10 +40,8 @@ async function run(config: Config, metrics_address: MetricsAddress | null): Prom
   stopOnSignal(log, phases)
   try {
     const { context, close } = await buildContext(config, log, { role: 'worker' })
-    phases.push(
-      { name: 'telemetry', limit_ms: 1_500, end: async () => context.tracing?.close(1_400) },
-      { name: 'connections', limit_ms: 1_500, end: close },
-    )
+    const closeAll = async () => void (await Promise.all([context.tracing?.close(1_400), close()]))
+    phases.push({ name: 'connections', limit_ms: 1_500, end: closeAll })
     if (metrics_address) {
       const metrics = await serveMetrics(context.metrics.registry, metrics_address)
       phases.unshift({ name: 'metrics', limit_ms: 500, end: () => metrics.close(250) })

@@ -54,10 +54,8 @@ async function run(config: Config, address: Address, metrics_address: Address | 
   stopOnSignal(log, phases)
   try {
     const { context, close } = await buildContext(config, log, { role: 'core' })
-    phases.push(
-      { name: 'telemetry', limit_ms: 1_500, end: async () => context.tracing?.close(1_400) },
-      { name: 'connections', limit_ms: 1_500, end: close },
-    )
+    const closeAll = async () => void (await Promise.all([context.tracing?.close(1_400), close()]))
+    phases.push({ name: 'connections', limit_ms: 1_500, end: closeAll })
     const events = await startStatusHub(context.sql, log)
     const { registry } = context.metrics
     watchStreams(registry, events)
