@@ -51,10 +51,10 @@ export async function describeFailure(kit: Kit, failure: EngineFailure): Promise
 }
 
 /** In machine form where the iac service offers it. */
-async function findings({ run }: Kit, { step, feedback }: EngineFailure): Promise<Diagnostic[]> {
+async function findings({ engine }: Kit, { step, feedback }: EngineFailure): Promise<Diagnostic[]> {
   const text = parseText(feedback)
   if (step !== 'validate') return text
-  const machine = await run.context.iac.diagnostics(run.workspace.iac_root, run.signal)
+  const machine = await engine.diagnostics()
   const entries = fromEngine(machine ?? [])
   return entries.some(({ severity }) => severity === 'error') ? entries : text
 }

@@ -1,4 +1,5 @@
 import { recordJob } from '../../src/sessions/record-job.ts'
+import type { EngineDiagnostic } from '../../src/sidecar-clients/iac/addition-answers.ts'
 import type { EngineResult, IacJobKind, IacJobs } from '../../src/sidecar-clients/iac/types.ts'
 import type { Run } from '../run.ts'
 import { createProviderSchema, type ProviderSchema } from './provider-schema.ts'
@@ -14,6 +15,8 @@ export interface Engine {
   initialised: boolean
   /** What the initialised providers know. */
   schema: ProviderSchema
+  /** What the engine says about the code in machine form; null where that is not offered. */
+  diagnostics(): Promise<EngineDiagnostic[] | null>
 }
 
 export function createEngine(run: Run): Engine {
@@ -24,24 +27,39 @@ export function createEngine(run: Run): Engine {
     numbers.set(kind, number)
     return `${kind}-${number}`
   }
-  const engine: Engine = {
-    initialised: false,
-    schema: createProviderSchema(run, () => engine.initialised),
+  const timed = async <T>(job: () => Promise<T>): Promise<T> => {
+    const started = performance.now()
+    try {
+      return await job()
+    } finally {
+      run.meter.engine(performance.now() - started)
+    }
+  }
+  let initialised = false
+  const schema = createProviderSchema(async (request) =>
+    initialised ? await timed(() => run.context.iac.schema({ workspace_path: run.workspace.iac_root, ...request }, run.signal)) : null,
+  )
+  return {
+    get initialised() {
+      return initialised
+    },
+    set initialised(value) {
+      initialised = value
+      schema.forget()
+    },
+    schema,
+    diagnostics: () => timed(() => run.context.iac.diagnostics(run.workspace.iac_root, run.signal)),
     run: async (kind, body) => {
       await earlier
       const key = nextKey(kind)
-      const started = performance.now()
-      try {
-        return await run.context.iac.run(kind, body, {
+      return await timed(() =>
+        run.context.iac.run(kind, body, {
           signal: run.signal,
           on_submitted: (job_id) => recordJob(run.context.sql, run.round, key, job_id),
-        })
-      } finally {
-        run.meter.engine(performance.now() - started)
-      }
+        }),
+      )
     },
   }
-  return engine
 }
 
 /**

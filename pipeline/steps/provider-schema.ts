@@ -1,6 +1,6 @@
 import { keyOf, type TypeName, type TypeSchema } from '../../src/schema/types.ts'
 import type { SchemaParts } from '../../src/sidecar-clients/iac/addition-answers.ts'
-import type { Run } from '../run.ts'
+import type { SchemaRequest } from '../../src/sidecar-clients/iac/types.ts'
 
 /** Names of the types that the providers of a workspace have. */
 export interface KnownTypes {
@@ -16,24 +16,27 @@ export interface ProviderSchema {
   names(): Promise<KnownTypes | null>
   /** Those of the types that exist, in their order; a type of two providers comes twice. */
   of(types: readonly TypeName[]): Promise<TypeSchema[] | null>
+  /** Another init may bring other providers. */
+  forget(): void
 }
 
 /** The service takes no more at once. */
 const MAX_TYPES = 64
 
-export function createProviderSchema(run: Run, isInitialised: () => boolean): ProviderSchema {
+/** Asks the iac service; null as long as nothing is initialised, and where it is not offered. */
+type Ask = (request: Omit<SchemaRequest, 'workspace_path'>) => Promise<SchemaParts | null>
+
+export function createProviderSchema(ask: Ask): ProviderSchema {
   const fetched = new Map<string, TypeSchema[]>()
-  const ask = (request: { resource_types?: string[]; data_source_types?: string[] }) =>
-    isInitialised() ? run.context.iac.schema({ workspace_path: run.workspace.iac_root, ...request }, run.signal) : Promise.resolve(null)
+  let known: KnownTypes | null = null
   return {
     names: async () => {
-      const parts = await ask({})
-      if (!parts) return null
-      const providers = Object.values(parts.providers)
-      return {
-        resource: providers.flatMap(({ resource_types }) => resource_types),
-        data: providers.flatMap(({ data_source_types }) => data_source_types),
-      }
+      known ??= namesOf(await ask({}))
+      return known
+    },
+    forget: () => {
+      fetched.clear()
+      known = null
     },
     of: async (types) => {
       const wanted = types.filter((type) => !fetched.has(keyOf(type)))
@@ -51,6 +54,15 @@ export function createProviderSchema(run: Run, isInitialised: () => boolean): Pr
       }
       return types.flatMap((type) => fetched.get(keyOf(type)) ?? [])
     },
+  }
+}
+
+function namesOf(parts: SchemaParts | null): KnownTypes | null {
+  if (!parts) return null
+  const providers = Object.values(parts.providers)
+  return {
+    resource: providers.flatMap(({ resource_types }) => resource_types),
+    data: providers.flatMap(({ data_source_types }) => data_source_types),
   }
 }
 
