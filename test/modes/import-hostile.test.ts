@@ -62,6 +62,18 @@ describe('addresses that a model names', () => {
     expect(report.status).toBe('Succeeded')
   })
 
+  it('get the identifier that their type takes when the provider refuses the ARN', async () => {
+    const arn = 'arn:aws:ec2:eu-central-1:123456789012:vpc/vpc-1'
+    const { world, report } = await play(steps, {
+      scope: [arn],
+      code: ['aws_vpc.main'],
+      scripts: { import_addresses: addresses(['aws_vpc.main', arn]) },
+      answer: (kind, body) => (kind === 'import' && body.resource_id === arn ? { exit_code: 1, stderr: 'Error: invalid id' } : undefined),
+    })
+    expect(imports(world)).toEqual([`aws_vpc.main ${arn}`, 'aws_vpc.main vpc-1'])
+    expect(report).toMatchObject({ status: 'Succeeded', imported_resources: [{ resource_id: arn, status: 'imported' }] })
+  })
+
   it('that are missing are asked for again, and told as such in the end', async () => {
     const { world, report } = await play(steps, {
       scope: SCOPE,

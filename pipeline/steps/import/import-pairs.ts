@@ -1,4 +1,5 @@
 import { PlatformError } from '../../../src/errors.ts'
+import { awsImportId } from '../../../src/import/aws-import-id.ts'
 import type { Failure, Pair } from '../../../src/import/pairs.ts'
 import type { EngineResult } from '../../../src/sidecar-clients/iac/types.ts'
 import type { Kit } from '../kit.ts'
@@ -38,7 +39,24 @@ const showProgress = ({ status }: Kit, ledger: Ledger) =>
   status.show('validating', `Imported ${ledger.imported().length} of ${ledger.size} resources.`)
 
 /** `certain`: the engine itself said how it ended. */
-async function importOne(kit: Kit, pair: Pair): Promise<{ error: string | null; certain: boolean }> {
+interface Imported {
+  error: string | null
+  certain: boolean
+}
+
+/**
+ * The identifier goes to the engine as the inventory named it; where the provider refuses that form, in the
+ * form that its type takes.
+ */
+async function importOne(kit: Kit, pair: Pair): Promise<Imported> {
+  const first = await importAs(kit, pair)
+  const other = kit.run.round.session.provider === 'aws' ? awsImportId(pair.address, pair.resource_id) : null
+  if (first.error === null || !first.certain || other === null) return first
+  const second = await importAs(kit, { ...pair, resource_id: other })
+  return second.error === null ? second : { ...second, error: `${first.error}\n${second.error}` }
+}
+
+async function importAs(kit: Kit, pair: Pair): Promise<Imported> {
   const { run, engine, secrets } = kit
   const { scope_id, provider } = run.round.session
   const body = { workspace_path: run.workspace.iac_root, scope_id, engine_provider: provider, ...pair }
