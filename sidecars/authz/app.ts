@@ -81,7 +81,7 @@ const LIMITS = { user_id: MAX_ID, role: MAX_ROLE }
 
 function refuseLong(path: Partial<Record<keyof typeof LIMITS, string>>): Response | null {
   const problems = (['user_id', 'role'] as const)
-    .filter((name) => (path[name]?.length ?? 0) > LIMITS[name])
+    .filter((name) => [...(path[name] ?? '')].length > LIMITS[name])
     .map((name) => `path.${name}: must have at most ${LIMITS[name]} characters`)
   return problems.length > 0 ? problemResponse(422, 'Request validation failed', problems.join('; ')) : null
 }

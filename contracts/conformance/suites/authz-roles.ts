@@ -155,9 +155,12 @@ export function authzRolePromises({ contract, admin }: Options, no_admin: string
     },
     {
       id: 'path.limits',
-      promise: 'Over-long ids and roles in the path are refused with 4xx',
+      promise: 'Ids and roles in the path are taken up to their limits, over-long ones refused with 4xx',
       run: async (tester) => {
         const headers = admin === null ? {} : as(admin)
+        if (admin !== null)
+          for (const user_id of ['x'.repeat(MAX_ID), 'ü'.repeat(MAX_ID), '😀'.repeat(MAX_ID / 2 + 1)])
+            expectStatus(tester, await take(tester, user_id, 'r'.repeat(MAX_ROLE), headers), 204, 'revoking at the limit')
         for (const [user_id, role] of [
           ['x'.repeat(MAX_ID + 1), 'user'],
           ['x'.repeat(8000), 'user'],
