@@ -153,7 +153,11 @@ describe('other answers', () => {
   })
 
   it('the engine', async () => {
-    expect((await service.request('GET', '/v1/engine')).body).toEqual({ name: 'Fake', version: '9.8.7', additions: ['schema', 'diagnostics'] })
+    expect((await service.request('GET', '/v1/engine')).body).toEqual({
+      name: 'Fake',
+      version: '9.8.7',
+      additions: ['schema', 'diagnostics'],
+    })
   })
 
   it.each([
