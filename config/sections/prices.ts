@@ -8,4 +8,11 @@ const price = v.object(
 )
 
 /** Prices by model pattern; `input` and `output` are required. */
-export const prices = v.optional(v.record(v.string(), price, 'must be a mapping'), (): ModelPrices => ({}))
+export const prices = v.optional(
+  v.pipe(
+    v.unknown(),
+    v.check((value) => !Array.isArray(value), 'must be a mapping'),
+    v.record(v.string(), price, 'must be a mapping'),
+  ),
+  (): ModelPrices => ({}),
+)

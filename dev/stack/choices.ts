@@ -36,7 +36,7 @@ const nameIn = (document: Document, field: string, fallback: string): string =>
 
 /**
  * Reads the operator's file and variables.
- * @param embedded true: every service is embedded whatever is set
+ * @param embedded true: every service is embedded whatever is set; in which form the scripted model is asked stays a choice
  * Errors: `PLATFORM_CONFIG` names a file that is no YAML mapping or cannot be read.
  */
 export async function readChoices(env: Env, embedded: boolean): Promise<Choices> {
@@ -44,19 +44,20 @@ export async function readChoices(env: Env, embedded: boolean): Promise<Choices>
   const own_path = set(env, 'PLATFORM_CONFIG')
   const own = own_path ? await readDocument(own_path) : null
   const base = own ?? shipped
+  const llm = ownModel(env, own)
+  const chosen = scriptedNames(llm, own)
+  const scripted = chosen ?? SCRIPTED
   if (embedded)
-    return { base, database: false, cache: false, storage: null, llm: null, scripted: SCRIPTED, git: false, collector: false, cloud: false }
+    return { base, database: false, cache: false, storage: null, llm: null, scripted, git: false, collector: false, cloud: false }
   const git = section(base, 'git')
   const storage = ownStorage(env, own)
-  const llm = ownModel(env, own)
-  const scripted = scriptedNames(llm, own)
   return {
     base,
     database: set(env, nameIn(section(base, 'database'), 'platform_database_url_env', 'PLATFORM_SQL_DATABASE_URL')) !== '',
     cache: set(env, nameIn(section(base, 'redis'), 'redis_url_env', 'PLATFORM_REDIS_URL')) !== '',
     storage,
-    llm: scripted ? null : llm,
-    scripted: scripted ?? SCRIPTED,
+    llm: chosen ? null : llm,
+    scripted,
     git: set(env, nameIn(git, 'pat_user_env', 'GIT_USER')) !== '' && set(env, nameIn(git, 'pat_token_env', 'GIT_TOKEN')) !== '',
     collector: section(own ?? {}, 'telemetry').collector_url !== undefined,
     // With a real store the engine may need the machine's own identity to reach it.

@@ -121,3 +121,39 @@ describe('model_list', () => {
     await expect(load(file)).resolves.toBeDefined()
   })
 })
+
+describe('prices and the token budget', () => {
+  test('prices are kept by pattern, the budget is off', async () => {
+    const { llm } = await load('llm: {prices: {"openai/a*": {input: 1, output: 2.5, cached_input: 0}}}')
+    expect(llm.prices).toEqual({ 'openai/a*': { input: 1, output: 2.5, cached_input: 0 } })
+    expect(llm.max_session_tokens).toBe(0)
+  })
+
+  test.each([
+    ['prices: {m: {input: 1}}', 'llm.prices.m.output is required'],
+    ['prices: {m: {input: -1, output: 1}}', 'llm.prices.m.input must be at least 0'],
+    ['prices: {m: {input: 1, output: cheap}}', 'llm.prices.m.output must be a number'],
+    ['prices: {m: 3}', 'llm.prices.m must be a mapping'],
+    ['prices: []', 'llm.prices must be a mapping'],
+    ['max_session_tokens: -1', 'llm.max_session_tokens must be at least 0'],
+    ['max_session_tokens: many', 'llm.max_session_tokens must be an integer'],
+  ])('%s is refused', async (line, problem) => {
+    expect(await problemsOf(`llm: {${line}}`)).toEqual([problem])
+  })
+
+  test('what only some providers need is read for them alone', async () => {
+    const env = {
+      AWS_ACCESS_KEY_ID: 'AKIA',
+      AWS_SECRET_ACCESS_KEY: 'aws-secret',
+      HOME: '/home/me',
+      VERTEXAI_PROJECT: 'p',
+      VERTEXAI_LOCATION: 'l',
+    }
+    expect((await load(models('bedrock/m'), env)).llm).toMatchObject({ aws: { access_key: 'AKIA', secret_key: 'aws-secret' } })
+    expect((await load(models('vertex_ai/m'), env)).llm.google_credentials_file).toBe(
+      '/home/me/.config/gcloud/application_default_credentials.json',
+    )
+    const other = (await load(null, env)).llm
+    expect([other.aws, other.google_credentials_file]).toEqual([undefined, undefined])
+  })
+})

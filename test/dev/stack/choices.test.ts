@@ -68,6 +68,12 @@ test.each([
   ])
 })
 
+test('the form is a choice of the embedded stack too, another model is not', async () => {
+  const { scripted, llm } = await readChoices({ PLATFORM_LLM_MODEL: 'gemini/scripted-model' }, true)
+  expect([scripted.model, llm]).toEqual(['gemini/scripted-model', null])
+  expect((await readChoices({ PLATFORM_LLM_MODEL: 'gemini/gemini-3.8-flash' }, true)).scripted.model).toBe('openai/scripted-model')
+})
+
 test('the two models may be asked in different forms; a form that is not spoken is refused', async () => {
   const env = {
     PLATFORM_LLM_MODEL: 'anthropic/scripted-model',
