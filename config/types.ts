@@ -104,6 +104,8 @@ export interface LlmConfig {
   context_tokens: number
   /** Addition: tokens that all rounds of a session may use together; 0 means any number. */
   max_session_tokens: number
+  /** Addition: where the worker keeps the model traffic of each round; empty: nowhere. */
+  record_folder: string
   /** Addition: prices by model pattern, before those of the built-in table. */
   prices: ModelPrices
   /** Present for `bedrock` models: what the default credential chain may use. */

@@ -1,6 +1,8 @@
 import type { Context } from '../src/context.ts'
 import { LeaseLost, PlatformError } from '../src/errors.ts'
 import { createPricing } from '../src/llm/prices.ts'
+import type { RoundRecording } from '../src/llm/record.ts'
+import type { RecordedRound } from '../src/llm/recording.ts'
 import type { Logger } from '../src/log/logger.ts'
 import { STOPPING } from '../src/queue/types.ts'
 import { appendStatus } from '../src/sessions/append-status.ts'
@@ -35,15 +37,18 @@ export async function runRound(context: Context, round_id: number, modes: Modes,
   if (!claim) return
   const log = context.log.with({ session_id: claim.session.uuid, round: claim.number, attempt: claim.attempt })
   const lease = keepLease(context.sql, claim, log)
+  const recording = context.recorder?.round(recordedFacts(context, claim))
+  let ended: RoundEnd | null = null
   try {
     const run_signal = AbortSignal.any([signal, lease.signal])
     log.info('round starts', { mode: claim.mode })
-    const end = await attempt({ ...context, log }, claim, modes, run_signal, frame)
+    const end = await attempt({ ...context, log }, claim, modes, { signal: run_signal, recording, ...frame })
     if (end === 'parked') return log.info('round waits for another one')
     if (end === 'hand back') {
       await releaseRound(context, claim)
       return log.info('round handed back')
     }
+    ended = end
     await saveEnd(context, claim, end, lease.signal)
     lease.stop()
     context.metrics?.roundEnded(claim.mode, end.status)
@@ -54,6 +59,7 @@ export async function runRound(context: Context, round_id: number, modes: Modes,
     log.warn('another worker has the round; nothing more is written')
   } finally {
     lease.stop()
+    await recording?.close(ended)
   }
 }
 
@@ -62,9 +68,9 @@ async function attempt(
   context: Context,
   claim: Claim,
   modes: Modes,
-  signal: AbortSignal,
-  frame: RoundFrame,
+  frame: RoundFrame & { signal: AbortSignal; recording: RoundRecording | undefined },
 ): Promise<RoundEnd | 'hand back' | 'parked'> {
+  const { signal, recording } = frame
   const conversation = [...claim.history]
   const meter = createMeter({ price: createPricing(context.config.llm.prices) })
   const rest = () => ({ history: conversation, usage: meter.usage() })
@@ -75,9 +81,13 @@ async function attempt(
     log: context.log,
     signal,
     meter,
-    setStatus: (status, message) => appendStatus(context.sql, claim, status, message),
+    setStatus: (status, message) => {
+      recording?.status(status)
+      return appendStatus(context.sql, claim, status, message)
+    },
     observe: meter.observe,
     trace: await context.tracing?.session(claim.session),
+    recording,
   }
   try {
     if (claim.interruptions > context.config.worker.max_restarts) return await giveUp(modes[claim.mode], run, claim.interruptions)
@@ -90,6 +100,24 @@ async function attempt(
     if (signal.aborted && signal.reason === STOPPING) return 'hand back'
     if (error instanceof LeaseLost || signal.aborted) throw new LeaseLost()
     return { status: 'failed', message: `runner failed: ${reasonOf(error, context.log)}`, commit: null, ...rest() }
+  }
+}
+
+function recordedFacts({ config, now }: Context, claim: Claim): RecordedRound {
+  const { session } = claim
+  return {
+    session: session.uuid,
+    round: claim.number,
+    attempt: claim.attempt,
+    mode: claim.mode,
+    is_partial: claim.is_partial,
+    query: claim.query,
+    repository: session.workspace.uri,
+    iac_path: session.workspace.root_path,
+    scope_id: session.scope_id,
+    provider: session.provider,
+    models: { main: config.llm.model, small: config.llm.small_model },
+    recorded_at: now().toISOString(),
   }
 }
 

@@ -1,5 +1,6 @@
 import type { AgentEvent } from '../src/agent/types.ts'
 import type { Context } from '../src/context.ts'
+import type { RoundRecording } from '../src/llm/record.ts'
 import type { Logger } from '../src/log/logger.ts'
 import type { ClaimedRound, Mode, Status, Turn } from '../src/sessions/types.ts'
 import type { SessionTrace } from '../src/telemetry/types.ts'
@@ -24,6 +25,8 @@ export interface BareRun {
   meter: Meter
   /** Absent where nobody collects spans. */
   trace?: SessionTrace
+  /** Absent where no model traffic is kept. */
+  recording?: RoundRecording
   /** Absent when sessions may use any number of tokens. */
   budget?: TokenBudget
 }

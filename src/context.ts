@@ -3,6 +3,7 @@ import type { Cache } from './cache/types.ts'
 import type { Sql } from './db/types.ts'
 import type { StatusHub } from './events/types.ts'
 import type { Fetch } from './http/outbound.ts'
+import type { Recorder } from './llm/record.ts'
 import type { LlmClient } from './llm/types.ts'
 import type { Logger } from './log/logger.ts'
 import type { PlatformMetrics } from './metrics/platform-metrics.ts'
@@ -38,6 +39,8 @@ export interface Context {
   metrics?: PlatformMetrics
   /** Absent where nobody collects spans. */
   tracing?: Tracing
+  /** Absent where no model traffic is kept. */
+  recorder?: Recorder
 }
 
 /** The core adds what only an HTTP process has. */

@@ -18,6 +18,7 @@ export const llmSchema = v.object({
   context_tokens: integer(0, { min: 0 }),
   max_session_tokens: integer(0, { min: 0 }),
   prices,
+  record_folder: text(''),
 })
 
 type Values = v.InferOutput<typeof llmSchema>

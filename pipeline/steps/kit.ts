@@ -3,6 +3,7 @@ import { runAgent } from '../../src/agent/run-agent.ts'
 import type { ChainName, Tool } from '../../src/agent/types.ts'
 import { contextBudget } from '../../src/context-budget/budget.ts'
 import type { LlmClient, ModelRole } from '../../src/llm/types.ts'
+import { planCounts } from '../../src/plan/changes.ts'
 import { createSecretRegister, type SecretRegister } from '../../src/plan/secret-register.ts'
 import type { Turn } from '../../src/sessions/types.ts'
 import type { RunTrace } from '../../src/telemetry/types.ts'
@@ -36,10 +37,23 @@ export const createKit = (run: Run): Kit => ({ ...createBareKit(run), run, engin
 
 export function createBareKit(run: BareRun): BareKit {
   const secrets = createSecretRegister(secretsOf(run.context.config).filter(({ length }) => length >= MIN_CONFIGURED_SECRET))
-  const llm = maskedLlm(meteredLlm(run.context.llm, run), secrets)
+  const metered = meteredLlm(run.context.llm, run)
+  const llm = maskedLlm(run.recording?.client(metered, secrets) ?? metered, secrets)
   const trace = run.trace?.masked(secrets)
-  return { run, secrets, llm, status: createStatusWriter(run, llm, secrets, trace), trace }
+  return { run, secrets: observed(secrets, run), llm, status: createStatusWriter(run, llm, secrets, trace), trace }
 }
+
+/** Every plan that is read is learned from. */
+const observed = (secrets: SecretRegister, { recording }: BareRun): SecretRegister =>
+  recording
+    ? {
+        ...secrets,
+        learn: (plan) => {
+          recording.planned(planCounts(plan))
+          secrets.learn(plan)
+        },
+      }
+    : secrets
 
 export interface Chain<Result> {
   chain: ChainName

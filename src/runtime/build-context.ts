@@ -1,3 +1,4 @@
+import { secretsOf } from '../../config/mask.ts'
 import type { Config, GitConfig } from '../../config/types.ts'
 import { configWarnings } from '../../config/warnings.ts'
 import { connectCache } from '../cache/connect.ts'
@@ -6,6 +7,7 @@ import { connect } from '../db/connect.ts'
 import { migrate } from '../db/migrate.ts'
 import type { Sql } from '../db/types.ts'
 import { lateLlmClient } from '../llm/late-client.ts'
+import { createRecorder } from '../llm/record.ts'
 import type { Logger } from '../log/logger.ts'
 import { countEngineTime, countTokens } from '../metrics/observe-clients.ts'
 import { createMetrics, type PlatformMetrics } from '../metrics/platform-metrics.ts'
@@ -20,6 +22,7 @@ import { createLineWriter } from './line-writer.ts'
 import { openPrompts } from './open-prompts.ts'
 import { createPinnedFetch } from './pinned-fetch.ts'
 import { readTextFile } from './read-text-file.ts'
+import { recordingFolder } from './recording-folder.ts'
 import { resolveHost } from './resolver.ts'
 
 export interface BuiltContext {
@@ -88,12 +91,20 @@ export async function buildContext(config: Config, log: Logger, options: { role:
       now: () => new Date(),
       metrics,
       tracing: createTracing(config, { fetch, log, write: createLineWriter() }),
+      ...(options.role === 'worker' && recording(config, log)),
     }
     return { context, close }
   } catch (error) {
     await close().catch(() => {})
     throw error
   }
+}
+
+/** Only a worker runs rounds. */
+function recording(config: Config, log: Logger): Pick<Context, 'recorder'> {
+  const { record_folder } = config.llm
+  if (record_folder === '') return {}
+  return { recorder: createRecorder({ write: recordingFolder(record_folder), log, secrets: secretsOf(config) }) }
 }
 
 /** `git.ca_file` vouches for hosts that the operator named, and for no others. */

@@ -36,6 +36,7 @@ const FIELDS: [string, unknown, string, unknown][] = [
   ['llm.temperature', 0.1, '0.7', 0.7],
   ['llm.max_output_tokens', 32000, '1000', 1000],
   ['llm.context_tokens', 0, '32768', 32768],
+  ['llm.record_folder', '', 'recordings', 'recordings'],
   ['llm.timeout', 600, '0.5', 0.5],
   ['llm.model_list', [], '[]', []],
   ['paths.upload_folder', '/workspaces', '/data/work', '/data/work'],

@@ -1,0 +1,156 @@
+import type { Logger } from '../log/logger.ts'
+import { createMasker, type Masker } from '../plan/mask.ts'
+import type { Json, PlanCounts } from '../plan/types.ts'
+import { chainOf, RECORDING_VERSION, type RecordedError, type RecordedRound, sealed } from './recording.ts'
+import type { InferenceRequest, LlmClient, Message } from './types.ts'
+
+/** Keeps the model traffic of rounds; one for each process. */
+export interface Recorder {
+  /** @param facts go into the first line */
+  round(facts: RecordedRound): RoundRecording
+}
+
+/** One attempt at one round. Nothing here throws: a recording that fails is told to the log. */
+export interface RoundRecording {
+  /**
+   * A client that keeps what passes. It belongs right before the one that masks.
+   * @param masker hides in the file what it knows at the end of the round
+   */
+  client(llm: LlmClient, masker: Masker): LlmClient
+  status(status: string): void
+  planned(counts: PlanCounts): void
+  /** Writes the file, once. @param end null when the round did not end here */
+  close(end: { status: string; message: string } | null): Promise<void>
+}
+
+export interface RecorderOptions {
+  /** Stores a finished recording under a name without folders. */
+  write(name: string, text: string): Promise<void>
+  log: Logger
+  /** Values of the configuration that must not show. */
+  secrets: readonly string[]
+}
+
+/** Characters of one recording; what comes later is left out, and the last line says so. */
+const MAX_CHARS = 200_000_000
+const MIN_SECRET = 6
+
+/**
+ * The lines are written at the end of a round: a value may turn out to be sensitive only after the message
+ * that holds it.
+ */
+export function createRecorder({ write, log, secrets }: RecorderOptions): Recorder {
+  const configured = createMasker(secrets.filter(({ length }) => length >= MIN_SECRET))
+  return {
+    round: (facts) => {
+      const tape = createTape()
+      const maskers: Masker[] = [configured]
+      const statuses: string[] = []
+      const plans: PlanCounts[] = []
+      let closed = false
+      return {
+        client: (llm, masker) => {
+          maskers.push(masker)
+          return recordedClient(llm, tape)
+        },
+        status: (status) => void statuses.push(status),
+        planned: (counts) => void plans.push(counts),
+        close: async (end) => {
+          if (closed) return
+          closed = true
+          const name = `${facts.session}-round-${facts.round}-attempt-${facts.attempt}.jsonl`
+          try {
+            const first = { kind: 'round', version: RECORDING_VERSION, ...facts }
+            const last = { kind: 'end', calls: tape.entries.length, cut: tape.cut(), statuses, plans, end }
+            const lines = await Promise.all([first, ...tape.entries, last].map((entry) => sealed(masked(entry, maskers))))
+            await write(name, `${lines.join('\n')}\n`)
+          } catch (error) {
+            log.error('the recording of a round was not written', { error })
+          }
+        },
+      }
+    },
+  }
+}
+
+interface Tape {
+  entries: object[]
+  add(entry: object): void
+  cut(): boolean
+}
+
+function createTape(): Tape {
+  const entries: object[] = []
+  let size = 0
+  return {
+    entries,
+    add: (entry) => {
+      size += JSON.stringify(entry).length
+      if (size <= MAX_CHARS) entries.push(entry)
+    },
+    cut: () => size > MAX_CHARS,
+  }
+}
+
+/** Every line is made of what `JSON.parse` gives, so that masking sees what is written. */
+function masked(entry: object, maskers: readonly Masker[]): Json {
+  const plain: Json = JSON.parse(JSON.stringify(entry))
+  return maskers.reduce((value, masker) => masker.json(value), plain)
+}
+
+function recordedClient(llm: LlmClient, tape: Tape): LlmClient {
+  const kept = async <T>(about: object, work: () => Promise<T>, answerOf: (answer: T) => object): Promise<T> => {
+    const began = performance.now()
+    const took = () => ({ duration_ms: Math.round(performance.now() - began) })
+    try {
+      const answer = await work()
+      tape.add({ ...about, ...took(), ...answerOf(answer) })
+      return answer
+    } catch (error) {
+      tape.add({ ...about, ...took(), error: plainError(error) })
+      throw error
+    }
+  }
+  return {
+    complete: (request) =>
+      kept(
+        { kind: 'complete', ...chainOf(request), request: plainRequest(request) },
+        () => llm.complete(request),
+        ({ carry: _, ...answer }) => ({ answer }),
+      ),
+    search: async (query, options = {}) => {
+      const used: object[] = []
+      const observe: typeof options.observe = (what) => {
+        used.push(what)
+        options.observe?.(what)
+      }
+      return await kept(
+        { kind: 'search', query },
+        () => llm.search(query, { ...options, observe }),
+        (answer) => ({ answer, ...(used[0] && { used: used[0] }) }),
+      )
+    },
+  }
+}
+
+/** The request as it is now: the agent goes on with the same list of messages. */
+function plainRequest({ messages, temperature, thinking }: InferenceRequest): object {
+  return { messages: messages.map(withoutCarry), ...(temperature !== undefined && { temperature }), ...(thinking && { thinking }) }
+}
+
+function withoutCarry(message: Message): Message {
+  if (message.role !== 'assistant') return { ...message }
+  const { carry: _, ...rest } = message
+  return structuredClone(rest)
+}
+
+function plainError(error: unknown): RecordedError {
+  if (!(error instanceof Error)) return { name: 'Error', message: 'unknown error' }
+  const { code, status } = error as { code?: unknown; status?: unknown }
+  return {
+    name: error.name,
+    message: error.message,
+    ...(typeof code === 'string' && { code }),
+    ...(typeof status === 'number' && { status }),
+  }
+}

@@ -1,0 +1,174 @@
+import * as v from 'valibot'
+import type { InferenceRequest } from './types.ts'
+
+/** The form of a recorded round: one JSON object a line, `round` first, `end` last. */
+
+export const RECORDING_VERSION = 1
+
+/** What a recording says about its round. */
+export interface RecordedRound {
+  session: string
+  round: number
+  attempt: number
+  mode: string
+  is_partial: boolean
+  query: string
+  repository: string
+  iac_path: string | null
+  scope_id: string
+  provider: string
+  models: { main: string; small: string }
+  recorded_at: string
+}
+export interface RecordedError {
+  name: string
+  message: string
+  code?: string
+  status?: number
+}
+
+const usage = v.object({
+  input_tokens: v.number(),
+  cached_tokens: v.number(),
+  output_tokens: v.number(),
+  cache_write_tokens: v.exactOptional(v.number()),
+})
+const toolCall = v.object({ id: v.string(), name: v.string(), arguments: v.string() })
+const message = v.variant('role', [
+  v.object({ role: v.literal('system'), content: v.string() }),
+  v.object({ role: v.literal('user'), content: v.string() }),
+  v.object({ role: v.literal('assistant'), content: v.nullable(v.string()), tool_calls: v.exactOptional(v.array(toolCall)) }),
+  v.object({ role: v.literal('tool'), tool_call_id: v.string(), content: v.string() }),
+])
+const failure = v.object({
+  name: v.string(),
+  message: v.string(),
+  code: v.exactOptional(v.string()),
+  status: v.exactOptional(v.number()),
+})
+const inference = v.object({
+  model: v.string(),
+  text: v.string(),
+  tool_calls: v.array(toolCall),
+  finish: v.nullable(v.picklist(['end_turn', 'tool_use', 'max_tokens', 'content_filter'])),
+  finish_raw: v.string(),
+  usage,
+})
+const counts = v.object({ create: v.number(), update: v.number(), delete: v.number(), recreate: v.number() })
+
+const lineSchema = v.variant('kind', [
+  v.object({
+    kind: v.literal('round'),
+    version: v.literal(RECORDING_VERSION, `the recording has a form that is not known here; this is form ${RECORDING_VERSION}`),
+    session: v.string(),
+    round: v.number(),
+    attempt: v.number(),
+    mode: v.string(),
+    is_partial: v.boolean(),
+    query: v.string(),
+    repository: v.string(),
+    iac_path: v.nullable(v.string()),
+    scope_id: v.string(),
+    provider: v.string(),
+    models: v.object({ main: v.string(), small: v.string() }),
+    recorded_at: v.string(),
+  }),
+  v.object({
+    kind: v.literal('complete'),
+    chain: v.string(),
+    role: v.picklist(['main', 'small']),
+    tools: v.array(v.string()),
+    request: v.object({ messages: v.array(message) }),
+    answer: v.exactOptional(inference),
+    error: v.exactOptional(failure),
+  }),
+  v.object({
+    kind: v.literal('search'),
+    query: v.string(),
+    answer: v.exactOptional(v.nullable(v.string())),
+    used: v.exactOptional(v.object({ model: v.string(), usage })),
+    error: v.exactOptional(failure),
+  }),
+  v.object({
+    kind: v.literal('end'),
+    calls: v.number(),
+    cut: v.boolean(),
+    statuses: v.array(v.string()),
+    plans: v.array(counts),
+    end: v.nullable(v.object({ status: v.string(), message: v.string() })),
+  }),
+])
+type Line = v.InferOutput<typeof lineSchema>
+type LineOf<Kind extends Line['kind']> = Extract<Line, { kind: Kind }>
+export type RecordedCompletion = LineOf<'complete'>
+export type RecordedSearch = LineOf<'search'>
+
+/** A recording that was read and is whole. */
+export interface Recording {
+  round: RecordedRound
+  completions: RecordedCompletion[]
+  searches: RecordedSearch[]
+  /** What happened, in the order of the calls of the round. */
+  outcome: Pick<LineOf<'end'>, 'statuses' | 'plans' | 'end'>
+}
+
+/** The file is no recording, or not as it was written; the text says where. */
+export class RecordingError extends Error {}
+
+/** A line with the digest that tells a later change. */
+export async function sealed(entry: unknown): Promise<string> {
+  const body = JSON.stringify(entry)
+  return `${body.slice(0, -1)},"sum":"${await digest(body)}"}`
+}
+
+/** Errors: `RecordingError` with the number of the line. */
+export async function readRecording(text: string): Promise<Recording> {
+  const lines: Line[] = []
+  for (const [index, line] of text.split('\n').entries()) if (line.trim() !== '') lines.push(await readLine(line, index + 1))
+  const [first] = lines
+  const last = lines.at(-1)
+  if (first?.kind !== 'round') throw new RecordingError('The file is no recording: its first line does not describe a round.')
+  if (last?.kind !== 'end') throw new RecordingError('The recording is not complete: its last line does not tell how the round ended.')
+  const completions = lines.filter((line) => line.kind === 'complete')
+  const searches = lines.filter((line) => line.kind === 'search')
+  const held = completions.length + searches.length
+  if (held !== last.calls) throw new RecordingError(`The recording is not complete: it holds ${held} of ${last.calls} calls.`)
+  if (last.cut) throw new RecordingError('The recording is not complete: the round was longer than what is kept.')
+  const { kind: _, version: __, ...round } = first
+  return { round, completions, searches, outcome: { statuses: last.statuses, plans: last.plans, end: last.end } }
+}
+
+async function readLine(line: string, number: number): Promise<Line> {
+  const seal = /,"sum":"([0-9a-f]{64})"\}$/.exec(line)
+  const body = seal ? `${line.slice(0, seal.index)}}` : line
+  if (!seal || seal[1] !== (await digest(body)))
+    throw new RecordingError(`Line ${number} of the recording was changed or cut off after it was written.`)
+  let entry: unknown
+  try {
+    entry = JSON.parse(body)
+  } catch {
+    throw new RecordingError(`Line ${number} of the recording is no JSON.`)
+  }
+  const parsed = v.safeParse(lineSchema, entry)
+  if (parsed.success) return parsed.output
+  const [issue] = parsed.issues
+  throw new RecordingError(`Line ${number} of the recording: ${[v.getDotPath(issue), issue.message].filter(Boolean).join(': ')}`)
+}
+
+/** Hexadecimal SHA-256. */
+export async function digest(text: string): Promise<string> {
+  const bytes = new Uint8Array(await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text)))
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')
+}
+
+export interface Chain {
+  /** The tool that ends it, `text` without tools. */
+  chain: string
+  role: InferenceRequest['role']
+  tools: string[]
+}
+
+/** Which chain a request belongs to, as far as a client can tell. */
+export function chainOf({ role, tools = [] }: Pick<InferenceRequest, 'role' | 'tools'>): Chain {
+  return { chain: tools.at(-1)?.name ?? 'text', role, tools: tools.map(({ name }) => name) }
+}

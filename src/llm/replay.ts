@@ -1,0 +1,109 @@
+import { PlatformError } from '../errors.ts'
+import { type Chain, chainOf, digest, type RecordedError, type Recording } from './recording.ts'
+import type { Inference, LlmClient, Message } from './types.ts'
+
+export interface Replayed {
+  calls: number
+  /** Calls whose messages differ from the recorded ones: they got the next answer of their chain. */
+  by_position: number
+  /** Recorded answers that nobody asked for. */
+  unused: number
+  /** Texts of the errors for calls that are not in the recording. */
+  missed: string[]
+}
+export interface ReplayLlm extends LlmClient {
+  told(): Replayed
+}
+
+interface Slot<Answer> {
+  key: string
+  tools: string
+  hash: string
+  answer?: Answer
+  error?: RecordedError
+  used: boolean
+}
+
+/**
+ * A client that answers from a recording: with the answer to the same messages, else with the next one of the
+ * chain. Errors: those that were recorded; `PlatformError` `RecordingMiss` for a call that is not there.
+ */
+export async function replayLlm({ completions, searches }: Recording): Promise<ReplayLlm> {
+  const kept: Slot<Inference>[] = await Promise.all(
+    completions.map(async ({ request, answer, error, ...chain }) => {
+      return { key: keyOf(chain), tools: chain.tools.join(), hash: await hashOf(request.messages), answer, error, used: false }
+    }),
+  )
+  const found = await Promise.all(
+    searches.map(async ({ query, used: observed, answer, error }) => {
+      return { key: 'search', tools: '', hash: await digest(normalised(query)), observed, answer, error, used: false }
+    }),
+  )
+  const told = { calls: 0, by_position: 0, missed: [] as string[] }
+  const take = <S extends Slot<unknown>>(slots: readonly S[], { key, tools, hash }: Pick<S, 'key' | 'tools' | 'hash'>, name: string): S => {
+    told.calls++
+    const free = slots.filter((slot) => slot.key === key && !slot.used)
+    const slot = free.find((one) => one.hash === hash) ?? free.find((one) => one.tools === tools) ?? free[0]
+    if (!slot) throw miss(name, slots.filter((one) => one.key === key).length)
+    if (slot.hash !== hash) told.by_position++
+    slot.used = true
+    if (slot.error) throw errorOf(slot.error)
+    return slot
+  }
+  const miss = (name: string, recorded: number) => {
+    const text = `The recording has no answer for call ${told.calls}, ${name}: ${recorded === 0 ? 'it has no such call' : `all ${recorded} of these are used`}.`
+    told.missed.push(text)
+    return new PlatformError('RecordingMiss', 500, text)
+  }
+  return {
+    complete: async (request) => {
+      request.signal?.throwIfAborted()
+      const chain = chainOf(request)
+      const name = `chain ${chain.chain} (${chain.role} model${chain.tools.length > 1 ? `, tools ${chain.tools.slice(0, -1).join(', ')}` : ''})`
+      const { answer } = take(kept, { key: keyOf(chain), tools: chain.tools.join(), hash: await hashOf(request.messages) }, name)
+      if (!answer) throw miss(name, 0)
+      return structuredClone(answer)
+    },
+    search: async (query, options = {}) => {
+      const slot = take(found, { key: 'search', tools: '', hash: await digest(normalised(query)) }, `search "${query.slice(0, 100)}"`)
+      if (slot.observed) options.observe?.(slot.observed)
+      return slot.answer ?? null
+    },
+    told: () => ({ ...told, unused: [...kept, ...found].filter(({ used }) => !used).length }),
+  }
+}
+
+/** Tools come and go within a chain: the role and the tool that ends it are what stays. */
+const keyOf = ({ chain, role }: Chain): string => `${role} ${chain}`
+
+function errorOf({ name, message, code, status }: RecordedError): Error {
+  if (code !== undefined && status !== undefined) return new PlatformError(code, status, message)
+  return Object.assign(new Error(message), { name })
+}
+
+/** Of what the messages say, without what differs from run to run. */
+function hashOf(messages: readonly Message[]): Promise<string> {
+  const said = messages.map((message) => {
+    const calls =
+      message.role === 'assistant' ? (message.tool_calls ?? []).map(({ name, arguments: args }) => [name, normalised(args)]) : []
+    return [message.role, message.content === null ? null : normalised(message.content), calls]
+  })
+  return digest(JSON.stringify(said))
+}
+
+const UUID = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/gi
+const TIME = /\b\d{4}-\d{2}-\d{2}[T_ ]\d{2}:?\d{2}:?\d{2}(\.\d+)?(Z|[+-]\d{2}:?\d{2})?(-[0-9a-f]{4}\b)?/g
+const FENCE = /(<<<DATA [^\n]*? |^)[0-9a-f]{16}(?=\n| DATA>>>|$)/gm
+const PATH = /(?:\/[\w.@+-]+)*\/(?:tmp|temp|var\/folders|workspaces)\/[\w.@+/-]+/g
+const LOCAL = /\b(127\.0\.0\.1|localhost):\d{2,5}\b/g
+const TOOK = /\b(after|elapsed:?) (\d+m)?\d+s\b/g
+
+/** Ids of fences, UUIDs, times, temporary folders, local ports and durations, each as one word. */
+export const normalised = (text: string): string =>
+  text
+    .replaceAll(UUID, '<uuid>')
+    .replaceAll(TIME, '<time>')
+    .replaceAll(FENCE, '$1<fence>')
+    .replaceAll(PATH, '<path>')
+    .replaceAll(LOCAL, '<local>')
+    .replaceAll(TOOK, '$1 <time>')
