@@ -18,8 +18,8 @@ export function redact(text: string, secrets: readonly string[]): string {
   for (const secret of secrets) if (secret.length >= 4) clean = clean.replaceAll(secret, '***')
   return clean
     .replaceAll(/\bBearer\s+[\w.~+/=-]+/gi, 'Bearer ***')
-    .replaceAll(/\b(?:sk|pk|rk|gsk|xai)-[\w*.-]*[\w*-]/g, '***')
-    .replaceAll(/\bAIza[\w-]{10,}/g, '***')
+    .replaceAll(/\b(?:sk|pk|rk|gsk|xai|pplx|fw|nvapi)-[\w*.-]*[\w*-]/g, '***')
+    .replaceAll(/\b(?:AIza[\w-]{10,}|gsk_\w{8,}|hf_\w{8,}|ya29\.[\w.-]+|(?:AKIA|ASIA)[A-Z0-9]{12,})/g, '***')
     .replaceAll(/[\w-]*\*{4,}[\w*-]*/g, '***')
     .replaceAll(/\s+/g, ' ')
     .trim()

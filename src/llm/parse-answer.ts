@@ -43,6 +43,8 @@ const FINISH: Record<string, FinishReason> = {
 }
 /** The provider ran out of something in the middle of the answer. */
 const INTERRUPTED = ['insufficient_system_resource']
+/** The model's slip, which another attempt may mend: `function_call_filter: MALFORMED_FUNCTION_CALL`. */
+const MALFORMED = /\bMALFORMED_FUNCTION_CALL$/
 
 type Parser = Pick<Deployment, 'model' | 'carries' | 'quirks'>
 
@@ -60,11 +62,14 @@ export function parseCompletion({ model, carries, quirks }: Parser, answer: unkn
   }
   if (choice.error) refuseError({ error: choice.error })
   const raw = choice.finish_reason
+  if (MALFORMED.test(raw)) throw new CallFailure(`the model called a tool in no readable form (${raw})`, 502, { retryable: true })
   if (INTERRUPTED.includes(raw)) throw new CallFailure(`the answer was interrupted (${raw})`, 503, { retryable: true })
   const { message } = choice
   const tool_calls = message.tool_calls.map(toToolCall)
   const data = carriedBy(message, tool_calls, quirks)
-  const known = Object.hasOwn(quirks.finish, raw) ? (quirks.finish[raw] ?? raw) : raw
+  // One provider adds which filter it was: `content_filter: SAFETY`.
+  const kind = raw.replace(/^(content_filter): .*$/, '$1')
+  const known = Object.hasOwn(quirks.finish, kind) ? (quirks.finish[kind] ?? kind) : kind
   return {
     model,
     text: textOf(message.content) || message.refusal,

@@ -2,7 +2,7 @@ import type { LlmClient } from '../llm/types.ts'
 import type { IacClient } from '../sidecar-clients/iac/types.ts'
 import type { PlatformMetrics } from './platform-metrics.ts'
 
-/** The same client; tokens of each answer are counted. A search does not tell what it used. */
+/** The same client; tokens of each answer and each search are counted. */
 export const countTokens = (llm: LlmClient, metrics: PlatformMetrics): LlmClient => ({
   ...llm,
   complete: async (request) => {
@@ -10,6 +10,14 @@ export const countTokens = (llm: LlmClient, metrics: PlatformMetrics): LlmClient
     metrics.tokens(request.role, answer.usage)
     return answer
   },
+  search: (query, options) =>
+    llm.search(query, {
+      ...options,
+      observe: (used) => {
+        metrics.tokens(options?.role ?? 'small', used.usage)
+        options?.observe?.(used)
+      },
+    }),
 })
 
 /** The same client; time spent on each kind of job is counted, failed ones included. */

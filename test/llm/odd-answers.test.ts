@@ -187,6 +187,12 @@ describe('errors in answers that claim success', () => {
     ],
     ['a broken tool use', 'bedrock', { output: { message: { content: [] } }, stopReason: 'malformed_tool_use' }, 'malformed_tool_use'],
     [
+      'a call that a filter took for none',
+      'chat',
+      { choices: [{ finish_reason: 'function_call_filter: MALFORMED_FUNCTION_CALL', message: {} }] },
+      'MALFORMED_FUNCTION_CALL',
+    ],
+    [
       'an interrupted answer',
       'deepseek',
       { choices: [{ finish_reason: 'insufficient_system_resource', message: { content: 'ha' } }] },
@@ -214,6 +220,12 @@ describe('endings of one provider', () => {
     ['chat', { choices: [{ finish_reason: 'eos', message: { content: 'x' } }] }, null, 'eos'],
     ['chat', { choices: [{ finish_reason: 'stop', message: { content: null, refusal: 'I will not.' } }] }, 'end_turn', 'stop'],
     ['chat', { choices: [{ finish_reason: null, message: { content: null } }] }, null, 'none'],
+    [
+      'chat',
+      { choices: [{ finish_reason: 'content_filter: PROHIBITED_CONTENT', message: {} }] },
+      'content_filter',
+      'content_filter: PROHIBITED_CONTENT',
+    ],
     ['anthropic', { content: [], stop_reason: 'model_context_window_exceeded' }, 'max_tokens', 'length'],
     ['anthropic', { content: [], stop_reason: 'compaction' }, null, 'compaction'],
     ['gemini', { promptFeedback: { blockReason: 'PROHIBITED_CONTENT' }, usageMetadata: {} }, 'content_filter', 'content_filter'],

@@ -136,10 +136,11 @@ describe('key material', () => {
     'Incorrect API key provided: sk-proj-abcd1234efgh5678. See the keys page.',
     'Incorrect API key provided: test-key****************rial.',
     'header was Authorization: Bearer abc.def-ghi',
+    'the token ya29.abcd1234-xyz and the keys AKIAABCD1234EFGH5678 and gsk_abcd1234efgh are no good',
   ])('does not show in the text or the log: %s', async (message) => {
     const { llm, lines } = await setup(script(failing(503, message), failing(401, message)))
     const error = await llm.complete(request).then(String, String)
-    for (const seen of [error, ...lines]) expect(seen).not.toMatch(/key-material|abcd1234|test-key\*|rial|abc\.def/)
+    for (const seen of [error, ...lines]) expect(seen).not.toMatch(/key-material|abcd1234|test-key\*|rial|abc\.def|ya29|AKIA|gsk_/)
     expect(error).toContain('***')
   })
 

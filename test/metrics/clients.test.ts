@@ -5,6 +5,20 @@ import { createMetrics } from '../../src/metrics/platform-metrics.ts'
 import type { IacClient } from '../../src/sidecar-clients/iac/types.ts'
 import { parseMetrics, sampleOf } from './parse.ts'
 
+it('counts the tokens of searches, and tells who else asked', async () => {
+  const metrics = createMetrics('worker', '1')
+  const used = { model: 'm', usage: { input_tokens: 7, cached_tokens: 0, output_tokens: 3 } }
+  const search: LlmClient['search'] = async (_query, options) => {
+    options?.observe?.(used)
+    return 'found'
+  }
+  const llm = countTokens({ complete: () => Promise.reject(new Error('away')), search }, metrics)
+  const told: unknown[] = []
+  await llm.search('x', { role: 'main', observe: (each) => told.push(each) })
+  expect(told).toEqual([used])
+  expect(sampleOf(parseMetrics(await metrics.registry.render()), 'platform_model_tokens_total', { role: 'main', kind: 'input' })).toBe(7)
+})
+
 it('counts the tokens of answers and lets failures pass', async () => {
   const metrics = createMetrics('worker', '1')
   const usage = { input_tokens: 100, cached_tokens: 40, output_tokens: 10 }
