@@ -4,7 +4,7 @@ import { type Artifact, type Downloaded, download, type Round, type Session } fr
 export interface PlanReport {
   summary: { create: number; update: number; delete: number; recreate: number }
   detailed_changes: { name: string; action: string }[]
-  potential_impact: { banner: { level: string; title: string } }
+  potential_impact: { banner: { level: string; title: string }; bullet_points: { title: string; description: string }[] }
 }
 export interface DriftReport {
   summary: string

@@ -1,3 +1,4 @@
+import { INTENT_TITLE } from '../../src/intent/told.ts'
 import type { Evidence } from './checks.ts'
 import type { Collected } from './collect.ts'
 import type { Display } from './display.ts'
@@ -86,6 +87,8 @@ function planRows({ reports, findings, plan: planned }: Collected, { plan, mode 
     },
     { heading: 'impact', text: `${generate.potential_impact.banner.level}: ${generate.potential_impact.banner.title}` },
   ]
+  const checked = generate.potential_impact.bullet_points.find(({ title }) => title === INTENT_TITLE)?.description.split('\n')
+  if (checked) rows.push({ heading: 'request', text: checked[0] ?? '', below: checked.slice(1) })
   if (findings !== null) rows.push({ heading: 'compliance', text: findings === 0 ? 'passed, no findings' : `${findings} findings` })
   return rows
 }

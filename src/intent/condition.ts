@@ -1,7 +1,7 @@
 import { compare, isNegative, isNothing } from './compare.ts'
 import type { Resource } from './resources.ts'
 import type { Condition } from './types.ts'
-import { attributeOf, type Found, valuesAt } from './values-at.ts'
+import { type Found, stepsOf, valuesAt } from './values-at.ts'
 
 /** `holds` is null where the plan cannot tell; `shown` says what stands there, without sensitive values. */
 export interface Judged {
@@ -9,19 +9,23 @@ export interface Judged {
   shown: string
 }
 
-/** Whether the planned values of a resource are as a condition says. */
-export function judge(resource: Resource, condition: Condition): Judged {
+/**
+ * Whether the planned values of a resource are as a condition says.
+ * @param steps of the condition's path
+ */
+export function judge(resource: Resource, condition: Condition, steps = stepsOf(condition.path)): Judged {
   const { values } = resource
   if (values === null) return { holds: false, shown: 'nothing: it is destroyed' }
-  const attribute = attributeOf(condition.path)
+  const [attribute = ''] = steps
   if (!hasAttribute(resource, attribute)) return { holds: null, shown: `no attribute ${attribute.slice(0, 100)}` }
-  const found = valuesAt(values, condition.path)
-  return { holds: verdictOf(found, condition, resource), shown: shownOf(found) }
+  const found = valuesAt(values, steps)
+  return { holds: verdictOf(found, condition, hasKey(resource.expressions, attribute)), shown: shownOf(found) }
 }
 
-function verdictOf(found: Found, { op, value, path }: Condition, { expressions }: Resource): boolean | null {
+/** @param configured whether the code sets the attribute */
+function verdictOf(found: Found, { op, value }: Condition, configured: boolean): boolean | null {
   if (op === 'exists' || op === 'absent') {
-    const present = found.values.some((item) => !isNothing(item)) || (found.unknown && hasKey(expressions, attributeOf(path)))
+    const present = found.values.some((item) => !isNothing(item)) || (found.unknown && configured)
     // A value of the cloud that the code does not set may turn out either way.
     if (!present && found.unknown) return null
     return present === (op === 'exists')
@@ -42,6 +46,7 @@ const hasAttribute = ({ values, expressions }: Resource, attribute: string): boo
 
 function hasKey(holder: unknown, key: string): boolean {
   if (typeof holder !== 'object' || holder === null || Array.isArray(holder)) return false
+  if (Object.hasOwn(holder, key)) return true
   const lower = key.toLowerCase()
   return Object.keys(holder).some((own) => own.toLowerCase() === lower)
 }

@@ -4,6 +4,7 @@ import { judge } from './condition.ts'
 import { fits } from './glob.ts'
 import { isAt, type PlanView, type Resource, selects, viewPlan } from './resources.ts'
 import type { Evaluated, IntentAction, Statement, StatementOf, Verdict } from './types.ts'
+import { stepsOf } from './values-at.ts'
 
 type Result = Pick<Evaluated, 'verdict' | 'found'>
 
@@ -81,11 +82,12 @@ interface Counted {
 }
 
 function countOf(statement: StatementOf<'resource_count'>, { resources }: PlanView): Counted {
-  const { action, where } = statement
+  const { action } = statement
+  const where = statement.where.map((condition) => ({ condition, steps: stepsOf(condition.path) }))
   const counted: Counted = { certain: 0, possible: 0 }
   for (const resource of resources) {
     if (!selects(statement, resource) || (action ? resource.action !== action : resource.values === null)) continue
-    const results = action === 'delete' ? [] : where.map((condition) => judge(resource, condition).holds)
+    const results = action === 'delete' ? [] : where.map(({ condition, steps }) => judge(resource, condition, steps).holds)
     if (results.includes(false)) continue
     counted.possible++
     if (!results.includes(null)) counted.certain++
@@ -107,7 +109,8 @@ function attributeResult(statement: StatementOf<'attribute'>, view: PlanView): R
   const changed = selected.filter(({ action }) => action !== 'none')
   const looked_at = changed.length > 0 ? changed : selected
   if (looked_at.length === 0) return noResource(statement, view)
-  const judged = looked_at.map((resource) => ({ resource, ...judge(resource, statement) }))
+  const steps = stepsOf(path)
+  const judged = looked_at.map((resource) => ({ resource, ...judge(resource, statement, steps) }))
   const results = judged.map(({ holds }) => holds)
   const all = statement.every || isNegative(op)
   const verdict = all ? verdictOf(results, false) : verdictOf(results, true)

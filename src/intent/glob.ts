@@ -9,6 +9,7 @@ const MAX_TEXT = 10_000
 export function fits(pattern: string, text: string): boolean {
   if (pattern.length > MAX_PATTERN || text.length > MAX_TEXT) return false
   const lower = text.toLowerCase()
+  if (!/[*?|]/.test(pattern)) return pattern.trim().toLowerCase() === lower
   return pattern
     .toLowerCase()
     .split('|')

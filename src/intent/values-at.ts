@@ -19,14 +19,14 @@ const MAX_VALUES = 1_000
 const MAX_DOCUMENT = 100_000
 
 /**
- * Everything that a path such as `rule[0].status`, `tags["a.b"]` or `policy.Statement.Action` names. Lists are
+ * Everything that the steps of a path name, such as `rule[0].status`, `tags["a.b"]` or `policy.Statement.Action` names. Lists are
  * gone through where the path has no index; a text that is a JSON document is entered; keys match in any
  * letter case.
  */
-export function valuesAt(root: Marked, path: string): Found {
+export function valuesAt(root: Marked, steps: readonly string[]): Found {
   let reached: Marked[] = [root]
   const found: Found = { values: [], unknown: false, sensitive: false }
-  for (const step of stepsOf(path)) {
+  for (const step of steps) {
     const next: Marked[] = []
     for (const marked of reached) {
       if (marked.unknown === true) found.unknown = true
@@ -43,11 +43,8 @@ export function valuesAt(root: Marked, path: string): Found {
   return found
 }
 
-/** The first step of a path: the attribute. */
-export const attributeOf = (path: string): string => stepsOf(path)[0] ?? ''
-
-/** Steps of a path; `[*]` and `*` go through a list, which happens anyway. */
-function stepsOf(path: string): string[] {
+/** Steps of a path; the first is the attribute. `[*]` and `*` go through a list, which happens anyway. */
+export function stepsOf(path: string): string[] {
   const steps = [...path.trim().matchAll(/\["([^"]*)"\]|\['([^']*)'\]|\[([^\]]*)\]|([^.[\]]+)/g)].map(
     ([, double, single, index, key]) => double ?? single ?? index ?? key ?? '',
   )

@@ -62,7 +62,7 @@ test('counts and report come from the last kind of report', () => {
   const generate = {
     summary: { create: 3, update: 0, delete: 0, recreate: 1 },
     detailed_changes: [],
-    potential_impact: { banner: { level: 'low', title: '' } },
+    potential_impact: { banner: { level: 'low', title: '' }, bullet_points: [] },
   }
   expect(countsOf(collected({ reports: { generate } }))).toEqual({ create: 3, update: 0, delete: 0, replace: 1 })
   expect(reportOf(collected({ reports: { generate } }))).toEqual({ type: 'generate', status: null, summary: generate.summary })
