@@ -2,25 +2,27 @@ import * as v from 'valibot'
 import type { OutboundResponse } from '../../http/outbound.ts'
 import { type PromptVersion, RegistryError } from './types.ts'
 
-const part = v.object({ type: v.string(), text: v.optional(v.string()) })
-const message = v.object({ content: v.union([v.string(), v.array(v.unknown())]) })
+const id = v.pipe(v.union([v.pipe(v.string(), v.minLength(1)), v.number()]), v.transform(String))
+const createdSchema = v.object({ data: v.object({ id }) })
+/** Only the id has to be there: what else a version lacks shows where it is needed. */
 const versionSchema = v.object({
   data: v.object({
-    id: v.pipe(v.string(), v.minLength(1)),
-    model_name: v.optional(v.string(), ''),
-    template: v.optional(v.object({ messages: v.optional(v.array(v.unknown()), []) }), {}),
+    id,
+    model_name: v.fallback(v.string(), ''),
+    template: v.fallback(v.object({ messages: v.array(v.unknown()) }), { messages: [] }),
   }),
 })
+const message = v.object({ content: v.union([v.string(), v.array(v.unknown())]) })
+const textPart = v.object({ type: v.literal('text'), text: v.string() })
 
 /** A version as the registry wraps it. Errors: `RegistryError` for any other form. */
 export function readVersion(response: OutboundResponse): PromptVersion {
   const { data } = checked(versionSchema, response)
-  return { id: data.id, model_name: data.model_name, text: firstText(data.template.messages?.[0]) }
+  return { id: data.id, model_name: data.model_name, text: firstText(data.template.messages[0]) }
 }
 
-/** The id of a version that was just created. */
+/** The id of a version that was just created. Errors: `RegistryError`. */
 export const readId = (response: OutboundResponse): string => checked(createdSchema, response).data.id
-const createdSchema = v.object({ data: v.object({ id: v.pipe(v.string(), v.minLength(1)) }) })
 
 function firstText(value: unknown): string | null {
   const parsed = v.safeParse(message, value)
@@ -28,8 +30,8 @@ function firstText(value: unknown): string | null {
   const { content } = parsed.output
   if (typeof content === 'string') return content
   for (const item of content) {
-    const found = v.safeParse(part, item)
-    if (found.success && found.output.type === 'text' && found.output.text !== undefined) return found.output.text
+    const found = v.safeParse(textPart, item)
+    if (found.success) return found.output.text
   }
   return null
 }

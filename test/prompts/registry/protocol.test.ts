@@ -105,6 +105,7 @@ describe('fetching', () => {
     ['another form', given({ id: 'x' }), 'the prompt registry refused the call', 1],
     ['no data', given({ data: null }), 'the prompt registry refused the call', 1],
     ['no message', given({ data: { id: 'x', template: { messages: [] } } }), 'it holds no text', 1],
+    ['no template', given({ data: { id: 7, model_name: null, template: null } }), 'it holds no text', 1],
     ['a blank text', given(version('  \n')), 'it holds no text', 1],
     ['an unknown content', given(version({ text: 'x' })), 'it holds no text', 1],
   ])('fails with the name of the prompt on %s', async (_, fault, reason, asked) => {
