@@ -48,10 +48,19 @@ export function startIntentCheck(kit: Kit, blocks: Promise<string>): IntentCheck
     results: async (plan) => {
       if (known === null) await within(made, GRACE_MS)
       if (known === null) stop.abort()
-      return evaluate(known ?? [], plan, { cumulative: run.round.number > 1 })
+      return await evaluated(kit, known ?? [], plan)
     },
     stop: () => stop.abort(),
   }
+}
+
+/** A type that no provider has was guessed wrongly. The providers are asked only when something is unmet. */
+async function evaluated({ run, engine }: Kit, statements: readonly Statement[], plan: Plan): Promise<Evaluated[]> {
+  const cumulative = run.round.number > 1
+  const results = evaluate(statements, plan, { cumulative })
+  if (!withVerdict(results, 'unmet').some(({ statement }) => 'type' in statement)) return results
+  const names = await engine.schema.names()
+  return names ? evaluate(statements, plan, { cumulative, types: names.resource }) : results
 }
 
 async function makeStatements(kit: Kit, blocks: Promise<string>, signal: AbortSignal): Promise<Statement[]> {

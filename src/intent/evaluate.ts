@@ -11,11 +11,13 @@ type Result = Pick<Evaluated, 'verdict' | 'found'>
 export interface EvaluationOptions {
   /** The plan also holds what earlier rounds of the session changed: what it has too much of may be theirs. */
   cumulative?: boolean
+  /** Every resource type that the providers have, where that is known. */
+  types?: readonly string[]
 }
 
 /** What a plan says about statements, in their order. Never throws, whatever the plan holds. */
 export function evaluate(statements: readonly Statement[], plan: Plan, options: EvaluationOptions = {}): Evaluated[] {
-  const view = viewPlan(plan)
+  const view = viewPlan(plan, options.types)
   return statements.map((statement) => ({ statement, ...resultOf(statement, view, options.cumulative === true) }))
 }
 

@@ -34,7 +34,8 @@ export interface PlanView {
 
 const NOTHING: JsonObject = {}
 
-export function viewPlan(plan: Plan): PlanView {
+/** @param types every resource type that the providers have; without it the plan's own types tell which providers there are */
+export function viewPlan(plan: Plan, types?: readonly string[]): PlanView {
   const expressions = expressionsByAddress(plan)
   const argumentsOf = (address: string) => expressions.get(withoutIndexes(address)) ?? NOTHING
   const changed: Resource[] = plan.resource_changes
@@ -52,7 +53,11 @@ export function viewPlan(plan: Plan): PlanView {
   const listed = new Set(changed.map(({ address }) => address))
   const rest = plannedResources(plan.document).filter(({ address }) => !listed.has(address))
   const resources = [...changed, ...rest.map((resource) => ({ ...resource, expressions: argumentsOf(resource.address) }))]
-  return { resources, outputs: outputsOf(plan.document), speaksOf: vocabulary(plan, resources) }
+  return {
+    resources,
+    outputs: outputsOf(plan.document),
+    speaksOf: types ? (type) => types.some((known) => fits(type, known)) : vocabulary(plan, resources),
+  }
 }
 
 /** What is in the state and left alone: a plan with targets has no change entry for it. */

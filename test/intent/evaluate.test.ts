@@ -81,6 +81,14 @@ describe('resource_count', () => {
     expect(count({ name: 'archive', op: 'at_least', value: 1 })).toBe('unknown')
   })
 
+  it('does not judge types that the providers do not have, where their types are known', () => {
+    const { statements } = readStatements([{ kind: 'resource_count', text: 'x', type: 'aws_bucket_s3', op: 'at_least', value: 1 }])
+    const types = ['aws_s3_bucket']
+    expect(evaluate(statements, buckets).map((result) => result.verdict)).toEqual(['unmet'])
+    expect(evaluate(statements, buckets, { types }).map((result) => result.verdict)).toEqual(['unknown'])
+    expect(evaluate(statements, buckets, { types: [...types, 'aws_bucket_s3'] })[0]?.verdict).toBe('unmet')
+  })
+
   it('knows resources that only the planned values list', () => {
     const resources = [{ address: 'aws_vpc.a', mode: 'managed', type: 'aws_vpc', name: 'a', values: { cidr_block: '10.0.0.0/8' } }]
     const nested = { address: 'module.m', resources: [{ ...resources[0], address: 'module.m.aws_vpc.b' }] }

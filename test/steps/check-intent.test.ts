@@ -119,6 +119,13 @@ describe('a plan that leaves a statement unmet', () => {
     await expect(round(one, 2)).rejects.toThrow('Validation loop exceeded.')
   })
 
+  it('costs no attempt when it names a type that no provider has', async () => {
+    const one = await world(statements({ ...two, type: 'a_bukket' }), [1])
+    one.kit.engine.schema.names = async () => ({ resource: ['a_bucket'], data: [] })
+    expect(verdicts(await round(one))).toEqual(['unknown'])
+    expect(one.run.meter.usage().validation_attempts).toBe(1)
+  })
+
   it('shows no sensitive value', async () => {
     const key = { kind: 'attribute', text: 'The key is S3cret-Value-1', words: '', type: 'a_bucket', path: 'key', op: 'absent' }
     const show = planJson(1, { key: 'S3cret-Value-1' })
