@@ -1,5 +1,6 @@
 import { Hono } from 'hono'
 import { methodNotAllowed } from 'hono/method-not-allowed'
+import { z } from 'zod'
 import type { Logger } from '../../src/log/logger.ts'
 import { bearer } from '../shared/bearer.ts'
 import { problemResponse } from '../shared/problem.ts'
@@ -7,6 +8,7 @@ import { readBody } from '../shared/read-body.ts'
 import { jobAnswer } from './job-answer.ts'
 import type { JobStore } from './job-store.ts'
 import type { JobService } from './jobs.ts'
+import { liveOutput } from './live-output.ts'
 import { BODIES, JOB_ID, ROUTES } from './schemas.ts'
 import { ADDITIONS, type Engine, JOB_KINDS, JobFault, type JobKind } from './types.ts'
 import { resolveWorkspace } from './workspace.ts'
@@ -16,8 +18,15 @@ const MAX_BODY_BYTES = 8 * 1024 * 1024
 const MAX_WAIT_SECONDS = 60
 
 /** The HTTP surface of the service, as `contracts/iac.v1.yaml` describes it. */
-export function createIacApp(options: { token: string; engine: Engine; jobs: JobService; store: JobStore; log: Logger }): Hono {
-  const { engine, jobs, store, log } = options
+export function createIacApp(options: {
+  token: string
+  engine: Engine
+  jobs: JobService
+  store: JobStore
+  credentials: readonly string[]
+  log: Logger
+}): Hono {
+  const { engine, jobs, store, credentials, log } = options
   const app = new Hono()
   app.onError((error) => {
     if (error instanceof JobFault) return problemResponse(error.status, error.message)
@@ -35,7 +44,7 @@ export function createIacApp(options: { token: string; engine: Engine; jobs: Job
       onMethodNotAllowed: (_c, methods) => problemResponse(405, 'Method Not Allowed', undefined, { allow: methods.join(', ') }),
     }),
   )
-  app.get('/v1/engine', (c) => c.json({ name: engine.name, version: engine.version, additions: ADDITIONS }))
+  app.get('/v1/engine', (c) => c.json({ name: engine.name, version: engine.version, additions: [...ADDITIONS, 'output'] }))
   for (const kind of JOB_KINDS) submitRoute(app, kind, jobs)
   app.get('/v1/jobs/:job_id', async (c) => {
     const job_id = JOB_ID.safeParse(c.req.param('job_id'))
@@ -47,8 +56,20 @@ export function createIacApp(options: { token: string; engine: Engine; jobs: Job
     if (!record) return problemResponse(404, `Unknown or expired job: ${id}`)
     return jobAnswer(record, store, wait === null ? {} : { 'preference-applied': `wait=${wait}` })
   })
+  app.get('/v1/jobs/:job_id/output', async (c) => {
+    const job_id = JOB_ID.safeParse(c.req.param('job_id'))
+    const bytes = TAIL_BYTES.safeParse(c.req.query('tail_bytes'))
+    if (!job_id.success) return problemResponse(422, 'Request validation failed', 'path.job_id: must be a UUID')
+    if (!bytes.success) return problemResponse(422, 'Request validation failed', 'query.tail_bytes: must be a number from 1 to 65536')
+    const id = job_id.data.toLowerCase()
+    const record = jobs.find(id)
+    if (!record) return problemResponse(404, `Unknown or expired job: ${id}`)
+    return c.json({ job_id: id, status: record.status, ...(await liveOutput(store.output(id), credentials, bytes.data)) })
+  })
   return app
 }
+
+const TAIL_BYTES = z.coerce.number().int().min(1).max(65_536).default(4096)
 
 /** Token, then body, then workspace: the order of the contract. */
 function submitRoute(app: Hono, kind: JobKind, jobs: JobService): void {

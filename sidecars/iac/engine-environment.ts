@@ -10,9 +10,26 @@ export function withoutOwnSettings(service: Environment): Environment {
   return Object.fromEntries(Object.entries(service).filter(([name]) => !/^(PLATFORM|IAC)_/i.test(name)))
 }
 
+/** What the operator restricts. */
+export interface EngineRestrictions {
+  /** Path of the engine's CLI configuration; null: its own. */
+  cli_config: string | null
+  offline: boolean
+  offline_hosts: string
+}
+
+/** A port that nothing listens on: what is sent there is refused at once. */
+const NOWHERE = 'http://127.0.0.1:9'
+
 /** What a command of a job gets: the above plus the scope of the request, which wins. */
-export function engineEnvironment(service: Environment, kind: JobKind, request: JobRequest, plugin_cache: string | null): Environment {
-  const environment = withoutOwnSettings(service)
+export function engineEnvironment(
+  service: Environment,
+  kind: JobKind,
+  request: JobRequest,
+  options: EngineRestrictions & { plugin_cache: string | null },
+): Environment {
+  const { plugin_cache } = options
+  const environment = restricted(withoutOwnSettings(service), options)
   environment.TF_IN_AUTOMATION = '1'
   environment.CHECKPOINT_DISABLE = '1'
   delete environment.TF_PLUGIN_CACHE_DIR
@@ -20,5 +37,16 @@ export function engineEnvironment(service: Environment, kind: JobKind, request: 
   if (UNSCOPED.includes(kind) || request.scope_id === undefined) return environment
   if (request.engine_provider === 'azure') environment.ARM_SUBSCRIPTION_ID = request.scope_id
   if (request.engine_provider === 'gcp') environment.GOOGLE_PROJECT = request.scope_id
+  return environment
+}
+
+/** Offline, modules from elsewhere are as unreachable as providers: the engine's calls and those of git end nowhere. */
+function restricted(environment: Environment, { cli_config, offline, offline_hosts }: EngineRestrictions): Environment {
+  if (cli_config !== null) environment.TF_CLI_CONFIG_FILE = cli_config
+  if (!offline) return environment
+  for (const name of ['HTTP_PROXY', 'HTTPS_PROXY', 'ALL_PROXY', 'http_proxy', 'https_proxy', 'all_proxy']) environment[name] = NOWHERE
+  environment.NO_PROXY = offline_hosts
+  environment.no_proxy = offline_hosts
+  environment.GIT_ALLOW_PROTOCOL = 'file'
   return environment
 }

@@ -9,6 +9,7 @@ import { checkHostPrograms } from './host-programs/check.ts'
 import { discover } from './inventory/discover.ts'
 import { type JobStore, readTail } from './job-store.ts'
 import type { ExecuteJob } from './jobs.ts'
+import { refuseByLimits } from './limits/refuse.ts'
 import { refuseLinkedPlan } from './plan-file.ts'
 import type { SchemaCache } from './schema/cache.ts'
 import { runSchemaJob } from './schema/job.ts'
@@ -27,6 +28,8 @@ type RunOnce = (plugin_cache: string | null) => Promise<number>
 interface ExecutorOptions {
   settings: IacSettings
   engine: Engine
+  /** Path of the CLI configuration that restricts the engine; null: none. */
+  cli_config: string | null
   schemas: SchemaCache
   /** Environment of the service. */
   env: Record<string, string | undefined>
@@ -57,7 +60,7 @@ export function createExecutor(options: ExecutorOptions): ExecuteJob {
         binary: options.engine.binary,
         args,
         cwd: job.workspace_path,
-        env: engineEnvironment(options.env, job.kind, request, plugin_cache),
+        env: engineEnvironment(options.env, job.kind, request, { ...settings, cli_config: options.cli_config, plugin_cache }),
         ...output,
         timeout_ms: Math.min(settings.job_timeout_seconds, isAddition(job) ? ADDITION_SECONDS : Infinity) * 1000,
         grace_ms: settings.stop_grace_seconds * 1000,
@@ -107,8 +110,8 @@ async function listScope(
 }
 
 async function refuse({ settings, env }: ExecutorOptions, job: JobRecord, request: JobRequest): Promise<string | null> {
-  const linked = await refuseLinkedPlan(job.workspace_path, request.plan_file)
-  if (linked !== null || settings.allow_host_programs) return linked
+  const refusal = (await refuseLinkedPlan(job.workspace_path, request.plan_file)) ?? (await refuseByLimits(settings, job))
+  if (refusal !== null || settings.allow_host_programs) return refusal
   return checkHostPrograms(job.kind, job.workspace_path, request.plan_file, env)
 }
 

@@ -1,6 +1,7 @@
 import { availableParallelism, tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { isAbsolute, join } from 'node:path'
 import { SettingsError } from '../shared/settings-error.ts'
+import { PROVIDER_PATTERN } from './limits/allowed-providers.ts'
 
 export interface IacSettings {
   host: string
@@ -19,6 +20,16 @@ export interface IacSettings {
   data_dir: string
   plugin_cache_dir: string
   allow_host_programs: boolean
+  /** Patterns of provider sources; empty: every provider. */
+  allowed_providers: string[]
+  /** Folder in the engine's mirror layout; empty: none. */
+  provider_mirror: string
+  /** The engine downloads nothing. */
+  offline: boolean
+  /** Hosts that an offline engine may still reach, the state's for example. */
+  offline_hosts: string
+  /** Of one workspace; 0: no limit. */
+  max_workspace_bytes: number
 }
 
 const MEBIBYTE = 1024 * 1024
@@ -56,7 +67,27 @@ export function readSettings(env: Record<string, string | undefined>): IacSettin
     data_dir,
     plugin_cache_dir: text('IAC_PLUGIN_CACHE_DIR') || text('TF_PLUGIN_CACHE_DIR') || join(data_dir, 'plugins'),
     allow_host_programs: flag('IAC_ALLOW_HOST_PROGRAMS'),
+    allowed_providers: text('IAC_ALLOWED_PROVIDERS')
+      .split(',')
+      .map((pattern) => pattern.trim())
+      .filter((pattern) => pattern !== ''),
+    provider_mirror: text('IAC_PROVIDER_MIRROR'),
+    offline: flag('IAC_OFFLINE'),
+    offline_hosts: text('IAC_OFFLINE_HOSTS'),
+    max_workspace_bytes: number('IAC_MAX_WORKSPACE_MIB', 0, 0, 1_048_576) * MEBIBYTE,
   }
+  checkLimits(settings, text('TF_CLI_CONFIG_FILE') || text('TERRAFORM_CONFIG'), problems)
   if (problems.length > 0) throw new SettingsError(problems.join('\n'))
   return settings
+}
+
+function checkLimits(settings: IacSettings, cli_config_file: string, problems: string[]): void {
+  const { allowed_providers, provider_mirror, offline } = settings
+  for (const pattern of allowed_providers)
+    if (!PROVIDER_PATTERN.test(pattern)) problems.push(`IAC_ALLOWED_PROVIDERS holds '${pattern}', which is no [host/]namespace/type`)
+  if (provider_mirror !== '' && !isAbsolute(provider_mirror)) problems.push('IAC_PROVIDER_MIRROR must be an absolute path')
+  if (cli_config_file !== '' && (allowed_providers.length > 0 || provider_mirror !== '' || offline))
+    problems.push(
+      'IAC_ALLOWED_PROVIDERS, IAC_PROVIDER_MIRROR and IAC_OFFLINE write a CLI configuration of their own: unset TF_CLI_CONFIG_FILE',
+    )
 }

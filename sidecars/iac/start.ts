@@ -9,8 +9,10 @@ import { downloadEngine } from './download-engine.ts'
 import { stopLeftover } from './engine-process.ts'
 import { createExecutor } from './execute-job.ts'
 import { findEngine, probeEngine } from './find-engine.ts'
+import { credentialsOf } from './hide-credentials.ts'
 import { openJobStore } from './job-store.ts'
 import { JobService } from './jobs.ts'
+import { writeCliConfig } from './limits/cli-config.ts'
 import { SchemaCache } from './schema/cache.ts'
 import type { IacSettings } from './settings.ts'
 import type { Engine } from './types.ts'
@@ -46,10 +48,15 @@ export async function startIacService(options: {
   const store = await openJobStore(join(settings.data_dir, 'jobs'))
   const schemas = new SchemaCache(join(settings.data_dir, 'schemas'))
   await schemas.open()
+  const cli_config = await writeCliConfig(settings.data_dir, {
+    allowed: settings.allowed_providers,
+    mirror: settings.provider_mirror,
+    offline: settings.offline,
+  })
   const now = options.now ?? (() => new Date())
   const jobs = new JobService({
     store,
-    execute: createExecutor({ settings, engine, schemas, env, store, fetch: options.fetch, log, now }),
+    execute: createExecutor({ settings, engine, cli_config, schemas, env, store, fetch: options.fetch, log, now }),
     stop_leftover: (leader) => stopLeftover(leader, settings.stop_grace_seconds * 1000),
     max_parallel: settings.max_parallel,
     retention_ms: RETENTION_MS,
@@ -57,7 +64,7 @@ export async function startIacService(options: {
     now,
   })
   await jobs.start()
-  const app = createIacApp({ token: settings.token, engine, jobs, store, log })
+  const app = createIacApp({ token: settings.token, engine, jobs, store, credentials: credentialsOf(env), log })
   const server: RunningServer = await serve({ fetch: app.fetch, host: settings.host, port: settings.port })
   const sweep = setInterval(() => jobs.expire().catch((error) => log.error('old jobs not removed', { error })), SWEEP_MS)
   if (!settings.token && !LOOPBACK.includes(settings.host))

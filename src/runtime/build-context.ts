@@ -17,6 +17,7 @@ import { isOperatorsHost } from '../repository/remote.ts'
 import { createIacClient } from '../sidecar-clients/iac/client.ts'
 import { createObjectStore } from '../storage/create.ts'
 import { createTracing } from '../telemetry/tracing.ts'
+import { withoutMissingCollector } from './default-collector.ts'
 import { createFetch } from './fetch.ts'
 import { createLineWriter } from './line-writer.ts'
 import { openPrompts } from './open-prompts.ts'
@@ -36,12 +37,13 @@ export interface BuiltContext {
  * Errors: `Failed to initialize database: <reason>`, the same with `redis`, `object storage`, `queue`; those of `openPrompts`;
  * what was open by then is closed.
  */
-export async function buildContext(config: Config, log: Logger, options: { role: 'core' | 'worker' }): Promise<BuiltContext> {
+export async function buildContext(loaded: Config, log: Logger, options: { role: 'core' | 'worker' }): Promise<BuiltContext> {
   const closers: (() => Promise<void>)[] = []
   const close = async () => {
     for (const closer of closers.splice(0).reverse()) await closer()
   }
   const fetch = createFetch()
+  const config = await withoutMissingCollector(loaded, resolveHost, log)
   const metrics = createMetrics(options.role, config.version)
   try {
     for (const warning of configWarnings(config)) log.warn(warning)

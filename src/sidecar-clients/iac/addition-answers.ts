@@ -43,3 +43,6 @@ export const DiagnosticsSchema = v.pipe(
 
 /** The additions that the service announces; an implementation of the bare contract announces none. */
 export const AnnouncementSchema = v.object({ additions: v.array(v.string()) })
+
+/** The end of what a job has written so far. */
+export const LiveOutputSchema = v.object({ stdout: v.string(), stderr: v.string() })

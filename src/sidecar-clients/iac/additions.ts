@@ -2,7 +2,7 @@ import * as v from 'valibot'
 import type { IacServiceConfig } from '../../../config/types.ts'
 import type { OutboundRequest, OutboundResponse } from '../../http/outbound.ts'
 import type { Logger } from '../../log/logger.ts'
-import { AnnouncementSchema, DiagnosticsSchema, SchemaPartsSchema } from './addition-answers.ts'
+import { AnnouncementSchema, DiagnosticsSchema, LiveOutputSchema, SchemaPartsSchema } from './addition-answers.ts'
 import { SubmittedSchema } from './answers.ts'
 import type { IacClient } from './types.ts'
 import { waitForJob } from './wait-for-job.ts'
@@ -25,7 +25,7 @@ const PAUSE_MS = 10 * 60_000
  * The optional jobs of the iac contract. They are submitted only where the service announces them, and what an
  * implementation does not offer or answers off contract is not asked for again. Everything that goes wrong is null.
  */
-export function createAdditions(access: Access): Pick<IacClient, Addition> {
+export function createAdditions(access: Access): Pick<IacClient, Addition | 'output'> {
   const gone = new Set<Addition>()
   let paused_until = 0
   let announced: ReadonlySet<string> | null = null
@@ -54,7 +54,26 @@ export function createAdditions(access: Access): Pick<IacClient, Addition> {
   return {
     schema: (request, signal) => ask('schema', request, SchemaPartsSchema, signal),
     diagnostics: (workspace_path, signal) => ask('diagnostics', { workspace_path }, DiagnosticsSchema, signal),
+    output: async (job_id, signal) => {
+      try {
+        announced ??= await announcement(access, signal)
+        return announced.has('output') ? await liveOutput(access, job_id, signal) : null
+      } catch (error) {
+        if (!signal?.aborted) access.log.info('the output of a running iac job could not be read', { job_id, error })
+        return null
+      }
+    },
   }
+}
+
+async function liveOutput({ call }: Access, job_id: string, signal?: AbortSignal): Promise<{ stdout: string; stderr: string } | null> {
+  const response = await call(`/v1/jobs/${job_id}/output`, {
+    timeout_ms: ANNOUNCEMENT_LIMIT_MS,
+    max_bytes: 1024 * 1024,
+    ...(signal && { signal }),
+  })
+  const parsed = response.status === 200 ? v.safeParse(LiveOutputSchema, lenientJson(response)) : null
+  return parsed?.success ? { stdout: parsed.output.stdout, stderr: parsed.output.stderr } : null
 }
 
 /** Not offered, or not what the contract says: it will not change while this process runs. */

@@ -63,4 +63,6 @@ export interface IacClient {
   schema(request: SchemaRequest, signal?: AbortSignal): Promise<SchemaParts | null>
   /** What the engine says about the code in machine form; null like `schema`, never an error. */
   diagnostics(workspace_path: string, signal?: AbortSignal): Promise<EngineDiagnostic[] | null>
+  /** The end of what a job has written so far, whole lines; null like `schema`, never an error. */
+  output?(job_id: string, signal?: AbortSignal): Promise<{ stdout: string; stderr: string } | null>
 }

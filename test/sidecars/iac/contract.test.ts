@@ -42,7 +42,7 @@ describe('the contract document', () => {
 
   it('describes the routes of the service and no others', () => {
     const described = Object.keys(document.paths).sort()
-    expect(described).toEqual([...Object.values(ROUTES), '/v1/jobs/{job_id}', '/v1/engine', '/healthz'].sort())
+    expect(described).toEqual([...Object.values(ROUTES), '/v1/jobs/{job_id}', '/v1/jobs/{job_id}/output', '/v1/engine', '/healthz'].sort())
   })
 
   it.each(JOB_KINDS)('agrees with the service about the example body of %s', (kind) => {

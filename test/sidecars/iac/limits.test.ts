@@ -1,0 +1,182 @@
+import { mkdir, readFile, symlink, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { engineEnvironment } from '../../../sidecars/iac/engine-environment.ts'
+import { foreignProviders } from '../../../sidecars/iac/limits/allowed-providers.ts'
+import { cliConfig } from '../../../sidecars/iac/limits/cli-config.ts'
+import { diskUse } from '../../../sidecars/iac/limits/disk-use.ts'
+import { readSettings } from '../../../sidecars/iac/settings.ts'
+import { fakeEngine, SCOPE, startTestService, type TestService, temporaryFolder } from './service.ts'
+
+const lock = (...sources: string[]) => sources.map((source) => `provider "${source}" {\n  version = "1.0.0"\n}\n`).join('\n')
+const folderWith = async (files: Record<string, string>) => {
+  const folder = await temporaryFolder()
+  for (const [name, text] of Object.entries(files)) await writeFile(join(folder, name), text)
+  return folder
+}
+
+describe('allowed providers', () => {
+  it.each([
+    [['hashicorp/*'], 'registry.terraform.io/hashicorp/aws', true],
+    [['hashicorp/aws'], 'registry.opentofu.org/hashicorp/aws', true],
+    [['hashicorp/aws'], 'registry.terraform.io/hashicorp/google', false],
+    [['hashicorp/*'], 'evil.example.com/hashicorp/aws', false],
+    [['*/*'], 'evil.example.com/hashicorp/aws', false],
+    [['mirror.example.com/*/*'], 'mirror.example.com/team/thing', true],
+    [['mirror.example.com/*/*'], 'registry.terraform.io/team/thing', false],
+    [['hashicorp/a'], 'terraform.io/builtin/terraform', true],
+    [[], 'evil.example.com/x/y', true],
+  ])('%j and %s: %s', async (allowed, source, fine) => {
+    const folder = await folderWith({ '.terraform.lock.hcl': lock(source) })
+    expect(await foreignProviders(folder, allowed)).toEqual(fine ? [] : [source])
+  })
+
+  it('are enforced by the engine where it installs', () => {
+    expect(cliConfig({ allowed: [], mirror: '', offline: false })).toBeNull()
+    expect(cliConfig({ allowed: ['hashicorp/*', 'a/b'], mirror: '', offline: false })).toBe(
+      'provider_installation {\n  direct {\n    include = ["hashicorp/*", "a/b"]\n  }\n}\ndisable_checkpoint = true\n',
+    )
+    expect(cliConfig({ allowed: [], mirror: '/mirror', offline: true })).toBe(
+      'provider_installation {\n  filesystem_mirror {\n    path = "/mirror"\n  }\n}\ndisable_checkpoint = true\n',
+    )
+    expect(cliConfig({ allowed: ['a/b'], mirror: '/mirror', offline: false })).toContain('direct')
+  })
+})
+
+describe('disk use', () => {
+  it('counts files and follows no link', async () => {
+    const folder = await folderWith({ a: 'x'.repeat(1000) })
+    await mkdir(join(folder, 'deep/er'), { recursive: true })
+    await writeFile(join(folder, 'deep/er/b'), 'x'.repeat(500))
+    await symlink('/usr', join(folder, 'link'))
+    expect(await diskUse(folder, 1e9)).toBe(1500)
+    expect(await diskUse(folder, 400)).toBeGreaterThanOrEqual(400)
+    expect(await diskUse(join(folder, 'missing'), 1e9)).toBe(0)
+  })
+})
+
+describe('environment of an engine', () => {
+  const of = (options: Partial<Parameters<typeof engineEnvironment>[3]>, env = {}) =>
+    engineEnvironment(
+      { IAC_OFFLINE: 'true', HTTPS_PROXY: 'http://proxy:1', ...env },
+      'init',
+      { workspace_path: '/w' },
+      {
+        cli_config: null,
+        offline: false,
+        offline_hosts: '',
+        plugin_cache: null,
+        ...options,
+      },
+    )
+  it('leads nowhere while it is offline, but to the named hosts', () => {
+    expect(of({ offline: true, offline_hosts: 'store.internal' })).toMatchObject({
+      HTTPS_PROXY: 'http://127.0.0.1:9',
+      https_proxy: 'http://127.0.0.1:9',
+      NO_PROXY: 'store.internal',
+      GIT_ALLOW_PROTOCOL: 'file',
+    })
+  })
+  it('stays as it is otherwise', () => {
+    const env = of({ cli_config: '/data/engine.tfrc' })
+    expect(env).toMatchObject({ HTTPS_PROXY: 'http://proxy:1', TF_CLI_CONFIG_FILE: '/data/engine.tfrc' })
+    expect(env).not.toHaveProperty('GIT_ALLOW_PROTOCOL')
+    expect(env).not.toHaveProperty('IAC_OFFLINE')
+  })
+})
+
+describe('settings', () => {
+  it.each([
+    [{ IAC_ALLOWED_PROVIDERS: 'hashicorp' }, /IAC_ALLOWED_PROVIDERS/],
+    [{ IAC_ALLOWED_PROVIDERS: 'a/b, ../x' }, /\.\.\/x/],
+    [{ IAC_PROVIDER_MIRROR: 'mirror' }, /absolute/],
+    [{ IAC_OFFLINE: 'true', TF_CLI_CONFIG_FILE: '/etc/tf.rc' }, /TF_CLI_CONFIG_FILE/],
+    [{ IAC_OFFLINE: 'maybe' }, /IAC_OFFLINE/],
+    [{ IAC_MAX_WORKSPACE_MIB: '-1' }, /IAC_MAX_WORKSPACE_MIB/],
+  ])('refuse %j', (env, text) => {
+    expect(() => readSettings(env)).toThrow(text)
+  })
+  it('restrict nothing by default', () => {
+    expect(readSettings({ TF_CLI_CONFIG_FILE: '/etc/tf.rc' })).toMatchObject({
+      allowed_providers: [],
+      offline: false,
+      max_workspace_bytes: 0,
+    })
+  })
+})
+
+describe('a restricted service', () => {
+  let service: TestService
+  beforeAll(async () => {
+    service = await startTestService({
+      IAC_BINARY: await fakeEngine(await temporaryFolder()),
+      IAC_ALLOWED_PROVIDERS: 'hashicorp/*',
+      IAC_MAX_WORKSPACE_MIB: '1',
+    })
+  })
+  afterAll(() => service.close())
+  const plan = (workspace_path: string) => service.run('/v1/plan', { workspace_path, plan_file: 'p.plan', ...SCOPE })
+
+  it('runs no provider that is not allowed', async () => {
+    const workspace = await service.workspace({ 'command.sh': 'echo ran', '.terraform.lock.hcl': lock('evil.example.com/x/y') })
+    const { result } = await plan(workspace)
+    expect(result).toMatchObject({ exit_code: 1, stdout: '' })
+    expect(result.stderr).toContain('evil.example.com/x/y')
+  })
+
+  it('gives the engine its configuration', async () => {
+    const workspace = await service.workspace({
+      'command.sh': 'cat "$TF_CLI_CONFIG_FILE"',
+      '.terraform.lock.hcl': lock('registry.terraform.io/hashicorp/aws'),
+    })
+    expect((await plan(workspace)).result.stdout).toContain('include = ["hashicorp/*"]')
+    expect(await readFile(join(service.folder, 'data/engine.tfrc'), 'utf8')).toContain('hashicorp')
+  })
+
+  it('does not plan what is too large', async () => {
+    const workspace = await service.workspace({ 'command.sh': 'echo ran', large: 'x'.repeat(1024 * 1024) })
+    expect((await plan(workspace)).result).toMatchObject({ exit_code: 1, stderr: expect.stringContaining('1 MiB') })
+  })
+})
+
+describe('output of a running job', () => {
+  let service: TestService
+  beforeAll(async () => {
+    service = await startTestService({ IAC_BINARY: await fakeEngine(await temporaryFolder()), CLOUD_SECRET: 'very-secret-value' })
+  })
+  afterAll(() => service.close())
+
+  it('shows whole lines of what was written so far, without credentials', async () => {
+    const workspace = await service.workspace({
+      'command.sh':
+        'echo first; echo "key very-secret-value"; printf "half a li"; touch written; while [ ! -e go ]; do sleep 0.05; done; echo ne',
+    })
+    const job_id = await service.submit('/v1/validate', { workspace_path: workspace })
+    await expect
+      .poll(
+        () =>
+          readFile(join(workspace, 'written'), 'utf8').then(
+            () => true,
+            () => false,
+          ),
+        { timeout: 20_000 },
+      )
+      .toBe(true)
+    const running = await service.request('GET', `/v1/jobs/${job_id}/output`)
+    expect(running.body).toEqual({ job_id, status: 'running', stdout: 'first\nkey (sensitive value)\n', stderr: '' })
+    await writeFile(join(workspace, 'go'), '')
+    await service.finished(job_id)
+    const ended = await service.request('GET', `/v1/jobs/${job_id}/output?tail_bytes=12`)
+    expect(ended.body).toMatchObject({ status: 'succeeded', stdout: 'half a line\n' })
+  })
+
+  it.each([
+    ['no-uuid/output', 422],
+    ['2d1f5c6e-5b1f-4a39-8b8f-0d5d1b1c7a10/output', 404],
+    ['2d1f5c6e-5b1f-4a39-8b8f-0d5d1b1c7a10/output?tail_bytes=0', 422],
+    ['2d1f5c6e-5b1f-4a39-8b8f-0d5d1b1c7a10/output?tail_bytes=65537', 422],
+    ['2d1f5c6e-5b1f-4a39-8b8f-0d5d1b1c7a10/output?tail_bytes=x', 422],
+  ])('answers %s with %d', async (path, status) => {
+    expect((await service.request('GET', `/v1/jobs/${path}`)).status).toBe(status)
+  })
+})
