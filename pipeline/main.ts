@@ -15,6 +15,7 @@ const { readMetricsAddress, serveMetrics } = await import('../src/runtime/metric
 const { exitOnFault, stopOnSignal } = await import('../src/runtime/process-end.ts')
 const { readTextFile } = await import('../src/runtime/read-text-file.ts')
 const { modes } = await import('./modes/index.ts')
+const { startSweeper } = await import('./sweeper.ts')
 const { startWorker } = await import('./worker.ts')
 const { configureGit } = await import('./workspace/configure-git.ts')
 const { openWorkspace } = await import('./workspace/open.ts')
@@ -52,7 +53,9 @@ async function run(config: Config, metrics_address: MetricsAddress | null): Prom
       openWorkspace: (round, options) => openWorkspace(config, round, { ...options, resolver: context.resolver }),
       notifyFailure: (session, facts) => notifyRunFailure(context, session, facts),
     })
+    const sweeper = startSweeper(context)
     phases.unshift({ name: 'rounds', limit_ms: 8_000, end: () => worker.stop() })
+    phases.unshift({ name: 'cleaning', limit_ms: 100, end: async () => sweeper.stop() })
     saveCompileCache()
   } catch (error) {
     log.error(error instanceof Error ? error.message : 'the worker did not start', { error })

@@ -2,8 +2,12 @@ import { randomBytes } from 'node:crypto'
 import { readdir, rename, rm, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 
-const PINNED = 'pinned'
+/** Name of a session's reviewed directory. */
+export const PINNED = 'pinned'
 const ASIDE = 'pinned.old-'
+
+/** Whether a directory is an earlier pinned one that was moved aside. */
+export const isAside = (name: string): boolean => name.startsWith(ASIDE)
 
 /**
  * Makes a call directory the session's reviewed one. The earlier one is moved aside first and removed
@@ -25,12 +29,7 @@ export async function pinDirectory(directory: string): Promise<void> {
 export async function removeLeftovers(session: string): Promise<void> {
   const names = (await readdir(session).catch(unlessMissing)) || []
   const has_pinned = names.includes(PINNED)
-  const [restored] = has_pinned
-    ? []
-    : await newestFirst(
-        session,
-        names.filter((name) => name.startsWith(ASIDE)),
-      )
+  const [restored] = has_pinned ? [] : await newestFirst(session, names.filter(isAside))
   if (restored) await rename(join(session, restored), join(session, PINNED))
   for (const name of names) if (name !== PINNED && name !== restored) await rm(join(session, name), { recursive: true, force: true })
 }

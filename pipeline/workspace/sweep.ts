@@ -1,0 +1,126 @@
+import { randomBytes } from 'node:crypto'
+import type { Dirent } from 'node:fs'
+import { lstat, opendir, readdir, rename, rm, rmdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Logger } from '../../src/log/logger.ts'
+import { isUuid } from '../../src/sessions/is-uuid.ts'
+import type { Standing } from '../../src/sessions/standings.ts'
+import { isAside, PINNED } from './pin.ts'
+
+const HOUR_MS = 3_600_000
+/** An engine that nobody heard of again may still run in a directory that was moved aside. */
+const ENDED = 'ended-'
+const ENDED_AGE_MS = 24 * HOUR_MS
+/** Beside the session folders, where no round looks: what is on its way out. */
+const LEAVING = '.swept-'
+const BATCH = 200
+
+export interface SweepOptions {
+  /** Standings by uuid; a session that is missing is not known. */
+  standings(uuids: readonly string[]): Promise<Map<string, Standing>>
+  now: Date
+  log: Logger
+  signal: AbortSignal
+  /** Sessions whose leftovers are removed by one sweep; default 500. */
+  limit?: number
+}
+
+export interface Swept {
+  /** Entries of session folders that are gone. */
+  removed: number
+  /** Folders of sessions that the database does not know. They stay. */
+  unknown: number
+}
+
+/**
+ * Removes what idle sessions left on this disk an hour ago or earlier, the pinned directory of a session
+ * that can still apply excepted. Whatever cannot be removed is logged and stays.
+ * Errors: those of the look into the folder itself and of `standings`.
+ */
+export async function sweepWorkspaces(upload_folder: string, options: SweepOptions): Promise<Swept> {
+  const swept = { removed: 0, unknown: 0 }
+  let left = options.limit ?? 500
+  for await (const uuids of sessionFolders(upload_folder, options.log)) {
+    const standings = await options.standings(uuids)
+    for (const uuid of uuids) {
+      if (options.signal.aborted || left <= 0) return swept
+      const standing = standings.get(uuid)
+      if (!standing) swept.unknown++
+      if (!standing || standing.in_flight) continue
+      const removed = await sweepSession(upload_folder, standing, options).catch((error: NodeJS.ErrnoException) => {
+        // Somebody else removed it meanwhile.
+        if (error.code !== 'ENOENT') options.log.warn('leftovers of a session could not be removed', { session_id: uuid, error })
+        return 0
+      })
+      swept.removed += removed
+      if (removed > 0) left--
+    }
+  }
+  return swept
+}
+
+/** Names of the sessions' folders in batches; what an earlier sweep did not finish is finished by the way. */
+async function* sessionFolders(upload_folder: string, log: Logger): AsyncGenerator<string[]> {
+  let batch: string[] = []
+  for await (const entry of await openFolder(upload_folder)) {
+    if (!entry.isDirectory()) continue
+    if (entry.name.startsWith(LEAVING)) await finish(join(upload_folder, entry.name), log)
+    if (!isUuid(entry.name) || entry.name !== entry.name.toLowerCase()) continue
+    batch.push(entry.name)
+    if (batch.length < BATCH) continue
+    yield batch
+    batch = []
+  }
+  if (batch.length > 0) yield batch
+}
+
+/** Before the first round the folder may not exist. */
+async function openFolder(upload_folder: string): Promise<AsyncIterable<Dirent>> {
+  return await opendir(upload_folder).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return nothing()
+    throw error
+  })
+}
+
+async function* nothing(): AsyncGenerator<Dirent> {}
+
+async function finish(path: string, log: Logger): Promise<void> {
+  await rm(path, { recursive: true, force: true }).catch((error: unknown) => log.warn('leftovers could not be removed', { error }))
+}
+
+async function sweepSession(upload_folder: string, standing: Standing, options: SweepOptions): Promise<number> {
+  const { uuid } = standing
+  const session = join(upload_folder, uuid)
+  const names = await readdir(session)
+  const needed = neededName(standing, names)
+  let removed = 0
+  for (const name of names) {
+    if (needed(name) || !(await isOld(join(session, name), name.startsWith(ENDED) ? ENDED_AGE_MS : HOUR_MS, options.now))) continue
+    if (!(await isUnchanged(standing, options))) return removed
+    const leaving = join(upload_folder, LEAVING + randomBytes(8).toString('hex'))
+    // At once and out of the way of a round that begins now; removing takes its time.
+    await rename(join(session, name), leaving)
+    await rm(leaving, { recursive: true, force: true })
+    removed++
+  }
+  const is_empty = names.length === 0 && (await isOld(session, HOUR_MS, options.now))
+  if (is_empty && (await isUnchanged(standing, options))) await rmdir(session)
+  return removed
+}
+
+/** Without a pinned directory, the one that a crash left aside is the pinned one. */
+function neededName({ has_seal, last_status }: Standing, names: string[]): (name: string) => boolean {
+  if (!has_seal || last_status === 'failed') return () => false
+  return names.includes(PINNED) ? (name) => name === PINNED : isAside
+}
+
+/** Moving a directory counts as well as changing it. */
+async function isOld(path: string, age_ms: number, now: Date): Promise<boolean> {
+  const { ctimeMs, mtimeMs } = await lstat(path)
+  return now.getTime() - Math.max(ctimeMs, mtimeMs) > age_ms
+}
+
+async function isUnchanged(before: Standing, { standings }: SweepOptions): Promise<boolean> {
+  const now = (await standings([before.uuid])).get(before.uuid)
+  return now !== undefined && !now.in_flight && now.last_status === before.last_status && now.has_seal === before.has_seal
+}
