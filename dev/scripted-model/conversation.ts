@@ -91,7 +91,7 @@ function parseArguments(text: string): Record<string, unknown> {
 const FENCE = /<<<DATA ([^\n]*?) ([0-9a-f]{16})\n([\s\S]*?)\n\2 DATA>>>/g
 
 /** Blocks that come with a task: what the repository holds, not what is asked. */
-const BESIDE = new Set(['repository files', 'relevant files', 'blocks of the repository'])
+const BESIDE = new Set(['repository files', 'relevant files', 'blocks of the repository', 'provider schema'])
 
 /** The content of fenced data blocks; text without any is taken as it is. */
 function unwrap(text: string): string {
