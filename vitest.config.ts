@@ -3,7 +3,16 @@ import { defineConfig } from 'vitest/config'
 export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
-    exclude: ['test/runtimes/**', 'test/property/**', 'test/chaos/**', 'node_modules/**'],
+    exclude: [
+      'test/runtimes/**',
+      'test/property/**',
+      'test/chaos/**',
+      'test/contract-only/**',
+      // Every mode once; all of its paths are in vitest.modes.config.ts.
+      'test/modes/*-*.test.ts',
+      'test/modes/{grounding,intent,models,recorded,repair,rules,traces}.test.ts',
+      'node_modules/**',
+    ],
     globalSetup: ['test/helpers/global-setup.ts'],
     pool: 'forks',
     maxWorkers: 3,

@@ -1,0 +1,14 @@
+import { defineConfig } from 'vitest/config'
+
+/** Core and worker as processes between fakes that know the contract alone. */
+export default defineConfig({
+  test: {
+    include: ['test/contract-only/**/*.test.ts'],
+    globalSetup: ['test/helpers/global-setup.ts'],
+    pool: 'forks',
+    maxWorkers: 2,
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
+    env: { NODE_ENV: 'test' },
+  },
+})

@@ -1,0 +1,14 @@
+import { defineConfig } from 'vitest/config'
+
+/** Rounds of every mode on the real engine: the unhappy paths, hostile models, interruptions. */
+export default defineConfig({
+  test: {
+    include: ['test/modes/**/*.test.ts'],
+    globalSetup: ['test/helpers/global-setup.ts'],
+    pool: 'forks',
+    maxWorkers: 3,
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
+    env: { NODE_ENV: 'test' },
+  },
+})
