@@ -23,8 +23,9 @@ describe('the bundled iac service', () => {
   it('conforms with an engine that fails at everything', async () => {
     const outcome = await judge({ IAC_BINARY: await fakeEngine(await temporaryFolder()) }, [
       'health',
-      'token',
-      'plan.',
+      'token.missing',
+      'plan.limits',
+      'plan.lengths',
       'job.',
       'queue.',
       'submit.',

@@ -59,8 +59,9 @@ function answersOf(name: ContractName, id: string, status: number): Record<strin
 
 /** Answers that break the contract in what the client reads. */
 function brokenAnswers(name: ContractName, id: string, status: number): unknown[] {
-  const { missing, types } = invalidBodies(schemaOf(contracts[name].operation(id), status).schema, randomFrom(1), (body) => body)
-  return [...missing, ...types].map(({ body }) => body)
+  const { schema } = schemaOf(contracts[name].operation(id), status)
+  const kinds = ['missing', 'types'] as const
+  return kinds.flatMap((fault) => invalidBodies(schema, fault, randomFrom(1), (body) => body)).map(({ body }) => body)
 }
 
 describe('the client of authz', () => {

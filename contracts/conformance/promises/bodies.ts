@@ -1,5 +1,4 @@
-import { randomFrom } from '../schema/random.ts'
-import { bodiesAtLimits, type Invalid, invalidBodies, type Variant, validBodies } from '../schema/variants.ts'
+import { bodiesAtLimits, type Fault, forbids, invalidBodies, type Variant, validBodies } from '../schema/variants.ts'
 import type { Promised, Tester } from '../types.ts'
 import { askWith, isRefusal, type Policy } from './policy.ts'
 
@@ -9,10 +8,10 @@ export function bodyPromises(policy: Policy): Promised[] {
   const { body, id } = operation
   if (!body) return []
   const { schema } = body
-  const refused = (aspect: string, promise: string, kind: keyof Invalid): Promised[] => {
-    if (invalidBodies(schema, randomFrom(0), prepare)[kind].length === 0) return []
+  const refused = (aspect: string, promise: string, kind: Fault): Promised[] => {
+    if (!forbids(schema, kind)) return []
     const run = async (tester: Tester) => {
-      for (const variant of invalidBodies(schema, tester.random, prepare)[kind]) await refuses(tester, policy, variant)
+      for (const variant of invalidBodies(schema, kind, tester.random, prepare)) await refuses(tester, policy, variant)
     }
     return [{ id: `${id}.${aspect}`, promise, run }]
   }

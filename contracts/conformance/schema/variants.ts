@@ -2,7 +2,7 @@ import { generate, text } from './generate.ts'
 import { knownPattern } from './patterns.ts'
 import { extended, nameOf, type Place, placesOf, removed, replaced } from './places.ts'
 import type { Random } from './random.ts'
-import type { Schema } from './types.ts'
+import { innerSchemas, type Schema } from './types.ts'
 import { fits } from './validate.ts'
 
 /** One body and what is special about it, for example `body.cloud has 33 characters`. */
@@ -11,14 +11,8 @@ export interface Variant {
   body: unknown
 }
 
-/** Invalid bodies, by what they break. */
-export interface Invalid {
-  missing: Variant[]
-  types: Variant[]
-  lengths: Variant[]
-  undeclared: Variant[]
-  values: Variant[]
-}
+/** What an invalid body breaks. */
+export type Fault = 'missing' | 'types' | 'lengths' | 'undeclared' | 'values'
 
 const WRONG = [null, true, 0, 1.5, 'text', [], {}, ['text'], { key: 'text' }, [[]]]
 const UNDECLARED = ['undeclared', '__proto__', 'constructor', 'toString', '', ' ']
@@ -70,32 +64,43 @@ function atLimits({ path, schema, required: _ }: Place, base: unknown, random: R
   return variants.filter(({ body }) => fits(schema, at(body, path)))
 }
 
-/** Everything that the schema forbids, one fault each. */
-export function invalidBodies(schema: Schema, random: Random, prepare: (body: unknown) => unknown): Invalid {
+/** Whether a schema forbids anything of the kind. */
+export function forbids(schema: Schema, fault: Fault): boolean {
+  const { required = [], additionalProperties, minLength, maxLength, maxItems, enum: choices, pattern, format } = schema
+  const here = {
+    missing: required.length > 0,
+    types: schema.type !== undefined,
+    lengths: minLength !== undefined || maxLength !== undefined || maxItems !== undefined,
+    undeclared: additionalProperties === false,
+    values: choices !== undefined || (pattern !== undefined && knownPattern(pattern).invalid.length > 0) || format === 'uri',
+  }
+  return here[fault] || innerSchemas(schema).some((inner) => forbids(inner, fault))
+}
+
+/** Bodies with one fault of a kind each: everything of it that the schema forbids. */
+export function invalidBodies(schema: Schema, fault: Fault, random: Random, prepare: (body: unknown) => unknown): Variant[] {
   const base = prepare(generate(schema, random, { optional: 'all', full: true }))
   const places = placesOf(schema, base)
-  const broken = (variants: Variant[]) => variants.filter(({ body }) => !fits(schema, body))
-  return {
-    missing: broken(
-      places
-        .filter(({ path, required }) => required && path.length > 0)
-        .map(({ path }) => ({ what: `${nameOf({ path })} is missing`, body: removed(base, path) })),
+  return FAULTS[fault](places, base, random).filter(({ body }) => !fits(schema, body))
+}
+
+const FAULTS: Record<Fault, (places: Place[], base: unknown, random: Random) => Variant[]> = {
+  missing: (places, base) =>
+    places
+      .filter(({ path, required }) => required && path.length > 0)
+      .map(({ path }) => ({ what: `${nameOf({ path })} is missing`, body: removed(base, path) })),
+  types: (places, base) =>
+    places.flatMap((place) =>
+      WRONG.map((value) => ({ what: `${nameOf(place)} is ${JSON.stringify(value)}`, body: replaced(base, place.path, value) })),
     ),
-    types: broken(
-      places.flatMap((place) =>
-        WRONG.map((value) => ({ what: `${nameOf(place)} is ${JSON.stringify(value)}`, body: replaced(base, place.path, value) })),
+  lengths: (places, base, random) => places.flatMap((place) => beyondLimits(place, base, random)),
+  undeclared: (places, base) =>
+    places
+      .filter((place) => place.schema.additionalProperties === false)
+      .flatMap(({ path }) =>
+        UNDECLARED.map((key) => ({ what: `${nameOf({ path })} has the key ${JSON.stringify(key)}`, body: extended(base, path, key, 1) })),
       ),
-    ),
-    lengths: broken(places.flatMap((place) => beyondLimits(place, base, random))),
-    undeclared: broken(
-      places
-        .filter((place) => place.schema.additionalProperties === false)
-        .flatMap(({ path }) =>
-          UNDECLARED.map((key) => ({ what: `${nameOf({ path })} has the key ${JSON.stringify(key)}`, body: extended(base, path, key, 1) })),
-        ),
-    ),
-    values: broken(places.flatMap((place) => wrongValues(place, base))),
-  }
+  values: (places, base) => places.flatMap((place) => wrongValues(place, base)),
 }
 
 function beyondLimits({ path, schema }: Place, base: unknown, random: Random): Variant[] {

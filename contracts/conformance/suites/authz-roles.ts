@@ -6,7 +6,13 @@ const MAX_ID = 1024
 const MAX_ROLE = 64
 
 /** Users and roles of an authorization service. Assigned roles are revoked again; records of users stay. */
-export function authzRolePromises({ contract, admin }: Options, no_admin: string): Promised[] {
+export function authzRolePromises(options: Options, no_admin: string): Promised[] {
+  const kit = kitOf(options, no_admin)
+  return [...callerPromises(options, kit), ...adminPromises(options, kit)]
+}
+
+/** What the promises below ask with. */
+function kitOf({ contract, admin }: Options, no_admin: string) {
   const [me, roles, users, assign, revoke] = ['me', 'roles', 'users', 'assign', 'revoke'].map(contract.operation) as [Op, Op, Op, Op, Op]
   const as = (id: string) => ({ 'x-user-id': id })
   const asAdmin = (tester: Tester) => (admin === null ? tester.skip(no_admin) : as(admin))
@@ -23,7 +29,11 @@ export function authzRolePromises({ contract, admin }: Options, no_admin: string
   const rolesOf = async (tester: Tester, id: string) => rolesIn((await tester.ask(me, { headers: as(id) })).json)
   const expectStatus = (tester: Tester, made: Exchange, status: number, what: string) =>
     tester.expect(made.status === status, `${what}: answered ${made.status} instead of ${status}`, made)
+  return { me, roles, users, assign, revoke, as, asAdmin, freshId, someRole, grant, take, rolesOf, expectStatus }
+}
 
+function callerPromises({ admin }: Options, kit: Kit): Promised[] {
+  const { me, roles, users, as, freshId, someRole, grant, take, rolesOf, expectStatus } = kit
   return [
     {
       id: 'roles.catalogue',
@@ -96,6 +106,12 @@ export function authzRolePromises({ contract, admin }: Options, no_admin: string
         tester.expect(left.length === 0, `a refused assignment left the roles ${left.join(', ')}`)
       },
     },
+  ]
+}
+
+function adminPromises({ admin }: Options, kit: Kit): Promised[] {
+  const { users, as, asAdmin, freshId, someRole, grant, take, rolesOf, expectStatus } = kit
+  return [
     {
       id: 'users.list',
       promise: 'An admin lists the users, itself among them with the role admin',
@@ -188,6 +204,7 @@ export function authzRolePromises({ contract, admin }: Options, no_admin: string
   ]
 }
 
+type Kit = ReturnType<typeof kitOf>
 type Headers = Record<string, string>
 type Op = ReturnType<Options['contract']['operation']>
 

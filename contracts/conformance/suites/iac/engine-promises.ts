@@ -1,9 +1,10 @@
 import { access } from 'node:fs/promises'
 import { join } from 'node:path'
-import { askWith, isOffered, policyFor } from '../../promises/policy.ts'
+import { askWith, policyFor } from '../../promises/policy.ts'
 import { isRecord } from '../../schema/types.ts'
 import type { Options, Promised, Tester } from '../../types.ts'
-import { type Job, ran } from './jobs.ts'
+import { additionPromises } from './addition-promises.ts'
+import { type Job, jsonOf, ran } from './jobs.ts'
 import { BROKEN, newWorkspace, TWO_RESOURCES } from './workspaces.ts'
 
 const SCOPE = { scope_id: 'conformance', engine_provider: 'kubernetes' }
@@ -99,62 +100,8 @@ export function enginePromises({ contract }: Options): Promised[] {
         tester.expect(made.status === 200, `answered ${made.status}`, made)
       },
     },
-    ...additions({ contract }, run, initialised),
+    ...additionPromises({ contract }, run, initialised),
   ]
-}
-
-function additions(
-  { contract }: Pick<Options, 'contract'>,
-  run: (tester: Tester, id: string, workspace: string) => Promise<Job>,
-  initialised: (tester: Tester, files?: Record<string, string>) => Promise<string>,
-): Promised[] {
-  const offered = async (tester: Tester, id: string) => {
-    if (!(await isOffered(tester, contract.operation(id)))) tester.skip('optional, and this implementation does not offer it')
-  }
-  return [
-    {
-      id: 'addition.diagnostics',
-      promise: 'Where they are offered, diagnostics are JSON on stdout, also of a configuration that is not valid',
-      run: async (tester) => {
-        await offered(tester, 'diagnostics')
-        const workspace = await initialised(tester)
-        for (const [where, valid] of [
-          [workspace, true],
-          [await newWorkspace(tester, { 'main.tf': BROKEN }), false],
-        ] as const) {
-          const done = await run(tester, 'diagnostics', where)
-          const json = jsonOf(done)
-          tester.expect(
-            isRecord(json) && json.valid === valid,
-            `stdout does not say that it is ${valid ? 'valid' : 'not valid'}`,
-            done.made,
-          )
-        }
-      },
-    },
-    {
-      id: 'addition.schema',
-      promise: 'Where they are offered, the names of the providers\u2019 types are JSON on stdout',
-      run: async (tester) => {
-        await offered(tester, 'schema')
-        const done = await run(tester, 'schema', await initialised(tester))
-        const json = jsonOf(done)
-        tester.expect(
-          isRecord(json) && typeof json.format_version === 'string' && isRecord(json.providers),
-          'stdout is another document',
-          done.made,
-        )
-      },
-    },
-  ]
-}
-
-function jsonOf({ result }: Job): unknown {
-  try {
-    return JSON.parse(result?.stdout ?? '')
-  } catch {
-    return undefined
-  }
 }
 
 /** Addresses of what a plan creates, from `show`. */

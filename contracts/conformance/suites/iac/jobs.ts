@@ -104,3 +104,12 @@ function contradictions(job: Job, json: Record<string, unknown>): string[] {
 }
 
 export const timeOf = (time: unknown): number => Date.parse(String(time))
+
+/** Undefined when stdout is no JSON. */
+export function jsonOf({ result }: Job): unknown {
+  try {
+    return JSON.parse(result?.stdout ?? '')
+  } catch {
+    return undefined
+  }
+}

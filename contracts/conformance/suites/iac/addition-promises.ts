@@ -1,0 +1,74 @@
+import { isOffered } from '../../promises/policy.ts'
+import { isRecord } from '../../schema/types.ts'
+import type { Options, Promised, Tester } from '../../types.ts'
+import { type Job, jsonOf } from './jobs.ts'
+import { BROKEN, newWorkspace } from './workspaces.ts'
+
+/** What an implementation may leave out. */
+export function additionPromises(
+  { contract }: Pick<Options, 'contract'>,
+  run: (tester: Tester, id: string, workspace: string) => Promise<Job>,
+  initialised: (tester: Tester, files?: Record<string, string>) => Promise<string>,
+): Promised[] {
+  const offered = async (tester: Tester, id: string) => {
+    if (!(await isOffered(tester, contract.operation(id)))) tester.skip('optional, and this implementation does not offer it')
+  }
+  return [
+    {
+      id: 'addition.diagnostics',
+      promise: 'Where they are offered, diagnostics are JSON on stdout, also of a configuration that is not valid',
+      run: async (tester) => {
+        await offered(tester, 'diagnostics')
+        const workspace = await initialised(tester)
+        for (const [where, valid] of [
+          [workspace, true],
+          [await newWorkspace(tester, { 'main.tf': BROKEN }), false],
+        ] as const) {
+          const done = await run(tester, 'diagnostics', where)
+          const json = jsonOf(done)
+          tester.expect(
+            isRecord(json) && json.valid === valid,
+            `stdout does not say that it is ${valid ? 'valid' : 'not valid'}`,
+            done.made,
+          )
+        }
+      },
+    },
+    {
+      id: 'addition.output',
+      promise: 'Where it is offered, the output of a job so far is answered, 404 of an unknown job',
+      run: async (tester) => {
+        await offered(tester, 'output')
+        const output = contract.operation('output')
+        const done = await run(tester, 'validate', await newWorkspace(tester, { 'main.tf': BROKEN }))
+        const made = await tester.ask(output, { path: { job_id: done.id } })
+        tester.expect(
+          made.status === 200 && isRecord(made.json) && made.json.status === done.status,
+          `answered ${made.status} and something else`,
+          made,
+        )
+        for (const [job_id, status] of [
+          [crypto.randomUUID(), 404],
+          ['none', 422],
+        ] as const) {
+          const refused = await tester.ask(output, { path: { job_id } })
+          tester.expect(refused.status === status, `answered ${refused.status} instead of ${status}`, refused)
+        }
+      },
+    },
+    {
+      id: 'addition.schema',
+      promise: 'Where they are offered, the names of the providers\u2019 types are JSON on stdout',
+      run: async (tester) => {
+        await offered(tester, 'schema')
+        const done = await run(tester, 'schema', await initialised(tester))
+        const json = jsonOf(done)
+        tester.expect(
+          isRecord(json) && typeof json.format_version === 'string' && isRecord(json.providers),
+          'stdout is another document',
+          done.made,
+        )
+      },
+    },
+  ]
+}
