@@ -40,6 +40,9 @@ const FINISH: Record<string, FinishReason> = {
   tool_calls: 'tool_use',
   length: 'max_tokens',
   content_filter: 'content_filter',
+  // Gateways that hand on the words of the vendor behind them.
+  end_turn: 'end_turn',
+  tool_use: 'tool_use',
 }
 /** The provider ran out of something in the middle of the answer. */
 const INTERRUPTED = ['insufficient_system_resource']
