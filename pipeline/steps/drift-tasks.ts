@@ -21,11 +21,11 @@ export async function splitDrift(kit: Kit, drift: readonly DriftOperation[]): Pr
 }
 
 /** Operations that one address may be split into. */
-const MAX_PER_ADDRESS = 4
+const MAX_PER_ADDRESS = 32
 
 /**
  * A splitter may not add work: where it names what drifted, entries that name none of it are left out, and so is what
- * goes beyond a few for each address. What that costs is read again as drift.
+ * goes beyond the limit for each address. What that costs is read again as drift.
  */
 function aboutDrift({ run }: Kit, drift: readonly DriftOperation[], operations: readonly string[]): string[] {
   const unique = [...new Set(operations)]

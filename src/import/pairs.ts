@@ -1,4 +1,5 @@
-import type { Plan } from '../plan/types.ts'
+import { describesCode } from '../plan/parse-plan.ts'
+import type { Plan, ResourceChange } from '../plan/types.ts'
 import { isArgument } from './identifiers.ts'
 import { changesByAddress, isCreated, stateOf } from './plan-view.ts'
 
@@ -21,8 +22,8 @@ export const isResourceAddress = (text: string): boolean => isArgument(text) && 
 
 /**
  * Which of the pairs that a model named may be handed to the engine: the identifier waits for an import,
- * the address is one that the plan would create, and each of both is used once. Identifiers that nobody
- * asked for are left out; a pair with a wrong address is refused with the reason.
+ * the address is one that the plan would create (as far as the plan tells what the code declares), and each of both
+ * is used once. Identifiers that nobody asked for are left out; a pair with a wrong address is refused with the reason.
  */
 export function checkPairs(
   told: readonly Pair[],
@@ -40,7 +41,7 @@ export function checkPairs(
     if (resource_id === undefined) foreign++
     if (resource_id === undefined || pairs.has(resource_id)) continue
     const address = bare(pair.address)
-    const error = fault(address, state, changes, used)
+    const error = fault(address, state, changes, used) ?? (describesCode(given.plan) ? notCreated(changes.get(address)) : null)
     if (error !== null) {
       refused.set(resource_id, { address: shown(address), resource_id, error })
       continue
@@ -62,8 +63,11 @@ function fault(
   if (used.has(address)) return 'the address is given to another identifier too'
   if (state.has(address)) return 'the address is managed already'
   const change = changes.get(address)
+  return change?.change.importing ? 'the resource has an `import` block, which has to be removed: the platform imports' : null
+}
+
+function notCreated(change: ResourceChange | undefined): string | null {
   if (!change) return 'the plan has no such resource'
-  if (change.change.importing) return 'the resource has an `import` block, which has to be removed: the platform imports'
   return isCreated(change) ? null : 'the plan does not create this resource'
 }
 

@@ -1,14 +1,15 @@
 import { covers } from './outside-targets.ts'
-import { isJsonObject } from './parse-plan.ts'
+import { describesCode, isJsonObject } from './parse-plan.ts'
 import type { Json, Plan } from './types.ts'
 
 /**
  * Whether any of the targets names something that the plan looked at: in the code, in the state or gone from the
- * cloud. The engine plans a target that names nothing without an error and without a change.
+ * cloud. The engine plans a target that names nothing without an error and without a change. A document that does
+ * not tell what the code declares does not tell that nothing is named either.
  */
 export function namesAnything(plan: Plan, targets: readonly string[]): boolean {
   const named = (address: Json | undefined) => typeof address === 'string' && targets.some((target) => covers(target, address))
-  if (targets.length === 0 || plan.resource_changes.some(({ address }) => named(address))) return true
+  if (targets.length === 0 || !describesCode(plan) || plan.resource_changes.some(({ address }) => named(address))) return true
   return entriesOf(plan).some((entry) => isJsonObject(entry) && (named(entry.address) || named(entry.previous_address)))
 }
 

@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import { badGateway, PlatformError } from '../errors.ts'
-import type { Json, JsonObject, Plan } from './types.ts'
+import type { Json, JsonObject, Plan, ResourceChange } from './types.ts'
 
 const isJson = (value: unknown): value is Json => value !== undefined
 const json = v.pipe(
@@ -22,14 +22,23 @@ const resourceChangeSchema = v.looseObject({
   previous_address: v.optional(v.string()),
   module_address: v.optional(v.string()),
   mode: v.optional(v.string(), 'managed'),
-  type: v.string(),
-  name: v.string(),
+  type: v.optional(v.string()),
+  name: v.optional(v.string()),
   provider_name: v.optional(v.string()),
   deposed: v.optional(v.string()),
   action_reason: v.optional(v.string()),
   change: changeSchema,
 })
 const planSchema = v.looseObject({ resource_changes: v.optional(v.nullable(v.array(resourceChangeSchema)), []) })
+type ReadChange = v.InferOutput<typeof resourceChangeSchema>
+
+const INDEX = /\[("(\\.|[^"\\])*"|\d+)\]/g
+
+/** Type and name of an entry that does not tell them stand at the end of its address. */
+function identified({ type, name, ...change }: ReadChange): ResourceChange {
+  const [, of_address = '', at_address = ''] = /([\w-]+)\.([\w-]+)$/.exec(change.address.replaceAll(INDEX, '')) ?? []
+  return { ...change, type: type ?? of_address, name: name ?? at_address }
+}
 
 /**
  * Reads the output of `show -json <plan file>`.
@@ -43,7 +52,7 @@ export function parsePlan(text: string): Plan {
   if (Number(major) >= 2) throw new PlatformError('PlanFormatChanged', 502, 'Engine plan json output major format change.')
   const parsed = v.safeParse(planSchema, document)
   if (!parsed.success) throw unreadable(new v.ValiError(parsed.issues))
-  return { resource_changes: parsed.output.resource_changes ?? [], document }
+  return { resource_changes: (parsed.output.resource_changes ?? []).map(identified), document }
 }
 
 function readDocument(text: string): JsonObject {
@@ -56,6 +65,9 @@ function readDocument(text: string): JsonObject {
   }
   throw unreadable()
 }
+
+/** Whether the document tells what the code declares, as that of every engine does; the contract does not ask for it. */
+export const describesCode = ({ document }: Plan): boolean => isJsonObject(document.configuration ?? null)
 
 /** Everything `JSON.parse` returns is JSON, so only the outermost shape is looked at. */
 export function isJsonObject(value: unknown): value is JsonObject {

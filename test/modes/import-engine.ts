@@ -43,6 +43,7 @@ function documentOf(code: readonly string[], imported: ReadonlyMap<string, strin
   const resources = [...imported].map(([address, id]) => ({ address, mode: 'managed', values: { id } }))
   return {
     format_version: '1.2',
+    configuration: {},
     resource_changes: [...code.map((address) => entry(address, imported.has(address) ? ['no-op'] : ['create'])), ...changes],
     prior_state: { values: { root_module: { resources } } },
   }

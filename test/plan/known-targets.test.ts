@@ -6,6 +6,7 @@ const change = { actions: ['no-op'], before: null, after: null }
 const plan = parsePlan(
   JSON.stringify({
     format_version: '1.2',
+    configuration: {},
     resource_changes: [{ address: 'x.code["k"]', mode: 'managed', type: 'x', name: 'code', change }],
     resource_drift: [{ address: 'x.moved', previous_address: 'x.before', change }],
     prior_state: {
@@ -25,6 +26,9 @@ describe('namesAnything', () => {
   })
   it('the whole root always does, also an empty one', () => {
     expect(namesAnything(parsePlan('{"format_version":"1.2"}'), [])).toBe(true)
-    expect(namesAnything(parsePlan('{"format_version":"1.2","prior_state":3,"resource_drift":{}}'), ['x.a'])).toBe(false)
+    expect(namesAnything(parsePlan('{"format_version":"1.2","configuration":{},"prior_state":3,"resource_drift":{}}'), ['x.a'])).toBe(false)
+  })
+  it('cannot be told from a document without the code', () => {
+    expect(namesAnything(parsePlan('{"format_version":"1.2","resource_changes":[]}'), ['x.a'])).toBe(true)
   })
 })

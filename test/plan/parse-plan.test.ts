@@ -46,6 +46,16 @@ describe('parsePlan', () => {
     expect(JSON.stringify([error.message, error.cause])).not.toContain('S3cret')
   })
 
+  it.each([
+    ['aws_s3_bucket.logs', 'aws_s3_bucket', 'logs'],
+    ['module.a["x.y"].aws_s3_bucket.logs["k.l"]', 'aws_s3_bucket', 'logs'],
+    ['odd', '', ''],
+  ])('reads type and name of %s from the address when they are not told', (address, type, name) => {
+    const change = { actions: ['create'], before: null, after: {} }
+    const text = JSON.stringify({ format_version: '1.0', resource_changes: [{ address, change }] })
+    expect(parsePlan(text).resource_changes).toMatchObject([{ address, type, name, mode: 'managed' }])
+  })
+
   it('takes null and absent resource_changes for none', () => {
     expect(parsePlan('{"format_version": "1.2", "resource_changes": null}').resource_changes).toEqual([])
   })

@@ -21,7 +21,7 @@ const SPLIT = 'report_decomposed_task_operations'
 const operations = (list: string[], explanation = '') => ({ args: { operations: list, explanation } })
 const done = { args: { status: 'done', summary: 'Mended.' } }
 const drifted = [{ address: 'a.b', actions: ['update'], before: { size: 1 }, after: { size: 2 } }]
-const document = (changes: unknown[]) => JSON.stringify({ format_version: '1.2', resource_changes: changes })
+const document = (changes: unknown[]) => JSON.stringify({ format_version: '1.2', configuration: {}, resource_changes: changes })
 const driftedDocument = document([
   { address: 'a.b', mode: 'managed', type: 'a', name: 'b', change: { actions: ['update'], before: { size: 1 }, after: { size: 2 } } },
 ])
@@ -143,14 +143,14 @@ describe('remediateDrift', () => {
     expect(world.run.conversation).toHaveLength(1)
   })
 
-  it('drops what a splitter adds, and what goes beyond a few operations for each address', async () => {
+  it('drops what a splitter adds, and what goes beyond the limit for each address', async () => {
     const invented = ['Remove c.d, as the tags of a.bc demand', 'Open the firewall']
-    const many = Array.from({ length: 9 }, (_, index) => `change ${index} of a.b`)
+    const many = Array.from({ length: 40 }, (_, index) => `change ${index} of a.b`)
     const world = await withSplitter([operations([...invented, ...many]), operations([])])
     await run(world, { filter_session_changes: false, max_iterations: 1 })
     const sent = said(world.llm.of(SPLIT)[1])
-    expect(sent).toContain('change 3 of a.b')
-    for (const dropped of ['c.d', 'firewall', 'change 4']) expect(sent).not.toContain(dropped)
+    expect(sent).toContain('change 31 of a.b')
+    for (const dropped of ['c.d', 'firewall', 'change 32']) expect(sent).not.toContain(dropped)
   })
 
   it('plans the targets when there is no plan, and ends with the feedback of a plan that fails', async () => {

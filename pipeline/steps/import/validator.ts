@@ -4,6 +4,7 @@ import { identity } from '../../../src/import/identifiers.ts'
 import { checkPairs, type Pair } from '../../../src/import/pairs.ts'
 import { changesByAddress, isCreated, stateOf } from '../../../src/import/plan-view.ts'
 import { actionOf } from '../../../src/plan/changes.ts'
+import { describesCode } from '../../../src/plan/parse-plan.ts'
 import type { Plan } from '../../../src/plan/types.ts'
 import { importAddressesLayout } from '../../../src/prompts/layouts/import.ts'
 import { importAddressesQuery } from '../../../src/prompts/queries.ts'
@@ -74,7 +75,7 @@ const isDestroyed = (plan: Plan, address: string) => {
 async function proposePairs(kit: Kit, ledger: Ledger, plan: Plan): Promise<Omit<ReturnType<typeof checkPairs>, 'foreign'>> {
   const pending = ledger.pending()
   const addresses = [...changesByAddress(plan).values()].filter(isCreated).map(({ address }) => address)
-  if (pending.length === 0 || addresses.length === 0) return { pairs: [], refused: [] }
+  if (pending.length === 0 || (addresses.length === 0 && describesCode(plan))) return { pairs: [], refused: [] }
   const told = await askAddresses(kit, pending, addresses)
   const checked = checkPairs(told, { pending, plan, identity: identity(kit.run.round.session.provider) })
   if (checked.foreign > 0) kit.run.log.warn('addresses were named for identifiers that are not to be imported', { count: checked.foreign })
