@@ -7,11 +7,12 @@ export function complianceVerdict(findings: ComplianceFindings): ComplianceRepor
   return { passed, ...findings }
 }
 
-/** Findings of code before those of the model; the summary says what code checked, then what the model says. */
+/** Findings of code before those of the model; the summary says what code found, if it did, then what the model says. */
 export function mergedFindings(code: CodeFindings, model: ComplianceFindings): ComplianceFindings {
+  const told = model.summary.trim()
   return {
     violations: [...code.findings, ...model.violations],
-    summary: [ruleSummary(code), model.summary.trim()].filter((text) => text !== '').join(' '),
+    summary: code.findings.length === 0 && told !== '' ? told : [ruleSummary(code), told].filter((text) => text !== '').join(' '),
     checked_rules: [...new Set([...code.checked_rules, ...model.checked_rules])],
   }
 }
