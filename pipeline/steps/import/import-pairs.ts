@@ -51,10 +51,14 @@ interface Imported {
 async function importOne(kit: Kit, pair: Pair): Promise<Imported> {
   const first = await importAs(kit, pair)
   const other = kit.run.round.session.provider === 'aws' ? awsImportId(pair.address, pair.resource_id) : null
-  if (first.error === null || !first.certain || other === null) return first
+  if (first.error === null || !first.certain || other === null || !REFUSED_FORM.test(first.error)) return first
   const second = await importAs(kit, { ...pair, resource_id: other })
   return second.error === null ? second : { ...second, error: `${first.error}\n${second.error}` }
 }
+
+/** How provider and cloud say that an identifier is none of theirs: any other failure would only come again. */
+const REFUSED_FORM =
+  /non-existent remote object|unexpected format|malformed|\binvalid|validation ?(error|exception)|\bnot ?found|\bno ?such|does not exist|couldn't find|could not find|must (be|match|have)|failed to satisfy constraint|\bparsing\b|\bARN\b|\barn:|\bidentifier\b/i
 
 async function importAs(kit: Kit, pair: Pair): Promise<Imported> {
   const { run, engine, secrets } = kit
