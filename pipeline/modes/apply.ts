@@ -112,7 +112,7 @@ async function endInFault(kit: BareKit, { seal, directory, progress }: Applied, 
     if (progress.intended) {
       const words = error instanceof PlatformError ? error.message : 'an unexpected error occurred.'
       const trace = seal && directory ? await traceInState(run, seal, directory) : ''
-      await tellApply(kit, { kind: 'unknown', reason: `${words}${trace}` }, seal?.changes ?? [], { narrate: false })
+      await tellApply(kit, { kind: 'unknown', reason: `${words}${trace}` }, seal?.changes ?? [], { fails: true })
     }
     await discardDirectory(run, seal, { in_use: progress.intended })
   } catch (fault) {
@@ -127,6 +127,6 @@ async function giveUp(run: BareRun): Promise<void> {
   const { seal, progress } = await lookBack(kit)
   const unknown: ApplyResult = { kind: 'unknown', reason: 'the round was interrupted again and again while the engine worked.' }
   const result = progress.result ?? (progress.intended ? unknown : null)
-  if (result !== null) await tellApply(kit, result, seal?.changes ?? [], { narrate: false })
+  if (result !== null) await tellApply(kit, result, seal?.changes ?? [], { fails: true })
   await discardDirectory(run, seal, { in_use: result?.kind === 'unknown' })
 }

@@ -2,13 +2,15 @@ import { cutMiddle } from '../../../src/agent/cut-middle.ts'
 import { recordIntent } from '../../../src/applies/record-intent.ts'
 import { recordApplyJob } from '../../../src/applies/record-job.ts'
 import type { ApplyResult } from '../../../src/applies/types.ts'
-import { conflict, LeaseLost, PlatformError } from '../../../src/errors.ts'
+import { conflict, LeaseLost } from '../../../src/errors.ts'
 import { delay } from '../../../src/http/outbound.ts'
 import type { StoredSeal } from '../../../src/pins/types.ts'
 import { STOPPING } from '../../../src/queue/types.ts'
+import type { EngineResult } from '../../../src/sidecar-clients/iac/types.ts'
 import type { BareRun } from '../../run.ts'
 import type { PinnedDirectory } from '../../workspace/pinned.ts'
 import type { BareKit } from '../kit.ts'
+import { showProgress } from './show-progress.ts'
 
 export const blocked = (uuid: string) => conflict(`Session ${uuid} is blocked; apply is not allowed.`)
 
@@ -49,7 +51,7 @@ async function keepJob({ context, round, log }: BareRun, job_id: string): Promis
 
 /**
  * Waits for the job of an apply, in whichever attempt it was submitted.
- * Errors: those of the iac client, except that a job nobody knows any more is a result.
+ * Errors: those of the iac client, among them the one for a job that nobody knows any more.
  */
 export async function waitForApply(kit: BareKit, job_id: string): Promise<ApplyResult> {
   const span = kit.trace?.engine('apply', '')
@@ -64,20 +66,30 @@ export async function waitForApply(kit: BareKit, job_id: string): Promise<ApplyR
   }
 }
 
-async function awaitApply({ run, secrets }: BareKit, job_id: string): Promise<ApplyResult> {
-  const { context, signal, meter } = run
+async function awaitApply(kit: BareKit, job_id: string): Promise<ApplyResult> {
+  const { context, meter } = kit.run
+  const { secrets } = kit
   const started = performance.now()
   try {
-    const { exit_code, stdout, stderr } = await context.iac.wait(job_id, { signal })
+    const { exit_code, stdout, stderr } = await waitAndShow(kit, job_id)
     // Masked before it is cut: half of a secret would not be found.
     const kept = (text: string) => cutMiddle(secrets.text(text), MAX_KEPT_CHARS)
     return { kind: 'ran', exit_code, stdout: kept(stdout), stderr: kept(stderr) }
-  } catch (error) {
-    if (!(error instanceof PlatformError) || error.code !== 'IacJobLost') throw error
-    return { kind: 'unknown', reason: `the iac service no longer knows job ${job_id}.` }
   } finally {
     const duration_ms = performance.now() - started
     meter.engine(duration_ms)
     context.metrics?.engine('apply', duration_ms / 1000)
+  }
+}
+
+async function waitAndShow(kit: BareKit, job_id: string): Promise<EngineResult> {
+  const { context, signal } = kit.run
+  const ended = new AbortController()
+  const shown = showProgress(kit, job_id, AbortSignal.any([signal, ended.signal]))
+  try {
+    return await context.iac.wait(job_id, { signal })
+  } finally {
+    ended.abort()
+    await shown
   }
 }

@@ -18,23 +18,24 @@ const MAX_OUTPUT_CHARS = 400_000
 /**
  * Tells how an apply ended: report, turn of the conversation, and a notification unless all went well. The
  * apply happened, so neither a model nor an object store that fails makes the round fail.
- * @param options.narrate whether a model is asked for the prose
+ * @param options.fails the round ends in a fault: no model is asked for the prose, and the notification of that end
+ * is the only one unless the engine itself failed
  * Errors: `LeaseLost`, the reason of the run's signal.
  */
 export async function tellApply(
   kit: BareKit,
   result: ApplyResult,
   planned: readonly PlannedChange[],
-  options: { narrate: boolean } = { narrate: true },
+  options: { fails: boolean } = { fails: false },
 ): Promise<void> {
   const { run, secrets } = kit
   const { context, round } = run
   const facts = applyFacts(result, planned)
-  const told = options.narrate ? await narrate(kit, result, facts) : null
+  const told = options.fails ? null : await narrate(kit, result, facts)
   const document = settleApplyReport(told, facts, secrets)
   await goOn(kit, 'the report of an apply could not be stored', () => storeReport(context, round, { type: 'apply', document }, run.signal))
   run.conversation.push({ user: round.query, assistant: document.execution_summary })
-  if (document.status === 'Success') return
+  if (document.status === 'Success' || (options.fails && result.kind !== 'ran')) return
   const session = { ...round.session, first_query: secrets.text(round.session.first_query) }
   const words = result.kind === 'ran' ? result.stderr.trim() || document.execution_summary : document.execution_summary
   await notifyApplyFailure(context, session, { round: round.number, stderr: secrets.text(words) })
