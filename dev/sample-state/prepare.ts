@@ -65,7 +65,7 @@ export async function sampleStates(folder: string, repositories: readonly string
 }
 
 /** The parts of the stack's configuration that matter here; what else it may need, a model's key for example, does not. */
-async function stackConfiguration(folder: string): Promise<Config> {
+export async function stackConfiguration(folder: string): Promise<Config> {
   const secrets = await loadSecrets(folder)
   const { storage, services, paths } = parse((await readText(join(folder, 'platform.yaml'))) ?? '{}') as Record<
     string,

@@ -34,12 +34,15 @@ const section = (document: Document, name: string): Document => {
 const nameIn = (document: Document, field: string, fallback: string): string =>
   typeof document[field] === 'string' && document[field] !== '' ? document[field] : fallback
 
+/** `but the model`: all services except for the model are embedded whatever is set. */
+export type EmbeddedOnly = boolean | 'but the model'
+
 /**
  * Reads the operator's file and variables.
  * @param embedded true: every service is embedded whatever is set; in which form the scripted model is asked stays a choice
  * Errors: `PLATFORM_CONFIG` names a file that is no YAML mapping or cannot be read.
  */
-export async function readChoices(env: Env, embedded: boolean): Promise<Choices> {
+export async function readChoices(env: Env, embedded: EmbeddedOnly): Promise<Choices> {
   const shipped = await readDocument(join(PROJECT_ROOT, 'config/platform.yaml'))
   const own_path = set(env, 'PLATFORM_CONFIG')
   const own = own_path ? await readDocument(own_path) : null
@@ -47,8 +50,9 @@ export async function readChoices(env: Env, embedded: boolean): Promise<Choices>
   const llm = ownModel(env, own)
   const chosen = scriptedNames(llm, own)
   const scripted = chosen ?? SCRIPTED
+  const real = embedded === true || chosen ? null : llm
   if (embedded)
-    return { base, database: false, cache: false, storage: null, llm: null, scripted, git: false, collector: false, cloud: false }
+    return { base, database: false, cache: false, storage: null, llm: real, scripted, git: false, collector: false, cloud: false }
   const git = section(base, 'git')
   const storage = ownStorage(env, own)
   return {
@@ -56,7 +60,7 @@ export async function readChoices(env: Env, embedded: boolean): Promise<Choices>
     database: set(env, nameIn(section(base, 'database'), 'platform_database_url_env', 'PLATFORM_SQL_DATABASE_URL')) !== '',
     cache: set(env, nameIn(section(base, 'redis'), 'redis_url_env', 'PLATFORM_REDIS_URL')) !== '',
     storage,
-    llm: chosen ? null : llm,
+    llm: real,
     scripted,
     git: set(env, nameIn(git, 'pat_user_env', 'GIT_USER')) !== '' && set(env, nameIn(git, 'pat_token_env', 'GIT_TOKEN')) !== '',
     collector: section(own ?? {}, 'telemetry').collector_url !== undefined,

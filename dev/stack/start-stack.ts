@@ -9,7 +9,7 @@ import { startObjectStore } from '../object-store.ts'
 import { startPostgres } from '../postgres.ts'
 import { MODEL, startScriptedModel } from '../scripted-model/start.ts'
 import { type Child, startChild } from './child.ts'
-import { type Choices, readChoices } from './choices.ts'
+import { type Choices, type EmbeddedOnly, readChoices } from './choices.ts'
 import { childVariables, configurationDocument, type Embedded, GIT_USER, writeConfiguration } from './configuration.ts'
 import { type Ownership, PROJECT_ROOT, type ReadyStack, takeFolder } from './data-folder.ts'
 import { corePort, loadPorts, type Ports } from './ports.ts'
@@ -20,8 +20,8 @@ export interface StackOptions {
   /** Absolute path. */
   folder: string
   env: Record<string, string | undefined>
-  /** Uses no real service whatever is set. */
-  embedded?: boolean
+  /** Uses no real service whatever is set, or none but the model. */
+  embedded?: EmbeddedOnly
   /** One raw line of a child process, or of the launcher under the name `stack`. */
   on_line?: (name: string, line: string) => void
   /** Gives up the start; what runs by then is stopped. */

@@ -1,0 +1,145 @@
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { join, resolve, sep } from 'node:path'
+import type { Config } from '../config/types.ts'
+import { readText } from '../dev/files.ts'
+import { gitOrThrow } from '../dev/git-host/git.ts'
+import type { GitHost } from '../dev/git-host/start.ts'
+import { stackConfiguration } from '../dev/sample-state/prepare.ts'
+import { writeOverride } from '../pipeline/workspace/write-override.ts'
+import { silentLogger } from '../src/log/logger.ts'
+import { parsePlan } from '../src/plan/parse-plan.ts'
+import type { Plan } from '../src/plan/types.ts'
+import type { Cloud } from '../src/sessions/types.ts'
+import { createIacClient } from '../src/sidecar-clients/iac/client.ts'
+import type { EngineResult, IacClient } from '../src/sidecar-clients/iac/types.ts'
+
+/** A clone of a branch beside the platform, with the managed state of its root. */
+export interface EngineRoot {
+  plan(signal: AbortSignal): Promise<Plan>
+  /** Makes the infrastructure what the code says. */
+  apply(signal: AbortSignal): Promise<void>
+  /** Brings every block under management that holds an identifier as a comment. */
+  importCommented(signal: AbortSignal): Promise<void>
+  file(path: string): Promise<string | null>
+  dispose(): Promise<void>
+}
+export interface RootRequest {
+  uri: string
+  branch: string
+  iac_path: string | null
+  scope_id: string
+  cloud: Cloud
+}
+
+export interface EngineRoots {
+  config: Config
+  open(request: RootRequest): Promise<EngineRoot>
+  /** What `init` says of a root with only these files; null when it works. */
+  initFault(files: Record<string, string>, cloud: Cloud, signal: AbortSignal): Promise<string | null>
+}
+
+/** The engine is the one of the stack's iac sidecar. @param folder data folder of the stack */
+export async function engineRoots(folder: string, host: Pick<GitHost, 'pathOf'>): Promise<EngineRoots> {
+  const config = await stackConfiguration(folder)
+  const iac = createIacClient(config.services.iac, { fetch, log: silentLogger })
+  const parent = join(folder, 'workspaces')
+  const temporary = async () => {
+    await mkdir(parent, { recursive: true })
+    return await mkdtemp(join(parent, 'eval-'))
+  }
+  return {
+    config,
+    open: async (request) => {
+      const clone = await temporary()
+      try {
+        await gitOrThrow(['clone', '--quiet', '--branch', request.branch, host.pathOf(request.uri), clone])
+        const workspace_path = join(clone, request.iac_path ?? '.')
+        const workspace = { uri: request.uri, branch: request.branch, root_path: request.iac_path }
+        await writeOverride(config, { scope_id: request.scope_id, workspace }, workspace_path, silentLogger)
+        return engineRoot({ config, iac, clone, workspace_path }, request)
+      } catch (error) {
+        await rm(clone, { recursive: true, force: true })
+        throw error
+      }
+    },
+    initFault: async (files, cloud, signal) => {
+      const workspace_path = await temporary()
+      try {
+        for (const [name, text] of Object.entries(files)) await writeFile(join(workspace_path, name), text)
+        const { exit_code, stderr } = await iac.run('init', { workspace_path, scope_id: 'probe', engine_provider: cloud }, { signal })
+        return exit_code === 0 ? null : lastWords(stderr)
+      } catch (error) {
+        return error instanceof Error ? error.message : 'unknown error'
+      } finally {
+        await rm(workspace_path, { recursive: true, force: true })
+      }
+    },
+  }
+}
+
+interface Parts {
+  config: Config
+  iac: IacClient
+  clone: string
+  workspace_path: string
+}
+
+function engineRoot({ config, iac, clone, workspace_path }: Parts, { scope_id, cloud }: RootRequest): EngineRoot {
+  const scoped = { workspace_path, scope_id, engine_provider: cloud }
+  const plan_file = config.paths.session_plan_filename
+  let initialised = false
+  const init = async (signal: AbortSignal) => {
+    if (!initialised) await succeed('init', iac.run('init', scoped, { signal }))
+    initialised = true
+  }
+  return {
+    plan: async (signal) => {
+      await init(signal)
+      await succeed('plan', iac.run('plan', { ...scoped, plan_file }, { signal }))
+      return parsePlan((await succeed('show', iac.run('show', { workspace_path, plan_file }, { signal }))).stdout)
+    },
+    apply: async (signal) => {
+      await init(signal)
+      await succeed('plan', iac.run('plan', { ...scoped, plan_file }, { signal }))
+      await succeed('apply', iac.run('apply', { ...scoped, plan_file }, { signal }))
+    },
+    importCommented: async (signal) => {
+      await init(signal)
+      for (const pair of await commentedBlocks(workspace_path))
+        await succeed('import', iac.run('import', { ...scoped, ...pair }, { signal }))
+    },
+    file: async (path) => {
+      const full = resolve(workspace_path, path)
+      return full.startsWith(`${clone}${sep}`) ? await readText(full) : null
+    },
+    dispose: () => rm(clone, { recursive: true, force: true }),
+  }
+}
+
+/** The engine refused; the text is its own, shortened. */
+export class EngineRefused extends Error {}
+
+async function succeed(what: string, running: Promise<EngineResult>): Promise<EngineResult> {
+  const result = await running
+  if (result.exit_code !== 0) throw new EngineRefused(`${what} failed: ${lastWords(result.stderr)}`)
+  return result
+}
+
+const lastWords = (stderr: string): string =>
+  stderr
+    .replaceAll(/[\s│╷╵]+/g, ' ')
+    .trim()
+    .slice(0, 400)
+
+const BLOCK = /^resource "([^"]+)" "([^"]+)" \{\n([\s\S]*?)^\}/gm
+
+async function commentedBlocks(root: string): Promise<{ address: string; resource_id: string }[]> {
+  const names = (await readdir(root)).filter((name) => name.endsWith('.tf')).sort()
+  const texts = await Promise.all(names.map((name) => readFile(join(root, name), 'utf8')))
+  return texts
+    .flatMap((text) => [...text.matchAll(BLOCK)])
+    .flatMap(([, type = '', name = '', body = '']) => {
+      const resource_id = /^ *# (arn:\S+)$/m.exec(body)?.[1]
+      return resource_id ? [{ address: `${type}.${name}`, resource_id }] : []
+    })
+}

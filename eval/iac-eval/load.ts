@@ -1,0 +1,60 @@
+import { readdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { withProviders } from '../load-scenarios.ts'
+import { readScenario, type Scenario, ScenarioError } from '../scenario.ts'
+import { readCsv } from './csv.ts'
+
+type Row = Record<string, unknown>
+
+/**
+ * The cases of the published IaC-Eval data set as scenarios: each has a request (`Prompt`) and a policy in Rego
+ * (`Rego intent`). Reads every CSV and JSONL file of the folder.
+ * Errors: `ScenarioError` when the folder holds no case.
+ */
+export async function loadIacEval(folder: string): Promise<Scenario[]> {
+  const names = (await readdir(folder).catch(() => [])).filter((name) => /\.(csv|jsonl)$/.test(name)).sort()
+  const rows: { file: string; number: number; row: Row }[] = []
+  for (const file of names) {
+    const text = await readFile(join(folder, file), 'utf8')
+    const read = file.endsWith('.csv') ? readCsv(text) : readJsonLines(file, text)
+    rows.push(...read.map((row, index) => ({ file: file.replace(/\.\w+$/, ''), number: index + 1, row })))
+  }
+  const cases = rows.flatMap(({ file, number, row }) => {
+    const [prompt, rego] = [field(row, 'prompt'), field(row, 'rego intent', 'rego_intent', 'rego')]
+    return prompt === '' || rego === '' ? [] : [{ name: `iac-eval/${file}-${String(number).padStart(3, '0')}`, prompt, rego }]
+  })
+  if (cases.length === 0) throw new ScenarioError(`${folder} holds no CSV or JSONL file with the columns Prompt and "Rego intent".`)
+  return await Promise.all(cases.map(toScenario))
+}
+
+async function toScenario({ name, prompt, rego }: { name: string; prompt: string; rego: string }): Promise<Scenario> {
+  const scenario = readScenario(name, {
+    cloud: 'aws',
+    request: prompt,
+    repository: { files: { 'README.md': '# Infrastructure\n' } },
+    providers: ['aws'],
+    expect: { status: 'completed' },
+  })
+  return { ...(await withProviders(scenario)), rego }
+}
+
+/** The first of these columns that is filled; letter case does not count. */
+function field(row: Row, ...names: string[]): string {
+  for (const name of names) {
+    const key = Object.keys(row).find((own) => own.trim().toLowerCase() === name)
+    const value = key === undefined ? undefined : row[key]
+    if (typeof value === 'string' && value.trim() !== '') return value.trim()
+  }
+  return ''
+}
+
+function readJsonLines(file: string, text: string): Row[] {
+  return text.split('\n').flatMap((line, index) => {
+    if (line.trim() === '') return []
+    try {
+      return [JSON.parse(line) as Row]
+    } catch {
+      throw new ScenarioError(`${file}: line ${index + 1} is no JSON.`)
+    }
+  })
+}

@@ -1,0 +1,55 @@
+import { execFile } from 'node:child_process'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import type { JsonObject } from '../../src/plan/types.ts'
+
+const run = promisify(execFile)
+const LIMIT_MS = 60_000
+
+let found: Promise<boolean> | null = null
+
+/** Whether `opa` is on PATH; looked up once. */
+export function hasOpa(): Promise<boolean> {
+  found ??= run('opa', ['version'], { timeout: LIMIT_MS }).then(
+    () => true,
+    () => false,
+  )
+  return found
+}
+
+/**
+ * What a policy has against a plan: as the data set counts, every rule of it that comes out `false`.
+ * The policies are written in the first form of the language unless they import the later one.
+ */
+export async function checkPolicy(rego: string, plan: JsonObject, signal: AbortSignal): Promise<string[]> {
+  const folder = await mkdtemp(join(tmpdir(), 'eval-policy-'))
+  try {
+    await writeFile(join(folder, 'policy.rego'), rego)
+    await writeFile(join(folder, 'plan.json'), JSON.stringify(plan), { mode: 0o600 })
+    const form = /^\s*import\s+rego\.v1\b/m.test(rego) ? '--v1-compatible' : '--v0-compatible'
+    const args = ['eval', form, '--format', 'json', '--input', join(folder, 'plan.json'), '--data', join(folder, 'policy.rego'), 'data']
+    const { stdout } = await run('opa', args, { timeout: LIMIT_MS, signal, maxBuffer: 64 * 1024 * 1024 })
+    return falseRules(stdout)
+  } catch (error) {
+    signal.throwIfAborted()
+    return [`the policy could not be evaluated: ${error instanceof Error ? error.message.slice(0, 300) : 'unknown error'}`]
+  } finally {
+    await rm(folder, { recursive: true, force: true })
+  }
+}
+
+/** Paths of `false` in the answer of `opa eval`. */
+export function falseRules(answer: string): string[] {
+  const document = JSON.parse(answer) as { result?: { expressions?: { value?: unknown }[] }[] }
+  const value = document.result?.[0]?.expressions?.[0]?.value
+  if (value === undefined) return ['the policy has no result']
+  return pathsOfFalse(value, []).map((path) => `the policy is not met: ${path}`)
+}
+
+function pathsOfFalse(value: unknown, path: readonly string[]): string[] {
+  if (value === false) return [path.join('.')]
+  if (typeof value !== 'object' || value === null) return []
+  return Object.entries(value).flatMap(([key, item]) => pathsOfFalse(item, [...path, key]))
+}

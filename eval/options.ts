@@ -1,0 +1,107 @@
+import { parseArgs } from 'node:util'
+import type { Caps } from './caps.ts'
+
+export interface EvalOptions extends Caps {
+  samples: number
+  k: number
+  only: string | null
+  concurrency: number
+  limit_s: number
+  scripted: boolean
+  json: boolean
+  list: boolean
+  /** Results file; null: chosen by suite and model. */
+  resume: string | null
+  /** Forgets earlier results of the file. */
+  fresh: boolean
+  iac_eval: string | null
+  record: string | null
+  data: string | undefined
+}
+
+export const HELP = `Measures how well the platform works with the configured model: runs scenarios through the public API of an
+embedded stack and checks the plan of what came out, by code.
+
+Usage: npm run eval [-- options]
+
+  --samples <n>        samples of each scenario (default 1)
+  --k <n>              pass@k is printed for this k (default: the number of samples)
+  --only <pattern>     scenarios by name, * for any text, | between alternatives: "builtin/*|aws/bucket*"
+  --concurrency <n>    samples at the same time (default 2)
+  --limit <seconds>    a sample that takes longer has failed (default 900; 120 with --scripted)
+  --max-cost <USD>     begin no further sample when this is spent
+  --max-tokens <n>     the same for input and output tokens together
+  --scripted           the scripted model of the embedded stack: proves the harness, says nothing about any model
+  --iac-eval <folder>  also the cases of the published IaC-Eval data set (CSV or JSONL) in this folder; needs opa on PATH
+  --resume <file>      results file to go on from (default: one for each suite and model, below the data folder)
+  --fresh              begin again: earlier results of the file are removed
+  --record <folder>    keep the model traffic of every round there, for npm run replay
+  --list               print the scenarios and end
+  --json               one JSON object as the last line
+  --data <dir>         data folder (default .platform/eval)
+
+The model is the one that npm start would use: PLATFORM_LLM_MODEL, a provider's key, or PLATFORM_CONFIG. Everything else is
+embedded; nothing is written to a git host, a cloud or a database of yours. Finished samples are kept and not run again.
+Exit codes: 0 the harness worked, whatever the pass rates are (with --scripted: and every scenario passed), 1 it did not,
+2 wrong arguments.`
+
+/** Wrong arguments; the text says which. */
+export class UsageError extends Error {}
+
+const text = { type: 'string' } as const
+const flag = { type: 'boolean' } as const
+const OPTIONS = {
+  ...{ samples: text, k: text, only: text, concurrency: text, limit: text, 'max-cost': text, 'max-tokens': text },
+  ...{ 'iac-eval': text, resume: text, record: text, data: text },
+  ...{ scripted: flag, fresh: flag, list: flag, json: flag, help: { ...flag, short: 'h' } },
+} as const
+
+/** Null when only the help was asked for. Errors: `UsageError`. */
+export function readOptions(args: string[]): EvalOptions | null {
+  const values = parsed(args)
+  if (values.help) return null
+  const scripted = values.scripted ?? false
+  const samples = whole('samples', values.samples, 1, 1000)
+  const k = whole('k', values.k, samples, 1000)
+  if (k > samples) throw new UsageError(`--k ${k} needs at least as many --samples.`)
+  return {
+    samples,
+    k,
+    only: values.only ?? null,
+    concurrency: whole('concurrency', values.concurrency, 2, 32),
+    limit_s: whole('limit', values.limit, scripted ? 120 : 900, 86_400),
+    max_cost: amount('max-cost', values['max-cost']),
+    max_tokens: amount('max-tokens', values['max-tokens']),
+    scripted,
+    json: values.json ?? false,
+    list: values.list ?? false,
+    resume: values.resume ?? null,
+    fresh: values.fresh ?? false,
+    iac_eval: values['iac-eval'] ?? null,
+    record: values.record ?? null,
+    data: values.data,
+  }
+}
+
+function parsed(args: string[]) {
+  try {
+    return parseArgs({ args, options: OPTIONS }).values
+  } catch (error) {
+    throw new UsageError(error instanceof Error ? error.message : 'wrong arguments')
+  }
+}
+
+function whole(name: string, given: string | undefined, otherwise: number, max: number): number {
+  if (given === undefined) return otherwise
+  const value = Number(given)
+  if (!Number.isInteger(value) || value < 1 || value > max)
+    throw new UsageError(`--${name} must be a whole number from 1 to ${max}, got '${given}'`)
+  return value
+}
+
+function amount(name: string, given: string | undefined): number | null {
+  if (given === undefined) return null
+  const value = Number(given)
+  if (!(value > 0) || !Number.isFinite(value)) throw new UsageError(`--${name} must be greater than 0, got '${given}'`)
+  return value
+}

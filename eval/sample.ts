@@ -1,0 +1,188 @@
+import { fileURLToPath } from 'node:url'
+import { ApiError, createApi, type Session } from '../dev/demo/api.ts'
+import { collect } from '../dev/demo/collect.ts'
+import { follow } from '../dev/demo/follow.ts'
+import { changedByHand } from '../dev/sample-state/edit.ts'
+import { stateObjects } from '../dev/sample-state/objects.ts'
+import { PlatformError } from '../src/errors.ts'
+import { projectId } from '../src/state/project-id.ts'
+import { EngineRefused, type EngineRoot, type EngineRoots } from './engine-root.ts'
+import { needsPlan, type Outcome, unmet } from './expectations.ts'
+import { checkPolicy } from './iac-eval/opa.ts'
+import type { SampleResult } from './results.ts'
+import type { Scenario } from './scenario.ts'
+import type { EvalStack } from './stack.ts'
+
+/** What a sample came to; the caller knows which one it is. */
+export type Measured = Omit<SampleResult, 'scenario' | 'hash' | 'model' | 'sample' | 'finished_at'>
+
+const OWNER = 'eval'
+const START_BRANCH = 'main'
+
+/**
+ * Runs one sample through the public API on a repository and a state of its own.
+ * @param limit_s after which the sample counts as failed
+ * Errors: those of the harness, for example a stack that is gone; such a sample is not finished.
+ */
+export async function runSample(stack: EvalStack, scenario: Scenario, limit_s: number, signal: AbortSignal): Promise<Measured> {
+  const late = AbortSignal.timeout(limit_s * 1000)
+  const within = AbortSignal.any([signal, late])
+  const began = performance.now()
+  const duration_s = () => Math.round(performance.now() - began) / 1000
+  const session: { id: string | null } = { id: null }
+  try {
+    const uri = await stack.git_host.addRepository({ owner: OWNER, name: repositoryName(scenario.name), content: contentOf(scenario) })
+    await seed(stack.roots, scenario, uri, within)
+    const ended = await play(stack, scenario, uri, within, (id) => {
+      session.id = id
+    })
+    const failures = await judge(stack, scenario, uri, ended, within)
+    return {
+      passed: failures.length === 0,
+      failures,
+      status: ended.current_status,
+      session_id: ended.uuid,
+      ...usageOf(ended),
+      duration_s: duration_s(),
+    }
+  } catch (error) {
+    signal.throwIfAborted()
+    if (!late.aborted) throw error
+    const reached = session.id === null ? null : await createApi(stack.url, AbortSignal.timeout(10_000)).session(session.id)
+    const failures = [`took longer than ${limit_s} s`]
+    return {
+      passed: false,
+      failures,
+      status: reached?.current_status ?? 'not begun',
+      session_id: session.id,
+      ...usageOf(reached),
+      duration_s: duration_s(),
+    }
+  }
+}
+
+const repositoryName = (name: string): string => `${name.replaceAll(/[^A-Za-z0-9]+/g, '-').slice(0, 60)}-${crypto.randomUUID().slice(0, 8)}`
+
+const contentOf = ({ repository }: Scenario) =>
+  'files' in repository
+    ? { files: repository.files }
+    : { folder: fileURLToPath(new URL(`../dev/samples/${repository.sample}`, import.meta.url)) }
+
+/** Gives the root the past that the scenario asks for. */
+async function seed(roots: EngineRoots, scenario: Scenario, uri: string, signal: AbortSignal): Promise<void> {
+  const { seed: past, iac_path, scope: scope_id, cloud } = scenario
+  if (!past) return
+  const root = await roots.open({ uri, branch: START_BRANCH, iac_path, scope_id, cloud })
+  try {
+    if (past.state === 'imported') await root.importCommented(signal)
+    else await root.apply(signal)
+  } finally {
+    await root.dispose()
+  }
+  if (past.changed.length === 0) return
+  const objects = stateObjects(roots.config.storage)
+  const id = await projectId(uri, scope_id, iac_path)
+  const state = await objects.read(id)
+  if (!state) throw new Error(`${scenario.name}: the root was applied and has no state`)
+  const changes = past.changed.map(({ name, attribute, from, to }) => ({
+    type: 'terraform_data',
+    name,
+    attribute,
+    values: [from, to] as const,
+  }))
+  await objects.write(id, changedByHand(state, changes))
+}
+
+const ROUTES = {
+  generate: 'generate',
+  'partial-drift': 'drift',
+  'full-drift': 'drift',
+  'partial-import': 'import',
+  'full-import': 'import',
+} as const
+
+/** All rounds; what follows the first is sent only when everything before completed. */
+async function play(
+  stack: EvalStack,
+  scenario: Scenario,
+  uri: string,
+  signal: AbortSignal,
+  opened: (id: string) => void,
+): Promise<Session> {
+  const api = createApi(stack.url, signal)
+  const route = ROUTES[scenario.mode]
+  const id = await api.schedule(route, {
+    q: scenario.request,
+    repo_uri: uri,
+    scope_id: scenario.scope,
+    engine_providers: scenario.cloud,
+    ...(scenario.iac_path !== null && { iac_path: scenario.iac_path }),
+    ...(route !== 'generate' && { is_partial: scenario.mode.startsWith('partial') }),
+  })
+  opened(id)
+  let session = await follow(api, id, () => {})
+  for (const step of scenario.follow_up) {
+    if (session.current_status !== 'completed') break
+    const known = session.rounds.flatMap((round) => round.statuses).length
+    if ('apply' in step) await api.apply(id)
+    else await api.schedule('generate', { session_id: id, q: step.request })
+    session = await follow(api, id, () => {}, known)
+  }
+  return session
+}
+
+async function judge(stack: EvalStack, scenario: Scenario, uri: string, session: Session, signal: AbortSignal): Promise<string[]> {
+  const api = createApi(stack.url, signal)
+  const collected = await collect(session, await api.metadataPrefix(), signal)
+  const planned = needsPlan(scenario.expect) || scenario.rego !== undefined
+  const root = planned || scenario.expect.files.length > 0 ? await branchRoot(stack, scenario, uri, session) : null
+  try {
+    const plan = planned && root ? await planOf(root, signal) : null
+    const file = async (path: string) => (root ? await root.file(path) : null)
+    const failures = await unmet(scenario.expect, { session, collected, plan, file })
+    if (scenario.rego !== undefined) failures.push(...(await policyFailures(scenario.rego, plan, signal)))
+    return failures
+  } finally {
+    await root?.dispose()
+  }
+}
+
+/** The root on the branch of the session; null when the session never pushed one. */
+async function branchRoot({ roots }: EvalStack, scenario: Scenario, uri: string, session: Session): Promise<EngineRoot | null> {
+  const { iac_path, scope: scope_id, cloud } = scenario
+  return await roots.open({ uri, branch: session.workspace.branch, iac_path, scope_id, cloud }).catch(() => null)
+}
+
+async function planOf(root: EngineRoot, signal: AbortSignal): Promise<Outcome['plan']> {
+  try {
+    return await root.plan(signal)
+  } catch (error) {
+    if (error instanceof EngineRefused || error instanceof PlatformError) return error.message
+    throw error
+  }
+}
+
+async function policyFailures(rego: string, plan: Outcome['plan'], signal: AbortSignal): Promise<string[]> {
+  if (plan === null || typeof plan === 'string') return [`there is no plan for the policy: ${plan ?? 'the session did not get that far'}`]
+  return await checkPolicy(rego, plan.document, signal)
+}
+
+type Usage = Pick<Measured, 'attempts' | 'input_tokens' | 'cached_tokens' | 'output_tokens' | 'cost_usd'>
+
+/** Sums over the rounds that ended. */
+function usageOf(session: Session | null): Usage {
+  const total: Usage = { attempts: 0, input_tokens: 0, cached_tokens: 0, output_tokens: 0, cost_usd: 0 }
+  for (const { usage } of session?.rounds ?? []) {
+    if (!usage) continue
+    const { cached_tokens = 0, cost_usd = null } = usage as { cached_tokens?: number; cost_usd?: number | null }
+    total.attempts += usage.validation_attempts
+    total.input_tokens += usage.input_tokens
+    total.cached_tokens += cached_tokens
+    total.output_tokens += usage.output_tokens
+    total.cost_usd = total.cost_usd === null || cost_usd === null ? null : total.cost_usd + cost_usd
+  }
+  return total
+}
+
+/** Whether an error is one of the sample, not of the harness. */
+export const isRefusal = (error: unknown): error is ApiError => error instanceof ApiError

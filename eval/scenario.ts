@@ -1,0 +1,101 @@
+import * as v from 'valibot'
+import { readStatements } from '../src/intent/schema.ts'
+import { OPERATORS, type Statement } from '../src/intent/types.ts'
+import { CLOUDS } from '../src/sessions/types.ts'
+
+export const MODES = ['generate', 'partial-drift', 'full-drift', 'partial-import', 'full-import'] as const
+export type EvalMode = (typeof MODES)[number]
+
+const text = v.pipe(v.string(), v.trim(), v.nonEmpty('must not be blank'))
+const path = v.pipe(text, v.regex(/^(?!\/)(?!.*(^|\/)\.\.(\/|$)).+$/, 'must stay inside the repository'))
+const files = v.pipe(
+  v.record(path, v.string()),
+  v.check((all) => Object.keys(all).length > 0, 'must name a file'),
+)
+const scalar = v.union([v.string(), v.number(), v.boolean()])
+const strict = <E extends v.ObjectEntries>(entries: E) => v.strictObject(entries)
+
+/** A value of a report, for example `import.summary.imported`. */
+const condition = strict({ path: text, op: v.picklist(OPERATORS), value: v.exactOptional(scalar) })
+
+const expectations = v.pipe(
+  strict({
+    /** Of the last round. */
+    status: v.picklist(['completed', 'uncompleted', 'failed']),
+    /** Pattern of the last message: `*` any text, `|` between alternatives. */
+    message: v.exactOptional(text),
+    locked: v.exactOptional(v.boolean()),
+    /** Whether the session changed code. */
+    code_changed: v.exactOptional(v.boolean()),
+    /** Addresses of the drift that was read, in any order. */
+    drift: v.exactOptional(v.array(text)),
+    reports: v.optional(v.array(condition), []),
+    /** Statements about the plan of the session's branch, made anew after the last round. */
+    plan: v.optional(v.array(v.record(v.string(), v.unknown())), []),
+    /** That plan changes nothing. */
+    plan_empty: v.exactOptional(v.boolean()),
+    /** Patterns of files of the branch, from the engine root. */
+    files: v.optional(v.array(strict({ path, contains: v.exactOptional(text), lacks: v.exactOptional(text) })), []),
+  }),
+  v.transform(({ plan, ...rest }) => ({ ...rest, plan: statementsOf(plan) })),
+)
+
+const scenarioSchema = strict({
+  cloud: v.picklist(CLOUDS),
+  mode: v.optional(v.picklist(MODES), 'generate'),
+  request: text,
+  repository: v.union([strict({ sample: text }), strict({ files })], 'must have either sample or files'),
+  iac_path: v.optional(v.nullable(path), null),
+  scope: v.optional(text, '123456789012'),
+  seed: v.optional(
+    strict({
+      /** `applied`: the state is what the code says; `imported`: blocks with an identifier as comment are in it. */
+      state: v.picklist(['applied', 'imported']),
+      /** Settings of built-in resources that somebody changed by hand afterwards. */
+      changed: v.optional(v.array(strict({ name: text, attribute: text, from: scalar, to: scalar })), []),
+    }),
+  ),
+  /** What happens after the first round, when that completed. */
+  follow_up: v.optional(v.array(v.union([strict({ request: text }), strict({ apply: v.literal(true) })])), []),
+  /** Clouds whose providers the engine must be able to fetch. */
+  providers: v.optional(v.array(v.picklist(CLOUDS)), []),
+  /** Variables that a plan cannot do without, where made-up credentials are not enough. */
+  variables: v.optional(v.array(text), []),
+  note: v.exactOptional(text),
+  /** The scripted model has a recording for it. */
+  recorded: v.optional(v.boolean(), false),
+  expect: expectations,
+})
+
+export type Expectations = Omit<v.InferOutput<typeof expectations>, 'plan'> & { plan: Statement[] }
+export type Scenario = Omit<v.InferOutput<typeof scenarioSchema>, 'expect'> & {
+  /** Folder and file, for example `builtin/queue`. */
+  name: string
+  expect: Expectations
+  /** A policy instead of statements. */
+  rego?: string
+}
+
+/** A scenario that cannot be read; the text says which and why. */
+export class ScenarioError extends Error {}
+
+/** Errors: `ScenarioError`. */
+export function readScenario(name: string, document: unknown): Scenario {
+  const parsed = v.safeParse(scenarioSchema, document)
+  if (parsed.success) return { name, ...parsed.output }
+  const problems = parsed.issues.map((issue) => `${v.getDotPath(issue) ?? 'scenario'}: ${issue.message}`)
+  throw new ScenarioError(`${name}: ${problems.join('; ')}`)
+}
+
+/** The statements of the intent check; the sentence may be left out. */
+function statementsOf(list: readonly Record<string, unknown>[]): Statement[] {
+  const { statements, faults } = readStatements(list.map((entry) => ({ text: summaryOf(entry), ...entry })))
+  if (faults.length > 0) throw new ScenarioError(`expect.plan: ${faults.join('; ')}`)
+  if (statements.length !== list.length) throw new ScenarioError('expect.plan: has too many statements')
+  return statements
+}
+
+const summaryOf = (entry: Record<string, unknown>): string =>
+  Object.entries(entry)
+    .map(([key, value]) => (key === 'kind' ? String(value) : `${key} ${typeof value === 'object' ? JSON.stringify(value) : String(value)}`))
+    .join(', ')

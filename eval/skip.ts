@@ -1,0 +1,57 @@
+import { readFile } from 'node:fs/promises'
+import type { Cloud } from '../src/sessions/types.ts'
+import type { EngineRoots } from './engine-root.ts'
+import { hasOpa } from './iac-eval/opa.ts'
+import type { Scenario } from './scenario.ts'
+import type { Skipped } from './summary.ts'
+
+export interface SkipOptions {
+  scripted: boolean
+  env: Record<string, string | undefined>
+  roots: EngineRoots
+  signal: AbortSignal
+}
+
+/** Which scenarios can run here, and why the others cannot. Each provider is fetched once. */
+export async function selectRunnable(
+  scenarios: readonly Scenario[],
+  options: SkipOptions,
+): Promise<{ runnable: Scenario[]; skipped: Skipped[] }> {
+  const runnable: Scenario[] = []
+  const skipped: Skipped[] = []
+  const probe = createProbe(options)
+  for (const scenario of scenarios) {
+    const reason = await reasonOf(scenario, options, probe)
+    if (reason === null) runnable.push(scenario)
+    else skipped.push({ scenario: scenario.name, reason })
+  }
+  return { runnable, skipped }
+}
+
+async function reasonOf(scenario: Scenario, { scripted, env }: SkipOptions, probe: Probe): Promise<string | null> {
+  if (scripted && !scenario.recorded) return 'the scripted model has no recording for it'
+  if (scenario.rego !== undefined && !(await hasOpa())) return 'its policy needs opa on PATH'
+  const missing = scenario.variables.filter((name) => !env[name]?.trim())
+  if (missing.length > 0) return `needs ${missing.join(', ')}`
+  for (const cloud of scenario.providers) {
+    const fault = await probe(cloud)
+    if (fault !== null) return `the engine cannot fetch the provider of ${cloud}`
+  }
+  return null
+}
+
+type Probe = (cloud: Cloud) => Promise<string | null>
+const LIMIT_MS = 180_000
+
+function createProbe({ roots, signal }: SkipOptions): Probe {
+  const known = new Map<Cloud, Promise<string | null>>()
+  return (cloud) => {
+    const probing = known.get(cloud) ?? probeOnce(cloud)
+    known.set(cloud, probing)
+    return probing
+  }
+  async function probeOnce(cloud: Cloud): Promise<string | null> {
+    const text = await readFile(new URL(`./providers/${cloud}.tf`, import.meta.url), 'utf8')
+    return await roots.initFault({ 'main.tf': text }, cloud, AbortSignal.any([signal, AbortSignal.timeout(LIMIT_MS)]))
+  }
+}

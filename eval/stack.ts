@@ -1,0 +1,77 @@
+import { join } from 'node:path'
+import { parse, stringify } from 'yaml'
+import { readText, writeAtomically } from '../dev/files.ts'
+import type { GitHost } from '../dev/git-host/start.ts'
+import { PROJECT_ROOT } from '../dev/stack/data-folder.ts'
+import { type Stack, startStack } from '../dev/stack/start-stack.ts'
+import { type EngineRoots, engineRoots } from './engine-root.ts'
+
+/** An embedded stack with nothing of the operator's but the model. */
+export interface EvalStack {
+  url: string
+  git_host: GitHost
+  roots: EngineRoots
+  model: Stack['model']
+  engine: Stack['engine']
+  failed: Promise<string>
+  stop(): Promise<void>
+}
+export interface EvalStackOptions {
+  folder: string
+  env: Record<string, string | undefined>
+  /** The scripted model whatever is set. */
+  scripted: boolean
+  /** Samples that run at the same time. */
+  concurrency: number
+  /** Where the model traffic of every round is kept; null: nowhere. */
+  record_folder: string | null
+  on_line?: (name: string, line: string) => void
+  signal?: AbortSignal
+}
+
+/** Errors: those of the stack's start. */
+export async function startEvalStack(options: EvalStackOptions): Promise<EvalStack> {
+  const { folder, scripted, signal, on_line } = options
+  const env = { ...options.env, PLATFORM_CONFIG: await writeConfiguration(options), PLATFORM_PORT: undefined }
+  const stack = await startStack({ folder: join(folder, 'stack'), env, embedded: scripted || 'but the model', on_line, signal })
+  try {
+    const { git_host } = stack.addresses
+    if (!git_host) throw new Error('the stack has no git host of its own')
+    const { url, model, engine, failed, stop } = stack
+    return { url, git_host, roots: await engineRoots(join(folder, 'stack'), git_host), model, engine, failed, stop }
+  } catch (error) {
+    await stack.stop()
+    throw error
+  }
+}
+
+/** The operator's configuration with what an evaluation needs beside it. */
+async function writeConfiguration({ folder, env, concurrency, record_folder }: EvalStackOptions): Promise<string> {
+  const own_path = env.PLATFORM_CONFIG?.trim()
+  const text = await readText(own_path || SHIPPED)
+  if (text === null) throw new Error(`The configuration file ${own_path} cannot be used: there is none.`)
+  const own: unknown = parse(text) ?? {}
+  // In a file of the operator a model is a choice, in the shipped one a default.
+  const unchosen = own_path ? [] : ['model', 'small_model']
+  const section = (name: string): Record<string, unknown> => {
+    const value = isMapping(own) ? own[name] : undefined
+    return isMapping(value) ? value : {}
+  }
+  const path = join(folder, 'evaluation.yaml')
+  const document = {
+    ...(isMapping(own) ? own : {}),
+    llm: { ...without(section('llm'), unchosen), ...(record_folder !== null && { record_folder }) },
+    worker: { ...section('worker'), concurrency },
+    // Spans of an evaluation stay out of the operator's collector.
+    telemetry: without(section('telemetry'), ['collector_url']),
+  }
+  await writeAtomically(path, stringify(document))
+  return path
+}
+
+const SHIPPED = join(PROJECT_ROOT, 'config/platform.yaml')
+
+const without = (section: Record<string, unknown>, names: readonly string[]): Record<string, unknown> =>
+  Object.fromEntries(Object.entries(section).filter(([name]) => !names.includes(name)))
+
+const isMapping = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null && !Array.isArray(value)

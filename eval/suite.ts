@@ -1,0 +1,83 @@
+import { type Caps, capReached } from './caps.ts'
+import { hashOf } from './load-scenarios.ts'
+import { keyOf, type ResultStore, type SampleResult } from './results.ts'
+import { isRefusal, type Measured } from './sample.ts'
+import type { Scenario } from './scenario.ts'
+
+export interface SuiteOptions extends Caps {
+  scenarios: readonly Scenario[]
+  samples: number
+  concurrency: number
+  model: string
+  store: ResultStore
+  /** Runs one sample. Errors: those of the harness. */
+  run(scenario: Scenario): Promise<Measured>
+  /** Told of each sample that ends; `done` and `total` count samples, those of earlier runs included. */
+  progress(result: SampleResult, done: number, total: number): void
+  now(): Date
+  signal: AbortSignal
+}
+export interface SuiteEnd {
+  /** Of the selected scenarios, earlier runs included. */
+  results: SampleResult[]
+  /** Why not all samples were run; null when they were. */
+  stopped: string | null
+}
+
+type Job = { scenario: Scenario; hash: string; sample: number }
+
+/**
+ * Runs what is not finished yet, the first sample of every scenario before the second of any.
+ * Errors: the first one of the harness, after what runs has ended.
+ */
+export async function runSuite(options: SuiteOptions): Promise<SuiteEnd> {
+  const { scenarios, samples, model, store } = options
+  const hashes = new Map(scenarios.map((scenario) => [scenario.name, hashOf(scenario)]))
+  const all: Job[] = Array.from({ length: samples }, (_, index) =>
+    scenarios.map((scenario) => ({ scenario, hash: hashes.get(scenario.name) ?? '', sample: index + 1 })),
+  ).flat()
+  const nameOf = ({ scenario, hash, sample }: Job) => keyOf({ scenario: scenario.name, hash, model, sample })
+  const wanted = new Set(all.map(nameOf))
+  const finished = () => store.results.filter((result) => wanted.has(keyOf(result)))
+  const known = new Set(finished().map(keyOf))
+  const waiting = all.filter((job) => !known.has(nameOf(job)))
+  const state: { stopped: string | null; error: unknown; running: number } = { stopped: null, error: null, running: 0 }
+  const lane = async () => {
+    while (state.stopped === null && state.error === null && !options.signal.aborted) {
+      const job = waiting[0]
+      if (!job) return
+      state.stopped = capReached(options, finished(), state.running)
+      if (state.stopped !== null) return
+      waiting.shift()
+      state.running++
+      try {
+        const result = { ...(await measure(options, job)), ...idOf(job, model), finished_at: options.now().toISOString() }
+        await store.add(result)
+        options.progress(result, finished().length, all.length)
+      } catch (error) {
+        state.error ??= error ?? new Error('unknown error')
+      } finally {
+        state.running--
+      }
+    }
+  }
+  await Promise.all(Array.from({ length: options.concurrency }, lane))
+  options.signal.throwIfAborted()
+  if (state.error !== null) throw state.error
+  return { results: finished(), stopped: waiting.length > 0 ? state.stopped : null }
+}
+
+const idOf = ({ scenario, hash, sample }: Job, model: string) => ({ scenario: scenario.name, hash, model, sample })
+
+/** A request that the platform refuses is a failed sample. */
+async function measure({ run }: SuiteOptions, { scenario }: Job): Promise<Measured> {
+  const began = performance.now()
+  try {
+    return await run(scenario)
+  } catch (error) {
+    if (!isRefusal(error)) throw error
+    const nothing = { attempts: 0, input_tokens: 0, cached_tokens: 0, output_tokens: 0, cost_usd: 0 }
+    const duration_s = Math.round(performance.now() - began) / 1000
+    return { passed: false, failures: [error.message], status: 'refused', session_id: null, ...nothing, duration_s }
+  }
+}

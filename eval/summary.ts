@@ -1,0 +1,162 @@
+import type { SampleResult } from './results.ts'
+import { bootstrapMean, type Interval, mean, passAtK, wilson } from './statistics.ts'
+
+export interface Totals {
+  /** Mean over the samples. */
+  attempts: number
+  duration_s: number
+  input_tokens: number
+  output_tokens: number
+  /** US dollars of all samples; null when the price of a model is not known. */
+  cost_usd: number | null
+}
+export interface ScenarioSummary extends Totals {
+  scenario: string
+  samples: number
+  passed: number
+  pass_at_1: number
+  /** Wilson, over the samples. */
+  pass_at_1_ci: Interval | null
+  /** Null with fewer than k samples. */
+  pass_at_k: number | null
+  /** The failures of the first sample that has any. */
+  failures: string[]
+}
+export interface Skipped {
+  scenario: string
+  reason: string
+}
+export interface Summary {
+  model: string
+  scripted: boolean
+  engine: { name: string; version: string }
+  k: number
+  samples: number
+  passed: number
+  /** Means over scenarios, each of which weighs the same. */
+  pass_at_1: number | null
+  pass_at_k: number | null
+  /** Percentile bootstrap over scenarios. */
+  pass_at_1_ci: Interval | null
+  pass_at_k_ci: Interval | null
+  totals: Totals
+  scenarios: ScenarioSummary[]
+  skipped: Skipped[]
+  /** Why not all samples were run; null when they were. */
+  stopped: string | null
+}
+
+export function summarise(
+  results: readonly SampleResult[],
+  about: Pick<Summary, 'model' | 'scripted' | 'engine' | 'k' | 'skipped' | 'stopped'>,
+): Summary {
+  const names = [...new Set(results.map(({ scenario }) => scenario))].sort()
+  const scenarios = names.map((name) =>
+    ofScenario(
+      name,
+      results.filter(({ scenario }) => scenario === name),
+      about.k,
+    ),
+  )
+  const firsts = scenarios.map(({ pass_at_1 }) => pass_at_1)
+  const kth = scenarios.flatMap(({ pass_at_k }) => (pass_at_k === null ? [] : [pass_at_k]))
+  return {
+    ...about,
+    samples: results.length,
+    passed: results.filter(({ passed }) => passed).length,
+    pass_at_1: mean(firsts),
+    pass_at_1_ci: bootstrapMean(firsts),
+    pass_at_k: mean(kth),
+    pass_at_k_ci: bootstrapMean(kth),
+    totals: totalsOf(results),
+    scenarios,
+  }
+}
+
+function ofScenario(scenario: string, results: readonly SampleResult[], k: number): ScenarioSummary {
+  const samples = results.length
+  const passed = results.filter((result) => result.passed).length
+  return {
+    scenario,
+    samples,
+    passed,
+    pass_at_1: passed / samples,
+    pass_at_1_ci: wilson(passed, samples),
+    pass_at_k: passAtK(samples, passed, k),
+    ...totalsOf(results),
+    failures: results.find(({ failures }) => failures.length > 0)?.failures ?? [],
+  }
+}
+
+function totalsOf(results: readonly SampleResult[]): Totals {
+  const sum = (pick: (result: SampleResult) => number) => results.reduce((total, result) => total + pick(result), 0)
+  const round = (value: number, digits: number) => Number(value.toFixed(digits))
+  return {
+    attempts: round(mean(results.map(({ attempts }) => attempts)) ?? 0, 2),
+    duration_s: round(mean(results.map(({ duration_s }) => duration_s)) ?? 0, 1),
+    input_tokens: sum(({ input_tokens }) => input_tokens),
+    output_tokens: sum(({ output_tokens }) => output_tokens),
+    cost_usd: results.some(({ cost_usd }) => cost_usd === null)
+      ? null
+      : round(
+          sum(({ cost_usd }) => cost_usd ?? 0),
+          6,
+        ),
+  }
+}
+
+const percent = (value: number | null): string => (value === null ? '-' : `${(value * 100).toFixed(0)}%`)
+const range = (interval: Interval | null): string => (interval ? `${percent(interval.low)}-${percent(interval.high)}` : '-')
+const money = (value: number | null): string => (value === null ? 'unknown' : value.toFixed(4))
+
+/** The summary as lines of text. */
+export function tableOf(summary: Summary): string[] {
+  const head = ['scenario', 'passed', 'pass@1', '95% CI', `pass@${summary.k}`, 'attempts', 'tokens in', 'out', 'USD', 's']
+  const rows = summary.scenarios.map((one) => [
+    one.scenario,
+    `${one.passed}/${one.samples}`,
+    percent(one.pass_at_1),
+    range(one.pass_at_1_ci),
+    percent(one.pass_at_k),
+    ...amounts(one),
+  ])
+  const last = [
+    'all',
+    `${summary.passed}/${summary.samples}`,
+    percent(summary.pass_at_1),
+    range(summary.pass_at_1_ci),
+    percent(summary.pass_at_k),
+    ...amounts(summary.totals),
+  ]
+  const failures = summary.scenarios.flatMap(({ scenario, failures: texts }) => texts.map((text) => `  ${scenario}: ${text}`))
+  return [
+    ...aligned([head, ...rows, last]),
+    '',
+    `pass@1 of a scenario: Wilson interval over its samples. Means over ${summary.scenarios.length} scenarios: bootstrap over scenarios; pass@${summary.k} ${range(summary.pass_at_k_ci)}.`,
+    ...(failures.length > 0 ? ['', 'What did not hold:', ...failures] : []),
+    ...(summary.skipped.length > 0 ? ['', `Skipped (${summary.skipped.length}):`, ...skippedLines(summary.skipped)] : []),
+    ...(summary.stopped === null ? [] : ['', `Stopped early: ${summary.stopped}. The same command goes on from here.`]),
+  ]
+}
+
+const amounts = (totals: Totals): string[] => [
+  totals.attempts.toFixed(1),
+  String(totals.input_tokens),
+  String(totals.output_tokens),
+  money(totals.cost_usd),
+  totals.duration_s.toFixed(1),
+]
+
+function aligned(rows: readonly string[][]): string[] {
+  const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)))
+  return rows.map((row) =>
+    row.map((cell, column) => (column === 0 ? cell.padEnd(widths[column] ?? 0) : cell.padStart(widths[column] ?? 0))).join('  '),
+  )
+}
+
+/** One line for each reason. */
+function skippedLines(skipped: readonly Skipped[]): string[] {
+  const reasons = new Map<string, string[]>()
+  for (const { scenario, reason } of skipped) reasons.set(reason, [...(reasons.get(reason) ?? []), scenario])
+  return [...reasons].map(([reason, names]) => `  ${reason}: ${names.join(', ')}`)
+}
