@@ -1,0 +1,169 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type Outcome, unmet } from '../../eval/expectations.ts'
+import { readCsv } from '../../eval/iac-eval/csv.ts'
+import { loadIacEval } from '../../eval/iac-eval/load.ts'
+import { falseRules } from '../../eval/iac-eval/opa.ts'
+import { hashOf, loadScenarios } from '../../eval/load-scenarios.ts'
+import { readOptions, UsageError } from '../../eval/options.ts'
+import { MODES, readScenario, ScenarioError } from '../../eval/scenario.ts'
+import { parsePlan } from '../../src/plan/parse-plan.ts'
+import { CLOUDS } from '../../src/sessions/types.ts'
+
+let folder: string
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'scenarios-'))
+})
+afterAll(() => rm(folder, { recursive: true, force: true }))
+
+describe('the shipped scenarios', () => {
+  it('all load, cover modes and clouds, and run mostly without a provider where they can', async () => {
+    const all = await loadScenarios()
+    expect(all.length).toBeGreaterThanOrEqual(40)
+    expect(new Set(all.map(({ name }) => name)).size).toBe(all.length)
+    expect(new Set(all.map(hashOf)).size).toBe(all.length)
+    expect(new Set(all.map(({ mode }) => mode))).toEqual(new Set(MODES))
+    expect(all.some(({ follow_up }) => follow_up.some((step) => 'apply' in step))).toBe(true)
+    expect(all.filter(({ providers }) => providers.length === 0).length).toBeGreaterThanOrEqual(14)
+    for (const cloud of CLOUDS) expect(all.filter(({ providers }) => providers.includes(cloud)).length).toBeGreaterThanOrEqual(3)
+  })
+
+  it('check more than the status, and name a repository that exists', async () => {
+    for (const { name, expect: wanted } of await loadScenarios()) {
+      const { status: _, plan, reports, files, ...rest } = wanted
+      expect([name, plan.length + reports.length + files.length + Object.keys(rest).length]).not.toEqual([name, 0])
+    }
+  })
+})
+
+describe('a scenario file', () => {
+  it.each<[string, string, RegExp]>([
+    ['an unknown field', 'cloud: aws\nrequest: a\nrepository: {sample: a}\nexpects: {}\nexpect: {status: completed}', /expects/],
+    ['no expectation', 'cloud: aws\nrequest: a\nrepository: {sample: a}', /expect/],
+    ['an unknown cloud', 'cloud: ibm\nrequest: a\nrepository: {sample: a}\nexpect: {status: completed}', /cloud/],
+    [
+      'a statement of no kind',
+      'cloud: aws\nrequest: a\nrepository: {sample: a}\nexpect: {status: completed, plan: [{kind: wishes}]}',
+      /statements\.0/,
+    ],
+    [
+      'a file outside',
+      'cloud: aws\nrequest: a\nrepository: {files: {../x: a}}\nexpect: {status: completed}',
+      /inside the repository|repository/,
+    ],
+    ['no YAML', 'cloud: [', /bad\/one/],
+  ])('with %s is refused by its name', async (what, text, message) => {
+    const place = join(folder, what.replaceAll(' ', '-'))
+    await mkdir(join(place, 'bad'), { recursive: true })
+    await writeFile(join(place, 'bad', 'one.yaml'), text)
+    const loading = loadScenarios(place)
+    await expect(loading).rejects.toThrow(ScenarioError)
+    await expect(loading).rejects.toThrow(message)
+    await expect(loading).rejects.toThrow('bad/one')
+  })
+})
+
+const change = (address: string, actions: string[], after: object) => ({
+  address,
+  type: 'terraform_data',
+  name: address.split('.')[1],
+  change: { actions, before: null, after, after_unknown: {}, before_sensitive: false, after_sensitive: {} },
+})
+const planWith = (...resource_changes: object[]) => parsePlan(JSON.stringify({ format_version: '1.2', resource_changes }))
+const outcome = (changes: Partial<Outcome> = {}): Outcome => ({
+  session: { current_status: 'completed', is_blocked: false, rounds: [] },
+  collected: {
+    drift: ['a.b', 'a.c'],
+    reports: { drift: { summary: 'Two', status: 'Succeeded', remediated_resources: [], unreconciled_drift: [] } },
+  },
+  plan: planWith(change('terraform_data.one', ['create'], { input: 'x' })),
+  file: async (path) => (path === 'main.tf' ? 'size = 3' : null),
+  ...changes,
+})
+const expectations = (expected: object) =>
+  readScenario('t/t', { cloud: 'aws', request: 'a', repository: { sample: 'a' }, expect: { status: 'completed', ...expected } }).expect
+const COUNT = { kind: 'resource_count', type: 'terraform_data', action: 'create', op: 'eq', value: 1 }
+
+describe('expectations', () => {
+  it.each<[string, object, Partial<Outcome>, RegExp | null]>([
+    [
+      'that hold',
+      { drift: ['a.c', 'a.b'], plan: [COUNT], files: [{ path: 'main.tf', contains: '= 3' }], locked: false, code_changed: false },
+      {},
+      null,
+    ],
+    ['of a report', { reports: [{ path: 'drift.status', op: 'eq', value: 'Succeeded' }] }, {}, null],
+    [
+      'of a report that is not there',
+      { reports: [{ path: 'apply.status', op: 'eq', value: 'Success' }] },
+      {},
+      /^report apply\.status is \[\]/,
+    ],
+    ['of the status', { status: 'failed' }, {}, /^status is completed, not failed/],
+    ['of the drift', { drift: ['a.b'] }, {}, /^the drift is a\.b, a\.c, not a\.b/],
+    ['of the lock', { locked: true }, {}, /^the session is not locked/],
+    ['of code', { code_changed: true }, {}, /^no code was changed/],
+    ['of an empty plan', { plan_empty: true }, {}, /^a plan of the branch is not empty: create terraform_data\.one/],
+    ['of a plan that is empty', { plan_empty: false }, { plan: planWith() }, /^a plan of the branch is empty/],
+    ['of counts', { plan: [{ ...COUNT, value: 2 }] }, {}, /^unmet: .*1 terraform_data to create/],
+    ['of what the plan cannot tell', { plan: [{ kind: 'output_exists', name: 'id' }] }, {}, /^unknown: /],
+    ['of a plan that could not be made', { plan: [COUNT] }, { plan: 'init failed: no' }, /^there is no plan of the branch: init failed/],
+    ['of a file', { files: [{ path: 'main.tf', lacks: '= 3' }] }, {}, /^main\.tf contains/],
+    ['of a file that is not there', { files: [{ path: 'x.tf', contains: 'a' }] }, {}, /^there is no file x\.tf/],
+  ])('%s', async (_, expected, changes, message) => {
+    const failures = await unmet(expectations(expected), outcome(changes))
+    if (message === null) expect(failures).toEqual([])
+    else expect(failures).toEqual([expect.stringMatching(message)])
+  })
+})
+
+describe('cases of IaC-Eval', () => {
+  it('come from CSV and JSONL with a request and a policy each', async () => {
+    const place = join(folder, 'iac-eval')
+    await mkdir(place)
+    const policy = 'package p\n\ndefault ok := false\n\nok { input.x == "a,b" }'
+    const quoted = `"${policy.replaceAll('"', '""')}"`
+    await writeFile(
+      join(place, 'data.csv'),
+      `Resource,Prompt,Rego intent,Difficulty\r\naws_vpc,"Make a VPC, please",${quoted},1\r\naws_none,,${quoted},2\r\n`,
+    )
+    await writeFile(join(place, 'more.jsonl'), `${JSON.stringify({ Prompt: 'Make a queue', 'Rego intent': policy })}\n`)
+    const cases = await loadIacEval(place)
+    expect(cases.map(({ name, request, rego }) => [name, request, rego])).toEqual([
+      ['iac-eval/data-001', 'Make a VPC, please', policy],
+      ['iac-eval/more-001', 'Make a queue', policy],
+    ])
+    expect(cases[0]).toMatchObject({ providers: ['aws'], cloud: 'aws' })
+  })
+  it('of a folder without any are refused', async () => {
+    await expect(loadIacEval(join(folder, 'nothing'))).rejects.toThrow(/holds no CSV or JSONL/)
+  })
+  it('are met when no rule is false', () => {
+    const answer = (value: unknown) => JSON.stringify({ result: [{ expressions: [{ value }] }] })
+    expect(falseRules(answer({ p: { ok: true, names: ['a'] } }))).toEqual([])
+    expect(falseRules(answer({ p: { ok: true, deep: { private: false } } }))).toEqual(['the policy is not met: p.deep.private'])
+    expect(falseRules('{}')).toEqual(['the policy has no result'])
+  })
+  it('read quoted fields as they are', () => {
+    expect(readCsv('\uFEFFa,b\n"x ""y""\nz",\n')).toEqual([{ a: 'x "y"\nz', b: '' }])
+  })
+})
+
+describe('options', () => {
+  it('have defaults by what is measured', () => {
+    expect(readOptions([])).toMatchObject({ samples: 1, k: 1, limit_s: 900, max_cost: null, scripted: false })
+    expect(readOptions(['--scripted', '--samples', '5'])).toMatchObject({ samples: 5, k: 5, limit_s: 120 })
+    expect(readOptions(['--help'])).toBeNull()
+  })
+  it.each([
+    ['--samples', '0'],
+    ['--k', '3'],
+    ['--max-cost', 'much'],
+    ['--nothing'],
+    ['--concurrency', '1.5'],
+  ])('%s %s is refused', (...args) => {
+    expect(() => readOptions(args)).toThrow(UsageError)
+  })
+})
