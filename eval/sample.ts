@@ -31,9 +31,7 @@ export async function runSample(stack: EvalStack, scenario: Scenario, limit_s: n
   const duration_s = () => Math.round(performance.now() - began) / 1000
   const session: { id: string | null } = { id: null }
   try {
-    const uri = await stack.git_host.addRepository({ owner: OWNER, name: repositoryName(scenario.name), content: contentOf(scenario) })
-    await seed(stack.roots, scenario, uri, within)
-    const ended = await play(stack, scenario, uri, within, (id) => {
+    const { uri, session: ended } = await playScenario(stack, scenario, within, (id) => {
       session.id = id
     })
     const failures = await judge(stack, scenario, uri, ended, within)
@@ -61,7 +59,24 @@ export async function runSample(stack: EvalStack, scenario: Scenario, limit_s: n
   }
 }
 
-const repositoryName = (name: string): string => `${name.replaceAll(/[^A-Za-z0-9]+/g, '-').slice(0, 60)}-${crypto.randomUUID().slice(0, 8)}`
+/**
+ * A repository and a state of its own, then all rounds.
+ * @param opened told the session's id as soon as there is one
+ */
+export async function playScenario(
+  stack: EvalStack,
+  scenario: Scenario,
+  signal: AbortSignal,
+  opened: (id: string) => void,
+): Promise<{ uri: string; session: Session }> {
+  const name = `${repositorySlug(scenario.name)}-${crypto.randomUUID().slice(0, 8)}`
+  const uri = await stack.git_host.addRepository({ owner: OWNER, name, content: contentOf(scenario) })
+  await seed(stack.roots, scenario, uri, signal)
+  return { uri, session: await play(stack, scenario, uri, signal, opened) }
+}
+
+/** What the names of a scenario's repositories begin with. */
+export const repositorySlug = (name: string): string => name.replaceAll(/[^A-Za-z0-9]+/g, '-').slice(0, 60)
 
 const contentOf = ({ repository }: Scenario) =>
   'files' in repository

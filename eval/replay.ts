@@ -1,0 +1,147 @@
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join, relative, resolve } from 'node:path'
+import { parseArgs } from 'node:util'
+import { PROJECT_ROOT } from '../dev/stack/data-folder.ts'
+import { onInterrupt } from '../dev/stack/interrupts.ts'
+import { type Recording, readRecording } from '../src/llm/recording.ts'
+import { replayLlm } from '../src/llm/replay.ts'
+import { CLOUDS } from '../src/sessions/types.ts'
+import { loadScenarios } from './load-scenarios.ts'
+import { REPLAY_MODELS, startReplayModel } from './replay-server.ts'
+import { playScenario, repositorySlug } from './sample.ts'
+import { MODES, readScenario, type Scenario } from './scenario.ts'
+import { startEvalStack } from './stack.ts'
+
+const HELP = `Plays a recorded round again, without a model, and says whether it ends the same.
+
+Usage: npm run replay -- <recording.jsonl> [options]
+
+  --repo <folder>     what the repository held when the round began
+  --scenario <name>   repository and state of this scenario of the evaluation
+  --limit <seconds>   give up after this long (default 300)
+  --data <dir>        data folder (default .platform/replay)
+
+Without --repo and --scenario the repository is looked up by its address: a sample of the embedded stack, or a scenario.
+A recording is made with llm.record_folder in the configuration, or with npm run eval -- --record <folder>. First rounds of
+generate, drift and import are played. Exit codes: 0 the same outcome, 1 another one or an error, 2 wrong arguments.`
+
+class UsageError extends Error {}
+
+const text = { type: 'string' } as const
+const OPTIONS = { repo: text, scenario: text, limit: text, data: text, help: { type: 'boolean', short: 'h' } } as const
+
+async function scenarioOf({ round }: Recording, given: { repo?: string; scenario?: string }): Promise<Scenario> {
+  if (round.round !== 1) throw new UsageError(`This is round ${round.round} of its session: only first rounds can be played.`)
+  const prefix = round.is_partial ? 'partial' : 'full'
+  const mode = MODES.find((one) => one === (round.mode === 'generate' ? 'generate' : `${prefix}-${round.mode}`))
+  const cloud = CLOUDS.find((one) => one === round.provider)
+  if (!mode || !cloud) throw new UsageError(`A round of the mode ${round.mode} cannot be played.`)
+  const known = given.repo === undefined ? await knownScenario(round.repository, given.scenario) : null
+  const sample = given.repo === undefined && !known ? /\/samples\/([\w-]+)\.git$/.exec(round.repository)?.[1] : undefined
+  if (given.repo === undefined && !known && !sample)
+    throw new UsageError(`The repository ${round.repository} is not known here: name a folder with what it held, --repo <folder>.`)
+  const repository =
+    given.repo !== undefined ? { files: await filesOf(resolve(given.repo)) } : (known?.repository ?? { sample: sample ?? '' })
+  const scenario = readScenario('replay/recording', {
+    ...{ cloud, mode, repository, request: round.query, iac_path: round.iac_path, scope: round.scope_id },
+    expect: { status: 'completed' },
+  })
+  return { ...scenario, seed: known?.seed }
+}
+
+async function knownScenario(repository: string, name: string | undefined): Promise<Scenario | null> {
+  const all = await loadScenarios()
+  if (name === undefined) {
+    const slug = /\/eval\/(.+)-[0-9a-f]{8}\.git$/.exec(repository)?.[1]
+    return all.find((scenario) => repositorySlug(scenario.name) === slug) ?? null
+  }
+  const found = all.find((scenario) => scenario.name === name)
+  if (!found) throw new UsageError(`There is no scenario '${name}'; npm run eval -- --list shows all.`)
+  return found
+}
+
+async function filesOf(folder: string): Promise<Record<string, string>> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true })
+  const paths = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name))
+  const own = paths.map((path) => relative(folder, path)).filter((path) => !/(^|\/)(\.git|\.terraform)\//.test(path))
+  return Object.fromEntries(await Promise.all(own.map(async (path) => [path, await readFile(join(folder, path), 'utf8')] as const)))
+}
+
+async function replay(file: string, values: { repo?: string; scenario?: string; limit?: string; data?: string }): Promise<number> {
+  const limit_s = Number(values.limit ?? 300)
+  if (!(limit_s > 0)) throw new UsageError(`--limit must be a number of seconds, got '${values.limit}'`)
+  const recording = await readRecording(await readFile(file, 'utf8'))
+  const scenario = await scenarioOf(recording, values)
+  const interrupted = new AbortController()
+  onInterrupt((signal) => interrupted.abort(new Error(`stopped by ${signal}`)))
+  const signal = AbortSignal.any([interrupted.signal, AbortSignal.timeout(limit_s * 1000)])
+  const llm = await replayLlm(recording)
+  const model = await startReplayModel(llm)
+  const records = await mkdtemp(join(tmpdir(), 'replay-'))
+  try {
+    const folder = resolve(PROJECT_ROOT, values.data?.trim() || '.platform/replay')
+    const stack = await startEvalStack({
+      folder,
+      env: environment(model.url),
+      scripted: false,
+      concurrency: 1,
+      record_folder: records,
+      signal,
+    })
+    try {
+      await playScenario(stack, scenario, signal, () => {})
+    } finally {
+      // The worker writes its recording after the last status.
+      await stack.stop()
+    }
+    const [name] = await readdir(records)
+    if (!name) throw new Error('The round left no recording to compare with.')
+    return tell(recording, await readRecording(await readFile(join(records, name), 'utf8')), llm.told())
+  } finally {
+    await model.close()
+    await rm(records, { recursive: true, force: true })
+  }
+}
+
+/** The shell's without what would choose another model or another configuration. */
+function environment(url: string): Record<string, string | undefined> {
+  const kept = Object.entries(process.env).filter(([name]) => !/^(PLATFORM_|OPENAI_|ANTHROPIC_)/.test(name))
+  const models = { PLATFORM_LLM_MODEL: `openai/${REPLAY_MODELS.main}`, PLATFORM_LLM_SMALL_MODEL: `openai/${REPLAY_MODELS.small}` }
+  return { ...Object.fromEntries(kept), ...models, OPENAI_BASE_URL: `${url}/v1`, OPENAI_API_KEY: 'not-needed' }
+}
+
+function tell(recorded: Recording, played: Recording, told: ReturnType<Awaited<ReturnType<typeof replayLlm>>['told']>): number {
+  const parts: [string, unknown, unknown][] = [
+    ['end', recorded.outcome.end?.status ?? null, played.outcome.end?.status ?? null],
+    ['statuses', recorded.outcome.statuses, played.outcome.statuses],
+    ['plans', recorded.outcome.plans, played.outcome.plans],
+  ]
+  const other = parts.filter(([, a, b]) => JSON.stringify(a) !== JSON.stringify(b))
+  console.log(
+    `${told.calls} calls answered from the recording, ${told.by_position} of them by their position only, ${told.unused} not asked for`,
+  )
+  for (const text of told.missed) console.log(text)
+  for (const [what, a, b] of other) console.log(`${what}\n  recorded: ${JSON.stringify(a)}\n  played:   ${JSON.stringify(b)}`)
+  if (other.length > 0) console.log(`last message: ${played.outcome.end?.message ?? 'none'}`)
+  console.log(other.length === 0 ? `the same outcome: ${recorded.outcome.end?.status ?? 'no end'}` : 'another outcome')
+  return other.length === 0 ? 0 : 1
+}
+
+async function main(): Promise<number> {
+  try {
+    const { values, positionals } = parseArgs({ options: OPTIONS, allowPositionals: true })
+    if (values.help) {
+      console.log(HELP)
+      return 0
+    }
+    const [file, ...more] = positionals
+    if (file === undefined || more.length > 0) throw new UsageError('Name one recording.')
+    return await replay(file, values)
+  } catch (error) {
+    console.error(error instanceof Error ? error.message : String(error))
+    return error instanceof UsageError || (error instanceof TypeError && 'code' in error) ? 2 : 1
+  }
+}
+
+process.exit(await main())
