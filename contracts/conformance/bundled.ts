@@ -14,9 +14,17 @@ const ENTRY = fileURLToPath(new URL('../../sidecars/main.ts', import.meta.url))
 const START_LIMIT_MS = 30_000
 const STOP_LIMIT_MS = 15_000
 
-/** A bundled sidecar as a process of its own on a free port. Errors: it did not start; the text is what it wrote. */
-export async function startBundled(name: ContractName, env: Record<string, string>): Promise<Running> {
-  const child = spawn(process.execPath, [ENTRY, name], {
+/**
+ * A bundled sidecar as a process of its own on a free port.
+ * @param runtime what runs it; default this Node
+ * Errors: it did not start; the text is what it wrote.
+ */
+export async function startBundled(
+  name: ContractName,
+  env: Record<string, string>,
+  runtime: { command: string; args: readonly string[] } = { command: process.execPath, args: [] },
+): Promise<Running> {
+  const child = spawn(runtime.command, [...runtime.args, ENTRY, name], {
     env: { ...process.env, PLATFORM_HOST: '127.0.0.1', PLATFORM_PORT: '0', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   })

@@ -2,6 +2,7 @@ import { CHECKS, type Subject, stopsWithOpenStream } from './checks.ts'
 import { startCore } from './core-process.ts'
 import { installRuntimes, type Runtime } from './install.ts'
 import { connectionsArePinned } from './pinned-check.ts'
+import { SIDECARS } from './sidecars.ts'
 import { type Stores, startStores } from './stores.ts'
 
 type Outcome = 'passed' | 'FAILED'
@@ -47,6 +48,7 @@ async function checkRuntime(runtime: Runtime, stores: Stores): Promise<Column> {
     const code = await core.stop()
     if (ready.status !== 200 || code !== 0) throw new Error(`/readyz answered ${ready.status}, exit code ${code}`)
   })
+  for (const [name, run] of SIDECARS) await attempt(name, () => run(runtime))
   await attempt('git requests connect to the checked addresses only', () => connectionsArePinned(runtime))
   return column
 }
