@@ -8,8 +8,8 @@ import type { Inference, InferenceRequest, Message } from '../src/llm/types.ts'
 export const REPLAY_MODELS = { main: 'replay-main', small: 'replay-small' } as const
 
 const text = v.pipe(
-  v.nullish(v.union([v.string(), v.array(v.looseObject({ text: v.optional(v.string(), '') }))])),
-  v.transform((content) => (Array.isArray(content) ? content.map((part) => part.text).join('') : (content ?? null))),
+  v.nullish(v.union([v.string(), v.array(v.looseObject({ text: v.optional(v.string(), '') }))]), null),
+  v.transform((content) => (Array.isArray(content) ? content.map((part) => part.text).join('') : content)),
 )
 const chatRequest = v.object({
   model: v.picklist(Object.values(REPLAY_MODELS)),

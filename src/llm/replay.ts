@@ -28,7 +28,7 @@ interface Slot<Answer> {
  * A client that answers from a recording: with the answer to the same messages, else with the next one of the
  * chain. Errors: those that were recorded; `PlatformError` `RecordingMiss` for a call that is not there.
  */
-export async function replayLlm({ completions, searches }: Recording): Promise<ReplayLlm> {
+export async function replayLlm({ completions, searches }: Pick<Recording, 'completions' | 'searches'>): Promise<ReplayLlm> {
   const kept: Slot<Inference>[] = await Promise.all(
     completions.map(async ({ request, answer, error, ...chain }) => {
       return { key: keyOf(chain), tools: chain.tools.join(), hash: await hashOf(request.messages), answer, error, used: false }
