@@ -62,6 +62,17 @@ describe('definitions', () => {
   })
 })
 
+describe('arguments that say less than asked for', () => {
+  it.each<[Tool, Record<string, unknown>, object]>([
+    [requestsFilterTool(), { status: true, explanation: '' }, { status: true }],
+    [taskCompleteTool(), { status: true, summary: 'Done.' }, { status: 'true', summary: 'Done.' }],
+    [taskCompleteTool(), { status: '', summary: 'Done.' }, { summary: 'Done.' }],
+    [importAddressesTool(), { status: true, summary: 's', imports: [] }, { imports: [] }],
+  ])('fit where nothing rests on the rest', async (tool, args, value) => {
+    expect(await tool.run(args, new AbortController().signal)).toMatchObject(value)
+  })
+})
+
 describe('arguments that do not fit', () => {
   it.each<[Tool, Record<string, unknown>, RegExp]>([
     [requestsFilterTool(), { status: 'true', explanation: 'x' }, /^Invalid arguments of `requests_filter`: status: /],

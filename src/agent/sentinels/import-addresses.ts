@@ -1,9 +1,9 @@
 import * as v from 'valibot'
-import { told } from './fields.ts'
+import { ending, told } from './fields.ts'
 import { sentinel } from './sentinel.ts'
 
 const schema = v.object({
-  status: told('done, or what is left'),
+  status: ending('done, or what is left'),
   summary: told('Which resources were matched and which were not'),
   imports: v.pipe(
     v.array(v.object({ address: told('Address of the resource block'), resource_id: told('Identifier as given, unchanged') })),

@@ -1,9 +1,9 @@
 import * as v from 'valibot'
-import { told } from './fields.ts'
+import { ending, told } from './fields.ts'
 import { sentinel } from './sentinel.ts'
 
 const schema = v.object({
-  status: told('done, or what is left'),
+  status: ending('done, or what is left'),
   summary: told('What was changed, in one short paragraph'),
 })
 
