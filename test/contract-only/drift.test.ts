@@ -87,6 +87,7 @@ describe('a full drift round', () => {
     const session = await world.first('drift')
     expect(lastMessage(session)).toBe('DRIFT')
     expect(world.model.decomposed('splitter')).toHaveLength(2)
+    expect(messages(session)?.filter((message) => message === 'Assessing drift on the targeted infrastructure.')).toHaveLength(2)
     expect(await document(session.rounds[0]?.reports[0])).toMatchObject({ unreconciled_drift: [{ resource_address: ADDRESS }] })
   })
 

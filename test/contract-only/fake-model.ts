@@ -50,7 +50,7 @@ interface Behaviour {
   /** Answers by sentinel; without one the usual. */
   on: Partial<Record<Sentinel, (call: Call) => Reply | undefined>>
   /** Chains that the contract does not know. */
-  unknown: 'nonsense' | 'refused' | 'broken'
+  unknown: 'nonsense' | 'refused' | 'broken' | 'silent'
   with_usage: boolean
 }
 export interface FakeModel extends Listening, Behaviour {
@@ -152,6 +152,7 @@ export async function startFakeModel(): Promise<FakeModel> {
     if (names.length === 0) return complete({ content: 'Working on it.' }, 'stop')
     if (sentinel === null) {
       if (fake.unknown === 'refused') return sendJson(response, 400, { error: { message: 'unknown tool' } })
+      if (fake.unknown === 'silent') return
       if (fake.unknown === 'broken') return sendJson(response, 500, { error: { message: 'no scenario for this tool' } })
       return complete({ content: 'I do not know this tool.' }, 'stop')
     }

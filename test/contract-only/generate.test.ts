@@ -53,7 +53,7 @@ describe('a generate round', () => {
     )
   })
 
-  it.each(['refused', 'broken'] as const)('is not disturbed by a model that has %s an unknown chain', async (unknown) => {
+  it.each(['refused', 'broken', 'silent'] as const)('is not disturbed by a model to which an unknown chain is %s', async (unknown) => {
     world.model.unknown = unknown
     const session = await world.first('generate')
     expect(lastMessage(session)).toBe('GENERATE')
@@ -123,7 +123,7 @@ describe('a generate round', () => {
     expect(world.sidecar.of(failing)).toHaveLength(3)
     expect(session.rounds[0]?.statuses.filter(({ status }) => status === 'generating')).toHaveLength(3)
     expect(world.model.of('report_compliance_findings')).toEqual([])
-    expect(world.notifications.received).toMatchObject([
+    expect(await world.notified(1)).toMatchObject([
       {
         kind: 'system.exception.failure',
         severity: 'error',
@@ -206,6 +206,93 @@ describe('a generate round', () => {
     world.model.on.requests_filter = ({ number }) => (number === 1 ? { finish, text: 'Let me think.' } : undefined)
     expect(lastMessage(await world.first('generate'))).toBe('GENERATE')
     expect(world.model.of('requests_filter')[1]?.messages.at(-1)?.content).toContain('`requests_filter`')
+  })
+})
+
+describe('the drift pre-check of a generate round', () => {
+  const UPDATED = planOf(change('aws_s3_bucket.logs', ['update'], { before: { tags: { a: '1' } }, after: { tags: { a: '2' } } }))
+
+  it('leaves the session’s own changes alone', async () => {
+    world.sidecar.plan = UPDATED
+    world.model.on.report_decomposed_task_operations = ({ tools }) =>
+      tools.includes('diff_history') && !tools.includes('web_search') ? { operations: [], explanation: 'all of the session' } : undefined
+    const session = await world.first('generate')
+    expect(lastMessage(session)).toBe('GENERATE')
+    const messages = session.rounds[0]?.statuses.map(({ message }) => message)
+    expect(messages).toContain('Assessing drift on the targeted infrastructure.')
+    expect(messages).toContain("Drift check completed; the remaining differences are this session's own changes.")
+    expect([world.model.decomposed('splitter'), world.model.decomposed('reconciliation')].map(({ length }) => length)).toEqual([1, 1])
+    expect(world.model.decomposed('sole')).toEqual([])
+    expect(world.sidecar.kinds()).toEqual(['init', 'validate', 'plan', 'show'])
+    expect(await metadata(session.rounds[0]?.plans[1])).toEqual({ type: 'drift' })
+  })
+
+  it('mends foreign changes twice at most, and goes on', async () => {
+    world.sidecar.plan = UPDATED
+    const session = await world.first('generate')
+    expect(lastMessage(session)).toBe('GENERATE')
+    expect(world.model.decomposed('splitter')).toHaveLength(2)
+    expect(session.rounds[0]?.statuses.filter(({ message }) => message === 'Assessing drift on the targeted infrastructure.')).toHaveLength(
+      2,
+    )
+    expect(world.sidecar.of('plan')).toHaveLength(3)
+    const [splitter, report] = [world.model.decomposed('splitter')[0], world.model.of('generate_engine_plan_report')[0]]
+    expect([splitter?.model, report?.model]).toEqual(['main-model', 'main-model'])
+  })
+})
+
+describe('a model that is brief', () => {
+  it('is understood', async () => {
+    world.model.with_usage = true
+    world.model.on = {
+      requests_filter: () => ({ status: true, explanation: '' }),
+      construct_information: () => ({ templates: ['aws-resources-s3_bucket', 's3_bucket', 'no_such'], abbreviations: ['s3: bucket'] }),
+      task_complete: () => ({ status: true, summary: 'Nothing to write.' }),
+      generate_engine_targets: () => ({ targets: [] }),
+      report_compliance_findings: () => ({ violations: [], summary: '', checked_rules: [] }),
+    }
+    const session = await world.first('generate')
+    expect(lastMessage(session)).toBe('GENERATE')
+    expect(world.model.of('construct_information')).toHaveLength(2)
+    expect(session.rounds[0]?.code_changes).toEqual([])
+  })
+
+  it('does not lock what is ordinary', async () => {
+    world.sidecar.plan = planOf(
+      change('aws_s3_bucket.logs', ['create'], { after: { bucket: 'logs' } }),
+      change('aws_instance.web', ['create'], { after: { ami: 'ami-1', instance_type: 't3.micro' } }),
+      change('aws_vpc.main', ['create'], { after: { cidr_block: '10.0.0.0/16' } }),
+      change(
+        'aws_db_instance.db',
+        ['create'],
+        { after: { engine: 'postgres', password: 'hunter2hunter2' } },
+        { after_sensitive: { password: true } },
+      ),
+      change('aws_security_group.web', ['create'], {
+        after: { ingress: [{ from_port: 443, to_port: 443, protocol: 'tcp', cidr_blocks: ['10.0.0.0/8'] }] },
+      }),
+    )
+    const session = await world.first('generate')
+    expect([lastMessage(session), session.is_blocked]).toEqual(['GENERATE', false])
+    expect(world.model.calls.some((call) => call.text.includes('hunter2'))).toBe(false)
+  })
+})
+
+describe('a pull request', () => {
+  it('is opened from the branch of the session, also while it is locked, and merged when it is not', async () => {
+    const { uuid, workspace } = await world.first('generate')
+    await world.call('PATCH', `/admin/sessions/${uuid}/toggle_lock`, { locked: true })
+    const opened = await world.call('PUT', '/repository/pr', { session_id: uuid })
+    expect(opened.status).toBe(201)
+    expect(await opened.json()).toEqual({ id: 1, url: expect.stringMatching(/^https:/), status: 'open' })
+    expect(world.model.of('generate_pull_request').map(({ model, tools }) => [model, tools])).toEqual([
+      ['small-model', ['generate_pull_request']],
+    ])
+    await world.call('PATCH', `/admin/sessions/${uuid}/toggle_lock`, { locked: false })
+    expect((await world.call('PUT', '/repository/pr/merge', { session_id: uuid })).status).toBe(204)
+    const { rounds } = await world.session(uuid)
+    expect(rounds[0]?.pull_requests).toMatchObject([{ provider: 'GITHUB', number: 1 }])
+    expect(workspace.branch).toMatch(/^Platform\//)
   })
 })
 
@@ -323,7 +410,7 @@ describe('apply', () => {
     expect(session.current_status).toBe('failed')
     expect(lastMessage(session)).toContain(words)
     expect(world.sidecar.of('apply')).toHaveLength(1)
-    expect(world.notifications.received.map(({ kind }) => kind)).toEqual(['system.exception.failure'])
+    expect((await world.notified(1)).map(({ kind }) => kind)).toEqual(['system.exception.failure'])
     expect(existsSync(join(world.upload_folder, uuid, 'pinned', 'session.plan'))).toBe(false)
   })
 

@@ -81,6 +81,18 @@ describe('small limits, gates off, unmanaged state, a model behind ANTHROPIC_BAS
   })
 })
 
+describe('a sidecar that is not there', () => {
+  it('fails the round, not the request', async () => {
+    const world = await startWorld()
+    await world.sidecar.close()
+    const session = await world.first('generate')
+    expect(session.current_status).toBe('failed')
+    expect(lastMessage(session)).toMatch(/^runner failed: /)
+    expect((await world.notified(1)).map(({ kind }) => kind)).toEqual(['system.exception.failure'])
+    await world.close()
+  })
+})
+
 describe('a prompt registry', () => {
   let registry: FakeRegistry
   let world: World

@@ -7,9 +7,10 @@ import { fileURLToPath } from 'node:url'
 import { startCache } from '../../dev/cache.ts'
 import { startGitHost } from '../../dev/git-host/start.ts'
 import { startObjectStore } from '../../dev/object-store.ts'
+import { eventually } from '../helpers/eventually.ts'
 import { createTestDatabase } from '../helpers/postgres.ts'
 import { type FakeModel, startFakeModel } from './fake-model.ts'
-import { type FakeNotifications, startFakeNotifications } from './fake-notifications.ts'
+import { type FakeNotifications, type Notification, startFakeNotifications } from './fake-notifications.ts'
 import { type FakeSidecar, startFakeSidecar } from './fake-sidecar.ts'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
@@ -57,6 +58,8 @@ export interface World {
   /** A first request with the usual fields. */
   first(mode: 'generate' | 'drift' | 'import', body?: Record<string, unknown>): Promise<Session>
   session(id: string): Promise<Session>
+  /** What the notifications sidecar has, once there are so many: that of a failed round may come after its end. */
+  notified(count: number): Promise<Notification[]>
   reset(): void
   close(): Promise<void>
 }
@@ -168,6 +171,11 @@ export async function startWorld(options: Options = {}): Promise<World> {
         ...body,
       }),
     session,
+    notified: (count) =>
+      eventually(() => {
+        if (notifications.received.length < count) throw new Error(`${notifications.received.length} of ${count} notifications`)
+        return notifications.received
+      }),
     reset: () => {
       sidecar.reset()
       model.reset()
