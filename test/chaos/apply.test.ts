@@ -28,6 +28,7 @@ const asked = () => within(() => expect(existsSync(processes.mark)).toBe(true))
 
 /** A session whose apply waits in the queue, with the sidecar that made its plan. */
 async function waitingApply() {
+  await processes.closeGate('apply')
   const sidecar = await processes.sidecar()
   const iac = createIacClient({ ...stack.config.services.iac, endpoint: sidecar.url, job_poll_interval: 0.2 }, { fetch, log: silentLogger })
   const context = contextOf(stack, { iac, queue })

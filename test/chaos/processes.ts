@@ -1,5 +1,5 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
-import { chmod, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises'
+import { chmod, mkdtemp, readFile, realpath, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
@@ -17,25 +17,35 @@ export interface Started {
   said(message: string): Promise<Record<string, unknown>>
 }
 
-/** Sidecar and workers of a stack as processes of their own, and an engine whose apply waits at a gate. */
+/** Sidecar and workers of a stack as processes of their own, and an engine that can be made to wait at a gate. */
 export interface Processes {
   sidecar(port?: string): Promise<Started & { url: string }>
-  worker(iac_url: string): Promise<Started>
-  /** Exists once the engine waits in an apply. */
+  worker(iac_url: string, changes?: WorkerChanges): Promise<Started>
+  /** The next engine with this command waits until the gate is open. */
+  closeGate(command: string): Promise<void>
+  /** Exists once an engine waits at the gate. */
   mark: string
   openGate(): Promise<void>
+  /** Arguments of every engine that worked below a folder, in the order of their start. */
+  engineCalls(folder: string): Promise<string[]>
   /** Records of the sidecar's jobs. */
   jobs_folder: string
   close(): Promise<void>
 }
 
-export async function createProcesses(stack: Stack): Promise<Processes> {
+export interface WorkerChanges {
+  model_url?: string
+  concurrency?: number
+}
+
+export async function createProcesses(stack: Stack, engine_variables: Record<string, string> = {}): Promise<Processes> {
   const folder = await realpath(await mkdtemp(join(tmpdir(), 'chaos-')))
   const children: ChildProcess[] = []
   const cache = await startCache({ token: 'cache-token-1' })
-  const mark = join(folder, 'applying')
   const gate = join(folder, 'gate')
-  const binary = await waitingEngine(folder, mark, gate)
+  const mark = join(folder, 'waiting')
+  const calls = join(folder, 'calls')
+  const binary = await waitingEngine(folder, { gate, mark, calls })
   const start = async (args: string[], env: Record<string, string>, ready: string) => {
     const started = launch(args, { PATH: process.env.PATH ?? '', HOME: folder, ...env })
     children.push(started.child)
@@ -44,7 +54,12 @@ export async function createProcesses(stack: Stack): Promise<Processes> {
   return {
     mark,
     jobs_folder: join(folder, 'iac', 'jobs'),
-    openGate: () => writeFile(gate, ''),
+    closeGate: (command) => writeFile(gate, command),
+    openGate: () => rm(gate),
+    engineCalls: async (below) => {
+      const lines = (await readFile(calls, 'utf8')).split('\n').map((line) => line.split('\t'))
+      return lines.flatMap(([cwd = '', line = '']) => (cwd.startsWith(below) ? [line] : []))
+    },
     sidecar: async (port = '0') => {
       const env = {
         PLATFORM_PORT: port,
@@ -53,13 +68,15 @@ export async function createProcesses(stack: Stack): Promise<Processes> {
         IAC_BINARY: binary,
         IAC_DATA_DIR: join(folder, 'iac'),
         IAC_STOP_GRACE_SECONDS: '0.2',
+        IAC_MAX_PARALLEL: '3',
+        ...engine_variables,
       }
       const { entry, ...started } = await start(['sidecars/main.ts', 'iac'], env, 'iac service ready')
       return { ...started, url: String(entry.url) }
     },
-    worker: async (iac_url) => {
+    worker: async (iac_url, { model_url = 'http://127.0.0.1:1/v1', concurrency = 4 } = {}) => {
       const config = join(folder, 'platform.yaml')
-      await writeFile(config, JSON.stringify(configuration(stack, iac_url)))
+      await writeFile(config, JSON.stringify(configuration(stack, iac_url, concurrency)))
       const env = {
         PLATFORM_CONFIG: config,
         PLATFORM_SQL_DATABASE_URL: stack.database.url,
@@ -70,7 +87,7 @@ export async function createProcesses(stack: Stack): Promise<Processes> {
         GIT_USER: 'bot',
         GIT_TOKEN: stack.config.git.token,
         OPENAI_API_KEY: 'key-of-nobody',
-        OPENAI_BASE_URL: 'http://127.0.0.1:1/v1',
+        OPENAI_BASE_URL: model_url,
       }
       return await start(['pipeline/main.ts'], env, 'worker ready')
     },
@@ -82,24 +99,34 @@ export async function createProcesses(stack: Stack): Promise<Processes> {
   }
 }
 
-/** Nobody answers at the model's address: an apply is told without one. */
-function configuration({ config }: Stack, iac_url: string) {
+/** By default nobody answers at the model's address: an apply is told without one. */
+function configuration({ config }: Stack, iac_url: string, concurrency: number) {
   const { endpoint_url, public_endpoint_url } = config.storage
+  const { base_url, api_url, ca_file, allow_private_hosts } = config.git
   return {
     services: { iac: { endpoint: iac_url, job_poll_interval: 0.5 } },
     paths: { upload_folder: config.paths.upload_folder },
     storage: { endpoint_url, public_endpoint_url },
-    llm: { model: 'openai/nobody', small_model: 'openai/nobody' },
+    llm: { model: 'openai/main-model', small_model: 'openai/small-model' },
+    git: { base_url, api_url, ca_file, allow_private_hosts },
+    telemetry: { collector_url: '' },
+    orchestration: { enable_compliance_checker: true },
+    worker: { concurrency },
   }
 }
 
-/** The real engine, whose apply says that it runs and goes on when the gate is open. */
-async function waitingEngine(folder: string, mark: string, gate: string): Promise<string> {
+/** The real engine. The first one with the command that the gate names says that it waits, and goes on when the gate is gone. */
+async function waitingEngine(folder: string, files: { gate: string; mark: string; calls: string }): Promise<string> {
   const real = execFileSync('sh', ['-c', 'command -v tofu || command -v terraform'], { encoding: 'utf8' }).trim()
   const path = join(folder, 'engine')
+  const { gate, mark, calls } = files
   await writeFile(
     path,
-    `#!/bin/sh\nif [ "$1" = apply ]; then touch '${mark}'; while [ ! -e '${gate}' ]; do sleep 0.1; done; fi\nexec '${real}' "$@"\n`,
+    `#!/bin/sh
+printf '%s\\t%s\\n' "$PWD" "$*" >> '${calls}'
+if [ "$(cat '${gate}' 2>/dev/null)" = "$1" ] && mkdir '${mark}' 2>/dev/null; then while [ -e '${gate}' ]; do sleep 0.1; done; fi
+exec '${real}' "$@"
+`,
   )
   await chmod(path, 0o755)
   return path

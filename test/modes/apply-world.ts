@@ -56,7 +56,7 @@ interface JobEntry {
 }
 
 /** Jobs in a session's directories by the sidecar's own records, in the order of their submission. */
-function recordedJobs(folder: string, uuid: string): JobEntry[] {
+export function recordedJobs(folder: string, uuid: string): JobEntry[] {
   return readdirSync(folder)
     .filter((name) => name.endsWith('.json'))
     .map((name): JobEntry => JSON.parse(readFileSync(join(folder, name), 'utf8')))

@@ -1,0 +1,49 @@
+import { readdirSync } from 'node:fs'
+import { afterEach, beforeEach, expect, it } from 'vitest'
+import { leftOfPin } from '../modes/apply-world.ts'
+import { ADDED, accept, done, findings, MAIN, operations, report, targets, write } from '../modes/scripts.ts'
+import { oneEdit } from './model.ts'
+import { type Chaos, commitsOn, sessionFolder, startChaos, taken } from './world.ts'
+
+let chaos: Chaos
+beforeEach(async () => {
+  chaos = await startChaos({
+    status: { text: 'One sentence.' },
+    requests_filter: accept,
+    construct_information: { args: { templates: [], abbreviations: [] } },
+    task_complete: oneEdit(write('second.tf', ADDED), done('Added a second greeting.')),
+    generate_engine_targets: targets('terraform_data.second'),
+    report_decomposed_task_operations: operations([]),
+    generate_engine_plan_report: report(),
+    report_compliance_findings: findings(),
+  })
+})
+afterEach(() => chaos.close())
+
+const PHASES = {
+  chains: ['requests_filter', 'task_complete', 'generate_engine_plan_report', 'report_compliance_findings'],
+  command: 'plan',
+  table: 'pins',
+}
+
+it.each([
+  ['killed', 'SIGKILL', PHASES],
+  ['told to stop', 'SIGTERM', { chains: ['task_complete'], command: 'plan' }],
+] as const)('a worker that is %s with generate rounds in every phase: another one ends them all', async (_, signal, given) => {
+  const { stack } = chaos
+  const phases = { ...given, chains: [...given.chains] }
+  const repositories = new Map<string, string>()
+  for (let number = phases.chains.length + (('table' in phases) ? 2 : 1); number > 0; number--) {
+    const repo_uri = await stack.repository({ 'main.tf': MAIN })
+    repositories.set(await chaos.open({ repo_uri, query: 'Add a second greeting' }), repo_uri)
+  }
+  for (const session of await chaos.interrupt([...repositories.keys()], phases, signal)) {
+    const repo_uri = repositories.get(session.uuid) ?? ''
+    expect(session).toMatchObject({ ...taken(signal), message: 'GENERATE', artifacts: ['change', 'plan', 'plan', 'report', 'check'] })
+    expect(session.statuses).toEqual(['filtering', 'generating', 'validating', 'validating', 'validating', 'report', 'completed'])
+    expect(await commitsOn(stack, repo_uri, session.branch)).toBe(1)
+    expect(await stack.git(repo_uri, 'show', `${session.branch}:second.tf`)).toBe(ADDED)
+    expect(await leftOfPin(stack, session.uuid)).toEqual({ directory: true, seals: 1 })
+    expect(readdirSync(sessionFolder(stack, session.uuid))).toEqual(['pinned'])
+  }
+})
