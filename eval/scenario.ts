@@ -62,8 +62,8 @@ const scenarioSchema = strict({
   /** Variables that a plan cannot do without, where made-up credentials are not enough. */
   variables: v.optional(v.array(text), []),
   note: v.exactOptional(text),
-  /** The scripted model has a recording for it. */
-  recorded: v.optional(v.boolean(), false),
+  /** The scripted model has a recording for it; `only`: nothing else is to be measured by it. */
+  recorded: v.optional(v.union([v.boolean(), v.literal('only')]), false),
   expect: expectations,
 })
 

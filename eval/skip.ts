@@ -30,6 +30,7 @@ export async function selectRunnable(
 
 async function reasonOf(scenario: Scenario, { scripted, env }: SkipOptions, probe: Probe): Promise<string | null> {
   if (scripted && !scenario.recorded) return 'the scripted model has no recording for it'
+  if (!scripted && scenario.recorded === 'only') return 'it is about the scripted model'
   if (scenario.rego !== undefined && !(await hasOpa())) return 'its policy needs opa on PATH'
   const missing = scenario.variables.filter((name) => !env[name]?.trim())
   if (missing.length > 0) return `needs ${missing.join(', ')}`
