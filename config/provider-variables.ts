@@ -33,6 +33,8 @@ const PROVIDERS: Record<string, ProviderVariables> = {
       ['AWS_ROLE_NAME'],
       ['AWS_PROFILE'],
       ['AWS_WEB_IDENTITY_TOKEN_FILE'],
+      ['AWS_CONTAINER_CREDENTIALS_RELATIVE_URI'],
+      ['AWS_CONTAINER_CREDENTIALS_FULL_URI'],
     ],
     optional: ['AWS_SESSION_TOKEN', 'AWS_REGION', 'AWS_REGION_NAME', 'AWS_DEFAULT_REGION', 'AWS_BEDROCK_RUNTIME_ENDPOINT'],
   },
@@ -44,19 +46,13 @@ const PROVIDERS: Record<string, ProviderVariables> = {
   openrouter: { any_of: [['OPENROUTER_API_KEY']], optional: ['OPENROUTER_API_BASE'] },
   perplexity: { any_of: [['PERPLEXITYAI_API_KEY']], optional: ['PERPLEXITY_API_KEY', 'PERPLEXITYAI_API_BASE'] },
   together_ai: { any_of: [['TOGETHERAI_API_KEY']], optional: ['TOGETHER_API_KEY', 'TOGETHERAI_API_BASE'] },
+  fireworks_ai: { any_of: [['FIREWORKS_AI_API_KEY'], ['FIREWORKS_API_KEY']], optional: ['FIREWORKS_API_BASE'] },
   ollama: { any_of: [['OLLAMA_API_BASE']], optional: ['OLLAMA_API_KEY'] },
+  ollama_chat: { any_of: [['OLLAMA_API_BASE']] },
 }
 
 /** Read when present for providers that cannot be checked. */
-const UNCHECKED = [
-  'FIREWORKS_API_KEY',
-  'FIREWORKS_AI_API_KEY',
-  'FIREWORKS_API_BASE',
-  'HOSTED_VLLM_API_BASE',
-  'HOSTED_VLLM_API_KEY',
-  'CUSTOM_OPENAI_API_BASE',
-  'CUSTOM_OPENAI_API_KEY',
-]
+const UNCHECKED = ['HOSTED_VLLM_API_BASE', 'HOSTED_VLLM_API_KEY', 'CUSTOM_OPENAI_API_BASE', 'CUSTOM_OPENAI_API_KEY']
 
 const of = (provider: string) => (Object.hasOwn(PROVIDERS, provider) ? PROVIDERS[provider] : undefined)
 

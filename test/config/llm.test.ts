@@ -24,7 +24,9 @@ describe('credentials of the models', () => {
     ['openrouter', 'OPENROUTER_API_KEY'],
     ['perplexity', 'PERPLEXITYAI_API_KEY'],
     ['together_ai', 'TOGETHERAI_API_KEY'],
+    ['fireworks_ai', 'FIREWORKS_AI_API_KEY'],
     ['ollama', 'OLLAMA_API_BASE'],
+    ['ollama_chat', 'OLLAMA_API_BASE'],
   ])('%s needs %s', async (provider, names) => {
     expect(await problemsOf(models(`${provider}/some-model`), UNSET)).toEqual([missing(names)])
     const env = { ...UNSET, ...Object.fromEntries((requiredVariables(provider) ?? []).map((name) => [name, 'x'])) }
@@ -36,6 +38,8 @@ describe('credentials of the models', () => {
     ['gemini', { GOOGLE_API_KEY: 'x' }],
     ['bedrock', { AWS_PROFILE: 'x' }],
     ['bedrock', { AWS_WEB_IDENTITY_TOKEN_FILE: '/t' }],
+    ['bedrock', { AWS_CONTAINER_CREDENTIALS_RELATIVE_URI: '/c' }],
+    ['fireworks_ai', { FIREWORKS_API_KEY: 'x' }],
   ])('%s is content with %o', async (provider, env) => {
     await expect(load(models(`${provider}/m`), { ...UNSET, ...env })).resolves.toBeDefined()
   })
