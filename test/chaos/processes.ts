@@ -21,8 +21,8 @@ export interface Started {
 export interface Processes {
   sidecar(port?: string): Promise<Started & { url: string }>
   worker(iac_url: string, changes?: WorkerChanges): Promise<Started>
-  /** The next engine with this command waits until the gate is open. */
-  closeGate(command: string): Promise<void>
+  /** The next engine with this command waits until the gate is open: `before` it does anything, or `after` it has ended. */
+  closeGate(command: string, when?: 'before' | 'after'): Promise<void>
   /** Exists once an engine waits at the gate. */
   mark: string
   openGate(): Promise<void>
@@ -54,7 +54,7 @@ export async function createProcesses(stack: Stack, engine_variables: Record<str
   return {
     mark,
     jobs_folder: join(folder, 'iac', 'jobs'),
-    closeGate: (command) => writeFile(gate, command),
+    closeGate: (command, when = 'before') => writeFile(gate, `${when} ${command}`),
     openGate: () => rm(gate),
     engineCalls: async (below) => {
       const lines = (await readFile(calls, 'utf8')).split('\n').map((line) => line.split('\t'))
@@ -115,7 +115,7 @@ function configuration({ config }: Stack, iac_url: string, concurrency: number) 
   }
 }
 
-/** The real engine. The first one with the command that the gate names says that it waits, and goes on when the gate is gone. */
+/** The real engine. The first one that the gate names says that it waits, and goes on when the gate is gone. */
 async function waitingEngine(folder: string, files: { gate: string; mark: string; calls: string }): Promise<string> {
   const real = execFileSync('sh', ['-c', 'command -v tofu || command -v terraform'], { encoding: 'utf8' }).trim()
   const path = join(folder, 'engine')
@@ -124,7 +124,10 @@ async function waitingEngine(folder: string, files: { gate: string; mark: string
     path,
     `#!/bin/sh
 printf '%s\\t%s\\n' "$PWD" "$*" >> '${calls}'
-if [ "$(cat '${gate}' 2>/dev/null)" = "$1" ] && mkdir '${mark}' 2>/dev/null; then while [ -e '${gate}' ]; do sleep 0.1; done; fi
+at_gate() { mkdir '${mark}' 2>/dev/null && while [ -e '${gate}' ]; do sleep 0.1; done; }
+gate=$(cat '${gate}' 2>/dev/null)
+if [ "$gate" = "after $1" ]; then '${real}' "$@"; code=$?; at_gate; exit $code; fi
+if [ "$gate" = "before $1" ]; then at_gate; fi
 exec '${real}' "$@"
 `,
   )

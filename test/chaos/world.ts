@@ -18,6 +18,7 @@ export const within = <T>(check: () => T | Promise<T>) => vi.waitFor(check, { ti
 export interface Phases {
   chains: string[]
   command: string
+  when?: 'before' | 'after'
   table?: string
 }
 
@@ -69,7 +70,7 @@ export async function startChaos(scripts: Record<string, Script>, engine_variabl
       const sidecar = await processes.sidecar()
       const changes = { model_url: model.url, concurrency: uuids.length }
       model.hold(phases.chains)
-      await processes.closeGate(phases.command)
+      await processes.closeGate(phases.command, phases.when)
       const lock = phases.table === undefined ? null : await lockTable(stack, phases.table)
       const first = await processes.worker(sidecar.url, changes)
       await inEveryPhase(stack, processes, model, phases)

@@ -53,6 +53,7 @@ interface JobEntry {
   workspace_path: string
   created_at: string
   status: string
+  exit_code: number | null
 }
 
 /** Jobs in a session's directories by the sidecar's own records, in the order of their submission. */
