@@ -147,13 +147,14 @@ describe('a model call', () => {
 })
 
 describe('providers', () => {
-  it('drops what a reasoning model refuses and names its cap differently', async () => {
+  it('says the usual parameters to a server that is not the vendor’s, whatever the name of the model', async () => {
     const { server, llm } = await setup(script(text('ok')), () => ({ model: 'openai/gpt-5.2', max_output_tokens: 77 }))
     await llm.complete(ask())
     expect(server.requests[0]?.body).toEqual({
       model: 'gpt-5.2',
       messages: [{ role: 'user', content: 'hello' }],
-      max_completion_tokens: 77,
+      max_tokens: 77,
+      temperature: 0.1,
     })
   })
 

@@ -161,3 +161,17 @@ describe.each(CASES.map((one) => ({ name: `${one.model} at ${new URL(one.url).pa
     expect(sent).toHaveLength(2)
   })
 })
+
+it('a reasoning model at its vendor gets no temperature, and its cap by the other name', async () => {
+  let body: unknown
+  outside.use(
+    http.post('https://api.openai.com/v1/chat/completions', async ({ request }) => {
+      body = await request.json()
+      return HttpResponse.json({ choices: [{ index: 0, message: { role: 'assistant', content: 'ok' }, finish_reason: 'stop' }] })
+    }),
+  )
+  const config = modelConfig('', { model: 'openai/gpt-5.2', max_output_tokens: 77, credentials: { OPENAI_API_KEY: 'key' } })
+  const llm = createLlmClient(config, { fetch: (...args) => fetch(...args), log: silentLogger })
+  await llm.complete({ role: 'main', messages: [{ role: 'user', content: 'hello' }] })
+  expect(body).toEqual({ model: 'gpt-5.2', messages: [{ role: 'user', content: 'hello' }], max_completion_tokens: 77 })
+})
