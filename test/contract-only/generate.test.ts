@@ -185,7 +185,13 @@ describe('a generate round', () => {
 
   it('works in the directory of its iac_path', async () => {
     const repo_uri = await world.repository({ 'live/main.tf': '# nothing\n' })
+    const overrides: boolean[] = []
+    world.sidecar.script = ({ kind, body }) => {
+      if (kind === 'init') overrides.push(existsSync(join(body.workspace_path, 'backend_override.tf')))
+      return undefined
+    }
     const session = await world.first('generate', { repo_uri, iac_path: 'live' })
+    expect(overrides).toEqual([true])
     expect(lastMessage(session)).toBe('GENERATE')
     expect(world.sidecar.submissions.every(({ body }) => body.workspace_path.endsWith('/live'))).toBe(true)
     expect(session.rounds[0]?.code_changes[0]?.file_name).toMatch(/logs\.tf$/)

@@ -81,6 +81,30 @@ describe('a full import round', () => {
     expect(asked.at(-1)?.messages.at(-1)?.content).toContain('cannot import')
   })
 
+  it('makes the code follow what was imported', async () => {
+    account(A)
+    const told = world.sidecar.script
+    const drifted = planOf(change(PAIRS[0][0], ['update'], { before: { tags: { a: '1' } }, after: {} }))
+    world.sidecar.script = (one) => {
+      if (one.kind !== 'show') return told(one)
+      const imported = world.sidecar.kinds().lastIndexOf('import')
+      const plans_since = world.sidecar
+        .kinds()
+        .slice(imported)
+        .filter((kind) => kind === 'plan').length
+      return { stdout: JSON.stringify(imported >= 0 && plans_since === 1 ? drifted : planOf()) }
+    }
+    const session = await world.first('import')
+    expect(lastMessage(session)).toBe('IMPORT')
+    const kinds = world.sidecar.kinds()
+    expect(kinds.slice(kinds.indexOf('import'))).toEqual(['import', 'validate', 'plan', 'show', 'validate', 'plan', 'show'])
+    expect(world.model.decomposed('splitter')).toHaveLength(1)
+    expect(session.rounds[0]?.statuses.map(({ message }) => message)).toContain(
+      'No drift found; the targeted infrastructure is synchronized.',
+    )
+    expect(session.history).toHaveLength(2)
+  })
+
   it('repeats only what is not imported yet', async () => {
     account(A, B)
     const told = world.sidecar.script

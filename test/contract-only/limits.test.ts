@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { eventually } from '../helpers/eventually.ts'
 import { type FakeRegistry, startFakeRegistry } from './fake-registry.ts'
 import { change, document, lastMessage, planOf, startWorld, type World } from './world.ts'
 
@@ -115,6 +116,7 @@ describe('a prompt registry', () => {
     expect(registry.requests).toContain('GET /v1/prompts/general-guidelines-requests/tags/staging')
     expect(registry.requests).toContain('GET /v1/prompts/general-compliance-impact/tags/staging')
     expect(registry.requests.filter((line) => line.startsWith('POST /v1/prompt'))).toEqual([])
+    await eventually(() => expect(registry.traces.length).toBeGreaterThan(0))
   })
 
   it('without a tag fails the round and names the prompt', async () => {
