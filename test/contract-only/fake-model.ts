@@ -50,7 +50,7 @@ interface Behaviour {
   /** Answers by sentinel; without one the usual. */
   on: Partial<Record<Sentinel, (call: Call) => Reply | undefined>>
   /** Chains that the contract does not know. */
-  unknown: 'nonsense' | 'refused' | 'broken' | 'silent'
+  unknown: 'nonsense' | 'refused' | 'broken' | 'silent' | 'filled'
   with_usage: boolean
 }
 export interface FakeModel extends Listening, Behaviour {
@@ -153,6 +153,7 @@ export async function startFakeModel(): Promise<FakeModel> {
     if (sentinel === null) {
       if (fake.unknown === 'refused') return sendJson(response, 400, { error: { message: 'unknown tool' } })
       if (fake.unknown === 'silent') return
+      if (fake.unknown === 'filled') return complete({ tool_calls: filledCalls(tools) }, 'tool_calls')
       if (fake.unknown === 'broken') return sendJson(response, 500, { error: { message: 'no scenario for this tool' } })
       return complete({ content: 'I do not know this tool.' }, 'stop')
     }
@@ -179,4 +180,27 @@ export async function startFakeModel(): Promise<FakeModel> {
     reset: () => void Object.assign(fake, atFirst()),
   }
   return fake
+}
+
+interface Schema {
+  type?: string
+  enum?: unknown[]
+  properties?: Record<string, Schema>
+  items?: Schema
+}
+
+/** A call of every tool with something for each of its parameters. */
+const filledCalls = (tools: unknown) =>
+  (tools as { function: { name: string; parameters: Schema } }[]).map(({ function: { name, parameters } }, index) => ({
+    id: `call_${index}`,
+    type: 'function',
+    function: { name, arguments: JSON.stringify(filled(parameters)) },
+  }))
+
+function filled(schema: Schema): unknown {
+  if (schema.enum) return schema.enum[0]
+  if (schema.type === 'object')
+    return Object.fromEntries(Object.entries(schema.properties ?? {}).map(([key, inner]) => [key, filled(inner)]))
+  if (schema.type === 'array') return [filled(schema.items ?? {})]
+  return schema.type === 'boolean' ? true : schema.type === 'string' || schema.type === undefined ? 'example' : 1
 }

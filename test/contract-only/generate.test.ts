@@ -53,7 +53,12 @@ describe('a generate round', () => {
     )
   })
 
-  it.each(['refused', 'broken', 'silent'] as const)('is not disturbed by a model to which an unknown chain is %s', async (unknown) => {
+  it.each([
+    'refused',
+    'broken',
+    'silent',
+    'filled',
+  ] as const)('is not disturbed by a model to which an unknown chain is %s', async (unknown) => {
     world.model.unknown = unknown
     const session = await world.first('generate')
     expect(lastMessage(session)).toBe('GENERATE')
