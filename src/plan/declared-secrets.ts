@@ -23,17 +23,21 @@ const isConstant = (literal: string) => !/[$%]\{/.test(literal)
 /** Values that a `.tfvars` text assigns to variables of these names. */
 export function assignedSecrets(tfvars: string, names: readonly string[]): string[] {
   const wanted = new Set(names)
-  return [...tfvars.matchAll(/^[ \t]*"?([\w-]+)"?[ \t]*=[ \t]*/gm)].flatMap((match) =>
-    wanted.has(match[1] ?? '') ? literalsAt(tfvars.slice(match.index + match[0].length)) : [],
-  )
+  return tfvars
+    .matchAll(/^[ \t]*"?([\w-]+)"?[ \t]*=[ \t]*/gm)
+    .filter(([, name = '']) => wanted.has(name))
+    .take(MAX_BLOCKS)
+    .flatMap((match) => literalsAt(tfvars.slice(match.index + match[0].length)))
+    .toArray()
 }
 
-/** A token that hides braces in it (comment, string, heredoc), or a bracket. */
-const TOKEN = /#.*|\/\/.*|\/\*[\s\S]*?\*\/|"(?:\\.|[^"\\\n])*"|<<-?(\w+)\n[\s\S]*?\n[ \t]*\1\b|[{}[\]]/g
+/** A token that hides braces in it (comment, string, heredoc), or a bracket. What is not closed goes to the end. */
+const TOKEN = /#.*|\/\/.*|\/\*[\s\S]*?(?:\*\/|$)|"(?:\\.|[^"\\\n])*"|<<-?(\w+)\n[\s\S]*?(?:\n[ \t]*\1\b|$)|[{}[\]]/g
 
 /** Files are of strangers: what is looked at has an end. Characters of a block, and blocks of a file. */
 const MAX_BLOCK = 20_000
 const MAX_BLOCKS = 1_000
+const MAX_LITERAL = 100_000
 
 /** The text from `start`, just behind an opening bracket, to the bracket that closes it. */
 function blockAt(text: string, start: number): string {
@@ -50,7 +54,9 @@ function blockAt(text: string, start: number): string {
 /** Strings of the value at the beginning of `text`: one string, one heredoc, or all of a list or map. */
 function literalsAt(text: string): string[] {
   const bracket = text[0] === '{' || text[0] === '['
-  const value = bracket ? blockAt(text, 1) : (/^("(?:\\.|[^"\\\n])*"|<<-?(\w+)\n[\s\S]*?\n[ \t]*\2\b)/.exec(text)?.[0] ?? '')
+  const value = bracket
+    ? blockAt(text, 1)
+    : (/^("(?:\\.|[^"\\\n])*"|<<-?(\w+)\n[\s\S]*?\n[ \t]*\2\b)/.exec(text.slice(0, MAX_LITERAL))?.[0] ?? '')
   return [...value.matchAll(TOKEN)].flatMap(([token]) => {
     if (token.startsWith('"')) return [unescaped(token.slice(1, -1))]
     if (token.startsWith('<<')) return [token.slice(token.indexOf('\n') + 1, token.lastIndexOf('\n'))]

@@ -49,6 +49,12 @@ it.each(['sensitive({', 'variable "x" {\n'])('takes many blocks that never close
   expect(declaredSecrets(block.repeat(18_000)).literals).toEqual([])
 })
 
+it.each(['/*', '<<A\n'])('takes comments and heredocs that never close in reasonable steps: %j', (opening) => {
+  const code = `${'variable "x" {\n'.repeat(1_000)}${opening.repeat(5_000)}`
+  expect(declaredSecrets(code).names).toEqual([])
+  expect(assignedSecrets(`a = ${opening}`.repeat(100_000), ['a'])).toEqual([])
+})
+
 it('takes a long file without closing quotes in reasonable steps', () => {
   const code = `variable "x" {\n  sensitive = true\n  default = "${'a\\'.repeat(50_000)}`
   expect(declaredSecrets(code).names).toEqual(['x'])
