@@ -1,6 +1,9 @@
 const HEADER = /^(resource|data|module|variable|output|locals)[ \t]*(?:"([^"\n]*)"[ \t]*)?(?:"([^"\n]*)"[ \t]*)?\{/gm
 const LOCAL = /^[ \t]{1,8}([A-Za-z_][\w-]*)[ \t]*=(?!=)/gm
 const MAX_LOCALS = 40
+/** Files are of strangers: blocks of locals that are read, and characters of each. */
+const MAX_LOCALS_BLOCKS = 100
+const MAX_LOCALS_BLOCK = 20_000
 
 /**
  * What a file of the engine's language declares at its top level: `resource type.name`, `data type.name`,
@@ -8,9 +11,12 @@ const MAX_LOCALS = 40
  */
 export function declaredBlocks(text: string): string[] {
   const found: string[] = []
+  let locals_blocks = 0
   for (const { 0: header, 1: kind, 2: first, 3: second, index } of text.matchAll(HEADER)) {
-    if (kind === 'locals') found.push(...localsIn(text.slice(index + header.length)))
-    else if (first !== undefined) found.push(`${kind} ${second === undefined ? first : `${first}.${second}`}`)
+    if (kind === 'locals') {
+      const start = index + header.length
+      if (++locals_blocks <= MAX_LOCALS_BLOCKS) found.push(...localsIn(text.slice(start, start + MAX_LOCALS_BLOCK)))
+    } else if (first !== undefined) found.push(`${kind} ${second === undefined ? first : `${first}.${second}`}`)
   }
   return found
 }

@@ -66,6 +66,10 @@ describe('overviewText', () => {
   })
 })
 
+it('takes many blocks that never close in reasonable steps', () => {
+  expect(declaredBlocks(`${'locals {\n'.repeat(100_000)}resource "a" "b" {`)).toEqual(['resource a.b'])
+})
+
 describe('relevantFiles', () => {
   const files = [
     file('orders-queue.tf', 'resource "aws_sqs_queue" "orders" {}'),
