@@ -11,10 +11,15 @@ export const PROVIDER_PATTERN = /^(?:[a-z0-9.-]+\.[a-z0-9.:-]+\/)?(?:[a-z0-9_-]+
 export async function foreignProviders(workspace_path: string, allowed: readonly string[]): Promise<string[]> {
   if (allowed.length === 0) return []
   const lock = await readFile(join(workspace_path, '.terraform.lock.hcl'), 'utf8').catch(() => '')
-  const sources = [...lock.matchAll(/^\s*provider\s+"([^"]+)"/gm)].map(([, source = '']) => source.toLowerCase())
-  return sources.filter((source) => !BUILT_IN.test(source) && !allowed.some((pattern) => matches(pattern.toLowerCase(), source)))
+  const sources = [...lock.matchAll(QUOTED)].map(([, text = '']) => text).filter((text) => /[/\\]/.test(text) && !HASH.test(text))
+  return sources
+    .map((source) => source.toLowerCase())
+    .filter((source) => !BUILT_IN.test(source) && !allowed.some((pattern) => matches(pattern.toLowerCase(), source)))
 }
 
+/** Comments may stand between the words of a block: every text that could be an address counts as one. */
+const QUOTED = /"([^"\n]*)"/g
+const HASH = /^(h1:[A-Za-z0-9+/]{43}=|zh:[0-9a-f]{64})$/
 const BUILT_IN = /^terraform\.io\/builtin\//
 const DEFAULT_HOSTS = ['registry.terraform.io', 'registry.opentofu.org']
 

@@ -31,6 +31,23 @@ describe('allowed providers', () => {
     expect(await foreignProviders(folder, allowed)).toEqual(fine ? [] : [source])
   })
 
+  it.each([
+    '/* */ provider "evil.example.com/x/y" {\n}',
+    'provider /* " */ "evil.example.com/x/y" {\n}',
+    '# "\nprovider /**/ "evil.example.com/x/y" {\n}',
+    'provider "evil.example.com\\u002fx\\u002fy" {\n}',
+  ])('are found in a lock file of any form: %j', async (text) => {
+    const folder = await folderWith({ '.terraform.lock.hcl': text })
+    expect(await foreignProviders(folder, ['hashicorp/*'])).not.toEqual([])
+  })
+
+  it('are not mixed up with versions and hashes', async () => {
+    const hashes = `  constraints = "~> 5.0"\n  hashes = [\n    "h1:${'a/+'.repeat(14)}b=",\n    "zh:${'0a'.repeat(32)}",\n  ]\n`
+    const text = `# by "terraform init".\nprovider "registry.terraform.io/hashicorp/aws" {\n  version = "5.1.0"\n${hashes}}\n`
+    const folder = await folderWith({ '.terraform.lock.hcl': text })
+    expect(await foreignProviders(folder, ['hashicorp/*'])).toEqual([])
+  })
+
   it('are enforced by the engine where it installs', () => {
     expect(cliConfig({ allowed: [], mirror: '', offline: false })).toBeNull()
     expect(cliConfig({ allowed: ['hashicorp/*', 'a/b'], mirror: '', offline: false })).toBe(
