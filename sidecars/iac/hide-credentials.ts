@@ -3,13 +3,17 @@ import { readFile, writeFile } from 'node:fs/promises'
 /** As the engine writes what it hides itself. */
 const HIDDEN = '(sensitive value)'
 const NAME = /SECRET|TOKEN|PASSW|CREDENTIAL|_KEY(_ID|_DATA)?$/i
-const NAMES_A_FILE = /_(FILE|PATH)$/i
+/** Always literal, even when the value begins like a path: keys of AWS are base64. */
+const LITERAL = /SECRET|TOKEN|PASSW/i
+const NAMES_A_FILE = /_(FILE|PATH|DIR|DIRECTORY)$/i
 const MIN_LENGTH = 8
 
 /** Literal credentials in the service's environment, as they are and as quoted texts show them; longest first. */
 export function credentialsOf(env: Record<string, string | undefined>): string[] {
   const values = Object.entries(env).flatMap(([name, value = '']) =>
-    NAME.test(name) && !NAMES_A_FILE.test(name) && value.length >= MIN_LENGTH && !value.startsWith('/') ? [value] : [],
+    NAME.test(name) && !NAMES_A_FILE.test(name) && value.length >= MIN_LENGTH && (LITERAL.test(name) || !value.startsWith('/'))
+      ? [value]
+      : [],
   )
   const forms = new Set(values.flatMap((value) => [value, JSON.stringify(value).slice(1, -1)]))
   return [...forms].sort((a, b) => b.length - a.length)

@@ -14,6 +14,8 @@ it('knows credentials by the names of their variables', () => {
     AWS_WEB_IDENTITY_TOKEN_FILE: '/var/run/token',
     GOOGLE_APPLICATION_CREDENTIALS: '/etc/key.json',
     SHORT_TOKEN: 'abc',
+    AWS_SECRET_ACCESS_KEY: '/begins+like/a+path',
+    TOKEN_DIR: '/var/run/tokens',
     KUBE_CLIENT_KEY_DATA: 'client-key-1',
     KUBE_CLIENT_CERT_DATA: 'certificate-1',
     AWS_REGION: 'eu-central-1',
@@ -22,6 +24,7 @@ it('knows credentials by the names of their variables', () => {
   expect(credentialsOf(env).toSorted()).toEqual(
     [
       'client-secret-1',
+      '/begins+like/a+path',
       'session-token-1',
       'own-token-1',
       'client-key-1',
