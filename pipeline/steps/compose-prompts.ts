@@ -16,7 +16,7 @@ export interface Conventions {
 
 /**
  * Two passes of the compositor: the first picks what the request names, the second what that depends
- * on. Names outside of the catalogue are dropped.
+ * on. Names outside of the catalogue are dropped; one that it lists in backticks has to have a prompt.
  */
 export async function composePrompts(kit: Kit): Promise<Conventions> {
   const { run } = kit
@@ -38,15 +38,18 @@ export async function composePrompts(kit: Kit): Promise<Conventions> {
   const first = await select({ number: 1 })
   const second = await select({ number: 2, ...first })
   return {
-    templates: await templateBodies(run, [...first.templates, ...second.templates]),
+    templates: await templateBodies(run, resources_list, [...first.templates, ...second.templates]),
     abbreviations: [...new Set([...first.abbreviations, ...second.abbreviations])],
   }
 }
 
-async function templateBodies(run: Run, selected: readonly string[]): Promise<string[]> {
+async function templateBodies(run: Run, catalogue: string, selected: readonly string[]): Promise<string[]> {
   const prefix = `${run.round.session.provider}-resources-`
   const names = new Set(selected.map((name) => (name.startsWith(prefix) ? name : `${prefix}${name}`)))
-  const bodies = await Promise.all([...names].map((name) => bodyOrNull(run, name)))
+  const listed = (name: string) => catalogue.includes(`\`${name.slice(prefix.length)}\``) || catalogue.includes(`\`${name}\``)
+  const bodies = await Promise.all(
+    [...names].map((name) => (listed(name) ? run.context.prompts.body(name, run.signal) : bodyOrNull(run, name))),
+  )
   return bodies.filter((body) => body !== null)
 }
 

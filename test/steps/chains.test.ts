@@ -59,6 +59,21 @@ describe('filterRequest', () => {
 })
 
 describe('composePrompts', () => {
+  it('fails with the name of a prompt that the catalogue lists and nobody has', async () => {
+    const prompts = {
+      body: async (name: string) => {
+        if (name === 'aws-guidelines-resources_list') return '- `s3_bucket`: object storage\n- `sqs_queue`: queues'
+        if (name === 'aws-resources-sqs_queue') throw notFound(`Prompt not found: ${name}`)
+        return `body of ${name}`
+      },
+    }
+    const { kit } = await steps.world({
+      context: { prompts },
+      scripts: { construct_information: { args: { templates: ['s3_bucket', 'sqs_queue'], abbreviations: [] } } },
+    })
+    await expect(composePrompts(kit)).rejects.toThrow('Prompt not found: aws-resources-sqs_queue')
+  })
+
   it('makes two passes and drops names that do not exist', async () => {
     const prompts = {
       body: async (name: string) => {
