@@ -18,7 +18,8 @@ export async function showProgress({ run, status, secrets }: BareKit, job_id: st
       await delay(PERIOD_MS, ended)
       const output = await iac.output(job_id, ended)
       if (output === null) return
-      const line = secrets.text(lastLine(output.stdout))
+      // Masked before it is cut: half of a secret would not be found.
+      const line = lastLine(secrets.text(output.stdout))
       if (line !== '' && line !== shown && !ended.aborted) await status.show('apply', line)
       shown = line
     }
