@@ -15,7 +15,7 @@ export interface Found {
 const MAX_DEPTH = 40
 /** Attributes that hold their text in base64. */
 const ENCODED = /^(user_data|user_data_base64|custom_data|binary_data|content_base64|metadata|secret_binary)$/
-const BASE64 = /^[A-Za-z0-9+/\s]{24,}={0,2}\s*$/
+const BASE64 = /^[A-Za-z0-9+/\s]{24,}(?:={1,2}\s*)?$/
 const MAX_ENCODED = 100_000
 
 /** Every text in the planned values, JSON in strings as the text it is. */

@@ -36,7 +36,7 @@ const SENSITIVE = [
   '/var/lib/containerd',
 ]
 const isSensitive = (path: string) => {
-  const plain = path.replace(/\/+$/, '')
+  const plain = path.replace(/(?<!\/)\/+$/, '')
   return (
     plain === '' ||
     plain === '/var' ||

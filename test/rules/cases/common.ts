@@ -251,6 +251,7 @@ const formats: Case[] = [
   bad('common.secrets.known-token', 'in base64', 'aws_launch_template', {
     user_data: btoa(`#!/bin/sh\ngit clone https://${GITHUB}@host\n`),
   }),
+  fine('common.secrets.known-token', 'blanks that are no base64', 'aws_instance', { user_data: `${' '.repeat(99_000)}!` }),
   bad('common.secrets.known-token', 'in a map', 'kubernetes_config_map', { data: { 'app.yaml': `token: ${GITHUB}` } }),
   bad('common.secrets.known-token', 'private key', 'google_compute_instance', {
     metadata: { key: '-----BEGIN RSA PRIVATE KEY-----\nMIIE\n-----END RSA PRIVATE KEY-----' },

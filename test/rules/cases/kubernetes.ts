@@ -37,6 +37,8 @@ const pods: Case[] = [
   bad('kubernetes.pod.sensitive-host-path', 'the runtime', 'kubernetes_daemon_set_v1', hostPath('/var/run/docker.sock')),
   bad('kubernetes.pod.sensitive-host-path', 'all of it', 'kubernetes_daemonset', hostPath('/')),
   fine('kubernetes.pod.sensitive-host-path', 'a folder that begins alike', 'kubernetes_deployment', hostPath('/etcetera')),
+  bad('kubernetes.pod.sensitive-host-path', 'slashes at the end', 'kubernetes_deployment', hostPath('/etc//')),
+  fine('kubernetes.pod.sensitive-host-path', 'slashes without end', 'kubernetes_deployment', hostPath(`/mnt${'/'.repeat(500_000)}x`)),
   bad('kubernetes.pod.host-path', 'a folder', 'kubernetes_stateful_set', hostPath('/mnt/data')),
   fine('kubernetes.pod.host-path', 'none', 'kubernetes_stateful_set', pod({ volume: [{ name: 'v', empty_dir: [{}] }] })),
   bad('kubernetes.pod.host-namespaces', 'network', 'kubernetes_deployment', pod({ host_network: true })),
