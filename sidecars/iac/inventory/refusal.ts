@@ -51,7 +51,7 @@ function search(value: unknown, find: Find, innermost: boolean, depth: number): 
   return own
 }
 
-const fromXml = (text: string, element: string) => new RegExp(`<${element}>\\s*([^<]+?)\\s*</${element}>`).exec(text)?.[1]
+const fromXml = (text: string, element: string) => new RegExp(`<${element}>([^<]+)</${element}>`).exec(text)?.[1]?.trim()
 
 /** A short text that is neither a page nor a document. */
 const plain = (text: string) => (/^\s*[<{[]/.test(text) || text.length > MAX_MESSAGE ? '' : text)

@@ -30,6 +30,6 @@ export async function readLockFile(workspace: string, engine: Engine): Promise<L
 }
 
 function versionsOf(text: string): Map<string, string> {
-  const blocks = text.matchAll(/^provider\s+"([^"\n]+)"\s*\{\s*^\s*version\s*=\s*"([^"\n]+)"/gm)
+  const blocks = text.matchAll(/^provider\s+"([^"\n]+)"\s*\{[^\S\n]*\n\s*version\s*=\s*"([^"\n]+)"/gm)
   return new Map([...blocks].map(([, source = '', version = '']) => [source, version]))
 }
