@@ -205,7 +205,15 @@ describe('an engine in trouble', () => {
       scope: SCOPE,
       answer: (kind, _, number) => (kind === 'plan' && number > 1 ? { exit_code: 1, stderr: 'Error: throttled' } : undefined),
     })
-    await expect(importResources(world.run)).rejects.toMatchObject({ code: 'ImportNotConverged', message: 'One sentence.' })
+    const chains: string[] = []
+    const nothing = { end: () => {}, fail: () => {} }
+    const chain = (name: string, query: string) => {
+      if (query.includes('Error: throttled')) chains.push(name)
+      return { ...nothing, model: () => nothing, tool: () => nothing }
+    }
+    const run = { ...world.run, trace: { masked: () => ({ chain, engine: () => nothing }) } }
+    await expect(importResources(run)).rejects.toMatchObject({ code: 'ImportNotConverged', message: 'One sentence.' })
+    expect(chains).toEqual(['STATUS_UPDATE'])
     expect(said(world.llm.of('status').at(-1))).toContain('Error: throttled')
   })
 })

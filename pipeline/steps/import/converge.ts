@@ -1,5 +1,6 @@
 import { askText } from '../../../src/agent/ask-text.ts'
 import { storePlanText } from '../../../src/artifacts/store.ts'
+import { contextBudget } from '../../../src/context-budget/budget.ts'
 import { PlatformError } from '../../../src/errors.ts'
 import { statusUpdateLayout } from '../../../src/prompts/layouts/status-update.ts'
 import { earlierTurns, statusQuery } from '../../../src/prompts/queries.ts'
@@ -38,7 +39,7 @@ export async function converge(kit: Kit, ledger: Ledger, imported: ValidPlan, co
   return after
 }
 
-async function notConverged({ run, llm, secrets }: Kit, feedback: string): Promise<PlatformError> {
+async function notConverged({ run, llm, secrets, trace }: Kit, feedback: string): Promise<PlatformError> {
   const summary = askText({
     llm,
     chain: 'STATUS_UPDATE',
@@ -48,6 +49,8 @@ async function notConverged({ run, llm, secrets }: Kit, feedback: string): Promi
     conversation: earlierTurns(run.conversation),
     signal: run.signal,
     observe: run.observe,
+    budget: contextBudget(run.context.config.llm, 'small'),
+    trace,
   })
   const text = await summary.catch((error: unknown) => {
     run.signal.throwIfAborted()
