@@ -70,7 +70,7 @@ async function signed({ region, now }: Sts, url: string, headers: Record<string,
 
 function parseXml(response: OutboundResponse): AwsCredentials | null {
   const text = response.text()
-  const element = (name: string) => new RegExp(`<${name}>\\s*([^<]*?)\\s*</${name}>`).exec(text)?.[1]
+  const element = (name: string) => new RegExp(`<${name}>([^<]*)</${name}>`).exec(text)?.[1]?.trim()
   return parseAnswer({
     AccessKeyId: element('AccessKeyId'),
     SecretAccessKey: element('SecretAccessKey'),
