@@ -35,7 +35,7 @@ export function createLogger(options: {
 }): Logger {
   const minimum = ORDER[options.level ?? 'info']
   const write = options.write ?? ((line: string) => console.log(line))
-  const secrets = (options.secrets ?? []).filter((secret) => secret.length >= 6)
+  const secrets = formsOf(options.secrets ?? [])
   const emit = (level: LogLevel, message: string, fields?: LogFields) => {
     if (ORDER[level] < minimum) return
     const entry: LogFields = { time: new Date().toISOString(), level, message, ...options.fields }
@@ -51,6 +51,13 @@ export function createLogger(options: {
     error: (message, fields) => emit('error', message, fields),
     with: (fields) => createLogger({ ...options, fields: { ...options.fields, ...fields } }),
   }
+}
+
+/** As they are and as they stand in JSON, and in JSON inside of it; longest first, since one may begin like another. */
+function formsOf(secrets: readonly string[]): string[] {
+  const quoted = (text: string) => JSON.stringify(text).slice(1, -1)
+  const forms = secrets.filter(({ length }) => length >= 6).flatMap((secret) => [secret, quoted(secret), quoted(quoted(secret))])
+  return [...new Set(forms)].sort((a, b) => b.length - a.length)
 }
 
 /** For tests and for callers that have no log. */
