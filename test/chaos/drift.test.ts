@@ -1,6 +1,8 @@
 import { readdirSync } from 'node:fs'
 import { afterEach, beforeEach, expect, it } from 'vitest'
+import { silentLogger } from '../../src/log/logger.ts'
 import { projectId } from '../../src/state/project-id.ts'
+import { createObjectStore } from '../../src/storage/create.ts'
 import {
   CODE,
   code,
@@ -13,9 +15,8 @@ import {
   takeOver,
 } from '../modes/drift-world.ts'
 import { accept, done, targets } from '../modes/scripts.ts'
-import { scriptedLlm } from '../steps/scripted-llm.ts'
 import { oneEdit } from './model.ts'
-import { type Chaos, commitsOn, sessionFolder, startChaos, taken } from './world.ts'
+import { type Chaos, commitsOn, type Phases, sessionFolder, startChaos, taken } from './world.ts'
 
 let chaos: Chaos
 beforeEach(async () => {
@@ -35,29 +36,28 @@ afterEach(() => chaos.close())
 async function drifted(count: number): Promise<string[]> {
   const { stack } = chaos
   const first = await driftedRepository(stack)
-  const { state_store } = stack.context(scriptedLlm({}))
+  const { storage } = stack.config
+  const states = createObjectStore({ ...storage, bucket: storage.engine_state_bucket }, { fetch, log: silentLogger })
   const keyOf = async (repo_uri: string) => `${await projectId(repo_uri, 'acme-test', null)}/terraform.tfstate`
-  const state = await state_store?.get(await keyOf(first))
-  if (!state) throw new Error('there is no state')
+  const state = await states.get(await keyOf(first))
   const others = await Promise.all(Array.from({ length: count - 1 }, () => stack.repository({ 'main.tf': CODE })))
-  for (const repo_uri of others) await state_store?.put(await keyOf(repo_uri), state, { content_type: 'application/json' })
+  for (const repo_uri of others) await states.put(await keyOf(repo_uri), state, { content_type: 'application/json' })
   return [first, ...others]
 }
 
-const PHASES = {
+const PHASES: Phases = {
   chains: ['requests_filter', 'report_decomposed_task_operations', 'task_complete', 'generate_engine_drift_report'],
   command: 'plan',
   table: 'reports',
 }
 
-it.each([
+it.each<[string, 'SIGKILL' | 'SIGTERM', Phases]>([
   ['killed', 'SIGKILL', PHASES],
   ['told to stop', 'SIGTERM', { chains: ['task_complete'], command: 'plan' }],
-] as const)('a worker that is %s with drift rounds in every phase: another one ends them all', async (_, signal, given) => {
+])('a worker that is %s with drift rounds in every phase: another one ends them all', async (_, signal, phases) => {
   const { stack } = chaos
-  const phases = { ...given, chains: [...given.chains] }
   const repositories = new Map<string, string>()
-  for (const repo_uri of await drifted(phases.chains.length + ('table' in phases ? 2 : 1)))
+  for (const repo_uri of await drifted(phases.chains.length + (phases.table ? 2 : 1)))
     repositories.set(await chaos.open({ repo_uri, mode: 'drift', query: 'Mend the greeting', is_partial: true }), repo_uri)
   for (const session of await chaos.interrupt([...repositories.keys()], phases, signal)) {
     const repo_uri = repositories.get(session.uuid) ?? ''

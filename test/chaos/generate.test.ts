@@ -3,7 +3,7 @@ import { afterEach, beforeEach, expect, it } from 'vitest'
 import { leftOfPin } from '../modes/apply-world.ts'
 import { ADDED, accept, done, findings, MAIN, operations, report, targets, write } from '../modes/scripts.ts'
 import { oneEdit } from './model.ts'
-import { type Chaos, commitsOn, sessionFolder, startChaos, taken } from './world.ts'
+import { type Chaos, commitsOn, type Phases, sessionFolder, startChaos, taken } from './world.ts'
 
 let chaos: Chaos
 beforeEach(async () => {
@@ -20,18 +20,17 @@ beforeEach(async () => {
 })
 afterEach(() => chaos.close())
 
-const PHASES = {
+const PHASES: Phases = {
   chains: ['requests_filter', 'task_complete', 'generate_engine_plan_report', 'report_compliance_findings'],
   command: 'plan',
   table: 'pins',
 }
 
-it.each([
+it.each<[string, 'SIGKILL' | 'SIGTERM', Phases]>([
   ['killed', 'SIGKILL', PHASES],
   ['told to stop', 'SIGTERM', { chains: ['task_complete'], command: 'plan' }],
-] as const)('a worker that is %s with generate rounds in every phase: another one ends them all', async (_, signal, given) => {
+])('a worker that is %s with generate rounds in every phase: another one ends them all', async (_, signal, phases) => {
   const { stack } = chaos
-  const phases = { ...given, chains: [...given.chains] }
   const repositories = new Map<string, string>()
   for (let number = phases.chains.length + (('table' in phases) ? 2 : 1); number > 0; number--) {
     const repo_uri = await stack.repository({ 'main.tf': MAIN })

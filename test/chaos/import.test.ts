@@ -6,7 +6,7 @@ import { recordedJobs } from '../modes/apply-world.ts'
 import { addresses, blocks, importReport, toldReport } from '../modes/import-world.ts'
 import { accept, done, MAIN, operations, targets, write } from '../modes/scripts.ts'
 import { oneEdit } from './model.ts'
-import { type Chaos, commitsOn, sessionFolder, startChaos, taken } from './world.ts'
+import { type Chaos, commitsOn, type Phases, sessionFolder, startChaos, taken } from './world.ts'
 
 const [first = '', second = ''] = RESOURCES.map(({ arn }) => arn)
 const PAIRS: [address: string, resource_id: string][] = [
@@ -35,19 +35,18 @@ beforeEach(async () => {
 })
 afterEach(() => chaos.close())
 
-const PHASES = {
+const PHASES: Phases = {
   chains: ['requests_filter', 'report_decomposed_task_operations', 'task_complete', 'generate_engine_import_report'],
   command: 'import',
   when: 'after',
   table: 'reports',
 }
 
-it.each([
+it.each<[string, 'SIGKILL' | 'SIGTERM', Phases]>([
   ['killed', 'SIGKILL', PHASES],
   ['told to stop', 'SIGTERM', { chains: ['task_complete'], command: 'import' }],
-] as const)('a worker that is %s with import rounds in every phase: another one ends them all', async (_, signal, given) => {
+])('a worker that is %s with import rounds in every phase: another one ends them all', async (_, signal, phases) => {
   const { stack, processes } = chaos
-  const phases = { ...given, chains: [...given.chains] }
   const repositories = new Map<string, string>()
   let refused = 0
   for (let number = phases.chains.length + (('table' in phases) ? 2 : 1); number > 0; number--) {
