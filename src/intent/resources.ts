@@ -1,9 +1,10 @@
 import { actionOf } from '../plan/changes.ts'
 import { ownFlag } from '../plan/mask.ts'
+import { withoutIndexes } from '../plan/names-address.ts'
 import { covers } from '../plan/outside-targets.ts'
 import { isJsonObject } from '../plan/parse-plan.ts'
 import type { Json, JsonObject, Plan } from '../plan/types.ts'
-import { expressionsByAddress, modulesOf, withoutIndexes } from '../rules/common/expressions.ts'
+import { expressionsByAddress, modulesOf } from '../rules/common/expressions.ts'
 import { fits } from './glob.ts'
 import type { IntentAction, Marked, Selector } from './types.ts'
 

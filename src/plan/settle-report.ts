@@ -7,6 +7,7 @@ import { BEYOND_TITLE, type BeyondTargets, beyondText, isBeyondTitle } from './b
 import { planCounts, plannedChanges } from './changes.ts'
 import { type CriticalChange, criticalChanges, impactFloor, raisedTo } from './impact.ts'
 import type { Masker } from './mask.ts'
+import { withoutIndexes } from './names-address.ts'
 import type { Plan, PlannedChange } from './types.ts'
 
 type Entry = GenerateReport['detailed_changes'][number]
@@ -64,7 +65,7 @@ function settleChanges(told: readonly Entry[], changes: readonly PlannedChange[]
 
 /** The model may name a resource in full, without its index, or by its type and name alone. */
 function entryOf(told: readonly Entry[], address: string): Entry | undefined {
-  const resource = withoutIndex(address)
+  const resource = withoutIndexes(address)
   const local = resource.replace(/^(module\.[^.]+\.)+/, '')
   const name = local.split('.').at(-1)
   for (const form of [address, resource, local, name]) {
@@ -76,7 +77,6 @@ function entryOf(told: readonly Entry[], address: string): Entry | undefined {
 
 const bare = (name: string) => name.trim().replace(/^`(.*)`$/, '$1')
 /** Indexes of modules and resources, in whatever order they come. */
-const withoutIndex = (address: string) => address.replace(/\[("(\\.|[^"\\])*"|\d+)\]/g, '')
 
 /** What lies outside the targets and what was checked is never the model's to tell. */
 function settlePoints(told: readonly Point[], beyond: BeyondTargets | null, checked: readonly Evaluated[]): Point[] {

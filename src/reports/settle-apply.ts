@@ -1,6 +1,7 @@
 import * as v from 'valibot'
 import type { ApplyResult } from '../applies/types.ts'
 import type { Masker } from '../plan/mask.ts'
+import { withoutIndexes } from '../plan/names-address.ts'
 import { reportGenerationError } from '../plan/settle-report.ts'
 import type { PlannedChange } from '../plan/types.ts'
 import { type ApplyOutput, type Deed, type EngineError, readApplyOutput } from './apply-output.ts'
@@ -127,7 +128,6 @@ function isOfBlock(change: PlannedChange, block: string, planned: readonly Plann
 }
 
 const isBlockOf = (address: string, block: string) => address === block || address.endsWith(`.${block}`)
-const withoutIndexes = (address: string) => address.replaceAll(/\[(?:"(?:\\.|[^"\\])*"|\d+)\]/g, '')
 
 /** Errors that belong to no entry are told in the summary. */
 function unplaced({ errors }: ApplyOutput, entries: readonly Entry[]): string[] {

@@ -1,6 +1,7 @@
+import { withoutIndexes } from '../plan/names-address.ts'
 import { changesOutsideTargets } from '../plan/outside-targets.ts'
 import type { JsonObject, Plan } from '../plan/types.ts'
-import { expressionsByAddress, withoutIndexes } from './common/expressions.ts'
+import { expressionsByAddress } from './common/expressions.ts'
 import type { PlanContext } from './types.ts'
 
 const NOTHING: JsonObject = {}

@@ -51,9 +51,6 @@ export function expressionsByAddress(plan: Plan): Map<string, JsonObject> {
   return found
 }
 
-/** An address without the indexes of its modules and of the resource. */
-export const withoutIndexes = (address: string): string => address.replaceAll(/\[(?:"(?:\\.|[^"\\])*"|\d+)\]/g, '')
-
 /** A literal of the code: the argument it belongs to, and the blocks around that. */
 export interface Literal {
   argument: string

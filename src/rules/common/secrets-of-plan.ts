@@ -1,9 +1,10 @@
 import { managedChanges } from '../../plan/changes.ts'
 import { ownFlag } from '../../plan/mask.ts'
+import { withoutIndexes } from '../../plan/names-address.ts'
 import { isJsonObject } from '../../plan/parse-plan.ts'
 import type { Plan } from '../../plan/types.ts'
 import type { PlanRule } from '../types.ts'
-import { literalsOf, modulesOf, withoutIndexes } from './expressions.ts'
+import { literalsOf, modulesOf } from './expressions.ts'
 import { isLiteralSecret, isSecretName } from './secret-names.ts'
 
 /** Secrets in the code that belong to no resource: inputs of modules, defaults of variables, settings of providers. */
