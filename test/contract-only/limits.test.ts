@@ -75,10 +75,10 @@ describe('small limits, gates off, unmanaged state, a model behind ANTHROPIC_BAS
     expect(lastMessage(session)).toMatch(/^runner failed: IaC job [0-9a-f-]{36} did not finish within 1\.5s\.$/)
   })
 
-  it('several slow jobs, each with a limit of its own, at the interval of the configuration', async () => {
+  it('several slow jobs, each with a limit of its own, polled until they end', async () => {
     world.sidecar.busy_polls = 4
     expect(lastMessage(await world.first('generate'))).toBe('GENERATE')
-    expect(Math.min(...world.sidecar.poll_gaps)).toBeGreaterThan(190)
+    expect(world.sidecar.polls).toBe(4 * 5)
   })
 })
 
