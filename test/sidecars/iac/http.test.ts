@@ -156,7 +156,7 @@ describe('other answers', () => {
     expect((await service.request('GET', '/v1/engine')).body).toEqual({
       name: 'Fake',
       version: '9.8.7',
-      additions: ['schema', 'diagnostics'],
+      additions: ['schema', 'diagnostics', 'output'],
     })
   })
 

@@ -134,9 +134,11 @@ describe('a service that was killed', () => {
     const [running] = [pipe(join(workspace_path, 'started')), pipe(join(workspace_path, 'gate'))]
     const id = await first.submit('/v1/validate', { workspace_path })
     await running.read()
+    const file = join(folder, 'data', 'jobs', `${id}.json`)
+    // The engine may speak before the service has taken it down.
+    await expect.poll(async () => JSON.parse(await readFile(file, 'utf8')).process, { timeout: 20_000 }).not.toBeNull()
     await first.end('SIGKILL')
     const bystander = spawn('sleep', ['1000'], { detached: true, stdio: 'ignore' })
-    const file = join(folder, 'data', 'jobs', `${id}.json`)
     const record = JSON.parse(await readFile(file, 'utf8'))
     process.kill(-record.process.pid, 'SIGKILL')
     await writeFile(file, JSON.stringify({ ...record, process: { ...record.process, pid: bystander.pid } }))

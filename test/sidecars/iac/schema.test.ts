@@ -65,7 +65,7 @@ describe('schema jobs with a real engine', () => {
   })
 
   it('are announced', async () => {
-    expect((await service.request('GET', '/v1/engine')).body.additions).toEqual(['schema', 'diagnostics'])
+    expect((await service.request('GET', '/v1/engine')).body.additions).toEqual(['schema', 'diagnostics', 'output'])
   })
 
   it.each([
