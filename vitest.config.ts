@@ -1,5 +1,13 @@
 import { defineConfig } from 'vitest/config'
 
+/** Many processes and much waiting: `npm run test:processes`. */
+export const PROCESSES = [
+  'test/dev/stack/start.test.ts',
+  'test/worker/{crash,database-restart}.test.ts',
+  'test/metrics/process.test.ts',
+  'test/conformance/**/*.test.ts',
+]
+
 export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
@@ -11,6 +19,7 @@ export default defineConfig({
       // Every mode once; all of its paths are in vitest.modes.config.ts.
       'test/modes/*-*.test.ts',
       'test/modes/{grounding,intent,models,recorded,repair,rules,traces}.test.ts',
+      ...PROCESSES,
       'node_modules/**',
     ],
     globalSetup: ['test/helpers/global-setup.ts'],

@@ -1,0 +1,15 @@
+import { defineConfig } from 'vitest/config'
+import { PROCESSES } from './vitest.config.ts'
+
+/** The embedded stack as a user starts it, workers and databases that die, sidecars with planted defects. */
+export default defineConfig({
+  test: {
+    include: PROCESSES,
+    globalSetup: ['test/helpers/global-setup.ts'],
+    pool: 'forks',
+    maxWorkers: 2,
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
+    env: { NODE_ENV: 'test' },
+  },
+})
