@@ -54,7 +54,10 @@ describe('prompt lint on the command line', () => {
       code: 2,
       stderr: expect.stringContaining('Invalid prompt file oci/resources/extra.yaml; it is not valid YAML'),
     })
-    expect(await lint([join(folder, 'missing')])).toMatchObject({ code: 2, stderr: expect.stringContaining('The prompts could not be read: ') })
+    expect(await lint([join(folder, 'missing')])).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('The prompts could not be read: '),
+    })
   })
 
   test('--help', async () => {
