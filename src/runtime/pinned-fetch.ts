@@ -1,14 +1,11 @@
-import type { IncomingMessage } from 'node:http'
-import { Agent, request } from 'node:https'
+import { Agent } from 'node:https'
 import type { LookupFunction } from 'node:net'
-import { Readable } from 'node:stream'
 import tls from 'node:tls'
 import type { PinnedFetch } from '../repository/types.ts'
+import { exchange } from './https-exchange.ts'
 
 /** Sockets between two requests of one conversation. */
 const IDLE_MS = 4_000
-/** Statuses whose answers have no body. */
-const BODILESS = [204, 205, 304]
 
 /**
  * `fetch` as far as git needs it: one https origin, and connections to the given addresses only,
@@ -31,39 +28,9 @@ export function createPinnedFetch(more?: { ca_pem: string; trusted: (url: URL) =
       headers.set('accept-encoding', 'identity')
       const body = init.body == null ? null : new Uint8Array(await new Response(init.body).arrayBuffer())
       const options = { agent, lookup, ...(ca && { ca }), method: init.method ?? 'GET', headers: Object.fromEntries(headers) }
-      return exchange(url, options, body, init.signal ?? null)
+      return exchange(url, options, { body, signal: init.signal ?? null })
     }
   }
-}
-
-function exchange(url: URL, options: object, body: Uint8Array | null, signal: AbortSignal | null): Promise<Response> {
-  return new Promise((resolve, reject) => {
-    if (signal?.aborted) return reject(signal.reason)
-    const sent = request(url, options)
-    const abort = () => sent.destroy(signal?.reason)
-    signal?.addEventListener('abort', abort, { once: true })
-    sent.once('close', () => signal?.removeEventListener('abort', abort))
-    sent.on('error', reject)
-    sent.once('response', (answer) => {
-      try {
-        resolve(toResponse(answer))
-      } catch (error) {
-        sent.destroy()
-        reject(error)
-      }
-    })
-    sent.end(body ?? undefined)
-  })
-}
-
-function toResponse(answer: IncomingMessage): Response {
-  const headers = new Headers()
-  for (let index = 0; index < answer.rawHeaders.length; index += 2)
-    headers.append(answer.rawHeaders[index] ?? '', answer.rawHeaders[index + 1] ?? '')
-  const status = answer.statusCode ?? 0
-  if (!BODILESS.includes(status)) return new Response(Readable.toWeb(answer) as ReadableStream<Uint8Array>, { status, headers })
-  answer.resume()
-  return new Response(null, { status, headers })
 }
 
 /** A look-up that knows one name. */

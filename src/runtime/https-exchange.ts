@@ -1,0 +1,44 @@
+import type { IncomingMessage } from 'node:http'
+import { type RequestOptions, request } from 'node:https'
+import { Readable } from 'node:stream'
+
+/** Statuses whose answers have no body. */
+const BODILESS = [204, 205, 304]
+
+/**
+ * One request over https with what `fetch` cannot be told: an agent, a look-up, authorities. Redirects are
+ * answered, not followed. Errors: those of the connection, and the signal's reason, as rejections.
+ */
+export function exchange(
+  url: URL,
+  options: RequestOptions,
+  { body, signal }: { body: Uint8Array | null; signal: AbortSignal | null },
+): Promise<Response> {
+  return new Promise((resolve, reject) => {
+    if (signal?.aborted) return reject(signal.reason)
+    const sent = request(url, options)
+    const abort = () => sent.destroy(signal?.reason)
+    signal?.addEventListener('abort', abort, { once: true })
+    sent.once('close', () => signal?.removeEventListener('abort', abort))
+    sent.on('error', reject)
+    sent.once('response', (answer) => {
+      try {
+        resolve(toResponse(answer))
+      } catch (error) {
+        sent.destroy()
+        reject(error)
+      }
+    })
+    sent.end(body ?? undefined)
+  })
+}
+
+function toResponse(answer: IncomingMessage): Response {
+  const headers = new Headers()
+  for (let index = 0; index < answer.rawHeaders.length; index += 2)
+    headers.append(answer.rawHeaders[index] ?? '', answer.rawHeaders[index + 1] ?? '')
+  const status = answer.statusCode ?? 0
+  if (!BODILESS.includes(status)) return new Response(Readable.toWeb(answer) as ReadableStream<Uint8Array>, { status, headers })
+  answer.resume()
+  return new Response(null, { status, headers })
+}
