@@ -275,3 +275,32 @@ describe.each<Name>(['chat', 'anthropic', 'gemini', 'bedrock'])('faults on the w
     expect(error).toContain('bad key ***')
   })
 })
+
+describe('a redirect', () => {
+  const to =
+    (location: string, status = 307) =>
+    () =>
+      new HttpResponse(null, { status, headers: { location } })
+
+  it('is followed within its origin', async () => {
+    const { answer, calls } = ask('chat', to('/v2/chat/completions', 308), () => HttpResponse.json(completion('there')))
+    expect((await answer).text).toBe('there')
+    expect(calls()).toBe(2)
+  })
+
+  it.each([
+    'https://elsewhere.example.com/v1',
+    'http://api.openai.com/v1',
+    'https://',
+  ])('to %s takes neither key nor prompt along', async (location) => {
+    const { answer, calls } = ask('chat', to(location))
+    await expect(answer).rejects.toThrow('redirects elsewhere')
+    expect(calls()).toBe(1)
+  })
+
+  it('in a circle ends', async () => {
+    const { answer, calls } = ask('anthropic', to('/v1/messages'))
+    await expect(answer).rejects.toThrow('redirects elsewhere')
+    expect(calls()).toBe(4)
+  })
+})

@@ -62,13 +62,27 @@ async function exchange(options: WireOptions, url: string, init: RequestInit, ow
     const proof = await options.authorize({ url, body: typeof init.body === 'string' ? init.body : '', signal })
     for (const [name, value] of Object.entries(proof)) headers.set(name, value)
   } else if (own) headers.set('authorization', new Headers(init.headers).get('authorization') ?? '')
-  const response = await options.fetch(url, { method: 'POST', headers, body: init.body, signal })
+  const response = await postWithin(options.fetch, url, { method: 'POST', headers, body: init.body, signal, redirect: 'manual' })
   const text = await readText(response, options.max_bytes ?? MAX_BYTES)
   if (response.ok && isEventStream(response.headers.get('content-type') ?? '', text)) {
     const value = options.wire.assemble(readEvents(text)) ?? undefined
     return { response, text, value }
   }
   return { response, text, value: parse(text) }
+}
+
+const MAX_HOPS = 3
+
+/** Keys and prompts go where they were sent: a redirect is followed within its origin, as gateways make them. */
+async function postWithin(fetcher: WireOptions['fetch'], url: string, init: RequestInit, hops = 0): Promise<Response> {
+  const response = await fetcher(url, init)
+  const location = response.headers.get('location')
+  if (![307, 308].includes(response.status) || location === null) return response
+  await response.body?.cancel()
+  const next = URL.canParse(location, url) ? new URL(location, url) : null
+  if (next?.origin !== new URL(url).origin || hops === MAX_HOPS)
+    throw new CallFailure('the server redirects elsewhere, which is not followed', 502, { retryable: false })
+  return postWithin(fetcher, next.href, init, hops + 1)
 }
 
 async function readText(response: Response, limit: number): Promise<string> {
