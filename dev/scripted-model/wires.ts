@@ -6,7 +6,7 @@ const tokens = (value: unknown): number => Math.ceil(JSON.stringify(value ?? '')
 
 /** A form in which the scripted model can be asked: reads a request, writes the answer. */
 export interface Dialect {
-  /** Null when the path is of another form. */
+  /** Whether requests to this path have this form. */
   matches(path: string): boolean
   read(body: Loose): ChatRequest
   answer(request: ChatRequest, reply: Reply, model: string): object
@@ -42,7 +42,7 @@ const chat: Dialect = {
   read: (body) => {
     if (!Array.isArray(body.messages) || body.messages.length === 0) throw new RangeError('messages: a non-empty list is required')
     if (body.stream) throw new RangeError('stream: only whole answers are served here')
-    return body as unknown as ChatRequest
+    return { messages: body.messages as WireMessage[], ...(Array.isArray(body.tools) && { tools: body.tools }) }
   },
   answer: (request, reply, model) => {
     const { text, calls } = reply

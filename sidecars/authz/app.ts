@@ -1,7 +1,7 @@
 import type { Context, Hono } from 'hono'
 import { z } from 'zod'
 import type { Logger } from '../../src/log/logger.ts'
-import { createSidecarApp } from '../shared/create-app.ts'
+import { createSidecarApp, unexpected } from '../shared/create-app.ts'
 import { problemResponse } from '../shared/problem.ts'
 import { readBody } from '../shared/read-body.ts'
 import { CheckRequest, decide } from './check.ts'
@@ -25,8 +25,7 @@ export function createAuthzApp(options: { token: string; permissive: boolean; st
       log.error('the role store is damaged and is left as it is', { reason: error.message })
       return problemResponse(503, 'The role store is damaged.')
     }
-    log.error('request failed', { error })
-    return problemResponse(500, 'Internal server error')
+    return unexpected(error, log)
   })
 
   app.post('/v1/check', async (c) => {

@@ -1,8 +1,7 @@
-import { Hono } from 'hono'
-import { methodNotAllowed } from 'hono/method-not-allowed'
+import type { Hono } from 'hono'
 import { z } from 'zod'
 import type { Logger } from '../../src/log/logger.ts'
-import { bearer } from '../shared/bearer.ts'
+import { createSidecarApp, unexpected } from '../shared/create-app.ts'
 import { problemResponse } from '../shared/problem.ts'
 import { readBody } from '../shared/read-body.ts'
 import { jobAnswer } from './job-answer.ts'
@@ -27,23 +26,8 @@ export function createIacApp(options: {
   log: Logger
 }): Hono {
   const { engine, jobs, store, credentials, log } = options
-  const app = new Hono()
-  app.onError((error) => {
-    if (error instanceof JobFault) return problemResponse(error.status, error.message)
-    log.error('request failed', { error })
-    return problemResponse(500, 'Internal server error')
-  })
-  app.notFound(() => problemResponse(404, 'Not Found'))
-
-  app.get('/healthz', (c) => c.json({ status: 'ok' }))
-  app.use('/v1/*', bearer(options.token))
-  app.use(
-    '/v1/*',
-    methodNotAllowed({
-      app,
-      onMethodNotAllowed: (_c, methods) => problemResponse(405, 'Method Not Allowed', undefined, { allow: methods.join(', ') }),
-    }),
-  )
+  const app = createSidecarApp({ token: options.token, log })
+  app.onError((error) => (error instanceof JobFault ? problemResponse(error.status, error.message) : unexpected(error, log)))
   app.get('/v1/engine', (c) => c.json({ name: engine.name, version: engine.version, additions: [...ADDITIONS, 'output'] }))
   for (const kind of JOB_KINDS) submitRoute(app, kind, jobs)
   app.get('/v1/jobs/:job_id', async (c) => {

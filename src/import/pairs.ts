@@ -1,3 +1,4 @@
+import { bareName } from '../plan/names-address.ts'
 import { describesCode } from '../plan/parse-plan.ts'
 import type { Plan, ResourceChange } from '../plan/types.ts'
 import { isArgument } from './identifiers.ts'
@@ -40,7 +41,7 @@ export function checkPairs(
     const resource_id = pending.get(given.identity(pair.resource_id.trim()))
     if (resource_id === undefined) foreign++
     if (resource_id === undefined || pairs.has(resource_id)) continue
-    const address = bare(pair.address)
+    const address = bareName(pair.address)
     const error = fault(address, state, changes, used) ?? (describesCode(given.plan) ? notCreated(changes.get(address)) : null)
     if (error !== null) {
       refused.set(resource_id, { address: shown(address), resource_id, error })
@@ -72,7 +73,6 @@ function notCreated(change: ResourceChange | undefined): string | null {
 }
 
 /** Without the quotes of prose. */
-const bare = (address: string) => address.trim().replace(/^`(.*)`$/, '$1')
 
 const MAX_SHOWN = 200
 

@@ -11,6 +11,9 @@ const localName = (address: string) => withoutIndexes(address).replace(/^(module
 /** An address without the indexes of modules and instances. */
 export const withoutIndexes = (address: string) => address.replace(/\[("(\\.|[^"\\])*"|\d+)\]/g, '')
 
+/** A name as a model writes it, without the backticks around it. */
+export const bareName = (name: string) => name.trim().replace(/^`(.*)`$/, '$1')
+
 /** @param before, after characters that must not stand next to the form */
 function holds(text: string, form: string, before: RegExp, after: RegExp): boolean {
   for (let start = text.indexOf(form); start >= 0; start = text.indexOf(form, start + 1))

@@ -7,7 +7,7 @@ import { BEYOND_TITLE, type BeyondTargets, beyondText, isBeyondTitle } from './b
 import { planCounts, plannedChanges } from './changes.ts'
 import { type CriticalChange, criticalChanges, impactFloor, raisedTo } from './impact.ts'
 import type { Masker } from './mask.ts'
-import { withoutIndexes } from './names-address.ts'
+import { bareName, withoutIndexes } from './names-address.ts'
 import type { Plan, PlannedChange } from './types.ts'
 
 type Entry = GenerateReport['detailed_changes'][number]
@@ -69,13 +69,12 @@ function entryOf(told: readonly Entry[], address: string): Entry | undefined {
   const local = resource.replace(/^(module\.[^.]+\.)+/, '')
   const name = local.split('.').at(-1)
   for (const form of [address, resource, local, name]) {
-    const entry = told.find((candidate) => bare(candidate.name) === form)
+    const entry = told.find((candidate) => bareName(candidate.name) === form)
     if (entry) return entry
   }
   return undefined
 }
 
-const bare = (name: string) => name.trim().replace(/^`(.*)`$/, '$1')
 /** Indexes of modules and resources, in whatever order they come. */
 
 /** What lies outside the targets and what was checked is never the model's to tell. */

@@ -1,17 +1,15 @@
 import type { DriftFact } from '../plan/describe-drift.ts'
-import { withoutIndexes } from '../plan/names-address.ts'
+import { bareName, withoutIndexes } from '../plan/names-address.ts'
 import type { DriftReport } from './schemas.ts'
 
 type Change = DriftReport['remediated_resources'][number]['changes'][number]
 
 /** Entries of a list that name this address, in backticks or not, exactly or without the indexes of its instances. */
 export function toldAbout<Entry extends { resource_address: string }>(entries: readonly Entry[], address: string): Entry[] {
-  const named = (form: string) => entries.filter((entry) => bare(entry.resource_address) === form)
+  const named = (form: string) => entries.filter((entry) => bareName(entry.resource_address) === form)
   const exact = named(address)
   return exact.length > 0 ? exact : named(withoutIndexes(address))
 }
-
-const bare = (name: string) => name.trim().replace(/^`(.*)`$/, '$1')
 
 /** A remediated attribute in the words of the plan. */
 export const changeOf = ({ attribute, text }: DriftFact): Change => ({
