@@ -3,7 +3,7 @@ import { defineConfig } from 'vitest/config'
 /** Real processes that are killed in the middle of their work. */
 export default defineConfig({
   test: {
-    include: ['test/chaos/**/*.test.ts'],
+    include: ['test/suites/chaos/**/*.test.ts'],
     globalSetup: ['test/helpers/global-setup.ts'],
     pool: 'forks',
     maxWorkers: 1,

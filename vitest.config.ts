@@ -1,24 +1,19 @@
 import { defineConfig } from 'vitest/config'
 
 /** Many processes and much waiting: `npm run test:processes`. */
-export const PROCESSES = [
-  'test/dev/stack/start.test.ts',
-  'test/worker/{crash,database-restart}.test.ts',
-  'test/metrics/process.test.ts',
-  'test/conformance/**/*.test.ts',
-]
+export const PROCESSES = ['test/suites/processes/**/*.test.ts', 'test/contracts/conformance/**/*.test.ts']
 
 export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
     exclude: [
-      'test/runtimes/**',
-      'test/property/**',
-      'test/chaos/**',
-      'test/contract-only/**',
+      'test/suites/runtimes/**',
+      'test/suites/property/**',
+      'test/suites/chaos/**',
+      'test/suites/contract/**',
       // Every mode once; all of its paths are in vitest.modes.config.ts.
-      'test/modes/*-*.test.ts',
-      'test/modes/{grounding,intent,models,recorded,repair,rules,traces}.test.ts',
+      'test/suites/modes/*-*.test.ts',
+      'test/suites/modes/{grounding,intent,models,recorded,repair,rules,traces}.test.ts',
       ...PROCESSES,
       'node_modules/**',
     ],

@@ -3,7 +3,7 @@ import { defineConfig } from 'vitest/config'
 /** Core and worker as processes between fakes that know the contract alone. */
 export default defineConfig({
   test: {
-    include: ['test/contract-only/**/*.test.ts'],
+    include: ['test/suites/contract/**/*.test.ts'],
     globalSetup: ['test/helpers/global-setup.ts'],
     pool: 'forks',
     maxWorkers: 2,

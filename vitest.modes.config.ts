@@ -3,7 +3,7 @@ import { defineConfig } from 'vitest/config'
 /** Rounds of every mode on the real engine: the unhappy paths, hostile models, interruptions. */
 export default defineConfig({
   test: {
-    include: ['test/modes/**/*.test.ts'],
+    include: ['test/suites/modes/**/*.test.ts'],
     globalSetup: ['test/helpers/global-setup.ts'],
     pool: 'forks',
     maxWorkers: 3,

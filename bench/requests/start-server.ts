@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { closeSync, openSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Runtime } from '../../test/runtimes/install.ts'
+import type { Runtime } from '../../test/suites/runtimes/install.ts'
 import { projectRoot } from '../lib/process.ts'
 
 const LIMIT_MS = 60_000

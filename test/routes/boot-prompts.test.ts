@@ -8,8 +8,8 @@ import { startCollector } from '../../dev/collector/start.ts'
 import { startObjectStore } from '../../dev/object-store.ts'
 import { listen, type Running } from '../../dev/server.ts'
 import { ENVIRONMENT } from '../helpers/core.ts'
+import { startCoreProcess } from '../helpers/core-process.ts'
 import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts'
-import { startCoreProcess } from '../metrics/core-process.ts'
 
 let database: TestDatabase
 let folder: string

@@ -1,0 +1,82 @@
+import { onTestFinished } from 'vitest'
+import { type ContractName, readContract } from '../../../../contracts/conformance/document.ts'
+import { DEFAULTS } from '../../../../contracts/conformance/options.ts'
+import { type Outcome, runConformance } from '../../../../contracts/conformance/run.ts'
+import type { Options } from '../../../../contracts/conformance/types.ts'
+import { serve } from '../../../../src/runtime/serve.ts'
+
+export const TOKEN = 'Token-of-the-fake-1'
+
+export type Handler = (request: Request) => Response | Promise<Response>
+export interface Asked {
+  request: Request
+  path: string
+  /** Null when the bytes are no UTF-8. */
+  text: string | null
+  /** Undefined when the text is no JSON. */
+  json: unknown
+  /** Asks the service behind; with another body, path or headers where they are given. */
+  pass(changed?: { body?: unknown; headers?: Record<string, string> }): Promise<Response>
+}
+
+/** A service in front of another one that sees every request whole. */
+export function before(app: Handler, intervene: (asked: Asked) => Response | Promise<Response>): Handler {
+  return async (request) => {
+    const bytes = await request.arrayBuffer()
+    const text = decoded(bytes)
+    return intervene({
+      request,
+      path: new URL(request.url).pathname,
+      text,
+      json: parsed(text),
+      pass: async ({ body, headers = {} } = {}) => {
+        const sent = body === undefined ? bytes : JSON.stringify(body)
+        const all = new Headers(request.headers)
+        all.delete('content-length')
+        all.delete('transfer-encoding')
+        for (const [name, value] of Object.entries(headers)) all.set(name, value)
+        const bare = request.method === 'GET' || (sent instanceof ArrayBuffer && sent.byteLength === 0)
+        return app(new Request(request.url, { method: request.method, headers: all, body: bare ? null : sent }))
+      },
+    })
+  }
+}
+
+/** Changes the JSON of answers with this status. */
+export const answering = (app: Handler, status: number, change: (json: Record<string, unknown>) => unknown): Handler =>
+  before(app, async ({ pass, path }) => {
+    const response = await pass()
+    if (response.status !== status || path === '/healthz') return response
+    return new Response(JSON.stringify(change(await response.json())), { status, headers: response.headers })
+  })
+
+/** Runs the suite against a handler on a real port. */
+export async function judged(contract: ContractName, handler: Handler, options: Partial<Options> = {}): Promise<Outcome> {
+  const server = await serve(handler, { port: 0, hostname: '127.0.0.1' })
+  onTestFinished(() => server.close(0))
+  return runConformance({ ...DEFAULTS, contract: await readContract(contract), url: server.url, token: TOKEN, seed: 7, ...options })
+}
+
+/** Whether the value comes for the first time. */
+export function isNew(seen: Set<string>, value: string): boolean {
+  const before = seen.size
+  return seen.add(value).size > before
+}
+
+export const brokenOf = (outcome: Outcome): string[] => outcome.promises.filter((each) => each.outcome === 'broken').map(({ id }) => id)
+
+function decoded(bytes: ArrayBuffer): string | null {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+  } catch {
+    return null
+  }
+}
+
+function parsed(text: string | null): unknown {
+  try {
+    return JSON.parse(text ?? '')
+  } catch {
+    return undefined
+  }
+}

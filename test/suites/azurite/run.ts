@@ -1,0 +1,35 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import { installAzurite } from './install.ts'
+import { type Emulator, startAzurite } from './start.ts'
+
+const ROOT = join(import.meta.dirname, '../../..')
+
+/** The tests in a process of their own, with their usual summary. */
+function runTests({ port, account, key }: Emulator): ChildProcess {
+  const vitest = join(ROOT, 'node_modules/vitest/vitest.mjs')
+  const args = ['run', '--config', join(import.meta.dirname, 'vitest.config.ts'), ...process.argv.slice(2)]
+  const env = { ...process.env, AZURITE: JSON.stringify({ port, account, key } satisfies Emulator) }
+  return spawn(process.execPath, [vitest, ...args], { cwd: ROOT, env, stdio: 'inherit' })
+}
+
+async function main(): Promise<number> {
+  const emulator = await startAzurite(await installAzurite())
+  try {
+    const tests = runTests(emulator)
+    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => tests.kill(signal))
+    const [code] = await once(tests, 'exit')
+    return typeof code === 'number' ? code : 1
+  } finally {
+    await emulator.stop()
+  }
+}
+
+try {
+  process.exitCode = await main()
+} catch (error) {
+  const details = error instanceof Error && 'stderr' in error ? error.stderr : error
+  console.error(`${details}\nTHE BLOB TESTS DID NOT RUN: azurite could not be installed or started.`)
+  process.exitCode = 1
+}

@@ -1,0 +1,104 @@
+import { existsSync } from 'node:fs'
+import { afterEach, beforeEach, expect, it, vi } from 'vitest'
+import type { Context } from '../../../src/context.ts'
+import { silentLogger } from '../../../src/log/logger.ts'
+import { type SendingQueue, startSendingQueue } from '../../../src/queue/pg-boss.ts'
+import { acceptRound } from '../../../src/sessions/accept-round.ts'
+import { createIacClient } from '../../../src/sidecar-clients/iac/client.ts'
+import { applyJobs, applyReports, contextOf, DISCARDED, leftOfPin, managedState, pinned } from '../modes/apply-world.ts'
+import { type Stack, startStack } from '../modes/stack.ts'
+import { createProcesses, type Processes, type Started } from './processes.ts'
+
+let stack: Stack
+let processes: Processes
+let queue: SendingQueue
+beforeEach(async () => {
+  stack = await startStack()
+  processes = await createProcesses(stack)
+  queue = await startSendingQueue(stack.database.sql, silentLogger)
+})
+afterEach(async () => {
+  await queue.close()
+  await processes.close()
+  await stack.close()
+})
+
+const within = <T>(check: () => T | Promise<T>) => vi.waitFor(check, { timeout: 60_000, interval: 100 })
+const asked = () => within(() => expect(existsSync(processes.mark)).toBe(true))
+
+/** A session whose apply waits in the queue, with the sidecar that made its plan. */
+async function waitingApply() {
+  await processes.closeGate('apply')
+  const sidecar = await processes.sidecar()
+  const iac = createIacClient({ ...stack.config.services.iac, endpoint: sidecar.url, job_poll_interval: 0.2 }, { fetch, log: silentLogger })
+  const context = contextOf(stack, { iac, queue })
+  const { uuid, repo_uri } = await pinned(stack, context)
+  const accept = () => acceptRound(context, { session_uuid: uuid, mode: 'apply', query: 'Engine apply.', is_partial: false })
+  return { sidecar, context, uuid, repo_uri, accept }
+}
+
+async function ended(uuid: string) {
+  return await within(async () => {
+    const [round] = await stack.database.sql<{ finished: boolean; status: string; message: string }[]>`
+      SELECT finished_at IS NOT NULL AS finished, last_status AS status, last_message AS message
+      FROM rounds r JOIN sessions s ON s.id = r.session_id WHERE s.uuid = ${uuid} AND mode = 'apply'`
+    expect(round?.finished).toBe(true)
+    return round
+  })
+}
+
+async function appliedOnce(context: Context, uuid: string, repo_uri: string) {
+  expect(await ended(uuid)).toMatchObject({ status: 'completed', message: 'GENERATE' })
+  expect(applyJobs(stack, uuid, processes.jobs_folder)).toHaveLength(1)
+  expect(await managedState(context, repo_uri)).toEqual(['terraform_data.second'])
+  expect(await applyReports(stack, uuid)).toMatchObject([{ status: 'Success', summary: { created: 1, failed: 0 } }])
+  expect(await leftOfPin(stack, uuid)).toEqual(DISCARDED)
+}
+
+it.each([
+  ['killed', 'SIGKILL'],
+  ['told to stop', 'SIGTERM'],
+] as const)('a worker that is %s in the middle of an apply: another one waits for the same job', async (_, signal) => {
+  const { sidecar, context, uuid, repo_uri, accept } = await waitingApply()
+  const first = await processes.worker(sidecar.url)
+  await accept()
+  await asked()
+  const second: Started = await processes.worker(sidecar.url)
+  first.child.kill(signal)
+  expect(await second.said('round starts')).toMatchObject({ session_id: uuid, attempt: 2, mode: 'apply' })
+  await processes.openGate()
+  await appliedOnce(context, uuid, repo_uri)
+})
+
+it('sidecar and worker are killed in the middle of an apply: nothing is applied again, and the report says that nobody knows', async () => {
+  const { sidecar, context, uuid, repo_uri, accept } = await waitingApply()
+  const first = await processes.worker(sidecar.url)
+  await accept()
+  await asked()
+  sidecar.child.kill('SIGKILL')
+  first.child.kill('SIGKILL')
+  await processes.sidecar(new URL(sidecar.url).port)
+  await processes.worker(sidecar.url)
+
+  expect(await ended(uuid)).toMatchObject({ status: 'failed' })
+  const [report] = await applyReports(stack, uuid)
+  expect(report).toMatchObject({ status: 'Failed', resource_changes: [] })
+  expect(report?.execution_summary).toContain('It is not known what this apply changed')
+  expect(report?.execution_summary).toContain('The state is the one from before the apply.')
+  expect(applyJobs(stack, uuid, processes.jobs_folder)).toMatchObject([{ status: 'failed' }])
+  expect(await managedState(context, repo_uri)).toEqual([])
+  expect(await leftOfPin(stack, uuid)).toEqual(DISCARDED)
+})
+
+it('a sidecar that is killed in the middle of an apply and comes back', async () => {
+  const { sidecar, uuid, accept } = await waitingApply()
+  await processes.worker(sidecar.url)
+  await accept()
+  await asked()
+  sidecar.child.kill('SIGKILL')
+  await processes.sidecar(new URL(sidecar.url).port)
+  expect((await ended(uuid))?.message).toMatch(/^runner failed: /)
+  expect((await applyReports(stack, uuid))[0]?.execution_summary).toContain('It is not known what this apply changed')
+  expect(applyJobs(stack, uuid, processes.jobs_folder)).toHaveLength(1)
+  expect(await leftOfPin(stack, uuid)).toEqual(DISCARDED)
+})

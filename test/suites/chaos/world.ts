@@ -1,0 +1,170 @@
+import { once } from 'node:events'
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, vi } from 'vitest'
+import { silentLogger } from '../../../src/log/logger.ts'
+import { type SendingQueue, startSendingQueue } from '../../../src/queue/pg-boss.ts'
+import type { FirstRound } from '../../../src/sessions/accept-first-round.ts'
+import { createUser, openSession } from '../../helpers/sessions.ts'
+import { type Script, scriptedLlm } from '../../steps/scripted-llm.ts'
+import { artifactsOf } from '../modes/artifacts.ts'
+import { type Stack, startStack } from '../modes/stack.ts'
+import { type ChaosModel, startChaosModel } from './model.ts'
+import { createProcesses, type Processes, type Started } from './processes.ts'
+
+export const within = <T>(check: () => T | Promise<T>) => vi.waitFor(check, { timeout: 90_000, interval: 100 })
+
+/** Where rounds are stopped: a chain of the model, a command of the engine, or a write to a table. */
+export interface Phases {
+  chains: string[]
+  command: string
+  when?: 'before' | 'after'
+  table?: string
+}
+
+export interface Chaos {
+  stack: Stack
+  processes: Processes
+  /** A first round that waits in the queue. */
+  open(request: Partial<FirstRound>): Promise<string>
+  /**
+   * Lets one worker run all waiting rounds until there is exactly one in each phase, ends it with the signal, and
+   * lets another one finish them. Answers when all of them have ended.
+   */
+  interrupt(uuids: readonly string[], phases: Phases, signal: 'SIGKILL' | 'SIGTERM'): Promise<Ended[]>
+  close(): Promise<void>
+}
+
+/** A session after its round. */
+export interface Ended {
+  uuid: string
+  branch: string
+  in_flight: boolean
+  status: string
+  message: string
+  attempts: number
+  handed_back: number
+  /** Of the last attempt, without its `started`. */
+  statuses: string[]
+  /** `started` and terminal rows of all attempts. */
+  starts: number
+  ends: number
+  turns: number
+  /** Kinds of the artifacts, oldest first. */
+  artifacts: string[]
+}
+
+export async function startChaos(scripts: Record<string, Script>, engine_variables: Record<string, string> = {}): Promise<Chaos> {
+  const stack = await startStack()
+  const processes = await createProcesses(stack, engine_variables)
+  const queue: SendingQueue = await startSendingQueue(stack.database.sql, silentLogger)
+  const model = await startChaosModel(scripts)
+  const { sql } = stack.database
+  const user = await createUser(sql, crypto.randomUUID())
+  const context = stack.context(scriptedLlm({}), { queue })
+  return {
+    stack,
+    processes,
+    open: (request) => openSession(context, user.id, request),
+    interrupt: async (uuids, phases, signal) => {
+      const sidecar = await processes.sidecar()
+      const changes = { model_url: model.url, concurrency: uuids.length }
+      model.hold(phases.chains)
+      await processes.closeGate(phases.command, phases.when)
+      const lock = phases.table === undefined ? null : await lockTable(stack, phases.table)
+      const first = await processes.worker(sidecar.url, changes)
+      await inEveryPhase(stack, processes, model, phases)
+      const second = await processes.worker(sidecar.url, changes)
+      first.child.kill(signal)
+      await once(first.child, 'exit')
+      await lock?.release()
+      model.hold([])
+      await startsAll(second, uuids)
+      await processes.openGate()
+      return await within(async () => await Promise.all(uuids.map((uuid) => endedRound(stack, uuid))))
+    },
+    close: async () => {
+      await queue.close()
+      await processes.close()
+      await model.close()
+      await stack.close()
+    },
+  }
+}
+
+async function inEveryPhase({ database }: Stack, processes: Processes, model: ChaosModel, { chains, table }: Phases): Promise<void> {
+  await within(async () => {
+    expect(model.held()).toEqual([...chains].sort())
+    expect(existsSync(processes.mark)).toBe(true)
+    if (table === undefined) return
+    const waiting = await database.sql`SELECT 1 FROM pg_locks WHERE relation = ${table}::regclass AND NOT granted`
+    expect(waiting).toHaveLength(1)
+  })
+}
+
+/** Every round is taken up once. */
+const startsAll = (worker: Started, uuids: readonly string[]) =>
+  within(() => {
+    const taken = worker.lines.filter(({ message }) => message === 'round starts')
+    expect(taken.map(({ session_id, attempt }) => `${session_id} ${attempt}`).sort()).toEqual(uuids.map((uuid) => `${uuid} 2`).sort())
+  })
+
+/** Writes to the table wait; reads do not. */
+async function lockTable({ database }: Stack, table: string): Promise<{ release(): Promise<void> }> {
+  let release = () => {}
+  const released = new Promise<void>((resolve) => {
+    release = resolve
+  })
+  let done: Promise<unknown> = Promise.resolve()
+  await new Promise<void>((resolve, reject) => {
+    done = database.sql
+      .begin(async (tx) => {
+        await tx`LOCK TABLE ${tx(table)} IN SHARE MODE`
+        resolve()
+        await released
+      })
+      .catch(reject)
+  })
+  return {
+    release: async () => {
+      release()
+      await done
+    },
+  }
+}
+
+async function endedRound(stack: Stack, uuid: string): Promise<Ended> {
+  const { sql } = stack.database
+  const [row] = await sql<(Omit<Ended, 'statuses' | 'starts' | 'ends' | 'artifacts'> & { all: string[]; finished: boolean })[]>`
+    SELECT s.uuid, w.branch, s.in_flight, s.last_status AS status, s.last_message AS message, r.attempts, r.handed_back,
+           r.finished_at IS NOT NULL AS finished, jsonb_array_length(h.payload) AS turns,
+           (SELECT array_agg(status::text ORDER BY created_at, id) FROM statuses WHERE round_id = r.id) AS all
+    FROM sessions s JOIN rounds r ON r.session_id = s.id JOIN workspaces w ON w.session_id = s.id JOIN histories h ON h.session_id = s.id
+    WHERE s.uuid = ${uuid}`
+  if (!row?.finished) throw new Error('the round has not ended')
+  const { all, finished: _, ...ended } = row
+  return {
+    ...ended,
+    statuses: all.slice(all.lastIndexOf('started') + 1),
+    starts: all.filter((status) => status === 'started').length,
+    ends: all.filter((status) => ['completed', 'uncompleted', 'failed'].includes(status)).length,
+    artifacts: (await artifactsOf(stack, uuid)).map(({ kind }) => kind),
+  }
+}
+
+/** What every round looks like that was taken up once and ended well. */
+export const taken = (signal: 'SIGKILL' | 'SIGTERM') => ({
+  in_flight: false,
+  status: 'completed',
+  attempts: 2,
+  handed_back: signal === 'SIGTERM' ? 1 : 0,
+  starts: 2,
+  ends: 1,
+  turns: 1,
+})
+
+export const sessionFolder = ({ config }: Stack, uuid: string) => join(config.paths.upload_folder, uuid)
+
+/** Commits of a session's branch that the default branch does not have. */
+export const commitsOn = async (stack: Stack, repo_uri: string, branch: string) =>
+  Number(await stack.git(repo_uri, 'rev-list', '--count', `main..${branch}`))

@@ -1,0 +1,250 @@
+import { appendFile, cp, rename, rm, symlink } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { acceptRound } from '../../../src/sessions/accept-round.ts'
+import { setLock } from '../../../src/sessions/set-lock.ts'
+import {
+  applyJobs,
+  applyReports,
+  applyRound,
+  contextOf,
+  DISCARDED,
+  leftOfPin,
+  managedState,
+  pinned,
+  withNotifications,
+} from './apply-world.ts'
+import { ADDED, done, MAIN, targets, write } from './scripts.ts'
+import { engineBeside, firstRound, nextRound, pinnedPath, runWaiting, type Stack, startStack } from './stack.ts'
+
+let stack: Stack
+beforeAll(async () => {
+  stack = await startStack()
+})
+afterAll(() => stack.close())
+
+const NOT_PINNED = 'runner failed: No reviewed plan is pinned for this session; run a generate round before applying.'
+const ANOTHER = 'runner failed: The pinned plan is not the reviewed one, so it is not applied; run a generate round before applying.'
+
+/** Another plan of the same session, as an earlier round made it. */
+const third = () => ({
+  task_complete: [write('third.tf', ADDED.replace('second', 'third')), done('Added a third greeting.')],
+  generate_engine_targets: targets('terraform_data.second', 'terraform_data.third'),
+})
+
+describe('what is pinned is not the reviewed plan', () => {
+  const plan = (uuid: string) => join(pinnedPath(stack, uuid), 'session.plan')
+  it.each<[string, (uuid: string) => Promise<unknown>, string]>([
+    ['the plan file was changed', (uuid) => appendFile(plan(uuid), '.'), ANOTHER],
+    ['the plan file is gone', (uuid) => rm(plan(uuid)), NOT_PINNED],
+    ['the directory is gone', (uuid) => rm(pinnedPath(stack, uuid), { recursive: true }), NOT_PINNED],
+    [
+      'the plan file is a link, although to the same bytes',
+      async (uuid) => {
+        await rename(plan(uuid), `${plan(uuid)}.real`)
+        await symlink('session.plan.real', plan(uuid))
+      },
+      NOT_PINNED,
+    ],
+    [
+      'the directory is a link, although to the same files',
+      async (uuid) => {
+        const elsewhere = join(stack.config.paths.upload_folder, `moved-${uuid}`)
+        await rename(pinnedPath(stack, uuid), elsewhere)
+        await symlink(elsewhere, pinnedPath(stack, uuid))
+      },
+      NOT_PINNED,
+    ],
+    [
+      'the seal is gone',
+      (uuid) => stack.database.sql`DELETE FROM pins WHERE session_id = (SELECT id FROM sessions WHERE uuid = ${uuid})`,
+      NOT_PINNED,
+    ],
+  ])('%s: nothing is applied and nothing stays pinned', async (_, change, text) => {
+    const context = contextOf(stack)
+    const { uuid, repo_uri } = await pinned(stack, context)
+    await change(uuid)
+    const session = await applyRound(stack, context, uuid)
+    expect(session.statuses).toEqual(['started', 'apply', 'failed'])
+    expect(session.messages.at(-1)).toBe(text)
+    expect(applyJobs(stack, uuid)).toEqual([])
+    expect(await managedState(context, repo_uri)).toEqual([])
+    expect(await leftOfPin(stack, uuid)).toEqual(DISCARDED)
+  })
+
+  it('the engine root leads out of the directory', async () => {
+    const context = contextOf(stack)
+    const { uuid } = await pinned(stack, context, { 'live/main.tf': MAIN }, 'live')
+    const elsewhere = join(stack.config.paths.upload_folder, `elsewhere-${uuid}`)
+    await rename(join(pinnedPath(stack, uuid), 'live'), elsewhere)
+    await symlink(elsewhere, join(pinnedPath(stack, uuid), 'live'))
+    const session = await applyRound(stack, context, uuid)
+    expect(session.messages.at(-1)).toBe(NOT_PINNED)
+    expect(applyJobs(stack, uuid)).toEqual([])
+  })
+
+  it('an older pin, as another disk may still have it', async () => {
+    const context = contextOf(stack)
+    const { uuid } = await pinned(stack, context)
+    const older = join(stack.config.paths.upload_folder, `older-${uuid}`)
+    await cp(pinnedPath(stack, uuid), older, { recursive: true })
+    await nextRound(stack, contextOf(stack, {}, third()), uuid, 'And a third one')
+    await rm(pinnedPath(stack, uuid), { recursive: true })
+    await rename(older, pinnedPath(stack, uuid))
+    const session = await applyRound(stack, context, uuid)
+    expect(session.messages.at(-1)).toBe(ANOTHER)
+    expect(applyJobs(stack, uuid)).toEqual([])
+  })
+
+  it('the plan file was changed at the last moment', async () => {
+    const context = contextOf(stack)
+    const { uuid } = await pinned(stack, context)
+    const { iac } = context
+    const engine: typeof iac.engine = async (signal) => {
+      await appendFile(join(pinnedPath(stack, uuid), 'session.plan'), '.')
+      return await iac.engine(signal)
+    }
+    const session = await applyRound(stack, { ...context, iac: { ...iac, engine } }, uuid)
+    expect(session.messages.at(-1)).toBe(ANOTHER)
+    expect(applyJobs(stack, uuid)).toEqual([])
+    expect(await leftOfPin(stack, uuid)).toEqual(DISCARDED)
+  })
+
+  it('the seal of an attempt whose round did not complete', async () => {
+    const context = contextOf(stack)
+    const { uuid } = await pinned(stack, context)
+    await stack.database.sql`
+      UPDATE statuses SET status = 'uncompleted' WHERE status = 'completed' AND session_id = (SELECT id FROM sessions WHERE uuid = ${uuid})`
+    const session = await applyRound(stack, context, uuid)
+    expect(session.messages.at(-1)).toBe(NOT_PINNED)
+    expect(applyJobs(stack, uuid)).toEqual([])
+  })
+
+  it('finds the pin again that a crash left put aside', async () => {
+    const context = contextOf(stack)
+    const { uuid, repo_uri } = await pinned(stack, context)
+    await rename(pinnedPath(stack, uuid), `${pinnedPath(stack, uuid)}.old-1234`)
+    const session = await applyRound(stack, context, uuid)
+    expect(session.statuses.at(-1)).toBe('completed')
+    expect(await managedState(context, repo_uri)).toEqual(['terraform_data.second'])
+  })
+
+  it('applies the plan of the last successful round, in its engine root', async () => {
+    const context = contextOf(stack)
+    const { uuid, repo_uri } = await pinned(stack, context, { 'live/main.tf': MAIN, 'modules/README.md': 'shared' }, 'live')
+    await nextRound(stack, contextOf(stack, {}, third()), uuid, 'And a third one')
+    const session = await applyRound(stack, context, uuid)
+    expect(session.failures).toEqual([])
+    expect(await managedState(context, repo_uri, 'live')).toEqual(['terraform_data.second', 'terraform_data.third'])
+    expect(applyJobs(stack, uuid).map(({ workspace_path }) => workspace_path)).toEqual([join(pinnedPath(stack, uuid), 'live')])
+  })
+})
+
+describe('the world moved on', () => {
+  it.each([
+    ['another version', { name: 'Terraform', version: '99.1.0' }, 'Terraform 99.1.0'],
+    ['another engine', { name: 'Somefork', version: '1.11.4' }, 'Somefork 1.11.4'],
+    ['one that does not tell', null, 'an engine that does not tell its version'],
+  ])('%s: nothing is applied, the report says so', async (_, engine, named) => {
+    const { context, sent } = withNotifications(contextOf(stack))
+    const { uuid } = await pinned(stack, context)
+    const session = await applyRound(stack, { ...context, iac: { ...context.iac, engine: async () => engine } }, uuid)
+    expect(session.failures).toEqual([])
+    expect(session.statuses).toEqual(['started', 'apply', 'report', 'completed'])
+    const [report] = await applyReports(stack, uuid)
+    expect(report).toMatchObject({ status: 'Failed', summary: { created: 0, updated: 0, destroyed: 0 } })
+    expect(report?.execution_summary).toContain(named)
+    expect(session.history.at(-1)).toEqual({ user: 'Engine apply.', assistant: report?.execution_summary })
+    expect(sent.map(({ kind }) => kind)).toEqual(['iac.apply.failure'])
+    expect(applyJobs(stack, uuid)).toEqual([])
+    expect(await leftOfPin(stack, uuid)).toEqual(DISCARDED)
+  })
+
+  it('the state moved: names only of what was added, removed and changed', async () => {
+    const { context, sent } = withNotifications(contextOf(stack))
+    const repo = { 'main.tf': `${MAIN}resource "terraform_data" "old" {\n  input = "old"\n}\n` }
+    const repo_uri = await stack.repository(repo)
+    const beside = await engineBeside(stack, repo_uri)
+    await beside.apply()
+    const { uuid } = await firstRound(stack, context, { repo_uri })
+    await beside.editState((text) => {
+      const state = JSON.parse(text)
+      const [greeting] = state.resources.filter(({ name }: { name: string }) => name === 'greeting')
+      const added = structuredClone(greeting)
+      added.name = 'foreign'
+      greeting.instances[0].attributes.input.value = 'topsecret-edit'
+      return JSON.stringify({ ...state, resources: [added, greeting] })
+    })
+    const session = await applyRound(stack, context, uuid)
+    expect(session.failures).toEqual([])
+    expect(session.statuses.at(-1)).toBe('completed')
+    const [report] = await applyReports(stack, uuid)
+    expect(report).toMatchObject({
+      status: 'Failed',
+      summary: { created: 0, updated: 0, destroyed: 0, failed: 1 },
+      resource_changes: [{ resource_name: 'second', action: 'no_change', status: 'failed' }],
+    })
+    expect(report?.execution_summary).toContain(
+      'Since then: added terraform_data.foreign; removed terraform_data.old; changed terraform_data.greeting (input).',
+    )
+    expect(JSON.stringify(report)).not.toContain('topsecret-edit')
+    expect(sent.map(({ kind, subject }) => [kind, subject])).toEqual([
+      ['iac.apply.failure', `Infrastructure deployment failure – session ${uuid}`],
+    ])
+    expect(applyJobs(stack, uuid)).toEqual([])
+    expect(await leftOfPin(stack, uuid)).toEqual(DISCARDED)
+  })
+
+  it('the engine finds it out where the platform cannot: the report says that the state moved', async () => {
+    const context = contextOf(stack)
+    const { uuid, repo_uri } = await pinned(stack, context)
+    await (await engineBeside(stack, repo_uri)).apply()
+    const { state_store: _, ...blind } = context
+    const session = await applyRound(stack, blind, uuid)
+    expect(session.statuses.at(-1)).toBe('completed')
+    expect(applyJobs(stack, uuid)).toHaveLength(1)
+    const [report] = await applyReports(stack, uuid)
+    expect(report).toMatchObject({ status: 'Failed', summary: { created: 0, updated: 0, destroyed: 0 } })
+    expect(report?.execution_summary).toContain('the state moved after the plan was made')
+    expect(await managedState(context, repo_uri)).toEqual(['terraform_data.greeting'])
+  })
+
+  it('a state that cannot be read is left to the engine', async () => {
+    const context = contextOf(stack)
+    const { uuid, repo_uri } = await pinned(stack, context)
+    const state_store = { get: async () => Promise.reject(new Error('away')) }
+    const session = await applyRound(stack, { ...context, state_store }, uuid)
+    expect(session.statuses.at(-1)).toBe('completed')
+    expect(await managedState(context, repo_uri)).toEqual(['terraform_data.second'])
+  })
+})
+
+describe('a lock that is set after the request was accepted', () => {
+  it('keeps the plan from being applied, and discards it', async () => {
+    const context = contextOf(stack)
+    const { uuid } = await pinned(stack, context)
+    await acceptRound(context, { session_uuid: uuid, mode: 'apply', query: 'Engine apply.', is_partial: false })
+    await setLock(context, uuid, true)
+    const session = await runWaiting(stack, context, uuid)
+    expect(session.messages.at(-1)).toBe(`runner failed: Session ${uuid} is blocked; apply is not allowed.`)
+    expect(applyJobs(stack, uuid)).toEqual([])
+    expect(await leftOfPin(stack, uuid)).toEqual(DISCARDED)
+  })
+
+  it('counts also at the last moment before the submission', async () => {
+    const context = contextOf(stack)
+    const { uuid } = await pinned(stack, context)
+    const { iac } = context
+    // The last question before the intent.
+    const engine: typeof iac.engine = async (signal) => {
+      await setLock(context, uuid, true)
+      return await iac.engine(signal)
+    }
+    const session = await applyRound(stack, { ...context, iac: { ...iac, engine } }, uuid)
+    expect(session.messages.at(-1)).toBe(`runner failed: Session ${uuid} is blocked; apply is not allowed.`)
+    expect(session.is_blocked).toBe(true)
+    expect(applyJobs(stack, uuid)).toEqual([])
+    expect(await applyReports(stack, uuid)).toEqual([])
+    expect(await leftOfPin(stack, uuid)).toEqual(DISCARDED)
+  })
+})

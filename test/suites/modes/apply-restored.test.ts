@@ -1,0 +1,195 @@
+import { readdirSync } from 'node:fs'
+import { cp, rename, rm, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { Context } from '../../../src/context.ts'
+import { MASK } from '../../../src/plan/mask.ts'
+import { acceptRound } from '../../../src/sessions/accept-round.ts'
+import { applyJobs, applyReports, applyRound, contextOf, DISCARDED, jobsOf, lapse, leftOfPin, managedState, pinned } from './apply-world.ts'
+import { ADDED, done, MAIN, targets, write } from './scripts.ts'
+import { nextRound, pinnedPath, runWaiting, type Stack, startStack } from './stack.ts'
+
+let stack: Stack
+beforeAll(async () => {
+  stack = await startStack()
+})
+afterAll(() => stack.close())
+
+const KEY = 'a key of at least thirty-two characters'
+const NOT_PINNED = 'runner failed: No reviewed plan is pinned for this session; run a generate round before applying.'
+const NOT_RESTORED = 'runner failed: The reviewed plan cannot be restored from the object store; run a generate round before applying.'
+
+const keyed = (context: Context, pin_key = KEY): Context => ({
+  ...context,
+  config: { ...context.config, worker: { ...context.config.worker, pin_key } },
+})
+const keyOf = async (uuid: string) => {
+  const [row] = await stack.database.sql<{ archive_key: string | null }[]>`
+    SELECT archive_key FROM pins JOIN sessions s ON s.id = session_id WHERE s.uuid = ${uuid}`
+  return row?.archive_key ?? null
+}
+const loseDisk = (uuid: string) => rm(dirname(pinnedPath(stack, uuid)), { recursive: true })
+
+describe('a pin that was kept in the object store', () => {
+  it('is not needed while the disk has it, and goes with the apply', async () => {
+    const context = keyed(contextOf(stack))
+    const { uuid } = await pinned(stack, context)
+    const key = (await keyOf(uuid)) ?? ''
+    const before = jobsOf(stack, uuid)
+    const stored = new TextDecoder('latin1').decode(await context.storage.get(key))
+    expect(stored.startsWith('PIN1')).toBe(true)
+    expect(stored).not.toContain('main.tf')
+    const session = await applyRound(stack, context, uuid)
+    expect(session.statuses.at(-1)).toBe('completed')
+    expect(jobsOf(stack, uuid)).toEqual([...before, 'apply'])
+    await expect(context.storage.get(key)).rejects.toMatchObject({ status: 404 })
+  })
+
+  it('is restored when the disk is gone: module, lock file and plan, and nothing that holds a credential', async () => {
+    const context = keyed(contextOf(stack))
+    const files = {
+      'live/main.tf': `${MAIN}module "shared" {\n  source = "../shared"\n}\n`,
+      'shared/main.tf': 'resource "terraform_data" "inner" {}\n',
+    }
+    const plan = { task_complete: [write('second.tf', ADDED), done('Added.')], generate_engine_targets: targets() }
+    const { uuid, repo_uri } = await pinned(stack, keyed(contextOf(stack, {}, plan)), files, 'live')
+    await loseDisk(uuid)
+    const seen: string[] = []
+    const { iac } = context
+    const run: typeof iac.run = (kind, body, options) => {
+      const root = 'workspace_path' in body ? body.workspace_path : ''
+      seen.push(kind, ...readdirSync(root), ...readdirSync(join(root, '.terraform')), ...readdirSync(dirname(root)))
+      return iac.run(kind, body, options)
+    }
+    const session = await applyRound(stack, { ...context, iac: { ...iac, run } }, uuid)
+    expect(session.failures).toEqual([])
+    expect(session.statuses.at(-1)).toBe('completed')
+    expect(seen).toEqual(expect.arrayContaining(['init', 'session.plan', 'backend_override.tf', 'modules']))
+    for (const name of ['.git', 'terraform.tfstate', 'providers']) expect(seen).not.toContain(name)
+    expect((await managedState(context, repo_uri, 'live')).sort()).toEqual([
+      'terraform_data.greeting',
+      'terraform_data.inner',
+      'terraform_data.second',
+    ])
+    expect(await applyReports(stack, uuid)).toMatchObject([{ status: 'Success', summary: { created: 3 } }])
+    expect(applyJobs(stack, uuid).map(({ workspace_path }) => workspace_path)).toEqual([join(pinnedPath(stack, uuid), 'live')])
+    expect(await leftOfPin(stack, uuid)).toEqual(DISCARDED)
+  })
+
+  it('is restored over an older pin of another disk', async () => {
+    const context = keyed(contextOf(stack))
+    const { uuid, repo_uri } = await pinned(stack, context)
+    const older = join(stack.config.paths.upload_folder, `older-${uuid}`)
+    await cp(pinnedPath(stack, uuid), older, { recursive: true })
+    const third = {
+      task_complete: [write('third.tf', ADDED.replace('second', 'third')), done('Added a third greeting.')],
+      generate_engine_targets: targets('terraform_data.second', 'terraform_data.third'),
+    }
+    await nextRound(stack, keyed(contextOf(stack, {}, third)), uuid, 'And a third one')
+    await rm(pinnedPath(stack, uuid), { recursive: true })
+    await rename(older, pinnedPath(stack, uuid))
+    const session = await applyRound(stack, context, uuid)
+    expect(session.failures).toEqual([])
+    expect((await managedState(context, repo_uri)).sort()).toEqual(['terraform_data.second', 'terraform_data.third'])
+  })
+
+  it.each<[string, (uuid: string, context: Context) => Promise<Context>, string]>([
+    ['with another key', async (_, context) => keyed(context, 'another key of at least thirty-two ch.'), NOT_RESTORED],
+    ['without a key', async (_, context) => keyed(context, ''), NOT_PINNED],
+    [
+      'when it is damaged',
+      async (uuid, context) => {
+        const key = (await keyOf(uuid)) ?? ''
+        const bytes = await context.storage.get(key)
+        bytes[bytes.length >> 1] = (bytes[bytes.length >> 1] ?? 0) ^ 1
+        await context.storage.put(key, bytes, { content_type: 'application/octet-stream' })
+        return context
+      },
+      NOT_RESTORED,
+    ],
+    [
+      'when it is the copy of another session',
+      async (uuid, context) => {
+        const other = await pinned(stack, context)
+        const bytes = await context.storage.get((await keyOf(other.uuid)) ?? '')
+        await context.storage.put((await keyOf(uuid)) ?? '', bytes, { content_type: 'application/octet-stream' })
+        return context
+      },
+      NOT_RESTORED,
+    ],
+    [
+      'when it is gone too',
+      async (uuid, context) => {
+        await context.storage.delete((await keyOf(uuid)) ?? '')
+        return context
+      },
+      NOT_PINNED,
+    ],
+  ])('is not applied %s', async (_, change, text) => {
+    const context = keyed(contextOf(stack))
+    const { uuid } = await pinned(stack, context)
+    await loseDisk(uuid)
+    const session = await applyRound(stack, await change(uuid, context), uuid)
+    expect(session.messages.at(-1)).toBe(text)
+    expect(applyJobs(stack, uuid)).toEqual([])
+    expect(await leftOfPin(stack, uuid)).toEqual(DISCARDED)
+  })
+
+  it('is not applied when init cannot run or changes the plan', async () => {
+    const context = keyed(contextOf(stack))
+    const { iac } = context
+    const failing: typeof iac.run = async (kind, body, options) =>
+      kind === 'init' ? { exit_code: 1, stdout: '', stderr: 'Error: no registry' } : await iac.run(kind, body, options)
+    const changing: typeof iac.run = async (kind, body, options) => {
+      if (kind === 'init' && 'workspace_path' in body) await writeFile(join(body.workspace_path, 'session.plan'), 'another plan')
+      return await iac.run(kind, body, options)
+    }
+    for (const [run, text] of [
+      [failing, 'runner failed: Error: no registry'],
+      [changing, 'runner failed: The pinned plan is not the reviewed one, so it is not applied; run a generate round before applying.'],
+    ] as const) {
+      const { uuid } = await pinned(stack, context)
+      await loseDisk(uuid)
+      const session = await applyRound(stack, { ...context, iac: { ...iac, run } }, uuid)
+      expect(session.messages.at(-1)).toBe(text)
+      expect(applyJobs(stack, uuid)).toEqual([])
+      expect(readdirSync(dirname(pinnedPath(stack, uuid)))).toEqual([])
+    }
+  })
+})
+
+it('a worker without the directory takes an apply up: what is sensitive is masked all the same', async () => {
+  const secret = 'very-secret-word-1234'
+  const code = `variable "password" {
+  type      = string
+  sensitive = true
+  default   = "${secret}"
+}
+resource "terraform_data" "second" {
+  lifecycle {
+    postcondition {
+      condition     = self.id == "never"
+      error_message = "$\{nonsensitive(var.password)} is wrong."
+    }
+  }
+}
+`
+  const context = keyed(contextOf(stack, {}, { task_complete: [write('second.tf', code), done('Added.')] }))
+  const { uuid } = await pinned(stack, context)
+  await acceptRound(context, { session_uuid: uuid, mode: 'apply', query: 'Engine apply.', is_partial: false })
+  const worker = new AbortController()
+  const dying: typeof context.iac.wait = async (job_id, options) => {
+    await context.iac.wait(job_id, options)
+    worker.abort(new Error('killed'))
+    throw new Error('killed')
+  }
+  await runWaiting(stack, { ...context, iac: { ...context.iac, wait: dying } }, uuid, worker.signal)
+  await loseDisk(uuid)
+  await lapse(stack, uuid)
+  const session = await runWaiting(stack, context, uuid)
+  expect(session.failures).toEqual([])
+  const [report] = await applyReports(stack, uuid)
+  expect(report?.resource_changes[0]?.error_message).toContain(`${MASK} is wrong.`)
+  for (const text of [report, session.history]) expect(JSON.stringify(text)).not.toContain(secret)
+  expect(applyJobs(stack, uuid)).toHaveLength(1)
+})

@@ -1,0 +1,207 @@
+import { existsSync } from 'node:fs'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { Context } from '../../../src/context.ts'
+import { STOPPING } from '../../../src/queue/types.ts'
+import { acceptRound } from '../../../src/sessions/accept-round.ts'
+import { claimRound } from '../../../src/sessions/claim-round.ts'
+import type { IacClient } from '../../../src/sidecar-clients/iac/types.ts'
+import { applyJobs, applyReports, contextOf, DISCARDED, lapse, leftOfPin, managedState, pinned, withNotifications } from './apply-world.ts'
+import { pinnedPath, runWaiting, type Stack, startStack } from './stack.ts'
+
+let stack: Stack
+beforeAll(async () => {
+  stack = await startStack()
+})
+afterAll(() => stack.close())
+
+const request = (context: Context, uuid: string) =>
+  acceptRound(context, { session_uuid: uuid, mode: 'apply', query: 'Engine apply.', is_partial: false })
+
+/** Runs the waiting apply round with a worker that ends at one point; the round is not finished then. */
+async function interrupted(
+  context: Context,
+  uuid: string,
+  at: 'before submission' | 'after submission' | 'while waiting' | 'while reporting',
+  reason: unknown,
+) {
+  const worker = new AbortController()
+  const die = (): never => {
+    worker.abort(reason)
+    throw reason
+  }
+  const { iac } = context
+  const dying: Partial<IacClient> = {
+    'before submission': { submit: async () => die() },
+    'after submission': {
+      submit: async (...args: Parameters<IacClient['submit']>) => {
+        await iac.submit(...args)
+        return die()
+      },
+    } as Partial<IacClient>,
+    'while waiting': { wait: async () => die() },
+    'while reporting': {},
+  }[at]
+  const llm: Context['llm'] =
+    at === 'while reporting'
+      ? {
+          ...context.llm,
+          complete: async (call) => (call.tools?.at(-1)?.name === 'generate_engine_apply_report' ? die() : context.llm.complete(call)),
+        }
+      : context.llm
+  const session = await runWaiting(stack, { ...context, llm, iac: { ...iac, ...dying } }, uuid, worker.signal)
+  expect(session).toMatchObject({ in_flight: true, failures: [] })
+  await lapse(stack, uuid)
+}
+
+describe('a round that is taken up again', () => {
+  it.each([
+    ['handed back', STOPPING],
+    ['dead', new Error('killed')],
+  ])('%s while the engine works: the recorded job is waited for', async (_, reason) => {
+    const context = contextOf(stack)
+    const { uuid, repo_uri } = await pinned(stack, context)
+    await request(context, uuid)
+    await interrupted(context, uuid, 'while waiting', reason)
+    expect(await leftOfPin(stack, uuid)).toEqual({ directory: true, seals: 1 })
+
+    const session = await runWaiting(stack, context, uuid)
+    expect(session.failures).toEqual([])
+    expect(session.statuses.at(-1)).toBe('completed')
+    expect(await applyReports(stack, uuid)).toMatchObject([{ status: 'Success', summary: { created: 1 } }])
+    expect(await managedState(context, repo_uri)).toEqual(['terraform_data.second'])
+    expect(applyJobs(stack, uuid)).toHaveLength(1)
+    expect(session.history.filter(({ user }) => user === 'Engine apply.')).toHaveLength(1)
+    expect(await leftOfPin(stack, uuid)).toEqual(DISCARDED)
+  })
+
+  it.each([
+    ['handed back', STOPPING],
+    ['dead', new Error('killed')],
+  ])('%s while the report was written: the result is on record', async (_, reason) => {
+    const context = contextOf(stack)
+    const { uuid } = await pinned(stack, context)
+    await request(context, uuid)
+    await interrupted(context, uuid, 'while reporting', reason)
+    // The sidecar may have forgotten the job by now.
+    const wait: IacClient['wait'] = async () => Promise.reject(new Error('not to be asked'))
+    const session = await runWaiting(stack, { ...context, iac: { ...context.iac, wait } }, uuid)
+    expect(session.failures).toEqual([])
+    expect(session.statuses.at(-1)).toBe('completed')
+    expect(await applyReports(stack, uuid)).toMatchObject([{ status: 'Success' }])
+    expect(applyJobs(stack, uuid)).toHaveLength(1)
+  })
+
+  it.each([
+    ['before the job was submitted', 'before submission', 0, ' The state is the one from before the apply.'],
+    [
+      'after it was submitted',
+      'after submission',
+      1,
+      ' The state was written after the plan was made. Since then: added terraform_data.second.',
+    ],
+  ] as const)('dead %s, and its id on no record: the outcome is unknown, and nothing is submitted again', async (_, at, jobs, trace) => {
+    const { context, sent } = withNotifications(contextOf(stack))
+    const { uuid, repo_uri } = await pinned(stack, context)
+    await request(context, uuid)
+    await interrupted(context, uuid, at, new Error('killed'))
+    const [job] = applyJobs(stack, uuid)
+    if (job) await context.iac.wait(job.job_id)
+
+    const session = await runWaiting(stack, context, uuid)
+    expect(session.failures).toEqual([])
+    expect(session.statuses.at(-1)).toBe('completed')
+    expect(applyJobs(stack, uuid)).toHaveLength(jobs)
+    expect(await managedState(context, repo_uri)).toHaveLength(jobs)
+    const [report] = await applyReports(stack, uuid)
+    expect(report).toMatchObject({ status: 'Failed', resource_changes: [] })
+    expect(report?.execution_summary).toContain('It is not known what this apply changed: the worker was interrupted')
+    expect(report?.execution_summary).toContain(trace)
+    expect(report?.recommendations.join(' ')).toContain('terraform_data.second')
+    expect(sent.map(({ kind }) => kind)).toEqual(['iac.apply.failure'])
+    expect(await leftOfPin(stack, uuid)).toEqual(DISCARDED)
+  })
+
+  it('and the sidecar no longer knows the job: the outcome is unknown', async () => {
+    const { context, sent } = withNotifications(contextOf(stack))
+    const { uuid } = await pinned(stack, context)
+    await request(context, uuid)
+    await interrupted(context, uuid, 'while waiting', new Error('killed'))
+    const unknown = crypto.randomUUID()
+    await stack.database.sql`UPDATE applies SET job_id = ${unknown} WHERE job_id = ${applyJobs(stack, uuid)[0]?.job_id ?? ''}`
+    const session = await runWaiting(stack, context, uuid)
+    expect(session.messages.at(-1)).toBe(`runner failed: IaC job ${unknown} was lost by the iac service.`)
+    expect((await applyReports(stack, uuid))[0]?.execution_summary).toContain(
+      `It is not known what this apply changed: IaC job ${unknown} was lost by the iac service.`,
+    )
+    expect(sent).toEqual([])
+    expect(await leftOfPin(stack, uuid)).toEqual(DISCARDED)
+    expect(applyJobs(stack, uuid)).toHaveLength(1)
+  })
+
+  it('before anything was on record starts over, and applies', async () => {
+    const context = contextOf(stack)
+    const { uuid, repo_uri } = await pinned(stack, context)
+    await request(context, uuid)
+    const worker = new AbortController()
+    const engine: IacClient['engine'] = async () => {
+      worker.abort(STOPPING)
+      throw STOPPING
+    }
+    const stopped = await runWaiting(stack, { ...context, iac: { ...context.iac, engine } }, uuid, worker.signal)
+    expect(stopped.in_flight).toBe(true)
+    expect(await leftOfPin(stack, uuid)).toEqual({ directory: true, seals: 1 })
+    const session = await runWaiting(stack, context, uuid)
+    expect(session.statuses.at(-1)).toBe('completed')
+    expect(await managedState(context, repo_uri)).toEqual(['terraform_data.second'])
+    expect(applyJobs(stack, uuid)).toHaveLength(1)
+  })
+})
+
+describe('a worker that lost the round', () => {
+  it('leaves the pin alone, and the id of its job on record', async () => {
+    const context = contextOf(stack)
+    const { uuid } = await pinned(stack, context)
+    await request(context, uuid)
+    const { iac } = context
+    const submit: IacClient['submit'] = async (kind, body, signal) => {
+      const job_id = await iac.submit(kind, body, signal)
+      await lapse(stack, uuid)
+      const [round] = await stack.database.sql<{ id: number }[]>`
+        SELECT r.id FROM rounds r JOIN sessions s ON s.id = r.session_id WHERE s.uuid = ${uuid} AND finished_at IS NULL`
+      expect(await claimRound(stack.database.sql, round?.id ?? 0)).not.toBeNull()
+      return job_id
+    }
+    const slow = await runWaiting(stack, { ...context, iac: { ...iac, submit } }, uuid)
+    expect(slow.in_flight).toBe(true)
+    expect(existsSync(pinnedPath(stack, uuid))).toBe(true)
+    expect(await applyReports(stack, uuid)).toEqual([])
+
+    await lapse(stack, uuid)
+    const session = await runWaiting(stack, context, uuid)
+    expect(session.statuses.at(-1)).toBe('completed')
+    expect(await applyReports(stack, uuid)).toMatchObject([{ status: 'Success' }])
+    expect(applyJobs(stack, uuid)).toHaveLength(1)
+  })
+})
+
+describe('a round that is given up', () => {
+  it.each([
+    ['after its job was submitted', 'while waiting', 1],
+    ['before its job was on record', 'before submission', 0],
+  ] as const)('%s tells that the outcome is unknown, and leaves nothing pinned', async (_, at, jobs) => {
+    const { context, sent } = withNotifications(contextOf(stack))
+    const { uuid } = await pinned(stack, context)
+    await request(context, uuid)
+    await interrupted(context, uuid, at, new Error('killed'))
+    await stack.database.sql`
+      UPDATE rounds SET attempts = 9 WHERE finished_at IS NULL AND session_id = (SELECT id FROM sessions WHERE uuid = ${uuid})`
+    const session = await runWaiting(stack, context, uuid)
+    expect(session.messages.at(-1)).toBe('runner failed: the round was interrupted 9 times and is given up.')
+    expect((await applyReports(stack, uuid))[0]?.execution_summary).toContain('It is not known what this apply changed')
+    // That of the failed round is sent by the frame.
+    expect(sent).toEqual([])
+    expect(applyJobs(stack, uuid)).toHaveLength(jobs)
+    expect(await leftOfPin(stack, uuid)).toEqual(DISCARDED)
+    expect(session.in_flight).toBe(false)
+  })
+})

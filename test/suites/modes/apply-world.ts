@@ -1,0 +1,111 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Context } from '../../../src/context.ts'
+import type { ApplyReport } from '../../../src/reports/schemas.ts'
+import { projectId } from '../../../src/state/project-id.ts'
+import { type Script, scriptedLlm } from '../../steps/scripted-llm.ts'
+import { textsOf } from './artifacts.ts'
+import { goodRound, MAIN } from './scripts.ts'
+import { firstRound, nextRound, pinnedPath, type SessionView, type Stack } from './stack.ts'
+
+/** What a model says about an apply; code corrects what does not agree with the engine. */
+export const TOLD = {
+  summary: { total_resources: 1, created: 1, updated: 0, destroyed: 0, failed: 0 },
+  status: 'Success',
+  execution_summary: 'The second greeting exists now.',
+  resource_changes: [
+    { resource_type: 'terraform_data', resource_name: 'second', action: 'created', status: 'success', details: 'A second greeting.' },
+  ],
+  recommendations: [],
+}
+
+export const applyScripts = (changes: Record<string, Script | Script[]> = {}) =>
+  goodRound({ generate_engine_apply_report: { args: TOLD }, ...changes })
+
+export const contextOf = (stack: Stack, changes: Partial<Context> = {}, scripts: Record<string, Script | Script[]> = {}) =>
+  stack.context(scriptedLlm(applyScripts(scripts)), changes)
+
+/** A session with a reviewed and pinned plan. */
+export async function pinned(
+  stack: Stack,
+  context: Context,
+  files: Record<string, string> = { 'main.tf': MAIN },
+  iac_path: string | null = null,
+) {
+  const repo_uri = await stack.repository(files)
+  const session = await firstRound(stack, context, { repo_uri, iac_path })
+  if (session.statuses.at(-1) !== 'completed') throw new Error(`the plan was not pinned: ${session.messages.at(-1)} ${session.failures}`)
+  return { ...session, repo_uri }
+}
+
+export const applyRound = (stack: Stack, context: Context, uuid: string): Promise<SessionView> =>
+  nextRound(stack, context, uuid, 'Engine apply.', { mode: 'apply' })
+
+/** Report documents of a session's apply rounds, oldest first. */
+export async function applyReports(stack: Stack, uuid: string): Promise<ApplyReport[]> {
+  const texts = await textsOf(stack, uuid, 'report')
+  return texts.map((text) => JSON.parse(text)).filter((document) => 'resource_changes' in document)
+}
+
+interface JobEntry {
+  job_id: string
+  kind: string
+  workspace_path: string
+  created_at: string
+  status: string
+  exit_code: number | null
+}
+
+/** Jobs in a session's directories by the sidecar's own records, in the order of their submission. */
+export function recordedJobs(folder: string, uuid: string): JobEntry[] {
+  return readdirSync(folder)
+    .filter((name) => name.endsWith('.json'))
+    .map((name): JobEntry => JSON.parse(readFileSync(join(folder, name), 'utf8')))
+    .filter(({ workspace_path }) => workspace_path.includes(uuid))
+    .sort((a, b) => a.created_at.localeCompare(b.created_at))
+}
+const folderOf = (stack: Stack) => join(stack.config.paths.upload_folder, '..', 'iac', 'jobs')
+
+/** Apply jobs that the sidecar ever took for a session. */
+export const applyJobs = (stack: Stack, uuid: string, folder = folderOf(stack)): JobEntry[] =>
+  recordedJobs(folder, uuid).filter(({ kind }) => kind === 'apply')
+
+/** Kinds of all jobs of a session. */
+export const jobsOf = (stack: Stack, uuid: string): string[] => recordedJobs(folderOf(stack), uuid).map(({ kind }) => kind)
+
+/** Addresses in the managed state of a repository's root. */
+export async function managedState(context: Context, repo_uri: string, iac_path: string | null = null): Promise<string[]> {
+  const id = await projectId(repo_uri, 'acme-test', iac_path)
+  const bytes = await context.state_store?.get(`${id}/terraform.tfstate`).catch((error: { status?: number }) => {
+    if (error.status !== 404) throw error
+  })
+  if (!bytes) return []
+  const { resources } = JSON.parse(new TextDecoder().decode(bytes)) as { resources: { type: string; name: string; instances: unknown[] }[] }
+  return resources.filter(({ instances }) => instances.length > 0).map(({ type, name }) => `${type}.${name}`)
+}
+
+/** Nothing is pinned: no directory, no seal, no stored copy. */
+export async function leftOfPin(stack: Stack, uuid: string): Promise<{ directory: boolean; seals: number }> {
+  const seals = await stack.database.sql`SELECT 1 FROM pins p JOIN sessions s ON s.id = p.session_id WHERE s.uuid = ${uuid}`
+  return { directory: existsSync(pinnedPath(stack, uuid)), seals: seals.length }
+}
+
+export const DISCARDED = { directory: false, seals: 0 }
+
+/** A context whose notifications sidecar is on; `sent` are the bodies it got. */
+export function withNotifications(context: Context): { context: Context; sent: { kind: string; subject: string; body: string }[] } {
+  const sent: { kind: string; subject: string; body: string }[] = []
+  const { services } = context.config
+  const notifications = { ...services.notifications, enabled: true, endpoint: 'http://notifications.test', token: 'token-of-notifications' }
+  const recording: Context['fetch'] = async (input, init) => {
+    if (!String(input).startsWith(notifications.endpoint)) return fetch(input, init)
+    sent.push(JSON.parse(String(init?.body)))
+    return Response.json({ delivery_id: crypto.randomUUID() }, { status: 202 })
+  }
+  return { context: { ...context, fetch: recording, config: { ...context.config, services: { ...services, notifications } } }, sent }
+}
+
+/** What a dead worker leaves to the monitor of the queue. */
+export const lapse = (stack: Stack, uuid: string) => stack.database.sql`
+  UPDATE rounds SET lease_until = clock_timestamp() - interval '1 second'
+  WHERE finished_at IS NULL AND session_id = (SELECT id FROM sessions WHERE uuid = ${uuid})`

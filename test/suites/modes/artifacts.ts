@@ -1,0 +1,31 @@
+import { scriptedLlm } from '../../steps/scripted-llm.ts'
+import type { Stack } from './stack.ts'
+
+/** Kind, text and metadata of every artifact of a session, oldest first, read through presigned URLs. */
+export async function artifactsOf(stack: Stack, uuid: string) {
+  const { sql } = stack.database
+  const rows = await sql<{ uri: string; kind: string }[]>`
+    SELECT a.uri, t.kind FROM artifacts a JOIN (
+      SELECT artifact_id, round_id, 'plan' AS kind FROM engine_plans UNION ALL
+      SELECT artifact_id, round_id, 'report' FROM reports UNION ALL
+      SELECT artifact_id, round_id, 'check' FROM compliance_checks UNION ALL
+      SELECT artifact_id, round_id, 'change' FROM code_changes
+    ) t ON t.artifact_id = a.id JOIN rounds r ON r.id = t.round_id JOIN sessions s ON s.id = r.session_id
+    WHERE s.uuid = ${uuid} ORDER BY a.id`
+  const { storage } = stack.context(scriptedLlm({}))
+  return await Promise.all(
+    rows.map(async ({ uri, kind }) => {
+      const response = await fetch(await storage.presign(uri))
+      return {
+        kind,
+        text: await response.text(),
+        type: response.headers.get('x-amz-meta-type'),
+        new_file: response.headers.get('x-amz-meta-new_file'),
+      }
+    }),
+  )
+}
+
+/** Texts of the artifacts of one kind. */
+export const textsOf = async (stack: Stack, uuid: string, kind: string) =>
+  (await artifactsOf(stack, uuid)).filter((artifact) => artifact.kind === kind).map(({ text }) => text)

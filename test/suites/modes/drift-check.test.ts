@@ -1,0 +1,106 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { said, scriptedLlm } from '../../steps/scripted-llm.ts'
+import { artifactsOf, textsOf } from './artifacts.ts'
+import { ADDED, done, GATES, goodRound, MAIN, operations, report, splits, targets, write } from './scripts.ts'
+import { engineBeside, firstRound, type Stack, startStack } from './stack.ts'
+
+let stack: Stack
+beforeAll(async () => {
+  stack = await startStack()
+})
+afterAll(() => stack.close())
+
+describe('drift', () => {
+  it('that others made is brought into the code before the review', async () => {
+    const repo_uri = await stack.repository({ 'main.tf': MAIN })
+    const engine = await engineBeside(stack, repo_uri)
+    await engine.apply()
+    await engine.editState((state) => state.replaceAll('"hello"', '"changed by hand"'))
+    const replace = '<<<<<<< SEARCH\n  input = "hello"\n=======\n  input = "changed by hand"\n>>>>>>> REPLACE'
+    const llm = scriptedLlm(
+      goodRound({
+        generate_engine_targets: targets(),
+        task_complete: [
+          write('second.tf', ADDED),
+          done('Added a second greeting.'),
+          { calls: [['replace_in_file', { target_file: 'main.tf', diff: replace }]] },
+          done('Took over the greeting.'),
+        ],
+        ...splits(
+          operations(['Set the input of terraform_data.greeting to "changed by hand"', 'Remove terraform_data.second']),
+          operations(['Set the input of terraform_data.greeting to "changed by hand"']),
+          operations(['Set the input of terraform_data.greeting to "changed by hand"']),
+          operations(['Remove terraform_data.second']),
+          operations([]),
+        ),
+      }),
+    )
+    const session = await firstRound(stack, stack.context(llm), { repo_uri })
+    expect(session.failures).toEqual([])
+    expect(session.statuses.at(-1)).toBe('completed')
+    expect(await stack.git(repo_uri, 'show', `${session.branch}:main.tf`)).toBe(MAIN.replace('hello', 'changed by hand'))
+    const plans = (await artifactsOf(stack, session.uuid)).filter(({ kind }) => kind === 'plan')
+    expect(plans.map(({ type }) => type)).toEqual(['plan', 'drift', 'plan', 'drift'])
+    expect(JSON.parse(plans[1]?.text ?? '')).toContainEqual({
+      address: 'terraform_data.greeting',
+      action: 'update resource',
+      changes: { changed: { input: { old_value: 'hello', new_value: 'changed by hand' } } },
+    })
+    const [told] = await textsOf(stack, session.uuid, 'report')
+    expect(JSON.parse(told ?? '').summary).toEqual({ create: 1, update: 0, delete: 0, recreate: 0 })
+    expect(session.history.map(({ assistant }) => assistant)).toEqual(['Added a second greeting.', 'Took over the greeting.'])
+  })
+
+  it('of a plan that cannot be read fails the round with the words of the engine', async () => {
+    const repo_uri = await stack.repository({ 'main.tf': MAIN })
+    const { iac } = stack.context(scriptedLlm({}))
+    const failing: typeof iac = {
+      ...iac,
+      run: async (kind, body, options) => {
+        if (kind === 'show') return { exit_code: 1, stdout: '', stderr: 'Error: Failed to read the given file as a plan file' }
+        return await iac.run(kind, body, options)
+      },
+    }
+    const session = await firstRound(stack, stack.context(scriptedLlm(goodRound()), { iac: failing }), { repo_uri })
+    expect(session.messages.at(-1)).toBe('runner failed: Error: Failed to read the given file as a plan file')
+  })
+})
+
+describe('sensitive values', () => {
+  it('reach neither models nor artifacts, not even where the engine prints them', async () => {
+    const secret = 'S3cret-Passw0rd!'
+    const variable = `variable "password" {\n  type      = string\n  sensitive = true\n  default   = "${secret}"\n}\n`
+    const line = (note: string) => `  input = { password = var.password, note = "${note}" }\n`
+    const keep = (note: string) => `resource "terraform_data" "login" {\n${line(note)}}\n`
+    const repo_uri = await stack.repository({ 'main.tf': variable + keep('one') })
+    const engine = await engineBeside(stack, repo_uri)
+    await engine.apply()
+    const llm = scriptedLlm(
+      goodRound({
+        task_complete: [
+          {
+            calls: [
+              ['read_file', { target_file: 'main.tf' }],
+              ['replace_in_file', { target_file: 'main.tf', diff: `<<<<<<< SEARCH\n${line('one')}=======\n${line('two')}>>>>>>> REPLACE` }],
+            ],
+          },
+          { calls: [['write_to_file', { target_file: 'other.tf', content: keep('two').replace('login', 'other') }]] },
+          done(`Changed the note, the password is ${secret}.`),
+        ],
+        generate_engine_targets: targets(),
+        generate_engine_plan_report: report('low', `Costs ${secret}`),
+        ...splits(operations([`Undo ${secret}`]), operations([])),
+      }),
+    )
+    const session = await firstRound(stack, stack.context(llm, { orchestration: GATES }), { repo_uri })
+    expect(session.failures).toEqual([])
+    expect(session.statuses.at(-1)).toBe('completed')
+    expect(JSON.stringify(llm.requests)).not.toContain(secret)
+    expect(said(llm.of('task_complete')[1])).toContain('(sensitive value)')
+    expect(await stack.git(repo_uri, 'show', `${session.branch}:main.tf`)).toBe(variable + keep('two'))
+    const stored = await artifactsOf(stack, session.uuid)
+    expect(JSON.stringify(stored)).not.toContain(secret)
+    expect(stored.map(({ text }) => text).join()).toContain('(sensitive value)')
+    expect(JSON.stringify([session.history, session.messages])).not.toContain(secret)
+  })
+})

@@ -1,0 +1,233 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { unavailable } from '../../../src/errors.ts'
+import type { EngineResult, IacClient } from '../../../src/sidecar-clients/iac/types.ts'
+import { said, scriptedLlm } from '../../steps/scripted-llm.ts'
+import { artifactsOf } from './artifacts.ts'
+import {
+  ASSESSING,
+  code,
+  decompose,
+  driftedRepository,
+  driftReportOf,
+  driftScripts,
+  EXCEPTED,
+  excepting,
+  FAREWELL,
+  fileOn,
+  full,
+  GREETING,
+  IN_SYNC,
+  takeOver,
+  watched,
+} from './drift-world.ts'
+import { ADDED, done, GATES, goodRound, operations, report, targets } from './scripts.ts'
+import { firstRound, nextRound, pinnedPath, type Stack, startStack } from './stack.ts'
+
+let stack: Stack
+/** Rounds change branches, never the state: one repository serves most of them. */
+let drifted: string
+beforeAll(async () => {
+  stack = await startStack()
+  drifted = await driftedRepository(stack)
+})
+afterAll(() => stack.close())
+
+describe('drift exceptions', () => {
+  it('that cover everything leave the code alone', async () => {
+    const filter = decompose(undefined, () => operations([], `${GREETING} and ${FAREWELL}: rotated by hand`))
+    const llm = scriptedLlm(driftScripts({ report_decomposed_task_operations: filter }))
+    const session = await firstRound(stack, stack.context(llm), { repo_uri: drifted, ...full })
+    expect(session.messages).toContain(EXCEPTED)
+    expect(session.messages).not.toContain(IN_SYNC)
+    expect(llm.of('task_complete')).toEqual([])
+    expect(await driftReportOf(stack, session.uuid)).toMatchObject({
+      summary: expect.stringContaining('2 resources differed: 0 remediated, 0 left, 2 expected to differ'),
+      status: 'Succeeded',
+      remediated_resources: [],
+      unreconciled_drift: [],
+      whitelisted_exceptions: [
+        {
+          resource_address: FAREWELL,
+          change: 'input: "goodbye" in the code, "goodbye by hand" in the infrastructure',
+          rule: `${GREETING} and ${FAREWELL}: rotated by hand`,
+        },
+        { resource_address: GREETING },
+      ],
+    })
+    expect(said(llm.of('generate_engine_drift_report')[0])).toContain('whitelisted exceptions')
+    expect(said(llm.of('generate_engine_drift_report')[0])).not.toContain('unreconciled drift')
+  })
+
+  it('that cover a part: the rest is mended and the round succeeds', async () => {
+    const llm = scriptedLlm(
+      driftScripts({
+        report_decomposed_task_operations: excepting(FAREWELL, 'farewells are set by hand'),
+        task_complete: [takeOver('hello'), done('Took the greeting over.')],
+      }),
+    )
+    const session = await firstRound(stack, stack.context(llm), { repo_uri: drifted, ...full })
+    expect(session.messages).toContain(EXCEPTED)
+    expect(await fileOn(stack, drifted, session.branch)).toBe(code('hello by hand', 'goodbye'))
+    const document = await driftReportOf(stack, session.uuid)
+    expect(document).toMatchObject({ status: 'Succeeded', unreconciled_drift: [] })
+    expect(document.remediated_resources.map(({ resource_address }) => resource_address)).toEqual([GREETING])
+    expect(document.whitelisted_exceptions).toMatchObject([{ resource_address: FAREWELL, rule: `${FAREWELL}: farewells are set by hand` }])
+  })
+
+  it.each([
+    ['mended in the last iteration', [takeOver('hello'), done('Took it over.')], 'Succeeded', []],
+    ['not mended', [done('Did nothing.')], 'Failed', [GREETING]],
+  ])('are told apart from drift that was %s', async (_, task_complete, status, left) => {
+    const llm = scriptedLlm(
+      driftScripts({ report_decomposed_task_operations: excepting(FAREWELL, 'farewells are set by hand'), task_complete }),
+    )
+    const context = stack.context(llm, { orchestration: { max_drift_reports: 1 } })
+    const session = await firstRound(stack, context, { repo_uri: drifted, ...full })
+    expect(session.messages.at(-1)).toBe('DRIFT')
+    const document = await driftReportOf(stack, session.uuid)
+    expect(document.status).toBe(status)
+    expect(document.unreconciled_drift.map(({ resource_address }) => resource_address)).toEqual(left)
+    expect(document.whitelisted_exceptions.map(({ resource_address }) => resource_address)).toEqual([FAREWELL])
+  })
+})
+
+describe('drift that stays', () => {
+  const issues = 'Drift resolution completed but issues remain: '
+
+  it.each([
+    [1, 'Partial', [takeOver('hello'), done('Took the greeting over.')], [GREETING], [FAREWELL]],
+    [3, 'Failed', [done('Did nothing.')], [], [FAREWELL, GREETING]],
+  ])('after %i iterations is reported: %s', async (max_drift_reports, status, task_complete, mended, left) => {
+    const llm = scriptedLlm(driftScripts({ task_complete }))
+    const context = stack.context(llm, { orchestration: { max_drift_reports } })
+    const session = await firstRound(stack, context, { repo_uri: drifted, ...full })
+    expect(session.failures).toEqual([])
+    expect(session.messages.at(-1)).toBe('DRIFT')
+    expect(session.messages.filter((message) => message === ASSESSING)).toHaveLength(max_drift_reports)
+    expect(llm.of('status').map((request) => said(request))).toContainEqual(expect.stringContaining(issues))
+    const document = await driftReportOf(stack, session.uuid)
+    expect(document.status).toBe(status)
+    expect(document.remediated_resources.map(({ resource_address }) => resource_address)).toEqual(mended)
+    expect(document.unreconciled_drift.map(({ resource_address }) => resource_address)).toEqual(left)
+    expect(document.unreconciled_drift[0]).toMatchObject({
+      reason: 'The last plan still shows this difference.',
+      details: ['input: "goodbye" in the code, "goodbye by hand" in the infrastructure'],
+    })
+    // The model called it a success, so its words are not repeated.
+    expect(document.summary).not.toContain('All differences were looked at.')
+    expect(said(llm.of('generate_engine_drift_report')[0])).toContain('goodbye by hand')
+  })
+
+  it('is not looked for without iterations, and the report says so', async () => {
+    const llm = scriptedLlm(driftScripts())
+    const { iac, jobs } = watched(stack)
+    const context = stack.context(llm, { iac, orchestration: { max_drift_reports: 0 } })
+    const session = await firstRound(stack, context, { repo_uri: drifted, ...full })
+    expect(session.statuses).toEqual(['started', 'filtering', 'report', 'completed'])
+    expect(jobs).toEqual([])
+    expect(await driftReportOf(stack, session.uuid)).toMatchObject({
+      status: 'Failed',
+      remediated_resources: [],
+      unreconciled_drift: [{ resource_address: '', details: [expect.stringContaining('max_drift_reports')] }],
+    })
+  })
+})
+
+describe('a plan that fails', () => {
+  it.each([
+    ['code that is broken', { 'main.tf': 'resource "terraform_data" {\n' }, 'Missing name for resource'],
+    ['code that is not valid', { 'main.tf': 'resource "terraform_data" "a" {\n  nonsense = 1\n}\n' }, 'nonsense'],
+  ])('because of %s is reported, not the end of the session', async (_, files, words) => {
+    const repo_uri = await stack.repository(files)
+    const llm = scriptedLlm(driftScripts())
+    const session = await firstRound(stack, stack.context(llm), { repo_uri, ...full })
+    expect(session.failures).toEqual([])
+    expect(session.statuses).toEqual(['started', 'filtering', 'validating', 'report', 'completed'])
+    const document = await driftReportOf(stack, session.uuid)
+    expect(document).toMatchObject({ status: 'Failed', remediated_resources: [], whitelisted_exceptions: [] })
+    expect(document.unreconciled_drift).toMatchObject([{ resource_address: '', reason: 'The drift could not be read.' }])
+    expect(document.unreconciled_drift[0]?.details.join()).toContain(words)
+    expect(said(llm.of('generate_engine_drift_report')[0])).toContain(words)
+    expect(llm.of('task_complete')).toEqual([])
+    const again = await nextRound(stack, stack.context(scriptedLlm(driftScripts())), session.uuid, 'Try again', { mode: 'drift' })
+    expect(again.statuses.at(-1)).toBe('completed')
+  })
+})
+
+describe('an engine that stops in the middle', () => {
+  /** The real engine, whose n-th show fails, or whose n-th plan is lost with its sidecar. */
+  function failing(job: 'show' | 'plan', number: number, fail: () => Promise<EngineResult>): IacClient {
+    const { iac } = stack.context(scriptedLlm({}))
+    let seen = 0
+    return { ...iac, run: (kind, body, options) => (kind === job && ++seen === number ? fail() : iac.run(kind, body, options)) }
+  }
+
+  it('leaves a report on what was mended before, and on what could not be read again', async () => {
+    const words = 'Error: Failed to read the given file as a plan file'
+    const iac = failing('show', 3, async () => ({ exit_code: 1, stdout: '', stderr: words }))
+    const llm = scriptedLlm(
+      driftScripts({
+        task_complete: [takeOver('hello'), done('Took the greeting over.'), takeOver('goodbye'), done('Took the farewell over.')],
+      }),
+    )
+    const session = await firstRound(stack, stack.context(llm, { iac }), { repo_uri: drifted, ...full })
+    expect(session.failures).toEqual([])
+    expect(session.messages.at(-1)).toBe('DRIFT')
+    const document = await driftReportOf(stack, session.uuid)
+    expect(document.status).toBe('Partial')
+    expect(document.remediated_resources.map(({ resource_address }) => resource_address)).toEqual([GREETING])
+    expect(document.unreconciled_drift).toMatchObject([
+      { resource_address: '', reason: 'The drift could not be read.', details: [words] },
+      { resource_address: FAREWELL, reason: 'It could not be read again whether this difference is gone.' },
+    ])
+  })
+
+  it('fails the round when it is the sidecar that is gone', async () => {
+    const iac = failing('plan', 2, async () => Promise.reject(unavailable('iac service unreachable')))
+    const session = await firstRound(stack, stack.context(scriptedLlm(driftScripts()), { iac }), { repo_uri: drifted, ...full })
+    expect(session.messages.at(-1)).toBe('runner failed: iac service unreachable')
+    expect(session.in_flight).toBe(false)
+  })
+})
+
+describe('rounds of one session', () => {
+  it('see what earlier ones mended; a report tells its own round only', async () => {
+    const first = await firstRound(stack, stack.context(scriptedLlm(driftScripts())), { repo_uri: drifted, ...full })
+    const second = await nextRound(stack, stack.context(scriptedLlm(driftScripts())), first.uuid, 'Look again', { mode: 'drift' })
+    expect(second.failures).toEqual([])
+    expect(second.messages).toEqual(expect.arrayContaining([IN_SYNC, 'DRIFT']))
+    expect(await driftReportOf(stack, first.uuid)).toMatchObject({
+      summary: 'No drift was found: the code describes the infrastructure as it is.',
+      remediated_resources: [],
+    })
+    expect(second.history).toEqual(first.history)
+  })
+
+  it('leave lock and pin of a generate session as they are', async () => {
+    const repo_uri = await driftedRepository(stack)
+    const generating = scriptedLlm(
+      goodRound({ generate_engine_targets: targets('terraform_data.second'), generate_engine_plan_report: report('high') }),
+    )
+    const first = await firstRound(stack, stack.context(generating, { orchestration: GATES }), { repo_uri })
+    expect(first).toMatchObject({ is_blocked: true, failures: [] })
+    const pinned = readFileSync(join(pinnedPath(stack, first.uuid), 'session.plan'))
+
+    const llm = scriptedLlm(driftScripts({ task_complete: [takeOver('hello'), done('Took the greeting over.')] }))
+    const context = stack.context(llm, { orchestration: GATES })
+    const second = await nextRound(stack, context, first.uuid, 'Mend the greeting', { mode: 'drift', is_partial: true })
+    expect(second.failures).toEqual([])
+    expect(second).toMatchObject({ is_blocked: true, in_flight: false })
+    expect(second.messages.at(-1)).toBe('GENERATE')
+    expect(readFileSync(join(pinnedPath(stack, first.uuid), 'session.plan'))).toEqual(pinned)
+    expect(llm.of('report_compliance_findings')).toEqual([])
+    expect((await artifactsOf(stack, first.uuid)).filter(({ kind }) => kind === 'check')).toHaveLength(1)
+    expect(await fileOn(stack, repo_uri, second.branch)).toBe(code('hello by hand', 'goodbye'))
+    expect(await stack.git(repo_uri, 'show', `${second.branch}:second.tf`)).toBe(ADDED)
+    expect((await driftReportOf(stack, first.uuid)).remediated_resources.map(({ resource_address }) => resource_address)).toEqual([
+      GREETING,
+    ])
+    expect(said(llm.of('requests_filter')[0])).toContain('Added a second greeting.')
+  })
+})

@@ -1,0 +1,107 @@
+import type { DriftReport } from '../../../src/reports/schemas.ts'
+import type { IacClient } from '../../../src/sidecar-clients/iac/types.ts'
+import { type Reply, type Script, scriptedLlm } from '../../steps/scripted-llm.ts'
+import { textsOf } from './artifacts.ts'
+import { accept, done, operations, targets } from './scripts.ts'
+import { engineBeside, type Stack } from './stack.ts'
+
+/** Two resources whose inputs somebody changed, and what a well-behaved model answers in a drift round about them. */
+
+const block = (name: string, input: string) => `resource "terraform_data" "${name}" {\n  input = "${input}"\n}\n`
+export const code = (greeting: string, farewell: string) => block('greeting', greeting) + block('farewell', farewell)
+export const CODE = code('hello', 'goodbye')
+export const GREETING = 'terraform_data.greeting'
+export const FAREWELL = 'terraform_data.farewell'
+
+/** A repository whose state was applied and then changed behind the engine's back. */
+export async function driftedRepository(
+  stack: Stack,
+  files: Record<string, string> = { 'main.tf': CODE },
+  edit = (state: string) => state.replaceAll('"hello"', '"hello by hand"').replaceAll('"goodbye"', '"goodbye by hand"'),
+): Promise<string> {
+  const repo_uri = await stack.repository(files)
+  const engine = await engineBeside(stack, repo_uri)
+  await engine.apply()
+  await engine.editState(edit)
+  return repo_uri
+}
+
+export const replace = (from: string, to: string, target_file = 'main.tf'): Reply => ({
+  calls: [['replace_in_file', { target_file, diff: `<<<<<<< SEARCH\n${from}\n=======\n${to}\n>>>>>>> REPLACE` }]],
+})
+/** Takes over what was changed by hand. */
+export const takeOver = (word: 'hello' | 'goodbye') => replace(`  input = "${word}"`, `  input = "${word} by hand"`)
+
+type Decomposing = (sent: unknown[]) => Reply
+const entries = (sent: unknown[]) => sent as { address: string; action: string }[]
+
+/** The splitter and the exception filter share a sentinel; the tools beside it tell them apart. */
+export const decompose =
+  (
+    split: Decomposing = (sent) => operations(entries(sent).map(({ address, action }) => `${action} ${address}`)),
+    except: Decomposing = (sent) => operations(sent.map(String)),
+  ): Script =>
+  ({ tools, messages }) => {
+    const query = messages.at(-1)?.content ?? ''
+    const sent: unknown[] = JSON.parse(query.slice(query.indexOf('['), query.lastIndexOf(']') + 1))
+    return tools?.some(({ name }) => name === 'web_search') ? split(sent) : except(sent)
+  }
+/** An exception filter that leaves out what names this address. */
+export const excepting = (address: string, rule: string): Script =>
+  decompose(undefined, (sent) => {
+    const kept = sent.map(String).filter((text) => !text.includes(address))
+    return operations(kept, kept.length < sent.length ? `${address}: ${rule}` : '')
+  })
+
+export const driftReport = (changes: Partial<Record<keyof DriftReport, unknown>> = {}): Reply => ({
+  args: {
+    summary: 'All differences were looked at.',
+    status: 'Succeeded',
+    remediated_resources: [],
+    unreconciled_drift: [],
+    whitelisted_exceptions: [],
+    ...changes,
+  },
+})
+export const remediated = (resource_address: string, attribute_modified = 'input') => ({
+  file_path: './main.tf',
+  resource_address,
+  changes: [{ attribute_modified, change_description: `Took over ${attribute_modified}.`, details: [], reason: 'Changed by hand.' }],
+})
+
+/** A full round that mends both resources in one task. */
+export const driftScripts = (changes: Record<string, Script | Script[]> = {}): Record<string, Script | Script[]> => ({
+  status: { text: 'One sentence.' },
+  requests_filter: accept,
+  generate_engine_targets: targets(GREETING),
+  construct_information: { args: { templates: [], abbreviations: [] } },
+  report_decomposed_task_operations: decompose(),
+  task_complete: [takeOver('hello'), takeOver('goodbye'), done('Took both over.')],
+  generate_engine_drift_report: driftReport({ remediated_resources: [remediated(GREETING), remediated(FAREWELL)] }),
+  ...changes,
+})
+
+/** The stored report of the last drift round. */
+export async function driftReportOf(stack: Stack, uuid: string): Promise<DriftReport> {
+  const reports = await textsOf(stack, uuid, 'report')
+  return JSON.parse(reports.at(-1) ?? 'null')
+}
+
+export const ASSESSING = 'Assessing drift on the targeted infrastructure.'
+export const IN_SYNC = 'No drift found; the targeted infrastructure is synchronized.'
+export const EXCEPTED = 'Drift check completed; the remaining differences are covered by the drift exception rules.'
+
+export const full = { mode: 'drift', query: 'Mend all drift' } as const
+
+export const fileOn = (stack: Stack, repo_uri: string, branch: string) => stack.git(repo_uri, 'show', `${branch}:main.tf`)
+
+/** The real engine's client with a list of what it was asked: kind and targets. */
+export function watched(stack: Stack): { iac: IacClient; jobs: [string, unknown][] } {
+  const { iac } = stack.context(scriptedLlm({}))
+  const jobs: [string, unknown][] = []
+  const run: IacClient['run'] = (kind, body, options) => {
+    jobs.push([kind, 'targets' in body ? body.targets : undefined])
+    return iac.run(kind, body, options)
+  }
+  return { iac: { ...iac, run }, jobs }
+}

@@ -1,0 +1,271 @@
+import { existsSync } from 'node:fs'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { said, scriptedLlm } from '../../steps/scripted-llm.ts'
+import { artifactsOf } from './artifacts.ts'
+import {
+  ASSESSING,
+  CODE,
+  code,
+  decompose,
+  driftedRepository,
+  driftReport,
+  driftReportOf,
+  driftScripts,
+  FAREWELL,
+  fileOn,
+  full,
+  GREETING,
+  IN_SYNC,
+  remediated,
+  takeOver,
+  watched,
+} from './drift-world.ts'
+import { decline, done, GATES, operations, targets, write } from './scripts.ts'
+import { engineBeside, firstRound, pinnedPath, type Stack, startStack } from './stack.ts'
+
+let stack: Stack
+/** Rounds change branches, never the state: one repository serves most of them. */
+let drifted: string
+beforeAll(async () => {
+  stack = await startStack()
+  drifted = await driftedRepository(stack)
+})
+afterAll(() => stack.close())
+
+const partial = { mode: 'drift', query: 'Mend the greeting', is_partial: true } as const
+const targetsOf = async (uuid: string) =>
+  (
+    await stack.database.sql<{ targets: string[] }[]>`
+      SELECT targets FROM engine_plans JOIN rounds ON rounds.id = round_id JOIN sessions ON sessions.id = session_id
+      WHERE uuid = ${uuid} ORDER BY engine_plans.id`
+  ).map(({ targets }) => targets)
+
+describe('full drift', () => {
+  it('is found, brought into the code and gone from the plan', async () => {
+    const llm = scriptedLlm(driftScripts())
+    const { iac, jobs } = watched(stack)
+    const session = await firstRound(stack, stack.context(llm, { iac, orchestration: GATES }), { repo_uri: drifted, ...full })
+    expect(session.failures).toEqual([])
+    expect(session.statuses).toEqual([
+      'started',
+      'filtering',
+      'validating',
+      'generating',
+      'validating',
+      'validating',
+      'validating',
+      'report',
+      'completed',
+    ])
+    expect(session.messages.slice(1)).toEqual([
+      'One sentence.',
+      ASSESSING,
+      'One sentence.',
+      'One sentence.',
+      ASSESSING,
+      IN_SYNC,
+      'One sentence.',
+      'DRIFT',
+    ])
+    expect(session).toMatchObject({ in_flight: false, is_blocked: false })
+    expect(await fileOn(stack, drifted, session.branch)).toBe(code('hello by hand', 'goodbye by hand'))
+    expect(session.history).toEqual([{ user: `update resource ${FAREWELL}\nupdate resource ${GREETING}`, assistant: 'Took both over.' }])
+    expect(jobs).toEqual([
+      ['init', undefined],
+      ['validate', undefined],
+      ['plan', []],
+      ['show', undefined],
+      ['validate', undefined],
+      ['plan', []],
+      ['show', undefined],
+    ])
+    expect(new Set(llm.requests.map(({ chain }) => chain))).toEqual(
+      new Set(['status', 'construct_information', 'report_decomposed_task_operations', 'task_complete', 'generate_engine_drift_report']),
+    )
+    expect(existsSync(pinnedPath(stack, session.uuid))).toBe(false)
+  })
+
+  it('stores its artifacts: drift, change, plan and a report whose facts are computed', async () => {
+    // Without a model for sentences the messages are the platform's own.
+    const llm = scriptedLlm(driftScripts({ status: { error: new Error('busy') } }))
+    const session = await firstRound(stack, stack.context(llm), { repo_uri: drifted, ...full })
+    expect(session.messages.slice(1)).toEqual([
+      'Mend all drift',
+      ASSESSING,
+      `update resource ${FAREWELL}\nupdate resource ${GREETING}`,
+      'Waiting for infrastructure as code to be validated.',
+      ASSESSING,
+      IN_SYNC,
+      'Infrastructure successfully validated. Generating report',
+      'DRIFT',
+    ])
+    const artifacts = await artifactsOf(stack, session.uuid)
+    expect(artifacts.map(({ kind, type, new_file }) => [kind, type ?? new_file])).toEqual([
+      ['plan', 'drift'],
+      ['change', 'false'],
+      ['plan', 'plan'],
+      ['report', null],
+    ])
+    const change = (old_value: string) => ({ changed: { input: { old_value, new_value: `${old_value} by hand` } } })
+    expect(JSON.parse(artifacts[0]?.text ?? '')).toEqual([
+      { address: FAREWELL, action: 'update resource', changes: change('goodbye') },
+      { address: GREETING, action: 'update resource', changes: change('hello') },
+    ])
+    expect(artifacts[2]?.text).toContain('No changes.')
+    expect(await targetsOf(session.uuid)).toEqual([[], []])
+    expect(await driftReportOf(stack, session.uuid)).toEqual({
+      summary: '2 resources differed: 2 remediated, 0 left, 0 expected to differ by the exception rules. All differences were looked at.',
+      status: 'Succeeded',
+      remediated_resources: [
+        { ...remediated(FAREWELL), file_path: 'main.tf' },
+        { ...remediated(GREETING), file_path: 'main.tf' },
+      ],
+      unreconciled_drift: [],
+      whitelisted_exceptions: [],
+    })
+  })
+
+  it('that is not there is told as such, whatever the model says; the request is not needed', async () => {
+    const repo_uri = await stack.repository({ 'main.tf': CODE })
+    await (await engineBeside(stack, repo_uri)).apply()
+    const llm = scriptedLlm(driftScripts())
+    const session = await firstRound(stack, stack.context(llm), { repo_uri, ...full, query: ' ' })
+    expect(session.failures).toEqual([])
+    expect(session.statuses).toEqual(['started', 'filtering', 'validating', 'validating', 'report', 'completed'])
+    expect(session.messages).toEqual(expect.arrayContaining([ASSESSING, IN_SYNC, 'DRIFT']))
+    expect(await driftReportOf(stack, session.uuid)).toEqual({
+      summary: 'No drift was found: the code describes the infrastructure as it is.',
+      status: 'Succeeded',
+      remediated_resources: [],
+      unreconciled_drift: [],
+      whitelisted_exceptions: [],
+    })
+    expect(session.history).toEqual([])
+    expect(await artifactsOf(stack, session.uuid)).toHaveLength(1)
+    expect((await stack.git(repo_uri, 'rev-list', '--count', `main..${session.branch}`)).trim()).toBe('0')
+  })
+
+  it('of resources that only one side has is turned round', async () => {
+    const repo_uri = await driftedRepository(stack, { 'main.tf': CODE }, (state) => {
+      const { resources, ...rest } = JSON.parse(state)
+      return JSON.stringify({ ...rest, resources: resources.filter(({ name }: { name: string }) => name !== 'farewell') })
+    })
+    const llm = scriptedLlm(
+      driftScripts({ task_complete: [write('main.tf', CODE.slice(0, CODE.indexOf('resource', 1))), done('Removed the farewell.')] }),
+    )
+    const session = await firstRound(stack, stack.context(llm), { repo_uri, ...full })
+    expect(session.history).toEqual([{ user: `delete resource ${FAREWELL}`, assistant: 'Removed the farewell.' }])
+    const document = await driftReportOf(stack, session.uuid)
+    expect(document).toMatchObject({ status: 'Succeeded', unreconciled_drift: [] })
+    expect(document.remediated_resources.map(({ resource_address }) => resource_address)).toEqual([FAREWELL])
+  })
+})
+
+describe('partial drift', () => {
+  it('is looked for where the request says, and nowhere else', async () => {
+    const llm = scriptedLlm(driftScripts({ task_complete: [takeOver('hello'), done('Took the greeting over.')] }))
+    const { iac, jobs } = watched(stack)
+    const session = await firstRound(stack, stack.context(llm, { iac }), { repo_uri: drifted, ...partial })
+    expect(session.failures).toEqual([])
+    expect(session.messages.at(-1)).toBe('DRIFT')
+    expect(await fileOn(stack, drifted, session.branch)).toBe(code('hello by hand', 'goodbye'))
+    // The last one looks at what else the changed code concerns.
+    expect(jobs.filter(([kind]) => kind === 'plan')).toEqual([
+      ['plan', [GREETING]],
+      ['plan', [GREETING]],
+      ['plan', []],
+    ])
+    expect(await targetsOf(session.uuid)).toEqual([[GREETING], [GREETING]])
+    const document = await driftReportOf(stack, session.uuid)
+    expect(document.remediated_resources.map(({ resource_address }) => resource_address)).toEqual([GREETING])
+    expect(document.status).toBe('Succeeded')
+    expect(document.summary).toContain(`A plan of the whole root would also make a change that this plan leaves out:\n- update ${FAREWELL}`)
+    const [filter] = llm.of('requests_filter')
+    expect(said(filter)).toContain('The session remediates drift')
+    const [targeting] = llm.of('generate_engine_targets')
+    expect(targeting?.role).toBe('main')
+    expect(targeting?.tools?.map(({ name }) => name)).toEqual([
+      'read_file',
+      'list_dir',
+      'bulk_grep_search',
+      'diff_history',
+      'generate_engine_targets',
+    ])
+    expect(said(targeting)).toContain('Targets of a drift request')
+    expect(said(targeting)).toMatch(/<<<DATA request (\w+)\\nMend the greeting\\n\1 DATA>>>/)
+  })
+
+  it.each([
+    ['is declined by the filter', { requests_filter: decline('New buckets are not drift.') }, 'New buckets are not drift.'],
+    [
+      'fits nothing in the code',
+      { generate_engine_targets: { args: { targets: [], explanation: 'There is no database here.' } } },
+      'There is no database here.',
+    ],
+    [
+      'fits nothing, without a word',
+      { generate_engine_targets: targets() },
+      'Nothing in the code fits this request, so no drift was looked for.',
+    ],
+  ])('that %s ends uncompleted and is remembered', async (_, changes, explanation) => {
+    const llm = scriptedLlm(driftScripts(changes))
+    const { iac, jobs } = watched(stack)
+    const session = await firstRound(stack, stack.context(llm, { iac }), { repo_uri: drifted, ...partial })
+    expect(session.failures).toEqual([])
+    expect(session.statuses).toEqual(['started', 'filtering', 'uncompleted'])
+    expect(session.messages.at(-1)).toBe(explanation)
+    expect(session.history).toEqual([{ user: 'Mend the greeting', assistant: explanation }])
+    expect(await artifactsOf(stack, session.uuid)).toEqual([])
+    expect(llm.of('construct_information')).toEqual([])
+    expect(jobs).toEqual([])
+    expect(session.in_flight).toBe(false)
+  })
+
+  it('of an address that does not exist is not called in sync', async () => {
+    const llm = scriptedLlm(driftScripts({ generate_engine_targets: targets('terraform_data.imagined') }))
+    const session = await firstRound(stack, stack.context(llm), { repo_uri: drifted, ...partial })
+    expect(session.messages).not.toContain(IN_SYNC)
+    expect(session.messages.at(-1)).toBe('DRIFT')
+    const document = await driftReportOf(stack, session.uuid)
+    expect(document.status).toBe('Failed')
+    expect(document.unreconciled_drift).toMatchObject([{ resource_address: '', reason: 'The drift could not be read.' }])
+    expect(document.unreconciled_drift[0]?.details.join()).toContain('terraform_data.imagined')
+  })
+})
+
+describe('sensitive values', () => {
+  it('of code and infrastructure reach neither models nor anything that is kept', async () => {
+    const [known, foreign] = ['S3cret-Passw0rd!', 'Rotated-by-hand-9!']
+    const files = {
+      'main.tf': `variable "password" {\n  type      = string\n  sensitive = true\n  default   = "${known}"\n}\nresource "terraform_data" "login" {\n  input = { password = var.password, note = "one" }\n}\n`,
+    }
+    const repo_uri = await driftedRepository(stack, files, (state) => state.replaceAll(known, foreign).replaceAll('"one"', '"two"'))
+    const leak = `The password is ${known}, then ${foreign}.`
+    const llm = scriptedLlm(
+      driftScripts({
+        report_decomposed_task_operations: decompose(() => operations([`Set terraform_data.login to ${foreign}`])),
+        task_complete: [takeNote, done(leak)],
+        generate_engine_drift_report: driftReport({
+          summary: leak,
+          status: 'Failed',
+          unreconciled_drift: [{ resource_address: 'terraform_data.login', reason: leak, details: [leak] }],
+        }),
+      }),
+    )
+    const context = stack.context(llm, { orchestration: { max_drift_reports: 1 } })
+    const session = await firstRound(stack, context, { repo_uri, ...full })
+    expect(session.failures).toEqual([])
+    const document = await driftReportOf(stack, session.uuid)
+    expect(document.unreconciled_drift.map(({ resource_address }) => resource_address)).toEqual(['terraform_data.login'])
+    expect(document.summary).toContain('(sensitive value)')
+    const kept = JSON.stringify([await artifactsOf(stack, session.uuid), session.history, session.messages, llm.requests])
+    for (const secret of [known, foreign]) expect(kept).not.toContain(secret)
+    expect(kept).toContain('(sensitive value)')
+  })
+})
+
+const takeNote = {
+  calls: [
+    ['replace_in_file', { target_file: 'main.tf', diff: '<<<<<<< SEARCH\nnote = "one"\n=======\nnote = "two"\n>>>>>>> REPLACE' }],
+  ] as [string, Record<string, unknown>][],
+}

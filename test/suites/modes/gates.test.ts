@@ -1,0 +1,66 @@
+import { existsSync } from 'node:fs'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { scriptedLlm } from '../../steps/scripted-llm.ts'
+import { textsOf } from './artifacts.ts'
+import { ADDED, done, findings, GATES, goodRound, MAIN, report, write } from './scripts.ts'
+import { firstRound, nextRound, pinnedPath, type Stack, startStack } from './stack.ts'
+
+let stack: Stack
+beforeAll(async () => {
+  stack = await startStack()
+})
+afterAll(() => stack.close())
+
+describe('the gates', () => {
+  it.each([
+    [['error'], true],
+    [['warning', 'critical'], true],
+    [['warning', 'info'], false],
+  ])('findings %j lock: %s', async (severities, locked) => {
+    const llm = scriptedLlm(goodRound({ report_compliance_findings: findings(...severities) }))
+    const repo_uri = await stack.repository({ 'main.tf': MAIN })
+    const session = await firstRound(stack, stack.context(llm, { orchestration: GATES }), { repo_uri })
+    expect(session).toMatchObject({ is_blocked: locked, in_flight: false })
+    expect(session.statuses.at(-1)).toBe('completed')
+    expect(existsSync(pinnedPath(stack, session.uuid))).toBe(true)
+    expect(await textsOf(stack, session.uuid, 'check')).toHaveLength(1)
+  })
+
+  it('a high impact that only the plan knows of locks, and a later round unlocks', async () => {
+    const { iac } = stack.context(scriptedLlm({}))
+    const destroyed = {
+      address: 'aws_db_instance.main',
+      mode: 'managed',
+      type: 'aws_db_instance',
+      name: 'main',
+      change: { actions: ['delete'], before: { id: 'db' }, after: null },
+    }
+    /** No provider is there offline, so the plan of the engine gets one more entry on its way back. */
+    const withDatabase: typeof iac = {
+      ...iac,
+      run: async (kind, body, options) => {
+        const result = await iac.run(kind, body, options)
+        if (kind !== 'show') return result
+        const plan = JSON.parse(result.stdout)
+        return { ...result, stdout: JSON.stringify({ ...plan, resource_changes: [...plan.resource_changes, destroyed] }) }
+      },
+    }
+    const repo_uri = await stack.repository({ 'main.tf': MAIN })
+    const context = stack.context(scriptedLlm(goodRound()), { iac: withDatabase, orchestration: GATES })
+    const first = await firstRound(stack, context, { repo_uri })
+    expect(first).toMatchObject({ is_blocked: true })
+    const [told] = await textsOf(stack, first.uuid, 'report')
+    expect(JSON.parse(told ?? '').potential_impact.banner).toMatchObject({ level: 'high', title: 'Small change' })
+
+    const later = goodRound({ task_complete: [write('third.tf', ADDED.replace('second', 'third')), done('Third.')] })
+    const second = await nextRound(stack, stack.context(scriptedLlm(later), { orchestration: GATES }), first.uuid, 'Keep the database')
+    expect(second).toMatchObject({ is_blocked: false })
+  })
+
+  it('a model may say high, and never lowers what the plan says', async () => {
+    const llm = scriptedLlm(goodRound({ generate_engine_plan_report: report('high') }))
+    const repo_uri = await stack.repository({ 'main.tf': MAIN })
+    const session = await firstRound(stack, stack.context(llm, { orchestration: GATES }), { repo_uri })
+    expect(session.is_blocked).toBe(true)
+  })
+})

@@ -1,0 +1,216 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { unavailable } from '../../../src/errors.ts'
+import { STOPPING } from '../../../src/queue/types.ts'
+import { acceptRound } from '../../../src/sessions/accept-round.ts'
+import { said, scriptedLlm } from '../../steps/scripted-llm.ts'
+import { artifactsOf } from './artifacts.ts'
+import { ADDED, accept, decline, done, GATES, goodRound, MAIN, targets, write } from './scripts.ts'
+import { firstRound, nextRound, pinnedPath, runWaiting, type Stack, startStack } from './stack.ts'
+
+let stack: Stack
+beforeAll(async () => {
+  stack = await startStack()
+})
+afterAll(() => stack.close())
+
+describe('a generate round', () => {
+  it('ends with a reviewed and pinned plan', async () => {
+    const llm = scriptedLlm(goodRound())
+    const context = stack.context(llm, { orchestration: GATES })
+    const repo_uri = await stack.repository({ 'main.tf': MAIN })
+    const session = await firstRound(stack, context, { repo_uri })
+
+    expect(session.failures).toEqual([])
+    expect(session.statuses).toEqual([
+      'started',
+      'filtering',
+      'generating',
+      'validating',
+      'validating',
+      'validating',
+      'report',
+      'completed',
+    ])
+    expect(session.messages.slice(-5)).toEqual([
+      'One sentence.',
+      'Assessing drift on the targeted infrastructure.',
+      "Drift check completed; the remaining differences are this session's own changes.",
+      'One sentence.',
+      'GENERATE',
+    ])
+    expect(session).toMatchObject({ in_flight: false, is_blocked: false })
+    expect(session.history).toEqual([{ user: 'Add a second greeting', assistant: 'Added a second greeting.' }])
+    expect(await stack.git(repo_uri, 'show', `${session.branch}:second.tf`)).toBe(ADDED)
+    expect(await stack.git(repo_uri, 'log', '-1', '--format=%an %s', session.branch)).toBe('Platform Platform changes\n')
+    expect((await stack.git(repo_uri, 'ls-tree', '-r', '--name-only', session.branch)).trim().split('\n')).toEqual(['main.tf', 'second.tf'])
+    expect(readdirSync(pinnedPath(stack, session.uuid))).toEqual(
+      expect.arrayContaining(['.terraform', 'backend_override.tf', 'main.tf', 'second.tf', 'session.plan']),
+    )
+  })
+
+  it('stores its artifacts: change, plan, drift, report and check', async () => {
+    const repo_uri = await stack.repository({ 'main.tf': MAIN })
+    const session = await firstRound(stack, stack.context(scriptedLlm(goodRound()), { orchestration: GATES }), { repo_uri })
+    const artifacts = await artifactsOf(stack, session.uuid)
+    expect(artifacts.map(({ kind, type, new_file }) => [kind, type ?? new_file])).toEqual([
+      ['change', 'true'],
+      ['plan', 'plan'],
+      ['plan', 'drift'],
+      ['report', null],
+      ['check', null],
+    ])
+    const [change, plan, drift, told, check] = artifacts.map(({ text }) => text)
+    expect(change).toBe(ADDED)
+    expect(plan).toContain('Plan: 1 to add, 0 to change, 0 to destroy.')
+    expect(JSON.parse(drift ?? '')).toEqual([{ address: 'terraform_data.second', action: 'delete resource' }])
+    expect(JSON.parse(told ?? '')).toMatchObject({
+      summary: { create: 1, update: 0, delete: 0, recreate: 0 },
+      detailed_changes: [{ name: 'terraform_data.second', action: 'create', summary: 'A second greeting.' }],
+    })
+    expect(JSON.parse(check ?? '')).toMatchObject({ passed: true, violations: [] })
+    const [row] = await stack.database.sql<{ usage: { engine_s: number; validation_attempts: number; input_tokens: number } }[]>`
+      SELECT usage FROM rounds JOIN sessions ON sessions.id = session_id WHERE uuid = ${session.uuid}`
+    expect(row?.usage).toMatchObject({ validation_attempts: 1 })
+    expect(row?.usage.engine_s).toBeGreaterThan(0)
+    expect(row?.usage.input_tokens).toBeGreaterThan(0)
+  })
+
+  it('works in the engine root that was asked for', async () => {
+    const repo_uri = await stack.repository({ 'live/main.tf': MAIN, 'other/main.tf': 'this is no code' })
+    const session = await firstRound(stack, stack.context(scriptedLlm(goodRound())), { repo_uri, iac_path: 'live' })
+    expect(session.statuses.at(-1)).toBe('completed')
+    expect(await stack.git(repo_uri, 'show', `${session.branch}:live/second.tf`)).toBe(ADDED)
+    expect(existsSync(join(pinnedPath(stack, session.uuid), 'live', 'session.plan'))).toBe(true)
+  })
+
+  it.each([
+    ['declines', 'This would open the network to everyone: "0.0.0.0/0".'],
+    ['answers a question', 'There is one greeting in this repository.'],
+  ])('%s without touching anything', async (_, explanation) => {
+    const llm = scriptedLlm(goodRound({ requests_filter: decline(explanation) }))
+    const repo_uri = await stack.repository({ 'main.tf': MAIN })
+    const session = await firstRound(stack, stack.context(llm, { orchestration: GATES }), { repo_uri, query: 'Tell me' })
+    expect(session.statuses).toEqual(['started', 'filtering', 'uncompleted'])
+    expect(session.messages.at(-1)).toBe(explanation)
+    expect(session.history).toEqual([{ user: 'Tell me', assistant: explanation }])
+    expect(session).toMatchObject({ in_flight: false, is_blocked: false })
+    expect(await artifactsOf(stack, session.uuid)).toEqual([])
+    expect(existsSync(pinnedPath(stack, session.uuid))).toBe(false)
+    expect(llm.of('construct_information')).toEqual([])
+  })
+
+  it('goes on with the conversation and the branch of the session', async () => {
+    const repo_uri = await stack.repository({ 'main.tf': MAIN })
+    const first = await firstRound(stack, stack.context(scriptedLlm(goodRound())), { repo_uri })
+    const plan = readFileSync(join(pinnedPath(stack, first.uuid), 'session.plan'))
+    const llm = scriptedLlm(
+      goodRound({
+        task_complete: [write('third.tf', ADDED.replace('second', 'third')), done('Added a third greeting.')],
+        generate_engine_targets: targets('terraform_data.second', 'terraform_data.third'),
+      }),
+    )
+    const second = await nextRound(stack, stack.context(llm, { orchestration: GATES }), first.uuid, 'And a third one')
+    expect(second.failures).toEqual([])
+    expect(second.statuses.at(-1)).toBe('completed')
+    expect(second.history.map(({ assistant }) => assistant)).toEqual(['Added a second greeting.', 'Added a third greeting.'])
+    expect(said(llm.of('requests_filter')[0])).toContain('Added a second greeting.')
+    const audit = said(llm.of('report_compliance_findings')[0])
+    expect(audit).toContain('Add a second greeting')
+    expect(audit).not.toContain('And a third one')
+    expect((await stack.git(repo_uri, 'ls-tree', '--name-only', second.branch)).trim().split('\n')).toEqual([
+      'main.tf',
+      'second.tf',
+      'third.tf',
+    ])
+    expect(readFileSync(join(pinnedPath(stack, first.uuid), 'session.plan'))).not.toEqual(plan)
+  })
+
+  it('takes no second request while it runs', async () => {
+    const repo_uri = await stack.repository({ 'main.tf': MAIN })
+    const scripts = goodRound()
+    const context = stack.context(
+      scriptedLlm({
+        ...scripts,
+        generate_engine_targets: () => {
+          second = request()
+          return targets('terraform_data.second')
+        },
+      }),
+    )
+    let second: Promise<void> = Promise.resolve()
+    const request = async () => {
+      const [row] = await context.sql<{ uuid: string }[]>`SELECT uuid FROM sessions WHERE in_flight`
+      await acceptRound(context, { session_uuid: row?.uuid ?? '', mode: 'generate', query: 'Another one', is_partial: false })
+    }
+    const session = await firstRound(stack, context, { repo_uri })
+    await second
+    const rounds = await context.sql`SELECT query FROM rounds JOIN sessions ON sessions.id = session_id WHERE uuid = ${session.uuid}`
+    expect(rounds.map(({ query }) => query)).toEqual(['Add a second greeting'])
+    expect(session.statuses.at(-1)).toBe('completed')
+  })
+})
+
+describe('an interrupted round', () => {
+  it('starts again from where the session stood, and leaves nothing twice', async () => {
+    const repo_uri = await stack.repository({ 'main.tf': MAIN })
+    const stop = new AbortController()
+    const half = scriptedLlm(
+      goodRound({
+        task_complete: [write('half.tf', ADDED), done('Half done.')],
+        generate_engine_targets: () => {
+          stop.abort(STOPPING)
+          return targets()
+        },
+      }),
+    )
+    const stopped = await firstRound(stack, stack.context(half), { repo_uri }, stop.signal)
+    expect(stopped.in_flight).toBe(true)
+    expect(await stack.git(repo_uri, 'ls-tree', '--name-only', stopped.branch)).toContain('half.tf')
+
+    const session = await runWaiting(stack, stack.context(scriptedLlm(goodRound())), stopped.uuid)
+    expect(session.failures).toEqual([])
+    expect(session.statuses.at(-1)).toBe('completed')
+    expect((await stack.git(repo_uri, 'ls-tree', '--name-only', session.branch)).trim().split('\n')).toEqual(['main.tf', 'second.tf'])
+    expect((await artifactsOf(stack, session.uuid)).filter(({ kind }) => kind === 'change')).toHaveLength(1)
+    expect(session.history).toEqual([{ user: 'Add a second greeting', assistant: 'Added a second greeting.' }])
+  })
+})
+
+describe('what the round depends on', () => {
+  it('fails the round with a clear text when the object store is down', async () => {
+    const repo_uri = await stack.repository({ 'main.tf': MAIN })
+    const { storage } = stack.context(scriptedLlm({}))
+    const down = { ...storage, put: async () => Promise.reject(unavailable('The object store cannot be reached.')) }
+    const session = await firstRound(stack, stack.context(scriptedLlm(goodRound()), { storage: down }), { repo_uri })
+    expect(session.statuses).toEqual(['started', 'filtering', 'generating', 'failed'])
+    expect(session.messages.at(-1)).toBe('runner failed: The object store cannot be reached.')
+    expect(session.in_flight).toBe(false)
+    expect((await stack.git(repo_uri, 'rev-list', '--count', `main..${session.branch}`)).trim()).toBe('0')
+  })
+
+  it('fails the round when the sidecar is gone', async () => {
+    const repo_uri = await stack.repository({ 'main.tf': MAIN })
+    const { iac } = stack.context(scriptedLlm({}))
+    const gone: typeof iac = { ...iac, run: async () => Promise.reject(unavailable('iac service unreachable')) }
+    const session = await firstRound(stack, stack.context(scriptedLlm(goodRound()), { iac: gone }), { repo_uri })
+    expect(session.messages.at(-1)).toBe('runner failed: iac service unreachable')
+  })
+
+  it('shows no text of unexpected errors', async () => {
+    const repo_uri = await stack.repository({ 'main.tf': MAIN })
+    const llm = scriptedLlm(goodRound({ task_complete: { error: new TypeError('secret detail of a library') } }))
+    const session = await firstRound(stack, stack.context(llm), { repo_uri })
+    expect(session.statuses.at(-1)).toBe('failed')
+    expect(session.messages.at(-1)).not.toContain('secret detail')
+  })
+
+  it('goes on when status sentences fail', async () => {
+    const repo_uri = await stack.repository({ 'main.tf': MAIN })
+    const llm = scriptedLlm(goodRound({ status: { error: new Error('busy') }, requests_filter: accept }))
+    const session = await firstRound(stack, stack.context(llm), { repo_uri })
+    expect(session.statuses.at(-1)).toBe('completed')
+    expect(session.messages).toContain('Waiting for infrastructure as code to be validated.')
+  })
+})

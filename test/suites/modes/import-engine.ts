@@ -1,0 +1,85 @@
+import type { OrchestrationConfig } from '../../../config/types.ts'
+import { importResources } from '../../../pipeline/modes/import.ts'
+import type { Cloud } from '../../../src/sessions/types.ts'
+import type { EngineResult } from '../../../src/sidecar-clients/iac/types.ts'
+import { type createSteps, type EngineScript, ok, type StepWorld } from '../../steps/support.ts'
+import { importRound } from './import-world.ts'
+
+export type Steps = Awaited<ReturnType<typeof createSteps>>
+
+export interface ImportEngine {
+  /** Addresses that the code has; each is planned as `create` until it is imported. */
+  code?: readonly string[]
+  scope?: readonly string[] | Partial<EngineResult>
+  /** What the state manages from the start. */
+  state?: readonly string[] | Partial<EngineResult>
+  /** More entries of `resource_changes`. */
+  changes?: readonly Record<string, unknown>[]
+  /** Answers in place of a job. */
+  answer?: (kind: string, body: Record<string, unknown>, number: number) => Partial<EngineResult> | undefined
+}
+
+/** An engine that imports whatever it is given, with a state that plans are made from. */
+export function importEngine(given: ImportEngine): EngineScript & { imported: Map<string, string> } {
+  const imported = new Map<string, string>()
+  const { code = [], scope = [], state = [], changes = [] } = given
+  const listed = (list: readonly string[] | Partial<EngineResult>, more: readonly string[] = []) =>
+    isList(list) ? ok(JSON.stringify([...list, ...more])) : list
+  const script: EngineScript = ({ kind, body }, number) => {
+    const answer = given.answer?.(kind, body, number)
+    if (answer) return answer
+    if (kind === 'scope_resource_ids') return listed(scope)
+    if (kind === 'state_resource_ids') return listed(state, [...imported.values()])
+    if (kind === 'import') imported.set(String(body.address), String(body.resource_id))
+    return kind === 'show' ? ok(JSON.stringify(documentOf(code, imported, changes))) : ok(`${kind} output`)
+  }
+  return Object.assign(script, { imported })
+}
+
+const isList = (value: readonly string[] | object): value is readonly string[] => Array.isArray(value)
+
+function documentOf(code: readonly string[], imported: ReadonlyMap<string, string>, changes: readonly Record<string, unknown>[]) {
+  const entry = (address: string, actions: string[]) => ({ address, mode: 'managed', type: 'a', name: 'b', change: { actions } })
+  const resources = [...imported].map(([address, id]) => ({ address, mode: 'managed', values: { id } }))
+  return {
+    format_version: '1.2',
+    configuration: {},
+    resource_changes: [...code.map((address) => entry(address, imported.has(address) ? ['no-op'] : ['create'])), ...changes],
+    prior_state: { values: { root_module: { resources } } },
+  }
+}
+
+export const QUERY = 'Import it'
+const CODE = ['terraform_data.a', 'terraform_data.b']
+
+export interface Given extends ImportEngine {
+  scripts?: Parameters<typeof importRound>[0]
+  partial?: boolean
+  provider?: Cloud
+  exceptions?: string
+  orchestration?: Partial<OrchestrationConfig>
+}
+
+/** A claimed import round over the engine above. */
+export async function prepare(steps: Steps, given: Given) {
+  const { provider = 'aws', exceptions = '', orchestration = {} } = given
+  const engine = importEngine({ code: CODE, ...given })
+  const prompts = { [`${provider}-guidelines-import_exceptions`]: exceptions }
+  const world = await steps.world({ scripts: importRound(given.scripts), engine, query: QUERY, prompts, orchestration })
+  const { round } = world.run
+  Object.assign(round, { mode: 'import', is_partial: given.partial ?? false })
+  round.session.provider = provider
+  return { world, engine }
+}
+
+/** Runs the mode itself, in process. */
+export async function play(steps: Steps, given: Given) {
+  const { world, engine } = await prepare(steps, given)
+  const outcome = await importResources(world.run)
+  return { world, outcome, engine, report: reportOf(world) }
+}
+
+export function reportOf({ objects }: StepWorld) {
+  const [entry] = [...objects].filter(([key]) => key.startsWith('reports/import-'))
+  return entry ? JSON.parse(entry[1].body) : null
+}

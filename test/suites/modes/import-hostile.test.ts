@@ -1,0 +1,304 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { importResources } from '../../../pipeline/modes/import.ts'
+import { PlatformError } from '../../../src/errors.ts'
+import { MASK } from '../../../src/plan/mask.ts'
+import { said } from '../../steps/scripted-llm.ts'
+import { createSteps } from '../../steps/support.ts'
+import { play, prepare, reportOf, type Steps } from './import-engine.ts'
+import { addresses, lost, toldReport } from './import-world.ts'
+import { done, targets } from './scripts.ts'
+
+let steps: Steps
+beforeAll(async () => {
+  steps = await createSteps()
+})
+afterAll(() => steps.close())
+
+const SCOPE = ['id-a', 'id-b']
+const imports = ({ jobs }: { jobs: { kind: string; body: Record<string, unknown> }[] }) =>
+  jobs.filter(({ kind }) => kind === 'import').map(({ body }) => `${body.address} ${body.resource_id}`)
+
+describe('addresses that a model names', () => {
+  it.each([
+    ['-state=elsewhere.tfstate', 'this is no address of a resource'],
+    ['terraform_data.a; rm -rf /', 'this is no address of a resource'],
+    ['data.aws_ami.a', 'this is no address of a resource'],
+    ['module.a', 'this is no address of a resource'],
+    ['terraform_data.a\n-lock=false', 'this is no address of a resource'],
+    ['terraform_data.elsewhere', 'the plan has no such resource'],
+    ['terraform_data.kept', 'the plan does not create this resource'],
+    ['terraform_data.block', 'the resource has an `import` block, which has to be removed: the platform imports'],
+  ])('never reach the engine unless the plan creates them: %j', async (address, error) => {
+    const changes = [
+      { address: 'terraform_data.kept', mode: 'managed', type: 'a', name: 'b', change: { actions: ['update'] } },
+      { address: 'terraform_data.block', mode: 'managed', type: 'a', name: 'b', change: { actions: ['no-op'], importing: { id: 'id-z' } } },
+    ]
+    const { world, report } = await play(steps, {
+      scope: SCOPE,
+      changes,
+      orchestration: { max_import_iteration: 2 },
+      scripts: { import_addresses: addresses([address, 'id-a'], ['terraform_data.b', 'id-b']) },
+    })
+    expect(imports(world)).toEqual(['terraform_data.b id-b'])
+    expect(report).toMatchObject({ status: 'Partial', summary: { selected: 2, imported: 1, failed: 1 } })
+    expect(report.imported_resources[1]).toMatchObject({ resource_id: 'id-a', status: 'failed', error_message: error })
+    expect(said(world.llm.of('task_complete')[2])).toContain(error.replaceAll('`', '`'))
+  })
+
+  it('are used once each, for identifiers that wait', async () => {
+    const { world, report } = await play(steps, {
+      scope: SCOPE,
+      scripts: {
+        import_addresses: addresses(
+          ['terraform_data.a', 'id-invented'],
+          ['`terraform_data.a`', ' id-a '],
+          ['terraform_data.a', 'id-b'],
+          ['terraform_data.b', 'id-a'],
+          ['terraform_data.b', 'id-b'],
+        ),
+      },
+    })
+    expect(imports(world)).toEqual(['terraform_data.a id-a', 'terraform_data.b id-b'])
+    expect(report.status).toBe('Succeeded')
+  })
+
+  it('get the identifier that their type takes when the provider refuses the ARN', async () => {
+    const arn = 'arn:aws:ec2:eu-central-1:123456789012:vpc/vpc-1'
+    const { world, report } = await play(steps, {
+      scope: [arn],
+      code: ['aws_vpc.main'],
+      scripts: { import_addresses: addresses(['aws_vpc.main', arn]) },
+      answer: (kind, body) => (kind === 'import' && body.resource_id === arn ? { exit_code: 1, stderr: 'Error: invalid id' } : undefined),
+    })
+    expect(imports(world)).toEqual([`aws_vpc.main ${arn}`, 'aws_vpc.main vpc-1'])
+    expect(report).toMatchObject({ status: 'Succeeded', imported_resources: [{ resource_id: arn, status: 'imported' }] })
+  })
+
+  it('that are missing are asked for again, and told as such in the end', async () => {
+    const { world, report } = await play(steps, {
+      scope: SCOPE,
+      orchestration: { max_import_iteration: 2 },
+      scripts: { import_addresses: addresses(['terraform_data.a', 'id-a']) },
+    })
+    expect(said(world.llm.of('task_complete')[2])).toContain('No resource block of the plan was found for these identifiers:\\n- id-b')
+    expect(report.imported_resources[1]).toEqual({
+      resource_address: '',
+      resource_id: 'id-b',
+      status: 'failed',
+      details: '',
+      error_message: 'No resource block was written for it.',
+    })
+  })
+
+  it('are not asked for when the plan creates nothing', async () => {
+    const { world, report } = await play(steps, { scope: SCOPE, code: [], orchestration: { max_import_iteration: 3 } })
+    expect(world.llm.of('import_addresses')).toEqual([])
+    expect(world.jobs.filter(({ kind }) => kind === 'plan')).toHaveLength(3)
+    expect(report).toMatchObject({ status: 'Failed', summary: { selected: 2, imported: 0, failed: 2 } })
+    expect(report.state_alignment).toBe('Nothing was imported; the state is unchanged.')
+  })
+})
+
+describe('an attempt that undoes an import', () => {
+  it('is sent back before anything more is imported', async () => {
+    const gone = { address: 'terraform_data.a', mode: 'managed', type: 'a', name: 'b', change: { actions: ['delete'] } }
+    const changes: Record<string, unknown>[] = []
+    const { world } = await prepare(steps, {
+      scope: SCOPE,
+      changes,
+      orchestration: { max_import_iteration: 3 },
+      scripts: {
+        import_addresses: [addresses(['terraform_data.a', 'id-a']), addresses(['terraform_data.b', 'id-b'])],
+        generate_engine_targets: (_, call) => {
+          changes.splice(0, 1, ...(call === 1 ? [gone] : []))
+          return { args: { targets: ['terraform_data.b'], explanation: '' } }
+        },
+      },
+    })
+    await importResources(world.run)
+    const sent = world.llm.of('task_complete').map((request) => said(request))
+    expect(sent.filter((text) => text.includes('their block is gone'))).toHaveLength(1)
+    expect(world.llm.of('import_addresses')).toHaveLength(2)
+    expect(reportOf(world)).toMatchObject({ status: 'Succeeded', summary: { imported: 2 } })
+  })
+})
+
+describe('the budget', () => {
+  const failing = { answer: (kind: string) => (kind === 'plan' ? { exit_code: 1, stderr: 'Error: bad code' } : undefined) }
+  it('that ends with a failed plan fails the round', async () => {
+    const { world } = await prepare(steps, { scope: SCOPE, ...failing, orchestration: { max_import_iteration: 3 } })
+    await expect(importResources(world.run)).rejects.toThrow('Validation loop exceeded.')
+    expect(world.jobs.filter(({ kind }) => kind === 'plan')).toHaveLength(3)
+    expect(imports(world)).toEqual([])
+    expect(reportOf(world)).toBeNull()
+  })
+
+  it('that ends with a failed plan after an import leaves word of it', async () => {
+    const { world } = await prepare(steps, {
+      scope: SCOPE,
+      orchestration: { max_import_iteration: 2 },
+      answer: (kind, _, number) => (kind === 'plan' && number > 1 ? { exit_code: 1, stderr: 'Error: bad code' } : undefined),
+      scripts: { import_addresses: addresses(['terraform_data.a', 'id-a']) },
+    })
+    await expect(importResources(world.run)).rejects.toThrow('Validation loop exceeded.')
+    expect(world.run.conversation.at(-1)?.assistant).toBe('Imported 1 of 2 resources.\n- terraform_data.a (id-a)')
+  })
+})
+
+describe('an engine in trouble', () => {
+  it('that loses an import is asked what it manages; what is not there is imported again', async () => {
+    const { world, report } = await play(steps, {
+      scope: SCOPE,
+      answer: (kind, _, number) => {
+        if (kind === 'import' && number === 1) throw lost()
+        return undefined
+      },
+    })
+    expect(imports(world)).toEqual(['terraform_data.a id-a', 'terraform_data.b id-b', 'terraform_data.a id-a'])
+    const kinds = world.jobs.map(({ kind }) => kind)
+    expect(kinds[kinds.indexOf('import') + 1]).toBe('state_resource_ids')
+    expect(report.status).toBe('Succeeded')
+  })
+
+  it('that cannot tell either fails the round', async () => {
+    const { world } = await prepare(steps, {
+      scope: SCOPE,
+      answer: (kind, _, number) => {
+        if (kind === 'import') throw lost()
+        if (kind === 'state_resource_ids' && number > 1) throw new PlatformError('BadGateway', 502, 'iac service unreachable: refused')
+        return undefined
+      },
+    })
+    await expect(importResources(world.run)).rejects.toThrow('iac service unreachable: refused')
+    expect(imports(world)).toHaveLength(1)
+  })
+
+  it('that imports and then fails has imported', async () => {
+    const { world } = await prepare(steps, {
+      scope: SCOPE,
+      state: [],
+      answer: (kind, _, number) => {
+        if (kind === 'import') return { exit_code: 1, stderr: 'Error: Error releasing the state lock' }
+        return kind === 'state_resource_ids' && number > 1 ? { stdout: '["id-a","id-b"]' } : undefined
+      },
+    })
+    await importResources(world.run)
+    expect(imports(world)).toHaveLength(2)
+    // The plan of this double does not know them, which is told.
+    expect(reportOf(world)).toMatchObject({ status: 'Succeeded', summary: { imported: 2 } })
+    expect(reportOf(world).state_alignment).toContain('terraform_data.a (not in the state)')
+  })
+
+  it('waits while another run holds the lock of the state', async () => {
+    const held = { exit_code: 1, stderr: 'Error: Error acquiring the state lock\n\nLock Info:\n  ID: 1' }
+    const { world, report } = await play(steps, {
+      scope: SCOPE,
+      answer: (kind, _, number) => (kind === 'import' && number === 1 ? held : undefined),
+    })
+    expect(imports(world)).toEqual(['terraform_data.a id-a', 'terraform_data.a id-a', 'terraform_data.b id-b'])
+    expect(world.llm.of('import_addresses')).toHaveLength(1)
+    expect(report.status).toBe('Succeeded')
+  })
+
+  it('that cannot plan after the import fails the round with the words of the small model', async () => {
+    const { world } = await prepare(steps, {
+      scope: SCOPE,
+      answer: (kind, _, number) => (kind === 'plan' && number > 1 ? { exit_code: 1, stderr: 'Error: throttled' } : undefined),
+    })
+    const chains: string[] = []
+    const nothing = { end: () => {}, fail: () => {} }
+    const chain = (name: string, query: string) => {
+      if (query.includes('Error: throttled')) chains.push(name)
+      return { ...nothing, model: () => nothing, tool: () => nothing }
+    }
+    const run = { ...world.run, trace: { masked: () => ({ chain, engine: () => nothing }) } }
+    await expect(importResources(run)).rejects.toMatchObject({ code: 'ImportNotConverged', message: 'One sentence.' })
+    expect(chains).toEqual(['STATUS_UPDATE'])
+    expect(said(world.llm.of('status').at(-1))).toContain('Error: throttled')
+  })
+})
+
+describe('what somebody else imports meanwhile', () => {
+  it('is left to them', async () => {
+    const { world } = await prepare(steps, {
+      scope: SCOPE,
+      answer: (kind) => {
+        if (kind !== 'show') return undefined
+        const resources = [{ address: 'terraform_data.theirs', mode: 'managed', values: { arn: 'id-a', id: 'other' } }]
+        const change = { address: 'terraform_data.b', mode: 'managed', type: 'a', name: 'b', change: { actions: ['create'] } }
+        return {
+          stdout: JSON.stringify({
+            format_version: '1.2',
+            resource_changes: [change],
+            prior_state: { values: { root_module: { child_modules: [{ resources }] } } },
+          }),
+        }
+      },
+    })
+    await importResources(world.run)
+    expect(imports(world)).toEqual(['terraform_data.b id-b'])
+    expect(reportOf(world)).toMatchObject({
+      summary: { selected: 1, imported: 1, failed: 0 },
+      excluded_resources: [{ resource_id: 'id-a', details: 'Managed as terraform_data.theirs by the time of the import.' }],
+    })
+  })
+})
+
+describe('secrets', () => {
+  it('stay out of status, report and conversation', async () => {
+    const secret = 'hunter2-hunter2'
+    const sensitive = {
+      before: { password: secret },
+      before_sensitive: { password: true },
+      after: { password: secret },
+      after_sensitive: { password: true },
+    }
+    const { world, report } = await play(steps, {
+      scope: SCOPE,
+      changes: [{ address: 'terraform_data.s', mode: 'managed', type: 'a', name: 'b', change: { actions: ['no-op'], ...sensitive } }],
+      orchestration: { max_import_iteration: 1 },
+      answer: (kind) => (kind === 'import' ? { exit_code: 1, stderr: `Error: wrong password ${secret}` } : undefined),
+      scripts: {
+        task_complete: [done(`It is ${secret}`)],
+        generate_engine_import_report: {
+          args: { ...toldReport.args, execution_summary: `Failed with ${secret}` },
+        },
+      },
+    })
+    expect(report).toMatchObject({ status: 'Failed', execution_summary: `Failed with ${MASK}` })
+    expect(report.imported_resources[0].error_message).toBe(`Error: wrong password ${MASK}`)
+    const shown = JSON.stringify([await world.statuses(), world.run.conversation, [...world.objects.values()]])
+    expect(shown).not.toContain(secret)
+  })
+})
+
+describe('a report that says nothing of use', () => {
+  it('is corrected where code knows better, and refused where it does not fit', async () => {
+    const { world, report } = await play(steps, {
+      scope: SCOPE,
+      scripts: {
+        generate_engine_import_report: [
+          { args: { execution_summary: ' ' } },
+          { args: { summary: {}, status: 'Failed', execution_summary: 'Fine.' } },
+        ],
+      },
+    })
+    expect(world.llm.of('generate_engine_import_report')).toHaveLength(2)
+    expect(report).toMatchObject({ status: 'Succeeded', execution_summary: 'Fine.', recommendations: [] })
+  })
+})
+
+describe('targets', () => {
+  it('that a model forgets do not keep what is imported out of the plan', async () => {
+    const { world } = await play(steps, {
+      scope: SCOPE,
+      scripts: {
+        generate_engine_targets: [targets('terraform_data.a'), targets('terraform_data.b')],
+        import_addresses: [addresses(['terraform_data.a', 'id-a']), addresses(['terraform_data.b', 'id-b'])],
+      },
+    })
+    const planned = world.jobs.filter(({ kind }) => kind === 'plan').map(({ body }) => body.targets)
+    const both = ['terraform_data.b', 'terraform_data.a']
+    expect(planned).toEqual([['terraform_data.a'], both, both])
+  })
+})

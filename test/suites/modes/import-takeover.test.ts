@@ -1,0 +1,128 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { STOPPING } from '../../../src/queue/types.ts'
+import { said, scriptedLlm } from '../../steps/scripted-llm.ts'
+import { artifactsOf } from './artifacts.ts'
+import { addresses, blocks, importReport, importRound, type SentJob, withScope } from './import-world.ts'
+import { done, MAIN, operations, targets, write } from './scripts.ts'
+import { firstRound, runWaiting, type Stack, startStack } from './stack.ts'
+
+let stack: Stack
+beforeAll(async () => {
+  stack = await startStack()
+})
+afterAll(() => stack.close())
+
+const QUERY = 'Import all the infrastructure'
+const SPLIT = 'report_decomposed_task_operations'
+
+/** A worker that ends at the second import; with `through` after the engine has done it. */
+function dyingWorker(reason: unknown, through: boolean) {
+  const worker = new AbortController()
+  const { iac: real } = stack.context(scriptedLlm({}))
+  const on_import = async (body: SentJob['body'], number: number) => {
+    if (number !== 2) return undefined
+    if (through)
+      await real.run('import', { workspace_path: '', address: '', resource_id: '', scope_id: '', engine_provider: 'aws', ...body })
+    worker.abort(reason)
+    throw reason
+  }
+  return { signal: worker.signal, on_import }
+}
+
+/** What a dead worker leaves to the monitor of the queue. */
+const lapse = (uuid: string) => stack.database.sql`
+  UPDATE rounds SET lease_until = clock_timestamp() - interval '1 second'
+  WHERE session_id = (SELECT id FROM sessions WHERE uuid = ${uuid})`
+
+describe('a round that is taken up again between two imports', () => {
+  it.each([
+    ['handed back before the second', STOPPING, false, ['id-a', 'id-b', 'id-b']],
+    ['handed back after the second went through', STOPPING, true, ['id-a', 'id-b']],
+    ['dead after the second went through', new Error('killed'), true, ['id-a', 'id-b']],
+  ])('%s: nothing is imported twice', async (_, reason, through, tried) => {
+    const repo_uri = await stack.repository({ 'main.tf': MAIN })
+    const llm = scriptedLlm(importRound())
+    const { signal, on_import } = dyingWorker(reason, through)
+    const iac = withScope(stack, ['id-a', 'id-b', 'id-c'], on_import)
+    const context = stack.context(llm, { iac })
+    const selected = { [SPLIT]: operations(['id-a', 'id-b']) }
+    const partial = scriptedLlm(importRound(selected))
+    const started = { ...context, llm: partial }
+    const interrupted = await firstRound(stack, started, { repo_uri, query: QUERY, mode: 'import', is_partial: true }, signal)
+    expect(interrupted).toMatchObject({ in_flight: true, failures: [] })
+    await lapse(interrupted.uuid)
+
+    const session = await runWaiting(stack, context, interrupted.uuid)
+    expect(session.failures).toEqual([])
+    expect(session.messages.at(-1)).toBe('IMPORT')
+    expect(iac.imports().map(([, id]) => id)).toEqual(tried)
+    // Neither filter nor generator is asked again: the selection and the code of the first attempt stand.
+    for (const chain of ['requests_filter', SPLIT, 'task_complete']) expect(llm.of(chain)).toEqual([])
+    expect(await stack.git(repo_uri, 'show', `${session.branch}:imported.tf`)).toBe(blocks('a', 'b'))
+    expect(await importReport(stack, session.uuid)).toMatchObject({
+      summary: { selected: 2, imported: 2, failed: 0 },
+      status: 'Succeeded',
+      imported_resources: [
+        { resource_address: 'terraform_data.a', resource_id: 'id-a' },
+        { resource_address: 'terraform_data.b', resource_id: 'id-b' },
+      ],
+      excluded_resources: [{ resource_id: 'id-c', details: 'Not selected by the request.' }],
+      state_alignment: 'Aligned: a plan after the import changes none of the imported resources (2).',
+    })
+    expect((await artifactsOf(stack, session.uuid)).map(({ kind }) => kind)).toEqual(['plan', 'plan', 'report'])
+    expect(session.history).toEqual([
+      { user: QUERY, assistant: 'Imported 2 of 2 resources.\n- terraform_data.a (id-a)\n- terraform_data.b (id-b)' },
+    ])
+  })
+
+  it('goes on with the generator where the code of the first attempt is not enough', async () => {
+    const repo_uri = await stack.repository({ 'main.tf': MAIN })
+    const first = scriptedLlm(
+      importRound({
+        task_complete: [write('imported.tf', blocks('a')), done('Wrote one block.'), write('broken.tf', 'rubbish'), done('More.')],
+        generate_engine_targets: targets('terraform_data.a'),
+        import_addresses: addresses(['terraform_data.a', 'id-a']),
+      }),
+    )
+    const worker = new AbortController()
+    const iac = withScope(stack, ['id-a', 'id-b'])
+    const dying = {
+      ...first,
+      complete: async (request: Parameters<typeof first.complete>[0]) => {
+        if (first.of('task_complete').length === 4 && request.tools?.at(-1)?.name === 'generate_engine_targets') {
+          worker.abort(STOPPING)
+          throw STOPPING
+        }
+        return await first.complete(request)
+      },
+    }
+    const interrupted = await firstRound(stack, stack.context(dying, { iac }), { repo_uri, query: QUERY, mode: 'import' }, worker.signal)
+    expect(interrupted.in_flight).toBe(true)
+    expect(await stack.git(repo_uri, 'show', `${interrupted.branch}:broken.tf`)).toBe('rubbish')
+
+    const second = scriptedLlm(
+      importRound({
+        task_complete: [write('second.tf', blocks('b')), done('Wrote the other block.')],
+        generate_engine_targets: [targets('terraform_data.a'), targets('terraform_data.b')],
+        import_addresses: addresses(['terraform_data.a', 'id-a'], ['terraform_data.b', 'id-b']),
+      }),
+    )
+    const session = await runWaiting(stack, stack.context(second, { iac }), interrupted.uuid)
+    expect(session.failures).toEqual([])
+    expect(said(second.of('task_complete')[0])).toContain('No resource block of the plan was found for these identifiers:\\n- id-b')
+    // The attempt that nothing was imported from is gone.
+    expect((await stack.git(repo_uri, 'ls-tree', '-r', '--name-only', session.branch)).trim().split('\n')).toEqual([
+      'imported.tf',
+      'main.tf',
+      'second.tf',
+    ])
+    expect(iac.imports()).toEqual([
+      ['terraform_data.a', 'id-a'],
+      ['terraform_data.b', 'id-b'],
+    ])
+    // What is imported is planned, whatever the targets of the second attempt are.
+    const planned = iac.jobs.filter(({ kind }) => kind === 'plan').map(({ body }) => body.targets)
+    expect(planned.at(-1)).toEqual(['terraform_data.b', 'terraform_data.a'])
+    expect(await importReport(stack, session.uuid)).toMatchObject({ summary: { selected: 2, imported: 2, failed: 0 } })
+  })
+})

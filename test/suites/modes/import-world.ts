@@ -1,0 +1,91 @@
+import { PlatformError } from '../../../src/errors.ts'
+import type { EngineResult, IacClient, IacJobKind } from '../../../src/sidecar-clients/iac/types.ts'
+import type { Reply, Script } from '../../steps/scripted-llm.ts'
+import { scriptedLlm } from '../../steps/scripted-llm.ts'
+import { textsOf } from './artifacts.ts'
+import { accept, done, targets, write } from './scripts.ts'
+import type { Stack } from './stack.ts'
+
+export interface SentJob {
+  kind: IacJobKind
+  body: Record<string, unknown>
+}
+export interface ScopedIac extends IacClient {
+  jobs: SentJob[]
+  imports(): string[][]
+}
+
+type Answer = Partial<EngineResult> | undefined
+
+/**
+ * The real sidecar, whose inventory is the given list. `on_import` may answer in place of an import, fail it,
+ * or let it pass (undefined); it sees how many were tried.
+ */
+export function withScope(
+  stack: Stack,
+  scope: readonly string[] | Partial<EngineResult>,
+  on_import: (body: SentJob['body'], number: number) => Answer | Promise<Answer> = () => undefined,
+): ScopedIac {
+  const { iac } = stack.context(scriptedLlm({}))
+  const jobs: SentJob[] = []
+  const calm = { exit_code: 0, stdout: '', stderr: '' }
+  return {
+    ...iac,
+    jobs,
+    imports: () => jobs.filter(({ kind }) => kind === 'import').map(({ body }) => [String(body.address), String(body.resource_id)]),
+    run: async (kind, body, options) => {
+      jobs.push({ kind, body: { ...body } })
+      if (kind === 'scope_resource_ids') return Array.isArray(scope) ? { ...calm, stdout: JSON.stringify(scope) } : { ...calm, ...scope }
+      if (kind === 'import') {
+        const answer = await on_import({ ...body }, jobs.filter((job) => job.kind === 'import').length)
+        if (answer) return { ...calm, ...answer }
+      }
+      return await iac.run(kind, body, options)
+    },
+  }
+}
+
+/** The outcome of the job stays unknown. */
+export const lost = () => new PlatformError('BadGateway', 502, 'IaC job 1 was lost by the iac service.')
+
+/** Blocks without arguments: what is imported to them needs no change. */
+export const blocks = (...names: string[]) => names.map((name) => `resource "terraform_data" "${name}" {\n}\n`).join('\n')
+export const addresses = (...pairs: [address: string, resource_id: string][]): Reply => ({
+  args: { status: 'done', summary: 'Matched.', imports: pairs.map(([address, resource_id]) => ({ address, resource_id })) },
+})
+
+/** A report full of things that did not happen. */
+export const toldReport = {
+  args: {
+    summary: { selected: 99, imported: 99, failed: 99 },
+    status: 'Failed',
+    execution_summary: 'What was done.',
+    imported_resources: [
+      { resource_address: 'terraform_data.invented', resource_id: 'id-invented', status: 'imported', details: 'Invented.' },
+      {
+        resource_address: 'terraform_data.other',
+        resource_id: 'id-a',
+        status: 'failed',
+        details: 'The first one.',
+        error_message: 'Invented.',
+      },
+    ],
+    excluded_resources: [{ resource_id: 'id-excluded', details: 'Invented.' }],
+    state_alignment: 'Invented.',
+    recommendations: ['Open a pull request.'],
+  },
+}
+
+/** A full import of `id-a` and `id-b` to blocks of one file. */
+export const importRound = (changes: Record<string, Script | Script[]> = {}): Record<string, Script | Script[]> => ({
+  status: { text: 'One sentence.' },
+  requests_filter: accept,
+  construct_information: { args: { templates: [], abbreviations: [] } },
+  task_complete: [write('imported.tf', blocks('a', 'b')), done('Wrote two blocks.')],
+  generate_engine_targets: targets('terraform_data.a', 'terraform_data.b'),
+  import_addresses: addresses(['terraform_data.a', 'id-a'], ['terraform_data.b', 'id-b']),
+  generate_engine_import_report: toldReport,
+  ...changes,
+})
+
+export const importReport = async (stack: Stack, uuid: string) => JSON.parse((await textsOf(stack, uuid, 'report'))[0] ?? 'null')

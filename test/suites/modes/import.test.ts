@@ -1,0 +1,261 @@
+import { existsSync } from 'node:fs'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { modes } from '../../../pipeline/modes/index.ts'
+import { runRound } from '../../../pipeline/run-round.ts'
+import { openWorkspace } from '../../../pipeline/workspace/open.ts'
+import { findSession } from '../../../src/sessions/find-session.ts'
+import { createUser, openSession } from '../../helpers/sessions.ts'
+import { said, scriptedLlm } from '../../steps/scripted-llm.ts'
+import { artifactsOf } from './artifacts.ts'
+import { addresses, blocks, importReport, importRound, lost, withScope } from './import-world.ts'
+import { done, goodRound, MAIN, operations, targets, write } from './scripts.ts'
+import { engineBeside, firstRound, nextRound, pinnedPath, type Stack, startStack } from './stack.ts'
+
+let stack: Stack
+beforeAll(async () => {
+  stack = await startStack()
+})
+afterAll(() => stack.close())
+
+const SPLIT = 'report_decomposed_task_operations'
+const QUERY = 'Import all the infrastructure'
+const TASK = 'Write one resource block for each of these existing resources.\n\n- id-a\n- id-b'
+
+describe('a full import', () => {
+  it('writes code, imports one resource after the other and reports what the state says', async () => {
+    const repo_uri = await stack.repository({ 'main.tf': MAIN })
+    const engine = await engineBeside(stack, repo_uri)
+    await engine.apply()
+    await engine.editState((state) => state.replace(/"id": "[^"]+"/, '"id": "id-managed"'))
+    const llm = scriptedLlm(importRound())
+    const iac = withScope(stack, ['id-b', 'id-managed', 'id-a', 'id-b'])
+    const session = await firstRound(stack, stack.context(llm, { iac }), { repo_uri, query: QUERY, mode: 'import' })
+
+    expect(session.failures).toEqual([])
+    expect(session.statuses).toEqual([
+      'started',
+      'filtering',
+      'generating',
+      'validating',
+      'validating',
+      'validating',
+      'validating',
+      'validating',
+      'report',
+      'completed',
+    ])
+    expect(session.messages.slice(-7)).toEqual([
+      'One sentence.',
+      'Imported 1 of 2 resources.',
+      'Imported 2 of 2 resources.',
+      'Assessing drift on the targeted infrastructure.',
+      'No drift found; the targeted infrastructure is synchronized.',
+      'One sentence.',
+      'IMPORT',
+    ])
+    expect(session).toMatchObject({ in_flight: false, is_blocked: false })
+    expect(session.history).toEqual([{ user: TASK, assistant: 'Wrote two blocks.' }])
+    expect(await stack.git(repo_uri, 'show', `${session.branch}:imported.tf`)).toBe(blocks('a', 'b'))
+    expect(existsSync(pinnedPath(stack, session.uuid))).toBe(false)
+    expect(llm.of('requests_filter')).toEqual([])
+    expect(llm.of('report_compliance_findings')).toEqual([])
+
+    expect(iac.imports()).toEqual([
+      ['terraform_data.a', 'id-a'],
+      ['terraform_data.b', 'id-b'],
+    ])
+    expect(iac.jobs.map(({ kind }) => kind).slice(0, 3)).toEqual(['init', 'state_resource_ids', 'scope_resource_ids'])
+    const scoped = iac.jobs.filter(({ kind }) => ['init', 'plan', 'import', 'scope_resource_ids'].includes(kind))
+    expect(new Set(scoped.map(({ body }) => `${body.scope_id} ${body.engine_provider}`))).toEqual(new Set(['acme-test aws']))
+
+    expect(await importReport(stack, session.uuid)).toEqual({
+      summary: { selected: 2, imported: 2, failed: 0 },
+      status: 'Succeeded',
+      execution_summary: 'What was done.',
+      imported_resources: [
+        { resource_address: 'terraform_data.a', resource_id: 'id-a', status: 'imported', details: 'The first one.', error_message: null },
+        { resource_address: 'terraform_data.b', resource_id: 'id-b', status: 'imported', details: '', error_message: null },
+      ],
+      excluded_resources: [],
+      state_alignment: 'Aligned: a plan after the import changes none of the imported resources (2).',
+      recommendations: ['Open a pull request.'],
+    })
+    const artifacts = await artifactsOf(stack, session.uuid)
+    expect(artifacts.map(({ kind, type }) => [kind, type])).toEqual([
+      ['change', null],
+      ['plan', 'plan'],
+      ['plan', 'plan'],
+      ['report', null],
+    ])
+    expect(artifacts[1]?.text).toContain('Plan: 2 to add, 0 to change, 0 to destroy.')
+    expect(artifacts[2]?.text).toContain('No changes.')
+    const input = said(llm.of('generate_engine_import_report')[0])
+    for (const key of ['selected_resource_ids', 'excluded_resource_ids', 'import_results', 'plan_after_import'])
+      expect(input).toContain(key)
+    expect(said(llm.of('task_complete')[0])).not.toContain('Forbidden actions')
+  })
+
+  it('leaves pin, lock and the plan of an earlier generate round alone', async () => {
+    const repo_uri = await stack.repository({ 'main.tf': MAIN })
+    const iac = withScope(stack, ['id-a', 'id-b'])
+    const generated = await firstRound(stack, stack.context(scriptedLlm(goodRound())), { repo_uri })
+    expect(generated.statuses.at(-1)).toBe('completed')
+    const { sql } = stack.database
+    await sql`UPDATE sessions SET is_blocked = true WHERE uuid = ${generated.uuid}`
+    const llm = scriptedLlm(importRound())
+    const session = await nextRound(stack, stack.context(llm, { iac }), generated.uuid, QUERY, { mode: 'import' })
+    expect(session.failures).toEqual([])
+    expect(session.messages.at(-1)).toBe('GENERATE')
+    expect(session.is_blocked).toBe(true)
+    expect(existsSync(pinnedPath(stack, session.uuid))).toBe(true)
+    expect(session.history.map(({ assistant }) => assistant)).toEqual(['Added a second greeting.', 'Wrote two blocks.'])
+    // What the session wrote before and never applied is no drift of this round.
+    expect(llm.of(SPLIT)).toEqual([])
+  })
+
+  it('makes the code follow the cloud where they differ', async () => {
+    const repo_uri = await stack.repository({ 'main.tf': MAIN })
+    const llm = scriptedLlm(
+      importRound({
+        task_complete: [
+          write('imported.tf', `resource "terraform_data" "a" {\n  input = "guessed"\n}\n`),
+          done('Wrote a block.'),
+          write('imported.tf', blocks('a')),
+          done('Took the guess back.'),
+        ],
+        generate_engine_targets: targets('terraform_data.a'),
+        import_addresses: addresses(['terraform_data.a', 'id-a']),
+        [SPLIT]: [operations(['Remove the input of terraform_data.a']), operations(['Remove the input of terraform_data.a'])],
+      }),
+    )
+    const iac = withScope(stack, ['id-a'])
+    const session = await firstRound(stack, stack.context(llm, { iac }), { repo_uri, query: QUERY, mode: 'import' })
+    expect(session.failures).toEqual([])
+    // The splitter and the exception filter; what the session's own commits explain is not asked.
+    expect(llm.of(SPLIT).map(({ role }) => role)).toEqual(['main', 'small'])
+    expect(said(llm.of(SPLIT)[0])).toContain('guessed')
+    expect(await stack.git(repo_uri, 'show', `${session.branch}:imported.tf`)).toBe(blocks('a'))
+    expect((await importReport(stack, session.uuid)).state_alignment).toMatch(/^Aligned: /)
+    expect((await artifactsOf(stack, session.uuid)).map(({ kind, type }) => [kind, type])).toEqual([
+      ['change', null],
+      ['plan', 'plan'],
+      ['plan', 'drift'],
+      ['change', null],
+      ['plan', 'plan'],
+      ['report', null],
+    ])
+    expect(session.history.map(({ assistant }) => assistant)).toEqual(['Wrote a block.', 'Took the guess back.'])
+  })
+
+  it('says what still differs when the iterations are used up', async () => {
+    const repo_uri = await stack.repository({ 'main.tf': MAIN })
+    const llm = scriptedLlm(
+      importRound({
+        task_complete: [write('imported.tf', `${blocks('a')}resource "terraform_data" "b" {\n  input = "guessed"\n}\n`), done('Wrote.')],
+        [SPLIT]: operations(['Remove the input of terraform_data.b']),
+      }),
+    )
+    const iac = withScope(stack, ['id-a', 'id-b'])
+    const context = stack.context(llm, { iac, orchestration: { max_drift_reports: 1 } })
+    const session = await firstRound(stack, context, { repo_uri, query: QUERY, mode: 'import' })
+    expect(session.failures).toEqual([])
+    const report = await importReport(stack, session.uuid)
+    expect(report.status).toBe('Succeeded')
+    expect(report.state_alignment).toBe(
+      'Not aligned: a plan after the import still changes 1 of 2 imported resources: terraform_data.b (update).',
+    )
+  })
+})
+
+describe('an import that fails', () => {
+  it('is tried again with the words of the engine, the others are not', async () => {
+    const repo_uri = await stack.repository({ 'main.tf': MAIN })
+    const llm = scriptedLlm(
+      importRound({
+        import_addresses: [
+          addresses(['terraform_data.a', 'id-a'], ['terraform_data.b', 'id-b']),
+          addresses(['terraform_data.a', 'id-a'], ['terraform_data.b', 'id-b']),
+        ],
+        task_complete: [write('imported.tf', blocks('a', 'b')), done('Wrote two blocks.'), done('Nothing to mend.')],
+      }),
+    )
+    const refuse = { exit_code: 1, stderr: 'Error: Cannot import non-existent remote object' }
+    const iac = withScope(stack, ['id-a', 'id-b'], ({ resource_id }, number) =>
+      resource_id === 'id-b' && number === 2 ? refuse : undefined,
+    )
+    const session = await firstRound(stack, stack.context(llm, { iac }), { repo_uri, query: QUERY, mode: 'import' })
+    expect(session.failures).toEqual([])
+    expect(iac.imports().map(([, id]) => id)).toEqual(['id-a', 'id-b', 'id-b'])
+    const feedback = said(llm.of('task_complete')[2])
+    expect(feedback).toContain('- `terraform_data.a` (id-a)')
+    expect(feedback).toContain('- `terraform_data.b` (id-b): Error: Cannot import non-existent remote object')
+    // The second time only the pending one is asked about.
+    expect(said(llm.of('import_addresses')[1])).not.toContain('- id-a')
+    expect(await importReport(stack, session.uuid)).toMatchObject({ status: 'Succeeded', summary: { selected: 2, imported: 2, failed: 0 } })
+    expect(session.history).toEqual([{ user: TASK, assistant: 'Nothing to mend.' }])
+  })
+
+  it('does not undo the others: the round goes on with what was imported', async () => {
+    const repo_uri = await stack.repository({ 'main.tf': MAIN })
+    const llm = scriptedLlm(importRound())
+    const refuse = { exit_code: 1, stderr: 'Error: no permission' }
+    const iac = withScope(stack, ['id-a', 'id-b'], ({ resource_id }) => (resource_id === 'id-b' ? refuse : undefined))
+    const context = stack.context(llm, { iac, orchestration: { max_import_iteration: 2 } })
+    const session = await firstRound(stack, context, { repo_uri, query: QUERY, mode: 'import' })
+    expect(session.failures).toEqual([])
+    expect(session.statuses.at(-1)).toBe('completed')
+    expect(iac.imports().map(([, id]) => id)).toEqual(['id-a', 'id-b', 'id-b'])
+    expect(await importReport(stack, session.uuid)).toMatchObject({
+      summary: { selected: 2, imported: 1, failed: 1 },
+      status: 'Partial',
+      imported_resources: [
+        { resource_address: 'terraform_data.a', resource_id: 'id-a', status: 'imported', error_message: null },
+        { resource_address: 'terraform_data.b', resource_id: 'id-b', status: 'failed', error_message: 'Error: no permission' },
+      ],
+      state_alignment:
+        'Aligned: a plan after the import changes none of the imported resources (1). Beyond what was imported it has: terraform_data.b (create).',
+      recommendations: [
+        'Import these or remove their blocks before the code is applied, else they are created anew: terraform_data.b (id-b).',
+        'Open a pull request.',
+      ],
+    })
+    expect(session.history).toEqual([{ user: TASK, assistant: 'Imported 1 of 2 resources.\n- terraform_data.a (id-a)' }])
+  })
+
+  it('of unknown outcome is not repeated when the state has it', async () => {
+    const repo_uri = await stack.repository({ 'main.tf': MAIN })
+    const { iac: real } = stack.context(scriptedLlm({}))
+    const iac = withScope(stack, ['id-a', 'id-b'], async (body, number) => {
+      if (number > 1) return undefined
+      await real.run('import', { workspace_path: '', address: '', resource_id: '', scope_id: '', engine_provider: 'aws', ...body })
+      throw lost()
+    })
+    const session = await firstRound(stack, stack.context(scriptedLlm(importRound()), { iac }), { repo_uri, query: QUERY, mode: 'import' })
+    expect(session.failures).toEqual([])
+    expect(iac.imports().map(([, id]) => id)).toEqual(['id-a', 'id-b'])
+    expect(await importReport(stack, session.uuid)).toMatchObject({ status: 'Succeeded', summary: { imported: 2 } })
+  })
+})
+
+describe('an import that cannot go on', () => {
+  it('fails the round and tells staff and owner', async () => {
+    const repo_uri = await stack.repository({ 'main.tf': MAIN })
+    const iac = withScope(stack, { stdout: 'no list' })
+    const context = stack.context(scriptedLlm(importRound()), { iac })
+    const user = await createUser(context.sql, crypto.randomUUID())
+    const uuid = await openSession(context, user.id, { repo_uri, query: QUERY, mode: 'import', is_partial: false })
+    const [round] = await context.sql<{ id: number }[]>`
+      SELECT r.id FROM rounds r JOIN sessions s ON s.id = r.session_id WHERE s.uuid = ${uuid}`
+    const told: { round: number; message: string }[] = []
+    await runRound(context, round?.id ?? 0, modes, new AbortController().signal, {
+      openWorkspace: (claimed, options) => openWorkspace(stack.config, claimed, options),
+      notifyFailure: async (_, facts) => {
+        told.push(facts)
+      },
+    })
+    const message = 'runner failed: iac service returned an unexpected response: the scope identifiers are no JSON list of texts.'
+    expect(told).toEqual([{ round: 1, message }])
+    const session = await findSession(context.sql, uuid)
+    expect(session).toMatchObject({ current_status: 'failed', in_flight: false })
+  })
+})

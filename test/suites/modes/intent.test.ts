@@ -1,0 +1,140 @@
+import { existsSync } from 'node:fs'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createPullRequest } from '../../../src/pull-requests/create.ts'
+import { basicAuthorization } from '../../../src/pull-requests/credentials.ts'
+import { trust } from '../../repository/support.ts'
+import { type Reply, said, scriptedLlm } from '../../steps/scripted-llm.ts'
+import { textsOf } from './artifacts.ts'
+import { ADDED, done, goodRound, MAIN, write } from './scripts.ts'
+import { firstRound, nextRound, pinnedPath, type SessionView, type Stack, startStack } from './stack.ts'
+
+let stack: Stack
+beforeAll(async () => {
+  stack = await startStack()
+  trust(stack.git_host.ca_pem)
+})
+afterAll(() => stack.close())
+
+const TITLE = 'Checked against the request'
+const louder = ADDED.replace('hello again', 'HELLO AGAIN')
+const statements: Reply = {
+  args: {
+    statements: [
+      {
+        kind: 'attribute',
+        text: 'It says hello three times',
+        words: 'thrice',
+        type: 'terraform_data',
+        path: 'input',
+        op: 'eq',
+        value: 'hello hello hello',
+      },
+      { kind: 'no_deletions', text: 'Nothing is destroyed.', words: 'Add' },
+      { kind: 'attribute', text: 'It has a known id', words: '', type: 'terraform_data', path: 'id', op: 'eq', value: '1' },
+    ],
+  },
+}
+const thrice = ADDED.replace('hello again', 'hello hello hello')
+
+async function checkedIn(session: SessionView): Promise<string | null> {
+  const report = (await textsOf(stack, session.uuid, 'report')).at(-1)
+  const points: { title: string; description: string }[] = JSON.parse(report ?? '').potential_impact.bullet_points
+  return points.find(({ title }) => title === TITLE)?.description ?? null
+}
+
+async function pullRequestText(repo_uri: string, session: SessionView): Promise<string> {
+  const written = { args: { title: 'Add a second greeting', description: 'For the logs.' } }
+  const { id } = await createPullRequest(stack.context(scriptedLlm({ generate_pull_request: written })), session.uuid)
+  const { user, token } = stack.config.git
+  const path = new URL(repo_uri).pathname.replace(/^\/|\.git$/g, '')
+  const answer = await fetch(`${stack.git_host.api_url}/repos/${path}/pulls/${id}`, {
+    headers: { authorization: basicAuthorization(user, token) },
+  })
+  return ((await answer.json()) as { body: string }).body
+}
+
+describe('a generate round whose first plan leaves out what was asked for', () => {
+  it('is repaired; report and pull request say what was checked', async () => {
+    const generator = [write('second.tf', ADDED), done('First.'), write('second.tf', thrice), done('Second.')]
+    const llm = scriptedLlm(goodRound({ task_complete: generator, report_intent_statements: statements }))
+    const repo_uri = await stack.repository({ 'main.tf': MAIN })
+    const session = await firstRound(stack, stack.context(llm), { repo_uri })
+    expect(session.failures).toEqual([])
+    expect(session.statuses.at(-1)).toBe('completed')
+    expect(said(llm.of('task_complete')[2])).toContain('terraform_data.second: input is')
+    expect(await checkedIn(session)).toBe(
+      [
+        'Code checked 3 statements made from the request against the plan: 2 of 3 met.',
+        '- unknown: It has a known id. The plan has: terraform_data.second: id is a value known only after apply.',
+      ].join('\n'),
+    )
+    const text = await pullRequestText(repo_uri, session)
+    expect(text).toContain(
+      `## ${TITLE}\n\nCode checked 3 statements made from the request against the plan: 2 of 3 met.\n\n- unknown: It has`,
+    )
+    expect(await stack.git(repo_uri, 'show', `${session.branch}:second.tf`)).toBe(thrice)
+  })
+
+  it('goes back to that plan when the repair breaks the code', async () => {
+    const broken = ADDED.replace('input', 'no_such_argument')
+    const generator = [
+      write('second.tf', louder),
+      done('First.'),
+      { calls: [...callsOf(write('second.tf', broken)), ...callsOf(write('third.tf', ADDED))] },
+      done('Second.'),
+    ]
+    const llm = scriptedLlm(goodRound({ task_complete: generator, report_intent_statements: statements }))
+    const repo_uri = await stack.repository({ 'main.tf': MAIN })
+    const session = await firstRound(stack, stack.context(llm, { orchestration: { max_validation_iteration: 2 } }), { repo_uri })
+    expect(session.failures).toEqual([])
+    expect(session.statuses.at(-1)).toBe('completed')
+    expect(session.history).toEqual([{ user: 'Add a second greeting', assistant: 'First.' }])
+    expect(await stack.git(repo_uri, 'show', `${session.branch}:second.tf`)).toBe(louder)
+    expect(await stack.git(repo_uri, 'ls-tree', '--name-only', session.branch)).toBe('main.tf\nsecond.tf\n')
+    expect(existsSync(pinnedPath(stack, session.uuid))).toBe(true)
+    expect(await checkedIn(session)).toContain(
+      '- unmet: It says hello three times. The plan has: terraform_data.second: input is "HELLO AGAIN".',
+    )
+  })
+})
+
+const callsOf = (reply: Reply): [string, Record<string, unknown>][] => (typeof reply === 'object' && 'calls' in reply ? reply.calls : [])
+
+describe('a model that does not know the check', () => {
+  it('gets the report that it always got', async () => {
+    const llm = scriptedLlm(goodRound({ report_intent_statements: { text: 'What?' } }))
+    const repo_uri = await stack.repository({ 'main.tf': MAIN })
+    const session = await firstRound(stack, stack.context(llm), { repo_uri })
+    expect(session.failures).toEqual([])
+    expect(session.statuses.at(-1)).toBe('completed')
+    expect(await checkedIn(session)).toBeNull()
+    expect(await pullRequestText(repo_uri, session)).toContain(`## ${TITLE}\n\nNot checked: `)
+  })
+})
+
+describe('what the generator begins with', () => {
+  it('holds the files of the repository, those of the request whole, and no hidden one', async () => {
+    const llm = scriptedLlm(goodRound())
+    const repo_uri = await stack.repository({
+      'main.tf': MAIN,
+      'farewell.tf': 'resource "terraform_data" "farewell" {\n  input = "bye"\n}\n',
+      'docs/a.md': '# Docs\n',
+      '.github/secret.tf': 'hidden',
+      'modules/m/main.tf': 'variable "x" {\n  default = 1\n}\n',
+    })
+    const session = await firstRound(stack, stack.context(llm), { repo_uri })
+    expect(session.statuses.at(-1)).toBe('completed')
+    const query = llm.of('task_complete')[0]?.messages.at(-1)?.content ?? ''
+    expect(query).toMatch(/<<<DATA request (\w+)\nAdd a second greeting\n\1 DATA>>>/)
+    expect(query).toContain('main.tf (59 B): resource terraform_data.greeting\n')
+    expect(query).toContain('modules/m/main.tf (31 B): variable x\ndocs/a.md (7 B)\n')
+    expect(query).toMatch(
+      /<<<DATA relevant files (\w+)\n--- main\.tf ---\nresource "terraform_data" "greeting" \{\n {2}input = "hello"\n\}\n\n\1 DATA>>>/,
+    )
+    expect(query).not.toMatch(/hidden|github|backend_override|"bye"/)
+    const again = scriptedLlm(goodRound({ task_complete: [write('third.tf', ADDED.replaceAll('second', 'third')), done('Third.')] }))
+    await nextRound(stack, stack.context(again), session.uuid, 'Rename it')
+    expect(again.of('task_complete')[0]?.messages.at(-1)?.content).toContain('--- second.tf ---')
+    expect(said(again.of('task_complete')[0])).not.toContain('--- main.tf ---')
+  })
+})

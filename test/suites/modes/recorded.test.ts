@@ -1,0 +1,113 @@
+import { mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createRecorder } from '../../../src/llm/record.ts'
+import { readRecording } from '../../../src/llm/recording.ts'
+import { replayLlm } from '../../../src/llm/replay.ts'
+import type { LlmClient } from '../../../src/llm/types.ts'
+import { createLogger, silentLogger } from '../../../src/log/logger.ts'
+import { recordingFolder } from '../../../src/runtime/recording-folder.ts'
+import { type Script, scriptedLlm } from '../../steps/scripted-llm.ts'
+import { textsOf } from './artifacts.ts'
+import { done, GATES, goodRound, MAIN, write } from './scripts.ts'
+import { firstRound, type Stack, startStack } from './stack.ts'
+
+let stack: Stack
+let folder: string
+beforeAll(async () => {
+  stack = await startStack()
+  folder = await mkdtemp(join(tmpdir(), 'recordings-'))
+})
+afterAll(async () => {
+  await stack.close()
+  await rm(folder, { recursive: true, force: true })
+})
+
+/** A value that only the plan says is sensitive. */
+const PASSWORD = 'correct-horse-battery-staple-42'
+const SECOND = `resource "terraform_data" "second" {\n  input = sensitive("${PASSWORD}")\n}\n`
+const scripts = (changes: Record<string, Script | Script[]> = {}) =>
+  goodRound({ task_complete: [write('second.tf', SECOND), done(`Added a greeting with ${stack.config.git.token}.`)], ...changes })
+
+async function round(llm: LlmClient, into: string) {
+  const recorder = createRecorder({
+    write: recordingFolder(into),
+    log: silentLogger,
+    secrets: [stack.config.git.token, stack.config.storage.secret_key],
+  })
+  const repo_uri = await stack.repository({ 'main.tf': MAIN })
+  const session = await firstRound(stack, stack.context(llm, { orchestration: GATES, recorder }), { repo_uri })
+  const text = await readFile(join(into, `${session.uuid}-round-1-attempt-1.jsonl`), 'utf8')
+  const plans = (await textsOf(stack, session.uuid, 'plan')).map((plan) => /^Plan: .*$/m.exec(plan)?.[0])
+  return { session, text, plans }
+}
+
+describe('a recorded round', () => {
+  it('is played again without a model: same statuses, same counts, same code', async () => {
+    const llm = scriptedLlm(goodRound())
+    const first = await round(llm, folder)
+    expect(first.session.failures).toEqual([])
+    const recording = await readRecording(first.text)
+    expect(recording.round).toMatchObject({ session: first.session.uuid, round: 1, mode: 'generate', query: 'Add a second greeting' })
+    expect(recording.completions).toHaveLength(llm.requests.length)
+    expect(recording.outcome.end).toEqual({ status: 'completed', message: 'GENERATE' })
+    expect(recording.outcome.plans[0]).toEqual({ create: 1, update: 0, delete: 0, recreate: 0 })
+
+    const replay = await replayLlm(recording)
+    const second = await round(replay, folder)
+    expect(replay.told()).toMatchObject({ unused: 0, missed: [] })
+    expect(second.session.statuses).toEqual(first.session.statuses)
+    expect(second.session.messages).toEqual(first.session.messages)
+    expect(second.plans).toEqual(first.plans)
+    const again = await readRecording(second.text)
+    expect(again.outcome).toEqual(recording.outcome)
+  })
+
+  it('holds no secret: neither of the configuration nor what the plan says is sensitive', async () => {
+    const { text, session } = await round(scriptedLlm(scripts()), folder)
+    expect(session.statuses.at(-1)).toBe('completed')
+    expect(text).toContain('second.tf')
+    expect(text).not.toContain(PASSWORD)
+    expect(text).not.toContain(stack.config.git.token)
+    const [file] = (await readdir(folder)).filter((name) => name.startsWith(session.uuid))
+    expect((await stat(join(folder, file ?? ''))).mode & 0o777).toBe(0o600)
+  })
+
+  it('fails clearly when a call is not in the recording', async () => {
+    const { text } = await round(scriptedLlm(scripts()), folder)
+    const recording = await readRecording(text)
+    const completions = recording.completions.filter(({ chain }) => chain !== 'task_complete')
+    const replay = await replayLlm({ ...recording, completions })
+    const { session } = await round(replay, folder)
+    expect(session.statuses.at(-1)).toBe('failed')
+    expect(session.messages.at(-1)).toMatch(
+      /The recording has no answer for call \d+, chain task_complete \(main model, tools .*: it has no such call\./,
+    )
+    expect(replay.told().missed).toHaveLength(1)
+  })
+
+  it('keeps the errors of the model too', async () => {
+    const refused: Script = { error: Object.assign(new Error('no such model'), { name: 'Refused' }) }
+    const { text, session } = await round(scriptedLlm(scripts({ task_complete: refused })), folder)
+    const replay = await replayLlm(await readRecording(text))
+    const again = await round(replay, folder)
+    expect(again.session.messages).toEqual(session.messages)
+    expect(again.session.statuses.at(-1)).toBe('failed')
+  })
+
+  it('does not disturb a round when it cannot be written', async () => {
+    const lines: string[] = []
+    const recorder = createRecorder({
+      write: async () => {
+        throw new Error('no space left')
+      },
+      log: createLogger({ write: (line) => lines.push(line) }),
+      secrets: [],
+    })
+    const repo_uri = await stack.repository({ 'main.tf': MAIN })
+    const session = await firstRound(stack, stack.context(scriptedLlm(goodRound()), { recorder }), { repo_uri })
+    expect(session.statuses.at(-1)).toBe('completed')
+    expect(lines.join()).toContain('the recording of a round was not written')
+  })
+})

@@ -1,0 +1,47 @@
+import type { Reply, Script } from '../../steps/scripted-llm.ts'
+
+/** What a well-behaved model answers in a generate round over `terraform_data`. */
+
+export const MAIN = 'resource "terraform_data" "greeting" {\n  input = "hello"\n}\n'
+export const ADDED = 'resource "terraform_data" "second" {\n  input = "hello again"\n}\n'
+
+export const accept = { args: { status: true, explanation: 'Acceptable.' } }
+export const decline = (explanation: string): Reply => ({ args: { status: false, explanation } })
+const nothingToCompose = { args: { templates: [], abbreviations: [] } }
+export const write = (target_file: string, content: string): Reply => ({ calls: [['write_to_file', { target_file, content }]] })
+export const done = (summary: string): Reply => ({ args: { status: 'done', summary } })
+export const targets = (...list: string[]): Reply => ({ args: { targets: list, explanation: '' } })
+export const operations = (list: string[], explanation = ''): Reply => ({ args: { operations: list, explanation } })
+export const report = (level = 'low', introduction = 'Free.'): Reply => ({
+  args: {
+    summary: { create: 99, update: 99, delete: 99, recreate: 99 },
+    detailed_changes: [{ name: 'terraform_data.second', action: 'delete', summary: 'A second greeting.' }],
+    potential_impact: { banner: { level, title: 'Small change', description: 'One more greeting.' } },
+    estimated_costs: { introduction_paragraph: introduction },
+  },
+})
+export const findings = (...severities: string[]): Reply => ({
+  args: {
+    violations: severities.map((severity) => ({ rule_id: 'scope_exceeded', severity, message: 'More than asked.' })),
+    summary: 'Audited.',
+    checked_rules: ['scope_exceeded'],
+  },
+})
+
+const SPLIT = 'report_decomposed_task_operations'
+
+/** A round that adds one file and finds no foreign drift. */
+export const goodRound = (changes: Record<string, Script | Script[]> = {}): Record<string, Script | Script[]> => ({
+  status: { text: 'One sentence.' },
+  requests_filter: accept,
+  construct_information: nothingToCompose,
+  task_complete: [write('second.tf', ADDED), done('Added a second greeting.')],
+  generate_engine_targets: targets('terraform_data.second'),
+  [SPLIT]: [operations(['Remove terraform_data.second']), operations([])],
+  generate_engine_plan_report: report(),
+  report_compliance_findings: findings(),
+  ...changes,
+})
+export const splits = (...replies: Reply[]) => ({ [SPLIT]: replies })
+
+export const GATES = { enable_compliance_checker: true, block_on_high_impact: true }

@@ -1,0 +1,86 @@
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { chmod, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { silentLogger } from '../../../src/log/logger.ts'
+import { createIacClient } from '../../../src/sidecar-clients/iac/client.ts'
+import { eventually } from '../../helpers/eventually.ts'
+import { scriptedLlm } from '../../steps/scripted-llm.ts'
+import { ADDED, goodRound, MAIN } from './scripts.ts'
+import { firstRound, type Stack, startStack } from './stack.ts'
+
+let stack: Stack
+let folder: string
+const children: ChildProcess[] = []
+beforeAll(async () => {
+  stack = await startStack()
+  folder = await realpath(await mkdtemp(join(tmpdir(), 'sidecar-killed-')))
+})
+afterAll(async () => {
+  for (const child of children) child.kill('SIGKILL')
+  await stack.close()
+  await rm(folder, { recursive: true, force: true })
+})
+
+/** The real engine, whose first plan says that it runs and then hangs. */
+async function hangingEngine(mark: string): Promise<string> {
+  const real = execFileSync('sh', ['-c', 'command -v tofu || command -v terraform'], {
+    encoding: 'utf8',
+  }).trim()
+  const path = join(folder, 'engine')
+  await writeFile(
+    path,
+    `#!/bin/sh\nif [ "$1" = plan ] && [ ! -e '${mark}' ]; then touch '${mark}'; exec sleep 300; fi\nexec '${real}' "$@"\n`,
+  )
+  await chmod(path, 0o755)
+  return path
+}
+
+/** Starts the sidecar as a process and answers its address. */
+async function startSidecar(binary: string, port: string): Promise<{ url: string; child: ChildProcess }> {
+  const child = spawn(process.execPath, ['sidecars/main.ts', 'iac'], {
+    env: {
+      PATH: process.env.PATH,
+      HOME: folder,
+      PLATFORM_PORT: port,
+      PLATFORM_HOST: '127.0.0.1',
+      PLATFORM_IAC_TOKEN: stack.config.services.iac.token,
+      IAC_BINARY: binary,
+      IAC_DATA_DIR: join(folder, 'jobs'),
+      IAC_STOP_GRACE_SECONDS: '0.2',
+    },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  children.push(child)
+  for await (const line of createInterface({ input: child.stdout })) {
+    const entry = JSON.parse(line) as { message: string; url: string }
+    if (entry.message !== 'iac service ready') continue
+    child.stdout.resume()
+    return { url: entry.url, child }
+  }
+  throw new Error('the sidecar did not start')
+}
+
+it('a round outlives its sidecar: killed in the middle of a plan and started again, the plan is made anew', async () => {
+  const mark = join(folder, 'planning')
+  const binary = await hangingEngine(mark)
+  const first = await startSidecar(binary, '0')
+  const iac = createIacClient({ ...stack.config.services.iac, endpoint: first.url, job_poll_interval: 0.2 }, { fetch, log: silentLogger })
+  const context = stack.context(scriptedLlm(goodRound()), { iac })
+  const repo_uri = await stack.repository({ 'main.tf': MAIN })
+  const round = firstRound(stack, context, { repo_uri })
+
+  await eventually(() => expect(existsSync(mark)).toBe(true))
+  first.child.kill('SIGKILL')
+  await startSidecar(binary, new URL(first.url).port)
+
+  const session = await round
+  expect(session.failures).toEqual([])
+  expect(session.statuses.at(-1)).toBe('completed')
+  expect(session.statuses.filter((status) => status === 'generating')).toHaveLength(1)
+  expect(session.in_flight).toBe(false)
+  expect(await stack.git(repo_uri, 'show', `${session.branch}:second.tf`)).toBe(ADDED)
+})

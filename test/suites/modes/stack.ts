@@ -1,0 +1,218 @@
+import { execFile } from 'node:child_process'
+import { mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { loadConfig } from '../../../config/load.ts'
+import type { Config, OrchestrationConfig } from '../../../config/types.ts'
+import { type GitHost, startGitHost } from '../../../dev/git-host/start.ts'
+import { startObjectStore } from '../../../dev/object-store.ts'
+import { modes } from '../../../pipeline/modes/index.ts'
+import { runRound } from '../../../pipeline/run-round.ts'
+import { openWorkspace } from '../../../pipeline/workspace/open.ts'
+import { writeOverride } from '../../../pipeline/workspace/write-override.ts'
+import { readSettings } from '../../../sidecars/iac/settings.ts'
+import { startIacService } from '../../../sidecars/iac/start.ts'
+import type { Context } from '../../../src/context.ts'
+import type { LlmClient } from '../../../src/llm/types.ts'
+import { createLogger, silentLogger } from '../../../src/log/logger.ts'
+import { builtinPrompts } from '../../../src/prompts/builtin.ts'
+import { readSeedPrompts } from '../../../src/runtime/read-seed-prompts.ts'
+import { resolveHost } from '../../../src/runtime/resolver.ts'
+import { acceptRound } from '../../../src/sessions/accept-round.ts'
+import { findSession } from '../../../src/sessions/find-session.ts'
+import type { Mode, Operation, Status, Turn } from '../../../src/sessions/types.ts'
+import { createIacClient } from '../../../src/sidecar-clients/iac/client.ts'
+import { createObjectStore } from '../../../src/storage/create.ts'
+import { memoryCache } from '../../helpers/memory-cache.ts'
+import { createTestDatabase, type TestDatabase } from '../../helpers/postgres.ts'
+import { createUser, openSession } from '../../helpers/sessions.ts'
+
+const run = promisify(execFile)
+
+const ENVIRONMENT = {
+  PLATFORM_SQL_DATABASE_URL: 'postgresql://nobody@127.0.0.1:1/none',
+  PLATFORM_IAC_TOKEN: 'token-of-the-iac-sidecar',
+  ANTHROPIC_API_KEY: 'key-of-the-model-provider',
+  GIT_USER: 'bot',
+  GIT_TOKEN: 'token-of-the-git-host',
+  BUNDLED_ACCESS_KEY: 'access-key-of-the-store',
+  BUNDLED_SECRET_KEY: 'secret-key-of-the-store',
+}
+
+/** Everything a worker talks to, real: PostgreSQL, engine and its sidecar, git host, object store. */
+export interface Stack {
+  config: Config
+  database: TestDatabase
+  git_host: GitHost
+  /** A context whose model is `llm`; a change replaces a part of it. */
+  context(llm: LlmClient, changes?: Partial<Context> & { orchestration?: Partial<OrchestrationConfig> }): Context
+  /** A repository with these files in its first commit; its clone address. */
+  repository(files: Record<string, string>): Promise<string>
+  /** Git in the bare repository behind a clone address; its output. */
+  git(repo_uri: string, ...args: string[]): Promise<string>
+  close(): Promise<void>
+}
+
+export async function startStack(): Promise<Stack> {
+  const folder = await realpath(await mkdtemp(join(tmpdir(), 'generate-test-')))
+  const database = await createTestDatabase()
+  const git_host = await startGitHost({ data_dir: join(folder, 'git'), user: 'bot', token: ENVIRONMENT.GIT_TOKEN, samples: false })
+  const store = await startObjectStore({ access_key: ENVIRONMENT.BUNDLED_ACCESS_KEY, secret_key: ENVIRONMENT.BUNDLED_SECRET_KEY })
+  const env = {
+    PATH: process.env.PATH,
+    HOME: folder,
+    PLATFORM_PORT: '0',
+    PLATFORM_HOST: '127.0.0.1',
+    PLATFORM_IAC_TOKEN: ENVIRONMENT.PLATFORM_IAC_TOKEN,
+    IAC_DATA_DIR: join(folder, 'iac'),
+    IAC_STOP_GRACE_SECONDS: '1',
+  }
+  const iac = await startIacService({ settings: readSettings(env), env, fetch, log: silentLogger })
+  const config = await loadConfig({ ...ENVIRONMENT, PLATFORM_CONFIG: 'config.yaml' }, async () =>
+    JSON.stringify({
+      services: { iac: { endpoint: iac.url, job_poll_interval: 1 } },
+      paths: { upload_folder: join(folder, 'workspaces') },
+      storage: { endpoint_url: store.url, public_endpoint_url: store.url },
+      git: { base_url: git_host.url, api_url: git_host.api_url, ca_file: git_host.ca_file, allow_private_hosts: [git_host.host] },
+      orchestration: { max_validation_iteration: 2 },
+    }),
+  )
+  const storage = createObjectStore(config.storage, { fetch, log: silentLogger })
+  await storage.ensureBuckets()
+  const state_store = createObjectStore({ ...config.storage, bucket: config.storage.engine_state_bucket }, { fetch, log: silentLogger })
+  const prompts = builtinPrompts(await readSeedPrompts())
+  return {
+    config,
+    database,
+    git_host,
+    context: (llm, { orchestration, ...changes } = {}) => ({
+      config: { ...config, orchestration: { ...config.orchestration, ...orchestration } },
+      log: silentLogger,
+      fetch,
+      sql: database.sql,
+      cache: memoryCache(),
+      queue: { enqueue: async () => {}, healthy: async () => true },
+      storage,
+      state_store,
+      prompts,
+      llm,
+      iac: createIacClient(config.services.iac, { fetch, log: silentLogger }),
+      resolver: resolveHost,
+      now: () => new Date(),
+      ...changes,
+    }),
+    repository: (files) => git_host.addRepository({ owner: 'acme', name: `infra-${crypto.randomUUID()}`, content: { files } }),
+    git: async (repo_uri, ...args) => (await run('git', ['--git-dir', git_host.pathOf(repo_uri), ...args])).stdout,
+    close: async () => {
+      await Promise.all([iac.stop(), git_host.close(), store.close(), database.drop()])
+      await rm(folder, { recursive: true, force: true })
+    },
+  }
+}
+
+/** Where the reviewed workspace of a session is kept. */
+export const pinnedPath = ({ config }: Stack, uuid: string) => join(config.paths.upload_folder, uuid, 'pinned')
+
+/** What a session looks like after a round. */
+export interface SessionView {
+  uuid: string
+  branch: string
+  is_blocked: boolean
+  in_flight: boolean
+  statuses: Status[]
+  messages: (string | null)[]
+  history: Turn[]
+  failures: string[]
+}
+
+export interface SessionRequest {
+  repo_uri: string
+  query?: string
+  iac_path?: string | null
+  mode?: Operation
+  is_partial?: boolean
+}
+
+/** Accepts a first request and runs its round. */
+export async function firstRound(stack: Stack, context: Context, request: SessionRequest, signal?: AbortSignal): Promise<SessionView> {
+  const user = await createUser(context.sql, crypto.randomUUID())
+  const { repo_uri, query = 'Add a second greeting', iac_path = null, mode = 'generate', is_partial = false } = request
+  const uuid = await openSession(context, user.id, { repo_uri, query, iac_path, mode, is_partial })
+  return await runWaiting(stack, context, uuid, signal)
+}
+
+/** Sends another request to a session and runs its round. */
+export async function nextRound(
+  stack: Stack,
+  context: Context,
+  uuid: string,
+  query: string,
+  changes: { mode?: Mode; is_partial?: boolean } = {},
+): Promise<SessionView> {
+  await acceptRound(context, { session_uuid: uuid, mode: 'generate', query, is_partial: false, ...changes })
+  return await runWaiting(stack, context, uuid)
+}
+
+/** Runs the round of a session that waits for a worker. */
+export async function runWaiting(
+  { config }: Stack,
+  context: Context,
+  uuid: string,
+  signal = new AbortController().signal,
+): Promise<SessionView> {
+  const [waiting] = await context.sql<{ id: number }[]>`
+    SELECT rounds.id FROM rounds JOIN sessions ON sessions.id = rounds.session_id WHERE uuid = ${uuid} AND finished_at IS NULL`
+  if (!waiting) throw new Error('no round is waiting')
+  const failures: string[] = []
+  const logger = createLogger({ level: 'error', write: (line) => failures.push(line) })
+  await runRound({ ...context, log: logger }, waiting.id, modes, signal, {
+    openWorkspace: (round, options) => openWorkspace(config, round, options),
+    notifyFailure: async () => {},
+  })
+  return await viewOf(context, uuid, waiting.id, failures)
+}
+
+async function viewOf({ sql }: Context, uuid: string, round_id: number, failures: string[]): Promise<SessionView> {
+  const session = await findSession(sql, uuid)
+  if (!session) throw new Error('the session is gone')
+  const rows = await sql<{ status: Status; message: string | null }[]>`
+    SELECT status, message FROM statuses WHERE round_id = ${round_id} ORDER BY created_at, id`
+  const [history] = await sql<{ payload: Turn[] }[]>`SELECT payload FROM histories WHERE session_id = ${session.id}`
+  return {
+    uuid,
+    branch: session.workspace.branch,
+    is_blocked: session.is_blocked,
+    in_flight: session.in_flight,
+    statuses: rows.map(({ status }) => status),
+    messages: rows.map(({ message }) => message),
+    history: history?.payload ?? [],
+    failures,
+  }
+}
+
+/** An engine working on the managed state of a session's triple, beside the platform. */
+export async function engineBeside(
+  stack: Stack,
+  repo_uri: string,
+): Promise<{ apply(): Promise<void>; editState(edit: (state: string) => string): Promise<void> }> {
+  const directory = await mkdtemp(join(stack.config.paths.upload_folder, '..', 'beside-'))
+  await run('git', ['clone', '--quiet', stack.git_host.pathOf(repo_uri), join(directory, 'clone')])
+  const cwd = join(directory, 'clone')
+  const session = { scope_id: 'acme-test', workspace: { uri: repo_uri, branch: '', root_path: null } }
+  await writeOverride(stack.config, session, cwd, silentLogger)
+  const engine = (...args: string[]) => run('terraform', args, { cwd, env: { PATH: process.env.PATH, HOME: directory } })
+  await engine('init', '-no-color', '-input=false')
+  return {
+    apply: async () => {
+      await engine('apply', '-no-color', '-input=false', '-auto-approve')
+    },
+    editState: async (edit) => {
+      const { stdout } = await engine('state', 'pull')
+      const state = JSON.parse(edit(stdout))
+      await mkdir(join(directory, 'edited'), { recursive: true })
+      await writeFile(join(directory, 'edited', 'state.json'), JSON.stringify({ ...state, serial: state.serial + 1 }))
+      await engine('state', 'push', join(directory, 'edited', 'state.json'))
+    },
+  }
+}

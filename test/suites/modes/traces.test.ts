@@ -1,0 +1,170 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import type { ReceivedSpan } from '../../../dev/collector/read-spans.ts'
+import { type Collector, startCollector } from '../../../dev/collector/start.ts'
+import type { Context } from '../../../src/context.ts'
+import type { Fetch } from '../../../src/http/outbound.ts'
+import { silentLogger } from '../../../src/log/logger.ts'
+import { createPromptRegistry } from '../../../src/prompts/registry/client.ts'
+import { registryPrompts } from '../../../src/prompts/registry/source.ts'
+import { createPullRequest } from '../../../src/pull-requests/create.ts'
+import { openPrompts } from '../../../src/runtime/open-prompts.ts'
+import { createTracing } from '../../../src/telemetry/tracing.ts'
+import type { Tracing } from '../../../src/telemetry/types.ts'
+import { trust } from '../../repository/support.ts'
+import { scriptedLlm } from '../../steps/scripted-llm.ts'
+import { applyRound, applyScripts } from './apply-world.ts'
+import { accept, done, GATES, goodRound, MAIN, targets, write } from './scripts.ts'
+import { firstRound, type Stack, startStack } from './stack.ts'
+
+let stack: Stack
+let collector: Collector
+beforeAll(async () => {
+  stack = await startStack()
+  trust(stack.git_host.ca_pem)
+  collector = await startCollector()
+})
+const tracings: Tracing[] = []
+afterEach(async () => {
+  for (const tracing of tracings.splice(0)) await tracing.close(50)
+})
+afterAll(async () => {
+  await collector.close()
+  await stack.close()
+})
+
+/** Tracing of the test's stack to its collector, or to one that `fetcher` is. */
+function tracingTo(fetcher: Fetch = fetch): Tracing {
+  const config = { ...stack.config, telemetry: { ...stack.config.telemetry, collector_url: collector.collector_url } }
+  const tracing = createTracing(config, { fetch: fetcher, log: silentLogger, write: () => {} })
+  if (!tracing) throw new Error('no tracing was asked for')
+  tracings.push(tracing)
+  return tracing
+}
+const spansOf = async (tracing: Tracing, uuid: string): Promise<ReceivedSpan[]> => {
+  await tracing.close(10_000)
+  return collector.spans.ofSession(uuid)
+}
+const roots = (spans: readonly ReceivedSpan[]) => spans.filter(({ parent_id }) => parent_id === null).map(({ name }) => name)
+
+describe('a generate round', () => {
+  it('leaves its chains and engine runs, the refused plan with its reason and without its secrets', async () => {
+    const secret = 'Correct-Horse-Battery-7'
+    const variable = `variable "password" {\n  type      = string\n  sensitive = true\n  default   = "${secret}"\n}\n`
+    const broken = `resource "terraform_data" "second" {\n  input = local.missing\n}\n`
+    const good = `resource "terraform_data" "second" {\n  input = var.password\n}\n`
+    const tracing = tracingTo()
+    const scripts = goodRound({
+      task_complete: [write('second.tf', broken), done(`Wrote ${secret}.`), write('second.tf', good), done('Mended.')],
+    })
+    const context = stack.context(scriptedLlm(scripts), { tracing, orchestration: GATES })
+    const session = await firstRound(stack, context, { repo_uri: await stack.repository({ 'main.tf': MAIN, 'variables.tf': variable }) })
+    expect(session.statuses.at(-1)).toBe('completed')
+    const spans = await spansOf(tracing, session.uuid)
+    expect(new Set(spans.map(({ project }) => project))).toEqual(new Set(['dev-engine-day2']))
+    expect(roots(spans)).toEqual(
+      expect.arrayContaining([
+        'Chain - STATUS_UPDATE',
+        'Chain - REQUESTS_FILTER',
+        'Chain - PROMPT_COMPOSITOR',
+        'Chain - IAC_GENERATOR',
+        'Chain - TARGET_GENERATOR',
+        'Engine plan - False',
+        'Engine plan - True',
+        'Engine drift - True',
+        'Chain - REPORT_GENERATOR',
+        'Chain - COMPLIANCE_CHECKER',
+      ]),
+    )
+    const failed = spans.find(({ name }) => name === 'Engine plan - False')
+    expect(failed?.attributes).toMatchObject({ 'input.value': '["terraform_data.second"]', 'openinference.span.kind': 'EVALUATOR' })
+    expect(failed?.attributes['output.value']).toMatch(/undeclared local value/)
+    expect([failed?.status, failed?.status_message]).toEqual(['error', expect.stringContaining('undeclared local value')])
+    const planned = spans.find(({ name }) => name === 'Engine plan - True')
+    expect(planned?.attributes['output.value']).toContain('Plan: 1 to add')
+    expect(spans.find(({ name }) => name === 'Chain - IAC_GENERATOR')?.attributes['output.value']).toBe('Wrote (sensitive value).')
+    expect(JSON.stringify(spans)).not.toContain(secret)
+    expect(JSON.stringify(spans)).not.toContain('token-of-the-git-host')
+  })
+
+  it('goes on to its pull request and its apply in the same project', async () => {
+    const generate = tracingTo()
+    const repo_uri = await stack.repository({ 'main.tf': MAIN })
+    const session = await firstRound(stack, stack.context(scriptedLlm(goodRound()), { tracing: generate }), { repo_uri })
+    await spansOf(generate, session.uuid)
+
+    const core = tracingTo()
+    const generate_pull_request = { args: { title: 'A second greeting', description: 'It greets twice.' } }
+    await createPullRequest(stack.context(scriptedLlm({ generate_pull_request }), { tracing: core }), session.uuid)
+    const written = (await spansOf(core, session.uuid)).find(({ name }) => name === 'Chain - PR_GENERATOR')
+    expect(written).toMatchObject({ project: 'dev-engine-day2', attributes: { 'output.value': 'It greets twice.' } })
+
+    const apply = tracingTo()
+    await applyRound(stack, stack.context(scriptedLlm(applyScripts()), { tracing: apply }), session.uuid)
+    const applied = (await spansOf(apply, session.uuid)).find(({ name }) => name.startsWith('Engine apply'))
+    expect(applied).toMatchObject({ name: 'Engine apply - True', project: 'dev-engine-day2', parent_id: null })
+    expect(applied?.attributes).toMatchObject({ 'input.value': '', 'output.value': expect.stringContaining('Apply complete!') })
+  })
+
+  it.each<[string, Fetch]>([
+    ['hangs', () => new Promise(() => {})],
+    ['breaks every connection', () => Promise.reject(new TypeError('fetch failed'))],
+    [
+      'throws',
+      () => {
+        throw new Error('broken')
+      },
+    ],
+  ])('ends as ever with a collector that %s', async (_, fetcher) => {
+    const context = stack.context(scriptedLlm(goodRound()), { tracing: tracingTo(fetcher) })
+    const session = await firstRound(stack, context, { repo_uri: await stack.repository({ 'main.tf': MAIN }) })
+    expect([session.statuses.at(-1), session.failures]).toEqual(['completed', []])
+  })
+})
+
+describe('prompts from a registry', () => {
+  const withRegistry = async (llm: ReturnType<typeof scriptedLlm>, fetcher: Fetch = fetch): Promise<Context> => {
+    const telemetry = { ...stack.config.telemetry, collector_url: collector.collector_url }
+    await openPrompts({ ...stack.config, telemetry }, 'core', { fetch, log: silentLogger })
+    const registry = createPromptRegistry({ url: collector.collector_url, api_key: '' }, { fetch: fetcher, backoff_ms: 1 })
+    return stack.context(llm, { prompts: registryPrompts(registry, 'development') })
+  }
+  const round = async (context: Context) => firstRound(stack, context, { repo_uri: await stack.repository({ 'main.tf': MAIN }) })
+  const edit = (name: string, text: string) => {
+    const { id } = collector.prompts.add(name, '', {
+      model_name: 'mine',
+      template: { type: 'chat', messages: [{ role: 'user', content: text }] },
+    })
+    collector.prompts.tag(id, 'development')
+  }
+
+  it('reach the model as an operator wrote them, from the next round on', async () => {
+    const llm = scriptedLlm(goodRound())
+    const context = await withRegistry(llm)
+    expect((await round(context)).statuses.at(-1)).toBe('completed')
+    edit('general-guidelines-requests', 'Be kind to every request.')
+    expect((await round(context)).statuses.at(-1)).toBe('completed')
+    const systems = llm.of('requests_filter').map(({ messages }) => messages[0]?.content)
+    expect(systems.map((text) => text?.includes('Be kind to every request.'))).toEqual([false, true])
+  })
+
+  it('a missing one fails the round with its name, whatever is shipped', async () => {
+    const llm = scriptedLlm(goodRound({ requests_filter: accept, generate_engine_targets: targets() }))
+    const context = await withRegistry(llm)
+    collector.prompts.remove('aws-guidelines-networking')
+    const { statuses, messages } = await round(context)
+    expect([statuses.at(-1), messages.at(-1)]).toEqual(['failed', 'runner failed: Prompt not found: aws-guidelines-networking'])
+    expect(llm.of('task_complete')).toEqual([])
+  })
+
+  it('a registry that is away fails the round and says so', async () => {
+    let asked = 0
+    const away: Fetch = () => {
+      asked++
+      return Promise.reject(new TypeError('fetch failed'))
+    }
+    const { statuses, messages } = await round(await withRegistry(scriptedLlm(goodRound()), away))
+    expect(statuses.at(-1)).toBe('failed')
+    expect(messages.at(-1)).toMatch(/^runner failed: Prompt could not be fetched: [a-z_-]+ \(the prompt registry is unreachable\)\.$/)
+    expect(asked % 4).toBe(0)
+  })
+})

@@ -1,0 +1,65 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type RunningPostgres, startPostgres } from '../../../dev/postgres.ts'
+import { connect } from '../../../src/db/connect.ts'
+import { migrate } from '../../../src/db/migrate.ts'
+import { silentLogger } from '../../../src/log/logger.ts'
+import { startSendingQueue } from '../../../src/queue/pg-boss.ts'
+import { findSession } from '../../../src/sessions/find-session.ts'
+import { STATUS_CHANNEL } from '../../../src/sessions/status-channel.ts'
+import { createSession, verbContext } from '../../sessions/fixtures.ts'
+import { endWorkerProcesses, startWorkerProcess } from './processes.ts'
+
+let folder: string
+let server: RunningPostgres
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'platform-restart-'))
+  server = await startPostgres({ data_dir: join(folder, 'data'), durable: false })
+})
+afterAll(async () => {
+  endWorkerProcesses()
+  await server.stop()
+  await rm(server.data_dir, { recursive: true, force: true })
+  await rm(folder, { recursive: true, force: true })
+})
+
+describe('a database that restarts in the middle of a round', () => {
+  it('is found again by sender, worker and listeners; the round ends and the next one runs', async () => {
+    const sql = connect(server.url)
+    await migrate(sql)
+    const queue = await startSendingQueue(sql, silentLogger)
+    const context = { ...verbContext(sql), queue }
+    let ring = () => {}
+    await sql.listen(
+      STATUS_CHANNEL,
+      () => ring(),
+      () => ring(),
+    )
+    const ended = async (uuid: string) => {
+      for (;;) {
+        const rung = new Promise<void>((resolve) => {
+          ring = resolve
+        })
+        const session = await findSession(sql, uuid)
+        if (session && !session.in_flight) return session
+        await rung
+      }
+    }
+    const worker = await startWorkerProcess(server.url)
+    const first = await createSession(context, { query: 'gate gate gate' })
+    await worker.said('running')
+    const { port, data_dir } = server
+    await server.stop()
+    server = await startPostgres({ data_dir, port, durable: false })
+    await worker.said('gate open')
+    await sql.notify('gate', '')
+    expect((await ended(first)).current_status).toBe('completed')
+    const second = await createSession(context, { query: 'go' })
+    expect((await ended(second)).current_status).toBe('completed')
+    expect(worker.child.exitCode).toBeNull()
+    await queue.close()
+    await sql.end({ timeout: 1 })
+  })
+})

@@ -1,0 +1,152 @@
+import assert from 'node:assert/strict'
+import type { CoreContext } from '../../../src/context.ts'
+import type { Sql } from '../../../src/db/types.ts'
+import { memoryCache } from '../../helpers/memory-cache.ts'
+import { openSession, runRound } from '../../helpers/sessions.ts'
+import { readStream } from '../../helpers/sse.ts'
+
+export interface Subject {
+  url: string
+  sql: Sql
+}
+export type Check = [name: string, run: (subject: Subject) => Promise<void>]
+
+async function read(subject: Subject, path: string): Promise<{ status: number; headers: Headers; body: Record<string, unknown> }> {
+  const answer = await fetch(subject.url + path)
+  return { status: answer.status, headers: answer.headers, body: (await answer.json()) as Record<string, unknown> }
+}
+
+/** What the worker's side of a stream needs; no worker runs here, so nothing is queued. */
+const verbs = (sql: Sql): Pick<CoreContext, 'sql' | 'queue' | 'cache' | 'now'> => ({
+  sql,
+  queue: { enqueue: async () => {}, healthy: async () => true },
+  cache: memoryCache(),
+  now: () => new Date(),
+})
+
+async function newSession(subject: Subject): Promise<string> {
+  const { body } = await read(subject, '/api/v1/users/me')
+  return openSession(verbs(subject.sql), Number(body.id))
+}
+
+const subscribe = (subject: Subject, uuid: string) => fetch(`${subject.url}/api/v1/events/subscribe/${uuid}`)
+
+/** Read through the running core, in this order. */
+export const CHECKS: Check[] = [
+  [
+    'GET /api/v1/auth/config',
+    async (subject) => {
+      const { status, body } = await read(subject, '/api/v1/auth/config')
+      assert.equal(status, 200)
+      assert.deepEqual(body, {
+        issuer_url: '',
+        client_id: '',
+        audience: '',
+        scope: 'openid profile email',
+        artifact_metadata_header_prefix: 'x-amz-meta-',
+      })
+    },
+  ],
+  [
+    'GET /api/v1/users/me',
+    async (subject) => {
+      const { status, body } = await read(subject, '/api/v1/users/me')
+      assert.equal(status, 200)
+      assert.equal(body.email, 'dev@platform.local')
+      assert.equal(body.operation_role, 'devops')
+    },
+  ],
+  [
+    'GET /api/v1/sessions/list',
+    async (subject) => {
+      const uuid = await newSession(subject)
+      const { status, body } = await read(subject, `/api/v1/sessions/list?search=${uuid}`)
+      assert.equal(status, 200)
+      assert.equal(body.total, 1)
+    },
+  ],
+  [
+    'POST /api/v1/iac/generate, refused and as an iteration',
+    async (subject) => {
+      const post = (json: unknown) =>
+        fetch(`${subject.url}/api/v1/iac/generate`, {
+          method: 'POST',
+          headers: { 'content-type': 'application/json' },
+          body: JSON.stringify(json),
+        })
+      assert.equal((await post({ q: '' })).status, 422)
+      const uuid = await newSession(subject)
+      await (await runRound(verbs(subject.sql), uuid)).finish('completed', 'done')
+      const accepted = await post({ q: 'more', session_id: uuid })
+      assert.equal(accepted.status, 202)
+      assert.deepEqual(await accepted.json(), { session_id: uuid })
+      const [job] = await subject.sql`SELECT 1 FROM pgboss.job WHERE name = 'rounds'`
+      assert.ok(job)
+    },
+  ],
+  [
+    'GET /healthz, /readyz',
+    async (subject) => {
+      assert.deepEqual((await read(subject, '/healthz')).body, { status: 'ok' })
+      assert.deepEqual((await read(subject, '/readyz')).body, { status: 'ok', parts: { database: 'ok', cache: 'ok', queue: 'ok' } })
+    },
+  ],
+  [
+    'GET /api/openapi.json, /api/docs with its files',
+    async (subject) => {
+      const { body } = await read(subject, '/api/openapi.json')
+      assert.equal(body.openapi, '3.1.0')
+      assert.equal((await fetch(`${subject.url}/api/docs`)).status, 200)
+      for (const name of ['swagger-ui-bundle.js', 'redoc.standalone.js']) {
+        const asset = await fetch(`${subject.url}/api/docs/assets/${name}`)
+        assert.ok((await asset.arrayBuffer()).byteLength > 100_000)
+      }
+    },
+  ],
+  [
+    'a large body is refused',
+    async (subject) => {
+      const answer = await fetch(`${subject.url}/api/v1/repository/parse`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ repo_uri: 'x'.repeat(11 * 1024 * 1024) }),
+      })
+      assert.equal(answer.status, 413)
+    },
+  ],
+  [
+    'a stream from the first comment to the end of its round',
+    async (subject) => {
+      const uuid = await newSession(subject)
+      const response = await subscribe(subject, uuid)
+      assert.equal(response.status, 200)
+      assert.match(response.headers.get('content-type') ?? '', /^text\/event-stream/)
+      assert.equal(response.headers.get('x-accel-buffering'), 'no')
+      const stream = readStream(response)
+      assert.equal(await stream.frame(), ': keepalive\n\n')
+      assert.deepEqual(await stream.event(), { status_msg: 'STARTED', detail: { message: '' } })
+      const run = await runRound(verbs(subject.sql), uuid)
+      await run.status('generating', 'Writing "code"')
+      assert.deepEqual(await stream.event(), { status_msg: 'GENERATING', detail: { message: 'Writing code' } })
+      await run.finish('completed', 'Done')
+      assert.deepEqual(await stream.rest(), [{ status_msg: 'COMPLETED', detail: { message: 'Done' } }])
+    },
+  ],
+  [
+    'a silent stream stays open and repeats its state',
+    async (subject) => {
+      const stream = readStream(await subscribe(subject, await newSession(subject)))
+      for (let poll = 0; poll < 4; poll++) assert.equal((await stream.event())?.status_msg, 'STARTED')
+      await stream.leave()
+    },
+  ],
+]
+
+/** Opens a stream, stops the process and sees the stream end in good order. */
+export async function stopsWithOpenStream(subject: Subject, stop: () => Promise<number | null>): Promise<void> {
+  const stream = readStream(await subscribe(subject, await newSession(subject)))
+  assert.equal((await stream.event())?.status_msg, 'STARTED')
+  const [code, rest] = await Promise.all([stop(), stream.rest()])
+  assert.deepEqual(rest, [])
+  assert.equal(code, 0)
+}

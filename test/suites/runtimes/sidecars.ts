@@ -1,0 +1,66 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { startBundled, startReceiver } from '../../../contracts/conformance/bundled.ts'
+import { type ContractName, readContract } from '../../../contracts/conformance/document.ts'
+import { DEFAULTS } from '../../../contracts/conformance/options.ts'
+import { runConformance } from '../../../contracts/conformance/run.ts'
+import type { Options } from '../../../contracts/conformance/types.ts'
+import type { Runtime } from './install.ts'
+
+const TOKEN = 'token-of-the-sidecar'
+const ADMIN = 'root@example.com'
+
+/** Each bundled sidecar, started by a runtime, keeps every promise of its contract. */
+export const SIDECARS: readonly (readonly [name: string, run: (runtime: Runtime) => Promise<void>])[] = [
+  [
+    'authz sidecar conforms',
+    (runtime) =>
+      inFolder((folder) =>
+        conforms(
+          runtime,
+          'authz',
+          {
+            PLATFORM_AUTHZ_TOKEN: TOKEN,
+            PLATFORM_AUTHZ_ROLE_STORE: join(folder, 'roles.json'),
+            PLATFORM_AUTHZ_ROOT_ADMIN_EMAIL: ADMIN,
+          },
+          { admin: ADMIN },
+        ),
+      ),
+  ],
+  ['mapping sidecar conforms', (runtime) => conforms(runtime, 'mapping', { PLATFORM_MAPPING_TOKEN: TOKEN })],
+  [
+    'notifications sidecar conforms',
+    async (runtime) => {
+      const receiver = await startReceiver()
+      const env = { PLATFORM_NOTIFICATIONS_TOKEN: TOKEN, CHAT_WEBHOOK_URL: receiver.url }
+      await conforms(runtime, 'notifications', env).finally(() => receiver.close())
+    },
+  ],
+  [
+    'iac sidecar conforms',
+    (runtime) =>
+      inFolder((folder) =>
+        conforms(runtime, 'iac', { PLATFORM_IAC_TOKEN: TOKEN, IAC_DATA_DIR: join(folder, 'iac') }, { workspace: folder }),
+      ),
+  ],
+]
+
+async function conforms(runtime: Runtime, contract: ContractName, env: Record<string, string>, options: Partial<Options> = {}) {
+  const service = await startBundled(contract, env, runtime)
+  try {
+    const document = await readContract(contract)
+    const outcome = await runConformance({ ...DEFAULTS, contract: document, url: service.url, seed: 1, token: TOKEN, ...options })
+    const broken = outcome.promises.filter(({ outcome: how }) => how === 'broken')
+    if (!outcome.conformant || outcome.passed === 0)
+      throw new Error(broken.map(({ id, reason }) => `${id}: ${reason ?? ''}`).join('\n    ') || 'nothing was checked')
+  } finally {
+    await service.close()
+  }
+}
+
+async function inFolder(work: (folder: string) => Promise<void>): Promise<void> {
+  const folder = await mkdtemp(join(tmpdir(), 'runtime-sidecar-'))
+  await work(folder).finally(() => rm(folder, { recursive: true, force: true }))
+}

@@ -1,0 +1,55 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { startCache } from '../../../dev/cache.ts'
+import { startObjectStore } from '../../../dev/object-store.ts'
+import { startPostgres } from '../../../dev/postgres.ts'
+import { connect } from '../../../src/db/connect.ts'
+import type { Sql } from '../../../src/db/types.ts'
+import { startRespServer } from '../../cache/resp-server.ts'
+
+export interface Stores {
+  /** Everything a core needs to start, with the cache behind its REST dialect. */
+  env: Record<string, string>
+  /** The same cache protocol that a `redis://` address means. */
+  redis_url: string
+  sql: Sql
+  close(): Promise<void>
+}
+
+/** Database, cache and object store of this machine, for all runtimes one after the other. */
+export async function startStores(): Promise<Stores> {
+  const folder = await mkdtemp(join(tmpdir(), 'platform-runtimes-'))
+  const postgres = await startPostgres({ data_dir: join(folder, 'postgres'), durable: false })
+  const cache = await startCache({ token: 'cache-token' })
+  const redis = await startRespServer()
+  const keys = { access_key: 'runtimes', secret_key: 'runtimes-secret' }
+  const objects = await startObjectStore({ ...keys, data_dir: join(folder, 'objects') })
+  const config = join(folder, 'config.yaml')
+  await writeFile(
+    config,
+    `storage: { endpoint_url: "${objects.url}", public_endpoint_url: "${objects.url}" }\ntelemetry: { collector_url: "" }\n`,
+  )
+  const sql = connect(postgres.url, { max: 2 })
+  return {
+    env: {
+      PLATFORM_CONFIG: config,
+      PLATFORM_HOST: '127.0.0.1',
+      PLATFORM_PORT: '0',
+      PLATFORM_SQL_DATABASE_URL: postgres.url,
+      PLATFORM_REDIS_URL: cache.platform_url,
+      PLATFORM_IAC_TOKEN: 'iac-token',
+      ANTHROPIC_API_KEY: 'not-used-here',
+      BUNDLED_ACCESS_KEY: keys.access_key,
+      BUNDLED_SECRET_KEY: keys.secret_key,
+    },
+    redis_url: redis.url,
+    sql,
+    close: async () => {
+      await sql.end({ timeout: 1 })
+      await Promise.all([cache.close(), redis.close(), objects.close()])
+      await postgres.stop()
+      await rm(folder, { recursive: true, force: true })
+    },
+  }
+}
