@@ -45,9 +45,21 @@ export async function benchEnqueue(options: { rounds: number }): Promise<Section
 }
 
 async function measureRounds(sender: Sql, worker: Sql, rounds: number): Promise<number[]> {
-  const user = await resolveUser(sender, { issuer: 'urn:bench', subject: 'bench', email: null, display_name: null, elevated: false })
+  const user = await resolveUser(sender, {
+    issuer: 'urn:bench',
+    subject: 'bench',
+    email: null,
+    display_name: null,
+    elevated: false,
+  })
   const queue = await startSendingQueue(sender, silentLogger)
-  const nothing = { get: async () => null, set: async () => {}, delete: async () => {}, ping: async () => {}, close: async () => {} }
+  const nothing = {
+    get: async () => null,
+    set: async () => {},
+    delete: async () => {},
+    ping: async () => {},
+    close: async () => {},
+  }
   let started: (at: number) => void = () => {}
   const working = await startWorkingQueue(worker, silentLogger, {
     concurrency: 4,
@@ -60,7 +72,12 @@ async function measureRounds(sender: Sql, worker: Sql, rounds: number): Promise<
     },
   })
   const samples: number[] = []
-  const input = { repo_uri: 'https://git.invalid/bench/repository', scope_id: 'bench', provider: 'aws', iac_path: null } as const
+  const input = {
+    repo_uri: 'https://git.invalid/bench/repository',
+    scope_id: 'bench',
+    provider: 'aws',
+    iac_path: null,
+  } as const
   for (let index = 0; index < rounds; index++) {
     const start = new Promise<number>((resolve) => {
       started = resolve

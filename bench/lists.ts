@@ -61,7 +61,10 @@ export async function benchLists(options: { sizes: readonly number[]; runs: numb
   return {
     title: 'Session lists (pages of 20, total included)',
     figures,
-    notes: ['Plans with times: bench/results/lists-plans.txt', 'Two letters and fewer have no index: all texts are read.'],
+    notes: [
+      'Plans with times: bench/results/lists-plans.txt',
+      'Two letters and fewer have no index: all texts are read.',
+    ],
   }
 }
 

@@ -24,7 +24,8 @@ export async function benchModes(options: { runs: number }): Promise<Section> {
   const played: DemoResult[] = []
   for (let index = 0; index < options.runs; index++) played.push(...(await playAll()).results)
   const modes = [...new Set(played.map(({ mode }) => mode))]
-  const of = (mode: string, pick: (result: DemoResult) => number) => median(played.filter((result) => result.mode === mode).map(pick))
+  const of = (mode: string, pick: (result: DemoResult) => number) =>
+    median(played.filter((result) => result.mode === mode).map(pick))
   const figures: Figure[] = modes.flatMap((mode) => [
     {
       name: `${mode}: neither engine nor model`,
@@ -50,7 +51,9 @@ export async function benchModes(options: { runs: number }): Promise<Section> {
   return {
     title: `Modes, scripted model (${options.runs} runs, medians)`,
     figures,
-    notes: ['From the request to the last status; apply holds two rounds. By hand: the commands of the round, with local state.'],
+    notes: [
+      'From the request to the last status; apply holds two rounds. By hand: the commands of the round, with local state.',
+    ],
   }
 }
 
@@ -74,7 +77,9 @@ const { init, validate, plan, show, apply, pull } = COMMANDS
 async function sample(name: string): Promise<Record<string, string>> {
   const folder = join(projectRoot, 'dev/samples', name)
   const files = (await readdir(folder)).filter((file) => file.endsWith('.tf'))
-  return Object.fromEntries(await Promise.all(files.map(async (file) => [file, await readFile(join(folder, file), 'utf8')])))
+  return Object.fromEntries(
+    await Promise.all(files.map(async (file) => [file, await readFile(join(folder, file), 'utf8')])),
+  )
 }
 
 const block = (name: string) => `resource "terraform_data" "${name}" {\n}\n`
@@ -94,7 +99,13 @@ const BY_HAND: Record<string, (engine: HandEngine) => Promise<number>> = {
     await write({ 'imported.tf': 'resource "terraform_data" "refused" {\n  arn = ""\n}\n' })
     const refused = await timed([init, pull, validate])
     await write({ 'imported.tf': found.map((_, index) => block(`r${index}`)).join('\n') })
-    const imports = found.map(({ arn }, index) => ['import', '-no-color', '-input=false', `terraform_data.r${index}`, arn])
+    const imports = found.map(({ arn }, index) => [
+      'import',
+      '-no-color',
+      '-input=false',
+      `terraform_data.r${index}`,
+      arn,
+    ])
     return refused + (await timed([validate, plan, show, ...imports, validate, plan, show]))
   },
   apply: async ({ write, remove, timed }) => {

@@ -24,7 +24,9 @@ export async function benchRequests(options: { turns: number; turn_ms: number })
   const stores = await startStores()
   const issuer = await startIssuer('bench')
   const figures: Figure[] = []
-  const notes = [`${CONNECTIONS} connections, one request at a time on each; ratios are medians of ${options.turns} turns.`]
+  const notes = [
+    `${CONNECTIONS} connections, one request at a time on each; ratios are medians of ${options.turns} turns.`,
+  ]
   try {
     await migrate(stores.sql)
     const owner = await seedSessions(stores.sql, 1_000)
@@ -33,7 +35,8 @@ export async function benchRequests(options: { turns: number; turn_ms: number })
     const config = stores.env.PLATFORM_CONFIG ?? ''
     await writeFile(config, `${await readFile(config, 'utf8')}oidc: { issuer_url: "${issuer.url}", client_id: core }\n`)
     const env = { ...stores.env, BENCH_ISSUER: issuer.url }
-    for (const runtime of await runtimes(notes)) figures.push(...(await benchRuntime(runtime, env, issuer.token, options)))
+    for (const runtime of await runtimes(notes))
+      figures.push(...(await benchRuntime(runtime, env, issuer.token, options)))
   } finally {
     await issuer.close()
     await stores.close()
@@ -74,7 +77,8 @@ async function benchRuntime(
       const measure = (server: StartedServer) => measureTurn(server, route, token, options.turn_ms)
       for (const server of [core, bare]) await measure(server)
       const turns: { core: Turn; bare: Turn }[] = []
-      for (let turn = 0; turn < options.turns; turn++) turns.push({ core: await measure(core), bare: await measure(bare) })
+      for (let turn = 0; turn < options.turns; turn++)
+        turns.push({ core: await measure(core), bare: await measure(bare) })
       figures.push(...figuresOf(`${runtime.name}: ${route}`, turns))
     }
     return figures
@@ -91,7 +95,11 @@ interface Turn {
 
 async function measureTurn(server: StartedServer, route: string, token: string, ms: number): Promise<Turn> {
   const before = processorTime(server.pid)
-  const per_second = await requestsPerSecond(server.url + route, { authorization: `Bearer ${token}` }, { connections: CONNECTIONS, ms })
+  const per_second = await requestsPerSecond(
+    server.url + route,
+    { authorization: `Bearer ${token}` },
+    { connections: CONNECTIONS, ms },
+  )
   return { per_second, processor_us: ((processorTime(server.pid) - before) * 1000) / ((per_second * ms) / 1000) }
 }
 

@@ -19,7 +19,11 @@ Measures what is ours, prints a table and writes bench/results/<time>.json.
 `
 
 const { values } = parseArgs({
-  options: { only: { type: 'string' }, quick: { type: 'boolean', default: false }, help: { type: 'boolean', default: false } },
+  options: {
+    only: { type: 'string' },
+    quick: { type: 'boolean', default: false },
+    help: { type: 'boolean', default: false },
+  },
 })
 const quick = values.quick
 const parts: Record<string, () => Promise<Section>> = {

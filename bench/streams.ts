@@ -34,7 +34,9 @@ export async function benchStreams(options: { streams: number; idle_s: number })
     const quiet = await queriesPerSecond(sql, options.idle_s)
     const before = residentMegabytes(core)
     for (let start = 1; start < rounds.length; start += 100)
-      await Promise.all(rounds.slice(start, start + 100).map((round) => openStream(stack.url, round.session.uuid, heard, open)))
+      await Promise.all(
+        rounds.slice(start, start + 100).map((round) => openStream(stack.url, round.session.uuid, heard, open)),
+      )
     // Server statistics and the garbage of many requests arrive late; neither belongs to the idle state.
     await sleep(SETTLE_MS)
     const busy = await queriesPerSecond(sql, options.idle_s)
@@ -78,13 +80,22 @@ async function createRounds(sql: Sql, count: number): Promise<Pick<ClaimedRound,
       RETURNING id, session_id
     )
     SELECT round.id AS round_id, session.id AS session_id, session.uuid FROM session JOIN round ON round.session_id = session.id`
-  return rows.map((row) => ({ id: row.round_id, fence: 0, session: { id: row.session_id, uuid: row.uuid } as ClaimedRound['session'] }))
+  return rows.map((row) => ({
+    id: row.round_id,
+    fence: 0,
+    session: { id: row.session_id, uuid: row.uuid } as ClaimedRound['session'],
+  }))
 }
 
 const agent = new Agent({ keepAlive: false, maxSockets: Number.POSITIVE_INFINITY })
 
 /** Resolves with the first data event. */
-function openStream(base: string, uuid: string, heard: Map<string, (at: number) => void>, open: ClientRequest[]): Promise<void> {
+function openStream(
+  base: string,
+  uuid: string,
+  heard: Map<string, (at: number) => void>,
+  open: ClientRequest[],
+): Promise<void> {
   return new Promise((resolve, reject) => {
     const call = request(`${base}/api/v1/events/subscribe/${uuid}`, { agent }, (response) => {
       if (response.statusCode !== 200) return reject(new Error(`a stream answered ${response.statusCode}`))

@@ -9,7 +9,11 @@ import { configWarnings } from './warnings.ts'
  * Writes the effective configuration as YAML with secrets masked, or every error on a line of its own.
  * @returns the exit code: 0, or 1 when the platform would not start
  */
-export async function runCheckConfig(env: Environment, readFile: ReadFile, write: (text: string) => void): Promise<number> {
+export async function runCheckConfig(
+  env: Environment,
+  readFile: ReadFile,
+  write: (text: string) => void,
+): Promise<number> {
   let found = false
   const watched: ReadFile = async (path) => {
     const text = await readFile(path)

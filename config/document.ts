@@ -38,6 +38,7 @@ function parse(text: string): Record<string, unknown> {
     throw new ConfigError(['configuration file is not valid YAML: its aliases cannot be resolved'])
   }
   if (value === null || value === undefined) return {}
-  if (typeof value !== 'object' || Array.isArray(value)) throw new ConfigError(['configuration file must hold a mapping at its top level'])
+  if (typeof value !== 'object' || Array.isArray(value))
+    throw new ConfigError(['configuration file must hold a mapping at its top level'])
   return Object.fromEntries(Object.entries(value))
 }

@@ -45,8 +45,10 @@ function isSecret(path: readonly string[], value: string): boolean {
 export function secretsOf(config: Config): string[] {
   const found = new Set<string>()
   const collect = (value: unknown, path: readonly string[]) => {
-    if (typeof value === 'string') for (const secret of isSecret(path, value) ? [value] : secretsInUrl(value)) found.add(secret)
-    else if (typeof value === 'object' && value !== null) for (const [key, inner] of Object.entries(value)) collect(inner, [...path, key])
+    if (typeof value === 'string')
+      for (const secret of isSecret(path, value) ? [value] : secretsInUrl(value)) found.add(secret)
+    else if (typeof value === 'object' && value !== null)
+      for (const [key, inner] of Object.entries(value)) collect(inner, [...path, key])
   }
   collect(config, [])
   found.delete('')

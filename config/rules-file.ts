@@ -7,7 +7,8 @@ import type { RuleGrade, RuleGrades } from './types.ts'
 const FIELD = 'orchestration.rules_file'
 const GRADES: readonly RuleGrade[] = ['off', 'info', 'warning', 'error', 'critical']
 const isGrade = (value: unknown): value is RuleGrade => GRADES.some((grade) => grade === value)
-const isMapping = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null && !Array.isArray(value)
+const isMapping = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /**
  * The operator's grades from the file that `orchestration.rules_file` names: `rules: {<id>: <grade>}`, where

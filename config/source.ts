@@ -24,7 +24,8 @@ export interface Values<S extends Section> {
 }
 
 type Mapping = Record<string, unknown>
-const isMapping = (value: unknown): value is Mapping => typeof value === 'object' && value !== null && !Array.isArray(value)
+const isMapping = (value: unknown): value is Mapping =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 export function createSource(document: Mapping, env: Environment): Source {
   const problems: string[] = []
@@ -66,6 +67,7 @@ export function createSource(document: Mapping, env: Environment): Source {
 
 function renamed(raw: Mapping, aliases: Record<string, string>): Mapping {
   const result = { ...raw }
-  for (const [older, name] of Object.entries(aliases)) if (Object.hasOwn(raw, older) && !Object.hasOwn(raw, name)) result[name] = raw[older]
+  for (const [older, name] of Object.entries(aliases))
+    if (Object.hasOwn(raw, older) && !Object.hasOwn(raw, name)) result[name] = raw[older]
   return result
 }

@@ -10,7 +10,9 @@ export function configWarnings(config: Config): string[] {
   if (config.storage.engine_state_bucket === '')
     warnings.push('storage.engine_state_bucket is empty: each repository must declare its own remote backend')
   else if (isEmulator(config.storage))
-    warnings.push('storage.endpoint_url is no account host: the engine looks for managed state at the account of that name in the cloud')
+    warnings.push(
+      'storage.endpoint_url is no account host: the engine looks for managed state at the account of that name in the cloud',
+    )
   const { collector_url } = config.telemetry
   if (collector_url !== '' && !collector_url.endsWith('/'))
     warnings.push('telemetry.collector_url does not end in "/": v1/traces is appended to it as it is')

@@ -11,7 +11,9 @@ export async function startCache(options: {
   port?: number
   token: string
   now?: () => number
-}): Promise<Running & { /** With the token as its password, as `PLATFORM_REDIS_URL` takes it. */ platform_url: string }> {
+}): Promise<
+  Running & { /** With the token as its password, as `PLATFORM_REDIS_URL` takes it. */ platform_url: string }
+> {
   const execute = createKeyspace({ now: options.now })
   const server = createServer(async (request, response) => {
     const reply = (status: number, body: unknown) =>
@@ -50,7 +52,11 @@ const answerer =
   }
 
 /** A transaction with a command that cannot be read is refused as a whole. */
-function multi(body: unknown[], answer: (command: unknown) => Result, reply: (status: number, body: unknown) => unknown): void {
+function multi(
+  body: unknown[],
+  answer: (command: unknown) => Result,
+  reply: (status: number, body: unknown) => unknown,
+): void {
   if (body.some((command) => !Array.isArray(command) || command.length === 0))
     reply(400, { error: 'EXECABORT Transaction discarded because of previous errors.' })
   else reply(200, body.map(answer))
@@ -63,4 +69,5 @@ function encode(reply: Reply, base64: boolean): unknown {
 }
 
 const digest = (text: string) => createHash('sha256').update(text).digest()
-const authorized = (header: string | undefined, token: string): boolean => timingSafeEqual(digest(header ?? ''), digest(`Bearer ${token}`))
+const authorized = (header: string | undefined, token: string): boolean =>
+  timingSafeEqual(digest(header ?? ''), digest(`Bearer ${token}`))

@@ -3,7 +3,11 @@ import { mkdir, open, readFile, rename, rm } from 'node:fs/promises'
 import { dirname } from 'node:path'
 
 /** Writes beside the target, flushes, renames: a reader sees the old or the new file, never a part. */
-export async function writeAtomically(path: string, body: string | Uint8Array | readonly Uint8Array[], mode = 0o600): Promise<void> {
+export async function writeAtomically(
+  path: string,
+  body: string | Uint8Array | readonly Uint8Array[],
+  mode = 0o600,
+): Promise<void> {
   await mkdir(dirname(path), { recursive: true })
   const temporary = `${path}.${randomBytes(6).toString('hex')}.tmp`
   const file = await open(temporary, 'wx', mode)

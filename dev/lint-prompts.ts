@@ -17,7 +17,9 @@ async function run(folder: string | undefined): Promise<number> {
   const prompts = await readSeedPrompts(folder)
   const findings = lintPrompts(prompts, { schema, required: folder === undefined ? shippedPrompts() : [] })
   for (const { prompt, rule, line, message } of findings)
-    console.log(`${prompt.split('-').join('/')}.yaml${line === null ? '' : `, line ${line} of its body`}: ${message} (${rule})`)
+    console.log(
+      `${prompt.split('-').join('/')}.yaml${line === null ? '' : `, line ${line} of its body`}: ${message} (${rule})`,
+    )
   console.log(`${prompts.size} prompts, ${findings.length} findings`)
   return findings.length === 0 ? 0 : 1
 }
@@ -29,7 +31,9 @@ else
     process.exitCode = await run(folder)
   } catch (error) {
     console.error(
-      error instanceof SeedError ? error.message : `The prompts could not be read: ${error instanceof Error ? error.message : error}`,
+      error instanceof SeedError
+        ? error.message
+        : `The prompts could not be read: ${error instanceof Error ? error.message : error}`,
     )
     process.exitCode = 2
   }

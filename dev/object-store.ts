@@ -60,7 +60,8 @@ const splitUrl = (url: string): string[] => {
 
 function flat(request: IncomingMessage): Record<string, string> {
   const headers: Record<string, string> = {}
-  for (const [name, value] of Object.entries(request.headers)) headers[name] = Array.isArray(value) ? value.join(',') : (value ?? '')
+  for (const [name, value] of Object.entries(request.headers))
+    headers[name] = Array.isArray(value) ? value.join(',') : (value ?? '')
   return headers
 }
 
@@ -71,7 +72,11 @@ function failure(error: unknown, request: IncomingMessage): Answer {
       : error instanceof BodyTooLarge
         ? new S3Error(400, 'EntityTooLarge', error.message)
         : new S3Error(500, 'InternalError', error instanceof Error ? error.message : 'unknown error')
-  const body = toXml('Error', { Code: known.code, Message: known.message, Resource: (request.url ?? '').split('?')[0] ?? '' })
+  const body = toXml('Error', {
+    Code: known.code,
+    Message: known.message,
+    Resource: (request.url ?? '').split('?')[0] ?? '',
+  })
   const headers: Record<string, string> = { 'content-type': 'application/xml' }
   if (error instanceof BodyTooLarge) headers.connection = 'close'
   return { status: known.status, headers, body: request.method === 'HEAD' ? undefined : Buffer.from(body) }
@@ -79,7 +84,9 @@ function failure(error: unknown, request: IncomingMessage): Answer {
 
 function reply(response: ServerResponse, { status, headers, body }: Answer, cors: Record<string, string>): void {
   const exposed = [...EXPOSED, ...Object.keys(headers).filter((name) => name.startsWith('x-amz-meta-'))]
-  const shared = cors['access-control-allow-origin'] ? { ...cors, 'access-control-expose-headers': [...new Set(exposed)].join(', ') } : cors
+  const shared = cors['access-control-allow-origin']
+    ? { ...cors, 'access-control-expose-headers': [...new Set(exposed)].join(', ') }
+    : cors
   const length = headers['content-length'] ?? String(body?.length ?? 0)
   const own = status === 204 || status === 304 ? {} : { 'content-length': length }
   response.writeHead(status, { ...headers, ...own, ...shared, server: 'platform-object-store' })
@@ -87,7 +94,15 @@ function reply(response: ServerResponse, { status, headers, body }: Answer, cors
 }
 
 /** The web client reads these two metadata names with a ranged GET. */
-const EXPOSED = ['x-amz-meta-type', 'x-amz-meta-new_file', 'etag', 'content-length', 'content-range', 'content-type', 'last-modified']
+const EXPOSED = [
+  'x-amz-meta-type',
+  'x-amz-meta-new_file',
+  'etag',
+  'content-length',
+  'content-range',
+  'content-type',
+  'last-modified',
+]
 
 function corsHeaders(request: IncomingMessage, origins: readonly string[]): Record<string, string> {
   const { origin } = request.headers

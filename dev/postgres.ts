@@ -30,7 +30,11 @@ export interface RunningPostgres {
  * @param options.durable false: no fsync, for tests
  * Errors: busy port, folder in use by a living process, no binaries for this machine.
  */
-export async function startPostgres(options: { data_dir: string; port?: number; durable?: boolean }): Promise<RunningPostgres> {
+export async function startPostgres(options: {
+  data_dir: string
+  port?: number
+  durable?: boolean
+}): Promise<RunningPostgres> {
   const user = await serverUser()
   const data_dir = await usableFolder(resolve(options.data_dir), user)
   await takeOwnership(data_dir)
@@ -57,7 +61,10 @@ async function usableFolder(asked: string, user: SystemUser | null): Promise<str
   const folder =
     user === null || (await othersCanEnter(asked))
       ? asked
-      : join(await sharedFolder(), `${basename(asked)}-${createHash('sha256').update(asked).digest('hex').slice(0, 12)}`)
+      : join(
+          await sharedFolder(),
+          `${basename(asked)}-${createHash('sha256').update(asked).digest('hex').slice(0, 12)}`,
+        )
   await mkdir(folder, { recursive: true })
   if (user) await chmod(folder, 0o755)
   return folder
@@ -74,7 +81,14 @@ async function initialise(programs: Binaries, data_dir: string, user: SystemUser
   await writeFile(password_file, `${password}\n`, { mode: 0o600 })
   if (user) for (const path of [cluster, password_file]) await chown(path, user.uid, user.gid)
   // The built-in locale gives the same order and case rules on every machine.
-  const flags = ['--encoding=UTF8', '--locale-provider=builtin', '--builtin-locale=C.UTF-8', '--locale=C', '--no-sync', '--no-instructions']
+  const flags = [
+    '--encoding=UTF8',
+    '--locale-provider=builtin',
+    '--builtin-locale=C.UTF-8',
+    '--locale=C',
+    '--no-sync',
+    '--no-instructions',
+  ]
   try {
     await promisify(execFile)(
       programs.initdb,
@@ -103,7 +117,12 @@ async function launchOnPort(programs: Binaries, data_dir: string, user: SystemUs
   }
 }
 
-async function launch(programs: Binaries, data_dir: string, user: SystemUser | null, options: LaunchOptions & { port: number }) {
+async function launch(
+  programs: Binaries,
+  data_dir: string,
+  user: SystemUser | null,
+  options: LaunchOptions & { port: number },
+) {
   const cluster = join(data_dir, 'cluster')
   const { port } = options
   const settings = {
@@ -114,7 +133,9 @@ async function launch(programs: Binaries, data_dir: string, user: SystemUser | n
     shared_buffers: '64MB',
     io_method: 'sync',
     jit: 'off',
-    ...(options.durable === false ? { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off', autovacuum: 'off' } : {}),
+    ...(options.durable === false
+      ? { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off', autovacuum: 'off' }
+      : {}),
   }
   const log = await open(join(data_dir, 'server.log'), 'w')
   // A process group of its own: Ctrl-C in a terminal must not stop it before those who use it.

@@ -10,7 +10,10 @@ export interface Running {
 }
 
 /** Binds to the loopback address. `port` 0 takes a free one; a busy port rejects with `EADDRINUSE`. */
-export async function listen(server: Server, options: { port?: number; scheme?: 'http' | 'https' } = {}): Promise<Running> {
+export async function listen(
+  server: Server,
+  options: { port?: number; scheme?: 'http' | 'https' } = {},
+): Promise<Running> {
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject)
     server.listen(options.port ?? 0, '127.0.0.1', () => {

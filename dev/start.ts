@@ -38,10 +38,20 @@ function welcome(stack: Stack, folder: string): string {
     ['cache', addresses.cache_url ? addresses.cache_url.replace(/:[^:@/]+@/, ':***@') : 'yours'],
     [
       'git host',
-      addresses.git_host ? `${addresses.git_host.url}   (certificate authority: ${relative('', addresses.git_host.ca_file)})` : 'yours',
+      addresses.git_host
+        ? `${addresses.git_host.url}   (certificate authority: ${relative('', addresses.git_host.ca_file)})`
+        : 'yours',
     ],
-    ['model', stack.model.scripted ? `${stack.model.name}: plays recorded requests, no real model is asked` : stack.model.name],
-    ['cloud', addresses.cloud_url ? `sample account 123456789012, answers inventories only   (${addresses.cloud_url})` : 'yours'],
+    [
+      'model',
+      stack.model.scripted ? `${stack.model.name}: plays recorded requests, no real model is asked` : stack.model.name,
+    ],
+    [
+      'cloud',
+      addresses.cloud_url
+        ? `sample account 123456789012, answers inventories only   (${addresses.cloud_url})`
+        : 'yours',
+    ],
     ['collector', addresses.collector_url ? `${addresses.collector_url}   (spans, and the prompts)` : 'yours'],
     ['engine', `${stack.engine.name} ${stack.engine.version}   (iac sidecar: ${addresses.iac_url})`],
     ['data', relative('', folder) || folder],
@@ -51,7 +61,9 @@ function welcome(stack: Stack, folder: string): string {
     `Platform: everything is ready after ${((performance.now() - started) / 1000).toFixed(1)} s.`,
     '',
     ...rows.map(([name, value]) => `  ${name.padEnd(14)}${value}`),
-    ...(addresses.git_host ? ['', 'Sample repositories:', ...addresses.git_host.repositories.map((url) => `  ${url}`)] : []),
+    ...(addresses.git_host
+      ? ['', 'Sample repositories:', ...addresses.git_host.repositories.map((url) => `  ${url}`)]
+      : []),
     '',
     'Try in another terminal:',
     `  npm run demo -- --mode all${folder === dataFolder() ? '' : ` --data ${folder}`}     (npm run demo -- --help lists the modes)`,
@@ -98,7 +110,11 @@ function curl(url: string, name: ExampleName, repo_uri: string): string[] {
     ...(iac_path !== null && { iac_path }),
     ...(route !== 'generate' && { is_partial }),
   }
-  return ['', `  # ${name}`, `  curl -s ${url}/api/v1/iac/${route} -H 'content-type: application/json' -d '${JSON.stringify(body)}'`]
+  return [
+    '',
+    `  # ${name}`,
+    `  curl -s ${url}/api/v1/iac/${route} -H 'content-type: application/json' -d '${JSON.stringify(body)}'`,
+  ]
 }
 
 /** Gives the samples their past once, so that drift and import find something from the first request on. */
@@ -129,9 +145,16 @@ async function main(): Promise<number> {
     const text = readable(name, line, colours)
     if (text !== null) console.log(text)
   }
-  const stack = await startStack({ folder, env: process.env, embedded: values.embedded, on_line, signal: cancel.signal })
+  const stack = await startStack({
+    folder,
+    env: process.env,
+    embedded: values.embedded,
+    on_line,
+    signal: cancel.signal,
+  })
   await prepareSamples(stack, folder, cancel.signal).catch((error: unknown) => {
-    if (!cancel.signal.aborted) console.error(`The samples could not be prepared: ${error instanceof Error ? error.message : error}`)
+    if (!cancel.signal.aborted)
+      console.error(`The samples could not be prepared: ${error instanceof Error ? error.message : error}`)
   })
   if (!cancel.signal.aborted) console.log(welcome(stack, folder))
   const failure = await Promise.race([stack.failed, interrupted.then(() => null)])

@@ -24,7 +24,8 @@ export function capReached({ max_cost, max_tokens }: Caps, spent: readonly Spent
   }
   if (max_tokens !== null) {
     const tokens = spent.reduce((sum, { input_tokens, output_tokens }) => sum + input_tokens + output_tokens, 0)
-    if (tokens * (1 + share) >= max_tokens) return `--max-tokens ${max_tokens} is reached: ${tokens} used, ${running} samples under way`
+    if (tokens * (1 + share) >= max_tokens)
+      return `--max-tokens ${max_tokens} is reached: ${tokens} used, ${running} samples under way`
   }
   return null
 }

@@ -66,7 +66,11 @@ export async function engineRoots(folder: string, host: Pick<GitHost, 'pathOf'>)
       const workspace_path = await temporary()
       try {
         for (const [name, text] of Object.entries(files)) await writeFile(join(workspace_path, name), text)
-        const { exit_code, stderr } = await iac.run('init', { workspace_path, scope_id: 'probe', engine_provider: cloud }, { signal })
+        const { exit_code, stderr } = await iac.run(
+          'init',
+          { workspace_path, scope_id: 'probe', engine_provider: cloud },
+          { signal },
+        )
         return exit_code === 0 ? null : lastWords(stderr)
       } catch (error) {
         return error instanceof Error ? error.message : 'unknown error'

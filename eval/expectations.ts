@@ -28,7 +28,8 @@ export async function unmet(expected: Expectations, outcome: Outcome): Promise<s
   const failures: string[] = []
   if (session.current_status !== expected.status)
     failures.push(`status is ${session.current_status}, not ${expected.status}: ${message.slice(0, 300)}`)
-  if (expected.message !== undefined && !fits(expected.message, message)) failures.push(`the last message is "${message.slice(0, 300)}"`)
+  if (expected.message !== undefined && !fits(expected.message, message))
+    failures.push(`the last message is "${message.slice(0, 300)}"`)
   if (expected.locked !== undefined && session.is_blocked !== expected.locked)
     failures.push(session.is_blocked ? 'the session is locked' : 'the session is not locked')
   const changed = session.rounds.some((round) => round.code_changes.length > 0)
@@ -54,12 +55,15 @@ function reportFailure({ path, op, value }: Expectations['reports'][number], rep
 
 function planFailures(expected: Expectations, plan: Outcome['plan']): string[] {
   if (!needsPlan(expected)) return []
-  if (plan === null || typeof plan === 'string') return [`there is no plan of the branch: ${plan ?? 'the session did not get that far'}`]
+  if (plan === null || typeof plan === 'string')
+    return [`there is no plan of the branch: ${plan ?? 'the session did not get that far'}`]
   const failures: string[] = []
   if (expected.plan_empty !== undefined) {
     const changes = managedChanges(plan).map(({ resource, action }) => `${action} ${resource.address}`)
     if ((changes.length === 0) !== expected.plan_empty)
-      failures.push(`a plan of the branch ${changes.length === 0 ? 'is empty' : `is not empty: ${changes.slice(0, 5).join(', ')}`}`)
+      failures.push(
+        `a plan of the branch ${changes.length === 0 ? 'is empty' : `is not empty: ${changes.slice(0, 5).join(', ')}`}`,
+      )
   }
   for (const { statement, verdict, found } of evaluate(expected.plan, plan))
     if (verdict !== 'met') failures.push(`${verdict}: ${statement.text} (${found})`)

@@ -20,7 +20,9 @@ export async function loadScenarios(folder = FOLDER): Promise<Scenario[]> {
       const name = `${group}/${file.replace(/\.yaml$/, '')}`
       try {
         if (!file.endsWith('.yaml')) throw new ScenarioError(`${name}: is no YAML file`)
-        scenarios.push(await withProviders(readScenario(name, parse(await readFile(join(folder, group, file), 'utf8')))))
+        scenarios.push(
+          await withProviders(readScenario(name, parse(await readFile(join(folder, group, file), 'utf8')))),
+        )
       } catch (error) {
         const text = error instanceof Error ? error.message : String(error)
         faults.push(text.startsWith(name) ? text : `${name}: ${text}`)
@@ -43,4 +45,5 @@ export async function withProviders(scenario: Scenario): Promise<Scenario> {
 }
 
 /** Changes whenever anything about a scenario does. */
-export const hashOf = (value: unknown): string => createHash('sha256').update(JSON.stringify(value)).digest('hex').slice(0, 16)
+export const hashOf = (value: unknown): string =>
+  createHash('sha256').update(JSON.stringify(value)).digest('hex').slice(0, 16)

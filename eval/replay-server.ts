@@ -18,7 +18,9 @@ const chatRequest = v.object({
       role: v.picklist(['system', 'developer', 'user', 'assistant', 'tool']),
       content: text,
       tool_call_id: v.optional(v.string(), ''),
-      tool_calls: v.nullish(v.array(v.object({ id: v.string(), function: v.object({ name: v.string(), arguments: v.string() }) }))),
+      tool_calls: v.nullish(
+        v.array(v.object({ id: v.string(), function: v.object({ name: v.string(), arguments: v.string() }) })),
+      ),
     }),
   ),
   tools: v.nullish(v.array(v.object({ function: v.looseObject({ name: v.string() }) }))),
@@ -40,7 +42,10 @@ export async function startReplayModel(llm: ReplayLlm, options: { port?: number 
       const body: unknown = JSON.parse((await readBody(request, MAX_BODY)).toString('utf8'))
       reply(200, completion(await llm.complete(requestOf(v.parse(chatRequest, body)))))
     } catch (error) {
-      reply(error instanceof BodyTooLarge ? 413 : 400, failure(error instanceof Error ? error.message : 'unknown error'))
+      reply(
+        error instanceof BodyTooLarge ? 413 : 400,
+        failure(error instanceof Error ? error.message : 'unknown error'),
+      )
     }
   })
   return listen(server, { port: options.port })
@@ -52,7 +57,10 @@ function requestOf({ model, messages, tools }: v.InferOutput<typeof chatRequest>
   return {
     role: model === REPLAY_MODELS.main ? 'main' : 'small',
     messages: messages.map(messageOf),
-    ...(tools && tools.length > 0 && { tools: tools.map((tool) => ({ name: tool.function.name, description: '', parameters: {} })) }),
+    ...(tools &&
+      tools.length > 0 && {
+        tools: tools.map((tool) => ({ name: tool.function.name, description: '', parameters: {} })),
+      }),
   }
 }
 
@@ -69,8 +77,16 @@ function messageOf({ role, content, tool_call_id, tool_calls }: WireMessage): Me
 const FINISH = { end_turn: 'stop', tool_use: 'tool_calls', max_tokens: 'length', content_filter: 'content_filter' }
 
 function completion({ text: said, tool_calls, finish, finish_raw, usage }: Inference): object {
-  const calls = tool_calls.map(({ id, name, arguments: args }) => ({ id, type: 'function', function: { name, arguments: args } }))
-  const message = { role: 'assistant', content: said === '' ? null : said, ...(calls.length > 0 && { tool_calls: calls }) }
+  const calls = tool_calls.map(({ id, name, arguments: args }) => ({
+    id,
+    type: 'function',
+    function: { name, arguments: args },
+  }))
+  const message = {
+    role: 'assistant',
+    content: said === '' ? null : said,
+    ...(calls.length > 0 && { tool_calls: calls }),
+  }
   return {
     id: 'replay',
     object: 'chat.completion',

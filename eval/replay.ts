@@ -32,17 +32,23 @@ const text = { type: 'string' } as const
 const OPTIONS = { repo: text, scenario: text, limit: text, data: text, help: { type: 'boolean', short: 'h' } } as const
 
 async function scenarioOf({ round }: Recording, given: { repo?: string; scenario?: string }): Promise<Scenario> {
-  if (round.round !== 1) throw new UsageError(`This is round ${round.round} of its session: only first rounds can be played.`)
+  if (round.round !== 1)
+    throw new UsageError(`This is round ${round.round} of its session: only first rounds can be played.`)
   const prefix = round.is_partial ? 'partial' : 'full'
   const mode = MODES.find((one) => one === (round.mode === 'generate' ? 'generate' : `${prefix}-${round.mode}`))
   const cloud = CLOUDS.find((one) => one === round.provider)
   if (!mode || !cloud) throw new UsageError(`A round of the mode ${round.mode} cannot be played.`)
   const known = given.repo === undefined ? await knownScenario(round.repository, given.scenario) : null
-  const sample = given.repo === undefined && !known ? /\/samples\/([\w-]+)\.git$/.exec(round.repository)?.[1] : undefined
+  const sample =
+    given.repo === undefined && !known ? /\/samples\/([\w-]+)\.git$/.exec(round.repository)?.[1] : undefined
   if (given.repo === undefined && !known && !sample)
-    throw new UsageError(`The repository ${round.repository} is not known here: name a folder with what it held, --repo <folder>.`)
+    throw new UsageError(
+      `The repository ${round.repository} is not known here: name a folder with what it held, --repo <folder>.`,
+    )
   const repository =
-    given.repo !== undefined ? { files: await filesOf(resolve(given.repo)) } : (known?.repository ?? { sample: sample ?? '' })
+    given.repo !== undefined
+      ? { files: await filesOf(resolve(given.repo)) }
+      : (known?.repository ?? { sample: sample ?? '' })
   const scenario = readScenario('replay/recording', {
     ...{ cloud, mode, repository, request: round.query, iac_path: round.iac_path, scope: round.scope_id },
     expect: { status: 'completed' },
@@ -65,10 +71,15 @@ async function filesOf(folder: string): Promise<Record<string, string>> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true })
   const paths = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name))
   const own = paths.map((path) => relative(folder, path)).filter((path) => !/(^|\/)(\.git|\.terraform)\//.test(path))
-  return Object.fromEntries(await Promise.all(own.map(async (path) => [path, await readFile(join(folder, path), 'utf8')] as const)))
+  return Object.fromEntries(
+    await Promise.all(own.map(async (path) => [path, await readFile(join(folder, path), 'utf8')] as const)),
+  )
 }
 
-async function replay(file: string, values: { repo?: string; scenario?: string; limit?: string; data?: string }): Promise<number> {
+async function replay(
+  file: string,
+  values: { repo?: string; scenario?: string; limit?: string; data?: string },
+): Promise<number> {
   const limit_s = Number(values.limit ?? 300)
   if (!(limit_s > 0)) throw new UsageError(`--limit must be a number of seconds, got '${values.limit}'`)
   const recording = await readRecording(await readFile(file, 'utf8'))
@@ -107,11 +118,18 @@ async function replay(file: string, values: { repo?: string; scenario?: string; 
 /** The shell's without what would choose another model or another configuration. */
 function environment(url: string): Record<string, string | undefined> {
   const kept = Object.entries(process.env).filter(([name]) => !/^(PLATFORM_|OPENAI_|ANTHROPIC_)/.test(name))
-  const models = { PLATFORM_LLM_MODEL: `openai/${REPLAY_MODELS.main}`, PLATFORM_LLM_SMALL_MODEL: `openai/${REPLAY_MODELS.small}` }
+  const models = {
+    PLATFORM_LLM_MODEL: `openai/${REPLAY_MODELS.main}`,
+    PLATFORM_LLM_SMALL_MODEL: `openai/${REPLAY_MODELS.small}`,
+  }
   return { ...Object.fromEntries(kept), ...models, OPENAI_BASE_URL: `${url}/v1`, OPENAI_API_KEY: 'not-needed' }
 }
 
-function tell(recorded: Recording, played: Recording, told: ReturnType<Awaited<ReturnType<typeof replayLlm>>['told']>): number {
+function tell(
+  recorded: Recording,
+  played: Recording,
+  told: ReturnType<Awaited<ReturnType<typeof replayLlm>>['told']>,
+): number {
   const parts: [string, unknown, unknown][] = [
     ['end', recorded.outcome.end?.status ?? null, played.outcome.end?.status ?? null],
     ['statuses', recorded.outcome.statuses, played.outcome.statuses],
@@ -122,7 +140,8 @@ function tell(recorded: Recording, played: Recording, told: ReturnType<Awaited<R
     `${told.calls} calls answered from the recording, ${told.by_position} of them by their position only, ${told.unused} not asked for`,
   )
   for (const text of told.missed) console.log(text)
-  for (const [what, a, b] of other) console.log(`${what}\n  recorded: ${JSON.stringify(a)}\n  played:   ${JSON.stringify(b)}`)
+  for (const [what, a, b] of other)
+    console.log(`${what}\n  recorded: ${JSON.stringify(a)}\n  played:   ${JSON.stringify(b)}`)
   if (other.length > 0) console.log(`last message: ${played.outcome.end?.message ?? 'none'}`)
   console.log(other.length === 0 ? `the same outcome: ${recorded.outcome.end?.status ?? 'no end'}` : 'another outcome')
   return other.length === 0 ? 0 : 1

@@ -31,7 +31,12 @@ export interface ResultStore {
   add(result: SampleResult): Promise<void>
 }
 
-export const keyOf = ({ scenario, hash, model, sample }: Pick<SampleResult, 'scenario' | 'hash' | 'model' | 'sample'>): string =>
+export const keyOf = ({
+  scenario,
+  hash,
+  model,
+  sample,
+}: Pick<SampleResult, 'scenario' | 'hash' | 'model' | 'sample'>): string =>
   JSON.stringify([scenario, hash, model, sample])
 
 /** Reads what earlier runs left, and appends. A line that a killed run did not finish is left out, its sample is run again. */
@@ -64,7 +69,9 @@ export async function openResults(path: string): Promise<ResultStore> {
 function readLine(line: string): SampleResult | null {
   try {
     const value = JSON.parse(line) as SampleResult
-    return typeof value.scenario === 'string' && typeof value.passed === 'boolean' && Number.isInteger(value.sample) ? value : null
+    return typeof value.scenario === 'string' && typeof value.passed === 'boolean' && Number.isInteger(value.sample)
+      ? value
+      : null
   } catch {
     return null
   }

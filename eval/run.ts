@@ -37,7 +37,13 @@ async function run(options: EvalOptions): Promise<number> {
       record_folder: options.record === null ? null : resolve(options.record),
       signal: interrupted.signal,
     })
-    const summary = await evaluate(options, { all, scenarios, folder, stack, signal: withDeath(stack, interrupted.signal) })
+    const summary = await evaluate(options, {
+      all,
+      scenarios,
+      folder,
+      stack,
+      signal: withDeath(stack, interrupted.signal),
+    })
     if (summary.scripted) console.log(SCRIPTED_NOTE)
     for (const line of tableOf(summary)) console.log(line)
     if (options.json) console.log(JSON.stringify(summary))
@@ -58,8 +64,15 @@ interface Setting {
 async function evaluate(options: EvalOptions, { all, scenarios, folder, stack, signal }: Setting): Promise<Summary> {
   const { name: model, scripted } = stack.model
   if (!options.scripted && scripted)
-    throw new UsageError('No model is configured: set PLATFORM_LLM_MODEL or the key of a provider, or use --scripted to try the harness.')
-  const { runnable, skipped } = await selectRunnable(scenarios, { scripted, env: process.env, roots: stack.roots, signal })
+    throw new UsageError(
+      'No model is configured: set PLATFORM_LLM_MODEL or the key of a provider, or use --scripted to try the harness.',
+    )
+  const { runnable, skipped } = await selectRunnable(scenarios, {
+    scripted,
+    env: process.env,
+    roots: stack.roots,
+    signal,
+  })
   const path = options.resume ?? join(folder, 'results', `${hashOf([all, model])}.jsonl`)
   if (options.fresh || (scripted && options.resume === null)) await rm(path, { force: true })
   const store = await openResults(path)
@@ -77,7 +90,11 @@ async function evaluate(options: EvalOptions, { all, scenarios, folder, stack, s
   return summarise(results, { model, scripted, engine: stack.engine, k: options.k, skipped, stopped })
 }
 
-function tell({ scenario, sample, passed, duration_s, failures, cost_usd }: SampleResult, done: number, total: number): void {
+function tell(
+  { scenario, sample, passed, duration_s, failures, cost_usd }: SampleResult,
+  done: number,
+  total: number,
+): void {
   const cost = cost_usd === null ? '' : `, ${cost_usd.toFixed(4)} USD`
   console.error(
     `[${done}/${total}] ${passed ? 'pass' : 'FAIL'} ${scenario} #${sample} (${duration_s.toFixed(1)} s${cost}) ${failures[0] ?? ''}`,
@@ -98,7 +115,9 @@ function list(scenarios: readonly Scenario[]): number {
       follow_up.some((step) => 'apply' in step) && 'apply',
       recorded && 'recorded',
     ]
-    console.log([name.padEnd(44), cloud.padEnd(11), mode.padEnd(15), marks.filter(Boolean).join('; ')].join(' ').trimEnd())
+    console.log(
+      [name.padEnd(44), cloud.padEnd(11), mode.padEnd(15), marks.filter(Boolean).join('; ')].join(' ').trimEnd(),
+    )
   }
   return 0
 }

@@ -24,7 +24,12 @@ const START_BRANCH = 'main'
  * @param limit_s after which the sample counts as failed
  * Errors: those of the harness, for example a stack that is gone; such a sample is not finished.
  */
-export async function runSample(stack: EvalStack, scenario: Scenario, limit_s: number, signal: AbortSignal): Promise<Measured> {
+export async function runSample(
+  stack: EvalStack,
+  scenario: Scenario,
+  limit_s: number,
+  signal: AbortSignal,
+): Promise<Measured> {
   const late = AbortSignal.timeout(limit_s * 1000)
   const within = AbortSignal.any([signal, late])
   const began = performance.now()
@@ -46,7 +51,8 @@ export async function runSample(stack: EvalStack, scenario: Scenario, limit_s: n
   } catch (error) {
     signal.throwIfAborted()
     if (!late.aborted) throw error
-    const reached = session.id === null ? null : await createApi(stack.url, AbortSignal.timeout(10_000)).session(session.id)
+    const reached =
+      session.id === null ? null : await createApi(stack.url, AbortSignal.timeout(10_000)).session(session.id)
     const failures = [`took longer than ${limit_s} s`]
     return {
       passed: false,
@@ -146,7 +152,13 @@ async function play(
   return session
 }
 
-async function judge(stack: EvalStack, scenario: Scenario, uri: string, session: Session, signal: AbortSignal): Promise<string[]> {
+async function judge(
+  stack: EvalStack,
+  scenario: Scenario,
+  uri: string,
+  session: Session,
+  signal: AbortSignal,
+): Promise<string[]> {
   const api = createApi(stack.url, signal)
   const collected = await collect(session, await api.metadataPrefix(), signal)
   const planned = needsPlan(scenario.expect) || scenario.rego !== undefined
@@ -163,7 +175,12 @@ async function judge(stack: EvalStack, scenario: Scenario, uri: string, session:
 }
 
 /** The root on the branch of the session; null when the session never pushed one. */
-async function branchRoot({ roots }: EvalStack, scenario: Scenario, uri: string, session: Session): Promise<EngineRoot | null> {
+async function branchRoot(
+  { roots }: EvalStack,
+  scenario: Scenario,
+  uri: string,
+  session: Session,
+): Promise<EngineRoot | null> {
   const { iac_path, scope: scope_id, cloud } = scenario
   return await roots.open({ uri, branch: session.workspace.branch, iac_path, scope_id, cloud }).catch(() => null)
 }
@@ -178,7 +195,8 @@ async function planOf(root: EngineRoot, signal: AbortSignal): Promise<Outcome['p
 }
 
 async function policyFailures(rego: string, plan: Outcome['plan'], signal: AbortSignal): Promise<string[]> {
-  if (plan === null || typeof plan === 'string') return [`there is no plan for the policy: ${plan ?? 'the session did not get that far'}`]
+  if (plan === null || typeof plan === 'string')
+    return [`there is no plan for the policy: ${plan ?? 'the session did not get that far'}`]
   return await checkPolicy(rego, plan.document, signal)
 }
 

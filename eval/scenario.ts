@@ -97,5 +97,7 @@ function statementsOf(list: readonly Record<string, unknown>[]): Statement[] {
 
 const summaryOf = (entry: Record<string, unknown>): string =>
   Object.entries(entry)
-    .map(([key, value]) => (key === 'kind' ? String(value) : `${key} ${typeof value === 'object' ? JSON.stringify(value) : String(value)}`))
+    .map(([key, value]) =>
+      key === 'kind' ? String(value) : `${key} ${typeof value === 'object' ? JSON.stringify(value) : String(value)}`,
+    )
     .join(', ')

@@ -33,7 +33,13 @@ export interface EvalStackOptions {
 export async function startEvalStack(options: EvalStackOptions): Promise<EvalStack> {
   const { folder, scripted, signal, on_line } = options
   const env = { ...options.env, PLATFORM_CONFIG: await writeConfiguration(options), PLATFORM_PORT: undefined }
-  const stack = await startStack({ folder: join(folder, 'stack'), env, embedded: scripted || 'but the model', on_line, signal })
+  const stack = await startStack({
+    folder: join(folder, 'stack'),
+    env,
+    embedded: scripted || 'but the model',
+    on_line,
+    signal,
+  })
   try {
     const { git_host } = stack.addresses
     if (!git_host) throw new Error('the stack has no git host of its own')
@@ -74,4 +80,5 @@ const SHIPPED = join(PROJECT_ROOT, 'config/platform.yaml')
 const without = (section: Record<string, unknown>, names: readonly string[]): Record<string, unknown> =>
   Object.fromEntries(Object.entries(section).filter(([name]) => !names.includes(name)))
 
-const isMapping = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null && !Array.isArray(value)
+const isMapping = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)

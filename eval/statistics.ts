@@ -13,7 +13,10 @@ export function wilson(passed: number, trials: number): Interval | null {
   const scale = 1 + Z ** 2 / trials
   const centre = (rate + Z ** 2 / (2 * trials)) / scale
   const half = (Z / scale) * Math.sqrt((rate * (1 - rate)) / trials + Z ** 2 / (4 * trials ** 2))
-  return { low: passed === 0 ? 0 : Math.max(0, centre - half), high: passed === trials ? 1 : Math.min(1, centre + half) }
+  return {
+    low: passed === 0 ? 0 : Math.max(0, centre - half),
+    high: passed === trials ? 1 : Math.min(1, centre + half),
+  }
 }
 
 /**

@@ -51,7 +51,11 @@ export async function runSuite(options: SuiteOptions): Promise<SuiteEnd> {
       waiting.shift()
       state.running++
       try {
-        const result = { ...(await measure(options, job)), ...idOf(job, model), finished_at: options.now().toISOString() }
+        const result = {
+          ...(await measure(options, job)),
+          ...idOf(job, model),
+          finished_at: options.now().toISOString(),
+        }
         await store.add(result)
         options.progress(result, finished().length, all.length)
       } catch (error) {

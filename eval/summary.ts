@@ -106,12 +106,24 @@ function totalsOf(results: readonly SampleResult[]): Totals {
 }
 
 const percent = (value: number | null): string => (value === null ? '-' : `${(value * 100).toFixed(0)}%`)
-const range = (interval: Interval | null): string => (interval ? `${percent(interval.low)}-${percent(interval.high)}` : '-')
+const range = (interval: Interval | null): string =>
+  interval ? `${percent(interval.low)}-${percent(interval.high)}` : '-'
 const money = (value: number | null): string => (value === null ? 'unknown' : value.toFixed(4))
 
 /** The summary as lines of text. */
 export function tableOf(summary: Summary): string[] {
-  const head = ['scenario', 'passed', 'pass@1', '95% CI', `pass@${summary.k}`, 'attempts', 'tokens in', 'out', 'USD', 's']
+  const head = [
+    'scenario',
+    'passed',
+    'pass@1',
+    '95% CI',
+    `pass@${summary.k}`,
+    'attempts',
+    'tokens in',
+    'out',
+    'USD',
+    's',
+  ]
   const rows = summary.scenarios.map((one) => [
     one.scenario,
     `${one.passed}/${one.samples}`,
@@ -128,13 +140,17 @@ export function tableOf(summary: Summary): string[] {
     percent(summary.pass_at_k),
     ...amounts(summary.totals),
   ]
-  const failures = summary.scenarios.flatMap(({ scenario, failures: texts }) => texts.map((text) => `  ${scenario}: ${text}`))
+  const failures = summary.scenarios.flatMap(({ scenario, failures: texts }) =>
+    texts.map((text) => `  ${scenario}: ${text}`),
+  )
   return [
     ...aligned([head, ...rows, last]),
     '',
     `pass@1 of a scenario: Wilson interval over its samples. Means over ${summary.scenarios.length} scenarios: bootstrap over scenarios; pass@${summary.k} ${range(summary.pass_at_k_ci)}.`,
     ...(failures.length > 0 ? ['', 'What did not hold:', ...failures] : []),
-    ...(summary.skipped.length > 0 ? ['', `Skipped (${summary.skipped.length}):`, ...skippedLines(summary.skipped)] : []),
+    ...(summary.skipped.length > 0
+      ? ['', `Skipped (${summary.skipped.length}):`, ...skippedLines(summary.skipped)]
+      : []),
     ...(summary.stopped === null ? [] : ['', `Stopped early: ${summary.stopped}. The same command goes on from here.`]),
   ]
 }
@@ -150,7 +166,9 @@ const amounts = (totals: Totals): string[] => [
 function aligned(rows: readonly string[][]): string[] {
   const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)))
   return rows.map((row) =>
-    row.map((cell, column) => (column === 0 ? cell.padEnd(widths[column] ?? 0) : cell.padStart(widths[column] ?? 0))).join('  '),
+    row
+      .map((cell, column) => (column === 0 ? cell.padEnd(widths[column] ?? 0) : cell.padStart(widths[column] ?? 0)))
+      .join('  '),
   )
 }
 

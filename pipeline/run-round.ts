@@ -32,7 +32,13 @@ export interface RoundFrame {
  * back (`signal` fired with reason `stopping`) or taken by another worker.
  * Errors: those of the database, after which the round is offered again.
  */
-export async function runRound(context: Context, round_id: number, modes: Modes, signal: AbortSignal, frame: RoundFrame): Promise<void> {
+export async function runRound(
+  context: Context,
+  round_id: number,
+  modes: Modes,
+  signal: AbortSignal,
+  frame: RoundFrame,
+): Promise<void> {
   const claim = await claimRound(context.sql, round_id)
   if (!claim) return
   const log = context.log.with({ session_id: claim.session.uuid, round: claim.number, attempt: claim.attempt })
@@ -90,7 +96,8 @@ async function attempt(
     recording,
   }
   try {
-    if (claim.interruptions > context.config.worker.max_restarts) return await giveUp(modes[claim.mode], run, claim.interruptions)
+    if (claim.interruptions > context.config.worker.max_restarts)
+      return await giveUp(modes[claim.mode], run, claim.interruptions)
     const budget = await openBudget(context, claim)
     const { outcome, commit } = await handle(modes[claim.mode], budget ? { ...run, budget } : run, frame)
     if (outcome.status === 'parked') return 'parked'
@@ -142,7 +149,11 @@ async function giveUp(mode: RoundMode, run: BareRun, interruptions: number): Pro
 }
 
 /** `commit`: head of the session branch, where the mode works on it. */
-async function handle(mode: RoundMode, run: BareRun, frame: RoundFrame): Promise<{ outcome: Outcome | Parked; commit: string | null }> {
+async function handle(
+  mode: RoundMode,
+  run: BareRun,
+  frame: RoundFrame,
+): Promise<{ outcome: Outcome | Parked; commit: string | null }> {
   if (!mode.workspace) return { outcome: await mode.handle(run), commit: null }
   const workspace = await frame.openWorkspace(run.round, { log: run.log, signal: run.signal })
   try {

@@ -47,7 +47,8 @@ export async function sweep(context: Needs, signal: AbortSignal): Promise<void> 
     log,
     signal,
   })
-  if (unknown > 0) log.warn('folders of sessions that the database does not know stay where they are', { folders: unknown })
+  if (unknown > 0)
+    log.warn('folders of sessions that the database does not know stay where they are', { folders: unknown })
   const archives = signal.aborted ? 0 : await forgetArchives(context, signal)
   if (removed + archives > 0) log.info('cleaned up', { directories: removed, archives })
 }

@@ -5,7 +5,9 @@ import { validate } from './validation/validate.ts'
 
 /** The schemas of a route, read from its description. */
 type Part<R, K extends string> = R extends { request: Record<K, infer S extends z.ZodType> } ? z.output<S> : undefined
-type Body<R> = R extends { request: { body: { content: { 'application/json': { schema: infer S extends z.ZodType } } } } }
+type Body<R> = R extends {
+  request: { body: { content: { 'application/json': { schema: infer S extends z.ZodType } } } }
+}
   ? z.output<S>
   : undefined
 export interface Input<R> {

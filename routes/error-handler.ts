@@ -14,7 +14,8 @@ export function onError(error: Error, c: Context<AppEnv>): Response {
   if (error instanceof PlatformError) {
     if (error.status >= 500) c.var.log.error('request failed', { error, cause: error.cause })
     else if (error.cause !== undefined) c.var.log.info('request refused', { reason: error.message, cause: error.cause })
-    if (error.status === 401) c.header('www-authenticate', error instanceof Unauthorized ? error.challenge : INVALID_TOKEN)
+    if (error.status === 401)
+      c.header('www-authenticate', error instanceof Unauthorized ? error.challenge : INVALID_TOKEN)
     return answer(c, error.status, error.message)
   }
   c.var.log.error('unexpected error', { error })
@@ -23,4 +24,7 @@ export function onError(error: Error, c: Context<AppEnv>): Response {
 
 /** The envelope of every error. */
 export const answer = (c: Context, status: number, detail: unknown): Response =>
-  c.newResponse(JSON.stringify({ detail }), { status: status as StatusCode, headers: { 'content-type': 'application/json' } })
+  c.newResponse(JSON.stringify({ detail }), {
+    status: status as StatusCode,
+    headers: { 'content-type': 'application/json' },
+  })

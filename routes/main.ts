@@ -43,7 +43,8 @@ interface Address {
 function readAddress(env: Record<string, string | undefined>): Address {
   const text = env.PLATFORM_PORT?.trim() || '8000'
   const port = Number(text)
-  if (!/^\d+$/.test(text) || port > 65_535) throw new ConfigError([`PLATFORM_PORT must be a port number, got '${text}'.`])
+  if (!/^\d+$/.test(text) || port > 65_535)
+    throw new ConfigError([`PLATFORM_PORT must be a port number, got '${text}'.`])
   return { port, hostname: env.PLATFORM_HOST?.trim() || '0.0.0.0' }
 }
 
@@ -68,7 +69,11 @@ async function run(config: Config, address: Address, metrics_address: Address | 
       { name: 'metrics', limit_ms: 500, end: async () => metrics?.close(250) },
     )
     saveCompileCache()
-    log.info('core ready', { address: server.url, authentication: config.oidc.issuer_url || 'disabled', metrics: metrics?.url })
+    log.info('core ready', {
+      address: server.url,
+      authentication: config.oidc.issuer_url || 'disabled',
+      metrics: metrics?.url,
+    })
   } catch (error) {
     log.error(error instanceof Error ? error.message : 'the core did not start', { error })
     process.exit(1)

@@ -7,7 +7,10 @@ export interface Page<T> {
 }
 
 /** The envelope of every list. */
-export const toPage = <T>(found: { items: T[]; total: number }, asked: { page: number; page_size: number }): Page<T> => ({
+export const toPage = <T>(
+  found: { items: T[]; total: number },
+  asked: { page: number; page_size: number },
+): Page<T> => ({
   items: found.items,
   total: found.total,
   page: asked.page,

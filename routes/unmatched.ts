@@ -13,7 +13,8 @@ export interface KnownPath {
  * a known path, else 404. Never 401: authentication belongs to routes.
  */
 export function onUnmatched(known: readonly KnownPath[]) {
-  const find = (path: string) => known.filter((candidate) => matches(candidate.path, path)).flatMap(({ methods }) => methods)
+  const find = (path: string) =>
+    known.filter((candidate) => matches(candidate.path, path)).flatMap(({ methods }) => methods)
   return (c: Context<AppEnv>): Response => {
     const { path } = c.req
     const methods = find(path)
@@ -31,6 +32,7 @@ function matches(pattern: string, path: string): boolean {
   const wanted = pattern.split('/')
   const given = path.split('/')
   return (
-    wanted.length === given.length && wanted.every((part, index) => (part.startsWith('{') ? given[index] !== '' : part === given[index]))
+    wanted.length === given.length &&
+    wanted.every((part, index) => (part.startsWith('{') ? given[index] !== '' : part === given[index]))
   )
 }

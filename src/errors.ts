@@ -19,8 +19,10 @@ export const forbidden = (message: string) => new PlatformError('Forbidden', 403
 export const notFound = (message: string) => new PlatformError('NotFound', 404, message)
 export const conflict = (message: string) => new PlatformError('Conflict', 409, message)
 export const badGateway = (message: string, cause?: unknown) => new PlatformError('BadGateway', 502, message, { cause })
-export const unavailable = (message: string, cause?: unknown) => new PlatformError('Unavailable', 503, message, { cause })
-export const gatewayTimeout = (message: string, cause?: unknown) => new PlatformError('GatewayTimeout', 504, message, { cause })
+export const unavailable = (message: string, cause?: unknown) =>
+  new PlatformError('Unavailable', 503, message, { cause })
+export const gatewayTimeout = (message: string, cause?: unknown) =>
+  new PlatformError('GatewayTimeout', 504, message, { cause })
 /** A platform fault whose text is part of the contract (for example `git clone failed`). */
 export const internal = (message: string, cause?: unknown) => new PlatformError('Internal', 500, message, { cause })
 

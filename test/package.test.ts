@@ -14,13 +14,20 @@ beforeAll(async () => {
 })
 afterAll(() => rm(folder, { recursive: true, force: true }))
 
-const messages = (lines: string[]) => lines.filter((line) => line.startsWith('{')).map((line) => JSON.parse(line).message)
+const messages = (lines: string[]) =>
+  lines.filter((line) => line.startsWith('{')).map((line) => JSON.parse(line).message)
 
 /** The iac sidecar as an operator starts it: npm, its shell, and the service. */
 async function startWithNpm() {
   const child = spawn('npm', ['run', 'sidecar', '--', 'iac'], {
     cwd: ROOT,
-    env: { ...process.env, PLATFORM_IAC_TOKEN: 'token-1', PLATFORM_HOST: '127.0.0.1', PLATFORM_PORT: '0', IAC_DATA_DIR: folder },
+    env: {
+      ...process.env,
+      PLATFORM_IAC_TOKEN: 'token-1',
+      PLATFORM_HOST: '127.0.0.1',
+      PLATFORM_PORT: '0',
+      IAC_DATA_DIR: folder,
+    },
     detached: true,
     stdio: ['ignore', 'pipe', 'inherit'],
   })
@@ -39,7 +46,9 @@ async function startWithNpm() {
 
 describe('npm scripts', () => {
   it('run files that exist', async () => {
-    const { scripts } = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8')) as { scripts: Record<string, string> }
+    const { scripts } = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8')) as {
+      scripts: Record<string, string>
+    }
     const files = Object.values(scripts).flatMap((command) => command.split(' ').filter((word) => word.endsWith('.ts')))
     expect(files.length).toBeGreaterThan(5)
     for (const file of files) await access(join(ROOT, file))

@@ -40,7 +40,11 @@ export async function byHand<T>(work: (engine: HandEngine) => Promise<T>): Promi
       timed: async (commands) => {
         const started = performance.now()
         for (const args of commands)
-          await run(binary, [...args], { cwd, maxBuffer: 2 ** 24, env: { ...process.env, CHECKPOINT_DISABLE: '1' } }).catch(() => {})
+          await run(binary, [...args], {
+            cwd,
+            maxBuffer: 2 ** 24,
+            env: { ...process.env, CHECKPOINT_DISABLE: '1' },
+          }).catch(() => {})
         return (performance.now() - started) / 1000
       },
     })

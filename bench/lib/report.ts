@@ -31,7 +31,9 @@ export function formatSection(section: Section): string {
     met(figure),
   ])
   const widths = [0, 1, 2].map((column) => Math.max(...rows.map((row) => (row[column] ?? '').length)))
-  const lines = rows.map((row) => `  ${row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  ')}`.trimEnd())
+  const lines = rows.map((row) =>
+    `  ${row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  ')}`.trimEnd(),
+  )
   return [section.title, ...lines, ...(section.notes ?? []).map((note) => `  ${note}`), ''].join('\n')
 }
 
@@ -40,7 +42,12 @@ export async function writeResults(sections: readonly Section[], folder: string)
   await mkdir(folder, { recursive: true })
   const document = {
     measured_at: new Date().toISOString(),
-    machine: { cores: cpus().length, memory_gib: Math.round(totalmem() / 2 ** 30), arch: arch(), node: process.version },
+    machine: {
+      cores: cpus().length,
+      memory_gib: Math.round(totalmem() / 2 ** 30),
+      arch: arch(),
+      node: process.version,
+    },
     sections,
   }
   const path = `${folder}/${document.measured_at.replaceAll(':', '-')}.json`

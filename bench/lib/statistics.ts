@@ -6,4 +6,5 @@ export function percentile(samples: readonly number[], share: number): number {
 }
 
 /** Rounded for people: three significant digits below 100, none after the point above. */
-export const rounded = (value: number): number => (Math.abs(value) >= 100 ? Math.round(value) : Number(value.toPrecision(3)))
+export const rounded = (value: number): number =>
+  Math.abs(value) >= 100 ? Math.round(value) : Number(value.toPrecision(3))

@@ -4,7 +4,10 @@ import { connect } from '../../src/db/connect.ts'
  * Runs `work` with a pool whose server reports the plan of every statement with its real times;
  * answers the reports in order.
  */
-export async function plansOf(url: string, work: (sql: ReturnType<typeof connect>) => Promise<unknown>): Promise<string[]> {
+export async function plansOf(
+  url: string,
+  work: (sql: ReturnType<typeof connect>) => Promise<unknown>,
+): Promise<string[]> {
   const setup = connect(url, { max: 1 })
   const [name] = await setup<{ name: string }[]>`SELECT current_database() AS name`
   const database = setup(name?.name ?? '')
@@ -15,7 +18,8 @@ export async function plansOf(url: string, work: (sql: ReturnType<typeof connect
     client_min_messages: 'log',
   }
   const reports: string[] = []
-  for (const [key, value] of Object.entries(settings)) await setup.unsafe(`ALTER DATABASE "${database.identifier}" SET ${key} = '${value}'`)
+  for (const [key, value] of Object.entries(settings))
+    await setup.unsafe(`ALTER DATABASE "${database.identifier}" SET ${key} = '${value}'`)
   const explained = connect(url, { max: 1, onnotice: (notice) => reports.push(String(notice.message)) })
   try {
     await work(explained)

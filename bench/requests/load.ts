@@ -19,7 +19,9 @@ export async function requestsPerSecond(
   const message = `${lines.join('\r\n')}\r\n\r\n`
   const end = performance.now() + options.ms
   const started = performance.now()
-  const counts = await Promise.all(Array.from({ length: options.connections }, () => runConnection(hostname, Number(port), message, end)))
+  const counts = await Promise.all(
+    Array.from({ length: options.connections }, () => runConnection(hostname, Number(port), message, end)),
+  )
   return (counts.reduce((sum, count) => sum + count, 0) / (performance.now() - started)) * 1000
 }
 

@@ -4,9 +4,14 @@ import type { Source } from '../source.ts'
 import type { Config } from '../types.ts'
 
 const names = ['development', 'staging', 'production'] as const
-const spellings = Object.fromEntries(names.flatMap((name) => [[name.toUpperCase(), name] as const, [name, name] as const]))
+const spellings = Object.fromEntries(
+  names.flatMap((name) => [[name.toUpperCase(), name] as const, [name, name] as const]),
+)
 
 /** The one field that has no section. */
-export const environmentSchema = v.object({ environment: choice<Config['environment']>('development', spellings, names) })
+export const environmentSchema = v.object({
+  environment: choice<Config['environment']>('development', spellings, names),
+})
 
-export const readEnvironment = (source: Source): Config['environment'] => source.section('', environmentSchema).values.environment
+export const readEnvironment = (source: Source): Config['environment'] =>
+  source.section('', environmentSchema).values.environment

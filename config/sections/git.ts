@@ -4,9 +4,16 @@ import type { Source } from '../source.ts'
 import type { GitConfig, GitProvider } from '../types.ts'
 
 const HOSTS: Record<GitProvider, string> = { GITHUB: 'github.com', AZURE_DEVOPS: 'dev.azure.com', GITLAB: 'gitlab.com' }
-const PLACEHOLDERS: Record<string, GitProvider> = { PROVIDER_A: 'GITHUB', PROVIDER_B: 'AZURE_DEVOPS', PROVIDER_C: 'GITLAB' }
+const PLACEHOLDERS: Record<string, GitProvider> = {
+  PROVIDER_A: 'GITHUB',
+  PROVIDER_B: 'AZURE_DEVOPS',
+  PROVIDER_C: 'GITLAB',
+}
 const names = ['GITHUB', 'AZURE_DEVOPS', 'GITLAB'] as const
-const spellings = { ...PLACEHOLDERS, ...Object.fromEntries(names.flatMap((name) => [[name, name] as const, [HOSTS[name], name] as const])) }
+const spellings = {
+  ...PLACEHOLDERS,
+  ...Object.fromEntries(names.flatMap((name) => [[name, name] as const, [HOSTS[name], name] as const])),
+}
 
 export const gitSchema = v.object({
   provider: choice<GitProvider>('GITHUB', spellings, [...names, ...Object.values(HOSTS)]),

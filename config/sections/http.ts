@@ -5,7 +5,10 @@ import type { HttpConfig } from '../types.ts'
 
 export const httpSchema = v.object({
   cors_origins: textList(['http://localhost']),
-  session_url: text('', { test: isSessionUrl, text: 'must be an http:// or https:// URL with {session_id} in it, without user' }),
+  session_url: text('', {
+    test: isSessionUrl,
+    text: 'must be an http:// or https:// URL with {session_id} in it, without user',
+  }),
 })
 
 export const readHttp = (source: Source): HttpConfig => source.section('http', httpSchema).values

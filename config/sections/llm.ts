@@ -55,7 +55,8 @@ function checkAliases(source: Source, values: Values, failed: ReadonlySet<string
   if (values.model_list.length === 0) return
   const names = new Set(values.model_list.map((entry) => entry.model_name))
   for (const role of ROLES)
-    if (!failed.has(role) && !names.has(values[role])) source.problem(`llm.${role} must equal a model_name of llm.model_list`)
+    if (!failed.has(role) && !names.has(values[role]))
+      source.problem(`llm.${role} must equal a model_name of llm.model_list`)
 }
 
 /** With a list, its entries are checked and the aliases are not; without one, the models themselves. */

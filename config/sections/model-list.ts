@@ -1,7 +1,8 @@
 import * as v from 'valibot'
 import type { ModelListEntry } from '../types.ts'
 
-const shape = (issue: { expected: string | null }) => (issue.expected === 'Object' ? 'must be a mapping' : 'is required')
+const shape = (issue: { expected: string | null }) =>
+  issue.expected === 'Object' ? 'must be a mapping' : 'is required'
 const name = v.pipe(v.string('must be a string'), v.trim(), v.nonEmpty('must not be empty'))
 
 const entry = v.pipe(
@@ -9,7 +10,11 @@ const entry = v.pipe(
     {
       model_name: v.optional(name),
       litellm_params: v.looseObject(
-        { model: name, api_base: v.optional(v.string('must be a string')), api_key: v.optional(v.string('must be a string')) },
+        {
+          model: name,
+          api_base: v.optional(v.string('must be a string')),
+          api_key: v.optional(v.string('must be a string')),
+        },
         shape,
       ),
     },

@@ -22,14 +22,16 @@ export function readOidc(source: Source): OidcConfig {
       source.problem(
         'oidc.issuer_url is set but oidc.client_id is empty; set oidc.client_id (and optionally oidc.audience) in config.yaml.',
       )
-    if (values.scope.includes(PLACEHOLDER)) source.problem('oidc.scope references {client_id} but oidc.client_id is empty.')
+    if (values.scope.includes(PLACEHOLDER))
+      source.problem('oidc.scope references {client_id} but oidc.client_id is empty.')
   }
   return { ...values, scope: effectiveScope(values) }
 }
 
 /** A Microsoft issuer hands out tokens for this API only when asked for the API's own scope. */
 function effectiveScope({ issuer_url, client_id, scope }: OidcConfig): string {
-  if (scope === DEFAULT_SCOPE && hostOf(issuer_url) === MICROSOFT_LOGIN_HOST) return `${scope} api://${client_id}/.default`
+  if (scope === DEFAULT_SCOPE && hostOf(issuer_url) === MICROSOFT_LOGIN_HOST)
+    return `${scope} api://${client_id}/.default`
   return scope.replaceAll(PLACEHOLDER, () => client_id)
 }
 

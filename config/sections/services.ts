@@ -30,7 +30,9 @@ export function readServices(source: Source): Config['services'] {
 function readIac(source: Source): IacServiceConfig {
   const { values } = source.section('services.iac', iacSchema)
   if (values.endpoint === '')
-    source.problem('services.iac.endpoint is empty; the IaC service is mandatory. Point it at an implementation of the iac contract.')
+    source.problem(
+      'services.iac.endpoint is empty; the IaC service is mandatory. Point it at an implementation of the iac contract.',
+    )
   return { ...values, token: source.variable(values.token_env) }
 }
 
@@ -45,7 +47,9 @@ export function missingTokens({ iac, notifications, mapping, authz }: Config['se
   const called: [string, ServiceConfig][] = [['iac', iac], ...optional]
   const missing = called.filter(([, service]) => service.token === '')
   if (missing.length === 0) return null
-  const listed = missing.map(([name, { token_env }]) => `services.${name} → ${token_env === '' ? 'token_env is empty' : `$${token_env}`}`)
+  const listed = missing.map(
+    ([name, { token_env }]) => `services.${name} → ${token_env === '' ? 'token_env is empty' : `$${token_env}`}`,
+  )
   return (
     `Services the core calls have no bearer token in the environment: ${listed.join('; ')}. Set the listed env vars; ` +
     'the optional sidecars can also be flipped to enabled: false (services.iac cannot — it is mandatory).'

@@ -6,7 +6,9 @@ import type { StorageConfig, StorageProvider } from '../types.ts'
 import { readAws } from './aws.ts'
 
 const PROVIDERS = ['BUNDLED', 'S3', 'STORAGE_ACCOUNT'] as const
-const spellings = Object.fromEntries(PROVIDERS.flatMap((name) => [[name, name] as const, [name.toLowerCase(), name] as const]))
+const spellings = Object.fromEntries(
+  PROVIDERS.flatMap((name) => [[name, name] as const, [name.toLowerCase(), name] as const]),
+)
 
 export const storageSchema = v.object({
   provider: choice<StorageProvider>('BUNDLED', spellings, PROVIDERS),
@@ -58,7 +60,10 @@ function checkPresignExpiry(source: Source, seconds: number): void {
   )
 }
 
-const OLDER_NAMES: Record<string, string> = { BUNDLED_ACCESS_KEY: 'RUSTFS_ACCESS_KEY', BUNDLED_SECRET_KEY: 'RUSTFS_SECRET_KEY' }
+const OLDER_NAMES: Record<string, string> = {
+  BUNDLED_ACCESS_KEY: 'RUSTFS_ACCESS_KEY',
+  BUNDLED_SECRET_KEY: 'RUSTFS_SECRET_KEY',
+}
 /** The credential pair with which the bundled store starts. */
 const BUNDLED_KEY = 'bundledadmin'
 

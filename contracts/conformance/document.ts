@@ -48,7 +48,11 @@ interface RawOperation {
   requestBody?: { content: { 'application/json': RawMedia } }
   responses: Record<
     string,
-    { description: string; headers?: Record<string, { required?: boolean; schema: Schema }>; content?: Record<string, RawMedia> }
+    {
+      description: string
+      headers?: Record<string, { required?: boolean; schema: Schema }>
+      content?: Record<string, RawMedia>
+    }
   >
 }
 interface RawDocument {
@@ -90,9 +94,14 @@ function operationOf(method: string, path: string, raw: RawOperation): Operation
         {
           description,
           headers: Object.fromEntries(
-            Object.entries(headers).map(([header, { required = false, schema }]) => [header, { required, schema: understood(schema) }]),
+            Object.entries(headers).map(([header, { required = false, schema }]) => [
+              header,
+              { required, schema: understood(schema) },
+            ]),
           ),
-          content: content ? Object.fromEntries(Object.entries(content).map(([type, media]) => [type, mediaOf(media)])) : null,
+          content: content
+            ? Object.fromEntries(Object.entries(content).map(([type, media]) => [type, mediaOf(media)]))
+            : null,
         },
       ]),
     ),
@@ -111,7 +120,8 @@ function understood(schema: Schema): Schema {
   if (known.has(schema)) return schema
   known.add(schema)
   for (const keyword of Object.keys(schema))
-    if (!Object.hasOwn(KEYWORDS, keyword)) throw new Error(`the suite does not understand the schema keyword ${keyword}`)
+    if (!Object.hasOwn(KEYWORDS, keyword))
+      throw new Error(`the suite does not understand the schema keyword ${keyword}`)
   for (const inner of innerSchemas(schema)) understood(inner)
   return schema
 }

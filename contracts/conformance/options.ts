@@ -51,9 +51,11 @@ export async function readOptions(
   const { values, positionals } = parsed(args)
   if (values.help) return null
   const [name, url, ...rest] = positionals
-  if (!isContract(name)) throw new UsageError(name === undefined ? 'no contract is named' : `there is no contract '${name}'`)
+  if (!isContract(name))
+    throw new UsageError(name === undefined ? 'no contract is named' : `there is no contract '${name}'`)
   if (url === undefined || rest.length > 0) throw new UsageError('exactly one address is needed')
-  if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol)) throw new UsageError(`'${url}' is no http or https address`)
+  if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol))
+    throw new UsageError(`'${url}' is no http or https address`)
   const token = (values.token ?? env.CONFORMANCE_TOKEN ?? '').trim()
   if (/[^\x21-\x7e]/.test(token)) throw new UsageError('a token has no spaces and no characters beyond ASCII')
   const options: Options = {
@@ -83,6 +85,7 @@ const isContract = (name: string | undefined): name is ContractName => CONTRACTS
 function seedOf(text: string | undefined): number {
   if (text === undefined) return crypto.getRandomValues(new Uint32Array(1))[0] ?? 0
   const seed = Number(text)
-  if (!/^\d+$/.test(text) || seed > 0xffff_ffff) throw new UsageError(`--seed must be a whole number from 0 to ${0xffff_ffff}`)
+  if (!/^\d+$/.test(text) || seed > 0xffff_ffff)
+    throw new UsageError(`--seed must be a whole number from 0 to ${0xffff_ffff}`)
   return seed
 }

@@ -27,7 +27,11 @@ async function main(): Promise<number> {
     {
       title: 'authz',
       contract: 'authz',
-      env: { PLATFORM_AUTHZ_TOKEN: TOKEN, PLATFORM_AUTHZ_ROLE_STORE: join(folder, 'roles.json'), PLATFORM_AUTHZ_ROOT_ADMIN_EMAIL: ADMIN },
+      env: {
+        PLATFORM_AUTHZ_TOKEN: TOKEN,
+        PLATFORM_AUTHZ_ROLE_STORE: join(folder, 'roles.json'),
+        PLATFORM_AUTHZ_ROOT_ADMIN_EMAIL: ADMIN,
+      },
       options: { token: TOKEN, admin: ADMIN },
     },
     { title: 'mapping', contract: 'mapping', env: { PLATFORM_MAPPING_TOKEN: TOKEN }, options: { token: TOKEN } },
@@ -64,11 +68,20 @@ async function main(): Promise<number> {
 async function runRound({ title, contract, env, options = {} }: Round): Promise<Outcome> {
   const service = await startBundled(contract, env)
   try {
-    const outcome = await runConformance({ ...DEFAULTS, contract: await readContract(contract), url: service.url, seed: 1, ...options })
+    const outcome = await runConformance({
+      ...DEFAULTS,
+      contract: await readContract(contract),
+      url: service.url,
+      seed: 1,
+      ...options,
+    })
     const seconds = Math.round(performance.now() / 1000)
     if (!outcome.conformant) console.log(humanReport(outcome))
-    console.log(`${title}: ${outcome.passed} passed, ${outcome.broken} FAILED, ${outcome.skipped} skipped (${seconds} s)`)
-    for (const { id, outcome: how, reason } of outcome.promises) if (how === 'skipped') console.log(`  skipped ${id}: ${reason}`)
+    console.log(
+      `${title}: ${outcome.passed} passed, ${outcome.broken} FAILED, ${outcome.skipped} skipped (${seconds} s)`,
+    )
+    for (const { id, outcome: how, reason } of outcome.promises)
+      if (how === 'skipped') console.log(`  skipped ${id}: ${reason}`)
     return outcome
   } finally {
     await service.close()

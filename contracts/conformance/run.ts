@@ -43,7 +43,9 @@ export async function runConformance(
   const folder = await ownFolder(options.workspace)
   try {
     const run = new Run({ ...options, workspace: folder })
-    const promises = SUITES[options.contract.name]({ ...options, workspace: folder }).filter(({ id }) => isWanted(options, id))
+    const promises = SUITES[options.contract.name]({ ...options, workspace: folder }).filter(({ id }) =>
+      isWanted(options, id),
+    )
     const results: Result[] = []
     for (const [index, promised] of promises.entries()) {
       progress(index + 1, promises.length, promised.id)
@@ -70,9 +72,13 @@ async function assertReachable(options: Options): Promise<void> {
     await exchange(options, 'GET', '/healthz', {})
     const asked = options.contract.operations.find(({ body, secured }) => body && secured)
     if (!asked) return
-    const { status } = await exchange(options, asked.method, asked.path.replace(/\{\w+\}/g, 'conformance'), { raw: '{}' })
+    const { status } = await exchange(options, asked.method, asked.path.replace(/\{\w+\}/g, 'conformance'), {
+      raw: '{}',
+    })
     if (status !== 401) return
-    throw new UsageError(options.token === null ? 'the service asks for a token: give it with --token' : 'the service refuses the token')
+    throw new UsageError(
+      options.token === null ? 'the service asks for a token: give it with --token' : 'the service refuses the token',
+    )
   } catch (error) {
     if (error instanceof NoAnswer) throw new UsageError(`${options.url} cannot be reached: ${error.message}`)
     throw error
@@ -99,6 +105,8 @@ const isWanted = ({ only }: Options, id: string) => only.length === 0 || only.so
 
 function assertWanted(options: Options): void {
   const ids = SUITES[options.contract.name](options).map(({ id }) => id)
-  const nothing = options.only.find((prefix) => !prefix.endsWith('.answers') && !ids.some((id) => id.startsWith(prefix)))
+  const nothing = options.only.find(
+    (prefix) => !prefix.endsWith('.answers') && !ids.some((id) => id.startsWith(prefix)),
+  )
   if (nothing !== undefined) throw new UsageError(`no promise begins with ${nothing}`)
 }

@@ -3,7 +3,16 @@ import { undocumented } from './http/documented.ts'
 import { answerText, exchange, masked } from './http/exchange.ts'
 import { rawExchange } from './http/raw.ts'
 import { randomFrom, seedFor } from './schema/random.ts'
-import { type Exchange, type Finding, NoAnswer, type Options, type Promised, type Result, Skipped, type Tester } from './types.ts'
+import {
+  type Exchange,
+  type Finding,
+  NoAnswer,
+  type Options,
+  type Promised,
+  type Result,
+  Skipped,
+  type Tester,
+} from './types.ts'
 
 const MAX_FINDINGS = 5
 
@@ -21,8 +30,10 @@ export class Run {
     try {
       await run(this.#tester(result))
     } catch (error) {
-      if (error instanceof Skipped && result.findings.length === 0) return { ...result, outcome: 'skipped', reason: error.message }
-      if (error instanceof NoAnswer) result.findings.push({ why: `no answer: ${error.message}`, request: error.request, answer: '' })
+      if (error instanceof Skipped && result.findings.length === 0)
+        return { ...result, outcome: 'skipped', reason: error.message }
+      if (error instanceof NoAnswer)
+        result.findings.push({ why: `no answer: ${error.message}`, request: error.request, answer: '' })
       else if (!(error instanceof Skipped)) throw error
     }
     return { ...result, outcome: result.findings.length === 0 ? 'passed' : 'broken' }
@@ -41,7 +52,11 @@ export class Run {
     const contract: Contract = options.contract
     const broken = (why: string, made?: Exchange) => {
       if (result.findings.length < MAX_FINDINGS)
-        result.findings.push({ why: masked(options, why), request: made?.request ?? '', answer: made ? answerText(options, made) : '' })
+        result.findings.push({
+          why: masked(options, why),
+          request: made?.request ?? '',
+          answer: made ? answerText(options, made) : '',
+        })
     }
     return {
       options,
@@ -87,5 +102,7 @@ const ANSWERS = 'Every answer is one that the contract documents: status, conten
 const PLACEHOLDERS: Record<string, string> = { job_id: '00000000-0000-4000-8000-000000000000' }
 
 function pathOf(operation: Operation, values: Record<string, string> = {}): string {
-  return operation.path.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(values[name] ?? PLACEHOLDERS[name] ?? 'conformance'))
+  return operation.path.replace(/\{(\w+)\}/g, (_, name: string) =>
+    encodeURIComponent(values[name] ?? PLACEHOLDERS[name] ?? 'conformance'),
+  )
 }

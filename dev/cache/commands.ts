@@ -107,7 +107,8 @@ export function createKeyspace(options: { now?: () => number; max_keys?: number 
     const [name = '', ...args] = command.map(String)
     const known = commands[name.toUpperCase()]
     if (!known) throw new CommandError(`ERR unknown command '${name}'`)
-    if (args.length < known.least) throw new CommandError(`ERR wrong number of arguments for '${name.toLowerCase()}' command`)
+    if (args.length < known.least)
+      throw new CommandError(`ERR wrong number of arguments for '${name.toLowerCase()}' command`)
     return known.run(args)
   }
 }

@@ -15,11 +15,19 @@ export interface CloudResource {
 
 const resource = (type: string, name: string, tags: Record<string, string> = {}, owner = ACCOUNT): CloudResource => {
   const [service = ''] = type.split(':')
-  const separator = { dynamodb: 'table/', lambda: 'function:', ssm: 'parameter/', iam: 'role/', ec2: 'network-interface/' }[service] ?? ''
+  const separator =
+    { dynamodb: 'table/', lambda: 'function:', ssm: 'parameter/', iam: 'role/', ec2: 'network-interface/' }[service] ??
+    ''
   const global = service === 's3' || service === 'iam'
   const region = global ? '' : REGION
   const account = service === 's3' ? '' : owner
-  return { arn: `arn:aws:${service}:${region}:${account}:${separator}${name}`, type, region: global ? 'global' : REGION, owner, tags }
+  return {
+    arn: `arn:aws:${service}:${region}:${account}:${separator}${name}`,
+    type,
+    region: global ? 'global' : REGION,
+    owner,
+    tags,
+  }
 }
 
 /** In the order of the index. The last five are nobody's to manage: the inventory has to leave them out. */

@@ -7,7 +7,11 @@ export interface CloudAnswer {
   body: string
 }
 
-const json = (body: unknown, status = 200): CloudAnswer => ({ status, content_type: 'application/json', body: JSON.stringify(body) })
+const json = (body: unknown, status = 200): CloudAnswer => ({
+  status,
+  content_type: 'application/json',
+  body: JSON.stringify(body),
+})
 const xml = (body: string, status = 200): CloudAnswer => ({ status, content_type: 'text/xml', body })
 
 const INDEXES = [AGGREGATOR_REGION, REGION].map((region) => ({
@@ -39,7 +43,8 @@ export function answerSts(form: URLSearchParams): CloudAnswer {
  * @param region of the signature; every region knows its own view only
  */
 export function answerExplorer(path: string, region: string, body: Record<string, unknown>): CloudAnswer {
-  if (path === '/ListIndexes') return json({ Indexes: INDEXES.filter(({ Type }) => body.Type === undefined || body.Type === Type) })
+  if (path === '/ListIndexes')
+    return json({ Indexes: INDEXES.filter(({ Type }) => body.Type === undefined || body.Type === Type) })
   if (path === '/GetDefaultView') return json(region === AGGREGATOR_REGION ? { ViewArn: VIEW } : {})
   if (path === '/ListResources') return listResources(region, body)
   return json({ message: `The operation ${path} is not served here.` }, 404)
@@ -76,5 +81,7 @@ const described = ({ arn, type, region, owner, tags }: CloudResource) => ({
   Region: region,
   OwningAccountId: owner,
   LastReportedAt: SEEN,
-  Properties: [{ Name: 'tags', LastReportedAt: SEEN, Data: Object.entries(tags).map(([Key, Value]) => ({ Key, Value })) }],
+  Properties: [
+    { Name: 'tags', LastReportedAt: SEEN, Data: Object.entries(tags).map(([Key, Value]) => ({ Key, Value })) },
+  ],
 })

@@ -8,7 +8,10 @@ import { answerExplorer, answerSts, type CloudAnswer } from './answers.ts'
 const MAX_BODY = 64 * 1024
 
 /** Keys of the sample account's only user. They open nothing but this server. */
-export const SAMPLE_KEYS: Credentials = { access_key: 'AKIASAMPLEACCOUNT000', secret_key: `sample-keys-of-account-${ACCOUNT}` }
+export const SAMPLE_KEYS: Credentials = {
+  access_key: 'AKIASAMPLEACCOUNT000',
+  secret_key: `sample-keys-of-account-${ACCOUNT}`,
+}
 
 /**
  * The part of AWS that an inventory asks, for one sample account: STS `GetCallerIdentity` and Resource
@@ -18,7 +21,9 @@ export async function startCloud(options: { port?: number; now?: () => Date } = 
   const now = options.now ?? (() => new Date())
   const server = createServer(async (request, response) => {
     const answer = await respond(request, now()).catch(refusal)
-    response.writeHead(answer.status, { 'content-type': answer.content_type, 'x-amzn-requestid': crypto.randomUUID() }).end(answer.body)
+    response
+      .writeHead(answer.status, { 'content-type': answer.content_type, 'x-amzn-requestid': crypto.randomUUID() })
+      .end(answer.body)
   })
   return listen(server, { port: options.port })
 }
@@ -52,7 +57,9 @@ function parseBody(text: string): Record<string, unknown> {
 
 function refusal(error: unknown): CloudAnswer {
   const known =
-    error instanceof S3Error ? error : new S3Error(error instanceof BodyTooLarge ? 413 : 500, 'InternalFailure', 'The request failed.')
+    error instanceof S3Error
+      ? error
+      : new S3Error(error instanceof BodyTooLarge ? 413 : 500, 'InternalFailure', 'The request failed.')
   const body = JSON.stringify({ __type: known.code, message: known.message })
   return { status: known.status, content_type: 'application/json', body }
 }

@@ -33,9 +33,12 @@ export interface PromptStore {
 /** @param file null: nothing outlives the process */
 export async function loadPrompts(file: string | null): Promise<PromptStore> {
   const text = file === null ? null : await readText(file)
-  const prompts = new Map<string, StoredPrompt>(Object.entries(JSON.parse(text ?? '{}') as Record<string, StoredPrompt>))
+  const prompts = new Map<string, StoredPrompt>(
+    Object.entries(JSON.parse(text ?? '{}') as Record<string, StoredPrompt>),
+  )
   const save = createSaver(file, () => JSON.stringify(Object.fromEntries(prompts), null, 1))
-  const ofVersion = (id: string) => [...prompts.values()].find(({ versions }) => versions.some((version) => version.id === id))
+  const ofVersion = (id: string) =>
+    [...prompts.values()].find(({ versions }) => versions.some((version) => version.id === id))
   return {
     names: () => [...prompts.keys()],
     add: (name, description, data) => {

@@ -11,7 +11,8 @@ export function dropOutdated(store: PromptStore, shipped: ReadonlyMap<string, Se
     const versions = store.versionsOf(name)
     if (versions.some(({ data }) => data.model_name !== SEED_MODEL)) return false
     const body = shipped.get(name)?.body
-    const current = body !== undefined && versions.every(({ data }) => JSON.stringify(data.template).includes(JSON.stringify(body)))
+    const current =
+      body !== undefined && versions.every(({ data }) => JSON.stringify(data.template).includes(JSON.stringify(body)))
     return !current && store.remove(name)
   })
 }

@@ -35,7 +35,8 @@ export function answerRegistry(store: PromptStore, method: string, path: string,
         ? { status: 200, json: { data: list(store), next_cursor: null } }
         : null
   if (root === 'prompts' && method === 'GET' && kind === 'latest' && tag === undefined) return found(store.latest(name))
-  if (root === 'prompts' && method === 'GET' && kind === 'tags' && tag !== undefined) return found(store.tagged(name, tag))
+  if (root === 'prompts' && method === 'GET' && kind === 'tags' && tag !== undefined)
+    return found(store.tagged(name, tag))
   if (root === 'prompts' && method === 'DELETE' && kind === undefined) return { status: store.remove(name) ? 204 : 404 }
   if (root === 'prompt_versions' && kind === 'tags' && tag === undefined)
     return method === 'POST' ? addTag(store, name, body) : tags(store, name)
@@ -65,7 +66,9 @@ function tags(store: PromptStore, version_id: string): Answer {
 const list = (store: PromptStore) => store.names().map((name) => ({ id: name, name }))
 
 const found = (version: StoredVersion | null): Answer =>
-  version ? { status: 200, json: { data: { ...version.data, id: version.id } } } : { status: 404, json: { detail: 'Not Found' } }
+  version
+    ? { status: 200, json: { data: { ...version.data, id: version.id } } }
+    : { status: 404, json: { detail: 'Not Found' } }
 
 const invalid = (issues: readonly v.BaseIssue<unknown>[]): Answer => ({
   status: 422,

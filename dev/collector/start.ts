@@ -66,6 +66,13 @@ function takeSpans(request: IncomingMessage, body: Buffer<ArrayBuffer>, spans: S
 
 function refusal(error: unknown): Answer {
   if (error instanceof BodyTooLarge) return { status: 413 }
-  const malformed = error instanceof RangeError || error instanceof TypeError || error instanceof SyntaxError || error instanceof URIError
-  return { status: malformed ? 400 : 500, json: { detail: malformed ? 'The body cannot be read.' : 'The request failed.' } }
+  const malformed =
+    error instanceof RangeError ||
+    error instanceof TypeError ||
+    error instanceof SyntaxError ||
+    error instanceof URIError
+  return {
+    status: malformed ? 400 : 500,
+    json: { detail: malformed ? 'The body cannot be read.' : 'The request failed.' },
+  }
 }

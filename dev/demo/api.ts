@@ -12,7 +12,13 @@ export interface Round {
   plans: (Artifact & { targets: string[] })[]
   code_changes: (Artifact & { file_name: string })[]
   /** Measured by the platform; null while the round runs. */
-  usage: { engine_s: number; model_s: number; validation_attempts: number; input_tokens: number; output_tokens: number } | null
+  usage: {
+    engine_s: number
+    model_s: number
+    validation_attempts: number
+    input_tokens: number
+    output_tokens: number
+  } | null
 }
 export interface Session {
   uuid: string
@@ -62,7 +68,8 @@ export function createApi(base: string, signal: AbortSignal): Api {
     throw new ApiError(`${method} /api/v1${path} answered ${status}: ${detailOf(text)}`)
   }
   return {
-    schedule: async (route, body) => (await call<{ session_id: string }>('POST', `/iac/${route}`, 202, body)).session_id,
+    schedule: async (route, body) =>
+      (await call<{ session_id: string }>('POST', `/iac/${route}`, 202, body)).session_id,
     apply: async (session_id) => void (await call('POST', '/iac/apply', 202, { session_id })),
     refusal: async (what, session_id) => {
       const [method, path] = what === 'apply' ? ['POST', '/iac/apply'] : ['PUT', '/repository/pr/merge']
@@ -72,7 +79,8 @@ export function createApi(base: string, signal: AbortSignal): Api {
     session: (id) => call('GET', `/sessions?id=${id}`, 200),
     openPullRequest: (session_id) => call('PUT', '/repository/pr', 201, { session_id }),
     metadataPrefix: async () =>
-      (await call<{ artifact_metadata_header_prefix: string }>('GET', '/auth/config', 200)).artifact_metadata_header_prefix,
+      (await call<{ artifact_metadata_header_prefix: string }>('GET', '/auth/config', 200))
+        .artifact_metadata_header_prefix,
     events: (session_id) => readEvents(`${base}/api/v1/events/subscribe/${session_id}`, signal),
   }
 }
@@ -88,7 +96,8 @@ function detailOf(text: string): string {
 
 async function* readEvents(url: string, signal: AbortSignal): AsyncIterable<string> {
   const response = await fetch(url, { signal, headers: { accept: 'text/event-stream' } })
-  if (!response.ok || !response.body) throw new ApiError(`the event stream answered ${response.status}: ${detailOf(await response.text())}`)
+  if (!response.ok || !response.body)
+    throw new ApiError(`the event stream answered ${response.status}: ${detailOf(await response.text())}`)
   let text = ''
   for await (const chunk of response.body.pipeThrough(new TextDecoderStream())) {
     text += chunk
@@ -108,10 +117,14 @@ export interface Downloaded {
 }
 
 /** Fetches an artifact as a browser would: by its presigned URL alone. */
-export async function download(artifact: Artifact, signal: AbortSignal): Promise<{ text: string; bytes: number; headers: Headers }> {
+export async function download(
+  artifact: Artifact,
+  signal: AbortSignal,
+): Promise<{ text: string; bytes: number; headers: Headers }> {
   const response = await fetch(artifact.url, { signal: AbortSignal.any([signal, AbortSignal.timeout(CALL_LIMIT_MS)]) })
   const body = new Uint8Array(await response.arrayBuffer())
-  if (response.status !== 200) throw new ApiError(`an artifact could not be downloaded, the store answered ${response.status}`)
+  if (response.status !== 200)
+    throw new ApiError(`an artifact could not be downloaded, the store answered ${response.status}`)
   if (artifact.file_size_bytes !== null && artifact.file_size_bytes !== body.length)
     throw new ApiError(`an artifact has ${body.length} bytes, the session says ${artifact.file_size_bytes}`)
   return { text: new TextDecoder().decode(body), bytes: body.length, headers: response.headers }

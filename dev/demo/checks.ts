@@ -17,7 +17,8 @@ const ends =
   (status: string) =>
   ({ session }: Evidence) =>
     check(`the session is ${status}`, session.current_status === status)
-const pullRequestOpen = ({ pull_request }: Evidence) => check('the pull request is open', pull_request?.status === 'open')
+const pullRequestOpen = ({ pull_request }: Evidence) =>
+  check('the pull request is open', pull_request?.status === 'open')
 const nothingLeft = ({ collected }: Evidence) => {
   const counts = Object.values(countsInText(collected.plan?.text ?? ''))
   return check('the last plan is empty', collected.plan !== null && counts.every((count) => count === 0))
@@ -39,7 +40,10 @@ const imports = [
   ends('completed'),
   ({ collected }: Evidence) => {
     const { summary } = collected.reports.import ?? {}
-    return check('all that was selected is imported', summary && summary.imported > 0 && summary.imported === summary.selected)
+    return check(
+      'all that was selected is imported',
+      summary && summary.imported > 0 && summary.imported === summary.selected,
+    )
   },
   nothingLeft,
   pullRequestOpen,
@@ -55,7 +59,10 @@ const CHECKS: Record<DemoMode, ((evidence: Evidence) => Check)[]> = {
     ends('completed'),
     ({ collected }) => {
       const { generate, apply } = collected.reports
-      return check('what was planned is created', apply?.status === 'Success' && apply.summary.created === generate?.summary.create)
+      return check(
+        'what was planned is created',
+        apply?.status === 'Success' && apply.summary.created === generate?.summary.create,
+      )
     },
     pullRequestOpen,
   ],
@@ -64,7 +71,8 @@ const CHECKS: Record<DemoMode, ((evidence: Evidence) => Check)[]> = {
   blocked: [
     ends('completed'),
     ({ session }) => check('the session is locked', session.is_blocked),
-    ({ refusals }) => check('apply and merge answer 409', refusals.length === 2 && refusals.every(({ status }) => status === 409)),
+    ({ refusals }) =>
+      check('apply and merge answer 409', refusals.length === 2 && refusals.every(({ status }) => status === 409)),
   ],
   exhausted: [
     ends('failed'),

@@ -4,7 +4,10 @@ import { type Artifact, type Downloaded, download, type Round, type Session } fr
 export interface PlanReport {
   summary: { create: number; update: number; delete: number; recreate: number }
   detailed_changes: { name: string; action: string }[]
-  potential_impact: { banner: { level: string; title: string }; bullet_points: { title: string; description: string }[] }
+  potential_impact: {
+    banner: { level: string; title: string }
+    bullet_points: { title: string; description: string }[]
+  }
 }
 export interface DriftReport {
   summary: string
@@ -53,7 +56,15 @@ export interface Collected {
 
 /** Downloads every artifact of the session through its presigned URL. */
 export async function collect(session: Session, metadata_prefix: string, signal: AbortSignal): Promise<Collected> {
-  const collected: Collected = { artifacts: [], reports: {}, report_url: null, findings: null, changes: [], plan: null, drift: [] }
+  const collected: Collected = {
+    artifacts: [],
+    reports: {},
+    report_url: null,
+    findings: null,
+    changes: [],
+    plan: null,
+    drift: [],
+  }
   const get = async (artifact: Artifact, kind: string) => {
     const { text, bytes, headers } = await download(artifact, signal)
     const type = headers.get(`${metadata_prefix}type`)
@@ -74,12 +85,15 @@ async function collectRound(
   for (const plan of round.plans) {
     const { text, type } = await get(plan, 'plan')
     if (type !== 'drift') collected.plan = { text, targets: plan.targets }
-    else if (collected.drift.length === 0) collected.drift = (JSON.parse(text) as { address: string }[]).map(({ address }) => address)
+    else if (collected.drift.length === 0)
+      collected.drift = (JSON.parse(text) as { address: string }[]).map(({ address }) => address)
   }
   for (const report of round.reports) {
     collected.report_url = report.url
     Object.assign(collected.reports, { [report.type]: JSON.parse((await get(report, 'report')).text) })
   }
   for (const check of round.compliance_checks)
-    collected.findings = (JSON.parse((await get(check, 'compliance_check')).text) as { violations: unknown[] }).violations.length
+    collected.findings = (
+      JSON.parse((await get(check, 'compliance_check')).text) as { violations: unknown[] }
+    ).violations.length
 }

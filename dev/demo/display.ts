@@ -37,7 +37,8 @@ export function createDisplay(output: NodeJS.WriteStream, colours: boolean): Dis
   }
   return {
     line,
-    event: (heading, text) => line(`${paint('dim', elapsed())}  ${paint('bold', heading.padEnd(12))} ${text}`.trimEnd()),
+    event: (heading, text) =>
+      line(`${paint('dim', elapsed())}  ${paint('bold', heading.padEnd(12))} ${text}`.trimEnd()),
     busy: (text) => {
       clear()
       current = text

@@ -9,7 +9,12 @@ const TERMINAL = new Set(['completed', 'uncompleted', 'failed'])
  * @param known how many statuses of earlier rounds were told already
  * @returns the session as it is after the end
  */
-export async function follow(api: Api, session_id: string, told: (status: string, message: string) => void, known = 0): Promise<Session> {
+export async function follow(
+  api: Api,
+  session_id: string,
+  told: (status: string, message: string) => void,
+  known = 0,
+): Promise<Session> {
   let shown = known
   const look = async (): Promise<Session> => {
     const session = await api.session(session_id)

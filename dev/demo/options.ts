@@ -74,7 +74,8 @@ export function readOptions(args: string[]): DemoOptions | null {
   if (own.length > 0 && (mode === 'all' || isEnding(mode)))
     throw new UsageError(`--mode ${mode} plays recorded requests: it takes no --${own[0]}.`)
   const limit_s = values.limit === undefined ? null : Number(values.limit)
-  if (limit_s !== null && !(limit_s > 0)) throw new UsageError(`--limit must be a number of seconds, got '${values.limit}'`)
+  if (limit_s !== null && !(limit_s > 0))
+    throw new UsageError(`--limit must be a number of seconds, got '${values.limit}'`)
   return {
     mode,
     request: values.request ?? null,

@@ -73,7 +73,8 @@ export function usageOf(session: Session): Pick<DemoResult, 'engine_s' | 'model_
 
 export function countsOf({ reports, plan }: Collected): DemoResult['plan'] {
   const { apply, generate } = reports
-  if (apply) return { create: apply.summary.created, update: apply.summary.updated, delete: apply.summary.destroyed, replace: 0 }
+  if (apply)
+    return { create: apply.summary.created, update: apply.summary.updated, delete: apply.summary.destroyed, replace: 0 }
   if (generate) {
     const { create, update, delete: gone, recreate } = generate.summary
     return { create, update, delete: gone, replace: recreate }
@@ -99,7 +100,8 @@ export function reportOf({ reports }: Collected): DemoResult['report'] {
 }
 
 export function sumUp(results: DemoResult[], duration_s: number): AllResult {
-  const sum = (pick: (result: DemoResult) => number) => round3(results.reduce((total, result) => total + pick(result), 0))
+  const sum = (pick: (result: DemoResult) => number) =>
+    round3(results.reduce((total, result) => total + pick(result), 0))
   const ok = results.length > 0 && results.every((result) => result.ok)
   const [first] = results
   return {

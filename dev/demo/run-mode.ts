@@ -64,8 +64,12 @@ function requestOf({ mode, options, stack }: ModeRun) {
     throw new DemoError(
       'Only the scripted model can be relied upon to fail: npm run demo -- --mode exhausted on a stack without a real model.',
     )
-  const repo_uri = options.repo ?? stack.git_host?.repositories.find((address) => address.endsWith(`/${example.sample}.git`))
-  if (!repo_uri) throw new DemoError('The stack uses a real git host: name a repository with --repo, and the request with --request.')
+  const repo_uri =
+    options.repo ?? stack.git_host?.repositories.find((address) => address.endsWith(`/${example.sample}.git`))
+  if (!repo_uri)
+    throw new DemoError(
+      'The stack uses a real git host: name a repository with --repo, and the request with --request.',
+    )
   const recorded = options.repo === null && options.request === null
   if (recorded && example.route === 'import' && !stack.sample_account)
     throw new DemoError(
@@ -85,10 +89,13 @@ function requestOf({ mode, options, stack }: ModeRun) {
 /** The state of a recorded request begins where the recording began; the operator's own is never touched. */
 async function prepareState({ mode, options, stack, display, signal }: ModeRun): Promise<void> {
   const root = rootOfExample(mode)
-  const own = options.repo !== null || options.request !== null || options.scope !== '123456789012' || options.iac_path !== null
+  const own =
+    options.repo !== null || options.request !== null || options.scope !== '123456789012' || options.iac_path !== null
   if (!root || own) return
   if (!stack.sample_state || !stack.git_host)
-    throw new DemoError(`The recorded request of ${mode} needs the embedded object store and git host: npm start -- --embedded has them.`)
+    throw new DemoError(
+      `The recorded request of ${mode} needs the embedded object store and git host: npm start -- --embedded has them.`,
+    )
   display.busy('setting the state of the sample')
   const states = await sampleStates(dataFolder(options.data), stack.git_host.repositories)
   await states.reset(root, signal)
@@ -97,7 +104,8 @@ async function prepareState({ mode, options, stack, display, signal }: ModeRun):
       'state',
       `applied, then changed by hand: ${root.past.changes.map(({ name, attribute }) => `${name}.${attribute}`).join(', ')}`,
     )
-  else if (root.past.kind === 'imported') display.event('state', 'imported, as far as the code of the default branch goes')
+  else if (root.past.kind === 'imported')
+    display.event('state', 'imported, as far as the code of the default branch goes')
   else display.event('state', root.past.kind === 'applied' ? 'applied' : 'never applied')
 }
 
@@ -123,7 +131,10 @@ async function gather({ mode, display, signal }: ModeRun, api: Api, ended: Sessi
 }
 
 /** Printed when it was asked for. */
-async function traceOf({ options, stack, display, signal }: ModeRun, { session, pull_request }: Evidence): Promise<TraceTotals | null> {
+async function traceOf(
+  { options, stack, display, signal }: ModeRun,
+  { session, pull_request }: Evidence,
+): Promise<TraceTotals | null> {
   if (!options.trace || stack.collector_url === null) return null
   display.busy('waiting for the last spans')
   const spans = await readTrace(stack.collector_url, session, { pull_request: pull_request !== null, signal })

@@ -38,7 +38,11 @@ function codeRows(display: Display, { changes }: Collected, { validation_attempt
     rows.push({ heading: 'attempts', text: `${validation_attempts}, all of them refused by the engine` })
   else if (validation_attempts > 1 && !mode.endsWith('drift')) {
     const below = repairLines(changes).map((line) => display.paint(line.startsWith('+') ? 'green' : 'red', line))
-    rows.push({ heading: 'repair', text: `attempt 1 was refused by the engine, attempt ${validation_attempts} passed:`, below })
+    rows.push({
+      heading: 'repair',
+      text: `attempt 1 was refused by the engine, attempt ${validation_attempts} passed:`,
+      below,
+    })
   }
   return rows
 }
@@ -47,7 +51,9 @@ function driftRows({ drift, reports }: Collected): Row[] {
   if (!reports.drift) return []
   const { status, summary, remediated_resources, unreconciled_drift } = reports.drift
   const below = remediated_resources.flatMap(({ file_path, resource_address, changes }) =>
-    changes.map((change) => `${file_path}  ${resource_address}  ${change.attribute_modified}: ${change.change_description}`),
+    changes.map(
+      (change) => `${file_path}  ${resource_address}  ${change.attribute_modified}: ${change.change_description}`,
+    ),
   )
   return [
     { heading: 'drift', text: `${drift.length} found: ${drift.join(', ') || 'nothing'}` },
@@ -87,9 +93,12 @@ function planRows({ reports, findings, plan: planned }: Collected, { plan, mode 
     },
     { heading: 'impact', text: `${generate.potential_impact.banner.level}: ${generate.potential_impact.banner.title}` },
   ]
-  const checked = generate.potential_impact.bullet_points.find(({ title }) => title === INTENT_TITLE)?.description.split('\n')
+  const checked = generate.potential_impact.bullet_points
+    .find(({ title }) => title === INTENT_TITLE)
+    ?.description.split('\n')
   if (checked) rows.push({ heading: 'request', text: checked[0] ?? '', below: checked.slice(1) })
-  if (findings !== null) rows.push({ heading: 'compliance', text: findings === 0 ? 'passed, no findings' : `${findings} findings` })
+  if (findings !== null)
+    rows.push({ heading: 'compliance', text: findings === 0 ? 'passed, no findings' : `${findings} findings` })
   return rows
 }
 
@@ -110,7 +119,10 @@ function linkRows({ report_url, artifacts }: Collected, { pull_request, locked }
   const rows: Row[] = []
   const bytes = artifacts.reduce((total, artifact) => total + artifact.bytes, 0)
   if (artifacts.length > 0)
-    rows.push({ heading: 'artifacts', text: `${artifacts.length} downloaded through presigned URLs, ${(bytes / 1000).toFixed(1)} kB` })
+    rows.push({
+      heading: 'artifacts',
+      text: `${artifacts.length} downloaded through presigned URLs, ${(bytes / 1000).toFixed(1)} kB`,
+    })
   if (report_url) rows.push({ heading: 'report', text: report_url })
   if (pull_request) rows.push({ heading: 'pull request', text: `${pull_request.url} (${pull_request.status})` })
   if (locked) rows.push({ heading: 'lock', text: 'locked until an administrator unlocks it or a later round passes' })

@@ -42,8 +42,13 @@ export async function readTrace(
 function isComplete(spans: readonly ReceivedSpan[], session: Session, pull_request: boolean): boolean {
   const writers = new Set(spans.filter(({ name }) => name === 'Chain - PR_GENERATOR').map(({ span_id }) => span_id))
   if (pull_request && writers.size === 0) return false
-  const used = session.rounds.reduce((sum, { usage }) => sum + (usage ? usage.input_tokens + usage.output_tokens : 0), 0)
-  const { input_tokens, output_tokens } = totalsOf(spans.filter(({ parent_id }) => parent_id === null || !writers.has(parent_id)))
+  const used = session.rounds.reduce(
+    (sum, { usage }) => sum + (usage ? usage.input_tokens + usage.output_tokens : 0),
+    0,
+  )
+  const { input_tokens, output_tokens } = totalsOf(
+    spans.filter(({ parent_id }) => parent_id === null || !writers.has(parent_id)),
+  )
   return used > 0 && input_tokens + output_tokens >= used
 }
 
@@ -55,7 +60,9 @@ const numberAt = ({ attributes }: ReceivedSpan, key: string): number => {
 export function totalsOf(spans: readonly ReceivedSpan[]): TraceTotals {
   const calls = spans.filter(({ name }) => name === MODEL)
   const sum = (key: string) => calls.reduce((total, span) => total + numberAt(span, key), 0)
-  const priced = calls.every(({ attributes, status }) => status === 'error' || attributes['llm.cost.total'] !== undefined)
+  const priced = calls.every(
+    ({ attributes, status }) => status === 'error' || attributes['llm.cost.total'] !== undefined,
+  )
   return {
     spans: spans.length,
     model_calls: calls.length,

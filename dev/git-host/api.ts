@@ -27,7 +27,10 @@ export async function answerApi(host: Host, request: ApiRequest): Promise<ApiAns
     return await route(host, request)
   } catch (error) {
     if (!(error instanceof HostError)) throw error
-    return { status: error.status, body: { message: error.message, errors: error.errors, status: String(error.status) } }
+    return {
+      status: error.status,
+      body: { message: error.message, errors: error.errors, status: String(error.status) },
+    }
   }
 }
 
@@ -43,7 +46,10 @@ async function route(host: Host, request: ApiRequest): Promise<ApiAnswer> {
     return { status: 200, body: await describeRepository(host, repository) }
   }
   if (method !== 'GET') requireUser(request, null)
-  if (merge) return method === 'PUT' ? mergePull(host, repository, Number(number), request) : pullMerged(host, repository, Number(number))
+  if (merge)
+    return method === 'PUT'
+      ? mergePull(host, repository, Number(number), request)
+      : pullMerged(host, repository, Number(number))
   if (number) return onePull(host, repository, Number(number), request)
   if (method === 'POST') return createPull(host, repository, request)
   const state = request.query.get('state') ?? 'open'
@@ -76,10 +82,16 @@ async function createPull(host: Host, repository: Repository, request: ApiReques
   const [title, head, base] = [text(body.title), text(body.head), text(body.base)]
   for (const [field, value] of Object.entries({ head, base }))
     if (value === undefined) throw new HostError(422, `Invalid request.\n\n"${field}" wasn't supplied.`)
-  if (!title?.trim()) throw new HostError(422, 'Validation Failed', [{ resource: 'PullRequest', code: 'missing_field', field: 'title' }])
+  if (!title?.trim())
+    throw new HostError(422, 'Validation Failed', [{ resource: 'PullRequest', code: 'missing_field', field: 'title' }])
   if (title.length > 256)
     throw new HostError(422, 'Validation Failed', [
-      { resource: 'PullRequest', code: 'custom', field: 'title', message: 'title is too long (maximum is 256 characters)' },
+      {
+        resource: 'PullRequest',
+        code: 'custom',
+        field: 'title',
+        message: 'title is too long (maximum is 256 characters)',
+      },
     ])
   const prefix = `${repository.owner}:`
   const input = {

@@ -40,7 +40,9 @@ function split(bundle: string): { cert: string; key: string } {
 function usable(ca_pem: string, cert: string): boolean {
   try {
     const server = new X509Certificate(cert)
-    return server.verify(new X509Certificate(ca_pem).publicKey) && server.validToDate.getTime() > Date.now() + 30 * DAY_MS
+    return (
+      server.verify(new X509Certificate(ca_pem).publicKey) && server.validToDate.getTime() > Date.now() + 30 * DAY_MS
+    )
   } catch {
     return false
   }

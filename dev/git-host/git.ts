@@ -30,7 +30,10 @@ export function gitEnvironment(extra: Record<string, string> = {}): Record<strin
 /** Options of every command: the served folders may belong to another user, and nothing runs on its own. */
 export const GIT_OPTIONS = ['-c', 'safe.directory=*', '-c', 'gc.auto=0', '-c', 'core.hooksPath=/dev/null']
 
-export function git(args: readonly string[], options: { cwd?: string; env?: Record<string, string> } = {}): Promise<GitOutput> {
+export function git(
+  args: readonly string[],
+  options: { cwd?: string; env?: Record<string, string> } = {},
+): Promise<GitOutput> {
   return new Promise((resolve, reject) => {
     const child = spawn('git', [...GIT_OPTIONS, ...args], {
       cwd: options.cwd,
@@ -44,13 +47,20 @@ export function git(args: readonly string[], options: { cwd?: string; env?: Reco
     child.stderr.on('data', (chunk: Buffer) => err.push(chunk))
     child.once('error', reject)
     child.once('close', (code) =>
-      resolve({ code: code ?? 1, stdout: Buffer.concat(out).toString('utf8'), stderr: Buffer.concat(err).toString('utf8') }),
+      resolve({
+        code: code ?? 1,
+        stdout: Buffer.concat(out).toString('utf8'),
+        stderr: Buffer.concat(err).toString('utf8'),
+      }),
     )
   })
 }
 
 /** As `git`, but a non-zero exit throws with what git said. */
-export async function gitOrThrow(args: readonly string[], options: { cwd?: string; env?: Record<string, string> } = {}): Promise<string> {
+export async function gitOrThrow(
+  args: readonly string[],
+  options: { cwd?: string; env?: Record<string, string> } = {},
+): Promise<string> {
   const output = await git(args, options)
   if (output.code !== 0) throw new Error(`git ${args[0]} failed: ${output.stderr.trim() || output.stdout.trim()}`)
   return output.stdout.trim()

@@ -35,19 +35,27 @@ export class HostError extends Error {
   }
 }
 
-const invalid = (error: Record<string, string>) => new HostError(422, 'Validation Failed', [{ resource: 'PullRequest', ...error }])
+const invalid = (error: Record<string, string>) =>
+  new HostError(422, 'Validation Failed', [{ resource: 'PullRequest', ...error }])
 
 /** Pull requests of the host, one JSON file beside each repository's objects. */
 export interface Pulls {
   list(repository: Repository): Promise<Pull[]>
   get(repository: Repository, number: number): Promise<Pull | null>
   /** Throws `HostError` 422 with the reasons GitHub gives. */
-  create(repository: Repository, input: { title: string; body: string; head: string; base: string; draft: boolean }): Promise<Pull>
+  create(
+    repository: Repository,
+    input: { title: string; body: string; head: string; base: string; draft: boolean },
+  ): Promise<Pull>
   close(repository: Repository, number: number): Promise<Pull | null>
   /** A trial merge of the two branches; null once the pull request is closed. */
   mergeable(repository: Repository, pull: Pull): Promise<boolean | null>
   /** Writes a merge commit to the base branch. Throws `HostError` 404, 405, 409. */
-  merge(repository: Repository, number: number, options: { sha?: string; title?: string; message?: string }): Promise<string>
+  merge(
+    repository: Repository,
+    number: number,
+    options: { sha?: string; title?: string; message?: string },
+  ): Promise<string>
 }
 
 const store = (repository: Repository) => join(repository.path, 'platform-pulls.json')
@@ -58,7 +66,10 @@ async function read(repository: Repository): Promise<Pull[]> {
 }
 
 async function withCurrentCommits(repository: Repository, pull: Pull): Promise<Pull> {
-  const [head_sha, base_sha] = await Promise.all([branchCommit(repository, pull.head), branchCommit(repository, pull.base)])
+  const [head_sha, base_sha] = await Promise.all([
+    branchCommit(repository, pull.head),
+    branchCommit(repository, pull.base),
+  ])
   return { ...pull, head_sha: head_sha ?? pull.head_sha, base_sha: base_sha ?? pull.base_sha }
 }
 
@@ -103,7 +114,9 @@ export function createPulls(user: string, now: () => Date = () => new Date()): P
         return pull ?? null
       }),
     mergeable: async (repository, pull) =>
-      pull.state === 'closed' ? null : (await tryMerge(repository, pull, { message: 'Trial merge', push: false })) !== null,
+      pull.state === 'closed'
+        ? null
+        : (await tryMerge(repository, pull, { message: 'Trial merge', push: false })) !== null,
     merge: (repository, number, options) =>
       change(repository, async (pulls) => {
         const pull = pulls.find((candidate) => candidate.number === number)
@@ -112,7 +125,10 @@ export function createPulls(user: string, now: () => Date = () => new Date()): P
         if (options.sha && options.sha !== pull.head_sha)
           throw new HostError(409, 'Head branch was modified. Review and try the merge again.')
         const title = options.title ?? `Merge pull request #${number} from ${repository.owner}/${pull.head}`
-        const sha = await tryMerge(repository, pull, { message: `${title}\n\n${options.message ?? pull.title}`, push: true })
+        const sha = await tryMerge(repository, pull, {
+          message: `${title}\n\n${options.message ?? pull.title}`,
+          push: true,
+        })
         if (!sha) throw new HostError(405, 'Pull Request is not mergeable')
         settle(pull, now())
         pull.merged_at = pull.closed_at
@@ -128,7 +144,10 @@ function settle(pull: Pull, now: Date): void {
 }
 
 async function checkBranches(repository: Repository, pulls: Pull[], input: { head: string; base: string }) {
-  const [head_sha, base_sha] = await Promise.all([branchCommit(repository, input.head), branchCommit(repository, input.base)])
+  const [head_sha, base_sha] = await Promise.all([
+    branchCommit(repository, input.head),
+    branchCommit(repository, input.base),
+  ])
   if (!base_sha) throw invalid({ field: 'base', code: 'invalid' })
   if (!head_sha) throw invalid({ field: 'head', code: 'invalid' })
   if (pulls.some((pull) => pull.state === 'open' && pull.head === input.head && pull.base === input.base))
@@ -139,12 +158,18 @@ async function checkBranches(repository: Repository, pulls: Pull[], input: { hea
 }
 
 /** The merge commit's id, or null when the branches conflict or the base moved meanwhile. */
-async function tryMerge(repository: Repository, pull: Pull, options: { message: string; push: boolean }): Promise<string | null> {
+async function tryMerge(
+  repository: Repository,
+  pull: Pull,
+  options: { message: string; push: boolean },
+): Promise<string | null> {
   const folder = await mkdtemp(join(tmpdir(), 'platform-merge-'))
   try {
     await gitOrThrow(['clone', '--quiet', '--shared', '--no-checkout', repository.path, folder])
     await gitOrThrow(['checkout', '--quiet', '--detach', pull.base_sha], { cwd: folder })
-    const merged = await git(['merge', '--quiet', '--no-ff', '--no-edit', '-m', options.message, pull.head_sha], { cwd: folder })
+    const merged = await git(['merge', '--quiet', '--no-ff', '--no-edit', '-m', options.message, pull.head_sha], {
+      cwd: folder,
+    })
     if (merged.code !== 0) return null
     const sha = await gitOrThrow(['rev-parse', 'HEAD'], { cwd: folder })
     if (!options.push) return sha

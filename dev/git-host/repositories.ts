@@ -18,7 +18,8 @@ export type RepositoryContent = { folder: string } | { files: Record<string, str
 
 const NAME = /^[A-Za-z0-9](?:[A-Za-z0-9._-]{0,98}[A-Za-z0-9_-])?$/
 
-const repositoryPath = (data_dir: string, owner: string, name: string): string => join(data_dir, 'repositories', owner, `${name}.git`)
+const repositoryPath = (data_dir: string, owner: string, name: string): string =>
+  join(data_dir, 'repositories', owner, `${name}.git`)
 
 /** The repository of that name, or null. Names with anything but safe characters do not exist. */
 export async function findRepository(data_dir: string, owner: string, name: string): Promise<Repository | null> {
@@ -99,7 +100,14 @@ async function writeTree(root: string, files: Record<string, string | { symlink:
 
 /** Commit id of a branch, or null. The name is never an option: it is looked up as a full reference. */
 export async function branchCommit(repository: Repository, branch: string): Promise<string | null> {
-  const output = await git(['--git-dir', repository.path, 'rev-parse', '--verify', '--quiet', `refs/heads/${branch}^{commit}`])
+  const output = await git([
+    '--git-dir',
+    repository.path,
+    'rev-parse',
+    '--verify',
+    '--quiet',
+    `refs/heads/${branch}^{commit}`,
+  ])
   return output.code === 0 ? output.stdout.trim() : null
 }
 

@@ -12,7 +12,12 @@ export type Service = (typeof SERVICES)[number]
 const NO_CACHE = { 'cache-control': 'no-cache, max-age=0, must-revalidate', expires: 'Fri, 01 Jan 1980 00:00:00 GMT' }
 
 /** `GET info/refs?service=…`: the advertisement, in the protocol version the client asks for. */
-export function advertise(request: IncomingMessage, response: ServerResponse, repository: Repository, service: Service): void {
+export function advertise(
+  request: IncomingMessage,
+  response: ServerResponse,
+  repository: Repository,
+  service: Service,
+): void {
   response.writeHead(200, { ...NO_CACHE, 'content-type': `application/x-${service}-advertisement` })
   const line = `# service=${service}\n`
   response.write(`${(line.length + 4).toString(16).padStart(4, '0')}${line}0000`)
@@ -22,7 +27,12 @@ export function advertise(request: IncomingMessage, response: ServerResponse, re
 }
 
 /** `POST git-upload-pack` and `POST git-receive-pack`; the body may be compressed. */
-export function exchange(request: IncomingMessage, response: ServerResponse, repository: Repository, service: Service): void {
+export function exchange(
+  request: IncomingMessage,
+  response: ServerResponse,
+  repository: Repository,
+  service: Service,
+): void {
   if (request.headers['content-type'] !== `application/x-${service}-request`) {
     response.writeHead(415).end()
     return
@@ -36,7 +46,8 @@ export function exchange(request: IncomingMessage, response: ServerResponse, rep
 
 function serve(request: IncomingMessage, repository: Repository, service: Service, flags: string[]) {
   const protocol = request.headers['git-protocol']
-  const env: Record<string, string> = typeof protocol === 'string' && /^[a-z0-9=:]{1,64}$/.test(protocol) ? { GIT_PROTOCOL: protocol } : {}
+  const env: Record<string, string> =
+    typeof protocol === 'string' && /^[a-z0-9=:]{1,64}$/.test(protocol) ? { GIT_PROTOCOL: protocol } : {}
   return spawn('git', [...GIT_OPTIONS, service.slice(4), '--stateless-rpc', ...flags, repository.path], {
     env: gitEnvironment(env),
     stdio: ['pipe', 'pipe', 'ignore'],

@@ -7,7 +7,13 @@ import { answerApi } from './api.ts'
 import { loadCertificates } from './certificates.ts'
 import { indexPage, pullPage, repositoryPage } from './pages.ts'
 import { createPulls, type Pulls } from './pulls.ts'
-import { createRepository, findRepository, listRepositories, type Repository, type RepositoryContent } from './repositories.ts'
+import {
+  createRepository,
+  findRepository,
+  listRepositories,
+  type Repository,
+  type RepositoryContent,
+} from './repositories.ts'
 import { SAMPLES } from './samples.ts'
 import { advertise, exchange, SERVICES } from './smart-http.ts'
 
@@ -21,7 +27,12 @@ export interface GitHost extends Running {
   /** Clone addresses of the sample repositories. */
   repositories: string[]
   /** Adds a repository (kept as it is when it exists) and answers its clone address. */
-  addRepository(options: { owner: string; name: string; content?: RepositoryContent; private?: boolean }): Promise<string>
+  addRepository(options: {
+    owner: string
+    name: string
+    content?: RepositoryContent
+    private?: boolean
+  }): Promise<string>
   /** Absolute path of the bare repository behind a clone address. */
   pathOf(clone_url: string): string
 }
@@ -83,11 +94,14 @@ async function handle(site: Site, request: IncomingMessage, response: ServerResp
   const match = /^\/([^/]+)\/([^/]+?)(?:\.git)?\/(info\/refs|git-upload-pack|git-receive-pack)$/.exec(url.pathname)
   if (!match) return pages(site, url, authenticated, response)
   const [, owner = '', name = '', action = ''] = match
-  const service = SERVICES.find((candidate) => candidate === (action === 'info/refs' ? url.searchParams.get('service') : action))
+  const service = SERVICES.find(
+    (candidate) => candidate === (action === 'info/refs' ? url.searchParams.get('service') : action),
+  )
   const repository = await findRepository(site.data_dir, owner, name)
   const allowed = authenticated || (repository !== null && !repository.private && service !== 'git-receive-pack')
   if (!allowed) return unauthorized(response)
-  if (!repository || !service) return void response.writeHead(repository ? 403 : 404, { 'content-type': 'text/plain' }).end('Not Found')
+  if (!repository || !service)
+    return void response.writeHead(repository ? 403 : 404, { 'content-type': 'text/plain' }).end('Not Found')
   if (action === 'info/refs') advertise(request, response, repository, service)
   else exchange(request, response, repository, service)
 }
@@ -107,7 +121,13 @@ function isAuthenticated(site: Site, header: string | undefined): boolean {
 const digest = (text: string) => createHash('sha256').update(text).digest()
 const same = (left: string, right: string): boolean => timingSafeEqual(digest(left), digest(right))
 
-async function api(site: Site, url: URL, authenticated: boolean, request: IncomingMessage, response: ServerResponse): Promise<void> {
+async function api(
+  site: Site,
+  url: URL,
+  authenticated: boolean,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
   const answer = await answerApi(site, {
     method: request.method ?? 'GET',
     path: url.pathname.slice('/api/v3'.length),
@@ -121,7 +141,8 @@ async function api(site: Site, url: URL, authenticated: boolean, request: Incomi
 
 async function pages(site: Site, url: URL, authenticated: boolean, response: ServerResponse): Promise<void> {
   const visible = (repository: Repository) => !repository.private || authenticated
-  const html = (status: number, body: string) => response.writeHead(status, { 'content-type': 'text/html; charset=utf-8' }).end(body)
+  const html = (status: number, body: string) =>
+    response.writeHead(status, { 'content-type': 'text/html; charset=utf-8' }).end(body)
   if (url.pathname === '/') return void html(200, indexPage((await listRepositories(site.data_dir)).filter(visible)))
   const match = /^\/([^/]+)\/([^/]+?)(?:\.git)?(?:\/pull\/(\d+))?\/?$/.exec(url.pathname)
   const repository = match && (await findRepository(site.data_dir, match[1] ?? '', match[2] ?? ''))
@@ -129,7 +150,11 @@ async function pages(site: Site, url: URL, authenticated: boolean, response: Ser
   if (!match[3])
     return void html(
       200,
-      await repositoryPage(repository, `${site.url}/${repository.owner}/${repository.name}`, await site.pulls.list(repository)),
+      await repositoryPage(
+        repository,
+        `${site.url}/${repository.owner}/${repository.name}`,
+        await site.pulls.list(repository),
+      ),
     )
   const pull = await site.pulls.get(repository, Number(match[3]))
   html(pull ? 200 : 404, pull ? await pullPage(repository, pull) : 'Not Found')

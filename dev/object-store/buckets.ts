@@ -28,11 +28,19 @@ export async function answerBucket(disk: Disk, call: Call): Promise<Answer> {
     return { status: 204, headers: {} }
   }
   if (call.method === 'POST' && query.has('delete')) return deleteMany(disk, call)
-  if (call.method !== 'GET') throw new S3Error(405, 'MethodNotAllowed', 'The specified method is not allowed against this resource.')
+  if (call.method !== 'GET')
+    throw new S3Error(405, 'MethodNotAllowed', 'The specified method is not allowed against this resource.')
   if (query.has('location')) return xml('LocationConstraint', '')
   if (query.has('versioning')) return xml('VersioningConfiguration', {})
-  const other = ['acl', 'policy', 'encryption', 'lifecycle', 'tagging', 'cors', 'versions', 'uploads'].find((name) => query.has(name))
-  if (other) throw new S3Error(501, 'NotImplemented', `A header or query you provided implies functionality that is not here: ${other}`)
+  const other = ['acl', 'policy', 'encryption', 'lifecycle', 'tagging', 'cors', 'versions', 'uploads'].find((name) =>
+    query.has(name),
+  )
+  if (other)
+    throw new S3Error(
+      501,
+      'NotImplemented',
+      `A header or query you provided implies functionality that is not here: ${other}`,
+    )
   return list(disk, call)
 }
 
@@ -52,7 +60,8 @@ async function createBucket(disk: Disk, bucket: string): Promise<Answer> {
 
 async function deleteMany(disk: Disk, call: Call): Promise<Answer> {
   const keys = textsOf(call.body.toString('utf8'), 'Key')
-  if (keys.length === 0 || keys.length > 1000) throw new S3Error(400, 'MalformedXML', 'The XML you provided was not well-formed.')
+  if (keys.length === 0 || keys.length > 1000)
+    throw new S3Error(400, 'MalformedXML', 'The XML you provided was not well-formed.')
   for (const key of keys) await disk.locked(call.bucket, key, () => disk.delete(call.bucket, key))
   const quiet = textsOf(call.body.toString('utf8'), 'Quiet')[0] === 'true'
   return xml('DeleteResult', { Deleted: quiet ? [] : keys.map((Key) => ({ Key })) })

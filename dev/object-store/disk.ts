@@ -52,7 +52,8 @@ export async function openDisk(root: string, now: () => Date): Promise<Disk> {
     return found
   }
   return {
-    buckets: () => [...buckets].map(([name, { created }]) => ({ name, created })).sort((a, b) => compare(a.name, b.name)),
+    buckets: () =>
+      [...buckets].map(([name, { created }]) => ({ name, created })).sort((a, b) => compare(a.name, b.name)),
     hasBucket: (name) => buckets.has(name),
     createBucket: async (name) => {
       const created = now().toISOString()
@@ -61,12 +62,15 @@ export async function openDisk(root: string, now: () => Date): Promise<Disk> {
       buckets.set(name, { created, objects: new Map() })
     },
     deleteBucket: async (name) => {
-      if (objects(name).size > 0) throw new S3Error(409, 'BucketNotEmpty', 'The bucket you tried to delete is not empty')
+      if (objects(name).size > 0)
+        throw new S3Error(409, 'BucketNotEmpty', 'The bucket you tried to delete is not empty')
       buckets.delete(name)
       await rm(join(root, name), { recursive: true, force: true })
     },
     list: (bucket, prefix) =>
-      [...objects(bucket).values()].filter((object) => object.key.startsWith(prefix)).sort((a, b) => compare(a.key, b.key)),
+      [...objects(bucket).values()]
+        .filter((object) => object.key.startsWith(prefix))
+        .sort((a, b) => compare(a.key, b.key)),
     find: (bucket, key) => objects(bucket).get(key) ?? null,
     read: async (bucket, key, range) => {
       const { file, offset, size } = require(bucket, key)

@@ -29,7 +29,8 @@ function keptHeaders(headers: Record<string, string>): Record<string, string> {
 }
 
 const sameTag = (condition: string, object: StoredObject): boolean =>
-  condition === '*' || condition.split(',').some((tag) => tag.trim().replace(/^W\//, '').replaceAll('"', '') === object.etag)
+  condition === '*' ||
+  condition.split(',').some((tag) => tag.trim().replace(/^W\//, '').replaceAll('"', '') === object.etag)
 
 /** `If-Match` and `If-None-Match` of a write: the engine's lock file relies on the second. */
 function checkWrite(call: Call, existing: StoredObject | null): void {
@@ -98,7 +99,11 @@ async function multipart(disk: Disk, uploads: Uploads, call: Call): Promise<Answ
   const xml = { 'content-type': 'application/xml' }
   if (call.method === 'POST' && query.has('uploads')) {
     const UploadId = uploads.start(bucket, key, keptHeaders(call.headers))
-    return { status: 200, headers: xml, body: Buffer.from(toXml('InitiateMultipartUploadResult', { Bucket: bucket, Key: key, UploadId })) }
+    return {
+      status: 200,
+      headers: xml,
+      body: Buffer.from(toXml('InitiateMultipartUploadResult', { Bucket: bucket, Key: key, UploadId })),
+    }
   }
   if (call.method === 'PUT') {
     const etag = uploads.add(id, bucket, key, Number(query.get('partNumber')), call.body)

@@ -11,12 +11,17 @@ export function decodePayload(raw: Buffer<ArrayBuffer>, headers: Headers, accept
   if (declared.startsWith('STREAMING-')) {
     const { body, trailers } = decodeChunks(raw, accepted, declared)
     const length = headers['x-amz-decoded-content-length']
-    if (length !== undefined && Number(length) !== body.length) throw new S3Error(400, 'IncompleteBody', 'The body is incomplete.')
+    if (length !== undefined && Number(length) !== body.length)
+      throw new S3Error(400, 'IncompleteBody', 'The body is incomplete.')
     checkChecksums(body, { ...headers, ...trailers })
     return body
   }
   if (declared !== 'UNSIGNED-PAYLOAD' && sha256(raw) !== declared)
-    throw new S3Error(400, 'XAmzContentSHA256Mismatch', 'The provided x-amz-content-sha256 header does not match what was computed.')
+    throw new S3Error(
+      400,
+      'XAmzContentSHA256Mismatch',
+      'The provided x-amz-content-sha256 header does not match what was computed.',
+    )
   checkChecksums(raw, headers)
   return raw
 }
@@ -30,18 +35,31 @@ function decodeChunks(raw: Buffer<ArrayBuffer>, accepted: Accepted, kind: string
   for (let offset = 0; ; ) {
     const line_end = raw.indexOf(CRLF, offset)
     const match =
-      line_end < 0 ? null : /^([0-9a-fA-F]+)(?:;chunk-signature=([0-9a-f]{64}))?$/.exec(raw.toString('latin1', offset, line_end))
+      line_end < 0
+        ? null
+        : /^([0-9a-fA-F]+)(?:;chunk-signature=([0-9a-f]{64}))?$/.exec(raw.toString('latin1', offset, line_end))
     if (!match) throw malformed('The chunked body is malformed.')
     const size = Number.parseInt(match[1] ?? '', 16)
     const chunk = raw.subarray(line_end + 2, line_end + 2 + size)
     if (chunk.length !== size) throw new S3Error(400, 'IncompleteBody', 'The body is incomplete.')
     if (signed) {
-      const text = ['AWS4-HMAC-SHA256-PAYLOAD', accepted.timestamp, accepted.scope, previous, sha256(''), sha256(chunk)].join('\n')
+      const text = [
+        'AWS4-HMAC-SHA256-PAYLOAD',
+        accepted.timestamp,
+        accepted.scope,
+        previous,
+        sha256(''),
+        sha256(chunk),
+      ].join('\n')
       previous = hmac(accepted.signing_key, text).toString('hex')
       if (!same(previous, match[2] ?? '')) throw mismatch()
     }
     offset = line_end + 2 + size
-    if (size === 0) return { body: Buffer.concat(parts), trailers: readTrailers(raw.toString('latin1', offset), accepted, previous, kind) }
+    if (size === 0)
+      return {
+        body: Buffer.concat(parts),
+        trailers: readTrailers(raw.toString('latin1', offset), accepted, previous, kind),
+      }
     parts.push(chunk)
     offset += 2
   }
@@ -58,7 +76,13 @@ function readTrailers(text: string, accepted: Accepted, previous: string, kind: 
   if (!kind.endsWith('-TRAILER') || !kind.includes('HMAC')) return trailers
   const { 'x-amz-trailer-signature': signature = '', ...rest } = trailers
   const lines = Object.entries(rest).map(([name, value]) => `${name}:${value}\n`)
-  const string = ['AWS4-HMAC-SHA256-TRAILER', accepted.timestamp, accepted.scope, previous, sha256(lines.join(''))].join('\n')
+  const string = [
+    'AWS4-HMAC-SHA256-TRAILER',
+    accepted.timestamp,
+    accepted.scope,
+    previous,
+    sha256(lines.join('')),
+  ].join('\n')
   if (!same(hmac(accepted.signing_key, string).toString('hex'), signature)) throw mismatch()
   return rest
 }

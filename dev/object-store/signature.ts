@@ -63,11 +63,18 @@ function verifyHeader(
   const timestamp = request.headers['x-amz-date'] ?? ''
   const age = Math.abs(now.getTime() - parseTimestamp(timestamp))
   if (age > SKEW_MS)
-    throw new S3Error(403, 'RequestTimeTooSkewed', 'The difference between the request time and the current time is too large.')
+    throw new S3Error(
+      403,
+      'RequestTimeTooSkewed',
+      'The difference between the request time and the current time is too large.',
+    )
   const payload_hash = body_hash ?? request.headers['x-amz-content-sha256']
   if (!payload_hash) throw malformed('Missing required header for this request: x-amz-content-sha256')
-  const unsigned = Object.keys(request.headers).filter((name) => name.startsWith('x-amz-') && !signed.split(';').includes(name))
-  if (unsigned.length > 0) throw denied(`There were headers present in the request which were not signed: ${unsigned.join(', ')}`)
+  const unsigned = Object.keys(request.headers).filter(
+    (name) => name.startsWith('x-amz-') && !signed.split(';').includes(name),
+  )
+  if (unsigned.length > 0)
+    throw denied(`There were headers present in the request which were not signed: ${unsigned.join(', ')}`)
   return compare(request, { service, credential, signed, signature, timestamp, payload_hash, query }, credentials)
 }
 
@@ -121,12 +128,18 @@ function compare(request: SignedRequest, claim: Claim, credentials: Credentials)
   const signing_key = [region, service, end].reduce<Buffer>(hmac, hmac(`AWS4${credentials.secret_key}`, date))
   const expected = hmac(signing_key, text).toString('hex')
   if (!same(expected, claim.signature))
-    throw new S3Error(403, 'SignatureDoesNotMatch', 'The request signature we calculated does not match the signature you provided.')
+    throw new S3Error(
+      403,
+      'SignatureDoesNotMatch',
+      'The request signature we calculated does not match the signature you provided.',
+    )
   return { payload_hash: claim.payload_hash, signature: expected, scope, timestamp: claim.timestamp, signing_key }
 }
 
 function canonical(request: SignedRequest, claim: Claim): string {
-  const headers = claim.signed.split(';').map((name) => `${name}:${(request.headers[name] ?? '').trim().replace(/ +/g, ' ')}\n`)
+  const headers = claim.signed
+    .split(';')
+    .map((name) => `${name}:${(request.headers[name] ?? '').trim().replace(/ +/g, ' ')}\n`)
   const query = claim.query
     .map(([name, value]) => [encode(name), encode(value)] as const)
     .sort(([a, x], [b, y]) => (a === b ? order(x, y) : order(a, b)))

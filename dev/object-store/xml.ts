@@ -1,11 +1,14 @@
 const ENTITIES: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&apos;' }
 const escapeXml = (text: string): string => text.replace(/[&<>"']/g, (character) => ENTITIES[character] ?? character)
 const unescapeXml = (text: string): string =>
-  text.replace(/&(?:#(\d+)|#x([0-9a-fA-F]+)|(amp|lt|gt|quot|apos));/g, (_, decimal?: string, hex?: string, name?: string) => {
-    if (decimal) return String.fromCodePoint(Number(decimal))
-    if (hex) return String.fromCodePoint(Number.parseInt(hex, 16))
-    return Object.keys(ENTITIES).find((character) => ENTITIES[character] === `&${name};`) ?? ''
-  })
+  text.replace(
+    /&(?:#(\d+)|#x([0-9a-fA-F]+)|(amp|lt|gt|quot|apos));/g,
+    (_, decimal?: string, hex?: string, name?: string) => {
+      if (decimal) return String.fromCodePoint(Number(decimal))
+      if (hex) return String.fromCodePoint(Number.parseInt(hex, 16))
+      return Object.keys(ENTITIES).find((character) => ENTITIES[character] === `&${name};`) ?? ''
+    },
+  )
 
 export type Xml = string | number | boolean | { [name: string]: Xml | Xml[] | undefined }
 
@@ -25,5 +28,7 @@ function element(name: string, value: Xml, attributes = ''): string {
 
 /** Texts of all elements of that name, in document order; enough for the two request bodies there are. */
 export function textsOf(xml: string, name: string): string[] {
-  return [...xml.matchAll(new RegExp(`<${name}>([\\s\\S]*?)</${name}>`, 'g'))].map((match) => unescapeXml((match[1] ?? '').trim()))
+  return [...xml.matchAll(new RegExp(`<${name}>([\\s\\S]*?)</${name}>`, 'g'))].map((match) =>
+    unescapeXml((match[1] ?? '').trim()),
+  )
 }

@@ -21,7 +21,8 @@ export function changedByHand(state: StateDocument, changes: readonly HandMade[]
     // The built-in resource gives its input back as its output.
     const values = [attributes?.input, attributes?.output].map(dynamicValue)
     for (const value of values) {
-      if (!value || !(change.attribute in value)) throw new Error(`the state of ${change.type}.${change.name} holds no ${change.attribute}`)
+      if (!value || !(change.attribute in value))
+        throw new Error(`the state of ${change.type}.${change.name} holds no ${change.attribute}`)
       const [first, second] = change.values
       value[change.attribute] = value[change.attribute] === first ? second : first
     }

@@ -20,7 +20,13 @@ const LIMIT_MS = 10_000
 
 export function stateObjects(storage: StorageConfig): StateObjects {
   const { access_key, secret_key, region } = storage
-  const client = new AwsClient({ accessKeyId: access_key, secretAccessKey: secret_key, service: 's3', region, retries: 0 })
+  const client = new AwsClient({
+    accessKeyId: access_key,
+    secretAccessKey: secret_key,
+    service: 's3',
+    region,
+    retries: 0,
+  })
   const call = async (method: string, project_id: string, options: { ending?: string; body?: string } = {}) => {
     const url = `${storage.endpoint_url}/${storage.engine_state_bucket}/${project_id}/${storage.engine_state_filename}${options.ending ?? ''}`
     const response = await client.fetch(url, { method, body: options.body, signal: AbortSignal.timeout(LIMIT_MS) })

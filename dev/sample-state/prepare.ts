@@ -103,7 +103,12 @@ interface Parts {
   uri: string
 }
 
-async function build(parts: Parts, { iac_path, past, sample }: SampleRoot, clone: string, signal: AbortSignal | undefined): Promise<void> {
+async function build(
+  parts: Parts,
+  { iac_path, past, sample }: SampleRoot,
+  clone: string,
+  signal: AbortSignal | undefined,
+): Promise<void> {
   const { config, iac, objects, project_id } = parts
   const workspace_path = join(clone, iac_path ?? '.')
   const scoped = { workspace_path, scope_id: SCOPE, engine_provider: CLOUD } as const
@@ -143,7 +148,8 @@ async function succeed(what: string, run: () => Promise<EngineResult>): Promise<
   for (let attempt = 1; ; attempt++) {
     const { exit_code, stderr } = await run()
     if (exit_code === 0) return
-    if (attempt >= PATIENCE || !/acquiring the state lock/i.test(stderr)) throw new Error(`${what} failed: ${stderr.trim().slice(-500)}`)
+    if (attempt >= PATIENCE || !/acquiring the state lock/i.test(stderr))
+      throw new Error(`${what} failed: ${stderr.trim().slice(-500)}`)
     await sleep(500)
   }
 }

@@ -17,7 +17,11 @@ export interface SampleRoot {
   past: Past
 }
 
-const setting = (name: string, attribute: string, ...values: [HandMade['values'][0], HandMade['values'][1]]): HandMade => ({
+const setting = (
+  name: string,
+  attribute: string,
+  ...values: [HandMade['values'][0], HandMade['values'][1]]
+): HandMade => ({
   type: 'terraform_data',
   name,
   attribute,
@@ -27,7 +31,10 @@ const setting = (name: string, attribute: string, ...values: [HandMade['values']
 const PASTS: Record<string, Past> = {
   'network-baseline': {
     kind: 'applied',
-    changes: [setting('flow_logs', 'retention_days', 30, 90), setting('office_tunnel', 'idle_timeout_minutes', 240, 30)],
+    changes: [
+      setting('flow_logs', 'retention_days', 30, 90),
+      setting('office_tunnel', 'idle_timeout_minutes', 240, 30),
+    ],
   },
   'legacy-accounts': { kind: 'imported' },
   'data-platform': { kind: 'applied', changes: [] },

@@ -42,4 +42,5 @@ export function withAttribute(block: string, path: string, from: unknown, to: un
 }
 
 /** One edit of `replace_in_file`. */
-export const searchReplace = (search: string, by: string): string => `<<<<<<< SEARCH\n${search}\n=======\n${by}\n>>>>>>> REPLACE`
+export const searchReplace = (search: string, by: string): string =>
+  `<<<<<<< SEARCH\n${search}\n=======\n${by}\n>>>>>>> REPLACE`

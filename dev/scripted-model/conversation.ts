@@ -38,12 +38,16 @@ export interface Conversation {
 }
 
 const textOf = (message: WireMessage): string =>
-  typeof message.content === 'string' ? message.content : (message.content ?? []).map((part) => part.text ?? '').join('')
+  typeof message.content === 'string'
+    ? message.content
+    : (message.content ?? []).map((part) => part.text ?? '').join('')
 
 /** Notices of the loop are no queries: the chain's query is the user message that no call of its own precedes. */
 export function readConversation(request: ChatRequest): Conversation {
   const { messages } = request
-  const firstCall = messages.findIndex((message) => message.role === 'assistant' && (message.tool_calls?.length ?? 0) > 0)
+  const firstCall = messages.findIndex(
+    (message) => message.role === 'assistant' && (message.tool_calls?.length ?? 0) > 0,
+  )
   const before = firstCall < 0 ? messages : messages.slice(0, firstCall)
   const queryAt = before.findLastIndex((message) => message.role === 'user')
   const asked = queryAt < 0 ? '' : textOf(before[queryAt] as WireMessage)
@@ -64,13 +68,16 @@ function pairs(messages: readonly WireMessage[]): { user: string; assistant: str
   const found: { user: string; assistant: string }[] = []
   for (const [index, message] of messages.entries()) {
     const next = messages[index + 1]
-    if (message.role === 'user' && next?.role === 'assistant') found.push({ user: unwrap(textOf(message)), assistant: textOf(next) })
+    if (message.role === 'user' && next?.role === 'assistant')
+      found.push({ user: unwrap(textOf(message)), assistant: textOf(next) })
   }
   return found
 }
 
 function stepsOf(messages: readonly WireMessage[]): Step[] {
-  const results = new Map(messages.filter((message) => message.role === 'tool').map((message) => [message.tool_call_id, textOf(message)]))
+  const results = new Map(
+    messages.filter((message) => message.role === 'tool').map((message) => [message.tool_call_id, textOf(message)]),
+  )
   return messages
     .flatMap((message) => message.tool_calls ?? [])
     .map((call) => ({
@@ -114,4 +121,7 @@ export const bulletsIn = (text: string): string[] =>
 export const resultOf = (steps: readonly Step[], name: string, file?: string): string | undefined =>
   steps.find((step) => step.name === name && (file === undefined || step.args.target_file === file))?.result
 
-export const call = (name: string, args: Record<string, unknown>): { name: string; args: Record<string, unknown> } => ({ name, args })
+export const call = (name: string, args: Record<string, unknown>): { name: string; args: Record<string, unknown> } => ({
+  name,
+  args,
+})

@@ -4,7 +4,8 @@ import { addressOf } from './blocks.ts'
 export function diffText(result: string): string {
   try {
     const value: unknown = JSON.parse(result)
-    if (typeof value === 'object' && value !== null && 'diff' in value && typeof value.diff === 'string') return value.diff
+    if (typeof value === 'object' && value !== null && 'diff' in value && typeof value.diff === 'string')
+      return value.diff
   } catch {}
   return result
 }

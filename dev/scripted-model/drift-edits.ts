@@ -37,8 +37,11 @@ const done = (status: string, summary: string): Reply => ({ calls: [call('task_c
 export function mendDrift(task: readonly Operation[], { steps }: Conversation): Reply {
   const headers = task.map(({ address }) => headerOf(address)).filter((header) => header !== null)
   if (steps.length === 0) return headers.length > 0 ? { calls: [searchFor(headers)] } : notRecorded(task)
-  const files = [...new Set((steps[0]?.result.match(/^[^:\n]+\.tf(?=:\d+:)/gm) ?? []).filter((file) => !file.includes('/')))]
-  if (steps.length === 1 && files.length > 0) return { calls: files.map((target_file) => call('read_file', { target_file })) }
+  const files = [
+    ...new Set((steps[0]?.result.match(/^[^:\n]+\.tf(?=:\d+:)/gm) ?? []).filter((file) => !file.includes('/'))),
+  ]
+  if (steps.length === 1 && files.length > 0)
+    return { calls: files.map((target_file) => call('read_file', { target_file })) }
   if (steps.some((step) => step.name === 'replace_in_file')) return done('done', summaryOf(task))
   const edits = files.flatMap((file) => editsOf(task, file, steps))
   return edits.length > 0 ? { calls: edits } : notRecorded(task)
@@ -52,7 +55,11 @@ const notRecorded = (task: readonly Operation[]): Reply =>
 
 const searchFor = (headers: readonly string[]) =>
   call('bulk_grep_search', {
-    searches: headers.map((header) => ({ query: `^${header.replace(/[{"]/g, '\\$&')}`, include_pattern: '*.tf', case_sensitive: true })),
+    searches: headers.map((header) => ({
+      query: `^${header.replace(/[{"]/g, '\\$&')}`,
+      include_pattern: '*.tf',
+      case_sensitive: true,
+    })),
     explanation: 'To find the files of the operations.',
   })
 
@@ -72,7 +79,8 @@ function editsOf(task: readonly Operation[], file: string, steps: readonly Step[
 function mendBlock(block: string, { changed, other }: Operation): string | null {
   if (other) return null
   let text: string | null = block
-  for (const [path, { old_value, new_value }] of Object.entries(changed)) text = text && withAttribute(text, path, old_value, new_value)
+  for (const [path, { old_value, new_value }] of Object.entries(changed))
+    text = text && withAttribute(text, path, old_value, new_value)
   return text === block ? null : text
 }
 

@@ -29,13 +29,15 @@ function splitDrift(query: string): Reply {
 
 function dropOwnChanges({ query, steps }: Conversation): Reply {
   const result = resultOf(steps, 'diff_history')
-  if (result === undefined) return { calls: [call('diff_history', { explanation: 'To tell drift from the changes of this session.' })] }
+  if (result === undefined)
+    return { calls: [call('diff_history', { explanation: 'To tell drift from the changes of this session.' })] }
   const diff = diffText(result)
   const list = stringsOf(query).filter((operation) => !touches(diff, operation))
   return operations(list, 'Dropped what only undoes the changes of this session.')
 }
 
-const stringsOf = (query: string): string[] => parseList(query).map((entry) => (typeof entry === 'string' ? entry : JSON.stringify(entry)))
+const stringsOf = (query: string): string[] =>
+  parseList(query).map((entry) => (typeof entry === 'string' ? entry : JSON.stringify(entry)))
 
 /** The JSON array in a text. */
 function parseList(text: string): unknown[] {

@@ -17,16 +17,30 @@ const imports = { route: 'import' } as const
 export const EXAMPLES = {
   generate: {
     ...generate,
-    ...on('web-platform', 'Add a work queue for the orders service, with a dead-letter queue and an alarm when messages wait too long.'),
+    ...on(
+      'web-platform',
+      'Add a work queue for the orders service, with a dead-letter queue and an alarm when messages wait too long.',
+    ),
   },
-  apply: { ...generate, ...on('web-platform', 'Add a work queue for the payments service, with a dead-letter queue and an alarm.') },
+  apply: {
+    ...generate,
+    ...on('web-platform', 'Add a work queue for the payments service, with a dead-letter queue and an alarm.'),
+  },
   'partial-drift': {
     ...drift,
     ...on('network-baseline', 'Bring the flow logs in line with what really runs.'),
     is_partial: true,
   },
-  'full-drift': { ...drift, ...on('network-baseline', 'Bring everything in line with what really runs.'), is_partial: false },
-  'partial-import': { ...imports, ...on('legacy-accounts', 'Import the queues of the invoices service.'), is_partial: true },
+  'full-drift': {
+    ...drift,
+    ...on('network-baseline', 'Bring everything in line with what really runs.'),
+    is_partial: false,
+  },
+  'partial-import': {
+    ...imports,
+    ...on('legacy-accounts', 'Import the queues of the invoices service.'),
+    is_partial: true,
+  },
   'full-import': { ...imports, ...on('legacy-accounts', 'Import all the infrastructure'), is_partial: false },
   declined: { ...generate, ...on('web-platform', 'Delete the production network and everything in it.') },
   question: { ...generate, ...on('legacy-accounts', 'How many queues are there?') },

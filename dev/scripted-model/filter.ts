@@ -8,7 +8,9 @@ const FORBIDDEN =
 const DRIFT = /\b(drift\w*|in line|in sync|reconcile|really (runs?|is|are)|by hand|reality)\b/i
 const IMPORT = /\b(import|take over|adopt|under management)\b/i
 
-const verdict = (status: boolean, explanation: string): Reply => ({ calls: [call('requests_filter', { status, explanation })] })
+const verdict = (status: boolean, explanation: string): Reply => ({
+  calls: [call('requests_filter', { status, explanation })],
+})
 
 /** Which mode's rules the filter was given. */
 const routeOf = (system: string): Example['route'] =>
@@ -26,15 +28,21 @@ export function filterRequest(conversation: Conversation): Reply {
   const recording = route === 'generate' ? findRecording(query) : null
   if (isQuestion(query, recording !== null))
     return steps.length === 0 ? { calls: questionLookups(query) } : verdict(false, answerQuestion(conversation))
-  if (route === 'drift' && DRIFT.test(query)) return verdict(true, 'The request asks to bring code in line with the infrastructure.')
+  if (route === 'drift' && DRIFT.test(query))
+    return verdict(true, 'The request asks to bring code in line with the infrastructure.')
   if (route === 'import' && IMPORT.test(query)) return verdict(true, 'The request asks to import resources that exist.')
   if (!recording) return verdict(false, notRecorded(route))
   const files = recording.reads(query)
   if (steps.length === 0)
     return {
-      calls: [call('list_dir', { relative_workspace_path: '.' }), ...files.map((target_file) => call('read_file', { target_file }))],
+      calls: [
+        call('list_dir', { relative_workspace_path: '.' }),
+        ...files.map((target_file) => call('read_file', { target_file })),
+      ],
     }
   const read: Files = Object.fromEntries(files.map((file) => [file, resultOf(steps, 'read_file', file)]))
   const obstacle = recording.obstacle(query, resultOf(steps, 'list_dir') ?? '', read)
-  return obstacle ? verdict(false, obstacle) : verdict(true, 'The request asks for a bounded change that the guidelines allow.')
+  return obstacle
+    ? verdict(false, obstacle)
+    : verdict(true, 'The request asks for a bounded change that the guidelines allow.')
 }

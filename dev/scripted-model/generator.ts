@@ -28,7 +28,9 @@ function write({ query, steps }: Conversation): Reply {
   if (edited(steps)) return done('done', recording.summary(query))
   const files: Files = Object.fromEntries(names.map((name) => [name, resultOf(steps, 'read_file', name)]))
   const edits = recording.edits(query, files)
-  return edits.length > 0 ? { calls: edits.map(editCall) } : done('not done', 'The files look different from those of the recording.')
+  return edits.length > 0
+    ? { calls: edits.map(editCall) }
+    : done('not done', 'The files look different from those of the recording.')
 }
 
 function editCall(edit: Edit) {
@@ -40,14 +42,20 @@ function editCall(edit: Edit) {
 function repair({ query, steps, history }: Conversation): Reply {
   const file = /\bon (\S+\.tf) line \d+/.exec(query)?.[1]
   const missing = /local value with the name "([^"]+)" has not been declared/.exec(query.replace(/\s+/g, ' '))?.[1]
-  if (!file || !missing) return done('not done', 'The scripted model has no recording for this diagnostic of the engine.')
-  if (edited(steps)) return done('done', summaryAfterRepair(history) ?? `Corrected the reference to local.${missing} in ${file}.`)
+  if (!file || !missing)
+    return done('not done', 'The scripted model has no recording for this diagnostic of the engine.')
+  if (edited(steps))
+    return done('done', summaryAfterRepair(history) ?? `Corrected the reference to local.${missing} in ${file}.`)
   if (steps.length === 0) return { calls: [file, 'locals.tf'].map((target_file) => call('read_file', { target_file })) }
-  const declared = [...(resultOf(steps, 'read_file', 'locals.tf') ?? '').matchAll(/^ {2}(\w+)\s*=/gm)].map((match) => match[1] ?? '')
+  const declared = [...(resultOf(steps, 'read_file', 'locals.tf') ?? '').matchAll(/^ {2}(\w+)\s*=/gm)].map(
+    (match) => match[1] ?? '',
+  )
   const right = isMirror(file)
     ? guessAfter(missing)
     : (declared.find((name) => name.endsWith(missing)) ?? declared.find((name) => name.includes(missing)))
-  const line = (resultOf(steps, 'read_file', file) ?? '').split('\n').find((text) => new RegExp(`\\blocal\\.${missing}\\b`).test(text))
+  const line = (resultOf(steps, 'read_file', file) ?? '')
+    .split('\n')
+    .find((text) => new RegExp(`\\blocal\\.${missing}\\b`).test(text))
   if (!right || !line) return done('not done', `Nothing in locals.tf stands for local.${missing}.`)
   const by = line.replaceAll(new RegExp(`\\blocal\\.${missing}\\b`, 'g'), `local.${right}`)
   return { calls: [call('replace_in_file', { target_file: file, diff: searchReplace(line, by) })] }

@@ -16,7 +16,14 @@ const parseArn = (id: string): Arn => {
 }
 
 /** Words for the services of the sample account. */
-const KINDS: Record<string, string> = { queue: 'sqs', topic: 'sns', bucket: 's3', table: 'dynamodb', function: 'lambda', parameter: 'ssm' }
+const KINDS: Record<string, string> = {
+  queue: 'sqs',
+  topic: 'sns',
+  bucket: 's3',
+  table: 'dynamodb',
+  function: 'lambda',
+  parameter: 'ssm',
+}
 
 /** IMPORT_FILTER: by kind, and by name where the request has a word that a name has too. */
 export function selectResources(identifiers: string, request: string): { selected: string[]; explanation: string } {
@@ -26,7 +33,8 @@ export function selectResources(identifiers: string, request: string): { selecte
     .filter((kind) => words.has(kind))
     .map((kind) => KINDS[kind])
   const named = known.filter(({ name }) => [...wordsOf(name)].some((word) => words.has(word) && !(word in KINDS)))
-  const ofKind = (list: readonly Arn[]) => (services.length > 0 ? list.filter(({ service }) => services.includes(service)) : list)
+  const ofKind = (list: readonly Arn[]) =>
+    services.length > 0 ? list.filter(({ service }) => services.includes(service)) : list
   const selected = named.length > 0 ? ofKind(named) : services.length > 0 ? ofKind(known) : []
   const explanation =
     selected.length > 0
@@ -58,7 +66,8 @@ const written = (ids: readonly string[]): string =>
 /** IAC_GENERATOR in import rounds: one block for each identifier. */
 export function writeImports(ids: readonly string[], { query, steps }: Conversation): Reply {
   if (/An argument named "arn" is not expected here/.test(query)) return keepAsComments(ids, steps)
-  if (/^\s*[│|]?\s*Error:/m.test(query)) return done('not done', 'The scripted model has no recording for this diagnostic of the engine.')
+  if (/^\s*[│|]?\s*Error:/m.test(query))
+    return done('not done', 'The scripted model has no recording for this diagnostic of the engine.')
   if (steps.length === 0) return { calls: [call('list_dir', { relative_workspace_path: '.' })] }
   const existing = (resultOf(steps, 'list_dir') ?? '').split('\n').includes(FILE)
   const read = resultOf(steps, 'read_file', FILE)
@@ -74,7 +83,8 @@ export function writeImports(ids: readonly string[], { query, steps }: Conversat
 function keepAsComments(ids: readonly string[], steps: Conversation['steps']): Reply {
   const text = resultOf(steps, 'read_file', FILE)
   if (text === undefined) return { calls: [call('read_file', { target_file: FILE })] }
-  if (steps.some((step) => step.name === 'replace_in_file')) return done('done', `${written(ids)} Each holds its identifier as a comment.`)
+  if (steps.some((step) => step.name === 'replace_in_file'))
+    return done('done', `${written(ids)} Each holds its identifier as a comment.`)
   const headers = text.match(/^resource .*\{$/gm) ?? []
   const edits = headers.flatMap((header) => {
     const block = blockIn(text, header)
@@ -87,16 +97,25 @@ function keepAsComments(ids: readonly string[], steps: Conversation['steps']): R
 /** IMPORT_ADDRESSES: the block in whose comment the identifier stands. */
 export function importAddresses({ system, steps }: Conversation): Reply {
   const result = resultOf(steps, 'diff_history')
-  if (result === undefined) return { calls: [call('diff_history', { explanation: 'To see the blocks of this session.' })] }
+  if (result === undefined)
+    return { calls: [call('diff_history', { explanation: 'To see the blocks of this session.' })] }
   const pending = bulletsIn(dataBlocks(system).get('identifiers') ?? '')
   const text = diffText(result).replace(/^[+ ]/gm, '')
   const imports = pending.flatMap((resource_id) => {
-    const header = text.split(/^(?=resource ")/m).find((block) => block.split('\n').some((line) => line.trim() === `# ${resource_id}`))
+    const header = text
+      .split(/^(?=resource ")/m)
+      .find((block) => block.split('\n').some((line) => line.trim() === `# ${resource_id}`))
     const [, type, name] = /^resource "([^"]+)" "([^"]+)"/.exec(header ?? '') ?? []
     return type && name ? [{ address: `${type}.${name}`, resource_id }] : []
   })
   const status = imports.length === pending.length ? 'done' : 'partly done'
   return {
-    calls: [call('import_addresses', { status, summary: `${imports.length} of ${pending.length} identifiers have a block.`, imports })],
+    calls: [
+      call('import_addresses', {
+        status,
+        summary: `${imports.length} of ${pending.length} identifiers have a block.`,
+        imports,
+      }),
+    ],
   }
 }

@@ -30,7 +30,12 @@ const resources = (count: number): string => `${count} resource${count === 1 ? '
 export function planReport({ query }: Conversation): Reply {
   const changes = changesOf(query)
   const count = (action: Action) => changes.filter((change) => change.action === action).length
-  const summary = { create: count('create'), update: count('update'), delete: count('delete'), recreate: count('recreate') }
+  const summary = {
+    create: count('create'),
+    update: count('update'),
+    delete: count('delete'),
+    recreate: count('recreate'),
+  }
   const level = summary.delete + summary.recreate > 0 ? 'high' : summary.update > 0 ? 'medium' : 'low'
   const types = [...new Set(changes.map((change) => change.name.split('.').at(-2) ?? change.name))]
   const report = {
@@ -45,7 +50,12 @@ export function planReport({ query }: Conversation): Reply {
     potential_impact: {
       banner: {
         level,
-        title: level === 'high' ? 'Something is destroyed' : level === 'medium' ? 'Running resources change' : 'Only additions',
+        title:
+          level === 'high'
+            ? 'Something is destroyed'
+            : level === 'medium'
+              ? 'Running resources change'
+              : 'Only additions',
         description: `The plan touches ${resources(changes.length)}.`,
       },
       summary: `${resources(changes.length)}: ${summary.create} created, ${summary.update} changed, ${summary.delete} destroyed, ${summary.recreate} replaced.`,
@@ -87,7 +97,9 @@ export function auditPlan({ query }: Conversation): Reply {
     suggested_fix: 'Keep the block, or ask for the removal.',
   }))
   const summary =
-    violations.length === 0 ? 'The plan does what was asked for and nothing else.' : 'The plan destroys more than was asked for.'
+    violations.length === 0
+      ? 'The plan does what was asked for and nothing else.'
+      : 'The plan destroys more than was asked for.'
   return {
     calls: [
       call('report_compliance_findings', {

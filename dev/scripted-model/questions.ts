@@ -6,10 +6,12 @@ const OPENING = /^\s*(what|which|who|how|why|where|when|is|are|does|do)\b/i
 const COUNT = /\bhow many (\w+)/i
 
 /** @param recorded whether work is recorded for it: "Can you add a queue?" asks for that */
-export const isQuestion = (query: string, recorded: boolean): boolean => OPENING.test(query) || (/\?\s*$/.test(query) && !recorded)
+export const isQuestion = (query: string, recorded: boolean): boolean =>
+  OPENING.test(query) || (/\?\s*$/.test(query) && !recorded)
 
 /** What has to be looked at before a question is answered. */
-export const questionLookups = (query: string) => (COUNT.test(query) ? [searchBlocks()] : [call('read_file', { target_file: 'locals.tf' })])
+export const questionLookups = (query: string) =>
+  COUNT.test(query) ? [searchBlocks()] : [call('read_file', { target_file: 'locals.tf' })]
 
 /** An answer from what was read: blocks that are counted, else the service catalogue. */
 export function answerQuestion({ query, steps }: Conversation): string {
@@ -35,6 +37,8 @@ function describeServices(locals: string): string {
     public: /public\s*=\s*true/.test(match[2] ?? ''),
   }))
   if (services.length === 0) return notRecorded('generate')
-  const list = services.map((service) => `${service.name} (port ${service.port}, ${service.public ? 'public' : 'internal'})`)
+  const list = services.map(
+    (service) => `${service.name} (port ${service.port}, ${service.public ? 'public' : 'internal'})`,
+  )
   return `The code describes ${services.length} services: ${list.join(', ')}. They are listed in locals.tf. The scripted model answers questions from that list only.`
 }

@@ -41,14 +41,21 @@ const created = (text: string, words: string, name: string): Statement => ({
   value: '1',
   where: named(name),
 })
-const onlyAdds = (words: string): Statement => ({ kind: 'no_deletions', text: 'Nothing that exists is destroyed.', words })
+const onlyAdds = (words: string): Statement => ({
+  kind: 'no_deletions',
+  text: 'Nothing that exists is destroyed.',
+  words,
+})
 
-const ELSEWHERE = 'This recording was made for the sample repository samples/web-platform, and this one looks different.'
+const ELSEWHERE =
+  'This recording was made for the sample repository samples/web-platform, and this one looks different.'
 
 /** The service a request speaks of. */
-export const serviceOf = (request: string): string => /\b(orders|payments|storefront)\b/i.exec(request)?.[1]?.toLowerCase() ?? 'orders'
+export const serviceOf = (request: string): string =>
+  /\b(orders|payments|storefront)\b/i.exec(request)?.[1]?.toLowerCase() ?? 'orders'
 
-const hasConventions = (files: Files) => /name_prefix/.test(files['locals.tf'] ?? '') && /common_tags/.test(files['locals.tf'] ?? '')
+const hasConventions = (files: Files) =>
+  /name_prefix/.test(files['locals.tf'] ?? '') && /common_tags/.test(files['locals.tf'] ?? '')
 
 const queue: Recording = {
   name: 'queue',
@@ -73,7 +80,11 @@ const queue: Recording = {
   statements: (request) => {
     const service = serviceOf(request)
     return [
-      created(`A work queue for the ${service} service is created.`, `a work queue for the ${service} service`, `${service}-work`),
+      created(
+        `A work queue for the ${service} service is created.`,
+        `a work queue for the ${service} service`,
+        `${service}-work`,
+      ),
       created('A dead-letter queue is created.', 'with a dead-letter queue', `${service}-dead-letter`),
       {
         kind: 'attribute',
@@ -136,20 +147,23 @@ resource "terraform_data" "${service}_queue_alarm" {
 }
 `
 
-const noQueue = (service: string) => `There is no queue of the ${service} service in this session yet. Ask for the queue first.`
+const noQueue = (service: string) =>
+  `There is no queue of the ${service} service in this session yet. Ask for the queue first.`
 
 const retention: Recording = {
   name: 'retention',
   matches: (request) => /\b(keep|retain|retention)\b/i.test(request) && /\b\d{1,3} days\b/i.test(request),
   reads: (request) => [`${serviceOf(request)}-queue.tf`],
-  obstacle: (request, listing) => (listing.includes(`${serviceOf(request)}-queue.tf`) ? null : noQueue(serviceOf(request))),
+  obstacle: (request, listing) =>
+    listing.includes(`${serviceOf(request)}-queue.tf`) ? null : noQueue(serviceOf(request)),
   edits: (request, files) => {
     const file = `${serviceOf(request)}-queue.tf`
     const days = /\b(\d{1,3}) days\b/i.exec(request)?.[1]
     const search = /name +=.*-dead-letter"\n +retention_days += \d+/.exec(files[file] ?? '')?.[0]
     return search ? [{ replace: file, search, by: search.replace(/\d+$/, `${days}`) }] : []
   },
-  summary: (request) => `The dead-letter queue of the ${serviceOf(request)} service now keeps messages for the time that was asked for.`,
+  summary: (request) =>
+    `The dead-letter queue of the ${serviceOf(request)} service now keeps messages for the time that was asked for.`,
   statements: (request) => {
     const days = /\b(\d{1,3}) days\b/i.exec(request)?.[1] ?? ''
     const words = `keep dead letters for ${days} days`
@@ -173,7 +187,8 @@ const replay: Recording = {
   name: 'replay',
   matches: (request) => /\breplay/i.test(request),
   reads: (request) => [`${serviceOf(request)}-queue.tf`],
-  obstacle: (request, listing) => (listing.includes(`${serviceOf(request)}-queue.tf`) ? null : noQueue(serviceOf(request))),
+  obstacle: (request, listing) =>
+    listing.includes(`${serviceOf(request)}-queue.tf`) ? null : noQueue(serviceOf(request)),
   edits: (request) => {
     const service = serviceOf(request)
     const content = `resource "terraform_data" "${service}_replay_job" {
@@ -203,7 +218,9 @@ const exportJob: Recording = {
   obstacle: (_, listing, files) => {
     if (!/nightly_export/.test(files['jobs.tf'] ?? ''))
       return 'This recording was made for the root ingest/batch of the sample repository samples/data-platform, and this one looks different.'
-    return listing.includes('hourly-export.tf') ? 'The hourly export is already there. Nothing has to be changed.' : null
+    return listing.includes('hourly-export.tf')
+      ? 'The hourly export is already there. Nothing has to be changed.'
+      : null
   },
   edits: () => [
     {
@@ -245,13 +262,18 @@ const removeDataset: Recording = {
     if (!datasets)
       return 'This recording was made for the root warehouse of the sample repository samples/data-platform, and this one looks different.'
     const known = [...datasets.matchAll(/^ {4}(\w+) +=/gm)].map((match) => match[1])
-    return known.includes(datasetOf(request)) ? null : `There is no dataset ${datasetOf(request)}; there are ${known.join(', ')}.`
+    return known.includes(datasetOf(request))
+      ? null
+      : `There is no dataset ${datasetOf(request)}; there are ${known.join(', ')}.`
   },
   edits: (request, files) => {
     const search = DATASETS.exec(files['main.tf'] ?? '')?.[0]
-    return search ? [{ replace: 'main.tf', search, by: search.replace(new RegExp(`^ {4}${datasetOf(request)} +=.*\n`, 'm'), '') }] : []
+    return search
+      ? [{ replace: 'main.tf', search, by: search.replace(new RegExp(`^ {4}${datasetOf(request)} +=.*\n`, 'm'), '') }]
+      : []
   },
-  summary: (request) => `Took the ${datasetOf(request)} dataset out of the warehouse. The data that it holds is lost when this is applied.`,
+  summary: (request) =>
+    `Took the ${datasetOf(request)} dataset out of the warehouse. The data that it holds is lost when this is applied.`,
   statements: (request) => [
     {
       kind: 'resource_count',
@@ -267,7 +289,14 @@ const removeDataset: Recording = {
 }
 
 /** Names of a value that does not exist: the recorded model guesses one after the other and never looks. */
-export const GUESSES = ['second_region', 'secondary_region', 'region_b', 'mirror_region', 'other_region', 'backup_region']
+export const GUESSES = [
+  'second_region',
+  'secondary_region',
+  'region_b',
+  'mirror_region',
+  'other_region',
+  'backup_region',
+]
 const MIRROR_FILE = /^\w+-mirror\.tf$/
 export const isMirror = (file: string): boolean => MIRROR_FILE.test(file)
 
@@ -289,10 +318,13 @@ const mirror: Recording = {
     return [{ write: `${service}-mirror.tf`, content }]
   },
   summary: (request) => `Added a mirror of the ${serviceOf(request)} service in the second region.`,
-  statements: (request) => [created(`A mirror of the ${serviceOf(request)} service is created.`, 'mirror', `${serviceOf(request)}-mirror`)],
+  statements: (request) => [
+    created(`A mirror of the ${serviceOf(request)} service is created.`, 'mirror', `${serviceOf(request)}-mirror`),
+  ],
   title: (request) => `Mirror the ${serviceOf(request)} service`,
 }
 
 const RECORDINGS: readonly Recording[] = [retention, replay, mirror, removeDataset, queue, exportJob]
 
-export const findRecording = (request: string): Recording | null => RECORDINGS.find((recording) => recording.matches(request)) ?? null
+export const findRecording = (request: string): Recording | null =>
+  RECORDINGS.find((recording) => recording.matches(request)) ?? null

@@ -4,7 +4,8 @@ import { changedLines, diffText } from './diff.ts'
 /** REPORT_GENERATOR of a drift round: what the diff shows, and the blocks of the request. */
 export function driftReport({ data, steps }: Conversation): Reply {
   const result = resultOf(steps, 'diff_history')
-  if (result === undefined) return { calls: [call('diff_history', { explanation: 'To see what was brought in line.' })] }
+  if (result === undefined)
+    return { calls: [call('diff_history', { explanation: 'To see what was brought in line.' })] }
   const remediated = remediatedIn(diffText(result))
   const unreconciled = data.get('unreconciled drift')
   const exceptions = data.get('whitelisted exceptions')
@@ -17,7 +18,9 @@ export function driftReport({ data, steps }: Conversation): Reply {
     status,
     remediated_resources: remediated,
     unreconciled_drift:
-      unreconciled === undefined ? [] : [{ resource_address: '', reason: 'Left after the last attempt.', details: lines(unreconciled) }],
+      unreconciled === undefined
+        ? []
+        : [{ resource_address: '', reason: 'Left after the last attempt.', details: lines(unreconciled) }],
     whitelisted_exceptions: exceptions === undefined ? [] : [{ resource_address: '', change: exceptions, rule: '' }],
   }
   return { calls: [call('generate_engine_drift_report', report)] }
@@ -55,14 +58,16 @@ const HAPPENED: Record<string, string> = { Creation: 'created', Modifications: '
 
 /** REPORT_GENERATOR of an apply: what the engine's output says happened. */
 export function applyReport({ query }: Conversation): Reply {
-  const changes = [...query.matchAll(/^(\S.*?): (Creation|Modifications|Destruction) complete/gm)].map(([, address = '', word = '']) => ({
-    resource_type: address.split('.').at(-2) ?? '',
-    resource_name: address,
-    action: HAPPENED[word] ?? 'no_change',
-    status: 'success',
-    details: '',
-    error_message: null,
-  }))
+  const changes = [...query.matchAll(/^(\S.*?): (Creation|Modifications|Destruction) complete/gm)].map(
+    ([, address = '', word = '']) => ({
+      resource_type: address.split('.').at(-2) ?? '',
+      resource_name: address,
+      action: HAPPENED[word] ?? 'no_change',
+      status: 'success',
+      details: '',
+      error_message: null,
+    }),
+  )
   const count = (action: string) => changes.filter((change) => change.action === action).length
   const error = /^[\s│|]*Error: (.+)$/m.exec(query)?.[1]
   const report = {
@@ -97,19 +102,24 @@ export function importReport({ query }: Conversation): Reply {
   const results = parseResults(query)
   const { imported = [], failed = [] } = results.import_results ?? {}
   const selected = results.selected_resource_ids ?? []
-  const entry = (status: 'imported' | 'failed') => (item: { address?: string; resource_id?: string; error?: string | null }) => ({
-    resource_address: item.address ?? '',
-    resource_id: item.resource_id ?? '',
-    status,
-    details: '',
-    error_message: item.error ?? null,
-  })
+  const entry =
+    (status: 'imported' | 'failed') => (item: { address?: string; resource_id?: string; error?: string | null }) => ({
+      resource_address: item.address ?? '',
+      resource_id: item.resource_id ?? '',
+      status,
+      details: '',
+      error_message: item.error ?? null,
+    })
   const report = {
     summary: { selected: selected.length, imported: imported.length, failed: failed.length },
     status: imported.length === selected.length ? 'Succeeded' : imported.length > 0 ? 'Partial' : 'Failed',
-    execution_summary: results.summary || `${imported.length} of ${selected.length} selected resources are managed now.`,
+    execution_summary:
+      results.summary || `${imported.length} of ${selected.length} selected resources are managed now.`,
     imported_resources: [...imported.map(entry('imported')), ...failed.map(entry('failed'))],
-    excluded_resources: (results.excluded_resource_ids ?? []).map((resource_id) => ({ resource_id, details: 'On the exception list.' })),
+    excluded_resources: (results.excluded_resource_ids ?? []).map((resource_id) => ({
+      resource_id,
+      details: 'On the exception list.',
+    })),
     state_alignment: /No changes\./.test(results.plan_after_import ?? '')
       ? 'Code and infrastructure agree: the plan after the import is empty.'
       : 'See the plan after the import.',

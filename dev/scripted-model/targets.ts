@@ -2,7 +2,9 @@ import { addressOf } from './blocks.ts'
 import { type Conversation, call, type Reply, resultOf } from './conversation.ts'
 import { changedAddresses, diffText } from './diff.ts'
 
-const answer = (targets: string[], explanation: string): Reply => ({ calls: [call('generate_engine_targets', { targets, explanation })] })
+const answer = (targets: string[], explanation: string): Reply => ({
+  calls: [call('generate_engine_targets', { targets, explanation })],
+})
 
 /** TARGET_GENERATOR: session targets, or the targets of a request about drift. */
 export const targets = (conversation: Conversation): Reply =>
@@ -11,11 +13,14 @@ export const targets = (conversation: Conversation): Reply =>
 /** Reads the diff history, names the blocks that it touches. */
 function sessionTargets({ steps }: Conversation): Reply {
   const result = resultOf(steps, 'diff_history')
-  if (result === undefined) return { calls: [call('diff_history', { explanation: 'To see what this session changed.' })] }
+  if (result === undefined)
+    return { calls: [call('diff_history', { explanation: 'To see what this session changed.' })] }
   const addresses = changedAddresses(diffText(result))
   return answer(
     addresses ?? [],
-    addresses ? 'The blocks that the branch adds, changes or removes.' : 'The branch changes shared code, so everything is planned.',
+    addresses
+      ? 'The blocks that the branch adds, changes or removes.'
+      : 'The branch changes shared code, so everything is planned.',
   )
 }
 
@@ -55,4 +60,6 @@ export function matchingAddresses(addresses: readonly string[], text: string): s
 
 /** Lower-case words without a plural ending. */
 export const wordsOf = (text: string): Set<string> =>
-  new Set((text.toLowerCase().match(/[a-z0-9]+/g) ?? []).map((word) => (word.length > 3 ? word.replace(/s$/, '') : word)))
+  new Set(
+    (text.toLowerCase().match(/[a-z0-9]+/g) ?? []).map((word) => (word.length > 3 ? word.replace(/s$/, '') : word)),
+  )

@@ -35,12 +35,16 @@ const used = (request: ChatRequest, { text, calls }: Reply) => ({
   input: tokens(request.messages) + tokens(request.tools),
   output: tokens(text ?? calls),
 })
-const call = (id: string, name: string, args: unknown) => ({ id, function: { name, arguments: JSON.stringify(args ?? {}) } })
+const call = (id: string, name: string, args: unknown) => ({
+  id,
+  function: { name, arguments: JSON.stringify(args ?? {}) },
+})
 
 const chat: Dialect = {
   matches: (path) => path === '/v1/chat/completions',
   read: (body) => {
-    if (!Array.isArray(body.messages) || body.messages.length === 0) throw new RangeError('messages: a non-empty list is required')
+    if (!Array.isArray(body.messages) || body.messages.length === 0)
+      throw new RangeError('messages: a non-empty list is required')
     if (body.stream) throw new RangeError('stream: only whole answers are served here')
     return { messages: body.messages as WireMessage[], ...(Array.isArray(body.tools) && { tools: body.tools }) }
   },
@@ -88,7 +92,8 @@ const anthropic: Dialect = {
   },
   answer: (request, reply, model) => {
     const { input, output } = used(request, reply)
-    const calls = reply.calls?.map(({ name, args }) => ({ type: 'tool_use', id: newId('toolu'), name, input: args })) ?? []
+    const calls =
+      reply.calls?.map(({ name, args }) => ({ type: 'tool_use', id: newId('toolu'), name, input: args })) ?? []
     return {
       id: newId('msg'),
       type: 'message',
@@ -100,17 +105,26 @@ const anthropic: Dialect = {
       usage: { input_tokens: input, cache_creation_input_tokens: 0, cache_read_input_tokens: 0, output_tokens: output },
     }
   },
-  error: (status, message) => ({ type: 'error', error: { type: status === 404 ? 'not_found_error' : 'invalid_request_error', message } }),
+  error: (status, message) => ({
+    type: 'error',
+    error: { type: status === 404 ? 'not_found_error' : 'invalid_request_error', message },
+  }),
 }
 
 function fromBlocks(role: string, content: string | Block[]): WireMessage[] {
   if (typeof content === 'string') return [{ role, content }]
   const results = content.filter(({ type }) => type === 'tool_result')
-  const calls = content.filter(({ type }) => type === 'tool_use').map(({ id = '', name = '', input }) => call(id, name, input))
+  const calls = content
+    .filter(({ type }) => type === 'tool_use')
+    .map(({ id = '', name = '', input }) => call(id, name, input))
   const text = content.flatMap((block) => (block.type === 'text' ? [block.text ?? ''] : [])).join('')
   return [
-    ...results.map((block): WireMessage => ({ role: 'tool', tool_call_id: block.tool_use_id, content: textOf(block.content) })),
-    ...(text || calls.length > 0 ? [{ role, content: text || null, ...(calls.length > 0 && { tool_calls: calls }) }] : []),
+    ...results.map(
+      (block): WireMessage => ({ role: 'tool', tool_call_id: block.tool_use_id, content: textOf(block.content) }),
+    ),
+    ...(text || calls.length > 0
+      ? [{ role, content: text || null, ...(calls.length > 0 && { tool_calls: calls }) }]
+      : []),
   ]
 }
 
@@ -119,9 +133,13 @@ const gemini: Dialect = {
   read: (body) => {
     const contents = body.contents as { role?: string; parts?: Part[] }[]
     if (!Array.isArray(contents) || contents.length === 0) throw new RangeError('contents is not specified')
-    const system = ((body.systemInstruction as { parts?: Part[] } | undefined)?.parts ?? []).map(({ text }) => text ?? '').join('\n')
+    const system = ((body.systemInstruction as { parts?: Part[] } | undefined)?.parts ?? [])
+      .map(({ text }) => text ?? '')
+      .join('\n')
     const declared = (body.tools as { functionDeclarations?: { name: string }[] }[] | undefined) ?? []
-    const tools = declared.flatMap(({ functionDeclarations = [] }) => functionDeclarations.map(({ name }) => ({ function: { name } })))
+    const tools = declared.flatMap(({ functionDeclarations = [] }) =>
+      functionDeclarations.map(({ name }) => ({ function: { name } })),
+    )
     return {
       messages: [
         ...(system ? [{ role: 'system', content: system }] : []),
@@ -135,7 +153,11 @@ const gemini: Dialect = {
     const calls = reply.calls?.map(({ name, args }) => ({ functionCall: { id: newId('fc'), name, args } })) ?? []
     return {
       candidates: [
-        { content: { role: 'model', parts: [...(reply.text ? [{ text: reply.text }] : []), ...calls] }, finishReason: 'STOP', index: 0 },
+        {
+          content: { role: 'model', parts: [...(reply.text ? [{ text: reply.text }] : []), ...calls] },
+          finishReason: 'STOP',
+          index: 0,
+        },
       ],
       usageMetadata: { promptTokenCount: input, candidatesTokenCount: output, totalTokenCount: input + output },
       modelVersion: model,
@@ -148,11 +170,15 @@ function fromParts(role: string, parts: Part[]): WireMessage[] {
   const results = parts.flatMap(({ functionResponse: result }): WireMessage[] =>
     result ? [{ role: 'tool', tool_call_id: result.id ?? result.name, content: result.response?.result ?? '' }] : [],
   )
-  const calls = parts.flatMap(({ functionCall: each }) => (each ? [call(each.id ?? each.name, each.name, each.args)] : []))
+  const calls = parts.flatMap(({ functionCall: each }) =>
+    each ? [call(each.id ?? each.name, each.name, each.args)] : [],
+  )
   const text = parts.map((part) => part.text ?? '').join('')
   return [
     ...results,
-    ...(text || calls.length > 0 ? [{ role, content: text || null, ...(calls.length > 0 && { tool_calls: calls }) }] : []),
+    ...(text || calls.length > 0
+      ? [{ role, content: text || null, ...(calls.length > 0 && { tool_calls: calls }) }]
+      : []),
   ]
 }
 

@@ -10,13 +10,19 @@ const shorten = (text: string, limit: number): string => {
 /** STATUS_UPDATE: one sentence about the text it is given. */
 export function statusText({ query }: Conversation): Reply {
   const diagnostic = /Error: ([^\n]+)/.exec(query)?.[1]
-  if (diagnostic) return { text: `The engine refused the code (${shorten(diagnostic, 80).replace(/\.$/, '')}); it is being corrected.` }
+  if (diagnostic)
+    return {
+      text: `The engine refused the code (${shorten(diagnostic, 80).replace(/\.$/, '')}); it is being corrected.`,
+    }
   if (/to be validated/.test(query)) return { text: 'The engine checks and plans the code.' }
-  if (/applied|apply/i.test(query) && /report/i.test(query)) return { text: 'The engine is done; the report is being written.' }
+  if (/applied|apply/i.test(query) && /report/i.test(query))
+    return { text: 'The engine is done; the report is being written.' }
   if (/Generating report/.test(query)) return { text: 'The plan holds; the report is being written.' }
   const drift = driftTask(asList(query))
   if (drift)
-    return { text: `What really runs is written into the code of ${shorten(drift.map(({ address }) => address).join(', '), 120)}.` }
+    return {
+      text: `What really runs is written into the code of ${shorten(drift.map(({ address }) => address).join(', '), 120)}.`,
+    }
   const ids = bulletsIn(query).filter((entry) => entry.startsWith('arn:'))
   if (ids.length > 0) return { text: `Blocks are written for ${ids.length} existing resources.` }
   return { text: `Working on: ${shorten(query, 160)}` }
@@ -26,7 +32,8 @@ export function statusText({ query }: Conversation): Reply {
 export function pullRequest({ query, history }: Conversation): Reply {
   // Answers to questions changed nothing and do not belong in a pull request.
   const turns = [...history, ...turnsIn(query)].filter((turn) => titleOf(turn.user) !== null)
-  const title = turns.map((turn) => titleOf(turn.user)).find((text) => text !== null) ?? titleOf(query) ?? 'Changes of this session'
+  const title =
+    turns.map((turn) => titleOf(turn.user)).find((text) => text !== null) ?? titleOf(query) ?? 'Changes of this session'
   const done = turns.map((turn) => `- ${turn.assistant.replaceAll('\n', '\n- ')}`).join('\n') || shorten(query, 2000)
   const description = `## What changes\n\n${done}\n\n## How it was made\n\nWritten by the scripted model of the embedded stack, validated and planned by the engine.`
   return { calls: [call('generate_pull_request', { title, description })] }
@@ -65,5 +72,9 @@ export function compose({ query, system }: Conversation): Reply {
       ?.split('_')
       .some((word) => words.has(word)),
   )
-  return { calls: [call('construct_information', { templates, abbreviations: [], explanation: 'Templates that the request names.' })] }
+  return {
+    calls: [
+      call('construct_information', { templates, abbreviations: [], explanation: 'Templates that the request names.' }),
+    ],
+  }
 }

@@ -52,17 +52,30 @@ export async function readChoices(env: Env, embedded: EmbeddedOnly): Promise<Cho
   const scripted = chosen ?? SCRIPTED
   const real = embedded === true || chosen ? null : llm
   if (embedded)
-    return { base, database: false, cache: false, storage: null, llm: real, scripted, git: false, collector: false, cloud: false }
+    return {
+      base,
+      database: false,
+      cache: false,
+      storage: null,
+      llm: real,
+      scripted,
+      git: false,
+      collector: false,
+      cloud: false,
+    }
   const git = section(base, 'git')
   const storage = ownStorage(env, own)
   return {
     base,
-    database: set(env, nameIn(section(base, 'database'), 'platform_database_url_env', 'PLATFORM_SQL_DATABASE_URL')) !== '',
+    database:
+      set(env, nameIn(section(base, 'database'), 'platform_database_url_env', 'PLATFORM_SQL_DATABASE_URL')) !== '',
     cache: set(env, nameIn(section(base, 'redis'), 'redis_url_env', 'PLATFORM_REDIS_URL')) !== '',
     storage,
     llm: real,
     scripted,
-    git: set(env, nameIn(git, 'pat_user_env', 'GIT_USER')) !== '' && set(env, nameIn(git, 'pat_token_env', 'GIT_TOKEN')) !== '',
+    git:
+      set(env, nameIn(git, 'pat_user_env', 'GIT_USER')) !== '' &&
+      set(env, nameIn(git, 'pat_token_env', 'GIT_TOKEN')) !== '',
     collector: section(own ?? {}, 'telemetry').collector_url !== undefined,
     // With a real store the engine may need the machine's own identity to reach it.
     cloud: storage !== null || (await hasOwnAccount(env)),
@@ -94,7 +107,8 @@ async function readDocument(path: string): Promise<Document> {
     )
   }
   if (value === null || value === undefined) return {}
-  if (typeof value !== 'object' || Array.isArray(value)) throw new Error(`The configuration file ${path} must hold a mapping.`)
+  if (typeof value !== 'object' || Array.isArray(value))
+    throw new Error(`The configuration file ${path} must hold a mapping.`)
   return value as Document
 }
 

@@ -19,7 +19,10 @@ export interface Embedded {
   iac_url: string
 }
 
-const merged = (base: unknown, over: Document): Document => ({ ...(typeof base === 'object' && base !== null ? base : {}), ...over })
+const merged = (base: unknown, over: Document): Document => ({
+  ...(typeof base === 'object' && base !== null ? base : {}),
+  ...over,
+})
 
 /**
  * The configuration of core and worker: the base with the addresses of this stack over it.
@@ -43,17 +46,25 @@ export function configurationDocument(choices: Choices, embedded: Embedded, fold
       }
     : {}
   const services = typeof base.services === 'object' && base.services !== null ? (base.services as Document) : {}
-  const http = merged({ session_url: '' }, typeof base.http === 'object' && base.http !== null ? (base.http as Document) : {})
+  const http = merged(
+    { session_url: '' },
+    typeof base.http === 'object' && base.http !== null ? (base.http as Document) : {},
+  )
   return {
     ...base,
     http: { ...http, session_url: http.session_url || `${url}/api/v1/sessions?id={session_id}` },
-    services: { ...services, iac: merged(services.iac, { endpoint: embedded.iac_url, token_env: 'PLATFORM_IAC_TOKEN' }) },
+    services: {
+      ...services,
+      iac: merged(services.iac, { endpoint: embedded.iac_url, token_env: 'PLATFORM_IAC_TOKEN' }),
+    },
     llm: merged(base.llm, model_url ? scriptedModels(choices, model_url) : (choices.llm ?? {})),
     paths: merged(base.paths, { upload_folder: join(folder, 'workspaces') }),
     storage: merged(base.storage, storage),
     git: merged(base.git, git),
     ...(embedded.collector_url && { telemetry: merged(base.telemetry, { collector_url: embedded.collector_url }) }),
-    ...(embedded.database_url && { database: merged(base.database, { platform_database_url_env: 'PLATFORM_SQL_DATABASE_URL' }) }),
+    ...(embedded.database_url && {
+      database: merged(base.database, { platform_database_url_env: 'PLATFORM_SQL_DATABASE_URL' }),
+    }),
     ...(embedded.cache_url && { redis: merged(base.redis, { redis_url_env: 'PLATFORM_REDIS_URL' }) }),
   }
 }
@@ -66,7 +77,10 @@ const FORMS: Record<string, { path: string; wire: string; key: string }> = {
 }
 const formOf = (name: string) => {
   const form = FORMS[name.slice(0, name.indexOf('/'))]
-  if (!form) throw new Error(`The scripted model has no form for ${name}; its forms are those of ${Object.keys(FORMS).join(', ')}.`)
+  if (!form)
+    throw new Error(
+      `The scripted model has no form for ${name}; its forms are those of ${Object.keys(FORMS).join(', ')}.`,
+    )
   return form
 }
 
@@ -102,7 +116,10 @@ export async function childVariables(
     no_proxy,
     ...(embedded.database_url && { PLATFORM_SQL_DATABASE_URL: embedded.database_url }),
     ...(embedded.cache_url && { PLATFORM_REDIS_URL: embedded.cache_url }),
-    ...(embedded.object_store_url && { BUNDLED_ACCESS_KEY: secrets.object_access_key, BUNDLED_SECRET_KEY: secrets.object_secret_key }),
+    ...(embedded.object_store_url && {
+      BUNDLED_ACCESS_KEY: secrets.object_access_key,
+      BUNDLED_SECRET_KEY: secrets.object_secret_key,
+    }),
     ...(embedded.model_url && scriptedKeys(shell)),
     ...(embedded.git_host && {
       GIT_USER: GIT_USER,

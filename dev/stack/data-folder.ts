@@ -74,7 +74,8 @@ export async function takeFolder(folder: string, say: (line: string) => void): P
       throw new FolderInUse(
         `The stack already runs on ${folder} (process ${holder.owner.pid}${holder.ready ? `, ${holder.ready.url}` : ''}). Stop it first, or choose another folder with --data.`,
       )
-    if (attempt > 2) throw new FolderInUse(`The folder ${folder} cannot be taken: ${recordFile(folder)} keeps coming back.`)
+    if (attempt > 2)
+      throw new FolderInUse(`The folder ${folder} cannot be taken: ${recordFile(folder)} keeps coming back.`)
     if (holder) await endLeftovers(holder.children, say)
     rmSync(recordFile(folder), { force: true })
   }
@@ -116,6 +117,7 @@ async function endLeftovers(children: readonly ProcessRecord[], say: (line: stri
   if (left.length === 0) return
   say(`ending what an earlier run left behind: ${left.map((child) => `${child.name} (${child.pid})`).join(', ')}`)
   for (const child of left) signalGroup(child.pid, 'SIGTERM')
-  for (const end = Date.now() + PATIENCE_MS; Date.now() < end && left.some((child) => isGroupAlive(child)); ) await sleep(25)
+  for (const end = Date.now() + PATIENCE_MS; Date.now() < end && left.some((child) => isGroupAlive(child)); )
+    await sleep(25)
   for (const child of left.filter((child) => isGroupAlive(child))) signalGroup(child.pid, 'SIGKILL')
 }

@@ -2,7 +2,8 @@ const WIDTH = 6
 const COLOURS: Record<string, string> = { core: '36', worker: '35', iac: '33', stack: '90' }
 const LEVELS: Record<string, string> = { warn: '33', error: '31' }
 
-const paint = (colour: string | undefined, text: string, on: boolean) => (on && colour ? `\u001b[${colour}m${text}\u001b[0m` : text)
+const paint = (colour: string | undefined, text: string, on: boolean) =>
+  on && colour ? `\u001b[${colour}m${text}\u001b[0m` : text
 
 /** A structured log line as people read it; any other line as it is. Debug lines are left out (null). */
 export function readable(process: string, line: string, colours: boolean): string | null {

@@ -63,10 +63,13 @@ const DEFAULT_PORT = 8000
 export async function corePort(wanted: string | undefined, say: (line: string) => void): Promise<number> {
   if (wanted?.trim()) {
     const port = Number(wanted)
-    if (!Number.isInteger(port) || port < 0 || port > 65_535) throw new Error(`PLATFORM_PORT must be a port number, got '${wanted}'.`)
+    if (!Number.isInteger(port) || port < 0 || port > 65_535)
+      throw new Error(`PLATFORM_PORT must be a port number, got '${wanted}'.`)
     return probe(port).catch((error: unknown) => {
       if (!isBusy(error)) throw error
-      throw new Error(`Port ${port} (PLATFORM_PORT) is taken by another program. Stop it, or leave PLATFORM_PORT unset.`)
+      throw new Error(
+        `Port ${port} (PLATFORM_PORT) is taken by another program. Stop it, or leave PLATFORM_PORT unset.`,
+      )
     })
   }
   for (let port = DEFAULT_PORT; port < DEFAULT_PORT + 20; port++) {

@@ -9,7 +9,9 @@ export type StackSecrets = Record<(typeof NAMES)[number], string>
 export async function loadSecrets(folder: string): Promise<StackSecrets> {
   const file = join(folder, 'secrets.json')
   const known = JSON.parse((await readText(file)) ?? '{}') as Partial<StackSecrets>
-  const secrets = Object.fromEntries(NAMES.map((name) => [name, known[name] || randomBytes(20).toString('hex')])) as StackSecrets
+  const secrets = Object.fromEntries(
+    NAMES.map((name) => [name, known[name] || randomBytes(20).toString('hex')]),
+  ) as StackSecrets
   if (NAMES.some((name) => !known[name])) await writeAtomically(file, JSON.stringify(secrets, null, 1))
   return secrets
 }

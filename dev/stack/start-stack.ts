@@ -50,7 +50,8 @@ export async function startStack(options: StackOptions): Promise<Stack> {
   const ownership = await takeFolder(options.folder, say)
   const closers: Closer[] = [async () => ownership.release()]
   const stop = once(async () => {
-    for (const close of closers.splice(0).reverse()) await close().catch((error: unknown) => say(`while stopping: ${String(error)}`))
+    for (const close of closers.splice(0).reverse())
+      await close().catch((error: unknown) => say(`while stopping: ${String(error)}`))
   })
   try {
     const port = await corePort(options.env.PLATFORM_PORT, say)
@@ -62,7 +63,9 @@ export async function startStack(options: StackOptions): Promise<Stack> {
     const ready: ReadyStack = {
       url: `http://127.0.0.1:${port}`,
       git_host: embedded.git_host && { url: embedded.git_host.url, repositories: embedded.git_host.repositories },
-      model: embedded.model_url ? { name: scriptedName(choices), scripted: true } : { name: modelName(choices), scripted: false },
+      model: embedded.model_url
+        ? { name: scriptedName(choices), scripted: true }
+        : { name: modelName(choices), scripted: false },
       engine: await engineOf(embedded.iac_url, secrets.iac_token),
       sample_state: embedded.object_store_url !== null && embedded.git_host !== null,
       sample_account: embedded.cloud_url !== null,
@@ -86,13 +89,21 @@ export async function startStack(options: StackOptions): Promise<Stack> {
 
 /** The servers, side by side; each is closed again when another one fails. */
 async function startServices(folder: string, choices: Choices, secrets: StackSecrets, ports: Ports, closers: Closer[]) {
-  const opened = async <T>(wanted: boolean, start: () => Promise<T>, close: (server: T) => Promise<void>): Promise<T | null> => {
+  const opened = async <T>(
+    wanted: boolean,
+    start: () => Promise<T>,
+    close: (server: T) => Promise<void>,
+  ): Promise<T | null> => {
     if (!wanted) return null
     const server = await start()
     closers.push(() => close(server))
     return server
   }
-  const keys = { access_key: secrets.object_access_key, secret_key: secrets.object_secret_key, data_dir: join(folder, 'objects') }
+  const keys = {
+    access_key: secrets.object_access_key,
+    secret_key: secrets.object_secret_key,
+    data_dir: join(folder, 'objects'),
+  }
   const host = { data_dir: join(folder, 'git-host'), user: GIT_USER, token: secrets.git_token }
   const collector = { data_dir: join(folder, 'collector'), shipped: await readSeedPrompts() }
   const results = await Promise.allSettled([
@@ -101,12 +112,24 @@ async function startServices(folder: string, choices: Choices, secrets: StackSec
       () => startPostgres({ data_dir: join(folder, 'postgres') }),
       (server) => server.stop(),
     ),
-    opened(!choices.cache, () => ports.stable('cache', (port) => startCache({ port, token: secrets.cache_token })), closeIt),
-    opened(!choices.storage, () => ports.stable('object store', (port) => startObjectStore({ port, ...keys })), closeIt),
+    opened(
+      !choices.cache,
+      () => ports.stable('cache', (port) => startCache({ port, token: secrets.cache_token })),
+      closeIt,
+    ),
+    opened(
+      !choices.storage,
+      () => ports.stable('object store', (port) => startObjectStore({ port, ...keys })),
+      closeIt,
+    ),
     opened<GitHost>(!choices.git, () => ports.stable('git host', (port) => startGitHost({ port, ...host })), closeIt),
     opened(!choices.llm, () => ports.stable('model', (port) => startScriptedModel({ port })), closeIt),
     opened(!choices.cloud, () => ports.stable('sample account', (port) => startCloud({ port })), closeIt),
-    opened(!choices.collector, () => ports.stable('collector', (port) => startCollector({ port, ...collector })), closeIt),
+    opened(
+      !choices.collector,
+      () => ports.stable('collector', (port) => startCollector({ port, ...collector })),
+      closeIt,
+    ),
     ports.reserve('iac sidecar'),
   ])
   const [database, cache, objects, git_host, model, cloud, spans, iac_port] = results.map((result) => {
@@ -154,7 +177,13 @@ async function startProcesses(options: StackOptions, parts: Parts): Promise<Chil
   const started: Child[] = []
   const start = (name: keyof typeof LIMITS_MS, args: string[], extra: Record<string, string | undefined>) => {
     const on_line = (line: string) => options.on_line?.(name, line)
-    const child = startChild({ name, args, env: { ...env, ...variables, ...extra }, log_folder: join(folder, 'logs'), on_line })
+    const child = startChild({
+      name,
+      args,
+      env: { ...env, ...variables, ...extra },
+      log_folder: join(folder, 'logs'),
+      on_line,
+    })
     if (child.pid > 0) parts.ownership.addChild(name, child.pid)
     started.push(child)
     return child

@@ -38,7 +38,11 @@ export async function answers(child: Child, url: string, cancel: AbortSignal | u
 }
 
 /** Waits for `ready`; the end of the process, a minute or the signal ends the waiting with an error. */
-export async function withinLimit(child: Child, ready: Promise<unknown>, cancel: AbortSignal | undefined): Promise<void> {
+export async function withinLimit(
+  child: Child,
+  ready: Promise<unknown>,
+  cancel: AbortSignal | undefined,
+): Promise<void> {
   const timer = new AbortController()
   const signal = cancel ? AbortSignal.any([timer.signal, cancel]) : timer.signal
   const late = sleep(START_LIMIT_MS, `is not ready after ${START_LIMIT_MS / 1000} s`, { signal }).catch(
@@ -53,7 +57,12 @@ export async function withinLimit(child: Child, ready: Promise<unknown>, cancel:
 /** Its text names the process and ends with what it wrote last. */
 class ProcessFailed extends Error {
   constructor(child: Watched, how: string) {
-    super([`The process ${child.name} ${how.replace(`${child.name} `, '')}.`, ...child.lastLines().map((line) => `  ${line}`)].join('\n'))
+    super(
+      [
+        `The process ${child.name} ${how.replace(`${child.name} `, '')}.`,
+        ...child.lastLines().map((line) => `  ${line}`),
+      ].join('\n'),
+    )
   }
 }
 

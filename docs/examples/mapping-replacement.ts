@@ -13,7 +13,11 @@ const token = process.env.PLATFORM_MAPPING_TOKEN ?? ''
 const digest = (text: string) => createHash('sha256').update(text).digest()
 
 type Reply = { status: number; body: object; headers?: Record<string, string> }
-const problem = (status: number, title: string, headers = {}): Reply => ({ status, body: { type: 'about:blank', title, status }, headers })
+const problem = (status: number, title: string, headers = {}): Reply => ({
+  status,
+  body: { type: 'about:blank', title, status },
+  headers,
+})
 
 async function reply(request: IncomingMessage): Promise<Reply> {
   if (request.url === '/healthz' && request.method === 'GET') return { status: 200, body: { status: 'ok' } }
@@ -38,10 +42,14 @@ async function reply(request: IncomingMessage): Promise<Reply> {
   if (typeof body !== 'object' || body === null) return problem(422, 'Request validation failed')
   const { identifier, engine_provider, ...others } = body as Record<string, unknown>
   const characters = typeof identifier === 'string' ? [...identifier].length : 0
-  if (typeof identifier !== 'string' || characters < 1 || characters > 1024) return problem(422, 'Request validation failed')
-  if (!CLOUDS.some((cloud) => cloud === engine_provider) || Object.keys(others).length > 0) return problem(422, 'Request validation failed')
+  if (typeof identifier !== 'string' || characters < 1 || characters > 1024)
+    return problem(422, 'Request validation failed')
+  if (!CLOUDS.some((cloud) => cloud === engine_provider) || Object.keys(others).length > 0)
+    return problem(422, 'Request validation failed')
   const found = Object.hasOwn(DIRECTORY, identifier) ? DIRECTORY[identifier] : undefined
-  return found ? { status: 200, body: { ...found, identifier } } : problem(404, 'The identifier is not in the directory.')
+  return found
+    ? { status: 200, body: { ...found, identifier } }
+    : problem(404, 'The identifier is not in the directory.')
 }
 
 createServer(async (request, response) => {

@@ -29,12 +29,24 @@ export async function checkPolicy(rego: string, plan: JsonObject, signal: AbortS
     await writeFile(join(folder, 'policy.rego'), rego)
     await writeFile(join(folder, 'plan.json'), JSON.stringify(plan), { mode: 0o600 })
     const form = /^\s*import\s+rego\.v1\b/m.test(rego) ? '--v1-compatible' : '--v0-compatible'
-    const args = ['eval', form, '--format', 'json', '--input', join(folder, 'plan.json'), '--data', join(folder, 'policy.rego'), 'data']
+    const args = [
+      'eval',
+      form,
+      '--format',
+      'json',
+      '--input',
+      join(folder, 'plan.json'),
+      '--data',
+      join(folder, 'policy.rego'),
+      'data',
+    ]
     const { stdout } = await run('opa', args, { timeout: LIMIT_MS, signal, maxBuffer: 64 * 1024 * 1024 })
     return falseRules(stdout)
   } catch (error) {
     signal.throwIfAborted()
-    return [`the policy could not be evaluated: ${error instanceof Error ? error.message.slice(0, 300) : 'unknown error'}`]
+    return [
+      `the policy could not be evaluated: ${error instanceof Error ? error.message.slice(0, 300) : 'unknown error'}`,
+    ]
   } finally {
     await rm(folder, { recursive: true, force: true })
   }

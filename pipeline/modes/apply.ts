@@ -34,7 +34,8 @@ async function handle(run: BareRun): Promise<Outcome | Parked> {
   const kit = createBareKit(run)
   const applied = await lookBack(kit)
   try {
-    const result = applied.progress.result ?? (await (applied.progress.intended ? takeUp(kit, applied) : begin(kit, applied)))
+    const result =
+      applied.progress.result ?? (await (applied.progress.intended ? takeUp(kit, applied) : begin(kit, applied)))
     if (result === 'parked') return { status: 'parked' }
     await tellApply(kit, result, applied.seal?.changes ?? [])
     await discardDirectory(run, applied.seal, { in_use: result.kind === 'unknown' })
@@ -100,7 +101,11 @@ async function takeUp(kit: BareKit, { seal, directory, progress }: Applied): Pro
 }
 
 /** From here on every attempt tells the same. */
-async function ended<Result extends ApplyResult>({ context, round }: BareRun, seal: StoredSeal, result: Result): Promise<Result> {
+async function ended<Result extends ApplyResult>(
+  { context, round }: BareRun,
+  seal: StoredSeal,
+  result: Result,
+): Promise<Result> {
   await recordApplyResult(context.sql, round, seal.project_id, result)
   return result
 }
@@ -125,7 +130,10 @@ async function endInFault(kit: BareKit, { seal, directory, progress }: Applied, 
 async function giveUp(run: BareRun): Promise<void> {
   const kit = createBareKit(run)
   const { seal, progress } = await lookBack(kit)
-  const unknown: ApplyResult = { kind: 'unknown', reason: 'the round was interrupted again and again while the engine worked.' }
+  const unknown: ApplyResult = {
+    kind: 'unknown',
+    reason: 'the round was interrupted again and again while the engine worked.',
+  }
   const result = progress.result ?? (progress.intended ? unknown : null)
   if (result !== null) await tellApply(kit, result, seal?.changes ?? [], { fails: true })
   await discardDirectory(run, seal, { in_use: result?.kind === 'unknown' })

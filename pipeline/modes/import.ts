@@ -62,7 +62,11 @@ async function importRound(kit: Kit): Promise<Outcome> {
 /** An earlier attempt selected already, and the state holds a part of it. */
 function resumedSelection({ run }: Kit, { ids, withheld }: Discovery, ledger: Ledger): Selection {
   const others = run.round.is_partial ? ids.filter((id) => !ledger.has(id)) : []
-  return { ids: [], excluded: [...withheld, ...others.map((resource_id) => ({ resource_id, details: NOT_SELECTED }))], ending: null }
+  return {
+    ids: [],
+    excluded: [...withheld, ...others.map((resource_id) => ({ resource_id, details: NOT_SELECTED }))],
+    ending: null,
+  }
 }
 
 /** There is nothing to import: the round ends well, with a report that says why. */
@@ -70,6 +74,10 @@ async function endWithoutImport(kit: Kit, { excluded }: Selection, nothing: Endi
   const { run, secrets } = kit
   run.conversation.push({ user: secrets.text(run.round.query), assistant: nothing.text })
   const { text: state_alignment } = stateAlignment([], null)
-  await writeImportReport(kit, { imported: [], failed: [], excluded, state_alignment, recommendations: [], nothing }, null)
+  await writeImportReport(
+    kit,
+    { imported: [], failed: [], excluded, state_alignment, recommendations: [], nothing },
+    null,
+  )
   return { status: 'completed' }
 }

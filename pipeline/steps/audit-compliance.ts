@@ -42,8 +42,13 @@ export async function auditCompliance(kit: Kit, valid: ValidPlan, conventions: C
 const MAX_SHOWN = 200
 
 function linesOf({ findings }: CodeFindings): string {
-  const lines = findings.map(({ rule_id, severity, resource, message }) => `${severity} ${rule_id} ${resource ?? ''}: ${message}`)
-  return [...lines.slice(0, MAX_SHOWN), ...(lines.length > MAX_SHOWN ? [`and ${lines.length - MAX_SHOWN} more`] : [])].join('\n')
+  const lines = findings.map(
+    ({ rule_id, severity, resource, message }) => `${severity} ${rule_id} ${resource ?? ''}: ${message}`,
+  )
+  return [
+    ...lines.slice(0, MAX_SHOWN),
+    ...(lines.length > MAX_SHOWN ? [`and ${lines.length - MAX_SHOWN} more`] : []),
+  ].join('\n')
 }
 
 async function auditorSystem({ run }: Kit, { templates }: Conventions): Promise<string> {
@@ -57,5 +62,13 @@ async function auditorSystem({ run }: Kit, { templates }: Conventions): Promise<
     `${provider}-guidelines-permissions`,
     `${provider}-guidelines-forbidden_actions`,
   )
-  return complianceCheckerLayout({ rules, engine, resource_creation, networking, permissions, forbidden_actions, templates })
+  return complianceCheckerLayout({
+    rules,
+    engine,
+    resource_creation,
+    networking,
+    permissions,
+    forbidden_actions,
+    templates,
+  })
 }

@@ -20,6 +20,7 @@ export async function checkDrift(kit: Kit, valid: ValidPlan, conventions: Conven
     conventions,
     max_iterations: ITERATIONS,
   })
-  if (result.feedback !== null || !result.valid) throw new PlatformError('DriftCheckFailed', 502, result.feedback ?? 'engine plan failed')
+  if (result.feedback !== null || !result.valid)
+    throw new PlatformError('DriftCheckFailed', 502, result.feedback ?? 'engine plan failed')
   return result.valid
 }

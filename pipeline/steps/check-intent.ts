@@ -42,7 +42,8 @@ export function startIntentCheck(kit: Kit, blocks: Promise<string>): IntentCheck
     })
     .catch((error: unknown) => {
       known = []
-      if (!run.signal.aborted && !stop.signal.aborted) run.log.warn('the request is not checked against the plan', { error })
+      if (!run.signal.aborted && !stop.signal.aborted)
+        run.log.warn('the request is not checked against the plan', { error })
     })
   return {
     results: async (plan) => {

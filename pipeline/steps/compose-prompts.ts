@@ -46,7 +46,8 @@ export async function composePrompts(kit: Kit): Promise<Conventions> {
 async function templateBodies(run: Run, catalogue: string, selected: readonly string[]): Promise<string[]> {
   const prefix = `${run.round.session.provider}-resources-`
   const names = new Set(selected.map((name) => (name.startsWith(prefix) ? name : `${prefix}${name}`)))
-  const listed = (name: string) => catalogue.includes(`\`${name.slice(prefix.length)}\``) || catalogue.includes(`\`${name}\``)
+  const listed = (name: string) =>
+    catalogue.includes(`\`${name.slice(prefix.length)}\``) || catalogue.includes(`\`${name}\``)
   const bodies = await Promise.all(
     [...names].map((name) => (listed(name) ? run.context.prompts.body(name, run.signal) : bodyOrNull(run, name))),
   )

@@ -34,7 +34,9 @@ export async function decideLock({ run, secrets }: Kit, review: Review): Promise
   const session = { ...round.session, first_query: secrets.text(round.session.first_query) }
   const notifications: Promise<void>[] = []
   if (!review.compliance.passed)
-    notifications.push(notifyComplianceFailed(context, session, { round: round.number, summary: review.compliance.summary }))
+    notifications.push(
+      notifyComplianceFailed(context, session, { round: round.number, summary: review.compliance.summary }),
+    )
   if (banner.level === 'high' && block_on_high_impact)
     notifications.push(notifyImpactHigh(context, session, { round: round.number, ...banner }))
   await Promise.all(notifications)

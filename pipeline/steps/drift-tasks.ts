@@ -1,7 +1,11 @@
 import { type DecomposedOperations, decomposedOperationsTool } from '../../src/agent/sentinels/decomposed-operations.ts'
 import type { DriftOperation } from '../../src/plan/drift.ts'
 import { namesResource } from '../../src/plan/names-address.ts'
-import { filterDriftExceptionsLayout, filterReconciliationLayout, taskSplitterLayout } from '../../src/prompts/layouts/drift.ts'
+import {
+  filterDriftExceptionsLayout,
+  filterReconciliationLayout,
+  taskSplitterLayout,
+} from '../../src/prompts/layouts/drift.ts'
 import { filterQuery, splitQuery } from '../../src/prompts/queries.ts'
 import { type Kit, runChain } from './kit.ts'
 import { promptBodies } from './prompt-bodies.ts'
@@ -17,7 +21,9 @@ export async function splitDrift(kit: Kit, drift: readonly DriftOperation[]): Pr
     tools: [...inspection(kit), webSearch(kit, 'main')],
     sentinel: decomposedOperationsTool(),
   })
-  return operations.length > 0 ? aboutDrift(kit, drift, operations) : drift.map((operation) => JSON.stringify(operation))
+  return operations.length > 0
+    ? aboutDrift(kit, drift, operations)
+    : drift.map((operation) => JSON.stringify(operation))
 }
 
 /** Operations that one address may be split into. */
@@ -32,7 +38,10 @@ function aboutDrift({ run }: Kit, drift: readonly DriftOperation[], operations: 
   const named = unique.filter((operation) => drift.some(({ address }) => namesResource(operation, address)))
   const kept = (named.length > 0 ? named : unique).slice(0, drift.length * MAX_PER_ADDRESS)
   if (kept.length < unique.length)
-    run.log.warn('the splitter answered operations about nothing that drifted, or too many', { answered: unique.length, kept: kept.length })
+    run.log.warn('the splitter answered operations about nothing that drifted, or too many', {
+      answered: unique.length,
+      kept: kept.length,
+    })
   return kept
 }
 

@@ -37,7 +37,9 @@ export function createEngine(run: Run): Engine {
   }
   let initialised = false
   const schema = createProviderSchema(async (request) =>
-    initialised ? await timed(() => run.context.iac.schema({ workspace_path: run.workspace.iac_root, ...request }, run.signal)) : null,
+    initialised
+      ? await timed(() => run.context.iac.schema({ workspace_path: run.workspace.iac_root, ...request }, run.signal))
+      : null,
   )
   return {
     get initialised() {
@@ -73,7 +75,9 @@ async function settleEarlierJobs(run: Run): Promise<void> {
     Object.values(jobs).map((job_id) =>
       run.context.iac
         .wait(job_id, { signal: run.signal })
-        .catch((error: unknown) => run.log.info('an engine job of an interrupted attempt left no result', { job_id, error })),
+        .catch((error: unknown) =>
+          run.log.info('an engine job of an interrupted attempt left no result', { job_id, error }),
+        ),
     ),
   )
 }

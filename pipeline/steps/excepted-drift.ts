@@ -50,10 +50,12 @@ export async function coveredByRules(
   const { answered, note } = await dropExceptions(kit, sent)
   if (answered.some((text) => isVague(text, drift))) return { covered: [], note: null }
   const covered = drift.filter(
-    ({ address }, index) => !answered.includes(sent[index] ?? '') && !answered.some((text) => namesAddress(text, address)),
+    ({ address }, index) =>
+      !answered.includes(sent[index] ?? '') && !answered.some((text) => namesAddress(text, address)),
   )
   return { covered, note: covered.length > 0 ? note : null }
 }
 
 /** An entry that names no address could mean any. */
-const isVague = (text: string, drift: readonly DriftOperation[]) => !drift.some(({ address }) => namesAddress(text, address))
+const isVague = (text: string, drift: readonly DriftOperation[]) =>
+  !drift.some(({ address }) => namesAddress(text, address))

@@ -15,7 +15,11 @@ export type Verdict = { accepted: true } | { accepted: false; explanation: strin
 export async function filterRequest(kit: Kit, variant: Operation): Promise<Verdict> {
   const { run } = kit
   const { provider } = run.round.session
-  const [guideline, forbidden_actions] = await promptBodies(run, 'general-guidelines-requests', `${provider}-guidelines-forbidden_actions`)
+  const [guideline, forbidden_actions] = await promptBodies(
+    run,
+    'general-guidelines-requests',
+    `${provider}-guidelines-forbidden_actions`,
+  )
   const { status, explanation } = await runChain(kit, {
     chain: 'REQUESTS_FILTER',
     role: 'small',

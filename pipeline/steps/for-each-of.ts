@@ -1,5 +1,9 @@
 /** Works through the items, at most `limit` at a time. The first failure stops the rest and is thrown. */
-export async function forEachOf<Item>(items: readonly Item[], limit: number, work: (item: Item) => Promise<void>): Promise<void> {
+export async function forEachOf<Item>(
+  items: readonly Item[],
+  limit: number,
+  work: (item: Item) => Promise<void>,
+): Promise<void> {
   const queue = items.values()
   let failed = false
   const worker = async () => {

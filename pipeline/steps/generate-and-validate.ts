@@ -21,7 +21,10 @@ export type Validation<Value> = {
   /** Text of the plan, masked; stored when it is not empty, also of a failed plan. */
   text: string
   targets: string[]
-} & ({ ok: true; value: Value } | { ok: false; feedback: string; value?: Value; step?: EngineStep; good_enough?: GoodEnough<Value> })
+} & (
+  | { ok: true; value: Value }
+  | { ok: false; feedback: string; value?: Value; step?: EngineStep; good_enough?: GoodEnough<Value> }
+)
 
 /** For an attempt that would do, should none of the later ones turn out better. */
 export interface GoodEnough<Value> {
@@ -49,7 +52,11 @@ export interface GenerationTask<Value> {
 /** Every attempt failed. `last` is what the validator said about the last one. */
 export class ValidationLoopExceeded extends PlatformError {
   readonly last: Validation<unknown> | null
-  constructor(last: Validation<unknown> | null, code = 'ValidationLoopExceededError', message = 'Validation loop exceeded.') {
+  constructor(
+    last: Validation<unknown> | null,
+    code = 'ValidationLoopExceededError',
+    message = 'Validation loop exceeded.',
+  ) {
     super(code, 422, message)
     this.last = last
   }
@@ -108,7 +115,12 @@ async function attempts<Value>(
     run.meter.attempt()
     await status.say('generating', raw)
     const grounding = await groundGenerator(kit, { query: prompt, templates: task.conventions.templates })
-    const summary = await generate(kit, { system, query: withSchema(asked, grounding.text), conversation, tools: grounding.tools })
+    const summary = await generate(kit, {
+      system,
+      query: withSchema(asked, grounding.text),
+      conversation,
+      tools: grounding.tools,
+    })
     conversation.push({ user: prompt, assistant: summary })
     const commit = await publish(kit)
     await status.say('validating', 'Waiting for infrastructure as code to be validated.')
@@ -169,7 +181,9 @@ async function generatorSystem({ run }: Kit, task: GenerationTask<unknown>): Pro
     `${provider}-guidelines-networking`,
     `${provider}-guidelines-permissions`,
   )
-  const forbidden_actions = task.forbid ? await run.context.prompts.body(`${provider}-guidelines-forbidden_actions`, run.signal) : null
+  const forbidden_actions = task.forbid
+    ? await run.context.prompts.body(`${provider}-guidelines-forbidden_actions`, run.signal)
+    : null
   const { operation, conventions, selected_ids } = task
   return iacGeneratorLayout({
     engine,

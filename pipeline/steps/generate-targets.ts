@@ -25,7 +25,9 @@ export async function generateSessionTargets(kit: Kit): Promise<string[]> {
  * Addresses that a request about drift means, found by a model in the code. `found` is false when nothing
  * fits; none that are found means too many, so that the whole root is planned.
  */
-export async function generateDriftTargets(kit: Kit): Promise<{ found: true; targets: string[] } | { found: false; explanation: string }> {
+export async function generateDriftTargets(
+  kit: Kit,
+): Promise<{ found: true; targets: string[] } | { found: false; explanation: string }> {
   const { run } = kit
   const [targeting_policies] = await promptBodies(run, 'general-guidelines-targeting_policies')
   const { targets, explanation } = await runChain(kit, {

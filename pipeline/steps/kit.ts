@@ -36,7 +36,9 @@ const MIN_CONFIGURED_SECRET = 12
 export const createKit = (run: Run): Kit => ({ ...createBareKit(run), run, engine: createEngine(run) })
 
 export function createBareKit(run: BareRun): BareKit {
-  const secrets = createSecretRegister(secretsOf(run.context.config).filter(({ length }) => length >= MIN_CONFIGURED_SECRET))
+  const secrets = createSecretRegister(
+    secretsOf(run.context.config).filter(({ length }) => length >= MIN_CONFIGURED_SECRET),
+  )
   const metered = meteredLlm(run.context.llm, run)
   const llm = maskedLlm(run.recording?.client(metered, secrets) ?? metered, secrets)
   const trace = run.trace?.masked(secrets)
@@ -66,7 +68,10 @@ export interface Chain<Result> {
 }
 
 /** One agent loop with the limits of the configuration; its value. Errors: those of `runAgent`. */
-export async function runChain<Result>({ run, llm, trace }: Pick<BareKit, 'run' | 'llm' | 'trace'>, chain: Chain<Result>): Promise<Result> {
+export async function runChain<Result>(
+  { run, llm, trace }: Pick<BareKit, 'run' | 'llm' | 'trace'>,
+  chain: Chain<Result>,
+): Promise<Result> {
   const { value } = await runAgent({
     ...chain,
     llm,

@@ -32,7 +32,12 @@ export async function learnDeclaredSecrets({ run, secrets }: Kit): Promise<void>
 }
 
 /** Texts of the files in which a line matches. */
-async function textsOf(files: FileAccess, query: string, include_pattern: string, signal: AbortSignal): Promise<string[]> {
+async function textsOf(
+  files: FileAccess,
+  query: string,
+  include_pattern: string,
+  signal: AbortSignal,
+): Promise<string[]> {
   const lines = await files.grep({ query, include_pattern, case_sensitive: true }, signal)
   const paths = new Set(lines.map((line) => line.replace(/:\d+:.*$/, '')))
   return await Promise.all([...paths].map((path) => files.read(path)))

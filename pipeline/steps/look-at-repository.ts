@@ -1,6 +1,12 @@
 import { declaredBlocks } from '../../src/context-budget/blocks.ts'
 import { type ContextBudget, contextBudget } from '../../src/context-budget/budget.ts'
-import { blocksText, chosenText, overviewText, type RepositoryFile, relevantFiles } from '../../src/context-budget/repository.ts'
+import {
+  blocksText,
+  chosenText,
+  overviewText,
+  type RepositoryFile,
+  relevantFiles,
+} from '../../src/context-budget/repository.ts'
 import type { ModelRole } from '../../src/llm/types.ts'
 import { fence } from '../../src/prompts/fence.ts'
 import { createFileAccess } from '../workspace/file-access.ts'
@@ -67,7 +73,8 @@ export async function withRepository(kit: Kit, task: string, about: string): Pro
   return [
     task,
     `The files of the repository as they are now, with the blocks they declare:\n${fence('repository files', overview)}`,
-    relevant && `Files that may matter here, whole, so that they need not be read again:\n${fence('relevant files', relevant)}`,
+    relevant &&
+      `Files that may matter here, whole, so that they need not be read again:\n${fence('relevant files', relevant)}`,
   ]
     .filter(Boolean)
     .join('\n\n')

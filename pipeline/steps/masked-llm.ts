@@ -3,7 +3,8 @@ import type { Masker } from '../../src/plan/mask.ts'
 
 /** A client whose every message passes the masker first, tool results and the model's own words included. */
 export const maskedLlm = (llm: LlmClient, masker: Masker): LlmClient => ({
-  complete: (request) => llm.complete({ ...request, messages: request.messages.map((message) => masked(message, masker)) }),
+  complete: (request) =>
+    llm.complete({ ...request, messages: request.messages.map((message) => masked(message, masker)) }),
   search: (query, options) => llm.search(masker.text(query), options),
 })
 

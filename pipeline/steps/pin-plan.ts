@@ -45,7 +45,9 @@ export async function pinPlan(kit: Kit, valid: ValidPlan): Promise<void> {
  */
 async function pinUnsealed(run: Run): Promise<void> {
   const { context, round, workspace, log } = run
-  log.warn('the plan file is not on the disk of the worker: nothing can be applied; do worker and iac service share paths.upload_folder?')
+  log.warn(
+    'the plan file is not on the disk of the worker: nothing can be applied; do worker and iac service share paths.upload_folder?',
+  )
   const earlier_key = await dropPin(context.sql, round)
   await workspace.pin()
   if (earlier_key !== null) await forgetArchive(run, earlier_key)
@@ -59,7 +61,11 @@ async function currentPlan({ workspace }: Run, { reference }: ValidPlan): Promis
   throw new PlatformError('StalePlan', 500, 'The reviewed plan does not belong to the code as it stands.')
 }
 
-async function sealFacts(run: Run, { reference, plan }: ValidPlan, plan_sha256: string): Promise<Omit<Seal, 'archive_key'>> {
+async function sealFacts(
+  run: Run,
+  { reference, plan }: ValidPlan,
+  plan_sha256: string,
+): Promise<Omit<Seal, 'archive_key'>> {
   const { workspace, round } = run
   const { scope_id, workspace: source } = round.session
   const prior = await readZipEntry(`${workspace.iac_root}/${reference.plan_file}`, 'tfstate', MAX_STATE_BYTES)
@@ -87,14 +93,24 @@ async function engineOf({ context, signal, log }: Run): Promise<EngineInfo | nul
 }
 
 /** With a key, a copy outlives this disk; without the copy the pin still stands. */
-async function keepArchive({ context, round, workspace, signal, log }: Run, plan_sha256: string): Promise<string | null> {
+async function keepArchive(
+  { context, round, workspace, signal, log }: Run,
+  plan_sha256: string,
+): Promise<string | null> {
   const { config } = context
   if (config.worker.pin_key === '') return null
   try {
     const archive = await packDirectory(workspace.clone, config.paths, MAX_ARCHIVE_BYTES)
     if (archive !== null)
-      return await storeArchive(context, { session_uuid: round.session.uuid, round_id: round.id, plan_sha256 }, archive, signal)
-    log.warn('the pinned plan is on this disk alone: its directory is too large for the object store', { limit_bytes: MAX_ARCHIVE_BYTES })
+      return await storeArchive(
+        context,
+        { session_uuid: round.session.uuid, round_id: round.id, plan_sha256 },
+        archive,
+        signal,
+      )
+    log.warn('the pinned plan is on this disk alone: its directory is too large for the object store', {
+      limit_bytes: MAX_ARCHIVE_BYTES,
+    })
   } catch (error) {
     signal.throwIfAborted()
     log.warn('the pinned plan is on this disk alone: it could not be stored', { error })
@@ -103,5 +119,7 @@ async function keepArchive({ context, round, workspace, signal, log }: Run, plan
 }
 
 async function forgetArchive({ context, log }: Run, key: string): Promise<void> {
-  await context.storage.delete(key).catch((error: unknown) => log.warn('a stored pin could not be deleted', { key, error }))
+  await context.storage
+    .delete(key)
+    .catch((error: unknown) => log.warn('a stored pin could not be deleted', { key, error }))
 }

@@ -100,7 +100,11 @@ export async function initialise({ run, engine }: Kit): Promise<EngineResult | n
   const { session } = run.round
   const workspace_path = run.workspace.iac_root
   await writeOverride(run.context.config, session, workspace_path, run.log)
-  const init = await engine.run('init', { workspace_path, scope_id: session.scope_id, engine_provider: session.provider })
+  const init = await engine.run('init', {
+    workspace_path,
+    scope_id: session.scope_id,
+    engine_provider: session.provider,
+  })
   if (init.exit_code !== 0) return init
   engine.initialised = true
   return null
@@ -115,8 +119,11 @@ async function showPlan(kit: Kit): Promise<Plan> {
 
 const planFile = ({ run }: Kit) => run.context.config.paths.session_plan_filename
 
-const feedbackOf = ({ step, result }: Extract<StepResult, { ok: false }>) => result.stderr.trim() || `engine ${step} failed`
+const feedbackOf = ({ step, result }: Extract<StepResult, { ok: false }>) =>
+  result.stderr.trim() || `engine ${step} failed`
 
 /** New modules, providers and backends are known to the engine only after another init. */
 const asksForInit = ({ stdout, stderr }: EngineResult) =>
-  /\b(terraform|tofu) init\b|module not installed|required plugins are not installed|initialization required/i.test(`${stdout}\n${stderr}`)
+  /\b(terraform|tofu) init\b|module not installed|required plugins are not installed|initialization required/i.test(
+    `${stdout}\n${stderr}`,
+  )

@@ -4,7 +4,9 @@ import type { Kit } from './kit.ts'
 import { planTargets, type ValidPlan } from './plan.ts'
 
 /** Drift as read from a plan, or what the engine said when no plan could be made. */
-export type DriftReading = { ok: true; valid: ValidPlan; operations: DriftOperation[] } | { ok: false; text: string; feedback: string }
+export type DriftReading =
+  | { ok: true; valid: ValidPlan; operations: DriftOperation[] }
+  | { ok: false; text: string; feedback: string }
 
 /**
  * Reads the drift of a plan. The targets are planned first when there is no plan yet, or when the

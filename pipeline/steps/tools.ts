@@ -7,7 +7,8 @@ import { createFileAccess } from '../workspace/file-access.ts'
 import type { BareKit, Kit } from './kit.ts'
 
 /** Tools that look at the workspace of the run. */
-export const inspection = ({ run }: Kit): Tool[] => inspectionTools(createFileAccess(run.context.config, run.workspace), run.workspace)
+export const inspection = ({ run }: Kit): Tool[] =>
+  inspectionTools(createFileAccess(run.context.config, run.workspace), run.workspace)
 
 /** Everything the generator works with. */
 export const editing = (kit: Kit): Tool[] => [

@@ -18,7 +18,8 @@ export async function whenStateIsFree(run: Run, command: () => Promise<EngineRes
   for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(pause * 2, LONGEST_PAUSE_MS)) {
     const result = await command()
     if (!heldByAnother(result)) return result
-    if (performance.now() + pause > end) throw gatewayTimeout(`The engine state stayed locked by another run for ${limit_s}s.`)
+    if (performance.now() + pause > end)
+      throw gatewayTimeout(`The engine state stayed locked by another run for ${limit_s}s.`)
     run.log.info('the engine state is locked by another run', { pause_ms: pause })
     await delay(pause, run.signal)
   }

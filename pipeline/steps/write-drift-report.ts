@@ -13,7 +13,8 @@ import { inspection } from './tools.ts'
 
 /** Longest block of drift that is shown to a model. */
 const MAX_BLOCK_CHARS = 400_000
-const NOTHING_COMPARED = 'Nothing was compared: the configuration allows no iteration (orchestration.max_drift_reports).'
+const NOTHING_COMPARED =
+  'Nothing was compared: the configuration allows no iteration (orchestration.max_drift_reports).'
 
 /**
  * Writes and stores the report on a drift round. The model narrates what it reads in the branch diff; status,
@@ -21,12 +22,17 @@ const NOTHING_COMPARED = 'Nothing was compared: the configuration allows no iter
  * @param changed_files files that the commits of the round changed
  * Errors: those of `runAgent`, of the object store and of `planOutsideTargets`; `ReportGenerationError`.
  */
-export async function writeDriftReport(kit: Kit, drift: DriftResult, changed_files: readonly string[]): Promise<DriftReport> {
+export async function writeDriftReport(
+  kit: Kit,
+  drift: DriftResult,
+  changed_files: readonly string[],
+): Promise<DriftReport> {
   const { run, secrets } = kit
   // Without a plan and without words of the engine there was no iteration.
   const failure = drift.feedback ?? (drift.valid ? null : NOTHING_COMPARED)
   // Code that was changed for some targets may concern more than them.
-  const beside = drift.valid && failure === null && changed_files.length > 0 ? planOutsideTargets(kit, drift.valid) : null
+  const beside =
+    drift.valid && failure === null && changed_files.length > 0 ? planOutsideTargets(kit, drift.valid) : null
   // Waited for also when the model fails: its engine job works in this workspace.
   const [told] = await Promise.allSettled([narrate(kit, drift, failure), beside])
   if (told.status === 'rejected') throw told.reason
@@ -36,13 +42,20 @@ export async function writeDriftReport(kit: Kit, drift: DriftResult, changed_fil
   return document
 }
 
-async function narrate(kit: Kit, { remaining, excepted, exclusions }: DriftResult, failure: string | null): Promise<DriftReport> {
+async function narrate(
+  kit: Kit,
+  { remaining, excepted, exclusions }: DriftResult,
+  failure: string | null,
+): Promise<DriftReport> {
   await kit.status.say('report', 'Infrastructure successfully validated. Generating report')
   return await runChain(kit, {
     chain: 'REPORT_GENERATOR',
     role: 'main',
     system: reportGeneratorLayout({ type: 'drift' }),
-    query: driftReportQuery({ unreconciled: block(failure, remaining), exceptions: block(exclusions.join('\n'), excepted) }),
+    query: driftReportQuery({
+      unreconciled: block(failure, remaining),
+      exceptions: block(exclusions.join('\n'), excepted),
+    }),
     tools: inspection(kit),
     sentinel: reportTool('drift'),
   })

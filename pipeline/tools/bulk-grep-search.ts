@@ -6,9 +6,15 @@ import { tool } from './tool.ts'
 const MAX_SEARCHES = 20
 
 const search = v.object({
-  query: v.pipe(v.string(), v.nonEmpty('must not be blank'), v.description('Regular expression (Rust syntax) to find in a line')),
+  query: v.pipe(
+    v.string(),
+    v.nonEmpty('must not be blank'),
+    v.description('Regular expression (Rust syntax) to find in a line'),
+  ),
   case_sensitive: v.optional(v.pipe(v.boolean(), v.description('Default false')), false),
-  include_pattern: v.nullish(v.pipe(v.string(), v.description('Glob of files to search, for example "*.tf" or "modules/**"'))),
+  include_pattern: v.nullish(
+    v.pipe(v.string(), v.description('Glob of files to search, for example "*.tf" or "modules/**"')),
+  ),
   exclude_pattern: v.nullish(v.pipe(v.string(), v.description('Glob of files to leave out'))),
 })
 

@@ -12,5 +12,8 @@ export const diffHistory = (workspace: Pick<Workspace, 'branchDiff'>) =>
       explanation: v.optional(v.pipe(v.string(), v.description('What you want to learn from the changes')), ''),
     }),
     once_per_state: true,
-    run: async ({ explanation }) => ({ diff: (await workspace.branchDiff()) || 'Nothing was changed yet', explanation }),
+    run: async ({ explanation }) => ({
+      diff: (await workspace.branchDiff()) || 'Nothing was changed yet',
+      explanation,
+    }),
   })

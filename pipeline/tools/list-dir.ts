@@ -9,7 +9,10 @@ export const listDir = (access: FileAccess) =>
       'List the files and directories directly inside of one directory, one path a line, relative to the workspace root. ' +
       'Directories end with a slash. Files that git ignores are left out.',
     schema: v.object({
-      relative_workspace_path: v.pipe(v.string(), v.description('Directory relative to the workspace root; "." is the root itself')),
+      relative_workspace_path: v.pipe(
+        v.string(),
+        v.description('Directory relative to the workspace root; "." is the root itself'),
+      ),
       explanation,
     }),
     run: async ({ relative_workspace_path }) => {

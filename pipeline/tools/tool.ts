@@ -16,5 +16,9 @@ export function tool<Schema extends v.GenericSchema, Result>(options: {
 }): Tool<Result> {
   const { name, description, schema, run, ...flags } = options
   const checked = sentinel({ name, description, schema })
-  return { ...flags, definition: checked.definition, run: async (args, signal) => run(await checked.run(args, signal), signal) }
+  return {
+    ...flags,
+    definition: checked.definition,
+    run: async (args, signal) => run(await checked.run(args, signal), signal),
+  }
 }

@@ -18,4 +18,8 @@ export const inspectionTools = (access: FileAccess, workspace: Pick<Workspace, '
 ]
 
 /** Tools that change files. */
-export const fileTools = (access: FileAccess): Tool[] => [writeToFile(access), replaceInFile(access), deleteFile(access)]
+export const fileTools = (access: FileAccess): Tool[] => [
+  writeToFile(access),
+  replaceInFile(access),
+  deleteFile(access),
+]

@@ -16,4 +16,6 @@ export interface Checkout {
 }
 
 /** Pathspecs that leave the backend override file out, whatever directory it is in. */
-export const hiddenPaths = (paths: Config['paths']): string[] => [`:(exclude,glob,icase)**/${paths.backend_override_filename}`]
+export const hiddenPaths = (paths: Config['paths']): string[] => [
+  `:(exclude,glob,icase)**/${paths.backend_override_filename}`,
+]

@@ -12,11 +12,24 @@ const TIMEOUT_MS = 300_000
  * Errors: 500 `git clone failed`; git's own words are in the log only. An address that is not public
  * keeps its own text.
  */
-export async function clone(git: Git, directory: string, options: { log: Logger; signal?: AbortSignal }): Promise<string> {
+export async function clone(
+  git: Git,
+  directory: string,
+  options: { log: Logger; signal?: AbortSignal },
+): Promise<string> {
   const { log, signal } = options
   const parent = dirname(directory)
   await mkdir(parent, { recursive: true })
-  const args = ['clone', '--quiet', '--depth=1', '--no-tags', '--no-recurse-submodules', '--', git.url, basename(directory)]
+  const args = [
+    'clone',
+    '--quiet',
+    '--depth=1',
+    '--no-tags',
+    '--no-recurse-submodules',
+    '--',
+    git.url,
+    basename(directory),
+  ]
   const output = await git.network(args, { cwd: parent, timeout_ms: TIMEOUT_MS, signal })
   if (output.code !== 0) throw failed(log, output.stopped ?? output.stderr)
   const head = await git.local(['rev-parse', '--symbolic-full-name', '--verify', 'HEAD'], { cwd: directory, signal })

@@ -64,8 +64,11 @@ function assertEditable(editor: Editor, path: string): void {
   const name = basename(relative)
   const dot = name.lastIndexOf('.')
   if (dot < 0 || !EXTENSIONS.includes(name.slice(dot + 1)))
-    throw new ToolError(`File extension violation. File '${path}' cannot be modified. Allowed extensions: ${EXTENSIONS.join(', ')}`)
-  if (relative.split('/').includes('.terraform')) throw new ToolError(`File '${path}' belongs to the engine and cannot be modified`)
+    throw new ToolError(
+      `File extension violation. File '${path}' cannot be modified. Allowed extensions: ${EXTENSIONS.join(', ')}`,
+    )
+  if (relative.split('/').includes('.terraform'))
+    throw new ToolError(`File '${path}' belongs to the engine and cannot be modified`)
 }
 
 /** A file that no commit would hold would shape the plan without being part of the change that people review. */
@@ -77,7 +80,9 @@ async function assertCommittable(editor: Editor, path: string): Promise<void> {
       `File '${path}' is ignored by the repository's git rules and would not be part of the change. Use another name or place.`,
     )
   if (await isTakenOut(editor, name))
-    throw new ToolError(`Path '${path}' belongs to an entry of the repository that is not accessible. Use another name or place.`)
+    throw new ToolError(
+      `Path '${path}' belongs to an entry of the repository that is not accessible. Use another name or place.`,
+    )
 }
 
 /** Whether the file, or a directory above it, stands for an entry that was taken out of the work tree. */
@@ -89,12 +94,19 @@ async function isTakenOut(editor: Editor, name: string): Promise<boolean> {
   return output.stdout.split('\0').some((line) => line.startsWith('S ') && prefixes.includes(line.slice(2)))
 }
 
-async function withFile(path: string, target: string, flags: number, use: (handle: FileHandle) => Promise<void>): Promise<void> {
-  const handle = await open(target, flags | constants.O_NOFOLLOW | constants.O_NONBLOCK, 0o644).catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT' || error.code === 'ENOTDIR') throw doesNotExist(path)
-    if (error.code === 'ELOOP') throw new ToolError(`File '${path}' is a symbolic link and cannot be modified`)
-    throw new ToolError(`File '${path}' cannot be modified`)
-  })
+async function withFile(
+  path: string,
+  target: string,
+  flags: number,
+  use: (handle: FileHandle) => Promise<void>,
+): Promise<void> {
+  const handle = await open(target, flags | constants.O_NOFOLLOW | constants.O_NONBLOCK, 0o644).catch(
+    (error: NodeJS.ErrnoException) => {
+      if (error.code === 'ENOENT' || error.code === 'ENOTDIR') throw doesNotExist(path)
+      if (error.code === 'ELOOP') throw new ToolError(`File '${path}' is a symbolic link and cannot be modified`)
+      throw new ToolError(`File '${path}' cannot be modified`)
+    },
+  )
   try {
     if (!(await handle.stat()).isFile()) throw new ToolError(`'${path}' is not a regular file`)
     await use(handle)

@@ -3,7 +3,17 @@ import type { GitConfig } from '../../config/types.ts'
 import { isConfiguredHost } from '../../src/repository/remote.ts'
 
 /** What a git process takes from this process: where programs are, and how the network is reached. */
-const INHERITED = ['PATH', 'HTTPS_PROXY', 'https_proxy', 'ALL_PROXY', 'all_proxy', 'NO_PROXY', 'no_proxy', 'SSL_CERT_FILE', 'SSL_CERT_DIR']
+const INHERITED = [
+  'PATH',
+  'HTTPS_PROXY',
+  'https_proxy',
+  'ALL_PROXY',
+  'all_proxy',
+  'NO_PROXY',
+  'no_proxy',
+  'SSL_CERT_FILE',
+  'SSL_CERT_DIR',
+]
 
 /**
  * Settings of every git process. They replace the operator's own, which are not read, and cannot be
@@ -39,7 +49,10 @@ const SETTINGS: readonly [string, string][] = [
  * every user of the machine can read.
  * @param remote the repository and its checked addresses, for commands that use the network
  */
-export function gitEnvironment(git: GitConfig, remote?: { url: URL; addresses: readonly string[] }): Record<string, string> {
+export function gitEnvironment(
+  git: GitConfig,
+  remote?: { url: URL; addresses: readonly string[] },
+): Record<string, string> {
   const settings = remote ? [...SETTINGS, ...remoteSettings(git, remote.url, remote.addresses)] : SETTINGS
   const env: Record<string, string> = {
     // No home: neither the operator's git configuration nor a .netrc is found.
@@ -77,7 +90,8 @@ function remoteSettings(git: GitConfig, url: URL, addresses: readonly string[]):
   if (!addresses.includes(host)) settings.push(['http.curloptResolve', `${host}:${url.port || '443'}:${pinned}`])
   const trusted = own || git.allow_private_hosts.includes(url.host) || git.allow_private_hosts.includes(url.hostname)
   if (git.ca_file && trusted) settings.push(['http.sslCAInfo', resolve(git.ca_file)])
-  if (own && git.user && git.token) settings.push([`http.${url.origin}/.extraHeader`, `Authorization: Basic ${basic(git.user, git.token)}`])
+  if (own && git.user && git.token)
+    settings.push([`http.${url.origin}/.extraHeader`, `Authorization: Basic ${basic(git.user, git.token)}`])
   return settings
 }
 

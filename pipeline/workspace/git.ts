@@ -49,8 +49,18 @@ export function createGit(config: GitConfig, uri: string, resolver: HostResolver
   }
 }
 
-async function runGit(args: readonly string[], options: GitOptions, env: Record<string, string>): Promise<ProcessOutput> {
-  const output = await runProcess({ file: 'git', args: ['--no-pager', ...args], env, timeout_ms: TIMEOUT_MS, ...options })
+async function runGit(
+  args: readonly string[],
+  options: GitOptions,
+  env: Record<string, string>,
+): Promise<ProcessOutput> {
+  const output = await runProcess({
+    file: 'git',
+    args: ['--no-pager', ...args],
+    env,
+    timeout_ms: TIMEOUT_MS,
+    ...options,
+  })
   options.signal?.throwIfAborted()
   return output
 }

@@ -37,7 +37,14 @@ export async function grep({ root, paths }: Enclosure, search: Search, signal?: 
       '--null',
       '--color=never',
     ],
-    ...['--no-messages', '--sort=path', '--max-columns=500', '--max-columns-preview', '--max-filesize=5M', `--max-count=${MAX_MATCHES}`],
+    ...[
+      '--no-messages',
+      '--sort=path',
+      '--max-columns=500',
+      '--max-columns-preview',
+      '--max-filesize=5M',
+      `--max-count=${MAX_MATCHES}`,
+    ],
     search.case_sensitive ? '--case-sensitive' : '--ignore-case',
     ...(search.include_pattern ? [`--glob=${search.include_pattern}`] : []),
     ...(search.exclude_pattern ? [`--glob=!${search.exclude_pattern.replace(/^!/, '')}`] : []),
@@ -48,10 +55,20 @@ export async function grep({ root, paths }: Enclosure, search: Search, signal?: 
     './',
   ]
   const env = { PATH: '/usr/bin:/bin', LC_ALL: 'C.UTF-8', HOME: '/dev/null' }
-  const output = await runProcess({ file: rgPath, args, cwd: root, env, timeout_ms: TIMEOUT_MS, max_output: MAX_OUTPUT, signal })
+  const output = await runProcess({
+    file: rgPath,
+    args,
+    cwd: root,
+    env,
+    timeout_ms: TIMEOUT_MS,
+    max_output: MAX_OUTPUT,
+    signal,
+  })
   signal?.throwIfAborted()
-  if (output.stopped === 'timeout') throw new ToolError(`The search took longer than ${TIMEOUT_MS / 1000} s; use a simpler pattern`)
-  if (output.code === 2 && output.stdout === '') throw new ToolError(`The search failed: ${complaint(output.stderr, root)}`)
+  if (output.stopped === 'timeout')
+    throw new ToolError(`The search took longer than ${TIMEOUT_MS / 1000} s; use a simpler pattern`)
+  if (output.code === 2 && output.stdout === '')
+    throw new ToolError(`The search failed: ${complaint(output.stderr, root)}`)
   return output.stdout.split('\n').filter(Boolean).slice(0, MAX_MATCHES).map(asLine)
 }
 

@@ -21,7 +21,10 @@ export async function mergeBase(checkout: Checkout, signal?: AbortSignal): Promi
     if (output.code === 0 || !(await isShallow(clone))) break
     const branches = branch === default_branch ? [branch] : [default_branch, branch]
     const refspecs = branches.map((name) => `+refs/heads/${name}:refs/remotes/origin/${name}`)
-    const fetched = await git.network(['fetch', '--quiet', '--no-tags', depth, 'origin', ...refspecs], { cwd: clone, signal })
+    const fetched = await git.network(['fetch', '--quiet', '--no-tags', depth, 'origin', ...refspecs], {
+      cwd: clone,
+      signal,
+    })
     if (fetched.code !== 0) throw internal(`Git error when unshallowing: ${gitText(fetched, text)}`)
     output = await ask()
   }

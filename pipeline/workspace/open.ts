@@ -50,7 +50,12 @@ export async function openWorkspace(config: Config, round: ClaimedRound, options
   }
 }
 
-async function checkOut(config: Config, round: ClaimedRound, directory: string, options: OpenOptions): Promise<Checkout> {
+async function checkOut(
+  config: Config,
+  round: ClaimedRound,
+  directory: string,
+  options: OpenOptions,
+): Promise<Checkout> {
   const { log, signal, resolver = resolveHost } = options
   const { uri, branch, root_path } = round.session.workspace
   const git = createGit(config.git, uri, resolver)
@@ -73,7 +78,8 @@ function asWorkspace(checkout: Checkout, run_signal?: AbortSignal): Workspace {
     iac_root,
     branch,
     default_branch,
-    commitAndPush: (signal = run_signal) => commitAndPush(git, { clone, branch, hidden: hiddenPaths(checkout.paths), signal }),
+    commitAndPush: (signal = run_signal) =>
+      commitAndPush(git, { clone, branch, hidden: hiddenPaths(checkout.paths), signal }),
     head: async () => pinned_head ?? (await head(checkout, run_signal)),
     restore: (commit) => restore(checkout, commit, run_signal),
     pendingChanges: () => pendingChanges(checkout, run_signal),

@@ -4,7 +4,16 @@ import { gitText } from './git.ts'
 import type { FileChange } from './types.ts'
 import { untrackedFiles } from './untracked-files.ts'
 
-const DIFF = ['diff', '--no-color', '--no-ext-diff', '--no-textconv', '--no-renames', '--no-prefix', '--relative', '--unified=1000']
+const DIFF = [
+  'diff',
+  '--no-color',
+  '--no-ext-diff',
+  '--no-textconv',
+  '--no-renames',
+  '--no-prefix',
+  '--relative',
+  '--unified=1000',
+]
 
 /** What the next commit would hold below the engine root: diffs with full context, new files whole. */
 export async function pendingChanges(checkout: Checkout, signal?: AbortSignal): Promise<FileChange[]> {
@@ -33,6 +42,7 @@ export async function pendingChanges(checkout: Checkout, signal?: AbortSignal): 
     const content = (await diff('--ignore-space-change')) || (await diff())
     changes.push({ path, new_file: false, content })
   }
-  for (const { path, content } of await untrackedFiles(checkout, signal)) changes.push({ path, new_file: true, content })
+  for (const { path, content } of await untrackedFiles(checkout, signal))
+    changes.push({ path, new_file: true, content })
   return changes
 }

@@ -18,7 +18,11 @@ const MAX_ENTRIES = 500_000
  * credentials of the state store; all of these are made anew where it is unpacked.
  * @returns null when it would be longer than `max_bytes`
  */
-export async function packDirectory(clone: string, paths: Config['paths'], max_bytes: number): Promise<Uint8Array<ArrayBuffer> | null> {
+export async function packDirectory(
+  clone: string,
+  paths: Config['paths'],
+  max_bytes: number,
+): Promise<Uint8Array<ArrayBuffer> | null> {
   const chunks: Uint8Array[] = []
   let size = 0
   const filter = (path: string) => !isLeftOut(path, paths)

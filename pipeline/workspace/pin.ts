@@ -31,11 +31,14 @@ export async function removeLeftovers(session: string): Promise<void> {
   const has_pinned = names.includes(PINNED)
   const [restored] = has_pinned ? [] : await newestFirst(session, names.filter(isAside))
   if (restored) await rename(join(session, restored), join(session, PINNED))
-  for (const name of names) if (name !== PINNED && name !== restored) await rm(join(session, name), { recursive: true, force: true })
+  for (const name of names)
+    if (name !== PINNED && name !== restored) await rm(join(session, name), { recursive: true, force: true })
 }
 
 async function newestFirst(session: string, names: string[]): Promise<string[]> {
-  const dated = await Promise.all(names.map(async (name) => ({ name, time: (await stat(join(session, name))).ctimeMs })))
+  const dated = await Promise.all(
+    names.map(async (name) => ({ name, time: (await stat(join(session, name))).ctimeMs })),
+  )
   return dated.sort((a, b) => b.time - a.time).map(({ name }) => name)
 }
 

@@ -9,7 +9,10 @@ const TIMEOUT_MS = 300_000
  * branch to be moved back. Without it only a fast-forward is accepted.
  * Errors: 500 with git's text, without addresses and secrets.
  */
-export async function push(git: Git, options: { clone: string; branch: string; lease?: string; signal?: AbortSignal }): Promise<void> {
+export async function push(
+  git: Git,
+  options: { clone: string; branch: string; lease?: string; signal?: AbortSignal },
+): Promise<void> {
   const { clone, branch, lease, signal } = options
   const reference = `refs/heads/${branch}`
   const leases = lease === undefined ? [] : [`--force-with-lease=${reference}:${lease}`]

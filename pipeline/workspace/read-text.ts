@@ -7,7 +7,9 @@ import { type FileHandle, open } from 'node:fs/promises'
  * @param path absolute; its directories have been checked by the caller
  */
 export async function readText(path: string, max_characters: number): Promise<string | null> {
-  const handle = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK).catch(unlessExpected)
+  const handle = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK).catch(
+    unlessExpected,
+  )
   if (handle === null) return null
   try {
     const info = await handle.stat()

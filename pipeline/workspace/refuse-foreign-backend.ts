@@ -13,11 +13,15 @@ const SETS_STATE = (text: string) => /\bterraform\b/.test(text) && /\b(?:backend
  * Errors: 500 naming the file.
  */
 export async function refuseForeignBackend(iac_root: string, own_name: string): Promise<void> {
-  const names = (await readdir(iac_root).catch(() => [])).filter((name) => name !== own_name && OVERRIDE_FILE.test(name))
+  const names = (await readdir(iac_root).catch(() => [])).filter(
+    (name) => name !== own_name && OVERRIDE_FILE.test(name),
+  )
   for (const name of names) {
     const text = await readFile(join(iac_root, name), 'utf8').catch(() => '')
     if (SETS_STATE(name.endsWith('.json') ? normalisedJson(text) : text))
-      throw internal(`The override file '${name}' of the repository sets a state backend, but the platform manages the state: remove it.`)
+      throw internal(
+        `The override file '${name}' of the repository sets a state backend, but the platform manages the state: remove it.`,
+      )
   }
 }
 

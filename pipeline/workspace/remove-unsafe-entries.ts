@@ -11,7 +11,11 @@ import { isInside } from './locate-root.ts'
  * folders it takes plugins from (it would run programs of the repository). All of it stays on the
  * branch: the index is told not to look, so that no commit deletes it.
  */
-export async function removeUnsafeEntries(git: Git, clone: string, options: { log: Logger; signal?: AbortSignal }): Promise<void> {
+export async function removeUnsafeEntries(
+  git: Git,
+  clone: string,
+  options: { log: Logger; signal?: AbortSignal },
+): Promise<void> {
   const { log, signal } = options
   const listed = await git.local(['ls-files', '--stage', '-z'], { cwd: clone, signal })
   if (listed.code !== 0) throw internal(gitText(listed, { clone, url: git.url }))
@@ -26,10 +30,14 @@ export async function removeUnsafeEntries(git: Git, clone: string, options: { lo
   const marked = await git.local(['update-index', '--skip-worktree', '-z', '--stdin'], { cwd: clone, input, signal })
   if (marked.code !== 0) throw internal(gitText(marked, { clone, url: git.url }))
   for (const path of unsafe) await rm(join(root, path), { force: true })
-  log.warn('unsafe entries of the repository were taken out of the work tree', { paths: unsafe.slice(0, 20), count: unsafe.length })
+  log.warn('unsafe entries of the repository were taken out of the work tree', {
+    paths: unsafe.slice(0, 20),
+    count: unsafe.length,
+  })
 }
 
-const isPluginFolder = (path: string): boolean => path.split('/').some((segment) => /^(\.terraform|terraform\.d)$/i.test(segment))
+const isPluginFolder = (path: string): boolean =>
+  path.split('/').some((segment) => /^(\.terraform|terraform\.d)$/i.test(segment))
 
 /** A link is judged by where it ends; one that ends nowhere by what it says. */
 async function escapes(root: string, link: string): Promise<boolean> {

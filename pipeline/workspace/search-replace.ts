@@ -24,7 +24,12 @@ export function searchReplace(text: string, diff: string): string {
 function apply(text: string, block: Block, number: number, line_break: string): string {
   const search = block.search.join(line_break)
   const at = text.indexOf(search)
-  if (at < 0) throw refused(number, block.line, 'the search text does not occur in the file; it must match exactly, blanks included')
+  if (at < 0)
+    throw refused(
+      number,
+      block.line,
+      'the search text does not occur in the file; it must match exactly, blanks included',
+    )
   if (text.indexOf(search, at + 1) >= 0)
     throw refused(number, block.line, 'the search text occurs more than once; add lines around it until it is unique')
   let end = at + search.length
@@ -41,7 +46,8 @@ function parseBlocks(diff: string): Block[] {
     const marker = text.trimEnd()
     if (open === null) {
       if (marker === '') continue
-      if (marker !== SEARCH) throw refused(blocks.length + 1, line, `expected \`${SEARCH}\`, found text outside of a block`)
+      if (marker !== SEARCH)
+        throw refused(blocks.length + 1, line, `expected \`${SEARCH}\`, found text outside of a block`)
       open = { search: [], replace: [], line }
       part = 'search'
     } else if (marker === SEARCH) throw refused(blocks.length + 1, line, 'a block begins inside of another')

@@ -13,10 +13,15 @@ export interface SurveyedFile {
 const MAX_FILES = 2_000
 
 /** Files below the root, in the order of git; what is hidden from models, dot files and links are left out. */
-export async function survey({ root, paths, git }: Enclosure & { git: LocalGit }, signal?: AbortSignal): Promise<SurveyedFile[]> {
+export async function survey(
+  { root, paths, git }: Enclosure & { git: LocalGit },
+  signal?: AbortSignal,
+): Promise<SurveyedFile[]> {
   const listed = await git(['ls-files', '-z', '--cached', '--others', '--exclude-standard'], { cwd: root, signal })
   if (listed.code !== 0) return []
-  const names = [...new Set(listed.stdout.split('\0'))].filter((name) => name !== '' && !name.split('/').some(hides(paths)))
+  const names = [...new Set(listed.stdout.split('\0'))].filter(
+    (name) => name !== '' && !name.split('/').some(hides(paths)),
+  )
   const files = await Promise.all(names.slice(0, MAX_FILES).map((path) => measured(root, path)))
   return files.filter((file) => file !== null)
 }

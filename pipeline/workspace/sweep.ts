@@ -49,7 +49,8 @@ export async function sweepWorkspaces(upload_folder: string, options: SweepOptio
       if (!standing || standing.in_flight) continue
       const removed = await sweepSession(upload_folder, standing, options).catch((error: NodeJS.ErrnoException) => {
         // Somebody else removed it meanwhile.
-        if (error.code !== 'ENOENT') options.log.warn('leftovers of a session could not be removed', { session_id: uuid, error })
+        if (error.code !== 'ENOENT')
+          options.log.warn('leftovers of a session could not be removed', { session_id: uuid, error })
         return 0
       })
       swept.removed += removed
@@ -85,7 +86,9 @@ async function openFolder(upload_folder: string): Promise<AsyncIterable<Dirent>>
 async function* nothing(): AsyncGenerator<Dirent> {}
 
 async function finish(path: string, log: Logger): Promise<void> {
-  await rm(path, { recursive: true, force: true }).catch((error: unknown) => log.warn('leftovers could not be removed', { error }))
+  await rm(path, { recursive: true, force: true }).catch((error: unknown) =>
+    log.warn('leftovers could not be removed', { error }),
+  )
 }
 
 async function sweepSession(upload_folder: string, standing: Standing, options: SweepOptions): Promise<number> {
@@ -95,7 +98,11 @@ async function sweepSession(upload_folder: string, standing: Standing, options: 
   const needed = neededName(standing, names)
   let removed = 0
   for (const name of names) {
-    if (needed(name) || !(await isOld(join(session, name), name.startsWith(ENDED) ? ENDED_AGE_MS : HOUR_MS, options.now))) continue
+    if (
+      needed(name) ||
+      !(await isOld(join(session, name), name.startsWith(ENDED) ? ENDED_AGE_MS : HOUR_MS, options.now))
+    )
+      continue
     if (!(await isUnchanged(standing, options))) return removed
     const leaving = join(upload_folder, LEAVING + randomBytes(8).toString('hex'))
     // At once and out of the way of a round that begins now; removing takes its time.
@@ -122,5 +129,7 @@ async function isOld(path: string, age_ms: number, now: Date): Promise<boolean> 
 
 async function isUnchanged(before: Standing, { standings }: SweepOptions): Promise<boolean> {
   const now = (await standings([before.uuid])).get(before.uuid)
-  return now !== undefined && !now.in_flight && now.last_status === before.last_status && now.has_seal === before.has_seal
+  return (
+    now !== undefined && !now.in_flight && now.last_status === before.last_status && now.has_seal === before.has_seal
+  )
 }

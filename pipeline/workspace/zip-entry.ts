@@ -54,7 +54,11 @@ async function findEntry(handle: FileHandle, name: string): Promise<Entry | null
     const name_length = directory.readUInt16LE(at + 28)
     const entry_name = directory.toString('utf8', at + 46, at + 46 + name_length)
     if (entry_name === name)
-      return { method: directory.readUInt16LE(at + 10), size: directory.readUInt32LE(at + 20), offset: directory.readUInt32LE(at + 42) }
+      return {
+        method: directory.readUInt16LE(at + 10),
+        size: directory.readUInt32LE(at + 20),
+        offset: directory.readUInt32LE(at + 42),
+      }
     at += 46 + name_length + directory.readUInt16LE(at + 30) + directory.readUInt16LE(at + 32)
   }
   return null

@@ -13,7 +13,11 @@ const PAGE_HEADERS = { 'Content-Security-Policy': CONTENT_SECURITY_POLICY, 'Refe
 export function documentation(description: () => string): Hono<AppEnv> {
   const docs = new Hono<AppEnv>()
   docs.get('/openapi.json', (c) => c.body(description(), 200, { 'Content-Type': 'application/json' }))
-  const swagger = swaggerUI<AppEnv>({ title: 'Platform API', url: 'openapi.json', manuallySwaggerUIHtml: () => swaggerBody })
+  const swagger = swaggerUI<AppEnv>({
+    title: 'Platform API',
+    url: 'openapi.json',
+    manuallySwaggerUIHtml: () => swaggerBody,
+  })
   docs.get('/docs', (c, next) => {
     for (const [name, value] of Object.entries(PAGE_HEADERS)) c.header(name, value)
     return swagger(c, next)

@@ -1,7 +1,9 @@
 import { z } from '@hono/zod-openapi'
 import type { OperationRole, PanelRole } from '../../src/users/types.ts'
 
-const Detail = z.object({ detail: z.string() }).openapi('Error', { description: 'The envelope of every error but 422.' })
+const Detail = z
+  .object({ detail: z.string() })
+  .openapi('Error', { description: 'The envelope of every error but 422.' })
 const Problems = z
   .object({
     detail: z.array(
@@ -50,7 +52,10 @@ export const json = <T extends z.ZodType>(schema: T, description: string) => ({
 })
 
 /** A required JSON body. */
-export const jsonBody = <T extends z.ZodType>(schema: T) => ({ required: true, content: { 'application/json': { schema } } })
+export const jsonBody = <T extends z.ZodType>(schema: T) => ({
+  required: true,
+  content: { 'application/json': { schema } },
+})
 
 /** One error of a route in words of its own, with texts that it answers. */
 export interface Told {
@@ -60,7 +65,11 @@ export interface Told {
   /** Absent: the envelope of one text. */
   schema?: z.ZodType
 }
-export const told = (status: Told['status'], description: string, ...examples: string[]): Told => ({ status, description, examples })
+export const told = (status: Told['status'], description: string, ...examples: string[]): Told => ({
+  status,
+  description,
+  examples,
+})
 
 /** What every route with a body may answer to it. */
 export const BODY_ERRORS = [400, 413, 422]
@@ -80,7 +89,8 @@ export const OPERATION_OR_OWNER = (role: OperationRole) =>
     'Not the session owner',
   )
 /** 403 of a route of the admin panel. */
-export const PANEL = (role: PanelRole) => told(403, 'The panel role is too low.', `Requires admin-panel role '${role}' or higher`)
+export const PANEL = (role: PanelRole) =>
+  told(403, 'The panel role is too low.', `Requires admin-panel role '${role}' or higher`)
 
 /** What reaches the caller of a git host that refuses or fails. */
 export const GIT_HOST_ERRORS = [
@@ -104,7 +114,11 @@ export const GIT_HOST_ERRORS = [
 ]
 
 /** 503 of a route whose answer holds presigned addresses. */
-export const STORE_ERROR = told(503, 'The credentials of the object store cannot be had.', 'The object store cannot be reached.')
+export const STORE_ERROR = told(
+  503,
+  'The credentials of the object store cannot be had.',
+  'The object store cannot be reached.',
+)
 
 /** 502 and 504 of a route that asks a sidecar. */
 export const sidecarErrors = (name: string, seconds: number) => [
@@ -114,7 +128,11 @@ export const sidecarErrors = (name: string, seconds: number) => [
     `${name} service unreachable: the connection failed`,
     `${name} service returned an unexpected response: HTTP 500`,
   ),
-  told(504, 'The service behind the route did not answer in time.', `${name} service timed out: no answer within ${seconds} s`),
+  told(
+    504,
+    'The service behind the route did not answer in time.',
+    `${name} service timed out: no answer within ${seconds} s`,
+  ),
 ]
 
 /**
@@ -122,7 +140,11 @@ export const sidecarErrors = (name: string, seconds: number) => [
  * among them.
  */
 export const errors = (...entries: (number | Told)[]) =>
-  Object.fromEntries([...entries, 500].map((entry) => (typeof entry === 'number' ? [entry, general(entry)] : [entry.status, text(entry)])))
+  Object.fromEntries(
+    [...entries, 500].map((entry) =>
+      typeof entry === 'number' ? [entry, general(entry)] : [entry.status, text(entry)],
+    ),
+  )
 
 const general = (status: number) =>
   status === 422
@@ -136,7 +158,9 @@ const text = ({ status, description, examples, schema }: Told) => ({
 })
 
 const named = (examples: string[]) =>
-  Object.fromEntries(examples.map((detail) => [detail.toLowerCase().replaceAll(/[^a-z0-9]+/g, '-'), { value: { detail } }]))
+  Object.fromEntries(
+    examples.map((detail) => [detail.toLowerCase().replaceAll(/[^a-z0-9]+/g, '-'), { value: { detail } }]),
+  )
 
 /** The security requirement of every route but the public one. */
 export const signedIn = [{ bearer: [] }]

@@ -4,13 +4,22 @@ import { boolean, optional, repositoryPath, repositoryUri, text, uuid, withRule 
 
 /** Keys of a request to run a round; unknown ones are ignored, null says absent. */
 const iacFields = {
-  q: text({ min: 1 }).openapi({ description: 'The request, in plain words.', example: 'Add a private bucket for build logs.' }),
-  repo_uri: optional(repositoryUri()).openapi({ description: 'First call only.', example: 'https://github.com/acme/infrastructure.git' }),
+  q: text({ min: 1 }).openapi({
+    description: 'The request, in plain words.',
+    example: 'Add a private bucket for build logs.',
+  }),
+  repo_uri: optional(repositoryUri()).openapi({
+    description: 'First call only.',
+    example: 'https://github.com/acme/infrastructure.git',
+  }),
   scope_id: optional(text({ min: 1, max: 1016 })).openapi({
     description: 'First call: required. Subscription, project, account or compartment; any stable name for kubernetes.',
     example: 'acme-production',
   }),
-  engine_providers: optional(z.enum(CLOUDS)).openapi({ description: 'First call: required. The cloud to work on.', example: 'aws' }),
+  engine_providers: optional(z.enum(CLOUDS)).openapi({
+    description: 'First call: required. The cloud to work on.',
+    example: 'aws',
+  }),
   iac_path: optional(repositoryPath()).openapi({
     description: 'First call only: the engine root inside the repository. Default: the repository root.',
     example: 'live/network',
@@ -31,7 +40,9 @@ function iacRule(body: IacKeys): string | null {
   if ((body.repo_uri === undefined) === (body.session_id === undefined))
     return 'Exactly one of `repo_uri` or `session_id` must be provided.'
   if (body.session_id !== undefined)
-    return body.iac_path === undefined ? null : 'iac_path is set only on the first call; iteration calls inherit it from the session.'
+    return body.iac_path === undefined
+      ? null
+      : 'iac_path is set only on the first call; iteration calls inherit it from the session.'
   if (body.engine_providers === undefined) return 'First call (repo_uri) requires `engine_providers`.'
   if (body.scope_id === undefined) return 'First call (repo_uri) requires `scope_id`.'
   return null
@@ -68,7 +79,8 @@ interface PartialKeys extends IacKeys {
   is_partial: boolean
 }
 
-const driftRule = ({ is_partial, q }: PartialKeys) => (is_partial && isBlank(q) ? 'Partial drift detection requires a non-empty q' : null)
+const driftRule = ({ is_partial, q }: PartialKeys) =>
+  is_partial && isBlank(q) ? 'Partial drift detection requires a non-empty q' : null
 
 export const DriftRequest = withRule(
   withBlankRule(z.object(partialFields), (body) => (body.q === '' ? driftRule(body) : null)),

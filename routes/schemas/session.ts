@@ -30,7 +30,9 @@ export const SessionId = z
   .openapi('SessionId', { example: { session_id: UUID } })
 
 /** Body of the routes that act on a session as a whole. */
-export const SessionReference = z.object({ session_id: uuid() }).openapi('SessionReference', { example: { session_id: UUID } })
+export const SessionReference = z
+  .object({ session_id: uuid() })
+  .openapi('SessionReference', { example: { session_id: UUID } })
 
 const SessionSummary = z
   .object({
@@ -84,7 +86,10 @@ const Usage = z.object({
   input_tokens: z.number().int(),
   cached_tokens: z.number().int(),
   output_tokens: z.number().int(),
-  cost_usd: z.number().nullable().openapi({ description: 'US dollars for these tokens; null when the price of a model is not known.' }),
+  cost_usd: z
+    .number()
+    .nullable()
+    .openapi({ description: 'US dollars for these tokens; null when the price of a model is not known.' }),
   validation_attempts: z.number().int(),
 })
 
@@ -101,9 +106,13 @@ const Round = z
       .array(z.object({ ...artifact, passed: z.boolean() }))
       .openapi({ description: 'Empty when the round was not audited.' }),
     plans: z.array(z.object({ ...artifact, targets: z.array(z.string()) })),
-    code_changes: z.array(z.object({ ...artifact, file_name: z.string().openapi({ description: 'From the engine root.' }) })),
+    code_changes: z.array(
+      z.object({ ...artifact, file_name: z.string().openapi({ description: 'From the engine root.' }) }),
+    ),
     usage: Usage.nullable().openapi({ description: 'null until the round ended.' }),
-    pull_requests: z.array(z.object({ provider: z.enum(['GITHUB', 'AZURE_DEVOPS', 'GITLAB']), url: z.string(), number: z.number().int() })),
+    pull_requests: z.array(
+      z.object({ provider: z.enum(['GITHUB', 'AZURE_DEVOPS', 'GITLAB']), url: z.string(), number: z.number().int() }),
+    ),
     created_at: timestamp(),
   })
   .openapi('Round')

@@ -19,8 +19,13 @@ export const text = (limits: { min?: number; max?: number } = {}) =>
     .string()
     .superRefine((value, ctx) => {
       if (!value.isWellFormed())
-        return fail(ctx, 'string_unicode', 'Input should be a valid string, unable to parse raw data as a unicode string')
-      if (value.includes('\0')) return ctx.addIssue({ code: 'custom', message: 'the text must not contain NUL characters.' })
+        return fail(
+          ctx,
+          'string_unicode',
+          'Input should be a valid string, unable to parse raw data as a unicode string',
+        )
+      if (value.includes('\0'))
+        return ctx.addIssue({ code: 'custom', message: 'the text must not contain NUL characters.' })
       const { min = 0, max = Number.POSITIVE_INFINITY } = limits
       const length = value.length <= max && value.length >= min ? value.length : [...value].length
       if (length < min) tooShort(ctx, min)
@@ -29,8 +34,11 @@ export const text = (limits: { min?: number; max?: number } = {}) =>
     .openapi({ type: 'string', minLength: limits.min, maxLength: limits.max })
 
 const tooShort = (ctx: Add, min: number) =>
-  fail(ctx, 'string_too_short', `String should have at least ${min} character${min === 1 ? '' : 's'}`, { min_length: min })
-const tooLong = (ctx: Add, max: number) => fail(ctx, 'string_too_long', `String should have at most ${max} characters`, { max_length: max })
+  fail(ctx, 'string_too_short', `String should have at least ${min} character${min === 1 ? '' : 's'}`, {
+    min_length: min,
+  })
+const tooLong = (ctx: Add, max: number) =>
+  fail(ctx, 'string_too_long', `String should have at most ${max} characters`, { max_length: max })
 
 const HEX = /^(?:urn:uuid:)?([0-9a-f]{8})-([0-9a-f]{4})-([0-9a-f]{4})-([0-9a-f]{4})-([0-9a-f]{12})$/i
 const PLAIN_HEX = /^([0-9a-f]{8})([0-9a-f]{4})([0-9a-f]{4})([0-9a-f]{4})([0-9a-f]{12})$/i
@@ -63,7 +71,9 @@ export const pathInteger = () =>
         return fail(ctx, 'int_parsing', 'Input should be a valid integer, unable to parse string as an integer')
       const number = Number(value)
       if (number < -MAX_INTEGER)
-        return fail(ctx, 'greater_than_equal', `Input should be greater than or equal to ${-MAX_INTEGER}`, { ge: -MAX_INTEGER })
+        return fail(ctx, 'greater_than_equal', `Input should be greater than or equal to ${-MAX_INTEGER}`, {
+          ge: -MAX_INTEGER,
+        })
       if (number > MAX_INTEGER)
         return fail(ctx, 'less_than_equal', `Input should be less than or equal to ${MAX_INTEGER}`, { le: MAX_INTEGER })
       return number
@@ -80,7 +90,9 @@ export const queryInteger = (options: { fallback: number; min: number; max?: num
       const number = Number(value)
       const max = options.max ?? MAX_INTEGER
       if (number < options.min)
-        return fail(ctx, 'greater_than_equal', `Input should be greater than or equal to ${options.min}`, { ge: options.min })
+        return fail(ctx, 'greater_than_equal', `Input should be greater than or equal to ${options.min}`, {
+          ge: options.min,
+        })
       if (number > max) return fail(ctx, 'less_than_equal', `Input should be less than or equal to ${max}`, { le: max })
       return number
     })
@@ -100,7 +112,8 @@ const FALSE = ['false', 'f', 'no', 'n', 'off', '0']
 /** Text without a line break of any kind. */
 export const line = (limits: { min: number; max: number }) =>
   text(limits).superRefine((value, ctx) => {
-    if (/[\n\r\v\f\u0085\u2028\u2029]/.test(value)) ctx.addIssue({ code: 'custom', message: 'the text must be a single line.' })
+    if (/[\n\r\v\f\u0085\u2028\u2029]/.test(value))
+      ctx.addIssue({ code: 'custom', message: 'the text must be a single line.' })
   })
 
 /** An absolute `http://` or `https://` address; the host may be a bare name. */
@@ -118,10 +131,13 @@ export const boolean = () =>
     .unknown()
     .transform((value, ctx): boolean => {
       if (typeof value === 'boolean') return value
-      if (typeof value !== 'string' && typeof value !== 'number') return fail(ctx, 'bool_type', 'Input should be a valid boolean')
+      if (typeof value !== 'string' && typeof value !== 'number')
+        return fail(ctx, 'bool_type', 'Input should be a valid boolean')
       const word = String(value).toLowerCase()
       if (TRUE.includes(word)) return true
-      return FALSE.includes(word) ? false : fail(ctx, 'bool_parsing', 'Input should be a valid boolean, unable to interpret input')
+      return FALSE.includes(word)
+        ? false
+        : fail(ctx, 'bool_parsing', 'Input should be a valid boolean, unable to interpret input')
     })
     .openapi({ type: 'boolean' })
 
@@ -143,7 +159,11 @@ export const repositoryUri = () =>
       ctx.addIssue({ code: 'custom', message: checked.text })
       return z.NEVER
     })
-    .openapi({ type: 'string', format: 'uri', description: '`https://` with a host; a user name is allowed, a password or token is not.' })
+    .openapi({
+      type: 'string',
+      format: 'uri',
+      description: '`https://` with a host; a user name is allowed, a password or token is not.',
+    })
 
 /** A path inside the repository, with forward slashes; the empty string counts as absent. */
 export const repositoryPath = () =>

@@ -46,7 +46,9 @@ function tell(issue: Issue, value: unknown): Told {
     case 'too_small':
       return tooSmall(issue.origin, Number(issue.minimum))
     case 'too_big':
-      return issue.origin === 'array' ? tooMany(Number(issue.maximum), value) : tooBig(issue.origin, Number(issue.maximum))
+      return issue.origin === 'array'
+        ? tooMany(Number(issue.maximum), value)
+        : tooBig(issue.origin, Number(issue.maximum))
     case 'custom': {
       const params = issue.params as CustomParams | undefined
       if (params) return { type: params.type, msg: issue.message, ctx: params.ctx }
@@ -82,13 +84,21 @@ const characters = (count: number) => `${count} character${count === 1 ? '' : 's
 
 function tooSmall(origin: string, minimum: number): Told {
   return origin === 'string'
-    ? { type: 'string_too_short', msg: `String should have at least ${characters(minimum)}`, ctx: { min_length: minimum } }
+    ? {
+        type: 'string_too_short',
+        msg: `String should have at least ${characters(minimum)}`,
+        ctx: { min_length: minimum },
+      }
     : { type: 'greater_than_equal', msg: `Input should be greater than or equal to ${minimum}`, ctx: { ge: minimum } }
 }
 
 function tooBig(origin: string, maximum: number): Told {
   return origin === 'string'
-    ? { type: 'string_too_long', msg: `String should have at most ${characters(maximum)}`, ctx: { max_length: maximum } }
+    ? {
+        type: 'string_too_long',
+        msg: `String should have at most ${characters(maximum)}`,
+        ctx: { max_length: maximum },
+      }
     : { type: 'less_than_equal', msg: `Input should be less than or equal to ${maximum}`, ctx: { le: maximum } }
 }
 

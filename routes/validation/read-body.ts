@@ -3,7 +3,8 @@ import { readStream } from '../../src/http/read-stream.ts'
 import { InvalidRequest } from './problem.ts'
 
 export const MAX_BODY_BYTES = 10 * 1024 * 1024
-const tooLarge = () => new PlatformError('ContentTooLarge', 413, `Request body is larger than ${MAX_BODY_BYTES} bytes (10 MiB).`)
+const tooLarge = () =>
+  new PlatformError('ContentTooLarge', 413, `Request body is larger than ${MAX_BODY_BYTES} bytes (10 MiB).`)
 
 /** A body that was sent, but not as JSON: validates as something that is no object. */
 export const NOT_JSON = Symbol('not json')
@@ -32,7 +33,8 @@ export async function readJson(request: Request): Promise<unknown> {
   }
 }
 
-const isJson = (content_type: string | null) => /^application\/([\w!#$&^.+-]+\+)?json\s*(;|$)/i.test(content_type?.trim() ?? '')
+const isJson = (content_type: string | null) =>
+  /^application\/([\w!#$&^.+-]+\+)?json\s*(;|$)/i.test(content_type?.trim() ?? '')
 
 /** Where the parser stopped, when the runtime says so. Its own words may quote the body. */
 function position(error: unknown): number {

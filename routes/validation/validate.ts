@@ -10,7 +10,10 @@ import { NOT_JSON, readJson } from './read-body.ts'
  * Path, query and body of the request, checked against the schemas of the route.
  * @throws InvalidRequest with the faults of all three together
  */
-export async function validate(route: RouteConfig, c: Context<AppEnv>): Promise<{ params: unknown; query: unknown; body: unknown }> {
+export async function validate(
+  route: RouteConfig,
+  c: Context<AppEnv>,
+): Promise<{ params: unknown; query: unknown; body: unknown }> {
   const problems: Problem[] = []
   const params = check('path', route.request?.params, c.req.param(), problems)
   const query = check('query', route.request?.query, lastOfEach(c.req.queries()), problems)

@@ -43,7 +43,10 @@ export function createAuthzApp(options: { token: string; permissive: boolean; st
 
   app.get('/v1/roles', (c) => c.json({ roles: ROLES }))
 
-  app.get('/v1/users', async (c) => (await refuseCaller(c, store)) ?? c.json({ users: [...(await store.read()).values()] }))
+  app.get(
+    '/v1/users',
+    async (c) => (await refuseCaller(c, store)) ?? c.json({ users: [...(await store.read()).values()] }),
+  )
 
   app.post('/v1/users/:user_id/roles', async (c) => {
     const { user_id } = c.req.param()

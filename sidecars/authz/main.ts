@@ -21,13 +21,18 @@ export const main = (): Promise<void> =>
   })
 
 /** Grants the root admin. Errors: `SettingsError` for a store that cannot be read or, with a root admin, not written. */
-export async function prepareStore(store: RoleStore, options: { path: string; root_admin_email: string }): Promise<void> {
+export async function prepareStore(
+  store: RoleStore,
+  options: { path: string; root_admin_email: string },
+): Promise<void> {
   const email = options.root_admin_email
   try {
     if (email === '') await store.read()
     else await store.change((users) => assignRole(users, email, 'admin', email))
   } catch (error) {
     const reason = error instanceof Error ? error.message : 'unknown error'
-    throw new SettingsError(`The role store ${options.path} cannot be used: ${reason}. It was left as it is; mend it or move it away.`)
+    throw new SettingsError(
+      `The role store ${options.path} cannot be used: ${reason}. It was left as it is; mend it or move it away.`,
+    )
   }
 }

@@ -17,7 +17,9 @@ const user = v.object({
 })
 // `v.record` would drop names like `constructor`, and with them users.
 const document = v.object({
-  users: v.custom<Record<string, unknown>>((value) => typeof value === 'object' && value !== null && !Array.isArray(value)),
+  users: v.custom<Record<string, unknown>>(
+    (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
+  ),
 })
 
 /** The file is no role store. The message holds nothing of its content. */
@@ -40,13 +42,16 @@ export function parseStore(text: string): Users {
 
 function readUser(value: unknown): User {
   const parsed = v.safeParse(user, value)
-  if (!parsed.success) throw new DamagedStore(`the ${v.getDotPath(parsed.issues[0]) ?? 'record'} of a user has another form`)
+  if (!parsed.success)
+    throw new DamagedStore(`the ${v.getDotPath(parsed.issues[0]) ?? 'record'} of a user has another form`)
   return parsed.output
 }
 
 /** Two-space indentation and sorted keys, so that two states of the file compare line by line. */
 export function renderStore(users: Users): string {
   const sorted = [...users].sort(([a], [b]) => (a < b ? -1 : 1))
-  const entries = sorted.map(([key, { email, id, name, roles }]) => [key, { email, id, name, roles: [...roles].sort() }] as const)
+  const entries = sorted.map(
+    ([key, { email, id, name, roles }]) => [key, { email, id, name, roles: [...roles].sort() }] as const,
+  )
   return `${JSON.stringify({ users: Object.fromEntries(entries) }, null, 2)}\n`
 }

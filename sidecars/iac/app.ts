@@ -27,8 +27,12 @@ export function createIacApp(options: {
 }): Hono {
   const { engine, jobs, store, credentials, log } = options
   const app = createSidecarApp({ token: options.token, log })
-  app.onError((error) => (error instanceof JobFault ? problemResponse(error.status, error.message) : unexpected(error, log)))
-  app.get('/v1/engine', (c) => c.json({ name: engine.name, version: engine.version, additions: [...ADDITIONS, 'output'] }))
+  app.onError((error) =>
+    error instanceof JobFault ? problemResponse(error.status, error.message) : unexpected(error, log),
+  )
+  app.get('/v1/engine', (c) =>
+    c.json({ name: engine.name, version: engine.version, additions: [...ADDITIONS, 'output'] }),
+  )
   for (const kind of JOB_KINDS) submitRoute(app, kind, jobs)
   app.get('/v1/jobs/:job_id', async (c) => {
     const job_id = JOB_ID.safeParse(c.req.param('job_id'))
@@ -44,11 +48,16 @@ export function createIacApp(options: {
     const job_id = JOB_ID.safeParse(c.req.param('job_id'))
     const bytes = TAIL_BYTES.safeParse(c.req.query('tail_bytes'))
     if (!job_id.success) return problemResponse(422, 'Request validation failed', 'path.job_id: must be a UUID')
-    if (!bytes.success) return problemResponse(422, 'Request validation failed', 'query.tail_bytes: must be a number from 1 to 65536')
+    if (!bytes.success)
+      return problemResponse(422, 'Request validation failed', 'query.tail_bytes: must be a number from 1 to 65536')
     const id = job_id.data.toLowerCase()
     const record = jobs.find(id)
     if (!record) return problemResponse(404, `Unknown or expired job: ${id}`)
-    return c.json({ job_id: id, status: record.status, ...(await liveOutput(store.output(id), credentials, bytes.data)) })
+    return c.json({
+      job_id: id,
+      status: record.status,
+      ...(await liveOutput(store.output(id), credentials, bytes.data)),
+    })
   })
   return app
 }

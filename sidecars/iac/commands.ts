@@ -6,11 +6,24 @@ export function engineArguments(kind: JobKind, request: JobRequest, backend_conf
   const { plan_file = '', targets = [], address = '', resource_id = '' } = request
   switch (kind) {
     case 'init':
-      return ['init', '-no-color', '-input=false', '-reconfigure', ...(backend_config ? [`-backend-config=${backend_config}`] : [])]
+      return [
+        'init',
+        '-no-color',
+        '-input=false',
+        '-reconfigure',
+        ...(backend_config ? [`-backend-config=${backend_config}`] : []),
+      ]
     case 'validate':
       return ['validate', '-no-color']
     case 'plan':
-      return ['plan', '-no-color', '-input=false', '-out', plan_file, ...targets.flatMap((target) => ['-target', target])]
+      return [
+        'plan',
+        '-no-color',
+        '-input=false',
+        '-out',
+        plan_file,
+        ...targets.flatMap((target) => ['-target', target]),
+      ]
     case 'show':
       return ['show', '-json', '-no-color', plan_file]
     case 'apply':

@@ -17,7 +17,9 @@ export async function claimDataFolder(folder: string): Promise<void> {
   const claim = join(folder, 'service.json')
   const holder = await readHolder(claim)
   if (holder && holder.pid !== process.pid && isAlive(holder))
-    throw new SettingsError(`IAC_DATA_DIR ${folder} is in use by process ${holder.pid}; give each service a folder of its own`)
+    throw new SettingsError(
+      `IAC_DATA_DIR ${folder} is in use by process ${holder.pid}; give each service a folder of its own`,
+    )
   await writeFile(`${claim}.tmp`, JSON.stringify(identify(process.pid)), { mode: 0o600 })
   await rename(`${claim}.tmp`, claim)
 }

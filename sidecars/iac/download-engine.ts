@@ -41,7 +41,10 @@ export async function downloadEngine(options: {
 }): Promise<string> {
   const { version, checksums } = options.release ?? PINNED_OPENTOFU
   const expected = checksums[options.target]
-  if (!expected) throw new SettingsError(`No OpenTofu release is pinned for ${options.target}; install an engine and set IAC_BINARY.`)
+  if (!expected)
+    throw new SettingsError(
+      `No OpenTofu release is pinned for ${options.target}; install an engine and set IAC_BINARY.`,
+    )
   const binary = join(options.folder, `tofu-${version}`)
   if (await exists(binary)) return binary
   const base = `${options.base_url.replace(/\/+$/, '') || RELEASES}/v${version}`
@@ -50,7 +53,8 @@ export async function downloadEngine(options: {
   options.log.info('fetching the engine', { url: `${base}/${name}` })
   const sums = new TextDecoder().decode(await get(`tofu_${version}_SHA256SUMS`, 1024 * 1024))
   const listed = sums.split('\n').some((line) => line.trim().replace(/\s+\*?/, ' ') === `${expected} ${name}`)
-  if (!listed) throw new SettingsError(`The release's SHA256SUMS does not list ${name} with the pinned checksum ${expected}.`)
+  if (!listed)
+    throw new SettingsError(`The release's SHA256SUMS does not list ${name} with the pinned checksum ${expected}.`)
   const archive = await get(name, MAX_ARCHIVE)
   const actual = createHash('sha256').update(archive).digest('hex')
   if (actual !== expected) throw new SettingsError(`${name} has checksum ${actual} instead of ${expected}.`)
@@ -73,10 +77,13 @@ const exists = (path: string) =>
 async function fetchFile(fetch: Fetch, url: string, max_bytes: number): Promise<Uint8Array<ArrayBuffer>> {
   try {
     const response = await send(fetch, { url, timeout_ms: TIMEOUT_MS, retries: 2, redirect: 'follow', max_bytes })
-    if (response.status !== 200) throw new SettingsError(`The engine could not be fetched: ${url} answered ${response.status}.`)
+    if (response.status !== 200)
+      throw new SettingsError(`The engine could not be fetched: ${url} answered ${response.status}.`)
     return response.body
   } catch (error) {
     if (error instanceof SettingsError) throw error
-    throw new SettingsError(`The engine could not be fetched from ${url}: ${error instanceof Error ? error.message : 'unknown error'}.`)
+    throw new SettingsError(
+      `The engine could not be fetched from ${url}: ${error instanceof Error ? error.message : 'unknown error'}.`,
+    )
   }
 }

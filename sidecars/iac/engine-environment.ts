@@ -44,7 +44,8 @@ export function engineEnvironment(
 function restricted(environment: Environment, { cli_config, offline, offline_hosts }: EngineRestrictions): Environment {
   if (cli_config !== null) environment.TF_CLI_CONFIG_FILE = cli_config
   if (!offline) return environment
-  for (const name of ['HTTP_PROXY', 'HTTPS_PROXY', 'ALL_PROXY', 'http_proxy', 'https_proxy', 'all_proxy']) environment[name] = NOWHERE
+  for (const name of ['HTTP_PROXY', 'HTTPS_PROXY', 'ALL_PROXY', 'http_proxy', 'https_proxy', 'all_proxy'])
+    environment[name] = NOWHERE
   environment.NO_PROXY = offline_hosts
   environment.no_proxy = offline_hosts
   environment.GIT_ALLOW_PROTOCOL = 'file'

@@ -60,7 +60,11 @@ export function createExecutor(options: ExecutorOptions): ExecuteJob {
         binary: options.engine.binary,
         args,
         cwd: job.workspace_path,
-        env: engineEnvironment(options.env, job.kind, request, { ...settings, cli_config: options.cli_config, plugin_cache }),
+        env: engineEnvironment(options.env, job.kind, request, {
+          ...settings,
+          cli_config: options.cli_config,
+          plugin_cache,
+        }),
         ...output,
         timeout_ms: Math.min(settings.job_timeout_seconds, isAddition(job) ? ADDITION_SECONDS : Infinity) * 1000,
         grace_ms: settings.stop_grace_seconds * 1000,
@@ -74,8 +78,16 @@ export function createExecutor(options: ExecutorOptions): ExecuteJob {
     }
     const exit_code = await runKind()
     for (const path of [output.stdout, output.stderr]) await hideCredentials(path, credentials)
-    const end = { job_id: job.job_id, command: [options.engine.binary, ...args].join(' '), exit_code, duration_ms: elapsed(started) }
-    log.info('engine command ended', exit_code === 0 ? end : { ...end, stderr: await readTail(output.stderr, LOGGED_STDERR) })
+    const end = {
+      job_id: job.job_id,
+      command: [options.engine.binary, ...args].join(' '),
+      exit_code,
+      duration_ms: elapsed(started),
+    }
+    log.info(
+      'engine command ended',
+      exit_code === 0 ? end : { ...end, stderr: await readTail(output.stderr, LOGGED_STDERR) },
+    )
     return job.kind === 'state_resource_ids' ? extractIds(output, exit_code) : exit_code
   }
 }
@@ -104,13 +116,22 @@ async function listScope(
   const output = store.output(job.job_id)
   await answer(output, found.exit_code, found.stdout, found.stderr)
   for (const path of [output.stdout, output.stderr]) await hideCredentials(path, credentials)
-  const end = { job_id: job.job_id, provider: engine_provider, exit_code: found.exit_code, duration_ms: elapsed(started) }
-  log.info('scope discovery ended', found.exit_code === 0 ? end : { ...end, stderr: await readTail(output.stderr, LOGGED_STDERR) })
+  const end = {
+    job_id: job.job_id,
+    provider: engine_provider,
+    exit_code: found.exit_code,
+    duration_ms: elapsed(started),
+  }
+  log.info(
+    'scope discovery ended',
+    found.exit_code === 0 ? end : { ...end, stderr: await readTail(output.stderr, LOGGED_STDERR) },
+  )
   return found.exit_code
 }
 
 async function refuse({ settings, env }: ExecutorOptions, job: JobRecord, request: JobRequest): Promise<string | null> {
-  const refusal = (await refuseLinkedPlan(job.workspace_path, request.plan_file)) ?? (await refuseByLimits(settings, job))
+  const refusal =
+    (await refuseLinkedPlan(job.workspace_path, request.plan_file)) ?? (await refuseByLimits(settings, job))
   if (refusal !== null || settings.allow_host_programs) return refusal
   return checkHostPrograms(job.kind, job.workspace_path, request.plan_file, env)
 }

@@ -31,7 +31,11 @@ async function onPath(name: string, path: string): Promise<string | null> {
  * Absolute path of the engine: the given binary, else `tofu`, else `terraform` on PATH, else what
  * `download` fetches. Throws `SettingsError` with what to install.
  */
-export async function findEngine(options: { binary: string; path: string; download: (() => Promise<string>) | null }): Promise<string> {
+export async function findEngine(options: {
+  binary: string
+  path: string
+  download: (() => Promise<string>) | null
+}): Promise<string> {
   const { binary, path, download } = options
   if (binary) {
     const found = isAbsolute(binary) ? ((await isProgram(binary)) ? binary : null) : await onPath(binary, path)
@@ -48,9 +52,17 @@ export async function findEngine(options: { binary: string; path: string; downlo
 }
 
 /** Asks the binary for its name and version; an engine that does not tell is only logged. */
-export async function probeEngine(binary: string, env: Record<string, string | undefined>, log: Logger): Promise<Engine> {
+export async function probeEngine(
+  binary: string,
+  env: Record<string, string | undefined>,
+  log: Logger,
+): Promise<Engine> {
   try {
-    const options = { timeout: 30_000, env: { ...withoutOwnSettings(env), CHECKPOINT_DISABLE: '1' }, maxBuffer: 1024 * 1024 }
+    const options = {
+      timeout: 30_000,
+      env: { ...withoutOwnSettings(env), CHECKPOINT_DISABLE: '1' },
+      maxBuffer: 1024 * 1024,
+    }
     const { stdout } = await run(binary, ['version'], options)
     const first = stdout.split('\n', 1)[0]?.trim() ?? ''
     log.info('engine found', { binary, version: first })

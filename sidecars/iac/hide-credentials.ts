@@ -11,7 +11,10 @@ const MIN_LENGTH = 8
 /** Literal credentials in the service's environment, as they are and as quoted texts show them; longest first. */
 export function credentialsOf(env: Record<string, string | undefined>): string[] {
   const values = Object.entries(env).flatMap(([name, value = '']) =>
-    NAME.test(name) && !NAMES_A_FILE.test(name) && value.length >= MIN_LENGTH && (LITERAL.test(name) || !value.startsWith('/'))
+    NAME.test(name) &&
+    !NAMES_A_FILE.test(name) &&
+    value.length >= MIN_LENGTH &&
+    (LITERAL.test(name) || !value.startsWith('/'))
       ? [value]
       : [],
   )

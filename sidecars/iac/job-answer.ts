@@ -8,7 +8,11 @@ const CHUNK = 256 * 1024
  * The job object of the contract. Output is read from disk while it is sent, so that a large plan
  * costs no memory; bytes that are no UTF-8 become replacement characters.
  */
-export async function jobAnswer(record: JobRecord, store: JobStore, headers: Record<string, string>): Promise<Response> {
+export async function jobAnswer(
+  record: JobRecord,
+  store: JobStore,
+  headers: Record<string, string>,
+): Promise<Response> {
   const { process: _process, exit_code, workspace_path: _workspace_path, error, ...shown } = record
   const init = { headers: { 'content-type': 'application/json', ...headers } }
   if (record.status !== 'succeeded') return new Response(JSON.stringify({ ...shown, result: null, error }), init)
@@ -22,7 +26,12 @@ export async function jobAnswer(record: JobRecord, store: JobStore, headers: Rec
   return new Response(streamOf(resultText(head, exit_code, stdout, stderr)), init)
 }
 
-async function* resultText(head: string, exit_code: number | null, stdout: FileHandle, stderr: FileHandle): AsyncGenerator<string> {
+async function* resultText(
+  head: string,
+  exit_code: number | null,
+  stdout: FileHandle,
+  stderr: FileHandle,
+): AsyncGenerator<string> {
   try {
     yield `${head},"result":{"exit_code":${exit_code ?? 0},"stdout":"`
     yield* jsonCharacters(stdout)

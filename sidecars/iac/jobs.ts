@@ -25,7 +25,11 @@ export interface JobOptions {
 }
 
 const isTerminal = (record: JobRecord) => record.status === 'succeeded' || record.status === 'failed'
-const PHRASES: Record<number, string> = { 500: 'Internal Server Error', 503: 'Service Unavailable', 504: 'Gateway Timeout' }
+const PHRASES: Record<number, string> = {
+  500: 'Internal Server Error',
+  503: 'Service Unavailable',
+  504: 'Gateway Timeout',
+}
 
 /** Accepts, runs, keeps and answers jobs. `start` must have resolved before the first call. */
 export class JobService {
@@ -91,7 +95,8 @@ export class JobService {
   async stop(): Promise<void> {
     this.#stopping.abort()
     await this.#queue.close()
-    for (const record of this.#records.values()) if (!isTerminal(record)) await this.#fail(record, new JobFault(503, SHUT_DOWN))
+    for (const record of this.#records.values())
+      if (!isTerminal(record)) await this.#fail(record, new JobFault(503, SHUT_DOWN))
   }
 
   async #run(record: JobRecord, request: JobRequest): Promise<void> {

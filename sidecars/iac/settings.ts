@@ -42,7 +42,9 @@ export function readSettings(env: Record<string, string | undefined>): IacSettin
     if (text(name) === '') return fallback
     const value = Number(text(name))
     if (value >= minimum && value <= maximum && (!whole || Number.isInteger(value))) return value
-    problems.push(`${name} must be ${whole ? 'a whole number' : 'a number'} from ${minimum} to ${maximum}, got '${text(name)}'`)
+    problems.push(
+      `${name} must be ${whole ? 'a whole number' : 'a number'} from ${minimum} to ${maximum}, got '${text(name)}'`,
+    )
     return fallback
   }
   const flag = (name: string) => {
@@ -84,8 +86,10 @@ export function readSettings(env: Record<string, string | undefined>): IacSettin
 function checkLimits(settings: IacSettings, cli_config_file: string, problems: string[]): void {
   const { allowed_providers, provider_mirror, offline } = settings
   for (const pattern of allowed_providers)
-    if (!PROVIDER_PATTERN.test(pattern)) problems.push(`IAC_ALLOWED_PROVIDERS holds '${pattern}', which is no [host/]namespace/type`)
-  if (provider_mirror !== '' && !isAbsolute(provider_mirror)) problems.push('IAC_PROVIDER_MIRROR must be an absolute path')
+    if (!PROVIDER_PATTERN.test(pattern))
+      problems.push(`IAC_ALLOWED_PROVIDERS holds '${pattern}', which is no [host/]namespace/type`)
+  if (provider_mirror !== '' && !isAbsolute(provider_mirror))
+    problems.push('IAC_PROVIDER_MIRROR must be an absolute path')
   if (cli_config_file !== '' && (allowed_providers.length > 0 || provider_mirror !== '' || offline))
     problems.push(
       'IAC_ALLOWED_PROVIDERS, IAC_PROVIDER_MIRROR and IAC_OFFLINE write a CLI configuration of their own: unset TF_CLI_CONFIG_FILE',

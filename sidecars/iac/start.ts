@@ -42,8 +42,18 @@ export async function startIacService(options: {
   await mkdir(settings.plugin_cache_dir, { recursive: true })
   const target = `${process.platform}_${process.arch === 'x64' ? 'amd64' : process.arch}`
   const download = () =>
-    downloadEngine({ folder: join(settings.data_dir, 'engine'), base_url: settings.download_url, target, fetch: options.fetch, log })
-  const binary = await findEngine({ binary: settings.binary, path: env.PATH ?? '', download: settings.download ? download : null })
+    downloadEngine({
+      folder: join(settings.data_dir, 'engine'),
+      base_url: settings.download_url,
+      target,
+      fetch: options.fetch,
+      log,
+    })
+  const binary = await findEngine({
+    binary: settings.binary,
+    path: env.PATH ?? '',
+    download: settings.download ? download : null,
+  })
   const engine = await probeEngine(binary, env, log)
   const store = await openJobStore(join(settings.data_dir, 'jobs'))
   const schemas = new SchemaCache(join(settings.data_dir, 'schemas'))
@@ -66,7 +76,10 @@ export async function startIacService(options: {
   await jobs.start()
   const app = createIacApp({ token: settings.token, engine, jobs, store, credentials: credentialsOf(env), log })
   const server: RunningServer = await serve({ fetch: app.fetch, host: settings.host, port: settings.port })
-  const sweep = setInterval(() => jobs.expire().catch((error) => log.error('old jobs not removed', { error })), SWEEP_MS)
+  const sweep = setInterval(
+    () => jobs.expire().catch((error) => log.error('old jobs not removed', { error })),
+    SWEEP_MS,
+  )
   if (!settings.token && !LOOPBACK.includes(settings.host))
     log.warn('PLATFORM_IAC_TOKEN is blank: every request from the network is accepted')
   log.info('iac service ready', { url: server.url, engine: engine.name, version: engine.version })

@@ -2,7 +2,8 @@ import { kubernetesIdentifiers } from './inventory/kubernetes/state.ts'
 
 type Extraction = { ok: true; ids: string[] } | { ok: false; text: string }
 
-const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null && !Array.isArray(value)
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
 const list = (value: unknown): unknown[] => (Array.isArray(value) ? value : [])
 
 /**

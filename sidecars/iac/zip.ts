@@ -9,7 +9,11 @@ const DEFLATE = 8
  * Files of a zip archive that `wanted` names, in memory; null when the bytes are no such archive.
  * `max_bytes` bounds each unpacked file.
  */
-export function unzip(archive: Buffer, wanted: (name: string) => boolean, max_bytes: number): Map<string, Buffer> | null {
+export function unzip(
+  archive: Buffer,
+  wanted: (name: string) => boolean,
+  max_bytes: number,
+): Map<string, Buffer> | null {
   const end = archive.lastIndexOf(Buffer.from([0x50, 0x4b, 5, 6]))
   if (end < 0 || end + 22 > archive.length || archive.readUInt32LE(end) !== END) return null
   const files = new Map<string, Buffer>()

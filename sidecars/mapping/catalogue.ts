@@ -32,7 +32,8 @@ const document = v.strictObject({ repositories: v.record(text(1024), entry) })
  */
 export function parseCatalogue(yaml: string): Catalogue {
   const parsed = v.safeParse(document, readYaml(yaml))
-  if (!parsed.success) throw new Error(parsed.issues.map((issue) => `${v.getDotPath(issue) ?? 'document'}: ${issue.message}`).join('; '))
+  if (!parsed.success)
+    throw new Error(parsed.issues.map((issue) => `${v.getDotPath(issue) ?? 'document'}: ${issue.message}`).join('; '))
   const entries = new Map(Object.entries(parsed.output.repositories))
   const by_url = new Map<string, Entry | null>()
   for (const known of entries.values()) {
@@ -40,7 +41,10 @@ export function parseCatalogue(yaml: string): Catalogue {
     // Two roots of one repository may lie in different clouds: the address alone does not tell which.
     by_url.set(address, by_url.has(address) ? null : known)
   }
-  return { size: entries.size, find: (identifier) => entries.get(identifier) ?? by_url.get(canonical(identifier)) ?? null }
+  return {
+    size: entries.size,
+    find: (identifier) => entries.get(identifier) ?? by_url.get(canonical(identifier)) ?? null,
+  }
 }
 
 function readYaml(text: string): unknown {

@@ -16,10 +16,13 @@ export interface MappingSettings {
 export function readSettings(env: Environment): MappingSettings {
   const problems: string[] = []
   const strict = textOf(env, 'PLATFORM_MAPPING_STRICT').toLowerCase()
-  if (!['', 'true', 'false'].includes(strict)) problems.push(`PLATFORM_MAPPING_STRICT must be true or false, got '${strict}'`)
+  if (!['', 'true', 'false'].includes(strict))
+    problems.push(`PLATFORM_MAPPING_STRICT must be true or false, got '${strict}'`)
   const catalogue = textOf(env, 'PLATFORM_MAPPING_CATALOGUE')
   if (strict === 'true' && catalogue === '')
-    problems.push('PLATFORM_MAPPING_STRICT needs PLATFORM_MAPPING_CATALOGUE: without a catalogue nothing would be known')
+    problems.push(
+      'PLATFORM_MAPPING_STRICT needs PLATFORM_MAPPING_CATALOGUE: without a catalogue nothing would be known',
+    )
   const settings: MappingSettings = {
     host: hostOf(env),
     port: portOf(env, 8081, problems),

@@ -22,7 +22,8 @@ export function fieldsOf({ kind, severity, audience, context }: Notification, sa
   if (audience.length > 0) fields.push({ title: 'Audience', value: audienceText(audience.map(safe)), short: false })
   for (const [key, value] of Object.entries(context)) {
     const text = capped(safe(valueText(value)))
-    if (text !== '') fields.push({ title: safe(titleOf(key)), value: text, short: text.length <= MAX_SHORT && !text.includes('\n') })
+    if (text !== '')
+      fields.push({ title: safe(titleOf(key)), value: text, short: text.length <= MAX_SHORT && !text.includes('\n') })
   }
   return fields
 }
@@ -53,7 +54,8 @@ export function audienceText(audience: readonly string[]): string {
   for (const [index, recipient] of audience.entries()) {
     const next = index === 0 ? recipient : `${kept}, ${recipient}`
     const hidden = audience.length - index - 1
-    if (next.length + ` +${hidden} more`.length > MAX_VALUE) return `${kept} +${audience.length - index} more`.trimStart()
+    if (next.length + ` +${hidden} more`.length > MAX_VALUE)
+      return `${kept} +${audience.length - index} more`.trimStart()
     kept = next
   }
   return kept

@@ -53,7 +53,8 @@ function readChannel(env: Environment, problems: string[]): ChannelSettings {
     if (secret.length < 16) problems.push('NOTIFICATIONS_WEBHOOK_SECRET must have at least 16 characters')
     return { channel, url: urlOf(env, 'NOTIFICATIONS_WEBHOOK_URL', /^https?:$/, problems), secret }
   }
-  if (channel !== 'chat') problems.push(`PLATFORM_NOTIFICATIONS_CHANNEL must be chat, email or webhook, got '${channel}'`)
+  if (channel !== 'chat')
+    problems.push(`PLATFORM_NOTIFICATIONS_CHANNEL must be chat, email or webhook, got '${channel}'`)
   return { channel: 'chat', webhook_url: urlOf(env, 'CHAT_WEBHOOK_URL', /^https?:$/, problems) }
 }
 
@@ -64,8 +65,10 @@ function readEmail(env: Environment, problems: string[]): ChannelSettings {
     .map((address) => address.trim())
     .filter((address) => address !== '')
   if (!isAddress(from)) problems.push('NOTIFICATIONS_EMAIL_FROM must be an e-mail address')
-  if (to.length === 0) problems.push('NOTIFICATIONS_EMAIL_TO must name at least one recipient for notifications without an audience')
-  for (const address of to) if (!isAddress(address)) problems.push(`NOTIFICATIONS_EMAIL_TO holds '${address}', which is no e-mail address`)
+  if (to.length === 0)
+    problems.push('NOTIFICATIONS_EMAIL_TO must name at least one recipient for notifications without an audience')
+  for (const address of to)
+    if (!isAddress(address)) problems.push(`NOTIFICATIONS_EMAIL_TO holds '${address}', which is no e-mail address`)
   return { channel: 'email', smtp_url: urlOf(env, 'SMTP_URL', /^smtps?:$/, problems), from, to }
 }
 

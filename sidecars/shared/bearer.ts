@@ -16,7 +16,9 @@ export function bearer(expected: string): MiddlewareHandler {
 
 /** Compares digests, so that neither the length nor a matching prefix shows in the time it takes. */
 async function sameSecret(a: string, b: string): Promise<boolean> {
-  const [left, right] = await Promise.all([a, b].map((text) => crypto.subtle.digest('SHA-256', new TextEncoder().encode(text))))
+  const [left, right] = await Promise.all(
+    [a, b].map((text) => crypto.subtle.digest('SHA-256', new TextEncoder().encode(text))),
+  )
   const x = new Uint8Array(left as ArrayBuffer)
   const y = new Uint8Array(right as ArrayBuffer)
   let difference = 0

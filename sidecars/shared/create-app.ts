@@ -18,7 +18,8 @@ export function createSidecarApp(options: { token: string; log: Logger }): Hono 
     '/v1/*',
     methodNotAllowed({
       app,
-      onMethodNotAllowed: (_c, methods) => problemResponse(405, 'Method Not Allowed', undefined, { allow: methods.join(', ') }),
+      onMethodNotAllowed: (_c, methods) =>
+        problemResponse(405, 'Method Not Allowed', undefined, { allow: methods.join(', ') }),
     }),
   )
   return app

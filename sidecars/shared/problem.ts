@@ -9,7 +9,12 @@ export interface Problem {
 export const problem = (status: number, title: string, detail?: string): Problem =>
   detail === undefined ? { type: 'about:blank', title, status } : { type: 'about:blank', title, status, detail }
 
-export function problemResponse(status: number, title: string, detail?: string, headers: Record<string, string> = {}): Response {
+export function problemResponse(
+  status: number,
+  title: string,
+  detail?: string,
+  headers: Record<string, string> = {},
+): Response {
   return new Response(JSON.stringify(problem(status, title, detail)), {
     status,
     headers: { 'content-type': 'application/problem+json', ...headers },

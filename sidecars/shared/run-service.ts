@@ -20,7 +20,10 @@ export interface Service<Settings extends ServerSettings> {
   /** Errors: `SettingsError`. */
   readSettings(env: Environment): Settings
   /** Errors: `SettingsError` for what an operator has to correct. */
-  open(settings: Settings, log: Logger): Promise<{ fetch: (request: Request) => Response | Promise<Response>; close?(): Promise<void> }>
+  open(
+    settings: Settings,
+    log: Logger,
+  ): Promise<{ fetch: (request: Request) => Response | Promise<Response>; close?(): Promise<void> }>
 }
 
 /** Open requests get this long. */

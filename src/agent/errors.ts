@@ -9,4 +9,8 @@ export const toolExecutionsExceeded = (limit: number) =>
   )
 
 export const unhandledFinishReason = (reason: string) =>
-  new PlatformError('UnhandledInferenceFinishReason', 500, `UnhandledInferenceFinishReason: Error: unexpected finish reason - ${reason}`)
+  new PlatformError(
+    'UnhandledInferenceFinishReason',
+    500,
+    `UnhandledInferenceFinishReason: Error: unexpected finish reason - ${reason}`,
+  )

@@ -20,7 +20,9 @@ export interface CallContext {
   trace?: ChainTrace
 }
 
-export type CallOutcome<Result> = { success: true; content: string; value: Result } | { success: false; content: string }
+export type CallOutcome<Result> =
+  | { success: true; content: string; value: Result }
+  | { success: false; content: string }
 
 /**
  * Answers one tool call. Whatever the model can act on becomes the content of an error result; only
@@ -43,12 +45,23 @@ export async function executeCall<Result>(
   }
 }
 
-async function answerCall<Result>(call: ToolCall, tool: Tool<Result> | undefined, context: CallContext): Promise<CallOutcome<Result>> {
+async function answerCall<Result>(
+  call: ToolCall,
+  tool: Tool<Result> | undefined,
+  context: CallContext,
+): Promise<CallOutcome<Result>> {
   const { memory, signal } = context
   if (!tool) return refusal(memory?.isWithdrawn(call.name) ? withdrawnTool(call.name) : toolNotFound(call.name))
   const started = performance.now()
   const told = (success: boolean, error?: unknown) =>
-    context.observe?.({ type: 'tool', chain: context.chain, name: call.name, success, duration_ms: performance.now() - started, error })
+    context.observe?.({
+      type: 'tool',
+      chain: context.chain,
+      name: call.name,
+      success,
+      duration_ms: performance.now() - started,
+      error,
+    })
   try {
     const args = parseArguments(tool.definition, call.arguments)
     const earlier = memory?.earlier(call.name, args)

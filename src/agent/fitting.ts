@@ -17,7 +17,11 @@ export interface Fitting {
  * @param query index of the chain's query
  * @param memory forgets calls whose answer was cut, so that they may be made again
  */
-export function createFitting(budget: ContextBudget | undefined, query: number, memory: Pick<CallMemory, 'forget'>): Fitting {
+export function createFitting(
+  budget: ContextBudget | undefined,
+  query: number,
+  memory: Pick<CallMemory, 'forget'>,
+): Fitting {
   if (!budget) return { shorten: () => {}, call: (_, __, ask) => ask() }
   let limit = budget.tokens
   const shorten = (messages: Message[], tools: readonly Tool[]): boolean => {

@@ -25,7 +25,11 @@ export async function infer(
   }
 }
 
-async function ask(caller: Caller, messages: readonly Message[], definitions: Tool['definition'][]): Promise<Inference> {
+async function ask(
+  caller: Caller,
+  messages: readonly Message[],
+  definitions: Tool['definition'][],
+): Promise<Inference> {
   const { llm, chain, role, signal, observe } = caller
   const started = performance.now()
   const reply = await llm

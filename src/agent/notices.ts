@@ -24,6 +24,7 @@ export const missingParameters = (name: string, missing: readonly string[]) =>
 export const notJson = (name: string, reason: string) =>
   `The arguments of \`${name}\` are not a JSON object (${reason}). Call it again with one valid JSON object.`
 
-export const emptySentinel = (name: string) => `\`${name}\` was called with nothing in it. Call it again with your result.`
+export const emptySentinel = (name: string) =>
+  `\`${name}\` was called with nothing in it. Call it again with your result.`
 
 export const unexpectedFailure = (name: string) => `The tool \`${name}\` failed unexpectedly.`

@@ -5,7 +5,8 @@ import type { AgentRequest } from './types.ts'
 export function openingMessages(request: Pick<AgentRequest<unknown>, 'system' | 'conversation' | 'query'>): Message[] {
   const messages: Message[] = request.system ? [{ role: 'system', content: request.system }] : []
   const conversation = (request.conversation ?? []).filter((turn) => turn.user !== '' && turn.assistant !== '')
-  for (const turn of conversation) messages.push({ role: 'user', content: turn.user }, { role: 'assistant', content: turn.assistant })
+  for (const turn of conversation)
+    messages.push({ role: 'user', content: turn.user }, { role: 'assistant', content: turn.assistant })
   messages.push({ role: 'user', content: request.query })
   return messages
 }

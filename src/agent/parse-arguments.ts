@@ -9,7 +9,9 @@ import { ToolError } from './types.ts'
  */
 export function parseArguments(definition: ToolDefinition, text: string): Record<string, unknown> {
   const args = parseObject(definition.name, text)
-  const missing = requiredOf(definition).filter((name) => (args[name] === undefined || args[name] === null) && name !== 'explanation')
+  const missing = requiredOf(definition).filter(
+    (name) => (args[name] === undefined || args[name] === null) && name !== 'explanation',
+  )
   if (missing.length > 0) throw new ToolError(missingParameters(definition.name, missing))
   return args
 }
@@ -23,11 +25,14 @@ function parseObject(name: string, text: string): Record<string, unknown> {
     throw new ToolError(notJson(name, error instanceof Error ? error.message : 'syntax error'))
   }
   if (!isObject(value))
-    throw new ToolError(notJson(name, Array.isArray(value) ? 'an array' : `a ${value === null ? 'null' : typeof value}`))
+    throw new ToolError(
+      notJson(name, Array.isArray(value) ? 'an array' : `a ${value === null ? 'null' : typeof value}`),
+    )
   return value
 }
 
-const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null && !Array.isArray(value)
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 function requiredOf(definition: ToolDefinition): string[] {
   const { required } = definition.parameters

@@ -28,7 +28,10 @@ export async function runAgent<Result>(request: AgentRequest<Result>): Promise<A
   )
 }
 
-async function runLoop<Result>(request: AgentRequest<Result>, chain: ChainTrace | undefined): Promise<AgentResult<Result>> {
+async function runLoop<Result>(
+  request: AgentRequest<Result>,
+  chain: ChainTrace | undefined,
+): Promise<AgentResult<Result>> {
   const { sentinel, max_turns, signal } = request
   const name = sentinel.definition.name
   const messages = openingMessages(request)
@@ -72,7 +75,11 @@ function offeredTools(request: AgentRequest<unknown>, last: boolean, isWithdrawn
 /** Text is kept and answered with a reminder; an empty reply is not kept and the same content is sent again with a notice. */
 function answerWithoutCalls(messages: Message[], reply: Inference, sentinel: string): void {
   if (reply.text.trim() === '') addNotice(messages, emptyReplyNotice(sentinel))
-  else messages.push({ role: 'assistant', content: reply.text, ...carried(reply) }, { role: 'user', content: reminder(sentinel) })
+  else
+    messages.push(
+      { role: 'assistant', content: reply.text, ...carried(reply) },
+      { role: 'user', content: reminder(sentinel) },
+    )
 }
 
 /** What the provider wants back with its own words. */

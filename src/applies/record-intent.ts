@@ -9,7 +9,11 @@ import type { ClaimedRound } from '../sessions/types.ts'
  * Answers false for a locked session.
  * Errors: `LeaseLost`; 500 when one of the others does not hold, or when it was written before.
  */
-export async function recordIntent(sql: Sql, round: ClaimedRound, pin: { plan_sha256: string; project_id: string }): Promise<boolean> {
+export async function recordIntent(
+  sql: Sql,
+  round: ClaimedRound,
+  pin: { plan_sha256: string; project_id: string },
+): Promise<boolean> {
   const rows = await sql<{ is_blocked: boolean; recorded: boolean }[]>`
     WITH session AS (
       SELECT id, is_blocked FROM sessions WHERE id = ${round.session.id} AND fence = ${round.fence} AND in_flight FOR SHARE

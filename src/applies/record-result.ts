@@ -8,7 +8,12 @@ import type { ApplyResult } from './types.ts'
  * Keeps how an apply ended, so that an attempt that takes the round up from here tells the same.
  * Errors: `LeaseLost`.
  */
-export async function recordApplyResult(sql: Sql, round: ClaimedRound, project_id: string, result: ApplyResult): Promise<void> {
+export async function recordApplyResult(
+  sql: Sql,
+  round: ClaimedRound,
+  project_id: string,
+  result: ApplyResult,
+): Promise<void> {
   const json = JSON.stringify(result, (_, value: unknown) => (typeof value === 'string' ? storable(value) : value))
   const rows = await sql`
     WITH session AS (${heldSession(sql, round)})

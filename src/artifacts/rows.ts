@@ -11,7 +11,11 @@ export interface StoredObject {
 }
 
 /** Inserts the object's row and the typed row that refers to it, or neither. Errors of all: `LeaseLost`. */
-export async function insertPlan(sql: Sql, round: ClaimedRound, plan: StoredObject & { targets: readonly string[] }): Promise<void> {
+export async function insertPlan(
+  sql: Sql,
+  round: ClaimedRound,
+  plan: StoredObject & { targets: readonly string[] },
+): Promise<void> {
   const targets = plan.targets.map((target) => storable(target))
   assertHeld(
     await sql`
@@ -21,7 +25,11 @@ export async function insertPlan(sql: Sql, round: ClaimedRound, plan: StoredObje
   )
 }
 
-export async function insertReport(sql: Sql, round: ClaimedRound, report: StoredObject & { type: ReportType }): Promise<void> {
+export async function insertReport(
+  sql: Sql,
+  round: ClaimedRound,
+  report: StoredObject & { type: ReportType },
+): Promise<void> {
   assertHeld(
     await sql`
       WITH artifact AS (${artifact(sql, round, report)})
@@ -29,7 +37,11 @@ export async function insertReport(sql: Sql, round: ClaimedRound, report: Stored
   )
 }
 
-export async function insertComplianceCheck(sql: Sql, round: ClaimedRound, check: StoredObject & { passed: boolean }): Promise<void> {
+export async function insertComplianceCheck(
+  sql: Sql,
+  round: ClaimedRound,
+  check: StoredObject & { passed: boolean },
+): Promise<void> {
   assertHeld(
     await sql`
       WITH artifact AS (${artifact(sql, round, check)})
@@ -39,7 +51,11 @@ export async function insertComplianceCheck(sql: Sql, round: ClaimedRound, check
 }
 
 /** Names longer than the column are cut. */
-export async function insertCodeChange(sql: Sql, round: ClaimedRound, change: StoredObject & { file_name: string }): Promise<void> {
+export async function insertCodeChange(
+  sql: Sql,
+  round: ClaimedRound,
+  change: StoredObject & { file_name: string },
+): Promise<void> {
   const file_name = [...storable(change.file_name)].slice(0, 254).join('')
   assertHeld(
     await sql`

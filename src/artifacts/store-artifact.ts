@@ -25,7 +25,9 @@ export async function storeArtifact<Row>(
   } catch (error) {
     await context.storage
       .delete(key)
-      .catch((reason: unknown) => context.log.warn('an uploaded object without a row could not be deleted', { key, reason }))
+      .catch((reason: unknown) =>
+        context.log.warn('an uploaded object without a row could not be deleted', { key, reason }),
+      )
     throw error
   }
 }

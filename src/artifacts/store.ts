@@ -46,7 +46,8 @@ async function storePlanKind(
   await storeArtifact(
     context,
     object,
-    (file_size_bytes) => insertPlan(context.sql, round, { uri: object.key, content_type: TEXT_TYPE, file_size_bytes, targets }),
+    (file_size_bytes) =>
+      insertPlan(context.sql, round, { uri: object.key, content_type: TEXT_TYPE, file_size_bytes, targets }),
     signal,
   )
 }
@@ -61,7 +62,13 @@ export async function storeReport<Type extends ReportType>(
   await storeArtifact(
     context,
     object,
-    (file_size_bytes) => insertReport(context.sql, round, { uri: object.key, content_type: JSON_TYPE, file_size_bytes, type: report.type }),
+    (file_size_bytes) =>
+      insertReport(context.sql, round, {
+        uri: object.key,
+        content_type: JSON_TYPE,
+        file_size_bytes,
+        type: report.type,
+      }),
     signal,
   )
 }
@@ -104,7 +111,12 @@ export async function storeCodeChange(
     context,
     object,
     (file_size_bytes) =>
-      insertCodeChange(context.sql, round, { uri: object.key, content_type: TEXT_TYPE, file_size_bytes, file_name: change.path }),
+      insertCodeChange(context.sql, round, {
+        uri: object.key,
+        content_type: TEXT_TYPE,
+        file_size_bytes,
+        file_name: change.path,
+      }),
     signal,
   )
 }

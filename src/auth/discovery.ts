@@ -18,7 +18,8 @@ export function keySetReader(issuer: string, fetcher: Fetch): () => Promise<JSON
   const discover = async () => {
     const found = v.parse(Document, await readJson(fetcher, `${issuer}/.well-known/openid-configuration`))
     const { protocol } = new URL(found.jwks_uri)
-    if (protocol !== 'https:' && protocol !== new URL(issuer).protocol) throw new Error('jwks_uri is not an https:// address')
+    if (protocol !== 'https:' && protocol !== new URL(issuer).protocol)
+      throw new Error('jwks_uri is not an https:// address')
     return found.jwks_uri
   }
   return async () => {

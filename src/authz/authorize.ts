@@ -46,4 +46,5 @@ function sentence(authorized: boolean, { cloud, project_name, environment }: Aut
 }
 
 /** Clients show it as a link: a script must not come in that way. */
-const isWebAddress = (text: string): boolean => URL.canParse(text) && ['http:', 'https:'].includes(new URL(text).protocol)
+const isWebAddress = (text: string): boolean =>
+  URL.canParse(text) && ['http:', 'https:'].includes(new URL(text).protocol)

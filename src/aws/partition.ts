@@ -8,4 +8,5 @@ const DOMAINS: readonly (readonly [prefix: string, domain: string])[] = [
 ]
 
 /** Domain under which the services of a region are. */
-export const domainOf = (region: string): string => DOMAINS.find(([prefix]) => region.startsWith(prefix))?.[1] ?? 'amazonaws.com'
+export const domainOf = (region: string): string =>
+  DOMAINS.find(([prefix]) => region.startsWith(prefix))?.[1] ?? 'amazonaws.com'

@@ -23,7 +23,8 @@ export async function connectCache(
 async function createStore(config: RedisConfig, fetcher: Fetch): Promise<CacheStore> {
   const scheme = URL.parse(config.url)?.protocol
   if (scheme === 'http:' || scheme === 'https:') return createUpstashStore(config, fetcher)
-  if (scheme !== 'redis:' && scheme !== 'rediss:') throw new Error('the cache URL must begin with redis://, rediss://, https:// or http://')
+  if (scheme !== 'redis:' && scheme !== 'rediss:')
+    throw new Error('the cache URL must begin with redis://, rediss://, https:// or http://')
   const { createRedisStore } = await import('../runtime/redis.ts')
   return createRedisStore(config)
 }

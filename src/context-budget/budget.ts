@@ -22,7 +22,9 @@ export function contextBudget(
   role: ModelRole,
 ): ContextBudget {
   const name = role === 'main' ? config.model : config.small_model
-  const listed = config.model_list.filter(({ model_name }) => model_name === name).map(({ litellm_params }) => litellm_params.model)
+  const listed = config.model_list
+    .filter(({ model_name }) => model_name === name)
+    .map(({ litellm_params }) => litellm_params.model)
   const sizes = (listed.length > 0 ? listed : [name]).map(modelSize)
   const window = config.context_tokens || Math.min(...sizes.map(({ context_tokens }) => context_tokens))
   const answer = Math.min(config.max_output_tokens, window / 2)

@@ -27,7 +27,15 @@ function tokensOf(message: Message, estimate: ContextBudget['estimate']): number
 }
 
 /** Longest texts, in UTF-16 units, that a step of the cutting leaves. */
-const LIMITS = { result: 2_000, turn: 400, argument: 400, old_result: 200, old_turn: 60, text: 400, query: 1_000 } as const
+const LIMITS = {
+  result: 2_000,
+  turn: 400,
+  argument: 400,
+  old_result: 200,
+  old_turn: 60,
+  text: 400,
+  query: 1_000,
+} as const
 const NEW_RESULT = [50_000, 10_000, 2_000, 200] as const
 
 /**
@@ -61,7 +69,9 @@ export function fitMessages(messages: readonly Message[], query: number, budget:
 
 /** Index of the last message with calls; behind the end when there is none. */
 function newestCalls(messages: readonly Message[]): number {
-  const index = messages.findLastIndex((message) => message.role === 'assistant' && (message.tool_calls?.length ?? 0) > 0)
+  const index = messages.findLastIndex(
+    (message) => message.role === 'assistant' && (message.tool_calls?.length ?? 0) > 0,
+  )
   return index < 0 ? messages.length : index
 }
 
@@ -98,7 +108,8 @@ function withContent(message: Message, limit: number): Message {
 
 /** Long texts in the arguments of calls are cut, so that they stay what they are: JSON. */
 function withShortArguments(message: Message): Message {
-  if (message.role !== 'assistant' || !message.tool_calls?.some((call) => call.arguments.length > LIMITS.argument)) return message
+  if (message.role !== 'assistant' || !message.tool_calls?.some((call) => call.arguments.length > LIMITS.argument))
+    return message
   const tool_calls = message.tool_calls.map((call) => ({ ...call, arguments: shortArguments(call.arguments) }))
   const { carry: _, ...unsigned } = message
   return { ...unsigned, tool_calls }
@@ -108,7 +119,9 @@ function shortArguments(text: string): string {
   if (text.length <= LIMITS.argument) return text
   try {
     const value: unknown = JSON.parse(text)
-    const short = JSON.stringify(value, (_, item: unknown) => (typeof item === 'string' ? cutMiddle(item, LIMITS.argument) : item))
+    const short = JSON.stringify(value, (_, item: unknown) =>
+      typeof item === 'string' ? cutMiddle(item, LIMITS.argument) : item,
+    )
     return short.length < text.length ? short : '{}'
   } catch {
     return '{}'

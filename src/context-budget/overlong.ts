@@ -20,8 +20,12 @@ const STATUSES = new Set([400, 413, 422, 500, 502])
 
 /** Whether a model call failed because its input was longer than the model takes. */
 export function isOverlong(error: unknown): error is PlatformError {
-  if (!(error instanceof PlatformError) || error.code !== 'InferenceCallAPIError' || !STATUSES.has(error.status)) return false
-  return error.status === 413 || (!NOT_OVERLONG.test(error.message) && OVERLONG.some((pattern) => pattern.test(error.message)))
+  if (!(error instanceof PlatformError) || error.code !== 'InferenceCallAPIError' || !STATUSES.has(error.status))
+    return false
+  return (
+    error.status === 413 ||
+    (!NOT_OVERLONG.test(error.message) && OVERLONG.some((pattern) => pattern.test(error.message)))
+  )
 }
 
 const NUMBER = /(?<![\w.,/-])(?:\d{1,3}(?:,\d{3})+|\d{4,9})(?![\w/-])/g

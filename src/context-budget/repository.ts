@@ -29,7 +29,10 @@ export function overviewText(files: readonly RepositoryFile[], { tokens, estimat
     lines.push(line)
   }
   const missing = ordered.length - lines.length
-  return [...lines, ...(missing > 0 ? [`[… ${missing} more ${missing === 1 ? 'file' : 'files'} left out …]`] : [])].join('\n')
+  return [
+    ...lines,
+    ...(missing > 0 ? [`[… ${missing} more ${missing === 1 ? 'file' : 'files'} left out …]`] : []),
+  ].join('\n')
 }
 
 const rankOf = ({ path, blocks }: RepositoryFile): number => (blocks.length > 0 ? 100 : 0) - path.split('/').length
@@ -70,7 +73,9 @@ export function relevantFiles(
   { tokens, estimate }: ContextBudget,
 ): ChosenFiles {
   const asked = wordsOf(request)
-  const readable = files.flatMap((file) => (file.text === null ? [] : [{ ...file, text: file.text, words: wordsOf(namesOf(file)) }]))
+  const readable = files.flatMap((file) =>
+    file.text === null ? [] : [{ ...file, text: file.text, words: wordsOf(namesOf(file)) }],
+  )
   const frequency = new Map<string, number>()
   for (const { words } of readable) for (const word of words) frequency.set(word, (frequency.get(word) ?? 0) + 1)
   const scored = readable
@@ -116,5 +121,7 @@ const COMMON = new Set(
 /** Lower-case words of three characters or more without their plural ending. */
 function wordsOf(text: string): Set<string> {
   const words = text.toLowerCase().match(/\p{L}[\p{L}\p{N}]{2,}/gu) ?? []
-  return new Set(words.filter((word) => !COMMON.has(word)).map((word) => (word.length > 3 ? word.replace(/s$/, '') : word)))
+  return new Set(
+    words.filter((word) => !COMMON.has(word)).map((word) => (word.length > 3 ? word.replace(/s$/, '') : word)),
+  )
 }

@@ -11,7 +11,12 @@ export const listTypes = Object.fromEntries([
 ])
 
 function listType<Element>(type: number, element: (text: string) => Element) {
-  return { to: type, from: [type], serialize: (value: unknown) => value, parse: (text: string) => parseArray(text, element) }
+  return {
+    to: type,
+    from: [type],
+    serialize: (value: unknown) => value,
+    parse: (text: string) => parseArray(text, element),
+  }
 }
 
 /** Reads `{a,"b,c",NULL,{d}}` of the server. */

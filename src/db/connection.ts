@@ -21,7 +21,11 @@ type Answer = Row[] & { columns?: { name: string; type: number }[]; count?: numb
  */
 export function openConnection(
   address: ServerAddress,
-  options: { onnotice: (notice: postgres.Notice) => void; onnotify?: (channel: string, payload: string) => void; on_lost?: () => void },
+  options: {
+    onnotice: (notice: postgres.Notice) => void
+    onnotify?: (channel: string, payload: string) => void
+    on_lost?: () => void
+  },
 ): ServerConnection {
   let lost = false
   const driver = postgres(
@@ -73,14 +77,23 @@ function isConnectionLost(error: unknown): boolean {
   if ('severity_local' in error || 'severity' in error) return 'severity' in error && error.severity !== 'ERROR'
   return !('code' in error) || !KEPT.has(String(error.code))
 }
-const KEPT = new Set(['UNDEFINED_VALUE', 'MAX_PARAMETERS_EXCEEDED', 'NOT_TAGGED_CALL', 'UNSAFE_TRANSACTION', 'ERR_INVALID_ARG_TYPE'])
+const KEPT = new Set([
+  'UNDEFINED_VALUE',
+  'MAX_PARAMETERS_EXCEEDED',
+  'NOT_TAGGED_CALL',
+  'UNSAFE_TRANSACTION',
+  'ERR_INVALID_ARG_TYPE',
+])
 
 /** The rows stay a plain list to look at; what else is known is beside them. Several statements answer as one list. */
 function toResult(answer: unknown, dates: boolean): Result {
   const answers = isList(answer) ? answer : isAnswer(answer) ? [answer] : []
   const rows = answers.flatMap((one) => (dates ? withDates(one) : [...one]))
   const last = answers.at(-1)
-  return Object.defineProperties(rows, { count: { value: last?.count ?? 0 }, command: { value: last?.command ?? '' } }) as Result
+  return Object.defineProperties(rows, {
+    count: { value: last?.count ?? 0 },
+    command: { value: last?.command ?? '' },
+  }) as Result
 }
 
 const isAnswer = (answer: unknown): answer is Answer => Array.isArray(answer)

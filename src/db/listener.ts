@@ -21,7 +21,10 @@ const PAUSES_MS = [100, 500, 1_000, 2_000, 5_000]
  * @param open calls back for each notification, and once when the connection is gone
  */
 export function createListener(
-  open: (on_notification: (channel: string, payload: string) => void, on_lost: () => void) => Promise<ListeningConnection>,
+  open: (
+    on_notification: (channel: string, payload: string) => void,
+    on_lost: () => void,
+  ) => Promise<ListeningConnection>,
 ): Listener {
   const handlers = new Map<string, Set<Handler>>()
   let connection: Promise<ListeningConnection> | null = null

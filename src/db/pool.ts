@@ -42,11 +42,15 @@ export function createPool(address: ServerAddress, options: PoolOptions): Sql {
       throw error
     }
   }
-  const begin = async <T>(...args: [(tx: Transaction) => Promise<T>] | [string, (tx: Transaction) => Promise<T>]): Promise<T> => {
+  const begin = async <T>(
+    ...args: [(tx: Transaction) => Promise<T>] | [string, (tx: Transaction) => Promise<T>]
+  ): Promise<T> => {
     const [mode, work] = args.length === 1 ? ['', args[0]] : args
     return runTransaction(await take(), mode, work)
   }
-  const listener = createListener((on_notification, on_lost) => openListening(address, options, on_notification, on_lost))
+  const listener = createListener((on_notification, on_lost) =>
+    openListening(address, options, on_notification, on_lost),
+  )
   const tag = createTag(execute)
   let ended: Promise<void> | null = null
   return Object.assign(tag, {
@@ -140,12 +144,18 @@ async function openListening(
 ) {
   let wanted = true
   let connected = false
-  const connection = openConnection(address, { onnotice: options.onnotice, onnotify, on_lost: () => wanted && connected && on_lost() })
+  const connection = openConnection(address, {
+    onnotice: options.onnotice,
+    onnotify,
+    on_lost: () => wanted && connected && on_lost(),
+  })
   await connection.execute({ text: 'SELECT 1', values: [] })
   connected = true
   let last: Promise<unknown> = Promise.resolve()
   const run = (command: 'LISTEN' | 'UNLISTEN', channel: string) => {
-    const next = last.then(() => connection.execute({ text: `${command} "${channel.replaceAll('"', '""')}"`, values: [] }))
+    const next = last.then(() =>
+      connection.execute({ text: `${command} "${channel.replaceAll('"', '""')}"`, values: [] }),
+    )
     last = next.catch(() => {})
     return next
   }

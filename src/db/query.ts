@@ -19,7 +19,8 @@ export function createTag(execute: Execute) {
   function tag(first: TemplateStringsArray | string, ...values: Value[]): Query | Identifier {
     return typeof first === 'string' ? { identifier: first } : new LazyQuery({ strings: first, values }, execute)
   }
-  const unsafe = (text: string, values: readonly unknown[] = [], options?: ExecuteOptions) => execute({ text, values }, options)
+  const unsafe = (text: string, values: readonly unknown[] = [], options?: ExecuteOptions) =>
+    execute({ text, values }, options)
   return Object.assign(tag, { unsafe })
 }
 

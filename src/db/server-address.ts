@@ -69,7 +69,12 @@ export function connectionOptions(
     connection: { application_name: 'platform', TimeZone: 'UTC' },
     types: {
       ...listTypes,
-      timestamptz: { to: TIMESTAMPTZ, from: [TIMESTAMPTZ], serialize: (value: unknown) => value, parse: toFixedTimestamp },
+      timestamptz: {
+        to: TIMESTAMPTZ,
+        from: [TIMESTAMPTZ],
+        serialize: (value: unknown) => value,
+        parse: toFixedTimestamp,
+      },
       int8: { to: INT8, from: [INT8], serialize: (value: unknown) => String(value), parse: Number },
       ...Object.fromEntries(
         JSON_TYPES.map((type) => [

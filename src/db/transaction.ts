@@ -11,7 +11,11 @@ export interface Connection {
  * Runs `work` in a transaction: commit when it resolves, rollback when it rejects. Its statements run
  * one after the other in the order in which they were awaited.
  */
-export async function runTransaction<T>(connection: Connection, mode: string, work: (tx: Transaction) => Promise<T>): Promise<T> {
+export async function runTransaction<T>(
+  connection: Connection,
+  mode: string,
+  work: (tx: Transaction) => Promise<T>,
+): Promise<T> {
   const run = inOrder(connection.execute)
   const control = (text: string) => run({ text, values: [] })
   try {

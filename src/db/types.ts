@@ -17,7 +17,18 @@ export interface Query<Rows extends readonly object[] = Row[]> extends Promise<R
 export interface Identifier {
   readonly identifier: string
 }
-export type Value = string | number | bigint | boolean | null | Date | Uint8Array | readonly Value[] | Query<never> | Query | Identifier
+export type Value =
+  | string
+  | number
+  | bigint
+  | boolean
+  | null
+  | Date
+  | Uint8Array
+  | readonly Value[]
+  | Query<never>
+  | Query
+  | Identifier
 
 export interface Template {
   strings: readonly string[]
@@ -40,7 +51,11 @@ export interface Sql extends Tag {
    * Hears NOTIFY on a connection that is shared by all listeners of the pool and opened again when it
    * breaks; `on_listening` is called each time, because notifications in between were lost.
    */
-  listen(channel: string, on_notification: (payload: string) => void, on_listening?: () => void): Promise<{ unlisten(): Promise<void> }>
+  listen(
+    channel: string,
+    on_notification: (payload: string) => void,
+    on_listening?: () => void,
+  ): Promise<{ unlisten(): Promise<void> }>
   notify(channel: string, payload: string): Promise<unknown>
   /** Waits for running statements, `timeout` seconds at most. */
   end(options?: { timeout?: number }): Promise<void>

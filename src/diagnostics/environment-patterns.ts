@@ -45,7 +45,8 @@ export const UNREACHABLE =
 export const GLOBAL_HOSTS =
   /\b(sts\.amazonaws\.com|iam\.amazonaws\.com|login\.microsoftonline\.com|management\.azure\.com|graph\.microsoft\.com|oauth2\.googleapis\.com|(cloudresourcemanager|compute|storage|iam|www)\.googleapis\.com|metadata\.google\.internal|registry\.terraform\.io|registry\.opentofu\.org|169\.254\.169\.254)\b/i
 
-export const REGISTRY = /^(failed to query available provider packages|failed to install provider|failed to resolve provider packages)/i
+export const REGISTRY =
+  /^(failed to query available provider packages|failed to install provider|failed to resolve provider packages)/i
 export const BACKEND =
   /^(failed to get existing workspaces|error loading state|failed to load state|error refreshing state|error configuring (the )?(\w+ )?backend|error inspecting states|failed to (save|upload|retrieve) state|error acquiring the state lock|unable to (list|access) objects? in S3 bucket)/i
 export const BACKEND_REFUSED =

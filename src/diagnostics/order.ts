@@ -38,12 +38,16 @@ export function orderDiagnostics(diagnostics: readonly Diagnostic[]): Diagnostic
 }
 
 /** Engines repeat a diagnostic for every pass. */
-const isRepeated = (a: Diagnostic, b: Diagnostic) => a.line === b.line && a.detail === b.detail && a.address === b.address
+const isRepeated = (a: Diagnostic, b: Diagnostic) =>
+  a.line === b.line && a.detail === b.detail && a.address === b.address
 
 function join(known: Diagnostic, other: Diagnostic): Diagnostic {
   const [first, later] = (other.line ?? Infinity) < (known.line ?? Infinity) ? [other, known] : [known, other]
-  const details = first.detail.includes(later.detail) ? first.detail : `${first.detail}\n${placeOf(later)}${later.detail}`
+  const details = first.detail.includes(later.detail)
+    ? first.detail
+    : `${first.detail}\n${placeOf(later)}${later.detail}`
   return { ...first, detail: details, count: known.count + other.count }
 }
 
-const placeOf = ({ line, address }: Diagnostic) => (line === null ? (address === null ? '' : `${address}: `) : `line ${line}: `)
+const placeOf = ({ line, address }: Diagnostic) =>
+  line === null ? (address === null ? '' : `${address}: `) : `line ${line}: `

@@ -1,7 +1,16 @@
 import { cutMiddle } from '../agent/cut-middle.ts'
 import type { Cloud } from '../sessions/types.ts'
 import type { Blame } from './blame.ts'
-import { BACKEND, BACKEND_REFUSED, DENIED, type Fault, GLOBAL_HOSTS, PATTERNS, REGISTRY, UNREACHABLE } from './environment-patterns.ts'
+import {
+  BACKEND,
+  BACKEND_REFUSED,
+  DENIED,
+  type Fault,
+  GLOBAL_HOSTS,
+  PATTERNS,
+  REGISTRY,
+  UNREACHABLE,
+} from './environment-patterns.ts'
 import type { Diagnostic } from './types.ts'
 
 /** Providers without which a cloud cannot be planned at all. */
@@ -14,10 +23,13 @@ const OWN_PROVIDERS: Record<Cloud, RegExp> = {
 }
 
 const ADVICE: Record<Fault, string> = {
-  credentials: 'The engine has no valid credentials. Renew those of the iac service or of the provider, then send the request again.',
+  credentials:
+    'The engine has no valid credentials. Renew those of the iac service or of the provider, then send the request again.',
   permission: 'The credentials of the engine are refused. Give them access to the scope, then send the request again.',
-  network: 'The engine cannot reach a service that it needs. See to the network of the iac service, then send the request again.',
-  registry: 'The engine cannot download a provider. See to the network of the iac service or to its mirror, then send the request again.',
+  network:
+    'The engine cannot reach a service that it needs. See to the network of the iac service, then send the request again.',
+  registry:
+    'The engine cannot download a provider. See to the network of the iac service or to its mirror, then send the request again.',
   throttled: 'The cloud limits the rate of calls at present. Send the request again later.',
   quota: 'A quota of the cloud is used up. Raise it or free something, then send the request again.',
   backend: 'The engine state cannot be read. See to its store and the access to it, then send the request again.',
@@ -30,7 +42,10 @@ const MAX_QUOTED = 300
  * Why no change of the code can help, as a text for user and operator; null when one might. Every error has to be
  * such a fault, since a fault beside errors of the code may be their consequence.
  */
-export function unmendable(diagnostics: readonly Diagnostic[], { blame, cloud }: { blame: Blame; cloud: Cloud }): string | null {
+export function unmendable(
+  diagnostics: readonly Diagnostic[],
+  { blame, cloud }: { blame: Blame; cloud: Cloud },
+): string | null {
   const errors = diagnostics.filter(({ severity }) => severity === 'error')
   const faults = errors.map((error) => faultOf(error, { blame, cloud }))
   const [first] = errors
@@ -46,7 +61,8 @@ function faultOf(one: Diagnostic, { blame, cloud }: { blame: Blame; cloud: Cloud
   if (matches(PATTERNS.throttled, text)) return 'throttled'
   if (matches(PATTERNS.quota, text)) return 'quota'
   if (blame.settings) return null
-  if (BACKEND.test(text)) return UNREACHABLE.test(text) || BACKEND_REFUSED.test(text) || hasCredentialFault(text) ? 'backend' : null
+  if (BACKEND.test(text))
+    return UNREACHABLE.test(text) || BACKEND_REFUSED.test(text) || hasCredentialFault(text) ? 'backend' : null
   if (hasCredentialFault(text)) return 'credentials'
   if (UNREACHABLE.test(text) && GLOBAL_HOSTS.test(text)) return 'network'
   return DENIED.test(text) && concernsProvider(one) ? 'permission' : null

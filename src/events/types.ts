@@ -12,7 +12,10 @@ export interface SessionState {
  * sessions every five seconds.
  */
 export interface StatusHub {
-  watch(session_uuid: string, on_change: (state: SessionState) => void): Promise<{ state: SessionState; close: () => void }>
+  watch(
+    session_uuid: string,
+    on_change: (state: SessionState) => void,
+  ): Promise<{ state: SessionState; close: () => void }>
   /** Ends every stream, so that clients reconnect elsewhere. */
   close(): Promise<void>
   readonly closing: AbortSignal

@@ -83,7 +83,8 @@ async function once(fetcher: Fetch, request: OutboundRequest): Promise<OutboundR
   } catch (error) {
     if (error instanceof OutboundError) throw error
     if (request.signal?.aborted) throw new OutboundError('aborted', 'the call was cancelled', { cause: error })
-    if (timeout.aborted) throw new OutboundError('timeout', `no answer within ${request.timeout_ms / 1000} s`, { cause: error })
+    if (timeout.aborted)
+      throw new OutboundError('timeout', `no answer within ${request.timeout_ms / 1000} s`, { cause: error })
     throw new OutboundError('network', 'the connection failed', { cause: error })
   }
 }

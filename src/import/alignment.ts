@@ -34,14 +34,19 @@ export function stateAlignment(imported: readonly Pair[], plan: Plan | null): Al
   const state = stateOf(plan)
   const changes = managedChanges(plan).map(({ resource, action }) => ({ address: resource.address, action }))
   const addresses = new Set(imported.map(({ address }) => address))
-  const missing = imported.filter(({ address }) => !state.has(address)).map(({ address }) => ({ address, action: 'not in the state' }))
+  const missing = imported
+    .filter(({ address }) => !state.has(address))
+    .map(({ address }) => ({ address, action: 'not in the state' }))
   const changed = [...missing, ...changes.filter(({ address }) => addresses.has(address) && state.has(address))]
   const others = changes.filter(({ address }) => !addresses.has(address))
   const aligned = changed.length === 0
   const verdict = aligned
     ? `Aligned: a plan after the import changes none of the imported resources (${imported.length}).`
     : `Not aligned: a plan after the import still changes ${changed.length} of ${imported.length} imported resources: ${named(changed)}.`
-  return { aligned, text: others.length === 0 ? verdict : `${verdict} Beyond what was imported it has: ${named(others)}.` }
+  return {
+    aligned,
+    text: others.length === 0 ? verdict : `${verdict} Beyond what was imported it has: ${named(others)}.`,
+  }
 }
 
 function named(changes: readonly { address: string; action: string }[]): string {

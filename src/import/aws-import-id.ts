@@ -23,7 +23,14 @@ const regional =
 const FORMS: Record<string, Form> = {
   ...forEach(
     [
-      ...['aws_instance', 'aws_vpc', 'aws_subnet', 'aws_security_group', 'aws_internet_gateway', 'aws_egress_only_internet_gateway'],
+      ...[
+        'aws_instance',
+        'aws_vpc',
+        'aws_subnet',
+        'aws_security_group',
+        'aws_internet_gateway',
+        'aws_egress_only_internet_gateway',
+      ],
       ...[
         'aws_nat_gateway',
         'aws_route_table',
@@ -33,18 +40,51 @@ const FORMS: Record<string, Form> = {
         'aws_ebs_snapshot',
         'aws_ami',
       ],
-      ...['aws_eip', 'aws_vpc_endpoint', 'aws_vpc_peering_connection', 'aws_vpc_dhcp_options', 'aws_flow_log', 'aws_launch_template'],
-      ...['aws_customer_gateway', 'aws_vpn_gateway', 'aws_vpn_connection', 'aws_ec2_transit_gateway', 'aws_ec2_managed_prefix_list'],
-      ...['aws_efs_file_system', 'aws_efs_access_point', 'aws_kms_key', 'aws_cloudfront_distribution', 'aws_route53_zone'],
+      ...[
+        'aws_eip',
+        'aws_vpc_endpoint',
+        'aws_vpc_peering_connection',
+        'aws_vpc_dhcp_options',
+        'aws_flow_log',
+        'aws_launch_template',
+      ],
+      ...[
+        'aws_customer_gateway',
+        'aws_vpn_gateway',
+        'aws_vpn_connection',
+        'aws_ec2_transit_gateway',
+        'aws_ec2_managed_prefix_list',
+      ],
+      ...[
+        'aws_efs_file_system',
+        'aws_efs_access_point',
+        'aws_kms_key',
+        'aws_cloudfront_distribution',
+        'aws_route53_zone',
+      ],
       ...['aws_iam_role', 'aws_iam_user', 'aws_iam_group', 'aws_iam_instance_profile'],
     ],
     last,
   ),
   ...forEach(
     [
-      ...['aws_s3_bucket', 'aws_s3_bucket_versioning', 'aws_s3_bucket_server_side_encryption_configuration', 'aws_s3_bucket_policy'],
-      ...['aws_s3_bucket_public_access_block', 'aws_s3_bucket_lifecycle_configuration', 'aws_s3_bucket_ownership_controls'],
-      ...['aws_s3_bucket_logging', 'aws_s3_bucket_acl', 'aws_s3_bucket_cors_configuration', 'aws_s3_bucket_notification'],
+      ...[
+        'aws_s3_bucket',
+        'aws_s3_bucket_versioning',
+        'aws_s3_bucket_server_side_encryption_configuration',
+        'aws_s3_bucket_policy',
+      ],
+      ...[
+        'aws_s3_bucket_public_access_block',
+        'aws_s3_bucket_lifecycle_configuration',
+        'aws_s3_bucket_ownership_controls',
+      ],
+      ...[
+        'aws_s3_bucket_logging',
+        'aws_s3_bucket_acl',
+        'aws_s3_bucket_cors_configuration',
+        'aws_s3_bucket_notification',
+      ],
     ],
     whole,
   ),
@@ -59,7 +99,12 @@ const FORMS: Record<string, Form> = {
         'aws_db_parameter_group',
       ],
       ...['aws_eks_cluster', 'aws_ecs_cluster', 'aws_ecr_repository', 'aws_redshift_cluster', 'aws_kinesis_stream'],
-      ...['aws_elasticache_cluster', 'aws_elasticache_replication_group', 'aws_elasticache_subnet_group', 'aws_cloudwatch_metric_alarm'],
+      ...[
+        'aws_elasticache_cluster',
+        'aws_elasticache_replication_group',
+        'aws_elasticache_subnet_group',
+        'aws_cloudwatch_metric_alarm',
+      ],
     ],
     regional(named),
   ),

@@ -14,7 +14,10 @@ export interface ImportAttempt {
 export function importFeedback({ imported, failures, unaddressed, lost }: ImportAttempt): string {
   const blocks = [
     block('Imported, leave their blocks where they are:', imported.map(named)),
-    block('Imported, but their block is gone, so that the plan destroys them. Put the block back at the same address:', lost.map(named)),
+    block(
+      'Imported, but their block is gone, so that the plan destroys them. Put the block back at the same address:',
+      lost.map(named),
+    ),
     block(
       'Not imported:',
       failures.map((failure) => `${named(failure)}: ${failure.error}`),

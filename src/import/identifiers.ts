@@ -22,7 +22,8 @@ const listSchema = v.array(v.string())
  */
 export function parseIdentifiers(text: string, what: string): string[] {
   const parsed = v.safeParse(listSchema, parseJson(text))
-  if (!parsed.success) throw badGateway(`iac service returned an unexpected response: the ${what} identifiers are no JSON list of texts.`)
+  if (!parsed.success)
+    throw badGateway(`iac service returned an unexpected response: the ${what} identifiers are no JSON list of texts.`)
   return parsed.output
 }
 
@@ -40,4 +41,8 @@ const MAX_LENGTH = 4096
 
 /** Whether the engine can be given the text as an argument: no option, one line, not blank, not too long. */
 export const isArgument = (text: string): boolean =>
-  text.trim() !== '' && text.length <= MAX_LENGTH && !text.startsWith('-') && !/\p{Cc}/u.test(text) && text.isWellFormed()
+  text.trim() !== '' &&
+  text.length <= MAX_LENGTH &&
+  !text.startsWith('-') &&
+  !/\p{Cc}/u.test(text) &&
+  text.isWellFormed()

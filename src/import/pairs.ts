@@ -42,7 +42,8 @@ export function checkPairs(
     if (resource_id === undefined) foreign++
     if (resource_id === undefined || pairs.has(resource_id)) continue
     const address = bareName(pair.address)
-    const error = fault(address, state, changes, used) ?? (describesCode(given.plan) ? notCreated(changes.get(address)) : null)
+    const error =
+      fault(address, state, changes, used) ?? (describesCode(given.plan) ? notCreated(changes.get(address)) : null)
     if (error !== null) {
       refused.set(resource_id, { address: shown(address), resource_id, error })
       continue
@@ -64,7 +65,9 @@ function fault(
   if (used.has(address)) return 'the address is given to another identifier too'
   if (state.has(address)) return 'the address is managed already'
   const change = changes.get(address)
-  return change?.change.importing ? 'the resource has an `import` block, which has to be removed: the platform imports' : null
+  return change?.change.importing
+    ? 'the resource has an `import` block, which has to be removed: the platform imports'
+    : null
 }
 
 function notCreated(change: ResourceChange | undefined): string | null {

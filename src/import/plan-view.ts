@@ -21,13 +21,18 @@ function collect(module: Json | undefined, found: Map<string, string>): void {
 
 /** The first of `arn` and `id`, as the iac contract identifies what a state manages. */
 function identifierOf(values: Json | undefined): string {
-  for (const value of [member(values, 'arn'), member(values, 'id')]) if (typeof value === 'string' && value !== '') return value
+  for (const value of [member(values, 'arn'), member(values, 'id')])
+    if (typeof value === 'string' && value !== '') return value
   return ''
 }
 
 /** What the plan does at each address; leftovers of interrupted replacements and data sources are left out. */
 export const changesByAddress = (plan: Plan): Map<string, ResourceChange> =>
-  new Map(plan.resource_changes.filter(({ mode, deposed }) => mode !== 'data' && deposed === undefined).map((one) => [one.address, one]))
+  new Map(
+    plan.resource_changes
+      .filter(({ mode, deposed }) => mode !== 'data' && deposed === undefined)
+      .map((one) => [one.address, one]),
+  )
 
 /** Whether a resource would be made anew: there the engine can import. */
 export const isCreated = ({ change }: ResourceChange): boolean =>

@@ -55,7 +55,8 @@ function listIs(list: Json[], wanted: Scalar, depth: number): boolean {
 /** A part of a text, an item of a list, a key or a value of an object. */
 function contains(value: Json, wanted: Scalar, depth = 0): boolean {
   if (Array.isArray(value)) return depth < MAX_DEPTH && value.some((item) => contains(item, wanted, depth + 1))
-  if (isJsonObject(value)) return Object.entries(value).some(([key, item]) => folded(key) === folded(wanted) || equals(item, wanted))
+  if (isJsonObject(value))
+    return Object.entries(value).some(([key, item]) => folded(key) === folded(wanted) || equals(item, wanted))
   if (value === null) return false
   return typeof value === 'string' ? folded(value).includes(folded(wanted)) : equals(value, wanted)
 }

@@ -28,13 +28,29 @@ function resultOf(statement: Statement, view: PlanView, cumulative: boolean): Re
     case 'attribute':
       return attributeResult(statement, view)
     case 'unchanged':
-      return noneOf(view, cumulative, 'what must not change', (resource) => touches(resource) && selects(statement, resource))
+      return noneOf(
+        view,
+        cumulative,
+        'what must not change',
+        (resource) => touches(resource) && selects(statement, resource),
+      )
     case 'no_deletions':
-      return noneOf(view, cumulative, 'what must not be destroyed', ({ action }) => action === 'delete' || action === 'recreate')
+      return noneOf(
+        view,
+        cumulative,
+        'what must not be destroyed',
+        ({ action }) => action === 'delete' || action === 'recreate',
+      )
     case 'no_changes_outside': {
       const { types, addresses } = statement
-      const inside = ({ type, address }: Resource) => types.some((one) => fits(one, type)) || addresses.some((one) => isAt(one, address))
-      return noneOf(view, cumulative, 'changes elsewhere', (resource) => resource.action !== 'none' && !inside(resource))
+      const inside = ({ type, address }: Resource) =>
+        types.some((one) => fits(one, type)) || addresses.some((one) => isAt(one, address))
+      return noneOf(
+        view,
+        cumulative,
+        'changes elsewhere',
+        (resource) => resource.action !== 'none' && !inside(resource),
+      )
     }
     case 'output_exists': {
       if (view.outputs === null) return { verdict: 'unknown', found: 'the plan does not tell its outputs' }
@@ -44,14 +60,22 @@ function resultOf(statement: Statement, view: PlanView, cumulative: boolean): Re
   }
 }
 
-const touches = ({ action, forgotten }: Resource) => forgotten || action === 'update' || action === 'delete' || action === 'recreate'
+const touches = ({ action, forgotten }: Resource) =>
+  forgotten || action === 'update' || action === 'delete' || action === 'recreate'
 
 /** Met when nothing is as described. */
-function noneOf({ resources }: PlanView, cumulative: boolean, what: string, matches: (resource: Resource) => boolean): Result {
+function noneOf(
+  { resources }: PlanView,
+  cumulative: boolean,
+  what: string,
+  matches: (resource: Resource) => boolean,
+): Result {
   const matching = resources.filter(matches)
   if (matching.length === 0) return { verdict: 'met', found: `no ${what.replace(/^what /, 'change to what ')}` }
   const found = listed(matching.map(({ address, action }) => `${action === 'none' ? 'forget' : action} ${address}`))
-  return cumulative ? { verdict: 'unknown', found: `${found}; an earlier round may have asked for it` } : { verdict: 'unmet', found }
+  return cumulative
+    ? { verdict: 'unknown', found: `${found}; an earlier round may have asked for it` }
+    : { verdict: 'unmet', found }
 }
 
 const HAPPENS: Record<IntentAction, string> = {
@@ -65,12 +89,15 @@ function countResult(statement: StatementOf<'resource_count'>, view: PlanView, c
   const { type, action, op, value, name } = statement
   const counted = countOf(statement, view)
   const what = `${type}${statement.where.length > 0 ? ' of that kind' : ''} ${action ? HAPPENS[action] : 'planned'}`
-  const range = counted.certain === counted.possible ? `${counted.certain}` : `${counted.certain} to ${counted.possible}`
+  const range =
+    counted.certain === counted.possible ? `${counted.certain}` : `${counted.certain} to ${counted.possible}`
   const found = `${range} ${what}`
-  if (counted.possible === 0 && !view.speaksOf(type)) return { verdict: 'unknown', found: `no provider of this plan has ${type}` }
+  if (counted.possible === 0 && !view.speaksOf(type))
+    return { verdict: 'unknown', found: `no provider of this plan has ${type}` }
   const verdict = verdictOfCount(op, value, counted)
   if (verdict !== 'unmet') return { verdict, found }
-  if (cumulative && counted.certain > value) return { verdict: 'unknown', found: `${found}; earlier rounds may have asked for them` }
+  if (cumulative && counted.certain > value)
+    return { verdict: 'unknown', found: `${found}; earlier rounds may have asked for them` }
   // Names of blocks are the generator's to choose.
   if (name !== undefined && verdictOfCount(op, value, countOf({ ...statement, name: undefined }, view)) === 'met')
     return { verdict: 'unknown', found: `${found}, others have another name` }
@@ -89,7 +116,8 @@ function countOf(statement: StatementOf<'resource_count'>, { resources }: PlanVi
   const counted: Counted = { certain: 0, possible: 0 }
   for (const resource of resources) {
     if (!selects(statement, resource) || (action ? resource.action !== action : resource.values === null)) continue
-    const results = action === 'delete' ? [] : where.map(({ condition, steps }) => judge(resource, condition, steps).holds)
+    const results =
+      action === 'delete' ? [] : where.map(({ condition, steps }) => judge(resource, condition, steps).holds)
     if (results.includes(false)) continue
     counted.possible++
     if (!results.includes(null)) counted.certain++
@@ -97,7 +125,11 @@ function countOf(statement: StatementOf<'resource_count'>, { resources }: PlanVi
   return counted
 }
 
-function verdictOfCount(op: StatementOf<'resource_count'>['op'], value: number, { certain, possible }: Counted): Verdict {
+function verdictOfCount(
+  op: StatementOf<'resource_count'>['op'],
+  value: number,
+  { certain, possible }: Counted,
+): Verdict {
   if (op === 'at_least') return certain >= value ? 'met' : possible >= value ? 'unknown' : 'unmet'
   if (op === 'at_most') return possible <= value ? 'met' : certain <= value ? 'unknown' : 'unmet'
   if (certain === possible) return certain === value ? 'met' : 'unmet'
@@ -138,9 +170,12 @@ function verdictOf(results: readonly (boolean | null)[], enough: boolean): Verdi
 function noResource({ type, name, address, op }: StatementOf<'attribute'>, view: PlanView): Result {
   const wanted = address ?? [type, name].filter(Boolean).join(' ')
   const found = `no ${wanted} in the plan`
-  if (type !== undefined && !view.speaksOf(type)) return { verdict: 'unknown', found: `no provider of this plan has ${type}` }
+  if (type !== undefined && !view.speaksOf(type))
+    return { verdict: 'unknown', found: `no provider of this plan has ${type}` }
   if (isNegative(op)) return { verdict: 'met', found }
-  const renamed = name !== undefined && view.resources.some((resource) => resource.values !== null && selects({ type, address }, resource))
+  const renamed =
+    name !== undefined &&
+    view.resources.some((resource) => resource.values !== null && selects({ type, address }, resource))
   return renamed ? { verdict: 'unknown', found: `${found}, others have another name` } : { verdict: 'unmet', found }
 }
 

@@ -48,12 +48,17 @@ export function viewPlan(plan: Plan, types?: readonly string[]): PlanView {
       name,
       action: actionOf(change.actions),
       forgotten: change.actions.includes('forget'),
-      values: isJsonObject(change.after) ? { value: change.after, unknown: change.after_unknown, sensitive: change.after_sensitive } : null,
+      values: isJsonObject(change.after)
+        ? { value: change.after, unknown: change.after_unknown, sensitive: change.after_sensitive }
+        : null,
       expressions: argumentsOf(address),
     }))
   const listed = new Set(changed.map(({ address }) => address))
   const rest = plannedResources(plan.document).filter(({ address }) => !listed.has(address))
-  const resources = [...changed, ...rest.map((resource) => ({ ...resource, expressions: argumentsOf(resource.address) }))]
+  const resources = [
+    ...changed,
+    ...rest.map((resource) => ({ ...resource, expressions: argumentsOf(resource.address) })),
+  ]
   return {
     resources,
     outputs: outputsOf(plan.document),
@@ -103,7 +108,8 @@ function vocabulary(plan: Plan, resources: readonly Resource[]): PlanView['speak
       const name = member(entry, 'name')
       if (typeof name === 'string') providers.add(name.toLowerCase().split('-')[0] ?? '')
     }
-  return (type) => type.split('|').some((one) => providers.has(providerOf(one)) || [...types].some((known) => fits(one, known)))
+  return (type) =>
+    type.split('|').some((one) => providers.has(providerOf(one)) || [...types].some((known) => fits(one, known)))
 }
 
 const providerOf = (type: string): string => type.trim().toLowerCase().split('_')[0] ?? ''
@@ -118,7 +124,11 @@ export function selects({ type, name, address }: Selector, resource: Resource): 
 
 /** An address as a statement spells it: whole, without indexes, as a module around it, or with stars. */
 export const isAt = (wanted: string, address: string): boolean =>
-  covers(wanted, address) || covers(wanted, withoutIndexes(address)) || fits(wanted, address) || fits(wanted, withoutIndexes(address))
+  covers(wanted, address) ||
+  covers(wanted, withoutIndexes(address)) ||
+  fits(wanted, address) ||
+  fits(wanted, withoutIndexes(address))
 
-const member = (value: Json | undefined, key: string): Json | undefined => (isJsonObject(value) ? ownFlag(value, key) : undefined)
+const member = (value: Json | undefined, key: string): Json | undefined =>
+  isJsonObject(value) ? ownFlag(value, key) : undefined
 const listOf = (value: Json | undefined): Json[] => (Array.isArray(value) ? value : [])

@@ -30,7 +30,8 @@ const resourceName = v.pipe(
   v.nonEmpty('must not be blank'),
 )
 
-const needsValue = ({ op, value }: { op: string; value?: Scalar | undefined }) => op === 'exists' || op === 'absent' || value !== undefined
+const needsValue = ({ op, value }: { op: string; value?: Scalar | undefined }) =>
+  op === 'exists' || op === 'absent' || value !== undefined
 const VALUE_MISSING = 'value is required for this op'
 const conditionEntries = { path: short(300), op: v.picklist(OPERATORS), value: v.exactOptional(scalar) }
 const condition = v.pipe(
@@ -42,7 +43,11 @@ const told = {
   text: v.pipe(v.string(), v.trim(), v.nonEmpty('must not be blank'), v.transform(cut)),
   words: v.optional(v.pipe(v.string(), v.trim(), v.transform(cut)), ''),
 }
-const selector = { type: v.exactOptional(resourceName), name: v.exactOptional(short()), address: v.exactOptional(resourceName) }
+const selector = {
+  type: v.exactOptional(resourceName),
+  name: v.exactOptional(short()),
+  address: v.exactOptional(resourceName),
+}
 const names = v.optional(v.pipe(v.array(resourceName), v.maxLength(50, 'must have at most 50 entries')), [])
 
 const statement = v.variant('kind', [
@@ -57,7 +62,13 @@ const statement = v.variant('kind', [
     where: v.optional(v.pipe(v.array(condition), v.maxLength(5, 'must have at most 5 entries')), []),
   }),
   v.pipe(
-    v.object({ kind: v.literal('attribute'), ...told, ...selector, ...conditionEntries, every: v.optional(v.boolean(), false) }),
+    v.object({
+      kind: v.literal('attribute'),
+      ...told,
+      ...selector,
+      ...conditionEntries,
+      every: v.optional(v.boolean(), false),
+    }),
     v.check((item) => needsValue(item), VALUE_MISSING),
     v.check(({ type, address }) => type !== undefined || address !== undefined, 'type or address is required'),
   ),
@@ -109,6 +120,8 @@ const faultsOf = (issues: readonly v.BaseIssue<unknown>[]): string =>
 function withoutBlanks(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutBlanks)
   if (typeof value !== 'object' || value === null) return value
-  const kept = Object.entries(value).filter(([, item]) => item !== null && item !== '' && !(Array.isArray(item) && item.length === 0))
+  const kept = Object.entries(value).filter(
+    ([, item]) => item !== null && item !== '' && !(Array.isArray(item) && item.length === 0),
+  )
   return Object.fromEntries(kept.map(([key, item]) => [key, withoutBlanks(item)]))
 }

@@ -25,7 +25,8 @@ export const intentFeedback = (results: readonly Evaluated[]): string =>
 export const withVerdict = (results: readonly Evaluated[], verdict: Verdict): Evaluated[] =>
   results.filter((result) => result.verdict === verdict)
 
-const lineOf = ({ statement, found }: Evaluated): string => `${sentence(oneLine(statement.text))} The plan has: ${oneLine(found)}.`
+const lineOf = ({ statement, found }: Evaluated): string =>
+  `${sentence(oneLine(statement.text))} The plan has: ${oneLine(found)}.`
 
 const sentence = (text: string): string => (/[.!?]$/.test(text) ? text : `${text}.`)
 const oneLine = (text: string): string => text.replaceAll(/\s+/g, ' ').trim()

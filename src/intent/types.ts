@@ -1,7 +1,17 @@
 import type { Json } from '../plan/types.ts'
 
 /** How a planned value is compared with the one that a statement names. */
-export const OPERATORS = ['eq', 'ne', 'contains', 'not_contains', 'matches', 'exists', 'absent', 'at_least', 'at_most'] as const
+export const OPERATORS = [
+  'eq',
+  'ne',
+  'contains',
+  'not_contains',
+  'matches',
+  'exists',
+  'absent',
+  'at_least',
+  'at_most',
+] as const
 export type Operator = (typeof OPERATORS)[number]
 
 export const ACTIONS = ['create', 'update', 'delete', 'recreate'] as const

@@ -89,8 +89,10 @@ function entered(marked: Marked): Marked {
   }
 }
 
-const itemOf = (flags: Json | undefined, index: number): Json | undefined => (Array.isArray(flags) ? flags[index] : inherited(flags))
-const memberOf = (flags: Json | undefined, key: string): Json | undefined => (isJsonObject(flags) ? ownFlag(flags, key) : inherited(flags))
+const itemOf = (flags: Json | undefined, index: number): Json | undefined =>
+  Array.isArray(flags) ? flags[index] : inherited(flags)
+const memberOf = (flags: Json | undefined, key: string): Json | undefined =>
+  isJsonObject(flags) ? ownFlag(flags, key) : inherited(flags)
 const inherited = (flags: Json | undefined): true | undefined => (flags === true ? true : undefined)
 
 const MAX_DEPTH = 60

@@ -36,7 +36,8 @@ export function toCallFailure(error: unknown, timeout: AbortSignal, timeout_s: n
   if (timeout.aborted || error instanceof APIConnectionTimeoutError)
     return new CallFailure(`no answer within ${timeout_s} s`, 502, { retryable: true, cause: error })
   if (error instanceof APIError && typeof error.status === 'number') return fromStatus(error, error.status)
-  if (error instanceof SyntaxError) return new CallFailure('the answer is not JSON', 502, { retryable: true, cause: error })
+  if (error instanceof SyntaxError)
+    return new CallFailure('the answer is not JSON', 502, { retryable: true, cause: error })
   return new CallFailure('the connection failed', 502, { retryable: true, cause: error })
 }
 
@@ -52,7 +53,13 @@ function fromStatus(error: APIError, status: number): CallFailure {
 /** The provider's own words; a page of a gateway says no more than its status. */
 function messageOf(error: APIError, status: number): string {
   const body: unknown = error.error
-  if (typeof body === 'object' && body !== null && 'message' in body && typeof body.message === 'string' && body.message)
+  if (
+    typeof body === 'object' &&
+    body !== null &&
+    'message' in body &&
+    typeof body.message === 'string' &&
+    body.message
+  )
     return body.message
   const text = error.message.replace(new RegExp(`^${status}\\s*`), '')
   return text === '' || /^\s*</.test(text) || text === 'status code (no body)' ? `HTTP ${status}` : text

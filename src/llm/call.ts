@@ -39,13 +39,20 @@ export async function call<Answer>(options: CallOptions<Answer>): Promise<Answer
       const { model, secrets } = deployment
       const asked_ms = error.wait_ms === null ? null : Math.min(error.wait_ms, MAX_WAIT_MS)
       if (error.retryable) route.failed(deployment, asked_ms)
-      if (!error.retryable || attempt === ATTEMPTS) throw inferenceError(model, error.message, error.status, secrets, error.cause)
+      if (!error.retryable || attempt === ATTEMPTS)
+        throw inferenceError(model, error.message, error.status, secrets, error.cause)
       const failed = deployment
       deployment = route.next()
       const backoff_ms = Math.min(options.backoff_ms * 2 ** (attempt - 1), MAX_WAIT_MS)
       // Another entry is asked at once, or when it asked to be asked.
       const wait_ms = (deployment === failed ? asked_ms : route.wait(deployment)) ?? backoff_ms
-      log.warn('inference attempt failed', { model, attempt, status: error.status, reason: redact(error.message, secrets), wait_ms })
+      log.warn('inference attempt failed', {
+        model,
+        attempt,
+        status: error.status,
+        reason: redact(error.message, secrets),
+        wait_ms,
+      })
       await delay(wait_ms, signal)
     }
   }

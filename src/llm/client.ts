@@ -22,7 +22,12 @@ export interface LlmDeps {
 }
 
 export function createLlmClient(config: LlmConfig, deps: LlmDeps): LlmClient {
-  const tools: LlmTools = { fetch: deps.fetch, log: deps.log, read_file: deps.read_file ?? (async () => null), now: deps.now ?? Date.now }
+  const tools: LlmTools = {
+    fetch: deps.fetch,
+    log: deps.log,
+    read_file: deps.read_file ?? (async () => null),
+    now: deps.now ?? Date.now,
+  }
   const routeTo = createRouter(config, tools)
   const modelOf = (role: ModelRole) => (role === 'main' ? config.model : config.small_model)
   const settings = { max_output_tokens: config.max_output_tokens, temperature: config.temperature }

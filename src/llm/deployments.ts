@@ -66,7 +66,8 @@ function connect(params: Params, config: DeploymentConfig, tools: LlmTools): Con
     model,
     model_id,
     param: (name) => resolveReference(model, params[name], config.credentials),
-    variable: (...names) => names.map((name) => config.credentials[name]).find((value) => value !== undefined && value !== ''),
+    variable: (...names) =>
+      names.map((name) => config.credentials[name]).find((value) => value !== undefined && value !== ''),
     config,
     tools,
   }

@@ -6,8 +6,16 @@ const MAX_REASON = 1000
  * @param status the provider's, else 502
  * @param secrets literal values that must not show
  */
-export const inferenceError = (model: string, reason: string, status: number, secrets: readonly string[], cause?: unknown) =>
-  new PlatformError('InferenceCallAPIError', status, `Inference call to ${model} failed: ${redact(reason, secrets)}`, { cause })
+export const inferenceError = (
+  model: string,
+  reason: string,
+  status: number,
+  secrets: readonly string[],
+  cause?: unknown,
+) =>
+  new PlatformError('InferenceCallAPIError', status, `Inference call to ${model} failed: ${redact(reason, secrets)}`, {
+    cause,
+  })
 
 /** A call that the platform itself composed wrongly. */
 export const badInference = (message: string) => new PlatformError('InferenceCallAPIError', 400, message)

@@ -27,7 +27,11 @@ const completion = v.object({
       v.object({
         finish_reason: v.nullish(v.string(), ''),
         error: v.nullish(v.unknown()),
-        message: v.looseObject({ content, refusal: v.nullish(v.string(), ''), tool_calls: v.nullish(v.array(toolCall), []) }),
+        message: v.looseObject({
+          content,
+          refusal: v.nullish(v.string(), ''),
+          tool_calls: v.nullish(v.array(toolCall), []),
+        }),
       }),
     ),
     v.minLength(1),
@@ -65,7 +69,8 @@ export function parseCompletion({ model, carries, quirks }: Parser, answer: unkn
   }
   if (choice.error) refuseError({ error: choice.error })
   const raw = choice.finish_reason
-  if (MALFORMED.test(raw)) throw new CallFailure(`the model called a tool in no readable form (${raw})`, 502, { retryable: true })
+  if (MALFORMED.test(raw))
+    throw new CallFailure(`the model called a tool in no readable form (${raw})`, 502, { retryable: true })
   if (INTERRUPTED.includes(raw)) throw new CallFailure(`the answer was interrupted (${raw})`, 503, { retryable: true })
   const { message } = choice
   const tool_calls = message.tool_calls.map(toToolCall)
@@ -88,7 +93,9 @@ export function parseCompletion({ model, carries, quirks }: Parser, answer: unkn
 export function refuseError(answer: unknown): void {
   const error = errorOf(answer)
   if (!error) return
-  throw new CallFailure(error.message, error.status ?? 502, { retryable: error.status !== null && isRetryable(error.status) })
+  throw new CallFailure(error.message, error.status ?? 502, {
+    retryable: error.status !== null && isRetryable(error.status),
+  })
 }
 
 type Wanted = v.InferOutput<typeof completion>['choices'][number]['message']
@@ -109,13 +116,15 @@ function carriedBy(message: Wanted, tool_calls: readonly ToolCall[], { echo }: Q
   return Object.keys(data).length > 0 ? data : undefined
 }
 
-const textOf = (value: v.InferOutput<typeof content>) => (typeof value === 'string' ? value : value.map((part) => part.text).join(''))
+const textOf = (value: v.InferOutput<typeof content>) =>
+  typeof value === 'string' ? value : value.map((part) => part.text).join('')
 
 const toToolCall = (call: v.InferOutput<typeof toolCall>, index: number): ToolCall => ({
   // The answer to a call refers to its id; some servers leave it empty.
   id: call.id || `call_${index + 1}_${crypto.randomUUID().slice(0, 8)}`,
   name: call.function.name,
-  arguments: typeof call.function.arguments === 'string' ? call.function.arguments : JSON.stringify(call.function.arguments),
+  arguments:
+    typeof call.function.arguments === 'string' ? call.function.arguments : JSON.stringify(call.function.arguments),
 })
 
 function toUsage(used: v.InferOutput<typeof usage> | null | undefined): Usage {

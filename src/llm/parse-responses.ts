@@ -12,7 +12,11 @@ const answerSchema = v.object({
     }),
   ),
   usage: v.nullish(
-    v.object({ input_tokens: count, output_tokens: count, input_tokens_details: v.nullish(v.object({ cached_tokens: count })) }),
+    v.object({
+      input_tokens: count,
+      output_tokens: count,
+      input_tokens_details: v.nullish(v.object({ cached_tokens: count })),
+    }),
   ),
 })
 

@@ -65,7 +65,18 @@ const ROWS: readonly Row[] = [
 ]
 
 /** Providers that take what the vendor of a model takes. */
-const AT_LIST_PRICE = ['openai', 'azure', 'anthropic', 'gemini', 'vertex_ai', 'vertex_ai_beta', 'bedrock', 'bedrock_converse', 'xai', '']
+const AT_LIST_PRICE = [
+  'openai',
+  'azure',
+  'anthropic',
+  'gemini',
+  'vertex_ai',
+  'vertex_ai_beta',
+  'bedrock',
+  'bedrock_converse',
+  'xai',
+  '',
+]
 /** Servers of one's own: nobody is paid by token. */
 const FREE = ['ollama', 'ollama_chat']
 
@@ -100,13 +111,19 @@ function listPrice(model: string, input_tokens: number): ModelPrice | null {
 }
 
 /** `eu.anthropic.claude-…-v1:0` and `publishers/…/claude-…` are the same model as `claude-…`. */
-const bareId = (id: string): string => id.replace(/^.*\//, '').replace(/^([a-z]+\.)?(anthropic|openai|google|xai)\./, '')
+const bareId = (id: string): string =>
+  id.replace(/^.*\//, '').replace(/^([a-z]+\.)?(anthropic|openai|google|xai)\./, '')
 
 const MILLION = 1_000_000
 
-function costOf(price: ModelPrice, { input_tokens, cached_tokens, cache_write_tokens = 0, output_tokens }: Usage): number {
+function costOf(
+  price: ModelPrice,
+  { input_tokens, cached_tokens, cache_write_tokens = 0, output_tokens }: Usage,
+): number {
   const fresh = Math.max(input_tokens - cached_tokens - cache_write_tokens, 0)
   const input =
-    fresh * price.input + cached_tokens * (price.cached_input ?? price.input) + cache_write_tokens * (price.cache_write ?? price.input)
+    fresh * price.input +
+    cached_tokens * (price.cached_input ?? price.input) +
+    cache_write_tokens * (price.cache_write ?? price.input)
   return (input + output_tokens * price.output) / MILLION
 }

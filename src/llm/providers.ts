@@ -66,7 +66,10 @@ const PROVIDERS: readonly (PlainProvider | SpecialProvider)[] = [
     key_variables: ['GROQ_API_KEY'],
     quirks: (id) => {
       if (/^(groq\/)?compound/.test(id)) return { search: 'plain' }
-      return { unsupported: /gpt-oss|qwen3/.test(id) ? [] : ['reasoning_effort'], search: /gpt-oss/.test(id) ? 'groq' : null }
+      return {
+        unsupported: /gpt-oss|qwen3/.test(id) ? [] : ['reasoning_effort'],
+        search: /gpt-oss/.test(id) ? 'groq' : null,
+      }
     },
   },
   {
@@ -149,7 +152,9 @@ const PROVIDERS: readonly (PlainProvider | SpecialProvider)[] = [
 /** The row and the model id of `<provider>/<model-id>`; null when the table does not know the provider. */
 export function providerFor(model: string): { provider: PlainProvider | SpecialProvider; model_id: string } | null {
   const prefix = providerOf(model)
-  const provider = PROVIDERS.find((row) => (prefix === '' ? row.bare?.test(model) : row.name === prefix || row.aliases?.includes(prefix)))
+  const provider = PROVIDERS.find((row) =>
+    prefix === '' ? row.bare?.test(model) : row.name === prefix || row.aliases?.includes(prefix),
+  )
   return provider ? { provider, model_id: prefix === '' ? model : model.slice(prefix.length + 1) } : null
 }
 

@@ -62,7 +62,9 @@ export function createRecorder({ write, log, secrets }: RecorderOptions): Record
           try {
             const first = { kind: 'round', version: RECORDING_VERSION, ...facts }
             const last = { kind: 'end', calls: tape.entries.length, cut: tape.cut(), statuses, plans, end }
-            const lines = await Promise.all([first, ...tape.entries, last].map((entry) => sealed(masked(entry, maskers))))
+            const lines = await Promise.all(
+              [first, ...tape.entries, last].map((entry) => sealed(masked(entry, maskers))),
+            )
             await write(name, `${lines.join('\n')}\n`)
           } catch (error) {
             log.error('the recording of a round was not written', { error })
@@ -135,7 +137,11 @@ function recordedClient(llm: LlmClient, tape: Tape): LlmClient {
 
 /** The request as it is now: the agent goes on with the same list of messages. */
 function plainRequest({ messages, temperature, thinking }: InferenceRequest): object {
-  return { messages: messages.map(withoutCarry), ...(temperature !== undefined && { temperature }), ...(thinking && { thinking }) }
+  return {
+    messages: messages.map(withoutCarry),
+    ...(temperature !== undefined && { temperature }),
+    ...(thinking && { thinking }),
+  }
 }
 
 function withoutCarry(message: Message): Message {

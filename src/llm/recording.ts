@@ -37,7 +37,11 @@ const toolCall = v.object({ id: v.string(), name: v.string(), arguments: v.strin
 const message = v.variant('role', [
   v.object({ role: v.literal('system'), content: v.string() }),
   v.object({ role: v.literal('user'), content: v.string() }),
-  v.object({ role: v.literal('assistant'), content: v.nullable(v.string()), tool_calls: v.exactOptional(v.array(toolCall)) }),
+  v.object({
+    role: v.literal('assistant'),
+    content: v.nullable(v.string()),
+    tool_calls: v.exactOptional(v.array(toolCall)),
+  }),
   v.object({ role: v.literal('tool'), tool_call_id: v.string(), content: v.string() }),
 ])
 const failure = v.object({
@@ -59,7 +63,10 @@ const counts = v.object({ create: v.number(), update: v.number(), delete: v.numb
 const lineSchema = v.variant('kind', [
   v.object({
     kind: v.literal('round'),
-    version: v.literal(RECORDING_VERSION, `the recording has a form that is not known here; this is form ${RECORDING_VERSION}`),
+    version: v.literal(
+      RECORDING_VERSION,
+      `the recording has a form that is not known here; this is form ${RECORDING_VERSION}`,
+    ),
     session: v.string(),
     round: v.number(),
     attempt: v.number(),
@@ -124,15 +131,19 @@ export async function sealed(entry: unknown): Promise<string> {
 /** Errors: `RecordingError` with the number of the line. */
 export async function readRecording(text: string): Promise<Recording> {
   const lines: Line[] = []
-  for (const [index, line] of text.split('\n').entries()) if (line.trim() !== '') lines.push(await readLine(line, index + 1))
+  for (const [index, line] of text.split('\n').entries())
+    if (line.trim() !== '') lines.push(await readLine(line, index + 1))
   const [first] = lines
   const last = lines.at(-1)
-  if (first?.kind !== 'round') throw new RecordingError('The file is no recording: its first line does not describe a round.')
-  if (last?.kind !== 'end') throw new RecordingError('The recording is not complete: its last line does not tell how the round ended.')
+  if (first?.kind !== 'round')
+    throw new RecordingError('The file is no recording: its first line does not describe a round.')
+  if (last?.kind !== 'end')
+    throw new RecordingError('The recording is not complete: its last line does not tell how the round ended.')
   const completions = lines.filter((line) => line.kind === 'complete')
   const searches = lines.filter((line) => line.kind === 'search')
   const held = completions.length + searches.length
-  if (held !== last.calls) throw new RecordingError(`The recording is not complete: it holds ${held} of ${last.calls} calls.`)
+  if (held !== last.calls)
+    throw new RecordingError(`The recording is not complete: it holds ${held} of ${last.calls} calls.`)
   if (last.cut) throw new RecordingError('The recording is not complete: the round was longer than what is kept.')
   const { kind: _, version: __, ...round } = first
   return { round, completions, searches, outcome: { statuses: last.statuses, plans: last.plans, end: last.end } }
@@ -152,7 +163,9 @@ async function readLine(line: string, number: number): Promise<Line> {
   const parsed = v.safeParse(lineSchema, entry)
   if (parsed.success) return parsed.output
   const [issue] = parsed.issues
-  throw new RecordingError(`Line ${number} of the recording: ${[v.getDotPath(issue), issue.message].filter(Boolean).join(': ')}`)
+  throw new RecordingError(
+    `Line ${number} of the recording: ${[v.getDotPath(issue), issue.message].filter(Boolean).join(': ')}`,
+  )
 }
 
 /** Hexadecimal SHA-256. */

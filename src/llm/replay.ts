@@ -28,10 +28,20 @@ interface Slot<Answer> {
  * A client that answers from a recording: with the answer to the same messages, else with the next one of the
  * chain. Errors: those that were recorded; `PlatformError` `RecordingMiss` for a call that is not there.
  */
-export async function replayLlm({ completions, searches }: Pick<Recording, 'completions' | 'searches'>): Promise<ReplayLlm> {
+export async function replayLlm({
+  completions,
+  searches,
+}: Pick<Recording, 'completions' | 'searches'>): Promise<ReplayLlm> {
   const kept: Slot<Inference>[] = await Promise.all(
     completions.map(async ({ request, answer, error, ...chain }) => {
-      return { key: keyOf(chain), tools: chain.tools.join(), hash: await hashOf(request.messages), answer, error, used: false }
+      return {
+        key: keyOf(chain),
+        tools: chain.tools.join(),
+        hash: await hashOf(request.messages),
+        answer,
+        error,
+        used: false,
+      }
     }),
   )
   const found = await Promise.all(
@@ -40,7 +50,11 @@ export async function replayLlm({ completions, searches }: Pick<Recording, 'comp
     }),
   )
   const told = { calls: 0, by_position: 0, missed: [] as string[] }
-  const take = <S extends Slot<unknown>>(slots: readonly S[], { key, tools, hash }: Pick<S, 'key' | 'tools' | 'hash'>, name: string): S => {
+  const take = <S extends Slot<unknown>>(
+    slots: readonly S[],
+    { key, tools, hash }: Pick<S, 'key' | 'tools' | 'hash'>,
+    name: string,
+  ): S => {
     told.calls++
     const free = slots.filter((slot) => slot.key === key && !slot.used)
     const slot = free.find((one) => one.hash === hash) ?? free.find((one) => one.tools === tools) ?? free[0]
@@ -60,12 +74,20 @@ export async function replayLlm({ completions, searches }: Pick<Recording, 'comp
       request.signal?.throwIfAborted()
       const chain = chainOf(request)
       const name = `chain ${chain.chain} (${chain.role} model${chain.tools.length > 1 ? `, tools ${chain.tools.slice(0, -1).join(', ')}` : ''})`
-      const { answer } = take(kept, { key: keyOf(chain), tools: chain.tools.join(), hash: await hashOf(request.messages) }, name)
+      const { answer } = take(
+        kept,
+        { key: keyOf(chain), tools: chain.tools.join(), hash: await hashOf(request.messages) },
+        name,
+      )
       if (!answer) throw miss(name, 0)
       return structuredClone(answer)
     },
     search: async (query, options = {}) => {
-      const slot = take(found, { key: 'search', tools: '', hash: await digest(normalised(query)) }, `search "${query.slice(0, 100)}"`)
+      const slot = take(
+        found,
+        { key: 'search', tools: '', hash: await digest(normalised(query)) },
+        `search "${query.slice(0, 100)}"`,
+      )
       if (slot.observed) options.observe?.(slot.observed)
       return slot.answer ?? null
     },
@@ -85,7 +107,9 @@ function errorOf({ name, message, code, status }: RecordedError): Error {
 function hashOf(messages: readonly Message[]): Promise<string> {
   const said = messages.map((message) => {
     const calls =
-      message.role === 'assistant' ? (message.tool_calls ?? []).map(({ name, arguments: args }) => [name, normalised(args)]) : []
+      message.role === 'assistant'
+        ? (message.tool_calls ?? []).map(({ name, arguments: args }) => [name, normalised(args)])
+        : []
     return [message.role, message.content === null ? null : normalised(message.content), calls]
   })
   return digest(JSON.stringify(said))

@@ -43,7 +43,8 @@ function wireMessages(messages: readonly Message[], deployment: Deployment): Wir
     if (message.role === 'tool') return { ...message, tool_call_id: idOf(message.tool_call_id) }
     if (message.role !== 'assistant') return message
     const { fields, calls } = carriedBack(message, deployment)
-    if (!message.tool_calls?.length) return Object.assign({ role: 'assistant' as const, content: message.content ?? '' }, fields)
+    if (!message.tool_calls?.length)
+      return Object.assign({ role: 'assistant' as const, content: message.content ?? '' }, fields)
     const tool_calls = message.tool_calls.map(({ id, name, arguments: text }): WireCall => {
       const call: WireCall = { id: idOf(id), type: 'function', function: { name, arguments: text } }
       return Object.assign(call, calls[id])

@@ -36,7 +36,9 @@ export function createRouter(config: LlmConfig, tools: LlmTools): (name: string)
 }
 
 function entriesOf(list: readonly ModelListEntry[], name: string): readonly [ModelListEntry, ...ModelListEntry[]] {
-  const [head = { model_name: name, litellm_params: { model: name } }, ...rest] = list.filter((entry) => entry.model_name === name)
+  const [head = { model_name: name, litellm_params: { model: name } }, ...rest] = list.filter(
+    (entry) => entry.model_name === name,
+  )
   return [head, ...rest]
 }
 

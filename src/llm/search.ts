@@ -79,10 +79,15 @@ const conversations: Way = {
     }
     const text = parsed.output.outputs
       .filter(({ type }) => type === 'message.output')
-      .map(({ content }) => (typeof content === 'string' ? content : (content ?? []).map((chunk) => chunk.text).join('')))
+      .map(({ content }) =>
+        typeof content === 'string' ? content : (content ?? []).map((chunk) => chunk.text).join(''),
+      )
       .join('')
     const { prompt_tokens = 0, completion_tokens = 0 } = parsed.output.usage ?? {}
-    return { text, usage: { input_tokens: prompt_tokens ?? 0, cached_tokens: 0, output_tokens: completion_tokens ?? 0 } }
+    return {
+      text,
+      usage: { input_tokens: prompt_tokens ?? 0, cached_tokens: 0, output_tokens: completion_tokens ?? 0 },
+    }
   },
 }
 

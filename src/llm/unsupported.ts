@@ -5,7 +5,9 @@ import type { Parameter } from './quirks.ts'
 const COMPLAINT = /unsupported|not support|deprecat|unrecogni[sz]ed|unknown|not permitted|not allowed|only the default/i
 const DROPPABLE: readonly Parameter[] = ['temperature', 'reasoning_effort', 'tool_choice']
 /** Other names of a parameter in the forms of other providers. */
-const ALSO: Record<string, RegExp> = { reasoning_effort: /\b(reasoning_effort|effort|thinking|thinking_?[lL]evel|output_config)\b/ }
+const ALSO: Record<string, RegExp> = {
+  reasoning_effort: /\b(reasoning_effort|effort|thinking|thinking_?[lL]evel|output_config)\b/,
+}
 
 /**
  * Learns from a refusal: a parameter that the model does not take is left out from now on, and the cap

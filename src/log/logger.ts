@@ -56,7 +56,9 @@ export function createLogger(options: {
 /** As they are and as they stand in JSON, and in JSON inside of it; longest first, since one may begin like another. */
 function formsOf(secrets: readonly string[]): string[] {
   const quoted = (text: string) => JSON.stringify(text).slice(1, -1)
-  const forms = secrets.filter(({ length }) => length >= 6).flatMap((secret) => [secret, quoted(secret), quoted(quoted(secret))])
+  const forms = secrets
+    .filter(({ length }) => length >= 6)
+    .flatMap((secret) => [secret, quoted(secret), quoted(quoted(secret))])
   return [...new Set(forms)].sort((a, b) => b.length - a.length)
 }
 

@@ -6,7 +6,10 @@ import { askMapping, type Mapping, type MappingQuestion } from '../sidecar-clien
  * stands for itself.
  * Errors: those of the sidecar's client.
  */
-export async function resolveRepository(context: Pick<Context, 'config' | 'fetch'>, question: MappingQuestion): Promise<Mapping> {
+export async function resolveRepository(
+  context: Pick<Context, 'config' | 'fetch'>,
+  question: MappingQuestion,
+): Promise<Mapping> {
   const service = context.config.services.mapping
   if (service.enabled) return askMapping(service, context.fetch, question)
   const { identifier, engine_provider } = question

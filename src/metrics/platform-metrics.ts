@@ -36,9 +36,19 @@ export function createMetrics(process: 'core' | 'worker', version: string): Plat
     LATENCY_S,
   )
   const rounds = registry.counter('platform_rounds_total', 'Rounds that ended here.', ['mode', 'status'])
-  const cache = registry.counter('platform_cache_reads_total', 'Reads of the cache; a fault is answered from the database.', ['outcome'])
-  const tokens = registry.counter('platform_model_tokens_total', 'Tokens of model calls; cached ones are part of input.', ['role', 'kind'])
-  const engine = registry.counter('platform_engine_seconds_total', 'Time for which engine jobs were waited for.', ['job'])
+  const cache = registry.counter(
+    'platform_cache_reads_total',
+    'Reads of the cache; a fault is answered from the database.',
+    ['outcome'],
+  )
+  const tokens = registry.counter(
+    'platform_model_tokens_total',
+    'Tokens of model calls; cached ones are part of input.',
+    ['role', 'kind'],
+  )
+  const engine = registry.counter('platform_engine_seconds_total', 'Time for which engine jobs were waited for.', [
+    'job',
+  ])
   return {
     registry,
     request: ({ method, route, status, seconds }) => {

@@ -1,7 +1,12 @@
 /** Metrics of one process in the text form of Prometheus (version 0.0.4). Nothing is global. */
 export interface Registry {
   counter<Label extends string>(name: string, help: string, labels: readonly Label[]): Counter<Label>
-  histogram<Label extends string>(name: string, help: string, labels: readonly Label[], bounds: readonly number[]): Histogram<Label>
+  histogram<Label extends string>(
+    name: string,
+    help: string,
+    labels: readonly Label[],
+    bounds: readonly number[],
+  ): Histogram<Label>
   /** Values that are read at each scrape; a reader that fails leaves its metrics out of that scrape. */
   gauges(metrics: readonly { name: string; help: string }[], read: () => Readings | Promise<Readings>): void
   render(): Promise<string>
@@ -69,7 +74,10 @@ export function createRegistry(): Registry {
         return metrics.flatMap(({ name, help }) => {
           const values = readings[name] ?? []
           if (values.length === 0) return []
-          return [...header(name, help, 'gauge'), ...values.map(({ labels, value }) => line(name, Object.entries(labels), value))]
+          return [
+            ...header(name, help, 'gauge'),
+            ...values.map(({ labels, value }) => line(name, Object.entries(labels), value)),
+          ]
         })
       })
     },
@@ -132,4 +140,5 @@ function line(name: string, labels: Pairs, value: number): string {
   return `${name}${pairs.length > 0 ? `{${pairs.join(',')}}` : ''} ${value}`
 }
 
-const escaped = (text: string) => text.toWellFormed().replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('\n', '\\n')
+const escaped = (text: string) =>
+  text.toWellFormed().replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('\n', '\\n')

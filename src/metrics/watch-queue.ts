@@ -12,7 +12,10 @@ export function watchQueue(registry: Registry, sql: Db): void {
   registry.gauges(
     [
       { name: 'platform_queue_rounds', help: 'Unfinished rounds of the whole platform.' },
-      { name: 'platform_queue_oldest_waiting_seconds', help: 'Age of the round that waits longest; 0 when none waits.' },
+      {
+        name: 'platform_queue_oldest_waiting_seconds',
+        help: 'Age of the round that waits longest; 0 when none waits.',
+      },
     ],
     async () => {
       const { waiting, running, oldest_s } = await readQueue(sql)

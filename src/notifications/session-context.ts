@@ -20,4 +20,5 @@ export function sessionContext(session: SessionFacts, round: number): Record<str
 }
 
 /** The name of a user without an e-mail is made from the id. */
-export const ownerEmail = ({ username, user_id }: SessionFacts): string | null => (username === `user-${user_id}` ? null : username)
+export const ownerEmail = ({ username, user_id }: SessionFacts): string | null =>
+  username === `user-${user_id}` ? null : username

@@ -43,7 +43,9 @@ export async function decrypt(secret: string, about: string, sealed: Bytes): Pro
   for (let frame = 0; frame < frames; frame++) {
     const start = HEAD_BYTES + frame * (FRAME_BYTES + TAG_BYTES)
     const part = sealed.subarray(start, start + FRAME_BYTES + TAG_BYTES)
-    const opened = await crypto.subtle.decrypt(algorithm(about, frame, frame === frames - 1), key, part).catch(() => null)
+    const opened = await crypto.subtle
+      .decrypt(algorithm(about, frame, frame === frames - 1), key, part)
+      .catch(() => null)
     if (opened === null) return null
     plain.set(new Uint8Array(opened), frame * FRAME_BYTES)
   }

@@ -11,7 +11,9 @@ import { discardPin } from './discard-pin.ts'
 export async function dropPin(sql: Sql, round: ClaimedRound): Promise<string | null> {
   return await sql.begin(async (tx) => {
     assertHeld(await heldSession(tx, round))
-    const [pin] = await tx<{ archive_key: string | null }[]>`SELECT archive_key FROM pins WHERE session_id = ${round.session.id}`
+    const [pin] = await tx<
+      { archive_key: string | null }[]
+    >`SELECT archive_key FROM pins WHERE session_id = ${round.session.id}`
     await discardPin(tx, round)
     return pin?.archive_key ?? null
   })

@@ -19,7 +19,8 @@ const MAX_LISTED = 50
 
 /** The entry's text: a sentence, then one line `- <action> <address>` for each change. */
 export function beyondText(beyond: BeyondTargets): string {
-  if (!beyond.made) return `What a plan of the whole root would change outside the targets could not be determined: ${beyond.reason}`
+  if (!beyond.made)
+    return `What a plan of the whole root would change outside the targets could not be determined: ${beyond.reason}`
   const { changes } = beyond
   if (changes.length === 0) return 'A plan of the whole root changes nothing outside the targets.'
   const lead = `A plan of the whole root would also make ${changes.length === 1 ? 'a change' : `${changes.length} changes`} that this plan leaves out:`

@@ -20,7 +20,11 @@ export function managedChanges(plan: Plan): { resource: ResourceChange; action: 
 
 /** Address, type and action of everything the plan changes, in the plan's order. */
 export function plannedChanges(plan: Plan): PlannedChange[] {
-  return managedChanges(plan).map(({ resource, action }) => ({ address: addressOf(resource), type: resource.type, action }))
+  return managedChanges(plan).map(({ resource, action }) => ({
+    address: addressOf(resource),
+    type: resource.type,
+    action,
+  }))
 }
 
 /** How many objects are created, updated, deleted and replaced; a replacement counts once. */

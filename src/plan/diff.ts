@@ -23,7 +23,11 @@ export interface Side {
  */
 export function differences(from: Side, to: Side): Differences {
   // No prototype: a path may be any key of a map, `__proto__` included.
-  const found: Required<Differences> = { changed: Object.create(null), added: Object.create(null), removed: Object.create(null) }
+  const found: Required<Differences> = {
+    changed: Object.create(null),
+    added: Object.create(null),
+    removed: Object.create(null),
+  }
   compare(from, to, '', found)
   return Object.fromEntries(Object.entries(found).filter(([, entries]) => Object.keys(entries).length > 0))
 }
@@ -97,7 +101,8 @@ const step = (path: string, key: string): string => {
 /** Deep equality of JSON values, order of keys ignored. */
 function equal(a: Json | undefined, b: Json | undefined): boolean {
   if (a === b) return true
-  if (Array.isArray(a) && Array.isArray(b)) return a.length === b.length && a.every((item, index) => equal(item, b[index]))
+  if (Array.isArray(a) && Array.isArray(b))
+    return a.length === b.length && a.every((item, index) => equal(item, b[index]))
   if (!isJsonObject(a) || !isJsonObject(b)) return false
   const keys = Object.keys(a)
   return keys.length === Object.keys(b).length && keys.every((key) => Object.hasOwn(b, key) && equal(a[key], b[key]))

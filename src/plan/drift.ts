@@ -32,7 +32,8 @@ function inverted(address: string, change: Change): DriftOperation | null {
     return isEmpty(changes) ? null : { address, action: 'update resource', changes }
   }
   if (creates) return { address, action: 'delete resource' }
-  if (deletes) return { address, action: 'create resource', changes: maskFlagged(change.before, change.before_sensitive) }
+  if (deletes)
+    return { address, action: 'create resource', changes: maskFlagged(change.before, change.before_sensitive) }
   return null
 }
 
@@ -52,7 +53,10 @@ function masked(operation: DriftOperation, masker: Masker): DriftOperation {
     ...operation,
     changes: {
       ...(changed && {
-        changed: mapValues(changed, ({ old_value, new_value }) => ({ old_value: mask(old_value), new_value: mask(new_value) })),
+        changed: mapValues(changed, ({ old_value, new_value }) => ({
+          old_value: mask(old_value),
+          new_value: mask(new_value),
+        })),
       }),
       ...(added && { added: mapValues(added, mask) }),
       ...(removed && { removed: mapValues(removed, mask) }),

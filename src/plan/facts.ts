@@ -17,10 +17,14 @@ export function planFacts(plan: Plan, targets: readonly string[], beyond: Beyond
   const outside = new Set(changesOutsideTargets(plan, targets).map(({ address }) => address))
   const lines = plannedChanges(plan).map(({ address, action }) => {
     const holds = critical.get(address)
-    const notes = [holds === 'data' ? 'holds data' : holds && 'grants access', outside.has(address) && 'not among the targets']
+    const notes = [
+      holds === 'data' ? 'holds data' : holds && 'grants access',
+      outside.has(address) && 'not among the targets',
+    ]
     return `${action} ${address}${notes.some(Boolean) ? ` (${notes.filter(Boolean).join(', ')})` : ''}`
   })
-  const shown = lines.length > MAX_LINES ? [...lines.slice(0, MAX_LINES), `and ${lines.length - MAX_LINES} more`] : lines
+  const shown =
+    lines.length > MAX_LINES ? [...lines.slice(0, MAX_LINES), `and ${lines.length - MAX_LINES} more`] : lines
   const { create, update, recreate } = counts
   const totals = `${create} to create, ${update} to update, ${counts.delete} to delete, ${recreate} to recreate`
   const rest = beyond ? [`Not part of this plan, for information only: ${beyondText(beyond)}`] : []

@@ -8,8 +8,10 @@ import type { Json, Plan } from './types.ts'
  * not tell what the code declares does not tell that nothing is named either.
  */
 export function namesAnything(plan: Plan, targets: readonly string[]): boolean {
-  const named = (address: Json | undefined) => typeof address === 'string' && targets.some((target) => covers(target, address))
-  if (targets.length === 0 || !describesCode(plan) || plan.resource_changes.some(({ address }) => named(address))) return true
+  const named = (address: Json | undefined) =>
+    typeof address === 'string' && targets.some((target) => covers(target, address))
+  if (targets.length === 0 || !describesCode(plan) || plan.resource_changes.some(({ address }) => named(address)))
+    return true
   return entriesOf(plan).some((entry) => isJsonObject(entry) && (named(entry.address) || named(entry.previous_address)))
 }
 

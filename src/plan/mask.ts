@@ -23,7 +23,9 @@ const WORD = /^\p{Lu}?[\p{Ll}_-]{1,15}$/u
 
 /** @param literals text forms of sensitive values, in any order, repeats allowed */
 export function createMasker(literals: Iterable<string>): Masker {
-  const forms = [...new Set([...literals].flatMap(formsOf))].filter((form) => form.length >= MIN_LITERAL && !COMMON.test(form))
+  const forms = [...new Set([...literals].flatMap(formsOf))].filter(
+    (form) => form.length >= MIN_LITERAL && !COMMON.test(form),
+  )
   forms.sort((a, b) => b.length - a.length)
   if (forms.length === 0) return { text: (text) => text, json: (value) => value }
   const pattern = new RegExp(forms.map(toPattern).join('|'), 'gu')

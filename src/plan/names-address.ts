@@ -3,7 +3,8 @@ export const namesAddress = (text: string, address: string): boolean =>
   [address, JSON.stringify(address).slice(1, -1)].some((form) => holds(text, form, /[\w.\-\]]/, /[\w\-[]/))
 
 /** The same for a text that may leave out modules and indexes. */
-export const namesResource = (text: string, address: string): boolean => holds(text, localName(address), /[\w-]/, /[\w-]/)
+export const namesResource = (text: string, address: string): boolean =>
+  holds(text, localName(address), /[\w-]/, /[\w-]/)
 
 /** `type.name` of a resource; of anything else what is left of it. */
 const localName = (address: string) => withoutIndexes(address).replace(/^(module\.[^.]+\.)+(?=.)/, '')

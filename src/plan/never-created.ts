@@ -7,7 +7,9 @@ import type { Json, Plan } from './types.ts'
  */
 export function neverCreated(plan: Plan): Set<string> {
   const deleted = deletedOutside(plan.document.resource_drift)
-  const created = plan.resource_changes.filter(({ change }) => change.actions.length === 1 && change.actions[0] === 'create')
+  const created = plan.resource_changes.filter(
+    ({ change }) => change.actions.length === 1 && change.actions[0] === 'create',
+  )
   return new Set(created.map(({ address }) => address).filter((address) => !deleted.has(address)))
 }
 

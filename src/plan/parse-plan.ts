@@ -49,7 +49,8 @@ export function parsePlan(text: string): Plan {
   const document = readDocument(text)
   const major = /^(\d+)(\.\d+)*$/.exec(String(document.format_version ?? ''))?.[1]
   if (major === undefined) throw unreadable()
-  if (Number(major) >= 2) throw new PlatformError('PlanFormatChanged', 502, 'Engine plan json output major format change.')
+  if (Number(major) >= 2)
+    throw new PlatformError('PlanFormatChanged', 502, 'Engine plan json output major format change.')
   const parsed = v.safeParse(planSchema, document)
   if (!parsed.success) throw unreadable(new v.ValiError(parsed.issues))
   return { resource_changes: (parsed.output.resource_changes ?? []).map(identified), document }

@@ -12,14 +12,16 @@ export function sensitiveLiterals(plan: Plan): Set<string> {
     if (isJsonObject(node.output_changes))
       for (const change of Object.values(node.output_changes)) if (isJsonObject(change)) collectChange(change, collect)
     if (isJsonObject(node.outputs))
-      for (const output of Object.values(node.outputs)) if (isJsonObject(output) && output.sensitive === true) collect(output.value, true)
+      for (const output of Object.values(node.outputs))
+        if (isJsonObject(output) && output.sensitive === true) collect(output.value, true)
   })
   for (const value of sensitiveVariables(plan.document)) collect(value, true)
   return found
 }
 
 /** A masker for everything that one or several plans of a round mark sensitive. */
-export const maskerOf = (...plans: Plan[]): Masker => createMasker(plans.flatMap((plan) => [...sensitiveLiterals(plan)]))
+export const maskerOf = (...plans: Plan[]): Masker =>
+  createMasker(plans.flatMap((plan) => [...sensitiveLiterals(plan)]))
 
 type Collect = (value: Json | undefined, flags: Json | undefined) => void
 
@@ -68,7 +70,8 @@ function* constantsOf(module: Json | undefined): Generator<Json | undefined> {
   if (!isJsonObject(calls)) return
   for (const call of Object.values(calls)) {
     const called = member(call, 'module')
-    for (const name of declaredSensitive(called)) yield member(member(member(call, 'expressions'), name), 'constant_value')
+    for (const name of declaredSensitive(called))
+      yield member(member(member(call, 'expressions'), name), 'constant_value')
     yield* constantsOf(called)
   }
 }
@@ -80,4 +83,5 @@ function declaredSensitive(module: Json | undefined): string[] {
 }
 
 const rootModule = (document: JsonObject) => member(document.configuration, 'root_module')
-const member = (value: Json | undefined, key: string): Json | undefined => (isJsonObject(value) ? ownFlag(value, key) : undefined)
+const member = (value: Json | undefined, key: string): Json | undefined =>
+  isJsonObject(value) ? ownFlag(value, key) : undefined

@@ -93,7 +93,11 @@ function settleBanner(banner: Banner, plan: Plan): Banner {
   const critical = criticalChanges(plan)
   const named = critical.slice(0, MAX_NAMED).map(describe).join(', ')
   const more = critical.length > MAX_NAMED ? ` and ${critical.length - MAX_NAMED} more` : ''
-  return { ...banner, level, description: `${banner.description} Raised to ${level} because of ${named}${more}.`.trim() }
+  return {
+    ...banner,
+    level,
+    description: `${banner.description} Raised to ${level} because of ${named}${more}.`.trim(),
+  }
 }
 
 const describe = ({ address, action, holds }: CriticalChange) =>

@@ -14,4 +14,5 @@ export function fence(label: string, text: string): string {
   return `<<<DATA ${label} ${id}\n${text}\n${id} DATA>>>`
 }
 
-const randomId = () => Array.from(crypto.getRandomValues(new Uint8Array(8)), (byte) => byte.toString(16).padStart(2, '0')).join('')
+const randomId = () =>
+  Array.from(crypto.getRandomValues(new Uint8Array(8)), (byte) => byte.toString(16).padStart(2, '0')).join('')

@@ -13,7 +13,13 @@ export interface Layout {
 export function render({ role, rules, blocks = [], finish }: Layout): string {
   const numbered = rules.map((rule, index) => `${index + 1}. ${rule}`).join('\n')
   const filled = blocks.filter(([, text]) => text.trim() !== '').map(([title, text]) => section(title, text.trim()))
-  return [section('Role', role), section('Rules', numbered), ...filled, section('Data', DATA_RULE), section('Finish', finish)].join('\n\n')
+  return [
+    section('Role', role),
+    section('Rules', numbered),
+    ...filled,
+    section('Data', DATA_RULE),
+    section('Finish', finish),
+  ].join('\n\n')
 }
 
 const section = (title: string, text: string) => `## ${title}\n\n${text}`

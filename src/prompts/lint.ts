@@ -59,7 +59,10 @@ const bulletsOf = (body: string) =>
 /** The list from which the compositor selects names exactly the prompts that exist. */
 function catalogue(cloud: Cloud, body: string, resources: readonly string[]): LintFinding[] {
   const prompt = `${cloud}-guidelines-resources_list`
-  const entries = bulletsOf(body).map(({ text, line }) => ({ name: /^`([a-z0-9_]+)`: \S/.exec(text)?.[1] ?? null, line }))
+  const entries = bulletsOf(body).map(({ text, line }) => ({
+    name: /^`([a-z0-9_]+)`: \S/.exec(text)?.[1] ?? null,
+    line,
+  }))
   const names = entries.map(({ name }) => name)
   const find = (message: string, line: number | null): LintFinding => ({ prompt, rule: 'catalogue', line, message })
   return [
@@ -77,7 +80,10 @@ function catalogue(cloud: Cloud, body: string, resources: readonly string[]): Li
 /** Every type that the title of a resource prompt names has a line for its name. */
 function abbreviations(cloud: Cloud, body: string, prompts: Prompts, resources: readonly string[]): LintFinding[] {
   const prompt = `${cloud}-guidelines-abbreviations`
-  const lines = bulletsOf(body).map(({ text, line }) => ({ type: /^([a-z0-9_]+): [a-z0-9]+$/.exec(text)?.[1] ?? null, line }))
+  const lines = bulletsOf(body).map(({ text, line }) => ({
+    type: /^([a-z0-9_]+): [a-z0-9]+$/.exec(text)?.[1] ?? null,
+    line,
+  }))
   const known = lines.map(({ type }) => type)
   const find = (message: string, line: number | null): LintFinding => ({ prompt, rule: 'abbreviations', line, message })
   return [
@@ -86,9 +92,14 @@ function abbreviations(cloud: Cloud, body: string, prompts: Prompts, resources: 
       return known.indexOf(type) < index ? [find(`abbreviates ${type} twice`, line)] : []
     }),
     ...resources.flatMap((name) => {
-      const types = [...(/^# .*$/m.exec(prompts.get(name)?.body ?? '')?.[0] ?? '').matchAll(/`([a-z0-9_]+)`/g)].map(([, type = '']) => type)
-      if (types.length === 0) return [{ prompt: name, rule: 'abbreviations', line: 1, message: 'names no resource type in its title' }]
-      return types.filter((type) => !known.includes(type)).map((type) => find(`has no line for ${type} of ${name}`, null))
+      const types = [...(/^# .*$/m.exec(prompts.get(name)?.body ?? '')?.[0] ?? '').matchAll(/`([a-z0-9_]+)`/g)].map(
+        ([, type = '']) => type,
+      )
+      if (types.length === 0)
+        return [{ prompt: name, rule: 'abbreviations', line: 1, message: 'names no resource type in its title' }]
+      return types
+        .filter((type) => !known.includes(type))
+        .map((type) => find(`has no line for ${type} of ${name}`, null))
     }),
   ]
 }

@@ -44,14 +44,19 @@ function parseSeed({ path, text }: SeedFile): { name: string; prompt: SeedPrompt
   const [scopeName, typeName, fileName = '', ...deeper] = path.split('/')
   if (fileName === '' || deeper.length > 0) return `Invalid prompt path ${path}; must be <scope>/<type>/<name>.yaml`
   const scope = PROMPT_SCOPES.find((known) => known === scopeName)
-  if (scope === undefined) return `Invalid prompt scope '${scopeName}' in ${path}; must be one of ${PROMPT_SCOPES.join(', ')}`
+  if (scope === undefined)
+    return `Invalid prompt scope '${scopeName}' in ${path}; must be one of ${PROMPT_SCOPES.join(', ')}`
   const type = PROMPT_TYPES.find((known) => known === typeName)
-  if (type === undefined) return `Invalid prompt type '${typeName}' in ${path}; must be one of ${PROMPT_TYPES.join(', ')}`
+  if (type === undefined)
+    return `Invalid prompt type '${typeName}' in ${path}; must be one of ${PROMPT_TYPES.join(', ')}`
   const name = fileName.replace(/\.yaml$/, '')
   if (!NAME.test(name)) return `Invalid prompt name '${name}' in ${path}; must match ^[a-z0-9_]+$`
-  if (name.startsWith('_')) return `Invalid prompt name '${name}' in ${path}; must match ^[a-z0-9_]+$ and not start with _`
+  if (name.startsWith('_'))
+    return `Invalid prompt name '${name}' in ${path}; must match ^[a-z0-9_]+$ and not start with _`
   const prompt = parseContent(text)
-  return typeof prompt === 'string' ? `Invalid prompt file ${path}; ${prompt}` : { name: qualifiedName(scope, type, name), prompt }
+  return typeof prompt === 'string'
+    ? `Invalid prompt file ${path}; ${prompt}`
+    : { name: qualifiedName(scope, type, name), prompt }
 }
 
 function parseContent(text: string): SeedPrompt | string {

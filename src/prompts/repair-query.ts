@@ -11,7 +11,8 @@ const MAX_OUTPUT = 60_000
 export function repairQuery(feedback: string, findings: string): string {
   const output = cutMiddle(feedback, MAX_OUTPUT)
   if (findings === '') return feedbackQuery(output)
-  const asked = 'The engine did not accept the code. These are its findings, causes first. Correct the causes in the files.'
+  const asked =
+    'The engine did not accept the code. These are its findings, causes first. Correct the causes in the files.'
   return `${asked}\n\n${fence('findings', findings)}\n\nAll that the engine said:\n\n${fence('engine output', output)}`
 }
 

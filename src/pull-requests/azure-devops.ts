@@ -32,12 +32,19 @@ export const azureDevopsHost: HostFactory = (access, uri) => {
       const refs = { sourceRefName: `refs/heads/${head}`, targetRefName: `refs/heads/${base}` }
       const json = { ...refs, title, description: description.slice(0, MAX_DESCRIPTION) }
       const { pullRequestId, status } = readAnswer(createdSchema, await call(CREATE_LATE, signal, 'POST', pulls, json))
-      return { id: pullRequestId, url: `https://${git.host}/${org}/${within}/_git/${repo}/pullrequest/${pullRequestId}`, status }
+      return {
+        id: pullRequestId,
+        url: `https://${git.host}/${org}/${within}/_git/${repo}/pullrequest/${pullRequestId}`,
+        status,
+      }
     },
     merge: async (number, { confirm, signal }) => {
       const pull = `${pulls}/${number}`
       const ask = (method: string, address: string, json?: unknown) => call(MERGE_LATE, signal, method, address, json)
-      const { id } = readAnswer(connectionSchema, await ask('GET', `${api}/${org}/_apis/connectionData`)).authenticatedUser
+      const { id } = readAnswer(
+        connectionSchema,
+        await ask('GET', `${api}/${org}/_apis/connectionData`),
+      ).authenticatedUser
       await ask('PUT', `${pull}/reviewers/${encodeURIComponent(id)}`, { vote: 10, id })
       const { status, lastMergeSourceCommit } = readAnswer(pullSchema, await ask('GET', pull))
       if (status === 'completed' || status === 'abandoned') throw noOpenPullRequest(number, status)

@@ -11,18 +11,25 @@ const TIMEOUT_MS = 20_000
 const MAX_BYTES = 4 * 1024 * 1024
 const MAX_TEXT = 2_000
 
-export interface ProviderRequest extends Pick<OutboundRequest, 'url' | 'method' | 'headers' | 'body' | 'json' | 'redirect'> {
+export interface ProviderRequest
+  extends Pick<OutboundRequest, 'url' | 'method' | 'headers' | 'body' | 'json' | 'redirect'> {
   signal: AbortSignal
   /** Text of the 504 when there is no answer in time. */
   late: string
 }
 
 /** One call to a provider; answers with 2xx only. Errors as those of `PullRequestHost`. */
-export async function callProvider(access: HostAccess, { late, ...request }: ProviderRequest): Promise<OutboundResponse> {
-  const response = await send(access.fetch, { ...request, timeout_ms: TIMEOUT_MS, max_bytes: MAX_BYTES }).catch((error: unknown) => {
-    throw transportFault(error, request.signal, late)
-  })
-  if (response.status >= 400) throw new ProviderRefusal(response.status, withoutSecrets(access.git, response.text()).slice(0, MAX_TEXT))
+export async function callProvider(
+  access: HostAccess,
+  { late, ...request }: ProviderRequest,
+): Promise<OutboundResponse> {
+  const response = await send(access.fetch, { ...request, timeout_ms: TIMEOUT_MS, max_bytes: MAX_BYTES }).catch(
+    (error: unknown) => {
+      throw transportFault(error, request.signal, late)
+    },
+  )
+  if (response.status >= 400)
+    throw new ProviderRefusal(response.status, withoutSecrets(access.git, response.text()).slice(0, MAX_TEXT))
   // Azure DevOps answers a token it does not know with a sign-in page: 203, or a redirect to it.
   if (response.status >= 300 || response.status === 203)
     throw badGateway(
@@ -43,19 +50,30 @@ export class ProviderRefusal extends PlatformError {
   readonly provider_status: number
   constructor(provider_status: number, text: string) {
     const passes = provider_status < 600 && ![401, 403, 407].includes(provider_status)
-    super('PullRequestRefused', passes ? provider_status : 502, text.trim() || `The git provider answered ${provider_status}.`)
+    super(
+      'PullRequestRefused',
+      passes ? provider_status : 502,
+      text.trim() || `The git provider answered ${provider_status}.`,
+    )
     this.provider_status = provider_status
   }
 }
 
 /** Some servers repeat the request in their error page. */
 function withoutSecrets(git: GitConfig, text: string): string {
-  const secrets = [git.token, encodeURIComponent(git.token), ...[git.user, ''].map((user) => basicAuthorization(user, git.token).slice(6))]
+  const secrets = [
+    git.token,
+    encodeURIComponent(git.token),
+    ...[git.user, ''].map((user) => basicAuthorization(user, git.token).slice(6)),
+  ]
   return secrets.filter((secret) => secret !== '').reduce((masked, secret) => masked.replaceAll(secret, '***'), text)
 }
 
 /** A provider's answer in the form that is needed of it. Errors: 502. */
-export function readAnswer<Schema extends v.GenericSchema>(schema: Schema, response: OutboundResponse): v.InferOutput<Schema> {
+export function readAnswer<Schema extends v.GenericSchema>(
+  schema: Schema,
+  response: OutboundResponse,
+): v.InferOutput<Schema> {
   return checked(schema, parsed(response))
 }
 
@@ -74,7 +92,8 @@ export function checked<Schema extends v.GenericSchema>(schema: Schema, answer: 
   return read.output
 }
 
-const unexpectedForm = (cause: unknown): PlatformError => badGateway('The git provider answered in an unexpected form.', cause)
+const unexpectedForm = (cause: unknown): PlatformError =>
+  badGateway('The git provider answered in an unexpected form.', cause)
 
 /** Number of a pull request, within what the record holds. */
 export const pullNumber = v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(2_147_483_647))

@@ -36,7 +36,11 @@ export async function createPullRequest(
   const { session_url } = context.config.http
   const description = composeDescription(summary, evidence, { limit: host.max_description, session_url })
   const created = await host.create({ title, description, head: branch, base }, signal)
-  await recordPullRequest(context, session_uuid, { provider: context.config.git.provider, number: created.id, url: created.url })
+  await recordPullRequest(context, session_uuid, {
+    provider: context.config.git.provider,
+    number: created.id,
+    url: created.url,
+  })
   return created
 }
 

@@ -11,7 +11,11 @@ const MAX_DESCRIPTION = 65_536
 
 const createdSchema = v.object({ number: pullNumber, html_url: pageUrl, state: v.string() })
 /** `mergeable` is null while GitHub still tries the merge, and for ever once the pull request is closed. */
-const pullSchema = v.object({ mergeable: v.nullable(v.boolean()), state: v.optional(v.string()), merged: v.optional(v.boolean()) })
+const pullSchema = v.object({
+  mergeable: v.nullable(v.boolean()),
+  state: v.optional(v.string()),
+  merged: v.optional(v.boolean()),
+})
 /** The status says that it is merged; only a contradiction in the body counts. */
 const mergedSchema = v.object({ merged: v.optional(v.literal(true)) })
 
@@ -19,7 +23,10 @@ const mergedSchema = v.object({ merged: v.optional(v.literal(true)) })
 export const githubHost: HostFactory = (access, uri) => {
   const repository = githubRepository(access.git, uri)
   const octokit = createOctokit(access)
-  const options = (signal: AbortSignal, late: string) => ({ ...repository, request: { signal, fetch: octokitFetch(access, signal, late) } })
+  const options = (signal: AbortSignal, late: string) => ({
+    ...repository,
+    request: { signal, fetch: octokitFetch(access, signal, late) },
+  })
   return {
     max_description: MAX_DESCRIPTION,
     create: async ({ title, description, head, base }, signal) => {
@@ -34,7 +41,9 @@ export const githubHost: HostFactory = (access, uri) => {
       const call = { ...options(signal, MERGE_LATE), pull_number: number }
       const mergeable = await untilReady(
         async () => {
-          const { data } = await octokit.request('GET /repos/{owner}/{repo}/pulls/{pull_number}', call).catch(rethrowCause)
+          const { data } = await octokit
+            .request('GET /repos/{owner}/{repo}/pulls/{pull_number}', call)
+            .catch(rethrowCause)
           const pull = checked(pullSchema, data)
           if (pull.state === 'closed') throw noOpenPullRequest(number, pull.merged ? 'merged' : 'closed')
           return pull.mergeable
@@ -43,7 +52,9 @@ export const githubHost: HostFactory = (access, uri) => {
       )
       if (!mergeable) throw cannotBeMerged(number)
       await confirm()
-      const { data } = await octokit.request('PUT /repos/{owner}/{repo}/pulls/{pull_number}/merge', call).catch(rethrowCause)
+      const { data } = await octokit
+        .request('PUT /repos/{owner}/{repo}/pulls/{pull_number}/merge', call)
+        .catch(rethrowCause)
       checked(mergedSchema, data)
     },
   }

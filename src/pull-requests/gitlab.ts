@@ -27,7 +27,14 @@ export const gitlabHost: HostFactory = (access, uri) => {
         title: title.slice(0, MAX_TITLE),
         description: description.slice(0, MAX_DESCRIPTION),
       }
-      const answer = await callProvider(access, { url: requests, method: 'POST', headers, json, signal, late: CREATE_LATE })
+      const answer = await callProvider(access, {
+        url: requests,
+        method: 'POST',
+        headers,
+        json,
+        signal,
+        late: CREATE_LATE,
+      })
       const { iid, web_url, state } = readAnswer(createdSchema, answer)
       return { id: iid, url: web_url, status: state }
     },
@@ -54,4 +61,5 @@ function ignoreRefusedApproval(error: unknown): void {
   if (!refusedWith(error, 401)) throw error
 }
 
-const refusedWith = (error: unknown, status: number): boolean => error instanceof ProviderRefusal && error.provider_status === status
+const refusedWith = (error: unknown, status: number): boolean =>
+  error instanceof ProviderRefusal && error.provider_status === status

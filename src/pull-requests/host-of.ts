@@ -6,7 +6,11 @@ import { githubHost } from './github.ts'
 import { gitlabHost } from './gitlab.ts'
 import type { HostFactory, PullRequestHost } from './types.ts'
 
-const PROVIDERS: Record<GitProvider, HostFactory> = { GITHUB: githubHost, AZURE_DEVOPS: azureDevopsHost, GITLAB: gitlabHost }
+const PROVIDERS: Record<GitProvider, HostFactory> = {
+  GITHUB: githubHost,
+  AZURE_DEVOPS: azureDevopsHost,
+  GITLAB: gitlabHost,
+}
 
 /**
  * The provider of pull requests for a repository: the configured one, whatever the address says.
@@ -15,6 +19,8 @@ const PROVIDERS: Record<GitProvider, HostFactory> = { GITHUB: githubHost, AZURE_
 export function pullRequestHost({ config, fetch }: Pick<Context, 'config' | 'fetch'>, uri: string): PullRequestHost {
   const { git, orchestration } = config
   if (!git.user || !git.token)
-    throw badGateway('Git credentials are not configured; pull requests need the account and token of the git provider.')
+    throw badGateway(
+      'Git credentials are not configured; pull requests need the account and token of the git provider.',
+    )
   return PROVIDERS[git.provider]({ git, fetch, readiness_seconds: orchestration.pull_request_readiness_seconds }, uri)
 }

@@ -21,7 +21,10 @@ export function gitlabProject(git: GitConfig, uri: string): { namespace: string;
 }
 
 /** As `githubRepository`. */
-export function azureRepository(git: GitConfig, uri: string): { organization: string; project: string; repository: string } {
+export function azureRepository(
+  git: GitConfig,
+  uri: string,
+): { organization: string; project: string; repository: string } {
   const { segments, malformed } = split(git, uri)
   const [organization, project, marker, repository] = segments
   if (segments.length !== 4 || marker !== '_git' || !organization || !project || !repository) throw malformed

@@ -104,7 +104,12 @@ async function startBoss(sql: Sql, log: Logger, options: { supervise: boolean })
 const UNIQUE_VIOLATION = '23505'
 
 async function openBoss(sql: Sql, log: Logger, options: { supervise: boolean }): Promise<PgBoss> {
-  const boss = new PgBoss({ db: queueDatabase(sql), schedule: false, useListenNotify: options.supervise, supervise: options.supervise })
+  const boss = new PgBoss({
+    db: queueDatabase(sql),
+    schedule: false,
+    useListenNotify: options.supervise,
+    supervise: options.supervise,
+  })
   boss.on('error', (error) => log.warn('queue', { error }))
   boss.on('warning', (warning) => log.warn(`queue: ${warning.message}`, { data: warning.data }))
   await boss.start()

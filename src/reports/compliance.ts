@@ -3,7 +3,9 @@ import type { ComplianceFindings, ComplianceReport } from './schemas.ts'
 
 /** The verdict is computed here, never taken from the model: a finding of severity error or critical fails the check. */
 export function complianceVerdict(findings: ComplianceFindings): ComplianceReport {
-  const passed = !findings.violations.some((violation) => violation.severity === 'error' || violation.severity === 'critical')
+  const passed = !findings.violations.some(
+    (violation) => violation.severity === 'error' || violation.severity === 'critical',
+  )
   return { passed, ...findings }
 }
 
@@ -12,10 +14,18 @@ export function mergedFindings(code: CodeFindings, model: ComplianceFindings): C
   const told = model.summary.trim()
   return {
     violations: [...code.findings, ...model.violations],
-    summary: code.findings.length === 0 && told !== '' ? told : [ruleSummary(code), told].filter((text) => text !== '').join(' '),
+    summary:
+      code.findings.length === 0 && told !== ''
+        ? told
+        : [ruleSummary(code), told].filter((text) => text !== '').join(' '),
     checked_rules: [...new Set([...code.checked_rules, ...model.checked_rules])],
   }
 }
 
 /** What a round without an audit goes on with; it is not stored. */
-export const emptyCompliance = (): ComplianceReport => ({ passed: true, violations: [], summary: '', checked_rules: [] })
+export const emptyCompliance = (): ComplianceReport => ({
+  passed: true,
+  violations: [],
+  summary: '',
+  checked_rules: [],
+})

@@ -5,7 +5,10 @@ import type { DriftReport } from './schemas.ts'
 type Change = DriftReport['remediated_resources'][number]['changes'][number]
 
 /** Entries of a list that name this address, in backticks or not, exactly or without the indexes of its instances. */
-export function toldAbout<Entry extends { resource_address: string }>(entries: readonly Entry[], address: string): Entry[] {
+export function toldAbout<Entry extends { resource_address: string }>(
+  entries: readonly Entry[],
+  address: string,
+): Entry[] {
   const named = (form: string) => entries.filter((entry) => bareName(entry.resource_address) === form)
   const exact = named(address)
   return exact.length > 0 ? exact : named(withoutIndexes(address))

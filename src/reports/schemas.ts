@@ -45,7 +45,12 @@ const driftReport = v.object({
       file_path: text(),
       resource_address: requiredText(),
       changes: list(
-        v.object({ attribute_modified: text(), change_description: requiredText(), details: list(v.string()), reason: text() }),
+        v.object({
+          attribute_modified: text(),
+          change_description: requiredText(),
+          details: list(v.string()),
+          reason: text(),
+        }),
       ),
     }),
   ),
@@ -54,7 +59,13 @@ const driftReport = v.object({
 })
 
 const applyReport = v.object({
-  summary: v.object({ total_resources: count(), created: count(), updated: count(), destroyed: count(), failed: count() }),
+  summary: v.object({
+    total_resources: count(),
+    created: count(),
+    updated: count(),
+    destroyed: count(),
+    failed: count(),
+  }),
   status: choice(['Success', 'Partial', 'Failed']),
   execution_summary: requiredText(),
   resource_changes: list(

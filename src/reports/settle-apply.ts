@@ -27,8 +27,10 @@ export function applyFacts(result: ApplyResult, planned: readonly PlannedChange[
   const output = readApplyOutput(result.stdout, result.stderr)
   const all_done = result.exit_code === 0
   if (!all_done && output.done.size === 0) {
-    if (output.is_stale) return untouched(STALE, planned, ['Run a generate round, which plans on the state as it stands, and apply then.'])
-    if (output.is_locked) return untouched(LOCKED, planned, ['Wait for the other run, run a generate round and apply then.'])
+    if (output.is_stale)
+      return untouched(STALE, planned, ['Run a generate round, which plans on the state as it stands, and apply then.'])
+    if (output.is_locked)
+      return untouched(LOCKED, planned, ['Wait for the other run, run a generate round and apply then.'])
   }
   const resource_changes = planned.flatMap((change) => entriesOf(change, planned, output, all_done))
   const counts = all_done && output.counts ? output.counts : countsOf(planned, output, all_done)
@@ -41,7 +43,9 @@ export function applyFacts(result: ApplyResult, planned: readonly PlannedChange[
     status,
     execution_summary: [sentence(status, summary), ...unplaced(output, resource_changes)].join(' '),
     resource_changes,
-    recommendations: all_done ? [] : ['Correct the cause with a generate round, which plans what is left, and apply again.'],
+    recommendations: all_done
+      ? []
+      : ['Correct the cause with a generate round, which plans what is left, and apply again.'],
   }
 }
 
@@ -69,7 +73,10 @@ function narrated(told: ApplyReport, facts: ApplyReport): ApplyReport {
   return {
     ...facts,
     execution_summary: agrees ? told.execution_summary : `${facts.execution_summary} ${told.execution_summary}`,
-    resource_changes: facts.resource_changes.map((entry) => ({ ...entry, details: wordsFor(told, entry) || entry.details })),
+    resource_changes: facts.resource_changes.map((entry) => ({
+      ...entry,
+      details: wordsFor(told, entry) || entry.details,
+    })),
     recommendations: [...facts.recommendations, ...told.recommendations.filter((text) => text.trim() !== '')],
   }
 }
@@ -78,12 +85,20 @@ function narrated(told: ApplyReport, facts: ApplyReport): ApplyReport {
 function wordsFor(told: ApplyReport, { resource_type, resource_name, action }: Entry): string {
   const names = [`${resource_type}.${resource_name}`, resource_name, fullAddress(resource_type, resource_name)]
   const found = told.resource_changes.find(
-    (entry) => names.includes(entry.resource_name.trim()) && ['', resource_type].includes(entry.resource_type) && entry.action === action,
+    (entry) =>
+      names.includes(entry.resource_name.trim()) &&
+      ['', resource_type].includes(entry.resource_type) &&
+      entry.action === action,
   )
   return found?.details.trim() ?? ''
 }
 
-function entriesOf(change: PlannedChange, planned: readonly PlannedChange[], output: ApplyOutput, all_done: boolean): Entry[] {
+function entriesOf(
+  change: PlannedChange,
+  planned: readonly PlannedChange[],
+  output: ApplyOutput,
+  all_done: boolean,
+): Entry[] {
   const done = deedsOf(change, output)
   const error = all_done ? null : errorOf(change, planned, output)
   const identity = { resource_type: change.type, resource_name: nameOf(change) }
@@ -91,11 +106,24 @@ function entriesOf(change: PlannedChange, planned: readonly PlannedChange[], out
     const is_last = index === deeds.length - 1
     if (all_done || done.has(deed)) {
       // Done, and yet an error names it: a check that comes after, for example.
-      if (error === null || !is_last) return { ...identity, action: deed, status: 'success', details: SAYS[deed], error_message: null }
-      return { ...identity, action: deed, status: 'failed', details: `${SAYS[deed]} An error followed.`, error_message: error.text }
+      if (error === null || !is_last)
+        return { ...identity, action: deed, status: 'success', details: SAYS[deed], error_message: null }
+      return {
+        ...identity,
+        action: deed,
+        status: 'failed',
+        details: `${SAYS[deed]} An error followed.`,
+        error_message: error.text,
+      }
     }
     if (output.begun.get(change.address)?.has(deed) || (error !== null && is_last))
-      return { ...identity, action: deed, status: 'failed', details: `The ${WOULD[deed]} failed.`, error_message: error?.text ?? null }
+      return {
+        ...identity,
+        action: deed,
+        status: 'failed',
+        details: `The ${WOULD[deed]} failed.`,
+        error_message: error?.text ?? null,
+      }
     return {
       ...identity,
       action: 'no_change',
@@ -110,18 +138,29 @@ function entriesOf(change: PlannedChange, planned: readonly PlannedChange[], out
 function deedsOf({ address, action }: PlannedChange, { done }: ApplyOutput): ReadonlySet<Deed> {
   const own = done.get(address) ?? new Set<Deed>()
   if (action !== 'recreate') return own
-  const leftover = [...done].some(([name, deeds]) => name.startsWith(`${address} (deposed object `) && deeds.has('destroyed'))
+  const leftover = [...done].some(
+    ([name, deeds]) => name.startsWith(`${address} (deposed object `) && deeds.has('destroyed'),
+  )
   return leftover ? new Set([...own, 'destroyed']) : own
 }
 
 function errorOf(change: PlannedChange, planned: readonly PlannedChange[], output: ApplyOutput): EngineError | null {
   const named = output.errors.find(({ address }) => address === change.address)
   if (named) return named
-  return output.errors.find(({ address, block }) => address === null && block !== null && isOfBlock(change, block, planned, output)) ?? null
+  return (
+    output.errors.find(
+      ({ address, block }) => address === null && block !== null && isOfBlock(change, block, planned, output),
+    ) ?? null
+  )
 }
 
 /** An error that names a block only is of the one planned object of that block, or of those that were begun. */
-function isOfBlock(change: PlannedChange, block: string, planned: readonly PlannedChange[], { begun, done }: ApplyOutput): boolean {
+function isOfBlock(
+  change: PlannedChange,
+  block: string,
+  planned: readonly PlannedChange[],
+  { begun, done }: ApplyOutput,
+): boolean {
   const candidates = planned.filter(({ address }) => isBlockOf(withoutIndexes(address), block))
   if (!candidates.includes(change)) return false
   return candidates.length === 1 || begun.has(change.address) || done.has(change.address)
@@ -151,7 +190,11 @@ function sentence(status: Status, { created, updated, destroyed, failed }: Apply
   return 'The apply failed before it changed anything.'
 }
 
-function untouched(execution_summary: string, planned: readonly PlannedChange[], recommendations: string[]): ApplyReport {
+function untouched(
+  execution_summary: string,
+  planned: readonly PlannedChange[],
+  recommendations: string[],
+): ApplyReport {
   const resource_changes = planned.flatMap((change) =>
     DEEDS_OF[change.action].map(
       (deed): Entry => ({
@@ -164,7 +207,13 @@ function untouched(execution_summary: string, planned: readonly PlannedChange[],
       }),
     ),
   )
-  const summary = { total_resources: resource_changes.length, created: 0, updated: 0, destroyed: 0, failed: resource_changes.length }
+  const summary = {
+    total_resources: resource_changes.length,
+    created: 0,
+    updated: 0,
+    destroyed: 0,
+    failed: resource_changes.length,
+  }
   return { summary, status: 'Failed', execution_summary, resource_changes, recommendations }
 }
 
@@ -198,4 +247,5 @@ function fullAddress(type: string, name: string): string {
   return `${module}${type}.${name.slice(module.length)}`
 }
 
-const moduleOf = (address: string) => /^(?:module\.[^.[]+(?:\[(?:"(?:\\.|[^"\\])*"|\d+)\])?\.)+/.exec(address)?.[0] ?? ''
+const moduleOf = (address: string) =>
+  /^(?:module\.[^.[]+(?:\[(?:"(?:\\.|[^"\\])*"|\d+)\])?\.)+/.exec(address)?.[0] ?? ''

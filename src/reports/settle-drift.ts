@@ -66,7 +66,9 @@ function remediatedEntry(told: DriftReport, operation: DriftOperation, changed_f
   const entries = toldAbout(told.remediated_resources, operation.address)
   const changes = entries.flatMap((entry) => entry.changes)
   const named = new Set(changes.map(({ attribute_modified }) => attribute_modified.trim()))
-  const missing = driftFacts(operation).filter(({ attribute }) => (attribute === '' ? changes.length === 0 : !named.has(attribute)))
+  const missing = driftFacts(operation).filter(({ attribute }) =>
+    attribute === '' ? changes.length === 0 : !named.has(attribute),
+  )
   const only = changed_files.length === 1 ? changed_files[0] : undefined
   const files = entries.map(({ file_path }) => file_path.trim().replace(/^\.\//, ''))
   return {
@@ -85,7 +87,9 @@ function unreconciledEntries(told: DriftReport, { remaining, failure }: DriftFac
       details: [...driftFacts(operation).map(({ text }) => text), ...said.flatMap(({ details }) => details)],
     }
   })
-  return failure === null ? entries : [{ resource_address: '', reason: UNREADABLE, details: [cut(failure)] }, ...entries]
+  return failure === null
+    ? entries
+    : [{ resource_address: '', reason: UNREADABLE, details: [cut(failure)] }, ...entries]
 }
 
 function whitelistedEntry(told: DriftReport, operation: DriftOperation, notes: readonly string[]): Whitelisted {
@@ -93,13 +97,22 @@ function whitelistedEntry(told: DriftReport, operation: DriftOperation, notes: r
   const differs = driftFacts(operation)
     .map(({ text }) => text)
     .join('; ')
-  return { resource_address: operation.address, change: said?.change || cut(differs), rule: said?.rule || cut(notes.join('\n')) }
+  return {
+    resource_address: operation.address,
+    change: said?.change || cut(differs),
+    rule: said?.rule || cut(notes.join('\n')),
+  }
 }
 
 /** What is counted comes first; the model's words follow when they rest on the same result. */
-function summaryOf(told: DriftReport, facts: DriftFacts, settled: { status: DriftReport['status']; remediated: number }): string {
+function summaryOf(
+  told: DriftReport,
+  facts: DriftFacts,
+  settled: { status: DriftReport['status']; remediated: number },
+): string {
   const { found, remaining, excepted, failure, beyond } = facts
-  if (found.length === 0 && failure === null) return 'No drift was found: the code describes the infrastructure as it is.'
+  if (found.length === 0 && failure === null)
+    return 'No drift was found: the code describes the infrastructure as it is.'
   const vanished = found.length - settled.remediated - remaining.length - excepted.length
   const counts = [
     `${resources(found.length)} differed: ${settled.remediated} remediated, ${remaining.length} left`,

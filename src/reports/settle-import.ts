@@ -51,7 +51,13 @@ function statusOf({ imported, failed, nothing }: ImportFacts): ImportReport['sta
   return imported.length === 0 ? 'Failed' : 'Partial'
 }
 
-function entry(told: ImportReport, { address, resource_id }: Pair, status: Entry['status'], error_message: string | null): Entry {
-  const details = told.imported_resources.find((candidate) => candidate.resource_id.trim() === resource_id)?.details ?? ''
+function entry(
+  told: ImportReport,
+  { address, resource_id }: Pair,
+  status: Entry['status'],
+  error_message: string | null,
+): Entry {
+  const details =
+    told.imported_resources.find((candidate) => candidate.resource_id.trim() === resource_id)?.details ?? ''
   return { resource_address: address, resource_id, status, details, error_message }
 }

@@ -12,7 +12,12 @@ const RESOLVE_TIMEOUT_MS = 5_000
  * addresses and no others: the next look-up of the name may answer otherwise.
  * Throws when one address of the host is not public, or within 5 s when nothing can be resolved.
  */
-export async function allowedAddresses(git: GitConfig, resolver: HostResolver, url: URL, signal?: AbortSignal): Promise<string[]> {
+export async function allowedAddresses(
+  git: GitConfig,
+  resolver: HostResolver,
+  url: URL,
+  signal?: AbortSignal,
+): Promise<string[]> {
   const host = url.hostname.replace(/^\[|\]$/g, '')
   const addresses = ipaddr.isValid(host) ? [host] : await resolve(resolver, host, signal)
   if (addresses.length === 0) throw new Error('the host has no address')

@@ -11,7 +11,8 @@ const FORBIDDEN_CHARACTER = 'iac_path must not contain backslashes or control ch
 export function checkIacPath(value: string | null | undefined): PathCheck {
   if (value === null || value === undefined || value === '') return { ok: true, path: null }
   if (Array.from(value).some(isForbidden)) return { ok: false, text: FORBIDDEN_CHARACTER }
-  if (value.startsWith('/') || /^[a-z]:/i.test(value) || value.split('/').includes('..')) return { ok: false, text: NOT_RELATIVE }
+  if (value.startsWith('/') || /^[a-z]:/i.test(value) || value.split('/').includes('..'))
+    return { ok: false, text: NOT_RELATIVE }
   return { ok: true, path: value }
 }
 

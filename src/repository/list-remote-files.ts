@@ -16,7 +16,11 @@ type Repository = { fs: ReturnType<typeof memoryFs>; gitdir: string; cache: obje
  * can leave them out.
  * @returns the commit and a handle for `listFiles`
  */
-export async function fetchNewest(context: GitContext, uri: string, options: { timeout_ms: number; signal: AbortSignal }) {
+export async function fetchNewest(
+  context: GitContext,
+  uri: string,
+  options: { timeout_ms: number; signal: AbortSignal },
+) {
   const url = remoteUrl(context.config.git, uri)
   const fetch = await checkedFetch(context, url, options.signal)
   const repository: Repository = { fs: memoryFs(4 * MAX_PACK_BYTES), gitdir: GITDIR, cache: {} }

@@ -21,11 +21,14 @@ export function remoteUrl(git: GitConfig, uri: string): URL {
 }
 
 /** True for the one host that gets the platform's credentials. */
-export const isConfiguredHost = (git: GitConfig, url: URL): boolean => url.protocol === 'https:' && url.host === git.host.toLowerCase()
+export const isConfiguredHost = (git: GitConfig, url: URL): boolean =>
+  url.protocol === 'https:' && url.host === git.host.toLowerCase()
 
 /** True for hosts that the operator has named: the configured one and those that may be private. */
 export const isOperatorsHost = (git: GitConfig, url: URL): boolean =>
-  isConfiguredHost(git, url) || git.allow_private_hosts.includes(url.host) || git.allow_private_hosts.includes(url.hostname)
+  isConfiguredHost(git, url) ||
+  git.allow_private_hosts.includes(url.host) ||
+  git.allow_private_hosts.includes(url.hostname)
 
 /** `host[:port]/path` for logs: a user name may be a token in disguise. */
 export function loggableUri(uri: string): string {

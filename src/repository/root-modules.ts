@@ -40,7 +40,8 @@ function ancestors(directory: string): string[] {
 const isCandidate = (directory: string, names: string[]): boolean =>
   names.some((name) => name.endsWith('.tf')) && !directory.split('/').some((segment) => NEVER_ROOTS.has(segment))
 
-const isMarker = (name: string): boolean => MARKERS.has(name) || name.endsWith('.tfvars') || name.endsWith('.tfvars.json')
+const isMarker = (name: string): boolean =>
+  MARKERS.has(name) || name.endsWith('.tfvars') || name.endsWith('.tfvars.json')
 
 /** The default order compares UTF-16 units, which differs above the basic plane. */
 function byCodePoint(left: string, right: string): number {

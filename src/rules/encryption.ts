@@ -26,12 +26,14 @@ const holders = (subject: Subject, blocks: string) => (blocks === '' ? [subject]
 
 /** Encryption at rest that is switched off, and encryption that is off because nobody switched it on. */
 export function encryptionRules(cloud: Cloud, switches: readonly EncryptionSwitch[]): Rule[] {
-  const of = (subject: Subject) => switches.filter(({ type, when }) => type === subject.type && (when?.(subject) ?? true))
+  const of = (subject: Subject) =>
+    switches.filter(({ type, when }) => type === subject.type && (when?.(subject) ?? true))
   const optional = switches.filter((each) => each.off_by_default)
   const missing: Rule = {
     id: `${cloud}.encryption.missing`,
     title: 'Encryption at rest not switched on',
-    reason: 'The default of this resource is to store data without encryption, and most cannot be changed later without replacement.',
+    reason:
+      'The default of this resource is to store data without encryption, and most cannot be changed later without replacement.',
     fix: 'Switch encryption on, with a key of your own where the data asks for it.',
     severity: 'warning',
     cloud,
@@ -39,7 +41,9 @@ export function encryptionRules(cloud: Cloud, switches: readonly EncryptionSwitc
     check: (subject, context) =>
       of(subject)
         .filter((each) => each.off_by_default)
-        .filter((each) => isMissing(subject, each.path) || (isOffAt(subject, each) && isDefault(subject, each.path, context)))
+        .filter(
+          (each) => isMissing(subject, each.path) || (isOffAt(subject, each) && isDefault(subject, each.path, context)),
+        )
         .map(({ path }) => `${path} is not set and defaults to no encryption.`),
   }
   const disabled: Rule = {

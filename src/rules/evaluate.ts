@@ -53,7 +53,9 @@ function findingsOf(
 ): Found[] {
   if ('check_plan' in rule) return rule.check_plan(plan)
   const looked_at = rule.types ? [...new Set(rule.types)].flatMap((type) => by_type.get(type) ?? []) : subjects
-  return looked_at.flatMap((subject) => messagesOf(rule, subject, context).map((message) => ({ resource: subject.address, message })))
+  return looked_at.flatMap((subject) =>
+    messagesOf(rule, subject, context).map((message) => ({ resource: subject.address, message })),
+  )
 }
 
 /** What an update leaves as bad as it was is not the doing of this plan. */
@@ -61,7 +63,8 @@ function messagesOf(rule: ResourceRule, subject: Subject, context: PlanContext):
   if (rule.looks_at === 'change') return [...new Set(rule.check(subject, context))]
   if (subject.action === 'delete') return []
   const messages = new Set(rule.check(subject, context))
-  if (messages.size > 0 && subject.action === 'update') for (const known of rule.check(beforeOf(subject), context)) messages.delete(known)
+  if (messages.size > 0 && subject.action === 'update')
+    for (const known of rule.check(beforeOf(subject), context)) messages.delete(known)
   return [...messages]
 }
 

@@ -5,11 +5,13 @@ import type { Cloud, Rule } from './types.ts'
 /** One line a rule: severity in force, id and reason, in columns. */
 export function listRules(grades: RuleGrades): string {
   const width = Math.max(...RULES.map(({ id }) => id.length))
-  const line = ({ id, severity, reason }: Rule) => `${gradeOf(grades, id, severity).padEnd(8)}  ${id.padEnd(width)}  ${reason}`
+  const line = ({ id, severity, reason }: Rule) =>
+    `${gradeOf(grades, id, severity).padEnd(8)}  ${id.padEnd(width)}  ${reason}`
   return `${RULES.map(line).join('\n')}\n`
 }
 
-const gradeOf = (grades: RuleGrades, id: string, own: string): string => (Object.hasOwn(grades, id) ? (grades[id] ?? own) : own)
+const gradeOf = (grades: RuleGrades, id: string, own: string): string =>
+  Object.hasOwn(grades, id) ? (grades[id] ?? own) : own
 
 const HEADINGS: [Cloud, string][] = [
   ['common', 'Every provider'],
@@ -22,14 +24,17 @@ const HEADINGS: [Cloud, string][] = [
 
 /** `docs/rules.md`: what the table of rules says, for operators. */
 export function rulesPage(): string {
-  const sections = HEADINGS.map(([cloud, heading]) => `## ${heading}\n\n${tableOf(RULES.filter((rule) => rule.cloud === cloud))}`)
+  const sections = HEADINGS.map(
+    ([cloud, heading]) => `## ${heading}\n\n${tableOf(RULES.filter((rule) => rule.cloud === cloud))}`,
+  )
   return `${[INTRODUCTION, ...sections].join('\n\n')}\n`
 }
 
 const tableOf = (rules: readonly Rule[]) =>
   ['| Rule | Severity | What, and why | What to do |', '|---|---|---|---|', ...rules.map(rowOf)].join('\n')
 
-const rowOf = ({ id, severity, title, reason, fix }: Rule) => `| \`${id}\` | ${severity} | ${title}. ${reason} | ${fix} |`
+const rowOf = ({ id, severity, title, reason, fix }: Rule) =>
+  `| \`${id}\` | ${severity} | ${title}. ${reason} | ${fix} |`
 
 const INTRODUCTION = `# Rules
 

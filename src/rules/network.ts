@@ -3,14 +3,20 @@ import type { Cloud, Rule, Subject } from './types.ts'
 
 const MAX_NAMED = 5
 const listed = (ports: readonly string[]) =>
-  ports.length > MAX_NAMED ? `${ports.slice(0, MAX_NAMED).join(', ')} and ${ports.length - MAX_NAMED} more` : ports.join(', ')
+  ports.length > MAX_NAMED
+    ? `${ports.slice(0, MAX_NAMED).join(', ')} and ${ports.length - MAX_NAMED} more`
+    : ports.join(', ')
 const rangeOf = ({ from, to }: Opening) => (from === to ? `port ${from}` : `ports ${from} to ${to}`)
 
 /**
  * The rules about ways in from the internet, the same for every cloud.
  * @param openings ways in that a resource opens to everyone
  */
-export function networkRules(cloud: Cloud, types: readonly string[], openings: (subject: Subject) => Opening[]): Rule[] {
+export function networkRules(
+  cloud: Cloud,
+  types: readonly string[],
+  openings: (subject: Subject) => Opening[],
+): Rule[] {
   const each = (describe: (opening: Opening) => string | null) => (subject: Subject) =>
     openings(subject)
       .map(describe)
@@ -25,19 +31,24 @@ export function networkRules(cloud: Cloud, types: readonly string[], openings: (
       severity: 'critical',
       cloud,
       types,
-      check: each((opening) => (isEveryPort(opening) ? `Every port is open to ${opening.audience}${only(opening)}.` : null)),
+      check: each((opening) =>
+        isEveryPort(opening) ? `Every port is open to ${opening.audience}${only(opening)}.` : null,
+      ),
     },
     {
       id: `${cloud}.network.open-admin-port`,
       title: 'Administration port open to the internet',
-      reason: 'Ports of remote administration are scanned and attacked within minutes; one weak login gives the machine away.',
+      reason:
+        'Ports of remote administration are scanned and attacked within minutes; one weak login gives the machine away.',
       fix: narrow,
       severity: 'error',
       cloud,
       types,
       check: each((opening) => {
         const ports = isEveryPort(opening) ? [] : adminPorts(opening)
-        return ports.length === 0 ? null : `Administration is open to ${opening.audience}: ${opening.protocol} ${listed(ports)}.`
+        return ports.length === 0
+          ? null
+          : `Administration is open to ${opening.audience}: ${opening.protocol} ${listed(ports)}.`
       }),
     },
     {
@@ -50,7 +61,9 @@ export function networkRules(cloud: Cloud, types: readonly string[], openings: (
       types,
       check: each((opening) => {
         const ports = isEveryPort(opening) ? [] : databasePorts(opening)
-        return ports.length === 0 ? null : `A database port is open to ${opening.audience}: ${opening.protocol} ${listed(ports)}.`
+        return ports.length === 0
+          ? null
+          : `A database port is open to ${opening.audience}: ${opening.protocol} ${listed(ports)}.`
       }),
     },
     {
@@ -61,7 +74,9 @@ export function networkRules(cloud: Cloud, types: readonly string[], openings: (
       severity: 'info',
       cloud,
       types,
-      check: each((opening) => (isOtherPort(opening) ? `${opening.protocol} ${rangeOf(opening)} open to ${opening.audience}.` : null)),
+      check: each((opening) =>
+        isOtherPort(opening) ? `${opening.protocol} ${rangeOf(opening)} open to ${opening.audience}.` : null,
+      ),
     },
   ]
 }

@@ -54,7 +54,9 @@ function isAnyone(principal: Json): boolean {
 
 const conditionKeys = (condition: Json): string[] =>
   isJsonObject(condition)
-    ? Object.values(condition).flatMap((keys) => (isJsonObject(keys) ? Object.keys(keys).map((key) => key.toLowerCase()) : []))
+    ? Object.values(condition).flatMap((keys) =>
+        isJsonObject(keys) ? Object.keys(keys).map((key) => key.toLowerCase()) : [],
+      )
     : []
 
 const member = (object: JsonObject, key: string): Json => (Object.hasOwn(object, key) ? (object[key] ?? null) : null)
@@ -81,4 +83,5 @@ const SAYS_NOT_WHO = new Set([
 ])
 
 /** The statement lets in everyone: no condition narrows down who calls. */
-export const allowsAnyone = ({ anyone, conditions }: Allowance): boolean => anyone && conditions.every((key) => SAYS_NOT_WHO.has(key))
+export const allowsAnyone = ({ anyone, conditions }: Allowance): boolean =>
+  anyone && conditions.every((key) => SAYS_NOT_WHO.has(key))

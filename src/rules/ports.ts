@@ -61,7 +61,8 @@ const DATABASE_UDP: Record<number, string> = { 1434: 'SQL Server', 11211: 'Memca
 const WEB = new Set([80, 443])
 
 /** A port range this wide leaves nothing out that matters. */
-export const isEveryPort = ({ protocol, from, to }: Opening): boolean => protocol === 'all' || (protocol !== 'other' && to - from >= 65_000)
+export const isEveryPort = ({ protocol, from, to }: Opening): boolean =>
+  protocol === 'all' || (protocol !== 'other' && to - from >= 65_000)
 
 export const adminPorts = (opening: Opening): string[] => named(opening, ADMIN_TCP, ADMIN_UDP)
 export const databasePorts = (opening: Opening): string[] => named(opening, DATABASE_TCP, DATABASE_UDP)

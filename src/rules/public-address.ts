@@ -22,7 +22,9 @@ export function openTo(range: string): string | null {
 }
 
 /** The widest audience of several ranges, without repeats. */
-export const audiencesOf = (ranges: readonly string[]): string[] => [...new Set(ranges.map(openTo).filter((audience) => audience !== null))]
+export const audiencesOf = (ranges: readonly string[]): string[] => [
+  ...new Set(ranges.map(openTo).filter((audience) => audience !== null)),
+]
 
 /** How many addresses an IPv4 range from `start` to `end` holds; 0 when it is none. */
 export function ipv4Count(start: string, end: string): number {

@@ -6,8 +6,10 @@ import type { View } from './types.ts'
 /** Reading of planned values. Everything may be missing, null, unknown or of another type: then there is no value. */
 
 export const jsonAt = ({ values }: View, key: string): Json => ownFlag(values, key) ?? null
-const memberOf = (flags: Json | undefined, key: string) => (isJsonObject(flags) ? ownFlag(flags, key) : flags === true ? true : undefined)
-const itemOf = (flags: Json | undefined, index: number) => (Array.isArray(flags) ? flags[index] : flags === true ? true : undefined)
+const memberOf = (flags: Json | undefined, key: string) =>
+  isJsonObject(flags) ? ownFlag(flags, key) : flags === true ? true : undefined
+const itemOf = (flags: Json | undefined, index: number) =>
+  Array.isArray(flags) ? flags[index] : flags === true ? true : undefined
 
 /** Text of an attribute; null when there is none. */
 export function textOf(view: View, key: string): string | null {

@@ -37,7 +37,11 @@ export interface BuiltContext {
  * Errors: `Failed to initialize database: <reason>`, the same with `redis`, `object storage`, `queue`; those of `openPrompts`;
  * what was open by then is closed.
  */
-export async function buildContext(loaded: Config, log: Logger, options: { role: 'core' | 'worker' }): Promise<BuiltContext> {
+export async function buildContext(
+  loaded: Config,
+  log: Logger,
+  options: { role: 'core' | 'worker' },
+): Promise<BuiltContext> {
   const closers: (() => Promise<void>)[] = []
   const close = async () => {
     for (const closer of closers.splice(0).reverse()) await closer()
@@ -65,7 +69,9 @@ export async function buildContext(loaded: Config, log: Logger, options: { role:
     const storage = createObjectStore(config.storage, store_deps)
     const state_bucket = config.storage.engine_state_bucket
     const state_store =
-      state_bucket === '' ? {} : { state_store: createObjectStore({ ...config.storage, bucket: state_bucket }, store_deps) }
+      state_bucket === ''
+        ? {}
+        : { state_store: createObjectStore({ ...config.storage, bucket: state_bucket }, store_deps) }
     await step('object storage', () => storage.ensureBuckets())
     const prompts = await openPrompts(config, options.role, { fetch, log })
     const queue = await step('queue', () => startSendingQueue(sql, log))
@@ -120,7 +126,10 @@ async function ownAuthority(git: GitConfig, log: Logger): Promise<Parameters<typ
 async function openDatabase(config: Config, log: Logger, role: 'core' | 'worker'): Promise<Sql> {
   // A run needs a connection now and then, its sign of life must not wait for one.
   const max = role === 'worker' ? Math.max(10, config.worker.concurrency * 2 + 4) : 10
-  const sql = connect(config.database.url, { max, onnotice: (notice) => log.debug('database', { notice: notice.message }) })
+  const sql = connect(config.database.url, {
+    max,
+    onnotice: (notice) => log.debug('database', { notice: notice.message }),
+  })
   try {
     await migrate(sql)
     return sql

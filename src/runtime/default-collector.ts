@@ -12,8 +12,11 @@ export async function withoutMissingCollector(config: Config, resolve: HostResol
   if (collector_url !== DEFAULT_COLLECTOR_URL) return config
   const found = await resolve(new URL(collector_url).hostname).catch(() => [])
   if (found.length > 0) return config
-  log.warn('telemetry.collector_url is at its default and its host does not exist here: built-in prompts serve, no spans are sent', {
-    collector_url,
-  })
+  log.warn(
+    'telemetry.collector_url is at its default and its host does not exist here: built-in prompts serve, no spans are sent',
+    {
+      collector_url,
+    },
+  )
   return { ...config, telemetry: { ...config.telemetry, collector_url: '' } }
 }

@@ -17,7 +17,11 @@ interface PoolLimits {
 export function createFetch(limit_ms = 0, connect_ms?: number): Fetch {
   let pool: Promise<object | null> | undefined
   return async (input, init) => {
-    pool ??= createPool({ headersTimeout: limit_ms, bodyTimeout: limit_ms, ...(connect_ms ? { connectTimeout: connect_ms } : {}) })
+    pool ??= createPool({
+      headersTimeout: limit_ms,
+      bodyTimeout: limit_ms,
+      ...(connect_ms ? { connectTimeout: connect_ms } : {}),
+    })
     const dispatcher = await pool
     return globalThis.fetch(input, dispatcher ? Object.assign({}, init, { dispatcher }) : init)
   }

@@ -38,7 +38,8 @@ function toResponse(answer: IncomingMessage): Response {
   for (let index = 0; index < answer.rawHeaders.length; index += 2)
     headers.append(answer.rawHeaders[index] ?? '', answer.rawHeaders[index + 1] ?? '')
   const status = answer.statusCode ?? 0
-  if (!BODILESS.includes(status)) return new Response(Readable.toWeb(answer) as ReadableStream<Uint8Array>, { status, headers })
+  if (!BODILESS.includes(status))
+    return new Response(Readable.toWeb(answer) as ReadableStream<Uint8Array>, { status, headers })
   answer.resume()
   return new Response(null, { status, headers })
 }

@@ -17,9 +17,11 @@ export function readMetricsAddress(env: Record<string, string | undefined>): Met
   const text = env.PLATFORM_METRICS_PORT?.trim() ?? ''
   if (text === '') return null
   const port = Number(text)
-  if (!/^\d+$/.test(text) || port > 65_535) throw new ConfigError([`PLATFORM_METRICS_PORT must be a port number, got '${text}'.`])
+  if (!/^\d+$/.test(text) || port > 65_535)
+    throw new ConfigError([`PLATFORM_METRICS_PORT must be a port number, got '${text}'.`])
   return { port, hostname: env.PLATFORM_METRICS_HOST?.trim() || '127.0.0.1' }
 }
 
 /** Errors: the port cannot be opened. */
-export const serveMetrics = (registry: Registry, address: MetricsAddress): Promise<Running> => serve(metricsHandler(registry), address)
+export const serveMetrics = (registry: Registry, address: MetricsAddress): Promise<Running> =>
+  serve(metricsHandler(registry), address)

@@ -30,12 +30,20 @@ export async function openPrompts(config: Config, role: 'core' | 'worker', deps:
   return registryPrompts(registry, config.environment)
 }
 
-async function fill(registry: PromptRegistry, name: string, tag: Config['environment'], { log, pause }: PromptDeps): Promise<void> {
+async function fill(
+  registry: PromptRegistry,
+  name: string,
+  tag: Config['environment'],
+  { log, pause }: PromptDeps,
+): Promise<void> {
   try {
     const shipped = await readSeedPrompts()
     await waitForRegistry(registry, name, pause)
     log.info('prompts seeded', { registry: name, ...(await seedPrompts(registry, shipped, tag)) })
   } catch (cause) {
-    throw new Error(`Failed to seed prompts into ${name}: ${cause instanceof Error ? cause.message : 'unknown error'}`, { cause })
+    throw new Error(
+      `Failed to seed prompts into ${name}: ${cause instanceof Error ? cause.message : 'unknown error'}`,
+      { cause },
+    )
   }
 }

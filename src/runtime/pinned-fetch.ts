@@ -22,12 +22,19 @@ export function createPinnedFetch(more?: { ca_pem: string; trusted: (url: URL) =
     const agent = new Agent({ keepAlive: true, timeout: IDLE_MS })
     return async (input, init = {}) => {
       const url = new URL(input instanceof Request ? input.url : input)
-      if (url.origin !== origin || protocol !== 'https:') throw new TypeError(`connections are pinned to ${origin}, over https`)
+      if (url.origin !== origin || protocol !== 'https:')
+        throw new TypeError(`connections are pinned to ${origin}, over https`)
       const headers = new Headers(init.headers)
       if (!headers.has('accept')) headers.set('accept', '*/*')
       headers.set('accept-encoding', 'identity')
       const body = init.body == null ? null : new Uint8Array(await new Response(init.body).arrayBuffer())
-      const options = { agent, lookup, ...(ca && { ca }), method: init.method ?? 'GET', headers: Object.fromEntries(headers) }
+      const options = {
+        agent,
+        lookup,
+        ...(ca && { ca }),
+        method: init.method ?? 'GET',
+        headers: Object.fromEntries(headers),
+      }
       return exchange(url, options, { body, signal: init.signal ?? null })
     }
   }

@@ -15,5 +15,7 @@ export async function readSeedPrompts(folder: string = SHIPPED): Promise<Map<str
     .filter((entry) => entry.isFile() && entry.name.endsWith('.yaml'))
     .map((entry) => relative(folder, join(entry.parentPath, entry.name)).split(sep).join('/'))
     .sort()
-  return parseSeeds(await Promise.all(paths.map(async (path) => ({ path, text: await readFile(join(folder, path), 'utf8') }))))
+  return parseSeeds(
+    await Promise.all(paths.map(async (path) => ({ path, text: await readFile(join(folder, path), 'utf8') }))),
+  )
 }

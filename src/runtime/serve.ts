@@ -17,7 +17,10 @@ interface DenoServer {
 }
 interface OtherRuntimes {
   Deno?: {
-    serve(options: { port: number; hostname: string; signal: AbortSignal; onListen: () => void }, handler: Handler): DenoServer
+    serve(
+      options: { port: number; hostname: string; signal: AbortSignal; onListen: () => void },
+      handler: Handler,
+    ): DenoServer
   }
   Bun?: {
     serve(options: { port: number; hostname: string; idleTimeout: number; fetch: Handler }): {
@@ -41,11 +44,16 @@ export async function serve(handler: Handler, options: { port: number; hostname:
 /** Node's own limit would answer a long token with a bare 431; ours says 401 in the usual envelope. */
 const MAX_HEADER_BYTES = 64 * 1024
 
-const address = (hostname: string, port: number) => `http://${hostname.includes(':') ? `[${hostname}]` : hostname}:${port}`
+const address = (hostname: string, port: number) =>
+  `http://${hostname.includes(':') ? `[${hostname}]` : hostname}:${port}`
 
 async function onNode(handler: Handler, { port, hostname }: { port: number; hostname: string }): Promise<Running> {
   // The global Request and Response stay what they are.
-  const server = createAdaptorServer({ fetch: handler, overrideGlobalObjects: false, serverOptions: { maxHeaderSize: MAX_HEADER_BYTES } })
+  const server = createAdaptorServer({
+    fetch: handler,
+    overrideGlobalObjects: false,
+    serverOptions: { maxHeaderSize: MAX_HEADER_BYTES },
+  })
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject)
     server.listen(port, hostname, resolve)
@@ -62,7 +70,11 @@ async function onNode(handler: Handler, { port, hostname }: { port: number; host
   }
 }
 
-function onDeno(deno: NonNullable<OtherRuntimes['Deno']>, handler: Handler, options: { port: number; hostname: string }): Running {
+function onDeno(
+  deno: NonNullable<OtherRuntimes['Deno']>,
+  handler: Handler,
+  options: { port: number; hostname: string },
+): Running {
   const cut = new AbortController()
   const server = deno.serve({ ...options, signal: cut.signal, onListen: () => {} }, handler)
   return {
@@ -72,7 +84,11 @@ function onDeno(deno: NonNullable<OtherRuntimes['Deno']>, handler: Handler, opti
 }
 
 /** Bun ends a silent connection after ten seconds unless told otherwise. */
-function onBun(bun: NonNullable<OtherRuntimes['Bun']>, handler: Handler, options: { port: number; hostname: string }): Running {
+function onBun(
+  bun: NonNullable<OtherRuntimes['Bun']>,
+  handler: Handler,
+  options: { port: number; hostname: string },
+): Running {
   const server = bun.serve({ ...options, idleTimeout: 0, fetch: (request) => handler(request) })
   return {
     url: address(options.hostname, server.port),

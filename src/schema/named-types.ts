@@ -8,13 +8,17 @@ const WORD = /(?<![\w./"-])([a-z][a-z0-9]*_[a-z0-9_]+)(?![\w/-])/g
 
 /** Types that code declares, a diff changes or a diagnostic quotes, in order of first occurrence. */
 export function declaredTypes(code: string): TypeName[] {
-  const found = [...code.matchAll(DECLARED)].map(([, mode, type = '']): TypeName => ({ mode: mode === 'data' ? 'data' : 'resource', type }))
+  const found = [...code.matchAll(DECLARED)].map(
+    ([, mode, type = '']): TypeName => ({ mode: mode === 'data' ? 'data' : 'resource', type }),
+  )
   return unique(found)
 }
 
 /** Types that prose or addresses name: whatever looks like one; the names of the providers decide. */
 export function mentionedTypes(text: string): TypeName[] {
-  const quoted = [...text.matchAll(QUOTED)].map(([, mode, type = '']): TypeName => ({ mode: mode === 'data' ? 'data' : 'resource', type }))
+  const quoted = [...text.matchAll(QUOTED)].map(
+    ([, mode, type = '']): TypeName => ({ mode: mode === 'data' ? 'data' : 'resource', type }),
+  )
   const data = [...text.matchAll(DATA_ADDRESS)].map(([, type = '']): TypeName => ({ mode: 'data', type }))
   const words = [...text.matchAll(WORD)].map(([, type = '']): TypeName => ({ mode: 'resource', type }))
   return unique([...quoted, ...words, ...data])

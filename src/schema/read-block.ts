@@ -35,7 +35,9 @@ export interface Block {
 
 const AttributeSchema: v.GenericSchema<unknown, Attribute> = v.object({
   type: v.optional(v.unknown()),
-  nested_type: v.optional(v.lazy(() => v.object({ nesting_mode: text, attributes: v.optional(members(AttributeSchema)) }))),
+  nested_type: v.optional(
+    v.lazy(() => v.object({ nesting_mode: text, attributes: v.optional(members(AttributeSchema)) })),
+  ),
   description: text,
   required: flag,
   optional: flag,
@@ -46,7 +48,9 @@ const AttributeSchema: v.GenericSchema<unknown, Attribute> = v.object({
 })
 const BlockSchema: v.GenericSchema<unknown, Block> = v.object({
   attributes: v.optional(members(AttributeSchema)),
-  block_types: members(v.object({ nesting_mode: text, block: v.optional(v.lazy(() => BlockSchema)), min_items: count, max_items: count })),
+  block_types: members(
+    v.object({ nesting_mode: text, block: v.optional(v.lazy(() => BlockSchema)), min_items: count, max_items: count }),
+  ),
   deprecated: flag,
 })
 const TypeSchemaSchema = v.object({ block: BlockSchema })

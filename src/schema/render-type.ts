@@ -78,8 +78,16 @@ function described({ description, computed, optional, required }: Attribute, det
   return ` # ${first.length > detail.description ? `${first.slice(0, detail.description)}…` : first}`
 }
 
-function nestedLines(name: string, { nesting_mode, block = {}, min_items = 0, max_items = 0 }: NestedBlock, detail: Detail, depth: number) {
-  const limits = [min_items > 0 ? `at least ${min_items}` : 'optional', ...(max_items > 0 ? [`at most ${max_items}`] : [])]
+function nestedLines(
+  name: string,
+  { nesting_mode, block = {}, min_items = 0, max_items = 0 }: NestedBlock,
+  detail: Detail,
+  depth: number,
+) {
+  const limits = [
+    min_items > 0 ? `at least ${min_items}` : 'optional',
+    ...(max_items > 0 ? [`at most ${max_items}`] : []),
+  ]
   const line = `${indent(depth)}block ${name}: ${[nesting_mode ?? 'list', ...limits, ...(block.deprecated ? ['deprecated'] : [])].join(', ')}`
   if (depth < detail.depth) return [line, ...blockLines(block, detail, depth + 1)]
   const names = [...Object.keys(block.attributes ?? {}), ...Object.keys(block.block_types ?? {})]
@@ -95,9 +103,12 @@ export function typeText(type: unknown, depth = 0): string {
   const [kind, of, optional] = type
   if (kind === 'object' && typeof of === 'object' && of !== null) {
     const loose = new Set(Array.isArray(optional) ? optional : [])
-    const members = Object.entries(of).map(([name, member]) => `${name}${loose.has(name) ? '?' : ''}: ${typeText(member, depth + 1)}`)
+    const members = Object.entries(of).map(
+      ([name, member]) => `${name}${loose.has(name) ? '?' : ''}: ${typeText(member, depth + 1)}`,
+    )
     return `object({${members.join(', ')}})`
   }
-  if (kind === 'tuple' && Array.isArray(of)) return `tuple([${of.map((member) => typeText(member, depth + 1)).join(', ')}])`
+  if (kind === 'tuple' && Array.isArray(of))
+    return `tuple([${of.map((member) => typeText(member, depth + 1)).join(', ')}])`
   return typeof kind === 'string' ? `${kind}(${typeText(of, depth + 1)})` : 'any'
 }

@@ -21,7 +21,10 @@ export interface FirstRound {
  * Creates a session with its first round, status `started`, and the queue's message, all or nothing.
  * @returns the session's uuid
  */
-export async function acceptFirstRound(context: Pick<Context, 'sql' | 'queue' | 'now'>, input: FirstRound): Promise<string> {
+export async function acceptFirstRound(
+  context: Pick<Context, 'sql' | 'queue' | 'now'>,
+  input: FirstRound,
+): Promise<string> {
   const branch = branchName(context.now())
   return context.sql.begin(async (tx) => {
     const { uuid, round_id } = await insertSession(tx, { ...input, query: storable(input.query), branch })
@@ -31,7 +34,10 @@ export async function acceptFirstRound(context: Pick<Context, 'sql' | 'queue' | 
   })
 }
 
-async function insertSession(tx: Transaction, input: FirstRound & { branch: string }): Promise<{ uuid: string; round_id: number }> {
+async function insertSession(
+  tx: Transaction,
+  input: FirstRound & { branch: string },
+): Promise<{ uuid: string; round_id: number }> {
   const [row] = await tx<{ uuid: string; round_id: number }[]>`
     WITH session AS (
       INSERT INTO sessions (user_id, operation, in_flight, round_count)

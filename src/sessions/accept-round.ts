@@ -18,7 +18,10 @@ export interface NextRound {
  * `started` and the queue's message, all or nothing. Otherwise nothing changes and the log says why.
  * Errors: 409 for an apply on a locked session, whatever else its state is.
  */
-export async function acceptRound(context: Pick<Context, 'sql' | 'queue' | 'cache' | 'log'>, input: NextRound): Promise<void> {
+export async function acceptRound(
+  context: Pick<Context, 'sql' | 'queue' | 'cache' | 'log'>,
+  input: NextRound,
+): Promise<void> {
   const accepted = await context.sql.begin(async (tx) => {
     const round_id = await openRound(tx, { ...input, query: storable(input.query) })
     if (round_id === null) return false

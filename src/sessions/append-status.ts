@@ -8,7 +8,12 @@ import type { ClaimedRound, Status } from './types.ts'
  * Writes a status row of a run and rings the bell of its session.
  * Errors: `LeaseLost`.
  */
-export async function appendStatus(sql: Db, round: ClaimedRound, status: Status, message: string | null): Promise<void> {
+export async function appendStatus(
+  sql: Db,
+  round: ClaimedRound,
+  status: Status,
+  message: string | null,
+): Promise<void> {
   const text = storable(message)
   const rows = await sql`
     WITH session AS (

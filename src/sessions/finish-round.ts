@@ -24,7 +24,11 @@ export interface RoundEnd {
  * nothing is pinned after it, and the next one of its project may begin.
  * Errors: `LeaseLost`.
  */
-export async function finishRound(context: Pick<Context, 'sql' | 'cache' | 'queue'>, round: ClaimedRound, end: RoundEnd): Promise<void> {
+export async function finishRound(
+  context: Pick<Context, 'sql' | 'cache' | 'queue'>,
+  round: ClaimedRound,
+  end: RoundEnd,
+): Promise<void> {
   await context.sql.begin(async (tx) => {
     await appendStatus(tx, round, end.status, end.message)
     await tx`UPDATE sessions SET in_flight = false, last_commit = coalesce(${end.commit}, last_commit) WHERE id = ${round.session.id}`

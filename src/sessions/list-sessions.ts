@@ -24,7 +24,10 @@ const FEW = 1_000
  * Newest first. A page beyond the end is empty; `total` counts what the filter finds. The count comes
  * first: it decides how the page is looked for, where the planner would have to guess.
  */
-export async function listSessions(sql: Sql, filter: SessionFilter): Promise<{ items: SessionSummary[]; total: number }> {
+export async function listSessions(
+  sql: Sql,
+  filter: SessionFilter,
+): Promise<{ items: SessionSummary[]; total: number }> {
   const search = filter.search?.trim() ? filter.search : null
   const user_email = filter.user_email?.trim() ? filter.user_email : null
   // No stored text holds a NUL character, and the server refuses it in a parameter.
@@ -44,7 +47,11 @@ interface Found {
   varies: boolean
 }
 
-function matching(sql: Sql, filter: Omit<SessionFilter, 'user_email'> & { user_email: string | null }, searched: Searched | null): Found {
+function matching(
+  sql: Sql,
+  filter: Omit<SessionFilter, 'user_email'> & { user_email: string | null },
+  searched: Searched | null,
+): Found {
   const { owner_id, operation, status, user_email } = filter
   const conditions = [
     searched?.condition ?? null,
@@ -57,7 +64,9 @@ function matching(sql: Sql, filter: Omit<SessionFilter, 'user_email'> & { user_e
         ? sql`s.id IN (SELECT id FROM sessions WHERE last_status = ${status})`
         : sql`s.last_status = ${status}`,
   ]
-  const from = searched ? sql`FROM (SELECT session_id AS id, * FROM session_search) s WHERE true` : sql`FROM sessions s WHERE true`
+  const from = searched
+    ? sql`FROM (SELECT session_id AS id, * FROM session_search) s WHERE true`
+    : sql`FROM sessions s WHERE true`
   const part = conditions.reduce<Query>((all, one) => (one ? sql`${all} AND ${one}` : all), from)
   return { part, varies: searched !== null || user_email !== null }
 }
@@ -89,7 +98,11 @@ async function matchingRepositories(sql: Sql, search: string): Promise<string[] 
   return rows.length > MANY ? 'many' : rows.map(({ id }) => id)
 }
 
-async function page(sql: Sql, { part, varies }: Found, window: { limit: number; offset: number; few: boolean }): Promise<SessionSummary[]> {
+async function page(
+  sql: Sql,
+  { part, varies }: Found,
+  window: { limit: number; offset: number; few: boolean },
+): Promise<SessionSummary[]> {
   const query = sql<SummaryRow[]>`
     WITH matching AS ${window.few ? sql`MATERIALIZED` : sql`NOT MATERIALIZED`} (SELECT s.id, s.created_at ${part})
     SELECT s.uuid, coalesce(nullif(u.email, ''), 'user-' || u.id) AS username, s.operation, p.provider, h.first_query,

@@ -10,7 +10,11 @@ type Needs = Pick<Context, 'sql' | 'cache' | 'storage'>
  * A session with everything below it, in a constant number of queries; null when there is none.
  * Finished idle sessions come from the cache unless the history is asked for.
  */
-export async function loadAggregate(context: Needs, uuid: string, options: { include_history: boolean }): Promise<SessionAggregate | null> {
+export async function loadAggregate(
+  context: Needs,
+  uuid: string,
+  options: { include_history: boolean },
+): Promise<SessionAggregate | null> {
   if (!isUuid(uuid)) return null
   if (options.include_history) return readAggregate(context, uuid, options)
   const key = sessionAggregateKey(uuid)

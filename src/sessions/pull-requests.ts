@@ -16,7 +16,9 @@ export async function recordPullRequest(
   const { provider, number, url } = pull_request
   await context.sql.begin(async (tx) => {
     // Touches the session, which orders two calls and outdates the cached detail.
-    const [session] = await tx<{ id: number }[]>`UPDATE sessions SET updated_at = DEFAULT WHERE uuid = ${session_uuid} RETURNING id`
+    const [session] = await tx<
+      { id: number }[]
+    >`UPDATE sessions SET updated_at = DEFAULT WHERE uuid = ${session_uuid} RETURNING id`
     if (!session) throw sessionNotFound(session_uuid)
     await tx`
       INSERT INTO pull_requests (round_id, provider, number, url)

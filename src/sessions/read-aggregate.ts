@@ -1,7 +1,16 @@
 import type { Context } from '../context.ts'
 import type { Transaction } from '../db/types.ts'
 import { type SummaryRow, toSummary } from './list-sessions.ts'
-import type { ArtifactEntry, PullRequest, ReportType, RoundDetail, RoundUsage, SessionAggregate, Status, Turn } from './types.ts'
+import type {
+  ArtifactEntry,
+  PullRequest,
+  ReportType,
+  RoundDetail,
+  RoundUsage,
+  SessionAggregate,
+  Status,
+  Turn,
+} from './types.ts'
 
 type Head = SummaryRow & { id: number; scope_id: string; payload: Turn[] }
 type OfRound = { round_id: number }
@@ -26,7 +35,8 @@ export async function readAggregate(
     code_changes: await presigned(context, rows.code_changes),
   }
   const rounds = rows.rounds.map(({ id, number, query, usage, created_at }): RoundDetail => {
-    const mine = <Row extends OfRound>(list: readonly Row[]) => list.filter((row) => row.round_id === id).map(withoutRound)
+    const mine = <Row extends OfRound>(list: readonly Row[]) =>
+      list.filter((row) => row.round_id === id).map(withoutRound)
     return {
       id,
       number,
@@ -75,7 +85,12 @@ async function readRounds(tx: Transaction, session_id: number) {
   return { rounds, statuses, reports, compliance_checks, plans, code_changes, pull_requests }
 }
 
-async function readArtifacts<Own>(tx: Transaction, session_id: number, table: string, column: string): Promise<(Stored & Own)[]> {
+async function readArtifacts<Own>(
+  tx: Transaction,
+  session_id: number,
+  table: string,
+  column: string,
+): Promise<(Stored & Own)[]> {
   return tx<(Stored & Own)[]>`
     SELECT t.round_id, t.id, a.uri, a.content_type, a.file_size_bytes, t.${tx(column)}, t.created_at
     FROM ${tx(table)} t JOIN artifacts a ON a.id = t.artifact_id

@@ -39,7 +39,8 @@ export async function ask<Schema extends v.GenericSchema>(
   })
   if (response.status !== 200) throw unexpectedAnswer(name, `HTTP ${response.status}`)
   const read = v.safeParse(answer, parsed(name, response))
-  if (!read.success) throw unexpectedAnswer(name, 'a body that does not follow the contract', new v.ValiError(read.issues))
+  if (!read.success)
+    throw unexpectedAnswer(name, 'a body that does not follow the contract', new v.ValiError(read.issues))
   return read.output
 }
 
@@ -56,5 +57,8 @@ export const contractText = (min: number, max: number) =>
   v.pipe(
     v.string(),
     v.check((text) => text.isWellFormed() && !text.includes('\0'), 'must be well-formed text'),
-    v.check((text) => text.length >= min && (text.length <= max || [...text].length <= max), `must have ${min} to ${max} characters`),
+    v.check(
+      (text) => text.length >= min && (text.length <= max || [...text].length <= max),
+      `must have ${min} to ${max} characters`,
+    ),
   )

@@ -24,4 +24,11 @@ export type AccessDecision = v.InferOutput<typeof DecisionSchema>
 
 /** Asks the authorization sidecar; a denial is an answer. Errors: 502 and 504, named `authz service …`. */
 export const checkAccess = (service: ServiceConfig, fetcher: Fetch, check: AccessCheck): Promise<AccessDecision> =>
-  ask(fetcher, { name: 'authz', service, path: '/v1/check', json: check, timeout_ms: TIMEOUT_MS, answer: DecisionSchema })
+  ask(fetcher, {
+    name: 'authz',
+    service,
+    path: '/v1/check',
+    json: check,
+    timeout_ms: TIMEOUT_MS,
+    answer: DecisionSchema,
+  })

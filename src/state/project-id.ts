@@ -5,7 +5,9 @@
  * @param iac_path relative to the repository root; null, empty and `.` name the root itself
  */
 export async function projectId(repository: string, scope_id: string, iac_path: string | null): Promise<string> {
-  const text = [canonicalRepository(repository), scope_id.trim().toLowerCase(), canonicalPath(iac_path ?? '')].join('\n')
+  const text = [canonicalRepository(repository), scope_id.trim().toLowerCase(), canonicalPath(iac_path ?? '')].join(
+    '\n',
+  )
   const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text))
   return Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, '0')).join('')
 }

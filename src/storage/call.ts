@@ -57,6 +57,7 @@ export const isMissing = (response: OutboundResponse): boolean =>
 
 /** `<Code>` of the error document, or the header that blob stores answer with; empty when there is none. */
 export function errorCode(response: OutboundResponse): string {
-  const code = response.headers.get('x-ms-error-code') ?? /<Code>([A-Za-z0-9_.-]{1,64})<\/Code>/.exec(response.text())?.[1]
+  const code =
+    response.headers.get('x-ms-error-code') ?? /<Code>([A-Za-z0-9_.-]{1,64})<\/Code>/.exec(response.text())?.[1]
   return code ?? ''
 }

@@ -30,7 +30,10 @@ export function createObjectStore(config: StorageConfig, deps: StorageDeps): Obj
   const call = createStoreCall(config, deps.fetch, deps.backoff_ms)
   if (config.provider === 'STORAGE_ACCOUNT') return createBlobStore({ config, call, log: deps.log, now })
   const signer = createS3Signer({ credentials: credentialsOf(config, deps, now), region: config.region, now })
-  return createS3Store({ config, call, signer, address: createS3Address(config), log: deps.log }, deps.cors_origins ?? [])
+  return createS3Store(
+    { config, call, signer, address: createS3Address(config), log: deps.log },
+    deps.cors_origins ?? [],
+  )
 }
 
 /** One of two keys is none. */
@@ -41,7 +44,15 @@ function credentialsOf(config: StorageConfig, deps: StorageDeps, now: () => Date
   if (deps.credentials) return deps.credentials
   if (!config.aws) throw new Error('S3 without keys needs the variables of its credential chain')
   const read_file = deps.read_file ?? (async () => null)
-  const tools = { aws: config.aws, purpose: 'the object store', region: config.region, fetch: deps.fetch, log: deps.log, read_file, now }
+  const tools = {
+    aws: config.aws,
+    purpose: 'the object store',
+    region: config.region,
+    fetch: deps.fetch,
+    log: deps.log,
+    read_file,
+    now,
+  }
   return shown(defaultCredentials(tools))
 }
 
@@ -51,5 +62,8 @@ const shown =
   () =>
     source().catch((error: unknown) => {
       if (!(error instanceof CredentialError)) throw error
-      throw (error.transient ? unavailable : internal)(`No credentials for the object store: ${error.message}.`, error.cause)
+      throw (error.transient ? unavailable : internal)(
+        `No credentials for the object store: ${error.message}.`,
+        error.cause,
+      )
     })

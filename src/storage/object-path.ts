@@ -4,11 +4,15 @@
  */
 export function objectPath(key: string): string {
   const segments = key.split('/')
-  if (segments.some((segment) => segment === '.' || segment === '..')) throw new Error('a key must not have dot segments')
+  if (segments.some((segment) => segment === '.' || segment === '..'))
+    throw new Error('a key must not have dot segments')
   return segments.map(encodeSegment).join('/')
 }
 
 const encodeSegment = (segment: string) =>
-  encodeURIComponent(segment).replaceAll(/[!'()*]/g, (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`)
+  encodeURIComponent(segment).replaceAll(
+    /[!'()*]/g,
+    (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`,
+  )
 
 export const withoutTrailingSlash = (url: string): string => url.replace(/\/+$/, '')

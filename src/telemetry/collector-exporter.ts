@@ -37,7 +37,13 @@ export function createCollectorExporter(options: CollectorExporterOptions): Span
     if (!body) return 'they could not be encoded'
     const request = { signal, timeout_ms, retries: RETRIES, retry_statuses: PASSING, backoff_ms, max_bytes: MAX_ANSWER }
     const url = `${options.collector_url}v1/traces`
-    const { status } = await send(options.fetch, { ...request, url, method: 'POST', headers, body: new Uint8Array(body) })
+    const { status } = await send(options.fetch, {
+      ...request,
+      url,
+      method: 'POST',
+      headers,
+      body: new Uint8Array(body),
+    })
     return status >= 200 && status < 300 ? null : `the collector answered HTTP ${status}`
   }
   const deliver = async (spans: readonly ReadableSpan[]): Promise<void> => {

@@ -6,7 +6,8 @@ export function requestAttributes(messages: readonly Message[], tools: readonly 
   const attributes: Attributes = {}
   for (const [index, message] of messages.entries())
     Object.assign(attributes, messageAttributes(`llm.input_messages.${index}.message`, message))
-  for (const [index, tool] of tools.entries()) attributes[`llm.tools.${index}.tool.json_schema`] = JSON.stringify(wireTool(tool))
+  for (const [index, tool] of tools.entries())
+    attributes[`llm.tools.${index}.tool.json_schema`] = JSON.stringify(wireTool(tool))
   return attributes
 }
 
@@ -19,7 +20,8 @@ export function replyAttributes(reply: Inference): Attributes {
     'llm.token_count.completion': usage.output_tokens,
     'llm.token_count.total': usage.input_tokens + usage.output_tokens,
     ...(usage.cached_tokens > 0 && { 'llm.token_count.prompt_details.cache_read': usage.cached_tokens }),
-    'output.value': text === '' ? JSON.stringify(tool_calls.map(({ name, arguments: args }) => ({ name, arguments: args }))) : text,
+    'output.value':
+      text === '' ? JSON.stringify(tool_calls.map(({ name, arguments: args }) => ({ name, arguments: args }))) : text,
   }
 }
 
@@ -45,4 +47,7 @@ const callAttributes = (prefix: string, { id, name, arguments: args }: ToolCall)
   [`${prefix}.function.arguments`]: args,
 })
 
-const wireTool = ({ name, description, parameters }: ToolDefinition) => ({ type: 'function', function: { name, description, parameters } })
+const wireTool = ({ name, description, parameters }: ToolDefinition) => ({
+  type: 'function',
+  function: { name, description, parameters },
+})

@@ -27,6 +27,7 @@ export function inPieces<Item extends Sized>(items: readonly Item[], max_bytes: 
 
 function sizeOf({ attributes }: Sized): number {
   let size = PER_SPAN
-  for (const [key, value] of Object.entries(attributes)) size += PER_ATTRIBUTE + key.length + (typeof value === 'string' ? value.length : 8)
+  for (const [key, value] of Object.entries(attributes))
+    size += PER_ATTRIBUTE + key.length + (typeof value === 'string' ? value.length : 8)
   return size
 }

@@ -85,7 +85,11 @@ function createProvider(project: string, options: RecorderOptions): BasicTracerP
 
 /** The project and nothing else: the library's own resource would name the process and its libraries. */
 function resourceOf(attributes: Record<string, string>): ReadableSpan['resource'] {
-  const resource: ReadableSpan['resource'] = { attributes, merge: () => resource, getRawAttributes: () => Object.entries(attributes) }
+  const resource: ReadableSpan['resource'] = {
+    attributes,
+    merge: () => resource,
+    getRawAttributes: () => Object.entries(attributes),
+  }
   return resource
 }
 
@@ -99,7 +103,10 @@ function openSpan(span: Span, { mask, last }: SpanOptions, { attribute_limit, tr
     }
   }
   const finish = (attributes: () => Attributes) => {
-    const { kept, dropped } = newest({ ...masked(attempt(attributes) ?? {}, mask), ...masked(last, mask) }, attribute_limit)
+    const { kept, dropped } = newest(
+      { ...masked(attempt(attributes) ?? {}, mask), ...masked(last, mask) },
+      attribute_limit,
+    )
     // The library refuses what comes after its limit, and counts it.
     span.setAttributes(kept).setAttributes(dropped)
   }
@@ -114,11 +121,15 @@ function openSpan(span: Span, { mask, last }: SpanOptions, { attribute_limit, tr
     },
     fail: (error, attributes) => {
       attempt(() => finish(attributes))
-      attempt(() => span.setStatus({ code: SpanStatusCode.ERROR, message: mask.text(messageOf(error)).slice(0, MAX_STATUS) }))
+      attempt(() =>
+        span.setStatus({ code: SpanStatusCode.ERROR, message: mask.text(messageOf(error)).slice(0, MAX_STATUS) }),
+      )
       span.end()
     },
   }
 }
 
 const masked = (attributes: Attributes, mask: TextMask): Attributes =>
-  Object.fromEntries(Object.entries(attributes).map(([key, value]) => [key, typeof value === 'string' ? mask.text(value) : value]))
+  Object.fromEntries(
+    Object.entries(attributes).map(([key, value]) => [key, typeof value === 'string' ? mask.text(value) : value]),
+  )

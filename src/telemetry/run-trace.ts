@@ -32,7 +32,9 @@ export function createRunTrace(options: RunTraceOptions): RunTrace {
 
   return {
     chain: (name, query) =>
-      chainTrace(options, open(`Chain - ${name}`, 'AGENT', name), query, (span, kind, parent) => open(span, kind, name, parent)),
+      chainTrace(options, open(`Chain - ${name}`, 'AGENT', name), query, (span, kind, parent) =>
+        open(span, kind, name, parent),
+      ),
     engine: (kind, input) => engineTrace(open(`Engine ${kind} - False`, 'EVALUATOR'), kind, input),
   }
 }
@@ -52,7 +54,12 @@ function chainTrace(
       const request = span.attempt(asked) ?? {}
       return {
         end: (reply) =>
-          span.end(() => ({ ...request, ...modelAttributes(reply.model), ...costOf(price, reply), ...replyAttributes(reply) })),
+          span.end(() => ({
+            ...request,
+            ...modelAttributes(reply.model),
+            ...costOf(price, reply),
+            ...replyAttributes(reply),
+          })),
         fail: (error) => span.fail(error, () => ({ ...request, ...modelAttributes(named(role)) })),
       }
     },
@@ -65,7 +72,9 @@ function chainTrace(
       })
       return {
         end: ({ success, content }) =>
-          success ? span.end(() => output(true, content, null)) : span.fail(content, () => output(false, null, content)),
+          success
+            ? span.end(() => output(true, content, null))
+            : span.fail(content, () => output(false, null, content)),
         fail: (error) => span.fail(error, () => output(false, null, messageOf(error))),
       }
     },

@@ -27,12 +27,13 @@ export function createTracing(config: Config, deps: TracingDeps): Tracing | unde
   if (collector_url === '' && !otel_console_exporter) return undefined
   const losses = reportLosses(deps.log)
   const load = async () => {
-    const [{ createRecorder }, { createRunTrace }, { createCollectorExporter }, { createConsoleExporter }] = await Promise.all([
-      import('./recorder.ts'),
-      import('./run-trace.ts'),
-      import('./collector-exporter.ts'),
-      import('./console-exporter.ts'),
-    ])
+    const [{ createRecorder }, { createRunTrace }, { createCollectorExporter }, { createConsoleExporter }] =
+      await Promise.all([
+        import('./recorder.ts'),
+        import('./run-trace.ts'),
+        import('./collector-exporter.ts'),
+        import('./console-exporter.ts'),
+      ])
     const exporter = { collector_url, api_key, fetch: deps.fetch, lost: losses.lost }
     const recorder = createRecorder({
       attribute_limit: otel_attribute_count_limit,
@@ -59,7 +60,15 @@ export function createTracing(config: Config, deps: TracingDeps): Tracing | unde
       const project = projectOf(config.environment, session.operation)
       const both = (mask: TextMask): TextMask => ({ text: (text) => mask.text(configured.text(text)) })
       return {
-        masked: (mask) => parts.createRunTrace({ recorder: parts.recorder, project, session, mask: both(mask), llm: config.llm, price }),
+        masked: (mask) =>
+          parts.createRunTrace({
+            recorder: parts.recorder,
+            project,
+            session,
+            mask: both(mask),
+            llm: config.llm,
+            price,
+          }),
       }
     },
     close: async (limit_ms) => {
@@ -79,4 +88,7 @@ export function createTracing(config: Config, deps: TracingDeps): Tracing | unde
 
 const nothing = { end: () => {}, fail: () => {} }
 /** For when the libraries cannot be loaded. */
-const silent: RunTrace = { chain: () => ({ ...nothing, model: () => nothing, tool: () => nothing }), engine: () => nothing }
+const silent: RunTrace = {
+  chain: () => ({ ...nothing, model: () => nothing, tool: () => nothing }),
+  engine: () => nothing,
+}

@@ -16,12 +16,17 @@ export async function assignRoles(
   user_id: number,
   roles: { operation_role: OperationRole; panel_role: PanelRole | null },
 ): Promise<User> {
-  if (user_id === admin_id && roles.panel_role !== 'admin') throw conflict('A panel admin cannot remove their own admin role')
+  if (user_id === admin_id && roles.panel_role !== 'admin')
+    throw conflict('A panel admin cannot remove their own admin role')
   const [user] = Math.abs(user_id) > MAX_ID ? [] : await update(sql, user_id, roles)
   if (!user) throw notFound(`User ${user_id} not found.`)
   return user
 }
 
-const update = (sql: Sql, user_id: number, roles: { operation_role: OperationRole; panel_role: PanelRole | null }) => sql<User[]>`
+const update = (
+  sql: Sql,
+  user_id: number,
+  roles: { operation_role: OperationRole; panel_role: PanelRole | null },
+) => sql<User[]>`
   UPDATE users SET operation_role = ${roles.operation_role}, panel_role = ${roles.panel_role}
   WHERE id = ${user_id} RETURNING *`

@@ -27,7 +27,9 @@ type Condition = ReturnType<typeof matching>
 
 async function page(sql: Sql, where: Condition, filter: UserFilter): Promise<User[]> {
   const offset = Math.min((filter.page - 1) * filter.page_size, Number.MAX_SAFE_INTEGER)
-  return [...(await sql<User[]>`SELECT * FROM users WHERE ${where} ORDER BY id LIMIT ${filter.page_size} OFFSET ${offset}`)]
+  return [
+    ...(await sql<User[]>`SELECT * FROM users WHERE ${where} ORDER BY id LIMIT ${filter.page_size} OFFSET ${offset}`),
+  ]
 }
 
 async function count(sql: Sql, where: Condition): Promise<number> {

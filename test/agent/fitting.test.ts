@@ -19,12 +19,24 @@ function reader(name = 'read_file', more: Partial<Tool> = {}): Tool {
 
 function chain(scripts: Script[], more: Partial<AgentRequest<{ summary: string }>> = {}) {
   const llm = scriptedLlm({ task_complete: scripts })
-  const request = { llm, chain: 'IAC_GENERATOR', role: 'main', query: 'The query.', system: 'RULES', max_turns: 8 } as const
-  const run = () => runAgent({ ...request, sentinel: taskCompleteTool(), signal: new AbortController().signal, ...more })
+  const request = {
+    llm,
+    chain: 'IAC_GENERATOR',
+    role: 'main',
+    query: 'The query.',
+    system: 'RULES',
+    max_turns: 8,
+  } as const
+  const run = () =>
+    runAgent({ ...request, sentinel: taskCompleteTool(), signal: new AbortController().signal, ...more })
   return { llm, run, sent: (call: number) => llm.of('task_complete')[call]?.messages ?? [] }
 }
 const overlong = {
-  error: new PlatformError('InferenceCallAPIError', 400, 'Inference call to a/b failed: prompt is too long: 30000 tokens > 10000 maximum'),
+  error: new PlatformError(
+    'InferenceCallAPIError',
+    400,
+    'Inference call to a/b failed: prompt is too long: 30000 tokens > 10000 maximum',
+  ),
 }
 
 describe('a chain whose messages grow beyond the model', () => {
@@ -38,7 +50,10 @@ describe('a chain whose messages grow beyond the model', () => {
   })
 
   it('may ask again for what was cut', async () => {
-    const { run, sent } = chain([read('30000'), read('20000'), read('30000'), done], { tools: [reader()], budget: budget(14_000) })
+    const { run, sent } = chain([read('30000'), read('20000'), read('30000'), done], {
+      tools: [reader()],
+      budget: budget(14_000),
+    })
     await run()
     expect(sent(3).at(-1)?.content).toMatch(/^c{30000}$/)
   })
@@ -66,7 +81,10 @@ describe('a chain whose messages grow beyond the model', () => {
 
 describe('a provider that finds the messages too long', () => {
   it('is asked once more with fewer, and the chain stays below from then on', async () => {
-    const { run, sent } = chain([read('30000'), overlong, read('9000'), done], { tools: [reader()], budget: budget(100_000) })
+    const { run, sent } = chain([read('30000'), overlong, read('9000'), done], {
+      tools: [reader()],
+      budget: budget(100_000),
+    })
     expect((await run()).value.summary).toBe('All written.')
     expect(sent(1).at(-1)?.content).toHaveLength(30_000)
     expect(sent(2).at(-1)?.content?.length).toBeLessThan(12_000)

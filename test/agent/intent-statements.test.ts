@@ -37,7 +37,10 @@ describe('report_intent_statements', () => {
 
   it('refuses what is no list, and looks at twenty at most', async () => {
     expect(() => intentStatementsTool().run({ statements: 'none' }, signal)).toThrow('must be a list')
-    const { statements } = await intentStatementsTool().run({ statements: Array.from({ length: 50 }, () => good) }, signal)
+    const { statements } = await intentStatementsTool().run(
+      { statements: Array.from({ length: 50 }, () => good) },
+      signal,
+    )
     expect(statements).toHaveLength(20)
   })
 

@@ -165,16 +165,20 @@ describe('the limit of turns', () => {
     await expect(run()).rejects.toMatchObject({
       code: 'ToolExecutionsExceeded',
       status: 500,
-      message: 'ToolExecutionsExceeded: The total number of tool executions in this chain has reached the limit. Limit=3',
+      message:
+        'ToolExecutionsExceeded: The total number of tool executions in this chain has reached the limit. Limit=3',
     })
     expect(server.requests).toHaveLength(3)
   })
 
   it('offers only the sentinel in the last turn and says so', async () => {
-    const { run, sent, offered } = await chain((_body, index) => (index < 2 ? toolCall('read_file', { target: index }) : done), {
-      tools: [tool('read_file')],
-      max_turns: 3,
-    })
+    const { run, sent, offered } = await chain(
+      (_body, index) => (index < 2 ? toolCall('read_file', { target: index }) : done),
+      {
+        tools: [tool('read_file')],
+        max_turns: 3,
+      },
+    )
     await run()
     expect([offered(0), offered(1), offered(2)]).toEqual([
       ['read_file', 'task_complete'],
@@ -182,7 +186,10 @@ describe('the limit of turns', () => {
       ['task_complete'],
     ])
     expect(sent(1).at(-1)?.content).toBe('read_file result')
-    expect(sent(2).at(-1)).toMatchObject({ role: 'tool', content: expect.stringMatching(/last turn.*`task_complete`/s) })
+    expect(sent(2).at(-1)).toMatchObject({
+      role: 'tool',
+      content: expect.stringMatching(/last turn.*`task_complete`/s),
+    })
   })
 
   it('says nothing about the last turn when the sentinel is the only tool', async () => {
@@ -232,9 +239,12 @@ describe('tool calls', () => {
       order.push(args.target)
       return { diff: args.target }
     })
-    const { run, sent } = await chain(script(toolCalls(['read_file', { target: 'b' }], ['read_file', { target: 'a' }]), done), {
-      tools: [read],
-    })
+    const { run, sent } = await chain(
+      script(toolCalls(['read_file', { target: 'b' }], ['read_file', { target: 'a' }]), done),
+      {
+        tools: [read],
+      },
+    )
     await run()
     expect(order).toEqual(['b', 'a'])
     const ids = sent(1)
@@ -249,7 +259,11 @@ describe('tool calls', () => {
   it.each<[string, unknown, string | RegExp]>([
     ['an unknown tool', ['format_disk', {}], 'Tool format_disk not found'],
     ['a missing parameter', ['read_file', { other: 1 }], 'Missing required parameter of `read_file`: target'],
-    ['null for a required parameter', ['read_file', { target: null }], 'Missing required parameter of `read_file`: target'],
+    [
+      'null for a required parameter',
+      ['read_file', { target: null }],
+      'Missing required parameter of `read_file`: target',
+    ],
     ['arguments that are no JSON', ['read_file', '{"target": '], /arguments of `read_file` are not a JSON object/],
     ['arguments that are no object', ['read_file', '["main.tf"]'], /not a JSON object \(an array\)/],
   ])('with %s are answered with an error result', async (_name, call, expected) => {
@@ -281,7 +295,13 @@ describe('tool calls', () => {
     await run()
     expect(answers(1)).toEqual(['File x.tf does not exist'])
     expect(events).toMatchObject([
-      { type: 'inference', chain: 'IAC_GENERATOR', model: 'openai/main-model', finish: 'tool_calls', usage: { input_tokens: 100 } },
+      {
+        type: 'inference',
+        chain: 'IAC_GENERATOR',
+        model: 'openai/main-model',
+        finish: 'tool_calls',
+        usage: { input_tokens: 100 },
+      },
       { type: 'tool', name: 'read_file', success: false },
       { type: 'inference' },
       { type: 'tool', name: 'task_complete', success: true },
@@ -300,13 +320,19 @@ describe('tool calls', () => {
     await run()
     expect(answers(1)).toEqual(['The tool `read_file` failed unexpectedly.'])
     expect(events).toContainEqual(
-      expect.objectContaining({ type: 'tool', error: expect.objectContaining({ message: 'ENOENT: /srv/secret/path' }) }),
+      expect.objectContaining({
+        type: 'tool',
+        error: expect.objectContaining({ message: 'ENOENT: /srv/secret/path' }),
+      }),
     )
   })
 
   it('have their results cut in the middle', async () => {
     const long = tool('read_file', () => `${'a'.repeat(100)}${'z'.repeat(100)}`)
-    const { run, answers } = await chain(script(toolCall('read_file', { target: 'x' }), done), { tools: [long], max_result_chars: 20 })
+    const { run, answers } = await chain(script(toolCall('read_file', { target: 'x' }), done), {
+      tools: [long],
+      max_result_chars: 20,
+    })
     await run()
     expect(answers(1)).toEqual([`${'a'.repeat(10)}\n[… 180 characters left out …]\n${'z'.repeat(10)}`])
   })
@@ -336,9 +362,12 @@ describe('repeated calls', () => {
       if (run === 1) throw new ToolError('busy')
       return 'content'
     })
-    const { run, answers } = await chain(script(toolCall('read_file', { target: 'a' }), toolCall('read_file', { target: 'a' }), done), {
-      tools: [read],
-    })
+    const { run, answers } = await chain(
+      script(toolCall('read_file', { target: 'a' }), toolCall('read_file', { target: 'a' }), done),
+      {
+        tools: [read],
+      },
+    )
     await run()
     expect(answers(2)).toEqual(['busy', 'content'])
   })
@@ -355,7 +384,14 @@ describe('repeated calls', () => {
     )
     const reading = toolCall('read_file', { target: 'a' })
     const { run, answers } = await chain(
-      script(reading, toolCall('write_to_file', { target: 'bad' }), reading, toolCall('write_to_file', { target: 'good' }), reading, done),
+      script(
+        reading,
+        toolCall('write_to_file', { target: 'bad' }),
+        reading,
+        toolCall('write_to_file', { target: 'good' }),
+        reading,
+        done,
+      ),
       { tools: [read, write], max_turns: 10 },
     )
     await run()
@@ -368,10 +404,13 @@ describe('a tool that answers once per state', () => {
     const diff = tool('diff_history', (_args, run) => `diff ${run}`, { once_per_state: true })
     const write = tool('write_to_file', () => 'written', { mutates: true })
     const asking = toolCall('diff_history', { target: 'x' })
-    const { run, offered, answers } = await chain(script(asking, asking, toolCall('write_to_file', { target: 'a' }), asking, done), {
-      tools: [diff, write],
-      max_turns: 10,
-    })
+    const { run, offered, answers } = await chain(
+      script(asking, asking, toolCall('write_to_file', { target: 'a' }), asking, done),
+      {
+        tools: [diff, write],
+        max_turns: 10,
+      },
+    )
     await run()
     const both = ['diff_history', 'write_to_file', 'task_complete']
     const without = ['write_to_file', 'task_complete']
@@ -401,7 +440,10 @@ describe('aborting', () => {
       controller.abort(reason)
       throw new ToolError('stopped')
     })
-    const { run, server } = await chain(script(toolCall('read_file', { target: 'a' }), done), { tools: [slow], signal: controller.signal })
+    const { run, server } = await chain(script(toolCall('read_file', { target: 'a' }), done), {
+      tools: [slow],
+      signal: controller.signal,
+    })
     await expect(run()).rejects.toBe(reason)
     expect(server.requests).toHaveLength(1)
   })

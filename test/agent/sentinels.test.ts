@@ -21,7 +21,12 @@ const outcome = (tool: Tool, args: Record<string, unknown>) =>
 describe('definitions', () => {
   it.each<[Tool, string, string[], string[]]>([
     [requestsFilterTool(), 'requests_filter', ['status', 'explanation'], ['status', 'explanation']],
-    [constructInformationTool(), 'construct_information', ['templates', 'abbreviations'], ['templates', 'abbreviations', 'explanation']],
+    [
+      constructInformationTool(),
+      'construct_information',
+      ['templates', 'abbreviations'],
+      ['templates', 'abbreviations', 'explanation'],
+    ],
     [engineTargetsTool(), 'generate_engine_targets', ['targets'], ['targets', 'explanation']],
     [taskCompleteTool(), 'task_complete', ['status', 'summary'], ['status', 'summary']],
     [decomposedOperationsTool(), 'report_decomposed_task_operations', ['operations'], ['operations', 'explanation']],
@@ -42,7 +47,9 @@ describe('definitions', () => {
       'generate_engine_apply_report',
       'generate_engine_import_report',
     ])
-    const { properties } = reportTool('generate').definition.parameters as { properties: Record<string, Record<string, unknown>> }
+    const { properties } = reportTool('generate').definition.parameters as {
+      properties: Record<string, Record<string, unknown>>
+    }
     expect(properties.summary).toMatchObject({
       required: ['create', 'update', 'delete', 'recreate'],
       properties: { create: { type: 'integer', minimum: 0 } },
@@ -83,7 +90,11 @@ describe('arguments that do not fit', () => {
     [constructInformationTool(), { templates: [1], abbreviations: [] }, /templates\.0: /],
     [importAddressesTool(), { status: 'done', summary: 's', imports: { address: 'a', resource_id: 'b' } }, /imports: /],
     [importAddressesTool(), { status: 'done', summary: 's', imports: [{ address: 'a' }] }, /imports\.0\.resource_id: /],
-    [complianceFindingsTool(), { violations: [{ rule_id: 'r', severity: 'fatal', message: 'm' }] }, /violations\.0\.severity: /],
+    [
+      complianceFindingsTool(),
+      { violations: [{ rule_id: 'r', severity: 'fatal', message: 'm' }] },
+      /violations\.0\.severity: /,
+    ],
     [pullRequestTool(), { title: '  ', description: 'd' }, /title: must not be blank/],
     [
       reportTool('generate'),
@@ -95,7 +106,9 @@ describe('arguments that do not fit', () => {
   })
 
   it('are told all at once, up to twenty', async () => {
-    const { text } = (await outcome(engineTargetsTool(), { targets: Array.from({ length: 30 }, () => 1) })) as { text: string }
+    const { text } = (await outcome(engineTargetsTool(), { targets: Array.from({ length: 30 }, () => 1) })) as {
+      text: string
+    }
     expect(text.match(/targets\.\d+/g)).toHaveLength(20)
     expect(text).toContain('and 10 more')
   })

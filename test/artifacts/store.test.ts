@@ -1,7 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startObjectStore } from '../../dev/object-store.ts'
 import { complianceKey, safeName } from '../../src/artifacts/keys.ts'
-import { storeCodeChange, storeComplianceCheck, storeDrift, storePlanText, storeReport } from '../../src/artifacts/store.ts'
+import {
+  storeCodeChange,
+  storeComplianceCheck,
+  storeDrift,
+  storePlanText,
+  storeReport,
+} from '../../src/artifacts/store.ts'
 import { LeaseLost } from '../../src/errors.ts'
 import type { DriftReport } from '../../src/reports/schemas.ts'
 import type { ClaimedRound } from '../../src/sessions/types.ts'
@@ -68,7 +74,12 @@ describe('artifacts of a round', () => {
       targets: ['terraform_data.a'],
     })
     expect(drifted).toMatchObject({ uri: matching('plans/[0-9a-f]{8}\\.txt'), targets: [] })
-    expect(await download(String(plan?.uri))).toEqual({ body: 'Plan: 1 to add', content_type: 'text/plain', type: 'plan', new_file: null })
+    expect(await download(String(plan?.uri))).toEqual({
+      body: 'Plan: 1 to add',
+      content_type: 'text/plain',
+      type: 'plan',
+      new_file: null,
+    })
     const stored = await download(String(drifted?.uri))
     expect(stored).toMatchObject({ content_type: 'text/plain', type: 'drift' })
     expect(JSON.parse(stored.body)).toEqual([{ address: 'a', action: 'delete resource' }])
@@ -77,7 +88,11 @@ describe('artifacts of a round', () => {
   it('reports are JSON documents, counted in bytes', async () => {
     await storeReport(context, round, { type: 'drift', document: drift })
     const [report] = await rows('reports')
-    expect(report).toMatchObject({ uri: matching('reports/drift-[0-9a-f]{8}\\.json'), type: 'drift', content_type: 'application/json' })
+    expect(report).toMatchObject({
+      uri: matching('reports/drift-[0-9a-f]{8}\\.json'),
+      type: 'drift',
+      content_type: 'application/json',
+    })
     const stored = await download(String(report?.uri))
     expect(JSON.parse(stored.body)).toEqual(drift)
     expect(stored).toMatchObject({ content_type: 'application/json', type: null, new_file: null })
@@ -86,14 +101,19 @@ describe('artifacts of a round', () => {
 
   it('compliance checks carry their verdict', async () => {
     await storeComplianceCheck(context, round, { passed: false, violations: [], summary: 's', checked_rules: [] })
-    expect(await rows('compliance_checks')).toMatchObject([{ uri: matching('compliance/check-[0-9a-f]{8}\\.json'), passed: false }])
+    expect(await rows('compliance_checks')).toMatchObject([
+      { uri: matching('compliance/check-[0-9a-f]{8}\\.json'), passed: false },
+    ])
   })
 
   it('code changes keep their path in the row and a safe name in the key', async () => {
     await storeCodeChange(context, round, { path: 'modules/ä b/main.tf', new_file: true, content: 'a = 1' })
     await storeCodeChange(context, round, { path: 'x'.repeat(400), new_file: false, content: '-a\n+b' })
     const [whole, diff] = await rows('code_changes')
-    expect(whole).toMatchObject({ uri: matching('changes/[0-9a-f]{8}-modules_b_main\\.tf'), file_name: 'modules/ä b/main.tf' })
+    expect(whole).toMatchObject({
+      uri: matching('changes/[0-9a-f]{8}-modules_b_main\\.tf'),
+      file_name: 'modules/ä b/main.tf',
+    })
     expect(await download(String(whole?.uri))).toMatchObject({ body: 'a = 1', new_file: 'true' })
     expect(diff).toMatchObject({ uri: matching('changes/[0-9a-f]{8}-x{100}'), file_name: 'x'.repeat(254) })
     expect(await download(String(diff?.uri))).toMatchObject({ body: '-a\n+b', new_file: 'false' })
@@ -134,18 +154,21 @@ describe('when one half fails', () => {
 
   it('the object is deleted when the row is refused, because another worker holds the round', async () => {
     const stale = recording({})
-    await expect(storePlanText(stale.context, { ...round, fence: round.fence - 1 }, { text: 't', targets: [] })).rejects.toBeInstanceOf(
-      LeaseLost,
-    )
+    await expect(
+      storePlanText(stale.context, { ...round, fence: round.fence - 1 }, { text: 't', targets: [] }),
+    ).rejects.toBeInstanceOf(LeaseLost)
     expect(stale.deleted).toEqual([matching('plans/[0-9a-f]{8}\\.txt')])
     await expect(context.storage.get(stale.deleted[0] ?? '')).rejects.toMatchObject({ status: 404 })
   })
 
   it('the error of the row wins when the object cannot be deleted either', async () => {
     const stuck = recording({ delete: () => Promise.reject(new Error('no delete')) })
-    await expect(storePlanText(stuck.context, { ...round, fence: round.fence - 1 }, { text: 't', targets: [] })).rejects.toBeInstanceOf(
-      LeaseLost,
-    )
-    expect(context.lines.at(-1)).toMatchObject({ level: 'warn', message: 'an uploaded object without a row could not be deleted' })
+    await expect(
+      storePlanText(stuck.context, { ...round, fence: round.fence - 1 }, { text: 't', targets: [] }),
+    ).rejects.toBeInstanceOf(LeaseLost)
+    expect(context.lines.at(-1)).toMatchObject({
+      level: 'warn',
+      message: 'an uploaded object without a row could not be deleted',
+    })
   })
 })

@@ -30,7 +30,10 @@ beforeEach(async () => {
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-  routes = { [DISCOVERY]: json(() => ({ issuer: url, jwks_uri: `${url}/keys` })), '/keys': json(() => ({ keys: [jwk] })) }
+  routes = {
+    [DISCOVERY]: json(() => ({ issuer: url, jwks_uri: `${url}/keys` })),
+    '/keys': json(() => ({ keys: [jwk] })),
+  }
   close = () => {
     server.closeAllConnections()
     server.close()
@@ -40,7 +43,10 @@ afterEach(() => close())
 
 const direct: Fetch = (input, init) => globalThis.fetch(input, init)
 const verifier = (fetch = direct, issuer_url = url) =>
-  createTokenVerifier({ issuer_url, client_id: 'core', audience: '', scope: '', clock_skew_seconds: 60 }, { fetch, now: () => new Date() })
+  createTokenVerifier(
+    { issuer_url, client_id: 'core', audience: '', scope: '', clock_skew_seconds: 60 },
+    { fetch, now: () => new Date() },
+  )
 const token = (iss = url) =>
   new SignJWT({ iss, sub: 'ada', aud: 'core', exp: Math.floor(Date.now() / 1000) + 60 })
     .setProtectedHeader({ alg: 'RS256', kid: 'one' })
@@ -49,13 +55,19 @@ const token = (iss = url) =>
 const FAULTS: [string, Handler][] = [
   ['answers 500', (_, response) => void response.writeHead(500).end('{}')],
   ['cuts the connection', (request) => void request.socket.destroy()],
-  ['cuts its answer', (_, response) => void response.writeHead(200, { 'content-length': '99' }).write('{"', () => response.destroy())],
+  [
+    'cuts its answer',
+    (_, response) => void response.writeHead(200, { 'content-length': '99' }).write('{"', () => response.destroy()),
+  ],
   ['answers a page', (_, response) => void response.end('<html>login</html>')],
   ['answers nothing', (_, response) => void response.end()],
   ['answers another document', json(() => ({ hello: [] }))],
   ['answers a list', json(() => [])],
   ['answers keys that are none', json(() => ({ keys: ['x', null], jwks_uri: 7 }))],
-  ['answers more than a megabyte', json(() => ({ keys: [jwk], jwks_uri: `${url}/keys`, padding: 'x'.repeat(1_100_000) }))],
+  [
+    'answers more than a megabyte',
+    json(() => ({ keys: [jwk], jwks_uri: `${url}/keys`, padding: 'x'.repeat(1_100_000) })),
+  ],
 ]
 
 describe.each([DISCOVERY, '/keys'])('%s', (path) => {
@@ -104,7 +116,9 @@ describe('the issuer', () => {
     routes[DISCOVERY] = (_, response) => void response.writeHead(503).end()
     const verify = verifier()
     const one = await token()
-    await Promise.all(Array.from({ length: 100 }, () => expect(verify(one)).rejects.toMatchObject({ message: UNREADABLE })))
+    await Promise.all(
+      Array.from({ length: 100 }, () => expect(verify(one)).rejects.toMatchObject({ message: UNREADABLE })),
+    )
     expect(asked).toEqual([DISCOVERY])
   })
 
@@ -135,7 +149,13 @@ describe('the issuer', () => {
 
   it('may publish keys of other kinds beside the right one', async () => {
     routes['/keys'] = json(() => ({
-      keys: [{ kty: 'oct', k: 'c2VjcmV0', kid: 'one' }, { kid: 'one' }, { kty: 'new', kid: 'one' }, { ...jwk, use: 'enc' }, jwk],
+      keys: [
+        { kty: 'oct', k: 'c2VjcmV0', kid: 'one' },
+        { kid: 'one' },
+        { kty: 'new', kid: 'one' },
+        { ...jwk, use: 'enc' },
+        jwk,
+      ],
     }))
     await expect(verifier()(await token())).resolves.toMatchObject({ sub: 'ada' })
   })

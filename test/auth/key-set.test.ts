@@ -74,7 +74,8 @@ describe('a key set', () => {
   it('is read at most once in 10 s for unknown keys, however many ask', async () => {
     const find = keySet()
     await find('a')
-    const storm = () => Promise.all(Array.from({ length: 100 }, (_, index) => expect(find(`z${index}`)).rejects.toMatchObject(UNKNOWN)))
+    const storm = () =>
+      Promise.all(Array.from({ length: 100 }, (_, index) => expect(find(`z${index}`)).rejects.toMatchObject(UNKNOWN)))
     await storm()
     await storm()
     expect(reads).toBe(2)

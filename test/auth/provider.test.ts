@@ -84,7 +84,10 @@ describe('people who log in at a certified provider', () => {
       text: { ...unverified, email_verified: 'true' },
     })) {
       provider.accounts.set(subject, claims)
-      expect(await user((await provider.logIn(subject)).id_token, root)).toMatchObject({ operation_role: 'developer', panel_role: null })
+      expect(await user((await provider.logIn(subject)).id_token, root)).toMatchObject({
+        operation_role: 'developer',
+        panel_role: null,
+      })
     }
     provider.accounts.set('root', { email: 'ROOT@example.org', email_verified: true })
     const { id_token } = await provider.logIn('root')
@@ -165,9 +168,14 @@ describe('tokens of the provider', () => {
     for (const length of [17_000, 50_000]) {
       const headers = { authorization: `Bearer ${'x'.repeat(length)}` }
       const answer = await fetch(`${running.url}/api/v1/users/me`, { headers })
-      expect([answer.status, await answer.json()]).toEqual([401, { detail: 'Token validation failed: token is too long' }])
+      expect([answer.status, await answer.json()]).toEqual([
+        401,
+        { detail: 'Token validation failed: token is too long' },
+      ])
     }
-    const endless = await fetch(`${running.url}/api/v1/users/me`, { headers: { authorization: `Bearer ${'x'.repeat(100_000)}` } })
+    const endless = await fetch(`${running.url}/api/v1/users/me`, {
+      headers: { authorization: `Bearer ${'x'.repeat(100_000)}` },
+    })
     expect(endless.status).toBe(431)
     await running.close(1_000)
   })
@@ -215,10 +223,13 @@ describe('rotation', () => {
     await user((await provider.logIn('ada')).id_token)
     const { access_token } = await provider.logIn('ada')
     const [, payload, signature] = access_token.split('.')
-    const unknown = (kid: string) => `${Buffer.from(JSON.stringify({ alg: 'ES256', kid })).toString('base64url')}.${payload}.${signature}`
+    const unknown = (kid: string) =>
+      `${Buffer.from(JSON.stringify({ alg: 'ES256', kid })).toString('base64url')}.${payload}.${signature}`
     const asked = keyRequests()
     const storm = (name: string) =>
-      Promise.all(Array.from({ length: 100 }, (_, index) => refused(unknown(`${name}${index}`), 'signing key is unknown')))
+      Promise.all(
+        Array.from({ length: 100 }, (_, index) => refused(unknown(`${name}${index}`), 'signing key is unknown')),
+      )
     await storm('a')
     await storm('b')
     expect(keyRequests()).toBe(asked + 1)

@@ -83,7 +83,12 @@ function createProvider(url: string, keys: JWK[], accounts: IdentityProvider['ac
       devInteractions: { enabled: false },
       resourceIndicators: {
         enabled: true,
-        getResourceServerInfo: () => ({ scope: 'use', audience: API, accessTokenFormat: 'jwt', jwt: { sign: { alg: 'ES256' } } }),
+        getResourceServerInfo: () => ({
+          scope: 'use',
+          audience: API,
+          accessTokenFormat: 'jwt',
+          jwt: { sign: { alg: 'ES256' } },
+        }),
         useGrantedResource: () => true,
       },
     },

@@ -17,7 +17,10 @@ const server = setupServer()
 let issuer: Issuer
 let now: Date
 const verifier = (changes: Partial<OidcConfig> = {}): VerifyToken =>
-  createTokenVerifier({ ...oidc, ...changes }, { fetch: (input, init) => globalThis.fetch(input, init), now: () => now })
+  createTokenVerifier(
+    { ...oidc, ...changes },
+    { fetch: (input, init) => globalThis.fetch(input, init), now: () => now },
+  )
 const seconds = (offset: number) => Math.floor(now.getTime() / 1000) + offset
 const refusal = (reason: string) => ({
   status: 401,
@@ -87,7 +90,11 @@ describe('refused', () => {
     ['several foreign audiences', () => ({ aud: ['other', 'core2', 'api://core2'] }), 'audience is not accepted'],
     ['an empty list of audiences', () => ({ aud: [] }), 'audience is not accepted'],
     ['an audience in capitals', () => ({ aud: 'CORE' }), 'audience is not accepted'],
-    ['an issuer below the configured one', () => ({ iss: 'https://issuer.example.org/realm' }), 'issuer is not accepted'],
+    [
+      'an issuer below the configured one',
+      () => ({ iss: 'https://issuer.example.org/realm' }),
+      'issuer is not accepted',
+    ],
   ])('%s', async (_, claims, reason) => {
     await expect(verifier()(await issuer.token('ada', claims()))).rejects.toMatchObject(refusal(reason))
   })
@@ -135,7 +142,9 @@ describe('refused', () => {
   it('a changed payload', async () => {
     const [header, , signature] = (await issuer.token('ada')).split('.')
     const [, payload] = (await issuer.token('mallory')).split('.')
-    await expect(verifier()([header, payload, signature].join('.'))).rejects.toMatchObject(refusal('signature does not match'))
+    await expect(verifier()([header, payload, signature].join('.'))).rejects.toMatchObject(
+      refusal('signature does not match'),
+    )
   })
 
   it('garbage, no algorithm and shared secrets, without a call to the issuer', async () => {
@@ -149,7 +158,17 @@ describe('refused', () => {
     for (const token of [confused, new UnsecuredJWT(payload).encode()])
       await expect(verify(token)).rejects.toMatchObject(refusal('algorithm is not allowed'))
     const good = await issuer.token('ada')
-    const odd = ['garbage', 'a.b.c', '..', `${'x'.repeat(9_000)}.y.z`, 'bnVsbA.e30.x', `${good}=`, ` ${good}`, `${good}.x`, 'é.é.é']
+    const odd = [
+      'garbage',
+      'a.b.c',
+      '..',
+      `${'x'.repeat(9_000)}.y.z`,
+      'bnVsbA.e30.x',
+      `${good}=`,
+      ` ${good}`,
+      `${good}.x`,
+      'é.é.é',
+    ]
     for (const token of [...odd, `${good} ${good}`, `${good}, Bearer ${good}`, `${good}\n`])
       await expect(verify(token)).rejects.toMatchObject(refusal('token is malformed'))
     await expect(verify(`${good}${'x'.repeat(20_000)}`)).rejects.toMatchObject(refusal('token is too long'))
@@ -199,7 +218,10 @@ it('a refusal keeps nothing of the token for the log', async () => {
   const token = await issuer.token('ada', { aud: 'other', email: 'ada@secret.example', exp: seconds(-100) })
   const error: unknown = await verifier()(token).catch((thrown) => thrown)
   const lines: string[] = []
-  createLogger({ level: 'debug', write: (line) => lines.push(line) }).error('refused', { error, cause: (error as Error).cause })
+  createLogger({ level: 'debug', write: (line) => lines.push(line) }).error('refused', {
+    error,
+    cause: (error as Error).cause,
+  })
   expect(lines.join()).toContain('ERR_JWT')
   for (const secret of [...token.split('.'), 'secret.example', 'ada']) expect(lines.join()).not.toContain(secret)
 })

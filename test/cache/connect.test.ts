@@ -8,7 +8,13 @@ import { createLogger } from '../../src/log/logger.ts'
 import { eventually } from '../helpers/eventually.ts'
 import { startRespServer } from './resp-server.ts'
 
-const SETTINGS = { redis_url_env: 'PLATFORM_REDIS_URL', max_connections: 20, socket_connect_timeout: 2, socket_timeout: 2, pool_timeout: 2 }
+const SETTINGS = {
+  redis_url_env: 'PLATFORM_REDIS_URL',
+  max_connections: 20,
+  socket_connect_timeout: 2,
+  socket_timeout: 2,
+  pool_timeout: 2,
+}
 const direct: Fetch = (input, init) => globalThis.fetch(input, init)
 const closers: (() => Promise<void>)[] = []
 afterEach(async () => {
@@ -101,7 +107,9 @@ describe('faults', () => {
     server.mode = 'hang'
     expect(await cache.get('key')).toBeNull()
     const commands = server.commands.length
-    expect(await Promise.all(Array.from({ length: 100 }, (_, index) => cache.get(`key-${index}`)))).toEqual(Array(100).fill(null))
+    expect(await Promise.all(Array.from({ length: 100 }, (_, index) => cache.get(`key-${index}`)))).toEqual(
+      Array(100).fill(null),
+    )
     expect(server.commands.length).toBe(commands)
     await eventually(() => expect(server.connections()).toBe(0))
   })
@@ -112,7 +120,9 @@ describe('faults', () => {
     await cache.ping()
     server.mode = 'hang'
     server.commands.splice(0)
-    expect(await Promise.all(Array.from({ length: 100 }, (_, index) => cache.get(`key-${index}`)))).toEqual(Array(100).fill(null))
+    expect(await Promise.all(Array.from({ length: 100 }, (_, index) => cache.get(`key-${index}`)))).toEqual(
+      Array(100).fill(null),
+    )
     expect(server.commands).toEqual(['GET', 'GET'])
     expect(messages).toHaveLength(1)
   })
@@ -180,13 +190,18 @@ describe('faults', () => {
 
   it('falls through when the REST service hangs, answers errors or garbage', async () => {
     const answers: Fetch[] = [
-      (_, init) => new Promise((_resolve, reject) => init?.signal?.addEventListener('abort', () => reject(init.signal?.reason))),
+      (_, init) =>
+        new Promise((_resolve, reject) => init?.signal?.addEventListener('abort', () => reject(init.signal?.reason))),
       async () => new Response('down', { status: 500 }),
       async () => new Response('<html>'),
       async () => Response.json([{ error: 'ERR broken' }]),
     ]
     for (const answer of answers) {
-      const { cache } = await open('http://:token@cache.example.com', { socket_timeout: 0.02, socket_connect_timeout: 0.02 }, answer)
+      const { cache } = await open(
+        'http://:token@cache.example.com',
+        { socket_timeout: 0.02, socket_connect_timeout: 0.02 },
+        answer,
+      )
       expect(await cache.get('key')).toBeNull()
       await expect(cache.ping()).rejects.toThrow()
     }

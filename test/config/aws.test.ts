@@ -36,6 +36,8 @@ describe('variables of the credential chain', () => {
     const shown = JSON.stringify(maskedConfig(config))
     expect(shown).not.toContain('chain-')
     expect(shown).toContain(env.AWS_ROLE_ARN)
-    expect(secretsOf(config)).toEqual(expect.arrayContaining(['chain-key', 'chain-secret', 'chain-session', 'chain-container']))
+    expect(secretsOf(config)).toEqual(
+      expect.arrayContaining(['chain-key', 'chain-secret', 'chain-session', 'chain-container']),
+    )
   })
 })

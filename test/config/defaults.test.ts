@@ -52,7 +52,12 @@ const FIELDS: [string, unknown, string, unknown][] = [
   ['telemetry.collector_url', 'http://phoenix:6006/', 'http://collector:6006', 'http://collector:6006'],
   ['telemetry.otel_attribute_count_limit', 1024, '2', 2],
   ['telemetry.otel_console_exporter', false, 'true', true],
-  ['http.cors_origins', ['http://localhost'], '[http://localhost:3000, http://b]', ['http://localhost:3000', 'http://b']],
+  [
+    'http.cors_origins',
+    ['http://localhost'],
+    '[http://localhost:3000, http://b]',
+    ['http://localhost:3000', 'http://b'],
+  ],
   ['storage.provider', 'BUNDLED', 'S3', 'S3'],
   ['storage.bucket', 'platform-artifacts', 'mine', 'mine'],
   ['storage.engine_state_bucket', 'platform-terraform-state', '" state "', 'state'],

@@ -49,7 +49,10 @@ describe('what the file holds', () => {
     ['a comment', '# nothing yet\n'],
     ['an explicit null', 'null'],
     ['an empty section', 'oidc:\nservices:\n  authz:\n'],
-    ['unknown sections and keys', 'fallbacks: [a]\noidc: {client_secret: x}\nservices: {iac: {enabled: false}, other: {enabled: true}}'],
+    [
+      'unknown sections and keys',
+      'fallbacks: [a]\noidc: {client_secret: x}\nservices: {iac: {enabled: false}, other: {enabled: true}}',
+    ],
     ['the renamed key', 'orchestration: {max_tool_chain_executions: 1}'],
   ])('%s loads as the defaults', async (_name, file) => {
     expect(await load(file)).toEqual(await load(null))
@@ -79,7 +82,9 @@ describe('what the file holds', () => {
   })
 
   test('anchors and merge keys work', async () => {
-    const config = await load('base: &b {enabled: true, token_env: PLATFORM_IAC_TOKEN}\nservices: {authz: {<<: *b, endpoint: "http://a/"}}')
+    const config = await load(
+      'base: &b {enabled: true, token_env: PLATFORM_IAC_TOKEN}\nservices: {authz: {<<: *b, endpoint: "http://a/"}}',
+    )
     expect(config.services.authz).toMatchObject({ enabled: true, token: 'iac-token', endpoint: 'http://a' })
   })
 })

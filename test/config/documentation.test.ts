@@ -16,7 +16,10 @@ const rows = new Map(
     .split('\n')
     .map((line) => line.split(' | ').map((cell) => cell.replace(/^\| | \|$/g, '').trim()))
     .filter((cells) => cells.length === 4 && /^`[a-z_.<>]+`$/.test(cells[0] ?? ''))
-    .map(([path = '', fallback = '', rule = '', example = '']) => [code(path), { fallback: code(fallback), rule, example: code(example) }]),
+    .map(([path = '', fallback = '', rule = '', example = '']) => [
+      code(path),
+      { fallback: code(fallback), rule, example: code(example) },
+    ]),
 )
 
 const fields = Object.entries(SECTIONS).flatMap(([section, schema]) =>
@@ -49,10 +52,17 @@ describe('docs/configuration.md', () => {
   const sections = [...new Set(fields.map(({ section }) => section))]
   test.each(sections)('the examples of section "%s" load together', async (section) => {
     const examples = fields.filter((field) => field.section === section)
-    const values = Object.fromEntries(examples.map(({ field, documented }) => [field, parse(rows.get(documented)?.example ?? '')]))
-    const nested = section === '' ? values : section.split('.').reduceRight<unknown>((inner, key) => ({ [key]: inner }), values)
-    const named = examples.filter(({ field }) => field.endsWith('_env')).map(({ field }) => [String(values[field]), 'value'.repeat(7)])
-    const providers = ['openai', 'perplexity'].flatMap((provider) => requiredVariables(provider) ?? []).map((name) => [name, 'key'])
+    const values = Object.fromEntries(
+      examples.map(({ field, documented }) => [field, parse(rows.get(documented)?.example ?? '')]),
+    )
+    const nested =
+      section === '' ? values : section.split('.').reduceRight<unknown>((inner, key) => ({ [key]: inner }), values)
+    const named = examples
+      .filter(({ field }) => field.endsWith('_env'))
+      .map(({ field }) => [String(values[field]), 'value'.repeat(7)])
+    const providers = ['openai', 'perplexity']
+      .flatMap((provider) => requiredVariables(provider) ?? [])
+      .map((name) => [name, 'key'])
     await expect(load(stringify(nested), Object.fromEntries([...named, ...providers]))).resolves.toBeDefined()
   })
 })

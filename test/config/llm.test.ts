@@ -46,7 +46,9 @@ describe('credentials of the models', () => {
 
   test('all names of a provider are listed when one is missing', async () => {
     const env = { AZURE_API_BASE: 'https://a', AZURE_API_KEY: 'x', AZURE_API_VERSION: undefined }
-    expect(await problemsOf(models('azure/m'), env)).toEqual([missing('AZURE_API_BASE; AZURE_API_VERSION; AZURE_API_KEY')])
+    expect(await problemsOf(models('azure/m'), env)).toEqual([
+      missing('AZURE_API_BASE; AZURE_API_VERSION; AZURE_API_KEY'),
+    ])
   })
 
   test('both models are checked, names appear once, in order', async () => {
@@ -55,7 +57,9 @@ describe('credentials of the models', () => {
   })
 
   test('a model for web search is checked when configured', async () => {
-    expect(await problemsOf(yaml('llm.web_search_model', 'perplexity/sonar'))).toEqual([missing('PERPLEXITYAI_API_KEY')])
+    expect(await problemsOf(yaml('llm.web_search_model', 'perplexity/sonar'))).toEqual([
+      missing('PERPLEXITYAI_API_KEY'),
+    ])
   })
 
   test('only presence counts: an empty value passes', async () => {
@@ -63,7 +67,12 @@ describe('credentials of the models', () => {
     expect(await problemsOf(null, { ANTHROPIC_API_KEY: undefined })).toEqual([missing('ANTHROPIC_API_KEY')])
   })
 
-  test.each(['foo/bar', 'huggingface/x', 'bare-name', 'constructor/x'])('%s cannot be checked and passes', async (model) => {
+  test.each([
+    'foo/bar',
+    'huggingface/x',
+    'bare-name',
+    'constructor/x',
+  ])('%s cannot be checked and passes', async (model) => {
     await expect(load(models(model), UNSET)).resolves.toBeDefined()
   })
 })
@@ -83,9 +92,16 @@ describe('model_list', () => {
       fallback: other`
     const config = await load(file, { OPENAI_API_KEY: 'k', CUSTOM: 'secret' })
     expect(config.llm.model_list).toEqual([
-      { model_name: 'large', litellm_params: { model: 'openai/gpt', api_base: 'http://m/v1', api_key: 'os.environ/CUSTOM', rpm: 5 } },
+      {
+        model_name: 'large',
+        litellm_params: { model: 'openai/gpt', api_base: 'http://m/v1', api_key: 'os.environ/CUSTOM', rpm: 5 },
+      },
     ])
-    expect(config.llm.credentials).toMatchObject({ OPENAI_API_KEY: 'k', CUSTOM: 'secret', ANTHROPIC_API_KEY: 'anthropic-key' })
+    expect(config.llm.credentials).toMatchObject({
+      OPENAI_API_KEY: 'k',
+      CUSTOM: 'secret',
+      ANTHROPIC_API_KEY: 'anthropic-key',
+    })
     expect(config.llm).not.toHaveProperty('fallbacks')
   })
 
@@ -153,7 +169,9 @@ describe('prices and the token budget', () => {
       VERTEXAI_PROJECT: 'p',
       VERTEXAI_LOCATION: 'l',
     }
-    expect((await load(models('bedrock/m'), env)).llm).toMatchObject({ aws: { access_key: 'AKIA', secret_key: 'aws-secret' } })
+    expect((await load(models('bedrock/m'), env)).llm).toMatchObject({
+      aws: { access_key: 'AKIA', secret_key: 'aws-secret' },
+    })
     expect((await load(models('vertex_ai/m'), env)).llm.google_credentials_file).toBe(
       '/home/me/.config/gcloud/application_default_credentials.json',
     )

@@ -91,7 +91,10 @@ describe('masking', () => {
   })
 
   test('unset secrets are no secrets', async () => {
-    expect(secretsOf(await load('storage: {provider: S3}', { ANTHROPIC_API_KEY: '' })).sort()).toEqual(['iac-token', 'pg-secret'])
+    expect(secretsOf(await load('storage: {provider: S3}', { ANTHROPIC_API_KEY: '' })).sort()).toEqual([
+      'iac-token',
+      'pg-secret',
+    ])
   })
 })
 
@@ -126,7 +129,11 @@ describe('--check-config', () => {
   test.each([
     ['state bucket', 'storage: {engine_state_bucket: ""}', 'storage.engine_state_bucket is empty'],
     ['collector', 'telemetry: {collector_url: "http://c:6006"}', 'telemetry.collector_url does not end in "/"'],
-    ['endpoint', 'services: {authz: {enabled: true, token_env: PLATFORM_IAC_TOKEN}}', 'services.authz is enabled without an endpoint'],
+    [
+      'endpoint',
+      'services: {authz: {enabled: true, token_env: PLATFORM_IAC_TOKEN}}',
+      'services.authz is enabled without an endpoint',
+    ],
   ])('warns about the %s', async (_name, file, text) => {
     expect((await check(file, MINIMAL)).output).toContain(`# warning: ${text}`)
   })

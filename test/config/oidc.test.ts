@@ -15,7 +15,12 @@ describe('oidc', () => {
   })
 
   test.each([
-    ['expanded', 'scope: "openid api://{client_id}/x {client_id}"', 'https://idp.example.com', 'openid api://web/x web'],
+    [
+      'expanded',
+      'scope: "openid api://{client_id}/x {client_id}"',
+      'https://idp.example.com',
+      'openid api://web/x web',
+    ],
     ['default', '', 'https://idp.example.com', 'openid profile email'],
     ['default, Microsoft', '', 'https://login.microsoftonline.com/t/v2.0', 'openid profile email api://web/.default'],
     [

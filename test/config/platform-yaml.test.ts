@@ -29,7 +29,9 @@ describe('the shipped file', () => {
     const { services, orchestration, llm, ...rest } = await load(shipped, ENV)
     const defaults = await load(null, ENV)
     expect({ ...rest, iac: services.iac }).toEqual({
-      ...Object.fromEntries(Object.entries(defaults).filter(([key]) => !['services', 'orchestration', 'llm'].includes(key))),
+      ...Object.fromEntries(
+        Object.entries(defaults).filter(([key]) => !['services', 'orchestration', 'llm'].includes(key)),
+      ),
       iac: defaults.services.iac,
     })
     const { google_credentials_file: _, ...rest_of_llm } = llm

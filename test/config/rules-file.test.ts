@@ -14,7 +14,8 @@ const files =
     if (rules instanceof Error) throw rules
     return rules
   }
-const gradesOf = async (rules: string | null): Promise<RuleGrades> => (await loadConfig(MINIMAL, files(rules))).orchestration.rules
+const gradesOf = async (rules: string | null): Promise<RuleGrades> =>
+  (await loadConfig(MINIMAL, files(rules))).orchestration.rules
 async function problemsOf(rules: string | null | Error, extra = ''): Promise<readonly string[]> {
   const error: unknown = await loadConfig(MINIMAL, files(rules, extra)).catch((reason: unknown) => reason)
   if (error instanceof ConfigError) return error.problems
@@ -59,9 +60,17 @@ describe('orchestration.rules_file', () => {
       Object.assign(new Error('no'), { code: 'EACCES' }),
       ['orchestration.rules_file names a file that cannot be read (EACCES)'],
     ],
-    ['broken', 'rules: [', [expect.stringMatching(/^orchestration\.rules_file: not valid YAML: [A-Z_]+ at line 1, column \d+$/)]],
+    [
+      'broken',
+      'rules: [',
+      [expect.stringMatching(/^orchestration\.rules_file: not valid YAML: [A-Z_]+ at line 1, column \d+$/)],
+    ],
     ['a list', '- a', ['orchestration.rules_file: must hold a mapping `rules` from rule ids to severities']],
-    ['rules that are a list', 'rules: [a]', ['orchestration.rules_file: must hold a mapping `rules` from rule ids to severities']],
+    [
+      'rules that are a list',
+      'rules: [a]',
+      ['orchestration.rules_file: must hold a mapping `rules` from rule ids to severities'],
+    ],
     [
       'another key',
       'rule: {aws.iam.admin-policy: off}',

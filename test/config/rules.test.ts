@@ -34,16 +34,44 @@ describe('a field that breaks its rule is named with its section', () => {
     ['paths.backend_override_filename', 'a/b_override.tf', 'paths.backend_override_filename must be a file name'],
     ['paths.backend_override_filename', '_override.tf', 'paths.backend_override_filename must be a file name'],
     ['paths.backend_override_filename', 'x_overrideXtf', 'paths.backend_override_filename must be a file name'],
-    ['paths.backend_override_filename', `${'a'.repeat(129)}_override.tf`, 'paths.backend_override_filename must be a file name'],
+    [
+      'paths.backend_override_filename',
+      `${'a'.repeat(129)}_override.tf`,
+      'paths.backend_override_filename must be a file name',
+    ],
     ['redis.socket_timeout', '0', 'redis.socket_timeout must be greater than 0'],
     ['http.cors_origins', 'http://localhost', 'http.cors_origins must be a list of non-empty strings'],
     ['http.cors_origins', '[1]', 'http.cors_origins must be a list of non-empty strings'],
-    ['http.session_url', 'https://platform.example.com/sessions', 'http.session_url must be an http:// or https:// URL with {session_id}'],
-    ['http.session_url', '"ftp://example.com/{session_id}"', 'http.session_url must be an http:// or https:// URL with {session_id}'],
-    ['http.session_url', '"javascript:alert({session_id})"', 'http.session_url must be an http:// or https:// URL with {session_id}'],
-    ['http.session_url', '"https://u:p@example.com/{session_id}"', 'http.session_url must be an http:// or https:// URL with {session_id}'],
-    ['http.session_url', '"https://{session_id}.example.com/"', 'http.session_url must be an http:// or https:// URL with {session_id}'],
-    ['http.session_url', '"/sessions/{session_id}"', 'http.session_url must be an http:// or https:// URL with {session_id}'],
+    [
+      'http.session_url',
+      'https://platform.example.com/sessions',
+      'http.session_url must be an http:// or https:// URL with {session_id}',
+    ],
+    [
+      'http.session_url',
+      '"ftp://example.com/{session_id}"',
+      'http.session_url must be an http:// or https:// URL with {session_id}',
+    ],
+    [
+      'http.session_url',
+      '"javascript:alert({session_id})"',
+      'http.session_url must be an http:// or https:// URL with {session_id}',
+    ],
+    [
+      'http.session_url',
+      '"https://u:p@example.com/{session_id}"',
+      'http.session_url must be an http:// or https:// URL with {session_id}',
+    ],
+    [
+      'http.session_url',
+      '"https://{session_id}.example.com/"',
+      'http.session_url must be an http:// or https:// URL with {session_id}',
+    ],
+    [
+      'http.session_url',
+      '"/sessions/{session_id}"',
+      'http.session_url must be an http:// or https:// URL with {session_id}',
+    ],
     ['storage.provider', 'GCS', 'storage.provider must be one of BUNDLED, S3, STORAGE_ACCOUNT'],
     ['storage.provider', 'Bundled', 'storage.provider must be one of BUNDLED, S3, STORAGE_ACCOUNT'],
     ['storage.engine_state_filename', 'a/b', 'storage.engine_state_filename must be a file name'],
@@ -117,10 +145,15 @@ describe('enumerations take member names and values', () => {
 })
 
 describe('all errors at once', () => {
-  const BAD = 'storage: {provider: GCS, max_attempts: x}\ngit: {provider: ""}\noidc: {issuer_url: "https://idp.example.com"}'
+  const BAD =
+    'storage: {provider: GCS, max_attempts: x}\ngit: {provider: ""}\noidc: {issuer_url: "https://idp.example.com"}'
 
   test('bad sections and missing credentials are reported together', async () => {
-    const texts = await problemsOf(BAD, { ANTHROPIC_API_KEY: undefined, PLATFORM_SQL_DATABASE_URL: '', PLATFORM_IAC_TOKEN: '' })
+    const texts = await problemsOf(BAD, {
+      ANTHROPIC_API_KEY: undefined,
+      PLATFORM_SQL_DATABASE_URL: '',
+      PLATFORM_IAC_TOKEN: '',
+    })
     expect(texts).toEqual([
       expect.stringMatching(/^oidc\.issuer_url is set but oidc\.client_id is empty/),
       expect.stringMatching(/^LLM credentials missing from environment: ANTHROPIC_API_KEY\./),

@@ -32,7 +32,9 @@ describe('services', () => {
   })
 
   test.each([undefined, '', '   '])('the iac token %j is missing', async (token) => {
-    expect(await problemsOf(null, { PLATFORM_IAC_TOKEN: token })).toEqual([`${HEAD}services.iac → $PLATFORM_IAC_TOKEN${TAIL}`])
+    expect(await problemsOf(null, { PLATFORM_IAC_TOKEN: token })).toEqual([
+      `${HEAD}services.iac → $PLATFORM_IAC_TOKEN${TAIL}`,
+    ])
   })
 
   test('all missing tokens are listed in one text, iac first', async () => {
@@ -61,7 +63,9 @@ describe('services', () => {
 
 describe('database', () => {
   test.each([undefined, '', ' '])('a URL of %j is missing', async (url) => {
-    expect(await problemsOf(null, { PLATFORM_SQL_DATABASE_URL: url })).toEqual(['Missing env variable for platform database'])
+    expect(await problemsOf(null, { PLATFORM_SQL_DATABASE_URL: url })).toEqual([
+      'Missing env variable for platform database',
+    ])
   })
   test('the variable can be named', async () => {
     const file = 'database: {platform_database_url_env: DB}'
@@ -69,8 +73,12 @@ describe('database', () => {
     expect((await load(file, { DB: 'postgresql://db/x' })).database.url).toBe('postgresql://db/x')
   })
   test('naming no variable, or one that every object has, is missing too', async () => {
-    expect(await problemsOf('database: {platform_database_url_env: ""}')).toEqual(['Missing env variable for platform database'])
-    expect(await problemsOf('database: {platform_database_url_env: constructor}')).toEqual(['Missing env variable for platform database'])
+    expect(await problemsOf('database: {platform_database_url_env: ""}')).toEqual([
+      'Missing env variable for platform database',
+    ])
+    expect(await problemsOf('database: {platform_database_url_env: constructor}')).toEqual([
+      'Missing env variable for platform database',
+    ])
   })
 })
 
@@ -80,6 +88,8 @@ describe('redis', () => {
     ['', 'redis://fallback:1/0'],
     ['rediss://:pw@cache:6380/2', 'rediss://:pw@cache:6380/2'],
   ])('PLATFORM_REDIS_URL %j', async (value, url) => {
-    expect((await load('redis: {default_url: "redis://fallback:1/0"}', { PLATFORM_REDIS_URL: value })).redis.url).toBe(url)
+    expect((await load('redis: {default_url: "redis://fallback:1/0"}', { PLATFORM_REDIS_URL: value })).redis.url).toBe(
+      url,
+    )
   })
 })

@@ -31,12 +31,17 @@ describe('state bucket', () => {
     ])
   })
   test('the state file name has two spellings', async () => {
-    expect((await load('storage: {terraform_state_filename: a.tfstate}')).storage.engine_state_filename).toBe('a.tfstate')
+    expect((await load('storage: {terraform_state_filename: a.tfstate}')).storage.engine_state_filename).toBe(
+      'a.tfstate',
+    )
   })
 })
 
 describe('keys', () => {
-  const both = (config: { storage: { access_key: string; secret_key: string } }) => [config.storage.access_key, config.storage.secret_key]
+  const both = (config: { storage: { access_key: string; secret_key: string } }) => [
+    config.storage.access_key,
+    config.storage.secret_key,
+  ]
 
   test.each([
     ['none', {}, ['bundledadmin', 'bundledadmin']],
@@ -100,8 +105,11 @@ describe('STORAGE_ACCOUNT', () => {
   })
 
   test.each([undefined, '', ' '])('a key of %j is missing, under the configured name', async (value) => {
-    const named = 'storage: {provider: STORAGE_ACCOUNT, endpoint_url: "https://a.blob.core.windows.net", account_key_env: MY_KEY}'
-    expect(await problemsOf(named, { MY_KEY: value })).toEqual(['storage.provider STORAGE_ACCOUNT requires env var MY_KEY.'])
+    const named =
+      'storage: {provider: STORAGE_ACCOUNT, endpoint_url: "https://a.blob.core.windows.net", account_key_env: MY_KEY}'
+    expect(await problemsOf(named, { MY_KEY: value })).toEqual([
+      'storage.provider STORAGE_ACCOUNT requires env var MY_KEY.',
+    ])
   })
 
   test('a quoted endpoint loses its credentials', async () => {
@@ -121,6 +129,8 @@ describe('presigned URLs', () => {
     ])
   })
   test.each([108000, 604800])('%d seconds pass', async (seconds) => {
-    expect((await load(yaml('storage.presign_expiry_seconds', String(seconds)))).storage.presign_expiry_seconds).toBe(seconds)
+    expect((await load(yaml('storage.presign_expiry_seconds', String(seconds)))).storage.presign_expiry_seconds).toBe(
+      seconds,
+    )
   })
 })

@@ -15,7 +15,10 @@ export const load = (file: string | null = null, env: Record<string, string | un
   loadConfig({ ...MINIMAL, ...env }, async (path) => (path === RULES_FILE ? 'rules: {}' : file))
 
 /** The problems of a configuration that must not load. */
-export async function problemsOf(file: string | null, env: Record<string, string | undefined> = {}): Promise<readonly string[]> {
+export async function problemsOf(
+  file: string | null,
+  env: Record<string, string | undefined> = {},
+): Promise<readonly string[]> {
   try {
     await load(file, env)
   } catch (error) {

@@ -5,7 +5,9 @@ import { at, load, problemsOf } from './support.ts'
 
 it('takes the key of the collector from the variable that the file names, and never shows it', async () => {
   expect((await load('')).telemetry.api_key).toBe('')
-  expect((await load('', { PLATFORM_COLLECTOR_API_KEY: 'key-of-the-collector' })).telemetry.api_key).toBe('key-of-the-collector')
+  expect((await load('', { PLATFORM_COLLECTOR_API_KEY: 'key-of-the-collector' })).telemetry.api_key).toBe(
+    'key-of-the-collector',
+  )
   const config = await load('telemetry: {api_key_env: PHOENIX_API_KEY}', { PHOENIX_API_KEY: 'key-of-the-collector' })
   expect(config.telemetry.api_key).toBe('key-of-the-collector')
   expect(secretsOf(config)).toContain('key-of-the-collector')

@@ -2,7 +2,8 @@ import { expect, test } from 'vitest'
 import { configWarnings } from '../../config/warnings.ts'
 import { load } from './support.ts'
 
-const elsewhere = 'storage.endpoint_url is no account host: the engine looks for managed state at the account of that name in the cloud'
+const elsewhere =
+  'storage.endpoint_url is no account host: the engine looks for managed state at the account of that name in the cloud'
 
 test.each([
   ['http://127.0.0.1:10000/acme', 'state', true],

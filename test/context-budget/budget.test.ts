@@ -7,9 +7,14 @@ const configOf = (changes: Parameters<typeof modelConfig>[1]) => modelConfig('ht
 
 describe('contextBudget', () => {
   it('comes from the table of models, less the answer and a margin', () => {
-    const { tokens } = contextBudget(configOf({ model: 'anthropic/claude-sonnet-5', max_output_tokens: 32_000 }), 'main')
+    const { tokens } = contextBudget(
+      configOf({ model: 'anthropic/claude-sonnet-5', max_output_tokens: 32_000 }),
+      'main',
+    )
     expect(tokens).toBe(Math.floor(168_000 * 0.92))
-    expect(contextBudget(configOf({ small_model: 'vertex_ai/gemini-3.8-flash' }), 'small').tokens).toBeGreaterThan(900_000)
+    expect(contextBudget(configOf({ small_model: 'vertex_ai/gemini-3.8-flash' }), 'small').tokens).toBeGreaterThan(
+      900_000,
+    )
   })
 
   it('leaves room for the input of small models, and takes what is configured', () => {
@@ -19,7 +24,9 @@ describe('contextBudget', () => {
   it('is that of the smallest of several deployments with one name', () => {
     const entry = (model: string) => ({ model_name: 'large', litellm_params: { model } })
     const model_list = [entry('openai/gpt-4.1'), entry('azure/gpt-4o')]
-    expect(contextBudget(configOf({ model: 'large', model_list, max_output_tokens: 28_000 }), 'main').tokens).toBe(92_000)
+    expect(contextBudget(configOf({ model: 'large', model_list, max_output_tokens: 28_000 }), 'main').tokens).toBe(
+      92_000,
+    )
   })
 })
 

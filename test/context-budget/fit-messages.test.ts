@@ -28,7 +28,13 @@ describe('fitMessages', () => {
 
   it('cuts the oldest tool results first and says how much is missing', () => {
     const query: Message = { role: 'user', content: 'The query.' }
-    const messages = [system, query, ...step('1', 'x'.repeat(30_000)), ...step('2', 'y'.repeat(3_000)), ...step('3', 'z'.repeat(9_000))]
+    const messages = [
+      system,
+      query,
+      ...step('1', 'x'.repeat(30_000)),
+      ...step('2', 'y'.repeat(3_000)),
+      ...step('3', 'z'.repeat(9_000)),
+    ]
     const fitted = fitMessages(messages, 1, budgetOf(8_000))
     expect(fitted.cut).toEqual(['1'])
     expect(at(fitted.messages, 3)).toMatch(/^x+\n\[… 28000 characters left out …\]\nx+$/)
@@ -36,7 +42,9 @@ describe('fitMessages', () => {
   })
 
   it('keeps the newest turns of a long conversation', () => {
-    const turns = Array.from({ length: 10 }, (_, index) => turn(`request ${index} ${'x'.repeat(3_000)}`, 'Done.')).flat()
+    const turns = Array.from({ length: 10 }, (_, index) =>
+      turn(`request ${index} ${'x'.repeat(3_000)}`, 'Done.'),
+    ).flat()
     const messages = [system, ...turns, { role: 'user', content: 'q' } as const]
     const fitted = fitMessages(messages, messages.length - 1, budgetOf(7_000))
     expect(at(fitted.messages, 1)).toContain('left out')
@@ -51,7 +59,9 @@ describe('fitMessages', () => {
     const messages = [system, { role: 'user', content: 'q' } as const, signed, answer as Message, ...step('2', 'ok')]
     const fitted = fitMessages(messages, 1, budgetOf(3_000))
     const shown = fitted.messages[2]
-    expect(shown?.role === 'assistant' && JSON.parse(shown.tool_calls?.[0]?.arguments ?? '')).toMatchObject({ target_file: 'a.tf' })
+    expect(shown?.role === 'assistant' && JSON.parse(shown.tool_calls?.[0]?.arguments ?? '')).toMatchObject({
+      target_file: 'a.tf',
+    })
     expect(shown).not.toHaveProperty('carry')
   })
 
@@ -70,7 +80,9 @@ describe('fitMessages', () => {
       fc.integer({ min: 0, max: 60_000 }).map((length) => 'lorem {"x"} '.repeat(length / 12)),
     )
     const data = text.map((content) => `Do it.\n\n${fence('data', content)}`)
-    const calls = fc.array(fc.record({ args: text, results: fc.array(text, { minLength: 1, maxLength: 3 }) }), { maxLength: 6 })
+    const calls = fc.array(fc.record({ args: text, results: fc.array(text, { minLength: 1, maxLength: 3 }) }), {
+      maxLength: 6,
+    })
     fc.assert(
       fc.property(
         fc.array(fc.tuple(text, text), { maxLength: 6 }),
@@ -83,7 +95,11 @@ describe('fitMessages', () => {
             {
               role: 'assistant',
               content: 'thinking',
-              tool_calls: results.map((_, call) => ({ id: `${index}-${call}`, name: 'tool', arguments: JSON.stringify({ args }) })),
+              tool_calls: results.map((_, call) => ({
+                id: `${index}-${call}`,
+                name: 'tool',
+                arguments: JSON.stringify({ args }),
+              })),
             },
             ...results.map((content, call): Message => ({ role: 'tool', tool_call_id: `${index}-${call}`, content })),
           ])

@@ -3,12 +3,18 @@ import { isOverlong, keptShare } from '../../src/context-budget/overlong.ts'
 import { PlatformError } from '../../src/errors.ts'
 
 const failed = (reason: string, status = 400) =>
-  new PlatformError('InferenceCallAPIError', status, `Inference call to anthropic/claude-3-5-sonnet-20241022 failed: ${reason}`)
+  new PlatformError(
+    'InferenceCallAPIError',
+    status,
+    `Inference call to anthropic/claude-3-5-sonnet-20241022 failed: ${reason}`,
+  )
 
 describe('isOverlong', () => {
   it.each([
     ['prompt is too long: 213462 tokens > 200000 maximum'],
-    ['input length and `max_tokens` exceed context limit: 170636 + 34048 > 200000, decrease input length or `max_tokens` and try again'],
+    [
+      'input length and `max_tokens` exceed context limit: 170636 + 34048 > 200000, decrease input length or `max_tokens` and try again',
+    ],
     ["This model's maximum context length is 128000 tokens. However, your messages resulted in 150123 tokens."],
     ['Your input exceeds the context window of this model. Please adjust your input and try again.'],
     ['The input token count (1196265) exceeds the maximum number of tokens allowed (1048575).'],
@@ -40,7 +46,9 @@ describe('isOverlong', () => {
 
 describe('keptShare', () => {
   it('comes from the numbers of the text, never from the name of the model', () => {
-    expect(keptShare(failed('Your request exceeded model token limit: 262,144 (requested: 566084)').message)).toBeCloseTo(0.417, 2)
+    expect(
+      keptShare(failed('Your request exceeded model token limit: 262,144 (requested: 566084)').message),
+    ).toBeCloseTo(0.417, 2)
     expect(keptShare(failed('prompt is too long: 213462 tokens > 200000 maximum').message)).toBe(0.7)
     expect(keptShare(failed('Input is too long for requested model.').message)).toBe(0.7)
   })

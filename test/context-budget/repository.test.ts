@@ -49,7 +49,11 @@ describe('declaredBlocks', () => {
 })
 
 describe('overviewText', () => {
-  const files = [file('README.md'), file('modules/a/main.tf', 'variable "x" {}'), file('main.tf', 'resource "a_b" "c" {}')]
+  const files = [
+    file('README.md'),
+    file('modules/a/main.tf', 'variable "x" {}'),
+    file('main.tf', 'resource "a_b" "c" {}'),
+  ]
 
   it('shows code first, then what is close to the root', () => {
     expect(overviewText(files, budget(1_000))).toBe(

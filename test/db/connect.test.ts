@@ -12,7 +12,8 @@ afterAll(() => db.drop())
 
 describe('connect', () => {
   it('reads timestamps in one form that compares as text', async () => {
-    const [row] = await db.sql`SELECT '2025-01-31T12:20:30+02'::timestamptz AS whole, '2025-01-31T10:20:30.5Z'::timestamptz AS half`
+    const [row] =
+      await db.sql`SELECT '2025-01-31T12:20:30+02'::timestamptz AS whole, '2025-01-31T10:20:30.5Z'::timestamptz AS half`
     expect(row?.whole).toBe('2025-01-31T10:20:30.000000Z')
     expect(row?.half).toBe('2025-01-31T10:20:30.500000Z')
     expect(row?.whole < row?.half).toBe(true)
@@ -49,10 +50,18 @@ describe('connect', () => {
   })
 
   it.each(['postgresql+asyncpg', 'postgres+psycopg2'])('takes the scheme %s of another driver', (scheme) => {
-    expect(toServerAddress(`${scheme}://u:p@h:1/d?ssl=require`).url).toMatch(/^postgres(ql)?:\/\/u:p@h:1\/d\?ssl=require$/)
+    expect(toServerAddress(`${scheme}://u:p@h:1/d?ssl=require`).url).toMatch(
+      /^postgres(ql)?:\/\/u:p@h:1\/d\?ssl=require$/,
+    )
   })
 
-  it.each(['', 'mysql://h/d', 'postgresql+://h/d', 'postgresql://h:notaport/d', 'not a url'])('refuses %j without repeating it', (url) => {
+  it.each([
+    '',
+    'mysql://h/d',
+    'postgresql+://h/d',
+    'postgresql://h:notaport/d',
+    'not a url',
+  ])('refuses %j without repeating it', (url) => {
     expect(() => connect(url)).toThrow('the database URL is not valid')
   })
 

@@ -18,9 +18,11 @@ async function emptyDatabase(): Promise<string> {
 }
 
 const tablesOf = async (sql: TestDatabase['sql']) =>
-  (await sql<{ name: string }[]>`SELECT table_name AS name FROM information_schema.tables WHERE table_schema = 'public' ORDER BY 1`).map(
-    (row) => row.name,
-  )
+  (
+    await sql<
+      { name: string }[]
+    >`SELECT table_name AS name FROM information_schema.tables WHERE table_schema = 'public' ORDER BY 1`
+  ).map((row) => row.name)
 
 describe('migrate', () => {
   it('creates the tables on an empty database once, however many processes start together', async () => {
@@ -84,7 +86,8 @@ describe('migrate', () => {
   })
 
   it('refreshes updated_at on every update', async () => {
-    const [before] = await db.sql`INSERT INTO users (issuer, subject) VALUES ('https://issuer.example', 'fresh') RETURNING *`
+    const [before] =
+      await db.sql`INSERT INTO users (issuer, subject) VALUES ('https://issuer.example', 'fresh') RETURNING *`
     const [after] = await db.sql`UPDATE users SET email = 'a@b.c' WHERE subject = 'fresh' RETURNING *`
     expect(after?.created_at).toBe(before?.created_at)
     expect(after?.updated_at > before?.updated_at).toBe(true)

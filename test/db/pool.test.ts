@@ -23,7 +23,9 @@ const cutAll = (admin: Sql) => admin`
 
 describe('a transaction', () => {
   it('commits what it did and answers the result', async () => {
-    expect(await sql.begin(async (tx) => (await tx`INSERT INTO notes VALUES ('a') RETURNING text`)[0])).toEqual({ text: 'a' })
+    expect(await sql.begin(async (tx) => (await tx`INSERT INTO notes VALUES ('a') RETURNING text`)[0])).toEqual({
+      text: 'a',
+    })
     expect(await notes()).toEqual(['a'])
   })
 
@@ -75,7 +77,9 @@ describe('a connection that breaks', () => {
       await Promise.all([tx`SELECT pg_sleep(30)`, db.sql`SELECT pg_terminate_backend(${row?.pid})`])
     })
     await expect(broken).rejects.toThrow()
-    const results = await Promise.all(Array.from({ length: 20 }, (_, index) => sql.begin((tx) => tx`SELECT ${index}::int AS index`)))
+    const results = await Promise.all(
+      Array.from({ length: 20 }, (_, index) => sql.begin((tx) => tx`SELECT ${index}::int AS index`)),
+    )
     expect(results.map(([row]) => row?.index)).toEqual(Array.from({ length: 20 }, (_, index) => index))
     expect(await notes()).toEqual([])
   })

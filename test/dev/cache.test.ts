@@ -8,7 +8,13 @@ let now = 1_000_000
 
 beforeAll(async () => {
   cache = await startCache({ token: 'cache token', now: () => now })
-  redis = new Redis({ url: cache.url, token: 'cache token', retry: false, automaticDeserialization: false, enableTelemetry: false })
+  redis = new Redis({
+    url: cache.url,
+    token: 'cache token',
+    retry: false,
+    automaticDeserialization: false,
+    enableTelemetry: false,
+  })
 })
 afterAll(() => cache.close())
 
@@ -60,7 +66,8 @@ test('several commands in one request', async () => {
 test('wrong token, unknown command, garbage', async () => {
   const stranger = new Redis({ url: cache.url, token: 'guess', retry: false, enableTelemetry: false })
   await expect(stranger.get('ok')).rejects.toThrow(/Unauthorized/)
-  const post = (body: string) => fetch(cache.url, { method: 'POST', headers: { authorization: 'Bearer cache token' }, body })
+  const post = (body: string) =>
+    fetch(cache.url, { method: 'POST', headers: { authorization: 'Bearer cache token' }, body })
   expect(await (await post('["FROB"]')).json()).toEqual({ error: "ERR unknown command 'FROB'" })
   expect((await post('not json')).status).toBe(400)
   expect((await post('["GET"]')).status).toBe(400)
@@ -69,5 +76,9 @@ test('wrong token, unknown command, garbage', async () => {
 
 test('the address for the platform carries the token', () => {
   const url = new URL(cache.platform_url)
-  expect([url.username, decodeURIComponent(url.password), url.host]).toEqual(['', 'cache token', new URL(cache.url).host])
+  expect([url.username, decodeURIComponent(url.password), url.host]).toEqual([
+    '',
+    'cache token',
+    new URL(cache.url).host,
+  ])
 })

@@ -24,13 +24,17 @@ async function lint(arguments_: string[], env: Record<string, string> = {}) {
 
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'prompts-'))
-  for (const scope of ['general', 'oci']) await cp(join(project, 'src/prompts/seed', scope), join(folder, scope), { recursive: true })
+  for (const scope of ['general', 'oci'])
+    await cp(join(project, 'src/prompts/seed', scope), join(folder, scope), { recursive: true })
 })
 afterEach(() => rm(folder, { recursive: true, force: true }))
 
 describe('prompt lint on the command line', () => {
   test('a folder with some clouds is whole without the others', async () => {
-    expect(await lint([folder])).toMatchObject({ code: 0, stdout: expect.stringMatching(/^\d+ prompts, 0 findings\n$/) })
+    expect(await lint([folder])).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(/^\d+ prompts, 0 findings\n$/),
+    })
   })
 
   test('findings name file and line, and the schema is asked where there is one', async () => {
@@ -39,13 +43,17 @@ describe('prompt lint on the command line', () => {
     const schema = join(folder, 'schema.json')
     await writeFile(
       schema,
-      JSON.stringify({ provider_schemas: { oci: { resource_schemas: { oci_core_vcn: { block: { attributes: {} } } } } } }),
+      JSON.stringify({
+        provider_schemas: { oci: { resource_schemas: { oci_core_vcn: { block: { attributes: {} } } } } },
+      }),
     )
     const { code, stdout } = await lint([folder], { PLATFORM_PROVIDER_SCHEMA: schema })
     expect(code).toBe(1)
     expect(stdout).toContain('oci/resources/extra.yaml, line 3 of its body: is unfinished (placeholder)\n')
     expect(stdout).toContain('oci/guidelines/resources_list.yaml: does not list extra (catalogue)\n')
-    expect(stdout).toMatch(/oci\/resources\/vcn\.yaml, line \d+ of its body: oci_core_vcn\.cidr_blocks does not exist \(schema\)/)
+    expect(stdout).toMatch(
+      /oci\/resources\/vcn\.yaml, line \d+ of its body: oci_core_vcn\.cidr_blocks does not exist \(schema\)/,
+    )
   })
 
   test('what cannot be read is told, without findings', async () => {

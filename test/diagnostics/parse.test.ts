@@ -55,7 +55,8 @@ describe('the text of an engine', () => {
     for (const name of ['undeclared', 'syntax', 'runtime']) {
       const machine = fromEngine(v.parse(DiagnosticsSchema, JSON.parse(await recorded(`${name}.json`))))
       const text = parseText(await recorded(`${name}.txt`))
-      const key = ({ summary, detail, file, line, context }: Diagnostic) => JSON.stringify([summary, flat(detail), file, line, context])
+      const key = ({ summary, detail, file, line, context }: Diagnostic) =>
+        JSON.stringify([summary, flat(detail), file, line, context])
       expect(new Set(machine.map(key))).toEqual(new Set(text.map(key)))
     }
   })

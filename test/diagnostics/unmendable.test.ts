@@ -52,7 +52,11 @@ describe('errors that no change of the code can mend', () => {
       'Error: Error when reading or editing Storage Bucket "x": Get "https://storage.googleapis.com/storage/v1/b/x": oauth2: cannot fetch token: 400 Bad Request',
       'gcp',
     ],
-    ['credentials', 'Error: can not create client, bad configuration: did not find a proper configuration for private key', 'oci'],
+    [
+      'credentials',
+      'Error: can not create client, bad configuration: did not find a proper configuration for private key',
+      'oci',
+    ],
     [
       'credentials',
       'Error: 401-NotAuthenticated, The required information to complete authentication was not provided or was incorrect.',
@@ -85,7 +89,11 @@ describe('errors that no change of the code can mend', () => {
       `Error: listing EC2 Instances: operation error EC2: DescribeInstances, https response error StatusCode: 503, api error RequestLimitExceeded: Request limit exceeded.${RESOURCE}`,
     ],
     ['rate of calls', 'Error: googleapi: Error 429: Quota exceeded for quota metric, rateLimitExceeded', 'gcp'],
-    ['quota', "Error: googleapi: Error 403: Quota 'CPUS' exceeded.  Limit: 24.0 in region us-central1., quotaExceeded", 'gcp'],
+    [
+      'quota',
+      "Error: googleapi: Error 403: Quota 'CPUS' exceeded.  Limit: 24.0 in region us-central1., quotaExceeded",
+      'gcp',
+    ],
     [
       'quota',
       'Error: Code="OperationNotAllowed" Message="Operation could not be completed as it results in exceeding approved Total Regional Cores quota."',
@@ -96,14 +104,21 @@ describe('errors that no change of the code can mend', () => {
       'state',
       'Error: Error acquiring the state lock\n\nError message: operation error S3: PutObject, https response error StatusCode: 403, api error AccessDenied: Access Denied',
     ],
-    ['disk', 'Error: Failed to install provider\n\nError while installing hashicorp/aws v5.1.0: write /x: no space left on device'],
+    [
+      'disk',
+      'Error: Failed to install provider\n\nError while installing hashicorp/aws v5.1.0: write /x: no space left on device',
+    ],
   ])('%s, case %#', (says, text, cloud) => {
     expect(why(text, cloud ? { cloud } : {})).toMatch(
       new RegExp(`^No change of the code can mend this\\. .*${says}.* The engine said: `, 's'),
     )
   })
 
-  it.each(['registry-unreachable.txt', 'backend-credentials.txt', 'backend-unreachable.txt'])('as recorded: %s', async (name) => {
+  it.each([
+    'registry-unreachable.txt',
+    'backend-credentials.txt',
+    'backend-unreachable.txt',
+  ])('as recorded: %s', async (name) => {
     expect(why(await recorded(name))).not.toBeNull()
   })
 
@@ -134,7 +149,10 @@ describe('errors that the code may have caused', () => {
       'Error: Get "http://localhost/api/v1/namespaces/shop": dial tcp [::1]:80: connect: connection refused',
       'kubernetes',
     ],
-    ['a limit of the code itself', 'Error: putting IAM Role Policy: api error LimitExceeded: Cannot exceed quota for PolicySize: 6144'],
+    [
+      'a limit of the code itself',
+      'Error: putting IAM Role Policy: api error LimitExceeded: Cannot exceed quota for PolicySize: 6144',
+    ],
     [
       'a provider that does not exist',
       'Error: Failed to query available provider packages\n\nCould not retrieve the list of available versions for provider hashicorp/awz:\nprovider registry registry.terraform.io does not have a provider named\nregistry.terraform.io/hashicorp/awz',
@@ -149,7 +167,10 @@ describe('errors that the code may have caused', () => {
     ],
     ['no error at all', 'Warning: No valid credential sources found'],
     ['nothing of a known form', 'engine plan failed'],
-    ['text about credentials in the code', 'Error: Invalid value for variable\n\nThe password must not say "access denied" or "timeout".'],
+    [
+      'text about credentials in the code',
+      'Error: Invalid value for variable\n\nThe password must not say "access denied" or "timeout".',
+    ],
   ])('%s', (_, text, cloud) => {
     expect(why(text, cloud ? { cloud } : {})).toBeNull()
   })

@@ -18,10 +18,18 @@ const request: InferenceRequest = {
   messages: [
     { role: 'system', content: 'You write code.' },
     { role: 'user', content: 'Add a queue.' },
-    { role: 'assistant', content: null, tool_calls: [{ id: 'c1', name: 'read_file', arguments: '{"target_file":"main.tf"}' }] },
+    {
+      role: 'assistant',
+      content: null,
+      tool_calls: [{ id: 'c1', name: 'read_file', arguments: '{"target_file":"main.tf"}' }],
+    },
     { role: 'tool', tool_call_id: 'c1', content: 'nothing there' },
   ],
-  tools: ['read_file', 'task_complete'].map((name) => ({ name, description: name, parameters: { type: 'object', properties: {} } })),
+  tools: ['read_file', 'task_complete'].map((name) => ({
+    name,
+    description: name,
+    parameters: { type: 'object', properties: {} },
+  })),
 }
 const completion = (changes: Partial<RecordedCompletion>): RecordedCompletion => ({
   kind: 'complete',
@@ -37,7 +45,10 @@ async function clientFor(completions: RecordedCompletion[]) {
   const server = await startReplayModel(llm)
   closers.push(() => server.close())
   const names = { model: `openai/${REPLAY_MODELS.main}`, small_model: `openai/${REPLAY_MODELS.small}` }
-  return { llm, client: createLlmClient(modelConfig(`${server.url}/v1`, names), { fetch, log: silentLogger, backoff_ms: 1 }) }
+  return {
+    llm,
+    client: createLlmClient(modelConfig(`${server.url}/v1`, names), { fetch, log: silentLogger, backoff_ms: 1 }),
+  }
 }
 
 describe('the server that plays a recording', () => {

@@ -27,7 +27,8 @@ describe('the shipped scenarios', () => {
     expect(new Set(all.map(({ mode }) => mode))).toEqual(new Set(MODES))
     expect(all.some(({ follow_up }) => follow_up.some((step) => 'apply' in step))).toBe(true)
     expect(all.filter(({ providers }) => providers.length === 0).length).toBeGreaterThanOrEqual(14)
-    for (const cloud of CLOUDS) expect(all.filter(({ providers }) => providers.includes(cloud)).length).toBeGreaterThanOrEqual(3)
+    for (const cloud of CLOUDS)
+      expect(all.filter(({ providers }) => providers.includes(cloud)).length).toBeGreaterThanOrEqual(3)
   })
 
   it('check more than the status, and name a repository that exists', async () => {
@@ -40,7 +41,11 @@ describe('the shipped scenarios', () => {
 
 describe('a scenario file', () => {
   it.each<[string, string, RegExp]>([
-    ['an unknown field', 'cloud: aws\nrequest: a\nrepository: {sample: a}\nexpects: {}\nexpect: {status: completed}', /expects/],
+    [
+      'an unknown field',
+      'cloud: aws\nrequest: a\nrepository: {sample: a}\nexpects: {}\nexpect: {status: completed}',
+      /expects/,
+    ],
     ['no expectation', 'cloud: aws\nrequest: a\nrepository: {sample: a}', /expect/],
     ['an unknown cloud', 'cloud: ibm\nrequest: a\nrepository: {sample: a}\nexpect: {status: completed}', /cloud/],
     [
@@ -71,7 +76,8 @@ const change = (address: string, actions: string[], after: object) => ({
   name: address.split('.')[1],
   change: { actions, before: null, after, after_unknown: {}, before_sensitive: false, after_sensitive: {} },
 })
-const planWith = (...resource_changes: object[]) => parsePlan(JSON.stringify({ format_version: '1.2', resource_changes }))
+const planWith = (...resource_changes: object[]) =>
+  parsePlan(JSON.stringify({ format_version: '1.2', resource_changes }))
 const outcome = (changes: Partial<Outcome> = {}): Outcome => ({
   session: { current_status: 'completed', is_blocked: false, rounds: [] },
   collected: {
@@ -83,14 +89,25 @@ const outcome = (changes: Partial<Outcome> = {}): Outcome => ({
   ...changes,
 })
 const expectations = (expected: object) =>
-  readScenario('t/t', { cloud: 'aws', request: 'a', repository: { sample: 'a' }, expect: { status: 'completed', ...expected } }).expect
+  readScenario('t/t', {
+    cloud: 'aws',
+    request: 'a',
+    repository: { sample: 'a' },
+    expect: { status: 'completed', ...expected },
+  }).expect
 const COUNT = { kind: 'resource_count', type: 'terraform_data', action: 'create', op: 'eq', value: 1 }
 
 describe('expectations', () => {
   it.each<[string, object, Partial<Outcome>, RegExp | null]>([
     [
       'that hold',
-      { drift: ['a.c', 'a.b'], plan: [COUNT], files: [{ path: 'main.tf', contains: '= 3' }], locked: false, code_changed: false },
+      {
+        drift: ['a.c', 'a.b'],
+        plan: [COUNT],
+        files: [{ path: 'main.tf', contains: '= 3' }],
+        locked: false,
+        code_changed: false,
+      },
       {},
       null,
     ],
@@ -109,7 +126,12 @@ describe('expectations', () => {
     ['of a plan that is empty', { plan_empty: false }, { plan: planWith() }, /^a plan of the branch is empty/],
     ['of counts', { plan: [{ ...COUNT, value: 2 }] }, {}, /^unmet: .*1 terraform_data to create/],
     ['of what the plan cannot tell', { plan: [{ kind: 'output_exists', name: 'id' }] }, {}, /^unknown: /],
-    ['of a plan that could not be made', { plan: [COUNT] }, { plan: 'init failed: no' }, /^there is no plan of the branch: init failed/],
+    [
+      'of a plan that could not be made',
+      { plan: [COUNT] },
+      { plan: 'init failed: no' },
+      /^there is no plan of the branch: init failed/,
+    ],
     ['of a file', { files: [{ path: 'main.tf', lacks: '= 3' }] }, {}, /^main\.tf contains/],
     ['of a file that is not there', { files: [{ path: 'x.tf', contains: 'a' }] }, {}, /^there is no file x\.tf/],
   ])('%s', async (_, expected, changes, message) => {
@@ -143,7 +165,9 @@ describe('cases of IaC-Eval', () => {
   it('are met when no rule is false', () => {
     const answer = (value: unknown) => JSON.stringify({ result: [{ expressions: [{ value }] }] })
     expect(falseRules(answer({ p: { ok: true, names: ['a'] } }))).toEqual([])
-    expect(falseRules(answer({ p: { ok: true, deep: { private: false } } }))).toEqual(['the policy is not met: p.deep.private'])
+    expect(falseRules(answer({ p: { ok: true, deep: { private: false } } }))).toEqual([
+      'the policy is not met: p.deep.private',
+    ])
     expect(falseRules('{}')).toEqual(['the policy has no result'])
   })
   it('read quoted fields as they are', () => {

@@ -17,7 +17,8 @@ function counted(n: number, c: number, k: number): number {
 describe('pass@k', () => {
   it('is the share of all ways to draw k samples that hold a passing one', () => {
     for (let n = 1; n <= 8; n++)
-      for (let c = 0; c <= n; c++) for (let k = 1; k <= n; k++) expect(passAtK(n, c, k)).toBeCloseTo(counted(n, c, k), 10)
+      for (let c = 0; c <= n; c++)
+        for (let k = 1; k <= n; k++) expect(passAtK(n, c, k)).toBeCloseTo(counted(n, c, k), 10)
   })
   it('is not known with fewer samples than k', () => {
     expect(passAtK(2, 2, 3)).toBeNull()

@@ -17,7 +17,12 @@ beforeAll(async () => {
 afterAll(() => rm(folder, { recursive: true, force: true }))
 
 const scenario = (name: string, request = 'Add it'): Scenario =>
-  readScenario(name, { cloud: 'aws', request, repository: { files: { 'main.tf': '' } }, expect: { status: 'completed' } })
+  readScenario(name, {
+    cloud: 'aws',
+    request,
+    repository: { files: { 'main.tf': '' } },
+    expect: { status: 'completed' },
+  })
 const passing: Measured = {
   passed: true,
   failures: [],
@@ -83,7 +88,11 @@ describe('a suite', () => {
       run.push(name)
       return passing
     }
-    await suite(await openResults(path), { samples: 1, run: noting, scenarios: [scenario('a/one', 'Add another'), scenario('a/two')] })
+    await suite(await openResults(path), {
+      samples: 1,
+      run: noting,
+      scenarios: [scenario('a/one', 'Add another'), scenario('a/two')],
+    })
     expect(run).toEqual(['a/one'])
     await suite(await openResults(path), { samples: 1, run: noting, model: 'test/other' })
     expect(run).toEqual(['a/one', 'a/one', 'a/two'])
@@ -97,7 +106,9 @@ describe('a suite', () => {
     }
     await expect(suite(await openResults(path), { samples: 1, run: refusing })).rejects.toThrow('the stack is gone')
     const { results } = await openResults(path)
-    expect(results).toMatchObject([{ scenario: 'a/one', passed: false, status: 'refused', failures: ['POST answered 422: no'] }])
+    expect(results).toMatchObject([
+      { scenario: 'a/one', passed: false, status: 'refused', failures: ['POST answered 422: no'] },
+    ])
   })
 
   it('begins no sample beyond the cap, and goes on with a higher one', async () => {
@@ -131,7 +142,9 @@ describe('a cap', () => {
     expect(capReached({ max_cost: 2, max_tokens: null }, spent, 2)).toMatch(/^--max-cost 2 is reached/)
   })
   it('in dollars cannot be kept when a price is not known', () => {
-    expect(capReached({ max_cost: 9, max_tokens: null }, [{ ...passing, cost_usd: null }], 0)).toMatch(/price of a model is not known/)
+    expect(capReached({ max_cost: 9, max_tokens: null }, [{ ...passing, cost_usd: null }], 0)).toMatch(
+      /price of a model is not known/,
+    )
     expect(capReached({ max_cost: null, max_tokens: 9_999 }, [{ ...passing, cost_usd: null }], 0)).toBeNull()
   })
 })
@@ -140,12 +153,25 @@ describe('a summary', () => {
   it('weighs every scenario the same and tells what did not hold', async () => {
     const outcomes = [true, false, false, false]
     const { results, stopped } = await suite(await openResults(file()), {
-      run: async () => (outcomes.shift() ? passing : { ...passing, passed: false, failures: ['the plan is empty'], cost_usd: null }),
+      run: async () =>
+        outcomes.shift() ? passing : { ...passing, passed: false, failures: ['the plan is empty'], cost_usd: null },
     })
     const about = { model: 'test/model', scripted: false, engine: { name: 'OpenTofu', version: '1' }, k: 2, stopped }
     const summary = summarise(results, { ...about, skipped: [{ scenario: 'a/three', reason: 'needs KEY' }] })
-    expect(summary).toMatchObject({ samples: 4, passed: 1, pass_at_1: 0.25, pass_at_k: 0.5, totals: { cost_usd: null, attempts: 1 } })
-    expect(summary.scenarios[0]).toMatchObject({ scenario: 'a/one', passed: 1, samples: 2, pass_at_1: 0.5, pass_at_k: 1 })
+    expect(summary).toMatchObject({
+      samples: 4,
+      passed: 1,
+      pass_at_1: 0.25,
+      pass_at_k: 0.5,
+      totals: { cost_usd: null, attempts: 1 },
+    })
+    expect(summary.scenarios[0]).toMatchObject({
+      scenario: 'a/one',
+      passed: 1,
+      samples: 2,
+      pass_at_1: 0.5,
+      pass_at_k: 1,
+    })
     const table = tableOf(summary).join('\n')
     expect(table).toContain('a/two: the plan is empty')
     expect(table).toContain('needs KEY: a/three')

@@ -38,7 +38,11 @@ async function startHub(options: { resync_ms?: number; sql?: Sql } = {}): Promis
 /** Collects what a watcher is told. */
 function recorder() {
   const states: SessionState[] = []
-  return { states, on_change: (state: SessionState) => void states.push(state), statuses: () => states.map(({ status }) => status) }
+  return {
+    states,
+    on_change: (state: SessionState) => void states.push(state),
+    statuses: () => states.map(({ status }) => status),
+  }
 }
 
 /** The same pool with a count of its queries. */
@@ -74,7 +78,9 @@ describe('watching', () => {
     await run.status('filtering', 'Reading the request')
     await eventually(() => expect(seen.statuses()).toEqual(['filtering']))
     await run.finish('completed', 'Done')
-    await eventually(() => expect(seen.states.at(-1)).toEqual({ status: 'completed', message: 'Done', in_flight: false }))
+    await eventually(() =>
+      expect(seen.states.at(-1)).toEqual({ status: 'completed', message: 'Done', in_flight: false }),
+    )
   })
 
   it('never shows a terminal status together with the mark of the round that ended', async () => {

@@ -6,7 +6,11 @@ import { silentLogger } from '../../src/log/logger.ts'
 import { readStream } from '../helpers/sse.ts'
 
 const PERIOD_MS = 5_000
-const running = (status: SessionState['status'], message: string | null = null): SessionState => ({ status, message, in_flight: true })
+const running = (status: SessionState['status'], message: string | null = null): SessionState => ({
+  status,
+  message,
+  in_flight: true,
+})
 
 /** A hub whose changes the test makes; `watching` tells whether somebody still listens. */
 function stubHub(state: SessionState) {
@@ -146,7 +150,9 @@ describe('states', () => {
 it('ends when its first state cannot be read', async () => {
   const { hub } = stubHub(running('started'))
   const broken: StatusHub = { ...hub, closing: hub.closing, watch: () => Promise.reject(new Error('no database')) }
-  const stream = readStream(new Response(sessionStream(createStreamHost(broken, PERIOD_MS), 'x', { max_polls: 10, log: silentLogger })))
+  const stream = readStream(
+    new Response(sessionStream(createStreamHost(broken, PERIOD_MS), 'x', { max_polls: 10, log: silentLogger })),
+  )
   expect(await stream.frame()).toBe(': keepalive\n\n')
   expect(await stream.frame()).toBeNull()
 })

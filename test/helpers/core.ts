@@ -33,9 +33,17 @@ export interface TestCore {
   /** Finished log lines, parsed. */
   log: Record<string, unknown>[]
   /** A call to the core; `json` is the body, `token` the bearer. */
-  call(method: string, path: string, options?: { json?: unknown; token?: string; headers?: Record<string, string> }): Promise<Response>
+  call(
+    method: string,
+    path: string,
+    options?: { json?: unknown; token?: string; headers?: Record<string, string> },
+  ): Promise<Response>
   /** Another core on the same database. */
-  another(changes: { yaml?: string; env?: Record<string, string>; context?: Partial<CoreContext> }): Promise<Hono<AppEnv>>
+  another(changes: {
+    yaml?: string
+    env?: Record<string, string>
+    context?: Partial<CoreContext>
+  }): Promise<Hono<AppEnv>>
   close(): Promise<void>
 }
 
@@ -87,7 +95,13 @@ export async function createTestCore(
     log,
     call: async (method, path, request = {}) => app.request(path, { method, ...requestOf(request) }),
     another: async (changes) =>
-      asDescribed(createApp({ ...context, config: changes.yaml ? await configOf(changes.yaml, changes.env) : config, ...changes.context })),
+      asDescribed(
+        createApp({
+          ...context,
+          config: changes.yaml ? await configOf(changes.yaml, changes.env) : config,
+          ...changes.context,
+        }),
+      ),
     close: async () => {
       await events.close()
       await queue.close()

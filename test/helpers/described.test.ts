@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest'
 import { checkAnswer, DOCUMENT, validator } from './described.ts'
 
 const USER = { id: 1, email: null, display_name: null, operation_role: 'developer', panel_role: null }
-const check = (body: unknown, status = 200, path = '/api/v1/users/me') => checkAnswer('GET', path, Response.json(body, { status }))
+const check = (body: unknown, status = 200, path = '/api/v1/users/me') =>
+  checkAnswer('GET', path, Response.json(body, { status }))
 
 describe('the check against the description', () => {
   it('lets pass what is described, on both prefixes', async () => {
@@ -24,11 +25,15 @@ describe('the check against the description', () => {
   })
 
   it('does not let pass another content type, nor a body where there is none', async () => {
-    await expect(checkAnswer('GET', '/v1/users/me', new Response('x', { headers: { 'content-type': 'text/plain' } }))).rejects.toThrow()
+    await expect(
+      checkAnswer('GET', '/v1/users/me', new Response('x', { headers: { 'content-type': 'text/plain' } })),
+    ).rejects.toThrow()
     await expect(checkAnswer('GET', '/v1/users/me', new Response(null))).rejects.toThrow()
     const merge = '/v1/repository/pr/merge'
     await checkAnswer('PUT', merge, new Response(null, { status: 204 }))
-    await expect(checkAnswer('PUT', merge, new Response('x', { status: 200, headers: { 'content-type': 'text/plain' } }))).rejects.toThrow()
+    await expect(
+      checkAnswer('PUT', merge, new Response('x', { status: 200, headers: { 'content-type': 'text/plain' } })),
+    ).rejects.toThrow()
   })
 })
 
@@ -37,7 +42,11 @@ it('holds the examples of the description themselves', () => {
     for (const [method, { responses, requestBody }] of Object.entries(methods)) {
       const contents = [...Object.values(responses).map(({ content }) => content), requestBody?.content]
       for (const described of contents.flatMap((content) => Object.values(content ?? {}))) {
-        const { schema, example, examples } = described as { schema: Record<string, unknown>; example?: unknown; examples?: object }
+        const { schema, example, examples } = described as {
+          schema: Record<string, unknown>
+          example?: unknown
+          examples?: object
+        }
         const name = `${method} ${path} ${JSON.stringify(schema)}`
         const values: { value: unknown }[] = Object.values(examples ?? {})
         const named = DOCUMENT.components.schemas[String(schema.$ref).split('/').at(-1) ?? '']?.example

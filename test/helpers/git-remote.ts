@@ -14,6 +14,7 @@ export function listedRepository(uri: string): RequestHandler {
   ].join('')
   return http.get(
     `${uri}/info/refs`,
-    () => new HttpResponse(advertisement, { headers: { 'content-type': 'application/x-git-upload-pack-advertisement' } }),
+    () =>
+      new HttpResponse(advertisement, { headers: { 'content-type': 'application/x-git-upload-pack-advertisement' } }),
   )
 }

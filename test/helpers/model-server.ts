@@ -29,7 +29,10 @@ export interface ChatBody {
 }
 
 export interface ModelAnswer {
-  message: { content: string | null; tool_calls?: { id: string; type: 'function'; function: { name: string; arguments: string } }[] }
+  message: {
+    content: string | null
+    tool_calls?: { id: string; type: 'function'; function: { name: string; arguments: string } }[]
+  }
   finish_reason: string
   usage?: { prompt_tokens: number; completion_tokens: number; prompt_tokens_details?: { cached_tokens: number } }
 }

@@ -12,10 +12,20 @@ import type { User } from '../../src/users/types.ts'
 export async function createUser(
   sql: Sql,
   subject: string,
-  roles: { operation_role?: 'developer' | 'devops'; panel_role?: 'viewer' | 'editor' | 'admin' | null; email?: string | null } = {},
+  roles: {
+    operation_role?: 'developer' | 'devops'
+    panel_role?: 'viewer' | 'editor' | 'admin' | null
+    email?: string | null
+  } = {},
 ): Promise<User> {
   const email = roles.email === undefined ? `${subject}@example.org` : roles.email
-  const user = await resolveUser(sql, { issuer: 'https://issuer.example.org', subject, email, display_name: null, elevated: false })
+  const user = await resolveUser(sql, {
+    issuer: 'https://issuer.example.org',
+    subject,
+    email,
+    display_name: null,
+    elevated: false,
+  })
   const [changed] = await sql<User[]>`
     UPDATE users SET operation_role = ${roles.operation_role ?? 'developer'}, panel_role = ${roles.panel_role ?? null}
     WHERE id = ${user.id} RETURNING *`

@@ -63,7 +63,8 @@ describe('parseIdentifiers', () => {
 describe('isArgument', () => {
   it.each(['a', 'my-project roles/owner user:x', '/subscriptions/1/Größe', 'a'.repeat(4096)])('takes %j', (text) =>
     expect(isArgument(text)).toBe(true))
-  it.each(['', '  ', '-a', 'a\nb', 'a\0b', '\ud800', 'a'.repeat(4097)])('refuses %j', (text) => expect(isArgument(text)).toBe(false))
+  it.each(['', '  ', '-a', 'a\nb', 'a\0b', '\ud800', 'a'.repeat(4097)])('refuses %j', (text) =>
+    expect(isArgument(text)).toBe(false))
 })
 
 describe('isResourceAddress', () => {
@@ -96,7 +97,9 @@ describe('isResourceAddress', () => {
 
 describe('stateAlignment', () => {
   const imported = [{ address: 'a.one', resource_id: '1' }]
-  const prior_state = { values: { root_module: { resources: [{ address: 'a.one', mode: 'managed', values: { id: '1' } }] } } }
+  const prior_state = {
+    values: { root_module: { resources: [{ address: 'a.one', mode: 'managed', values: { id: '1' } }] } },
+  }
 
   it.each([
     ['update', ['update']],
@@ -125,7 +128,10 @@ describe('stateAlignment', () => {
 
   it('is not given without the state or without a plan', () => {
     expect(stateAlignment(imported, planOf([])).text).toContain('a.one (not in the state)')
-    expect(stateAlignment(imported, null)).toEqual({ aligned: false, text: 'Not known: no plan could be made after the import.' })
+    expect(stateAlignment(imported, null)).toEqual({
+      aligned: false,
+      text: 'Not known: no plan could be made after the import.',
+    })
   })
 })
 

@@ -23,7 +23,11 @@ const create = (address: string, after: unknown, rest = {}) => ({
 })
 const buckets = planOf(
   [
-    create('aws_s3_bucket.logs["a"]', { bucket: 'acme-logs-a', force_destroy: false, tags: { Team: 'core', 'a.b/c': 'x' } }),
+    create('aws_s3_bucket.logs["a"]', {
+      bucket: 'acme-logs-a',
+      force_destroy: false,
+      tags: { Team: 'core', 'a.b/c': 'x' },
+    }),
     create('module.store["eu"].aws_s3_bucket.logs[0]', { bucket: 'acme-logs-b', force_destroy: true, tags: null }),
     create(
       'aws_s3_bucket_lifecycle_configuration.logs',
@@ -37,7 +41,13 @@ const buckets = planOf(
     ),
     create('aws_iam_policy.reader', { policy: '{"Statement":[{"Action":["s3:GetObject"],"Effect":"Allow"}]}' }),
     create('aws_db_instance.main', { password: 'S3cret!', port: 5432 }, { after_sensitive: { password: true } }),
-    { address: 'aws_sqs_queue.old', type: 'aws_sqs_queue', actions: ['delete', 'create'], before: {}, after: { name: 'old' } },
+    {
+      address: 'aws_sqs_queue.old',
+      type: 'aws_sqs_queue',
+      actions: ['delete', 'create'],
+      before: {},
+      after: { name: 'old' },
+    },
     { address: 'aws_vpc.main', type: 'aws_vpc', actions: ['no-op'], before: {}, after: { cidr_block: '10.0.0.0/16' } },
   ],
   {
@@ -45,14 +55,21 @@ const buckets = planOf(
       provider_config: { aws: { name: 'aws' } },
       root_module: {
         outputs: { bucket_name: {} },
-        resources: [{ address: 'aws_s3_bucket_lifecycle_configuration.logs', type: 'x', expressions: { bucket: { references: ['a'] } } }],
+        resources: [
+          {
+            address: 'aws_s3_bucket_lifecycle_configuration.logs',
+            type: 'x',
+            expressions: { bucket: { references: ['a'] } },
+          },
+        ],
       },
     },
   },
 )
 
 describe('resource_count', () => {
-  const count = (fields: Record<string, unknown>) => verdict({ kind: 'resource_count', type: 'aws_s3_bucket', ...fields }, buckets)
+  const count = (fields: Record<string, unknown>) =>
+    verdict({ kind: 'resource_count', type: 'aws_s3_bucket', ...fields }, buckets)
 
   it.each([
     [{ action: 'create', op: 'at_least', value: 2 }, 'met'],
@@ -82,7 +99,9 @@ describe('resource_count', () => {
   })
 
   it('does not judge types that the providers do not have, where their types are known', () => {
-    const { statements } = readStatements([{ kind: 'resource_count', text: 'x', type: 'aws_bucket_s3', op: 'at_least', value: 1 }])
+    const { statements } = readStatements([
+      { kind: 'resource_count', text: 'x', type: 'aws_bucket_s3', op: 'at_least', value: 1 },
+    ])
     const types = ['aws_s3_bucket']
     expect(evaluate(statements, buckets).map((result) => result.verdict)).toEqual(['unmet'])
     expect(evaluate(statements, buckets, { types }).map((result) => result.verdict)).toEqual(['unknown'])
@@ -90,7 +109,9 @@ describe('resource_count', () => {
   })
 
   it('knows resources that only the planned values list', () => {
-    const resources = [{ address: 'aws_vpc.a', mode: 'managed', type: 'aws_vpc', name: 'a', values: { cidr_block: '10.0.0.0/8' } }]
+    const resources = [
+      { address: 'aws_vpc.a', mode: 'managed', type: 'aws_vpc', name: 'a', values: { cidr_block: '10.0.0.0/8' } },
+    ]
     const nested = { address: 'module.m', resources: [{ ...resources[0], address: 'module.m.aws_vpc.b' }] }
     const plan = planOf([], { planned_values: { root_module: { resources, child_modules: [nested] } } })
     expect(verdict({ kind: 'resource_count', type: 'aws_vpc', op: 'eq', value: 2 }, plan)).toBe('met')
@@ -139,16 +160,31 @@ describe('attribute', () => {
 
   it('looks at what changes where anything does', () => {
     const plan = planOf([
-      { address: 'aws_ebs_volume.old', type: 'aws_ebs_volume', actions: ['no-op'], before: {}, after: { encrypted: true } },
+      {
+        address: 'aws_ebs_volume.old',
+        type: 'aws_ebs_volume',
+        actions: ['no-op'],
+        before: {},
+        after: { encrypted: true },
+      },
       create('aws_ebs_volume.new', { encrypted: false }),
     ])
-    expect(verdict({ kind: 'attribute', type: 'aws_ebs_volume', path: 'encrypted', op: 'eq', value: 'true' }, plan)).toBe('unmet')
+    expect(
+      verdict({ kind: 'attribute', type: 'aws_ebs_volume', path: 'encrypted', op: 'eq', value: 'true' }, plan),
+    ).toBe('unmet')
   })
 })
 
 describe('what must stay', () => {
   const moved = planOf([
-    { address: 'aws_vpc.b', previous_address: 'aws_vpc.a', type: 'aws_vpc', actions: ['update'], before: {}, after: {} },
+    {
+      address: 'aws_vpc.b',
+      previous_address: 'aws_vpc.a',
+      type: 'aws_vpc',
+      actions: ['update'],
+      before: {},
+      after: {},
+    },
     create('aws_subnet.new', {}),
   ])
 
@@ -181,23 +217,39 @@ describe('what must stay', () => {
 describe('a plan of the engine', () => {
   it('is understood', () => {
     const plan = parsePlan(changesJson)
-    expect(verdict({ kind: 'resource_count', type: 'terraform_data', action: 'create', op: 'at_least', value: 1 }, plan)).toBe('met')
-    expect(verdict({ kind: 'attribute', type: 'terraform_data', path: 'id', op: 'eq', value: 'x' }, plan)).not.toBe('met')
+    expect(
+      verdict({ kind: 'resource_count', type: 'terraform_data', action: 'create', op: 'at_least', value: 1 }, plan),
+    ).toBe('met')
+    expect(verdict({ kind: 'attribute', type: 'terraform_data', path: 'id', op: 'eq', value: 'x' }, plan)).not.toBe(
+      'met',
+    )
   })
 })
 
 describe('hostile input', () => {
   it('takes no time, whatever the pattern', () => {
     const plan = planOf([create('aws_x.y', { text: 'a'.repeat(9_999) })])
-    expect(verdict({ kind: 'attribute', type: 'aws_x', path: 'text', op: 'matches', value: `${'*a'.repeat(140)}b` }, plan)).toBe('unmet')
-    expect(verdict({ kind: 'attribute', type: 'aws_x', path: 'text', op: 'matches', value: '(a+)+$' }, plan)).toBe('unmet')
+    expect(
+      verdict({ kind: 'attribute', type: 'aws_x', path: 'text', op: 'matches', value: `${'*a'.repeat(140)}b` }, plan),
+    ).toBe('unmet')
+    expect(verdict({ kind: 'attribute', type: 'aws_x', path: 'text', op: 'matches', value: '(a+)+$' }, plan)).toBe(
+      'unmet',
+    )
   })
 
   it('never makes the evaluation throw', () => {
     const json = fc.jsonValue({ maxDepth: 4 })
     const path = fc.constantFrom('a', 'a.b[0].c', '*', '["x"]', '[', '].', '__proto__.constructor', '')
     const statement = fc.record({
-      kind: fc.constantFrom('resource_count', 'attribute', 'unchanged', 'no_deletions', 'no_changes_outside', 'output_exists', 'other'),
+      kind: fc.constantFrom(
+        'resource_count',
+        'attribute',
+        'unchanged',
+        'no_deletions',
+        'no_changes_outside',
+        'output_exists',
+        'other',
+      ),
       text: fc.string(),
       type: fc.constantFrom('aws_x', 'toString', '*', '', null),
       name: fc.string(),
@@ -217,11 +269,16 @@ describe('hostile input', () => {
     })
     const rest = fc.record({ planned_values: json, configuration: json, prior_state: json })
     fc.assert(
-      fc.property(fc.array(statement, { maxLength: 5 }), fc.array(change, { maxLength: 4 }), rest, (list, changes, others) => {
-        const { statements } = readStatements(list)
-        const results = evaluate(statements, planOf(changes, others))
-        expect(results.map(({ statement: { id } }) => id)).toEqual(statements.map(({ id }) => id))
-      }),
+      fc.property(
+        fc.array(statement, { maxLength: 5 }),
+        fc.array(change, { maxLength: 4 }),
+        rest,
+        (list, changes, others) => {
+          const { statements } = readStatements(list)
+          const results = evaluate(statements, planOf(changes, others))
+          expect(results.map(({ statement: { id } }) => id)).toEqual(statements.map(({ id }) => id))
+        },
+      ),
       { numRuns: 300 },
     )
   })

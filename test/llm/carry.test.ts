@@ -24,7 +24,11 @@ function setup(origin: string, answers: object[], overrides: Partial<LlmConfig>)
       return HttpResponse.json(answers[Math.min(bodies.length, answers.length) - 1])
     }),
   )
-  return createLlmClient(modelConfig('', overrides), { fetch: (...args) => fetch(...args), log: silentLogger, backoff_ms: 1 })
+  return createLlmClient(modelConfig('', overrides), {
+    fetch: (...args) => fetch(...args),
+    log: silentLogger,
+    backoff_ms: 1,
+  })
 }
 
 const question: Message = { role: 'user', content: 'q' }
@@ -45,9 +49,18 @@ describe('signed thoughts', () => {
     { type: 'text', text: 'And again.' },
     { type: 'tool_use', id: 't2', name: 'look', input: { at: 'b' } },
   ]
-  const answer = { type: 'message', role: 'assistant', content, stop_reason: 'tool_use', usage: { input_tokens: 1, output_tokens: 1 } }
+  const answer = {
+    type: 'message',
+    role: 'assistant',
+    content,
+    stop_reason: 'tool_use',
+    usage: { input_tokens: 1, output_tokens: 1 },
+  }
   const claude = () =>
-    setup('https://api.anthropic.com', [answer], { model: 'anthropic/claude-sonnet-5', credentials: { ANTHROPIC_API_KEY: 'k' } })
+    setup('https://api.anthropic.com', [answer], {
+      model: 'anthropic/claude-sonnet-5',
+      credentials: { ANTHROPIC_API_KEY: 'k' },
+    })
 
   it('go back to the model where they were', async () => {
     const llm = claude()
@@ -75,10 +88,14 @@ describe('signed thoughts', () => {
 
   it('are nothing for another model', async () => {
     const said = await claude().complete({ role: 'main', messages: [question], tools })
-    const llm = setup('https://api.openai.com', [{ choices: [{ finish_reason: 'stop', message: { content: 'ok' } }] }], {
-      model: 'openai/gpt-4o',
-      credentials: { OPENAI_API_KEY: 'k' },
-    })
+    const llm = setup(
+      'https://api.openai.com',
+      [{ choices: [{ finish_reason: 'stop', message: { content: 'ok' } }] }],
+      {
+        model: 'openai/gpt-4o',
+        credentials: { OPENAI_API_KEY: 'k' },
+      },
+    )
     await llm.complete({ role: 'main', messages: next(said), tools })
     expect(Object.keys(bodies[0].messages[1])).toEqual(['role', 'content', 'tool_calls'])
   })
@@ -103,7 +120,12 @@ describe('signed thoughts', () => {
 })
 
 describe('fields of chat completions that have to come back', () => {
-  const call = (id: string, more: object = {}) => ({ id, type: 'function', function: { name: 'look', arguments: '{}' }, ...more })
+  const call = (id: string, more: object = {}) => ({
+    id,
+    type: 'function',
+    function: { name: 'look', arguments: '{}' },
+    ...more,
+  })
   const said = (message: object) => ({
     choices: [{ finish_reason: 'tool_calls', message: { role: 'assistant', content: null, ...message } }],
   })
@@ -115,7 +137,11 @@ describe('fields of chat completions that have to come back', () => {
       model: 'gemini/gemini-3.8-flash',
       credentials: { GEMINI_API_KEY: 'k' },
     })
-    await llm.complete({ role: 'main', messages: next(await llm.complete({ role: 'main', messages: [question], tools })), tools })
+    await llm.complete({
+      role: 'main',
+      messages: next(await llm.complete({ role: 'main', messages: [question], tools })),
+      tools,
+    })
     expect(bodies[1].messages[1].tool_calls).toEqual([call('c1', { extra_content }), call('c2')])
   })
 
@@ -124,7 +150,11 @@ describe('fields of chat completions that have to come back', () => {
       model: 'deepseek/deepseek-chat',
       credentials: { DEEPSEEK_API_KEY: 'k' },
     })
-    await llm.complete({ role: 'main', messages: next(await llm.complete({ role: 'main', messages: [question], tools })), tools })
+    await llm.complete({
+      role: 'main',
+      messages: next(await llm.complete({ role: 'main', messages: [question], tools })),
+      tools,
+    })
     expect(bodies[1].messages[1]).toMatchObject({ reasoning_content: 'hm', tool_calls: [{ id: 'c1' }] })
   })
 
@@ -134,7 +164,11 @@ describe('fields of chat completions that have to come back', () => {
       model: 'openai/m',
       credentials: { OPENAI_API_KEY: 'k', OPENAI_BASE_URL: 'https://models.example.com/v1' },
     })
-    await llm.complete({ role: 'main', messages: next(await llm.complete({ role: 'main', messages: [question], tools })), tools })
+    await llm.complete({
+      role: 'main',
+      messages: next(await llm.complete({ role: 'main', messages: [question], tools })),
+      tools,
+    })
     expect(bodies[1].messages[1]).toEqual({ role: 'assistant', content: null, tool_calls: [call('c1')] })
   })
 })
@@ -163,7 +197,9 @@ describe('what a provider accepts', () => {
     })
     await llm.complete({ role: 'main', messages, tools })
     const [, assistant, results] = bodies[0].messages
-    expect(assistant.content).toEqual([{ type: 'tool_use', id: 'call_of_another', name: 'look', input: { invalid_arguments: 'no json' } }])
+    expect(assistant.content).toEqual([
+      { type: 'tool_use', id: 'call_of_another', name: 'look', input: { invalid_arguments: 'no json' } },
+    ])
     expect(results.content).toMatchObject([
       { type: 'tool_result', tool_use_id: 'call_of_another', content: 'result', cache_control: { type: 'ephemeral' } },
     ])

@@ -66,7 +66,10 @@ describe('a model call', () => {
   it('offers tools with tool_choice auto and gives the argument text back verbatim', async () => {
     const { server, llm } = await setup(script(toolCall('read_file', '{"target_file": "main.tf"')))
     const answer = await llm.complete(ask({ tools: [tool] }))
-    expect(server.requests[0]?.body).toMatchObject({ tool_choice: 'auto', tools: [{ type: 'function', function: tool }] })
+    expect(server.requests[0]?.body).toMatchObject({
+      tool_choice: 'auto',
+      tools: [{ type: 'function', function: tool }],
+    })
     expect(answer.finish).toBe('tool_use')
     expect(answer.tool_calls).toMatchObject([{ name: 'read_file', arguments: '{"target_file": "main.tf"' }])
   })
@@ -88,7 +91,11 @@ describe('a model call', () => {
     expect(server.requests[0]?.body.messages).toEqual([
       { role: 'system', content: 'rules' },
       { role: 'user', content: 'q' },
-      { role: 'assistant', content: null, tool_calls: [{ id: 'c1', type: 'function', function: { name: 'read_file', arguments: '{}' } }] },
+      {
+        role: 'assistant',
+        content: null,
+        tool_calls: [{ id: 'c1', type: 'function', function: { name: 'read_file', arguments: '{}' } }],
+      },
       { role: 'tool', tool_call_id: 'c1', content: 'text' },
       { role: 'assistant', content: 'done' },
       { role: 'user', content: 'more' },
@@ -102,7 +109,10 @@ describe('a model call', () => {
     }))
     await llm.complete(ask({ thinking: true }))
     expect(server.requests[0]?.body).toMatchObject({ temperature: 1, reasoning_effort: 'low' })
-    await expect(llm.complete(ask({ thinking: true, tools: [tool] }))).rejects.toMatchObject({ status: 400, code: 'InferenceCallAPIError' })
+    await expect(llm.complete(ask({ thinking: true, tools: [tool] }))).rejects.toMatchObject({
+      status: 400,
+      code: 'InferenceCallAPIError',
+    })
     expect(server.requests).toHaveLength(1)
   })
 
@@ -142,7 +152,10 @@ describe('a model call', () => {
       ],
     }
     const { llm } = await setup(script({ status: 200, body: parts }))
-    expect(await llm.complete(ask())).toMatchObject({ text: 'ab', usage: { input_tokens: 0, cached_tokens: 0, output_tokens: 0 } })
+    expect(await llm.complete(ask())).toMatchObject({
+      text: 'ab',
+      usage: { input_tokens: 0, cached_tokens: 0, output_tokens: 0 },
+    })
   })
 })
 
@@ -160,9 +173,12 @@ describe('providers', () => {
 
   it('learns from a refusal which parameter a model does not take', async () => {
     const { server, llm } = await setup((body) => {
-      if ('temperature' in body) return refused("Unsupported value: 'temperature' does not support 0.1 with this model.", 'temperature')
+      if ('temperature' in body)
+        return refused("Unsupported value: 'temperature' does not support 0.1 with this model.", 'temperature')
       if ('max_tokens' in body)
-        return refused("Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.")
+        return refused(
+          "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.",
+        )
       return text('ok')
     })
     expect((await llm.complete(ask())).text).toBe('ok')
@@ -173,7 +189,10 @@ describe('providers', () => {
 
   it('does not repeat a call that was refused for another reason', async () => {
     const { server, llm } = await setup(script(refused('max_tokens is too large: 32000', 'max_tokens')))
-    await expect(llm.complete(ask())).rejects.toMatchObject({ status: 400, message: expect.stringContaining('too large') })
+    await expect(llm.complete(ask())).rejects.toMatchObject({
+      status: 400,
+      message: expect.stringContaining('too large'),
+    })
     expect(server.requests).toHaveLength(1)
   })
 
@@ -203,7 +222,9 @@ describe('providers', () => {
 
   it('names the variable that is not set', async () => {
     const llm = clientOf(modelConfig('', { credentials: {} }))
-    await expect(llm.complete(ask())).rejects.toThrow('Inference call to openai/main-model failed: OPENAI_API_KEY is not set')
+    await expect(llm.complete(ask())).rejects.toThrow(
+      'Inference call to openai/main-model failed: OPENAI_API_KEY is not set',
+    )
   })
 })
 
@@ -228,7 +249,10 @@ describe('model_list', () => {
       ['a', 'Bearer team-key'],
       ['a', 'Bearer team-key'],
     ])
-    expect(other.requests.map((request) => request.headers.authorization)).toEqual(['Bearer default-key', 'Bearer default-key'])
+    expect(other.requests.map((request) => request.headers.authorization)).toEqual([
+      'Bearer default-key',
+      'Bearer default-key',
+    ])
     await llm.complete(ask({ role: 'small' }))
     expect(server.requests[2]).toMatchObject({ body: { model: 'q' }, headers: { authorization: 'Bearer literal-key' } })
   })
@@ -238,7 +262,10 @@ describe('model_list', () => {
     servers.push(healthy)
     const { llm } = await setup(script({ status: 503, body: { error: { message: 'busy' } } }), (url) => ({
       model: 'team',
-      model_list: [url, healthy.url].map((api_base) => ({ model_name: 'team', litellm_params: { model: 'openai/m', api_base } })),
+      model_list: [url, healthy.url].map((api_base) => ({
+        model_name: 'team',
+        litellm_params: { model: 'openai/m', api_base },
+      })),
     }))
     expect((await llm.complete(ask())).text).toBe('from the other one')
   })
@@ -246,10 +273,15 @@ describe('model_list', () => {
   it('fails on the first call when a referenced variable is not set', async () => {
     const { llm } = await setup(script(text('ok')), (url) => ({
       model: 'team',
-      model_list: [{ model_name: 'team', litellm_params: { model: 'openai/m', api_base: url, api_key: 'os.environ/NOT_THERE' } }],
+      model_list: [
+        { model_name: 'team', litellm_params: { model: 'openai/m', api_base: url, api_key: 'os.environ/NOT_THERE' } },
+      ],
     }))
     await expect(llm.complete(ask())).rejects.toThrow('Inference call to openai/m failed: NOT_THERE is not set')
   })
 })
 
-const refused = (message: string, param: string | null = null) => ({ status: 400, body: { error: { message, param, code: 'invalid' } } })
+const refused = (message: string, param: string | null = null) => ({
+  status: 400,
+  body: { error: { message, param, code: 'invalid' } },
+})

@@ -21,7 +21,12 @@ const account = JSON.stringify({
   private_key_id: 'kid1',
   token_uri: TOKEN_URI,
 })
-const person = JSON.stringify({ type: 'authorized_user', client_id: 'id', client_secret: 'very-secret', refresh_token: 'refresh' })
+const person = JSON.stringify({
+  type: 'authorized_user',
+  client_id: 'id',
+  client_secret: 'very-secret',
+  refresh_token: 'refresh',
+})
 
 function setup(variables: Record<string, string>, files: Record<string, string> = {}, google_credentials_file = '') {
   const used: (string | null)[] = []
@@ -75,10 +80,15 @@ describe('tokens of vertex_ai', () => {
     await ask()
     expect(forms).toHaveLength(1)
     expect(new Set(used)).toEqual(new Set([`Bearer token-${count}`]))
-    const { payload, protectedHeader } = await jwtVerify(forms[0]?.get('assertion') ?? '', keys.publicKey, { audience: TOKEN_URI })
+    const { payload, protectedHeader } = await jwtVerify(forms[0]?.get('assertion') ?? '', keys.publicKey, {
+      audience: TOKEN_URI,
+    })
     expect(forms[0]?.get('grant_type')).toBe('urn:ietf:params:oauth:grant-type:jwt-bearer')
     expect(protectedHeader.kid).toBe('kid1')
-    expect(payload).toMatchObject({ iss: 'robot@acme.iam.gserviceaccount.com', scope: 'https://www.googleapis.com/auth/cloud-platform' })
+    expect(payload).toMatchObject({
+      iss: 'robot@acme.iam.gserviceaccount.com',
+      scope: 'https://www.googleapis.com/auth/cloud-platform',
+    })
     clock.now += 56 * 60_000
     await ask()
     expect(forms).toHaveLength(2)
@@ -117,7 +127,12 @@ describe('tokens of vertex_ai', () => {
       {},
       'the file that GOOGLE_APPLICATION_CREDENTIALS names does not exist',
     ],
-    ['no JSON', { VERTEXAI_CREDENTIALS: '/x' }, { '/x': 'secret text' }, 'the file that VERTEXAI_CREDENTIALS names is not JSON'],
+    [
+      'no JSON',
+      { VERTEXAI_CREDENTIALS: '/x' },
+      { '/x': 'secret text' },
+      'the file that VERTEXAI_CREDENTIALS names is not JSON',
+    ],
     [
       'another type',
       { VERTEXAI_CREDENTIALS: '{"type":"external_account"}' },
@@ -140,7 +155,9 @@ describe('tokens of vertex_ai', () => {
   })
 
   it('that are refused are not asked for again; the reason is shown, the secret not', async () => {
-    const forms = tokens(() => HttpResponse.json({ error: 'invalid_grant', error_description: 'very-secret expired' }, { status: 400 }))
+    const forms = tokens(() =>
+      HttpResponse.json({ error: 'invalid_grant', error_description: 'very-secret expired' }, { status: 400 }),
+    )
     const error = await setup({ VERTEXAI_CREDENTIALS: person }).ask().then(String, String)
     expect(error).toContain('the token service answers 400 (invalid_grant)')
     expect(error).not.toContain('very-secret')

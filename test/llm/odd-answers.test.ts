@@ -14,7 +14,10 @@ afterAll(() => outside.close())
 
 const MODELS = {
   chat: ['https://api.openai.com', { model: 'openai/gpt-4o', credentials: { OPENAI_API_KEY: 'key-of-mine' } }],
-  anthropic: ['https://api.anthropic.com', { model: 'anthropic/claude-sonnet-5', credentials: { ANTHROPIC_API_KEY: 'key-of-mine' } }],
+  anthropic: [
+    'https://api.anthropic.com',
+    { model: 'anthropic/claude-sonnet-5', credentials: { ANTHROPIC_API_KEY: 'key-of-mine' } },
+  ],
   gemini: [
     'https://generativelanguage.googleapis.com',
     {
@@ -28,7 +31,10 @@ const MODELS = {
     'https://bedrock-runtime.us-west-2.amazonaws.com',
     { model: 'bedrock/m', credentials: { AWS_BEARER_TOKEN_BEDROCK: 'key-of-mine' } },
   ],
-  together: ['https://api.together.xyz', { model: 'together_ai/m', credentials: { TOGETHERAI_API_KEY: 'key-of-mine' } }],
+  together: [
+    'https://api.together.xyz',
+    { model: 'together_ai/m', credentials: { TOGETHERAI_API_KEY: 'key-of-mine' } },
+  ],
   deepseek: ['https://api.deepseek.com', { model: 'deepseek/m', credentials: { DEEPSEEK_API_KEY: 'key-of-mine' } }],
   openrouter: ['https://openrouter.ai', { model: 'openrouter/m', credentials: { OPENROUTER_API_KEY: 'key-of-mine' } }],
 } satisfies Record<string, [string, Partial<LlmConfig>]>
@@ -39,7 +45,9 @@ function ask(name: Name, ...replies: (() => Response)[]) {
   const [origin, overrides] = MODELS[name]
   const lines: string[] = []
   let calls = 0
-  outside.use(http.post(`${origin}/*`, () => replies[Math.min(++calls, replies.length) - 1]?.() ?? HttpResponse.error()))
+  outside.use(
+    http.post(`${origin}/*`, () => replies[Math.min(++calls, replies.length) - 1]?.() ?? HttpResponse.error()),
+  )
   const llm = createLlmClient(modelConfig('', { small_model: overrides.model, ...overrides }), {
     fetch: (...args) => fetch(...args),
     log: createLogger({ write: (line) => lines.push(line) }),
@@ -51,12 +59,17 @@ function ask(name: Name, ...replies: (() => Response)[]) {
 
 const completion = (content: string) => ({ choices: [{ finish_reason: 'stop', message: { content } }] })
 const stream = (...events: (object | string)[]) =>
-  new HttpResponse(events.map((event) => `data: ${typeof event === 'string' ? event : JSON.stringify(event)}\n\n`).join(''), {
-    headers: { 'content-type': 'text/event-stream' },
-  })
+  new HttpResponse(
+    events.map((event) => `data: ${typeof event === 'string' ? event : JSON.stringify(event)}\n\n`).join(''),
+    {
+      headers: { 'content-type': 'text/event-stream' },
+    },
+  )
 
 describe('a stream that nobody asked for', () => {
-  const chunk = (delta: object, finish_reason: string | null = null) => ({ choices: [{ index: 0, delta, finish_reason }] })
+  const chunk = (delta: object, finish_reason: string | null = null) => ({
+    choices: [{ index: 0, delta, finish_reason }],
+  })
 
   it('of chat completions is put together, calls and usage included', async () => {
     const call = (index: number, more: object) => ({ tool_calls: [{ index, ...more }] })
@@ -96,7 +109,11 @@ describe('a stream that nobody asked for', () => {
         { type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } },
         { type: 'ping' },
         { type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: 'Hi.' } },
-        { type: 'content_block_start', index: 1, content_block: { type: 'tool_use', id: 't1', name: 'read', input: {} } },
+        {
+          type: 'content_block_start',
+          index: 1,
+          content_block: { type: 'tool_use', id: 't1', name: 'read', input: {} },
+        },
         { type: 'content_block_delta', index: 1, delta: { type: 'input_json_delta', partial_json: '{"a"' } },
         { type: 'content_block_delta', index: 1, delta: { type: 'input_json_delta', partial_json: ':1}' } },
         { type: 'message_delta', delta: { stop_reason: 'tool_use' }, usage: { output_tokens: 9 } },
@@ -117,7 +134,9 @@ describe('a stream that nobody asked for', () => {
         { candidates: [{ content: { parts: [{ text: 'Thinking', thought: true }] } }] },
         { candidates: [{ content: { parts: [{ text: 'Hi.' }] } }] },
         {
-          candidates: [{ content: { parts: [{ functionCall: { name: 'read', args: { a: 1 } } }] }, finishReason: 'STOP' }],
+          candidates: [
+            { content: { parts: [{ functionCall: { name: 'read', args: { a: 1 } } }] }, finishReason: 'STOP' },
+          ],
           usageMetadata: { promptTokenCount: 4 },
         },
       ),
@@ -161,7 +180,10 @@ describe('packed answers', () => {
 
   it('do not fill the memory', async () => {
     const bomb = gzipSync(Buffer.alloc(40 * 1024 * 1024, ' '))
-    const { answer, calls } = ask('chat', () => new HttpResponse(bomb, { headers: { 'content-type': 'application/json' } }))
+    const { answer, calls } = ask(
+      'chat',
+      () => new HttpResponse(bomb, { headers: { 'content-type': 'application/json' } }),
+    )
     await expect(answer).rejects.toThrow('the answer is larger than 33554432 bytes')
     expect(calls()).toBe(1)
   })
@@ -174,18 +196,37 @@ describe('errors in answers that claim success', () => {
     [
       'a router that passes on an error',
       'openrouter',
-      { choices: [{ error: { code: 502, message: 'Upstream failed' }, finish_reason: 'error', message: { content: '' } }] },
+      {
+        choices: [
+          { error: { code: 502, message: 'Upstream failed' }, finish_reason: 'error', message: { content: '' } },
+        ],
+      },
       'Upstream failed',
     ],
-    ['an overloaded vendor', 'anthropic', { type: 'error', error: { type: 'overloaded_error', message: 'Overloaded' } }, 'Overloaded'],
-    ['a list with one error', 'chat', [{ error: { code: 503, message: 'try later', status: 'UNAVAILABLE' } }], 'try later'],
+    [
+      'an overloaded vendor',
+      'anthropic',
+      { type: 'error', error: { type: 'overloaded_error', message: 'Overloaded' } },
+      'Overloaded',
+    ],
+    [
+      'a list with one error',
+      'chat',
+      [{ error: { code: 503, message: 'try later', status: 'UNAVAILABLE' } }],
+      'try later',
+    ],
     [
       'a call in no readable form',
       'gemini',
       { candidates: [{ content: {}, finishReason: 'MALFORMED_FUNCTION_CALL' }] },
       'MALFORMED_FUNCTION_CALL',
     ],
-    ['a broken tool use', 'bedrock', { output: { message: { content: [] } }, stopReason: 'malformed_tool_use' }, 'malformed_tool_use'],
+    [
+      'a broken tool use',
+      'bedrock',
+      { output: { message: { content: [] } }, stopReason: 'malformed_tool_use' },
+      'malformed_tool_use',
+    ],
     [
       'a call that a filter took for none',
       'chat',
@@ -218,7 +259,12 @@ describe('endings of one provider', () => {
   it.each<[Name, object, string | null, string]>([
     ['together', { choices: [{ finish_reason: 'eos', message: { content: 'x' } }] }, 'end_turn', 'eos'],
     ['chat', { choices: [{ finish_reason: 'eos', message: { content: 'x' } }] }, null, 'eos'],
-    ['chat', { choices: [{ finish_reason: 'stop', message: { content: null, refusal: 'I will not.' } }] }, 'end_turn', 'stop'],
+    [
+      'chat',
+      { choices: [{ finish_reason: 'stop', message: { content: null, refusal: 'I will not.' } }] },
+      'end_turn',
+      'stop',
+    ],
     ['chat', { choices: [{ finish_reason: null, message: { content: null } }] }, null, 'none'],
     [
       'chat',
@@ -228,9 +274,19 @@ describe('endings of one provider', () => {
     ],
     ['anthropic', { content: [], stop_reason: 'model_context_window_exceeded' }, 'max_tokens', 'length'],
     ['anthropic', { content: [], stop_reason: 'compaction' }, null, 'compaction'],
-    ['gemini', { promptFeedback: { blockReason: 'PROHIBITED_CONTENT' }, usageMetadata: {} }, 'content_filter', 'content_filter'],
+    [
+      'gemini',
+      { promptFeedback: { blockReason: 'PROHIBITED_CONTENT' }, usageMetadata: {} },
+      'content_filter',
+      'content_filter',
+    ],
     ['gemini', { candidates: [{ content: { parts: [] }, finishReason: 'OTHER' }] }, null, 'OTHER'],
-    ['bedrock', { output: { message: { content: [] } }, stopReason: 'content_filtered' }, 'content_filter', 'content_filter'],
+    [
+      'bedrock',
+      { output: { message: { content: [] } }, stopReason: 'content_filtered' },
+      'content_filter',
+      'content_filter',
+    ],
   ])('%s %j', async (name, body, finish, finish_raw) => {
     expect(await ask(name, () => HttpResponse.json(body)).answer).toMatchObject({ finish, finish_raw })
   })
@@ -240,7 +296,9 @@ describe('endings of one provider', () => {
     const { answer } = ask('chat', () =>
       HttpResponse.json({ choices: [{ finish_reason: 'tool_calls', message: { content: null, tool_calls } }] }),
     )
-    expect((await answer).tool_calls).toEqual([{ id: expect.stringMatching(/^call_/), name: 'read', arguments: '{"a":1}' }])
+    expect((await answer).tool_calls).toEqual([
+      { id: expect.stringMatching(/^call_/), name: 'read', arguments: '{"a":1}' },
+    ])
   })
 })
 

@@ -39,13 +39,17 @@ describe('the price of a call', () => {
 
   it('is higher for long input where the provider says so', () => {
     const price = createPricing({})
-    const at = (input_tokens: number) => price('anthropic/claude-haiku-5-5', { input_tokens, cached_tokens: 0, output_tokens: 0 })
+    const at = (input_tokens: number) =>
+      price('anthropic/claude-haiku-5-5', { input_tokens, cached_tokens: 0, output_tokens: 0 })
     expect(at(100_000)).toBeCloseTo(0.01, 9)
     expect(at(200_000)).toBeCloseTo(0.1, 9)
   })
 
   it('is the configured one first; patterns are no regular expressions', () => {
-    const price = createPricing({ 'openai/a.b*': { input: 1, output: 2 }, '*': { input: 0, output: 3, cached_input: 0 } })
+    const price = createPricing({
+      'openai/a.b*': { input: 1, output: 2 },
+      '*': { input: 0, output: 3, cached_input: 0 },
+    })
     expect(price('openai/a.b-large', million)).toBe(3)
     expect(price('openai/axb', million)).toBe(3)
     expect(price('anthropic/claude-sonnet-5', { ...million, output_tokens: 0 })).toBe(0)

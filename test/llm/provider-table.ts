@@ -24,7 +24,11 @@ const openaiError = {
 const bearer = (key: string) => ({ authorization: `Bearer ${key}` })
 const VERTEX = { VERTEXAI_PROJECT: 'acme', VERTEXAI_LOCATION: 'europe-west1', GOOGLE_OAUTH_ACCESS_TOKEN: 'ya29.token' }
 const VERTEX_PLACE = 'https://europe-west1-aiplatform.googleapis.com/v1/projects/acme/locations/europe-west1'
-const AZURE = { AZURE_API_BASE: 'https://acme.openai.azure.com/', AZURE_API_VERSION: '2024-10-21', AZURE_API_KEY: 'azure-key' }
+const AZURE = {
+  AZURE_API_BASE: 'https://acme.openai.azure.com/',
+  AZURE_API_VERSION: '2024-10-21',
+  AZURE_API_KEY: 'azure-key',
+}
 const azureError = {
   status: 400,
   body: {
@@ -41,7 +45,9 @@ const azureError = {
 }
 const googleError = {
   status: 400,
-  body: [{ error: { code: 400, message: 'API key not valid. Please pass a valid API key.', status: 'INVALID_ARGUMENT' } }],
+  body: [
+    { error: { code: 400, message: 'API key not valid. Please pass a valid API key.', status: 'INVALID_ARGUMENT' } },
+  ],
   shown: 'API key not valid. Please pass a valid API key.',
 }
 const anthropicError = {
@@ -50,7 +56,13 @@ const anthropicError = {
   shown: 'model: claude-x',
 }
 
-const plain = (model: string, variable: string, url: string, error: Case['error'] = openaiError, more: Partial<Case> = {}): Case => ({
+const plain = (
+  model: string,
+  variable: string,
+  url: string,
+  error: Case['error'] = openaiError,
+  more: Partial<Case> = {},
+): Case => ({
   model,
   variables: { [variable]: 'provider-key' },
   url,
@@ -107,7 +119,9 @@ export const CASES: readonly Case[] = [
     form: 'gemini',
     error: {
       ...googleError,
-      body: { error: { code: 400, message: 'Please ensure that the function turns alternate.', status: 'INVALID_ARGUMENT' } },
+      body: {
+        error: { code: 400, message: 'Please ensure that the function turns alternate.', status: 'INVALID_ARGUMENT' },
+      },
       shown: 'Please ensure that the function turns alternate.',
     },
   },
@@ -192,7 +206,9 @@ export const CASES: readonly Case[] = [
   }),
   plain('deepseek/deepseek-chat', 'DEEPSEEK_API_KEY', 'https://api.deepseek.com/chat/completions', {
     status: 402,
-    body: { error: { message: 'Insufficient Balance', type: 'unknown_error', param: null, code: 'invalid_request_error' } },
+    body: {
+      error: { message: 'Insufficient Balance', type: 'unknown_error', param: null, code: 'invalid_request_error' },
+    },
     shown: 'Insufficient Balance',
   }),
   plain('xai/grok-4.6', 'XAI_API_KEY', 'https://api.x.ai/v1/chat/completions', {
@@ -203,13 +219,21 @@ export const CASES: readonly Case[] = [
   plain('openrouter/anthropic/claude-sonnet-5', 'OPENROUTER_API_KEY', 'https://openrouter.ai/api/v1/chat/completions', {
     status: 400,
     body: {
-      error: { message: 'Provider returned error', code: 400, metadata: { raw: 'prompt is too long', provider_name: 'X' } },
+      error: {
+        message: 'Provider returned error',
+        code: 400,
+        metadata: { raw: 'prompt is too long', provider_name: 'X' },
+      },
       user_id: 'user_1',
     },
     shown: 'Provider returned error: prompt is too long',
   }),
   plain('together_ai/openai/gpt-oss-120b', 'TOGETHERAI_API_KEY', 'https://api.together.xyz/v1/chat/completions'),
-  plain('fireworks_ai/accounts/fireworks/models/kimi', 'FIREWORKS_API_KEY', 'https://api.fireworks.ai/inference/v1/chat/completions'),
+  plain(
+    'fireworks_ai/accounts/fireworks/models/kimi',
+    'FIREWORKS_API_KEY',
+    'https://api.fireworks.ai/inference/v1/chat/completions',
+  ),
   plain('cohere/command-a-03-2025', 'COHERE_API_KEY', 'https://api.cohere.ai/compatibility/v1/chat/completions', {
     status: 401,
     body: { id: '1', message: 'invalid api token' },
@@ -224,7 +248,9 @@ export const CASES: readonly Case[] = [
     variables: { OLLAMA_API_BASE: 'http://ollama.example:11434', OLLAMA_API_KEY: 'provider-key' },
     error: {
       status: 404,
-      body: { error: { message: 'model "qwen3" not found, try pulling it first', type: 'api_error', param: null, code: null } },
+      body: {
+        error: { message: 'model "qwen3" not found, try pulling it first', type: 'api_error', param: null, code: null },
+      },
       shown: 'model "qwen3" not found, try pulling it first',
     },
   }),
@@ -232,7 +258,12 @@ export const CASES: readonly Case[] = [
     variables: { HOSTED_VLLM_API_BASE: 'http://vllm.example:8000', HOSTED_VLLM_API_KEY: 'provider-key' },
     error: {
       status: 400,
-      body: { object: 'error', message: 'auto tool choice requires --enable-auto-tool-choice', type: 'BadRequestError', code: 400 },
+      body: {
+        object: 'error',
+        message: 'auto tool choice requires --enable-auto-tool-choice',
+        type: 'BadRequestError',
+        code: 400,
+      },
       shown: 'auto tool choice requires --enable-auto-tool-choice',
     },
   }),

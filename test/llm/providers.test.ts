@@ -50,7 +50,11 @@ const tool = (name: string, required: string[], run: (args: Record<string, unkno
   definition: {
     name,
     description: `Does ${name}.`,
-    parameters: { type: 'object', properties: Object.fromEntries(required.map((key) => [key, { type: 'string' }])), required },
+    parameters: {
+      type: 'object',
+      properties: Object.fromEntries(required.map((key) => [key, { type: 'string' }])),
+      required,
+    },
   },
   run,
 })
@@ -68,7 +72,9 @@ const CONVERSATION: readonly Said[] = [
   { calls: [{ id: 'abc000004', name: 'task_complete', args: { summary: 'all good' } }] },
 ]
 
-describe.each(CASES.map((one) => ({ name: `${one.model} at ${new URL(one.url).pathname}`, one })))('$name', ({ one }) => {
+describe.each(CASES.map((one) => ({ name: `${one.model} at ${new URL(one.url).pathname}`, one })))('$name', ({
+  one,
+}) => {
   const form = FORMS[one.form]
 
   it('is asked at its address, in its form, with its key', async () => {
@@ -117,7 +123,9 @@ describe.each(CASES.map((one) => ({ name: `${one.model} at ${new URL(one.url).pa
     })
     expect(value).toBe('all good')
     expect(usage).toMatchObject({ input_tokens: 4 * TOKENS.input, output_tokens: 4 * TOKENS.output })
-    expect(sent.map(({ body }) => form.tools(body))).toEqual(Array.from({ length: 4 }, () => ['read_file', 'task_complete']))
+    expect(sent.map(({ body }) => form.tools(body))).toEqual(
+      Array.from({ length: 4 }, () => ['read_file', 'task_complete']),
+    )
     expect(form.messages(sent[3]?.body)).toEqual([
       { role: 'system', text: 'rules' },
       { role: 'user', text: 'make it so' },
@@ -145,7 +153,9 @@ describe.each(CASES.map((one) => ({ name: `${one.model} at ${new URL(one.url).pa
   it('shows the words of its errors', async () => {
     const { status, body, shown } = one.error
     const sent = serve(one, [HttpResponse.json(body as object, { status })])
-    await expect(clientOf(one).complete({ role: 'main', messages: [{ role: 'user', content: 'hi' }] })).rejects.toMatchObject({
+    await expect(
+      clientOf(one).complete({ role: 'main', messages: [{ role: 'user', content: 'hi' }] }),
+    ).rejects.toMatchObject({
       status,
       message: `Inference call to ${one.model} failed: ${shown}`,
     })
@@ -157,7 +167,9 @@ describe.each(CASES.map((one) => ({ name: `${one.model} at ${new URL(one.url).pa
       HttpResponse.json({ error: { message: 'slow down' } }, { status: 429, headers: { 'retry-after': '0' } }),
       { text: 'now' },
     ])
-    expect((await clientOf(one).complete({ role: 'main', messages: [{ role: 'user', content: 'hi' }] })).text).toBe('now')
+    expect((await clientOf(one).complete({ role: 'main', messages: [{ role: 'user', content: 'hi' }] })).text).toBe(
+      'now',
+    )
     expect(sent).toHaveLength(2)
   })
 })
@@ -167,10 +179,16 @@ it('a reasoning model at its vendor gets no temperature, and its cap by the othe
   outside.use(
     http.post('https://api.openai.com/v1/chat/completions', async ({ request }) => {
       body = await request.json()
-      return HttpResponse.json({ choices: [{ index: 0, message: { role: 'assistant', content: 'ok' }, finish_reason: 'stop' }] })
+      return HttpResponse.json({
+        choices: [{ index: 0, message: { role: 'assistant', content: 'ok' }, finish_reason: 'stop' }],
+      })
     }),
   )
-  const config = modelConfig('', { model: 'openai/gpt-5.2', max_output_tokens: 77, credentials: { OPENAI_API_KEY: 'key' } })
+  const config = modelConfig('', {
+    model: 'openai/gpt-5.2',
+    max_output_tokens: 77,
+    credentials: { OPENAI_API_KEY: 'key' },
+  })
   const llm = createLlmClient(config, { fetch: (...args) => fetch(...args), log: silentLogger })
   await llm.complete({ role: 'main', messages: [{ role: 'user', content: 'hello' }] })
   expect(body).toEqual({ model: 'gpt-5.2', messages: [{ role: 'user', content: 'hello' }], max_completion_tokens: 77 })

@@ -36,7 +36,11 @@ const ask = (content: string, tools: string[] = []): InferenceRequest => ({
   ...(tools.length > 0 && { tools: tools.map((name) => ({ name, description: '', parameters: {} })) }),
 })
 
-async function record(llm: LlmClient, use: (client: LlmClient) => Promise<unknown>, masked: string[] = []): Promise<string> {
+async function record(
+  llm: LlmClient,
+  use: (client: LlmClient) => Promise<unknown>,
+  masked: string[] = [],
+): Promise<string> {
   let written = ''
   const keep = (text: string) => {
     written = text
@@ -112,7 +116,11 @@ describe('a recording', () => {
     const used: unknown[] = []
     expect(await replay.search('prices', { observe: (what) => used.push(what) })).toBe('found prices')
     expect(used).toEqual([{ model: 'a/s', usage: { input_tokens: 3, cached_tokens: 0, output_tokens: 4 } }])
-    await expect(replay.complete(ask('a'))).rejects.toMatchObject({ code: 'InferenceCallAPIError', status: 529, message: 'overloaded' })
+    await expect(replay.complete(ask('a'))).rejects.toMatchObject({
+      code: 'InferenceCallAPIError',
+      status: 529,
+      message: 'overloaded',
+    })
   })
 
   it('hides what turns out to be secret after it was said', async () => {
@@ -136,8 +144,16 @@ describe('a file that is not as it was written', () => {
   it.each<[string, (text: string) => string, RegExp]>([
     ['a changed answer', (text) => text.replace('to one', 'to two'), /^Line 2 of the recording was changed or cut off/],
     ['a line cut off', (text) => text.slice(0, -80), /^Line 3 of the recording was changed or cut off/],
-    ['no last line', (text) => text.split('\n').slice(0, 2).join('\n'), /^The recording is not complete: its last line/],
-    ['a missing call', (text) => text.split('\n').toSpliced(1, 1).join('\n'), /^The recording is not complete: it holds 0 of 1 calls\./],
+    [
+      'no last line',
+      (text) => text.split('\n').slice(0, 2).join('\n'),
+      /^The recording is not complete: its last line/,
+    ],
+    [
+      'a missing call',
+      (text) => text.split('\n').toSpliced(1, 1).join('\n'),
+      /^The recording is not complete: it holds 0 of 1 calls\./,
+    ],
     ['an empty file', () => '', /^The file is no recording/],
     ['another file', () => 'hello\n', /^Line 1 of the recording was changed/],
   ])('%s is refused', async (_, change, message) => {

@@ -27,7 +27,11 @@ async function setup(handler: ModelHandler, overrides: Partial<LlmConfig> = {}, 
 }
 
 const request: InferenceRequest = { role: 'main', messages: [{ role: 'user', content: 'hello' }] }
-const failing = (status: number, message = 'no', headers = {}): ModelReply => ({ status, body: { error: { message } }, headers })
+const failing = (status: number, message = 'no', headers = {}): ModelReply => ({
+  status,
+  body: { error: { message } },
+  headers,
+})
 const html: ModelReply = { status: 200, body: '<html>gateway</html>' }
 
 describe('retries of model calls', () => {
@@ -58,7 +62,11 @@ describe('retries of model calls', () => {
   })
 
   it('waits as long as Retry-After asks', async () => {
-    const { llm, lines } = await setup(script(failing(429, 'slow down', { 'retry-after': '0.01' }), text('ok')), {}, 60_000)
+    const { llm, lines } = await setup(
+      script(failing(429, 'slow down', { 'retry-after': '0.01' }), text('ok')),
+      {},
+      60_000,
+    )
     expect((await llm.complete(request)).text).toBe('ok')
     expect(lines.map((line) => JSON.parse(line).wait_ms)).toEqual([10])
   })
@@ -77,7 +85,11 @@ describe('retries of model calls', () => {
     ['an answer without choices', { status: 200, body: { id: 'x' } }, 'the answer is not a chat completion'],
     ['an empty list of choices', { status: 200, body: { choices: [] } }, 'the answer is not a chat completion'],
     ['nothing', { status: 200, body: '' }, 'the answer is not a chat completion'],
-    ['broken JSON', { status: 200, body: '{"choices": [', headers: { 'content-type': 'application/json' } }, 'the answer is not JSON'],
+    [
+      'broken JSON',
+      { status: 200, body: '{"choices": [', headers: { 'content-type': 'application/json' } },
+      'the answer is not JSON',
+    ],
     ['a cut connection', 'cut', 'the connection failed'],
     ['an error page', { status: 502, body: '<html><h1>Bad gateway</h1></html>' }, 'HTTP 502'],
   ])('repeats after %s and says what was wrong', async (_name, reply, reason) => {
@@ -95,7 +107,10 @@ describe('retries of model calls', () => {
   it('reads an error inside of an answer with status 200', async () => {
     const inside = (code: unknown): ModelReply => ({ status: 200, body: { error: { message: 'quota', code } } })
     const final = await setup(script(inside('insufficient')))
-    await expect(final.llm.complete(request)).rejects.toMatchObject({ status: 502, message: expect.stringContaining('quota') })
+    await expect(final.llm.complete(request)).rejects.toMatchObject({
+      status: 502,
+      message: expect.stringContaining('quota'),
+    })
     expect(final.server.requests).toHaveLength(1)
     const passing = await setup(script(inside(429), text('ok')))
     expect((await passing.llm.complete(request)).text).toBe('ok')
@@ -104,7 +119,10 @@ describe('retries of model calls', () => {
   it('repeats when nobody listens', async () => {
     const { server, llm } = await setup(script(text('ok')))
     await server.close()
-    await expect(llm.complete(request)).rejects.toMatchObject({ status: 502, message: expect.stringContaining('the connection failed') })
+    await expect(llm.complete(request)).rejects.toMatchObject({
+      status: 502,
+      message: expect.stringContaining('the connection failed'),
+    })
   })
 })
 
@@ -115,7 +133,10 @@ describe('cancelling', () => {
       controller.abort()
       return 'hang'
     })
-    await expect(llm.complete({ ...request, signal: controller.signal })).rejects.toMatchObject({ name: 'OutboundError', kind: 'aborted' })
+    await expect(llm.complete({ ...request, signal: controller.signal })).rejects.toMatchObject({
+      name: 'OutboundError',
+      kind: 'aborted',
+    })
     expect(server.requests).toHaveLength(1)
   })
 
@@ -140,7 +161,8 @@ describe('key material', () => {
   ])('does not show in the text or the log: %s', async (message) => {
     const { llm, lines } = await setup(script(failing(503, message), failing(401, message)))
     const error = await llm.complete(request).then(String, String)
-    for (const seen of [error, ...lines]) expect(seen).not.toMatch(/key-material|abcd1234|test-key\*|rial|abc\.def|ya29|AKIA|gsk_/)
+    for (const seen of [error, ...lines])
+      expect(seen).not.toMatch(/key-material|abcd1234|test-key\*|rial|abc\.def|ya29|AKIA|gsk_/)
     expect(error).toContain('***')
   })
 

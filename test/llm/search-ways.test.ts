@@ -25,12 +25,23 @@ const native = [
   { type: 'text', text: 'high ' },
   { type: 'text', text: 'at noon', citations: [] },
 ]
-const messages = { type: 'message', content: native, stop_reason: 'end_turn', usage: { input_tokens: 9, output_tokens: 3 } }
+const messages = {
+  type: 'message',
+  content: native,
+  stop_reason: 'end_turn',
+  usage: { input_tokens: 9, output_tokens: 3 },
+}
 const WEB = { web_search_options: { search_context_size: 'medium' } }
 const VERTEX = { VERTEXAI_PROJECT: 'p', VERTEXAI_LOCATION: 'us-east5', GOOGLE_OAUTH_ACCESS_TOKEN: 't' }
 
 /** @returns what was posted, and the finding */
-async function search(model: string, credentials: Record<string, string>, url: string, answers: object[], options: SearchOptions = {}) {
+async function search(
+  model: string,
+  credentials: Record<string, string>,
+  url: string,
+  answers: object[],
+  options: SearchOptions = {},
+) {
   const bodies: unknown[] = []
   outside.use(
     http.post(url, async ({ request }) => {
@@ -79,7 +90,13 @@ describe('a web search', () => {
       },
       { tools: [{ google_search: {} }] },
     ],
-    ['xai/grok-4.6', { XAI_API_KEY: 'k' }, 'https://api.x.ai/v1/responses', responses, { tools: [{ type: 'web_search' }], input: 'tides' }],
+    [
+      'xai/grok-4.6',
+      { XAI_API_KEY: 'k' },
+      'https://api.x.ai/v1/responses',
+      responses,
+      { tools: [{ type: 'web_search' }], input: 'tides' },
+    ],
     [
       'azure/d',
       { AZURE_API_BASE: 'https://a.openai.azure.com', AZURE_API_VERSION: 'v1', AZURE_API_KEY: 'k' },
@@ -102,7 +119,13 @@ describe('a web search', () => {
       chat,
       { tools: [{ type: 'browser_search' }], tool_choice: 'required' },
     ],
-    ['groq/groq/compound', { GROQ_API_KEY: 'k' }, 'https://api.groq.com/openai/v1/chat/completions', chat, { model: 'groq/compound' }],
+    [
+      'groq/groq/compound',
+      { GROQ_API_KEY: 'k' },
+      'https://api.groq.com/openai/v1/chat/completions',
+      chat,
+      { model: 'groq/compound' },
+    ],
     [
       'mistral/mistral-medium-latest',
       { MISTRAL_API_KEY: 'k' },
@@ -139,7 +162,9 @@ describe('a web search', () => {
       [paused, messages],
     )
     expect(text).toBe('high at noon')
-    expect(bodies[1]).toMatchObject({ messages: [{ role: 'user' }, { role: 'assistant', content: native.slice(0, 2) }] })
+    expect(bodies[1]).toMatchObject({
+      messages: [{ role: 'user' }, { role: 'assistant', content: native.slice(0, 2) }],
+    })
   })
 
   it.each<[string, Record<string, string>]>([

@@ -11,11 +11,20 @@ beforeAll(() => outside.listen({ onUnhandledFrame: 'error' }))
 afterEach(() => outside.resetHandlers())
 afterAll(() => outside.close())
 
-const credentials = { OPENAI_API_KEY: 'openai-key', ANTHROPIC_API_KEY: 'anthropic-key', TOGETHERAI_API_KEY: 'together-key' }
+const credentials = {
+  OPENAI_API_KEY: 'openai-key',
+  ANTHROPIC_API_KEY: 'anthropic-key',
+  TOGETHERAI_API_KEY: 'together-key',
+}
 const clientOf = (overrides: Partial<LlmConfig>) =>
-  createLlmClient(modelConfig('', { credentials, ...overrides }), { fetch: (...args) => fetch(...args), log: silentLogger, backoff_ms: 1 })
+  createLlmClient(modelConfig('', { credentials, ...overrides }), {
+    fetch: (...args) => fetch(...args),
+    log: silentLogger,
+    backoff_ms: 1,
+  })
 
-const completion = (content: string) => HttpResponse.json({ choices: [{ finish_reason: 'stop', message: { content } }] })
+const completion = (content: string) =>
+  HttpResponse.json({ choices: [{ finish_reason: 'stop', message: { content } }] })
 
 /** Records what is posted to an address and answers with `reply`. */
 function record(url: string, reply: () => Response) {
@@ -30,7 +39,10 @@ function record(url: string, reply: () => Response) {
 }
 
 describe('web search', () => {
-  it.each(['together_ai/some-model', 'openai/gpt-3.5-turbo'])('answers null without a call for %s', async (small_model) => {
+  it.each([
+    'together_ai/some-model',
+    'openai/gpt-3.5-turbo',
+  ])('answers null without a call for %s', async (small_model) => {
     expect(await clientOf({ small_model }).search('tide tables')).toBeNull()
   })
 
@@ -78,7 +90,9 @@ describe('web search', () => {
   })
 
   it("asks a server of one's own once, and not again when it has no search", async () => {
-    const bodies = record('http://models.example.org/v1/responses', () => HttpResponse.json({ detail: 'Not Found' }, { status: 404 }))
+    const bodies = record('http://models.example.org/v1/responses', () =>
+      HttpResponse.json({ detail: 'Not Found' }, { status: 404 }),
+    )
     const llm = clientOf({
       small_model: 'openai/gpt-4.1',
       credentials: { ...credentials, OPENAI_BASE_URL: 'http://models.example.org/v1' },

@@ -51,7 +51,11 @@ const chat: Form = {
         },
       },
     ],
-    usage: { prompt_tokens: TOKENS.input, completion_tokens: TOKENS.output, prompt_tokens_details: { cached_tokens: TOKENS.cached } },
+    usage: {
+      prompt_tokens: TOKENS.input,
+      completion_tokens: TOKENS.output,
+      prompt_tokens_details: { cached_tokens: TOKENS.cached },
+    },
   }),
   messages: (body) =>
     body.messages.map((message: Body) => ({
@@ -83,7 +87,12 @@ const anthropic: Form = {
     ],
     stop_reason: ANTHROPIC_STOP[finishOf(said)],
     stop_sequence: null,
-    usage: { input_tokens: 50, cache_read_input_tokens: TOKENS.cached, cache_creation_input_tokens: 10, output_tokens: TOKENS.output },
+    usage: {
+      input_tokens: 50,
+      cache_read_input_tokens: TOKENS.cached,
+      cache_creation_input_tokens: 10,
+      output_tokens: TOKENS.output,
+    },
   }),
   messages: (body) => [
     ...(body.system ?? []).map((block: Body) => ({ role: 'system', text: block.text })),
@@ -95,7 +104,9 @@ const anthropic: Form = {
 
 function fromBlocks(role: 'user' | 'assistant', blocks: Body[]): Seen[] {
   const results = blocks.filter((block) => block.type === 'tool_result')
-  const calls = blocks.filter((block) => block.type === 'tool_use').map(({ id, name, input }) => ({ id, name, args: input }))
+  const calls = blocks
+    .filter((block) => block.type === 'tool_use')
+    .map(({ id, name, input }) => ({ id, name, args: input }))
   const text = blocks.map((block) => (block.type === 'text' ? block.text : '')).join('')
   return [
     ...results.map((block): Seen => ({ role: 'tool', text: block.content, call_id: block.tool_use_id })),
@@ -113,7 +124,10 @@ const gemini: Form = {
           role: 'model',
           parts: [
             ...(said.text ? [{ text: said.text }] : []),
-            ...(said.calls ?? []).map(({ id, name, args }) => ({ functionCall: { id, name, args }, thoughtSignature: `signed ${id}` })),
+            ...(said.calls ?? []).map(({ id, name, args }) => ({
+              functionCall: { id, name, args },
+              thoughtSignature: `signed ${id}`,
+            })),
           ],
         },
         finishReason: GEMINI_FINISH[finishOf(said)],
@@ -140,15 +154,23 @@ const gemini: Form = {
           text: part.functionResponse.response.result,
           call_id: part.functionResponse.id,
         })),
-        ...(text || calls.length > 0 ? [{ role, ...(text && { text }), ...(calls.length > 0 && { calls }) } as Seen] : []),
+        ...(text || calls.length > 0
+          ? [{ role, ...(text && { text }), ...(calls.length > 0 && { calls }) } as Seen]
+          : []),
       ]
     }),
   ],
-  tools: (body) => (body.tools ?? []).flatMap((tool: Body) => (tool.functionDeclarations ?? []).map((each: Body) => each.name)),
+  tools: (body) =>
+    (body.tools ?? []).flatMap((tool: Body) => (tool.functionDeclarations ?? []).map((each: Body) => each.name)),
   cap: (body) => body.generationConfig.maxOutputTokens,
 }
 
-const CONVERSE_STOP = { stop: 'end_turn', tool_calls: 'tool_use', length: 'max_tokens', content_filter: 'guardrail_intervened' }
+const CONVERSE_STOP = {
+  stop: 'end_turn',
+  tool_calls: 'tool_use',
+  length: 'max_tokens',
+  content_filter: 'guardrail_intervened',
+}
 
 const converse: Form = {
   answer: (said) => ({
@@ -172,7 +194,9 @@ const converse: Form = {
     metrics: { latencyMs: 5 },
   }),
   messages: (body) => [
-    ...(body.system ?? []).filter((block: Body) => block.text).map((block: Body) => ({ role: 'system', text: block.text })),
+    ...(body.system ?? [])
+      .filter((block: Body) => block.text)
+      .map((block: Body) => ({ role: 'system', text: block.text })),
     ...body.messages.flatMap((message: Body): Seen[] => {
       const results = message.content.filter((block: Body) => block.toolResult).map((block: Body) => block.toolResult)
       const calls = message.content.filter((block: Body) => block.toolUse).map((block: Body) => block.toolUse)
@@ -184,7 +208,9 @@ const converse: Form = {
               {
                 role: message.role,
                 ...(text && { text }),
-                ...(calls.length > 0 && { calls: calls.map((use: Body) => ({ id: use.toolUseId, name: use.name, args: use.input })) }),
+                ...(calls.length > 0 && {
+                  calls: calls.map((use: Body) => ({ id: use.toolUseId, name: use.name, args: use.input })),
+                }),
               },
             ]
           : []),

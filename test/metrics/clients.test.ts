@@ -16,7 +16,12 @@ it('counts the tokens of searches, and tells who else asked', async () => {
   const told: unknown[] = []
   await llm.search('x', { role: 'main', observe: (each) => told.push(each) })
   expect(told).toEqual([used])
-  expect(sampleOf(parseMetrics(await metrics.registry.render()), 'platform_model_tokens_total', { role: 'main', kind: 'input' })).toBe(7)
+  expect(
+    sampleOf(parseMetrics(await metrics.registry.render()), 'platform_model_tokens_total', {
+      role: 'main',
+      kind: 'input',
+    }),
+  ).toBe(7)
 })
 
 it('counts the tokens of answers and lets failures pass', async () => {
@@ -24,7 +29,10 @@ it('counts the tokens of answers and lets failures pass', async () => {
   const usage = { input_tokens: 100, cached_tokens: 40, output_tokens: 10 }
   const answer = { model: 'm', text: '', tool_calls: [], finish: 'end_turn' as const, finish_raw: 'stop', usage }
   const llm: LlmClient = countTokens(
-    { complete: async ({ role }) => (role === 'main' ? answer : Promise.reject(new Error('away'))), search: async () => 'found' },
+    {
+      complete: async ({ role }) => (role === 'main' ? answer : Promise.reject(new Error('away'))),
+      search: async () => 'found',
+    },
     metrics,
   )
   expect(await llm.complete({ role: 'main', messages: [] })).toBe(answer)
@@ -55,7 +63,9 @@ it('counts the time of engine jobs, of those that fail too', async () => {
     metrics,
   )
   expect((await iac.run('validate', { workspace_path: '/x' })).exit_code).toBe(0)
-  await expect(iac.run('init', { workspace_path: '/x', scope_id: 's', engine_provider: 'aws' })).rejects.toThrow('refused')
+  await expect(iac.run('init', { workspace_path: '/x', scope_id: 's', engine_provider: 'aws' })).rejects.toThrow(
+    'refused',
+  )
   expect(await iac.healthy()).toBe(true)
   const jobs = parseMetrics(await metrics.registry.render()).get('platform_engine_seconds_total')?.samples ?? []
   expect(jobs.map(({ labels }) => labels.job)).toEqual(['validate', 'init'])

@@ -66,7 +66,11 @@ describe('metrics of the core', () => {
     await sql`UPDATE sessions SET in_flight = false`
     expect(sampleOf(await scrape(), 'platform_queue_oldest_waiting_seconds')).toBe(0)
     const { id } = await (await core.call('GET', '/api/v1/users/me')).json()
-    const [first] = [await openSession(core.context, id), await openSession(core.context, id), await openSession(core.context, id)]
+    const [first] = [
+      await openSession(core.context, id),
+      await openSession(core.context, id),
+      await openSession(core.context, id),
+    ]
     await runRound(core.context, first ?? '')
     await sql`UPDATE rounds SET created_at = now() - interval '100 seconds' WHERE lease_until IS NULL`
     const found = await scrape()

@@ -47,7 +47,9 @@ it('keeps the key of a model out of the log and out of the error', async () => {
     { ...core.context.config.llm, credentials: { ANTHROPIC_API_KEY: MODEL_KEY } },
     { fetch: core.context.fetch, log: core.context.log, backoff_ms: 1 },
   )
-  const failure = await llm.complete({ role: 'main', messages: [{ role: 'user', content: 'x' }] }).catch((error: Error) => error.message)
+  const failure = await llm
+    .complete({ role: 'main', messages: [{ role: 'user', content: 'x' }] })
+    .catch((error: Error) => error.message)
   expect(failure).toContain('Inference call to')
   expect(failure).not.toContain(MODEL_KEY)
   expect(text()).not.toContain(MODEL_KEY)
@@ -58,7 +60,11 @@ it('ties the lines of a request together and names the session', async () => {
   const uuid = await openSession(core.context, id)
   core.log.length = 0
   await core.call('GET', `/api/v1/sessions?id=${uuid}`, { token, headers: { 'x-request-id': 'trace-7' } })
-  await core.call('POST', '/api/v1/iac/generate', { json: { q: 'more', session_id: uuid }, token, headers: { 'x-request-id': 'trace-8' } })
+  await core.call('POST', '/api/v1/iac/generate', {
+    json: { q: 'more', session_id: uuid },
+    token,
+    headers: { 'x-request-id': 'trace-8' },
+  })
   const ends = core.log.filter(({ message }) => message === 'request')
   expect(ends).toMatchObject([
     { request_id: 'trace-7', user_id: id, session_id: uuid, status: 200 },

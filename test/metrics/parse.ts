@@ -37,7 +37,8 @@ export function parseMetrics(text: string): Map<string, Family> {
       const sample = parseSample(line)
       const family = families.get(current)
       const suffixes = family?.type === 'histogram' ? ['_bucket', '_sum', '_count'] : ['']
-      if (!family?.type || !suffixes.some((suffix) => sample.name === current + suffix)) throw new Error(`a sample out of place: ${line}`)
+      if (!family?.type || !suffixes.some((suffix) => sample.name === current + suffix))
+        throw new Error(`a sample out of place: ${line}`)
       family.samples.push(sample)
     }
   }
@@ -82,8 +83,15 @@ function check({ type, samples }: Family): void {
 }
 
 /** The value of one series; undefined when there is none. */
-export const sampleOf = (families: Map<string, Family>, family: string, labels: Record<string, string> = {}, name = family) =>
+export const sampleOf = (
+  families: Map<string, Family>,
+  family: string,
+  labels: Record<string, string> = {},
+  name = family,
+) =>
   families
     .get(family)
-    ?.samples.find((sample) => sample.name === name && Object.entries(labels).every(([label, text]) => sample.labels[label] === text))
-    ?.value
+    ?.samples.find(
+      (sample) =>
+        sample.name === name && Object.entries(labels).every(([label, text]) => sample.labels[label] === text),
+    )?.value

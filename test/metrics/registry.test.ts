@@ -70,7 +70,10 @@ describe('the metrics server', () => {
 
   it('answers GET /metrics and nothing else', async () => {
     const answer = await ask('/metrics')
-    expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'text/plain; version=0.0.4; charset=utf-8'])
+    expect([answer.status, answer.headers.get('content-type')]).toEqual([
+      200,
+      'text/plain; version=0.0.4; charset=utf-8',
+    ])
     expect((await ask('/')).status).toBe(404)
     expect((await ask('/metrics/x')).status).toBe(404)
     expect((await ask('/metrics', 'POST')).status).toBe(405)

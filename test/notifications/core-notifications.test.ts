@@ -109,7 +109,14 @@ describe('what is said', () => {
 
   it('the facts of the session, without unknown ones, and nothing the contract does not name', async () => {
     await notifyRunFailure(context(), SESSION, { round: 2, message: 'x' })
-    expect(Object.keys(sent[0]?.body ?? {}).sort()).toEqual(['audience', 'body', 'context', 'kind', 'severity', 'subject'])
+    expect(Object.keys(sent[0]?.body ?? {}).sort()).toEqual([
+      'audience',
+      'body',
+      'context',
+      'kind',
+      'severity',
+      'subject',
+    ])
     expect(sent[0]?.body.context).toEqual({
       session_id: SESSION.uuid,
       operation: 'generate',
@@ -156,7 +163,11 @@ describe('limits of the contract', () => {
   })
 
   it('the subject stays one short line', async () => {
-    await notifyRunFailure(context(), { ...SESSION, uuid: `a\r\nb\u2028${'c'.repeat(300)}` }, { round: 1, message: 'x' })
+    await notifyRunFailure(
+      context(),
+      { ...SESSION, uuid: `a\r\nb\u2028${'c'.repeat(300)}` },
+      { round: 1, message: 'x' },
+    )
     const subject = sent[0]?.body.subject as string
     expect(subject).toHaveLength(256)
     expect(subject).toMatch(/^System Core exception failure – session a b c+…$/)
@@ -206,7 +217,8 @@ describe('audience', () => {
 })
 
 describe('best effort', () => {
-  const failure = (kind: string) => expect.objectContaining({ level: 'warn', message: `Failed to send '${kind}' notification` })
+  const failure = (kind: string) =>
+    expect.objectContaining({ level: 'warn', message: `Failed to send '${kind}' notification` })
 
   it.each([
     ['200', () => HttpResponse.json({ delivery_id: 'd' })],

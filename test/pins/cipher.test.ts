@@ -59,11 +59,16 @@ describe('decrypt', () => {
     const plain = bytes(300)
     const sealed = await encrypt(KEY, 'about', plain)
     await fc.assert(
-      fc.asyncProperty(fc.nat(sealed.length - 1), fc.integer({ min: 1, max: 255 }), fc.boolean(), async (at, change, cut) => {
-        const damaged = cut ? sealed.slice(0, at) : sealed.slice()
-        if (!cut) damaged[at] = (damaged[at] ?? 0) ^ change
-        expect(await decrypt(KEY, 'about', damaged)).toBeNull()
-      }),
+      fc.asyncProperty(
+        fc.nat(sealed.length - 1),
+        fc.integer({ min: 1, max: 255 }),
+        fc.boolean(),
+        async (at, change, cut) => {
+          const damaged = cut ? sealed.slice(0, at) : sealed.slice()
+          if (!cut) damaged[at] = (damaged[at] ?? 0) ^ change
+          expect(await decrypt(KEY, 'about', damaged)).toBeNull()
+        },
+      ),
       { numRuns: 300 },
     )
   })

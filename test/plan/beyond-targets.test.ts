@@ -43,11 +43,17 @@ describe('changesBeyond', () => {
 describe('beyondText', () => {
   const made = (count: number): BeyondTargets => ({
     made: true,
-    changes: Array.from({ length: count }, (_, index) => ({ address: `a.b[${index}]`, type: 'a', action: 'update' as const })),
+    changes: Array.from({ length: count }, (_, index) => ({
+      address: `a.b[${index}]`,
+      type: 'a',
+      action: 'update' as const,
+    })),
   })
 
   it('lists each change on a line of its own', () => {
-    expect(beyondText(made(1))).toBe('A plan of the whole root would also make a change that this plan leaves out:\n- update a.b[0]')
+    expect(beyondText(made(1))).toBe(
+      'A plan of the whole root would also make a change that this plan leaves out:\n- update a.b[0]',
+    )
     expect(beyondText(made(2)).split('\n').slice(1)).toEqual(['- update a.b[0]', '- update a.b[1]'])
   })
 

@@ -43,5 +43,7 @@ it('leaves data sources out and names leftover objects', () => {
     { address: 'data.aws_ami.x', type: 'aws_ami', mode: 'data', actions: ['create'] },
     { address: 'aws_instance.web', type: 'aws_instance', deposed: 'ab12', actions: ['delete'] },
   ])
-  expect(plannedChanges(plan)).toEqual([{ address: 'aws_instance.web (deposed object ab12)', type: 'aws_instance', action: 'delete' }])
+  expect(plannedChanges(plan)).toEqual([
+    { address: 'aws_instance.web (deposed object ab12)', type: 'aws_instance', action: 'delete' },
+  ])
 })

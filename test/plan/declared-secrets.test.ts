@@ -10,10 +10,16 @@ it.each([
   ['a flag that is off', variable('  default = "plain"\n  sensitive = false'), []],
   ['no default', variable('  sensitive = true'), []],
   ['a flag in a comment', variable('  # sensitive = true\n  default = "plain"'), []],
-  ['braces in strings and comments', variable('  description = "a } b"\n  # }\n  sensitive = true\n  default = "x{y"'), ['x{y']],
+  [
+    'braces in strings and comments',
+    variable('  description = "a } b"\n  # }\n  sensitive = true\n  default = "x{y"'),
+    ['x{y'],
+  ],
   [
     'a map and lists in it',
-    variable('  sensitive = true\n  default = {\n    a = "one"\n    b = ["two", "three"] # "no"\n  }\n  nullable = false'),
+    variable(
+      '  sensitive = true\n  default = {\n    a = "one"\n    b = ["two", "three"] # "no"\n  }\n  nullable = false',
+    ),
     ['one', 'two', 'three'],
   ],
   ['a heredoc', variable('  sensitive = true\n  default = <<EOT\nline 1\nline 2 }\nEOT\n'), ['line 1\nline 2 }']],
@@ -26,22 +32,27 @@ it.each([
     'locals {\n  a = sensitive("topsecret")\n  b = [sensitive ( { x = "one", y = ["two"] } )]\n}',
     ['topsecret', 'one', 'two'],
   ],
-  // biome-ignore lint/suspicious/noTemplateCurlyInString: a template of the engine's language
-  ['the function around an expression', 'a = sensitive("${var.x}-1")\nb = sensitive(var.y)\nc = nonsensitive("plain")', []],
+  [
+    'the function around an expression',
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: a template of the engine's language
+    'a = sensitive("${var.x}-1")\nb = sensitive(var.y)\nc = nonsensitive("plain")',
+    [],
+  ],
   ['no HCL at all', '}}}{{{"', []],
 ])('finds the literals of %s', (_, code, expected) => {
   expect(declaredSecrets(code).literals).toEqual(expected)
 })
 
 it('names the variables', () => {
-  expect(declaredSecrets(variable('  sensitive = true', 'a') + variable('', 'b') + variable('  sensitive = true', 'c-d')).names).toEqual([
-    'a',
-    'c-d',
-  ])
+  expect(
+    declaredSecrets(variable('  sensitive = true', 'a') + variable('', 'b') + variable('  sensitive = true', 'c-d'))
+      .names,
+  ).toEqual(['a', 'c-d'])
 })
 
 it('reads what is assigned to them', () => {
-  const tfvars = 'region = "eu"\npassword = "from tfvars"\nkeys = ["k1", "k2"]\n# password = "old"\npassword_hint = "dog"\n'
+  const tfvars =
+    'region = "eu"\npassword = "from tfvars"\nkeys = ["k1", "k2"]\n# password = "old"\npassword_hint = "dog"\n'
   expect(assignedSecrets(tfvars, ['password', 'keys'])).toEqual(['from tfvars', 'k1', 'k2'])
 })
 

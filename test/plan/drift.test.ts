@@ -30,7 +30,9 @@ describe('driftOperations of a real plan', () => {
         removed: { 'input.tags[2]': 'd' },
       },
     })
-    expect(operations[3]).toMatchObject({ changes: { changed: { 'triggers_replace[0]': { old_value: 'v2', new_value: 'v1' } } } })
+    expect(operations[3]).toMatchObject({
+      changes: { changed: { 'triggers_replace[0]': { old_value: 'v2', new_value: 'v1' } } },
+    })
   })
 
   it('keeps words such as old, new, added and removed in values', () => {
@@ -70,7 +72,9 @@ describe('driftOperations', () => {
         },
       ]),
     )
-    expect(operation).toMatchObject({ changes: { user: 'bob', login: { password: MASK }, keys: ['k1', MASK], all: MASK } })
+    expect(operation).toMatchObject({
+      changes: { user: 'bob', login: { password: MASK }, keys: ['k1', MASK], all: MASK },
+    })
   })
 
   it('masks an object that is sensitive as a whole', () => {
@@ -107,8 +111,18 @@ describe('differences', () => {
     ['an item in the middle', { l: ['a', 'c'] }, { l: ['a', 'b', 'c'] }, { added: { 'l[1]': 'b' } }],
     ['a first item', { l: ['a', 'b', 'c'] }, { l: ['b', 'c'] }, { removed: { 'l[0]': 'a' } }],
     ['repeated items', { l: ['a', 'a'] }, { l: ['a', 'a', 'a'] }, { added: { 'l[2]': 'a' } }],
-    ['inside of an item', { l: [{ x: 1, y: 2 }] }, { l: [{ x: 1, y: 3 }] }, { changed: { 'l[0].y': { old_value: 2, new_value: 3 } } }],
-    ['a key that is no name', { 'a.b c': 1 }, { 'a.b c': 2 }, { changed: { '["a.b c"]': { old_value: 1, new_value: 2 } } }],
+    [
+      'inside of an item',
+      { l: [{ x: 1, y: 2 }] },
+      { l: [{ x: 1, y: 3 }] },
+      { changed: { 'l[0].y': { old_value: 2, new_value: 3 } } },
+    ],
+    [
+      'a key that is no name',
+      { 'a.b c': 1 },
+      { 'a.b c': 2 },
+      { changed: { '["a.b c"]': { old_value: 1, new_value: 2 } } },
+    ],
     ['a whole value', 'a', 'b', { changed: { '': { old_value: 'a', new_value: 'b' } } }],
   ])('finds %s', (_, from, to, expected) => {
     expect(differences({ value: from }, { value: to })).toEqual(expected)

@@ -10,7 +10,12 @@ const plan = parsePlan(
     resource_changes: [{ address: 'x.code["k"]', mode: 'managed', type: 'x', name: 'code', change }],
     resource_drift: [{ address: 'x.moved', previous_address: 'x.before', change }],
     prior_state: {
-      values: { root_module: { resources: [{ address: 'x.state' }], child_modules: [{ resources: [{ address: 'module.m.data.x.d' }] }] } },
+      values: {
+        root_module: {
+          resources: [{ address: 'x.state' }],
+          child_modules: [{ resources: [{ address: 'module.m.data.x.d' }] }],
+        },
+      },
     },
     planned_values: { root_module: { child_modules: [{ resources: [{ address: 'module.new.x.a' }] }] } },
   }),
@@ -26,7 +31,11 @@ describe('namesAnything', () => {
   })
   it('the whole root always does, also an empty one', () => {
     expect(namesAnything(parsePlan('{"format_version":"1.2"}'), [])).toBe(true)
-    expect(namesAnything(parsePlan('{"format_version":"1.2","configuration":{},"prior_state":3,"resource_drift":{}}'), ['x.a'])).toBe(false)
+    expect(
+      namesAnything(parsePlan('{"format_version":"1.2","configuration":{},"prior_state":3,"resource_drift":{}}'), [
+        'x.a',
+      ]),
+    ).toBe(false)
   })
   it('cannot be told from a document without the code', () => {
     expect(namesAnything(parsePlan('{"format_version":"1.2","resource_changes":[]}'), ['x.a'])).toBe(true)

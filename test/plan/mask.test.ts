@@ -11,8 +11,18 @@ describe('createMasker', () => {
     ['a long value inside of a word', ['hunter22'], 'xhunter22y', `x${MASK}y`],
     ['a short value as a whole word only', ['p4ss'], 'p4ssword p4ss', `p4ssword ${MASK}`],
     ['a short value between signs', ['p4ss'], 'postgres://u:p4ss@host', `postgres://u:${MASK}@host`],
-    ['a common word in quotes only', ['password'], 'password = "password" and db_password', `password = "${MASK}" and db_password`],
-    ['a common word in quotes of JSON', ['postgres'], '"{\\"user\\":\\"postgres\\"}" postgres', `"{\\"user\\":\\"${MASK}\\"}" postgres`],
+    [
+      'a common word in quotes only',
+      ['password'],
+      'password = "password" and db_password',
+      `password = "${MASK}" and db_password`,
+    ],
+    [
+      'a common word in quotes of JSON',
+      ['postgres'],
+      '"{\\"user\\":\\"postgres\\"}" postgres',
+      `"{\\"user\\":\\"${MASK}\\"}" postgres`,
+    ],
     ['a common word that is the whole text', ['postgres'], 'postgres', MASK],
     ['a mixed word anywhere', ['XyzzyPlugh'], 'uXyzzyPlugh', `u${MASK}`],
     ['no port numbers', ['5432'], 'port 5432', 'port 5432'],
@@ -76,14 +86,21 @@ describe('sensitive values of less common places', () => {
   it.each([
     [
       'a nested variable default',
-      { root_module: { module_calls: { net: { module: { variables: { t: { sensitive: true, default: 'SECRET-VALUE' } } } } } } },
+      {
+        root_module: {
+          module_calls: { net: { module: { variables: { t: { sensitive: true, default: 'SECRET-VALUE' } } } } },
+        },
+      },
     ],
     [
       'a constant given to a module',
       {
         root_module: {
           module_calls: {
-            net: { expressions: { t: { constant_value: 'SECRET-VALUE' } }, module: { variables: { t: { sensitive: true } } } },
+            net: {
+              expressions: { t: { constant_value: 'SECRET-VALUE' } },
+              module: { variables: { t: { sensitive: true } } },
+            },
           },
         },
       },
@@ -94,14 +111,24 @@ describe('sensitive values of less common places', () => {
   })
 
   it.each([
-    ['an output change', { output_changes: { o: { actions: ['update'], before: 'SECRET-VALUE', after: null, before_sensitive: true } } }],
+    [
+      'an output change',
+      { output_changes: { o: { actions: ['update'], before: 'SECRET-VALUE', after: null, before_sensitive: true } } },
+    ],
     ['a prior output', { prior_state: { values: { outputs: { o: { sensitive: true, value: ['SECRET-VALUE'] } } } } }],
-    ['drift seen by the engine', { resource_drift: [{ change: { before: { p: 'SECRET-VALUE' }, before_sensitive: { p: true } } }] }],
+    [
+      'drift seen by the engine',
+      { resource_drift: [{ change: { before: { p: 'SECRET-VALUE' }, before_sensitive: { p: true } } }] },
+    ],
     [
       'a state value in a child module',
       {
         prior_state: {
-          values: { root_module: { child_modules: [{ resources: [{ values: { p: 'SECRET-VALUE' }, sensitive_values: { p: true } }] }] } },
+          values: {
+            root_module: {
+              child_modules: [{ resources: [{ values: { p: 'SECRET-VALUE' }, sensitive_values: { p: true } }] }],
+            },
+          },
         },
       },
     ],

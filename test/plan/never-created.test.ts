@@ -2,7 +2,12 @@ import { describe, expect, it } from 'vitest'
 import { neverCreated } from '../../src/plan/never-created.ts'
 import { parsePlan } from '../../src/plan/parse-plan.ts'
 
-const change = (address: string, ...actions: string[]) => ({ address, type: 'terraform_data', name: 'x', change: { actions } })
+const change = (address: string, ...actions: string[]) => ({
+  address,
+  type: 'terraform_data',
+  name: 'x',
+  change: { actions },
+})
 const plan = (changes: object[], resource_drift?: unknown) =>
   parsePlan(JSON.stringify({ format_version: '1.2', resource_changes: changes, resource_drift }))
 
@@ -19,14 +24,19 @@ describe('resources that the state never held', () => {
 
   it('do not include what was deleted behind the back of the engine', () => {
     const drift = [change('a.gone', 'delete'), change('a.edited', 'update')]
-    expect([...neverCreated(plan([change('a.gone', 'create'), change('a.edited', 'create'), change('a.new', 'create')], drift))]).toEqual([
-      'a.edited',
-      'a.new',
-    ])
+    expect([
+      ...neverCreated(
+        plan([change('a.gone', 'create'), change('a.edited', 'create'), change('a.new', 'create')], drift),
+      ),
+    ]).toEqual(['a.edited', 'a.new'])
   })
 
   it('are found whatever stands in resource_drift', () => {
-    for (const odd of [null, 'x', [null, 1, {}, { address: 'a.new' }, { address: 'a.new', change: { actions: 'delete' } }]])
+    for (const odd of [
+      null,
+      'x',
+      [null, 1, {}, { address: 'a.new' }, { address: 'a.new', change: { actions: 'delete' } }],
+    ])
       expect([...neverCreated(plan([change('a.new', 'create')], odd))]).toEqual(['a.new'])
   })
 })

@@ -3,7 +3,9 @@ import { changesOutsideTargets } from '../../src/plan/outside-targets.ts'
 import { planOf } from './fixtures.ts'
 
 const outside = (targets: string[], ...addresses: string[]) =>
-  changesOutsideTargets(planOf(addresses.map((address) => ({ address, actions: ['create'] }))), targets).map(({ address }) => address)
+  changesOutsideTargets(planOf(addresses.map((address) => ({ address, actions: ['create'] }))), targets).map(
+    ({ address }) => address,
+  )
 
 it.each([
   ['no targets mean the whole root', [], ['a.b'], []],
@@ -12,8 +14,18 @@ it.each([
   ['a longer name', ['a.b'], ['a.bc'], ['a.bc']],
   ['instances of a resource', ['a.b'], ['a.b[0]', 'a.b["x"]'], []],
   ['one instance only', ['a.b[0]'], ['a.b[0]', 'a.b[1]'], ['a.b[1]']],
-  ['a module with everything inside', ['module.net'], ['module.net.a.b', 'module.net.module.in.a.b[0]', 'module.net[0].a.b'], []],
-  ['a module instance', ['module.net["k.1"]'], ['module.net["k.1"].a.b', 'module.net["k.2"].a.b'], ['module.net["k.2"].a.b']],
+  [
+    'a module with everything inside',
+    ['module.net'],
+    ['module.net.a.b', 'module.net.module.in.a.b[0]', 'module.net[0].a.b'],
+    [],
+  ],
+  [
+    'a module instance',
+    ['module.net["k.1"]'],
+    ['module.net["k.1"].a.b', 'module.net["k.2"].a.b'],
+    ['module.net["k.2"].a.b'],
+  ],
   ['a module with a longer name', ['module.net'], ['module.network.a.b'], ['module.network.a.b']],
   ['a resource is no prefix of a module', ['a.module'], ['a.module.x'], ['a.module.x']],
 ])('%s', (_, targets, addresses, expected) => {

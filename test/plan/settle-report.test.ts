@@ -55,7 +55,9 @@ describe('settleGenerateReport', () => {
       planOf([{ address: 'a.b', actions: ['delete'] }]),
       nothing,
     )
-    expect(report.detailed_changes).toEqual([{ name: 'a.b', action: 'delete', notes: '', summary: 'Will be destroyed.', details: '' }])
+    expect(report.detailed_changes).toEqual([
+      { name: 'a.b', action: 'delete', notes: '', summary: 'Will be destroyed.', details: '' },
+    ])
   })
 
   it('is empty for an empty plan, whatever the model tells', () => {
@@ -116,7 +118,8 @@ describe('settleGenerateReport', () => {
         { title: 'B', description: 'kept' },
         {
           title: 'Outside the targets',
-          description: 'A plan of the whole root would also make a change that this plan leaves out:\n- update a.pending',
+          description:
+            'A plan of the whole root would also make a change that this plan leaves out:\n- update a.pending',
         },
       ])
     })
@@ -127,7 +130,9 @@ describe('settleGenerateReport', () => {
 
     it('shows no secret of an address', () => {
       const changes = [{ address: 'a.b["topsecret1"]', type: 'a', action: 'delete' as const }]
-      expect(pointsOf({ made: true, changes }, createMasker(['topsecret1']))[1]?.description).toContain(`- delete a.b["${MASK}"]`)
+      expect(pointsOf({ made: true, changes }, createMasker(['topsecret1']))[1]?.description).toContain(
+        `- delete a.b["${MASK}"]`,
+      )
     })
   })
 

@@ -4,10 +4,12 @@ import * as queries from '../../src/prompts/queries.ts'
 
 /** The only reader that counts: from an opening line to the closing line with the same id. */
 function blocks(text: string): { label: string; content: string }[] {
-  return [...text.matchAll(/^<<<DATA (.+) ([0-9a-f]{16})\n([\s\S]*?)\n\2 DATA>>>$/gm)].map(([, label = '', , content = '']) => ({
-    label,
-    content,
-  }))
+  return [...text.matchAll(/^<<<DATA (.+) ([0-9a-f]{16})\n([\s\S]*?)\n\2 DATA>>>$/gm)].map(
+    ([, label = '', , content = '']) => ({
+      label,
+      content,
+    }),
+  )
 }
 
 describe('fence', () => {

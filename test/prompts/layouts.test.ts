@@ -10,7 +10,11 @@ import { requestsFilterTool } from '../../src/agent/sentinels/requests-filter.ts
 import { taskCompleteTool } from '../../src/agent/sentinels/task-complete.ts'
 import { DATA_RULE } from '../../src/prompts/fence.ts'
 import { complianceCheckerLayout } from '../../src/prompts/layouts/compliance-checker.ts'
-import { filterDriftExceptionsLayout, filterReconciliationLayout, taskSplitterLayout } from '../../src/prompts/layouts/drift.ts'
+import {
+  filterDriftExceptionsLayout,
+  filterReconciliationLayout,
+  taskSplitterLayout,
+} from '../../src/prompts/layouts/drift.ts'
 import { type IacGeneratorValues, iacGeneratorLayout } from '../../src/prompts/layouts/iac-generator.ts'
 import { importAddressesLayout, importFilterLayout } from '../../src/prompts/layouts/import.ts'
 import { prGeneratorLayout } from '../../src/prompts/layouts/pr-generator.ts'
@@ -48,7 +52,10 @@ const LAYOUTS: [string, string, { definition: { name: string } } | null, string[
   ],
   [
     'compositor, pass 2',
-    promptCompositorLayout({ ...compositor, pass: { number: 2, templates: ['vpc'], abbreviations: ['- aws_vpc: vpc'] } }),
+    promptCompositorLayout({
+      ...compositor,
+      pass: { number: 2, templates: ['vpc'], abbreviations: ['- aws_vpc: vpc'] },
+    }),
     constructInformationTool(),
     ['RESOURCES', 'ABBREVIATIONS', '- vpc', '- aws_vpc: vpc'],
   ],
@@ -59,10 +66,20 @@ const LAYOUTS: [string, string, { definition: { name: string } } | null, string[
     ['ENGINE', 'TEMPLATE-1', 'TEMPLATE-2', '- aws_vpc: vpc', 'CREATION', 'NETWORKING', 'PERMISSIONS', 'FORBIDDEN'],
   ],
   ['session targets', targetGeneratorLayout({ variant: 'session' }), engineTargetsTool(), ['diff_history']],
-  ['drift targets', targetGeneratorLayout({ variant: 'drift', targeting_policies: 'POLICIES' }), engineTargetsTool(), ['POLICIES']],
+  [
+    'drift targets',
+    targetGeneratorLayout({ variant: 'drift', targeting_policies: 'POLICIES' }),
+    engineTargetsTool(),
+    ['POLICIES'],
+  ],
   ['task splitter', taskSplitterLayout(), decomposedOperationsTool(), []],
   ['reconciliation', filterReconciliationLayout(), decomposedOperationsTool(), ['diff_history']],
-  ['drift exceptions', filterDriftExceptionsLayout({ drift_exceptions: 'EXCEPTIONS' }), decomposedOperationsTool(), ['EXCEPTIONS']],
+  [
+    'drift exceptions',
+    filterDriftExceptionsLayout({ drift_exceptions: 'EXCEPTIONS' }),
+    decomposedOperationsTool(),
+    ['EXCEPTIONS'],
+  ],
   [
     'import filter',
     importFilterLayout({ unmanaged_ids: ['arn:1'], templates: ['TEMPLATE'], abbreviations: [] }),
@@ -70,7 +87,12 @@ const LAYOUTS: [string, string, { definition: { name: string } } | null, string[
     ['- arn:1', 'TEMPLATE'],
   ],
   ['import addresses', importAddressesLayout({ pending_ids: ['arn:1'] }), importAddressesTool(), ['- arn:1']],
-  ['report, generate', reportGeneratorLayout({ type: 'generate', impact: 'IMPACT' }), reportTool('generate'), ['IMPACT']],
+  [
+    'report, generate',
+    reportGeneratorLayout({ type: 'generate', impact: 'IMPACT' }),
+    reportTool('generate'),
+    ['IMPACT'],
+  ],
   ['report, drift', reportGeneratorLayout({ type: 'drift' }), reportTool('drift'), ['diff_history']],
   ['report, apply', reportGeneratorLayout({ type: 'apply' }), reportTool('apply'), []],
   ['report, import', reportGeneratorLayout({ type: 'import' }), reportTool('import'), []],
@@ -104,7 +126,9 @@ describe.each(LAYOUTS)('%s', (_name, text, sentinel, values) => {
 
 describe('generator', () => {
   test('forbidden actions hold in generate rounds only', () => {
-    expect(iacGeneratorLayout({ ...generator, forbidden_actions: null, operation: 'drift' })).not.toMatch(/forbidden actions/i)
+    expect(iacGeneratorLayout({ ...generator, forbidden_actions: null, operation: 'drift' })).not.toMatch(
+      /forbidden actions/i,
+    )
   })
   test('identifiers to import are data', () => {
     const text = iacGeneratorLayout({ ...generator, operation: 'import', selected_ids: ['arn:1', 'arn:2'] })

@@ -34,7 +34,9 @@ describe('shipped prompts', () => {
       )
       expect(examples.length).toBeGreaterThan(20)
       await Promise.all(examples.map(([file, code]) => writeFile(join(folder, file), code)))
-      const run = promisify(execFile)(engine ?? '', ['fmt', '-check', '-list=true', '-diff', folder], { encoding: 'utf8' })
+      const run = promisify(execFile)(engine ?? '', ['fmt', '-check', '-list=true', '-diff', folder], {
+        encoding: 'utf8',
+      })
       expect(
         await run.then(
           ({ stdout }) => stdout,
@@ -62,7 +64,9 @@ const lint = (given: Record<string, string>) => {
   }
   return lintPrompts(new Map(Object.entries(bodies).map(([name, body]) => [name, { body }])))
     .filter(({ rule, message }) => rule !== 'name' || message !== 'is missing')
-    .map(({ prompt, rule, line, message }) => `${prompt.split('-').slice(1).join('-')} ${line ?? '-'} ${rule}: ${message}`)
+    .map(
+      ({ prompt, rule, line, message }) => `${prompt.split('-').slice(1).join('-')} ${line ?? '-'} ${rule}: ${message}`,
+    )
 }
 const lintResource = (body: string) => lint({ 'gcp-resources-bucket': body })
 
@@ -85,18 +89,26 @@ describe('findings', () => {
   })
 
   test('length', () => {
-    expect(lintResource(resource().replace(filler, 'Short.'))[0]).toMatch(/ - length: has \d+ words; 200 to 900 are allowed$/)
+    expect(lintResource(resource().replace(filler, 'Short.'))[0]).toMatch(
+      / - length: has \d+ words; 200 to 900 are allowed$/,
+    )
     expect(lintResource(resource('word '.repeat(900)))[0]).toMatch(/ - length: /)
     expect(lint({ 'gcp-guidelines-networking': '# Networks\n' })[0]).toMatch(/^guidelines-networking - length: /)
   })
 
   test('sections: order, missing, more, empty, in code', () => {
-    expect(lintResource(resource().replace('## Naming', '## Names'))[0]).toMatch(/ - headings: has the sections Purpose, .*Names/)
+    expect(lintResource(resource().replace('## Naming', '## Names'))[0]).toMatch(
+      / - headings: has the sections Purpose, .*Names/,
+    )
     expect(lintResource(resource('## More\ntext'))[0]).toMatch(/ - headings: /)
-    expect(lintResource(resource().replace('## Naming\nText.', '## Naming\n'))[0]).toMatch(/ headings: is a section without text$/)
+    expect(lintResource(resource().replace('## Naming\nText.', '## Naming\n'))[0]).toMatch(
+      / headings: is a section without text$/,
+    )
     expect(lintResource(resource('```sh\n## no heading\n```'))).toEqual([])
     expect(lintResource(resource('```hcl\na = 1'))[0]).toMatch(/ fence: opens a code block that nothing closes$/)
-    expect(lintResource(resource().replace(/^# .*\n/, ''))).toContain('resources-bucket 1 headings: does not begin with a title')
+    expect(lintResource(resource().replace(/^# .*\n/, ''))).toContain(
+      'resources-bucket 1 headings: does not begin with a title',
+    )
   })
 
   test.each([
@@ -116,7 +128,11 @@ describe('findings', () => {
 
   test('code may hold what prose may not', () => {
     expect(
-      lintResource(resource(`\`<project>/<name>\` and \`${expression('var.x')}\`\n\`\`\`hcl\na = "${expression('var.x')}-<b>"\n\`\`\``)),
+      lintResource(
+        resource(
+          `\`<project>/<name>\` and \`${expression('var.x')}\`\n\`\`\`hcl\na = "${expression('var.x')}-<b>"\n\`\`\``,
+        ),
+      ),
     ).toEqual([])
   })
 
@@ -124,8 +140,14 @@ describe('findings', () => {
     ['```hcl\nx {\n```', 'example: a block is not closed'],
     ['```hcl\na = 1\nbb = 2\n```', 'format: has its equals sign in another column'],
     ['```\na = 1\n```', 'example: opens a code block without a language'],
-    ['```hcl\nresource "a" "b" {\n  users {\n    password = "hunter2"\n  }\n}\n```', 'secret: gives password a literal value'],
-    ['```hcl\nresource "kubernetes_secret_v1" "b" {\n  token = "abcd1234"\n}\n```', 'secret: gives token a literal value'],
+    [
+      '```hcl\nresource "a" "b" {\n  users {\n    password = "hunter2"\n  }\n}\n```',
+      'secret: gives password a literal value',
+    ],
+    [
+      '```hcl\nresource "kubernetes_secret_v1" "b" {\n  token = "abcd1234"\n}\n```',
+      'secret: gives token a literal value',
+    ],
   ])('%j', (text, finding) => {
     expect(lintResource(resource(text))).toEqual([expect.stringContaining(finding)])
   })
@@ -151,7 +173,9 @@ describe('findings', () => {
   test('the catalogue lists what exists, once and in its form', () => {
     const list = (lines: string) => lint({ 'gcp-guidelines-resources_list': `# Templates\n\n${filler}\n${lines}\n` })
     expect(list('')).toEqual(['guidelines-resources_list - catalogue: does not list bucket'])
-    expect(list('- `bucket`: a\n- `network`: b')).toEqual(['guidelines-resources_list 5 catalogue: lists network, which has no prompt'])
+    expect(list('- `bucket`: a\n- `network`: b')).toEqual([
+      'guidelines-resources_list 5 catalogue: lists network, which has no prompt',
+    ])
     expect(list('- `bucket`: a\n- `bucket`: b')).toEqual(['guidelines-resources_list 5 catalogue: lists bucket twice'])
     expect(list('- `bucket`: a\n- bucket')[0]).toMatch(/has an entry that is not of the form/)
   })
@@ -165,13 +189,19 @@ describe('findings', () => {
       'guidelines-abbreviations 5 abbreviations: abbreviates google_storage_bucket twice',
     ])
     expect(list('- google_storage_bucket: gcs\n- google_x: A B')[0]).toMatch(/has an entry that is not of the form/)
-    expect(lintResource(resource('', '# Buckets'))).toEqual(['resources-bucket 1 abbreviations: names no resource type in its title'])
+    expect(lintResource(resource('', '# Buckets'))).toEqual([
+      'resources-bucket 1 abbreviations: names no resource type in its title',
+    ])
   })
 
   test.each([
     ['gcp', '- `projects/p/zones/z/disks/d` kept by hand', []],
     ['gcp', '- my-project-1 roles/viewer user:a@example.com', []],
-    ['gcp', '- everything of the data team', ["lists 'everything of the data team', which is no identifier of this cloud"]],
+    [
+      'gcp',
+      '- everything of the data team',
+      ["lists 'everything of the data team', which is no identifier of this cloud"],
+    ],
     ['aws', '- `arn:aws:s3:::logs`', []],
     ['aws', '- logs', ["lists 'logs', which is no identifier of this cloud"]],
     ['azure', '- /subscriptions/1/resourceGroups/rg', []],
@@ -183,8 +213,8 @@ describe('findings', () => {
   ])('%s: the import exceptions %j', (cloud, line, messages) => {
     const name = `${cloud}-guidelines-import_exceptions`
     const found = lintPrompts(new Map([[name, { body: `# Never imported\n\n${filler}\n${line}\n` }]]))
-    expect(found.filter(({ prompt, rule }) => prompt === name && rule === 'import-exceptions').map(({ message }) => message)).toEqual(
-      messages,
-    )
+    expect(
+      found.filter(({ prompt, rule }) => prompt === name && rule === 'import-exceptions').map(({ message }) => message),
+    ).toEqual(messages)
   })
 })

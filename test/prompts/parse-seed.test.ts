@@ -31,9 +31,15 @@ describe('seed files', () => {
   test.each([
     ['aws/resources/S3.yaml', "Invalid prompt name 'S3' in aws/resources/S3.yaml; must match ^[a-z0-9_]+$"],
     ['aws/resources/a-b.yaml', "Invalid prompt name 'a-b' in aws/resources/a-b.yaml; must match ^[a-z0-9_]+$"],
-    ['aws/resources/_a.yaml', "Invalid prompt name '_a' in aws/resources/_a.yaml; must match ^[a-z0-9_]+$ and not start with _"],
+    [
+      'aws/resources/_a.yaml',
+      "Invalid prompt name '_a' in aws/resources/_a.yaml; must match ^[a-z0-9_]+$ and not start with _",
+    ],
     ['aws/resources/.yaml', "Invalid prompt name '' in aws/resources/.yaml; must match ^[a-z0-9_]+$"],
-    ['aws/other/a.yaml', "Invalid prompt type 'other' in aws/other/a.yaml; must be one of guidelines, resources, compliance"],
+    [
+      'aws/other/a.yaml',
+      "Invalid prompt type 'other' in aws/other/a.yaml; must be one of guidelines, resources, compliance",
+    ],
     [
       'ibm/resources/a.yaml',
       "Invalid prompt scope 'ibm' in ibm/resources/a.yaml; must be one of general, azure, gcp, aws, oci, kubernetes",
@@ -90,7 +96,9 @@ describe('a seed folder', () => {
 
   test('with a file at the wrong depth is refused', async () => {
     const root = await folder({ 'stray.yaml': 'body: a' })
-    await expect(readSeedPrompts(root)).rejects.toThrow('Invalid prompt path stray.yaml; must be <scope>/<type>/<name>.yaml')
+    await expect(readSeedPrompts(root)).rejects.toThrow(
+      'Invalid prompt path stray.yaml; must be <scope>/<type>/<name>.yaml',
+    )
   })
 
   test('that is missing is an error', async () => {

@@ -41,7 +41,9 @@ describe('shipped prompts', () => {
     expect(types.length).toBeGreaterThan(10)
   })
 
-  test.each(CLOUDS.filter((cloud) => cloud !== 'kubernetes'))('%s excepts nothing from import until an operator says so', (cloud) => {
+  test.each(
+    CLOUDS.filter((cloud) => cloud !== 'kubernetes'),
+  )('%s excepts nothing from import until an operator says so', (cloud) => {
     expect(bodyOf(`${cloud}-guidelines-import_exceptions`)).not.toMatch(/^\s*[-*+] /m)
   })
 
@@ -68,6 +70,9 @@ describe('builtin source', () => {
     expect(await builtinPrompts(prompts).body('aws-resources-s3_bucket')).toContain('aws_s3_bucket')
   })
   test.each(['aws-resources-nothing', '', 'constructor'])('%j is not found', async (name) => {
-    await expect(builtinPrompts(prompts).body(name)).rejects.toMatchObject({ status: 404, message: `Prompt not found: ${name}` })
+    await expect(builtinPrompts(prompts).body(name)).rejects.toMatchObject({
+      status: 404,
+      message: `Prompt not found: ${name}`,
+    })
   })
 })

@@ -34,16 +34,26 @@ const inTurn =
 const refused =
   (status: number, message: string): Answer =>
   () =>
-    HttpResponse.json({ $id: '1', innerException: null, message, typeKey: 'GitPullRequestException', errorCode: 0 }, { status })
+    HttpResponse.json(
+      { $id: '1', innerException: null, message, typeKey: 'GitPullRequestException', errorCode: 0 },
+      { status },
+    )
 
-function provider(answers: { create?: Answer; connection?: Answer; vote?: Answer; read?: Answer; complete?: Answer } = {}) {
+function provider(
+  answers: { create?: Answer; connection?: Answer; vote?: Answer; read?: Answer; complete?: Answer } = {},
+) {
   const calls: { call: string; version: string | null; authorization: string | null; body: unknown }[] = []
   const note =
     (call: string, answer: Answer) =>
     async ({ request }: { request: Request }) => {
       const text = await request.text()
       const version = new URL(request.url).searchParams.get('api-version')
-      calls.push({ call, version, authorization: request.headers.get('authorization'), body: text === '' ? null : JSON.parse(text) })
+      calls.push({
+        call,
+        version,
+        authorization: request.headers.get('authorization'),
+        body: text === '' ? null : JSON.parse(text),
+      })
       return answer()
     }
   server.use(
@@ -65,13 +75,22 @@ const names = (calls: { call: string }[]) => calls.map(({ call }) => call)
 describe('a new pull request at Azure DevOps', () => {
   it('goes from branch to branch and has a page for people', async () => {
     const calls = provider()
-    expect(await create()).toEqual({ id: 22, url: 'https://dev.azure.com/acme/My%20Project/_git/Infra/pullrequest/22', status: 'active' })
+    expect(await create()).toEqual({
+      id: 22,
+      url: 'https://dev.azure.com/acme/My%20Project/_git/Infra/pullrequest/22',
+      status: 'active',
+    })
     expect(calls).toEqual([
       {
         call: 'create',
         version: '7.1-preview',
         authorization: `Basic ${btoa(':token-of-the-bot')}`,
-        body: { sourceRefName: `refs/heads/${NEW.head}`, targetRefName: 'refs/heads/main', title: NEW.title, description: NEW.description },
+        body: {
+          sourceRefName: `refs/heads/${NEW.head}`,
+          targetRefName: 'refs/heads/main',
+          title: NEW.title,
+          description: NEW.description,
+        },
       },
     ])
   })
@@ -98,7 +117,10 @@ describe('a new pull request at Azure DevOps', () => {
     ['302', () => HttpResponse.redirect('https://spsprodeus21.vssps.visualstudio.com/_signin', 302)],
   ])('with a token that leads to the sign-in page (%s) is a 502', async (status, answer) => {
     provider({ create: answer })
-    expect(await refusalOf(create())).toEqual({ status: 502, message: expect.stringMatching(`HTTP ${status}.*check the token`) })
+    expect(await refusalOf(create())).toEqual({
+      status: 502,
+      message: expect.stringMatching(`HTTP ${status}.*check the token`),
+    })
   })
 
   it.each([
@@ -144,7 +166,10 @@ describe('a merge at Azure DevOps', () => {
     const seconds = shortenTimers(1_000)
     provider({ complete: inTurn(pull) })
     const yaml = `${AZURE}\norchestration: { pull_request_readiness_seconds: 4 }`
-    expect(await refusalOf(merge(yaml))).toEqual({ status: 504, message: 'Pull Request 22 readiness polling exhausted.' })
+    expect(await refusalOf(merge(yaml))).toEqual({
+      status: 504,
+      message: 'Pull Request 22 readiness polling exhausted.',
+    })
     expect(seconds.count).toBe(4)
   })
 
@@ -162,14 +187,19 @@ describe('a merge at Azure DevOps', () => {
 
   it.each(['completed', 'abandoned'])('of a %s one finds nothing', async (status) => {
     const calls = provider({ read: inTurn({ ...pull, status }) })
-    expect(await refusalOf(merge())).toEqual({ status: 404, message: `There are no pull requests to merge: Pull Request 22 is ${status}.` })
+    expect(await refusalOf(merge())).toEqual({
+      status: 404,
+      message: `There are no pull requests to merge: Pull Request 22 is ${status}.`,
+    })
     expect(names(calls)).not.toContain('complete')
   })
 
   it('does not happen when the caller objects at the last moment', async () => {
     const calls = provider()
     const confirm = () => Promise.reject(conflict('locked meanwhile'))
-    expect(await refusalOf((await hostOf(URI, AZURE)).merge(22, { confirm, signal: never() }))).toMatchObject({ status: 409 })
+    expect(await refusalOf((await hostOf(URI, AZURE)).merge(22, { confirm, signal: never() }))).toMatchObject({
+      status: 409,
+    })
     expect(names(calls)).toEqual(['connection', 'vote', 'read'])
   })
 

@@ -28,7 +28,9 @@ const llm: LlmClient = {
     return {
       model: 'test/small',
       text: '',
-      tool_calls: [{ id: '1', name: 'generate_pull_request', arguments: JSON.stringify({ title, description: 'Why and what.' }) }],
+      tool_calls: [
+        { id: '1', name: 'generate_pull_request', arguments: JSON.stringify({ title, description: 'Why and what.' }) },
+      ],
       finish: 'tool_use',
       finish_raw: 'tool_calls',
       usage: { input_tokens: 1, cached_tokens: 0, output_tokens: 1 },
@@ -78,13 +80,20 @@ function provider(answer: () => Response | Promise<Response> = () => created(7))
 }
 
 const created = (number: number) =>
-  HttpResponse.json({ number, html_url: `https://github.com/Acme/Infra/pull/${number}`, state: 'open', id: 999 }, { status: 201 })
+  HttpResponse.json(
+    { number, html_url: `https://github.com/Acme/Infra/pull/${number}`, state: 'open', id: 999 },
+    { status: 201 },
+  )
 
 describe('a new pull request', () => {
   it('goes from the session branch to the default branch with the words of the small model', async () => {
     const calls = provider()
     const uuid = await finishedSession()
-    expect(await createPullRequest(core.context, uuid)).toEqual({ id: 7, url: 'https://github.com/Acme/Infra/pull/7', status: 'open' })
+    expect(await createPullRequest(core.context, uuid)).toEqual({
+      id: 7,
+      url: 'https://github.com/Acme/Infra/pull/7',
+      status: 'open',
+    })
     const branch = (await loadAggregate(core.context, uuid, { include_history: false }))?.workspace.branch
     expect(calls[0]?.body).toEqual({
       title: 'Add a bucket',
@@ -108,7 +117,9 @@ describe('a new pull request', () => {
     const uuid = await finishedSession()
     await createPullRequest(core.context, uuid)
     const session = await loadAggregate(core.context, uuid, { include_history: false })
-    expect(session?.rounds.at(-1)?.pull_requests).toEqual([{ provider: 'GITHUB', number: 8, url: 'https://github.com/Acme/Infra/pull/8' }])
+    expect(session?.rounds.at(-1)?.pull_requests).toEqual([
+      { provider: 'GITHUB', number: 8, url: 'https://github.com/Acme/Infra/pull/8' },
+    ])
   })
 
   it('has a title of one line and at most 256 characters', async () => {
@@ -160,7 +171,15 @@ describe('a new pull request', () => {
       http.post(api, async ({ request }) => {
         const body = (await request.json()) as Record<string, string>
         sent.push(body[field] ?? '')
-        const answer = { number: 9, html_url: uri, iid: 9, web_url: uri, state: 'open', pullRequestId: 9, status: 'active' }
+        const answer = {
+          number: 9,
+          html_url: uri,
+          iid: 9,
+          web_url: uri,
+          state: 'open',
+          pullRequestId: 9,
+          status: 'active',
+        }
         return HttpResponse.json(answer, { status: 201 })
       }),
     )
@@ -180,7 +199,10 @@ describe('a new pull request', () => {
     const { document } = generateReport()
     if (document) await storeReport(core.context, run.round, { type: 'generate', document })
     await run.finish('completed')
-    const storage = { ...core.context.storage, get: async () => Promise.reject(unavailable('The object store cannot be reached.')) }
+    const storage = {
+      ...core.context.storage,
+      get: async () => Promise.reject(unavailable('The object store cannot be reached.')),
+    }
     expect(await createPullRequest({ ...core.context, storage }, uuid)).toMatchObject({ id: 7 })
     expect(calls[0]?.body.body).toContain('Not available: the report of round 1 could not be read.')
   })
@@ -200,7 +222,9 @@ describe('a new pull request', () => {
     const uuid = await finishedSession()
     await core.context.sql`UPDATE sessions SET is_blocked = true WHERE uuid = ${uuid}`
     await createPullRequest(core.context, uuid)
-    expect(calls[0]?.body.body).toMatch(/^> \*\*This session is locked: merging and applying are blocked\.\*\*\n\nWhy and what\./)
+    expect(calls[0]?.body.body).toMatch(
+      /^> \*\*This session is locked: merging and applying are blocked\.\*\*\n\nWhy and what\./,
+    )
   })
 
   it.each([
@@ -220,7 +244,10 @@ describe('a new pull request', () => {
     server.use(
       listedRepository(uri),
       http.post(api, () =>
-        HttpResponse.json({ iid: 9, web_url: url, state: 'opened', pullRequestId: 9, status: 'active' }, { status: 201 }),
+        HttpResponse.json(
+          { iid: 9, web_url: url, state: 'opened', pullRequestId: 9, status: 'active' },
+          { status: 201 },
+        ),
       ),
     )
     const uuid = await finishedSession(uri)
@@ -244,7 +271,10 @@ describe('a new pull request', () => {
 describe('no pull request', () => {
   it('for an unknown session', async () => {
     const uuid = crypto.randomUUID()
-    await expect(createPullRequest(core.context, uuid)).rejects.toMatchObject({ status: 404, message: `Session ${uuid} not found.` })
+    await expect(createPullRequest(core.context, uuid)).rejects.toMatchObject({
+      status: 404,
+      message: `Session ${uuid} not found.`,
+    })
   })
 
   it.each([
@@ -290,9 +320,14 @@ describe('a provider that refuses', () => {
 
   it('is answered with its status and words', async () => {
     const body = { message: 'Validation Failed', errors: [{ message: 'A pull request already exists' }] }
-    expect(await refusal(() => HttpResponse.json(body, { status: 422 }))).toMatchObject({ status: 422, message: JSON.stringify(body) })
+    expect(await refusal(() => HttpResponse.json(body, { status: 422 }))).toMatchObject({
+      status: 422,
+      message: JSON.stringify(body),
+    })
     expect(await refusal(() => new HttpResponse('busy', { status: 503 }))).toMatchObject({ status: 503 })
-    expect(await refusal(() => HttpResponse.json({ message: 'Not Found' }, { status: 404 }))).toMatchObject({ status: 404 })
+    expect(await refusal(() => HttpResponse.json({ message: 'Not Found' }, { status: 404 }))).toMatchObject({
+      status: 404,
+    })
   })
 
   it.each([401, 403])('with %i is a 502, which is no end of the session of the caller', async (status) => {
@@ -303,12 +338,17 @@ describe('a provider that refuses', () => {
   })
 
   it('by cutting the connection is a 502 that names nothing of the machine', async () => {
-    expect(await refusal(() => HttpResponse.error())).toMatchObject({ status: 502, message: 'The git provider is not reachable.' })
+    expect(await refusal(() => HttpResponse.error())).toMatchObject({
+      status: 502,
+      message: 'The git provider is not reachable.',
+    })
   })
 
   it('by another form of answer is a 502', async () => {
     expect(await refusal(() => HttpResponse.json({ number: '7' }, { status: 201 }))).toMatchObject({ status: 502 })
-    expect(await refusal(() => HttpResponse.json({ number: 7, html_url: 'javascript', state: 'open' }))).toMatchObject({ status: 502 })
+    expect(await refusal(() => HttpResponse.json({ number: 7, html_url: 'javascript', state: 'open' }))).toMatchObject({
+      status: 502,
+    })
     expect(await refusal(() => new HttpResponse('<html>'))).toMatchObject({ status: 502 })
   })
 
@@ -335,6 +375,8 @@ describe('a provider that refuses', () => {
       await delay('infinite')
       return created(1)
     })
-    await expect(createPullRequest(core.context, await finishedSession(), controller.signal)).rejects.toThrow('caller is gone')
+    await expect(createPullRequest(core.context, await finishedSession(), controller.signal)).rejects.toThrow(
+      'caller is gone',
+    )
   })
 })

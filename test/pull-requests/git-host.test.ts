@@ -27,7 +27,9 @@ beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'pull-requests-'))
   host = await startGitHost({ data_dir: folder, user: 'bot', token: 'token-of-the-bot', samples: false })
   trust(host.ca_pem)
-  model = await startModelServer(script(toolCall('generate_pull_request', { title: 'Add a bucket', description: 'For the logs.' })))
+  model = await startModelServer(
+    script(toolCall('generate_pull_request', { title: 'Add a bucket', description: 'For the logs.' })),
+  )
   const fetch: typeof globalThis.fetch = (input, init) => globalThis.fetch(input, init)
   core = await createTestCore({
     yaml: `git: { base_url: "${host.url}", api_url: "${host.api_url}" }`,
@@ -44,7 +46,15 @@ afterAll(async () => {
 
 /** Runs git in the bare repository; `input` goes to its standard input. */
 async function gitAt(repository: string, args: string[], input?: string): Promise<string> {
-  const child = run('git', ['-C', host.pathOf(repository), '-c', 'user.name=t', '-c', 'user.email=t@example.org', ...args])
+  const child = run('git', [
+    '-C',
+    host.pathOf(repository),
+    '-c',
+    'user.name=t',
+    '-c',
+    'user.email=t@example.org',
+    ...args,
+  ])
   child.child.stdin?.end(input)
   return (await child).stdout.trim()
 }
@@ -62,7 +72,9 @@ async function commitFile(repository: string, branch: string, parent: string, te
 async function openedPullRequest(name: string) {
   const repository = await host.addRepository({ owner: 'acme', name, content: { files: { 'main.tf': '# first\n' } } })
   const uuid = await openSession(core.context, user_id, { repo_uri: repository })
-  await (await runRound(core.context, uuid)).finish('completed', 'GENERATE', [{ user: 'Add a bucket', assistant: 'Added.' }])
+  await (await runRound(core.context, uuid)).finish('completed', 'GENERATE', [
+    { user: 'Add a bucket', assistant: 'Added.' },
+  ])
   const branch = (await loadAggregate(core.context, uuid, { include_history: false }))?.workspace.branch ?? ''
   const base = await gitAt(repository, ['rev-parse', 'main'])
   const head = await commitFile(repository, branch, base, '# changed\n')
@@ -74,7 +86,9 @@ describe('a pull request at a real host', () => {
   it('ends as a merge commit on the default branch, once', async () => {
     const { repository, uuid, base, head, id } = await openedPullRequest('merged')
     await mergePullRequest(core.context, uuid)
-    expect(await gitAt(repository, ['rev-list', '--parents', '--max-count=1', 'main'])).toMatch(new RegExp(` ${base} ${head}$`))
+    expect(await gitAt(repository, ['rev-list', '--parents', '--max-count=1', 'main'])).toMatch(
+      new RegExp(` ${base} ${head}$`),
+    )
     expect(await gitAt(repository, ['show', 'main:main.tf'])).toBe('# changed')
     const after = await gitAt(repository, ['rev-parse', 'main'])
     expect(await refusalOf(mergePullRequest(core.context, uuid))).toEqual({
@@ -87,14 +101,19 @@ describe('a pull request at a real host', () => {
   it('that conflicts leaves the default branch alone', async () => {
     const { repository, uuid, base, id } = await openedPullRequest('conflicting')
     const other = await commitFile(repository, 'main', base, '# meanwhile\n')
-    expect(await refusalOf(mergePullRequest(core.context, uuid))).toEqual({ status: 400, message: `Pull Request ${id} cannot be merged.` })
+    expect(await refusalOf(mergePullRequest(core.context, uuid))).toEqual({
+      status: 400,
+      message: `Pull Request ${id} cannot be merged.`,
+    })
     expect(await gitAt(repository, ['rev-parse', 'main'])).toBe(other)
   })
 
   it('is not merged with a wrong token, which no text shows', async () => {
     const { repository, uuid, base } = await openedPullRequest('refused')
     const git = { ...core.context.config.git, token: 'a-wrong-token' }
-    const refusal = await refusalOf(mergePullRequest({ ...core.context, config: { ...core.context.config, git } }, uuid))
+    const refusal = await refusalOf(
+      mergePullRequest({ ...core.context, config: { ...core.context.config, git } }, uuid),
+    )
     expect(refusal).toEqual({ status: 502, message: expect.stringContaining('Bad credentials') })
     expect(refusal.message).not.toContain('a-wrong-token')
     expect(await gitAt(repository, ['rev-parse', 'main'])).toBe(base)

@@ -18,12 +18,17 @@ afterAll(() => server.close())
 
 const open = { number: 7, state: 'open', merged: false, mergeable: true as boolean | null }
 const merged = () =>
-  HttpResponse.json({ sha: '6dcb09b5b57875f334f61aebed695e2e4193db5e', merged: true, message: 'Pull Request successfully merged' })
+  HttpResponse.json({
+    sha: '6dcb09b5b57875f334f61aebed695e2e4193db5e',
+    merged: true,
+    message: 'Pull Request successfully merged',
+  })
 
 /** Answers readings one after the other, the last one for ever; notes every call. */
 function provider(readings: (object | Response)[] = [open], merge: () => Response | Promise<Response> = merged) {
   const calls: { method: string; headers: Headers; body: string }[] = []
-  const note = async (request: Request) => calls.push({ method: request.method, headers: request.headers, body: await request.text() })
+  const note = async (request: Request) =>
+    calls.push({ method: request.method, headers: request.headers, body: await request.text() })
   server.use(
     http.get(`${PULLS}/7`, async ({ request }) => {
       await note(request)
@@ -69,7 +74,10 @@ describe('a merge at GitHub', () => {
   ])('waits so often and no longer: %s', async (_, yaml, waits) => {
     const seconds = shortenTimers(1_000)
     const calls = provider([{ ...open, mergeable: null }])
-    expect(await refusalOf(merge(yaml))).toEqual({ status: 504, message: 'Pull Request 7 readiness polling exhausted.' })
+    expect(await refusalOf(merge(yaml))).toEqual({
+      status: 504,
+      message: 'Pull Request 7 readiness polling exhausted.',
+    })
     expect(seconds.count).toBe(waits)
     expect(methods(calls)).toEqual(Array(waits + 1).fill('GET'))
   })
@@ -85,7 +93,10 @@ describe('a merge at GitHub', () => {
     ['closed', { ...open, state: 'closed', merged: false, mergeable: true }],
   ])('of a %s one finds nothing, without waiting', async (state, reading) => {
     const calls = provider([reading])
-    expect(await refusalOf(merge())).toEqual({ status: 404, message: `There are no pull requests to merge: Pull Request 7 is ${state}.` })
+    expect(await refusalOf(merge())).toEqual({
+      status: 404,
+      message: `There are no pull requests to merge: Pull Request 7 is ${state}.`,
+    })
     expect(methods(calls)).toEqual(['GET'])
   })
 
@@ -115,7 +126,11 @@ describe('a merge at GitHub', () => {
 
   it.each([
     [401, { message: 'Bad credentials' }, {}],
-    [403, { message: 'API rate limit exceeded for user ID 1.' }, { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': '1900000000' }],
+    [
+      403,
+      { message: 'API rate limit exceeded for user ID 1.' },
+      { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': '1900000000' },
+    ],
     [403, { message: 'You have exceeded a secondary rate limit.' }, { 'retry-after': '60' }],
   ])('that GitHub refuses with %i is a 502: %o', async (status, body, headers) => {
     provider([HttpResponse.json(body, { status, headers })])
@@ -139,7 +154,10 @@ describe('a merge at GitHub', () => {
 
   it.each([
     ['an empty answer', () => new HttpResponse('')],
-    ['half a body', () => new HttpResponse('{"merged": true, "sh', { headers: { 'content-type': 'application/json' } })],
+    [
+      'half a body',
+      () => new HttpResponse('{"merged": true, "sh', { headers: { 'content-type': 'application/json' } }),
+    ],
     ['another answer', () => HttpResponse.json({ merged: false, message: 'no' })],
   ])('is not believed on %s', async (_, answer) => {
     provider([open], answer)

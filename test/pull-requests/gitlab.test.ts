@@ -15,9 +15,17 @@ afterEach(() => server.resetHandlers())
 afterAll(() => server.close())
 
 type Answer = () => Response | Promise<Response>
-const made = { id: 84, iid: 5, web_url: 'https://gitlab.com/Acme/Infra/-/merge_requests/5', state: 'opened', title: 'Add a bucket' }
-const merged: Answer = () => HttpResponse.json({ ...made, state: 'merged', merge_commit_sha: '9999999999999999999999999999999999999999' })
-const approved: Answer = () => HttpResponse.json({ id: 84, iid: 5, approved_by: [{ user: { id: 1 } }] }, { status: 201 })
+const made = {
+  id: 84,
+  iid: 5,
+  web_url: 'https://gitlab.com/Acme/Infra/-/merge_requests/5',
+  state: 'opened',
+  title: 'Add a bucket',
+}
+const merged: Answer = () =>
+  HttpResponse.json({ ...made, state: 'merged', merge_commit_sha: '9999999999999999999999999999999999999999' })
+const approved: Answer = () =>
+  HttpResponse.json({ id: 84, iid: 5, approved_by: [{ user: { id: 1 } }] }, { status: 201 })
 
 function provider(answers: { create?: Answer; approve?: Answer; merge?: Answer; read?: Answer } = {}) {
   const calls: { call: string; url: string; token: string | null; type: string | null; body: string }[] = []
@@ -25,7 +33,13 @@ function provider(answers: { create?: Answer; approve?: Answer; merge?: Answer; 
     (call: string, answer: Answer) =>
     async ({ request }: { request: Request }) => {
       const { url, headers } = request
-      calls.push({ call, url, token: headers.get('private-token'), type: headers.get('content-type'), body: await request.text() })
+      calls.push({
+        call,
+        url,
+        token: headers.get('private-token'),
+        type: headers.get('content-type'),
+        body: await request.text(),
+      })
       return answer()
     }
   server.use(
@@ -144,7 +158,9 @@ describe('a merge at GitLab', () => {
   it('does not happen when the caller objects at the last moment', async () => {
     const calls = provider()
     const confirm = () => Promise.reject(conflict('locked meanwhile'))
-    expect(await refusalOf((await hostOf(URI, GITLAB)).merge(5, { confirm, signal: never() }))).toMatchObject({ status: 409 })
+    expect(await refusalOf((await hostOf(URI, GITLAB)).merge(5, { confirm, signal: never() }))).toMatchObject({
+      status: 409,
+    })
     expect(names(calls)).toEqual(['approve'])
   })
 
@@ -163,7 +179,10 @@ describe('a merge at GitLab', () => {
       merge: () => HttpResponse.json({ message: '405 Method Not Allowed' }, { status: 405 }),
       read: () => HttpResponse.json({ ...made, state }),
     })
-    expect(await refusalOf(merge())).toEqual({ status: 404, message: `There are no pull requests to merge: Pull Request 5 is ${state}.` })
+    expect(await refusalOf(merge())).toEqual({
+      status: 404,
+      message: `There are no pull requests to merge: Pull Request 5 is ${state}.`,
+    })
   })
 
   it.each([

@@ -46,7 +46,9 @@ const withGit = (changes: Partial<GitConfig>): CoreContext => ({
 })
 
 /** Answers every reading and every merge; notes method and number. Calls to anything else fail the test. */
-function provider(read: () => Response | Promise<Response> = () => HttpResponse.json({ state: 'open', mergeable: true })) {
+function provider(
+  read: () => Response | Promise<Response> = () => HttpResponse.json({ state: 'open', mergeable: true }),
+) {
   const calls: string[] = []
   server.use(
     http.get(`${PULLS}/:number`, async ({ params }) => {
@@ -82,12 +84,18 @@ describe('a merge', () => {
   })
 
   it.each([crypto.randomUUID(), 'no-uuid'])('needs a session: %s', async (uuid) => {
-    expect(await refusalOf(mergePullRequest(core.context, uuid))).toEqual({ status: 404, message: `Session ${uuid} not found.` })
+    expect(await refusalOf(mergePullRequest(core.context, uuid))).toEqual({
+      status: 404,
+      message: `Session ${uuid} not found.`,
+    })
   })
 
   it('needs a pull request', async () => {
     const uuid = await sessionWith([])
-    expect(await refusalOf(mergePullRequest(core.context, uuid))).toEqual({ status: 404, message: `Session ${uuid} has no pull requests.` })
+    expect(await refusalOf(mergePullRequest(core.context, uuid))).toEqual({
+      status: 404,
+      message: `Session ${uuid} has no pull requests.`,
+    })
   })
 
   it.each([[[]], [[4]]])('is refused on a locked session, whatever pull requests it has: %o', async (numbers) => {
@@ -164,7 +172,10 @@ describe('a merge', () => {
       await delay('infinite')
       return HttpResponse.json({ state: 'open', mergeable: true })
     })
-    expect(await refusalOf(mergePullRequest(core.context, uuid))).toEqual({ status: 504, message: 'Complete PR timeout' })
+    expect(await refusalOf(mergePullRequest(core.context, uuid))).toEqual({
+      status: 504,
+      message: 'Complete PR timeout',
+    })
   })
 
   it('is not waited for when the caller goes away', async () => {

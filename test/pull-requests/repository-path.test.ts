@@ -5,7 +5,8 @@ import { gitConfig } from '../repository/support.ts'
 const github = gitConfig()
 const gitlab = gitConfig({ provider: 'GITLAB', host: 'gitlab.com' })
 const azure = gitConfig({ provider: 'AZURE_DEVOPS', host: 'dev.azure.com' })
-const malformed = (shown: string) => expect.objectContaining({ status: 400, message: `Malformed repository URL '${shown}'` })
+const malformed = (shown: string) =>
+  expect.objectContaining({ status: 400, message: `Malformed repository URL '${shown}'` })
 
 describe('a repository has its name', () => {
   it.each([
@@ -51,7 +52,12 @@ describe('a malformed address', () => {
     ['https://github.com/Acme/%zz', 'github.com/Acme/%zz'],
   ])('at GitHub: %s', (uri, shown) => expect(() => githubRepository(github, uri)).toThrow(malformed(shown)))
 
-  it.each(['gitlab.com/Acme', 'gitlab.com/Acme/Sub/Infra', 'github.com/Acme/Infra', 'gitlab.com/../Infra'])('at GitLab: %s', (address) =>
+  it.each([
+    'gitlab.com/Acme',
+    'gitlab.com/Acme/Sub/Infra',
+    'github.com/Acme/Infra',
+    'gitlab.com/../Infra',
+  ])('at GitLab: %s', (address) =>
     expect(() => gitlabProject(gitlab, `https://${address}`)).toThrow(malformed(address)))
 
   it.each([
@@ -61,5 +67,6 @@ describe('a malformed address', () => {
     'dev.azure.com/acme/project/_git/infra/more',
     'acme.visualstudio.com/project/_git/infra/x',
     'dev.azure.com/../project/_git/infra',
-  ])('at Azure DevOps: %s', (address) => expect(() => azureRepository(azure, `https://${address}`)).toThrow(malformed(address)))
+  ])('at Azure DevOps: %s', (address) =>
+    expect(() => azureRepository(azure, `https://${address}`)).toThrow(malformed(address)))
 })

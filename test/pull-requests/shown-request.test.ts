@@ -6,7 +6,11 @@ const QUERY = 'Set hunter2-x as password, hunter2-x again'
 const turn = (user: string) => ({ user, assistant: 'Done.' })
 
 it.each([
-  ['in the masked form that was kept', [turn(`Set ${MASK} as password, ${MASK} again`)], `Set ${MASK} as password, ${MASK} again`],
+  [
+    'in the masked form that was kept',
+    [turn(`Set ${MASK} as password, ${MASK} again`)],
+    `Set ${MASK} as password, ${MASK} again`,
+  ],
   ['masked as a whole', [turn(MASK)], MASK],
   ['masked in a later turn', [turn('Something else'), turn(`Set ${MASK} again`)], `Set ${MASK} again`],
   ['as typed without history', [], QUERY],

@@ -4,7 +4,12 @@ import { pullRequestHost } from '../../src/pull-requests/host-of.ts'
 import type { MergeOptions, PullRequestHost } from '../../src/pull-requests/types.ts'
 import { configOf } from '../helpers/core.ts'
 
-export const NEW = { title: 'Add a bucket', description: 'Why and what.', head: 'Platform/2026-01-31_235959-1a2b', base: 'main' }
+export const NEW = {
+  title: 'Add a bucket',
+  description: 'Why and what.',
+  head: 'Platform/2026-01-31_235959-1a2b',
+  base: 'main',
+}
 export const never = (): AbortSignal => new AbortController().signal
 export const freely: MergeOptions = { confirm: async () => {}, signal: never() }
 
@@ -42,7 +47,10 @@ export function controlCallLimit(): { late(): void; restore(): void } {
     if (ms === 20_000) limits.push(controller)
     return controller.signal
   })
-  return { late: () => limits.at(-1)?.abort(new DOMException('late', 'TimeoutError')), restore: () => spy.mockRestore() }
+  return {
+    late: () => limits.at(-1)?.abort(new DOMException('late', 'TimeoutError')),
+    restore: () => spy.mockRestore(),
+  }
 }
 
 /** An answer that begins and then neither goes on nor ends. */

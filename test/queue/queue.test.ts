@@ -38,14 +38,18 @@ function handler() {
   return { calls, handle, reached }
 }
 
-async function work(handle: (round_id: number, signal: AbortSignal) => Promise<void>, concurrency = 2): Promise<WorkingQueue> {
+async function work(
+  handle: (round_id: number, signal: AbortSignal) => Promise<void>,
+  concurrency = 2,
+): Promise<WorkingQueue> {
   const queue = await startWorkingQueue(db.sql, silentLogger, { concurrency, handle })
   working.push(queue)
   return queue
 }
 
 const send = (round_id: number) => db.sql.begin((tx) => sending.enqueue(tx, round_id))
-const states = async () => (await db.sql`SELECT state::text FROM pgboss.job ORDER BY created_on`).map((row) => row.state)
+const states = async () =>
+  (await db.sql`SELECT state::text FROM pgboss.job ORDER BY created_on`).map((row) => row.state)
 
 describe('the queue of rounds', () => {
   it('delivers what was committed, and nothing else', async () => {

@@ -29,7 +29,11 @@ describe('report documents', () => {
     expect(parsed).toEqual({
       summary: { create: 0, update: 0, delete: 0, recreate: 0 },
       detailed_changes: [],
-      potential_impact: { banner: { level: 'high', title: 'Data is lost', description: '' }, summary: '', bullet_points: [] },
+      potential_impact: {
+        banner: { level: 'high', title: 'Data is lost', description: '' },
+        summary: '',
+        bullet_points: [],
+      },
       estimated_costs: { currency: 'USD', total_fixed_monthly_cost: 0, introduction_paragraph: '', breakdown: [] },
     })
     expect(
@@ -72,7 +76,9 @@ describe('report documents', () => {
   })
 
   it.each(['about 10', '10-20', '1,5', '', {}, true])('refuse the amount %j', (given) => {
-    expect(v.safeParse(reportSchemas.generate, generate({ estimated_costs: { total_fixed_monthly_cost: given } })).success).toBe(false)
+    expect(
+      v.safeParse(reportSchemas.generate, generate({ estimated_costs: { total_fixed_monthly_cost: given } })).success,
+    ).toBe(false)
   })
 
   it.each([
@@ -89,7 +95,9 @@ describe('report documents', () => {
     ['', 'USD'],
     [null, 'USD'],
   ])('take the currency %j as %s', (currency, expected) => {
-    expect(v.parse(reportSchemas.generate, generate({ estimated_costs: { currency } })).estimated_costs.currency).toBe(expected)
+    expect(v.parse(reportSchemas.generate, generate({ estimated_costs: { currency } })).estimated_costs.currency).toBe(
+      expected,
+    )
   })
 
   it.each(['euros', '€', 'US$'])('refuse the currency %j', (currency) => {
@@ -98,15 +106,21 @@ describe('report documents', () => {
 
   it('take a pricing model in any common spelling', () => {
     const breakdown = [{ resource_type: 'queue', pricing_model: 'Usage-Based', fixed_monthly_cost: null }]
-    expect(v.parse(reportSchemas.generate, generate({ estimated_costs: { breakdown } })).estimated_costs.breakdown).toEqual([
-      { resource_type: 'queue', pricing_model: 'usage_based', fixed_monthly_cost: 0, notes: '' },
-    ])
+    expect(
+      v.parse(reportSchemas.generate, generate({ estimated_costs: { breakdown } })).estimated_costs.breakdown,
+    ).toEqual([{ resource_type: 'queue', pricing_model: 'usage_based', fixed_monthly_cost: 0, notes: '' }])
   })
 })
 
 describe('the compliance verdict', () => {
   const findings = (...severities: Severity[]): ComplianceFindings => ({
-    violations: severities.map((severity) => ({ rule_id: 'r', severity, resource: null, message: 'm', suggested_fix: null })),
+    violations: severities.map((severity) => ({
+      rule_id: 'r',
+      severity,
+      resource: null,
+      message: 'm',
+      suggested_fix: null,
+    })),
     summary: 's',
     checked_rules: ['r'],
   })
@@ -121,7 +135,10 @@ describe('the compliance verdict', () => {
   })
 
   it('is not for the model to give', () => {
-    const said = v.parse(complianceFindings, { passed: true, violations: [{ rule_id: 'r', severity: 'Critical', message: 'm' }] })
+    const said = v.parse(complianceFindings, {
+      passed: true,
+      violations: [{ rule_id: 'r', severity: 'Critical', message: 'm' }],
+    })
     expect(complianceVerdict(said)).toEqual({
       passed: false,
       violations: [{ rule_id: 'r', severity: 'critical', resource: null, message: 'm', suggested_fix: null }],

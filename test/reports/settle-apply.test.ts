@@ -9,7 +9,12 @@ const change = (address: string, action: PlannedChange['action'] = 'create'): Pl
   type: /([a-z]+_[a-z0-9_]+)\.[^.]+$/.exec(address.replaceAll(/\[.*?\]/g, '').replace(/ \(.*/, ''))?.[1] ?? '',
   action,
 })
-const ran = (exit_code: number, stdout: string, stderr = ''): ApplyResult => ({ kind: 'ran', exit_code, stdout, stderr })
+const ran = (exit_code: number, stdout: string, stderr = ''): ApplyResult => ({
+  kind: 'ran',
+  exit_code,
+  stdout,
+  stderr,
+})
 const entries = (result: ApplyResult, planned: PlannedChange[]) =>
   applyFacts(result, planned).resource_changes.map(({ resource_type, resource_name, action, status }) => [
     resource_type,
@@ -71,12 +76,19 @@ describe('an apply that went through', () => {
       destroyed: 2,
       failed: 0,
     })
-    expect(applyFacts(ran(0, ''), PLANNED)).toMatchObject({ status: 'Success', summary: { created: 2, updated: 1, destroyed: 2 } })
+    expect(applyFacts(ran(0, ''), PLANNED)).toMatchObject({
+      status: 'Success',
+      summary: { created: 2, updated: 1, destroyed: 2 },
+    })
   })
 
   it('with imports, without changes', () => {
     const imported = applyFacts(ran(0, 'Apply complete! Resources: 1 imported, 0 added, 0 changed, 0 destroyed.'), [])
-    expect(imported).toMatchObject({ status: 'Success', summary: { total_resources: 0, created: 0 }, resource_changes: [] })
+    expect(imported).toMatchObject({
+      status: 'Success',
+      summary: { total_resources: 0, created: 0 },
+      resource_changes: [],
+    })
   })
 })
 
@@ -110,7 +122,12 @@ aws_instance.web: Creating...
       summary: { total_resources: 5, created: 0, updated: 1, destroyed: 1, failed: 3 },
     })
     expect(report.resource_changes).toMatchObject([
-      { resource_name: 'module.net["eu, west"].each["a: b"]', action: 'no_change', status: 'failed', error_message: null },
+      {
+        resource_name: 'module.net["eu, west"].each["a: b"]',
+        action: 'no_change',
+        status: 'failed',
+        error_message: null,
+      },
       { resource_name: 'main', action: 'updated', status: 'success', error_message: null },
       { resource_name: 'web', action: 'destroyed', status: 'success', error_message: null },
       { resource_name: 'web', action: 'created', status: 'failed' },
@@ -141,14 +158,19 @@ aws_instance.web: Creating...
       '\nError: Resource postcondition failed\n\n  on main.tf line 3, in resource "aws_x" "a":\n   3: condition = false\n\nNot good.\n'
     const report = applyFacts(ran(1, stdout, stderr), [change('aws_x.a'), change('module.m.aws_x.b')])
     expect(report).toMatchObject({ status: 'Partial', summary: { created: 1, failed: 2 } })
-    expect(report.resource_changes[0]).toMatchObject({ action: 'created', status: 'failed', details: 'Created. An error followed.' })
+    expect(report.resource_changes[0]).toMatchObject({
+      action: 'created',
+      status: 'failed',
+      details: 'Created. An error followed.',
+    })
     expect(report.resource_changes[0]?.error_message).toContain('Not good.')
   })
 
   it('an error that names no resource is told in the summary', () => {
-    const report = applyFacts(ran(1, '', '\nError: No valid credential sources found\n\nPlease see the documentation.\n'), [
-      change('aws_x.a'),
-    ])
+    const report = applyFacts(
+      ran(1, '', '\nError: No valid credential sources found\n\nPlease see the documentation.\n'),
+      [change('aws_x.a')],
+    )
     expect(report.status).toBe('Failed')
     expect(report.execution_summary).toBe(
       'The apply failed before it changed anything. Error: No valid credential sources found Please see the documentation.',

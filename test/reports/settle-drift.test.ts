@@ -57,7 +57,9 @@ describe('the status', () => {
 
 describe('remediated resources', () => {
   it('are those that differed, do so no more, and whose code changed; the model tells how', () => {
-    const document = told({ remediated_resources: [mended('x.invented'), mended('x.left'), mended('`x.gone`'), mended('x.expected')] })
+    const document = told({
+      remediated_resources: [mended('x.invented'), mended('x.left'), mended('`x.gone`'), mended('x.expected')],
+    })
     const certain = facts({
       found: [update('x.gone'), update('x.left'), update('x.expected'), update('x.forgotten')],
       remaining: [update('x.left')],
@@ -109,9 +111,15 @@ describe('what is left', () => {
         { resource_address: '', reason: 'Made up.', details: [] },
       ],
     })
-    expect(settle(document, facts({ found: [update('x.a'), update('x.b')], remaining: [update('x.a'), update('x.b')] }))).toMatchObject({
+    expect(
+      settle(document, facts({ found: [update('x.a'), update('x.b')], remaining: [update('x.a'), update('x.b')] })),
+    ).toMatchObject({
       unreconciled_drift: [
-        { resource_address: 'x.a', reason: 'Needs a person.', details: ['size: 2 in the code, 1 in the infrastructure', 'Ask them.'] },
+        {
+          resource_address: 'x.a',
+          reason: 'Needs a person.',
+          details: ['size: 2 in the code, 1 in the infrastructure', 'Ask them.'],
+        },
         {
           resource_address: 'x.b',
           reason: 'The last plan still shows this difference.',
@@ -167,7 +175,11 @@ describe('expected drift', () => {
     expect(
       settle(
         document,
-        facts({ found: [update('x.a'), update('x.b')], excepted: [update('x.a'), update('x.b')], notes: ['x.b: one', 'two'] }),
+        facts({
+          found: [update('x.a'), update('x.b')],
+          excepted: [update('x.a'), update('x.b')],
+          notes: ['x.b: one', 'two'],
+        }),
       ).whitelisted_exceptions,
     ).toEqual([
       { resource_address: 'x.a', change: 'The size.', rule: 'Scaling.' },

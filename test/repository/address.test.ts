@@ -2,7 +2,14 @@ import { describe, expect, it } from 'vitest'
 import { isPublicAddress } from '../../src/repository/address.ts'
 
 describe('public addresses', () => {
-  it.each(['8.8.8.8', '140.82.112.3', '2606:4700::1', '::ffff:8.8.8.8', '64:ff9b::808:808', '2002:808:808::1'])('%s is one', (address) => {
+  it.each([
+    '8.8.8.8',
+    '140.82.112.3',
+    '2606:4700::1',
+    '::ffff:8.8.8.8',
+    '64:ff9b::808:808',
+    '2002:808:808::1',
+  ])('%s is one', (address) => {
     expect(isPublicAddress(address)).toBe(true)
   })
 

@@ -27,7 +27,11 @@ let answer: { status: number; location?: string }
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'pinning-'))
   host = await startGitHost({ data_dir: join(folder, 'host'), user: 'bot', token: 'token-of-the-bot', samples: false })
-  const address = await host.addRepository({ owner: 'acme', name: 'infra', content: { files: { 'live/main.tf': 'x' } } })
+  const address = await host.addRepository({
+    owner: 'acme',
+    name: 'infra',
+    content: { files: { 'live/main.tf': 'x' } },
+  })
   filled = address.replace('127.0.0.1', 'localhost')
   const { cert, key } = await loadCertificates(dirname(host.ca_file))
   trust(host.ca_pem)
@@ -64,7 +68,9 @@ function recorded() {
 }
 /** Answers these in turn, the last one for good. */
 function answering(...answers: string[][]): HostResolver & { asked: number } {
-  const resolver = Object.assign(async () => answers[Math.min(resolver.asked++, answers.length - 1)] ?? [], { asked: 0 })
+  const resolver = Object.assign(async () => answers[Math.min(resolver.asked++, answers.length - 1)] ?? [], {
+    asked: 0,
+  })
   return resolver
 }
 
@@ -72,7 +78,10 @@ describe('a name that answers otherwise at the connection', () => {
   it('does not lead inside', async () => {
     const { pins, pinned } = recorded()
     const context = gitContext({}, { resolver: answering([PUBLIC], ['127.0.0.1']), pinnedFetch: pinned })
-    await expect(assertReachable(context, `https://localhost:${port}/a/b`)).rejects.toMatchObject({ status: 400, message: UNREACHABLE })
+    await expect(assertReachable(context, `https://localhost:${port}/a/b`)).rejects.toMatchObject({
+      status: 400,
+      message: UNREACHABLE,
+    })
     expect(pins).toEqual([['localhost', [PUBLIC]]])
     expect(connections).toBe(0)
   })
@@ -109,7 +118,10 @@ describe('a host that may be private', () => {
   })
 
   it('is not reached at another one', async () => {
-    const context = gitContext({ allow_private_hosts: ['localhost'] }, { resolver: answering(['127.0.0.77']), pinnedFetch })
+    const context = gitContext(
+      { allow_private_hosts: ['localhost'] },
+      { resolver: answering(['127.0.0.77']), pinnedFetch },
+    )
     await expect(assertReachable(context, filled)).rejects.toMatchObject({ status: 400, message: UNREACHABLE })
   })
 
@@ -123,8 +135,14 @@ describe('a redirect', () => {
   it.each([301, 302, 303, 307, 308])('with %i to another host is not followed', async (status) => {
     answer = { status, location: filled }
     const { pins, pinned } = recorded()
-    const context = gitContext({ allow_private_hosts: [`localhost:${port}`] }, { resolver: answering(['127.0.0.1']), pinnedFetch: pinned })
-    await expect(assertReachable(context, `https://localhost:${port}/a/b`)).rejects.toMatchObject({ status: 400, message: UNREACHABLE })
+    const context = gitContext(
+      { allow_private_hosts: [`localhost:${port}`] },
+      { resolver: answering(['127.0.0.1']), pinnedFetch: pinned },
+    )
+    await expect(assertReachable(context, `https://localhost:${port}/a/b`)).rejects.toMatchObject({
+      status: 400,
+      message: UNREACHABLE,
+    })
     expect(connections).toBe(1)
     expect(pins).toHaveLength(1)
   })

@@ -24,7 +24,9 @@ beforeAll(async () => {
   filled = await host.addRepository({
     owner: 'acme',
     name: 'infra',
-    content: { files: { 'main.tf': 'x', 'live/prod/main.tf': 'x', 'modules/net/main.tf': 'x', 'docs/a.md': 'x'.repeat(300_000) } },
+    content: {
+      files: { 'main.tf': 'x', 'live/prod/main.tf': 'x', 'modules/net/main.tf': 'x', 'docs/a.md': 'x'.repeat(300_000) },
+    },
   })
 })
 afterAll(async () => {
@@ -39,7 +41,11 @@ const own = (changes: { fetch?: Fetch } = {}) => gitContext({ base_url: host.url
 function recording(answer?: (url: string, init?: RequestInit) => Response | undefined) {
   const requests: { url: string; authorization: string | null; body: BodyInit | null | undefined }[] = []
   const fetch: Fetch = async (input, init) => {
-    requests.push({ url: String(input), authorization: new Headers(init?.headers).get('authorization'), body: init?.body })
+    requests.push({
+      url: String(input),
+      authorization: new Headers(init?.headers).get('authorization'),
+      body: init?.body,
+    })
     return answer?.(String(input), init) ?? globalThis.fetch(input, init)
   }
   return { fetch, requests }
@@ -61,12 +67,19 @@ describe('reachability', () => {
 
   it('never logs a user name, which may be a token', async () => {
     const context = own()
-    await expect(assertReachable(context, `https://ghp_secret@${host.host}/acme/missing.git`)).rejects.toMatchObject({ status: 400 })
+    await expect(assertReachable(context, `https://ghp_secret@${host.host}/acme/missing.git`)).rejects.toMatchObject({
+      status: 400,
+    })
     expect(context.lines.join()).not.toContain('ghp_secret')
   })
 
   it('answers a challenge of the configured host with the credentials, of another host never', async () => {
-    const uri = await host.addRepository({ owner: 'acme', name: 'closed', private: true, content: { files: { 'main.tf': 'x' } } })
+    const uri = await host.addRepository({
+      owner: 'acme',
+      name: 'closed',
+      private: true,
+      content: { files: { 'main.tf': 'x' } },
+    })
     await expect(assertReachable(own(), uri)).resolves.toBeUndefined()
     const spy = recording()
     const other = gitContext({ allow_private_hosts: [host.host] }, { fetch: spy.fetch })
@@ -93,7 +106,10 @@ describe('reachability', () => {
     const spy = recording()
     for (const addresses of [['127.0.0.1'], ['8.8.8.8', '169.254.169.254'], []]) {
       const context = gitContext({}, { fetch: spy.fetch, resolver: async () => addresses })
-      await expect(assertReachable(context, 'https://example.com/a/b')).rejects.toMatchObject({ status: 400, message: UNREACHABLE })
+      await expect(assertReachable(context, 'https://example.com/a/b')).rejects.toMatchObject({
+        status: 400,
+        message: UNREACHABLE,
+      })
     }
     const literal = gitContext({}, { fetch: spy.fetch })
     for (const name of ['127.0.0.1', '[::1]', '2130706433', '0x7f.1', '[::ffff:127.0.0.1]'])
@@ -147,9 +163,15 @@ describe('default branch', () => {
   })
 
   it('is a 502 when the remote cannot be listed and a 500 when it names none', async () => {
-    await expect(defaultBranch(own(), `${host.url}/acme/missing.git`)).rejects.toMatchObject({ status: 502, message: UNREACHABLE })
+    await expect(defaultBranch(own(), `${host.url}/acme/missing.git`)).rejects.toMatchObject({
+      status: 502,
+      message: UNREACHABLE,
+    })
     const empty = await host.addRepository({ owner: 'acme', name: 'unborn' })
-    await expect(defaultBranch(own(), empty)).rejects.toMatchObject({ status: 500, message: 'No match git default branch ls-remote' })
+    await expect(defaultBranch(own(), empty)).rejects.toMatchObject({
+      status: 500,
+      message: 'No match git default branch ls-remote',
+    })
   })
 })
 
@@ -177,7 +199,10 @@ describe('repository parse', () => {
   })
 
   it('is 400 when the remote cannot be listed', async () => {
-    await expect(parseRoots(own(), `${host.url}/acme/missing.git`)).rejects.toMatchObject({ status: 400, message: UNREACHABLE })
+    await expect(parseRoots(own(), `${host.url}/acme/missing.git`)).rejects.toMatchObject({
+      status: 400,
+      message: UNREACHABLE,
+    })
   })
 
   it.each([
@@ -188,7 +213,10 @@ describe('repository parse', () => {
     const failing = recording((url) =>
       url.endsWith('/git-upload-pack') && packs(failing.requests) ? new Response('x', { status: answer }) : undefined,
     )
-    await expect(parseRoots(own({ fetch: failing.fetch }), filled)).rejects.toMatchObject({ status, message: UNREACHABLE })
+    await expect(parseRoots(own({ fetch: failing.fetch }), filled)).rejects.toMatchObject({
+      status,
+      message: UNREACHABLE,
+    })
   })
 
   it('is 502 when the pack is damaged or cut', async () => {
@@ -208,7 +236,8 @@ describe('repository parse', () => {
   it('is 502 when the answer is larger than the cap', async () => {
     const chunk = new Uint8Array(8 * 1024 * 1024)
     const endless = () => new ReadableStream({ pull: (controller) => controller.enqueue(chunk) })
-    const fetch: Fetch = async (input, init) => (isPack(init?.body) ? new Response(endless()) : globalThis.fetch(input, init))
+    const fetch: Fetch = async (input, init) =>
+      isPack(init?.body) ? new Response(endless()) : globalThis.fetch(input, init)
     await expect(parseRoots(own({ fetch }), filled)).rejects.toMatchObject({ status: 502, message: UNREACHABLE })
   })
 })

@@ -19,7 +19,10 @@ export const gitConfig = (changes: Partial<GitConfig> = {}): GitConfig => ({
 })
 
 /** A context that holds just what talking to a remote needs; `lines` collects its log. */
-export function gitContext(git: Partial<GitConfig> = {}, changes: Partial<GitContext> = {}): GitContext & { lines: string[] } {
+export function gitContext(
+  git: Partial<GitConfig> = {},
+  changes: Partial<GitContext> = {},
+): GitContext & { lines: string[] } {
   const lines: string[] = []
   return {
     config: { git: gitConfig(git) } as Config,

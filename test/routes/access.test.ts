@@ -18,7 +18,8 @@ beforeAll(async () => {
   core = await createTestCore({ yaml: `${OIDC}\nadmin: { default_root_email: Root@Example.org }` })
   const owner = await createUser(core.database.sql, 'owner')
   await createUser(core.database.sql, 'stranger', { operation_role: 'devops' })
-  for (const role of ['viewer', 'editor', 'admin'] as const) await createUser(core.database.sql, role, { panel_role: role })
+  for (const role of ['viewer', 'editor', 'admin'] as const)
+    await createUser(core.database.sql, role, { panel_role: role })
   uuid = await openSession(core.context, owner.id)
   await (await runRound(core.context, uuid)).finish('completed', 'done', [{ user: 'a', assistant: 'b' }])
 })
@@ -59,7 +60,13 @@ describe('with an issuer', () => {
     expect(answer.status).toBe(401)
   })
 
-  it.each(['/api/v1/auth/config', '/healthz', '/api/openapi.json', '/api/docs', '/api/redoc'])('leaves %s public', async (path) => {
+  it.each([
+    '/api/v1/auth/config',
+    '/healthz',
+    '/api/openapi.json',
+    '/api/docs',
+    '/api/redoc',
+  ])('leaves %s public', async (path) => {
     expect((await core.call('GET', path)).status).toBe(200)
     expect((await core.call('GET', path, { token: 'garbage' })).status).toBe(200)
   })
@@ -73,7 +80,13 @@ describe('with an issuer', () => {
 describe('the caller', () => {
   it('is one row for issuer and subject, made on first sight', async () => {
     const first = await (await as('ada', 'GET', '/api/v1/users/me')).json()
-    expect(first).toEqual({ id: expect.any(Number), email: null, display_name: null, operation_role: 'developer', panel_role: null })
+    expect(first).toEqual({
+      id: expect.any(Number),
+      email: null,
+      display_name: null,
+      operation_role: 'developer',
+      panel_role: null,
+    })
     const token = await issuer.token('ada', { iss: `${issuer.url}/`, email: 'ada@example.org', name: 'Ada' })
     const again = await (await core.call('GET', '/api/v1/users/me', { token })).json()
     expect(again).toEqual({ ...first, email: 'ada@example.org', display_name: 'Ada' })
@@ -88,12 +101,15 @@ describe('the caller', () => {
 
   it('is elevated on every request when it is the root address', async () => {
     const claims = { email: 'root@example.org', email_verified: true }
-    const me = async () => (await core.call('GET', '/api/v1/users/me', { token: await issuer.token('root', claims) })).json()
+    const me = async () =>
+      (await core.call('GET', '/api/v1/users/me', { token: await issuer.token('root', claims) })).json()
     expect(await me()).toMatchObject({ operation_role: 'devops', panel_role: 'admin' })
     await core.database.sql`UPDATE users SET operation_role = 'developer', panel_role = NULL WHERE subject = 'root'`
     expect(await me()).toMatchObject({ operation_role: 'devops', panel_role: 'admin' })
     const cleared = await core.another({ yaml: OIDC })
-    const kept = await cleared.request('/api/v1/users/me', { headers: { authorization: `Bearer ${await issuer.token('root', claims)}` } })
+    const kept = await cleared.request('/api/v1/users/me', {
+      headers: { authorization: `Bearer ${await issuer.token('root', claims)}` },
+    })
     expect(await kept.json()).toMatchObject({ operation_role: 'devops', panel_role: 'admin' })
   })
 

@@ -12,7 +12,11 @@ let nameless_id: number
 beforeAll(async () => {
   core = await createTestCore()
   const { sql } = core.database
-  const owners = [await createUser(sql, 'ann'), await createUser(sql, 'b_b%'), await createUser(sql, 'nameless', { email: null })]
+  const owners = [
+    await createUser(sql, 'ann'),
+    await createUser(sql, 'b_b%'),
+    await createUser(sql, 'nameless', { email: null }),
+  ]
   const [first, second, third] = owners.map(({ id }) => id) as [number, number, number]
   ann = await openSession(core.context, first, { query: 'Add a bucket' })
   await (await runRound(core.context, ann)).finish('completed', 'done', [{ user: 'Add a bucket', assistant: 'Added.' }])
@@ -70,7 +74,12 @@ describe(`GET ${LIST}`, () => {
   })
 
   it('pages, also beyond the end', async () => {
-    expect(await list('page_size=2')).toMatchObject({ total: 3, page_size: 2, total_pages: 2, items: [{ uuid: nameless }, { uuid: bob }] })
+    expect(await list('page_size=2')).toMatchObject({
+      total: 3,
+      page_size: 2,
+      total_pages: 2,
+      items: [{ uuid: nameless }, { uuid: bob }],
+    })
     expect(await list('page_size=2&page=2')).toMatchObject({ page: 2, items: [{ uuid: ann }] })
     expect(await list('page=2147483647&page_size=100')).toMatchObject({ total: 3, total_pages: 1, items: [] })
     expect(await list('user_email=nobody')).toMatchObject({ total: 0, total_pages: 0, items: [] })
@@ -87,7 +96,10 @@ describe(`GET ${LIST}`, () => {
     [`user_email=${'x'.repeat(255)}`, 'string_too_long'],
   ])('refuses %s', async (query, type) => {
     const answer = await core.call('GET', `${LIST}?${query}`)
-    expect([answer.status, (await answer.json()).detail]).toMatchObject([422, [{ type, loc: ['query', query.split('=')[0]] }]])
+    expect([answer.status, (await answer.json()).detail]).toMatchObject([
+      422,
+      [{ type, loc: ['query', query.split('=')[0]] }],
+    ])
   })
 
   it('takes the longest filters', async () => {
@@ -103,7 +115,13 @@ describe('GET /api/v1/admin/sessions', () => {
     const answer = await detail(`id=${ann.toUpperCase()}`)
     expect(answer.status).toBe(200)
     const session = await answer.json()
-    expect(session).toMatchObject({ uuid: ann, username: 'ann@example.org', scope_id: 'acme-test', history: null, rounds: [{ number: 1 }] })
+    expect(session).toMatchObject({
+      uuid: ann,
+      username: 'ann@example.org',
+      scope_id: 'acme-test',
+      history: null,
+      rounds: [{ number: 1 }],
+    })
     expect(session).toEqual(await (await core.call('GET', `/api/v1/sessions?id=${ann}`)).json())
   })
 
@@ -111,7 +129,9 @@ describe('GET /api/v1/admin/sessions', () => {
     await detail(`id=${ann}`)
     await core.database.sql`UPDATE histories SET payload = '[{"user": "a", "assistant": "b"}]'
       WHERE session_id = (SELECT id FROM sessions WHERE uuid = ${ann})`
-    expect(await (await detail(`id=${ann}&include_history=true`)).json()).toMatchObject({ history: [{ user: 'a', assistant: 'b' }] })
+    expect(await (await detail(`id=${ann}&include_history=true`)).json()).toMatchObject({
+      history: [{ user: 'a', assistant: 'b' }],
+    })
     expect(await (await detail(`id=${ann}&include_history=false`)).json()).toMatchObject({ history: null })
   })
 
@@ -132,7 +152,8 @@ describe('GET /api/v1/admin/sessions', () => {
 })
 
 describe('PATCH /api/v1/admin/sessions/{session_id}/toggle_lock', () => {
-  const toggle = (uuid: string, json: unknown) => core.call('PATCH', `/api/v1/admin/sessions/${uuid}/toggle_lock`, { json })
+  const toggle = (uuid: string, json: unknown) =>
+    core.call('PATCH', `/api/v1/admin/sessions/${uuid}/toggle_lock`, { json })
 
   it('sets the given state, whatever it was, on the session of anybody', async () => {
     const listed = async () => (await list(`search=${ann}`)).items[0].is_blocked
@@ -146,7 +167,10 @@ describe('PATCH /api/v1/admin/sessions/{session_id}/toggle_lock', () => {
 
   it('works while a round runs', async () => {
     expect(await (await toggle(bob, { locked: true })).json()).toEqual({ uuid: bob, is_blocked: true })
-    expect(await (await core.call('GET', `/api/v1/sessions?id=${bob}`)).json()).toMatchObject({ in_flight: true, is_blocked: true })
+    expect(await (await core.call('GET', `/api/v1/sessions?id=${bob}`)).json()).toMatchObject({
+      in_flight: true,
+      is_blocked: true,
+    })
   })
 
   it.each([

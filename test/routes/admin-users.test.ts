@@ -50,7 +50,13 @@ describe('GET /api/v1/admin/users', () => {
     for (const item of page.items) expect(Object.keys(item)).toEqual(ITEM)
     expect(page.items).toMatchObject([
       { id: admin.id, subject: 'admin', panel_role: 'admin' },
-      { id: ann.id, email: 'ann@example.org', display_name: 'Ann_100% Smith', issuer: 'https://issuer.example.org', panel_role: 'editor' },
+      {
+        id: ann.id,
+        email: 'ann@example.org',
+        display_name: 'Ann_100% Smith',
+        issuer: 'https://issuer.example.org',
+        panel_role: 'editor',
+      },
       { subject: 'mute', email: null, display_name: null, operation_role: 'developer', panel_role: null },
     ])
     expect(page.items[0].created_at).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/)
@@ -94,11 +100,17 @@ describe('GET /api/v1/admin/users', () => {
     [`search=${'x'.repeat(255)}`, 'string_too_long'],
   ])('refuses %s', async (query, type) => {
     const answer = await as('admin', 'GET', `/api/v1/admin/users?${query}`)
-    expect([answer.status, (await answer.json()).detail]).toMatchObject([422, [{ type, loc: ['query', query.split('=')[0]] }]])
+    expect([answer.status, (await answer.json()).detail]).toMatchObject([
+      422,
+      [{ type, loc: ['query', query.split('=')[0]] }],
+    ])
   })
 
   it('takes 100 a page and a search of 254 characters', async () => {
-    expect(await list(`page_size=100&search=${encodeURIComponent('😀'.repeat(254))}`)).toMatchObject({ page_size: 100, items: [] })
+    expect(await list(`page_size=100&search=${encodeURIComponent('😀'.repeat(254))}`)).toMatchObject({
+      page_size: 100,
+      items: [],
+    })
   })
 })
 
@@ -107,9 +119,15 @@ describe('PUT /api/v1/admin/users/{user_id}/roles', () => {
     const before = (await list()).items[1]
     expect((await as('ann', 'GET', '/api/v1/admin/users')).status).toBe(403)
     const answer = await assign(ann.id, { operation_role: 'devops', panel_role: 'admin', other: 1 })
-    expect([answer.status, await answer.json()]).toEqual([200, { ...before, operation_role: 'devops', panel_role: 'admin' }])
+    expect([answer.status, await answer.json()]).toEqual([
+      200,
+      { ...before, operation_role: 'devops', panel_role: 'admin' },
+    ])
     expect((await as('ann', 'GET', '/api/v1/admin/users')).status).toBe(200)
-    expect(await (await as('ann', 'GET', '/api/v1/users/me')).json()).toMatchObject({ operation_role: 'devops', panel_role: 'admin' })
+    expect(await (await as('ann', 'GET', '/api/v1/users/me')).json()).toMatchObject({
+      operation_role: 'devops',
+      panel_role: 'admin',
+    })
   })
 
   it.each([
@@ -118,7 +136,10 @@ describe('PUT /api/v1/admin/users/{user_id}/roles', () => {
   ])('takes away what is not named: %j', async (json) => {
     expect(await (await assign(ann.id, json)).json()).toMatchObject({ operation_role: 'devops', panel_role: null })
     const answer = await as('ann', 'GET', '/api/v1/admin/sessions/list')
-    expect([answer.status, await answer.json()]).toEqual([403, { detail: "Requires admin-panel role 'viewer' or higher" }])
+    expect([answer.status, await answer.json()]).toEqual([
+      403,
+      { detail: "Requires admin-panel role 'viewer' or higher" },
+    ])
   })
 
   it('lets admins change what they may do, but not cease to be admins', async () => {
@@ -126,7 +147,10 @@ describe('PUT /api/v1/admin/users/{user_id}/roles', () => {
     expect([kept.status, await kept.json()]).toMatchObject([200, { operation_role: 'devops', panel_role: 'admin' }])
     for (const rest of [{ panel_role: 'viewer' }, { panel_role: 'editor' }, { panel_role: null }, {}]) {
       const answer = await assign(admin.id, { operation_role: 'developer', ...rest })
-      expect([answer.status, await answer.json()]).toEqual([409, { detail: 'A panel admin cannot remove their own admin role' }])
+      expect([answer.status, await answer.json()]).toEqual([
+        409,
+        { detail: 'A panel admin cannot remove their own admin role' },
+      ])
     }
     expect(await rolesOf(admin.id)).toEqual({ operation_role: 'devops', panel_role: 'admin' })
     await assign(ann.id, { operation_role: 'developer', panel_role: 'admin' })
@@ -189,7 +213,10 @@ describe('PUT /api/v1/admin/users/{user_id}/roles', () => {
       body: JSON.stringify({ operation_role: 'devops' }),
       headers: { 'content-type': 'application/json' },
     })
-    expect([answer.status, await answer.json()]).toEqual([409, { detail: 'A panel admin cannot remove their own admin role' }])
+    expect([answer.status, await answer.json()]).toEqual([
+      409,
+      { detail: 'A panel admin cannot remove their own admin role' },
+    ])
   })
 })
 

@@ -18,7 +18,9 @@ import { storageConfig } from '../storage/config.ts'
 const PULLS = 'https://api.github.com/repos/acme/infrastructure/pulls'
 const server = setupServer(
   listedRepository('https://github.com/acme/infrastructure.git'),
-  http.post(PULLS, () => HttpResponse.json({ number: 12, html_url: 'https://github.com/acme/infrastructure/pull/12', state: 'open' })),
+  http.post(PULLS, () =>
+    HttpResponse.json({ number: 12, html_url: 'https://github.com/acme/infrastructure/pull/12', state: 'open' }),
+  ),
   http.get(`${PULLS}/12`, () => HttpResponse.json({ state: 'open', mergeable: true })),
   http.put(`${PULLS}/12/merge`, () => HttpResponse.json({ merged: true, sha: 'a', message: '' })),
   http.post('http://notifications.test/v1/notify', () => HttpResponse.json({ delivery_id: 'd-1' }, { status: 202 })),
@@ -47,7 +49,9 @@ services: { notifications: { enabled: true, endpoint: "http://notifications.test
     env: { T: 'token' },
     context: {
       storage,
-      llm: scriptedLlm({ generate_pull_request: { args: { title: 'Add a bucket', description: 'For the build logs.' } } }),
+      llm: scriptedLlm({
+        generate_pull_request: { args: { title: 'Add a bucket', description: 'For the build logs.' } },
+      }),
     },
   })
   closing.push(() => core.close())
@@ -68,7 +72,11 @@ async function work(uuid: string): Promise<void> {
   await status('generating', 'Writing code')
   if (round.number === 1) {
     const context = { ...core.context, storage }
-    await storeCodeChange(context, round, { path: 'logs.tf', new_file: true, content: 'resource "aws_s3_bucket" "logs" {}' })
+    await storeCodeChange(context, round, {
+      path: 'logs.tf',
+      new_file: true,
+      content: 'resource "aws_s3_bucket" "logs" {}',
+    })
     await storeCodeChange(context, round, { path: 'main.tf', new_file: false, content: '+ # logs' })
     await storePlanText(context, round, { text: 'Plan: 1 to add', targets: ['aws_s3_bucket.logs'] })
     await storeReport(context, round, {
@@ -93,7 +101,8 @@ function clientFetch(requests: string[]): typeof fetch {
     const headers = new Headers(init?.headers)
     if (url.startsWith(objects_url)) expect(headers.has('authorization')).toBe(false)
     const answer = await fetch(input, init)
-    if (url.startsWith(base_url)) requests.push(`${init?.method ?? 'GET'} ${new URL(url).pathname.replace('/api/v1', '')} ${answer.status}`)
+    if (url.startsWith(base_url))
+      requests.push(`${init?.method ?? 'GET'} ${new URL(url).pathname.replace('/api/v1', '')} ${answer.status}`)
     if (url.includes('/events/subscribe/') && !broken && answer.body) {
       broken = true
       const uuid = url.split('/').at(-1) ?? ''
@@ -127,9 +136,15 @@ it('the examples of docs/api.md run as they stand there, one after the other', a
   const requests: string[] = []
   const AsyncFunction = Object.getPrototypeOf(async () => {}).constructor
   const run = new AsyncFunction('fetch', 'console', 'base_url', 'token', examples.join('\n'))
-  await run(clientFetch(requests), { log: (...words: unknown[]) => said.push(words) }, base_url, await issuer.token('ada'))
+  await run(
+    clientFetch(requests),
+    { log: (...words: unknown[]) => said.push(words) },
+    base_url,
+    await issuer.token('ada'),
+  )
 
-  const uuid = (await (await core.call('GET', '/api/v1/sessions/list', { token: await issuer.token('ada') })).json()).items[0].uuid
+  const uuid = (await (await core.call('GET', '/api/v1/sessions/list', { token: await issuer.token('ada') })).json())
+    .items[0].uuid
   expect(said).toEqual([
     ['ada@example.org', 'devops', 'admin'],
     ['ask for the cloud', 'ask for the scope'],

@@ -12,8 +12,10 @@ beforeAll(async () => {
 afterAll(() => core.close())
 
 const apply = (json: unknown) => core.call('POST', '/api/v1/iac/apply', { json })
-const detail = async (uuid: string) => (await core.call('GET', `/api/v1/sessions?id=${uuid}&include_history=true`)).json()
-const lock = (uuid: string, locked: boolean) => core.call('PATCH', `/api/v1/admin/sessions/${uuid}/toggle_lock`, { json: { locked } })
+const detail = async (uuid: string) =>
+  (await core.call('GET', `/api/v1/sessions?id=${uuid}&include_history=true`)).json()
+const lock = (uuid: string, locked: boolean) =>
+  core.call('PATCH', `/api/v1/admin/sessions/${uuid}/toggle_lock`, { json: { locked } })
 async function ended(status: 'completed' | 'uncompleted' | 'failed', owner = me): Promise<string> {
   const uuid = await openSession(core.context, owner)
   await (await runRound(core.context, uuid)).finish(status, 'over')
@@ -26,9 +28,18 @@ describe('POST /api/v1/iac/apply', () => {
     const answer = await apply({ session_id: uuid.toUpperCase(), q: 'ignored', is_partial: 7 })
     expect([answer.status, await answer.json()]).toEqual([202, { session_id: uuid }])
     const session = await detail(uuid)
-    expect(session).toMatchObject({ operation: 'generate', first_query: 'Add a bucket', current_status: 'started', in_flight: true })
+    expect(session).toMatchObject({
+      operation: 'generate',
+      first_query: 'Add a bucket',
+      current_status: 'started',
+      in_flight: true,
+    })
     expect(session.rounds).toHaveLength(2)
-    expect(session.rounds[1]).toMatchObject({ number: 2, query: 'Engine apply.', statuses: [{ status: 'started', message: null }] })
+    expect(session.rounds[1]).toMatchObject({
+      number: 2,
+      query: 'Engine apply.',
+      statuses: [{ status: 'started', message: null }],
+    })
     const [round] = await core.database.sql`SELECT mode, is_partial FROM rounds WHERE id = ${session.rounds[1].id}`
     expect(round).toEqual({ mode: 'apply', is_partial: false })
     const [job] = await core.database.sql`
@@ -50,7 +61,10 @@ describe('POST /api/v1/iac/apply', () => {
       await lock(uuid, true)
       const before = await detail(uuid)
       const answer = await apply({ session_id: uuid.toUpperCase() })
-      expect([answer.status, await answer.json()]).toEqual([409, { detail: `Session ${uuid} is blocked; apply is not allowed.` }])
+      expect([answer.status, await answer.json()]).toEqual([
+        409,
+        { detail: `Session ${uuid} is blocked; apply is not allowed.` },
+      ])
       expect(await detail(uuid)).toEqual(before)
     }
   })
@@ -67,7 +81,9 @@ describe('POST /api/v1/iac/apply', () => {
   it('leaves the way to unlock open: a locked session can generate', async () => {
     const uuid = await ended('completed')
     await lock(uuid, true)
-    const answer = await core.call('POST', '/api/v1/iac/generate', { json: { session_id: uuid, q: 'Make it private.' } })
+    const answer = await core.call('POST', '/api/v1/iac/generate', {
+      json: { session_id: uuid, q: 'Make it private.' },
+    })
     expect(answer.status).toBe(202)
     expect(await detail(uuid)).toMatchObject({ in_flight: true, is_blocked: true })
   })

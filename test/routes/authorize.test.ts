@@ -34,7 +34,12 @@ describe('what is asked', () => {
   it('is the cloud, the project, the environment and who asks, with the token of the service', async () => {
     expect((await ask({ ...BODY, scope_id: 'never part of it', other: 1 })).status).toBe(200)
     const [call] = sidecar.calls
-    expect(call?.body).toEqual({ user_id: 'dev@platform.local', cloud: 'aws', project: BODY.project_name, environment: 'live/network' })
+    expect(call?.body).toEqual({
+      user_id: 'dev@platform.local',
+      cloud: 'aws',
+      project: BODY.project_name,
+      environment: 'live/network',
+    })
     expect(call?.headers.get('authorization')).toBe('Bearer token-of-authz')
     expect(call?.headers.get('content-type')).toBe('application/json')
     expect([...(call?.headers.keys() ?? [])].filter((name) => name.startsWith('x-user'))).toEqual([])
@@ -62,7 +67,10 @@ describe('what is asked', () => {
       })
     expect((await as({})).status).toBe(200)
     expect((await as({ email: 'ada@example.org' })).status).toBe(200)
-    expect(sidecar.calls.map(({ body }) => body)).toMatchObject([{ user_id: 'subject-1' }, { user_id: 'ada@example.org' }])
+    expect(sidecar.calls.map(({ body }) => body)).toMatchObject([
+      { user_id: 'subject-1' },
+      { user_id: 'ada@example.org' },
+    ])
     for (const { headers } of sidecar.calls) {
       expect(headers.get('authorization')).toBe('Bearer token-of-authz')
       expect([headers.get('x-user-id'), headers.get('x-user-email')]).toEqual([null, null])
@@ -75,7 +83,10 @@ describe('what is answered', () => {
     const portal_url = 'https://portal.example/project?tab=access#top'
     sidecar.answers(() => HttpResponse.json({ authorized, portal_url, reason: 'Because.', other: 1 }))
     const answer = await ask()
-    expect([answer.status, await answer.json()]).toEqual([200, { result: authorized, message: 'Because.', portalUrl: portal_url }])
+    expect([answer.status, await answer.json()]).toEqual([
+      200,
+      { result: authorized, message: 'Because.', portalUrl: portal_url },
+    ])
   })
 
   it.each([
@@ -90,7 +101,12 @@ describe('what is answered', () => {
     }
   })
 
-  it.each(['javascript:alert(1)', 'data:text/html,x', '/relative', ''])('has no link that is no web address: %j', async (portal_url) => {
+  it.each([
+    'javascript:alert(1)',
+    'data:text/html,x',
+    '/relative',
+    '',
+  ])('has no link that is no web address: %j', async (portal_url) => {
     sidecar.answers(() => HttpResponse.json({ authorized: true, portal_url, reason: 'r' }))
     expect(await (await ask()).json()).toEqual({ result: true, message: 'r', portalUrl: null })
   })
@@ -112,14 +128,21 @@ describe('body', () => {
   it('has no bounds here: the sidecar has its own, and refuses with 502 for the caller', async () => {
     const long = { cloud: 'c'.repeat(33), project_name: 'p'.repeat(257), environment: 'e'.repeat(33) }
     expect((await ask(long)).status).toBe(200)
-    expect(sidecar.calls[0]?.body).toMatchObject({ cloud: long.cloud, project: long.project_name, environment: long.environment })
+    expect(sidecar.calls[0]?.body).toMatchObject({
+      cloud: long.cloud,
+      project: long.project_name,
+      environment: long.environment,
+    })
     sidecar.answers(() => HttpResponse.json({ title: 'Request validation failed' }, { status: 422 }))
     expect((await ask(long)).status).toBe(502)
   })
 })
 
 describe('a sidecar that is disabled', () => {
-  it.each(['enabled: false, endpoint: "http://authz.test:8083"', ''])('means yes, and is not contacted: {%s}', async (settings) => {
+  it.each([
+    'enabled: false, endpoint: "http://authz.test:8083"',
+    '',
+  ])('means yes, and is not contacted: {%s}', async (settings) => {
     const app = await core.another({ yaml: `services: { authz: { ${settings} } }` })
     for (const environment of ['', 'e'.repeat(33)]) {
       const body = JSON.stringify({ ...BODY, environment })
@@ -139,13 +162,19 @@ describe('a sidecar that fails', () => {
     ['authorized as a text', () => HttpResponse.json({ authorized: 'true' })],
     ['a reason that is no text', () => HttpResponse.json({ authorized: true, reason: { html: 'internal words' } })],
     ['a reason that is too long', () => HttpResponse.json({ authorized: true, reason: '😀'.repeat(1025) })],
-    ['a link that is too long', () => HttpResponse.json({ authorized: true, portal_url: `https://h/${'x'.repeat(2048)}` })],
+    [
+      'a link that is too long',
+      () => HttpResponse.json({ authorized: true, portal_url: `https://h/${'x'.repeat(2048)}` }),
+    ],
     ['text that is none', () => new HttpResponse('{"authorized":true,"reason":"\\ud800"}')],
   ] as [string, () => Response][])('with %s is 502, and its words stay here', async (_, respond) => {
     sidecar.answers(respond)
     const answer = await ask()
     const { detail } = await answer.json()
-    expect([answer.status, detail]).toEqual([502, expect.stringMatching(/^authz service returned an unexpected response: /)])
+    expect([answer.status, detail]).toEqual([
+      502,
+      expect.stringMatching(/^authz service returned an unexpected response: /),
+    ])
     expect(detail).not.toMatch(/internal|bearer|authz\.test/i)
   })
 
@@ -157,17 +186,26 @@ describe('a sidecar that fails', () => {
   it('by not being there is 502', async () => {
     sidecar.answers(() => HttpResponse.error())
     const answer = await ask()
-    expect([answer.status, (await answer.json()).detail]).toEqual([502, expect.stringMatching(/^authz service unreachable: /)])
+    expect([answer.status, (await answer.json()).detail]).toEqual([
+      502,
+      expect.stringMatching(/^authz service unreachable: /),
+    ])
   })
 
   it.each(['""', '"not an address"'])('by having the endpoint %s is 502', async (endpoint) => {
-    const app = await core.another({ yaml: `services: { authz: { enabled: true, endpoint: ${endpoint}, token_env: T } }`, env })
+    const app = await core.another({
+      yaml: `services: { authz: { enabled: true, endpoint: ${endpoint}, token_env: T } }`,
+      env,
+    })
     const answer = await app.request(PATH, {
       method: 'POST',
       body: JSON.stringify(BODY),
       headers: { 'content-type': 'application/json' },
     })
-    expect([answer.status, (await answer.json()).detail]).toEqual([502, expect.stringMatching(/^authz service unreachable: /)])
+    expect([answer.status, (await answer.json()).detail]).toEqual([
+      502,
+      expect.stringMatching(/^authz service unreachable: /),
+    ])
   })
 
   it('by silence is 504 after 15 seconds, whatever the configured timeout', async () => {
@@ -179,7 +217,10 @@ describe('a sidecar that fails', () => {
         return HttpResponse.json({})
       })
       const answer = await ask()
-      expect([answer.status, (await answer.json()).detail]).toEqual([504, 'authz service timed out: no answer within 15 s'])
+      expect([answer.status, (await answer.json()).detail]).toEqual([
+        504,
+        'authz service timed out: no answer within 15 s',
+      ])
       expect(limits.asked).toEqual([15_000])
     } finally {
       limits.restore()

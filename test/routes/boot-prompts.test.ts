@@ -60,7 +60,10 @@ async function environment(collector_url: string, storage_url = objects.url): Pr
 /** Runs a core that must not start; its exit code and its last word. */
 const refused = async (env: Record<string, string>): Promise<{ code: unknown; message: string; out: string }> =>
   new Promise((resolve) => {
-    const options = { env: { PATH: process.env.PATH, PLATFORM_HOST: '127.0.0.1', PLATFORM_PORT: '0', ...env }, timeout: 50_000 }
+    const options = {
+      env: { PATH: process.env.PATH, PLATFORM_HOST: '127.0.0.1', PLATFORM_PORT: '0', ...env },
+      timeout: 50_000,
+    }
     execFile(process.execPath, ['routes/main.ts'], options, (error, out) =>
       resolve({ code: error?.code, message: JSON.parse(out.trim().split('\n').at(-1) ?? '{}').message, out }),
     )
@@ -74,7 +77,9 @@ describe('a core with a prompt registry', () => {
     const messages = core.lines.map((line) => JSON.parse(line).message)
     expect(messages.indexOf('prompts seeded')).toBeGreaterThan(-1)
     expect(messages.indexOf('prompts seeded')).toBeLessThan(messages.indexOf('core ready'))
-    expect(collector.prompts.tagged('general-guidelines-engine', 'production')).toMatchObject({ data: { model_name: 'platform-seed' } })
+    expect(collector.prompts.tagged('general-guidelines-engine', 'production')).toMatchObject({
+      data: { model_name: 'platform-seed' },
+    })
     expect(await core.stop()).toBe(0)
   })
 
@@ -87,15 +92,21 @@ describe('a core with a prompt registry', () => {
   })
 
   it('does not start when a prompt cannot be created', async () => {
-    const { url } = await registry((call) => (call.startsWith('POST') ? { status: 422, json: { detail: 'no' } } : { status: 404 }))
+    const { url } = await registry((call) =>
+      call.startsWith('POST') ? { status: 422, json: { detail: 'no' } } : { status: 404 },
+    )
     const { code, message } = await refused(await environment(`${url}/`))
     expect(code).toBe(1)
-    expect(message).toMatch(/^Failed to seed prompts into \S+: Failed to create prompt '[a-z0-9_-]+': HTTP 422: \{"detail":"no"\}$/)
+    expect(message).toMatch(
+      /^Failed to seed prompts into \S+: Failed to create prompt '[a-z0-9_-]+': HTTP 422: \{"detail":"no"\}$/,
+    )
   })
 
   it('does not start when a prompt cannot be tagged', async () => {
     const created = { data: { id: 'v1', model_name: 'platform-seed', template: { messages: [] } } }
-    const { url } = await registry((call) => (call === 'POST /v1/prompts' ? { status: 200, json: created } : { status: 404 }))
+    const { url } = await registry((call) =>
+      call === 'POST /v1/prompts' ? { status: 200, json: created } : { status: 404 },
+    )
     const { code, message } = await refused(await environment(`${url}/`))
     expect(code).toBe(1)
     expect(message).toMatch(/^Failed to seed prompts into \S+: Failed to tag '[a-z0-9_-]+' as development: HTTP 404$/)

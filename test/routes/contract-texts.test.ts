@@ -84,20 +84,33 @@ const fault = async (answer: Promise<Response>): Promise<string> => {
 describe('identity and roles', () => {
   it('401', async () => {
     const none = await core.call('GET', '/api/v1/users/me')
-    expect([none.status, none.headers.get('www-authenticate'), await none.json()]).toEqual([401, 'Bearer', { detail: 'Not authenticated' }])
+    expect([none.status, none.headers.get('www-authenticate'), await none.json()]).toEqual([
+      401,
+      'Bearer',
+      { detail: 'Not authenticated' },
+    ])
     const bad = await core.call('GET', '/api/v1/users/me', { token: 'x' })
     expect([bad.status, bad.headers.get('www-authenticate')]).toEqual([401, 'Bearer error="invalid_token"'])
     expect((await bad.json()).detail).toMatch(/^Token validation failed: ./)
   })
 
   it('403', async () => {
-    expect(await told(call('POST', '/iac/drift', FIRST, 'dev'))).toEqual([403, "Requires operation role 'devops' or higher"])
-    expect(await told(call('GET', '/admin/sessions/list', undefined, 'dev'))).toEqual([403, "Requires admin-panel role 'viewer' or higher"])
+    expect(await told(call('POST', '/iac/drift', FIRST, 'dev'))).toEqual([
+      403,
+      "Requires operation role 'devops' or higher",
+    ])
+    expect(await told(call('GET', '/admin/sessions/list', undefined, 'dev'))).toEqual([
+      403,
+      "Requires admin-panel role 'viewer' or higher",
+    ])
     expect(await told(call('PATCH', `/admin/sessions/${open}/toggle_lock`, { locked: true }, 'dev'))).toEqual([
       403,
       "Requires admin-panel role 'editor' or higher",
     ])
-    expect(await told(call('GET', '/admin/users', undefined, 'dev'))).toEqual([403, "Requires admin-panel role 'admin' or higher"])
+    expect(await told(call('GET', '/admin/users', undefined, 'dev'))).toEqual([
+      403,
+      "Requires admin-panel role 'admin' or higher",
+    ])
     expect(await told(call('GET', `/sessions?id=${open}`, undefined, 'dev'))).toEqual([403, 'Not the session owner'])
     expect(await told(call('POST', '/iac/apply', { session_id: foreign }))).toEqual([403, 'Not the session owner'])
   })
@@ -160,7 +173,10 @@ describe('repositories', () => {
       listedRepository(REPOSITORY),
       http.post(`${REPOSITORY}/git-upload-pack`, () => new HttpResponse('internal words', { status: 500 })),
     )
-    expect(await told(call('POST', '/repository/parse', FIRST))).toEqual([502, 'Repository is not reachable or access was denied.'])
+    expect(await told(call('POST', '/repository/parse', FIRST))).toEqual([
+      502,
+      'Repository is not reachable or access was denied.',
+    ])
   })
 
   it('pull requests', async () => {
@@ -190,7 +206,9 @@ describe('bodies', () => {
     const text = (changes: object) => fault(call('POST', path, { ...FIRST, ...changes }))
     expect(await text({ session_id: UNKNOWN })).toBe(EXACTLY_ONE)
     expect(await text({ repo_uri: null })).toBe(EXACTLY_ONE)
-    expect(await text({ engine_providers: null })).toBe('Value error, First call (repo_uri) requires `engine_providers`.')
+    expect(await text({ engine_providers: null })).toBe(
+      'Value error, First call (repo_uri) requires `engine_providers`.',
+    )
     expect(await text({ scope_id: null })).toBe('Value error, First call (repo_uri) requires `scope_id`.')
     expect(await text({ repo_uri: null, session_id: UNKNOWN, iac_path: 'a' })).toBe(INHERITED)
     expect(await text({ iac_path: '/a' })).toBe(PATH)
@@ -203,7 +221,9 @@ describe('bodies', () => {
   it('422 of partial rounds and of an import', async () => {
     const drift = { ...FIRST, q: ' ', is_partial: true }
     expect(await fault(call('POST', '/iac/drift', drift))).toContain('Partial drift detection requires a non-empty q')
-    expect(await fault(call('POST', '/iac/import', drift))).toBe('Value error, Partial import requires a non-empty `q`.')
+    expect(await fault(call('POST', '/iac/import', drift))).toBe(
+      'Value error, Partial import requires a non-empty `q`.',
+    )
     expect(await fault(call('POST', '/iac/import', { ...FIRST, scope_id: ' ' }))).toBe(
       'Value error, The `scope_id` must be provided when `repo_uri` is set.',
     )
@@ -212,14 +232,22 @@ describe('bodies', () => {
   it('422 of lists, keys and JSON', async () => {
     expect(await fault(call('GET', '/sessions/list?page=0'))).toBe('Input should be greater than or equal to 1')
     expect(await fault(call('GET', '/sessions/list?page_size=101'))).toBe('Input should be less than or equal to 100')
-    expect(await fault(call('GET', `/sessions/list?search=${'x'.repeat(201)}`))).toBe('String should have at most 200 characters')
-    expect(await fault(call('GET', '/sessions/list?page=x'))).toBe('Input should be a valid integer, unable to parse string as an integer')
+    expect(await fault(call('GET', `/sessions/list?search=${'x'.repeat(201)}`))).toBe(
+      'String should have at most 200 characters',
+    )
+    expect(await fault(call('GET', '/sessions/list?page=x'))).toBe(
+      'Input should be a valid integer, unable to parse string as an integer',
+    )
     expect(await fault(call('GET', '/sessions?id=x'))).toMatch(/^Input should be a valid UUID, ./)
     expect(await fault(call('PATCH', `/admin/sessions/${open}/toggle_lock`, { locked: 'x' }))).toBe(
       'Input should be a valid boolean, unable to interpret input',
     )
-    expect(await fault(call('POST', '/mapping/resolve', { identifier: 'x', other: 1 }))).toBe('Extra inputs are not permitted')
-    expect(await fault(call('POST', '/notifications', { ...MESSAGE, audience: [] }))).toBe('Extra inputs are not permitted')
+    expect(await fault(call('POST', '/mapping/resolve', { identifier: 'x', other: 1 }))).toBe(
+      'Extra inputs are not permitted',
+    )
+    expect(await fault(call('POST', '/notifications', { ...MESSAGE, audience: [] }))).toBe(
+      'Extra inputs are not permitted',
+    )
     const broken = core.app.request('/api/v1/iac/generate', {
       method: 'POST',
       body: '{',
@@ -238,8 +266,15 @@ describe('services', () => {
 
   it('disabled', async () => {
     const answer = await call('POST', '/auth/authorize', AUTHORIZE, 'ada', disabled)
-    expect(await answer.json()).toEqual({ result: true, message: 'authz service disabled in system config', portalUrl: null })
-    expect(await told(call('POST', '/notifications', MESSAGE, 'ada', disabled))).toEqual([503, 'Notifications are disabled.'])
+    expect(await answer.json()).toEqual({
+      result: true,
+      message: 'authz service disabled in system config',
+      portalUrl: null,
+    })
+    expect(await told(call('POST', '/notifications', MESSAGE, 'ada', disabled))).toEqual([
+      503,
+      'Notifications are disabled.',
+    ])
   })
 
   it('decisions without a reason', async () => {
@@ -255,8 +290,14 @@ describe('services', () => {
     expect(await told(resolve())).toEqual([502, expect.stringMatching(/^mapping service unreachable: ./)])
     expect(await told(notify())).toEqual([502, 'Notification was not delivered.'])
     answers(() => HttpResponse.json({}, { status: 500 }))
-    expect(await told(authorize())).toEqual([502, expect.stringMatching(/^authz service returned an unexpected response: ./)])
-    expect(await told(resolve())).toEqual([502, expect.stringMatching(/^mapping service returned an unexpected response: ./)])
+    expect(await told(authorize())).toEqual([
+      502,
+      expect.stringMatching(/^authz service returned an unexpected response: ./),
+    ])
+    expect(await told(resolve())).toEqual([
+      502,
+      expect.stringMatching(/^mapping service returned an unexpected response: ./),
+    ])
     expect(await told(notify())).toEqual([502, 'Notification was not delivered.'])
   })
 })
@@ -281,7 +322,9 @@ describe('the rest', () => {
     const headers = Object.fromEntries(answer.headers)
     expect(headers).toMatchObject({ 'cache-control': 'no-cache', connection: 'keep-alive', 'x-accel-buffering': 'no' })
     expect(headers['content-type']).toMatch(/^text\/event-stream\b/)
-    expect(await answer.text()).toBe(': keepalive\n\ndata: {"status_msg":"COMPLETED","detail":{"message":"GENERATE"}}\n\n')
+    expect(await answer.text()).toBe(
+      ': keepalive\n\ndata: {"status_msg":"COMPLETED","detail":{"message":"GENERATE"}}\n\n',
+    )
   })
 
   it('an unexpected error', async () => {

@@ -53,7 +53,11 @@ describe('openapi.json', () => {
     expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'application/json'])
     const specification = await answer.json()
     expect(await new Validator().validate(specification)).toEqual({ valid: true })
-    expect(specification).toMatchObject({ openapi: '3.1.0', info: { title: 'Platform', version: '0.0.0-dev' }, servers: [{ url: '/api' }] })
+    expect(specification).toMatchObject({
+      openapi: '3.1.0',
+      info: { title: 'Platform', version: '0.0.0-dev' },
+      servers: [{ url: '/api' }],
+    })
   })
 
   it('lists every route, with what a reader needs', async () => {
@@ -89,9 +93,12 @@ describe('openapi.json', () => {
       if (/admin|iac|\/pr|parse|sessions$|events/.test(name)) expect(statuses, name).toContain('403')
       if (/session_id|user_id|iac|\/pr|sessions$/.test(name)) expect(statuses, name).toContain('404')
     }
-    const of = async (wanted: string) => Object.keys((await operations()).find(([name]) => name === wanted)?.[1].responses ?? {})
+    const of = async (wanted: string) =>
+      Object.keys((await operations()).find(([name]) => name === wanted)?.[1].responses ?? {})
     expect(await of('post /v1/iac/apply')).toContain('409')
-    expect(await of('put /v1/repository/pr/merge')).toEqual(expect.arrayContaining(['204', '404', '409', '502', '504', 'default']))
+    expect(await of('put /v1/repository/pr/merge')).toEqual(
+      expect.arrayContaining(['204', '404', '409', '502', '504', 'default']),
+    )
     expect(await of('put /v1/admin/users/{user_id}/roles')).toContain('409')
     expect(await of('post /v1/auth/authorize')).toEqual(expect.arrayContaining(['502', '504']))
     expect(await of('post /v1/mapping/resolve')).toEqual(expect.arrayContaining(['502', '504']))
@@ -134,7 +141,14 @@ describe.each(['/api/docs', '/api/redoc', '/docs', '/redoc'])('%s', (path) => {
 
 describe('assets', () => {
   it('are the listed files and no others', async () => {
-    for (const name of ['package.json', '..%2Fpackage.json', '%2e%2e%2f%2e%2e%2fpackage.json', 'constructor', '__proto__', 'swagger-ui.js'])
+    for (const name of [
+      'package.json',
+      '..%2Fpackage.json',
+      '%2e%2e%2f%2e%2e%2fpackage.json',
+      'constructor',
+      '__proto__',
+      'swagger-ui.js',
+    ])
       expect((await core.call('GET', `/api/docs/assets/${name}`)).status, name).toBe(404)
   })
 

@@ -122,7 +122,10 @@ describe.each(['drift', 'import'])('POST /api/v1/iac/%s', (mode) => {
   it('refuses a repository that cannot be listed, and opens no session', async () => {
     const before = await total()
     const answer = await post({ ...FIRST, repo_uri: 'https://git.example.com/acme/denied.git' })
-    expect([answer.status, await answer.json()]).toEqual([400, { detail: 'Repository is not reachable or access was denied.' }])
+    expect([answer.status, await answer.json()]).toEqual([
+      400,
+      { detail: 'Repository is not reachable or access was denied.' },
+    ])
     expect(await total()).toBe(before)
   })
 
@@ -141,7 +144,11 @@ describe.each(['drift', 'import'])('POST /api/v1/iac/%s', (mode) => {
     ],
     ['no cloud', { engine_providers: null }, ['body: Value error, First call (repo_uri) requires `engine_providers`.']],
     ['no scope', { scope_id: null }, ['body: Value error, First call (repo_uri) requires `scope_id`.']],
-    ['another cloud', { engine_providers: 'ibm' }, ["body.engine_providers: Input should be 'azure', 'gcp', 'aws', 'oci' or 'kubernetes'"]],
+    [
+      'another cloud',
+      { engine_providers: 'ibm' },
+      ["body.engine_providers: Input should be 'azure', 'gcp', 'aws', 'oci' or 'kubernetes'"],
+    ],
     [
       'a path with a session',
       { repo_uri: null, session_id: '5f0c3b0e-8f57-4a52-9f0b-0d9f3c1f7a11', iac_path: 'live' },
@@ -150,7 +157,9 @@ describe.each(['drift', 'import'])('POST /api/v1/iac/%s', (mode) => {
     [
       'an absolute path',
       { iac_path: '/live' },
-      ["body.iac_path: Value error, iac_path must be a repo-relative path (not absolute) and must not contain '..' segments"],
+      [
+        "body.iac_path: Value error, iac_path must be a repo-relative path (not absolute) and must not contain '..' segments",
+      ],
     ],
     [
       'is_partial as another word',
@@ -186,7 +195,10 @@ describe.each(['drift', 'import'])('POST /api/v1/iac/%s', (mode) => {
     }[mode]
     expect((await post({ ...FIRST, q: ' \n' })).status).toBe(202)
     expect(await problems({ ...FIRST, q: ' \n', is_partial: true })).toEqual([text])
-    expect(await problems({ ...FIRST, q: '', is_partial: true })).toEqual(['body.q: String should have at least 1 character', text])
+    expect(await problems({ ...FIRST, q: '', is_partial: true })).toEqual([
+      'body.q: String should have at least 1 character',
+      text,
+    ])
     const session_id = crypto.randomUUID()
     expect(await problems({ session_id, q: '\t', is_partial: true })).toEqual([text])
     expect(await problems({ q: ' ', is_partial: true })).toEqual([
@@ -200,7 +212,11 @@ it('an import needs a scope that says something', async () => {
   for (const scope_id of [' ', '']) {
     const answer = await core.call('POST', '/api/v1/iac/import', { json: { ...FIRST, scope_id } })
     expect(answer.status).toBe(422)
-    expect((await answer.json()).detail.at(-1)).toMatchObject({ type: 'value_error', loc: ['body'], msg: `Value error, ${text}` })
+    expect((await answer.json()).detail.at(-1)).toMatchObject({
+      type: 'value_error',
+      loc: ['body'],
+      msg: `Value error, ${text}`,
+    })
   }
   const other = await core.call('POST', '/api/v1/iac/drift', { json: { ...FIRST, scope_id: ' ' } })
   expect(other.status).toBe(202)

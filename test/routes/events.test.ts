@@ -58,7 +58,11 @@ describe('the connection', () => {
   })
 
   it('sends its first bytes while the database is busy', async () => {
-    const never = { ...core.context.events, closing: core.context.events.closing, watch: () => new Promise<never>(() => {}) }
+    const never = {
+      ...core.context.events,
+      closing: core.context.events.closing,
+      watch: () => new Promise<never>(() => {}),
+    }
     const slow = await listen(await core.another({ context: { events: never } }))
     const stream = await subscribe(uuid, slow.url)
     expect(await stream.frame()).toBe(': keepalive\n\n')
@@ -71,7 +75,10 @@ describe('the connection', () => {
     const missing = await core.call('GET', path(unknown))
     expect([missing.status, await missing.json()]).toEqual([404, { detail: `Session ${unknown} not found.` }])
     const bad = await core.call('GET', path('not-a-uuid'))
-    expect([bad.status, (await bad.json()).detail]).toMatchObject([422, [{ type: 'uuid_parsing', loc: ['path', 'session_id'] }]])
+    expect([bad.status, (await bad.json()).detail]).toMatchObject([
+      422,
+      [{ type: 'uuid_parsing', loc: ['path', 'session_id'] }],
+    ])
   })
 })
 
@@ -93,7 +100,11 @@ describe('what it tells', () => {
     await eventually(() => expect(openStreams()).toBe(0))
   })
 
-  it.each(['completed', 'uncompleted', 'failed'] as const)('ends a late subscription to a %s session with that status', async (status) => {
+  it.each([
+    'completed',
+    'uncompleted',
+    'failed',
+  ] as const)('ends a late subscription to a %s session with that status', async (status) => {
     await (await runRound(core.context, uuid)).finish(status, 'over')
     const stream = await subscribe()
     expect(await stream.rest()).toEqual([event(status.toUpperCase(), 'over')])

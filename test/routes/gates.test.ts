@@ -7,7 +7,10 @@ import { silentLogger } from '../../src/log/logger.ts'
 import { OPERATION_ROLES, type OperationRole, PANEL_ROLES, type PanelRole, type User } from '../../src/users/types.ts'
 
 /** What a caller with these roles gets at a route behind each gate. */
-async function statuses(operation_role: OperationRole, panel_role: PanelRole | null): Promise<Record<string, [number, string]>> {
+async function statuses(
+  operation_role: OperationRole,
+  panel_role: PanelRole | null,
+): Promise<Record<string, [number, string]>> {
   const user: User = {
     id: 1,
     issuer: 'i',
@@ -59,7 +62,11 @@ describe('gates', () => {
   })
 
   it('let higher levels pass and lower ones not', async () => {
-    expect(await statuses('developer', 'viewer')).toMatchObject({ viewer: OK, editor: panel('editor'), admin: panel('admin') })
+    expect(await statuses('developer', 'viewer')).toMatchObject({
+      viewer: OK,
+      editor: panel('editor'),
+      admin: panel('admin'),
+    })
     expect(await statuses('developer', 'editor')).toMatchObject({ viewer: OK, editor: OK, admin: panel('admin') })
   })
 })

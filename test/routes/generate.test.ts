@@ -155,12 +155,32 @@ describe('body rules', () => {
 
   it.each([
     ['no scope', { scope_id: null }, 'body: Value error, First call (repo_uri) requires `scope_id`.'],
-    ['no provider', { engine_providers: undefined }, 'body: Value error, First call (repo_uri) requires `engine_providers`.'],
-    ['neither', { scope_id: null, engine_providers: null }, 'body: Value error, First call (repo_uri) requires `engine_providers`.'],
+    [
+      'no provider',
+      { engine_providers: undefined },
+      'body: Value error, First call (repo_uri) requires `engine_providers`.',
+    ],
+    [
+      'neither',
+      { scope_id: null, engine_providers: null },
+      'body: Value error, First call (repo_uri) requires `engine_providers`.',
+    ],
     ['an empty scope', { scope_id: '' }, 'body.scope_id: String should have at least 1 character'],
-    ['a scope too long to store', { scope_id: 'x'.repeat(1017) }, 'body.scope_id: String should have at most 1016 characters'],
-    ['another cloud', { engine_providers: 'ibm' }, "body.engine_providers: Input should be 'azure', 'gcp', 'aws', 'oci' or 'kubernetes'"],
-    ['no session and no repository', { repo_uri: null }, 'body: Value error, Exactly one of `repo_uri` or `session_id` must be provided.'],
+    [
+      'a scope too long to store',
+      { scope_id: 'x'.repeat(1017) },
+      'body.scope_id: String should have at most 1016 characters',
+    ],
+    [
+      'another cloud',
+      { engine_providers: 'ibm' },
+      "body.engine_providers: Input should be 'azure', 'gcp', 'aws', 'oci' or 'kubernetes'",
+    ],
+    [
+      'no session and no repository',
+      { repo_uri: null },
+      'body: Value error, Exactly one of `repo_uri` or `session_id` must be provided.',
+    ],
     [
       'both',
       { session_id: '5f0c3b0e-8f57-4a52-9f0b-0d9f3c1f7a11' },
@@ -197,7 +217,13 @@ describe('body rules', () => {
     const answer = await post({ scope_id: 'x', repo_uri: 'https://user:secret@h/x' })
     expect((await answer.json()).detail).toEqual([
       { type: 'missing', loc: ['body', 'q'], msg: 'Field required', input: { scope_id: 'x', repo_uri: null } },
-      { type: 'value_error', loc: ['body', 'repo_uri'], msg: expect.stringMatching(/^Value error, /), input: null, ctx: { error: {} } },
+      {
+        type: 'value_error',
+        loc: ['body', 'repo_uri'],
+        msg: expect.stringMatching(/^Value error, /),
+        input: null,
+        ctx: { error: {} },
+      },
     ])
     const missing = await post({ q: 'x' })
     expect((await missing.json()).detail).toEqual([
@@ -245,7 +271,9 @@ describe('iteration', () => {
 
   it('lets one of many simultaneous requests through', async () => {
     const uuid = await finished('completed')
-    const answers = await Promise.all(Array.from({ length: 8 }, (_, index) => post({ session_id: uuid, q: `request ${index}` })))
+    const answers = await Promise.all(
+      Array.from({ length: 8 }, (_, index) => post({ session_id: uuid, q: `request ${index}` })),
+    )
     expect(answers.map(({ status }) => status)).toEqual(Array(8).fill(202))
     expect((await detail(uuid)).rounds).toHaveLength(2)
   })

@@ -53,7 +53,10 @@ describe('poisoned input is never a 500', () => {
     const id = crypto.randomUUID()
     for (const value of VALUES.filter((one) => typeof one !== 'boolean' && one !== 0)) {
       const body = { json: { locked: value } }
-      expect((await core.call('PATCH', `/api/v1/admin/sessions/${id}/toggle_lock`, body)).status, JSON.stringify(value)).toBe(422)
+      expect(
+        (await core.call('PATCH', `/api/v1/admin/sessions/${id}/toggle_lock`, body)).status,
+        JSON.stringify(value),
+      ).toBe(422)
       if (typeof value !== 'string') continue
       const query = new URLSearchParams({ id, include_history: value })
       expect((await core.call('GET', `/api/v1/sessions?${query}`)).status, value).toBe(422)
@@ -68,7 +71,14 @@ describe('poisoned input is never a 500', () => {
     }
   })
 
-  it.each(['page', 'page_size', 'operation', 'status', 'search', 'user_email'])('in the parameter %s of the admin lists', async (name) => {
+  it.each([
+    'page',
+    'page_size',
+    'operation',
+    'status',
+    'search',
+    'user_email',
+  ])('in the parameter %s of the admin lists', async (name) => {
     for (const list of ['sessions/list', 'users'])
       for (const value of POISON) {
         const answer = await core.call('GET', `/api/v1/admin/${list}?${new URLSearchParams({ [name]: value })}`)
@@ -80,8 +90,13 @@ describe('poisoned input is never a 500', () => {
     const json = { locked: true, operation_role: 'devops', panel_role: 'admin' }
     for (const value of [...POISON.map(encodeURIComponentSafely), '%00', '%', '%ff', '%2e%2e']) {
       expect((await core.call('GET', `/api/v1/admin/sessions?id=${value}`)).status, value).toBe(422)
-      expect((await core.call('PATCH', `/api/v1/admin/sessions/${value}/toggle_lock`, { json })).status, value).toBeOneOf([404, 422])
-      expect((await core.call('PUT', `/api/v1/admin/users/${value}/roles`, { json })).status, value).toBeOneOf([404, 422])
+      expect(
+        (await core.call('PATCH', `/api/v1/admin/sessions/${value}/toggle_lock`, { json })).status,
+        value,
+      ).toBeOneOf([404, 422])
+      expect((await core.call('PUT', `/api/v1/admin/users/${value}/roles`, { json })).status, value).toBeOneOf([
+        404, 422,
+      ])
     }
   })
 
@@ -132,7 +147,13 @@ describe('the echo of a refused request', () => {
 
   it('hides addresses with a secret under any key', async () => {
     const uri = 'https://user:hunter2@git.example.com/x'
-    for (const json of [{ session_id: uri }, { q: 7, repo_uri: uri }, { other: uri }, { other: [{ a: uri }] }, { engine_providers: uri }])
+    for (const json of [
+      { session_id: uri },
+      { q: 7, repo_uri: uri },
+      { other: uri },
+      { other: [{ a: uri }] },
+      { engine_providers: uri },
+    ])
       expect(await post(json)).not.toContain('hunter2')
   })
 })

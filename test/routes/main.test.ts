@@ -17,7 +17,10 @@ interface Outcome {
 /** Runs the core until it ends by itself. */
 const core = (args: string[], env: Record<string, string>): Promise<Outcome> =>
   new Promise((resolve) => {
-    const options = { env: { PATH: process.env.PATH, PLATFORM_HOST: '127.0.0.1', PLATFORM_PORT: '0', ...env }, timeout: 50_000 }
+    const options = {
+      env: { PATH: process.env.PATH, PLATFORM_HOST: '127.0.0.1', PLATFORM_PORT: '0', ...env },
+      timeout: 50_000,
+    }
     execFile(process.execPath, ['routes/main.ts', ...args], options, (error, out, err) =>
       resolve({ code: typeof error?.code === 'number' ? error.code : error ? -1 : 0, out, err }),
     )
@@ -39,11 +42,15 @@ describe('npm run core', () => {
   it('explains itself', async () => {
     const { code, out } = await core(['--help'], {})
     expect(code).toBe(0)
-    for (const word of ['--check-config', 'PLATFORM_CONFIG', 'PLATFORM_PORT', 'PLATFORM_HOST']) expect(out).toContain(word)
+    for (const word of ['--check-config', 'PLATFORM_CONFIG', 'PLATFORM_PORT', 'PLATFORM_HOST'])
+      expect(out).toContain(word)
   })
 
   it('refuses arguments it does not know', async () => {
-    expect(await core(['--chekc-config'], {})).toMatchObject({ code: 1, err: expect.stringContaining('--chekc-config') })
+    expect(await core(['--chekc-config'], {})).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('--chekc-config'),
+    })
   })
 
   it('shows the effective configuration without its secrets', async () => {
@@ -73,13 +80,22 @@ describe('npm run core', () => {
 
   it('refuses a port that is none', async () => {
     const outcome = await core([], { ...ENVIRONMENT, PLATFORM_PORT: '80 80' })
-    expect(outcome).toMatchObject({ code: 1, err: expect.stringContaining("PLATFORM_PORT must be a port number, got '80 80'.") })
+    expect(outcome).toMatchObject({
+      code: 1,
+      err: expect.stringContaining("PLATFORM_PORT must be a port number, got '80 80'."),
+    })
   })
 
   it('ends when database or cache cannot be reached', async () => {
-    const nowhere = { PLATFORM_SQL_DATABASE_URL: 'postgresql://nobody:pw@127.0.0.1:1/none', PLATFORM_REDIS_URL: 'redis://127.0.0.1:1/0' }
+    const nowhere = {
+      PLATFORM_SQL_DATABASE_URL: 'postgresql://nobody:pw@127.0.0.1:1/none',
+      PLATFORM_REDIS_URL: 'redis://127.0.0.1:1/0',
+    }
     const no_database = await core([], { ...ENVIRONMENT, ...nowhere })
-    expect([no_database.code, lastMessage(no_database)]).toEqual([1, expect.stringMatching(/^Failed to initialize database: /)])
+    expect([no_database.code, lastMessage(no_database)]).toEqual([
+      1,
+      expect.stringMatching(/^Failed to initialize database: /),
+    ])
     const no_cache = await core([], { ...ENVIRONMENT, ...nowhere, PLATFORM_SQL_DATABASE_URL: database.url })
     expect([no_cache.code, lastMessage(no_cache)]).toEqual([1, expect.stringMatching(/^Failed to initialize redis: /)])
   })
@@ -89,7 +105,10 @@ describe('npm run core', () => {
     await new Promise<void>((resolve) => holder.listen(0, '127.0.0.1', resolve))
     const address = holder.address()
     const port = typeof address === 'object' && address ? address.port : 0
-    const [objects, redis] = [await startObjectStore({ access_key: 'bundledadmin', secret_key: 'bundledadmin' }), await startRespServer()]
+    const [objects, redis] = [
+      await startObjectStore({ access_key: 'bundledadmin', secret_key: 'bundledadmin' }),
+      await startRespServer(),
+    ]
     const config = `${folder}/config.yaml`
     await writeFile(
       config,

@@ -6,8 +6,14 @@ import { controlTimeLimits } from '../sidecar-clients/limits.ts'
 import { NO_ANSWERS, playSidecar } from './sidecar.ts'
 
 const PATH = '/api/v1/mapping/resolve'
-const ENABLED = 'services: { mapping: { enabled: true, endpoint: "http://mapping.test:8081/", token_env: T, timeout: 1 } }'
-const KNOWN = { repo_url: 'https://github.com/acme/infra.git', identifier: 'acme/infra', engine_provider: 'gcp', scope_id: 'acme-1' }
+const ENABLED =
+  'services: { mapping: { enabled: true, endpoint: "http://mapping.test:8081/", token_env: T, timeout: 1 } }'
+const KNOWN = {
+  repo_url: 'https://github.com/acme/infra.git',
+  identifier: 'acme/infra',
+  engine_provider: 'gcp',
+  scope_id: 'acme-1',
+}
 const server = setupServer()
 const sidecar = playSidecar(server, 'http://mapping.test:8081/v1/resolve')
 let core: TestCore
@@ -16,7 +22,9 @@ let disabled: TestCore['app']
 beforeAll(async () => {
   server.listen({ onUnhandledFrame: 'error' })
   core = await createTestCore({ yaml: ENABLED, env: { T: 'token-of-mapping' } })
-  disabled = await core.another({ yaml: 'services: { mapping: { enabled: false, endpoint: "http://mapping.test:8081" } }' })
+  disabled = await core.another({
+    yaml: 'services: { mapping: { enabled: false, endpoint: "http://mapping.test:8081" } }',
+  })
 })
 afterAll(async () => {
   server.close()
@@ -30,14 +38,26 @@ afterEach(() => server.resetHandlers())
 
 const ask = (json: unknown = { identifier: 'acme/infra' }) => core.call('POST', PATH, { json })
 const locally = (json: unknown) =>
-  disabled.request(PATH, { method: 'POST', body: JSON.stringify(json), headers: { 'content-type': 'application/json' } })
+  disabled.request(PATH, {
+    method: 'POST',
+    body: JSON.stringify(json),
+    headers: { 'content-type': 'application/json' },
+  })
 
 describe('body', () => {
   it.each([
     ['nothing', {}, [{ type: 'missing', loc: ['body', 'identifier'] }]],
     ['null', { identifier: null }, [{ type: 'string_type', loc: ['body', 'identifier'] }]],
-    ['an empty identifier', { identifier: '' }, [{ type: 'string_too_short', msg: 'String should have at least 1 character' }]],
-    ['a long one', { identifier: 'x'.repeat(1025) }, [{ type: 'string_too_long', msg: 'String should have at most 1024 characters' }]],
+    [
+      'an empty identifier',
+      { identifier: '' },
+      [{ type: 'string_too_short', msg: 'String should have at least 1 character' }],
+    ],
+    [
+      'a long one',
+      { identifier: 'x'.repeat(1025) },
+      [{ type: 'string_too_long', msg: 'String should have at most 1024 characters' }],
+    ],
     [
       'another cloud',
       { identifier: 'x', engine_provider: 'ibm' },
@@ -71,8 +91,13 @@ describe('a sidecar that is disabled', () => {
       { repo_url: 'acme/infra', identifier: 'acme/infra', engine_provider: null, scope_id: null },
     ])
     for (const engine_provider of ['azure', 'gcp', 'aws', 'oci', 'kubernetes'])
-      expect(await (await locally({ identifier: 'x', engine_provider })).json()).toMatchObject({ engine_provider, scope_id: null })
-    expect(await (await locally({ identifier: 'x', engine_provider: null })).json()).toMatchObject({ engine_provider: null })
+      expect(await (await locally({ identifier: 'x', engine_provider })).json()).toMatchObject({
+        engine_provider,
+        scope_id: null,
+      })
+    expect(await (await locally({ identifier: 'x', engine_provider: null })).json()).toMatchObject({
+      engine_provider: null,
+    })
     expect(sidecar.calls).toEqual([])
   })
 })
@@ -94,7 +119,10 @@ describe('a sidecar that is enabled', () => {
     for (const rest of [{ engine_provider: null, scope_id: null }, {}]) {
       sidecar.answers(() => HttpResponse.json({ repo_url, identifier, ...rest }))
       const answer = await ask()
-      expect([answer.status, await answer.json()]).toEqual([200, { repo_url, identifier, engine_provider: null, scope_id: null }])
+      expect([answer.status, await answer.json()]).toEqual([
+        200,
+        { repo_url, identifier, engine_provider: null, scope_id: null },
+      ])
     }
   })
 })
@@ -116,14 +144,20 @@ describe('a sidecar that fails', () => {
     sidecar.answers(respond)
     const answer = await ask()
     const { detail } = await answer.json()
-    expect([answer.status, detail]).toEqual([502, expect.stringMatching(/^mapping service returned an unexpected response: /)])
+    expect([answer.status, detail]).toEqual([
+      502,
+      expect.stringMatching(/^mapping service returned an unexpected response: /),
+    ])
     expect(detail).not.toMatch(/internal|bearer|mapping\.test/i)
   })
 
   it('by not being there is 502', async () => {
     sidecar.answers(() => HttpResponse.error())
     const answer = await ask()
-    expect([answer.status, (await answer.json()).detail]).toEqual([502, expect.stringMatching(/^mapping service unreachable: /)])
+    expect([answer.status, (await answer.json()).detail]).toEqual([
+      502,
+      expect.stringMatching(/^mapping service unreachable: /),
+    ])
   })
 
   it('by having no endpoint is 502', async () => {
@@ -133,7 +167,10 @@ describe('a sidecar that fails', () => {
       body: JSON.stringify({ identifier: 'x' }),
       headers: { 'content-type': 'application/json' },
     })
-    expect([answer.status, (await answer.json()).detail]).toEqual([502, expect.stringMatching(/^mapping service unreachable: /)])
+    expect([answer.status, (await answer.json()).detail]).toEqual([
+      502,
+      expect.stringMatching(/^mapping service unreachable: /),
+    ])
   })
 
   it('by silence is 504 after 10 seconds, whatever the configured timeout', async () => {
@@ -145,7 +182,10 @@ describe('a sidecar that fails', () => {
         return HttpResponse.json({})
       })
       const answer = await ask()
-      expect([answer.status, (await answer.json()).detail]).toEqual([504, 'mapping service timed out: no answer within 10 s'])
+      expect([answer.status, (await answer.json()).detail]).toEqual([
+        504,
+        'mapping service timed out: no answer within 10 s',
+      ])
       expect(limits.asked).toEqual([10_000])
     } finally {
       limits.restore()

@@ -34,9 +34,13 @@ async function sessionWith(numbers: number[], owner = me): Promise<string> {
     await recordPullRequest(core.context, uuid, { provider: 'GITHUB', number, url: `${REPOSITORY}/pull/${number}` })
   return uuid
 }
-const lock = (uuid: string) => core.call('PATCH', `/api/v1/admin/sessions/${uuid}/toggle_lock`, { json: { locked: true } })
+const lock = (uuid: string) =>
+  core.call('PATCH', `/api/v1/admin/sessions/${uuid}/toggle_lock`, { json: { locked: true } })
 
-function host(mergeable: boolean | null, merged: () => Response = () => HttpResponse.json({ merged: true, sha: 'a', message: '' })) {
+function host(
+  mergeable: boolean | null,
+  merged: () => Response = () => HttpResponse.json({ merged: true, sha: 'a', message: '' }),
+) {
   const calls: string[] = []
   server.use(
     http.get(`${PULLS}/:number`, ({ params }) => {
@@ -65,14 +69,20 @@ describe('PUT /api/v1/repository/pr/merge', () => {
     expect([none.status, await none.json()]).toEqual([404, { detail: expect.stringContaining('no pull requests') }])
     await lock(uuid)
     const locked = await merge({ session_id: uuid })
-    expect([locked.status, await locked.json()]).toEqual([409, { detail: `Session ${uuid} is blocked; PR merge is not allowed.` }])
+    expect([locked.status, await locked.json()]).toEqual([
+      409,
+      { detail: `Session ${uuid} is blocked; PR merge is not allowed.` },
+    ])
   })
 
   it('says so when the host does not make up its mind: ten waits of a second', async () => {
     const timers = shortenTimers(1_000)
     const calls = host(null)
     const answer = await merge({ session_id: await sessionWith([4]) })
-    expect([answer.status, (await answer.json()).detail]).toEqual([504, expect.stringContaining('readiness polling exhausted')])
+    expect([answer.status, (await answer.json()).detail]).toEqual([
+      504,
+      expect.stringContaining('readiness polling exhausted'),
+    ])
     expect([timers.count, calls.length]).toEqual([10, 11])
   })
 

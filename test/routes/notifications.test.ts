@@ -7,9 +7,15 @@ import { controlTimeLimits } from '../sidecar-clients/limits.ts'
 import { NO_ANSWERS, playSidecar } from './sidecar.ts'
 
 const PATH = '/api/v1/notifications'
-const ENABLED = 'services: { notifications: { enabled: true, endpoint: "http://notifications.test:8080/", token_env: T, timeout: 1 } }'
+const ENABLED =
+  'services: { notifications: { enabled: true, endpoint: "http://notifications.test:8080/", token_env: T, timeout: 1 } }'
 const ID = '0b8f3a52-31f6-4f0c-9a0e-6f1f1c3f7a10'
-const MESSAGE = { kind: 'support.user_question', severity: 'info', subject: 'Why locked?', body: 'I touched **nothing**.' }
+const MESSAGE = {
+  kind: 'support.user_question',
+  severity: 'info',
+  subject: 'Why locked?',
+  body: 'I touched **nothing**.',
+}
 const LINK = { label: 'Session', url: 'https://platform.example.org/s' }
 const server = setupServer()
 const sidecar = playSidecar(server, 'http://notifications.test:8080/v1/notify')
@@ -19,7 +25,9 @@ let disabled: TestCore['app']
 beforeAll(async () => {
   server.listen({ onUnhandledFrame: 'error' })
   core = await createTestCore({ yaml: ENABLED, env: { T: 'token-of-notifications' } })
-  disabled = await core.another({ yaml: 'services: { notifications: { enabled: false, endpoint: "http://notifications.test:8080" } }' })
+  disabled = await core.another({
+    yaml: 'services: { notifications: { enabled: false, endpoint: "http://notifications.test:8080" } }',
+  })
 })
 afterAll(async () => {
   server.close()
@@ -61,7 +69,9 @@ describe('what is delivered', () => {
     await createUser(sql, 'silent', { panel_role: 'editor', email: null })
     await createUser(sql, 'double', { panel_role: 'editor', email: 'admin@example.org' })
     expect((await tell()).status).toBe(202)
-    expect(sidecar.calls[0]?.body).toMatchObject({ audience: ['editor@example.org', 'admin@example.org', 'dev@platform.local'] })
+    expect(sidecar.calls[0]?.body).toMatchObject({
+      audience: ['editor@example.org', 'admin@example.org', 'dev@platform.local'],
+    })
     await sql`INSERT INTO users (issuer, subject, email, panel_role)
       SELECT 'i', 'many-' || n, 'many-' || n || '@example.org', 'editor' FROM generate_series(1, 300) n`
     expect((await tell()).status).toBe(202)
@@ -90,10 +100,18 @@ describe('body', () => {
       [`${key} as a number`, { [key]: 7 }, { loc: ['body', key] }],
       [`an empty ${key}`, { [key]: '' }, { loc: ['body', key] }],
     ]),
-    ['a long kind', { kind: 'x'.repeat(129) }, { type: 'string_too_long', msg: 'String should have at most 128 characters' }],
+    [
+      'a long kind',
+      { kind: 'x'.repeat(129) },
+      { type: 'string_too_long', msg: 'String should have at most 128 characters' },
+    ],
     ['a long subject', { subject: 'x'.repeat(257) }, { msg: 'String should have at most 256 characters' }],
     ['a long body', { body: 'x'.repeat(16_385) }, { msg: 'String should have at most 16384 characters' }],
-    ['another severity', { severity: 'fatal' }, { type: 'enum', msg: "Input should be 'info', 'warning', 'error' or 'critical'" }],
+    [
+      'another severity',
+      { severity: 'fatal' },
+      { type: 'enum', msg: "Input should be 'info', 'warning', 'error' or 'critical'" },
+    ],
     ...['a\nb', 'a\rb', 'a\u2028b', 'a\u0085b', 'a\n'].map((subject): [string, object, object] => [
       `the subject ${JSON.stringify(subject)}`,
       { subject },
@@ -101,12 +119,20 @@ describe('body', () => {
     ]),
     ['an audience', { audience: ['a@example.org'] }, { type: 'extra_forbidden', loc: ['body', 'audience'] }],
     ['a further key', { other: null }, { type: 'extra_forbidden', loc: ['body', 'other'] }],
-    ['33 links', { links: Array(33).fill(LINK) }, { type: 'too_long', msg: 'List should have at most 32 items after validation, not 33' }],
+    [
+      '33 links',
+      { links: Array(33).fill(LINK) },
+      { type: 'too_long', msg: 'List should have at most 32 items after validation, not 33' },
+    ],
     ['links that are no list', { links: LINK }, { type: 'list_type' }],
     ['a link without label', { links: [{ url: LINK.url }] }, { type: 'missing', loc: ['body', 'links', 0, 'label'] }],
     ['a link with an empty label', { links: [{ ...LINK, label: '' }] }, { type: 'string_too_short' }],
     ['a link with a long label', { links: [{ ...LINK, label: 'x'.repeat(129) }] }, { type: 'string_too_long' }],
-    ['a link with more keys', { links: [{ ...LINK, rel: 'x' }] }, { type: 'extra_forbidden', loc: ['body', 'links', 0, 'rel'] }],
+    [
+      'a link with more keys',
+      { links: [{ ...LINK, rel: 'x' }] },
+      { type: 'extra_forbidden', loc: ['body', 'links', 0, 'rel'] },
+    ],
     ['a link to nowhere', { links: [{ label: 'x' }] }, { type: 'missing', loc: ['body', 'links', 0, 'url'] }],
     ['a long link', { links: [{ label: 'x', url: `https://h/${'x'.repeat(2039)}` }] }, { type: 'string_too_long' }],
     ...[
@@ -120,7 +146,11 @@ describe('body', () => {
       'http://a b',
       '//h/x',
       'https://h\\x',
-    ].map((url): [string, object, object] => [`a link to ${url}`, { links: [{ label: 'x', url }] }, { loc: ['body', 'links', 0, 'url'] }]),
+    ].map((url): [string, object, object] => [
+      `a link to ${url}`,
+      { links: [{ label: 'x', url }] },
+      { loc: ['body', 'links', 0, 'url'] },
+    ]),
     ['a list as context', { context: [] }, { loc: ['body', 'context'] }],
     ['a text as context', { context: 'x' }, { loc: ['body', 'context'] }],
   ]
@@ -165,7 +195,10 @@ describe('a sidecar', () => {
   })
 
   it('without an endpoint did not deliver', async () => {
-    const app = await core.another({ yaml: 'services: { notifications: { enabled: true, token_env: T } }', env: { T: 'x' } })
+    const app = await core.another({
+      yaml: 'services: { notifications: { enabled: true, token_env: T } }',
+      env: { T: 'x' },
+    })
     const answer = await app.request(PATH, {
       method: 'POST',
       body: JSON.stringify(MESSAGE),

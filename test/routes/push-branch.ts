@@ -6,7 +6,15 @@ const run = promisify(execFile)
 /** Puts a branch with one commit of its own into a bare repository, as a round would have pushed it. */
 export async function pushBranch(repository: string, branch: string): Promise<void> {
   const git = async (...args: string[]) => {
-    const { stdout } = await run('git', ['-C', repository, '-c', 'user.name=t', '-c', 'user.email=t@example.org', ...args])
+    const { stdout } = await run('git', [
+      '-C',
+      repository,
+      '-c',
+      'user.name=t',
+      '-c',
+      'user.email=t@example.org',
+      ...args,
+    ])
     return stdout.trim()
   }
   const commit = await git('commit-tree', 'HEAD^{tree}', '-p', 'HEAD', '-m', 'Platform changes')

@@ -30,7 +30,9 @@ beforeAll(async () => {
     name: 'infra',
     content: { files: { 'main.tf': '', 'live/network/main.tf': '', 'modules/x/main.tf': '' } },
   })
-  model = await startModelServer(script(toolCall('generate_pull_request', { title: 'Add a bucket', description: 'For the logs.' })))
+  model = await startModelServer(
+    script(toolCall('generate_pull_request', { title: 'Add a bucket', description: 'For the logs.' })),
+  )
   const fetch: typeof globalThis.fetch = (input, init) => globalThis.fetch(input, init)
   core = await createTestCore({
     yaml: `git: { base_url: "${host.url}", api_url: "${host.api_url}" }`,
@@ -82,7 +84,9 @@ describe('PUT /api/v1/repository/pr', () => {
   /** A session that ran, with a branch of its own at the host. */
   const finished = async (repo_uri: string, blocked = false) => {
     const uuid = await openSession(core.context, me, { repo_uri })
-    await (await runRound(core.context, uuid)).finish('completed', 'done', [{ user: 'Add a bucket', assistant: 'Added.' }])
+    await (await runRound(core.context, uuid)).finish('completed', 'done', [
+      { user: 'Add a bucket', assistant: 'Added.' },
+    ])
     if (blocked) await core.database.sql`UPDATE sessions SET is_blocked = true WHERE uuid = ${uuid}`
     return uuid
   }
@@ -107,7 +111,9 @@ describe('PUT /api/v1/repository/pr', () => {
     [504, 504],
   ])('answers %i of the model as %i, never as the end of the caller’s own session', async (status, expected) => {
     const message = 'Inference call to openai/small-model failed: no'
-    const llm = scriptedLlm({ generate_pull_request: { error: new PlatformError('InferenceCallAPIError', status, message) } })
+    const llm = scriptedLlm({
+      generate_pull_request: { error: new PlatformError('InferenceCallAPIError', status, message) },
+    })
     const app = await core.another({ context: { llm } })
     const body = JSON.stringify({ session_id: await finished(repository) })
     const answer = await app.request('/api/v1/repository/pr', {
@@ -121,7 +127,10 @@ describe('PUT /api/v1/repository/pr', () => {
 
   it('refuses a repository of another host', async () => {
     const answer = await put({ session_id: await finished('https://git.example.com/acme/infra.git') })
-    expect([answer.status, await answer.json()]).toEqual([400, { detail: "Malformed repository URL 'git.example.com/acme/infra'" }])
+    expect([answer.status, await answer.json()]).toEqual([
+      400,
+      { detail: "Malformed repository URL 'git.example.com/acme/infra'" },
+    ])
   })
 
   it('validates the body, then looks for the session, then for its owner', async () => {

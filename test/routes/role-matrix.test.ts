@@ -59,7 +59,13 @@ const ROWS: Row[] = lines.map((line) => {
   const [route = '', cells = ''] = line.split('|')
   const [method = '', path = '', ...rest] = route.trim().split(/\s+/)
   const kind = rest.find((word) => word === 'first' || word === 'continue') ?? ''
-  return { method, path: `/v1${path}`, kind, role: rest.find((word) => word !== kind) ?? '', cells: cells.trim().split(/\s+/) }
+  return {
+    method,
+    path: `/v1${path}`,
+    kind,
+    role: rest.find((word) => word !== kind) ?? '',
+    cells: cells.trim().split(/\s+/),
+  }
 })
 
 const server = setupServer(
@@ -103,7 +109,10 @@ afterAll(async () => {
   await core?.close()
   await outside?.close()
 })
-const queries: Record<string, (uuid: string) => string> = { '/v1/sessions': (id) => `?id=${id}`, '/v1/admin/sessions': (id) => `?id=${id}` }
+const queries: Record<string, (uuid: string) => string> = {
+  '/v1/sessions': (id) => `?id=${id}`,
+  '/v1/admin/sessions': (id) => `?id=${id}`,
+}
 const bodies: Record<string, (uuid: string) => unknown> = {
   '/v1/auth/authorize': () => ({ cloud: 'aws', project_name: outside.repository, environment: '' }),
   '/v1/repository/parse': () => ({ repo_uri: outside.repository }),
@@ -126,8 +135,14 @@ async function tokenOf(caller: string): Promise<string | undefined> {
 
 async function call(row: Row, caller: string): Promise<Response> {
   const uuid = sessions.get(caller) ?? sessions.get('owner') ?? ''
-  const path = row.path.replace('{session_id}', uuid).replace('{user_id}', String(target)) + (queries[row.path]?.(uuid) ?? '')
-  const json = row.kind === 'first' ? first() : row.kind === 'continue' ? { session_id: uuid, q: 'More' } : bodies[row.path]?.(uuid)
+  const path =
+    row.path.replace('{session_id}', uuid).replace('{user_id}', String(target)) + (queries[row.path]?.(uuid) ?? '')
+  const json =
+    row.kind === 'first'
+      ? first()
+      : row.kind === 'continue'
+        ? { session_id: uuid, q: 'More' }
+        : bodies[row.path]?.(uuid)
   const token = await tokenOf(caller)
   return core.call(row.method, `/api${path}`, { json, ...(token === undefined ? {} : { token }) })
 }

@@ -41,7 +41,11 @@ describe('the list', () => {
       operation: 'generate',
       provider: 'aws',
       first_query: 'Add a 100% private_bucket',
-      workspace: { uri: 'https://github.com/acme/infra.git', branch: expect.stringMatching(/^Platform\//), root_path: null },
+      workspace: {
+        uri: 'https://github.com/acme/infra.git',
+        branch: expect.stringMatching(/^Platform\//),
+        root_path: null,
+      },
       current_status: 'completed',
       in_flight: false,
       is_blocked: false,
@@ -140,7 +144,13 @@ describe('the detail', () => {
     ])
   })
 
-  it.each(['true', 'True', '1', 'yes', 'on'])('adds the conversation with include_history=%s, behind any cache', async (value) => {
+  it.each([
+    'true',
+    'True',
+    '1',
+    'yes',
+    'on',
+  ])('adds the conversation with include_history=%s, behind any cache', async (value) => {
     await detail(`id=${generate}`)
     await core.database.sql`UPDATE histories SET payload = '[{"user":"u","assistant":"a"}]'
       WHERE session_id = (SELECT id FROM sessions WHERE uuid = ${generate})`

@@ -27,7 +27,11 @@ export function playSidecar(
 /** Answers of a sidecar that are none, by what is wrong with them; each must end as 502. */
 export const NO_ANSWERS: [string, () => Response | Promise<Response>][] = [
   ['400', () => HttpResponse.json({ title: 'internal words' }, { status: 400 })],
-  ['401', () => HttpResponse.json({ title: 'Invalid bearer token.' }, { status: 401, headers: { 'www-authenticate': 'Bearer' } })],
+  [
+    '401',
+    () =>
+      HttpResponse.json({ title: 'Invalid bearer token.' }, { status: 401, headers: { 'www-authenticate': 'Bearer' } }),
+  ],
   ['403', () => HttpResponse.json({ title: 'internal words' }, { status: 403 })],
   ['404', () => HttpResponse.json({ title: 'internal words' }, { status: 404 })],
   ['422', () => HttpResponse.json({ title: 'internal words' }, { status: 422 })],

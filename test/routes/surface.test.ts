@@ -51,7 +51,8 @@ describe('paths', () => {
   })
 
   it('redirects nowhere else', async () => {
-    for (const path of ['//evil.example/', '/evil/', '//evil.example/api/v1/users/me/']) expect((await get(path)).status).toBe(404)
+    for (const path of ['//evil.example/', '/evil/', '//evil.example/api/v1/users/me/'])
+      expect((await get(path)).status).toBe(404)
   })
 })
 
@@ -59,7 +60,11 @@ describe('cross-origin requests', () => {
   const ORIGIN = 'http://localhost'
   const preflight = (origin: string, method = 'POST') =>
     core.call('OPTIONS', '/api/v1/iac/generate', {
-      headers: { origin, 'access-control-request-method': method, 'access-control-request-headers': 'authorization, x-other' },
+      headers: {
+        origin,
+        'access-control-request-method': method,
+        'access-control-request-headers': 'authorization, x-other',
+      },
     })
 
   it('answers the preflight of a configured origin', async () => {
@@ -92,7 +97,9 @@ describe('cross-origin requests', () => {
       const answer = await get(path, { origin: ORIGIN })
       expect(answer.headers.get('access-control-allow-origin')).toBe(ORIGIN)
       expect(answer.headers.get('vary')).toBe('Origin')
-      expect((await get(path, { origin: 'http://evil.example' })).headers.has('access-control-allow-origin')).toBe(false)
+      expect((await get(path, { origin: 'http://evil.example' })).headers.has('access-control-allow-origin')).toBe(
+        false,
+      )
       expect((await get(path)).headers.has('access-control-allow-origin')).toBe(false)
     }
   })
@@ -112,7 +119,10 @@ describe('bodies', () => {
 
   it('refuses more than 10 MiB, announced or not', async () => {
     const big = 'x'.repeat(10 * 1024 * 1024)
-    const announced = await send('{}', { 'content-type': 'application/json', 'content-length': String(11 * 1024 * 1024) })
+    const announced = await send('{}', {
+      'content-type': 'application/json',
+      'content-length': String(11 * 1024 * 1024),
+    })
     const sent = await send(JSON.stringify({ repo_uri: big }))
     for (const answer of [announced, sent]) {
       expect(answer.status).toBe(413)
@@ -124,7 +134,9 @@ describe('bodies', () => {
     const answer = await send('{"repo_uri": "https://u:secret@h/x", }')
     expect(answer.status).toBe(422)
     const text = await answer.text()
-    expect(JSON.parse(text).detail).toMatchObject([{ type: 'json_invalid', loc: ['body', expect.any(Number)], msg: 'JSON decode error' }])
+    expect(JSON.parse(text).detail).toMatchObject([
+      { type: 'json_invalid', loc: ['body', expect.any(Number)], msg: 'JSON decode error' },
+    ])
     expect(text).not.toContain('secret')
   })
 
@@ -178,7 +190,10 @@ describe('unexpected errors', () => {
   })
 
   it('shows texts of the domain and keeps their causes', async () => {
-    const app = await core.another({ yaml: 'services: { notifications: { enabled: true, token_env: N } }', env: { N: 'token' } })
+    const app = await core.another({
+      yaml: 'services: { notifications: { enabled: true, token_env: N } }',
+      env: { N: 'token' },
+    })
     const answer = await app.request('/api/v1/notifications', {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
@@ -200,7 +215,10 @@ describe('health', () => {
   it('is alive and ready', async () => {
     expect(await (await get('/healthz')).json()).toEqual({ status: 'ok' })
     const ready = await get('/readyz')
-    expect([ready.status, await ready.json()]).toEqual([200, { status: 'ok', parts: { database: 'ok', cache: 'ok', queue: 'ok' } }])
+    expect([ready.status, await ready.json()]).toEqual([
+      200,
+      { status: 'ok', parts: { database: 'ok', cache: 'ok', queue: 'ok' } },
+    ])
   })
 
   it('names the part that fails, and waits for none', async () => {

@@ -10,7 +10,15 @@ import { networkCases } from './cases/network.ts'
 import { ociCases } from './cases/oci.ts'
 import { findingsOf } from './support.ts'
 
-const cases = [...commonCases, ...networkCases, ...awsCases, ...azureCases, ...gcpCases, ...ociCases, ...kubernetesCases]
+const cases = [
+  ...commonCases,
+  ...networkCases,
+  ...awsCases,
+  ...azureCases,
+  ...gcpCases,
+  ...ociCases,
+  ...kubernetesCases,
+]
 
 it.each(cases)('$rule, $name: found $found', ({ rule, name: _, found, ...change }) => {
   const findings = findingsOf(change).filter(({ rule_id }) => rule_id === rule)

@@ -6,17 +6,25 @@ import { RULES } from '../../src/rules/index.ts'
 import { planOf } from '../plan/fixtures.ts'
 import { configured, constant, idsIn } from './support.ts'
 
-const open = (port: number, source = '0.0.0.0/0') => ({ from_port: port, to_port: port, protocol: 'tcp', cidr_blocks: [source] })
+const open = (port: number, source = '0.0.0.0/0') => ({
+  from_port: port,
+  to_port: port,
+  protocol: 'tcp',
+  cidr_blocks: [source],
+})
 const group = (...ingress: unknown[]) => ({ type: 'aws_security_group', after: { ingress } })
 const whole = { targets: [], grades: {} }
 
 describe('what counts as the doing of a plan', () => {
   const id = 'aws.network.open-admin-port'
-  const updated = (before: unknown[], after: unknown[]) => idsIn([{ ...group(...after), before: { ingress: before }, actions: ['update'] }])
+  const updated = (before: unknown[], after: unknown[]) =>
+    idsIn([{ ...group(...after), before: { ingress: before }, actions: ['update'] }])
 
   it('is what a new or a replaced object has', () => {
     expect(idsIn([{ ...group(open(22)), actions: ['create'] }])).toEqual([id])
-    expect(idsIn([{ ...group(open(22)), before: { ingress: [open(22)] }, actions: ['delete', 'create'] }])).toContain(id)
+    expect(idsIn([{ ...group(open(22)), before: { ingress: [open(22)] }, actions: ['delete', 'create'] }])).toContain(
+      id,
+    )
   })
 
   it('is what an update makes worse, not what it leaves as it was', () => {
@@ -30,7 +38,8 @@ describe('what counts as the doing of a plan', () => {
   it('is nothing that is deleted, read, forgotten or left alone', () => {
     const before = { ingress: [open(22)] }
     expect(idsIn([{ type: 'aws_security_group', actions: ['delete'], before, after: null }])).not.toContain(id)
-    for (const actions of [['no-op'], ['read'], ['forget']]) expect(idsIn([{ ...group(open(22)), before, actions }])).toEqual([])
+    for (const actions of [['no-op'], ['read'], ['forget']])
+      expect(idsIn([{ ...group(open(22)), before, actions }])).toEqual([])
     expect(idsIn([{ ...group(open(22)), mode: 'data', actions: ['create'] }])).toEqual([])
     expect(idsIn([{ ...group(open(22)), deposed: 'abcd1234', actions: ['create'] }])).toEqual([])
   })
@@ -77,7 +86,11 @@ describe('findings', () => {
     const many = Array.from({ length: 130 }, () => ({ ...group(open(22)), actions: ['create'] }))
     const { findings } = evaluateRules(planOf(many), whole)
     expect(findings).toHaveLength(101)
-    expect(findings.at(-1)).toMatchObject({ resource: null, message: '30 more findings of this rule.', severity: 'error' })
+    expect(findings.at(-1)).toMatchObject({
+      resource: null,
+      message: '30 more findings of this rule.',
+      severity: 'error',
+    })
   })
 
   it('never hold a value of the plan, marked sensitive or not', () => {
@@ -92,8 +105,16 @@ describe('findings', () => {
           after_sensitive: { password: true },
         },
         { type: 'kubernetes_config_map', actions: ['create'], after: { data: { PASSWORD: secret, dsn: url } } },
-        { type: 'google_project_iam_member', actions: ['create'], after: { role: 'roles/owner', member: `user:${secret}` } },
-        { type: 'oci_identity_policy', actions: ['create'], after: { statements: [`Allow any-user to manage ${secret} in tenancy`] } },
+        {
+          type: 'google_project_iam_member',
+          actions: ['create'],
+          after: { role: 'roles/owner', member: `user:${secret}` },
+        },
+        {
+          type: 'oci_identity_policy',
+          actions: ['create'],
+          after: { statements: [`Allow any-user to manage ${secret} in tenancy`] },
+        },
       ],
       configured('aws_db_instance', { password: constant(secret) }),
     )
@@ -115,13 +136,19 @@ describe('the operator', () => {
   const plan = planOf([{ ...group(open(22)), actions: ['create'] }])
 
   it('grades a rule anew', () => {
-    const { findings, checked_rules } = evaluateRules(plan, { targets: [], grades: { 'aws.network.open-admin-port': 'warning' } })
+    const { findings, checked_rules } = evaluateRules(plan, {
+      targets: [],
+      grades: { 'aws.network.open-admin-port': 'warning' },
+    })
     expect(findings).toMatchObject([{ rule_id: 'aws.network.open-admin-port', severity: 'warning' }])
     expect(checked_rules).toContain('aws.network.open-admin-port')
   })
 
   it('switches a rule off', () => {
-    const { findings, checked_rules } = evaluateRules(plan, { targets: [], grades: { 'aws.network.open-admin-port': 'off' } })
+    const { findings, checked_rules } = evaluateRules(plan, {
+      targets: [],
+      grades: { 'aws.network.open-admin-port': 'off' },
+    })
     expect(findings).toEqual([])
     expect(checked_rules).not.toContain('aws.network.open-admin-port')
     expect(checked_rules).toContain('aws.network.open-all-ports')
@@ -129,12 +156,18 @@ describe('the operator', () => {
 
   it('sees as checked the rules for every cloud and for those of the plan', () => {
     const { checked_rules } = evaluateRules(plan, whole)
-    expect(checked_rules).toEqual(RULES.filter(({ cloud }) => cloud === 'aws' || cloud === 'common').map(({ id }) => id))
+    expect(checked_rules).toEqual(
+      RULES.filter(({ cloud }) => cloud === 'aws' || cloud === 'common').map(({ id }) => id),
+    )
   })
 })
 
 /** Types that rules look at, and names that they read, so that nonsense reaches their insides. */
-const types = [...new Set(RULES.flatMap((rule) => ('types' in rule ? (rule.types ?? []) : []))), 'kubernetes_manifest', 'kubectl_manifest']
+const types = [
+  ...new Set(RULES.flatMap((rule) => ('types' in rule ? (rule.types ?? []) : []))),
+  'kubernetes_manifest',
+  'kubectl_manifest',
+]
 const names = [
   ...[
     'ingress',
@@ -170,7 +203,10 @@ const configuration = (value: fc.Arbitrary<unknown>) =>
   fc.record({
     root_module: fc.record({
       resources: fc.array(
-        fc.record({ address: fc.constantFrom('a', 'b', 'c'), expressions: fc.dictionary(fc.constantFrom(...names), value) }),
+        fc.record({
+          address: fc.constantFrom('a', 'b', 'c'),
+          expressions: fc.dictionary(fc.constantFrom(...names), value),
+        }),
       ),
       variables: value,
       module_calls: fc.dictionary(fc.constantFrom(...names), fc.record({ expressions: value, module: value })),
@@ -190,7 +226,11 @@ const value = fc.letrec((tie) => ({
 })).json
 const change = fc.record({
   address: fc.constantFrom('a', 'b', 'c', 'module.data.a', ''),
-  type: fc.oneof({ weight: 8, arbitrary: fc.constantFrom(...types) }, fc.constantFrom('__proto__', 'constructor', 'toString'), fc.string()),
+  type: fc.oneof(
+    { weight: 8, arbitrary: fc.constantFrom(...types) },
+    fc.constantFrom('__proto__', 'constructor', 'toString'),
+    fc.string(),
+  ),
   actions: fc.constantFrom<string[]>(['create'], ['update'], ['delete'], ['delete', 'create'], ['no-op'], []),
   before: value,
   after: value,
@@ -206,7 +246,10 @@ describe('any plan', () => {
         fc.oneof(value, configuration(value)),
         fc.array(fc.string(), { maxLength: 3 }),
         (changes, code, targets) => {
-          const { findings, checked_rules } = evaluateRules(planOf(changes, { configuration: code }), { targets, grades: {} })
+          const { findings, checked_rules } = evaluateRules(planOf(changes, { configuration: code }), {
+            targets,
+            grades: {},
+          })
           for (const finding of findings) {
             expect(checked_rules).toContain(finding.rule_id)
             expect(finding.message).not.toBe('')
@@ -230,7 +273,12 @@ describe('any plan', () => {
     const changes = Array.from({ length: 10_000 }, (_, index) =>
       index % 2 === 0
         ? { ...group(open(443), open(8080, '10.0.0.0/8')), actions: ['create'] }
-        : { type: 'aws_iam_policy', actions: ['update'], before: { policy }, after: { policy, tags: { note: 'x'.repeat(500) } } },
+        : {
+            type: 'aws_iam_policy',
+            actions: ['update'],
+            before: { policy },
+            after: { policy, tags: { note: 'x'.repeat(500) } },
+          },
     )
     expect(evaluateRules(planOf(changes), whole).findings).toEqual([])
   })
@@ -245,7 +293,10 @@ describe('any plan', () => {
       '{{'.repeat(90_000),
     ]
     const data = Object.fromEntries(texts.map((text, index) => [`PASSWORD_${index}_TOKEN`, text]))
-    const started = evaluateRules(planOf([{ type: 'kubernetes_config_map', actions: ['create'], after: { data } }]), whole)
+    const started = evaluateRules(
+      planOf([{ type: 'kubernetes_config_map', actions: ['create'], after: { data } }]),
+      whole,
+    )
     expect(started.checked_rules).toContain('common.secrets.known-token')
   })
 })

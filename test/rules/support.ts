@@ -42,16 +42,22 @@ export function findingsOf({
   rest = {},
   ...change
 }: Omit<Case, 'rule' | 'name' | 'found'>) {
-  return evaluateRules(planOf([{ type, after, actions, before: null, ...change }], rest), { targets, grades: {} }).findings
+  return evaluateRules(planOf([{ type, after, actions, before: null, ...change }], rest), { targets, grades: {} })
+    .findings
 }
 
 /** Ids of the rules that find something in several changes. */
-export const idsIn = (changes: Parameters<typeof planOf>[0], grades: RuleGrades = {}, rest: Record<string, unknown> = {}) =>
-  evaluateRules(planOf(changes, rest), { targets: [], grades }).findings.map(({ rule_id }) => rule_id)
+export const idsIn = (
+  changes: Parameters<typeof planOf>[0],
+  grades: RuleGrades = {},
+  rest: Record<string, unknown> = {},
+) => evaluateRules(planOf(changes, rest), { targets: [], grades }).findings.map(({ rule_id }) => rule_id)
 
 /** `configuration` of a plan whose root module has one resource `<type>.item0` with these expressions. */
 export const configured = (type: string, expressions: Record<string, unknown>) => ({
-  configuration: { root_module: { resources: [{ address: `${type}.item0`, mode: 'managed', type, name: 'item0', expressions }] } },
+  configuration: {
+    root_module: { resources: [{ address: `${type}.item0`, mode: 'managed', type, name: 'item0', expressions }] },
+  },
 })
 
 export const constant = (value: unknown) => ({ constant_value: value })

@@ -16,7 +16,10 @@ const started = <T extends Running>(server: T): T => {
   return server
 }
 
-async function open(url: string, options: { role?: 'core' | 'worker'; environment?: string; env?: Record<string, string> } = {}) {
+async function open(
+  url: string,
+  options: { role?: 'core' | 'worker'; environment?: string; env?: Record<string, string> } = {},
+) {
   const yaml = `environment: ${options.environment ?? 'development'}\ntelemetry: {collector_url: "${url}"}`
   const waits: number[] = []
   const lines: Record<string, unknown>[] = []
@@ -51,7 +54,9 @@ describe('the prompts of a core', () => {
 
   it('are the shipped ones without a registry', async () => {
     const { prompts, lines } = await open('')
-    expect(await (await prompts).body('general-guidelines-engine')).toBe((await readSeedPrompts()).get('general-guidelines-engine')?.body)
+    expect(await (await prompts).body('general-guidelines-engine')).toBe(
+      (await readSeedPrompts()).get('general-guidelines-engine')?.body,
+    )
     expect(lines).toEqual([])
   })
 
@@ -70,7 +75,8 @@ describe('the prompts of a core', () => {
   it('wait for a registry that starts later', async () => {
     const running = started(await startCollector())
     let left = 3
-    const late: typeof fetch = (...args) => (left-- > 0 ? Promise.reject(new TypeError('fetch failed')) : fetch(...args))
+    const late: typeof fetch = (...args) =>
+      left-- > 0 ? Promise.reject(new TypeError('fetch failed')) : fetch(...args)
     const waits: number[] = []
     await openPrompts(await configOf(`telemetry: {collector_url: "${running.collector_url}"}`), 'core', {
       fetch: late,
@@ -81,7 +87,9 @@ describe('the prompts of a core', () => {
     expect(running.prompts.names()).not.toEqual([])
   })
 
-  it.each([500, 503, 401, 301])('are not there when the registry answers %i, which is not waited for', async (status) => {
+  it.each([
+    500, 503, 401, 301,
+  ])('are not there when the registry answers %i, which is not waited for', async (status) => {
     let asked = 0
     const server = createServer((_, response) => {
       asked++
@@ -89,7 +97,9 @@ describe('the prompts of a core', () => {
     })
     const { url } = started(await listen(server))
     const { prompts, waits } = await open(`${url}/`)
-    await expect(prompts).rejects.toThrow(`Failed to seed prompts into ${url}/: ${url}/ probe failed: HTTP ${status}: sorry`)
+    await expect(prompts).rejects.toThrow(
+      `Failed to seed prompts into ${url}/: ${url}/ probe failed: HTTP ${status}: sorry`,
+    )
     expect([asked, waits]).toEqual([1, []])
   })
 

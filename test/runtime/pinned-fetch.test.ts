@@ -70,7 +70,13 @@ describe('a pinned connection', () => {
   })
 
   it('knows one origin and https only', async () => {
-    const others = [url('/', 'localhost'), url('/', '127.0.0.1'), url().replace('https', 'http'), `https://${NAME}:1/`, 'data:,x']
+    const others = [
+      url('/', 'localhost'),
+      url('/', '127.0.0.1'),
+      url().replace('https', 'http'),
+      `https://${NAME}:1/`,
+      'data:,x',
+    ]
     for (const other of others)
       await expect(pinned('127.0.0.1')(other)).rejects.toThrow(`connections are pinned to https://${NAME}:${port}`)
     const plain = `http://${NAME}:${port}/`
@@ -92,7 +98,9 @@ describe('a pinned connection', () => {
     const more = { trusted: ({ host }: URL) => host === own.host, ca_pem: strange.ca_pem }
     expect(await (await createPinnedFetch(more)(own, ['127.0.0.1'])(own)).text()).toBe('own')
     for (const fetch of [createPinnedFetch(), createPinnedFetch({ ...more, trusted: () => false })])
-      await expect(fetch(own, ['127.0.0.1'])(own)).rejects.toMatchObject({ code: expect.stringMatching(/UNABLE_TO|SELF_SIGNED/) })
+      await expect(fetch(own, ['127.0.0.1'])(own)).rejects.toMatchObject({
+        code: expect.stringMatching(/UNABLE_TO|SELF_SIGNED/),
+      })
     const usual = new URL(url())
     expect((await createPinnedFetch({ ...more, trusted: () => true })(usual, ['127.0.0.1'])(usual)).status).toBe(200)
     foreign.closeAllConnections()
@@ -113,7 +121,9 @@ describe('a request', () => {
       request.on('data', (chunk) => {
         body += chunk
       })
-      request.on('end', () => response.end(JSON.stringify({ method: request.method, url: request.url, headers: request.headers, body })))
+      request.on('end', () =>
+        response.end(JSON.stringify({ method: request.method, url: request.url, headers: request.headers, body })),
+      )
     }
     const body = new TextEncoder().encode('0032want')
     const answer = await pinned('127.0.0.1')(url('/a%20b?c=d'), { method: 'POST', body, headers: { 'X-Sent': 'yes' } })
@@ -168,16 +178,21 @@ describe('a request', () => {
   })
 
   it('fails when the answer is cut', async () => {
-    respond = (request, response) => void response.writeHead(200, { 'content-length': 100 }).write('part', () => request.socket.destroy())
+    respond = (request, response) =>
+      void response.writeHead(200, { 'content-length': 100 }).write('part', () => request.socket.destroy())
     await expect(pinned('127.0.0.1')(url()).then((answer) => answer.text())).rejects.toThrow()
   })
 
   it('keeps the limits of the one way out', async () => {
     const fetch = pinned('127.0.0.1')
     respond = (_, response) => response.end('x'.repeat(100_000))
-    await expect(send(fetch, { url: url(), timeout_ms: 30_000, max_bytes: 1_000 })).rejects.toMatchObject({ kind: 'body' })
+    await expect(send(fetch, { url: url(), timeout_ms: 30_000, max_bytes: 1_000 })).rejects.toMatchObject({
+      kind: 'body',
+    })
     respond = () => {}
     await expect(send(fetch, { url: url(), timeout_ms: 100 })).rejects.toMatchObject({ kind: 'timeout' })
-    await expect(send(pinned('127.0.0.9'), { url: url(), timeout_ms: 30_000 })).rejects.toMatchObject({ kind: 'network' })
+    await expect(send(pinned('127.0.0.9'), { url: url(), timeout_ms: 30_000 })).rejects.toMatchObject({
+      kind: 'network',
+    })
   })
 })

@@ -24,7 +24,10 @@ describe('a schema as text', () => {
           secret: attribute({ optional: true, sensitive: true, write_only: true }),
           old: attribute({ optional: true, deprecated: true }),
           bucket: attribute({ required: true, description: 'The  name\nof it.' }),
-          grant: { nested_type: { nesting_mode: 'list', attributes: { id: attribute({ required: true }) } }, optional: true },
+          grant: {
+            nested_type: { nesting_mode: 'list', attributes: { id: attribute({ required: true }) } },
+            optional: true,
+          },
         },
         block_types: {
           timeouts: { nesting_mode: 'single', block: {} },
@@ -60,7 +63,10 @@ describe('a schema as text', () => {
   it('gives up descriptions, then read-only attributes and depth, before it is cut', () => {
     const attributes = (count: number, fields: object) =>
       Object.fromEntries(
-        Array.from({ length: count }, (_, index) => [`name_${index}`, attribute({ ...fields, description: 'd'.repeat(400) })]),
+        Array.from({ length: count }, (_, index) => [
+          `name_${index}`,
+          attribute({ ...fields, description: 'd'.repeat(400) }),
+        ]),
       )
     const deep = (depth: number): object => ({
       attributes: attributes(5, { optional: true }),
@@ -77,7 +83,11 @@ describe('a schema as text', () => {
     expect(texts[2]).not.toContain('arn')
     expect(texts[3]).toContain('{ name_0, name_1')
     expect(texts[4]).toContain('cut')
-    expect(texts.map((text) => text.length).every((length, index) => length <= ([10_000, 1_800, 1_100, 600, 200][index] ?? 0))).toBe(true)
+    expect(
+      texts
+        .map((text) => text.length)
+        .every((length, index) => length <= ([10_000, 1_800, 1_100, 600, 200][index] ?? 0)),
+    ).toBe(true)
   })
 
   it.each([null, 'rubbish', [], {}, { block: [] }, { block: 1 }])('is nothing for %j', (schema) => {
@@ -86,7 +96,10 @@ describe('a schema as text', () => {
 
   it('survives parts that are of no known form', () => {
     const text = renderType(
-      schemaOf({ attributes: { a: { type: 7, required: 'yes' }, b: { type: ['set', ['odd']] } }, block_types: { c: { block: 3 } } }),
+      schemaOf({
+        attributes: { a: { type: 7, required: 'yes' }, b: { type: ['set', ['odd']] } },
+        block_types: { c: { block: 3 } },
+      }),
       500,
     )
     expect(text).toContain('aws_bucket')
@@ -105,7 +118,9 @@ describe('a schema as text', () => {
 
   it('of several types keeps to the room and tells which are in it', () => {
     const block = {
-      attributes: Object.fromEntries(Array.from({ length: 20 }, (_, index) => [`name_${index}`, attribute({ optional: true })])),
+      attributes: Object.fromEntries(
+        Array.from({ length: 20 }, (_, index) => [`name_${index}`, attribute({ optional: true })]),
+      ),
     }
     const { text, told } = renderTypes([schemaOf(block, 'aws_a'), schemaOf(block, 'aws_b'), schemaOf(block, 'aws_c')], {
       type: 400,
@@ -128,7 +143,9 @@ describe('types in texts', () => {
   })
 
   it('are what prose and addresses name', () => {
-    const found = mentionedTypes('Use `aws_s3_bucket`, never module.x.aws_iam_role.y; see data.aws_ami.z and a/path_of/files.')
+    const found = mentionedTypes(
+      'Use `aws_s3_bucket`, never module.x.aws_iam_role.y; see data.aws_ami.z and a/path_of/files.',
+    )
     expect(found).toContainEqual({ mode: 'resource', type: 'aws_s3_bucket' })
     expect(found).toContainEqual({ mode: 'data', type: 'aws_ami' })
     expect(found).not.toContainEqual({ mode: 'resource', type: 'path_of' })

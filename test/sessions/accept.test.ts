@@ -26,7 +26,12 @@ const detail = (uuid: string) => loadAggregate(context, uuid, { include_history:
 describe('acceptFirstRound', () => {
   it('creates the session with its first round, status and message', async () => {
     const user = await createUser(db.sql, 'ann@example.com')
-    const uuid = await createSession(context, { user_id: user.id, iac_path: 'infra', scope_id: 'p-1', is_partial: true })
+    const uuid = await createSession(context, {
+      user_id: user.id,
+      iac_path: 'infra',
+      scope_id: 'p-1',
+      is_partial: true,
+    })
     const session = await findSession(db.sql, uuid)
     expect(session).toMatchObject({
       uuid,
@@ -54,7 +59,9 @@ describe('acceptFirstRound', () => {
     const user = await createUser(db.sql)
     const enqueue = () => Promise.reject(new Error('no queue'))
     const before = await db.sql`SELECT count(*) FROM sessions`
-    await expect(createSession({ ...context, queue: { ...context.queue, enqueue } }, { user_id: user.id })).rejects.toThrow('no queue')
+    await expect(
+      createSession({ ...context, queue: { ...context.queue, enqueue } }, { user_id: user.id }),
+    ).rejects.toThrow('no queue')
     expect(await db.sql`SELECT count(*) FROM sessions`).toEqual(before)
   })
 
@@ -107,7 +114,9 @@ describe('acceptRound', () => {
     const before = await detail(uuid)
     await next(uuid)
     expect(await detail(uuid)).toEqual(before)
-    expect(context.lines.at(-1)?.message).toBe(`runner not started: Session ${uuid} already has an operation in flight. (session ${uuid})`)
+    expect(context.lines.at(-1)?.message).toBe(
+      `runner not started: Session ${uuid} already has an operation in flight. (session ${uuid})`,
+    )
   })
 
   it.each(['completed', 'uncompleted'] as const)('opens the next round after %s', async (status) => {
@@ -132,7 +141,9 @@ describe('acceptRound', () => {
     await next(uuid)
     expect(await detail(uuid)).toEqual(before)
     expect(context.sent).toHaveLength(sent)
-    expect(context.lines.at(-1)?.message).toBe(`runner not started: Session ${uuid} is finished and cannot be resumed. (session ${uuid})`)
+    expect(context.lines.at(-1)?.message).toBe(
+      `runner not started: Session ${uuid} is finished and cannot be resumed. (session ${uuid})`,
+    )
   })
 
   it('opens one round for fifty requests at once', async () => {

@@ -21,7 +21,13 @@ beforeAll(async () => {
 afterAll(() => db.drop())
 
 const object = { content_type: 'application/json', file_size_bytes: 34 }
-const end = { status: 'completed', message: 'GENERATE', history: [{ user: 'a', assistant: 'b' }], commit: null, usage: null } as const
+const end = {
+  status: 'completed',
+  message: 'GENERATE',
+  history: [{ user: 'a', assistant: 'b' }],
+  commit: null,
+  usage: null,
+} as const
 const pull_request = { provider: 'GITHUB', number: 12, url: 'https://github.com/acme/network/pull/12' } as const
 const load = (uuid: string, include_history = false) => loadAggregate(context, uuid, { include_history })
 const NOWHERE = '00000000-0000-4000-8000-000000000000'
@@ -100,7 +106,9 @@ describe('loadAggregate', () => {
     await insertPlan(db.sql, claim, { ...object, uri: 'p2.txt', targets: [] })
     const session = await load(uuid)
     expect(session?.history).toBeNull()
-    expect(session?.rounds.map((round) => [round.number, round.plans.length, round.reports.length, round.statuses.length])).toEqual([
+    expect(
+      session?.rounds.map((round) => [round.number, round.plans.length, round.reports.length, round.statuses.length]),
+    ).toEqual([
       [1, 1, 2, 3],
       [2, 1, 0, 1],
     ])
@@ -155,7 +163,10 @@ describe('the cache of finished sessions', () => {
   })
 
   it.each([
-    ['a new round', (uuid: string) => acceptRound(context, { session_uuid: uuid, mode: 'generate', query: 'x', is_partial: false })],
+    [
+      'a new round',
+      (uuid: string) => acceptRound(context, { session_uuid: uuid, mode: 'generate', query: 'x', is_partial: false }),
+    ],
     ['a change of the lock', (uuid: string) => setLock(context, uuid, true)],
     ['a pull request', (uuid: string) => recordPullRequest(context, uuid, pull_request)],
   ] as const)('is dropped by %s', async (_, change) => {
@@ -169,7 +180,10 @@ describe('the cache of finished sessions', () => {
     const uuid = await finishedSession()
     await load(uuid)
     const away = { ...context.cache, delete: async () => {} }
-    await acceptRound({ ...context, cache: away }, { session_uuid: uuid, mode: 'generate', query: 'x', is_partial: false })
+    await acceptRound(
+      { ...context, cache: away },
+      { session_uuid: uuid, mode: 'generate', query: 'x', is_partial: false },
+    )
     expect(await load(uuid)).toMatchObject({ in_flight: true, current_status: 'started' })
   })
 
@@ -185,7 +199,8 @@ describe('the cache of finished sessions', () => {
 describe('setLock', () => {
   it('locks and unlocks from either state', async () => {
     const uuid = await finishedSession()
-    for (const locked of [true, true, false, false]) expect(await setLock(context, uuid, locked)).toEqual({ uuid, is_blocked: locked })
+    for (const locked of [true, true, false, false])
+      expect(await setLock(context, uuid, locked)).toEqual({ uuid, is_blocked: locked })
     expect((await findSession(db.sql, uuid))?.is_blocked).toBe(false)
   })
 })

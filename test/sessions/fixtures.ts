@@ -40,9 +40,18 @@ export function verbContext(sql: Sql) {
 
 let subjects = 0
 export const createUser = (sql: Sql, email: string | null = null) =>
-  resolveUser(sql, { issuer: 'https://issuer.example', subject: `subject-${++subjects}`, email, display_name: null, elevated: false })
+  resolveUser(sql, {
+    issuer: 'https://issuer.example',
+    subject: `subject-${++subjects}`,
+    email,
+    display_name: null,
+    elevated: false,
+  })
 
-export async function createSession(context: ReturnType<typeof verbContext>, input: Partial<FirstRound> = {}): Promise<string> {
+export async function createSession(
+  context: ReturnType<typeof verbContext>,
+  input: Partial<FirstRound> = {},
+): Promise<string> {
   const user_id = input.user_id ?? (await createUser(context.sql)).id
   return acceptFirstRound(context, {
     repo_uri: 'https://github.com/acme/network',

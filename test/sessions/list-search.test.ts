@@ -41,19 +41,30 @@ describe('lists of many sessions', () => {
   it('finds what nearly all have, in order and page by page', async () => {
     expect(await queries({})).toEqual({ found: [item(1), item(2), item(3)], total: SESSIONS })
     expect(await queries({ search: 'OF THE' })).toEqual({ found: [item(1), item(2), item(3)], total: SESSIONS })
-    expect(await queries({ search: 'e', page: 500 })).toEqual({ found: [item(1498), item(1499), item(1500)], total: SESSIONS })
+    expect(await queries({ search: 'e', page: 500 })).toEqual({
+      found: [item(1498), item(1499), item(1500)],
+      total: SESSIONS,
+    })
     expect(await queries({ search: 'e', page: 501 })).toEqual({ found: [], total: SESSIONS })
-    expect(await queries({ search: 'git.example.org/ACME' })).toEqual({ found: [item(1), item(2), item(3)], total: SESSIONS })
+    expect(await queries({ search: 'git.example.org/ACME' })).toEqual({
+      found: [item(1), item(2), item(3)],
+      total: SESSIONS,
+    })
   })
 
   it('finds what few have', async () => {
     expect(await queries({ search: 'item 1499 ' })).toEqual({ found: [item(1499)], total: 1 })
     expect(await queries({ search: 'third', page: 2 })).toEqual({ found: [item(12), item(15), item(18)], total: 500 })
-    expect(await queries({ search: 'third', status: 'failed' })).toEqual({ found: [item(6), item(12), item(18)], total: 250 })
+    expect(await queries({ search: 'third', status: 'failed' })).toEqual({
+      found: [item(6), item(12), item(18)],
+      total: 250,
+    })
     expect(await queries({ search: 'third', status: 'apply' })).toEqual({ found: [], total: 0 })
     expect(await queries({ search: 'third', operation: 'drift' })).toEqual({ found: [], total: 0 })
     expect(await queries({ search: 'third', owner_id: 0 })).toEqual({ found: [], total: 0 })
-    expect(await queries({ search: 'item 14', status: 'completed' })).toMatchObject({ found: [item(141), item(143), item(145)] })
+    expect(await queries({ search: 'item 14', status: 'completed' })).toMatchObject({
+      found: [item(141), item(143), item(145)],
+    })
   })
 
   it('does not find a text across the end of one and the beginning of another', async () => {

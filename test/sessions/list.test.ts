@@ -19,9 +19,23 @@ beforeAll(async () => {
   const add = async (name: string, input: Parameters<typeof createSession>[1]) => {
     uuids[name] = await createSession(context, input)
   }
-  await add('network', { user_id: ann.id, query: 'Create a NETWORK with 100% uptime', repo_uri: 'https://github.com/acme/net' })
-  await add('bucket', { user_id: ann.id, query: 'a bucket named logs_eu', mode: 'drift', repo_uri: 'https://github.com/acme/Storage' })
-  await add('queue', { user_id: bob.id, repo_uri: 'https://gitlab.com/x/y', query: String.raw`back\slash in Ünïcode`, mode: 'import' })
+  await add('network', {
+    user_id: ann.id,
+    query: 'Create a NETWORK with 100% uptime',
+    repo_uri: 'https://github.com/acme/net',
+  })
+  await add('bucket', {
+    user_id: ann.id,
+    query: 'a bucket named logs_eu',
+    mode: 'drift',
+    repo_uri: 'https://github.com/acme/Storage',
+  })
+  await add('queue', {
+    user_id: bob.id,
+    repo_uri: 'https://gitlab.com/x/y',
+    query: String.raw`back\slash in Ünïcode`,
+    mode: 'import',
+  })
   const claim = await claimOf(db.sql, uuids.bucket ?? '')
   await appendStatus(db.sql, claim, 'generating', 'x')
   await finishRound(context, claim, { status: 'completed', message: 'DRIFT', history: [], commit: null, usage: null })
@@ -47,7 +61,11 @@ describe('listSessions', () => {
       operation: 'drift',
       provider: 'gcp',
       first_query: 'a bucket named logs_eu',
-      workspace: { uri: 'https://github.com/acme/Storage', branch: expect.stringMatching(/^Platform\//), root_path: null },
+      workspace: {
+        uri: 'https://github.com/acme/Storage',
+        branch: expect.stringMatching(/^Platform\//),
+        root_path: null,
+      },
       current_status: 'completed',
       in_flight: false,
       is_blocked: false,

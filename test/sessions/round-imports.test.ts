@@ -56,6 +56,8 @@ describe('the record of an import round', () => {
     await expect(recordSelection(db.sql, round, ['b'])).rejects.toThrow(LeaseLost)
     await expect(recordImport(db.sql, round, { position: 0, address: 'a.b', commit: 'c' })).rejects.toThrow(LeaseLost)
     await expect(recordImported(db.sql, round, 0)).rejects.toThrow(LeaseLost)
-    expect(await readImports(db.sql, round)).toEqual([{ position: 0, resource_id: 'a', address: null, imported: false }])
+    expect(await readImports(db.sql, round)).toEqual([
+      { position: 0, resource_id: 'a', address: null, imported: false },
+    ])
   })
 })

@@ -42,7 +42,8 @@ const writes: [string, (round: ClaimedRound) => Promise<void>][] = [
 
 async function everything(uuid: string) {
   const [session] = await db.sql`SELECT * FROM sessions WHERE uuid = ${uuid}`
-  const rounds = await db.sql`SELECT id, attempts, handed_back, jobs, finished_at FROM rounds WHERE session_id = ${session?.id}`
+  const rounds =
+    await db.sql`SELECT id, attempts, handed_back, jobs, finished_at FROM rounds WHERE session_id = ${session?.id}`
   const artifacts = await db.sql`SELECT count(*) FROM artifacts`
   return { session, rounds, artifacts, aggregate: await detail(uuid) }
 }
@@ -118,7 +119,9 @@ describe('a run that lost its lease', () => {
     const stale = await claimOf(db.sql, uuid)
     await lapseLease(db.sql, stale.id)
     const outcomes = Promise.allSettled(
-      Array.from({ length: 20 }, (_, index) => insertCodeChange(db.sql, stale, { ...object, file_name: `${index}.tf` })),
+      Array.from({ length: 20 }, (_, index) =>
+        insertCodeChange(db.sql, stale, { ...object, file_name: `${index}.tf` }),
+      ),
     )
     const [claim] = await Promise.all([claimOf(db.sql, uuid), outcomes])
     expect((await detail(uuid))?.rounds[0]?.code_changes).toEqual([])
@@ -179,9 +182,19 @@ describe('finishRound', () => {
     const claim = await claimOf(db.sql, uuid)
     await appendStatus(db.sql, claim, 'generating', 'x')
     const history = [{ user: 'q\0', assistant: 'a \ud800 b' }]
-    await finishRound(context, claim, { status: 'uncompleted', message: 'no', history, commit: 'c1', usage: { model_s: 1.5 } })
+    await finishRound(context, claim, {
+      status: 'uncompleted',
+      message: 'no',
+      history,
+      commit: 'c1',
+      usage: { model_s: 1.5 },
+    })
     const session = await detail(uuid)
-    expect(session).toMatchObject({ in_flight: false, current_status: 'uncompleted', history: [{ user: 'q', assistant: 'a \ufffd b' }] })
+    expect(session).toMatchObject({
+      in_flight: false,
+      current_status: 'uncompleted',
+      history: [{ user: 'q', assistant: 'a \ufffd b' }],
+    })
     expect(session?.rounds[0]?.statuses.map((row) => [row.status, row.message])).toEqual([
       ['started', null],
       ['generating', 'x'],

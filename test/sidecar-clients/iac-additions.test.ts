@@ -8,7 +8,10 @@ import { createIacClient } from '../../src/sidecar-clients/iac/client.ts'
 const ENDPOINT = 'http://iac.test:8082'
 const JOB = '3f2b8c1e-6a57-4f0e-9d31-0c7b5a8e4d12'
 const REQUEST = { workspace_path: '/data/w', resource_types: ['aws_s3_bucket'] }
-const PARTS = { format_version: '1.0', providers: { aws: { version: '5.1.0', resource_schemas: { aws_s3_bucket: { block: {} } } } } }
+const PARTS = {
+  format_version: '1.0',
+  providers: { aws: { version: '5.1.0', resource_schemas: { aws_s3_bucket: { block: {} } } } },
+}
 const FOUND = { valid: false, diagnostics: [{ severity: 'error', summary: 'Wrong', detail: 'Because.' }] }
 
 const server = setupServer()
@@ -22,7 +25,15 @@ afterAll(() => server.close())
 
 const client = (change: Partial<IacServiceConfig> = {}) =>
   createIacClient(
-    { endpoint: ENDPOINT, token_env: 'T', token: 'secret', timeout: 5, job_poll_interval: 0.05, job_timeout: 5, ...change },
+    {
+      endpoint: ENDPOINT,
+      token_env: 'T',
+      token: 'secret',
+      timeout: 5,
+      job_poll_interval: 0.05,
+      job_timeout: 5,
+      ...change,
+    },
     { fetch: (input, init) => fetch(input, init), log: createLogger({ write: () => {} }) },
   )
 type Answer = () => Response | Promise<Response>
@@ -41,7 +52,11 @@ const accepted = json({ job_id: JOB, status: 'queued' }, 202)
 const announces = (...additions: string[]) => json({ name: 'OpenTofu', version: '1.10.6', additions })
 
 /** A service whose every route answers as told; every call is noted. */
-function service({ engine = announces('schema', 'diagnostics'), submit = accepted, job = ended(JSON.stringify(PARTS)) } = {}) {
+function service({
+  engine = announces('schema', 'diagnostics'),
+  submit = accepted,
+  job = ended(JSON.stringify(PARTS)),
+} = {}) {
   const noted = (method: 'get' | 'post', path: string, answer: Answer) =>
     http[method](`${ENDPOINT}${path}`, ({ request }) => {
       calls.push(`${request.method} ${new URL(request.url).pathname}`)
@@ -69,8 +84,16 @@ describe('optional jobs', () => {
       left_out: [],
     })
     service({ job: ended(JSON.stringify(FOUND), 1) })
-    expect(await iac.diagnostics('/data/w')).toMatchObject([{ severity: 'error', summary: 'Wrong', detail: 'Because.' }])
-    expect(calls).toEqual(['GET /v1/engine', 'POST /v1/schema', `GET /v1/jobs/${JOB}`, 'POST /v1/diagnostics', `GET /v1/jobs/${JOB}`])
+    expect(await iac.diagnostics('/data/w')).toMatchObject([
+      { severity: 'error', summary: 'Wrong', detail: 'Because.' },
+    ])
+    expect(calls).toEqual([
+      'GET /v1/engine',
+      'POST /v1/schema',
+      `GET /v1/jobs/${JOB}`,
+      'POST /v1/diagnostics',
+      `GET /v1/jobs/${JOB}`,
+    ])
   })
 
   it.each<[string, Answer]>([

@@ -20,7 +20,15 @@ afterAll(() => server.close())
 const lines: string[] = []
 const client = (change: Partial<IacServiceConfig> = {}) =>
   createIacClient(
-    { endpoint: ENDPOINT, token_env: 'T', token: 'secret-token', timeout: 5, job_poll_interval: 0.05, job_timeout: 5, ...change },
+    {
+      endpoint: ENDPOINT,
+      token_env: 'T',
+      token: 'secret-token',
+      timeout: 5,
+      job_poll_interval: 0.05,
+      job_timeout: 5,
+      ...change,
+    },
     { fetch: (input, init) => fetch(input, init), log: createLogger({ write: (line) => lines.push(line) }) },
   )
 
@@ -84,12 +92,21 @@ describe('submission', () => {
     expect(await request.json()).toEqual(body)
   })
 
-  it.each([400, 401, 404, 422, 500, 503])('an answer %s is off contract, and its text stays in the log', async (code) => {
-    server.use(http.post(`${ENDPOINT}/v1/plan`, () => HttpResponse.json({ title: 'no such path: /machine/path' }, { status: code })))
+  it.each([
+    400, 401, 404, 422, 500, 503,
+  ])('an answer %s is off contract, and its text stays in the log', async (code) => {
+    server.use(
+      http.post(`${ENDPOINT}/v1/plan`, () =>
+        HttpResponse.json({ title: 'no such path: /machine/path' }, { status: code }),
+      ),
+    )
     const error = await client()
       .submit('plan', { ...SCOPED, plan_file: 'p' })
       .catch((cause) => cause)
-    expect(error).toMatchObject({ status: 502, message: `iac service returned an unexpected response: HTTP ${code} to plan` })
+    expect(error).toMatchObject({
+      status: 502,
+      message: `iac service returned an unexpected response: HTTP ${code} to plan`,
+    })
     expect(lines.join()).toContain('/machine/path')
   })
 
@@ -241,7 +258,9 @@ describe('waiting', () => {
       queueMicrotask(() => stop.abort())
       return HttpResponse.json(job({}))
     })
-    await expect(client({ job_poll_interval: 60 }).wait(JOB, { signal: stop.signal })).rejects.toMatchObject({ kind: 'aborted' })
+    await expect(client({ job_poll_interval: 60 }).wait(JOB, { signal: stop.signal })).rejects.toMatchObject({
+      kind: 'aborted',
+    })
     expect(seen).toHaveLength(1)
   })
 })
@@ -281,7 +300,9 @@ describe('lost jobs', () => {
   it.each(['apply', 'import'] as const)('%s is not submitted again', async (kind) => {
     server.use(accepts(`/v1/${kind}`, JOB))
     const seen = polls(status(404))
-    await expect(client().run(kind, { ...SCOPED, plan_file: 'p', address: 'a.b', resource_id: 'i' })).rejects.toMatchObject(LOST)
+    await expect(
+      client().run(kind, { ...SCOPED, plan_file: 'p', address: 'a.b', resource_id: 'i' }),
+    ).rejects.toMatchObject(LOST)
     expect(seen).toHaveLength(1)
   })
 
@@ -317,7 +338,11 @@ describe('the service itself', () => {
   })
 
   it('tells its engine, when it offers that', async () => {
-    server.use(http.get(`${ENDPOINT}/v1/engine`, () => HttpResponse.json({ name: 'OpenTofu', version: '1.10.6' }), { once: true }))
+    server.use(
+      http.get(`${ENDPOINT}/v1/engine`, () => HttpResponse.json({ name: 'OpenTofu', version: '1.10.6' }), {
+        once: true,
+      }),
+    )
     expect(await client().engine()).toEqual({ name: 'OpenTofu', version: '1.10.6' })
     server.use(http.get(`${ENDPOINT}/v1/engine`, status(404)))
     expect(await client().engine()).toBeNull()

@@ -10,13 +10,22 @@ let client: IacClient
 
 beforeAll(async () => {
   service = await startTestService()
-  const config = { endpoint: service.url, token_env: 'T', token: TOKEN, timeout: 30, job_poll_interval: 5, job_timeout: 60 }
+  const config = {
+    endpoint: service.url,
+    token_env: 'T',
+    token: TOKEN,
+    timeout: 30,
+    job_poll_interval: 5,
+    job_timeout: 60,
+  }
   client = createIacClient(config, { fetch, log: silentLogger })
 })
 afterAll(() => service.close())
 
 it('plans and applies through the bundled sidecar', async () => {
-  const workspace_path = await service.workspace({ 'main.tf': 'resource "terraform_data" "a" {\n  input = "ä \\" €"\n}\n' })
+  const workspace_path = await service.workspace({
+    'main.tf': 'resource "terraform_data" "a" {\n  input = "ä \\" €"\n}\n',
+  })
   expect(await client.healthy()).toBe(true)
   expect(await client.engine()).toMatchObject({ version: expect.stringMatching(/^\d/) })
   expect((await client.run('init', { workspace_path, ...SCOPED })).exit_code).toBe(0)

@@ -1,6 +1,12 @@
 import { describe, expect, it } from 'vitest'
 import type { IacServiceConfig } from '../../config/types.ts'
-import { CONTRACTS, type Contract, type ContractName, type Operation, readContract } from '../../contracts/conformance/document.ts'
+import {
+  CONTRACTS,
+  type Contract,
+  type ContractName,
+  type Operation,
+  readContract,
+} from '../../contracts/conformance/document.ts'
 import { generate } from '../../contracts/conformance/schema/generate.ts'
 import { randomFrom } from '../../contracts/conformance/schema/random.ts'
 import { faults } from '../../contracts/conformance/schema/validate.ts'
@@ -13,10 +19,9 @@ import type { IacJobKind, IacJobs } from '../../src/sidecar-clients/iac/types.ts
 import { askMapping } from '../../src/sidecar-clients/mapping.ts'
 import { deliverNotification } from '../../src/sidecar-clients/notifications.ts'
 
-const contracts = Object.fromEntries(await Promise.all(CONTRACTS.map(async (name) => [name, await readContract(name)]))) as Record<
-  ContractName,
-  Contract
->
+const contracts = Object.fromEntries(
+  await Promise.all(CONTRACTS.map(async (name) => [name, await readContract(name)])),
+) as Record<ContractName, Contract>
 const service: IacServiceConfig = {
   endpoint: 'http://sidecar.test',
   token_env: 'TOKEN',
@@ -32,7 +37,9 @@ function speaking(name: ContractName, answer: (operation: Operation) => { status
   return async (input, init) => {
     const { pathname } = new URL(String(input instanceof Request ? input.url : input))
     const method = init?.method ?? 'GET'
-    const operation = contracts[name].operations.find((each) => each.method === method && pathPattern(each.path).test(pathname))
+    const operation = contracts[name].operations.find(
+      (each) => each.method === method && pathPattern(each.path).test(pathname),
+    )
     expect(operation, `${method} ${pathname} is in the contract`).toBeDefined()
     if (!operation) throw new Error('unreachable')
     if (operation.body) expect(faults(operation.body.schema, JSON.parse(String(init?.body)))).toEqual([])
@@ -53,7 +60,9 @@ const schemaOf = (operation: Operation, status: number) => {
 /** Answers of the contract: its examples, then generated ones. */
 function answersOf(name: ContractName, id: string, status: number): Record<string, unknown>[] {
   const { schema, examples } = schemaOf(contracts[name].operation(id), status)
-  const generated = SEEDS.map((seed) => generate(schema, randomFrom(seed), { optional: seed % 2 === 0 ? 'all' : 'some' }))
+  const generated = SEEDS.map((seed) =>
+    generate(schema, randomFrom(seed), { optional: seed % 2 === 0 ? 'all' : 'some' }),
+  )
   return [...examples, ...generated] as Record<string, unknown>[]
 }
 
@@ -74,7 +83,8 @@ describe('the client of authz', () => {
     )
 
   it('asks what the contract allows and understands every answer of it', async () => {
-    for (const body of answersOf('authz', 'check', 200)) expect(await ask(body)).toEqual({ portal_url: null, reason: null, ...body })
+    for (const body of answersOf('authz', 'check', 200))
+      expect(await ask(body)).toEqual({ portal_url: null, reason: null, ...body })
     await checkAccess(
       service,
       speaking('authz', () => ({ status: 200, body: { authorized: true } })),
@@ -189,7 +199,8 @@ describe('the client of iac', () => {
   it('understands every job of the contract', async () => {
     const { examples } = schemaOf(contracts.iac.operation('job'), 200)
     expect(examples.length).toBeGreaterThan(2)
-    const { result: resultSchema, error: errorSchema } = schemaOf(contracts.iac.operation('job'), 200).schema.properties ?? {}
+    const { result: resultSchema, error: errorSchema } =
+      schemaOf(contracts.iac.operation('job'), 200).schema.properties ?? {}
     for (const seed of SEEDS) {
       const random = randomFrom(seed)
       const wish = { optional: 'some', full: true } as const
@@ -204,7 +215,9 @@ describe('the client of iac', () => {
 
   it('refuses submissions and jobs that break it', async () => {
     for (const body of [{}, { job_id: 1 }, { ...submitted, job_id: 'none' }, [], null])
-      await expect(client(() => ({ status: 202, body })).submit('validate', BODIES.validate)).rejects.toMatchObject({ status: 502 })
+      await expect(client(() => ({ status: 202, body })).submit('validate', BODIES.validate)).rejects.toMatchObject({
+        status: 502,
+      })
     for (const body of [
       {},
       { ...job, status: 'done' },
@@ -217,7 +230,14 @@ describe('the client of iac', () => {
 
   it('submits the additions as the contract describes them, where they are announced', async () => {
     const asked: string[] = []
-    const stdout = JSON.stringify({ format_version: '1.0', providers: {}, valid: true, error_count: 0, warning_count: 0, diagnostics: [] })
+    const stdout = JSON.stringify({
+      format_version: '1.0',
+      providers: {},
+      valid: true,
+      error_count: 0,
+      warning_count: 0,
+      diagnostics: [],
+    })
     const offering = client((operation) => {
       asked.push(operation.id)
       if (operation.id === 'engine')
@@ -226,7 +246,11 @@ describe('the client of iac', () => {
       return { status: 200, body: { ...job, status: 'succeeded', result: { exit_code: 0, stdout, stderr: '' } } }
     })
     expect(
-      await offering.schema({ workspace_path, resource_types: ['aws_s3_bucket'], data_source_types: ['aws_iam_policy_document'] }),
+      await offering.schema({
+        workspace_path,
+        resource_types: ['aws_s3_bucket'],
+        data_source_types: ['aws_iam_policy_document'],
+      }),
     ).not.toBeNull()
     expect(await offering.schema({ workspace_path })).not.toBeNull()
     expect(await offering.diagnostics(workspace_path)).toEqual([])
@@ -235,6 +259,9 @@ describe('the client of iac', () => {
 
   it('asks for the engine', async () => {
     for (const body of answersOf('iac', 'engine', 200))
-      expect(await client(() => ({ status: 200, body })).engine()).toMatchObject({ name: body.name, version: body.version })
+      expect(await client(() => ({ status: 200, body })).engine()).toMatchObject({
+        name: body.name,
+        version: body.version,
+      })
   })
 })

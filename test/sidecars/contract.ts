@@ -30,7 +30,8 @@ export async function readContract(name: string): Promise<Contract> {
   for (const { operation } of every)
     for (const { content = {} } of [operation.requestBody ?? {}, ...Object.values<Json>(operation.responses)])
       for (const media of Object.values<Json>(content))
-        for (const example of examplesOf(media)) expect(z.fromJSONSchema(media.schema).safeParse(example).error?.issues).toBeUndefined()
+        for (const example of examplesOf(media))
+          expect(z.fromJSONSchema(media.schema).safeParse(example).error?.issues).toBeUndefined()
   const find = (method: string, path: string) => {
     const found = every.find((each) => each.method === method.toLowerCase() && each.path === path)
     if (!found) throw new Error(`the contract has no ${method} ${path}`)
@@ -56,7 +57,10 @@ export async function readContract(name: string): Promise<Contract> {
       const type = response.headers.get('content-type')?.split(';')[0] ?? ''
       expect(Object.keys(declared.content), where).toContain(type)
       const body: unknown = JSON.parse(content)
-      expect(z.fromJSONSchema(declared.content[type].schema).safeParse(body).error?.issues, `${where} ${content}`).toBeUndefined()
+      expect(
+        z.fromJSONSchema(declared.content[type].schema).safeParse(body).error?.issues,
+        `${where} ${content}`,
+      ).toBeUndefined()
       return body
     },
   }

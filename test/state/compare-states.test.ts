@@ -49,7 +49,9 @@ describe('parseState', () => {
   ])('is null for %s', (_, text) => expect(parseState(text)).toBeNull())
 
   it('reads the version of a state whose objects are encrypted or of another form', () => {
-    expect(parseState('{"lineage":"l","serial":7,"encrypted_data":"x","encryption_version":"v0"}')).toMatchObject({ serial: 7 })
+    expect(parseState('{"lineage":"l","serial":7,"encrypted_data":"x","encryption_version":"v0"}')).toMatchObject({
+      serial: 7,
+    })
     expect(state('what?')).toMatchObject({ serial: 3, objects: new Map() })
   })
 })
@@ -77,7 +79,9 @@ describe('compareStates', () => {
       removed: ['aws_x.old'],
       changed: [{ address: 'aws_x.kept', attributes: ['b', 'gone', 'new'] }],
     })
-    expect(describeMoves(moves)).toBe('Since then: added aws_x.made; removed aws_x.old; changed aws_x.kept (b, gone, new).')
+    expect(describeMoves(moves)).toBe(
+      'Since then: added aws_x.made; removed aws_x.old; changed aws_x.kept (b, gone, new).',
+    )
     expect(describeMoves(compareStates(now, now))).toBe('No managed object differs.')
   })
 
@@ -85,6 +89,8 @@ describe('compareStates', () => {
     const now = state(Array.from({ length: 60 }, (_, index) => resource(`r${String(index).padStart(2, '0')}`, {})))
     const none = state([])
     if (!none || !now) throw new Error('no state')
-    expect(describeMoves(compareStates(none, now))).toMatch(/^Since then: added aws_x\.r00, .*aws_x\.r49 and 10 more\.$/)
+    expect(describeMoves(compareStates(none, now))).toMatch(
+      /^Since then: added aws_x\.r00, .*aws_x\.r49 and 10 more\.$/,
+    )
   })
 })

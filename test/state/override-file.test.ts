@@ -34,7 +34,10 @@ describe('override file', () => {
   })
 
   it('names bucket and key for the log', () => {
-    expect(overrideFile(storage({ engine_state_bucket: ' state ' }), 'id')).toMatchObject({ bucket: 'state', key: 'id/engine.tfstate' })
+    expect(overrideFile(storage({ engine_state_bucket: ' state ' }), 'id')).toMatchObject({
+      bucket: 'state',
+      key: 'id/engine.tfstate',
+    })
   })
 
   it('points a bundled store at its internal endpoint with every compatibility flag', () => {
@@ -83,7 +86,11 @@ describe('override file', () => {
   })
 
   it('uses the account for a storage account, with its key or the ambient identity', () => {
-    const account = { provider: 'STORAGE_ACCOUNT', account_name: 'acct', endpoint_url: 'https://acct.blob.core.windows.net' } as const
+    const account = {
+      provider: 'STORAGE_ACCOUNT',
+      account_name: 'acct',
+      endpoint_url: 'https://acct.blob.core.windows.net',
+    } as const
     expect(lines({ ...account, account_key: 'k' }).slice(1, 6)).toEqual([
       'backend "azurerm" {',
       'storage_account_name = "acct"',
@@ -115,7 +122,8 @@ describe('override file', () => {
 
 /** The first engine on PATH. */
 async function findEngine(): Promise<string> {
-  for (const name of ['tofu', 'terraform']) if (await promisify(execFile)(name, ['version']).catch(() => null)) return name
+  for (const name of ['tofu', 'terraform'])
+    if (await promisify(execFile)(name, ['version']).catch(() => null)) return name
   throw new Error('neither tofu nor terraform is on PATH')
 }
 
@@ -142,7 +150,8 @@ describe('quoted values', () => {
     ]
     const outputs = values.map((value, index) => `output "v${index}" {\n  value = ${quote(value)}\n}\n`).join('')
     await writeFile(join(folder, 'main.tf'), outputs)
-    const run = (...args: string[]) => promisify(execFile)(engine, args, { cwd: folder, env: { PATH: process.env.PATH, HOME: folder } })
+    const run = (...args: string[]) =>
+      promisify(execFile)(engine, args, { cwd: folder, env: { PATH: process.env.PATH, HOME: folder } })
     await run('init', '-input=false')
     await run('apply', '-auto-approve', '-input=false')
     const parsed = JSON.parse((await run('output', '-json')).stdout)

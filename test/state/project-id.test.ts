@@ -21,7 +21,9 @@ describe('project id', () => {
   })
 
   it('is one for null, empty and dot paths', async () => {
-    const ids = await Promise.all([null, '', '.', './', '/'].map((path) => projectId('https://github.com/a/b', 's', path)))
+    const ids = await Promise.all(
+      [null, '', '.', './', '/'].map((path) => projectId('https://github.com/a/b', 's', path)),
+    )
     expect(new Set(ids).size).toBe(1)
     expect(ids[0]).toBe(sha256('github.com/a/b\ns\n'))
   })

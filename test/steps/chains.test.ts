@@ -28,7 +28,9 @@ const secretPlan = (world: StepWorld) => {
 
 describe('filterRequest', () => {
   it('asks the small model with the rules, the conversation and inspection tools', async () => {
-    const { kit, llm, run } = await steps.world({ scripts: { requests_filter: { args: { status: true, explanation: 'fine' } } } })
+    const { kit, llm, run } = await steps.world({
+      scripts: { requests_filter: { args: { status: true, explanation: 'fine' } } },
+    })
     run.conversation.push({ user: 'before', assistant: 'earlier' })
     expect(await filterRequest(kit, 'generate')).toEqual({ accepted: true })
     const [request] = llm.of('requests_filter')
@@ -40,14 +42,21 @@ describe('filterRequest', () => {
       'diff_history',
       'requests_filter',
     ])
-    for (const part of ['body of general-guidelines-requests', 'body of aws-guidelines-forbidden_actions', 'before', 'Add a bucket'])
+    for (const part of [
+      'body of general-guidelines-requests',
+      'body of aws-guidelines-forbidden_actions',
+      'before',
+      'Add a bucket',
+    ])
       expect(said(request)).toContain(part)
     expect(request?.messages[1]?.content).toMatch(/^<<<DATA earlier request (\w+)\nbefore\n\1 DATA>>>$/)
     expect(request?.messages[2]?.content).toBe('earlier')
   })
 
   it('answers the explanation of a declined request word for word', async () => {
-    const { kit } = await steps.world({ scripts: { requests_filter: { args: { status: false, explanation: 'No "public" buckets.' } } } })
+    const { kit } = await steps.world({
+      scripts: { requests_filter: { args: { status: false, explanation: 'No "public" buckets.' } } },
+    })
     expect(await filterRequest(kit, 'generate')).toEqual({ accepted: false, explanation: 'No "public" buckets.' })
   })
 
@@ -103,7 +112,8 @@ describe('composePrompts', () => {
 
   it('passes an outage of the prompts on', async () => {
     const prompts = {
-      body: async (name: string) => (name.includes('-resources-') ? Promise.reject(new Error('registry down')) : 'body'),
+      body: async (name: string) =>
+        name.includes('-resources-') ? Promise.reject(new Error('registry down')) : 'body',
     }
     const { kit } = await steps.world({
       context: { prompts },
@@ -117,10 +127,16 @@ describe('generateSessionTargets', () => {
   it.each([
     ['addresses without repeats', ['a.b', 'a.b', 'c.d'], ['a.b', 'c.d']],
     ['none for the whole root', [], []],
-    ['256 addresses', Array.from({ length: 256 }, (_, index) => `a.b${index}`), Array.from({ length: 256 }, (_, index) => `a.b${index}`)],
+    [
+      '256 addresses',
+      Array.from({ length: 256 }, (_, index) => `a.b${index}`),
+      Array.from({ length: 256 }, (_, index) => `a.b${index}`),
+    ],
     ['none instead of 257', Array.from({ length: 257 }, (_, index) => `a.b${index}`), []],
   ])('answers %s', async (_, targets, expected) => {
-    const { kit, llm } = await steps.world({ scripts: { generate_engine_targets: { args: { targets, explanation: '' } } } })
+    const { kit, llm } = await steps.world({
+      scripts: { generate_engine_targets: { args: { targets, explanation: '' } } },
+    })
     expect(await generateSessionTargets(kit)).toEqual(expected)
     expect(llm.of('generate_engine_targets')[0]?.role).toBe('main')
   })
@@ -182,7 +198,12 @@ describe('writeGenerateReport', () => {
 
 describe('auditCompliance', () => {
   const conventions = { templates: ['TEMPLATE BODY'], abbreviations: [] }
-  const finding = (severity: string) => ({ rule_id: 'scope_exceeded', severity, resource: 'a.b', message: 'topsecret-1 shown' })
+  const finding = (severity: string) => ({
+    rule_id: 'scope_exceeded',
+    severity,
+    resource: 'a.b',
+    message: 'topsecret-1 shown',
+  })
   const audit = async (severities: string[], passed?: boolean) => {
     const world = await steps.world({
       orchestration: { enable_compliance_checker: true },

@@ -60,7 +60,10 @@ const world = (intent: Script | Script[], counts: (number | null)[], generator: 
 /** The loop of a generate round. */
 async function round({ kit }: StepWorld, max_attempts = 5) {
   const check = startIntentCheck(kit, Promise.resolve('main.tf (1 B): resource a_bucket.old'))
-  const validate = checkedValidator(kit, check, { validate: planValidator(kit, async () => ['a_bucket.b']), max_attempts })
+  const validate = checkedValidator(kit, check, {
+    validate: planValidator(kit, async () => ['a_bucket.b']),
+    max_attempts,
+  })
   const task = { query: 'Add two buckets', prompt: 'Add two buckets', operation: 'generate', forbid: false } as const
   const value: ValidPlan = await generateAndValidate(kit, {
     ...task,
@@ -110,7 +113,11 @@ describe('a plan that leaves a statement unmet', () => {
   })
 
   it('is gone back to when the generator gives up', async () => {
-    const one = await world(statements(two), [1], [done('First.'), { text: 'half a', finish: 'max_tokens', raw: 'length' }])
+    const one = await world(
+      statements(two),
+      [1],
+      [done('First.'), { text: 'half a', finish: 'max_tokens', raw: 'length' }],
+    )
     expect(verdicts(await round(one))).toEqual(['unmet'])
   })
 
@@ -127,7 +134,14 @@ describe('a plan that leaves a statement unmet', () => {
   })
 
   it('shows no sensitive value', async () => {
-    const key = { kind: 'attribute', text: 'The key is S3cret-Value-1', words: '', type: 'a_bucket', path: 'key', op: 'absent' }
+    const key = {
+      kind: 'attribute',
+      text: 'The key is S3cret-Value-1',
+      words: '',
+      type: 'a_bucket',
+      path: 'key',
+      op: 'absent',
+    }
     const show = planJson(1, { key: 'S3cret-Value-1' })
     const one = await steps.world({
       scripts: { task_complete: summaries, report_intent_statements: statements(key) },

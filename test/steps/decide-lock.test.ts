@@ -46,7 +46,9 @@ describe('decideLock', () => {
   })
 
   /** A round whose notifications go to a sidecar; answers the kinds that were sent. */
-  const worldWithNotifications = async (block_on_high_impact: boolean): Promise<{ world: StepWorld; kinds: string[] }> => {
+  const worldWithNotifications = async (
+    block_on_high_impact: boolean,
+  ): Promise<{ world: StepWorld; kinds: string[] }> => {
     const kinds: string[] = []
     server.use(
       http.post('http://notify.example.org/v1/notify', async ({ request }) => {
@@ -55,15 +57,25 @@ describe('decideLock', () => {
         return HttpResponse.json({ delivery_id: crypto.randomUUID() }, { status: 202 })
       }),
     )
-    const world = await steps.world({ orchestration: { block_on_high_impact }, context: { fetch: (input, init) => fetch(input, init) } })
-    Object.assign(world.run.context.config.services.notifications, { enabled: true, endpoint: 'http://notify.example.org', token: 't' })
+    const world = await steps.world({
+      orchestration: { block_on_high_impact },
+      context: { fetch: (input, init) => fetch(input, init) },
+    })
+    Object.assign(world.run.context.config.services.notifications, {
+      enabled: true,
+      endpoint: 'http://notify.example.org',
+      token: 't',
+    })
     return { world, kinds }
   }
   const isBlocked = async ({ run }: StepWorld) => {
-    const [row] = await steps.database.sql<{ is_blocked: boolean }[]>`SELECT is_blocked FROM sessions WHERE id = ${run.round.session.id}`
+    const [row] = await steps.database.sql<
+      { is_blocked: boolean }[]
+    >`SELECT is_blocked FROM sessions WHERE id = ${run.round.session.id}`
     return row?.is_blocked
   }
-  const setLock = ({ run }: StepWorld) => steps.database.sql`UPDATE sessions SET is_blocked = true WHERE id = ${run.round.session.id}`
+  const setLock = ({ run }: StepWorld) =>
+    steps.database.sql`UPDATE sessions SET is_blocked = true WHERE id = ${run.round.session.id}`
 
   it('locks once and notifies for each gate', async () => {
     const { world, kinds } = await worldWithNotifications(true)

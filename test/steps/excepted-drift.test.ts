@@ -36,13 +36,22 @@ describe('the ledger of exceptions', () => {
       ['x.a tags and x.b'],
       { covered: [], open: [a, b], undecided: [] },
     ],
-    ['answered in words that name nothing', ['set x.a', 'set x.b'], ['all of it'], { covered: [], open: [], undecided: [a, b] }],
+    [
+      'answered in words that name nothing',
+      ['set x.a', 'set x.b'],
+      ['all of it'],
+      { covered: [], open: [], undecided: [a, b] },
+    ],
   ])('drift that was %s', (_, sent, answered, sorted) => {
     expect(noted([a, b], sent, answered).sort([a, b])).toEqual(sorted)
   })
 
   it('takes no address for another that begins like it', () => {
-    expect(noted([a, ab], ['set x.a', 'set x.ab'], ['set x.ab']).sort([a, ab])).toEqual({ covered: [a], open: [ab], undecided: [] })
+    expect(noted([a, ab], ['set x.a', 'set x.ab'], ['set x.ab']).sort([a, ab])).toEqual({
+      covered: [a],
+      open: [ab],
+      undecided: [],
+    })
   })
 
   it('knows drift only as it was then, and goes by the last pass', () => {
@@ -57,7 +66,9 @@ describe('the ledger of exceptions', () => {
 describe('coveredByRules', () => {
   const indexed = update('x.c["k"]')
   const ask = async (operations: string[]) => {
-    const world = await steps.world({ scripts: { report_decomposed_task_operations: { args: { operations, explanation: 'rule' } } } })
+    const world = await steps.world({
+      scripts: { report_decomposed_task_operations: { args: { operations, explanation: 'rule' } } },
+    })
     return (await coveredByRules(world.kit, [a, indexed])).covered.map(({ address }) => address)
   }
   it.each([
@@ -66,7 +77,11 @@ describe('coveredByRules', () => {
     ['all but an entry in other words', ['set x.c["k"]'], ['x.a']],
     ['all but an entry in other JSON', ['{"address": "x.c[\\"k\\"]"}'], ['x.a']],
     ['nothing, when an answer names no address', [JSON.stringify(a), 'and the rest'], []],
-    ['nothing, when it answers more than it was sent', [JSON.stringify(a), JSON.stringify(indexed), 'x.a again', 'x.a more'], []],
+    [
+      'nothing, when it answers more than it was sent',
+      [JSON.stringify(a), JSON.stringify(indexed), 'x.a again', 'x.a more'],
+      [],
+    ],
   ])('%s', async (_, answer, covered) => {
     expect(await ask(answer)).toEqual(covered)
   })
@@ -130,6 +145,9 @@ describe('remediateDrift', () => {
   it('gives a reason when the filter gives none', async () => {
     const { result, excepted } = await run(reply(['set x.a', 'set x.b']), reply([]))
     expect(excepted).toEqual(['x.a', 'x.b'])
-    expect(result).toMatchObject({ in_sync: true, exclusions: ['Covered by the drift exception rules; the filter gave no explanation.'] })
+    expect(result).toMatchObject({
+      in_sync: true,
+      exclusions: ['Covered by the drift exception rules; the filter gave no explanation.'],
+    })
   })
 })

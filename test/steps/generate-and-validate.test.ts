@@ -20,7 +20,10 @@ afterAll(() => steps.close())
 const done = (summary: string) => ({ args: { status: 'done', summary } })
 const scripts = { task_complete: [done('First.'), done('Second.'), done('Third.')] }
 
-const task = (validations: Validation<string>[], changes: Partial<GenerationTask<string>> = {}): GenerationTask<string> => {
+const task = (
+  validations: Validation<string>[],
+  changes: Partial<GenerationTask<string>> = {},
+): GenerationTask<string> => {
   let attempt = 0
   return {
     query: 'Add a bucket',
@@ -39,7 +42,8 @@ const task = (validations: Validation<string>[], changes: Partial<GenerationTask
 }
 const bad = (feedback: string, text = ''): Validation<string> => ({ ok: false, text, targets: ['a.b'], feedback })
 const good = (text = 'plan text'): Validation<string> => ({ ok: true, text, targets: ['a.b'], value: 'the plan' })
-const plans = ({ objects }: StepWorld) => [...objects].filter(([key]) => key.startsWith('plans/')).map(([, { body }]) => body)
+const plans = ({ objects }: StepWorld) =>
+  [...objects].filter(([key]) => key.startsWith('plans/')).map(([, { body }]) => body)
 
 describe('generateAndValidate', () => {
   it('repairs with the feedback of the validator and keeps one turn', async () => {
@@ -52,7 +56,12 @@ describe('generateAndValidate', () => {
       { user: 'before', assistant: 'earlier' },
       { user: 'Add a bucket', assistant: 'Second.' },
     ])
-    expect((await world.statuses()).map(([status]) => status)).toEqual(['generating', 'validating', 'generating', 'validating'])
+    expect((await world.statuses()).map(([status]) => status)).toEqual([
+      'generating',
+      'validating',
+      'generating',
+      'validating',
+    ])
     expect(plans(world)).toEqual(['half', 'plan text'])
     expect(world.workspace.commits).toBe(2)
     expect(world.run.meter.usage().validation_attempts).toBe(2)
@@ -88,7 +97,12 @@ describe('generateAndValidate', () => {
     await generateAndValidate(world.kit, task([good()]))
     await generateAndValidate(world.kit, task([good()], { forbid: false, operation: 'drift' }))
     const [generate, drift] = world.llm.of('task_complete').map(said)
-    for (const part of ['TEMPLATE BODY', 'bucket: bkt', 'body of general-guidelines-engine', 'body of aws-guidelines-networking'])
+    for (const part of [
+      'TEMPLATE BODY',
+      'bucket: bkt',
+      'body of general-guidelines-engine',
+      'body of aws-guidelines-networking',
+    ])
       expect(generate).toContain(part)
     expect(generate).toContain('body of aws-guidelines-forbidden_actions')
     expect(drift).not.toContain('body of aws-guidelines-forbidden_actions')
@@ -96,7 +110,9 @@ describe('generateAndValidate', () => {
 
   it('gives up after the last attempt, with what was said about it', async () => {
     const world = await steps.world({ scripts })
-    const error = await generateAndValidate(world.kit, task([bad('one'), bad('two'), bad('three')])).catch((reason: unknown) => reason)
+    const error = await generateAndValidate(world.kit, task([bad('one'), bad('two'), bad('three')])).catch(
+      (reason: unknown) => reason,
+    )
     expect(error).toBeInstanceOf(ValidationLoopExceeded)
     expect(error).toMatchObject({ status: 422, message: 'Validation loop exceeded.', last: { feedback: 'three' } })
     expect(world.run.conversation).toEqual([])
@@ -105,7 +121,9 @@ describe('generateAndValidate', () => {
 
   it('makes a single attempt when there is only one', async () => {
     const world = await steps.world({ scripts })
-    await expect(generateAndValidate(world.kit, task([bad('one')], { max_attempts: 1 }))).rejects.toThrow('Validation loop exceeded.')
+    await expect(generateAndValidate(world.kit, task([bad('one')], { max_attempts: 1 }))).rejects.toThrow(
+      'Validation loop exceeded.',
+    )
   })
 
   it('uploads every changed file before the commit, without sensitive values', async () => {
@@ -113,7 +131,11 @@ describe('generateAndValidate', () => {
     world.kit.secrets.learn(parsePlan(changesJson))
     world.workspace.changes = [
       { path: 'main.tf', new_file: false, content: '-a\n+password = "S3cret-Passw0rd!"' },
-      ...Array.from({ length: 20 }, (_, index) => ({ path: `dir/f${index}.tf`, new_file: true, content: `file ${index}` })),
+      ...Array.from({ length: 20 }, (_, index) => ({
+        path: `dir/f${index}.tf`,
+        new_file: true,
+        content: `file ${index}`,
+      })),
     ]
     await generateAndValidate(world.kit, task([good('')]))
     const stored = [...world.objects].filter(([key]) => key.startsWith('changes/'))

@@ -2,7 +2,11 @@ import { mkdtemp, realpath, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { EnvironmentFailure, generateAndValidate, ValidationLoopExceeded } from '../../pipeline/steps/generate-and-validate.ts'
+import {
+  EnvironmentFailure,
+  generateAndValidate,
+  ValidationLoopExceeded,
+} from '../../pipeline/steps/generate-and-validate.ts'
 import { planValidator } from '../../pipeline/steps/validators.ts'
 import type { EngineDiagnostic, SchemaParts } from '../../src/sidecar-clients/iac/addition-answers.ts'
 import type { EngineResult, IacClient } from '../../src/sidecar-clients/iac/types.ts'
@@ -132,7 +136,9 @@ describe('a repair', () => {
   })
 
   it('masks what is secret in the findings', async () => {
-    const w = await world({ engine: refusingOnce('validate', STDERR.replace('"nope" is not', '"Sup3r-Secret" is not')) })
+    const w = await world({
+      engine: refusingOnce('validate', STDERR.replace('"nope" is not', '"Sup3r-Secret" is not')),
+    })
     w.kit.secrets.add(['Sup3r-Secret'])
     await generate(w)
     expect(said(w.llm.of('task_complete')[1])).not.toContain('Sup3r-Secret')
@@ -151,7 +157,9 @@ describe('a fault of the environment', () => {
   const CREDENTIALS = 'Error: No valid credential sources found\n\nPlease see the documentation of Sup3r-Secret.\n'
 
   it.each(['init', 'plan'])('ends the loop after the first attempt: %s', async (kind) => {
-    const w = await world({ engine: (job, number) => (job.kind === kind ? refused(CREDENTIALS) : calmEngine()(job, number)) })
+    const w = await world({
+      engine: (job, number) => (job.kind === kind ? refused(CREDENTIALS) : calmEngine()(job, number)),
+    })
     w.kit.secrets.add(['Sup3r-Secret'])
     const error = await generate(w).catch((reason: unknown) => reason)
     expect(error).toBeInstanceOf(EnvironmentFailure)
@@ -197,7 +205,9 @@ describe('provider schemas', () => {
 
   it('can be looked up, also by wrong names', async () => {
     const service = schemaService()
-    const lookUp = { calls: [['resource_schema', { types: ['aws_other', 'aws_s3_buckets'] }]] as [string, Record<string, unknown>][] }
+    const lookUp = {
+      calls: [['resource_schema', { types: ['aws_other', 'aws_s3_buckets'] }]] as [string, Record<string, unknown>][],
+    }
     const w = await world({
       engine: refusingOnce('validate', STDERR),
       additions: { schema: service.schema },
@@ -207,7 +217,9 @@ describe('provider schemas', () => {
     const answer = w.llm.of('task_complete')[2]?.messages.at(-1)
     expect(answer).toMatchObject({ role: 'tool' })
     expect(answer?.content).toContain('resource "aws_other" (hashicorp/aws)\n  other: string, required')
-    expect(answer?.content).toContain('No provider of this repository has a type "aws_s3_buckets". Names like it: aws_s3_bucket')
+    expect(answer?.content).toContain(
+      'No provider of this repository has a type "aws_s3_buckets". Names like it: aws_s3_bucket',
+    )
   })
 
   it.each<[string, IacClient['schema']]>([
@@ -224,7 +236,12 @@ describe('provider schemas', () => {
       'answers schemas of no known form',
       async () => ({
         providers: {
-          x: { resource_schemas: { aws_s3_bucket: 7 }, data_source_schemas: {}, resource_types: ['aws_s3_bucket'], data_source_types: [] },
+          x: {
+            resource_schemas: { aws_s3_bucket: 7 },
+            data_source_schemas: {},
+            resource_types: ['aws_s3_bucket'],
+            data_source_types: [],
+          },
         },
         missing: [],
         left_out: [],

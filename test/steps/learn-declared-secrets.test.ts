@@ -32,7 +32,9 @@ it('hides what code and variable files declare sensitive, in both spellings', as
     'prod.auto.tfvars': 'a = "literal-a1"\nregion = "eu-central-1"\n',
     'terraform.tfvars.json': '{"d": "literal-d1"}',
   })
-  expect(secrets.text('literal-a1 literal-b1 literal-c1 literal-d1 eu-central-1')).toBe(`${MASK} ${MASK} ${MASK} ${MASK} eu-central-1`)
+  expect(secrets.text('literal-a1 literal-b1 literal-c1 literal-d1 eu-central-1')).toBe(
+    `${MASK} ${MASK} ${MASK} ${MASK} eu-central-1`,
+  )
 })
 
 it('goes on when nothing can be searched', async () => {

@@ -32,7 +32,10 @@ const KEY = 'a key of at least thirty-two characters'
 async function planned(options: { key?: string } = {}, changes: Parameters<typeof validPlan>[1] = []) {
   const world = await steps.world()
   Object.assign(world.workspace, { clone: root, iac_root: root })
-  world.run.context.config = { ...world.run.context.config, worker: { ...world.run.context.config.worker, pin_key: options.key ?? '' } }
+  world.run.context.config = {
+    ...world.run.context.config,
+    worker: { ...world.run.context.config.worker, pin_key: options.key ?? '' },
+  }
   await writeFile(join(root, 'session.plan'), 'a plan')
   const valid = validPlan(world, changes)
   valid.reference.plan_sha256 = await hashFile(join(root, 'session.plan'))
@@ -84,7 +87,10 @@ describe('pinPlan', () => {
   })
 
   it.each([
-    ['the code moved on', async ({ workspace }: StepWorld) => void Object.assign(workspace, { current_revision: 'another' })],
+    [
+      'the code moved on',
+      async ({ workspace }: StepWorld) => void Object.assign(workspace, { current_revision: 'another' }),
+    ],
     ['the plan file is another one', () => writeFile(join(root, 'session.plan'), 'another plan')],
     ['the plan file is gone', () => rm(join(root, 'session.plan'))],
     [

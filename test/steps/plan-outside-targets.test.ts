@@ -30,7 +30,8 @@ const document = JSON.stringify({
     change('a.pending', ['update'], { after: { key: SECRET }, after_sensitive: { key: true } }),
   ],
 })
-const asked = (world: StepWorld, targets = ['a.asked']) => validPlan(world, [{ address: 'a.asked', actions: ['create'] }], targets)
+const asked = (world: StepWorld, targets = ['a.asked']) =>
+  validPlan(world, [{ address: 'a.asked', actions: ['create'] }], targets)
 
 const HELD = { exit_code: 1, stderr: 'Error: Error acquiring the state lock\n\nLock Info:\n  ID: 1' }
 
@@ -56,7 +57,8 @@ describe('planOutsideTargets', () => {
   })
 
   it('waits while another run holds the state', async () => {
-    const engine: EngineScript = (job, number) => (job.kind === 'plan' && number === 1 ? HELD : calmEngine(document)(job, number))
+    const engine: EngineScript = (job, number) =>
+      job.kind === 'plan' && number === 1 ? HELD : calmEngine(document)(job, number)
     const world = await steps.world({ engine })
     expect(await planOutsideTargets(world.kit, asked(world))).toMatchObject({ made: true })
     expect(world.jobs.map(({ kind }) => kind)).toEqual(['plan', 'plan', 'show'])
@@ -70,7 +72,11 @@ describe('planOutsideTargets', () => {
     ],
     ['that fails without a word', () => ({ exit_code: 1 }), 'engine plan failed'],
     ['with endless output', () => ({ exit_code: 1, stderr: 'x'.repeat(100_000) }), `${'x'.repeat(300)}…`],
-    ['that cannot be shown', ({ kind }) => (kind === 'show' ? { exit_code: 1, stderr: 'no such file' } : ok()), 'no such file'],
+    [
+      'that cannot be shown',
+      ({ kind }) => (kind === 'show' ? { exit_code: 1, stderr: 'no such file' } : ok()),
+      'no such file',
+    ],
     ['that is no document', calmEngine('{"surprise": 1}'), 'Engine plan json output could not be read.'],
   ])('a plan %s is a result', async (_, engine, reason) => {
     const world = await steps.world({ engine })

@@ -53,7 +53,8 @@ describe('planTargets', () => {
     ['Error: Backend initialization required, please run "tofu init"'],
   ])('initialises again when the engine asks for it: %s', async (stderr) => {
     const { kit, jobs } = await steps.world({
-      engine: (job, number) => (job.kind === 'validate' && number === 2 ? { exit_code: 1, stderr } : calmEngine()(job, number)),
+      engine: (job, number) =>
+        job.kind === 'validate' && number === 2 ? { exit_code: 1, stderr } : calmEngine()(job, number),
     })
     await planTargets(kit, [])
     const result = await planTargets(kit, [])
@@ -64,7 +65,9 @@ describe('planTargets', () => {
   it('initialises again once only', async () => {
     const { kit, jobs } = await steps.world({
       engine: (job, number) =>
-        job.kind === 'validate' && number > 1 ? { exit_code: 1, stderr: 'run terraform init' } : calmEngine()(job, number),
+        job.kind === 'validate' && number > 1
+          ? { exit_code: 1, stderr: 'run terraform init' }
+          : calmEngine()(job, number),
     })
     await planTargets(kit, [])
     expect(await planTargets(kit, [])).toMatchObject({ ok: false, feedback: 'run terraform init' })
@@ -114,7 +117,9 @@ describe('planTargets', () => {
       engine: ({ kind }) => {
         if (kind === 'show') return ok(changesJson)
         if (kind !== 'plan') return ok()
-        return ++plans === 1 ? ok(changesText) : { exit_code: 1, stdout: 'S3cret-Passw0rd!', stderr: 'bad value "tok-ABCDEF-123456"' }
+        return ++plans === 1
+          ? ok(changesText)
+          : { exit_code: 1, stdout: 'S3cret-Passw0rd!', stderr: 'bad value "tok-ABCDEF-123456"' }
       },
     })
     const first = await planTargets(kit, [])
@@ -126,7 +131,10 @@ describe('planTargets', () => {
     const broken = await steps.world({ engine: ({ kind }) => (kind === 'show' ? ok('not JSON') : ok()) })
     await expect(planTargets(broken.kit, [])).rejects.toMatchObject({ status: 502 })
     const failing = await steps.world({ engine: ({ kind }) => (kind === 'show' ? { exit_code: 1 } : ok()) })
-    await expect(planTargets(failing.kit, [])).rejects.toMatchObject({ code: 'EnginePlanUnreadable', message: 'engine show failed' })
+    await expect(planTargets(failing.kit, [])).rejects.toMatchObject({
+      code: 'EnginePlanUnreadable',
+      message: 'engine show failed',
+    })
     const future = await steps.world({ engine: calmEngine('{"format_version": "2.0"}') })
     await expect(planTargets(future.kit, [])).rejects.toThrow('Engine plan json output major format change.')
   })
@@ -134,7 +142,9 @@ describe('planTargets', () => {
   it('records every job, and stops when the round was taken over', async () => {
     const { kit, run } = await steps.world()
     await planTargets(kit, [])
-    const [row] = await steps.database.sql<{ jobs: Record<string, string> }[]>`SELECT jobs FROM rounds WHERE id = ${run.round.id}`
+    const [row] = await steps.database.sql<
+      { jobs: Record<string, string> }[]
+    >`SELECT jobs FROM rounds WHERE id = ${run.round.id}`
     expect(Object.keys(row?.jobs ?? {}).toSorted()).toEqual(['init-1', 'plan-1', 'show-1', 'validate-1'])
     await steps.database.sql`UPDATE rounds SET lease_until = NULL WHERE id = ${run.round.id}`
     await claimRound(steps.database.sql, run.round.id)

@@ -21,9 +21,16 @@ const SPLIT = 'report_decomposed_task_operations'
 const operations = (list: string[], explanation = '') => ({ args: { operations: list, explanation } })
 const done = { args: { status: 'done', summary: 'Mended.' } }
 const drifted = [{ address: 'a.b', actions: ['update'], before: { size: 1 }, after: { size: 2 } }]
-const document = (changes: unknown[]) => JSON.stringify({ format_version: '1.2', configuration: {}, resource_changes: changes })
+const document = (changes: unknown[]) =>
+  JSON.stringify({ format_version: '1.2', configuration: {}, resource_changes: changes })
 const driftedDocument = document([
-  { address: 'a.b', mode: 'managed', type: 'a', name: 'b', change: { actions: ['update'], before: { size: 1 }, after: { size: 2 } } },
+  {
+    address: 'a.b',
+    mode: 'managed',
+    type: 'a',
+    name: 'b',
+    change: { actions: ['update'], before: { size: 1 }, after: { size: 2 } },
+  },
 ])
 
 const driftOf = (address: string) => ({
@@ -49,7 +56,8 @@ const messages = async (world: StepWorld) => {
   await world.kit.status.settle()
   return (await world.statuses()).map(([, message]) => message)
 }
-const driftObjects = (world: StepWorld) => [...world.objects.values()].filter(({ metadata }) => metadata.type === 'drift')
+const driftObjects = (world: StepWorld) =>
+  [...world.objects.values()].filter(({ metadata }) => metadata.type === 'drift')
 
 describe('remediateDrift', () => {
   it('says so when there is none', async () => {
@@ -83,11 +91,14 @@ describe('remediateDrift', () => {
 
   it('remediates, plans the same targets and reads again', async () => {
     let shows = 0
-    const world = await withSplitter([operations(['change a.b']), operations(['change a.b']), operations(['change a.b'])], ({ kind }) => {
-      if (kind !== 'show') return ok('plan output')
-      shows++
-      return ok(document([]))
-    })
+    const world = await withSplitter(
+      [operations(['change a.b']), operations(['change a.b']), operations(['change a.b'])],
+      ({ kind }) => {
+        if (kind !== 'show') return ok('plan output')
+        shows++
+        return ok(document([]))
+      },
+    )
     const result = await run(world)
     expect(result).toMatchObject({ in_sync: true, remaining: [], exclusions: [] })
     expect(await messages(world)).toEqual([ASSESSING, 'One sentence.', 'One sentence.', ASSESSING, IN_SYNC])
@@ -154,7 +165,9 @@ describe('remediateDrift', () => {
   })
 
   it('plans the targets when there is no plan, and ends with the feedback of a plan that fails', async () => {
-    const world = await withSplitter([], ({ kind }) => (kind === 'plan' ? { exit_code: 1, stderr: 'Error: no credentials' } : ok()))
+    const world = await withSplitter([], ({ kind }) =>
+      kind === 'plan' ? { exit_code: 1, stderr: 'Error: no credentials' } : ok(),
+    )
     const result = await run(world, { valid: null, targets: ['x.y'] })
     expect(result).toMatchObject({ in_sync: false, feedback: 'Error: no credentials', valid: null })
     expect(world.jobs.at(-1)?.body.targets).toEqual(['x.y'])
@@ -170,16 +183,18 @@ describe('remediateDrift', () => {
   })
 
   it('tells a plan file that cannot be shown as feedback', async () => {
-    const world = await withSplitter([], ({ kind }) => (kind === 'show' ? { exit_code: 1, stderr: 'stale plan' } : ok()))
+    const world = await withSplitter([], ({ kind }) =>
+      kind === 'show' ? { exit_code: 1, stderr: 'stale plan' } : ok(),
+    )
     expect(await run(world, { valid: null })).toMatchObject({ feedback: 'stale plan' })
   })
 
   it('refuses a plan of another workspace', async () => {
     const world = await withSplitter([])
     const valid = validPlan(world, [], [])
-    await expect(run(world, { valid: { ...valid, reference: { ...valid.reference, workspace: '/elsewhere' } } })).rejects.toThrow(
-      'another workspace',
-    )
+    await expect(
+      run(world, { valid: { ...valid, reference: { ...valid.reference, workspace: '/elsewhere' } } }),
+    ).rejects.toThrow('another workspace')
   })
 
   it('does nothing without iterations', async () => {
@@ -255,7 +270,8 @@ describe('remediateDrift', () => {
 })
 
 describe('checkDrift', () => {
-  const check = (world: StepWorld) => checkDrift(world.kit, validPlan(world, drifted, ['a.b']), { templates: [], abbreviations: [] })
+  const check = (world: StepWorld) =>
+    checkDrift(world.kit, validPlan(world, drifted, ['a.b']), { templates: [], abbreviations: [] })
 
   it('goes on with the plan it was given when only own changes are left', async () => {
     const world = await withSplitter([operations(['change a.b']), operations([])])
@@ -269,9 +285,13 @@ describe('checkDrift', () => {
   })
 
   it('fails the round with the words of the engine', async () => {
-    const world = await withSplitter([], ({ kind }) => (kind === 'plan' ? { exit_code: 1, stderr: 'Error: state is locked' } : ok()))
+    const world = await withSplitter([], ({ kind }) =>
+      kind === 'plan' ? { exit_code: 1, stderr: 'Error: state is locked' } : ok(),
+    )
     const given = validPlan(world, drifted, ['a.b'])
     world.workspace.current_revision = 'another'
-    await expect(checkDrift(world.kit, given, { templates: [], abbreviations: [] })).rejects.toThrow('Error: state is locked')
+    await expect(checkDrift(world.kit, given, { templates: [], abbreviations: [] })).rejects.toThrow(
+      'Error: state is locked',
+    )
   })
 })

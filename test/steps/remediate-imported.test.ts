@@ -17,7 +17,12 @@ describe('drift after an import', () => {
   it('of what was imported is genuine; the rest passes the filter of the session’s own changes', async () => {
     const world = await steps.world({
       scripts: {
-        [SPLIT]: [operations('change a.imported'), operations('change a.written'), operations(), operations('change a.imported')],
+        [SPLIT]: [
+          operations('change a.imported'),
+          operations('change a.written'),
+          operations(),
+          operations('change a.imported'),
+        ],
         task_complete: { args: { status: 'done', summary: 'Mended.' } },
       },
       engine: calmEngine(),

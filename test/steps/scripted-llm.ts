@@ -47,7 +47,9 @@ const USAGE = { input_tokens: 100, cached_tokens: 40, output_tokens: 10 }
 
 async function play(reply: Reply, chain: string, signal: AbortSignal | undefined): Promise<Inference> {
   if (reply === 'hang')
-    return await new Promise((_, reject) => signal?.addEventListener('abort', () => reject(signal.reason), { once: true }))
+    return await new Promise((_, reject) =>
+      signal?.addEventListener('abort', () => reject(signal.reason), { once: true }),
+    )
   if ('error' in reply) throw reply.error
   const base = { model: 'test/model', usage: USAGE }
   if ('text' in reply)

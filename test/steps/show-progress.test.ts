@@ -23,7 +23,11 @@ it('shows the last line of a running apply without secrets, also where the line 
   }
   const context = { ...kit.run.context, iac: { ...kit.run.context.iac, output } }
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
-  const done = showProgress({ ...kit, run: { ...kit.run, context }, status: { ...kit.status, show } }, 'job', ended.signal)
+  const done = showProgress(
+    { ...kit, run: { ...kit.run, context }, status: { ...kit.status, show } },
+    'job',
+    ended.signal,
+  )
   await vi.advanceTimersByTimeAsync(31_000)
   await done
   expect(lines[0]).toMatch(/^terraform_data\.a: Creating\.\.\. \S/)

@@ -212,7 +212,11 @@ function fakeWorkspace(): FakeWorkspace {
 }
 
 /** A valid plan of a fake workspace, from the changes that matter. */
-export function validPlan({ workspace }: StepWorld, changes: Parameters<typeof planOf>[0], targets: string[] = []): ValidPlan {
+export function validPlan(
+  { workspace }: StepWorld,
+  changes: Parameters<typeof planOf>[0],
+  targets: string[] = [],
+): ValidPlan {
   const reference = {
     workspace: workspace.iac_root,
     plan_file: 'session.plan',

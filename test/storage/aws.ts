@@ -17,7 +17,13 @@ export async function chainStore(env: Environment, files: Record<string, string 
     if (text instanceof Error) throw text
     return text ?? null
   }
-  const store = createObjectStore(config.storage, { fetch: (...args) => fetch(...args), log, read_file, now, backoff_ms: 1 })
+  const store = createObjectStore(config.storage, {
+    fetch: (...args) => fetch(...args),
+    log,
+    read_file,
+    now,
+    backoff_ms: 1,
+  })
   return { store, lines }
 }
 
@@ -52,7 +58,12 @@ const LATER = '2099-01-01T00:00:00Z'
 
 /** What container and instance metadata answer. */
 export const role = (name: string, expires = LATER) =>
-  HttpResponse.json({ AccessKeyId: `ASIA${name}`, SecretAccessKey: 'role-secret', Token: `${name}-token`, Expiration: expires })
+  HttpResponse.json({
+    AccessKeyId: `ASIA${name}`,
+    SecretAccessKey: 'role-secret',
+    Token: `${name}-token`,
+    Expiration: expires,
+  })
 
 /** What the token service answers. */
 export const assumed = (action: string, name: string, expires = LATER) =>
@@ -75,7 +86,10 @@ export const instance =
       return request.method === 'PUT' && request.headers.has('x-aws-ec2-metadata-token-ttl-seconds')
         ? HttpResponse.text('metadata-token')
         : new HttpResponse(null, { status: 400 })
-    if (request.headers.get('x-aws-ec2-metadata-token') !== 'metadata-token') return new HttpResponse(null, { status: 401 })
+    if (request.headers.get('x-aws-ec2-metadata-token') !== 'metadata-token')
+      return new HttpResponse(null, { status: 401 })
     if (pathname.endsWith('/security-credentials/')) return HttpResponse.text('the-role\n')
-    return pathname.endsWith('/security-credentials/the-role') ? role(name, expires) : new HttpResponse(null, { status: 404 })
+    return pathname.endsWith('/security-credentials/the-role')
+      ? role(name, expires)
+      : new HttpResponse(null, { status: 404 })
   }

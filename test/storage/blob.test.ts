@@ -24,7 +24,12 @@ const store = createObjectStore(
     account_key: KEY,
     presign_expiry_seconds: 108_000,
   }),
-  { fetch: (...args) => fetch(...args), log: silentLogger, now: () => new Date('2026-01-02T03:04:05.678Z'), backoff_ms: 1 },
+  {
+    fetch: (...args) => fetch(...args),
+    log: silentLogger,
+    now: () => new Date('2026-01-02T03:04:05.678Z'),
+    backoff_ms: 1,
+  },
 )
 
 function record(reply: (request: Request) => Response) {
@@ -32,7 +37,11 @@ function record(reply: (request: Request) => Response) {
   outside.use(
     http.all(`${HOST}/*`, async ({ request }) => {
       const url = new URL(request.url)
-      seen.push({ line: `${request.method} ${url.pathname}${url.search}`, headers: request.headers, body: await request.clone().text() })
+      seen.push({
+        line: `${request.method} ${url.pathname}${url.search}`,
+        headers: request.headers,
+        body: await request.clone().text(),
+      })
       return reply(request)
     }),
   )
@@ -94,7 +103,13 @@ describe('a storage account', () => {
     expect(`${url.origin}${url.pathname}`).toBe('https://files.example/platform-artifacts/plans/%C3%A4%20b.txt')
     const expiry = '2026-01-03T09:04:05Z'
     const text = `r\n\n${expiry}\n/blob/acct/platform-artifacts/plans/ä b.txt\n\n\n\n2021-12-02\nb\n\n\n\n\n\n\n`
-    expect(Object.fromEntries(url.searchParams)).toEqual({ sv: '2021-12-02', sr: 'b', sp: 'r', se: expiry, sig: sign(text) })
+    expect(Object.fromEntries(url.searchParams)).toEqual({
+      sv: '2021-12-02',
+      sr: 'b',
+      sp: 'r',
+      se: expiry,
+      sig: sign(text),
+    })
   })
 
   it.each([
@@ -102,6 +117,9 @@ describe('a storage account', () => {
     [503, 'ServerBusy', 503, 'The object store cannot be reached.'],
   ])('answers %i %s as %i', async (code, error, expected, message) => {
     record(status(code, error))
-    await expect(store.put('k', 'x', { content_type: 'text/plain' })).rejects.toMatchObject({ status: expected, message })
+    await expect(store.put('k', 'x', { content_type: 'text/plain' })).rejects.toMatchObject({
+      status: expected,
+      message,
+    })
   })
 })

@@ -31,7 +31,9 @@ describe('a bundled store that checks signatures', () => {
 
   it('gets no state bucket when state is not managed', async () => {
     await storeOf({ bucket: 'artifacts-b', engine_state_bucket: '' }).ensureBuckets()
-    await expect(storeOf({ bucket: 'platform-terraform-state' }).put('y', '2', { content_type: 'text/plain' })).rejects.toMatchObject({
+    await expect(
+      storeOf({ bucket: 'platform-terraform-state' }).put('y', '2', { content_type: 'text/plain' }),
+    ).rejects.toMatchObject({
       status: 500,
       message: 'The object store refused the upload of y (404 NoSuchBucket).',
     })
@@ -73,14 +75,19 @@ describe('a bundled store that checks signatures', () => {
   })
 
   it.each(['../other', 'a/../b', './a', 'a/.'])('refuses the key %j, which would name another object', async (key) => {
-    await expect(storeOf().put(key, 'x', { content_type: 'text/plain' })).rejects.toThrow('a key must not have dot segments')
+    await expect(storeOf().put(key, 'x', { content_type: 'text/plain' })).rejects.toThrow(
+      'a key must not have dot segments',
+    )
     await expect(storeOf().presign(key)).rejects.toThrow('a key must not have dot segments')
   })
 
   it('presigns for the public host, readable inline with metadata by a ranged GET', async () => {
     const store = storeOf()
     await store.ensureBuckets()
-    await store.put('plans/1.txt', 'Plan: 1 to add', { content_type: 'text/plain', metadata: { type: 'plan', new_file: 'true' } })
+    await store.put('plans/1.txt', 'Plan: 1 to add', {
+      content_type: 'text/plain',
+      metadata: { type: 'plan', new_file: 'true' },
+    })
     const url = new URL(await store.presign('plans/1.txt'))
     expect(url.origin).toBe(publicUrl())
     expect(url.pathname).toBe('/platform-artifacts/plans/1.txt')

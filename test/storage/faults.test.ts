@@ -11,7 +11,11 @@ afterEach(async () => {
 
 type Handler = (request: IncomingMessage, response: ServerResponse, body: string) => void
 
-async function storeWith(handler: Handler, overrides: Parameters<typeof storageConfig>[0] = {}, cors_origins: string[] = []) {
+async function storeWith(
+  handler: Handler,
+  overrides: Parameters<typeof storageConfig>[0] = {},
+  cors_origins: string[] = [],
+) {
   const calls: string[] = []
   const bodies: string[] = []
   const server = createServer(async (request, response) => {
@@ -54,7 +58,9 @@ describe('a store in trouble', () => {
 
   it('that recovers is not noticed', async () => {
     let left = 2
-    const { store, bodies } = await storeWith((request, response, body) => status(left-- > 0 ? 500 : 200)(request, response, body))
+    const { store, bodies } = await storeWith((request, response, body) =>
+      status(left-- > 0 ? 500 : 200)(request, response, body),
+    )
     expect(await store.put('k', 'content', put)).toBe(7)
     expect(bodies).toEqual(['content', 'content', 'content'])
   })
@@ -77,7 +83,10 @@ describe('a store in trouble', () => {
 
   it('that hangs is given up after the configured attempts', async () => {
     const { store, calls } = await storeWith(() => {}, { connect_timeout: 0.02, read_timeout: 0.03, max_attempts: 2 })
-    await expect(store.put('k', 'x', put)).rejects.toMatchObject({ status: 503, message: 'The object store cannot be reached.' })
+    await expect(store.put('k', 'x', put)).rejects.toMatchObject({
+      status: 503,
+      message: 'The object store cannot be reached.',
+    })
     expect(calls).toHaveLength(2)
   })
 
@@ -131,12 +140,17 @@ describe('creating buckets', () => {
 
   it('goes on when the store knows no CORS rules', async () => {
     const { store, lines } = await storeWith(
-      (request, response) => response.writeHead(request.method === 'HEAD' ? 404 : request.url?.includes('cors') ? 501 : 200).end(),
+      (request, response) =>
+        response.writeHead(request.method === 'HEAD' ? 404 : request.url?.includes('cors') ? 501 : 200).end(),
       {},
       ['https://console.example'],
     )
     await store.ensureBuckets()
-    expect(lines.map((line) => JSON.parse(line).message)).toEqual(['bucket created', 'the bucket has no CORS rule', 'bucket created'])
+    expect(lines.map((line) => JSON.parse(line).message)).toEqual([
+      'bucket created',
+      'the bucket has no CORS rule',
+      'bucket created',
+    ])
   })
 
   it('leaves the rules of an existing bucket alone', async () => {
@@ -147,7 +161,9 @@ describe('creating buckets', () => {
 
   it.each(['BucketAlreadyOwnedByYou', 'BucketAlreadyExists'])('takes %s for success', async (code) => {
     const { store } = await storeWith((request, response) =>
-      request.method === 'HEAD' ? response.writeHead(404).end() : response.writeHead(409).end(`<Error><Code>${code}</Code></Error>`),
+      request.method === 'HEAD'
+        ? response.writeHead(404).end()
+        : response.writeHead(409).end(`<Error><Code>${code}</Code></Error>`),
     )
     await store.ensureBuckets()
   })

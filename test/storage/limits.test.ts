@@ -34,7 +34,8 @@ const unreachable = { status: 503, message: 'The object store cannot be reached.
 
 /** A port whose process is frozen and whose queue is full: connections are neither taken nor refused. */
 async function blackHole(): Promise<number> {
-  const script = "const s = require('net').createServer().listen(0, '127.0.0.1', 1, () => console.log(s.address().port))"
+  const script =
+    "const s = require('net').createServer().listen(0, '127.0.0.1', 1, () => console.log(s.address().port))"
   const child: ChildProcess = spawn(process.execPath, ['-e', script], { stdio: ['ignore', 'pipe', 'inherit'] })
   closing.push(() => child.kill('SIGKILL'))
   const [line] = child.stdout ? await once(child.stdout, 'data') : []

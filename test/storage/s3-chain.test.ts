@@ -53,7 +53,11 @@ describe('without keys, the first place that is set up counts', () => {
   })
 
   it('requests carry the session token under the signature', async () => {
-    const seen = record(outside, 'https://platform-artifacts.s3.eu-west-1.amazonaws.com', () => new HttpResponse(null, { status: 200 }))
+    const seen = record(
+      outside,
+      'https://platform-artifacts.s3.eu-west-1.amazonaws.com',
+      () => new HttpResponse(null, { status: 200 }),
+    )
     const { store } = await chainStore(KEYS)
     await store.put('k', 'x', { content_type: 'text/plain' })
     expect(seen[0]?.headers.get('x-amz-security-token')).toBe('env-token')
@@ -95,24 +99,38 @@ describe('web identity', () => {
   ])('%o with %o is a clear error, and no other place is asked', async (env, files, reason) => {
     const { sts, container } = everywhere()
     const { store } = await chainStore({ ...WEB, ...BOXED, ...env }, files)
-    await expect(signedBy(store)).rejects.toMatchObject({ status: 500, message: `No credentials for the object store: ${reason}.` })
+    await expect(signedBy(store)).rejects.toMatchObject({
+      status: 500,
+      message: `No credentials for the object store: ${reason}.`,
+    })
     expect([...sts, ...container]).toEqual([])
   })
 
   it.each([
     [
       () =>
-        HttpResponse.xml('<ErrorResponse><Error><Code>AccessDenied</Code><Message>arn</Message></Error></ErrorResponse>', { status: 403 }),
+        HttpResponse.xml(
+          '<ErrorResponse><Error><Code>AccessDenied</Code><Message>arn</Message></Error></ErrorResponse>',
+          { status: 403 },
+        ),
       500,
       'the token service refused AssumeRoleWithWebIdentity (403 AccessDenied)',
       1,
     ],
-    [() => HttpResponse.xml('<other/>'), 500, 'the token service answered AssumeRoleWithWebIdentity without credentials', 1],
+    [
+      () => HttpResponse.xml('<other/>'),
+      500,
+      'the token service answered AssumeRoleWithWebIdentity without credentials',
+      1,
+    ],
     [() => HttpResponse.error(), 503, 'the token service cannot be reached', 3],
   ])('a token service in trouble (%#) is a clear error', async (reply, status, reason, attempts) => {
     const sts = record(outside, STS, reply)
     const { store } = await chainStore(WEB, FILES)
-    await expect(signedBy(store)).rejects.toMatchObject({ status, message: `No credentials for the object store: ${reason}.` })
+    await expect(signedBy(store)).rejects.toMatchObject({
+      status,
+      message: `No credentials for the object store: ${reason}.`,
+    })
     expect(sts).toHaveLength(attempts)
   })
 })
@@ -121,10 +139,16 @@ describe('a container', () => {
   it('is asked at the fixed address, or at the one named with its token', async () => {
     const fixed = record(outside, CONTAINER, () => role('CONTAINER'))
     await signedBy((await chainStore(BOXED)).store)
-    expect(fixed.map(({ line, headers }) => [line, headers.get('authorization')])).toEqual([['GET /v2/credentials/1', null]])
+    expect(fixed.map(({ line, headers }) => [line, headers.get('authorization')])).toEqual([
+      ['GET /v2/credentials/1', null],
+    ])
     const pod = record(outside, 'http://169.254.170.23', () => role('POD'))
     const named = { AWS_CONTAINER_CREDENTIALS_FULL_URI: 'http://169.254.170.23/v1/credentials' }
-    const both = { ...named, AWS_CONTAINER_AUTHORIZATION_TOKEN: 'stale', AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE: '/pod' }
+    const both = {
+      ...named,
+      AWS_CONTAINER_AUTHORIZATION_TOKEN: 'stale',
+      AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE: '/pod',
+    }
     expect(await signedBy((await chainStore(both, { '/pod': 'of-the-file\n' })).store)).toBe('ASIAPOD POD-token')
     await signedBy((await chainStore({ ...named, AWS_CONTAINER_AUTHORIZATION_TOKEN: 'of-the-variable' })).store)
     expect(pod.map(({ headers }) => headers.get('authorization'))).toEqual(['of-the-file', 'of-the-variable'])
@@ -137,7 +161,9 @@ describe('a container', () => {
     'https://credentials.example/x',
   ])('may be at %s', async (url) => {
     record(outside, new URL(url).origin, () => role('NAMED'))
-    expect(await signedBy((await chainStore({ AWS_CONTAINER_CREDENTIALS_FULL_URI: url })).store)).toBe('ASIANAMED NAMED-token')
+    expect(await signedBy((await chainStore({ AWS_CONTAINER_CREDENTIALS_FULL_URI: url })).store)).toBe(
+      'ASIANAMED NAMED-token',
+    )
   })
 
   const plain = 'AWS_CONTAINER_CREDENTIALS_FULL_URI must be https, or http to this machine'
@@ -155,7 +181,10 @@ describe('a container', () => {
     ],
   ])('%o is refused and nothing is asked', async (env, reason) => {
     const { store } = await chainStore(env)
-    await expect(signedBy(store)).rejects.toMatchObject({ status: 500, message: `No credentials for the object store: ${reason}.` })
+    await expect(signedBy(store)).rejects.toMatchObject({
+      status: 500,
+      message: `No credentials for the object store: ${reason}.`,
+    })
   })
 
   it.each([
@@ -166,7 +195,10 @@ describe('a container', () => {
   ])('in trouble (%#) is a clear error', async (reply, status, reason) => {
     record(outside, CONTAINER, reply)
     const { store } = await chainStore(BOXED)
-    await expect(signedBy(store)).rejects.toMatchObject({ status, message: `No credentials for the object store: ${reason}.` })
+    await expect(signedBy(store)).rejects.toMatchObject({
+      status,
+      message: `No credentials for the object store: ${reason}.`,
+    })
   })
 })
 
@@ -175,7 +207,9 @@ describe('the machine', () => {
 
   it('may have its metadata elsewhere', async () => {
     record(outside, 'http://[fd00:ec2::254]', instance('SIX'))
-    expect(await signedBy((await chainStore({ AWS_EC2_METADATA_SERVICE_ENDPOINT_MODE: 'IPv6' })).store)).toBe('ASIASIX SIX-token')
+    expect(await signedBy((await chainStore({ AWS_EC2_METADATA_SERVICE_ENDPOINT_MODE: 'IPv6' })).store)).toBe(
+      'ASIASIX SIX-token',
+    )
     record(outside, 'http://127.0.0.1:1338', instance('LOCAL'))
     const env = { AWS_EC2_METADATA_SERVICE_ENDPOINT: 'http://127.0.0.1:1338/' }
     expect(await signedBy((await chainStore(env)).store)).toBe('ASIALOCAL LOCAL-token')
@@ -184,12 +218,23 @@ describe('the machine', () => {
   it.each([
     [() => new HttpResponse(null, { status: 404 }), 500, `${nowhere}, and instance metadata answers 404`],
     [() => HttpResponse.error(), 503, `${nowhere}, and instance metadata does not answer (the connection failed)`],
-    [(request: Request) => HttpResponse.text(request.method === 'PUT' ? 't' : ''), 500, `${nowhere}, and this machine has no role`],
-    [() => HttpResponse.text('{"Code":"AssumeRoleUnauthorizedAccess"}'), 500, 'the answer of instance metadata holds none'],
+    [
+      (request: Request) => HttpResponse.text(request.method === 'PUT' ? 't' : ''),
+      500,
+      `${nowhere}, and this machine has no role`,
+    ],
+    [
+      () => HttpResponse.text('{"Code":"AssumeRoleUnauthorizedAccess"}'),
+      500,
+      'the answer of instance metadata holds none',
+    ],
   ])('without credentials (%#) is a clear error', async (reply, status, reason) => {
     record(outside, INSTANCE, reply)
     const { store } = await chainStore({})
-    await expect(signedBy(store)).rejects.toMatchObject({ status, message: `No credentials for the object store: ${reason}.` })
+    await expect(signedBy(store)).rejects.toMatchObject({
+      status,
+      message: `No credentials for the object store: ${reason}.`,
+    })
   })
 
   it('is not asked when that is switched off', async () => {
@@ -204,5 +249,7 @@ it.each([
   [{ AWS_ACCESS_KEY_ID: 'a' }, 'AWS_ACCESS_KEY_ID is set without AWS_SECRET_ACCESS_KEY'],
   [{ AWS_SECRET_ACCESS_KEY: 's' }, 'AWS_SECRET_ACCESS_KEY is set without AWS_ACCESS_KEY_ID'],
 ])('half a pair of key variables (%o) is a clear error', async (env, reason) => {
-  await expect((await chainStore(env)).store.ensureBuckets()).rejects.toThrow(`No credentials for the object store: ${reason}.`)
+  await expect((await chainStore(env)).store.ensureBuckets()).rejects.toThrow(
+    `No credentials for the object store: ${reason}.`,
+  )
 })

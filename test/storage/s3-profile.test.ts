@@ -48,9 +48,17 @@ describe('shared files', () => {
     ['gone', '', 'profile gone of AWS_PROFILE is in neither of the shared files'],
     ['half', '[profile half]\naws_access_key_id = a\n', 'profile half has one of two keys'],
     ['sso', '[profile sso]\nsso_session = corp\n', 'profile sso uses sso_session, which is not supported here'],
-    ['run', '[profile run]\ncredential_process = /bin/keys\n', 'profile run uses credential_process, which is not supported here'],
+    [
+      'run',
+      '[profile run]\ncredential_process = /bin/keys\n',
+      'profile run uses credential_process, which is not supported here',
+    ],
     ['r', '[profile r]\nrole_arn = arn\n', 'profile r has a role without source_profile or a known credential_source'],
-    ['r', '[profile r]\nrole_arn = arn\nsource_profile = s\n', 'profile s, a source_profile, is in neither of the shared files'],
+    [
+      'r',
+      '[profile r]\nrole_arn = arn\nsource_profile = s\n',
+      'profile s, a source_profile, is in neither of the shared files',
+    ],
     [
       'r',
       '[profile r]\nrole_arn = arn\nsource_profile = s\n[profile s]\nregion = x\n',
@@ -61,15 +69,29 @@ describe('shared files', () => {
       '[profile a]\nrole_arn = x\nsource_profile = b\n[profile b]\nrole_arn = y\nsource_profile = a\n',
       'profile a leads back to itself through source_profile',
     ],
-    ['m', '[profile m]\nrole_arn = x\nsource_profile = m\nmfa_serial = y\n', 'profile m uses mfa_serial, which is not supported here'],
-    ['w', '[profile w]\nrole_arn = x\nweb_identity_token_file = /none\n', 'the web_identity_token_file of profile w is missing or empty'],
+    [
+      'm',
+      '[profile m]\nrole_arn = x\nsource_profile = m\nmfa_serial = y\n',
+      'profile m uses mfa_serial, which is not supported here',
+    ],
+    [
+      'w',
+      '[profile w]\nrole_arn = x\nweb_identity_token_file = /none\n',
+      'the web_identity_token_file of profile w is missing or empty',
+    ],
   ])('profile %s of %j is a clear error', async (name, config, reason) => {
     const { store } = await profile(name, { config })
-    await expect(signedBy(store)).rejects.toMatchObject({ status: 500, message: `No credentials for the object store: ${reason}.` })
+    await expect(signedBy(store)).rejects.toMatchObject({
+      status: 500,
+      message: `No credentials for the object store: ${reason}.`,
+    })
   })
 
   it('that cannot be read are a clear error without the path', async () => {
-    const { store } = await chainStore({ HOME: '/h' }, { '/h/.aws/credentials': Object.assign(new Error('/h'), { code: 'EACCES' }) })
+    const { store } = await chainStore(
+      { HOME: '/h' },
+      { '/h/.aws/credentials': Object.assign(new Error('/h'), { code: 'EACCES' }) },
+    )
     await expect(signedBy(store)).rejects.toThrow(
       'No credentials for the object store: the shared credentials file cannot be read (EACCES).',
     )
@@ -82,7 +104,8 @@ describe('a profile with a role', () => {
 
   it('assumes it with the keys of its source', async () => {
     const sts = record(outside, STS, answer)
-    const config = '[profile r]\nrole_arn = arn:aws:iam::1:role/r\nsource_profile = s\nexternal_id = e\nrole_session_name = n\n'
+    const config =
+      '[profile r]\nrole_arn = arn:aws:iam::1:role/r\nsource_profile = s\nexternal_id = e\nrole_session_name = n\n'
     const { store } = await profile('r', { config, credentials: `[s]\n${keys('SOURCE')}aws_session_token = st\n` })
     expect(await signedBy(store)).toBe('ASIAROLE ROLE-token')
     expect(sts[0]?.form).toEqual({
@@ -92,7 +115,9 @@ describe('a profile with a role', () => {
       RoleSessionName: 'n',
       ExternalId: 'e',
     })
-    expect(sts[0]?.headers.get('authorization')).toMatch(/^AWS4-HMAC-SHA256 Credential=AKIASOURCE\/\d{8}\/eu-west-1\/sts\/aws4_request, /)
+    expect(sts[0]?.headers.get('authorization')).toMatch(
+      /^AWS4-HMAC-SHA256 Credential=AKIASOURCE\/\d{8}\/eu-west-1\/sts\/aws4_request, /,
+    )
     expect(sts[0]?.headers.get('x-amz-security-token')).toBe('st')
   })
 
@@ -100,7 +125,9 @@ describe('a profile with a role', () => {
     const sts = record(outside, STS, answer)
     const config = '[profile a]\nrole_arn = A\nsource_profile = b\n[profile b]\nrole_arn = B\nsource_profile = b\n'
     await signedBy((await profile('a', { config, credentials: `[b]\n${keys('OWN')}` })).store)
-    expect(sts.map(({ form, headers }) => [form.RoleArn, headers.get('authorization')?.match(/Credential=(\w+)/)?.[1]])).toEqual([
+    expect(
+      sts.map(({ form, headers }) => [form.RoleArn, headers.get('authorization')?.match(/Credential=(\w+)/)?.[1]]),
+    ).toEqual([
       ['B', 'AKIAOWN'],
       ['A', 'ASIAROLE'],
     ])

@@ -26,7 +26,11 @@ function record(host: string, reply: (request: Request) => Response) {
   outside.use(
     http.all(`${host}/*`, async ({ request }) => {
       const copy = request.clone()
-      seen.push({ line: `${request.method} ${new URL(request.url).pathname}`, headers: request.headers, body: await copy.text() })
+      seen.push({
+        line: `${request.method} ${new URL(request.url).pathname}`,
+        headers: request.headers,
+        body: await copy.text(),
+      })
       return reply(request)
     }),
   )
@@ -36,7 +40,10 @@ function record(host: string, reply: (request: Request) => Response) {
 describe('signatures', () => {
   // The worked examples of the service's own documentation.
   const example = createS3Signer({
-    credentials: staticCredentials({ access_key: 'AKIAIOSFODNN7EXAMPLE', secret_key: 'wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY' }),
+    credentials: staticCredentials({
+      access_key: 'AKIAIOSFODNN7EXAMPLE',
+      secret_key: 'wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY',
+    }),
     region: 'us-east-1',
     now: () => new Date('2013-05-24T00:00:00Z'),
   })
@@ -54,7 +61,11 @@ describe('signatures', () => {
   })
 
   it('of requests are those of the documentation', async () => {
-    const headers = await example.headers({ method: 'GET', url: 'https://examplebucket.s3.amazonaws.com/?lifecycle=', headers: {} })
+    const headers = await example.headers({
+      method: 'GET',
+      url: 'https://examplebucket.s3.amazonaws.com/?lifecycle=',
+      headers: {},
+    })
     expect(headers.authorization).toBe(
       'AWS4-HMAC-SHA256 Credential=AKIAIOSFODNN7EXAMPLE/20130524/us-east-1/s3/aws4_request, SignedHeaders=host;x-amz-content-sha256;x-amz-date, Signature=fea454ca298b7da1c68078a5d1bdbfbbe0d65c699e0f91ac7a200a0136783543',
     )
@@ -63,8 +74,13 @@ describe('signatures', () => {
 
 describe('the S3 service', () => {
   it('is called at the regional endpoint of the bucket, whatever the URLs say', async () => {
-    const seen = record('https://platform-artifacts.s3.eu-west-1.amazonaws.com', () => new HttpResponse(null, { status: 200 }))
-    const elsewhere = ['http://object-storage:9000', 'http://files.example'].map((host) => record(host, () => HttpResponse.error()))
+    const seen = record(
+      'https://platform-artifacts.s3.eu-west-1.amazonaws.com',
+      () => new HttpResponse(null, { status: 200 }),
+    )
+    const elsewhere = ['http://object-storage:9000', 'http://files.example'].map((host) =>
+      record(host, () => HttpResponse.error()),
+    )
     const store = storeOf({ endpoint_url: 'http://object-storage:9000', public_endpoint_url: 'http://files.example' })
     expect(new URL(await store.presign('k')).host).toBe('platform-artifacts.s3.eu-west-1.amazonaws.com')
     expect(elsewhere).toEqual([[], []])
@@ -90,7 +106,9 @@ describe('the S3 service', () => {
   ])('in %s with bucket %s presigns for the regional host', async (region, bucket, expected) => {
     const url = new URL(await storeOf({ region, bucket }).presign('k'))
     expect(`${url.origin}${url.pathname}`).toBe(expected)
-    expect(url.searchParams.get('X-Amz-Credential')).toMatch(new RegExp(`^access-key/\\d{8}/${region}/s3/aws4_request$`))
+    expect(url.searchParams.get('X-Amz-Credential')).toMatch(
+      new RegExp(`^access-key/\\d{8}/${region}/s3/aws4_request$`),
+    )
   })
 
   it.each([

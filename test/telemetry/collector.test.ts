@@ -12,7 +12,8 @@ const engineSpans = async ({ tracing }: Recording, count: number) => {
   const trace = (await tracing.session(SESSION)).masked(PLAIN)
   for (let index = 0; index < count; index++) trace.engine('plan', String(index)).end(true, 'x')
 }
-const lossesOf = ({ log }: Recording) => log.filter(({ message }) => message === 'spans could not be handed to the collector')
+const lossesOf = ({ log }: Recording) =>
+  log.filter(({ message }) => message === 'spans could not be handed to the collector')
 
 describe('the address', () => {
   it.each([
@@ -55,7 +56,11 @@ describe('batches', () => {
   it('are cut into requests of a bounded size', () => {
     const span = (length: number) => ({ attributes: { text: 'x'.repeat(length), n: 1 } })
     const pieces = inPieces([span(600), span(600), span(5_000), span(10), span(10)], 2_000)
-    expect(pieces.map((piece) => piece.map(({ attributes }) => attributes.text.length))).toEqual([[600, 600], [5_000], [10, 10]])
+    expect(pieces.map((piece) => piece.map(({ attributes }) => attributes.text.length))).toEqual([
+      [600, 600],
+      [5_000],
+      [10, 10],
+    ])
     expect(inPieces([], 10)).toEqual([])
   })
 })
@@ -63,7 +68,11 @@ describe('batches', () => {
 describe('a collector that does not take spans', () => {
   it.each([
     ['refuses them', () => new Response('sorry', { status: 400 }), 'the collector answered HTTP 400'],
-    ['is elsewhere', () => new Response(null, { status: 302, headers: { location: 'http://x/' } }), 'the collector answered HTTP 302'],
+    [
+      'is elsewhere',
+      () => new Response(null, { status: 302, headers: { location: 'http://x/' } }),
+      'the collector answered HTTP 302',
+    ],
     ['answers without end', () => new Response('x'.repeat(70_000)), 'the answer is larger than 65536 bytes'],
   ])('that %s is told in the log once', async (_, answer, reason) => {
     const recording = await record('', { collector: async () => answer() })
@@ -98,11 +107,14 @@ describe('a collector that does not take spans', () => {
 
   it('and hangs is given up at the end, with a word in the log', async () => {
     const recording = await record('', {
-      collector: (_, init) => new Promise((_, reject) => init?.signal?.addEventListener('abort', () => reject(init.signal?.reason))),
+      collector: (_, init) =>
+        new Promise((_, reject) => init?.signal?.addEventListener('abort', () => reject(init.signal?.reason))),
     })
     await engineSpans(recording, 1)
     await recording.tracing.close(20)
-    expect(recording.log).toMatchObject([{ level: 'warn', message: 'the collector did not take the last spans within 0.02 s' }])
+    expect(recording.log).toMatchObject([
+      { level: 'warn', message: 'the collector did not take the last spans within 0.02 s' },
+    ])
   })
 
   it('breaks nothing when a shutdown fails', async () => {

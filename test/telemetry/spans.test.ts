@@ -9,7 +9,11 @@ import { type Script, scriptedLlm } from '../steps/scripted-llm.ts'
 import { named, PLAIN, type Recording, record, SESSION } from './support.ts'
 
 const readFile: Tool = {
-  definition: { name: 'read_file', description: 'Reads.', parameters: { type: 'object', properties: { target_file: { type: 'string' } } } },
+  definition: {
+    name: 'read_file',
+    description: 'Reads.',
+    parameters: { type: 'object', properties: { target_file: { type: 'string' } } },
+  },
   run: ({ target_file }) => {
     if (target_file === 'main.tf') return 'content of main.tf'
     throw new ToolError('File x does not exist')
@@ -90,14 +94,23 @@ describe('a chain', () => {
   })
 
   it('shows the whole of a model call', async () => {
-    const recording = await record('llm: {model: anthropic/claude-x, prices: {"test/model": {input: 10, cached_input: 1, output: 100}}}')
+    const recording = await record(
+      'llm: {model: anthropic/claude-x, prices: {"test/model": {input: 10, cached_input: 1, output: 100}}}',
+    )
     await agent(await traceOf(recording), [read('main.tf'), done])
     const [, second] = (await recording.spans()).filter(({ name }) => name === 'Async Inference')
     const input = (index: number, key: string) => second?.attributes[`llm.input_messages.${index}.message.${key}`]
     expect([input(0, 'role'), input(0, 'content')]).toEqual(['system', 'You write code.'])
-    expect([input(1, 'content'), input(2, 'role'), input(3, 'content')]).toEqual(['earlier', 'assistant', 'Add a bucket'])
+    expect([input(1, 'content'), input(2, 'role'), input(3, 'content')]).toEqual([
+      'earlier',
+      'assistant',
+      'Add a bucket',
+    ])
     const call = 'tool_calls.0.tool_call'
-    expect([input(4, `${call}.function.name`), input(4, `${call}.function.arguments`)]).toEqual(['read_file', '{"target_file":"main.tf"}'])
+    expect([input(4, `${call}.function.name`), input(4, `${call}.function.arguments`)]).toEqual([
+      'read_file',
+      '{"target_file":"main.tf"}',
+    ])
     expect([input(5, 'role'), input(5, 'content'), input(5, 'tool_call_id')]).toEqual([
       'tool',
       'content of main.tf',
@@ -125,13 +138,20 @@ describe('a chain', () => {
       type: 'function',
       function: { name: 'read_file' },
     })
-    expect(JSON.parse(String(attributes['llm.tools.1.tool.json_schema']))).toMatchObject({ function: { name: 'task_complete' } })
+    expect(JSON.parse(String(attributes['llm.tools.1.tool.json_schema']))).toMatchObject({
+      function: { name: 'task_complete' },
+    })
     expect(String(attributes['output.value'])).toContain('task_complete')
   })
 
   it('shows tool calls, refused ones as errors', async () => {
     const recording = await record()
-    await agent(await traceOf(recording), [read('main.tf'), read('nowhere.tf'), { calls: [['no_such_tool', {}]] }, done])
+    await agent(await traceOf(recording), [
+      read('main.tf'),
+      read('nowhere.tf'),
+      { calls: [['no_such_tool', {}]] },
+      done,
+    ])
     const tools = (await recording.spans()).filter(({ name }) => name.startsWith('Tool call'))
     expect(tools.map(({ name, status }) => [name, status])).toEqual([
       ['Tool call - read_file', 'ok'],
@@ -148,7 +168,13 @@ describe('a chain', () => {
     })
     const id = good?.attributes['tool.id']
     expect(id).toEqual(expect.any(String))
-    const output = { name: 'read_file', tool_call_id: id, success: true, result: 'content of main.tf', error_message: null }
+    const output = {
+      name: 'read_file',
+      tool_call_id: id,
+      success: true,
+      result: 'content of main.tf',
+      error_message: null,
+    }
     expect(JSON.parse(String(good?.attributes['output.value']))).toEqual(output)
     expect(bad?.status_message).toBe('File x does not exist')
     expect(JSON.parse(String(bad?.attributes['output.value']))).toMatchObject({
@@ -165,8 +191,14 @@ describe('a chain', () => {
     await expect(agent(await traceOf(recording), { error: fault })).rejects.toThrow(fault)
     const spans = await recording.spans()
     const reason = { status: 'error', status_message: fault.message }
-    expect(named(spans, 'Chain - IAC_GENERATOR')).toMatchObject({ ...reason, attributes: { 'input.value': 'Add a bucket' } })
-    expect(named(spans, 'Async Inference')).toMatchObject({ ...reason, attributes: { 'llm.model_name': 'anthropic/claude-sonnet-5' } })
+    expect(named(spans, 'Chain - IAC_GENERATOR')).toMatchObject({
+      ...reason,
+      attributes: { 'input.value': 'Add a bucket' },
+    })
+    expect(named(spans, 'Async Inference')).toMatchObject({
+      ...reason,
+      attributes: { 'llm.model_name': 'anthropic/claude-sonnet-5' },
+    })
   })
 
   it('that runs out of turns ends with the reason although every call went well', async () => {
@@ -197,7 +229,10 @@ describe('a chain', () => {
     const signal = new AbortController().signal
     await askText({ llm, chain: 'STATUS_UPDATE', role: 'small', query: 'raw', signal, trace: await traceOf(recording) })
     const spans = await recording.spans()
-    expect(named(spans, 'Chain - STATUS_UPDATE').attributes).toMatchObject({ 'input.value': 'raw', 'output.value': 'One sentence.' })
+    expect(named(spans, 'Chain - STATUS_UPDATE').attributes).toMatchObject({
+      'input.value': 'raw',
+      'output.value': 'One sentence.',
+    })
     const { attributes } = named(spans, 'Async Inference')
     expect(attributes['output.value']).toBe(' One sentence. ')
     expect(JSON.parse(String(attributes['llm.invocation_parameters']))).not.toHaveProperty('tool_choice')
@@ -240,8 +275,14 @@ describe('engine spans', () => {
       ...{ status: 'error', status_message: 'Error: no such thing' },
       attributes: { ...kind, 'input.value': '["a.b"]', 'output.value': 'Error: no such thing' },
     })
-    expect(named(spans, 'Engine plan - True')).toMatchObject({ status: 'ok', attributes: { ...kind, 'output.value': 'Plan: 1 to add' } })
-    expect(named(spans, 'Engine drift - False')).toMatchObject({ status: 'error', attributes: { 'output.value': 'lost' } })
+    expect(named(spans, 'Engine plan - True')).toMatchObject({
+      status: 'ok',
+      attributes: { ...kind, 'output.value': 'Plan: 1 to add' },
+    })
+    expect(named(spans, 'Engine drift - False')).toMatchObject({
+      status: 'error',
+      attributes: { 'output.value': 'lost' },
+    })
     expect(JSON.parse(String(spans[0]?.attributes.metadata))).not.toHaveProperty('chain_type')
   })
 })
@@ -257,7 +298,14 @@ describe('the attribute limit', () => {
     expect(second?.dropped_attributes).toBeGreaterThan(0)
     expect(keys).not.toContain('llm.input_messages.0.message.role')
     expect(keys).toEqual(
-      expect.arrayContaining(['session.id', 'user.id', 'metadata', 'openinference.span.kind', 'output.value', 'llm.model_name']),
+      expect.arrayContaining([
+        'session.id',
+        'user.id',
+        'metadata',
+        'openinference.span.kind',
+        'output.value',
+        'llm.model_name',
+      ]),
     )
     expect(named(spans, 'Chain - IAC_GENERATOR').dropped_attributes).toBe(0)
   })
@@ -276,16 +324,20 @@ describe('masking', () => {
   it('hides what the run learned until a span ended, and every secret of the configuration', async () => {
     const recording = await record('', { env: { GIT_TOKEN: 'token-of-the-git-host' } })
     const register = createSecretRegister()
-    const session = await recording.tracing.session({ ...SESSION, workspace: { ...SESSION.workspace, branch: 'b-learned-on-the-way' } })
+    const session = await recording.tracing.session({
+      ...SESSION,
+      workspace: { ...SESSION.workspace, branch: 'b-learned-on-the-way' },
+    })
     const trace = session.masked(register)
     const learn: Script = () => {
       register.add(['learned-on-the-way'])
       return { calls: [['read_file', { target_file: 'learned-on-the-way' }]] }
     }
     const system = 'token-of-the-git-host'
-    await agent(trace, [learn, { text: '', raw: 'length', finish: 'max_tokens' }], { system, query: 'use learned-on-the-way' }).catch(
-      () => {},
-    )
+    await agent(trace, [learn, { text: '', raw: 'length', finish: 'max_tokens' }], {
+      system,
+      query: 'use learned-on-the-way',
+    }).catch(() => {})
     trace.engine('plan', '').end(false, 'Error: "learned-on-the-way" is wrong')
     const spans = await recording.spans()
     expect(spans).toHaveLength(5)
@@ -300,7 +352,11 @@ describe('the console exporter', () => {
   it('prints each span as a line when it ends, also without a collector', async () => {
     const recording = await record('telemetry: {collector_url: "", otel_console_exporter: true}')
     await agent(await traceOf(recording), done)
-    expect(recording.printed.map(({ span }) => span)).toEqual(['Async Inference', 'Tool call - task_complete', 'Chain - IAC_GENERATOR'])
+    expect(recording.printed.map(({ span }) => span)).toEqual([
+      'Async Inference',
+      'Tool call - task_complete',
+      'Chain - IAC_GENERATOR',
+    ])
     const [call, , chain] = recording.printed
     expect(call).toMatchObject({
       project: 'dev-engine-day2',

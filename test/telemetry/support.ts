@@ -11,7 +11,11 @@ export const SESSION: TracedSession = {
   username: 'owner@example.org',
   operation: 'generate',
   provider: 'aws',
-  workspace: { uri: 'https://git.example.org/o/r', branch: 'Platform/2026-01-31_235959-1a2b', root_path: 'environments/dev' },
+  workspace: {
+    uri: 'https://git.example.org/o/r',
+    branch: 'Platform/2026-01-31_235959-1a2b',
+    root_path: 'environments/dev',
+  },
 }
 export const PLAIN: TextMask = { text: (text) => text }
 
@@ -28,7 +32,10 @@ export interface Recording {
 }
 
 /** Tracing as a worker has it, with a collector that is a function. */
-export async function record(yaml = '', options: { env?: Record<string, string>; collector?: Fetch } = {}): Promise<Recording> {
+export async function record(
+  yaml = '',
+  options: { env?: Record<string, string>; collector?: Fetch } = {},
+): Promise<Recording> {
   const config = await configOf(yaml, options.env)
   const posts: Recording['posts'] = []
   const printed: Record<string, unknown>[] = []

@@ -30,7 +30,9 @@ const call = async (name: string, args: Record<string, unknown>) => tools.get(na
 
 describe('the tools of an agent', () => {
   it('are the ones of the contract, with what is required of their arguments', () => {
-    const required = Object.fromEntries([...tools].map(([name, { definition }]) => [name, definition.parameters.required]))
+    const required = Object.fromEntries(
+      [...tools].map(([name, { definition }]) => [name, definition.parameters.required]),
+    )
     expect(required).toEqual({
       write_to_file: ['target_file', 'content'],
       replace_in_file: ['target_file', 'diff'],
@@ -47,7 +49,8 @@ describe('the tools of an agent', () => {
   })
 
   it('say which of them change files, and which answers once per state', () => {
-    const flagged = (flag: 'mutates' | 'once_per_state') => [...tools].filter(([, tool]) => tool[flag]).map(([name]) => name)
+    const flagged = (flag: 'mutates' | 'once_per_state') =>
+      [...tools].filter(([, tool]) => tool[flag]).map(([name]) => name)
     expect(flagged('mutates')).toEqual(['write_to_file', 'replace_in_file', 'delete_file'])
     expect(flagged('once_per_state')).toEqual(['diff_history'])
   })
@@ -81,7 +84,12 @@ describe('the tools of an agent', () => {
 
 describe('bulk search', () => {
   it('answers each search by itself, a bad one with its error', async () => {
-    const searches = [{ query: 'one' }, { query: '(' }, { query: 'TWO', case_sensitive: true }, { query: 'two', include_pattern: null }]
+    const searches = [
+      { query: 'one' },
+      { query: '(' },
+      { query: 'TWO', case_sensitive: true },
+      { query: 'two', include_pattern: null },
+    ]
     const answer = String(await call('bulk_grep_search', { searches, explanation: 'why' }))
     const parts = answer.split('\n\nMatches of ')
     expect(parts).toHaveLength(4)
@@ -92,7 +100,8 @@ describe('bulk search', () => {
   })
 
   it('takes one to twenty searches', async () => {
-    const many = (count: number) => call('bulk_grep_search', { searches: Array.from({ length: count }, () => ({ query: 'one' })) })
+    const many = (count: number) =>
+      call('bulk_grep_search', { searches: Array.from({ length: count }, () => ({ query: 'one' })) })
     await expect(many(0)).rejects.toThrow('at least one')
     await expect(many(21)).rejects.toThrow('at most 20')
     expect(String(await many(20)).match(/main\.tf:1:one/g)).toHaveLength(20)
@@ -116,11 +125,15 @@ describe('web search', () => {
   it('tells the model not to try again when it cannot search or found nothing', async () => {
     expect(await searching(async () => null).run({ query: 'x' }, signal)).toMatch(/not available.*do not call/i)
     expect(await searching(async () => ' ').run({ query: 'x' }, signal)).toMatch(/found nothing.*do not repeat/i)
-    const failing = searching(() => Promise.reject(new PlatformError('InferenceCallAPIError', 502, 'Inference call failed')))
+    const failing = searching(() =>
+      Promise.reject(new PlatformError('InferenceCallAPIError', 502, 'Inference call failed')),
+    )
     expect(await failing.run({ query: 'x' }, signal)).toMatch(/not available/)
   })
 
   it('does not hide the end of the run', async () => {
-    await expect(searching(() => Promise.reject(new Error('aborted'))).run({ query: 'x' }, signal)).rejects.toThrow('aborted')
+    await expect(searching(() => Promise.reject(new Error('aborted'))).run({ query: 'x' }, signal)).rejects.toThrow(
+      'aborted',
+    )
   })
 })

@@ -27,7 +27,10 @@ describe('assignRoles', () => {
   it('does not let admins cease to be admins by their own hand', async () => {
     for (const panel_role of [null, 'viewer', 'editor'] as const) {
       const attempt = assignRoles(db.sql, admin, admin, { operation_role: 'devops', panel_role })
-      await expect(attempt).rejects.toMatchObject({ status: 409, message: 'A panel admin cannot remove their own admin role' })
+      await expect(attempt).rejects.toMatchObject({
+        status: 409,
+        message: 'A panel admin cannot remove their own admin role',
+      })
     }
     expect(await db.sql`SELECT operation_role, panel_role FROM users WHERE id = ${admin}`).toEqual([
       { operation_role: 'developer', panel_role: 'admin' },

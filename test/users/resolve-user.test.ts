@@ -14,7 +14,12 @@ const identity = { issuer: 'https://issuer.example', email: 'ann@example.com', d
 describe('resolveUser', () => {
   it('creates a developer without panel role once', async () => {
     const first = await resolveUser(db.sql, { ...identity, subject: 'one' })
-    expect(first).toMatchObject({ issuer: identity.issuer, subject: 'one', email: 'ann@example.com', display_name: 'Ann' })
+    expect(first).toMatchObject({
+      issuer: identity.issuer,
+      subject: 'one',
+      email: 'ann@example.com',
+      display_name: 'Ann',
+    })
     expect(first).toMatchObject({ operation_role: 'developer', panel_role: null })
     expect(await resolveUser(db.sql, { ...identity, subject: 'one' })).toEqual(first)
   })
@@ -29,13 +34,20 @@ describe('resolveUser', () => {
   })
 
   it('creates one row when many first requests come together', async () => {
-    const users = await Promise.all(Array.from({ length: 20 }, () => resolveUser(db.sql, { ...identity, subject: 'race' })))
+    const users = await Promise.all(
+      Array.from({ length: 20 }, () => resolveUser(db.sql, { ...identity, subject: 'race' })),
+    )
     expect(new Set(users.map((user) => user.id)).size).toBe(1)
   })
 
   it('writes changed claims and keeps what a token leaves out', async () => {
     const before = await resolveUser(db.sql, { ...identity, subject: 'four' })
-    const changed = await resolveUser(db.sql, { ...identity, subject: 'four', email: 'new@example.com', display_name: null })
+    const changed = await resolveUser(db.sql, {
+      ...identity,
+      subject: 'four',
+      email: 'new@example.com',
+      display_name: null,
+    })
     expect(changed).toMatchObject({ id: before.id, email: 'new@example.com', display_name: 'Ann' })
     const silent = await resolveUser(db.sql, { ...identity, subject: 'four', email: null, display_name: ' ' })
     expect(silent).toEqual(changed)
@@ -43,11 +55,17 @@ describe('resolveUser', () => {
 
   it('elevates on every request and never takes anything away', async () => {
     const id = { ...identity, subject: 'root' }
-    expect(await resolveUser(db.sql, { ...id, elevated: true })).toMatchObject({ operation_role: 'devops', panel_role: 'admin' })
+    expect(await resolveUser(db.sql, { ...id, elevated: true })).toMatchObject({
+      operation_role: 'devops',
+      panel_role: 'admin',
+    })
     expect(await resolveUser(db.sql, id)).toMatchObject({ operation_role: 'devops', panel_role: 'admin' })
     await db.sql`UPDATE users SET operation_role = 'developer', panel_role = 'viewer' WHERE subject = 'root'`
     expect(await resolveUser(db.sql, id)).toMatchObject({ operation_role: 'developer', panel_role: 'viewer' })
-    expect(await resolveUser(db.sql, { ...id, elevated: true })).toMatchObject({ operation_role: 'devops', panel_role: 'admin' })
+    expect(await resolveUser(db.sql, { ...id, elevated: true })).toMatchObject({
+      operation_role: 'devops',
+      panel_role: 'admin',
+    })
   })
 
   it('shows a role that was granted in the database at once', async () => {

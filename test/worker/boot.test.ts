@@ -44,7 +44,13 @@ async function closedPort(): Promise<number> {
 /** A worker process with nothing of our own environment. */
 async function boot(env: Record<string, string>, storage_url = `http://127.0.0.1:${closed_port}`, args: string[] = []) {
   const config = join(folder, 'platform.yaml')
-  const storage = { provider: 'BUNDLED', bucket: 'artifacts', endpoint_url: storage_url, public_endpoint_url: storage_url, max_attempts: 1 }
+  const storage = {
+    provider: 'BUNDLED',
+    bucket: 'artifacts',
+    endpoint_url: storage_url,
+    public_endpoint_url: storage_url,
+    max_attempts: 1,
+  }
   await writeFile(config, stringify({ storage, paths: { upload_folder: join(folder, 'work') } }))
   const child = spawn(process.execPath, [MAIN, ...args], {
     cwd: ROOT,

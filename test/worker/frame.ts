@@ -34,7 +34,12 @@ export const allModes = (handler: ModeHandler): Modes => ({
 })
 
 /** As much of a context as the frame of a round uses. */
-export function runContext(sql: Sql, log: Logger, queue: Context['queue'], worker = { concurrency: 2, max_restarts: 3 }): Context {
+export function runContext(
+  sql: Sql,
+  log: Logger,
+  queue: Context['queue'],
+  worker = { concurrency: 2, max_restarts: 3 },
+): Context {
   const parts: Partial<Context> = {
     sql,
     log,

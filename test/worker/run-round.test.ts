@@ -19,7 +19,10 @@ afterAll(() => db.drop())
 
 const never = new AbortController().signal
 
-async function run(handler: ModeHandler, options: { signal?: AbortSignal; frame?: ReturnType<typeof fakeFrame>; query?: string } = {}) {
+async function run(
+  handler: ModeHandler,
+  options: { signal?: AbortSignal; frame?: ReturnType<typeof fakeFrame>; query?: string } = {},
+) {
   const uuid = await createSession(verbs, { query: options.query ?? 'do it' })
   const fake = options.frame ?? fakeFrame()
   const round_id = (await detail(uuid)).rounds[0]?.id ?? 0
@@ -33,7 +36,8 @@ async function detail(uuid: string) {
   if (!session) throw new Error('no session')
   return session
 }
-const statuses = (session: Awaited<ReturnType<typeof detail>>) => session.rounds[0]?.statuses.map((row) => [row.status, row.message])
+const statuses = (session: Awaited<ReturnType<typeof detail>>) =>
+  session.rounds[0]?.statuses.map((row) => [row.status, row.message])
 
 describe('runRound', () => {
   it('ends a completed round with the name of the operation and saves what the run collected', async () => {
@@ -50,7 +54,11 @@ describe('runRound', () => {
       })
       return { status: 'completed' }
     })
-    expect(session).toMatchObject({ in_flight: false, current_status: 'completed', history: [{ user: 'q', assistant: 'a' }] })
+    expect(session).toMatchObject({
+      in_flight: false,
+      current_status: 'completed',
+      history: [{ user: 'q', assistant: 'a' }],
+    })
     expect(statuses(session)).toEqual([
       ['started', null],
       ['filtering', 'looking'],
@@ -58,7 +66,8 @@ describe('runRound', () => {
     ])
     expect(fake.state).toEqual({ opened: 1, disposed: 1 })
     expect(fake.told).toEqual([])
-    const [row] = await db.sql`SELECT r.usage, s.last_commit FROM rounds r JOIN sessions s ON s.id = r.session_id WHERE s.uuid = ${uuid}`
+    const [row] =
+      await db.sql`SELECT r.usage, s.last_commit FROM rounds r JOIN sessions s ON s.id = r.session_id WHERE s.uuid = ${uuid}`
     expect(row?.last_commit).toBe('head-1')
     expect(row?.usage).toMatchObject({ input_tokens: 5, output_tokens: 2, chains: { IAC_GENERATOR: { calls: 1 } } })
   })
@@ -76,7 +85,11 @@ describe('runRound', () => {
       round.conversation.push({ user: 'q', assistant: 'half' })
       throw badRequest('Validation loop exceeded.', new Error('detail'))
     })
-    expect(session).toMatchObject({ in_flight: false, current_status: 'failed', history: [{ user: 'q', assistant: 'half' }] })
+    expect(session).toMatchObject({
+      in_flight: false,
+      current_status: 'failed',
+      history: [{ user: 'q', assistant: 'half' }],
+    })
     expect(statuses(session)?.at(-1)).toEqual(['failed', 'runner failed: Validation loop exceeded.'])
     expect(fake.told.map(({ session: { uuid: id }, message }) => [id, message])).toEqual([
       [uuid, 'runner failed: Validation loop exceeded.'],
@@ -103,7 +116,10 @@ describe('runRound', () => {
     const fake = fakeFrame()
     fake.frame.openWorkspace = () => Promise.reject(badRequest("iac_path 'x' is not a directory inside the repository"))
     const { session } = await run(async () => ({ status: 'completed' }), { frame: fake })
-    expect(statuses(session)?.at(-1)).toEqual(['failed', "runner failed: iac_path 'x' is not a directory inside the repository"])
+    expect(statuses(session)?.at(-1)).toEqual([
+      'failed',
+      "runner failed: iac_path 'x' is not a directory inside the repository",
+    ])
   })
 
   it('hands the round back when the worker stops', async () => {

@@ -114,7 +114,10 @@ describe('the tokens of a session', () => {
 
   it('have no price when a model has none', async () => {
     const { llm } = countingLlm()
-    const nameless: LlmClient = { ...llm, complete: async (request) => ({ ...(await llm.complete(request)), model: 'foo/bar' }) }
+    const nameless: LlmClient = {
+      ...llm,
+      complete: async (request) => ({ ...(await llm.complete(request)), model: 'foo/bar' }),
+    }
     const { session } = await play(contextWith(nameless, 0), await createSession(verbs, {}), asking(1))
     expect(session.rounds[0]?.usage).toMatchObject({ input_tokens: 80, cost_usd: null })
   })

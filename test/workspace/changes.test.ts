@@ -61,7 +61,10 @@ describe('commit and push', () => {
   })
 
   it('tells which files differ from an earlier commit, whatever happened between', async () => {
-    const { workspace, at } = await opened({ 'live/main.tf': 'x\n', 'live/old.tf': 'y\n', 'other/far.tf': 'z\n' }, 'live')
+    const { workspace, at } = await opened(
+      { 'live/main.tf': 'x\n', 'live/old.tf': 'y\n', 'other/far.tf': 'z\n' },
+      'live',
+    )
     const since = await workspace.head()
     expect(await workspace.changedFiles(since)).toEqual([])
     await writeFile(at('main.tf'), 'changed\n')
@@ -105,14 +108,20 @@ describe('commit and push', () => {
   })
 
   it('never commits the override file, not even where the repository holds one', async () => {
-    const { uri, workspace, at } = await opened({ 'backend_override.tf': 'theirs', 'sub/Backend_Override.tf': 'theirs', 'main.tf': 'x' })
+    const { uri, workspace, at } = await opened({
+      'backend_override.tf': 'theirs',
+      'sub/Backend_Override.tf': 'theirs',
+      'main.tf': 'x',
+    })
     await writeFile(at('backend_override.tf'), 'credentials')
     await writeFile(at('sub/Backend_Override.tf'), 'credentials')
     await writeFile(at('main.tf'), 'y')
     await workspace.commitAndPush()
     expect(await committed(uri, 'show', `${BRANCH}:backend_override.tf`)).toBe('theirs')
     expect(await committed(uri, 'show', `${BRANCH}:sub/Backend_Override.tf`)).toBe('theirs')
-    expect(JSON.stringify(await workspace.pendingChanges()) + (await workspace.branchDiff())).not.toContain('credentials')
+    expect(JSON.stringify(await workspace.pendingChanges()) + (await workspace.branchDiff())).not.toContain(
+      'credentials',
+    )
     await workspace.dispose()
   })
 
@@ -139,7 +148,10 @@ describe('commit and push', () => {
 
 describe('pending changes', () => {
   it('hold whole new files and diffs with full context, relative to the engine root', async () => {
-    const { workspace, at } = await opened({ 'infra/main.tf': LONG, 'infra/old.tf': 'gone\n', 'other/x.tf': 'x' }, 'infra')
+    const { workspace, at } = await opened(
+      { 'infra/main.tf': LONG, 'infra/old.tf': 'gone\n', 'other/x.tf': 'x' },
+      'infra',
+    )
     await writeFile(at('main.tf'), LONG.replace('line 30', 'LINE 30'))
     await rm(at('old.tf'))
     await mkdir(at('net'))
@@ -209,7 +221,8 @@ describe('branch diff', () => {
     const base_commit = await workspace.commitAndPush()
     let tip = await committed(uri, 'rev-parse', 'main')
     const tree = await committed(uri, 'rev-parse', `${BRANCH}^{tree}`)
-    for (let count = 0; count < 5; count++) tip = await committed(uri, 'commit-tree', tree, '-p', tip, '-m', `upstream ${count}`)
+    for (let count = 0; count < 5; count++)
+      tip = await committed(uri, 'commit-tree', tree, '-p', tip, '-m', `upstream ${count}`)
     await committed(uri, 'update-ref', 'refs/heads/main', tip)
     const later = await site.open(uri, { session: crypto.randomUUID(), number: 2, base_commit })
     const diff = await later.branchDiff()
@@ -330,7 +343,9 @@ describe('a hostile repository', () => {
   it('cannot put an option into a command by its branch or address', async () => {
     const uri = await site.add({ 'main.tf': 'x' })
     const mark = join(site.folder, 'option')
-    await expect(site.open(uri, { session: crypto.randomUUID(), branch: `--upload-pack=touch ${mark}` })).rejects.toMatchObject({
+    await expect(
+      site.open(uri, { session: crypto.randomUUID(), branch: `--upload-pack=touch ${mark}` }),
+    ).rejects.toMatchObject({
       status: 500,
     })
     await expect(site.open(uri, { session: crypto.randomUUID(), branch: '--force', number: 2 })).rejects.toMatchObject({
@@ -343,7 +358,8 @@ describe('a hostile repository', () => {
 describe('the log', () => {
   it('never holds the token', () => {
     const log = site.lines.join('\n')
-    for (const form of [TOKEN, encodeURIComponent(TOKEN), Buffer.from(`bot:${TOKEN}`).toString('base64')]) expect(log).not.toContain(form)
+    for (const form of [TOKEN, encodeURIComponent(TOKEN), Buffer.from(`bot:${TOKEN}`).toString('base64')])
+      expect(log).not.toContain(form)
   })
 })
 
@@ -367,7 +383,11 @@ describe('the backend override', () => {
   it('is readable by this user alone, and logged without credentials', async () => {
     const { workspace, at } = await opened({ 'main.tf': 'x' })
     const lines: string[] = []
-    await write(workspace, {}, { ...silentLogger, info: (message, fields) => lines.push(JSON.stringify({ message, ...fields })) })
+    await write(
+      workspace,
+      {},
+      { ...silentLogger, info: (message, fields) => lines.push(JSON.stringify({ message, ...fields })) },
+    )
     expect((await stat(at('backend_override.tf'))).mode & 0o777).toBe(0o600)
     expect(await readFile(at('backend_override.tf'), 'utf8')).toContain('secret_key = "very-secret"')
     expect(lines).toHaveLength(1)
@@ -401,7 +421,9 @@ describe('the backend override', () => {
   for (const [name, text] of Object.entries(foreign))
     it(`refuses ${name} of the repository when it sets a state backend of its own`, async () => {
       const { workspace, at } = await opened({ 'main.tf': 'x', [name]: text })
-      await expect(write(workspace, {})).rejects.toThrow(`The override file '${name}' of the repository sets a state backend`)
+      await expect(write(workspace, {})).rejects.toThrow(
+        `The override file '${name}' of the repository sets a state backend`,
+      )
       await expect(stat(at('backend_override.tf'))).rejects.toThrow()
       await write(workspace, { engine_state_bucket: '' })
       await workspace.dispose()
@@ -421,6 +443,9 @@ describe('the backend override', () => {
   it('is one error when it cannot be written', async () => {
     const { workspace } = await opened({ 'main.tf': 'x' })
     await rm(workspace.iac_root, { recursive: true })
-    await expect(write(workspace, {})).rejects.toMatchObject({ status: 500, message: 'Error Engine backend override render.' })
+    await expect(write(workspace, {})).rejects.toMatchObject({
+      status: 500,
+      message: 'Error Engine backend override render.',
+    })
   })
 })

@@ -21,10 +21,13 @@ const settings = () => readFile(join(home, '.gitconfig'), 'utf8')
 describe('git at boot', () => {
   it('gets author and credential store', async () => {
     await configureGit(siteConfig('/x', { user: 'a b@c', token: "p:s/w'd%" }), log, home)
-    expect(await readFile(join(home, '.git-credentials'), 'utf8')).toBe('https://a%20b%40c:p%3As%2Fw%27d%25@github.com\n')
+    expect(await readFile(join(home, '.git-credentials'), 'utf8')).toBe(
+      'https://a%20b%40c:p%3As%2Fw%27d%25@github.com\n',
+    )
     expect((await stat(join(home, '.git-credentials'))).mode & 0o777).toBe(0o600)
     const text = await settings()
-    for (const line of ['name = Platform', 'email = platform@noreply.invalid', 'helper = store']) expect(text).toContain(line)
+    for (const line of ['name = Platform', 'email = platform@noreply.invalid', 'helper = store'])
+      expect(text).toContain(line)
     expect(lines).toEqual([])
   })
 

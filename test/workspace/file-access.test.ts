@@ -35,7 +35,14 @@ const refused = (promise: Promise<unknown>, text: string | RegExp) =>
     },
   )
 
-const ESCAPES = ['../outside.tf', 'net/../../outside.tf', '/etc/passwd', '../infra-other/main.tf', './../outside.tf', 'net/../../../x.tf']
+const ESCAPES = [
+  '../outside.tf',
+  'net/../../outside.tf',
+  '/etc/passwd',
+  '../infra-other/main.tf',
+  './../outside.tf',
+  'net/../../../x.tf',
+]
 
 describe('paths', () => {
   it.each(ESCAPES)('%s is refused by every tool', async (path) => {
@@ -95,7 +102,8 @@ describe('symlinks', () => {
   })
 
   it('that lead out are not followed', async () => {
-    for (const path of ['dir/x.tf', 'leaf.tf', 'gitdir/config']) await refused(access.read(path), /outside|not accessible/)
+    for (const path of ['dir/x.tf', 'leaf.tf', 'gitdir/config'])
+      await refused(access.read(path), /outside|not accessible/)
     for (const path of ['dir/x.tf', 'dir/new.tf', 'dir/a/b.tf', 'gitdir/hooks/x.tf'])
       await refused(access.write(path, 'x'), /outside|not accessible/)
     await refused(access.remove('dir/x.tf'), 'outside')
@@ -138,7 +146,15 @@ describe('write', () => {
     expect(await access.read('a/b/c.tf')).toBe('short')
   })
 
-  it.each(['x.sh', 'x.TF', 'tf', '.tf/x', 'x.tf.json', 'README.md', 'x.tf '])('refuses the extension of %j', async (path) => {
+  it.each([
+    'x.sh',
+    'x.TF',
+    'tf',
+    '.tf/x',
+    'x.tf.json',
+    'README.md',
+    'x.tf ',
+  ])('refuses the extension of %j', async (path) => {
     const text = `File extension violation. File '${path}' cannot be modified. Allowed extensions: tf, tfvars`
     await refused(access.write(path, 'x'), text)
     await refused(access.replace(path, 'x'), text)
@@ -184,7 +200,8 @@ describe('write', () => {
 
 describe('replace and delete', () => {
   it('leave the file untouched when a block does not fit', async () => {
-    const diff = '<<<<<<< SEARCH\nresource "a" {}\n=======\nx\n>>>>>>> REPLACE\n<<<<<<< SEARCH\nnone\n=======\n>>>>>>> REPLACE\n'
+    const diff =
+      '<<<<<<< SEARCH\nresource "a" {}\n=======\nx\n>>>>>>> REPLACE\n<<<<<<< SEARCH\nnone\n=======\n>>>>>>> REPLACE\n'
     await refused(access.replace('main.tf', diff), /^Block 2 \(diff line 6\)/)
     expect(await access.read('main.tf')).toBe('resource "a" {}\n')
   })

@@ -87,7 +87,11 @@ describe('a later round', () => {
 
   it('starts from the default branch when the branch was deleted', async () => {
     const uri = await site.add({ 'main.tf': 'x' })
-    const workspace = await site.open(uri, { session: newSession(), number: 3, base_commit: '0123456789012345678901234567890123456789' })
+    const workspace = await site.open(uri, {
+      session: newSession(),
+      number: 3,
+      base_commit: '0123456789012345678901234567890123456789',
+    })
     expect(await workspace.head()).toBe(await site.remote(uri, 'rev-parse', 'main'))
     expect(await site.remote(uri, 'rev-parse', BRANCH)).toBe(await workspace.head())
     await workspace.dispose()
@@ -98,7 +102,8 @@ describe('a later round', () => {
     ['by a host that serves no single commits', 'false'],
   ])('is reset to where the previous round ended when it was interrupted, %s', async (_, allowed) => {
     const uri = await site.add({ 'main.tf': 'x' })
-    for (const name of ['AnySHA1', 'ReachableSHA1', 'TipSHA1']) await site.remote(uri, 'config', `uploadpack.allow${name}InWant`, allowed)
+    for (const name of ['AnySHA1', 'ReachableSHA1', 'TipSHA1'])
+      await site.remote(uri, 'config', `uploadpack.allow${name}InWant`, allowed)
     const session = newSession()
     const first = await site.open(uri, { session })
     await writeFile(join(first.iac_root, 'a.tf'), 'kept')
@@ -137,7 +142,8 @@ describe('leftovers of earlier runs', () => {
   it('are removed, the pinned directory is kept', async () => {
     const uri = await site.add({ 'main.tf': 'x' })
     const session = newSession()
-    for (const name of ['pinned', 'pinned.old-1234', 'dead-call']) await mkdir(folder(session, name), { recursive: true })
+    for (const name of ['pinned', 'pinned.old-1234', 'dead-call'])
+      await mkdir(folder(session, name), { recursive: true })
     await writeFile(folder(session, 'pinned', 'mark'), 'current')
     const workspace = await site.open(uri, { session, number: 2, attempt: 2 })
     expect((await readdir(folder(session))).sort()).toEqual([workspace.clone.split('/').at(-1), 'pinned'].sort())
@@ -233,11 +239,21 @@ describe('a repository that cannot be cloned', () => {
     const uri = await site.add({ 'main.tf': 'x' })
     const port = new URL(site.host.url).port
     const name = `name-of-no-dns.invalid:${port}`
-    const config = siteConfig(join(site.folder, 'uploads'), { base_url: `https://${name}`, host: name, ca_file: site.host.ca_file })
+    const config = siteConfig(join(site.folder, 'uploads'), {
+      base_url: `https://${name}`,
+      host: name,
+      ca_file: site.host.ca_file,
+    })
     const lines: string[] = []
-    const log = { ...silentLogger, error: (_: string, fields?: Record<string, unknown>) => lines.push(String(fields?.reason)) }
+    const log = {
+      ...silentLogger,
+      error: (_: string, fields?: Record<string, unknown>) => lines.push(String(fields?.reason)),
+    }
     const address = uri.replace(site.host.host, name)
-    const opening = openWorkspace(config, round(address, { session: newSession() }), { log, resolver: async () => ['127.0.0.1'] })
+    const opening = openWorkspace(config, round(address, { session: newSession() }), {
+      log,
+      resolver: async () => ['127.0.0.1'],
+    })
     await expect(opening).rejects.toMatchObject({ message: 'git clone failed' })
     // The connection was made; only the certificate is for another name.
     expect(lines.join()).toMatch(/certificate|SSL/i)

@@ -51,7 +51,9 @@ describe('packDirectory', () => {
     await writeFile(join(clone, '.platform-masks.json'), '[]', { mode: 0o600 })
     await symlink('../shared', join(clone, 'live', 'modules'))
     const archive = await packDirectory(clone, paths, 1_000_000)
-    const restored = await unpackDirectory(archive ?? new Uint8Array(), paths, session, { plan_sha256: await plan_sha256() })
+    const restored = await unpackDirectory(archive ?? new Uint8Array(), paths, session, {
+      plan_sha256: await plan_sha256(),
+    })
     const { clone: unpacked, iac_root } = restored.directory
     expect(iac_root).toBe(join(unpacked, 'live'))
     const found = (await readdir(unpacked, { recursive: true, withFileTypes: true }))
@@ -81,7 +83,10 @@ describe('packDirectory', () => {
 describe('unpackDirectory', () => {
   const packed = async (
     names: string[],
-    options: { preservePaths?: boolean; onWriteEntry?: (entry: { path: string; linkpath?: string; header?: Header }) => void } = {},
+    options: {
+      preservePaths?: boolean
+      onWriteEntry?: (entry: { path: string; linkpath?: string; header?: Header }) => void
+    } = {},
   ) => {
     const chunks: Uint8Array[] = []
     for await (const chunk of create({ cwd: clone, gzip: true, ...options }, names)) chunks.push(chunk)
@@ -95,7 +100,9 @@ describe('unpackDirectory', () => {
       () =>
         packed(['live'], {
           onWriteEntry: (entry) =>
-            void (entry.path.endsWith('session.plan') && Object.assign(entry, { path: `../../../outside-${session.uuid}` })),
+            void (
+              entry.path.endsWith('session.plan') && Object.assign(entry, { path: `../../../outside-${session.uuid}` })
+            ),
         }),
     ],
     ['an absolute path', () => packed(['live', outside()], { preservePaths: true })],
@@ -135,7 +142,10 @@ describe('unpackDirectory', () => {
             new Response(new Blob([gzip]).stream().pipeThrough(new DecompressionStream('gzip'))).arrayBuffer(),
           ),
         )
-        return Buffer.concat([Buffer.from(plain[0] ?? new ArrayBuffer()).subarray(0, -1024), Buffer.from(plain[1] ?? new ArrayBuffer())])
+        return Buffer.concat([
+          Buffer.from(plain[0] ?? new ArrayBuffer()).subarray(0, -1024),
+          Buffer.from(plain[1] ?? new ArrayBuffer()),
+        ])
       },
     ],
     ['no archive at all', async () => new TextEncoder().encode('no archive')],

@@ -2,11 +2,23 @@ import { describe, expect, it } from 'vitest'
 import { type ProcessRequest, runProcess } from '../../pipeline/workspace/run-process.ts'
 
 const run = (script: string, changes: Partial<ProcessRequest> = {}) =>
-  runProcess({ file: '/bin/sh', args: ['-c', script], cwd: '/', env: { PATH: '/usr/bin:/bin' }, timeout_ms: 30_000, ...changes })
+  runProcess({
+    file: '/bin/sh',
+    args: ['-c', script],
+    cwd: '/',
+    env: { PATH: '/usr/bin:/bin' },
+    timeout_ms: 30_000,
+    ...changes,
+  })
 
 describe('a process', () => {
   it('answers code, output and what it was given', async () => {
-    expect(await run('cat; echo err >&2; exit 3', { input: 'in' })).toEqual({ code: 3, stdout: 'in', stderr: 'err\n', stopped: null })
+    expect(await run('cat; echo err >&2; exit 3', { input: 'in' })).toEqual({
+      code: 3,
+      stdout: 'in',
+      stderr: 'err\n',
+      stopped: null,
+    })
   })
 
   it('sees only the environment it is given', async () => {
@@ -15,7 +27,10 @@ describe('a process', () => {
 
   it('is stopped with its children when it takes too long', async () => {
     // The child holds the output open: an answer before it would have ended proves that it is gone.
-    expect(await run('sleep 600 & echo started; wait', { timeout_ms: 300 })).toMatchObject({ code: null, stopped: 'timeout' })
+    expect(await run('sleep 600 & echo started; wait', { timeout_ms: 300 })).toMatchObject({
+      code: null,
+      stopped: 'timeout',
+    })
   })
 
   it('is stopped when the run is given up, before or meanwhile', async () => {

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { searchReplace } from '../../pipeline/workspace/search-replace.ts'
 
-const block = (search: string, replace: string) => `<<<<<<< SEARCH\n${search}\n=======\n${replace}${replace ? '\n' : ''}>>>>>>> REPLACE\n`
+const block = (search: string, replace: string) =>
+  `<<<<<<< SEARCH\n${search}\n=======\n${replace}${replace ? '\n' : ''}>>>>>>> REPLACE\n`
 const FILE = 'one\n  two\nthree\ntwo and a half\n'
 
 describe('search and replace', () => {
@@ -11,7 +12,9 @@ describe('search and replace', () => {
   })
 
   it('applies blocks in order, each to what the earlier left', () => {
-    expect(searchReplace(FILE, `${block('one', 'first')}\n\n${block('first', '1')}`)).toBe('1\n  two\nthree\ntwo and a half\n')
+    expect(searchReplace(FILE, `${block('one', 'first')}\n\n${block('first', '1')}`)).toBe(
+      '1\n  two\nthree\ntwo and a half\n',
+    )
   })
 
   it('removes lines with their line break when the replacement is empty', () => {
@@ -34,12 +37,28 @@ describe('search and replace', () => {
     ['a search that is not there', block('four', '4'), 'Block 1 (diff line 1): the search text does not occur'],
     ['other indentation', block('   two', '2'), 'does not occur'],
     ['a search that occurs twice', block('two', '2'), 'Block 1 (diff line 1): the search text occurs more than once'],
-    ['a second block that does not fit', block('one', '1') + block('one', '2'), 'Block 2 (diff line 6): the search text does not occur'],
+    [
+      'a second block that does not fit',
+      block('one', '1') + block('one', '2'),
+      'Block 2 (diff line 6): the search text does not occur',
+    ],
     ['an empty search', block('', 'x'), 'Block 1 (diff line 1): the search text is empty'],
-    ['a search without divider', '<<<<<<< SEARCH\none\n>>>>>>> REPLACE\n', 'Block 1 (diff line 3): `=======` is missing'],
-    ['two dividers', '<<<<<<< SEARCH\none\n=======\n1\n=======\n2\n>>>>>>> REPLACE\n', 'Block 1 (diff line 5): a second'],
+    [
+      'a search without divider',
+      '<<<<<<< SEARCH\none\n>>>>>>> REPLACE\n',
+      'Block 1 (diff line 3): `=======` is missing',
+    ],
+    [
+      'two dividers',
+      '<<<<<<< SEARCH\none\n=======\n1\n=======\n2\n>>>>>>> REPLACE\n',
+      'Block 1 (diff line 5): a second',
+    ],
     ['a block in a block', '<<<<<<< SEARCH\none\n<<<<<<< SEARCH\n', 'Block 1 (diff line 3): a block begins inside'],
-    ['a block that does not end', '\n<<<<<<< SEARCH\none\n=======\n1\n', 'Block 1 (diff line 2): the block is not closed'],
+    [
+      'a block that does not end',
+      '\n<<<<<<< SEARCH\none\n=======\n1\n',
+      'Block 1 (diff line 2): the block is not closed',
+    ],
   ])('refuses %s and says where', (_, diff, reason) => {
     expect(() => searchReplace(FILE, diff)).toThrow(reason)
   })

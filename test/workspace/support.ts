@@ -29,7 +29,11 @@ export interface Site {
   close(): Promise<void>
 }
 
-export type RoundChanges = Partial<Omit<ClaimedRound, 'session'>> & { session?: string; branch?: string; root_path?: string | null }
+export type RoundChanges = Partial<Omit<ClaimedRound, 'session'>> & {
+  session?: string
+  branch?: string
+  root_path?: string | null
+}
 
 export async function startSite(git: Partial<GitConfig> = {}): Promise<Site> {
   const folder = await mkdtemp(join(tmpdir(), 'workspace-'))
@@ -67,7 +71,11 @@ export async function startSite(git: Partial<GitConfig> = {}): Promise<Site> {
 }
 
 export function siteConfig(upload_folder: string, git: Partial<GitConfig> = {}): Config {
-  const paths = { upload_folder, session_plan_filename: 'session.plan', backend_override_filename: 'backend_override.tf' }
+  const paths = {
+    upload_folder,
+    session_plan_filename: 'session.plan',
+    backend_override_filename: 'backend_override.tf',
+  }
   return { git: gitConfig(git), paths, storage: { engine_state_bucket: '' } } as Config
 }
 

@@ -24,8 +24,16 @@ let config: Config
 beforeAll(async () => {
   db = await createTestDatabase()
   const env = { PLATFORM_SQL_DATABASE_URL: db.url, PLATFORM_IAC_TOKEN: 'token-of-iac', PLATFORM_CONFIG: 'config.yaml' }
-  const rest = { OPENAI_API_KEY: 'key-1', GIT_USER: 'bot', GIT_TOKEN: 'token-1', BUNDLED_ACCESS_KEY: 'key-1', BUNDLED_SECRET_KEY: 'key-2' }
-  config = await loadConfig({ ...env, ...rest }, async () => JSON.stringify({ llm: { model: 'openai/a', small_model: 'openai/a' } }))
+  const rest = {
+    OPENAI_API_KEY: 'key-1',
+    GIT_USER: 'bot',
+    GIT_TOKEN: 'token-1',
+    BUNDLED_ACCESS_KEY: 'key-1',
+    BUNDLED_SECRET_KEY: 'key-2',
+  }
+  config = await loadConfig({ ...env, ...rest }, async () =>
+    JSON.stringify({ llm: { model: 'openai/a', small_model: 'openai/a' } }),
+  )
 })
 afterAll(() => db.drop())
 beforeEach(async () => {
@@ -38,7 +46,10 @@ const lines: Record<string, unknown>[] = []
 const log = createLogger({ write: (line) => lines.push(JSON.parse(line)) })
 
 /** `hours` after now, by the clock of the sweep. */
-function contextAt(hours: number, storage: Partial<Context['storage']> = {}): Parameters<typeof sweep>[0] & { deleted: string[] } {
+function contextAt(
+  hours: number,
+  storage: Partial<Context['storage']> = {},
+): Parameters<typeof sweep>[0] & { deleted: string[] } {
   const deleted: string[] = []
   lines.length = 0
   return {
@@ -47,13 +58,17 @@ function contextAt(hours: number, storage: Partial<Context['storage']> = {}): Pa
     log,
     now: () => new Date(Date.now() + hours * HOUR),
     config: { ...config, paths: { ...config.paths, upload_folder: folder } },
-    storage: { delete: async (key: string) => void deleted.push(key), ...storage } as Partial<Context['storage']> as Context['storage'],
+    storage: { delete: async (key: string) => void deleted.push(key), ...storage } as Partial<
+      Context['storage']
+    > as Context['storage'],
   }
 }
 const sweepAt = async (hours: number) => await sweep(contextAt(hours), new AbortController().signal)
 
 /** A session whose first round is over, with a folder on this disk. */
-async function session(given: { status?: TerminalStatus | null; seal?: string | null | false; names?: string[] } = {}): Promise<string> {
+async function session(
+  given: { status?: TerminalStatus | null; seal?: string | null | false; names?: string[] } = {},
+): Promise<string> {
   const { status = 'completed', seal = false, names = [] } = given
   const context = verbContext(db.sql)
   const uuid = await createSession(context)
@@ -142,7 +157,13 @@ describe('a sweep of the disk', () => {
     const uuid = await session({ names: [CLONE, 'pinned'] })
     let looks = 0
     const standings = async (uuids: readonly string[]) => {
-      if (++looks === 3) await acceptRound(verbContext(db.sql), { session_uuid: uuid, mode: 'generate', query: 'More', is_partial: false })
+      if (++looks === 3)
+        await acceptRound(verbContext(db.sql), {
+          session_uuid: uuid,
+          mode: 'generate',
+          query: 'More',
+          is_partial: false,
+        })
       return await standingsOf(db.sql, uuids)
     }
     const { signal } = new AbortController()
@@ -156,8 +177,12 @@ describe('a sweep of the disk', () => {
     const standings = (uuids: readonly string[]) => standingsOf(db.sql, uuids)
     const options = { standings, now: new Date(Date.now() + 2 * HOUR), log }
     expect(await sweepWorkspaces(folder, { ...options, signal: AbortSignal.abort() })).toMatchObject({ removed: 0 })
-    expect(await sweepWorkspaces(folder, { ...options, signal: new AbortController().signal, limit: 2 })).toMatchObject({ removed: 2 })
-    expect(await sweepWorkspaces(folder, { ...options, signal: new AbortController().signal, limit: 2 })).toMatchObject({ removed: 1 })
+    expect(await sweepWorkspaces(folder, { ...options, signal: new AbortController().signal, limit: 2 })).toMatchObject(
+      { removed: 2 },
+    )
+    expect(await sweepWorkspaces(folder, { ...options, signal: new AbortController().signal, limit: 2 })).toMatchObject(
+      { removed: 1 },
+    )
   })
 
   it('works on a folder that does not exist yet', async () => {
@@ -208,7 +233,9 @@ describe('the sweeper of a worker', () => {
     await rm(folder, { recursive: true })
     await writeFile(folder, 'no folder')
     const failing = startSweeper(contextAt(2))
-    await eventually(() => expect(lines).toMatchObject([{ level: 'warn', message: 'cleaning up failed; it is tried again in an hour' }]))
+    await eventually(() =>
+      expect(lines).toMatchObject([{ level: 'warn', message: 'cleaning up failed; it is tried again in an hour' }]),
+    )
     failing.stop()
   })
 })

@@ -17,7 +17,11 @@ export function undocumented(operation: Operation, { status, headers, text, json
   if (!answer.content) return text === '' ? found : [...found, `a ${status} has a body`]
   const type = headers.get('content-type')?.split(';')[0]?.trim().toLowerCase() ?? ''
   const media = answer.content[type] ?? answer.content['*/*']
-  if (!media) return [...found, `a ${status} has the content type '${type}' instead of ${Object.keys(answer.content).join(' or ')}`]
+  if (!media)
+    return [
+      ...found,
+      `a ${status} has the content type '${type}' instead of ${Object.keys(answer.content).join(' or ')}`,
+    ]
   if (!/json$/.test(type)) return found
   if (json === undefined) return [...found, `the body of a ${status} is no JSON`]
   found.push(...faults(media.schema, json, `the body of a ${status}`))

@@ -40,11 +40,20 @@ function parsed(text: string): unknown {
   }
 }
 
-function requestText(method: string, path: string, headers: Record<string, string>, body: string | Uint8Array | undefined): string {
+function requestText(
+  method: string,
+  path: string,
+  headers: Record<string, string>,
+  body: string | Uint8Array | undefined,
+): string {
   const { connection: _, ...told } = headers
-  const lines = [`${method} ${shortened(path)}`, ...Object.entries(told).map(([name, value]) => `${name}: ${shortened(value)}`)]
+  const lines = [
+    `${method} ${shortened(path)}`,
+    ...Object.entries(told).map(([name, value]) => `${name}: ${shortened(value)}`),
+  ]
   if (typeof body === 'string') lines.push('', shortened(body))
-  else if (body) lines.push('', `${body.length} bytes: ${shortened(new TextDecoder().decode(body.subarray(0, MAX_SHOWN)))}`)
+  else if (body)
+    lines.push('', `${body.length} bytes: ${shortened(new TextDecoder().decode(body.subarray(0, MAX_SHOWN)))}`)
   return lines.join('\n')
 }
 
@@ -59,4 +68,5 @@ export function answerText(options: Options, { status, headers, text }: Exchange
 
 export const masked = ({ token }: Options, text: string): string => (token ? text.replaceAll(token, '<token>') : text)
 
-const shortened = (text: string) => (text.length <= MAX_SHOWN ? text : `${text.slice(0, MAX_SHOWN)}… (${text.length} characters)`)
+const shortened = (text: string) =>
+  text.length <= MAX_SHOWN ? text : `${text.slice(0, MAX_SHOWN)}… (${text.length} characters)`

@@ -10,7 +10,11 @@ export interface RawAnswer {
  * Writes text to a connection of its own and reads the status line of what comes back.
  * @param options.cut closes the connection as soon as the text is written
  */
-export function rawExchange(url: string, text: string, options: { cut: boolean; limit_ms: number }): Promise<RawAnswer> {
+export function rawExchange(
+  url: string,
+  text: string,
+  options: { cut: boolean; limit_ms: number },
+): Promise<RawAnswer> {
   const { hostname, port, protocol } = new URL(url)
   const host = hostname.replace(/^\[|\]$/g, '')
   const secure = protocol === 'https:'

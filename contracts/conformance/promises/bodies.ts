@@ -21,7 +21,8 @@ export function bodyPromises(policy: Policy): Promised[] {
       promise: 'Bodies that fit the schema are accepted, the examples of the contract among them',
       run: async (tester) => {
         const examples = body.examples.map((example): Variant => ({ what: 'an example', body: prepare(example) }))
-        for (const variant of [...examples, ...validBodies(schema, tester.random, prepare)]) await accepts(tester, policy, variant)
+        for (const variant of [...examples, ...validBodies(schema, tester.random, prepare)])
+          await accepts(tester, policy, variant)
       },
     },
     {
@@ -68,8 +69,8 @@ function strange(policy: Policy): Promised {
     promise: 'Deep nesting, NUL, lone surrogates and odd numbers are accepted or refused, never a fault of the service',
     run: async (tester) => {
       const base = JSON.stringify(prepare(operation.body?.examples[0] ?? {}))
-      const odd = ['\\u0000', '\\ud800', '\\udc00\\ud800', '\\ufeff', '\\uffff', '\\u202e', 'a\\u0000b'].flatMap((text) =>
-        everyText(base).map((replace) => replace(text)),
+      const odd = ['\\u0000', '\\ud800', '\\udc00\\ud800', '\\ufeff', '\\uffff', '\\u202e', 'a\\u0000b'].flatMap(
+        (text) => everyText(base).map((replace) => replace(text)),
       )
       const deep = ['['.repeat(DEEP) + ']'.repeat(DEEP), '{"a":'.repeat(DEEP) + 1 + '}'.repeat(DEEP)]
       const nested = deep.flatMap((value) => [value, ...everyValue(base).map((replace) => replace(value))])
@@ -80,7 +81,11 @@ function strange(policy: Policy): Promised {
       const plain = await askWith(tester, policy, { raw: base })
       for (const raw of [...odd, ...nested, ...numbers, twice]) {
         const made = await askWith(tester, policy, { raw })
-        tester.expect(made.status < 300 || made.status === plain.status || isRefusal(made.status), `answered ${made.status}`, made)
+        tester.expect(
+          made.status < 300 || made.status === plain.status || isRefusal(made.status),
+          `answered ${made.status}`,
+          made,
+        )
       }
     },
   }

@@ -61,7 +61,8 @@ async function expect401(tester: Tester, policy: Policy, authorization: string |
   const body = policy.operation.body
   const call = body ? { json: policy.prepare(body.examples[0]) } : {}
   const made = await askWith(tester, policy, { ...call, authorization })
-  if (!tester.expect(made.status === 401, `${policy.operation.id}: answered ${made.status} instead of 401`, made)) return
+  if (!tester.expect(made.status === 401, `${policy.operation.id}: answered ${made.status} instead of 401`, made))
+    return
   const challenge = made.headers.get('www-authenticate')
   tester.expect(
     CHALLENGE.test(challenge ?? ''),
@@ -91,7 +92,10 @@ function openAccess(policies: readonly Policy[]): Promised {
       for (const policy of policies)
         for (const authorization of [null, 'Bearer of-some-other-service', 'Basic dXNlcjpwYXNz', '']) {
           const body = policy.operation.body
-          const made = await askWith(tester, policy, { ...(body ? { json: policy.prepare(body.examples[0]) } : {}), authorization })
+          const made = await askWith(tester, policy, {
+            ...(body ? { json: policy.prepare(body.examples[0]) } : {}),
+            authorization,
+          })
           tester.expect(made.status !== 401, `${policy.operation.id}: answered 401`, made)
         }
     },

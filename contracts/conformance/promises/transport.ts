@@ -18,7 +18,11 @@ export function unreadablePromises(policy: Policy): Promised[] {
     content_type: string | null = 'application/json',
   ) => {
     const made = await askWith(tester, policy, { raw, content_type })
-    tester.expect([400, 413, 415, 422].includes(made.status), `${what}: answered ${made.status} instead of 400 or 422`, made)
+    tester.expect(
+      [400, 413, 415, 422].includes(made.status),
+      `${what}: answered ${made.status} instead of 400 or 422`,
+      made,
+    )
   }
   return [
     {
@@ -46,8 +50,17 @@ export function unreadablePromises(policy: Policy): Promised[] {
         const broken = new Uint8Array(encoded)
         broken[text.lastIndexOf('"') - 1] = 0xff
         await refuse(tester, 'a byte that is no UTF-8 inside a text', broken)
-        for (const start of [bytes(0xff, 0xfe), bytes(0xc3, 0x28), bytes(0xed, 0xa0, 0x80), bytes(0xf8, 0x88, 0x80, 0x80, 0x80)])
-          await refuse(tester, `bytes that are no UTF-8: ${[...start].map((byte) => byte.toString(16)).join(' ')}`, start)
+        for (const start of [
+          bytes(0xff, 0xfe),
+          bytes(0xc3, 0x28),
+          bytes(0xed, 0xa0, 0x80),
+          bytes(0xf8, 0x88, 0x80, 0x80, 0x80),
+        ])
+          await refuse(
+            tester,
+            `bytes that are no UTF-8: ${[...start].map((byte) => byte.toString(16)).join(' ')}`,
+            start,
+          )
         const wide = new Uint8Array(text.length * 2)
         for (let index = 0; index < text.length; index++) wide[index * 2] = text.charCodeAt(index)
         await refuse(tester, 'UTF-16', wide)
@@ -55,7 +68,8 @@ export function unreadablePromises(policy: Policy): Promised[] {
     },
     {
       id: `${id}.content-type`,
-      promise: 'A body without a content type, or with another one, is read as JSON or refused with 4xx, never a fault of the service',
+      promise:
+        'A body without a content type, or with another one, is read as JSON or refused with 4xx, never a fault of the service',
       run: async (tester) => {
         for (const content_type of [
           null,
@@ -89,7 +103,8 @@ export function unreadablePromises(policy: Policy): Promised[] {
       id: `${id}.huge`,
       promise: 'A huge body is refused or its connection closed, and the service still answers',
       run: async (tester) => {
-        const key = Object.keys(body.schema.properties ?? {}).find((each) => body.schema.required?.includes(each)) ?? 'text'
+        const key =
+          Object.keys(body.schema.properties ?? {}).find((each) => body.schema.required?.includes(each)) ?? 'text'
         const huge = JSON.stringify({ ...JSON.parse(valid()), [key]: 'x'.repeat(16 * MEBIBYTE) })
         const made = await orClosed(askWith(tester, policy, { raw: huge }))
         if (made) tester.expect(isRefusal(made.status), `16 MiB: answered ${made.status}`, made)
@@ -116,9 +131,17 @@ export function transportPromises(operations: readonly Operation[]): Promised[] 
         for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'REPORT']) {
           if (operations.some((each) => each.path === path && each.method === method)) continue
           if (operations.some((each) => each.path === path && each.optional)) continue
-          const made = await tester.send(method, path.replace(/\{\w+\}/g, 'conformance'), method === 'GET' ? {} : { raw: '{}' })
+          const made = await tester.send(
+            method,
+            path.replace(/\{\w+\}/g, 'conformance'),
+            method === 'GET' ? {} : { raw: '{}' },
+          )
           const preflight = method === 'OPTIONS' && made.status < 300
-          tester.expect(preflight || isRefusal(made.status) || made.status === 501, `${method} ${path}: answered ${made.status}`, made)
+          tester.expect(
+            preflight || isRefusal(made.status) || made.status === 501,
+            `${method} ${path}: answered ${made.status}`,
+            made,
+          )
         }
     }),
     survives('path', 'A path that the contract does not have is refused with 4xx', async (tester) => {
@@ -140,17 +163,21 @@ export function transportPromises(operations: readonly Operation[]): Promised[] 
         tester.expect(isRefusal(made.status) || redirected || page, `GET ${path}: answered ${made.status}`, made)
       }
     }),
-    survives('long', 'Over-long headers and paths are refused, ignored or cut off, never a fault of the service', async (tester) => {
-      const long = 'x'.repeat(100 * 1024)
-      for (const call of [
-        () => tester.send('GET', '/healthz', { headers: { 'x-long': long } }),
-        () => tester.send('GET', `/v1/${long}`),
-        () => tester.send('GET', `/healthz?${long}`),
-      ]) {
-        const made = await orClosed(call())
-        if (made) tester.expect(made.status < 500, `answered ${made.status}`, made)
-      }
-    }),
+    survives(
+      'long',
+      'Over-long headers and paths are refused, ignored or cut off, never a fault of the service',
+      async (tester) => {
+        const long = 'x'.repeat(100 * 1024)
+        for (const call of [
+          () => tester.send('GET', '/healthz', { headers: { 'x-long': long } }),
+          () => tester.send('GET', `/v1/${long}`),
+          () => tester.send('GET', `/healthz?${long}`),
+        ]) {
+          const made = await orClosed(call())
+          if (made) tester.expect(made.status < 500, `answered ${made.status}`, made)
+        }
+      },
+    ),
     survives('rubbish', 'What is no HTTP is refused or cut off, and the service still answers', async (tester) => {
       const { host, target } = addressOf(tester, post)
       for (const lines of [

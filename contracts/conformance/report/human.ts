@@ -21,11 +21,17 @@ function linesOf({ id, promise, outcome, reason, exchanges, findings }: Result, 
   const note = outcome === 'skipped' ? `: ${reason}` : ` (${exchanges} ${exchanges === 1 ? 'exchange' : 'exchanges'})`
   return [
     `${WORDS[outcome].padEnd(7)}  ${id.padEnd(width)}  ${promise}${note}`,
-    ...findings.flatMap(({ why, request, answer }) => [`         ${why}`, ...quoted('>', request), ...quoted('<', answer), '']),
+    ...findings.flatMap(({ why, request, answer }) => [
+      `         ${why}`,
+      ...quoted('>', request),
+      ...quoted('<', answer),
+      '',
+    ]),
   ]
 }
 
-const quoted = (mark: string, text: string) => (text === '' ? [] : text.split('\n').map((line) => `           ${mark} ${printable(line)}`))
+const quoted = (mark: string, text: string) =>
+  text === '' ? [] : text.split('\n').map((line) => `           ${mark} ${printable(line)}`)
 
 /** An answer must not steer the terminal. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is replaced

@@ -17,10 +17,16 @@ export function generate(schema: Schema, random: Random, wish: Wish, depth = 0):
   if (schema.enum) return random.pick(some(schema.enum))
   const branches = schema.oneOf ?? schema.anyOf
   if (branches)
-    return generate(random.pick(some(wish.full ? branches.filter(({ type }) => type !== 'null') : branches)), random, wish, depth)
+    return generate(
+      random.pick(some(wish.full ? branches.filter(({ type }) => type !== 'null') : branches)),
+      random,
+      wish,
+      depth,
+    )
   if (schema.allOf) return Object.assign({}, ...schema.allOf.map((each) => generate(each, random, wish, depth)))
   const types = schema.type === undefined ? undefined : [schema.type].flat()
-  const type = types && random.pick(some(wish.full && types.length > 1 ? types.filter((each) => each !== 'null') : types))
+  const type =
+    types && random.pick(some(wish.full && types.length > 1 ? types.filter((each) => each !== 'null') : types))
   switch (type) {
     case undefined:
       return anything(random, depth)
@@ -32,7 +38,11 @@ export function generate(schema: Schema, random: Random, wish: Wish, depth = 0):
     case 'number':
       return random.int(schema.minimum ?? -1000, schema.maximum ?? (schema.minimum ?? 0) + 1000)
     case 'string':
-      return text(schema, random, random.int(schema.minLength ?? 0, Math.min(schema.maxLength ?? 48, Math.max(48, schema.minLength ?? 0))))
+      return text(
+        schema,
+        random,
+        random.int(schema.minLength ?? 0, Math.min(schema.maxLength ?? 48, Math.max(48, schema.minLength ?? 0))),
+      )
     case 'array':
       return list(schema, random, wish, depth)
     case 'object':
@@ -47,9 +57,17 @@ export function text({ pattern, format, minLength = 0 }: Schema, random: Random,
   return words(random, length)
 }
 
-function list({ items = {}, minItems = 0, maxItems = 3 }: Schema, random: Random, wish: Wish, depth: number): unknown[] {
+function list(
+  { items = {}, minItems = 0, maxItems = 3 }: Schema,
+  random: Random,
+  wish: Wish,
+  depth: number,
+): unknown[] {
   const least = wish.full ? Math.max(1, minItems) : minItems
-  const length = wish.optional === 'none' ? minItems : random.int(Math.min(least, maxItems), Math.min(maxItems, Math.max(3, minItems)))
+  const length =
+    wish.optional === 'none'
+      ? minItems
+      : random.int(Math.min(least, maxItems), Math.min(maxItems, Math.max(3, minItems)))
   return Array.from({ length }, () => generate(items, random, wish, depth + 1))
 }
 
@@ -61,16 +79,20 @@ function object(schema: Schema, random: Random, wish: Wish, depth: number): Reco
     if (required.includes(key) || wish.optional === 'all' || (wish.optional === 'some' && random.chance(0.5)))
       made[key] = generate(inner, random, wish, depth + 1)
   if (!properties && typeof additionalProperties === 'object')
-    for (let index = random.int(1, 2); index > 0; index--) made[words(random, 8)] = generate(additionalProperties, random, wish, depth + 1)
+    for (let index = random.int(1, 2); index > 0; index--)
+      made[words(random, 8)] = generate(additionalProperties, random, wish, depth + 1)
   return made
 }
 
 function freeForm(random: Random, depth: number): Record<string, unknown> {
-  return Object.fromEntries(Array.from({ length: random.int(0, 3) }, () => [words(random, random.int(1, 12)), anything(random, depth + 1)]))
+  return Object.fromEntries(
+    Array.from({ length: random.int(0, 3) }, () => [words(random, random.int(1, 12)), anything(random, depth + 1)]),
+  )
 }
 
 function anything(random: Random, depth: number): unknown {
-  const leaf = () => random.pick([null, true, false, random.int(-9, 9), random.int(0, 999) / 8, words(random, random.int(0, 12))])
+  const leaf = () =>
+    random.pick([null, true, false, random.int(-9, 9), random.int(0, 999) / 8, words(random, random.int(0, 12))])
   if (depth >= MAX_DEPTH) return leaf()
   return random.pick([leaf, leaf, () => [anything(random, depth + 1)], () => freeForm(random, depth)])()
 }

@@ -34,10 +34,14 @@ export function words(random: Random, length: number): string {
   return cut.join('')
 }
 
-const letters = (random: Random, length: number) => Array.from({ length }, () => String.fromCharCode(97 + random.int(0, 25))).join('')
+const letters = (random: Random, length: number) =>
+  Array.from({ length }, () => String.fromCharCode(97 + random.int(0, 25))).join('')
 
 const PATTERNS: Record<string, Known> = {
-  '^/[^\\u0000]*$': { valid: (random, length) => `/${letters(random, length - 1)}`, invalid: ['relative/path', 'C:\\work', ' /work'] },
+  '^/[^\\u0000]*$': {
+    valid: (random, length) => `/${letters(random, length - 1)}`,
+    invalid: ['relative/path', 'C:\\work', ' /work'],
+  },
   '^(?!\\.{1,2}$)(?!-)[A-Za-z0-9._-]{1,128}$': {
     valid: (random, length) => letters(random, Math.min(128, Math.max(1, length))),
     invalid: ['', '.', '..', '../up.plan', 'a/b', 'a\\b', '-out', 'a b', 'plän', 'a\n', 'x'.repeat(129)],
@@ -60,7 +64,10 @@ const PATTERNS: Record<string, Known> = {
 /** Errors: a pattern that the suite has no texts for. */
 export function knownPattern(pattern: string): Known {
   const known = PATTERNS[pattern]
-  if (!known) throw new Error(`the suite has no texts for the pattern ${pattern}: add them to contracts/conformance/schema/patterns.ts`)
+  if (!known)
+    throw new Error(
+      `the suite has no texts for the pattern ${pattern}: add them to contracts/conformance/schema/patterns.ts`,
+    )
   return known
 }
 
@@ -68,7 +75,8 @@ const PARTS = ['session', 'a-b', 'q%20r', '~x', '7'] as const
 
 /** A value of a format, with as many characters as asked where the format allows it. */
 export function formatted(format: string, random: Random, length: number): string {
-  if (format === 'uuid') return `${hex(random, 8)}-${hex(random, 4)}-4${hex(random, 3)}-a${hex(random, 3)}-${hex(random, 12)}`
+  if (format === 'uuid')
+    return `${hex(random, 8)}-${hex(random, 4)}-4${hex(random, 3)}-a${hex(random, 3)}-${hex(random, 12)}`
   if (format === 'date-time') return new Date(1.7e12 + random.int(0, 1e9) * 1000).toISOString()
   if (format !== 'uri') throw new Error(`the suite makes no texts of the format ${format}`)
   const base = 'https://example.com/'

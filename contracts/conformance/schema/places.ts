@@ -14,13 +14,17 @@ export function placesOf(schema: Schema, value: unknown, path: Place['path'] = [
   if (branches)
     return [
       ...places,
-      ...branches.filter(({ type }) => type !== 'null').flatMap((branch) => placesOf(branch, value, path, required).slice(1)),
+      ...branches
+        .filter(({ type }) => type !== 'null')
+        .flatMap((branch) => placesOf(branch, value, path, required).slice(1)),
     ]
   for (const part of schema.allOf ?? []) places.push(...placesOf(part, value, path, required).slice(1))
   if (isRecord(value))
     for (const [key, inner] of Object.entries(schema.properties ?? {}))
-      if (Object.hasOwn(value, key)) places.push(...placesOf(inner, value[key], [...path, key], schema.required?.includes(key) ?? false))
-  if (Array.isArray(value) && value.length > 0 && schema.items) places.push(...placesOf(schema.items, value[0], [...path, 0], false))
+      if (Object.hasOwn(value, key))
+        places.push(...placesOf(inner, value[key], [...path, key], schema.required?.includes(key) ?? false))
+  if (Array.isArray(value) && value.length > 0 && schema.items)
+    places.push(...placesOf(schema.items, value[0], [...path, 0], false))
   return places
 }
 
@@ -32,13 +36,19 @@ export function replaced(root: unknown, path: Place['path'], value: unknown): un
   if (key === undefined) return value
   if (Array.isArray(root)) return root.map((each, index) => (index === key ? replaced(each, rest, value) : each))
   if (!isRecord(root)) throw new Error(`there is no ${String(key)}`)
-  return Object.fromEntries(Object.entries(root).map(([name, each]) => [name, name === key ? replaced(each, rest, value) : each]))
+  return Object.fromEntries(
+    Object.entries(root).map(([name, each]) => [name, name === key ? replaced(each, rest, value) : each]),
+  )
 }
 
 /** A copy without the key at the end of the path. */
 export function removed(root: unknown, path: Place['path']): unknown {
   const parent = path.slice(0, -1)
-  return replaced(root, parent, Object.fromEntries(Object.entries(valueAt(root, parent) ?? {}).filter(([name]) => name !== path.at(-1))))
+  return replaced(
+    root,
+    parent,
+    Object.fromEntries(Object.entries(valueAt(root, parent) ?? {}).filter(([name]) => name !== path.at(-1))),
+  )
 }
 
 /** A copy whose object at the path has one more key; `__proto__` becomes a key like any other. */

@@ -16,7 +16,11 @@ export function randomFrom(seed: number): Random {
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
   }
   const int = (low: number, high: number) => low + Math.floor(next() * (high - low + 1))
-  return { int, pick: (values) => values[int(0, values.length - 1)] ?? values[0], chance: (probability) => next() < probability }
+  return {
+    int,
+    pick: (values) => values[int(0, values.length - 1)] ?? values[0],
+    chance: (probability) => next() < probability,
+  }
 }
 
 /** A seed of its own for each promise, so that one repeats alone as it ran among the others. */

@@ -15,10 +15,12 @@ export const lengthOf = (text: string): number => [...text].length
 /** What is wrong with a value, one sentence each; empty when it fits. `format` is asserted. */
 export function faults(schema: Schema, value: unknown, where = 'body'): string[] {
   const types = schema.type === undefined ? null : [schema.type].flat()
-  if (types && !types.some((type) => isOf(type, value))) return [`${where} must be ${types.join(' or ')}, is ${kindOf(value)}`]
+  if (types && !types.some((type) => isOf(type, value)))
+    return [`${where} must be ${types.join(' or ')}, is ${kindOf(value)}`]
   const found: string[] = []
   if ('const' in schema && !same(schema.const, value)) found.push(`${where} must be ${JSON.stringify(schema.const)}`)
-  if (schema.enum && !schema.enum.some((each) => same(each, value))) found.push(`${where} must be one of ${JSON.stringify(schema.enum)}`)
+  if (schema.enum && !schema.enum.some((each) => same(each, value)))
+    found.push(`${where} must be one of ${JSON.stringify(schema.enum)}`)
   if (typeof value === 'string') found.push(...textFaults(schema, value, where))
   if (typeof value === 'number') found.push(...numberFaults(schema, value, where))
   if (Array.isArray(value)) found.push(...arrayFaults(schema, value, where))
@@ -40,10 +42,15 @@ function kindOf(value: unknown): string {
 
 const same = (a: unknown, b: unknown) => JSON.stringify(a) === JSON.stringify(b)
 
-function textFaults({ minLength = 0, maxLength = Infinity, pattern, format }: Schema, text: string, where: string): string[] {
+function textFaults(
+  { minLength = 0, maxLength = Infinity, pattern, format }: Schema,
+  text: string,
+  where: string,
+): string[] {
   const found: string[] = []
   const length = lengthOf(text)
-  if (length < minLength || length > maxLength) found.push(`${where} must have ${range(minLength, maxLength)} characters, has ${length}`)
+  if (length < minLength || length > maxLength)
+    found.push(`${where} must have ${range(minLength, maxLength)} characters, has ${length}`)
   if (pattern !== undefined && !new RegExp(pattern, 'u').test(text)) found.push(`${where} must match ${pattern}`)
   const check = format === undefined ? undefined : FORMATS[format]
   if (check && !check(text)) found.push(`${where} must be a ${format}`)
@@ -57,11 +64,20 @@ function numberFaults({ minimum = -Infinity, maximum = Infinity }: Schema, value
 function arrayFaults({ items, minItems = 0, maxItems = Infinity }: Schema, values: unknown[], where: string): string[] {
   const found = items ? values.flatMap((value, index) => faults(items, value, `${where}[${index}]`)) : []
   const { length } = values
-  return length < minItems || length > maxItems ? [`${where} must have ${range(minItems, maxItems)} items, has ${length}`, ...found] : found
+  return length < minItems || length > maxItems
+    ? [`${where} must have ${range(minItems, maxItems)} items, has ${length}`, ...found]
+    : found
 }
 
 function objectFaults(schema: Schema, value: Record<string, unknown>, where: string): string[] {
-  const { required = [], properties = {}, additionalProperties = true, propertyNames, minProperties = 0, maxProperties = Infinity } = schema
+  const {
+    required = [],
+    properties = {},
+    additionalProperties = true,
+    propertyNames,
+    minProperties = 0,
+    maxProperties = Infinity,
+  } = schema
   const found = required.filter((key) => !Object.hasOwn(value, key)).map((key) => `${where}.${key} is missing`)
   const keys = Object.keys(value)
   if (keys.length < minProperties || keys.length > maxProperties)

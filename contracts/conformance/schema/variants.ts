@@ -44,12 +44,16 @@ export function bodiesAtLimits(schema: Schema, random: Random, prepare: (body: u
 
 function atLimits({ path, schema, required: _ }: Place, base: unknown, random: Random): Variant[] {
   const { minLength, maxLength, maxItems, items, pattern, format } = schema
-  const variant = (what: string, value: unknown): Variant => ({ what: `${nameOf({ path })} ${what}`, body: replaced(base, path, value) })
+  const variant = (what: string, value: unknown): Variant => ({
+    what: `${nameOf({ path })} ${what}`,
+    body: replaced(base, path, value),
+  })
   const variants: Variant[] = []
   if (minLength !== undefined) variants.push(variant(`has ${minLength} characters`, text(schema, random, minLength)))
   if (maxLength !== undefined) {
     variants.push(variant(`has ${maxLength} characters`, text(schema, random, maxLength)))
-    if (pattern === undefined && format === undefined) variants.push(variant(`has ${maxLength} characters of ASCII`, 'x'.repeat(maxLength)))
+    if (pattern === undefined && format === undefined)
+      variants.push(variant(`has ${maxLength} characters of ASCII`, 'x'.repeat(maxLength)))
     if (format === undefined && (pattern === undefined || fits(schema, ASTRAL)))
       variants.push(variant(`has ${maxLength} characters of two UTF-16 units each`, ASTRAL.repeat(maxLength)))
   }
@@ -72,13 +76,19 @@ export function forbids(schema: Schema, fault: Fault): boolean {
     types: schema.type !== undefined,
     lengths: minLength !== undefined || maxLength !== undefined || maxItems !== undefined,
     undeclared: additionalProperties === false,
-    values: choices !== undefined || (pattern !== undefined && knownPattern(pattern).invalid.length > 0) || format === 'uri',
+    values:
+      choices !== undefined || (pattern !== undefined && knownPattern(pattern).invalid.length > 0) || format === 'uri',
   }
   return here[fault] || innerSchemas(schema).some((inner) => forbids(inner, fault))
 }
 
 /** Bodies with one fault of a kind each: everything of it that the schema forbids. */
-export function invalidBodies(schema: Schema, fault: Fault, random: Random, prepare: (body: unknown) => unknown): Variant[] {
+export function invalidBodies(
+  schema: Schema,
+  fault: Fault,
+  random: Random,
+  prepare: (body: unknown) => unknown,
+): Variant[] {
   const base = prepare(generate(schema, random, { optional: 'all', full: true }))
   const places = placesOf(schema, base)
   return FAULTS[fault](places, base, random).filter(({ body }) => !fits(schema, body))
@@ -91,21 +101,30 @@ const FAULTS: Record<Fault, (places: Place[], base: unknown, random: Random) => 
       .map(({ path }) => ({ what: `${nameOf({ path })} is missing`, body: removed(base, path) })),
   types: (places, base) =>
     places.flatMap((place) =>
-      WRONG.map((value) => ({ what: `${nameOf(place)} is ${JSON.stringify(value)}`, body: replaced(base, place.path, value) })),
+      WRONG.map((value) => ({
+        what: `${nameOf(place)} is ${JSON.stringify(value)}`,
+        body: replaced(base, place.path, value),
+      })),
     ),
   lengths: (places, base, random) => places.flatMap((place) => beyondLimits(place, base, random)),
   undeclared: (places, base) =>
     places
       .filter((place) => place.schema.additionalProperties === false)
       .flatMap(({ path }) =>
-        UNDECLARED.map((key) => ({ what: `${nameOf({ path })} has the key ${JSON.stringify(key)}`, body: extended(base, path, key, 1) })),
+        UNDECLARED.map((key) => ({
+          what: `${nameOf({ path })} has the key ${JSON.stringify(key)}`,
+          body: extended(base, path, key, 1),
+        })),
       ),
   values: (places, base) => places.flatMap((place) => wrongValues(place, base)),
 }
 
 function beyondLimits({ path, schema }: Place, base: unknown, random: Random): Variant[] {
   const { minLength = 0, maxLength, maxItems, items } = schema
-  const variant = (what: string, value: unknown): Variant => ({ what: `${nameOf({ path })} ${what}`, body: replaced(base, path, value) })
+  const variant = (what: string, value: unknown): Variant => ({
+    what: `${nameOf({ path })} ${what}`,
+    body: replaced(base, path, value),
+  })
   const variants: Variant[] = []
   if (minLength > 0) variants.push(variant('is empty', ''))
   if (maxLength !== undefined) {
@@ -130,7 +149,10 @@ function wrongValues({ path, schema }: Place, base: unknown): Variant[] {
     if (typeof each === 'string') values.push(each.toUpperCase(), `${each} `, each.slice(0, -1), [each])
   if (schema.pattern !== undefined) values.push(...knownPattern(schema.pattern).invalid)
   if (schema.format === 'uri') values.push('', 'no address', '/path', '//example.com/x')
-  return values.map((value) => ({ what: `${nameOf({ path })} is ${JSON.stringify(value)}`, body: replaced(base, path, value) }))
+  return values.map((value) => ({
+    what: `${nameOf({ path })} is ${JSON.stringify(value)}`,
+    body: replaced(base, path, value),
+  }))
 }
 
 function at(body: unknown, path: Place['path']): unknown {
@@ -140,6 +162,7 @@ function at(body: unknown, path: Place['path']): unknown {
 }
 
 function checked(schema: Schema, variant: Variant): Variant {
-  if (!fits(schema, variant.body)) throw new Error(`the suite made a body that does not fit its contract: ${variant.what}`)
+  if (!fits(schema, variant.body))
+    throw new Error(`the suite made a body that does not fit its contract: ${variant.what}`)
   return variant
 }

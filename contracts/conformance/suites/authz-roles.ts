@@ -13,7 +13,13 @@ export function authzRolePromises(options: Options, no_admin: string): Promised[
 
 /** What the promises below ask with. */
 function kitOf({ contract, admin }: Options, no_admin: string) {
-  const [me, roles, users, assign, revoke] = ['me', 'roles', 'users', 'assign', 'revoke'].map(contract.operation) as [Op, Op, Op, Op, Op]
+  const [me, roles, users, assign, revoke] = ['me', 'roles', 'users', 'assign', 'revoke'].map(contract.operation) as [
+    Op,
+    Op,
+    Op,
+    Op,
+    Op,
+  ]
   const as = (id: string) => ({ 'x-user-id': id })
   const asAdmin = (tester: Tester) => (admin === null ? tester.skip(no_admin) : as(admin))
   const freshId = (tester: Tester) => `conformance-${tester.random.int(0, 2 ** 31).toString(36)}-${crypto.randomUUID()}`
@@ -51,11 +57,19 @@ function callerPromises({ admin }: Options, kit: Kit): Promised[] {
         for (const headers of nameless) {
           const made = await tester.ask(me, { headers })
           const { json } = made
-          tester.expect(isRecord(json) && json.id === 'anonymous' && rolesIn(json).length === 0, 'another user was answered', made)
+          tester.expect(
+            isRecord(json) && json.id === 'anonymous' && rolesIn(json).length === 0,
+            'another user was answered',
+            made,
+          )
         }
         if (admin === null) return
         const made = await tester.ask(users, { headers: as(admin) })
-        tester.expect(!idsOf(made).includes('anonymous') && !idsOf(made).includes(''), 'the anonymous caller is stored', made)
+        tester.expect(
+          !idsOf(made).includes('anonymous') && !idsOf(made).includes(''),
+          'the anonymous caller is stored',
+          made,
+        )
       },
     },
     {
@@ -71,21 +85,37 @@ function callerPromises({ admin }: Options, kit: Kit): Promised[] {
         }
         if (admin === null) return
         const made = await tester.ask(users, { headers: as(admin) })
-        tester.expect(idsOf(made).filter((each) => each === id).length === 1, 'the list of users does not hold the new one once', made)
+        tester.expect(
+          idsOf(made).filter((each) => each === id).length === 1,
+          'the list of users does not hold the new one once',
+          made,
+        )
       },
     },
     {
       id: 'me.long',
       promise: 'Headers of any length and content are no fault of the service',
       run: async (tester) => {
-        for (const value of ['x'.repeat(1025), 'x'.repeat(4000), '\u00e4\u00f6\u00fc', ' padded ', '__proto__', 'a,b', '{"id": 1}'])
+        for (const value of [
+          'x'.repeat(1025),
+          'x'.repeat(4000),
+          '\u00e4\u00f6\u00fc',
+          ' padded ',
+          '__proto__',
+          'a,b',
+          '{"id": 1}',
+        ])
           for (const headers of [as(value), { ...as('conformance-long'), 'x-user-email': value }]) {
             const made = await tester.ask(me, { headers })
             tester.expect(made.status < 500, `answered ${made.status}`, made)
           }
         for (const value of ['x'.repeat(4000), '__proto__', 'constructor']) {
           const made = await tester.ask(users, { headers: as(value) })
-          tester.expect(made.status === 403, `a list of users for ${value.slice(0, 20)}: answered ${made.status} instead of 403`, made)
+          tester.expect(
+            made.status === 403,
+            `a list of users for ${value.slice(0, 20)}: answered ${made.status} instead of 403`,
+            made,
+          )
         }
       },
     },
@@ -130,7 +160,8 @@ function adminPromises({ admin }: Options, kit: Kit): Promised[] {
         const headers = asAdmin(tester)
         for (const id of [freshId(tester), `${freshId(tester)}/with slash?&#ü`]) {
           const role = await someRole(tester)
-          for (let index = 0; index < 2; index++) expectStatus(tester, await grant(tester, id, role, headers), 204, 'assigning')
+          for (let index = 0; index < 2; index++)
+            expectStatus(tester, await grant(tester, id, role, headers), 204, 'assigning')
           const made = await tester.ask(users, { headers })
           const found = usersIn(made).filter((user) => user.id === id)
           tester.expect(
@@ -176,7 +207,12 @@ function adminPromises({ admin }: Options, kit: Kit): Promised[] {
         const headers = admin === null ? {} : as(admin)
         if (admin !== null)
           for (const user_id of ['x'.repeat(MAX_ID), 'ü'.repeat(MAX_ID), '😀'.repeat(MAX_ID / 2 + 1)])
-            expectStatus(tester, await take(tester, user_id, 'r'.repeat(MAX_ROLE), headers), 204, 'revoking at the limit')
+            expectStatus(
+              tester,
+              await take(tester, user_id, 'r'.repeat(MAX_ROLE), headers),
+              204,
+              'revoking at the limit',
+            )
         for (const [user_id, role] of [
           ['x'.repeat(MAX_ID + 1), 'user'],
           ['x'.repeat(8000), 'user'],
@@ -212,5 +248,6 @@ const recordsIn = (json: unknown, key: string): Record<string, unknown>[] =>
   isRecord(json) && Array.isArray(json[key]) ? json[key].filter(isRecord) : []
 const usersIn = ({ json }: Exchange) => recordsIn(json, 'users')
 const idsOf = (made: Exchange) => usersIn(made).map((user) => user.id)
-const namesOf = ({ json }: Exchange) => recordsIn(json, 'roles').flatMap(({ name }) => (typeof name === 'string' ? [name] : []))
+const namesOf = ({ json }: Exchange) =>
+  recordsIn(json, 'roles').flatMap(({ name }) => (typeof name === 'string' ? [name] : []))
 const rolesIn = (user: unknown): unknown[] => (isRecord(user) && Array.isArray(user.roles) ? user.roles : [])

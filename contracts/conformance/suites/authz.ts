@@ -20,7 +20,9 @@ export function authzSuite(options: Options): Promised[] {
     token_first: false,
     blocked: admin === null ? NO_ADMIN : null,
   })
-  const others = ['me', 'roles', 'users', 'revoke'].map((id) => policyFor(operation(id), [200, 204], { call: { headers: caller } }))
+  const others = ['me', 'roles', 'users', 'revoke'].map((id) =>
+    policyFor(operation(id), [200, 204], { call: { headers: caller } }),
+  )
 
   return [
     ...healthPromises(contract),
@@ -40,7 +42,11 @@ export function authzSuite(options: Options): Promised[] {
           const made = await tester.ask(check.operation, { json })
           if (made.status === 502) tester.skip('the backend of the service is not usable: it answered 502')
           if (!tester.expect(made.status === 200, `answered ${made.status} instead of 200`, made)) continue
-          tester.expect(isRecord(made.json) && typeof made.json.authorized === 'boolean', 'authorized is not true or false', made)
+          tester.expect(
+            isRecord(made.json) && typeof made.json.authorized === 'boolean',
+            'authorized is not true or false',
+            made,
+          )
         }
       },
     },

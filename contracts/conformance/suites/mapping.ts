@@ -31,7 +31,8 @@ export function mappingSuite({ contract, token, identifier }: Options): Promised
     const made = await tester.ask(resolve, { json })
     return made.status === 200 && isRecord(made.json) ? { made, body: made.json } : null
   }
-  const nothingKnown = (tester: Tester) => tester.skip('the catalogue holds none of the identifiers asked for: name one with --identifier')
+  const nothingKnown = (tester: Tester) =>
+    tester.skip('the catalogue holds none of the identifiers asked for: name one with --identifier')
 
   return [
     ...healthPromises(contract),
@@ -61,7 +62,10 @@ export function mappingSuite({ contract, token, identifier }: Options): Promised
         let any = false
         for (const name of names)
           for (const engine_provider of [undefined, null, 'aws', 'kubernetes']) {
-            const found = await known(tester, { identifier: name, ...(engine_provider === undefined ? {} : { engine_provider }) })
+            const found = await known(tester, {
+              identifier: name,
+              ...(engine_provider === undefined ? {} : { engine_provider }),
+            })
             if (!found) continue
             any = true
             for (const key of ['engine_provider', 'scope_id'])
@@ -96,7 +100,11 @@ export function mappingSuite({ contract, token, identifier }: Options): Promised
           asked.map(async (name) => {
             const found = await known(tester, { identifier: name })
             if (found)
-              tester.expect(found.body.identifier === name, `${JSON.stringify(name)} got the answer to another question`, found.made)
+              tester.expect(
+                found.body.identifier === name,
+                `${JSON.stringify(name)} got the answer to another question`,
+                found.made,
+              )
           }),
         )
       },

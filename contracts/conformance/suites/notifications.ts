@@ -6,7 +6,12 @@ import { transportPromises, unreadablePromises } from '../promises/transport.ts'
 import { isRecord } from '../schema/types.ts'
 import type { Exchange, Options, Promised, Tester } from '../types.ts'
 
-const LEAST = { kind: 'conformance.check', severity: 'info', subject: 'Conformance check', body: 'Sent by the conformance suite.' }
+const LEAST = {
+  kind: 'conformance.check',
+  severity: 'info',
+  subject: 'Conformance check',
+  body: 'Sent by the conformance suite.',
+}
 
 /** What `contracts/notifications.v1.yaml` promises. Accepted notifications are really delivered. */
 export function notificationsSuite({ contract, token }: Options): Promised[] {
@@ -14,7 +19,8 @@ export function notificationsSuite({ contract, token }: Options): Promised[] {
   const policy = policyFor(notify, [202, 502, 503], { token_first: false })
   const send = (tester: Tester, more: object = {}) => tester.ask(notify, { json: { ...LEAST, ...more } })
   const accepted = (tester: Tester, made: Exchange) => {
-    if (made.status === 502 || made.status === 503) tester.skip(`the channel behind the service is not usable: it answered ${made.status}`)
+    if (made.status === 502 || made.status === 503)
+      tester.skip(`the channel behind the service is not usable: it answered ${made.status}`)
     return tester.expect(made.status === 202, `answered ${made.status} instead of 202`, made)
   }
 
@@ -50,8 +56,14 @@ export function notificationsSuite({ contract, token }: Options): Promised[] {
         const made = await Promise.all(
           Array.from({ length: 8 }, (_, index) => send(tester, { subject: `Conformance check: ${index + 1} of 8` })),
         )
-        const ids = made.filter((each) => accepted(tester, each)).map((each) => (isRecord(each.json) ? each.json.delivery_id : undefined))
-        tester.expect(new Set(ids).size === ids.length, `8 notifications have the delivery ids ${JSON.stringify(ids)}`, made[0])
+        const ids = made
+          .filter((each) => accepted(tester, each))
+          .map((each) => (isRecord(each.json) ? each.json.delivery_id : undefined))
+        tester.expect(
+          new Set(ids).size === ids.length,
+          `8 notifications have the delivery ids ${JSON.stringify(ids)}`,
+          made[0],
+        )
       },
     },
     {
@@ -77,10 +89,18 @@ export function notificationsSuite({ contract, token }: Options): Promised[] {
           { ü: '😀' },
         ]
         for (const context of shapes)
-          accepted(tester, await send(tester, { subject: `Conformance check: context ${JSON.stringify(context).slice(0, 60)}`, context }))
+          accepted(
+            tester,
+            await send(tester, {
+              subject: `Conformance check: context ${JSON.stringify(context).slice(0, 60)}`,
+              context,
+            }),
+          )
         accepted(
           tester,
-          await tester.ask(notify, { raw: `${JSON.stringify(LEAST).slice(0, -1)},"context":{"__proto__":{"a":1},"constructor":1}}` }),
+          await tester.ask(notify, {
+            raw: `${JSON.stringify(LEAST).slice(0, -1)},"context":{"__proto__":{"a":1},"constructor":1}}`,
+          }),
         )
       },
     },
@@ -88,10 +108,20 @@ export function notificationsSuite({ contract, token }: Options): Promised[] {
       id: 'notify.links',
       promise: 'Links are accepted with http and https addresses; any other URI is accepted or refused',
       run: async (tester) => {
-        for (const url of ['https://example.com', 'http://example.com:8080/a?b=c#d', 'https://xn--bcher-kva.example/%C3%BC'])
-          accepted(tester, await send(tester, { subject: 'Conformance check: a link', links: [{ label: 'Link', url }] }))
+        for (const url of [
+          'https://example.com',
+          'http://example.com:8080/a?b=c#d',
+          'https://xn--bcher-kva.example/%C3%BC',
+        ])
+          accepted(
+            tester,
+            await send(tester, { subject: 'Conformance check: a link', links: [{ label: 'Link', url }] }),
+          )
         for (const url of ['urn:isbn:0451450523', 'mailto:ada@example.com', 'tel:+123']) {
-          const made = await send(tester, { subject: 'Conformance check: another link', links: [{ label: 'Link', url }] })
+          const made = await send(tester, {
+            subject: 'Conformance check: another link',
+            links: [{ label: 'Link', url }],
+          })
           tester.expect(isRefusal(made.status) || notifyUnderstood(made), `${url}: answered ${made.status}`, made)
         }
       },
@@ -103,7 +133,9 @@ export function notificationsSuite({ contract, token }: Options): Promised[] {
       run: async (tester) => {
         const failed = tester.seen(notify).filter(({ status }) => status === 502)
         if (failed.length === 0)
-          tester.skip('the channel did not fail in this run; run once more with the service pointed at a channel that is unreachable')
+          tester.skip(
+            'the channel did not fail in this run; run once more with the service pointed at a channel that is unreachable',
+          )
         for (const made of failed) {
           tester.expect(isRecord(made.json) && !Object.hasOwn(made.json, 'detail'), 'the problem has a detail', made)
           tester.expect(!/:\/\//.test(made.text), 'the problem holds an address', made)

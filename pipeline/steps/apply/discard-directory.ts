@@ -19,6 +19,8 @@ export async function discardDirectory(
   const forget =
     key === null
       ? null
-      : context.storage.delete(key).catch((error: unknown) => log.warn('a stored pin could not be deleted', { key, error }))
+      : context.storage
+          .delete(key)
+          .catch((error: unknown) => log.warn('a stored pin could not be deleted', { key, error }))
   await Promise.all([remove, forget])
 }

@@ -55,7 +55,11 @@ async function stateNow({ context, signal, log }: BareRun, project_id: string): 
 }
 
 async function movesSince({ context }: BareRun, { iac_root }: PinnedDirectory, now: EngineState): Promise<string> {
-  const prior = await readZipEntry(`${iac_root}/${context.config.paths.session_plan_filename}`, 'tfstate', MAX_STATE_BYTES)
+  const prior = await readZipEntry(
+    `${iac_root}/${context.config.paths.session_plan_filename}`,
+    'tfstate',
+    MAX_STATE_BYTES,
+  )
   const before = prior === null ? null : parseState(prior)
   return before === null ? '' : describeMoves(compareStates(before, now))
 }

@@ -64,7 +64,11 @@ export async function openDirectory(run: BareRun, { seal, directory }: ReviewedP
  * Looks at the plan file once more.
  * Errors: `PlanNotPinned` when it is no longer the sealed one.
  */
-export async function assertSealed({ context, round }: BareRun, seal: StoredSeal, directory: PinnedDirectory): Promise<void> {
+export async function assertSealed(
+  { context, round }: BareRun,
+  seal: StoredSeal,
+  directory: PinnedDirectory,
+): Promise<void> {
   const checked = await inspectPinned(directory.clone, context.config.paths, round.session, seal.plan_sha256)
   if (typeof checked === 'string') throw planNotPinned(ANOTHER)
 }
@@ -78,7 +82,9 @@ export async function archivedMasks(run: BareRun, seal: StoredSeal): Promise<str
   if (seal.archive_key === null || context.config.worker.pin_key === '') return []
   try {
     const archive = await archiveOf(run, seal)
-    const restored = await unpackDirectory(archive, context.config.paths, round.session, { plan_sha256: seal.plan_sha256 })
+    const restored = await unpackDirectory(archive, context.config.paths, round.session, {
+      plan_sha256: seal.plan_sha256,
+    })
     return await readMasks(restored.directory.clone).finally(restored.remove)
   } catch (error) {
     signal.throwIfAborted()
@@ -102,6 +108,11 @@ async function archiveOf({ context, round, signal }: BareRun, seal: StoredSeal):
 async function initialise({ context, round, log, signal }: BareRun, { iac_root }: PinnedDirectory): Promise<void> {
   await writeOverride(context.config, round.session, iac_root, log)
   const { scope_id, provider } = round.session
-  const result = await context.iac.run('init', { workspace_path: iac_root, scope_id, engine_provider: provider }, { signal })
-  if (result.exit_code !== 0) throw new PlatformError('EngineInitFailed', 502, result.stderr.trim() || 'engine init failed')
+  const result = await context.iac.run(
+    'init',
+    { workspace_path: iac_root, scope_id, engine_provider: provider },
+    { signal },
+  )
+  if (result.exit_code !== 0)
+    throw new PlatformError('EngineInitFailed', 502, result.stderr.trim() || 'engine init failed')
 }

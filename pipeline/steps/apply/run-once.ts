@@ -20,14 +20,24 @@ export const blocked = (uuid: string) => conflict(`Session ${uuid} is blocked; a
  * @param on_intent called as soon as it is on record
  * Errors: 409 for a locked session, before anything happened; those of the iac client; `LeaseLost`.
  */
-export async function submitOnce(run: BareRun, seal: StoredSeal, { iac_root }: PinnedDirectory, on_intent: () => void): Promise<string> {
+export async function submitOnce(
+  run: BareRun,
+  seal: StoredSeal,
+  { iac_root }: PinnedDirectory,
+  on_intent: () => void,
+): Promise<string> {
   const { context, round, signal } = run
   const { scope_id, provider, uuid } = round.session
   if (!(await recordIntent(context.sql, round, seal))) throw blocked(uuid)
   on_intent()
   if (signal.aborted && signal.reason !== STOPPING) throw new LeaseLost()
   const plan_file = context.config.paths.session_plan_filename
-  const job_id = await context.iac.submit('apply', { workspace_path: iac_root, scope_id, engine_provider: provider, plan_file })
+  const job_id = await context.iac.submit('apply', {
+    workspace_path: iac_root,
+    scope_id,
+    engine_provider: provider,
+    plan_file,
+  })
   await keepJob(run, job_id)
   return job_id
 }
@@ -57,7 +67,8 @@ export async function waitForApply(kit: BareKit, job_id: string): Promise<ApplyR
   const span = kit.trace?.engine('apply', '')
   try {
     const result = await awaitApply(kit, job_id)
-    if (result.kind === 'ran') span?.end(result.exit_code === 0, result.exit_code === 0 ? result.stdout : result.stderr || result.stdout)
+    if (result.kind === 'ran')
+      span?.end(result.exit_code === 0, result.exit_code === 0 ? result.stdout : result.stderr || result.stdout)
     else span?.end(false, result.reason)
     return result
   } catch (error) {

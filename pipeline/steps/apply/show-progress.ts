@@ -9,7 +9,11 @@ const MAX_CHARS = 200
  * Shows the engine's last line while an apply runs, where the iac service tells it, until `ended` fires.
  * Best effort: whatever goes wrong, the apply goes on.
  */
-export async function showProgress({ run, status, secrets }: BareKit, job_id: string, ended: AbortSignal): Promise<void> {
+export async function showProgress(
+  { run, status, secrets }: BareKit,
+  job_id: string,
+  ended: AbortSignal,
+): Promise<void> {
   const { iac } = run.context
   if (!iac.output) return
   let shown = ''

@@ -29,7 +29,8 @@ async function isLocked({ context, signal, log }: BareKit['run'], project_id: st
     return true
   } catch (error) {
     signal.throwIfAborted()
-    if (!(error instanceof PlatformError) || error.status !== 404) log.warn('the lock of the state could not be looked for', { error })
+    if (!(error instanceof PlatformError) || error.status !== 404)
+      log.warn('the lock of the state could not be looked for', { error })
     return false
   }
 }

@@ -33,7 +33,9 @@ export async function tellApply(
   const facts = applyFacts(result, planned)
   const told = options.fails ? null : await narrate(kit, result, facts)
   const document = settleApplyReport(told, facts, secrets)
-  await goOn(kit, 'the report of an apply could not be stored', () => storeReport(context, round, { type: 'apply', document }, run.signal))
+  await goOn(kit, 'the report of an apply could not be stored', () =>
+    storeReport(context, round, { type: 'apply', document }, run.signal),
+  )
   run.conversation.push({ user: round.query, assistant: document.execution_summary })
   if (document.status === 'Success' || (options.fails && result.kind !== 'ran')) return
   const session = { ...round.session, first_query: secrets.text(round.session.first_query) }

@@ -16,7 +16,12 @@ import { withImported } from './validator.ts'
  * Answers the last plan; the given one when nothing was imported.
  * Errors: `ImportNotConverged` with the small model's words about what the engine said; those of `remediateDrift`.
  */
-export async function converge(kit: Kit, ledger: Ledger, imported: ValidPlan, conventions: Conventions): Promise<ValidPlan> {
+export async function converge(
+  kit: Kit,
+  ledger: Ledger,
+  imported: ValidPlan,
+  conventions: Conventions,
+): Promise<ValidPlan> {
   const addresses = ledger.imported().map(({ address }) => address)
   if (addresses.length === 0) return imported
   const { run } = kit
@@ -35,7 +40,8 @@ export async function converge(kit: Kit, ledger: Ledger, imported: ValidPlan, co
   const after = result.valid ?? (await planTargets(kit, targets))
   if (!after.ok) throw await notConverged(kit, after.feedback)
   // The plan of a remediation is stored already.
-  if (run.conversation.length === turns) await storePlanText(run.context, run.round, { text: after.text, targets }, run.signal)
+  if (run.conversation.length === turns)
+    await storePlanText(run.context, run.round, { text: after.text, targets }, run.signal)
   return after
 }
 

@@ -35,7 +35,10 @@ export async function discover(kit: Kit): Promise<Discovery> {
   if (init) throw new PlatformError('EngineInitFailed', 502, saidBy(kit, init, 'init'))
   const managed = await managedIds(kit)
   const found: Discovery = { managed, ids: [], withheld: [], ending: null }
-  const nothing = (text: string, failed = false): Discovery => ({ ...found, ending: { text: secrets.text(text), failed } })
+  const nothing = (text: string, failed = false): Discovery => ({
+    ...found,
+    ending: { text: secrets.text(text), failed },
+  })
   const body = { workspace_path: run.workspace.iac_root, scope_id, engine_provider: provider }
   const listed = await engine.run('scope_resource_ids', body)
   if (listed.exit_code !== 0)
@@ -43,12 +46,17 @@ export async function discover(kit: Kit): Promise<Discovery> {
   const scope = parseIdentifiers(listed.stdout, 'scope')
   const empty = `The scope ${scope_id} holds no importable resource.`
   if (scope.length === 0) return nothing(empty)
-  const { ids, withheld } = unmanagedResources({ scope, state: managed, exceptions: await exceptions(kit) }, identity(provider))
+  const { ids, withheld } = unmanagedResources(
+    { scope, state: managed, exceptions: await exceptions(kit) },
+    identity(provider),
+  )
   Object.assign(found, { ids, withheld })
   if (ids.length + withheld.length === 0) return nothing(`Every resource in the scope ${scope_id} is already managed.`)
   const excepted = withheld.some(({ details }) => details === EXCEPTED)
   if (ids.length === 0)
-    return nothing(excepted ? `Every unmanaged resource in the scope ${scope_id} is on the import exception list.` : empty)
+    return nothing(
+      excepted ? `Every unmanaged resource in the scope ${scope_id} is on the import exception list.` : empty,
+    )
   return found
 }
 
@@ -59,7 +67,8 @@ export async function managedIds(kit: Kit): Promise<string[]> {
   throw new PlatformError('StateNotListed', 502, `The state could not be listed: ${saidBy(kit, listed, 'state')}`)
 }
 
-const saidBy = ({ secrets }: Kit, { stderr }: EngineResult, step: string) => secrets.text(stderr.trim() || `engine ${step} failed`)
+const saidBy = ({ secrets }: Kit, { stderr }: EngineResult, step: string) =>
+  secrets.text(stderr.trim() || `engine ${step} failed`)
 
 /** Kubernetes has no such list. */
 async function exceptions({ run }: Kit): Promise<string[]> {

@@ -1,7 +1,13 @@
 import { identity } from '../../../src/import/identifiers.ts'
 import type { Failure, Pair } from '../../../src/import/pairs.ts'
 import type { Excluded } from '../../../src/import/unmanaged.ts'
-import { type RoundImport, readImports, recordImport, recordImported, recordSelection } from '../../../src/sessions/round-imports.ts'
+import {
+  type RoundImport,
+  readImports,
+  recordImport,
+  recordImported,
+  recordSelection,
+} from '../../../src/sessions/round-imports.ts'
 import type { Kit } from '../kit.ts'
 
 interface Entry extends RoundImport {
@@ -79,8 +85,15 @@ function createLedger({ run }: Kit, rows: readonly RoundImport[]): Ledger {
     has: (resource_id) => byId.has(resource_id),
     pending: () => open().map(({ resource_id }) => resource_id),
     imported: () =>
-      entries.flatMap(({ imported, address, resource_id }) => (imported && address !== null ? [{ address, resource_id }] : [])),
-    failed: () => open().map(({ address, resource_id, error }) => ({ address: address ?? '', resource_id, error: error ?? UNADDRESSED })),
+      entries.flatMap(({ imported, address, resource_id }) =>
+        imported && address !== null ? [{ address, resource_id }] : [],
+      ),
+    failed: () =>
+      open().map(({ address, resource_id, error }) => ({
+        address: address ?? '',
+        resource_id,
+        error: error ?? UNADDRESSED,
+      })),
     taken: () => entries.flatMap(({ resource_id, taken }) => (taken === null ? [] : [{ resource_id, details: taken }])),
     begin: async ({ address, resource_id }, commit) => {
       const entry = entryOf(resource_id)
@@ -97,7 +110,8 @@ function createLedger({ run }: Kit, rows: readonly RoundImport[]): Ledger {
     addressOf: (resource_id) => entryOf(resource_id).address,
     settle: async (managed) => {
       const known = new Set(managed.map(same))
-      for (const { resource_id, address } of open()) if (address !== null && known.has(same(resource_id))) await succeed(resource_id)
+      for (const { resource_id, address } of open())
+        if (address !== null && known.has(same(resource_id))) await succeed(resource_id)
     },
   }
 }

@@ -24,7 +24,8 @@ export async function selectResources(kit: Kit, found: Discovery, conventions: C
   const { selected, explanation } = await askFilter(kit, ids, conventions)
   const chosen = new Set(selected)
   const others = ids.filter((id) => !chosen.has(id)).map((resource_id) => ({ resource_id, details: NOT_SELECTED }))
-  const none = selected.length === 0 ? { text: kit.secrets.text(explanation.trim()) || NONE_MATCHED, failed: false } : null
+  const none =
+    selected.length === 0 ? { text: kit.secrets.text(explanation.trim()) || NONE_MATCHED, failed: false } : null
   return { ids: selected, excluded: [...withheld, ...others], ending: none }
 }
 
@@ -47,7 +48,10 @@ async function askFilter(
   const named = new Set(operations.map((operation) => same(withoutQuotes(operation))))
   const selected = ids.filter((id) => named.has(same(id)))
   if (selected.length < named.size)
-    run.log.warn('the import filter named identifiers that are not unmanaged', { named: named.size, known: selected.length })
+    run.log.warn('the import filter named identifiers that are not unmanaged', {
+      named: named.size,
+      known: selected.length,
+    })
   return { selected, explanation }
 }
 

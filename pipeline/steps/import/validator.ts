@@ -72,13 +72,18 @@ const isDestroyed = (plan: Plan, address: string) => {
 }
 
 /** Pairs that a model names and code checked. Nobody is asked when the plan has no place to import to. */
-async function proposePairs(kit: Kit, ledger: Ledger, plan: Plan): Promise<Omit<ReturnType<typeof checkPairs>, 'foreign'>> {
+async function proposePairs(
+  kit: Kit,
+  ledger: Ledger,
+  plan: Plan,
+): Promise<Omit<ReturnType<typeof checkPairs>, 'foreign'>> {
   const pending = ledger.pending()
   const addresses = [...changesByAddress(plan).values()].filter(isCreated).map(({ address }) => address)
   if (pending.length === 0 || (addresses.length === 0 && describesCode(plan))) return { pairs: [], refused: [] }
   const told = await askAddresses(kit, pending, addresses)
   const checked = checkPairs(told, { pending, plan, identity: identity(kit.run.round.session.provider) })
-  if (checked.foreign > 0) kit.run.log.warn('addresses were named for identifiers that are not to be imported', { count: checked.foreign })
+  if (checked.foreign > 0)
+    kit.run.log.warn('addresses were named for identifiers that are not to be imported', { count: checked.foreign })
   return checked
 }
 

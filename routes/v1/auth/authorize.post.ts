@@ -8,7 +8,9 @@ import { text } from '../../validation/fields.ts'
 const AuthorizeRequest = z
   .object({
     cloud: text().openapi({ description: 'The target cloud.' }),
-    project_name: text().openapi({ description: 'What is to be operated on; the web client sends the repository URI.' }),
+    project_name: text().openapi({
+      description: 'What is to be operated on; the web client sends the repository URI.',
+    }),
     environment: text().openapi({ description: 'The web client sends the path of the engine root; may be empty.' }),
   })
   .openapi('AuthorizeRequest', {

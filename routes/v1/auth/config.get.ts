@@ -8,7 +8,9 @@ const AuthConfig = z
     client_id: z.string(),
     audience: z.string(),
     scope: z.string(),
-    artifact_metadata_header_prefix: z.string().openapi({ description: 'What precedes metadata names on presigned URLs.' }),
+    artifact_metadata_header_prefix: z
+      .string()
+      .openapi({ description: 'What precedes metadata names on presigned URLs.' }),
   })
   .openapi('AuthConfig', {
     example: {

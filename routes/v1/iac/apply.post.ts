@@ -26,7 +26,11 @@ export const postApply = endpoint({
         401,
         OPERATION_OR_OWNER('developer'),
         404,
-        told(409, 'The session is locked.', 'Session 5f0c3b0e-8f57-4a52-9f0b-0d9f3c1f7a11 is blocked; apply is not allowed.'),
+        told(
+          409,
+          'The session is locked.',
+          'Session 5f0c3b0e-8f57-4a52-9f0b-0d9f3c1f7a11 is blocked; apply is not allowed.',
+        ),
       ),
     },
   }),

@@ -1,7 +1,15 @@
 import { createRoute, type z } from '@hono/zod-openapi'
 import { endpoint } from '../../endpoint.ts'
 import { requireOperation } from '../../middleware/gates.ts'
-import { BODY_ERRORS, errors, json, jsonBody, OPERATION_OR_OWNER, signedIn, UNREACHABLE } from '../../openapi/answers.ts'
+import {
+  BODY_ERRORS,
+  errors,
+  json,
+  jsonBody,
+  OPERATION_OR_OWNER,
+  signedIn,
+  UNREACHABLE,
+} from '../../openapi/answers.ts'
 import { DriftRequest } from '../../schemas/iac-request.ts'
 import { SessionId } from '../../schemas/session.ts'
 import { schedule } from './schedule.ts'

@@ -1,7 +1,15 @@
 import { createRoute, type z } from '@hono/zod-openapi'
 import { endpoint } from '../../endpoint.ts'
 import { requireOperation } from '../../middleware/gates.ts'
-import { BODY_ERRORS, errors, json, jsonBody, OPERATION_OR_OWNER, signedIn, UNREACHABLE } from '../../openapi/answers.ts'
+import {
+  BODY_ERRORS,
+  errors,
+  json,
+  jsonBody,
+  OPERATION_OR_OWNER,
+  signedIn,
+  UNREACHABLE,
+} from '../../openapi/answers.ts'
 import { GenerateRequest } from '../../schemas/iac-request.ts'
 import { SessionId } from '../../schemas/session.ts'
 import { schedule } from './schedule.ts'
@@ -27,7 +35,9 @@ export const postGenerate = endpoint({
   }),
   gates: [requireOperation('developer')],
   handle: async (c, { body }) => {
-    const answer: z.input<typeof SessionId> = { session_id: await schedule(c, { ...body, mode: 'generate', is_partial: false }) }
+    const answer: z.input<typeof SessionId> = {
+      session_id: await schedule(c, { ...body, mode: 'generate', is_partial: false }),
+    }
     return c.json(answer, 202)
   },
 })

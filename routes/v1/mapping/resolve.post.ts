@@ -40,7 +40,10 @@ export const postResolve = endpoint({
       'While the service is disabled the identifier stands for itself. Keys that are not listed are refused. For every signed-in user.',
     security: signedIn,
     request: { body: jsonBody(MappingRequest) },
-    responses: { 200: json(MappingAnswer, 'What is known.'), ...errors(...BODY_ERRORS, 401, ...sidecarErrors('mapping', 10)) },
+    responses: {
+      200: json(MappingAnswer, 'What is known.'),
+      ...errors(...BODY_ERRORS, 401, ...sidecarErrors('mapping', 10)),
+    },
   }),
   gates: [requireUser],
   handle: async (c, { body }) => {

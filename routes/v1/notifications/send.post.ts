@@ -47,7 +47,11 @@ export const postNotification = endpoint({
       ...errors(
         ...BODY_ERRORS,
         401,
-        told(502, 'The notifications service did not accept the message, for whatever reason.', 'Notification was not delivered.'),
+        told(
+          502,
+          'The notifications service did not accept the message, for whatever reason.',
+          'Notification was not delivered.',
+        ),
         told(503, 'The notifications service is disabled.', 'Notifications are disabled.'),
       ),
     },
@@ -57,7 +61,9 @@ export const postNotification = endpoint({
     const { links, context, ...message } = body
     const { platform, user, log } = c.var
     const notification = { ...message, ...(links ? { links } : {}), ...(context ? { context } : {}) }
-    const answer: z.input<typeof Delivery> = { delivery_id: await notifyForUser({ ...platform, log }, user, notification) }
+    const answer: z.input<typeof Delivery> = {
+      delivery_id: await notifyForUser({ ...platform, log }, user, notification),
+    }
     return c.json(answer, 202)
   },
 })

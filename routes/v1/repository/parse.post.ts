@@ -9,7 +9,9 @@ const ParseRequest = z
   .object({ repo_uri: repositoryUri().openapi({ example: 'https://github.com/acme/infrastructure.git' }) })
   .openapi('ParseRequest', { example: { repo_uri: 'https://github.com/acme/infrastructure.git' } })
 const Roots = z
-  .object({ roots: z.array(z.string()).openapi({ description: 'Paths from the repository root, which itself is `.`.' }) })
+  .object({
+    roots: z.array(z.string()).openapi({ description: 'Paths from the repository root, which itself is `.`.' }),
+  })
   .openapi('Roots', { example: { roots: ['.', 'live/network'] } })
 
 export const postParse = endpoint({

@@ -22,7 +22,9 @@ const PullRequest = z
     url: z.string().openapi({ format: 'uri' }),
     status: z.string().openapi({ description: 'In the words of the git host.' }),
   })
-  .openapi('PullRequest', { example: { id: 12, url: 'https://github.com/acme/infrastructure/pull/12', status: 'open' } })
+  .openapi('PullRequest', {
+    example: { id: 12, url: 'https://github.com/acme/infrastructure/pull/12', status: 'open' },
+  })
 
 export const putPullRequest = endpoint({
   route: createRoute({

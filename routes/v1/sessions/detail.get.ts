@@ -13,7 +13,11 @@ export const DetailQuery = z.object({
   include_history: boolean()
     .optional()
     .transform((value) => value ?? false)
-    .openapi({ type: 'boolean', default: false, description: 'With the conversation; reads the database, never the cache.' }),
+    .openapi({
+      type: 'boolean',
+      default: false,
+      description: 'With the conversation; reads the database, never the cache.',
+    }),
 })
 
 export const getSession = endpoint({

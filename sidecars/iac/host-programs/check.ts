@@ -27,13 +27,18 @@ export async function checkHostPrograms(
     const snapshot = await planSnapshot(join(workspace, plan_file))
     if (snapshot) return judge(snapshot.map((file) => ({ file, scan: scanFile(file) })))
   }
-  return kind === 'plan' || kind === 'import' || kind === 'apply' ? checkFolders(workspace, env.TF_DATA_DIR || '.terraform') : null
+  return kind === 'plan' || kind === 'import' || kind === 'apply'
+    ? checkFolders(workspace, env.TF_DATA_DIR || '.terraform')
+    : null
 }
 
-const scanFile = ({ name, content }: ConfigFile): FileScan => (name.endsWith('.json') ? scanJson(content) : scanHcl(content))
+const scanFile = ({ name, content }: ConfigFile): FileScan =>
+  name.endsWith('.json') ? scanJson(content) : scanHcl(content)
 
 function judge(scans: { file: ConfigFile; scan: FileScan }[]): string | null {
-  const findings: Finding[] = scans.flatMap(({ file, scan }) => scan.findings.map((finding) => ({ file: file.name, ...finding })))
+  const findings: Finding[] = scans.flatMap(({ file, scan }) =>
+    scan.findings.map((finding) => ({ file: file.name, ...finding })),
+  )
   if (findings.length > 0) return refusal(findings)
   const broken = scans.find(({ scan }) => !scan.complete)
   return broken ? unreadable(broken.file.name) : null
@@ -69,7 +74,10 @@ async function shippedPrograms(workspace: string): Promise<Finding[]> {
 /** The configuration as the plan file carries it; null when it is no readable archive. */
 async function planSnapshot(path: string): Promise<ConfigFile[] | null> {
   const archive = await readFile(path).catch(() => null)
-  const isSource = (name: string) => name.startsWith('tfconfig/m-') && isConfigFile(name.slice(name.lastIndexOf('/') + 1))
+  const isSource = (name: string) =>
+    name.startsWith('tfconfig/m-') && isConfigFile(name.slice(name.lastIndexOf('/') + 1))
   const files = archive ? unzip(archive, isSource, MAX_FILE_BYTES) : null
-  return files ? [...files].map(([name, content]) => ({ name: name.slice('tfconfig/'.length), content: content.toString('utf8') })) : null
+  return files
+    ? [...files].map(([name, content]) => ({ name: name.slice('tfconfig/'.length), content: content.toString('utf8') }))
+    : null
 }

@@ -28,7 +28,9 @@ export async function configFiles(workspace: string, folder: string): Promise<Co
 /** Folders of all modules that the engine has installed, local ones included, as its manifest lists them. */
 export async function installedModules(workspace: string, data_dir: string): Promise<string[]> {
   try {
-    const manifest: unknown = JSON.parse(await readFile(join(resolve(workspace, data_dir), 'modules', 'modules.json'), 'utf8'))
+    const manifest: unknown = JSON.parse(
+      await readFile(join(resolve(workspace, data_dir), 'modules', 'modules.json'), 'utf8'),
+    )
     const modules = typeof manifest === 'object' && manifest !== null && 'Modules' in manifest ? manifest.Modules : []
     if (!Array.isArray(modules)) return []
     return modules.flatMap((module) => (typeof module?.Dir === 'string' ? [resolve(workspace, module.Dir)] : []))

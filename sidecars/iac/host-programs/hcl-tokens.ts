@@ -56,7 +56,8 @@ class HclScanner {
 
   /** Moves on, counting lines. */
   #advance(to: number): void {
-    for (let i = this.#text.indexOf('\n', this.#at); i !== -1 && i < to; i = this.#text.indexOf('\n', i + 1)) this.#line++
+    for (let i = this.#text.indexOf('\n', this.#at); i !== -1 && i < to; i = this.#text.indexOf('\n', i + 1))
+      this.#line++
     this.#at = to
   }
 

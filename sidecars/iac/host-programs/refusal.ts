@@ -4,7 +4,9 @@ const SHOWN = 20
 
 /** Written like a diagnostic of the engine, so that whoever reads its stderr can mend the code. */
 export function refusal(findings: Finding[]): string {
-  const lines = findings.slice(0, SHOWN).map(({ file, line, construct }) => `  on ${file}${line > 0 ? ` line ${line}` : ''}: ${construct}`)
+  const lines = findings
+    .slice(0, SHOWN)
+    .map(({ file, line, construct }) => `  on ${file}${line > 0 ? ` line ${line}` : ''}: ${construct}`)
   if (findings.length > SHOWN) lines.push(`  and ${findings.length - SHOWN} more`)
   return [
     'Error: Program on the engine host refused',

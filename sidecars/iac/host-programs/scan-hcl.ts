@@ -36,7 +36,9 @@ export function scanHcl(source: string): FileScan {
 }
 
 const blockType = (header: HclToken[]): string | null =>
-  header[0]?.kind === 'identifier' && header.every(({ kind }) => kind === 'identifier' || kind === 'string') ? header[0].text : null
+  header[0]?.kind === 'identifier' && header.every(({ kind }) => kind === 'identifier' || kind === 'string')
+    ? header[0].text
+    : null
 
 function localSource(statement: HclToken[]): string | null {
   const [name, equals, value] = statement
@@ -53,5 +55,7 @@ function forbidden(header: HclToken[], in_provider: boolean): string | null {
     if (text === 'provisioner' && isProgramProvisioner(label.text)) return `provisioner "${label.text ?? ''}"`
     if (isProgramBlock(text, label.text)) return `${text} "${label.text}"`
   }
-  return in_provider && header.some(({ kind, text }) => kind !== 'symbol' && text === 'exec') ? 'exec of a provider' : null
+  return in_provider && header.some(({ kind, text }) => kind !== 'symbol' && text === 'exec')
+    ? 'exec of a provider'
+    : null
 }

@@ -31,11 +31,14 @@ export function scanJson(source: string): FileScan {
   }
   for (const scope of [root, ...bodies(root, 'check', 1)]) {
     for (const { key: block, value } of members(scope))
-      for (const { key, line } of members(value)) if (isProgramBlock(block, key)) findings.push({ line, construct: `${block} "${key}"` })
+      for (const { key, line } of members(value))
+        if (isProgramBlock(block, key)) findings.push({ line, construct: `${block} "${key}"` })
   }
   for (const provider of bodies(root, 'provider', 1)) findings.push(...execMembers(provider))
   const sources = bodies(root, 'module', 1).flatMap((body) => named(body, 'source').map(({ value }) => value))
-  const modules = sources.flatMap((value) => (value.kind === 'string' && isLocalSource(value.value) ? [value.value] : []))
+  const modules = sources.flatMap((value) =>
+    value.kind === 'string' && isLocalSource(value.value) ? [value.value] : [],
+  )
   return { findings, modules, complete: true }
 }
 

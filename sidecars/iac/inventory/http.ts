@@ -1,4 +1,11 @@
-import { delay, type Fetch, OutboundError, type OutboundResponse, retryAfter, send } from '../../../src/http/outbound.ts'
+import {
+  delay,
+  type Fetch,
+  OutboundError,
+  type OutboundResponse,
+  retryAfter,
+  send,
+} from '../../../src/http/outbound.ts'
 import { codeOf, messageOf } from './refusal.ts'
 import { InventoryError, type InventoryRequest, RefusedError } from './types.ts'
 
@@ -89,7 +96,13 @@ async function attemptOnce(question: Question, headers: HeaderFields): Promise<O
   }
 }
 
-async function pause(request: InventoryRequest, source: string, attempt: number, asked: number | null, why: InventoryError) {
+async function pause(
+  request: InventoryRequest,
+  source: string,
+  attempt: number,
+  asked: number | null,
+  why: InventoryError,
+) {
   const growing = (request.backoff_ms ?? BACKOFF_MS) * 2 ** attempt
   // Several services that were refused together shall not come back together.
   const wait_ms = Math.min(asked ?? growing * (0.75 + Math.random() / 2), MAX_WAIT_MS)
@@ -99,7 +112,10 @@ async function pause(request: InventoryRequest, source: string, attempt: number,
 
 /** Some clouds echo the request, credentials included. */
 function refusalOf({ source, secrets = [] }: Question, headers: HeaderFields, answer: OutboundResponse): RefusedError {
-  const hidden = [...secrets, ...Object.entries(headers).flatMap(([name, value]) => (CREDENTIAL_HEADER.test(name) ? wordsOf(value) : []))]
+  const hidden = [
+    ...secrets,
+    ...Object.entries(headers).flatMap(([name, value]) => (CREDENTIAL_HEADER.test(name) ? wordsOf(value) : [])),
+  ]
   const text = hidden
     .filter((secret) => secret.length >= 6)
     .reduce((shown, secret) => shown.replaceAll(secret, '(sensitive value)'), answer.text())
@@ -137,7 +153,8 @@ function reasonOf(error: OutboundError): string {
 }
 
 /** Answers that are too large, and certificates that are not trusted, stay so. */
-const isPassing = (error: OutboundError) => error.kind !== 'body' && !/CERT|SIGNATURE|^ERR_(SSL|TLS|OSSL)/.test(systemCode(error))
+const isPassing = (error: OutboundError) =>
+  error.kind !== 'body' && !/CERT|SIGNATURE|^ERR_(SSL|TLS|OSSL)/.test(systemCode(error))
 
 function systemCode({ cause }: OutboundError): string {
   const inner = cause instanceof Error ? (cause.cause ?? cause) : cause

@@ -48,7 +48,11 @@ export function serviceUrl(value: string, name: string): string {
 }
 
 /** Checks the form of what a cloud answered. */
-export function shaped<Schema extends v.GenericSchema>(source: string, schema: Schema, value: unknown): v.InferOutput<Schema> {
+export function shaped<Schema extends v.GenericSchema>(
+  source: string,
+  schema: Schema,
+  value: unknown,
+): v.InferOutput<Schema> {
   const parsed = v.safeParse(schema, value)
   if (parsed.success) return parsed.output
   const path = v.getDotPath(parsed.issues[0])

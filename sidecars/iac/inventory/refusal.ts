@@ -17,7 +17,8 @@ export function messageOf(text: string): string {
 
 /** The name of the error, such as `AccessDenied`, without namespaces; some clouds put it into a header. Empty when there is none. */
 export function codeOf(text: string, headers: Headers): string {
-  const found = headers.get('x-amzn-errortype') ?? fromJson(text, textAt(CODE_KEYS), false) ?? fromXml(text, 'Code') ?? ''
+  const found =
+    headers.get('x-amzn-errortype') ?? fromJson(text, textAt(CODE_KEYS), false) ?? fromXml(text, 'Code') ?? ''
   const name = found.split('#').at(-1)?.split(':')[0] ?? ''
   return /^[A-Za-z0-9_.-]{1,100}$/.test(name) ? name : ''
 }
@@ -27,7 +28,9 @@ type Find = (document: object) => string | undefined
 const textAt =
   (keys: readonly string[]): Find =>
   (document) =>
-    keys.map((key) => Reflect.get(document, key)).find((value): value is string => typeof value === 'string' && value.trim() !== '')
+    keys
+      .map((key) => Reflect.get(document, key))
+      .find((value): value is string => typeof value === 'string' && value.trim() !== '')
 
 function fromJson(text: string, find: Find, innermost: boolean): string | undefined {
   try {
@@ -51,7 +54,8 @@ function search(value: unknown, find: Find, innermost: boolean, depth: number): 
   return own
 }
 
-const fromXml = (text: string, element: string) => new RegExp(`<${element}>([^<]+)</${element}>`).exec(text)?.[1]?.trim()
+const fromXml = (text: string, element: string) =>
+  new RegExp(`<${element}>([^<]+)</${element}>`).exec(text)?.[1]?.trim()
 
 /** A short text that is neither a page nor a document. */
 const plain = (text: string) => (/^\s*[<{[]/.test(text) || text.length > MAX_MESSAGE ? '' : text)

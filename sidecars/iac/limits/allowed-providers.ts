@@ -11,7 +11,9 @@ export const PROVIDER_PATTERN = /^(?:[a-z0-9.-]+\.[a-z0-9.:-]+\/)?(?:[a-z0-9_-]+
 export async function foreignProviders(workspace_path: string, allowed: readonly string[]): Promise<string[]> {
   if (allowed.length === 0) return []
   const lock = await readFile(join(workspace_path, '.terraform.lock.hcl'), 'utf8').catch(() => '')
-  const sources = [...lock.matchAll(QUOTED)].map(([, text = '']) => text).filter((text) => /[/\\]/.test(text) && !HASH.test(text))
+  const sources = [...lock.matchAll(QUOTED)]
+    .map(([, text = '']) => text)
+    .filter((text) => /[/\\]/.test(text) && !HASH.test(text))
   return sources
     .map((source) => source.toLowerCase())
     .filter((source) => !BUILT_IN.test(source) && !allowed.some((pattern) => matches(pattern.toLowerCase(), source)))

@@ -16,7 +16,8 @@ export interface ProviderSources {
  */
 export function cliConfig({ allowed, mirror, offline }: ProviderSources): string | null {
   if (allowed.length === 0 && mirror === '' && !offline) return null
-  const include = allowed.length > 0 ? `\n    include = [${allowed.map((pattern) => JSON.stringify(pattern)).join(', ')}]` : ''
+  const include =
+    allowed.length > 0 ? `\n    include = [${allowed.map((pattern) => JSON.stringify(pattern)).join(', ')}]` : ''
   const methods = [
     mirror === '' ? '' : `  filesystem_mirror {\n    path = ${JSON.stringify(mirror)}${include}\n  }\n`,
     offline ? '' : `  direct {${include === '' ? '' : `${include}\n  `}}\n`,

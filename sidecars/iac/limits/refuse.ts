@@ -9,7 +9,10 @@ const GROWING: readonly JobKind[] = ['init', 'plan']
 const RUNS_PROVIDERS: readonly JobKind[] = ['validate', 'plan', 'show', 'apply', 'import', 'schema', 'diagnostics']
 
 /** Why the operator's limits keep a job from running, as a diagnostic for its caller; null when they do not. */
-export async function refuseByLimits(settings: IacSettings, { kind, workspace_path }: JobRecord): Promise<string | null> {
+export async function refuseByLimits(
+  settings: IacSettings,
+  { kind, workspace_path }: JobRecord,
+): Promise<string | null> {
   if (RUNS_PROVIDERS.includes(kind)) {
     const foreign = await foreignProviders(workspace_path, settings.allowed_providers)
     if (foreign.length > 0)

@@ -14,11 +14,18 @@ const MAX_BYTES = 16 * 1024 * 1024
  * The answer of a schema job as JSON: the types that were asked for, else the names of all types.
  * @param versions selected versions of the providers, by source address
  */
-export async function schemaAnswer(stored: StoredSchema, versions: ReadonlyMap<string, string>, request: SchemaRequest): Promise<string> {
+export async function schemaAnswer(
+  stored: StoredSchema,
+  versions: ReadonlyMap<string, string>,
+  request: SchemaRequest,
+): Promise<string> {
   const { resource_types = [], data_source_types = [] } = request
   const { format_version, providers } = stored.index
   if (resource_types.length + data_source_types.length === 0)
-    return JSON.stringify({ format_version, providers: mapValues(providers, (index, source) => namesOf(index, versions.get(source))) })
+    return JSON.stringify({
+      format_version,
+      providers: mapValues(providers, (index, source) => namesOf(index, versions.get(source))),
+    })
   const document = await open(stored.path)
   try {
     const parts = new Parts(document)

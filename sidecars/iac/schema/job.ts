@@ -9,7 +9,8 @@ interface Output {
   stdout: string
   stderr: string
 }
-const UNREADABLE = 'Error: Unreadable schema\n\nThe engine answered a document of provider schemas that cannot be read.\n'
+const UNREADABLE =
+  'Error: Unreadable schema\n\nThe engine answered a document of provider schemas that cannot be read.\n'
 /** The engine's own provider is in no lock file. */
 const BUILT_IN = /^terraform_/
 const BUILT_IN_SOURCE = 'terraform.io/builtin/terraform'
@@ -39,8 +40,12 @@ export async function runSchemaJob(
 }
 
 /** Without a lock file nothing tells which providers were asked, so nothing is kept. */
-const keep = async (cache: SchemaCache, lock: LockFile | null, path: string, fresh: StoredSchema): Promise<StoredSchema> =>
-  lock ? await cache.store(lock.key, path, fresh.index) : fresh
+const keep = async (
+  cache: SchemaCache,
+  lock: LockFile | null,
+  path: string,
+  fresh: StoredSchema,
+): Promise<StoredSchema> => (lock ? await cache.store(lock.key, path, fresh.index) : fresh)
 
 function knowsBuiltIn({ index }: StoredSchema, { resource_types = [], data_source_types = [] }: JobRequest): boolean {
   const asked = [...resource_types, ...data_source_types].some((type) => BUILT_IN.test(type))

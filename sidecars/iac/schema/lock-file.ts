@@ -16,7 +16,10 @@ export interface LockFile {
 
 /** The lock file of a workspace; null without a regular one, as when only built-in providers are used. */
 export async function readLockFile(workspace: string, engine: Engine): Promise<LockFile | null> {
-  const handle = await open(join(workspace, NAME), constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK).catch(() => null)
+  const handle = await open(
+    join(workspace, NAME),
+    constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK,
+  ).catch(() => null)
   if (!handle) return null
   try {
     const stat = await handle.stat()

@@ -29,7 +29,8 @@ export const chatChannel = (webhook_url: string, fetch: Fetch): Channel => ({
       timeout_ms: CHANNEL_LIMIT_MS,
       max_bytes: 64 * 1024,
     })
-    if (response.status < 200 || response.status > 299) throw new ChannelError(`the chat answered HTTP ${response.status}`)
+    if (response.status < 200 || response.status > 299)
+      throw new ChannelError(`the chat answered HTTP ${response.status}`)
   },
 })
 
@@ -37,7 +38,9 @@ export const chatChannel = (webhook_url: string, fetch: Fetch): Channel => ({
 export function chatMessage(notification: Notification): { attachments: Attachment[] } {
   const color = COLOURS[notification.severity]
   const subject = withoutControl(notification.subject)
-  const [first, ...rest] = groupsOf(notification.links.map(({ label, url }): Button => ({ type: 'button', text: label, url })))
+  const [first, ...rest] = groupsOf(
+    notification.links.map(({ label, url }): Button => ({ type: 'button', text: label, url })),
+  )
   const main: Attachment = {
     fallback: subject,
     title: subject,
@@ -50,7 +53,8 @@ export function chatMessage(notification: Notification): { attachments: Attachme
 }
 
 /** These three characters begin the chat's own commands: mentions of everybody, links under another name. */
-const withoutControl = (text: string): string => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
+const withoutControl = (text: string): string =>
+  text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
 
 function groupsOf<T>(items: readonly T[]): T[][] {
   const groups: T[][] = []

@@ -12,7 +12,11 @@ export interface EmailSettings {
 
 /** Plain text by SMTP; every recipient is addressed blind, so that none learns of the others. */
 export function emailChannel({ smtp_url, from, to }: EmailSettings): Channel {
-  const limits = { connectionTimeout: CHANNEL_LIMIT_MS, greetingTimeout: CHANNEL_LIMIT_MS, socketTimeout: CHANNEL_LIMIT_MS }
+  const limits = {
+    connectionTimeout: CHANNEL_LIMIT_MS,
+    greetingTimeout: CHANNEL_LIMIT_MS,
+    socketTimeout: CHANNEL_LIMIT_MS,
+  }
   const transport = createTransport({ url: smtp_url, ...limits, disableFileAccess: true, disableUrlAccess: true })
   return {
     async deliver(notification, delivery_id) {
@@ -22,7 +26,11 @@ export function emailChannel({ smtp_url, from, to }: EmailSettings): Channel {
         bcc: named.length > 0 ? named : [...to],
         subject: `[${notification.severity}] ${notification.subject}`,
         text: emailText(notification),
-        headers: { 'X-Delivery-Id': delivery_id, 'X-Notification-Kind': notification.kind, 'Auto-Submitted': 'auto-generated' },
+        headers: {
+          'X-Delivery-Id': delivery_id,
+          'X-Notification-Kind': notification.kind,
+          'Auto-Submitted': 'auto-generated',
+        },
       })
     },
   }
@@ -31,7 +39,9 @@ export function emailChannel({ smtp_url, from, to }: EmailSettings): Channel {
 /** Body, links, then the facts, one a line; nothing is rendered. */
 export function emailText(notification: Notification): string {
   const links = notification.links.map(({ label, url }) => `${label}: ${url}`)
-  const facts = fieldsOf({ ...notification, audience: [] }, (text) => text).map(({ title, value }) => `${title}: ${value}`)
+  const facts = fieldsOf({ ...notification, audience: [] }, (text) => text).map(
+    ({ title, value }) => `${title}: ${value}`,
+  )
   return [notification.body, links.join('\n'), facts.join('\n')].filter((part) => part !== '').join('\n\n')
 }
 

@@ -6,7 +6,12 @@ import { CHANNEL_LIMIT_MS, type Channel, ChannelError } from '../message.ts'
  * `<id>.<seconds>.<body>` in `webhook-signature`, so that the receiver can tell origin and age.
  * @param secret text of the shared secret
  */
-export const webhookChannel = (url: string, secret: string, fetch: Fetch, now: () => Date = () => new Date()): Channel => ({
+export const webhookChannel = (
+  url: string,
+  secret: string,
+  fetch: Fetch,
+  now: () => Date = () => new Date(),
+): Channel => ({
   async deliver(notification, delivery_id) {
     const body = JSON.stringify({ delivery_id, ...notification })
     const timestamp = String(Math.floor(now().getTime() / 1000))
@@ -23,7 +28,8 @@ export const webhookChannel = (url: string, secret: string, fetch: Fetch, now: (
       timeout_ms: CHANNEL_LIMIT_MS,
       max_bytes: 64 * 1024,
     })
-    if (response.status < 200 || response.status > 299) throw new ChannelError(`the webhook answered HTTP ${response.status}`)
+    if (response.status < 200 || response.status > 299)
+      throw new ChannelError(`the webhook answered HTTP ${response.status}`)
   },
 })
 

@@ -10,4 +10,8 @@ const schema = v.object({
 
 /** Ends PROMPT_COMPOSITOR. */
 export const constructInformationTool = () =>
-  sentinel({ name: 'construct_information', description: 'Report the templates and abbreviations that the request needs.', schema })
+  sentinel({
+    name: 'construct_information',
+    description: 'Report the templates and abbreviations that the request needs.',
+    schema,
+  })

@@ -4,7 +4,8 @@ import * as v from 'valibot'
 export const explanation = (description: string) => v.optional(v.pipe(v.string(), v.description(description)), '')
 
 /** A string that says something; surrounding blanks are removed. */
-export const told = (description: string) => v.pipe(v.string(), v.trim(), v.nonEmpty('must not be blank'), v.description(description))
+export const told = (description: string) =>
+  v.pipe(v.string(), v.trim(), v.nonEmpty('must not be blank'), v.description(description))
 
 /** A list of non-empty strings. Anything but a list is refused, never wrapped. */
 export const strings = (description: string) =>

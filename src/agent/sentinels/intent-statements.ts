@@ -56,7 +56,8 @@ export function intentStatementsTool(): Tool<{ statements: Statement[] }> {
       },
     },
     run: ({ statements }) => {
-      if (!Array.isArray(statements)) throw new ToolError(`Invalid arguments of \`${NAME}\`: statements: must be a list.`)
+      if (!Array.isArray(statements))
+        throw new ToolError(`Invalid arguments of \`${NAME}\`: statements: must be a list.`)
       const read = readStatements(statements)
       if (read.faults.length === 0 || sent_back) return { statements: read.statements }
       sent_back = true

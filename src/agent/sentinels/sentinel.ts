@@ -18,7 +18,9 @@ export function sentinel<Schema extends v.GenericSchema>(options: {
     run: (args) => {
       const parsed = v.safeParse(schema, args)
       if (parsed.success) return parsed.output
-      throw new ToolError(`Invalid arguments of \`${name}\`: ${faults(parsed.issues)}. Call it again with the whole corrected result.`)
+      throw new ToolError(
+        `Invalid arguments of \`${name}\`: ${faults(parsed.issues)}. Call it again with the whole corrected result.`,
+      )
     },
   }
 }
@@ -28,7 +30,8 @@ function parametersOf(schema: v.GenericSchema): Record<string, unknown> {
   const { properties } = parameters
   return {
     ...parameters,
-    properties: properties && Object.fromEntries(Object.entries(properties).map(([key, value]) => [key, complete(value)])),
+    properties:
+      properties && Object.fromEntries(Object.entries(properties).map(([key, value]) => [key, complete(value)])),
   }
 }
 

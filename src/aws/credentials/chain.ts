@@ -25,7 +25,11 @@ export function defaultCredentials(tools: ChainTools): CredentialSource {
       if (chosen && link !== chosen) continue
       const found = await link(tools)
       if (!found) continue
-      if (!chosen) tools.log.info(`credentials of ${tools.purpose} found`, { source, expires: found.expires?.toISOString() ?? null })
+      if (!chosen)
+        tools.log.info(`credentials of ${tools.purpose} found`, {
+          source,
+          expires: found.expires?.toISOString() ?? null,
+        })
       chosen = link
       return found
     }

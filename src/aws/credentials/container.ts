@@ -18,7 +18,8 @@ export const fromContainer: ChainLink = async (tools) => {
     const reason = error instanceof OutboundError ? error.message : 'the request was refused'
     throw credentialFault(`the credentials of the container cannot be had, ${reason}`, error)
   })
-  if (response.status !== 200) throw credentialFault(`the credentials of the container cannot be had (${response.status})`)
+  if (response.status !== 200)
+    throw credentialFault(`the credentials of the container cannot be had (${response.status})`)
   const found = parseJsonAnswer(response.text())
   if (!found) throw credentialFault('the answer for the container holds none')
   return found

@@ -18,13 +18,19 @@ export const fromInstance: ChainLink = async (tools) => {
 
 const ROLES = 'meta-data/iam/security-credentials/'
 
-async function ask({ aws, fetch }: ChainTools, path: string, headers: Record<string, string>, method = 'GET'): Promise<string> {
+async function ask(
+  { aws, fetch }: ChainTools,
+  path: string,
+  headers: Record<string, string>,
+  method = 'GET',
+): Promise<string> {
   const url = `${aws.metadata_endpoint}/latest/${path}`
   const request = { url, method, headers, timeout_ms: 1_000, retries: 1, retry_statuses: [429, 500, 502, 503, 504] }
   const response = await send(fetch, request).catch((error: unknown) => {
     const reason = error instanceof OutboundError ? error.message : 'the request was refused'
     throw credentialFault(`${NOWHERE} is set up, and instance metadata does not answer (${reason})`, error)
   })
-  if (response.status !== 200) throw credentialFault(`${NOWHERE} is set up, and instance metadata answers ${response.status}`)
+  if (response.status !== 200)
+    throw credentialFault(`${NOWHERE} is set up, and instance metadata answers ${response.status}`)
   return response.text()
 }

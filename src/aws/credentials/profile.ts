@@ -32,7 +32,12 @@ async function readProfiles(tools: ChainTools): Promise<Find> {
 }
 
 /** Null when the profile says nothing about credentials. */
-async function resolve(tools: ChainTools, find: Find, name: string, visited: readonly string[]): Promise<AwsCredentials | null> {
+async function resolve(
+  tools: ChainTools,
+  find: Find,
+  name: string,
+  visited: readonly string[],
+): Promise<AwsCredentials | null> {
   const profile = find(name)
   if (!profile) throw credentialFault(`profile ${name}, a source_profile, is in neither of the shared files`)
   const value = (key: string) => profile.get(key) ?? ''
@@ -42,7 +47,9 @@ async function resolve(tools: ChainTools, find: Find, name: string, visited: rea
   if (value('role_arn') !== '') return assumed(tools, find, name, value, visited)
   const keys = keysOf(name, value)
   if (keys) return keys
-  const unsupported = ['sso_session', 'sso_start_url', 'credential_process', 'login_session'].find((key) => value(key) !== '')
+  const unsupported = ['sso_session', 'sso_start_url', 'credential_process', 'login_session'].find(
+    (key) => value(key) !== '',
+  )
   if (unsupported) throw credentialFault(`profile ${name} uses ${unsupported}, which is not supported here`)
   return null
 }
@@ -56,8 +63,18 @@ function keysOf(name: string, value: Value): AwsCredentials | null {
   return { access_key, secret_key, session_token: value('aws_session_token') || undefined }
 }
 
-async function assumed(tools: ChainTools, find: Find, name: string, value: Value, visited: readonly string[]): Promise<AwsCredentials> {
-  const role: Role = { arn: value('role_arn'), session_name: value('role_session_name'), external_id: value('external_id') }
+async function assumed(
+  tools: ChainTools,
+  find: Find,
+  name: string,
+  value: Value,
+  visited: readonly string[],
+): Promise<AwsCredentials> {
+  const role: Role = {
+    arn: value('role_arn'),
+    session_name: value('role_session_name'),
+    external_id: value('external_id'),
+  }
   if (value('mfa_serial') !== '') throw credentialFault(`profile ${name} uses mfa_serial, which is not supported here`)
   const token_file = value('web_identity_token_file')
   if (token_file !== '') {
@@ -67,12 +84,17 @@ async function assumed(tools: ChainTools, find: Find, name: string, value: Value
     return assumeWithToken(tools, role, token)
   }
   const source = value('source_profile')
-  const keys = source === '' ? await namedSource(tools, name, value) : await resolve(tools, find, source, [...visited, name])
+  const keys =
+    source === '' ? await namedSource(tools, name, value) : await resolve(tools, find, source, [...visited, name])
   if (!keys) throw credentialFault(`profile ${name} has a role, but its source has no credentials`)
   return assumeWithKeys(tools, role, keys)
 }
 
-const SOURCES: Record<string, ChainLink> = { Environment: fromVariables, EcsContainer: fromContainer, Ec2InstanceMetadata: fromInstance }
+const SOURCES: Record<string, ChainLink> = {
+  Environment: fromVariables,
+  EcsContainer: fromContainer,
+  Ec2InstanceMetadata: fromInstance,
+}
 
 async function namedSource(tools: ChainTools, name: string, value: Value): Promise<AwsCredentials | null> {
   const link = SOURCES[value('credential_source')]

@@ -29,7 +29,12 @@ const roleFields = ({ now }: Sts, { arn, session_name, external_id }: Role): Rec
   ...(external_id ? { ExternalId: external_id } : {}),
 })
 
-async function assume(tools: Sts, action: string, fields: Record<string, string>, keys?: AwsCredentials): Promise<AwsCredentials> {
+async function assume(
+  tools: Sts,
+  action: string,
+  fields: Record<string, string>,
+  keys?: AwsCredentials,
+): Promise<AwsCredentials> {
   const url = tools.sts_url ?? `https://sts.${tools.region}.${domainOf(tools.region)}/`
   const body = new URLSearchParams({ Action: action, Version: '2011-06-15', ...fields }).toString()
   const plain = { 'content-type': 'application/x-www-form-urlencoded; charset=utf-8' }
@@ -53,18 +58,36 @@ async function assume(tools: Sts, action: string, fields: Record<string, string>
 }
 
 /** `<Code>` of the error document; empty when there is none. */
-const errorCode = (response: OutboundResponse) => /<Code>([A-Za-z0-9_.-]{1,64})<\/Code>/.exec(response.text())?.[1] ?? ''
+const errorCode = (response: OutboundResponse) =>
+  /<Code>([A-Za-z0-9_.-]{1,64})<\/Code>/.exec(response.text())?.[1] ?? ''
 
 const fail = (action: string): never => {
   throw credentialFault(`the token service answered ${action} without credentials`)
 }
 
-async function signed({ region, now }: Sts, url: string, headers: Record<string, string>, body: string, keys: AwsCredentials) {
+async function signed(
+  { region, now }: Sts,
+  url: string,
+  headers: Record<string, string>,
+  body: string,
+  keys: AwsCredentials,
+) {
   const datetime = now()
     .toISOString()
     .replaceAll(/[:-]|\.\d{3}/g, '')
   const { access_key: accessKeyId, secret_key: secretAccessKey, session_token: sessionToken } = keys
-  const request = { method: 'POST', url, headers, body, service: 'sts', region, datetime, accessKeyId, secretAccessKey, sessionToken }
+  const request = {
+    method: 'POST',
+    url,
+    headers,
+    body,
+    service: 'sts',
+    region,
+    datetime,
+    accessKeyId,
+    secretAccessKey,
+    sessionToken,
+  }
   return Object.fromEntries((await new AwsV4Signer(request).sign()).headers)
 }
 

@@ -27,7 +27,8 @@ export function connectAzure(asked: Asked): Connection {
     base_url: undated ? `${bare.replace(/\/openai(\/v1)?$/, '')}/openai/v1` : dated,
     model_id: deployment,
     wire: chatWire,
-    authorize: async (): Promise<Record<string, string>> => (key ? { 'api-key': key } : { authorization: `Bearer ${token}` }),
+    authorize: async (): Promise<Record<string, string>> =>
+      key ? { 'api-key': key } : { authorization: `Bearer ${token}` },
     address: (url) => {
       if (query) url.searchParams.set('api-version', query)
       return url

@@ -4,4 +4,5 @@ export function baseUrl(configured: string, default_path = ''): string {
   return /^[a-z]+:\/\/[^/]+\/./i.test(bare) ? bare : `${bare}${default_path}`
 }
 
-export const sameHost = (a: string, b: string): boolean => URL.canParse(a) && URL.canParse(b) && new URL(a).host === new URL(b).host
+export const sameHost = (a: string, b: string): boolean =>
+  URL.canParse(a) && URL.canParse(b) && new URL(a).host === new URL(b).host

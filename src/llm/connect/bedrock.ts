@@ -21,7 +21,8 @@ export function connectBedrock(asked: Asked): Connection {
   const gateway = asked.param('api_base') ?? asked.param('base_url')
   const key = asked.param('api_key') ?? asked.variable('AWS_BEARER_TOKEN_BEDROCK')
   const wire = askedWire(asked)
-  if (gateway && wire !== 'converse') return connectByWire(asked, wire ?? 'chat', { base_url: baseUrl(gateway), key, quirks: {} })
+  if (gateway && wire !== 'converse')
+    return connectByWire(asked, wire ?? 'chat', { base_url: baseUrl(gateway), key, quirks: {} })
   const { region, model_id } = placeOf(asked)
   const own = gateway ?? asked.param('aws_bedrock_runtime_endpoint') ?? asked.variable('AWS_BEDROCK_RUNTIME_ENDPOINT')
   const secrets: string[] = key ? [key] : []
@@ -58,7 +59,8 @@ function credentialsOf(asked: Asked, region: string): CredentialSource {
   const now = () => new Date(asked.tools.now())
   const purpose = 'the model'
   const [access_key, secret_key] = [asked.param('aws_access_key_id'), asked.param('aws_secret_access_key')]
-  const given = access_key && secret_key ? { access_key, secret_key, session_token: asked.param('aws_session_token') } : null
+  const given =
+    access_key && secret_key ? { access_key, secret_key, session_token: asked.param('aws_session_token') } : null
   const base = given
     ? staticCredentials(given)
     : defaultCredentials({ aws: chainVariables(asked), purpose, region, fetch, log, read_file, now })

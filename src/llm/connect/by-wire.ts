@@ -64,4 +64,5 @@ export function connectByWire(
   return { ...common, wire: chatWire, key: key ?? '', quirks: quirksOf(options.quirks) }
 }
 
-export const claudeIn = (model_id: string): Partial<Quirks> => (model_id.includes('claude') ? claudeQuirks(model_id) : {})
+export const claudeIn = (model_id: string): Partial<Quirks> =>
+  model_id.includes('claude') ? claudeQuirks(model_id) : {}

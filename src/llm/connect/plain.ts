@@ -6,7 +6,8 @@ import { type Asked, type Connection, Unconfigured } from './types.ts'
 
 /** A row that speaks chat completions, at its own address or another one. */
 export function connectPlain(provider: PlainProvider, asked: Asked): Connection {
-  const configured = asked.param('api_base') ?? asked.param('base_url') ?? asked.variable(...provider.base_url_variables)
+  const configured =
+    asked.param('api_base') ?? asked.param('base_url') ?? asked.variable(...provider.base_url_variables)
   const address = configured ? baseUrl(configured, provider.default_path) : provider.base_url
   if (address === null) throw new Unconfigured(`${provider.base_url_variables[0]} is not set`)
   const key = asked.param('api_key') ?? asked.variable(...provider.key_variables)

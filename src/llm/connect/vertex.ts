@@ -51,7 +51,9 @@ export function connectVertex(asked: Asked): Connection {
 function hostOf(location: string): string {
   if (location === 'global') return 'https://aiplatform.googleapis.com'
   if (!/^[a-z0-9-]+$/.test(location)) throw new Unconfigured('VERTEXAI_LOCATION is no location')
-  return location.includes('-') ? `https://${location}-aiplatform.googleapis.com` : `https://aiplatform.${location}.rep.googleapis.com`
+  return location.includes('-')
+    ? `https://${location}-aiplatform.googleapis.com`
+    : `https://aiplatform.${location}.rep.googleapis.com`
 }
 
 function accessOf(

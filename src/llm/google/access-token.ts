@@ -60,14 +60,19 @@ async function obtain(sources: GoogleSources, tools: GoogleTools): Promise<Token
   const file = await findFile(sources, tools)
   if (!file) return fromMetadataServer(tools)
   const grant = file.type === 'service_account' ? await signedGrant(file, tools) : refreshGrant(file)
-  return request(tools, { url: file.token_uri, method: 'POST', body: new URLSearchParams(grant), timeout_ms: 10_000 }, 'the token service')
+  return request(
+    tools,
+    { url: file.token_uri, method: 'POST', body: new URLSearchParams(grant), timeout_ms: 10_000 },
+    'the token service',
+  )
 }
 
 async function findFile(sources: GoogleSources, tools: GoogleTools): Promise<CredentialFile | null> {
   const { credentials, credentials_file, well_known_file } = sources
   if (credentials.startsWith('{')) return parsed(credentials, 'VERTEXAI_CREDENTIALS')
   if (credentials !== '') return named(credentials, 'the file that VERTEXAI_CREDENTIALS names', tools)
-  if (credentials_file !== '') return named(credentials_file, 'the file that GOOGLE_APPLICATION_CREDENTIALS names', tools)
+  if (credentials_file !== '')
+    return named(credentials_file, 'the file that GOOGLE_APPLICATION_CREDENTIALS names', tools)
   const text = well_known_file === '' ? null : await tools.read_file(well_known_file).catch(() => null)
   return text === null ? null : parsed(text, 'the credentials file of gcloud')
 }
@@ -121,7 +126,10 @@ const fromMetadataServer = (tools: GoogleTools): Promise<Token> =>
     'no credentials are set up (VERTEXAI_CREDENTIALS, GOOGLE_APPLICATION_CREDENTIALS, GOOGLE_OAUTH_ACCESS_TOKEN), and the metadata server',
   )
 
-const answerSchema = v.object({ access_token: v.pipe(v.string(), v.nonEmpty()), expires_in: v.optional(v.number(), 3600) })
+const answerSchema = v.object({
+  access_token: v.pipe(v.string(), v.nonEmpty()),
+  expires_in: v.optional(v.number(), 3600),
+})
 
 /** @param what the place, as the subject of an error text */
 async function request(tools: GoogleTools, asked: Parameters<typeof send>[1], what: string): Promise<Token> {
@@ -135,7 +143,9 @@ async function request(tools: GoogleTools, asked: Parameters<typeof send>[1], wh
     throw new GoogleTokenError(`${what} does not answer (${reason})`, { transient: true, cause })
   })
   if (response.status !== 200)
-    throw new GoogleTokenError(`${what} answers ${response.status}${codeOf(response.text())}`, { transient: response.status >= 500 })
+    throw new GoogleTokenError(`${what} answers ${response.status}${codeOf(response.text())}`, {
+      transient: response.status >= 500,
+    })
   const answer = v.safeParse(answerSchema, jsonOf(response.text()))
   if (!answer.success) throw new GoogleTokenError(`${what} answers without a token`)
   return { value: answer.output.access_token, expires_at: tools.now() + answer.output.expires_in * 1000 }

@@ -32,9 +32,12 @@ export function parseCredentialFile(text: string, what: string): CredentialFile 
   }
   const parsed = v.safeParse(v.variant('type', [serviceAccount, authorizedUser]), value)
   if (parsed.success) return parsed.output
-  const type = typeof value === 'object' && value !== null && 'type' in value && typeof value.type === 'string' ? value.type : ''
+  const type =
+    typeof value === 'object' && value !== null && 'type' in value && typeof value.type === 'string' ? value.type : ''
   const known = type === 'service_account' || type === 'authorized_user'
   throw new Error(
-    known ? `${what} lacks a field` : `${what} is of a type that is not supported (supported: service_account, authorized_user)`,
+    known
+      ? `${what} lacks a field`
+      : `${what} is of a type that is not supported (supported: service_account, authorized_user)`,
   )
 }

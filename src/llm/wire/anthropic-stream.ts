@@ -2,7 +2,11 @@ import * as v from 'valibot'
 import { isRecord } from './types.ts'
 
 const startSchema = v.object({ type: v.literal('message_start'), message: v.looseObject({}) })
-const blockSchema = v.object({ type: v.literal('content_block_start'), index: v.number(), content_block: v.looseObject({}) })
+const blockSchema = v.object({
+  type: v.literal('content_block_start'),
+  index: v.number(),
+  content_block: v.looseObject({}),
+})
 const deltaSchema = v.object({ type: v.literal('content_block_delta'), index: v.number(), delta: v.looseObject({}) })
 const endSchema = v.object({
   type: v.literal('message_delta'),
@@ -44,7 +48,8 @@ function extend(
 ): void {
   if (!block) return
   if (delta.type === 'input_json_delta') inputs.set(index, (inputs.get(index) ?? '') + text(delta.partial_json))
-  for (const key of ['text', 'thinking', 'signature']) if (typeof delta[key] === 'string') block[key] = text(block[key]) + delta[key]
+  for (const key of ['text', 'thinking', 'signature'])
+    if (typeof delta[key] === 'string') block[key] = text(block[key]) + delta[key]
 }
 
 function parsed(json: string): unknown {

@@ -2,7 +2,16 @@ import * as v from 'valibot'
 import { assembleMessages } from './anthropic-stream.ts'
 import { arrange, type BlockOrder, orderOf, readOrder } from './blocks.ts'
 import { completion } from './completion.ts'
-import { type AssistantMessage, argumentsObject, type ChatRequest, capOf, isRecord, plainId, type Wire, type WireRequest } from './types.ts'
+import {
+  type AssistantMessage,
+  argumentsObject,
+  type ChatRequest,
+  capOf,
+  isRecord,
+  plainId,
+  type Wire,
+  type WireRequest,
+} from './types.ts'
 
 type Block = Record<string, unknown>
 interface Turn {
@@ -31,13 +40,21 @@ export const anthropicWire = (form: (model: string) => WireRequest): Wire => ({
   decode,
   assemble: assembleMessages,
   resume: (sent, answer) => {
-    if (!isRecord(answer) || answer.stop_reason !== 'pause_turn' || !('messages' in sent) || !Array.isArray(sent.messages)) return null
+    if (
+      !isRecord(answer) ||
+      answer.stop_reason !== 'pause_turn' ||
+      !('messages' in sent) ||
+      !Array.isArray(sent.messages)
+    )
+      return null
     return { ...sent, messages: [...sent.messages, { role: 'assistant', content: answer.content }] }
   },
 })
 
 function messagesBody(request: ChatRequest): object {
-  const system = request.messages.flatMap((message) => (message.role === 'system' ? [message.content] : [])).join('\n\n')
+  const system = request.messages
+    .flatMap((message) => (message.role === 'system' ? [message.content] : []))
+    .join('\n\n')
   const turns = turnsOf(request)
   const last = turns.at(-1)?.content
   if (last && last.length > 0) last[last.length - 1] = { ...last.at(-1), ...CACHED }
@@ -100,7 +117,12 @@ const answerSchema = v.object({
   content: v.array(v.looseObject({ type: v.string() })),
   stop_reason: v.nullish(v.string(), ''),
   usage: v.nullish(
-    v.object({ input_tokens: count, output_tokens: count, cache_read_input_tokens: count, cache_creation_input_tokens: count }),
+    v.object({
+      input_tokens: count,
+      output_tokens: count,
+      cache_read_input_tokens: count,
+      cache_creation_input_tokens: count,
+    }),
   ),
 })
 const toolUse = v.object({ id: v.nullish(v.string(), ''), name: v.string(), input: v.nullish(v.unknown(), {}) })
@@ -124,7 +146,10 @@ function decode(answer: unknown): unknown {
   for (const block of content) {
     const call = block.type === 'tool_use' ? v.safeParse(toolUse, block) : null
     if (call?.success) {
-      calls.push({ id: call.output.id, function: { name: call.output.name, arguments: JSON.stringify(call.output.input) } })
+      calls.push({
+        id: call.output.id,
+        function: { name: call.output.name, arguments: JSON.stringify(call.output.input) },
+      })
       order.push('call')
     } else if (block.type === 'text' && typeof block.text === 'string') {
       text += block.text
@@ -138,7 +163,12 @@ function decode(answer: unknown): unknown {
     calls,
     finish_reason: Object.hasOwn(FINISH, stop_reason) ? (FINISH[stop_reason] ?? stop_reason) : stop_reason,
     // Without what was read from the cache and written to it, here.
-    usage: { input: (usage?.input_tokens ?? 0) + cached + cache_write, cached, cache_write, output: usage?.output_tokens ?? 0 },
+    usage: {
+      input: (usage?.input_tokens ?? 0) + cached + cache_write,
+      cached,
+      cache_write,
+      output: usage?.output_tokens ?? 0,
+    },
     carry: orderOf(order),
   })
 }

@@ -14,7 +14,8 @@ export const readOrder = (carry: unknown): BlockOrder | null => {
 }
 
 /** Undefined when there is no thought in it: then the usual order will do. */
-export const orderOf = (order: BlockOrder): BlockOrder | undefined => (order.some((item) => typeof item === 'object') ? order : undefined)
+export const orderOf = (order: BlockOrder): BlockOrder | undefined =>
+  order.some((item) => typeof item === 'object') ? order : undefined
 
 /**
  * Blocks of an assistant's message.

@@ -44,7 +44,10 @@ function assembleChat(events: readonly unknown[]): unknown {
     }
   }
   if (!seen) return null
-  return { choices: [{ index: 0, finish_reason, message: { ...message, ...(calls.length > 0 && { tool_calls: calls }) } }], usage }
+  return {
+    choices: [{ index: 0, finish_reason, message: { ...message, ...(calls.length > 0 && { tool_calls: calls }) } }],
+    usage,
+  }
 }
 
 /** Parts of texts and lists follow each other; of other values the last one counts. `role` is no text. */
@@ -62,6 +65,9 @@ function addCall(calls: Call[], { index, id, function: called, ...rest }: v.Infe
     ...rest,
     ...call,
     id: call.id || (id ?? ''),
-    function: { name: call.function.name || (called?.name ?? ''), arguments: call.function.arguments + (called?.arguments ?? '') },
+    function: {
+      name: call.function.name || (called?.name ?? ''),
+      arguments: call.function.arguments + (called?.arguments ?? ''),
+    },
   }
 }

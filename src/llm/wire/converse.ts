@@ -2,7 +2,15 @@ import * as v from 'valibot'
 import { thinkingFields } from './anthropic.ts'
 import { arrange, type BlockOrder, orderOf, readOrder } from './blocks.ts'
 import { completion } from './completion.ts'
-import { type AssistantMessage, argumentsObject, type ChatRequest, capOf, isRecord, plainId, type Wire } from './types.ts'
+import {
+  type AssistantMessage,
+  argumentsObject,
+  type ChatRequest,
+  capOf,
+  isRecord,
+  plainId,
+  type Wire,
+} from './types.ts'
 
 type Block = Record<string, unknown>
 interface Turn {
@@ -24,14 +32,20 @@ export const converseWire: Wire = {
 }
 
 function converseBody(request: ChatRequest): object {
-  const system: Block[] = request.messages.flatMap((message) => (message.role === 'system' ? [{ text: message.content }] : []))
+  const system: Block[] = request.messages.flatMap((message) =>
+    message.role === 'system' ? [{ text: message.content }] : [],
+  )
   const turns = turnsOf(request)
   if (CACHING.test(request.model)) {
     if (system.length > 0) system.push(CACHE_POINT)
     turns.at(-1)?.content.push(CACHE_POINT)
   }
   const tools = (request.tools ?? []).map(({ function: { name, description, parameters } }) => ({
-    toolSpec: { name, ...(description && { description }), inputSchema: { json: parameters ?? { type: 'object', properties: {} } } },
+    toolSpec: {
+      name,
+      ...(description && { description }),
+      inputSchema: { json: parameters ?? { type: 'object', properties: {} } },
+    },
   }))
   const thinking = thinkingFields(request.model, request.reasoning_effort)
   return {
@@ -56,7 +70,9 @@ function turnsOf({ messages }: ChatRequest): Turn[] {
   for (const message of messages) {
     if (message.role === 'user') add('user', [{ text: message.content || ' ' }])
     else if (message.role === 'tool')
-      add('user', [{ toolResult: { toolUseId: plainId(message.tool_call_id), content: [{ text: message.content || ' ' }] } }])
+      add('user', [
+        { toolResult: { toolUseId: plainId(message.tool_call_id), content: [{ text: message.content || ' ' }] } },
+      ])
     else if (message.role === 'assistant') add('assistant', assistantBlocks(message))
   }
   return turns
@@ -78,7 +94,9 @@ const count = v.nullish(v.number(), 0)
 const answerSchema = v.object({
   output: v.object({ message: v.object({ content: v.array(v.looseObject({})) }) }),
   stopReason: v.nullish(v.string(), ''),
-  usage: v.nullish(v.object({ inputTokens: count, outputTokens: count, cacheReadInputTokens: count, cacheWriteInputTokens: count })),
+  usage: v.nullish(
+    v.object({ inputTokens: count, outputTokens: count, cacheReadInputTokens: count, cacheWriteInputTokens: count }),
+  ),
 })
 const toolUse = v.object({ toolUseId: v.nullish(v.string(), ''), name: v.string(), input: v.nullish(v.unknown(), {}) })
 
@@ -98,14 +116,18 @@ function decode(answer: unknown): unknown {
   const parsed = v.safeParse(answerSchema, answer)
   if (!parsed.success) return answer
   const { output, stopReason, usage } = parsed.output
-  if (MALFORMED.includes(stopReason)) return { error: { message: `the model answered in no readable form (${stopReason})`, code: 502 } }
+  if (MALFORMED.includes(stopReason))
+    return { error: { message: `the model answered in no readable form (${stopReason})`, code: 502 } }
   const calls = []
   const order: BlockOrder = []
   let text = ''
   for (const block of output.message.content) {
     const call = v.safeParse(toolUse, block.toolUse)
     if (call.success) {
-      calls.push({ id: call.output.toolUseId, function: { name: call.output.name, arguments: JSON.stringify(call.output.input) } })
+      calls.push({
+        id: call.output.toolUseId,
+        function: { name: call.output.name, arguments: JSON.stringify(call.output.input) },
+      })
       order.push('call')
     } else if (typeof block.text === 'string') {
       text += block.text
@@ -118,7 +140,12 @@ function decode(answer: unknown): unknown {
     text,
     calls,
     finish_reason: Object.hasOwn(FINISH, stopReason) ? (FINISH[stopReason] ?? stopReason) : stopReason,
-    usage: { input: (usage?.inputTokens ?? 0) + cached + cache_write, cached, cache_write, output: usage?.outputTokens ?? 0 },
+    usage: {
+      input: (usage?.inputTokens ?? 0) + cached + cache_write,
+      cached,
+      cache_write,
+      output: usage?.outputTokens ?? 0,
+    },
     carry: orderOf(order),
   })
 }

@@ -14,7 +14,10 @@ const FOREIGN_SIGNATURE = 'skip_thought_signature_validator'
 /** `generateContent`: roles user and model, calls and results as parts, signatures of thoughts beside the calls. */
 export const geminiWire: Wire = {
   name: 'gemini',
-  encode: (request) => ({ path: `/models/${encodeURIComponent(request.model)}:generateContent`, body: generateBody(request) }),
+  encode: (request) => ({
+    path: `/models/${encodeURIComponent(request.model)}:generateContent`,
+    body: generateBody(request),
+  }),
   decode,
   assemble,
 }
@@ -37,7 +40,9 @@ function generateBody(request: ChatRequest): object {
     generationConfig: {
       maxOutputTokens: capOf(request),
       ...(request.temperature !== undefined && { temperature: request.temperature }),
-      ...(request.reasoning_effort !== undefined && { thinkingConfig: thinkingOf(request.model, request.reasoning_effort) }),
+      ...(request.reasoning_effort !== undefined && {
+        thinkingConfig: thinkingOf(request.model, request.reasoning_effort),
+      }),
     },
   }
 }
@@ -50,7 +55,9 @@ function contentsOf({ messages, model }: ChatRequest): Content[] {
   const contents: Content[] = []
   const names = new Map(
     messages.flatMap((message) =>
-      message.role === 'assistant' ? (message.tool_calls ?? []).map((call) => [call.id, call.function.name] as const) : [],
+      message.role === 'assistant'
+        ? (message.tool_calls ?? []).map((call) => [call.id, call.function.name] as const)
+        : [],
     ),
   )
   const add = (role: Content['role'], parts: Part[]) => {
@@ -76,7 +83,10 @@ function assistantParts(message: AssistantMessage, signed: boolean): Part[] {
   const signatures = carried.success ? carried.output : {}
   const calls = (message.tool_calls ?? []).map(({ id, function: { name, arguments: text } }, index) => {
     const signature = signatures[id] ?? (signed && index === 0 && !carried.success ? FOREIGN_SIGNATURE : undefined)
-    return { functionCall: { id, name, args: argumentsObject(text) }, ...(signature && { thoughtSignature: signature }) }
+    return {
+      functionCall: { id, name, args: argumentsObject(text) },
+      ...(signature && { thoughtSignature: signature }),
+    }
   })
   return [...(message.content ? [{ text: message.content }] : []), ...calls]
 }
@@ -86,7 +96,9 @@ const partSchema = v.object({
   text: v.nullish(v.string(), ''),
   thought: v.nullish(v.boolean(), false),
   thoughtSignature: v.nullish(v.string(), ''),
-  functionCall: v.nullish(v.object({ id: v.nullish(v.string(), ''), name: v.string(), args: v.nullish(v.unknown(), {}) })),
+  functionCall: v.nullish(
+    v.object({ id: v.nullish(v.string(), ''), name: v.string(), args: v.nullish(v.unknown(), {}) }),
+  ),
 })
 const answerSchema = v.object({
   candidates: v.nullish(
@@ -100,7 +112,12 @@ const answerSchema = v.object({
   ),
   promptFeedback: v.nullish(v.object({ blockReason: v.nullish(v.string(), '') })),
   usageMetadata: v.nullish(
-    v.object({ promptTokenCount: count, candidatesTokenCount: count, thoughtsTokenCount: count, cachedContentTokenCount: count }),
+    v.object({
+      promptTokenCount: count,
+      candidatesTokenCount: count,
+      thoughtsTokenCount: count,
+      cachedContentTokenCount: count,
+    }),
   ),
 })
 
@@ -115,11 +132,18 @@ function decode(answer: unknown): unknown {
   const candidate = candidates?.[0]
   if (!candidate && !promptFeedback?.blockReason) return answer
   const raw = candidate?.finishReason ?? ''
-  if (MALFORMED.includes(raw)) return { error: { message: `the model called a tool in no readable form (${raw})`, code: 502 } }
+  if (MALFORMED.includes(raw))
+    return { error: { message: `the model called a tool in no readable form (${raw})`, code: 502 } }
   const parts = candidate?.content.parts ?? []
   const calls = parts.flatMap(({ functionCall: call, thoughtSignature }) =>
     call
-      ? [{ id: call.id || newId(), function: { name: call.name, arguments: JSON.stringify(call.args) }, signature: thoughtSignature }]
+      ? [
+          {
+            id: call.id || newId(),
+            function: { name: call.name, arguments: JSON.stringify(call.args) },
+            signature: thoughtSignature,
+          },
+        ]
       : [],
   )
   const signatures = Object.fromEntries(calls.flatMap(({ id, signature }) => (signature ? [[id, signature]] : [])))
@@ -151,10 +175,13 @@ function assemble(events: readonly unknown[]): unknown {
   const answers = events.filter(isRecord)
   const failed = answers.find((answer) => isRecord(answer.error))
   if (failed) return failed
-  const parsed = answers.map((answer) => v.safeParse(answerSchema, answer)).flatMap((each) => (each.success ? [each.output] : []))
+  const parsed = answers
+    .map((answer) => v.safeParse(answerSchema, answer))
+    .flatMap((each) => (each.success ? [each.output] : []))
   if (parsed.length === 0) return null
   const parts = parsed.flatMap(({ candidates }) => candidates?.[0]?.content.parts ?? [])
-  const finishReason = parsed.map(({ candidates }) => candidates?.[0]?.finishReason ?? '').findLast((reason) => reason !== '') ?? ''
+  const finishReason =
+    parsed.map(({ candidates }) => candidates?.[0]?.finishReason ?? '').findLast((reason) => reason !== '') ?? ''
   const { usageMetadata } = parsed.findLast((each) => each.usageMetadata) ?? {}
   const { promptFeedback } = parsed.find((each) => each.promptFeedback?.blockReason) ?? {}
   return { candidates: promptFeedback ? [] : [{ content: { parts }, finishReason }], promptFeedback, usageMetadata }

@@ -6,7 +6,11 @@ import { isEventStream, readEvents } from './event-stream.ts'
 import type { ChatRequest, Wire } from './types.ts'
 
 /** Headers that prove who calls. Asked for each request, since tokens lapse and signatures cover the body. */
-export type Authorize = (request: { url: string; body: string; signal?: AbortSignal }) => Promise<Record<string, string>>
+export type Authorize = (request: {
+  url: string
+  body: string
+  signal?: AbortSignal
+}) => Promise<Record<string, string>>
 
 export interface WireOptions {
   fetch: Fetch
@@ -33,13 +37,16 @@ export function createWireFetch(options: WireOptions): Fetch {
   return async (input, init) => {
     const url = new URL(input instanceof Request ? input.url : input)
     const text = typeof init?.body === 'string' ? init.body : ''
-    const request = url.pathname.endsWith('/chat/completions') ? options.wire.encode(JSON.parse(text) as ChatRequest) : null
+    const request = url.pathname.endsWith('/chat/completions')
+      ? options.wire.encode(JSON.parse(text) as ChatRequest)
+      : null
     const address = request ? `${options.base_url}${request.path}` : (options.address?.(url) ?? url).href
     let body: object | null = request?.body ?? null
     for (let turn = 0; ; turn++) {
       const sent = body ? JSON.stringify(body) : text
       const answer = await exchange(options, address, { ...init, body: sent }, request && { ...request.headers })
-      const next = answer.value !== undefined && body && turn < MAX_RESUMES ? options.wire.resume?.(body, answer.value) : null
+      const next =
+        answer.value !== undefined && body && turn < MAX_RESUMES ? options.wire.resume?.(body, answer.value) : null
       if (!next) return request ? translated(options.wire, answer) : plain(answer)
       body = next
     }
@@ -54,15 +61,28 @@ interface Answer {
 }
 
 /** @param own headers of a translated request; null when those of the library go out */
-async function exchange(options: WireOptions, url: string, init: RequestInit, own: Record<string, string> | null): Promise<Answer> {
+async function exchange(
+  options: WireOptions,
+  url: string,
+  init: RequestInit,
+  own: Record<string, string> | null,
+): Promise<Answer> {
   const signal = init.signal ?? undefined
-  const headers = own ? new Headers({ 'content-type': 'application/json', accept: 'application/json', ...own }) : new Headers(init.headers)
+  const headers = own
+    ? new Headers({ 'content-type': 'application/json', accept: 'application/json', ...own })
+    : new Headers(init.headers)
   if (options.authorize) {
     headers.delete('authorization')
     const proof = await options.authorize({ url, body: typeof init.body === 'string' ? init.body : '', signal })
     for (const [name, value] of Object.entries(proof)) headers.set(name, value)
   } else if (own) headers.set('authorization', new Headers(init.headers).get('authorization') ?? '')
-  const response = await postWithin(options.fetch, url, { method: 'POST', headers, body: init.body, signal, redirect: 'manual' })
+  const response = await postWithin(options.fetch, url, {
+    method: 'POST',
+    headers,
+    body: init.body,
+    signal,
+    redirect: 'manual',
+  })
   const text = await readText(response, options.max_bytes ?? MAX_BYTES)
   if (response.ok && isEventStream(response.headers.get('content-type') ?? '', text)) {
     const value = options.wire.assemble(readEvents(text)) ?? undefined
@@ -109,7 +129,8 @@ function translated(wire: Wire, { response, text, value }: Answer): Response {
 
 /** Errors in the form that the library reads; what is no JSON stays what it is. */
 function plain({ response, text, value }: Answer): Response {
-  if (value === undefined) return new Response(bodyFor(response.status, text), { status: response.status, headers: bare(response.headers) })
+  if (value === undefined)
+    return new Response(bodyFor(response.status, text), { status: response.status, headers: bare(response.headers) })
   const error = response.ok ? null : errorOf(value)
   return json(response, error ? { error: { message: error.message, param: error.param, code: null } } : value)
 }

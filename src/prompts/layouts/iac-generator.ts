@@ -64,7 +64,10 @@ export const iacGeneratorLayout = (values: IacGeneratorValues): string =>
       ['Networking', values.networking],
       ['Permissions', values.permissions],
       ['Templates', joined(values.templates)],
-      ['Abbreviations for names', values.abbreviations.length > 0 ? fence('abbreviations', bullets(values.abbreviations)) : ''],
+      [
+        'Abbreviations for names',
+        values.abbreviations.length > 0 ? fence('abbreviations', bullets(values.abbreviations)) : '',
+      ],
     ],
     finish:
       'When all files are written and you have read the result once more, call `task_complete` with `status` and `summary`: what changed, ' +

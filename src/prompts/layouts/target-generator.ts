@@ -5,7 +5,8 @@ export type TargetGeneratorValues =
   /** Body of `general-guidelines-targeting_policies`. */
   | { variant: 'drift'; targeting_policies: string }
 
-const FINISH = 'Call `generate_engine_targets` once with `targets` and an `explanation`. An empty list means: plan the whole root.'
+const FINISH =
+  'Call `generate_engine_targets` once with `targets` and an `explanation`. An empty list means: plan the whole root.'
 const ADDRESSES = [
   'A target is a resource or module address as the engine knows it: `type.name`, `module.name`, `module.name.type.name`. Resources only: no ' +
     'variables, outputs, locals, providers or data sources.',

@@ -15,7 +15,10 @@ export function codeComplaints(body: string, schema: ProviderSchema | null): Com
     .filter(({ language }) => language === '')
     .map(({ line }) => ({ rule: 'example', line: line - 1, message: 'opens a code block without a language' }))
   const hcl = examples.filter(({ language }) => language === 'hcl')
-  return [...unnamed, ...hcl.flatMap(({ code, line }) => exampleComplaints(code, schema).map((found) => moved(found, line - 1)))]
+  return [
+    ...unnamed,
+    ...hcl.flatMap(({ code, line }) => exampleComplaints(code, schema).map((found) => moved(found, line - 1))),
+  ]
 }
 
 const moved = (complaint: Complaint, by: number): Complaint => ({ ...complaint, line: (complaint.line ?? 1) + by })
@@ -37,7 +40,10 @@ function exampleComplaints(code: string, schema: ProviderSchema | null): Complai
 
 /** A literal where a secret belongs teaches to write secrets into code. */
 function literalSecrets(code: string): Complaint[] {
-  const top = parseHcl(code).blocks.map((block) => ({ type: block.labels[0] ?? '', blocks: [block, ...blocksWithin(block.body)] }))
+  const top = parseHcl(code).blocks.map((block) => ({
+    type: block.labels[0] ?? '',
+    blocks: [block, ...blocksWithin(block.body)],
+  }))
   return top.flatMap(({ type, blocks }) =>
     blocks.flatMap((block) =>
       block.body.arguments

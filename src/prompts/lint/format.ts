@@ -13,7 +13,8 @@ export function unformatted(code: string): { line: number; message: string }[] {
     if (/\s$/.test(text)) found.push({ line, message: 'ends with a blank' })
     const { opens, closes, leading } = bracketsOf(text)
     const indent = (depth - (leading ? 1 : 0)) * 2
-    if (text.trim() !== '' && text.search(/\S/) !== indent) found.push({ line, message: `is not indented by ${indent}` })
+    if (text.trim() !== '' && text.search(/\S/) !== indent)
+      found.push({ line, message: `is not indented by ${indent}` })
     depth = Math.max(0, depth + Math.sign(opens - closes))
   })
   return [...found, ...misaligned(lines)].toSorted((a, b) => a.line - b.line)
@@ -32,7 +33,8 @@ function misaligned(lines: readonly string[]): { line: number; message: string }
   let group: { line: number; indent: string; name: string }[] = []
   const close = () => {
     const width = Math.max(...group.map(({ name }) => name.trimEnd().length)) + 1
-    for (const { line, name } of group) if (name.length !== width) found.push({ line, message: 'has its equals sign in another column' })
+    for (const { line, name } of group)
+      if (name.length !== width) found.push({ line, message: 'has its equals sign in another column' })
     group = []
   }
   lines.forEach((text, index) => {
@@ -41,7 +43,8 @@ function misaligned(lines: readonly string[]): { line: number; message: string }
     const single = name !== '' && opens === closes
     if (group.length > 0 && (!single || indent !== group[0]?.indent)) close()
     if (single) group.push({ line: index + 1, indent, name })
-    else if (name !== '' && !/\S $/.test(name)) found.push({ line: index + 1, message: 'has its equals sign in another column' })
+    else if (name !== '' && !/\S $/.test(name))
+      found.push({ line: index + 1, message: 'has its equals sign in another column' })
   })
   if (group.length > 0) close()
   return found

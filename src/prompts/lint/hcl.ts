@@ -65,7 +65,8 @@ function tokensOf(code: string): Token[] {
     const heredoc = skipped === null ? take(HEREDOC) : null
     const name = skipped === null ? take(NAME) : null
     const text = skipped ?? heredoc ?? name ?? (code[at] === '"' ? quoted(code, at, line) : (code[at] ?? ''))
-    const kind = name !== null ? 'name' : heredoc !== null || text.startsWith('"') ? 'text' : text === '\n' ? 'newline' : 'other'
+    const kind =
+      name !== null ? 'name' : heredoc !== null || text.startsWith('"') ? 'text' : text === '\n' ? 'newline' : 'other'
     if (skipped === null) tokens.push({ text, kind, line, at: start })
     at += text.length
     line += text.split('\n').length - 1
@@ -114,7 +115,8 @@ class Reader {
       this.#next += 1
       if (token.kind === 'newline') continue
       if (token.text === '}' && opened !== null) return body
-      if (token.kind !== 'name') throw new HclError(`'${token.text}' where an argument or a block should begin`, token.line)
+      if (token.kind !== 'name')
+        throw new HclError(`'${token.text}' where an argument or a block should begin`, token.line)
       this.#item(token, body)
     }
   }
@@ -126,7 +128,8 @@ class Reader {
       this.#next += 1
       if (token?.text === '=' && labels.length === 0)
         return void body.arguments.push({ name: name.text, value: this.#expression(name), line: name.line })
-      if (token?.text === '{') return void body.blocks.push({ type: name.text, labels, body: this.body(token), line: name.line })
+      if (token?.text === '{')
+        return void body.blocks.push({ type: name.text, labels, body: this.body(token), line: name.line })
       if (token?.kind !== 'text' && token?.kind !== 'name')
         throw new HclError(`'${name.text}' is neither an argument nor a block`, name.line)
       labels.push(token.text.replace(/^"|"$/g, ''))
@@ -149,7 +152,8 @@ class Reader {
       this.#next += 1
       if (token.kind === 'other' && token.text in CLOSING) open.push(token)
       else if (/^[}\])]$/.test(token.text)) {
-        if (last === undefined || CLOSING[last.text] !== token.text) throw new HclError(`'${token.text}' closes nothing`, token.line)
+        if (last === undefined || CLOSING[last.text] !== token.text)
+          throw new HclError(`'${token.text}' closes nothing`, token.line)
         open.pop()
       }
       end = token.at + token.text.length

@@ -18,7 +18,10 @@ interface Block {
 }
 const Block: v.GenericSchema<unknown, Block> = v.object({
   attributes: v.optional(v.record(v.string(), Attribute), {}),
-  block_types: v.optional(v.record(v.string(), v.object({ block: v.lazy(() => Block), min_items: v.optional(v.number(), 0) })), {}),
+  block_types: v.optional(
+    v.record(v.string(), v.object({ block: v.lazy(() => Block), min_items: v.optional(v.number(), 0) })),
+    {},
+  ),
   deprecated: v.optional(v.boolean(), false),
 })
 const Types = v.optional(v.record(v.string(), v.object({ block: Block })), {})
@@ -35,7 +38,9 @@ export interface ProviderSchema {
 export function readProviderSchema(document: unknown): ProviderSchema {
   const providers = Object.values(v.parse(Document, document).provider_schemas)
   const types = (key: 'resource_schemas' | 'data_source_schemas') =>
-    new Map(providers.flatMap((provider) => Object.entries(provider[key]).map(([type, { block }]) => [type, block] as const)))
+    new Map(
+      providers.flatMap((provider) => Object.entries(provider[key]).map(([type, { block }]) => [type, block] as const)),
+    )
   return { resource: types('resource_schemas'), data: types('data_source_schemas') }
 }
 
@@ -73,10 +78,16 @@ function judged(known: Block, body: HclBody, path: string, line: number, top: bo
   const given = new Set([...set.map(({ name }) => name), ...blocks.map(({ type }) => type)])
   const at = (name: string) => `${path}.${name}`
   return [
-    ...set.flatMap(({ name, line: where }) => problems(known, name, false).map((problem) => ({ path: at(name), line: where, problem }))),
+    ...set.flatMap(({ name, line: where }) =>
+      problems(known, name, false).map((problem) => ({ path: at(name), line: where, problem })),
+    ),
     ...blocks.flatMap((block) => {
       const inner = known.block_types[block.type]
-      const own = problems(known, block.type, true).map((problem) => ({ path: at(block.type), line: block.line, problem }))
+      const own = problems(known, block.type, true).map((problem) => ({
+        path: at(block.type),
+        line: block.line,
+        problem,
+      }))
       return inner === undefined ? own : [...own, ...judged(inner.block, block.body, at(block.type), block.line, false)]
     }),
     ...requiredBy(known)
@@ -99,7 +110,8 @@ function unrolled(block: HclBlock): HclBlock {
 function problems(known: Block, name: string, as_block: boolean): string[] {
   const attribute = Object.hasOwn(known.attributes, name) ? known.attributes[name] : undefined
   const block = Object.hasOwn(known.block_types, name) ? known.block_types[name] : undefined
-  if (block !== undefined) return as_block ? (block.block.deprecated ? ['is deprecated'] : []) : ['is a block, not an argument']
+  if (block !== undefined)
+    return as_block ? (block.block.deprecated ? ['is deprecated'] : []) : ['is a block, not an argument']
   if (attribute === undefined) return ['does not exist']
   if (as_block && !isListOfObjects(attribute)) return ['is an argument, not a block']
   if (!attribute.required && !attribute.optional) return ['cannot be set']

@@ -65,7 +65,13 @@ function headingsOf(prose: readonly string[]): Complaint[] {
   const order =
     found.join('\n') === HEADINGS.join('\n')
       ? []
-      : [{ rule: 'headings', line: null, message: `has the sections ${found.join(', ') || 'none'}; it needs ${HEADINGS.join(', ')}` }]
+      : [
+          {
+            rule: 'headings',
+            line: null,
+            message: `has the sections ${found.join(', ') || 'none'}; it needs ${HEADINGS.join(', ')}`,
+          },
+        ]
   return [...order, ...empty.map((line) => ({ rule: 'headings', line, message: 'is a section without text' }))]
 }
 

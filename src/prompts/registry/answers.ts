@@ -39,7 +39,9 @@ function firstText(value: unknown): string | null {
 function checked<Schema extends v.GenericSchema>(schema: Schema, response: OutboundResponse): v.InferOutput<Schema> {
   const parsed = v.safeParse(schema, bodyOf(response))
   if (parsed.success) return parsed.output
-  throw new RegistryError('refused', 'the answer is not in the form of a prompt version', { cause: new v.ValiError(parsed.issues) })
+  throw new RegistryError('refused', 'the answer is not in the form of a prompt version', {
+    cause: new v.ValiError(parsed.issues),
+  })
 }
 
 function bodyOf(response: OutboundResponse): unknown {

@@ -26,11 +26,16 @@ export function createPromptRegistry(access: RegistryAccess, options: RegistryOp
   if (access.api_key !== '') headers.authorization = `Bearer ${access.api_key}`
 
   const ask = (path: string, request: Partial<OutboundRequest> = {}) =>
-    send(options.fetch, { ...request, url: `${base}v1/${path}`, headers, timeout_ms, backoff_ms, max_bytes: MAX_BYTES }).catch(
-      (error: unknown) => {
-        throw asRegistryError(error)
-      },
-    )
+    send(options.fetch, {
+      ...request,
+      url: `${base}v1/${path}`,
+      headers,
+      timeout_ms,
+      backoff_ms,
+      max_bytes: MAX_BYTES,
+    }).catch((error: unknown) => {
+      throw asRegistryError(error)
+    })
   const patient = { retries: 3, retry_statuses: PASSING }
 
   /** 422 is the answer to a name that could not exist. */
@@ -76,7 +81,9 @@ function succeeded(response: OutboundResponse): OutboundResponse {
 
 function asRegistryError(error: unknown): unknown {
   if (!(error instanceof OutboundError) || error.kind === 'aborted') return error
-  return new RegistryError(error.kind === 'body' ? 'refused' : 'unreachable', `${error.message}${codeOf(error)}`, { cause: error })
+  return new RegistryError(error.kind === 'body' ? 'refused' : 'unreachable', `${error.message}${codeOf(error)}`, {
+    cause: error,
+  })
 }
 
 /** ` (ECONNREFUSED)`: what the runtime calls the fault, where it says so. */

@@ -19,12 +19,17 @@ export interface SeedCounts {
  * Errors: `Failed to create prompt '<name>': …`, `Failed to tag '<name>' …`, `Failed to look up prompt '<name>': …`;
  * nothing further is begun then.
  */
-export async function seedPrompts(registry: PromptRegistry, prompts: ReadonlyMap<string, SeedPrompt>, tag: Tag): Promise<SeedCounts> {
+export async function seedPrompts(
+  registry: PromptRegistry,
+  prompts: ReadonlyMap<string, SeedPrompt>,
+  tag: Tag,
+): Promise<SeedCounts> {
   const counts: SeedCounts = { created: 0, present: 0, repaired: 0 }
   const waiting = [...prompts]
   let failed = false
   const work = async () => {
-    for (let next = waiting.shift(); next && !failed; next = waiting.shift()) counts[await seedPrompt(registry, next[0], next[1], tag)]++
+    for (let next = waiting.shift(); next && !failed; next = waiting.shift())
+      counts[await seedPrompt(registry, next[0], next[1], tag)]++
   }
   const workers = Array.from({ length: AT_ONCE }, () =>
     work().catch((error: unknown) => {
@@ -38,7 +43,12 @@ export async function seedPrompts(registry: PromptRegistry, prompts: ReadonlyMap
   return counts
 }
 
-async function seedPrompt(registry: PromptRegistry, name: string, prompt: SeedPrompt, tag: Tag): Promise<keyof SeedCounts> {
+async function seedPrompt(
+  registry: PromptRegistry,
+  name: string,
+  prompt: SeedPrompt,
+  tag: Tag,
+): Promise<keyof SeedCounts> {
   const latest = await registry.latest(name).catch(failure(`Failed to look up prompt '${name}'`))
   if (latest === null) {
     const id = await registry.create(name, prompt).catch(failure(`Failed to create prompt '${name}'`))

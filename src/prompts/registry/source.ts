@@ -15,8 +15,11 @@ export function registryPrompts(registry: Pick<PromptRegistry, 'tagged'>, tag: T
       if (!NAME.test(name)) throw notFound(`Prompt not found: ${name}`)
       const version = await registry.tagged(name, tag, signal).catch((cause: unknown) => {
         if (!(cause instanceof RegistryError)) throw cause
-        const reason = cause.kind === 'unreachable' ? 'the prompt registry is unreachable' : 'the prompt registry refused the call'
-        throw new PlatformError('PromptRegistryFailed', 502, `Prompt could not be fetched: ${name} (${reason}).`, { cause })
+        const reason =
+          cause.kind === 'unreachable' ? 'the prompt registry is unreachable' : 'the prompt registry refused the call'
+        throw new PlatformError('PromptRegistryFailed', 502, `Prompt could not be fetched: ${name} (${reason}).`, {
+          cause,
+        })
       })
       if (version === null) throw notFound(`Prompt not found: ${name}`)
       if (version.text === null || version.text.trim() === '')

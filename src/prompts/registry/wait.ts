@@ -23,7 +23,8 @@ export async function waitForRegistry(
       if (!(cause instanceof RegistryError)) throw cause
       if (cause.kind === 'refused') throw new Error(`${name} probe failed: ${cause.message}`, { cause })
       const wait_s = WAITS_S[attempt - 1]
-      if (wait_s === undefined) throw new Error(`${name} unreachable after ${attempt} attempts: ${cause.message}`, { cause })
+      if (wait_s === undefined)
+        throw new Error(`${name} unreachable after ${attempt} attempts: ${cause.message}`, { cause })
       await pause(wait_s * 1000)
     }
   }

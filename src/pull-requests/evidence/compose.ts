@@ -29,7 +29,11 @@ export interface DescriptionOptions {
  * left out, and a note says which.
  * @param summary prose of a model
  */
-export function composeDescription(summary: string, evidence: Evidence, { limit, session_url }: DescriptionOptions): string {
+export function composeDescription(
+  summary: string,
+  evidence: Evidence,
+  { limit, session_url }: DescriptionOptions,
+): string {
   const head = blocks(notices(evidence), prose(summary, Math.min(MAX_SUMMARY, Math.floor(limit * SUMMARY_SHARE))))
   const sections = [
     planSection(evidence),
@@ -58,7 +62,9 @@ function fitted(head: string, sections: readonly Section[], limit: number, where
   for (;;) {
     const text = rendered(head, shown, where)
     if (text.length <= limit) return text
-    const next = weakest_first.find(({ form, forms }) => form === 0 && forms.length > 1) ?? weakest_first.find(({ form }) => form !== null)
+    const next =
+      weakest_first.find(({ form, forms }) => form === 0 && forms.length > 1) ??
+      weakest_first.find(({ form }) => form !== null)
     if (!next) return cut(text, limit)
     next.form = next.form !== null && next.form < next.forms.length - 1 ? next.form + 1 : null
   }
@@ -72,5 +78,9 @@ function rendered(head: string, shown: readonly Shown[], where: string): string 
     shortened.length > 0 && `Shortened: ${shortened.join(', ')}.`,
   ].filter(Boolean)
   const bodies = shown.map(({ title, forms, form }) => form !== null && `## ${title}\n\n${forms[form] ?? ''}`)
-  return blocks(head, ...bodies, note.length > 0 && `_${note.join(' ')} The whole evidence is with the session: ${where}._`)
+  return blocks(
+    head,
+    ...bodies,
+    note.length > 0 && `_${note.join(' ')} The whole evidence is with the session: ${where}._`,
+  )
 }

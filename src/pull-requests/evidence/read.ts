@@ -34,7 +34,10 @@ export async function readEvidence(context: Needs, rows: EvidenceRows, signal: A
   ])
   signal.throwIfAborted()
   const { session } = rows
-  const rounds = rows.rounds.map((round) => ({ ...round, query: masker.text(shownRequest(round.query, session.history)) }))
+  const rounds = rows.rounds.map((round) => ({
+    ...round,
+    query: masker.text(shownRequest(round.query, session.history)),
+  }))
   return { session, rounds, generate, drift, import: imported, apply, compliance, plan }
 }
 
@@ -76,7 +79,9 @@ async function readPlan(reader: Reader, rows: EvidenceRows['plans']): Promise<Ev
 
 function createReader({ storage, log }: Needs, masker: Masker, signal: AbortSignal): Reader {
   const limit = AbortSignal.any([signal, AbortSignal.timeout(LIMIT_MS)])
-  const ended = new Promise<never>((_, reject) => limit.addEventListener('abort', () => reject(limit.reason), { once: true }))
+  const ended = new Promise<never>((_, reject) =>
+    limit.addEventListener('abort', () => reject(limit.reason), { once: true }),
+  )
   ended.catch(() => {})
   const text = async ({ uri, file_size_bytes }: StoredRow): Promise<string | null> => {
     try {

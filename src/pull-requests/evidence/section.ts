@@ -28,7 +28,11 @@ const BY_RANK = [
 export type SectionTitle = (typeof BY_RANK)[number]
 
 /** Blank parts are left out. */
-export const section = (title: SectionTitle, ...forms: string[]): Section => ({ title, forms, rank: BY_RANK.indexOf(title) })
+export const section = (title: SectionTitle, ...forms: string[]): Section => ({
+  title,
+  forms,
+  rank: BY_RANK.indexOf(title),
+})
 
 /** Paragraphs, lists and tables, with an empty line between them. */
 export const blocks = (...parts: (string | false | null | undefined)[]): string => parts.filter(Boolean).join('\n\n')

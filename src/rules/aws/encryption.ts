@@ -34,7 +34,12 @@ export const awsEncryptionRules: Rule[] = encryptionRules('aws', [
   { type: 'aws_launch_configuration', path: 'ebs_block_device.encrypted' },
   { type: 'aws_ami_copy', path: 'encrypted' },
   { type: 'aws_ebs_snapshot_copy', path: 'encrypted' },
-  { type: 'aws_elasticache_replication_group', path: 'at_rest_encryption_enabled', off_by_default: true, when: isOriginal },
+  {
+    type: 'aws_elasticache_replication_group',
+    path: 'at_rest_encryption_enabled',
+    off_by_default: true,
+    when: isOriginal,
+  },
   { type: 'aws_opensearch_domain', path: 'encrypt_at_rest.enabled', off_by_default: true },
   { type: 'aws_elasticsearch_domain', path: 'encrypt_at_rest.enabled', off_by_default: true },
   { type: 'aws_dax_cluster', path: 'server_side_encryption.enabled', off_by_default: true },

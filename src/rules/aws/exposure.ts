@@ -17,8 +17,8 @@ export const awsExposureRules: Rule[] = [
     types: ['aws_s3_bucket', 'aws_s3_bucket_acl', 'aws_s3_object', 'aws_s3_bucket_object'],
     check: (subject) => {
       const acl = PUBLIC_ACLS.find((name) => textOf(subject, 'acl') === name)
-      const grants = [...blocksAt(subject, 'access_control_policy.grant.grantee'), ...blocksOf(subject, 'grant')].some((grantee) =>
-        EVERYONE.test(textOf(grantee, 'uri') ?? ''),
+      const grants = [...blocksAt(subject, 'access_control_policy.grant.grantee'), ...blocksOf(subject, 'grant')].some(
+        (grantee) => EVERYONE.test(textOf(grantee, 'uri') ?? ''),
       )
       return [...(acl ? [`The access list is ${acl}.`] : []), ...(grants ? ['A grant names everyone.'] : [])]
     },
@@ -87,7 +87,9 @@ export const awsExposureRules: Rule[] = [
     cloud: 'aws',
     types: ['aws_db_snapshot', 'aws_db_cluster_snapshot', 'aws_ami_launch_permission'],
     check: (subject) =>
-      textsOf(subject, 'shared_accounts').includes('all') || textOf(subject, 'group') === 'all' ? ['It is shared with every account.'] : [],
+      textsOf(subject, 'shared_accounts').includes('all') || textOf(subject, 'group') === 'all'
+        ? ['It is shared with every account.']
+        : [],
   },
   {
     id: 'aws.network.public-cluster-endpoint',
@@ -114,6 +116,7 @@ export const awsExposureRules: Rule[] = [
     severity: 'warning',
     cloud: 'aws',
     types: ['aws_s3_bucket', 'aws_ecr_repository', 'aws_backup_vault', 'aws_route53_zone', 'aws_s3_directory_bucket'],
-    check: (subject) => ['force_destroy', 'force_delete'].filter((key) => jsonAt(subject, key) === true).map((key) => `${key} is true.`),
+    check: (subject) =>
+      ['force_destroy', 'force_delete'].filter((key) => jsonAt(subject, key) === true).map((key) => `${key} is true.`),
   },
 ]

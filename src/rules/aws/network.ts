@@ -15,7 +15,8 @@ export const awsNetworkRules: Rule[] = networkRules(
 
 function openings(subject: Subject): Opening[] {
   if (GROUPS.includes(subject.type)) return blocksOf(subject, 'ingress').flatMap((rule) => openingsOf(rule, 'protocol'))
-  if (subject.type === 'aws_security_group_rule') return textOf(subject, 'type') === 'ingress' ? openingsOf(subject, 'protocol') : []
+  if (subject.type === 'aws_security_group_rule')
+    return textOf(subject, 'type') === 'ingress' ? openingsOf(subject, 'protocol') : []
   if (subject.type === 'aws_vpc_security_group_ingress_rule') return openingsOf(subject, 'ip_protocol')
   return blocksOf(subject, 'port_info').flatMap((rule) => openingsOf(rule, 'protocol'))
 }

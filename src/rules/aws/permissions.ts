@@ -20,13 +20,16 @@ const ATTACHMENTS = [
 
 /** Statements of all policies that a resource gives to an identity. */
 function granted(subject: Subject): Allowance[] {
-  if (subject.type === 'aws_iam_role') return blocksOf(subject, 'inline_policy').flatMap((block) => allowancesIn(jsonAt(block, 'policy')))
+  if (subject.type === 'aws_iam_role')
+    return blocksOf(subject, 'inline_policy').flatMap((block) => allowancesIn(jsonAt(block, 'policy')))
   return allowancesOf(subject, IDENTITY_POLICIES[subject.type] ?? 'policy')
 }
 
 const everything = ({ resources }: Allowance) => resources.includes('*')
 const isAdmin = (allowance: Allowance) =>
-  everything(allowance) && allowance.conditions.length === 0 && allowance.actions.some((action) => action === '*' || action === '*:*')
+  everything(allowance) &&
+  allowance.conditions.length === 0 &&
+  allowance.actions.some((action) => action === '*' || action === '*:*')
 const types = [...Object.keys(IDENTITY_POLICIES), 'aws_iam_role']
 
 /** Names of managed policies that a resource attaches; only AWS's own have an account of `aws`. */
@@ -54,7 +57,8 @@ export const awsPermissionRules: Rule[] = [
     severity: 'error',
     cloud: 'aws',
     types: [...ATTACHMENTS, 'aws_iam_role'],
-    check: (subject) => (attached(subject).includes('AdministratorAccess') ? ['Attaches the managed policy AdministratorAccess.'] : []),
+    check: (subject) =>
+      attached(subject).includes('AdministratorAccess') ? ['Attaches the managed policy AdministratorAccess.'] : [],
   },
   {
     id: 'aws.iam.broad-attachment',
@@ -108,6 +112,7 @@ export const awsPermissionRules: Rule[] = [
     severity: 'warning',
     cloud: 'aws',
     types: ['aws_iam_access_key'],
-    check: (subject) => (textOf(subject, 'status') === 'Inactive' ? [] : ['Creates an access key that does not expire.']),
+    check: (subject) =>
+      textOf(subject, 'status') === 'Inactive' ? [] : ['Creates an access key that does not expire.'],
   },
 ]

@@ -35,7 +35,9 @@ export const awsPublicPolicyRules: Rule[] = [
     cloud: 'aws',
     types: ['aws_s3_bucket_policy', 'aws_s3_bucket'],
     check: (subject) =>
-      allowancesOf(subject, 'policy').some(allowsAnyone) ? ['A statement of the bucket policy allows everyone, without a condition.'] : [],
+      allowancesOf(subject, 'policy').some(allowsAnyone)
+        ? ['A statement of the bucket policy allows everyone, without a condition.']
+        : [],
   },
   {
     id: 'aws.iam.open-trust-policy',
@@ -46,7 +48,9 @@ export const awsPublicPolicyRules: Rule[] = [
     cloud: 'aws',
     types: ['aws_iam_role'],
     check: (subject) =>
-      allowancesOf(subject, 'assume_role_policy').some(allowsAnyone) ? ['The trust policy lets everyone assume the role.'] : [],
+      allowancesOf(subject, 'assume_role_policy').some(allowsAnyone)
+        ? ['The trust policy lets everyone assume the role.']
+        : [],
   },
   {
     id: 'aws.iam.public-resource-policy',
@@ -84,7 +88,8 @@ export const awsPublicPolicyRules: Rule[] = [
     severity: 'warning',
     cloud: 'aws',
     types: ['aws_lambda_function_url'],
-    check: (subject) => (textOf(subject, 'authorization_type') === 'NONE' ? ['The function URL asks for no authorization.'] : []),
+    check: (subject) =>
+      textOf(subject, 'authorization_type') === 'NONE' ? ['The function URL asks for no authorization.'] : [],
   },
   {
     id: 'aws.database.public-search-domain',

@@ -18,7 +18,8 @@ const FIREWALL_RULES = [
 ]
 /** More addresses than the largest private network has. */
 const MANY = 2 ** 24
-const width = (subject: Subject) => ipv4Count(textOf(subject, 'start_ip_address') ?? textOf(subject, 'start_ip') ?? '', end(subject))
+const width = (subject: Subject) =>
+  ipv4Count(textOf(subject, 'start_ip_address') ?? textOf(subject, 'start_ip') ?? '', end(subject))
 const end = (subject: Subject) => textOf(subject, 'end_ip_address') ?? textOf(subject, 'end_ip') ?? ''
 
 /** Attributes and blocks by which a type decides who may connect at all. */
@@ -70,7 +71,9 @@ export const azureExposureRules: Rule[] = [
     check: (subject) => {
       const path = ACCESS_LISTS[subject.type] ?? ''
       const lists = path === '' ? [subject] : blocksOf(subject, path)
-      return lists.some((list) => textOf(list, 'default_action')?.toLowerCase() === 'allow') ? ['The default action is Allow.'] : []
+      return lists.some((list) => textOf(list, 'default_action')?.toLowerCase() === 'allow')
+        ? ['The default action is Allow.']
+        : []
     },
   },
   {
@@ -92,7 +95,9 @@ export const azureExposureRules: Rule[] = [
     cloud: 'azure',
     types: FIREWALL_RULES,
     check: (subject) =>
-      end(subject) === '0.0.0.0' && width(subject) === 1 ? ['The rule admits every resource in Azure, also of other customers.'] : [],
+      end(subject) === '0.0.0.0' && width(subject) === 1
+        ? ['The rule admits every resource in Azure, also of other customers.']
+        : [],
   },
   {
     id: 'azure.database.open-account',
@@ -104,13 +109,16 @@ export const azureExposureRules: Rule[] = [
     types: ['azurerm_cosmosdb_account'],
     check: (subject) => {
       const ranges = textsOf(subject, 'ip_range_filter').flatMap((text) => text.split(','))
-      return ranges.some((range) => range.includes('/') && openTo(range) !== null) ? ['The address filter admits every address.'] : []
+      return ranges.some((range) => range.includes('/') && openTo(range) !== null)
+        ? ['The address filter admits every address.']
+        : []
     },
   },
   {
     id: 'azure.database.public-network',
     title: 'Data service with public network access',
-    reason: 'The service has a public address; its firewall decides who may connect. This is the default of the provider.',
+    reason:
+      'The service has a public address; its firewall decides who may connect. This is the default of the provider.',
     fix: 'Set public_network_access_enabled to false and use a private endpoint.',
     severity: 'info',
     cloud: 'azure',
@@ -126,7 +134,8 @@ export const azureExposureRules: Rule[] = [
       'azurerm_key_vault',
       'azurerm_search_service',
     ],
-    check: (subject) => (flagOf(subject, 'public_network_access_enabled') === true ? ['public_network_access_enabled is true.'] : []),
+    check: (subject) =>
+      flagOf(subject, 'public_network_access_enabled') === true ? ['public_network_access_enabled is true.'] : [],
   },
   {
     id: 'azure.storage.anonymous-registry',
@@ -149,7 +158,9 @@ export const azureExposureRules: Rule[] = [
     check: (subject) => {
       const ranges = [
         ...textsOf(subject, 'api_server_authorized_ip_ranges'),
-        ...blocksAt(subject, 'api_server_access_profile').flatMap((profile) => textsOf(profile, 'authorized_ip_ranges')),
+        ...blocksAt(subject, 'api_server_access_profile').flatMap((profile) =>
+          textsOf(profile, 'authorized_ip_ranges'),
+        ),
       ]
       return jsonAt(subject, 'private_cluster_enabled') !== true && ranges.some((range) => openTo(range) !== null)
         ? ['The authorized ranges admit every address.']

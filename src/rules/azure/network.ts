@@ -5,7 +5,9 @@ import type { Rule, Subject, View } from '../types.ts'
 import { blocksOf, textOf, textsOf } from '../view.ts'
 
 const openings = (subject: Subject): Opening[] =>
-  subject.type === 'azurerm_network_security_group' ? blocksOf(subject, 'security_rule').flatMap(openingsOf) : openingsOf(subject)
+  subject.type === 'azurerm_network_security_group'
+    ? blocksOf(subject, 'security_rule').flatMap(openingsOf)
+    : openingsOf(subject)
 
 /** Ways in of network security groups, inline and attached. */
 export const azureNetworkRules: Rule[] = networkRules(
@@ -21,6 +23,7 @@ function openingsOf(rule: View): Opening[] {
   const sources = audiencesOf([...textsOf(rule, 'source_address_prefix'), ...textsOf(rule, 'source_address_prefixes')])
   const ports = portRanges([...textsOf(rule, 'destination_port_range'), ...textsOf(rule, 'destination_port_ranges')])
   // A rule for any protocol may still name its ports.
-  const spoken = (range: { from: number; to: number }) => (protocol === 'all' && range.to - range.from < 65_000 ? 'tcp' : protocol)
+  const spoken = (range: { from: number; to: number }) =>
+    protocol === 'all' && range.to - range.from < 65_000 ? 'tcp' : protocol
   return sources.flatMap((audience) => ports.map((range) => ({ audience, protocol: spoken(range), ...range })))
 }

@@ -11,7 +11,13 @@ const PROTECTION = [
   'termination_protection',
   'disable_api_termination',
 ]
-const FINAL_SNAPSHOT = ['aws_db_instance', 'aws_rds_cluster', 'aws_docdb_cluster', 'aws_neptune_cluster', 'aws_redshift_cluster']
+const FINAL_SNAPSHOT = [
+  'aws_db_instance',
+  'aws_rds_cluster',
+  'aws_docdb_cluster',
+  'aws_neptune_cluster',
+  'aws_redshift_cluster',
+]
 
 const wasOn = (subject: Subject, key: string) => isTrue(ownFlag(subject.before, key))
 const isTrue = (value: Json | undefined) => value === true || value === 'true'
@@ -25,7 +31,8 @@ export const changeRules: Rule[] = [
     severity: 'warning',
     cloud: 'common',
     looks_at: 'change',
-    check: ({ type, action }) => (action === 'delete' && criticalityOf(type) === 'data' ? ['It holds data and is deleted.'] : []),
+    check: ({ type, action }) =>
+      action === 'delete' && criticalityOf(type) === 'data' ? ['It holds data and is deleted.'] : [],
   },
   {
     id: 'common.stateful.data-replaced',
@@ -35,12 +42,14 @@ export const changeRules: Rule[] = [
     severity: 'warning',
     cloud: 'common',
     looks_at: 'change',
-    check: ({ type, action }) => (action === 'recreate' && criticalityOf(type) === 'data' ? ['It holds data and is replaced.'] : []),
+    check: ({ type, action }) =>
+      action === 'recreate' && criticalityOf(type) === 'data' ? ['It holds data and is replaced.'] : [],
   },
   {
     id: 'common.stateful.access-removed',
     title: 'Resource that carries access deleted or replaced',
-    reason: 'Keys, identities and permissions that go take working connections with them; a deleted key makes data unreadable.',
+    reason:
+      'Keys, identities and permissions that go take working connections with them; a deleted key makes data unreadable.',
     fix: 'Check who depends on it before applying.',
     severity: 'warning',
     cloud: 'common',
@@ -60,9 +69,9 @@ export const changeRules: Rule[] = [
     looks_at: 'change',
     check: (subject) =>
       subject.action === 'update'
-        ? PROTECTION.filter((key) => wasOn(subject, key) && flagOf(subject, key) !== true && !isUnknown(subject, key)).map(
-            (key) => `${key} is switched off.`,
-          )
+        ? PROTECTION.filter(
+            (key) => wasOn(subject, key) && flagOf(subject, key) !== true && !isUnknown(subject, key),
+          ).map((key) => `${key} is switched off.`)
         : [],
   },
   {
@@ -75,7 +84,8 @@ export const changeRules: Rule[] = [
     types: FINAL_SNAPSHOT,
     looks_at: 'change',
     check: (subject) =>
-      (subject.action === 'delete' || subject.action === 'recreate') && flagOf(viewOf(subject.before), 'skip_final_snapshot') === true
+      (subject.action === 'delete' || subject.action === 'recreate') &&
+      flagOf(viewOf(subject.before), 'skip_final_snapshot') === true
         ? ['skip_final_snapshot is true.']
         : [],
   },
@@ -112,6 +122,7 @@ export const changeRules: Rule[] = [
     severity: 'warning',
     cloud: 'common',
     looks_at: 'change',
-    check: ({ address, action }, { outside }) => (outside.has(address) ? [`It is not among the targets (${action}).`] : []),
+    check: ({ address, action }, { outside }) =>
+      outside.has(address) ? [`It is not among the targets (${action}).`] : [],
   },
 ]

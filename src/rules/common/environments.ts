@@ -24,7 +24,8 @@ const ATTRIBUTES = new Set([
   'template',
 ])
 /** Holds secrets by design; rules of their own look at them. */
-const SECRET_STORES = /^(kubernetes_secret|vault_|aws_secretsmanager_|google_secret_manager_|azurerm_key_vault_|oci_vault_)/
+const SECRET_STORES =
+  /^(kubernetes_secret|vault_|aws_secretsmanager_|google_secret_manager_|azurerm_key_vault_|oci_vault_)/
 
 /** Named texts that a process will read; definitions in a JSON text are parsed. */
 export function environmentOf(type: string, view: View): Found[] {

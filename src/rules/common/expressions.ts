@@ -5,7 +5,8 @@ import type { Json, JsonObject, Plan } from '../../plan/types.ts'
 /** Reading of the plan's `configuration`: what the code itself says, before variables have values. */
 
 const MAX_DEPTH = 40
-const member = (value: Json | undefined, key: string): Json | undefined => (isJsonObject(value) ? ownFlag(value, key) : undefined)
+const member = (value: Json | undefined, key: string): Json | undefined =>
+  isJsonObject(value) ? ownFlag(value, key) : undefined
 
 /** A module of the configuration with its address; the root's is empty. */
 export interface ConfiguredModule {
@@ -45,7 +46,8 @@ export function expressionsByAddress(plan: Plan): Map<string, JsonObject> {
     for (const resource of resources) {
       const local = member(resource, 'address')
       const expressions = member(resource, 'expressions')
-      if (typeof local === 'string' && isJsonObject(expressions)) found.set(address === '' ? local : `${address}.${local}`, expressions)
+      if (typeof local === 'string' && isJsonObject(expressions))
+        found.set(address === '' ? local : `${address}.${local}`, expressions)
     }
   }
   return found

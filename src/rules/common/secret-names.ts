@@ -33,7 +33,10 @@ const PLAIN_NAME = /^[a-z][a-z_-]*$/i
 
 /** Whether an environment variable or a key of a configuration holds a secret. */
 export const isSecretVariable = (key: string, value: string): boolean =>
-  ENVIRONMENT.test(key) && !/^(public|max|min)/i.test(key) && isLiteralSecret(value) && !(MAY_NAME_ONE.test(key) && PLAIN_NAME.test(value))
+  ENVIRONMENT.test(key) &&
+  !/^(public|max|min)/i.test(key) &&
+  isLiteralSecret(value) &&
+  !(MAY_NAME_ONE.test(key) && PLAIN_NAME.test(value))
 
 /** Addresses of secrets, placeholders and switches: what stands where a secret could, but is none. */
 const WORD = /^(|true|false|null|none|\d{1,3}|placeholder|replace[_-]?me|to[_-]be[_-]replaced|dummy)$/i

@@ -19,7 +19,10 @@ export const planSecretRules: PlanRule[] = [
     check_plan: (plan) =>
       modulesOf(plan).flatMap(({ address, inputs }) =>
         createsIn(plan, address)
-          ? secretLiterals(inputs).map((path) => ({ resource: address, message: `The value of the input ${path} is written in the code.` }))
+          ? secretLiterals(inputs).map((path) => ({
+              resource: address,
+              message: `The value of the input ${path} is written in the code.`,
+            }))
           : [],
       ),
   },
@@ -40,7 +43,10 @@ export const planSecretRules: PlanRule[] = [
             const value = isJsonObject(variable) ? ownFlag(variable, 'default') : undefined
             return isSecretName(name) && typeof value === 'string' && isLiteralSecret(value)
           })
-          .map(([name]) => ({ resource: null, message: `The variable ${address === '' ? name : `${address}.${name}`} has a default.` }))
+          .map(([name]) => ({
+            resource: null,
+            message: `The variable ${address === '' ? name : `${address}.${name}`} has a default.`,
+          }))
       }),
   },
   {
@@ -73,5 +79,6 @@ const secretLiterals = (expressions: Parameters<typeof literalsOf>[0]): string[]
 const createsIn = (plan: Plan, module_address: string): boolean =>
   managedChanges(plan).some(
     ({ resource, action }) =>
-      action === 'create' && (module_address === '' || withoutIndexes(resource.address).startsWith(`${module_address}.`)),
+      action === 'create' &&
+      (module_address === '' || withoutIndexes(resource.address).startsWith(`${module_address}.`)),
   )

@@ -8,7 +8,8 @@ import { carriesSecret, isLiteralSecret, isSecretVariable } from './secret-names
 import { stringsOf } from './strings.ts'
 import { hasUrlPassword, tokensIn } from './token-formats.ts'
 
-const store = 'Rotate the secret, keep it in a secret store, and let the code refer to it (a sensitive variable or a data source).'
+const store =
+  'Rotate the secret, keep it in a secret store, and let the code refer to it (a sensitive variable or a data source).'
 
 export const secretRules: Rule[] = [
   {
@@ -29,7 +30,9 @@ export const secretRules: Rule[] = [
     severity: 'error',
     cloud: 'common',
     check: (subject) =>
-      visibleStrings(subject).flatMap(({ attribute, text }) => tokensIn(text).map((name) => `${attribute} holds ${name}.`)),
+      visibleStrings(subject).flatMap(({ attribute, text }) =>
+        tokensIn(text).map((name) => `${attribute} holds ${name}.`),
+      ),
   },
   {
     id: 'common.secrets.url-password',
@@ -50,7 +53,8 @@ export const secretRules: Rule[] = [
     fix: 'Let the process read it from a secret store; refer to the secret instead of its value.',
     severity: 'error',
     cloud: 'common',
-    check: (subject, context) => secretVariables(subject, context, true).map((key) => `The value of ${key} is written in the code.`),
+    check: (subject, context) =>
+      secretVariables(subject, context, true).map((key) => `The value of ${key} is written in the code.`),
   },
   {
     id: 'common.secrets.plain-environment',
@@ -59,7 +63,8 @@ export const secretRules: Rule[] = [
     fix: 'Let the process read it from a secret store; refer to the secret instead of its value.',
     severity: 'warning',
     cloud: 'common',
-    check: (subject, context) => secretVariables(subject, context, false).map((key) => `The value of ${key} stands in plain text.`),
+    check: (subject, context) =>
+      secretVariables(subject, context, false).map((key) => `The value of ${key} stands in plain text.`),
   },
 ]
 
@@ -75,7 +80,9 @@ function literalArguments(subject: Subject, { expressionsOf }: PlanContext): str
 
 /** Of a raw manifest only the data is secret. */
 const secretPart = (argument: string, value: Json): Json =>
-  argument === 'manifest' ? ['data', 'stringData'].map((key) => (isJsonObject(value) ? (ownFlag(value, key) ?? null) : null)) : value
+  argument === 'manifest'
+    ? ['data', 'stringData'].map((key) => (isJsonObject(value) ? (ownFlag(value, key) ?? null) : null))
+    : value
 
 const isSecureParameter = ({ type, values }: Subject, argument: string) =>
   type === 'aws_ssm_parameter' && /^(value|value_wo)$/.test(argument) && ownFlag(values, 'type') === 'SecureString'
@@ -98,5 +105,8 @@ function secretVariables(subject: Subject, { expressionsOf }: PlanContext, liter
 /** The text is a literal of the argument, or the argument is made of literals and functions only. */
 function isWrittenInCode(expression: Json | undefined, text: string): boolean {
   if (expression === undefined) return false
-  return !hasReferences(expression) || literalsOf({ expression }).some(({ value }) => textsIn(value).some((each) => each === text))
+  return (
+    !hasReferences(expression) ||
+    literalsOf({ expression }).some(({ value }) => textsIn(value).some((each) => each === text))
+  )
 }

@@ -22,7 +22,12 @@ const MAX_ENCODED = 100_000
 export function stringsOf({ values, sensitive }: View): Found[] {
   const found: Found[] = []
   for (const [attribute, value] of Object.entries(values))
-    collect(value, isJsonObject(sensitive) ? ownFlag(sensitive, attribute) : sensitive, { attribute, key: attribute, depth: 0 }, found)
+    collect(
+      value,
+      isJsonObject(sensitive) ? ownFlag(sensitive, attribute) : sensitive,
+      { attribute, key: attribute, depth: 0 },
+      found,
+    )
   return found
 }
 

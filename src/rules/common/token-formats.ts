@@ -18,7 +18,8 @@ const FORMATS: [name: string, pattern: RegExp][] = [
 ]
 
 /** One pass that tells nearly all texts apart before the formats look closely. */
-const HINT = /-----BEGIN|A[KS]IA|gh[pousr]_|github_pat_|gl[a-z]{2,4}-|xox|hooks\.slack|AIza|k_live_|sk-|npm_|pypi-|hv[sb]\.|SG\.|_v1_|Key=/
+const HINT =
+  /-----BEGIN|A[KS]IA|gh[pousr]_|github_pat_|gl[a-z]{2,4}-|xox|hooks\.slack|AIza|k_live_|sk-|npm_|pypi-|hv[sb]\.|SG\.|_v1_|Key=/
 
 /** Longest text that is searched: user data and documents are shorter. */
 const MAX_SEARCHED = 200_000
@@ -30,7 +31,8 @@ export function tokensIn(text: string): string[] {
   return FORMATS.filter(([, pattern]) => pattern.test(searched)).map(([name]) => name)
 }
 
-const URL_WITH_PASSWORD = /[a-z][a-z0-9+.-]{1,20}:\/\/[^\s:/?#@"'<>]{0,200}:([^\s/?#@"'<>]{1,200})@(?!sha256:)[A-Za-z0-9[]/gi
+const URL_WITH_PASSWORD =
+  /[a-z][a-z0-9+.-]{1,20}:\/\/[^\s:/?#@"'<>]{0,200}:([^\s/?#@"'<>]{1,200})@(?!sha256:)[A-Za-z0-9[]/gi
 
 /** An address with user and password, such as `postgres://user:…@host`; placeholders are none. */
 export const hasUrlPassword = (text: string): boolean =>

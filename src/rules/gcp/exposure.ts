@@ -25,7 +25,10 @@ export const gcpExposureRules: Rule[] = [
     types: [...STORAGE_GRANTS, ...ENTITIES, ...LISTS, 'google_storage_bucket_object'],
     check: (subject) => {
       const entities = [...textsOf(subject, 'role_entity'), ...textsOf(subject, 'entity')]
-      const open = grantsOf(subject).some(isPublic) || entities.some(isEveryone) || PUBLIC_ACL.test(textOf(subject, 'predefined_acl') ?? '')
+      const open =
+        grantsOf(subject).some(isPublic) ||
+        entities.some(isEveryone) ||
+        PUBLIC_ACL.test(textOf(subject, 'predefined_acl') ?? '')
       return open ? ['The objects are open to everyone.'] : []
     },
   },
@@ -44,7 +47,9 @@ export const gcpExposureRules: Rule[] = [
       'google_bigtable_instance',
     ],
     check: (subject) =>
-      ['force_destroy', 'delete_contents_on_destroy'].filter((key) => flagOf(subject, key) === true).map((key) => `${key} is true.`),
+      ['force_destroy', 'delete_contents_on_destroy']
+        .filter((key) => flagOf(subject, key) === true)
+        .map((key) => `${key} is true.`),
   },
   {
     id: 'gcp.database.open-authorized-network',
@@ -55,8 +60,12 @@ export const gcpExposureRules: Rule[] = [
     cloud: 'gcp',
     types: ['google_sql_database_instance', 'google_alloydb_instance'],
     check: (subject) => {
-      const sql = blocksAt(subject, 'settings.ip_configuration.authorized_networks').some((network) => isOpen(network, 'value'))
-      const alloy = blocksAt(subject, 'network_config.authorized_external_networks').some((network) => isOpen(network, 'cidr_range'))
+      const sql = blocksAt(subject, 'settings.ip_configuration.authorized_networks').some((network) =>
+        isOpen(network, 'value'),
+      )
+      const alloy = blocksAt(subject, 'network_config.authorized_external_networks').some((network) =>
+        isOpen(network, 'cidr_range'),
+      )
       return sql || alloy ? ['An authorized network admits every address.'] : []
     },
   },
@@ -83,7 +92,9 @@ export const gcpExposureRules: Rule[] = [
     types: [...DATASET_GRANTS, 'google_bigquery_dataset', 'google_bigquery_dataset_access'],
     check: (subject) => {
       const entries = subject.type === 'google_bigquery_dataset' ? blocksOf(subject, 'access') : [subject]
-      const open = entries.some((entry) => ['special_group', 'iam_member'].some((key) => isEveryone(textOf(entry, key))))
+      const open = entries.some((entry) =>
+        ['special_group', 'iam_member'].some((key) => isEveryone(textOf(entry, key))),
+      )
       return open || grantsOf(subject).some(isPublic) ? ['The data is open to everyone.'] : []
     },
   },
@@ -96,7 +107,9 @@ export const gcpExposureRules: Rule[] = [
     cloud: 'gcp',
     types: ['google_container_cluster'],
     check: (subject) =>
-      blocksAt(subject, 'master_authorized_networks_config.cidr_blocks').some((network) => isOpen(network, 'cidr_block'))
+      blocksAt(subject, 'master_authorized_networks_config.cidr_blocks').some((network) =>
+        isOpen(network, 'cidr_block'),
+      )
         ? ['The authorized networks admit every address.']
         : [],
   },
@@ -108,7 +121,8 @@ export const gcpExposureRules: Rule[] = [
     severity: 'info',
     cloud: 'gcp',
     types: ['google_compute_instance', 'google_compute_instance_template', 'google_compute_region_instance_template'],
-    check: (subject) => (blocksAt(subject, 'network_interface.access_config').length > 0 ? ['The machine gets a public address.'] : []),
+    check: (subject) =>
+      blocksAt(subject, 'network_interface.access_config').length > 0 ? ['The machine gets a public address.'] : [],
   },
   {
     id: 'gcp.encryption.plain-cluster-secrets',

@@ -14,7 +14,8 @@ const POLICY_RULES = [
 export const gcpNetworkRules: Rule[] = networkRules('gcp', ['google_compute_firewall', ...POLICY_RULES], openings)
 
 function openings(subject: Subject): Opening[] {
-  if (flagOf(subject, 'disabled') === true || (textOf(subject, 'direction') ?? 'INGRESS').toUpperCase() !== 'INGRESS') return []
+  if (flagOf(subject, 'disabled') === true || (textOf(subject, 'direction') ?? 'INGRESS').toUpperCase() !== 'INGRESS')
+    return []
   if (subject.type === 'google_compute_firewall')
     return openingsOf(textsOf(subject, 'source_ranges'), blocksOf(subject, 'allow'), 'protocol')
   if (textOf(subject, 'action')?.toLowerCase() !== 'allow') return []

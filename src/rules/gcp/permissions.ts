@@ -21,7 +21,8 @@ export function grantsOf(subject: Subject): Grant[] {
   return role === null ? [] : [{ role, members: [...textsOf(subject, 'member'), ...textsOf(subject, 'members')] }]
 }
 
-const forms = (...resources: string[]) => resources.flatMap((name) => ['member', 'binding', 'policy'].map((form) => `${name}_iam_${form}`))
+const forms = (...resources: string[]) =>
+  resources.flatMap((name) => ['member', 'binding', 'policy'].map((form) => `${name}_iam_${form}`))
 
 const PROJECT_AND_ABOVE = forms('google_project', 'google_folder', 'google_organization')
 /** Services whose whole point may be a public address. */
@@ -84,7 +85,9 @@ export const gcpPermissionRules: Rule[] = [
     cloud: 'gcp',
     types: [...OTHERS, ...SERVICES],
     check: (subject) =>
-      grantsOf(subject).some((grant) => isPublic(grant) && !(SERVICES.includes(subject.type) && INVOKERS.has(grant.role)))
+      grantsOf(subject).some(
+        (grant) => isPublic(grant) && !(SERVICES.includes(subject.type) && INVOKERS.has(grant.role)),
+      )
         ? ['Grants a role to everyone.']
         : [],
   },
@@ -97,7 +100,9 @@ export const gcpPermissionRules: Rule[] = [
     cloud: 'gcp',
     types: SERVICES,
     check: (subject) =>
-      grantsOf(subject).some((grant) => isPublic(grant) && INVOKERS.has(grant.role)) ? ['Everyone may invoke the service.'] : [],
+      grantsOf(subject).some((grant) => isPublic(grant) && INVOKERS.has(grant.role))
+        ? ['Everyone may invoke the service.']
+        : [],
   },
   {
     id: 'gcp.iam.project-owner',
@@ -127,7 +132,11 @@ export const gcpPermissionRules: Rule[] = [
     severity: 'warning',
     cloud: 'gcp',
     types: PROJECT_AND_ABOVE,
-    check: grantsRole('roles/iam.serviceAccountTokenCreator', 'roles/iam.serviceAccountUser', 'roles/iam.serviceAccountKeyAdmin'),
+    check: grantsRole(
+      'roles/iam.serviceAccountTokenCreator',
+      'roles/iam.serviceAccountUser',
+      'roles/iam.serviceAccountKeyAdmin',
+    ),
   },
   {
     id: 'gcp.iam.service-account-key',
@@ -151,7 +160,9 @@ export const gcpPermissionRules: Rule[] = [
       blocksOf(subject, 'service_account').some(
         (account) =>
           /-compute@developer\.gserviceaccount\.com$/.test(textOf(account, 'email') ?? '') &&
-          textsOf(account, 'scopes').some((scope) => scope === 'cloud-platform' || scope.endsWith('/auth/cloud-platform')),
+          textsOf(account, 'scopes').some(
+            (scope) => scope === 'cloud-platform' || scope.endsWith('/auth/cloud-platform'),
+          ),
       )
         ? ['The default service account is used with the scope cloud-platform.']
         : [],

@@ -45,7 +45,9 @@ const openings = (subject: Subject): Opening[] =>
   balancers(subject).flatMap(({ spec, audience }) =>
     blocksOf(spec, 'port').flatMap((port) => {
       const number = numberOf(port, 'port')
-      return number === null ? [] : [{ audience, protocol: protocolOf(textOf(port, 'protocol') ?? 'TCP'), from: number, to: number }]
+      return number === null
+        ? []
+        : [{ audience, protocol: protocolOf(textOf(port, 'protocol') ?? 'TCP'), from: number, to: number }]
     }),
   )
 
@@ -70,7 +72,8 @@ export const kubernetesNetworkRules: Rule[] = [
     severity: 'warning',
     cloud: 'kubernetes',
     types: both('ingress'),
-    check: (subject) => (blocksOf(subject, 'spec').some((spec) => isAbsent(spec, 'tls')) ? ['The ingress has no tls block.'] : []),
+    check: (subject) =>
+      blocksOf(subject, 'spec').some((spec) => isAbsent(spec, 'tls')) ? ['The ingress has no tls block.'] : [],
   },
   {
     id: 'kubernetes.network.open-policy',
@@ -82,7 +85,9 @@ export const kubernetesNetworkRules: Rule[] = [
     types: both('network_policy'),
     check: (subject) =>
       blocksAt(subject, 'spec.ingress').some(
-        (rule) => isAbsent(rule, 'ports') && blocksAt(rule, 'from.ip_block').some((block) => openTo(textOf(block, 'cidr') ?? '') !== null),
+        (rule) =>
+          isAbsent(rule, 'ports') &&
+          blocksAt(rule, 'from.ip_block').some((block) => openTo(textOf(block, 'cidr') ?? '') !== null),
       )
         ? ['A rule admits every address on every port.']
         : [],

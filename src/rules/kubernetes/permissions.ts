@@ -7,7 +7,8 @@ const BINDINGS = [...CLUSTER_BINDINGS, ...both('role_binding')]
 const CLUSTER_ROLES = both('cluster_role')
 
 const roleOf = (subject: Subject) => textOf(blocksOf(subject, 'role_ref')[0] ?? subject, 'name')
-const bindsTo = (subject: Subject, pattern: RegExp) => blocksOf(subject, 'subject').some((who) => pattern.test(textOf(who, 'name') ?? ''))
+const bindsTo = (subject: Subject, pattern: RegExp) =>
+  blocksOf(subject, 'subject').some((who) => pattern.test(textOf(who, 'name') ?? ''))
 
 /** What the cluster itself gives to callers without a name. */
 const PUBLIC_ROLES = new Set(['system:public-info-viewer', 'system:discovery', 'system:basic-user'])
@@ -26,7 +27,9 @@ export const kubernetesPermissionRules: Rule[] = [
     cloud: 'kubernetes',
     types: BINDINGS,
     check: (subject) =>
-      bindsTo(subject, ANONYMOUS) && !PUBLIC_ROLES.has(roleOf(subject) ?? '') ? ['A subject is everyone without a login.'] : [],
+      bindsTo(subject, ANONYMOUS) && !PUBLIC_ROLES.has(roleOf(subject) ?? '')
+        ? ['A subject is everyone without a login.']
+        : [],
   },
   {
     id: 'kubernetes.rbac.whole-cluster-subject',
@@ -69,7 +72,8 @@ export const kubernetesPermissionRules: Rule[] = [
     severity: 'error',
     cloud: 'kubernetes',
     types: CLUSTER_ROLES,
-    check: (subject) => (blocksOf(subject, 'rule').some(everything) ? ['A rule allows every verb on every resource.'] : []),
+    check: (subject) =>
+      blocksOf(subject, 'rule').some(everything) ? ['A rule allows every verb on every resource.'] : [],
   },
   {
     id: 'kubernetes.rbac.wildcard-role',
@@ -80,7 +84,9 @@ export const kubernetesPermissionRules: Rule[] = [
     cloud: 'kubernetes',
     types: both('role'),
     check: (subject) =>
-      blocksOf(subject, 'rule').some(everything) ? ['A rule allows every verb on every resource of the namespace.'] : [],
+      blocksOf(subject, 'rule').some(everything)
+        ? ['A rule allows every verb on every resource of the namespace.']
+        : [],
   },
   {
     id: 'kubernetes.rbac.escalation',

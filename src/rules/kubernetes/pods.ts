@@ -15,11 +15,16 @@ const types = [...PODS, ...TEMPLATED, ...CRON_JOBS]
 /** The pod that a workload runs. */
 function podsOf(subject: Subject): View[] {
   if (PODS.includes(subject.type)) return blocksOf(subject, 'spec')
-  return blocksAt(subject, CRON_JOBS.includes(subject.type) ? 'spec.job_template.spec.template.spec' : 'spec.template.spec')
+  return blocksAt(
+    subject,
+    CRON_JOBS.includes(subject.type) ? 'spec.job_template.spec.template.spec' : 'spec.template.spec',
+  )
 }
 
 const contexts = (subject: Subject) =>
-  podsOf(subject).flatMap((pod) => ['container', 'init_container'].flatMap((key) => blocksAt(pod, `${key}.security_context`)))
+  podsOf(subject).flatMap((pod) =>
+    ['container', 'init_container'].flatMap((key) => blocksAt(pod, `${key}.security_context`)),
+  )
 
 /** Folders of a node that lead to everything on it. */
 const SENSITIVE = [
@@ -50,7 +55,16 @@ const hostPaths = (subject: Subject) =>
     .map((volume) => textOf(volume, 'path'))
     .filter((path) => path !== null)
 
-const POWERFUL = new Set(['ALL', 'SYS_ADMIN', 'SYS_MODULE', 'SYS_PTRACE', 'NET_ADMIN', 'DAC_READ_SEARCH', 'SYS_RAWIO', 'BPF'])
+const POWERFUL = new Set([
+  'ALL',
+  'SYS_ADMIN',
+  'SYS_MODULE',
+  'SYS_PTRACE',
+  'NET_ADMIN',
+  'DAC_READ_SEARCH',
+  'SYS_RAWIO',
+  'BPF',
+])
 
 export const kubernetesPodRules: Rule[] = [
   {
@@ -61,7 +75,8 @@ export const kubernetesPodRules: Rule[] = [
     severity: 'error',
     cloud: 'kubernetes',
     types,
-    check: (subject) => (contexts(subject).some((context) => flagOf(context, 'privileged') === true) ? ['A container is privileged.'] : []),
+    check: (subject) =>
+      contexts(subject).some((context) => flagOf(context, 'privileged') === true) ? ['A container is privileged.'] : [],
   },
   {
     id: 'kubernetes.pod.sensitive-host-path',
@@ -81,7 +96,8 @@ export const kubernetesPodRules: Rule[] = [
     severity: 'warning',
     cloud: 'kubernetes',
     types,
-    check: (subject) => (hostPaths(subject).some((path) => !isSensitive(path)) ? ['A volume mounts a folder of the node.'] : []),
+    check: (subject) =>
+      hostPaths(subject).some((path) => !isSensitive(path)) ? ['A volume mounts a folder of the node.'] : [],
   },
   {
     id: 'kubernetes.pod.host-namespaces',
@@ -107,7 +123,9 @@ export const kubernetesPodRules: Rule[] = [
     check: (subject) =>
       contexts(subject)
         .flatMap((context) => blocksOf(context, 'capabilities'))
-        .some((capabilities) => textsOf(capabilities, 'add').some((name) => POWERFUL.has(name.toUpperCase().replace(/^CAP_/, ''))))
+        .some((capabilities) =>
+          textsOf(capabilities, 'add').some((name) => POWERFUL.has(name.toUpperCase().replace(/^CAP_/, ''))),
+        )
         ? ['A container adds a powerful capability.']
         : [],
   },

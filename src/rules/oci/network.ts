@@ -7,7 +7,11 @@ import { blocksOf, isUnknown, numberOf, textOf, textsOf } from '../view.ts'
 const LISTS = ['oci_core_security_list', 'oci_core_default_security_list']
 
 /** Ways in of security lists and of rules of network security groups. */
-export const ociNetworkRules: Rule[] = networkRules('oci', [...LISTS, 'oci_core_network_security_group_security_rule'], openings)
+export const ociNetworkRules: Rule[] = networkRules(
+  'oci',
+  [...LISTS, 'oci_core_network_security_group_security_rule'],
+  openings,
+)
 
 function openings(subject: Subject): Opening[] {
   if (LISTS.includes(subject.type)) return blocksOf(subject, 'ingress_security_rules').flatMap(openingsOf)
@@ -17,7 +21,9 @@ function openings(subject: Subject): Opening[] {
 function openingsOf(rule: View): Opening[] {
   const protocol = protocolOf(textOf(rule, 'protocol'))
   const ports = protocol === 'tcp' || protocol === 'udp' ? portsOf(rule, `${protocol}_options`) : [EVERY_PORT]
-  return audiencesOf(textsOf(rule, 'source')).flatMap((audience) => ports.map((range) => ({ audience, protocol, ...range })))
+  return audiencesOf(textsOf(rule, 'source')).flatMap((audience) =>
+    ports.map((range) => ({ audience, protocol, ...range })),
+  )
 }
 
 /** Without options every port is meant; a rule of a group holds its destination ports in a block of its own. */

@@ -4,12 +4,16 @@ import { blocksOf, flagOf, textOf, textsOf } from '../view.ts'
 
 /** A policy statement, in lower case and with single blanks: the language knows no letter case. */
 const statements = (subject: Subject): string[] =>
-  textsOf(subject, 'statements').map((statement) => statement.slice(0, 5_000).toLowerCase().replaceAll(/\s+/g, ' ').trim())
+  textsOf(subject, 'statements').map((statement) =>
+    statement.slice(0, 5_000).toLowerCase().replaceAll(/\s+/g, ' ').trim(),
+  )
 
 const isConditional = (statement: string) => / where /.test(statement)
 const namesAnyone = (statement: string) => /^(allow|endorse|admit) (any-user|any-group)\b/.test(statement)
 const managesAll = (statement: string, where: 'tenancy' | 'compartment') =>
-  !namesAnyone(statement) && !isConditional(statement) && / to manage all-resources in (\w+)/.exec(statement)?.[1] === where
+  !namesAnyone(statement) &&
+  !isConditional(statement) &&
+  / to manage all-resources in (\w+)/.exec(statement)?.[1] === where
 
 export const ociRules: Rule[] = [
   {
@@ -72,7 +76,8 @@ export const ociRules: Rule[] = [
     severity: 'warning',
     cloud: 'oci',
     types: ['oci_objectstorage_preauthrequest'],
-    check: (subject) => (textOf(subject, 'access_type')?.startsWith('AnyObject') ? ['The request covers every object of the bucket.'] : []),
+    check: (subject) =>
+      textOf(subject, 'access_type')?.startsWith('AnyObject') ? ['The request covers every object of the bucket.'] : [],
   },
   {
     id: 'oci.database.open-access-list',
@@ -83,7 +88,9 @@ export const ociRules: Rule[] = [
     cloud: 'oci',
     types: ['oci_database_autonomous_database'],
     check: (subject) =>
-      textsOf(subject, 'whitelisted_ips').some((range) => openTo(range) !== null) ? ['The access list admits every address.'] : [],
+      textsOf(subject, 'whitelisted_ips').some((range) => openTo(range) !== null)
+        ? ['The access list admits every address.']
+        : [],
   },
   {
     id: 'oci.network.public-cluster-endpoint',

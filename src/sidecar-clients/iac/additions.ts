@@ -66,7 +66,11 @@ export function createAdditions(access: Access): Pick<IacClient, Addition | 'out
   }
 }
 
-async function liveOutput({ call }: Access, job_id: string, signal?: AbortSignal): Promise<{ stdout: string; stderr: string } | null> {
+async function liveOutput(
+  { call }: Access,
+  job_id: string,
+  signal?: AbortSignal,
+): Promise<{ stdout: string; stderr: string } | null> {
   const response = await call(`/v1/jobs/${job_id}/output`, {
     timeout_ms: ANNOUNCEMENT_LIMIT_MS,
     max_bytes: 1024 * 1024,
@@ -88,7 +92,12 @@ async function announcement({ call, config }: Access, signal?: AbortSignal): Pro
 }
 
 /** Standard output of the job; null when the engine could not answer, which another workspace may change. */
-async function run({ call, config, log }: Access, kind: Addition, body: object, signal?: AbortSignal): Promise<string | null> {
+async function run(
+  { call, config, log }: Access,
+  kind: Addition,
+  body: object,
+  signal?: AbortSignal,
+): Promise<string | null> {
   const job_timeout = Math.min(config.job_timeout, LIMITS_S[kind])
   const own = signal ? { signal } : {}
   const timeout_ms = Math.min(config.timeout, job_timeout) * 1000

@@ -16,4 +16,7 @@ export const JobSchema = v.variant('status', [
 ])
 export type JobAnswer = v.InferOutput<typeof JobSchema>
 
-export const EngineSchema = v.object({ name: v.pipe(v.string(), v.minLength(1)), version: v.pipe(v.string(), v.minLength(1)) })
+export const EngineSchema = v.object({
+  name: v.pipe(v.string(), v.minLength(1)),
+  version: v.pipe(v.string(), v.minLength(1)),
+})

@@ -43,7 +43,8 @@ export async function waitForJob(access: Access, job_id: string, options: WaitOp
       resubmit = undefined
       continue
     }
-    if (poll.kind === 'lost') throw new PlatformError('IacJobLost', 502, `IaC job ${current} was lost by the iac service.`)
+    if (poll.kind === 'lost')
+      throw new PlatformError('IacJobLost', 502, `IaC job ${current} was lost by the iac service.`)
     if (poll.kind === 'job' && poll.job.status === 'failed') throw jobFailure(poll.job.error)
     const next = Math.min(started + config.job_poll_interval * 1000, deadline)
     await delay(Math.max(0, Math.ceil(next - performance.now())), options.signal)
@@ -58,7 +59,10 @@ function jobFailure(error: Extract<JobAnswer, { status: 'failed' }>['error']): P
 /** `missed`: no answer, or a passing fault of the service; the next poll may succeed. */
 async function pollOnce(access: Access, job_id: string, remaining_ms: number, signal?: AbortSignal): Promise<Poll> {
   const { config, log, call } = access
-  const held = Math.min(MAX_HELD_SECONDS, Math.max(1, Math.ceil(Math.min(config.job_poll_interval, remaining_ms / 1000))))
+  const held = Math.min(
+    MAX_HELD_SECONDS,
+    Math.max(1, Math.ceil(Math.min(config.job_poll_interval, remaining_ms / 1000))),
+  )
   const request: Partial<OutboundRequest> = {
     headers: { prefer: `wait=${held}` },
     timeout_ms: Math.ceil(Math.min((held + config.timeout) * 1000, remaining_ms)),
@@ -69,7 +73,8 @@ async function pollOnce(access: Access, job_id: string, remaining_ms: number, si
   try {
     response = await call(`/v1/jobs/${job_id}`, request)
   } catch (error) {
-    if (!(error instanceof OutboundError) || error.kind === 'aborted' || error.kind === 'body') throw transportFault('iac', error)
+    if (!(error instanceof OutboundError) || error.kind === 'aborted' || error.kind === 'body')
+      throw transportFault('iac', error)
     log.warn('iac job not reached', { job_id, error })
     return { kind: 'missed' }
   }
@@ -90,6 +95,7 @@ function readJob(response: OutboundResponse): JobAnswer {
     throw transportFault('iac', error)
   }
   const parsed = v.safeParse(JobSchema, json)
-  if (!parsed.success) throw unexpectedAnswer('iac', 'a job that does not follow the contract', new v.ValiError(parsed.issues))
+  if (!parsed.success)
+    throw unexpectedAnswer('iac', 'a job that does not follow the contract', new v.ValiError(parsed.issues))
   return parsed.output
 }

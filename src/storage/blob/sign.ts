@@ -12,7 +12,11 @@ export async function sharedKeyHeaders(
   request: Pick<StoreRequest, 'method' | 'url' | 'headers' | 'body'>,
   now: Date,
 ): Promise<Record<string, string>> {
-  const headers: Record<string, string> = { ...request.headers, 'x-ms-date': now.toUTCString(), 'x-ms-version': VERSION }
+  const headers: Record<string, string> = {
+    ...request.headers,
+    'x-ms-date': now.toUTCString(),
+    'x-ms-version': VERSION,
+  }
   const named = Object.entries(headers).filter(([name]) => name.startsWith('x-ms-'))
   const text = [
     request.method,
@@ -25,7 +29,10 @@ export async function sharedKeyHeaders(
     ...named.sort(([a], [b]) => (a < b ? -1 : 1)).map(([name, value]) => `${name}:${value}`),
     canonicalResource(account.account_name, new URL(request.url)),
   ].join('\n')
-  return { ...headers, authorization: `SharedKey ${account.account_name}:${await hmacBase64(account.account_key, text)}` }
+  return {
+    ...headers,
+    authorization: `SharedKey ${account.account_name}:${await hmacBase64(account.account_key, text)}`,
+  }
 }
 
 function canonicalResource(account: string, url: URL): string {
@@ -34,7 +41,12 @@ function canonicalResource(account: string, url: URL): string {
 }
 
 /** Query of a service SAS for one blob: read permission and expiry, nothing else. */
-export async function readSas(account: Account, container: string, key: string, expires: Date): Promise<URLSearchParams> {
+export async function readSas(
+  account: Account,
+  container: string,
+  key: string,
+  expires: Date,
+): Promise<URLSearchParams> {
   const expiry = expires.toISOString().replace(/\.\d{3}Z$/, 'Z')
   const text = [
     'r',
@@ -46,7 +58,13 @@ export async function readSas(account: Account, container: string, key: string, 
     'b',
     ...['', '', '', '', '', '', ''], // snapshot, encryption scope, five response headers
   ].join('\n')
-  return new URLSearchParams({ sv: VERSION, sr: 'b', sp: 'r', se: expiry, sig: await hmacBase64(account.account_key, text) })
+  return new URLSearchParams({
+    sv: VERSION,
+    sr: 'b',
+    sp: 'r',
+    se: expiry,
+    sig: await hmacBase64(account.account_key, text),
+  })
 }
 
 async function hmacBase64(key_base64: string, text: string): Promise<string> {

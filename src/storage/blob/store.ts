@@ -19,7 +19,8 @@ export interface BlobTools {
 export function createBlobStore({ config, call, log, now }: BlobTools): ObjectStore {
   const endpoint = withoutTrailingSlash(config.endpoint_url)
   const blobUrl = (base: string, key: string) => `${base}/${config.bucket}/${objectPath(key)}`
-  const signed = async (request: StoreRequest) => call({ ...request, headers: await sharedKeyHeaders(config, request, now()) })
+  const signed = async (request: StoreRequest) =>
+    call({ ...request, headers: await sharedKeyHeaders(config, request, now()) })
   const ensureContainer = async (container: string) => {
     const response = await signed({ method: 'PUT', url: `${endpoint}/${container}?restype=container`, headers: {} })
     if (response.status === 201) return log.info('container created', { container })
@@ -29,7 +30,8 @@ export function createBlobStore({ config, call, log, now }: BlobTools): ObjectSt
   return {
     metadata_prefix: PREFIX,
     ensureBuckets: async () => {
-      for (const container of new Set([config.bucket, config.engine_state_bucket])) if (container !== '') await ensureContainer(container)
+      for (const container of new Set([config.bucket, config.engine_state_bucket]))
+        if (container !== '') await ensureContainer(container)
     },
     put: async (key, body, { content_type, metadata = {}, signal }) => {
       const bytes = typeof body === 'string' ? new TextEncoder().encode(body) : body

@@ -28,5 +28,7 @@ const pathStyle = (endpoint: string, bucket: string, key: string) =>
 /** A bucket name with dots does not fit the certificate of the virtual host. */
 function regionalUrl(region: string, bucket: string, key: string): string {
   const host = `s3.${region}.${domainOf(region)}`
-  return bucket.includes('.') ? pathStyle(`https://${host}`, bucket, key) : `https://${bucket}.${host}/${objectPath(key)}`
+  return bucket.includes('.')
+    ? pathStyle(`https://${host}`, bucket, key)
+    : `https://${bucket}.${host}/${objectPath(key)}`
 }

@@ -42,8 +42,14 @@ function locationConstraint(config: StorageConfig): string | undefined {
 }
 
 /** Lets browsers read artifacts and the metadata on them. Best effort: some servers have no such rules. */
-export async function allowBrowsers(tools: S3Tools, bucket: string, origins: readonly string[], exposed: readonly string[]): Promise<void> {
-  const elements = (name: string, values: readonly string[]) => values.map((value) => `<${name}>${escapeXml(value)}</${name}>`).join('')
+export async function allowBrowsers(
+  tools: S3Tools,
+  bucket: string,
+  origins: readonly string[],
+  exposed: readonly string[],
+): Promise<void> {
+  const elements = (name: string, values: readonly string[]) =>
+    values.map((value) => `<${name}>${escapeXml(value)}</${name}>`).join('')
   const rule = [
     elements('AllowedOrigin', origins),
     elements('AllowedMethod', ['GET', 'HEAD']),
@@ -65,7 +71,9 @@ const XMLNS = 'http://s3.amazonaws.com/doc/2006-03-01/'
 
 async function signedCall(tools: S3Tools, method: 'HEAD' | 'PUT', url: string, text?: string) {
   const body = text === undefined ? undefined : new TextEncoder().encode(text)
-  const plain: Record<string, string> = body ? { 'content-type': 'application/xml', 'x-amz-checksum-sha256': await sha256Base64(body) } : {}
+  const plain: Record<string, string> = body
+    ? { 'content-type': 'application/xml', 'x-amz-checksum-sha256': await sha256Base64(body) }
+    : {}
   const headers = await tools.signer.headers({ method, url, headers: plain, body })
   return tools.call({ method, url, headers, body })
 }

@@ -35,7 +35,12 @@ export function createS3Signer(options: { credentials: CredentialSource; region:
     presign: async (url, expires_seconds) => {
       const target = new URL(url)
       target.searchParams.set('X-Amz-Expires', String(expires_seconds))
-      const signed = await new AwsV4Signer({ ...(await common()), method: 'GET', url: target.href, signQuery: true }).sign()
+      const signed = await new AwsV4Signer({
+        ...(await common()),
+        method: 'GET',
+        url: target.href,
+        signQuery: true,
+      }).sign()
       return signed.url.href
     },
     expires: async () => (await options.credentials()).expires ?? null,

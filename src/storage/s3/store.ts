@@ -33,7 +33,13 @@ export function createS3Store(tools: S3Tools, cors_origins: readonly string[]): 
     put: async (key, body, { content_type, metadata = {}, signal }) => {
       const bytes = typeof body === 'string' ? new TextEncoder().encode(body) : body
       const named = Object.entries(metadata).map(([name, value]) => [`${PREFIX}${name}`, value])
-      const response = await request('PUT', key, { 'content-type': content_type, ...Object.fromEntries(named) }, bytes, { signal })
+      const response = await request(
+        'PUT',
+        key,
+        { 'content-type': content_type, ...Object.fromEntries(named) },
+        bytes,
+        { signal },
+      )
       if (response.status !== 200) throw storeError(response, `the upload of ${key}`)
       return bytes.byteLength
     },

@@ -29,7 +29,9 @@ const problem = (status: number) =>
     headers: { 'content-type': 'application/problem+json' },
   })
 const on = (method: string, path: RegExp, intervene: (asked: Asked) => Response | Promise<Response>): Handler =>
-  before(bundled(), (asked) => (asked.request.method === method && path.test(asked.path) ? intervene(asked) : asked.pass()))
+  before(bundled(), (asked) =>
+    asked.request.method === method && path.test(asked.path) ? intervene(asked) : asked.pass(),
+  )
 const caller = ({ request }: Asked) => request.headers.get('x-user-id') ?? ''
 const asAdmin = { headers: { ...right, 'x-user-id': ADMIN } }
 
@@ -81,8 +83,16 @@ const DEFECTS: [string, string[], Handler][] = [
       text?.includes('"cloud":""') ? pass({ body: { ...(json as object), cloud: 'x' } }) : pass(),
     ),
   ],
-  ['malformed JSON is 500', ['check.malformed'], on('POST', /check$/, ({ json, pass }) => (json === undefined ? problem(500) : pass()))],
-  ['no admin in the catalogue', ['roles.catalogue'], on('GET', /roles$/, () => Response.json({ roles: [{ name: 'user' }] }))],
+  [
+    'malformed JSON is 500',
+    ['check.malformed'],
+    on('POST', /check$/, ({ json, pass }) => (json === undefined ? problem(500) : pass())),
+  ],
+  [
+    'no admin in the catalogue',
+    ['roles.catalogue'],
+    on('GET', /roles$/, () => Response.json({ roles: [{ name: 'user' }] })),
+  ],
   [
     'a role without a name',
     ['roles.answers'],
@@ -99,20 +109,34 @@ const DEFECTS: [string, string[], Handler][] = [
   [
     'an unknown caller is not stored',
     ['me.creates'],
-    on('GET', /me$/, (asked) => (caller(asked) === '' ? asked.pass() : Response.json({ id: caller(asked), roles: [] }))),
+    on('GET', /me$/, (asked) =>
+      caller(asked) === '' ? asked.pass() : Response.json({ id: caller(asked), roles: [] }),
+    ),
   ],
   [
     'a new caller is an admin',
     ['me.creates'],
-    on('GET', /me$/, async ({ pass }) => Response.json({ ...((await (await pass()).json()) as object), roles: ['admin'] })),
+    on('GET', /me$/, async ({ pass }) =>
+      Response.json({ ...((await (await pass()).json()) as object), roles: ['admin'] }),
+    ),
   ],
   [
     'the anonymous caller is stored',
     ['me.anonymous'],
-    on('GET', /me$/, (asked) => (caller(asked) === '' ? asked.pass({ headers: { 'x-user-id': 'anonymous' } }) : asked.pass())),
+    on('GET', /me$/, (asked) =>
+      caller(asked) === '' ? asked.pass({ headers: { 'x-user-id': 'anonymous' } }) : asked.pass(),
+    ),
   ],
-  ['a long header is 500', ['me.long'], on('GET', /me$/, (asked) => (caller(asked).length > 1024 ? problem(500) : asked.pass()))],
-  ['a long path is 500', ['path.limits'], before(bundled(), ({ path, pass }) => (path.length > 1050 ? problem(500) : pass()))],
+  [
+    'a long header is 500',
+    ['me.long'],
+    on('GET', /me$/, (asked) => (caller(asked).length > 1024 ? problem(500) : asked.pass())),
+  ],
+  [
+    'a long path is 500',
+    ['path.limits'],
+    before(bundled(), ({ path, pass }) => (path.length > 1050 ? problem(500) : pass())),
+  ],
   [
     'a second revocation is 404',
     ['revoke.idempotent'],
@@ -168,7 +192,9 @@ describe('the suite of the authorization contract', () => {
   })
 
   it('says what it could not see without an admin', async () => {
-    const outcome = await judged('authz', bundled(false), { only: ['roles', 'me', 'admin', 'users', 'assign', 'revoke', 'path'] })
+    const outcome = await judged('authz', bundled(false), {
+      only: ['roles', 'me', 'admin', 'users', 'assign', 'revoke', 'path'],
+    })
     expect(brokenOf(outcome)).toEqual([])
     const skipped = outcome.promises.filter((each) => each.reason?.includes('--admin')).map(({ id }) => id)
     expect(skipped).toEqual(

@@ -35,7 +35,16 @@ async function run(args: string[], env: Record<string, string> = {}) {
 
 describe('npm run conformance', () => {
   it('reports every promise and ends with 0 for a service that keeps them', async () => {
-    const { out, code } = await run(['mapping', good.url, '--token', TOKEN, '--seed', '11', '--only', 'health,resolve.echo'])
+    const { out, code } = await run([
+      'mapping',
+      good.url,
+      '--token',
+      TOKEN,
+      '--seed',
+      '11',
+      '--only',
+      'health,resolve.echo',
+    ])
     expect(out).toContain('seed 11')
     expect(out).toMatch(/^passed {3}resolve\.echo +The identifier is answered verbatim \(13 exchanges\)$/m)
     expect(out).toMatch(/0 FAILED, 0 skipped\nconformant$/m)
@@ -53,7 +62,17 @@ describe('npm run conformance', () => {
   })
 
   it('answers one JSON object', async () => {
-    const { out, code } = await run(['mapping', wrong.url, '--token', TOKEN, '--json', '--seed', '1', '--only', 'resolve.echo'])
+    const { out, code } = await run([
+      'mapping',
+      wrong.url,
+      '--token',
+      TOKEN,
+      '--json',
+      '--seed',
+      '1',
+      '--only',
+      'resolve.echo',
+    ])
     const outcome = JSON.parse(out)
     expect(outcome).toMatchObject({ contract: 'mapping', seed: 1, conformant: false, broken: 1 })
     expect(outcome.promises[0]).toMatchObject({
@@ -78,7 +97,11 @@ describe('npm run conformance', () => {
     ['no http', ['mapping', 'ftp://example.com'], 'no http or https address'],
     ['an unknown option', ['mapping', 'http://127.0.0.1:9', '--fast'], '--fast'],
     ['a wrong seed', ['mapping', 'http://127.0.0.1:9', '--seed', 'x'], '--seed'],
-    ['a promise that does not exist', ['mapping', 'http://127.0.0.1:9', '--only', 'nothing'], 'no promise begins with nothing'],
+    [
+      'a promise that does not exist',
+      ['mapping', 'http://127.0.0.1:9', '--only', 'nothing'],
+      'no promise begins with nothing',
+    ],
     ['nobody there', ['mapping', 'http://127.0.0.1:9'], 'cannot be reached'],
   ])('ends with 2 for %s', async (_, args, message) => {
     const { err, code } = await run(args)
@@ -87,7 +110,10 @@ describe('npm run conformance', () => {
   })
 
   it('ends with 2 when the service asks for a token, or for another one', async () => {
-    expect(await run(['mapping', good.url])).toMatchObject({ code: 2, err: expect.stringContaining('give it with --token') })
+    expect(await run(['mapping', good.url])).toMatchObject({
+      code: 2,
+      err: expect.stringContaining('give it with --token'),
+    })
     expect(await run(['mapping', good.url, '--token', 'other'])).toMatchObject({
       code: 2,
       err: expect.stringContaining('refuses the token'),

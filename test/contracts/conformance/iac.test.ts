@@ -6,7 +6,10 @@ import { before, brokenOf, type Handler, judged } from './fakes/serve.ts'
 const good = fakeIac()
 const wrong = (ways: Partial<Ways>): Handler => fakeIac(ways)
 const problem = (status: number, title = 'Problem') =>
-  new Response(JSON.stringify({ type: 'about:blank', title, status }), { status, headers: { 'content-type': 'application/problem+json' } })
+  new Response(JSON.stringify({ type: 'about:blank', title, status }), {
+    status,
+    headers: { 'content-type': 'application/problem+json' },
+  })
 type Sent = { targets?: string[]; address?: string; plan_file?: string; workspace_path?: string; resource_id?: string }
 /** Takes a body with `change` as if it were another one. */
 const lenient = (change: (sent: Sent) => Sent | null): Handler =>
@@ -15,7 +18,8 @@ const lenient = (change: (sent: Sent) => Sent | null): Handler =>
     return body === null ? pass() : pass({ body })
   })
 const terminal = (job: Record<string, unknown>) => job.status === 'succeeded' || job.status === 'failed'
-const without = (key: string) => (job: Record<string, unknown>) => Object.fromEntries(Object.entries(job).filter(([name]) => name !== key))
+const without = (key: string) => (job: Record<string, unknown>) =>
+  Object.fromEntries(Object.entries(job).filter(([name]) => name !== key))
 
 const DEFECTS: [string, string[], Handler][] = [
   ['a job without the key error', ['job.life-cycle', 'job.answers'], wrong({ shown: without('error') })],
@@ -47,7 +51,11 @@ const DEFECTS: [string, string[], Handler][] = [
       },
     }),
   ],
-  ['a result beside a failure', ['job.life-cycle'], wrong({ finish: (_, end, set) => set({ ...end, status: 'failed' }) })],
+  [
+    'a result beside a failure',
+    ['job.life-cycle'],
+    wrong({ finish: (_, end, set) => set({ ...end, status: 'failed' }) }),
+  ],
   [
     'times that are not in order',
     ['job.life-cycle'],
@@ -69,7 +77,9 @@ const DEFECTS: [string, string[], Handler][] = [
           looks.set(job.job_id, look)
           const early = { ...job, started_at: null, finished_at: null, result: null }
           if (look > 2) return job
-          return look === 1 ? { ...early, status: 'running', started_at: job.created_at } : { ...early, status: 'queued' }
+          return look === 1
+            ? { ...early, status: 'running', started_at: job.created_at }
+            : { ...early, status: 'queued' }
         },
       })
     })(),
@@ -77,14 +87,21 @@ const DEFECTS: [string, string[], Handler][] = [
   [
     'a terminal job that changes',
     ['job.life-cycle'],
-    wrong({ shown: (job) => (terminal(job) ? { ...job, finished_at: new Date(Date.now() + Math.random() * 1e6).toISOString() } : job) }),
+    wrong({
+      shown: (job) =>
+        terminal(job) ? { ...job, finished_at: new Date(Date.now() + Math.random() * 1e6).toISOString() } : job,
+    }),
   ],
   ['the last job first', ['queue.order'], wrong({ lifo: true })],
   ['all jobs of a workspace at once', ['queue.order'], wrong({ queueOf: () => crypto.randomUUID() })],
   ['a queue for every name of a folder', ['queue.order'], wrong({ queueOf: (path) => path })],
   ['one queue for all workspaces', ['queue.parallel'], wrong({ queueOf: () => 'all' })],
   ['no Location', ['submit.location', 'validate.answers'], wrong({ location: () => null })],
-  ['Location names something else', ['submit.location', 'validate.answers'], wrong({ location: (id) => `/jobs/${id}` })],
+  [
+    'Location names something else',
+    ['submit.location', 'validate.answers'],
+    wrong({ location: (id) => `/jobs/${id}` }),
+  ],
   ['every job is a plan', ['job.kinds'], wrong({ kindOf: () => 'plan' })],
   ['an unknown job is 410', ['job.unknown', 'job.answers'], wrong({ unknown: () => problem(410) })],
   [
@@ -132,13 +149,21 @@ const DEFECTS: [string, string[], Handler][] = [
     ['show.values'],
     lenient((sent) => (sent.plan_file === '../up.plan' ? { ...sent, plan_file: 'up.plan' } : null)),
   ],
-  ['a plan file of two dots', ['apply.values'], lenient((sent) => (sent.plan_file === '..' ? { ...sent, plan_file: 'x' } : null))],
+  [
+    'a plan file of two dots',
+    ['apply.values'],
+    lenient((sent) => (sent.plan_file === '..' ? { ...sent, plan_file: 'x' } : null)),
+  ],
   [
     'a relative workspace is looked for',
     ['validate.values'],
     lenient((sent) => (sent.workspace_path?.startsWith('relative') ? { ...sent, workspace_path: '/nowhere' } : null)),
   ],
-  ['257 targets', ['plan.lengths'], lenient((sent) => (sent.targets?.length === 257 ? { ...sent, targets: [] } : null))],
+  [
+    '257 targets',
+    ['plan.lengths'],
+    lenient((sent) => (sent.targets?.length === 257 ? { ...sent, targets: [] } : null)),
+  ],
   [
     'the workspace is looked at before the body',
     ['init.required', 'init.types'],
@@ -172,10 +197,23 @@ const DEFECTS: [string, string[], Handler][] = [
 
 describe('the suite of the iac contract', () => {
   it('finds nothing wrong with a service without an engine and without additions, and says what it could not see', async () => {
-    const only = ['health', 'token.missing', 'plan.', 'schema.accepts', 'job.', 'queue.', 'submit.', 'engine.', 'addition.', 'transport.']
+    const only = [
+      'health',
+      'token.missing',
+      'plan.',
+      'schema.accepts',
+      'job.',
+      'queue.',
+      'submit.',
+      'engine.',
+      'addition.',
+      'transport.',
+    ]
     const outcome = await judged('iac', good, { only })
     expect(brokenOf(outcome)).toEqual([])
-    const skipped = Object.fromEntries(outcome.promises.filter((each) => each.outcome === 'skipped').map(({ id, reason }) => [id, reason]))
+    const skipped = Object.fromEntries(
+      outcome.promises.filter((each) => each.outcome === 'skipped').map(({ id, reason }) => [id, reason]),
+    )
     expect(skipped['engine.sequence']).toContain('the fake has no engine')
     expect(skipped['addition.schema']).toContain('does not offer')
     expect(skipped['schema.accepts']).toContain('does not offer')

@@ -7,7 +7,8 @@ import { answering, before, brokenOf, type Handler, judged, TOKEN } from './fake
 const app = createMappingApp({ token: TOKEN, catalogue: null, strict: false, log: silentLogger })
 const good: Handler = (request) => app.fetch(request)
 const right = { authorization: `Bearer ${TOKEN}` }
-const isRecord = (json: unknown): json is Record<string, unknown> => typeof json === 'object' && json !== null && !Array.isArray(json)
+const isRecord = (json: unknown): json is Record<string, unknown> =>
+  typeof json === 'object' && json !== null && !Array.isArray(json)
 const problem = (status: number, headers: Record<string, string> = {}) =>
   new Response(JSON.stringify({ type: 'about:blank', title: 'Problem', status }), {
     status,
@@ -24,7 +25,11 @@ const TOKENS = ['token.missing', 'token.wrong', 'token.part', 'token.scheme', 't
 
 /** What is wrong with the service, the promises that it breaks, the service. */
 const DEFECTS: [string, string[], Handler][] = [
-  ['500 for a broken encoding', ['resolve.malformed'], before(good, ({ text, pass }) => (text === null ? crash() : pass()))],
+  [
+    '500 for a broken encoding',
+    ['resolve.malformed'],
+    before(good, ({ text, pass }) => (text === null ? crash() : pass())),
+  ],
   [
     'no challenge',
     [...TOKENS.slice(0, -1), 'resolve.answers'],
@@ -62,8 +67,16 @@ const DEFECTS: [string, string[], Handler][] = [
     ['resolve.echo', 'resolve.parallel'],
     answering(good, 200, (json) => ({ ...json, identifier: String(json.identifier).normalize('NFC') })),
   ],
-  ['what is unknown is left out', ['resolve.nulls', 'resolve.answers'], answering(good, 200, ({ scope_id: _, ...json }) => json)],
-  ['an undeclared key in the answer', ['resolve.answers'], answering(good, 200, (json) => ({ ...json, note: 'hello' }))],
+  [
+    'what is unknown is left out',
+    ['resolve.nulls', 'resolve.answers'],
+    answering(good, 200, ({ scope_id: _, ...json }) => json),
+  ],
+  [
+    'an undeclared key in the answer',
+    ['resolve.answers'],
+    answering(good, 200, (json) => ({ ...json, note: 'hello' })),
+  ],
   [
     'a wrong token is accepted',
     ['token.wrong', 'token.part'],
@@ -79,7 +92,11 @@ const DEFECTS: [string, string[], Handler][] = [
     ['token.part'],
     letsIn((value) => /^\S+ \S+$/.test(value ?? '') && (value ?? '').startsWith(right.authorization)),
   ],
-  ['the token is compared without case', ['token.wrong'], letsIn((value) => value?.toLowerCase() === right.authorization.toLowerCase())],
+  [
+    'the token is compared without case',
+    ['token.wrong'],
+    letsIn((value) => value?.toLowerCase() === right.authorization.toLowerCase()),
+  ],
   [
     'the scheme is not looked at',
     ['token.scheme'],
@@ -90,7 +107,9 @@ const DEFECTS: [string, string[], Handler][] = [
   [
     'the body is looked at before the token',
     ['token.first'],
-    before(good, ({ json, pass }) => (isRecord(json) && json.identifier !== undefined ? pass() : pass({ headers: right }))),
+    before(good, ({ json, pass }) =>
+      isRecord(json) && json.identifier !== undefined ? pass() : pass({ headers: right }),
+    ),
   ],
   [
     '/healthz needs the token',
@@ -124,7 +143,9 @@ const DEFECTS: [string, string[], Handler][] = [
   [
     'an empty identifier is accepted',
     ['resolve.lengths'],
-    before(good, ({ json, pass }) => pass(isRecord(json) && json.identifier === '' ? { body: { ...json, identifier: 'x' } } : {})),
+    before(good, ({ json, pass }) =>
+      pass(isRecord(json) && json.identifier === '' ? { body: { ...json, identifier: 'x' } } : {}),
+    ),
   ],
   [
     'the cloud is compared without case',
@@ -142,7 +163,11 @@ const DEFECTS: [string, string[], Handler][] = [
     'a number becomes a text',
     ['resolve.types'],
     before(good, ({ json, pass }) =>
-      pass(isRecord(json) && typeof json.identifier === 'number' ? { body: { ...json, identifier: String(json.identifier) } } : {}),
+      pass(
+        isRecord(json) && typeof json.identifier === 'number'
+          ? { body: { ...json, identifier: String(json.identifier) } }
+          : {},
+      ),
     ),
   ],
   [
@@ -156,7 +181,11 @@ const DEFECTS: [string, string[], Handler][] = [
       ),
     ),
   ],
-  ['500 for deep nesting', ['resolve.strange'], before(good, ({ text, pass }) => ((text ?? '').includes('[[[[[[') ? crash() : pass()))],
+  [
+    '500 for deep nesting',
+    ['resolve.strange'],
+    before(good, ({ text, pass }) => ((text ?? '').includes('[[[[[[') ? crash() : pass())),
+  ],
   [
     '500 for a lone surrogate',
     ['resolve.strange'],
@@ -165,14 +194,22 @@ const DEFECTS: [string, string[], Handler][] = [
   [
     '500 without a content type',
     ['resolve.content-type'],
-    before(good, ({ request, pass }) => (request.method === 'POST' && request.headers.get('content-type') === null ? crash() : pass())),
+    before(good, ({ request, pass }) =>
+      request.method === 'POST' && request.headers.get('content-type') === null ? crash() : pass(),
+    ),
   ],
   [
     '500 for chunks',
     ['resolve.chunked'],
-    before(good, ({ request, text, pass }) => (request.headers.has('transfer-encoding') && text?.endsWith('}') ? crash() : pass())),
+    before(good, ({ request, text, pass }) =>
+      request.headers.has('transfer-encoding') && text?.endsWith('}') ? crash() : pass(),
+    ),
   ],
-  ['500 for a huge body', ['resolve.huge'], before(good, ({ text, pass }) => ((text?.length ?? 0) > 1_000_000 ? crash() : pass()))],
+  [
+    '500 for a huge body',
+    ['resolve.huge'],
+    before(good, ({ text, pass }) => ((text?.length ?? 0) > 1_000_000 ? crash() : pass())),
+  ],
   [
     'an unknown path is 500',
     ['transport.path'],
@@ -181,7 +218,9 @@ const DEFECTS: [string, string[], Handler][] = [
   [
     'every method is taken',
     ['transport.method'],
-    before(good, ({ request, path, pass }) => (request.method === 'POST' || path !== '/v1/resolve' ? pass() : new Response('{}'))),
+    before(good, ({ request, path, pass }) =>
+      request.method === 'POST' || path !== '/v1/resolve' ? pass() : new Response('{}'),
+    ),
   ],
   [
     'the answer to another question',
@@ -191,7 +230,9 @@ const DEFECTS: [string, string[], Handler][] = [
       const response = await pass()
       last = identifierOf(json)
       await new Promise((resolve) => setTimeout(resolve, 3))
-      return response.status === 200 ? Response.json({ ...((await response.json()) as object), identifier: last }) : response
+      return response.status === 200
+        ? Response.json({ ...((await response.json()) as object), identifier: last })
+        : response
     }),
   ],
   [
@@ -230,12 +271,15 @@ describe('the suite of the mapping contract', () => {
     })
     const outcome = await judged('mapping', (request) => strict.fetch(request))
     expect(brokenOf(outcome)).toEqual([])
-    expect(outcome.promises.filter((each) => each.outcome === 'skipped').map(({ id }) => id)).toEqual(['resolve.echo', 'resolve.nulls'])
+    expect(outcome.promises.filter((each) => each.outcome === 'skipped').map(({ id }) => id)).toEqual([
+      'resolve.echo',
+      'resolve.nulls',
+    ])
   })
 
   it.each(DEFECTS)('finds: %s', async (_, promises, handler) => {
-    expect(brokenOf(await judged('mapping', handler, { only: [...promises, 'resolve.required', 'resolve.nulls'] })).sort()).toEqual(
-      [...promises].sort(),
-    )
+    expect(
+      brokenOf(await judged('mapping', handler, { only: [...promises, 'resolve.required', 'resolve.nulls'] })).sort(),
+    ).toEqual([...promises].sort())
   })
 })

@@ -12,10 +12,13 @@ const bundled = (deliver: () => Promise<void> = async () => {}): Handler => {
 const unreachable = () => Promise.reject(new ChannelError('the channel answered HTTP 500'))
 const good = bundled()
 const problem = (status: number, detail?: string) =>
-  new Response(JSON.stringify({ type: 'about:blank', title: 'Problem', status, ...(detail === undefined ? {} : { detail }) }), {
-    status,
-    headers: { 'content-type': 'application/problem+json' },
-  })
+  new Response(
+    JSON.stringify({ type: 'about:blank', title: 'Problem', status, ...(detail === undefined ? {} : { detail }) }),
+    {
+      status,
+      headers: { 'content-type': 'application/problem+json' },
+    },
+  )
 type Sent = {
   subject?: string
   links?: { label: string; url: string }[]
@@ -30,12 +33,18 @@ const lenient = (change: (sent: Sent) => object | null): Handler =>
     return body === null ? pass() : pass({ body })
   })
 const refusing = (refuses: (sent: Sent) => boolean, status = 422): Handler =>
-  before(good, ({ json, pass }) => (typeof json === 'object' && json !== null && refuses(json) ? problem(status) : pass()))
+  before(good, ({ json, pass }) =>
+    typeof json === 'object' && json !== null && refuses(json) ? problem(status) : pass(),
+  )
 
 const seen = new Set<string>()
 
 const DEFECTS: [string, string[], Handler][] = [
-  ['no delivery id', ['notify.delivery-id', 'notify.again', 'notify.answers'], answering(good, 202, ({ delivery_id: _, ...json }) => json)],
+  [
+    'no delivery id',
+    ['notify.delivery-id', 'notify.again', 'notify.answers'],
+    answering(good, 202, ({ delivery_id: _, ...json }) => json),
+  ],
   ['an empty delivery id', ['notify.delivery-id', 'notify.answers'], answering(good, 202, () => ({ delivery_id: '' }))],
   ['one delivery id for all', ['notify.different'], answering(good, 202, () => ({ delivery_id: 'one' }))],
   [
@@ -56,15 +65,27 @@ const DEFECTS: [string, string[], Handler][] = [
     ['notify.single-line', 'notify.values'],
     lenient((sent) => (sent.subject?.endsWith('\n') ? { ...sent, subject: 'x' } : null)),
   ],
-  ['33 links', ['notify.lengths'], lenient((sent) => (sent.links?.length === 33 ? { ...sent, links: sent.links.slice(1) } : null))],
+  [
+    '33 links',
+    ['notify.lengths'],
+    lenient((sent) => (sent.links?.length === 33 ? { ...sent, links: sent.links.slice(1) } : null)),
+  ],
   ['31 links at most', ['notify.limits'], refusing((sent) => sent.links?.length === 32)],
-  ['an audience of 257', ['notify.lengths'], lenient((sent) => (sent.audience?.length === 257 ? { ...sent, audience: [] } : null))],
+  [
+    'an audience of 257',
+    ['notify.lengths'],
+    lenient((sent) => (sent.audience?.length === 257 ? { ...sent, audience: [] } : null)),
+  ],
   [
     'an undeclared key inside a link',
     ['notify.undeclared'],
     lenient((sent) => (sent.links?.[0] && Object.keys(sent.links[0]).length > 2 ? { ...sent, links: [] } : null)),
   ],
-  ['an unknown severity', ['notify.values'], lenient((sent) => (sent.severity === 'INFO' ? { ...sent, severity: 'info' } : null))],
+  [
+    'an unknown severity',
+    ['notify.values'],
+    lenient((sent) => (sent.severity === 'INFO' ? { ...sent, severity: 'info' } : null)),
+  ],
   [
     'a context of one level only',
     ['notify.context'],
@@ -74,7 +95,11 @@ const DEFECTS: [string, string[], Handler][] = [
       ),
     ),
   ],
-  ['503 for a deep context', ['notify.strange'], before(good, ({ text, pass }) => (text?.includes('[[[[[') ? problem(503) : pass()))],
+  [
+    '503 for a deep context',
+    ['notify.strange'],
+    before(good, ({ text, pass }) => (text?.includes('[[[[[') ? problem(503) : pass())),
+  ],
   [
     '409 for the same again',
     ['notify.again'],
@@ -83,7 +108,11 @@ const DEFECTS: [string, string[], Handler][] = [
       return isNew(seen, text) ? pass() : problem(409)
     }),
   ],
-  ['links with https are refused', ['notify.links'], refusing((sent) => sent.links?.[0]?.url.startsWith('https://xn--') ?? false)],
+  [
+    'links with https are refused',
+    ['notify.links'],
+    refusing((sent) => sent.links?.[0]?.url.startsWith('https://xn--') ?? false),
+  ],
   ['500 for other links', ['notify.links'], refusing((sent) => sent.links?.[0]?.url.startsWith('urn:') ?? false, 500)],
   [
     'the address of the channel in a problem',
@@ -99,7 +128,9 @@ describe('the suite of the notifications contract', () => {
   it('finds nothing wrong with the bundled implementation', async () => {
     const outcome = await judged('notifications', good)
     expect(brokenOf(outcome)).toEqual([])
-    expect(outcome.promises.filter((each) => each.outcome === 'skipped').map(({ id }) => id)).toEqual(['notify.channel-error'])
+    expect(outcome.promises.filter((each) => each.outcome === 'skipped').map(({ id }) => id)).toEqual([
+      'notify.channel-error',
+    ])
   })
 
   it('takes a channel that fails for what the contract allows, and says what it could not see', async () => {

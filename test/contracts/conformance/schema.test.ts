@@ -7,7 +7,9 @@ import { faults, fits } from '../../../contracts/conformance/schema/validate.ts'
 import { bodiesAtLimits, forbids, invalidBodies, validBodies } from '../../../contracts/conformance/schema/variants.ts'
 
 const bodies = (await Promise.all(CONTRACTS.map(readContract))).flatMap(({ name, operations }) =>
-  operations.flatMap(({ id, body }) => (body ? [{ name: `${name} ${id}`, schema: body.schema, examples: body.examples }] : [])),
+  operations.flatMap(({ id, body }) =>
+    body ? [{ name: `${name} ${id}`, schema: body.schema, examples: body.examples }] : [],
+  ),
 )
 const itself = (body: unknown) => body
 /** Another reading of the same schema. It counts UTF-16 units in places, so only ASCII is compared at limits. */
@@ -18,7 +20,8 @@ describe.each(bodies)('the bodies of $name', ({ schema, examples }) => {
     for (const seed of [1, 2, 3]) {
       for (const { what, body } of validBodies(schema, randomFrom(seed), itself))
         expect(zod(schema).safeParse(body).error?.issues, what).toBeUndefined()
-      for (const { what, body } of bodiesAtLimits(schema, randomFrom(seed), itself)) expect(faults(schema, body), what).toEqual([])
+      for (const { what, body } of bodiesAtLimits(schema, randomFrom(seed), itself))
+        expect(faults(schema, body), what).toEqual([])
     }
     for (const example of examples) expect(faults(schema, example)).toEqual([])
   })
@@ -28,7 +31,8 @@ describe.each(bodies)('the bodies of $name', ({ schema, examples }) => {
       const variants = invalidBodies(schema, fault, randomFrom(1), itself)
       expect(variants.length > 0, fault).toBe(forbids(schema, fault))
       // The other one does not see a key named __proto__.
-      for (const { what, body } of fault === 'undeclared' ? [] : variants) expect(zod(schema).safeParse(body).success, what).toBe(false)
+      for (const { what, body } of fault === 'undeclared' ? [] : variants)
+        expect(zod(schema).safeParse(body).success, what).toBe(false)
       for (const { what, body } of variants) expect(fits(schema, body), what).toBe(false)
     }
     expect(forbids(schema, 'types') && forbids(schema, 'missing')).toBe(true)
@@ -57,13 +61,18 @@ describe('the validator', () => {
     [{ type: 'string', format: 'uri' } as const, 'no address', false],
     [{ type: 'array', maxItems: 1 } as const, [1, 2], false],
     [{ type: 'object', required: ['a'] } as const, { b: 1 }, false],
-    [{ type: 'object', properties: { a: {} }, additionalProperties: false } as const, JSON.parse('{"__proto__": 1}'), false],
+    [
+      { type: 'object', properties: { a: {} }, additionalProperties: false } as const,
+      JSON.parse('{"__proto__": 1}'),
+      false,
+    ],
     [{ type: 'object', additionalProperties: { type: 'string' } } as const, { a: 1 }, false],
   ])('%j takes %j: %s', (schema, value, fitting) => {
     expect(fits(JSON.parse(JSON.stringify(schema)), value)).toBe(fitting)
   })
 
   it('makes values of every type', () => {
-    for (let seed = 0; seed < 50; seed++) expect(() => generate({}, randomFrom(seed), { optional: 'all' })).not.toThrow()
+    for (let seed = 0; seed < 50; seed++)
+      expect(() => generate({}, randomFrom(seed), { optional: 'all' })).not.toThrow()
   })
 })

@@ -48,7 +48,11 @@ test('index, view and every page of the resources', async () => {
   let NextToken: unknown
   let pages = 0
   do {
-    const { body } = await post(there, '/ListResources', { ViewArn, MaxResults: 500, ...(NextToken !== undefined && { NextToken }) })
+    const { body } = await post(there, '/ListResources', {
+      ViewArn,
+      MaxResults: 500,
+      ...(NextToken !== undefined && { NextToken }),
+    })
     arns.push(...(body.Resources as { Arn: string }[]).map(({ Arn }) => Arn))
     NextToken = body.NextToken
     pages++
@@ -59,7 +63,9 @@ test('index, view and every page of the resources', async () => {
 
 test('refuses wrong keys, changed bodies, other regions, odd input', async () => {
   const there = explorer(AGGREGATOR_REGION)
-  expect((await post(explorer(AGGREGATOR_REGION, { ...KEYS, secretAccessKey: 'other' }), '/GetDefaultView', {})).status).toBe(403)
+  expect(
+    (await post(explorer(AGGREGATOR_REGION, { ...KEYS, secretAccessKey: 'other' }), '/GetDefaultView', {})).status,
+  ).toBe(403)
   expect((await post(explorer(REGION), '/ListResources', {})).status).toBe(404)
   expect((await post(there, '/ListResources', { MaxResults: 0 })).status).toBe(400)
   expect((await post(there, '/ListResources', { NextToken: 'rubbish' })).status).toBe(400)
@@ -78,7 +84,7 @@ test('the inventory lists what is to be managed and nothing else', async () => {
   const request = { scope_id: ACCOUNT, env: cloudVariables(cloud.url), fetch, log: silentLogger, now: () => new Date() }
   const ids = await awsInventory({ ...request, signal: new AbortController().signal })
   expect(ids).toEqual(RESOURCES.slice(0, 8).map(({ arn }) => arn))
-  await expect(awsInventory({ ...request, scope_id: '999999999999', signal: new AbortController().signal })).rejects.toThrow(
-    `AWS credentials belong to account ${ACCOUNT}, not 999999999999`,
-  )
+  await expect(
+    awsInventory({ ...request, scope_id: '999999999999', signal: new AbortController().signal }),
+  ).rejects.toThrow(`AWS credentials belong to account ${ACCOUNT}, not 999999999999`)
 })

@@ -35,7 +35,10 @@ const version = (text: string, model_name = 'gpt-x') => ({
   invocation_parameters: { type: 'openai', openai: {} },
 })
 const ask = async ({ url }: Collector, method: string, path: string, json?: unknown) => {
-  const response = await fetch(`${url}/v1/${path}`, { method, ...(json !== undefined && { body: JSON.stringify(json) }) })
+  const response = await fetch(`${url}/v1/${path}`, {
+    method,
+    ...(json !== undefined && { body: JSON.stringify(json) }),
+  })
   const text = await response.text()
   return { status: response.status, json: text === '' ? null : JSON.parse(text) }
 }
@@ -55,7 +58,9 @@ describe('the registry', () => {
       expect((await ask(collector, 'GET', 'prompts/a-b/tags/staging')).json.data.id).toBe(id)
     }
     expect((await ask(collector, 'GET', `prompt_versions/${first.id}/tags`)).json.data).toEqual([])
-    expect((await ask(collector, 'GET', `prompt_versions/${second.id}/tags`)).json.data).toMatchObject([{ name: 'staging' }])
+    expect((await ask(collector, 'GET', `prompt_versions/${second.id}/tags`)).json.data).toMatchObject([
+      { name: 'staging' },
+    ])
     expect((await ask(collector, 'DELETE', 'prompts/a-b')).status).toBe(204)
     expect((await ask(collector, 'GET', 'prompts/a-b/latest')).status).toBe(404)
   })
@@ -122,7 +127,16 @@ describe('the collector', () => {
   it('forgets the oldest spans when there are too many', () => {
     const store = createSpanStore(900)
     const span = (start_ms: number): ReceivedSpan => ({
-      ...{ project: 'p', resource: {}, name: 'n', trace_id: 't', span_id: 's', parent_id: null, start_ms, end_ms: start_ms },
+      ...{
+        project: 'p',
+        resource: {},
+        name: 'n',
+        trace_id: 't',
+        span_id: 's',
+        parent_id: null,
+        start_ms,
+        end_ms: start_ms,
+      },
       ...{ status: 'ok', status_message: '', dropped_attributes: 0 },
       attributes: { 'session.id': 's', text: 'x'.repeat(300) },
     })
@@ -139,7 +153,13 @@ describe('the protobuf reader', () => {
     ])
   })
 
-  it.each([[[0x08]], [[0x08, 0x80]], [[0x12, 0x05, 0x01]], [[0x09, 0x01]], [[0x08, ...Array(11).fill(0x80)]]])('refuses %j', (bytes) => {
+  it.each([
+    [[0x08]],
+    [[0x08, 0x80]],
+    [[0x12, 0x05, 0x01]],
+    [[0x09, 0x01]],
+    [[0x08, ...Array(11).fill(0x80)]],
+  ])('refuses %j', (bytes) => {
     expect(() => [...fields(new Uint8Array(bytes))]).toThrow(RangeError)
   })
 })

@@ -25,7 +25,9 @@ test.each([...MODES, 'all'])('the mode %s is known and in the help', (mode) => {
 })
 
 test('a request of one’s own may use real services', () => {
-  expect(readOptions(['--mode', 'partial-drift', '--request', 'x', '--repo', 'https://h/o/r', '--limit', '5'])).toMatchObject({
+  expect(
+    readOptions(['--mode', 'partial-drift', '--request', 'x', '--repo', 'https://h/o/r', '--limit', '5']),
+  ).toMatchObject({
     request: 'x',
     repo: 'https://h/o/r',
     embedded: false,

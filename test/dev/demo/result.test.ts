@@ -48,7 +48,12 @@ const missed = (mode: (typeof MODES)[number], parts: Partial<Evidence>) =>
     .map(({ name }) => name)
 
 test('counts of a plan text: a replacement is neither an addition nor a destruction', () => {
-  expect(countsInText('Plan: 3 to add, 1 to change, 2 to destroy.')).toEqual({ create: 3, update: 1, delete: 2, replace: 0 })
+  expect(countsInText('Plan: 3 to add, 1 to change, 2 to destroy.')).toEqual({
+    create: 3,
+    update: 1,
+    delete: 2,
+    replace: 0,
+  })
   expect(countsInText('  # a.b must be replaced\n-/+ x\n\nPlan: 1 to add, 0 to change, 1 to destroy.')).toEqual({
     create: 0,
     update: 0,
@@ -65,14 +70,22 @@ test('counts and report come from the last kind of report', () => {
     potential_impact: { banner: { level: 'low', title: '' }, bullet_points: [] },
   }
   expect(countsOf(collected({ reports: { generate } }))).toEqual({ create: 3, update: 0, delete: 0, replace: 1 })
-  expect(reportOf(collected({ reports: { generate } }))).toEqual({ type: 'generate', status: null, summary: generate.summary })
+  expect(reportOf(collected({ reports: { generate } }))).toEqual({
+    type: 'generate',
+    status: null,
+    summary: generate.summary,
+  })
   const apply = {
     summary: { total_resources: 2, created: 2, updated: 0, destroyed: 0, failed: 0 },
     status: 'Success',
     resource_changes: [],
   }
   expect(countsOf(collected({ reports: { generate, apply } })).create).toBe(2)
-  expect(reportOf(collected({ reports: { generate, apply } }))).toEqual({ type: 'apply', status: 'Success', summary: apply.summary })
+  expect(reportOf(collected({ reports: { generate, apply } }))).toEqual({
+    type: 'apply',
+    status: 'Success',
+    summary: apply.summary,
+  })
   expect(reportOf(collected({}))).toBeNull()
 })
 
@@ -87,14 +100,21 @@ test('usage is summed over the rounds and rounded', () => {
 
 test('each mode has to end as it should', () => {
   expect(missed('generate', { pull_request: open })).toEqual([])
-  expect(missed('generate', { session: session('failed') })).toEqual(['the session is completed', 'the pull request is open'])
+  expect(missed('generate', { session: session('failed') })).toEqual([
+    'the session is completed',
+    'the pull request is open',
+  ])
 
   const drift = { summary: '', status: 'Succeeded', remediated_resources: [], unreconciled_drift: [] }
   const mended = collected({ drift: ['a'], reports: { drift }, plan: empty })
   expect(missed('full-drift', { collected: mended, pull_request: open })).toEqual([])
-  expect(missed('partial-drift', { collected: { ...mended, drift: [] }, pull_request: open })).toEqual(['drift was found'])
+  expect(missed('partial-drift', { collected: { ...mended, drift: [] }, pull_request: open })).toEqual([
+    'drift was found',
+  ])
   expect(
-    missed('full-drift', { collected: { ...mended, plan: { ...empty, text: 'Plan: 0 to add, 1 to change, 0 to destroy.' } } }),
+    missed('full-drift', {
+      collected: { ...mended, plan: { ...empty, text: 'Plan: 0 to add, 1 to change, 0 to destroy.' } },
+    }),
   ).toEqual(['the last plan is empty', 'the pull request is open'])
 
   const imported = {
@@ -104,9 +124,9 @@ test('each mode has to end as it should', () => {
     excluded_resources: [],
     state_alignment: '',
   }
-  expect(missed('full-import', { collected: collected({ reports: { import: imported }, plan: empty }), pull_request: open })).toEqual([
-    'all that was selected is imported',
-  ])
+  expect(
+    missed('full-import', { collected: collected({ reports: { import: imported }, plan: empty }), pull_request: open }),
+  ).toEqual(['all that was selected is imported'])
   expect(missed('question', { session: session('uncompleted') })).toEqual([])
   expect(missed('declined', { session: session('completed') })).toEqual(['the session is uncompleted'])
   expect(missed('exhausted', { session: session('failed', 'runner failed: Validation loop exceeded.') })).toEqual([])
@@ -162,7 +182,14 @@ test('the line of all modes sums up and holds one result for each', () => {
     MODES.map((mode) => result(mode, true)),
     25,
   )
-  expect(all).toMatchObject({ mode: 'all', status: 'completed', ok: true, duration_s: 25, engine_s: 10, plan: { create: 10 } })
+  expect(all).toMatchObject({
+    mode: 'all',
+    status: 'completed',
+    ok: true,
+    duration_s: 25,
+    engine_s: 10,
+    plan: { create: 10 },
+  })
   expect(all.results.map(({ mode }) => mode)).toEqual(MODES)
   for (const one of all.results) expect(Object.keys(one)).toEqual(expect.arrayContaining(KEYS))
   expect(sumUp([result('generate', true), result('apply', false)], 1)).toMatchObject({ status: 'failed', ok: false })

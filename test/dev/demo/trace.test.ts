@@ -6,7 +6,16 @@ import type { Session } from '../../../dev/demo/api.ts'
 import { readTrace, totalsOf, traceLines } from '../../../dev/demo/trace.ts'
 
 const span = (name: string, parts: Partial<ReceivedSpan> = {}): ReceivedSpan => ({
-  ...{ project: 'dev-engine-day2', resource: {}, name, trace_id: 't', span_id: name, parent_id: null, start_ms: 1_000, end_ms: 1_250 },
+  ...{
+    project: 'dev-engine-day2',
+    resource: {},
+    name,
+    trace_id: 't',
+    span_id: name,
+    parent_id: null,
+    start_ms: 1_000,
+    end_ms: 1_250,
+  },
   ...{ status: 'ok', status_message: '', attributes: {}, dropped_attributes: 0 },
   ...parts,
 })
@@ -50,7 +59,15 @@ describe('the tree', () => {
       span('Engine plan - True'),
     ]
     expect(totalsOf(spans)).toEqual({
-      ...{ spans: 5, model_calls: 2, tool_calls: 1, engine_runs: 1, input_tokens: 30, output_tokens: 12, cost_usd: 0.75 },
+      ...{
+        spans: 5,
+        model_calls: 2,
+        tool_calls: 1,
+        engine_runs: 1,
+        input_tokens: 30,
+        output_tokens: 12,
+        cost_usd: 0.75,
+      },
     })
     expect(totalsOf([...spans, call('three', 'chain', [1, 1])]).cost_usd).toBeNull()
   })
@@ -70,7 +87,9 @@ describe('reading', () => {
     const writer = span('Chain - PR_GENERATOR', { span_id: 'writer' })
     const states = [[chain], [chain, call('one', 'chain', [10, 5])], [chain, call('one', 'chain', [10, 5]), writer]]
     let asked = 0
-    server.use(http.get('http://collector/v1/sessions/session-1/spans', () => HttpResponse.json({ data: states[asked++] })))
+    server.use(
+      http.get('http://collector/v1/sessions/session-1/spans', () => HttpResponse.json({ data: states[asked++] })),
+    )
     const options = { pull_request: true, signal: new AbortController().signal }
     expect(await readTrace('http://collector/', session, options)).toHaveLength(3)
     expect(asked).toBe(3)

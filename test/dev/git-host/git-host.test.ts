@@ -101,7 +101,10 @@ describe('cloning and pushing', () => {
 
   test('a clone without the certificate authority is refused', async () => {
     const [web] = host.repositories
-    const attempt = run('git', ['ls-remote', web ?? ''], { cwd: folder, env: { ...env(), GIT_SSL_CAINFO: '/dev/null' } })
+    const attempt = run('git', ['ls-remote', web ?? ''], {
+      cwd: folder,
+      env: { ...env(), GIT_SSL_CAINFO: '/dev/null' },
+    })
     await expect(attempt).rejects.toThrow(/certificate/i)
   })
 
@@ -109,7 +112,9 @@ describe('cloning and pushing', () => {
     const { url } = await fresh()
     const work = await clone(url)
     await git(work, 'commit', '--quiet', '--allow-empty', '-m', 'empty')
-    await expect(git(work, 'push', 'origin', 'HEAD:main')).rejects.toThrow(/could not read Username|Authentication failed/)
+    await expect(git(work, 'push', 'origin', 'HEAD:main')).rejects.toThrow(
+      /could not read Username|Authentication failed/,
+    )
     const wrong = url.replace('https://', 'https://robot:guess@')
     await expect(git(work, 'push', wrong, 'HEAD:main')).rejects.toThrow(/Authentication failed|could not read/)
     await git(work, 'push', '--quiet', withCredentials(url), 'HEAD:main')
@@ -131,7 +136,12 @@ describe('cloning and pushing', () => {
   })
 
   test('a private repository hides itself', async () => {
-    const url = await host.addRepository({ owner: 'team', name: 'hidden', content: { files: { 'main.tf': '' } }, private: true })
+    const url = await host.addRepository({
+      owner: 'team',
+      name: 'hidden',
+      content: { files: { 'main.tf': '' } },
+      private: true,
+    })
     await expect(git(folder, 'ls-remote', url)).rejects.toThrow()
     expect(await git(folder, 'ls-remote', withCredentials(url))).toContain('refs/heads/main')
     expect((await call('GET', '/api/v3/repos/team/hidden', { auth: null })).status).toBe(404)
@@ -140,7 +150,9 @@ describe('cloning and pushing', () => {
   })
 
   test('an unknown repository and an empty one answer as such', async () => {
-    await expect(git(folder, 'ls-remote', withCredentials(`${host.url}/team/nothing.git`))).rejects.toThrow(/not found/i)
+    await expect(git(folder, 'ls-remote', withCredentials(`${host.url}/team/nothing.git`))).rejects.toThrow(
+      /not found/i,
+    )
     await expect(git(folder, 'ls-remote', `${host.url}/..%2f..%2fetc/passwd.git`)).rejects.toThrow()
     const url = await host.addRepository({ owner: 'team', name: 'empty' })
     await expect(git(folder, 'ls-remote', '--exit-code', url)).rejects.toMatchObject({ code: 2 })
@@ -151,17 +163,34 @@ describe('pull requests', () => {
   test('create, read, merge: the merge commit is on the base branch', async () => {
     const { name, url } = await fresh()
     const head_sha = await pushBranch(url, 'feature', 'queue.tf', '# queue\n')
-    const created = await call('POST', pulls(name), { json: { title: 'Queue', head: 'feature', base: 'main', body: 'text' } })
+    const created = await call('POST', pulls(name), {
+      json: { title: 'Queue', head: 'feature', base: 'main', body: 'text' },
+    })
     expect(created.status).toBe(201)
-    expect(created.body).toMatchObject({ number: 1, state: 'open', mergeable: null, html_url: `${host.url}/team/${name}/pull/1` })
-    expect((await call('GET', `${pulls(name)}/1`)).body).toMatchObject({ mergeable: true, merged: false, head: { sha: head_sha } })
+    expect(created.body).toMatchObject({
+      number: 1,
+      state: 'open',
+      mergeable: null,
+      html_url: `${host.url}/team/${name}/pull/1`,
+    })
+    expect((await call('GET', `${pulls(name)}/1`)).body).toMatchObject({
+      mergeable: true,
+      merged: false,
+      head: { sha: head_sha },
+    })
     expect((await call('GET', `${pulls(name)}?state=open`, { auth: null })).text).toContain('"number":1')
     const merged = await call('PUT', `${pulls(name)}/1/merge`)
     expect(merged).toMatchObject({ status: 200, body: { merged: true } })
     const work = await clone(url)
     expect(await git(work, 'rev-parse', 'HEAD')).toBe(merged.body.sha)
-    expect(await git(work, 'log', '-1', '--format=%P %s')).toContain(`${head_sha} Merge pull request #1 from team/feature`)
-    expect((await call('GET', `${pulls(name)}/1`)).body).toMatchObject({ state: 'closed', merged: true, mergeable: null })
+    expect(await git(work, 'log', '-1', '--format=%P %s')).toContain(
+      `${head_sha} Merge pull request #1 from team/feature`,
+    )
+    expect((await call('GET', `${pulls(name)}/1`)).body).toMatchObject({
+      state: 'closed',
+      merged: true,
+      mergeable: null,
+    })
     expect((await call('PUT', `${pulls(name)}/1/merge`)).status).toBe(405)
   })
 
@@ -172,7 +201,9 @@ describe('pull requests', () => {
     await call('POST', pulls(name), { json: { title: evil, head: 'feature', base: 'main', body: evil } })
     for (const path of [`/team/${name}`, `/team/${name}/pull/1`]) {
       const { text } = await call('GET', path, { auth: null })
-      expect(text).toContain('&lt;/pre&gt;&lt;script&gt;alert(1)&lt;/script&gt;&lt;img src=x onerror=alert(1)&gt; &quot;&#39;&amp;')
+      expect(text).toContain(
+        '&lt;/pre&gt;&lt;script&gt;alert(1)&lt;/script&gt;&lt;img src=x onerror=alert(1)&gt; &quot;&#39;&amp;',
+      )
       expect(text).not.toMatch(/<script|<img/)
     }
   })
@@ -181,7 +212,8 @@ describe('pull requests', () => {
     const { name, url } = await fresh()
     await pushBranch(url, 'ours', 'main.tf', 'locals { a = 1 }\n')
     await pushBranch(url, 'theirs', 'main.tf', 'locals { a = 2 }\n')
-    for (const head of ['ours', 'theirs']) await call('POST', pulls(name), { json: { title: head, head, base: 'main' } })
+    for (const head of ['ours', 'theirs'])
+      await call('POST', pulls(name), { json: { title: head, head, base: 'main' } })
     expect((await call('PUT', `${pulls(name)}/1/merge`, { json: {} })).status).toBe(200)
     expect((await call('GET', `${pulls(name)}/2`)).body).toMatchObject({ mergeable: false, mergeable_state: 'dirty' })
     const refused = await call('PUT', `${pulls(name)}/2/merge`)
@@ -192,13 +224,18 @@ describe('pull requests', () => {
     const { name, url } = await fresh()
     const post = (json: unknown) => call('POST', pulls(name), { json })
     await pushBranch(url, 'feature', 'a.tf', '# a\n')
-    expect((await post({ title: 'x', head: 'main', base: 'main' })).body.errors?.[0]?.message).toBe('No commits between main and main')
+    expect((await post({ title: 'x', head: 'main', base: 'main' })).body.errors?.[0]?.message).toBe(
+      'No commits between main and main',
+    )
     expect(await post({ title: 'x', head: 'gone', base: 'main' })).toMatchObject({
       status: 422,
       body: { message: 'Validation Failed', errors: [{ resource: 'PullRequest', field: 'head', code: 'invalid' }] },
     })
     expect((await post({ title: 'x', head: 'feature', base: 'gone' })).body.errors?.[0]?.field).toBe('base')
-    expect((await post({ head: 'feature', base: 'main' })).body.errors?.[0]).toMatchObject({ code: 'missing_field', field: 'title' })
+    expect((await post({ head: 'feature', base: 'main' })).body.errors?.[0]).toMatchObject({
+      code: 'missing_field',
+      field: 'title',
+    })
     expect((await post({ title: 'x', base: 'main' })).body.message).toContain(`"head" wasn't supplied`)
     expect((await post({ title: 'x', head: 'feature', base: 'main' })).status).toBe(201)
     const again = await post({ title: 'x', head: 'team:feature', base: 'main' })

@@ -12,7 +12,13 @@ const run = promisify(execFile)
 const BINARY = process.env.IAC_BINARY ?? 'terraform'
 let folder: string
 let store: Running
-const client = new AwsClient({ accessKeyId: 'testkey', secretAccessKey: 'testsecret', service: 's3', region: 'us-east-1', retries: 0 })
+const client = new AwsClient({
+  accessKeyId: 'testkey',
+  secretAccessKey: 'testsecret',
+  service: 's3',
+  region: 'us-east-1',
+  retries: 0,
+})
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'engine-backend-'))
@@ -69,16 +75,31 @@ test.each([
 
 test('a lock that somebody holds stops the engine, and releasing it lets it go on', async () => {
   const lock = `${store.url}/states/project/terraform.tfstate.tflock`
-  const info = { ID: 'someone', Operation: 'OperationTypeApply', Info: '', Who: 'a colleague', Version: '1', Created: new Date(), Path: '' }
+  const info = {
+    ID: 'someone',
+    Operation: 'OperationTypeApply',
+    Info: '',
+    Who: 'a colleague',
+    Version: '1',
+    Created: new Date(),
+    Path: '',
+  }
   await client.fetch(lock, { method: 'PUT', body: JSON.stringify(info) })
-  await expect(engine('plan', '-input=false')).rejects.toThrow(/Error acquiring the state lock[\s\S]*PreconditionFailed/)
+  await expect(engine('plan', '-input=false')).rejects.toThrow(
+    /Error acquiring the state lock[\s\S]*PreconditionFailed/,
+  )
   await client.fetch(lock, { method: 'DELETE' })
   await expect(engine('plan', '-input=false')).resolves.toMatchObject({ stdout: expect.stringContaining('No changes') })
 })
 
 test('workspaces are listed and deleted', async () => {
   const list = async () =>
-    (await run(BINARY, ['workspace', 'list'], { cwd: folder, env: { ...process.env, TF_CLI_CONFIG_FILE: '/dev/null' } })).stdout
+    (
+      await run(BINARY, ['workspace', 'list'], {
+        cwd: folder,
+        env: { ...process.env, TF_CLI_CONFIG_FILE: '/dev/null' },
+      })
+    ).stdout
   const workspace = (...args: string[]) =>
     run(BINARY, ['workspace', ...args], { cwd: folder, env: { ...process.env, TF_CLI_CONFIG_FILE: '/dev/null' } })
   await workspace('new', 'side')

@@ -36,7 +36,8 @@ afterAll(async () => {
 
 const put = (key: string, body: string, headers: Record<string, string> = {}) =>
   client().fetch(`${store.url}/box/${key}`, { method: 'PUT', body, headers })
-const get = (key: string, headers: Record<string, string> = {}) => client().fetch(`${store.url}/box/${key}`, { headers })
+const get = (key: string, headers: Record<string, string> = {}) =>
+  client().fetch(`${store.url}/box/${key}`, { headers })
 const presign = async (key: string, seconds: number, options = {}) => {
   const url = new URL(`${store.url}/box/${key}`)
   url.searchParams.set('X-Amz-Expires', String(seconds))
@@ -86,7 +87,10 @@ describe('objects', () => {
   test('listing: prefixes, paging, order', async () => {
     await client().fetch(`${store.url}/lists`, { method: 'PUT' })
     for (const key of ['b/2', 'a', 'b/1', 'c/x/y', 'd&<>'])
-      await client().fetch(`${store.url}/lists/${encodeURIComponent(key).replaceAll('%2F', '/')}`, { method: 'PUT', body: key })
+      await client().fetch(`${store.url}/lists/${encodeURIComponent(key).replaceAll('%2F', '/')}`, {
+        method: 'PUT',
+        body: key,
+      })
     const list = async (query: string) => (await client().fetch(`${store.url}/lists?list-type=2&${query}`)).text()
     const keysOf = (xml: string) => [...xml.matchAll(/<Key>(.*?)<\/Key>/g)].map((match) => match[1])
     expect(keysOf(await list(''))).toEqual(['a', 'b/1', 'b/2', 'c/x/y', 'd&amp;&lt;&gt;'])
@@ -123,7 +127,9 @@ describe('objects', () => {
       tags.push(part.headers.get('etag') ?? '')
     }
     expect((await get('parts')).status).toBe(404)
-    const xml = tags.map((tag, index) => `<Part><PartNumber>${index + 1}</PartNumber><ETag>${tag}</ETag></Part>`).join('')
+    const xml = tags
+      .map((tag, index) => `<Part><PartNumber>${index + 1}</PartNumber><ETag>${tag}</ETag></Part>`)
+      .join('')
     const done = await client().fetch(at(`uploadId=${id}`), {
       method: 'POST',
       body: `<CompleteMultipartUpload>${xml}</CompleteMultipartUpload>`,
@@ -153,7 +159,10 @@ describe('signatures', () => {
     expect(await refused(await client({ accessKeyId: 'other' }).fetch(url))).toEqual([403, 'InvalidAccessKeyId'])
     expect(await refused(await fetch(url))).toEqual([403, 'AccessDenied'])
     const signed = await client().sign(url)
-    expect(await refused(await fetch(`${store.url}/box/ten`, { headers: signed.headers }))).toEqual([403, 'SignatureDoesNotMatch'])
+    expect(await refused(await fetch(`${store.url}/box/ten`, { headers: signed.headers }))).toEqual([
+      403,
+      'SignatureDoesNotMatch',
+    ])
     const unsigned = new Headers(signed.headers)
     unsigned.set('x-amz-meta-added', '1')
     expect(await refused(await fetch(url, { headers: unsigned }))).toEqual([403, 'AccessDenied'])
@@ -169,7 +178,11 @@ describe('signatures', () => {
   test('a body that is not the signed one', async () => {
     const url = `${store.url}/box/body`
     const hash = createHash('sha256').update('signed').digest('hex')
-    const signed = await client().sign(url, { method: 'PUT', body: 'signed', headers: { 'x-amz-content-sha256': hash } })
+    const signed = await client().sign(url, {
+      method: 'PUT',
+      body: 'signed',
+      headers: { 'x-amz-content-sha256': hash },
+    })
     const response = await fetch(url, { method: 'PUT', body: 'other', headers: signed.headers })
     expect([response.status, await code(response)]).toEqual([400, 'XAmzContentSHA256Mismatch'])
     const md5 = await put('body', 'text', { 'content-md5': 'AAAAAAAAAAAAAAAAAAAAAA==' })
@@ -181,7 +194,11 @@ describe('signatures', () => {
     await put('shown', 'visible', { 'content-type': 'text/plain' })
     const url = await presign('shown', 60)
     const opened = await fetch(url)
-    expect([opened.status, await opened.text(), opened.headers.get('content-disposition')]).toEqual([200, 'visible', null])
+    expect([opened.status, await opened.text(), opened.headers.get('content-disposition')]).toEqual([
+      200,
+      'visible',
+      null,
+    ])
     expect((await fetch(url, { headers: { range: 'bytes=0-0' } })).status).toBe(206)
     expect((await fetch(url, { method: 'HEAD' })).status).toBe(403)
     expect((await fetch(url, { method: 'DELETE' })).status).toBe(403)
@@ -207,7 +224,11 @@ describe('chunked uploads', () => {
     length: number,
   ) {
     const url = `${store.url}/box/${key}`
-    const headers = { 'x-amz-content-sha256': payload, 'x-amz-decoded-content-length': String(length), 'content-encoding': 'aws-chunked' }
+    const headers = {
+      'x-amz-content-sha256': payload,
+      'x-amz-decoded-content-length': String(length),
+      'content-encoding': 'aws-chunked',
+    }
     const signed = await client().sign(url, { method: 'PUT', headers })
     const authorization = signed.headers.get('authorization') ?? ''
     const seed = {
@@ -231,7 +252,8 @@ describe('chunked uploads', () => {
       bytes.writeUInt32BE(crc32(text))
       return bytes.toString('base64')
     }
-    const frame = (text: string) => () => `5\r\nhello\r\n6\r\n world\r\n0\r\nx-amz-checksum-crc32:${checksum(text)}\r\n\r\n`
+    const frame = (text: string) => () =>
+      `5\r\nhello\r\n6\r\n world\r\n0\r\nx-amz-checksum-crc32:${checksum(text)}\r\n\r\n`
     expect(await send('chunked', 'STREAMING-UNSIGNED-PAYLOAD-TRAILER', frame('hello world'), 11)).toBe(200)
     const read = await get('chunked')
     expect([await read.text(), read.headers.get('content-encoding')]).toEqual(['hello world', null])
@@ -276,7 +298,10 @@ describe('browsers', () => {
     try {
       const allow = async (origin: string) =>
         (await fetch(`${strict.url}/box/x`, { headers: { origin } })).headers.get('access-control-allow-origin')
-      expect([await allow('http://localhost'), await allow('http://localhost:3000')]).toEqual(['http://localhost', null])
+      expect([await allow('http://localhost'), await allow('http://localhost:3000')]).toEqual([
+        'http://localhost',
+        null,
+      ])
     } finally {
       await strict.close()
     }

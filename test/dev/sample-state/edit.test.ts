@@ -6,7 +6,11 @@ const dynamic = (value: object) => ({ value, type: ['object', { days: 'number' }
 const state = (days: number): StateDocument => ({
   serial: 4,
   resources: [
-    { type: 'terraform_data', name: 'logs', instances: [{ attributes: { id: 'x', input: dynamic({ days }), output: dynamic({ days }) } }] },
+    {
+      type: 'terraform_data',
+      name: 'logs',
+      instances: [{ attributes: { id: 'x', input: dynamic({ days }), output: dynamic({ days }) } }],
+    },
   ],
 })
 const change: HandMade = { type: 'terraform_data', name: 'logs', attribute: 'days', values: [30, 90] }

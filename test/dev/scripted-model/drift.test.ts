@@ -4,7 +4,13 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import { EXAMPLES } from '../../../dev/scripted-model/examples.ts'
 import { requestsFilterLayout } from '../../../src/prompts/layouts/requests-filter.ts'
 import { targetGeneratorLayout } from '../../../src/prompts/layouts/target-generator.ts'
-import { driftReportQuery, driftTargetsQuery, operationsQuery, requestQuery, splitQuery } from '../../../src/prompts/queries.ts'
+import {
+  driftReportQuery,
+  driftTargetsQuery,
+  operationsQuery,
+  requestQuery,
+  splitQuery,
+} from '../../../src/prompts/queries.ts'
 import { EDITING, INSPECTION, type Scripted, startScripted } from './support.ts'
 
 let scripted: Scripted
@@ -20,7 +26,10 @@ const DRIFT = [
     address: 'terraform_data.flow_logs',
     action: 'update resource',
     changes: {
-      changed: { 'input.retention_days': { old_value: 90, new_value: 30 }, 'input.encrypted': { old_value: true, new_value: false } },
+      changed: {
+        'input.retention_days': { old_value: 90, new_value: 30 },
+        'input.encrypted': { old_value: true, new_value: false },
+      },
     },
   },
   {
@@ -35,12 +44,18 @@ const split = (drift: unknown[]) =>
     query: splitQuery(JSON.stringify(drift, null, 2)),
     tools: [...INSPECTION, 'web_search'],
   })
-const mend = (operations: string[]) => scripted.chain({ sentinel: 'task_complete', query: operationsQuery(operations), tools: EDITING })
+const mend = (operations: string[]) =>
+  scripted.chain({ sentinel: 'task_complete', query: operationsQuery(operations), tools: EDITING })
 const read = (file: string) => readFile(join(scripted.folder, file), 'utf8')
 
 test('a request about drift is accepted and names its targets', async () => {
   const { request } = EXAMPLES['partial-drift']
-  const verdict = await scripted.chain({ sentinel: 'requests_filter', query: requestQuery(request), tools: INSPECTION, system: filter })
+  const verdict = await scripted.chain({
+    sentinel: 'requests_filter',
+    query: requestQuery(request),
+    tools: INSPECTION,
+    system: filter,
+  })
   expect(verdict.args.status).toBe(true)
   const named = await scripted.chain({
     sentinel: 'generate_engine_targets',

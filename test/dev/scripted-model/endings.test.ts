@@ -17,9 +17,14 @@ test('a question is answered by counting blocks', async () => {
   await start(EXAMPLES.question.sample)
   expect(await ask(EXAMPLES.question.request)).toMatchObject({
     status: false,
-    explanation: expect.stringContaining('describes 2 queues: terraform_data.mail_queue and terraform_data.mail_dead_letter_queue'),
+    explanation: expect.stringContaining(
+      'describes 2 queues: terraform_data.mail_queue and terraform_data.mail_dead_letter_queue',
+    ),
   })
-  expect(await ask('How many buckets are there?')).toMatchObject({ status: false, explanation: expect.stringContaining('no buckets') })
+  expect(await ask('How many buckets are there?')).toMatchObject({
+    status: false,
+    explanation: expect.stringContaining('no buckets'),
+  })
 })
 
 test('a question that asks for work is work', async () => {
@@ -34,14 +39,23 @@ test('a request that destroys data is carried out and graded high', async () => 
   await scripted.engine('apply', '-no-color', '-input=false', '-auto-approve')
   expect((await ask(request)).status).toBe(true)
   await write(taskQuery(request))
-  expect((await scripted.chain({ sentinel: 'generate_engine_targets', query: 'Targets', tools: INSPECTION })).args.targets).toEqual([])
+  expect(
+    (await scripted.chain({ sentinel: 'generate_engine_targets', query: 'Targets', tools: INSPECTION })).args.targets,
+  ).toEqual([])
   const plan = await scripted.engine('plan', '-no-color', '-input=false')
   expect(plan.stdout).toContain('Plan: 0 to add, 0 to change, 1 to destroy.')
   // The destruction is the session's own work, no drift.
   const undo = ['module.dataset["clicks"].terraform_data.dataset: create resource with {}']
-  const own = await scripted.chain({ sentinel: 'report_decomposed_task_operations', query: JSON.stringify(undo), tools: INSPECTION })
+  const own = await scripted.chain({
+    sentinel: 'report_decomposed_task_operations',
+    query: JSON.stringify(undo),
+    tools: INSPECTION,
+  })
   expect(own.args.operations).toEqual([])
-  const report = await scripted.chain({ sentinel: 'generate_engine_plan_report', query: reportQuery('plan', plan.stdout) })
+  const report = await scripted.chain({
+    sentinel: 'generate_engine_plan_report',
+    query: reportQuery('plan', plan.stdout),
+  })
   expect(report.args).toMatchObject({ summary: { delete: 1 }, potential_impact: { banner: { level: 'high' } } })
   expect(await ask('Remove the payroll dataset')).toMatchObject({
     status: false,
@@ -68,14 +82,19 @@ test('the recording that never gets it right is refused again and again', async 
 test('the report of an apply is read from the output of the engine', async () => {
   await start('network-baseline')
   const report = async (output: string) =>
-    (await scripted.chain({ sentinel: 'generate_engine_apply_report', query: reportQuery('apply output', output) })).args
+    (await scripted.chain({ sentinel: 'generate_engine_apply_report', query: reportQuery('apply output', output) }))
+      .args
   await scripted.engine('init', '-no-color', '-input=false')
   const { stdout } = await scripted.engine('apply', '-no-color', '-input=false', '-auto-approve')
   expect(await report(stdout)).toMatchObject({
     status: 'Success',
     summary: { total_resources: 7, created: 7, updated: 0, destroyed: 0, failed: 0 },
     resource_changes: expect.arrayContaining([
-      expect.objectContaining({ resource_type: 'terraform_data', resource_name: 'terraform_data.subnet["a"]', action: 'created' }),
+      expect.objectContaining({
+        resource_type: 'terraform_data',
+        resource_name: 'terraform_data.subnet["a"]',
+        action: 'created',
+      }),
     ]),
   })
   const broken = `${stdout.split('\n').find((line) => line.includes('Creation complete'))}\n╷\n│ Error: quota exceeded\n╵`

@@ -43,7 +43,8 @@ const rules = (selected_ids: string[]) =>
 
 test('a request to import is accepted, another one declined', async () => {
   const system = requestsFilterLayout({ guideline: '', forbidden_actions: '', variant: 'import' })
-  const ask = (request: string) => scripted.chain({ sentinel: 'requests_filter', query: requestQuery(request), tools: INSPECTION, system })
+  const ask = (request: string) =>
+    scripted.chain({ sentinel: 'requests_filter', query: requestQuery(request), tools: INSPECTION, system })
   expect((await ask(EXAMPLES['partial-import'].request)).args.status).toBe(true)
   expect((await ask('Make the queues bigger')).args).toMatchObject({
     status: false,
@@ -65,7 +66,8 @@ test.each([
 
 test('blocks are written, mended after the refusal of the engine, and matched with the identifiers', async () => {
   const ids = [INVOICES, DEAD]
-  const write = (query: string) => scripted.chain({ sentinel: 'task_complete', query, tools: EDITING, system: rules(ids) })
+  const write = (query: string) =>
+    scripted.chain({ sentinel: 'task_complete', query, tools: EDITING, system: rules(ids) })
   await write(importQuery(ids))
   await scripted.engine('init', '-no-color', '-input=false')
   const refused = await scripted.engine('validate', '-no-color')
@@ -88,24 +90,45 @@ test('blocks are written, mended after the refusal of the engine, and matched wi
     ],
   })
   for (const { address, resource_id } of addresses.args.imports)
-    expect((await scripted.engine('import', '-no-color', '-input=false', address, resource_id)).stdout).toContain('Import successful!')
+    expect((await scripted.engine('import', '-no-color', '-input=false', address, resource_id)).stdout).toContain(
+      'Import successful!',
+    )
   const targets = await scripted.chain({ sentinel: 'generate_engine_targets', query: 'Targets', tools: INSPECTION })
   expect(targets.args.targets).toHaveLength(2)
-  const plan = await scripted.engine('plan', '-no-color', ...targets.args.targets.flatMap((target) => ['-target', target]))
+  const plan = await scripted.engine(
+    'plan',
+    '-no-color',
+    ...targets.args.targets.flatMap((target) => ['-target', target]),
+  )
   expect(plan.stdout).toContain('No changes.')
 
   // A later task of the session keeps what is there.
-  await scripted.chain({ sentinel: 'task_complete', query: importQuery([TABLE]), tools: EDITING, system: rules([TABLE]) })
+  await scripted.chain({
+    sentinel: 'task_complete',
+    query: importQuery([TABLE]),
+    tools: EDITING,
+    system: rules([TABLE]),
+  })
   const file = await readFile(join(scripted.folder, 'imported.tf'), 'utf8')
   expect(file).toContain(`# ${INVOICES}`)
   expect(file).toContain(`"dynamodb_invoices"`)
 })
 
 test('feedback without a recording changes nothing and says so', async () => {
-  await scripted.chain({ sentinel: 'task_complete', query: importQuery([TABLE]), tools: EDITING, system: rules([TABLE]) })
+  await scripted.chain({
+    sentinel: 'task_complete',
+    query: importQuery([TABLE]),
+    tools: EDITING,
+    system: rules([TABLE]),
+  })
   for (const feedback of ['Error: Provider produced inconsistent result', '`terraform_data.x` (id): not found']) {
     const query = feedbackQuery(feedback)
-    const { args, called } = await scripted.chain({ sentinel: 'task_complete', query, tools: EDITING, system: rules([TABLE]) })
+    const { args, called } = await scripted.chain({
+      sentinel: 'task_complete',
+      query,
+      tools: EDITING,
+      system: rules([TABLE]),
+    })
     expect(args).toMatchObject({ status: 'not done', summary: expect.stringContaining('no recording') })
     expect(called).not.toContain('write_to_file')
   }
@@ -113,8 +136,12 @@ test('feedback without a recording changes nothing and says so', async () => {
 
 test('the report repeats the results', async () => {
   const report = async (results: object) =>
-    (await scripted.chain({ sentinel: 'generate_engine_import_report', query: reportQuery('import results', JSON.stringify(results)) }))
-      .args
+    (
+      await scripted.chain({
+        sentinel: 'generate_engine_import_report',
+        query: reportQuery('import results', JSON.stringify(results)),
+      })
+    ).args
   const imported = [{ address: 'terraform_data.a', resource_id: INVOICES, error: null }]
   const failed = [{ address: 'terraform_data.b', resource_id: DEAD, error: 'denied' }]
   expect(

@@ -34,7 +34,12 @@ test('the recorded request: a first attempt that the engine refuses, the repair,
     { role: 'user', content: request },
     { role: 'assistant', content: String(first.args.summary) },
   ]
-  const repaired = await chain('task_complete', `The engine refused the last attempt.\n\n${fence(refused.stderr)}`, EDITING, turn)
+  const repaired = await chain(
+    'task_complete',
+    `The engine refused the last attempt.\n\n${fence(refused.stderr)}`,
+    EDITING,
+    turn,
+  )
   expect(repaired.called).toEqual(['read_file', 'read_file', 'replace_in_file', 'task_complete'])
   expect((await engine('validate', '-no-color')).stdout).toContain('The configuration is valid')
 
@@ -44,7 +49,12 @@ test('the recorded request: a first attempt that the engine refuses, the repair,
     'terraform_data.orders_queue',
     'terraform_data.orders_queue_alarm',
   ])
-  const plan = await engine('plan', '-no-color', '-input=false', ...args.targets.flatMap((target) => ['-target', target]))
+  const plan = await engine(
+    'plan',
+    '-no-color',
+    '-input=false',
+    ...args.targets.flatMap((target) => ['-target', target]),
+  )
   expect(plan.stdout).toContain('Plan: 3 to add, 0 to change, 0 to destroy.')
 
   const report = await chain('generate_engine_plan_report', fence(plan.stdout), ['web_search'])
@@ -77,9 +87,16 @@ test('drift: operations of the session itself are dropped, others kept', async (
     { address: 'terraform_data.orders_queue', action: 'delete resource' },
     { address: 'terraform_data.dns_zone', action: 'update resource', changes: { changed: {} } },
   ]
-  const split = await chain('report_decomposed_task_operations', fence(JSON.stringify(drift)), [...INSPECTION, 'web_search'])
+  const split = await chain('report_decomposed_task_operations', fence(JSON.stringify(drift)), [
+    ...INSPECTION,
+    'web_search',
+  ])
   expect(split.args.operations).toHaveLength(2)
-  const kept = await chain('report_decomposed_task_operations', fence(JSON.stringify(split.args.operations)), INSPECTION)
+  const kept = await chain(
+    'report_decomposed_task_operations',
+    fence(JSON.stringify(split.args.operations)),
+    INSPECTION,
+  )
   expect(kept.called).toContain('diff_history')
   expect(kept.args.operations).toEqual([expect.stringContaining('terraform_data.dns_zone')])
   const exceptions = await chain('report_decomposed_task_operations', fence(JSON.stringify(kept.args.operations)), [])
@@ -89,8 +106,16 @@ test('drift: operations of the session itself are dropped, others kept', async (
 test.each([
   ['a forbidden request is declined', 'Delete the production network and everything in it', /forbid/],
   ['a question is answered from the code', 'Which services are public?', /storefront \(port 8080, public\)/],
-  ['an unknown request says how to get a real model', 'Migrate the shop to another region', /scripted model.*ANTHROPIC_API_KEY/],
-  ['a replay without a queue asks for the queue', 'Replay dead letters of the payments service', /no queue of the payments service/],
+  [
+    'an unknown request says how to get a real model',
+    'Migrate the shop to another region',
+    /scripted model.*ANTHROPIC_API_KEY/,
+  ],
+  [
+    'a replay without a queue asks for the queue',
+    'Replay dead letters of the payments service',
+    /no queue of the payments service/,
+  ],
 ])('%s', async (_, query, expected) => {
   const { args } = await chain('requests_filter', fence(query), INSPECTION)
   expect(args).toMatchObject({ status: false, explanation: expect.stringMatching(expected) })
@@ -100,7 +125,9 @@ test('a plan that destroys what nobody asked for is a critical finding and a hig
   const plan =
     'Terraform will perform the following actions:\n\n  # terraform_data.db will be destroyed\n  - resource "terraform_data" "db" {\n    }\n'
   const audit = await chain('report_compliance_findings', `Add a queue\n\n${plan}`, [])
-  expect(audit.args.violations).toMatchObject([{ rule_id: 'critical_deletion', severity: 'critical', resource: 'terraform_data.db' }])
+  expect(audit.args.violations).toMatchObject([
+    { rule_id: 'critical_deletion', severity: 'critical', resource: 'terraform_data.db' },
+  ])
   const report = await chain('generate_engine_plan_report', plan, [])
   expect(report.args.potential_impact).toMatchObject({ banner: { level: 'high' } })
 })

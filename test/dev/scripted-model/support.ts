@@ -75,10 +75,19 @@ export async function startScripted(sample: string, iac_path = '.'): Promise<Scr
   await git('commit', '--quiet', '-m', 'sample')
   const branchDiff = async () => {
     await git('add', '--all')
-    return await git('diff', '--cached', '--no-color', '--no-prefix', `--relative=${iac_path === '.' ? '' : `${iac_path}/`}`, 'main')
+    return await git(
+      'diff',
+      '--cached',
+      '--no-color',
+      '--no-prefix',
+      `--relative=${iac_path === '.' ? '' : `${iac_path}/`}`,
+      'main',
+    )
   }
   const access = createFileAccess(siteConfig(clone), { iac_root: folder })
-  const tools = new Map([...fileTools(access), ...inspectionTools(access, { branchDiff })].map((tool) => [tool.definition.name, tool]))
+  const tools = new Map(
+    [...fileTools(access), ...inspectionTools(access, { branchDiff })].map((tool) => [tool.definition.name, tool]),
+  )
   const answer = async (name: string, args: Record<string, unknown>): Promise<string> => {
     try {
       const value = await tools.get(name)?.run(args, new AbortController().signal)
@@ -115,9 +124,10 @@ export async function startScripted(sample: string, iac_path = '.'): Promise<Scr
       throw new Error(`no ${sentinel} within ten turns: ${called.join(', ')}`)
     },
     engine: (...args) =>
-      run(process.env.IAC_BINARY || 'terraform', args, { cwd: folder, env: { ...process.env, TF_CLI_CONFIG_FILE: '/dev/null' } }).catch(
-        (error: Error & { stdout: string; stderr: string }) => ({ stdout: error.stdout, stderr: error.stderr }),
-      ),
+      run(process.env.IAC_BINARY || 'terraform', args, {
+        cwd: folder,
+        env: { ...process.env, TF_CLI_CONFIG_FILE: '/dev/null' },
+      }).catch((error: Error & { stdout: string; stderr: string }) => ({ stdout: error.stdout, stderr: error.stderr })),
     close: async () => {
       await model.close()
       await rm(clone, { recursive: true, force: true })

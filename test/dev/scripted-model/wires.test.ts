@@ -19,7 +19,9 @@ const clientOf = (model: string, wire: string, path: string) =>
     modelConfig('', {
       model: 'm',
       small_model: 'm',
-      model_list: [{ model_name: 'm', litellm_params: { model, wire, api_base: `${scripted.url}${path}`, api_key: 'scripted' } }],
+      model_list: [
+        { model_name: 'm', litellm_params: { model, wire, api_base: `${scripted.url}${path}`, api_key: 'scripted' } },
+      ],
     }),
     { fetch: (...args) => fetch(...args), log: silentLogger, backoff_ms: 1 },
   )
@@ -30,8 +32,18 @@ const FORMS = [
   ['gemini/scripted-model', 'gemini', '/gemini/v1beta'],
 ] as const
 
-const tool = (name: string) => ({ name, description: name, parameters: { type: 'object', properties: {}, required: [] } })
-const tools = [tool('read_file'), tool('list_dir'), tool('write_to_file'), tool('replace_in_file'), tool('task_complete')]
+const tool = (name: string) => ({
+  name,
+  description: name,
+  parameters: { type: 'object', properties: {}, required: [] },
+})
+const tools = [
+  tool('read_file'),
+  tool('list_dir'),
+  tool('write_to_file'),
+  tool('replace_in_file'),
+  tool('task_complete'),
+]
 
 async function resultOf({ name, arguments: args }: ToolCall): Promise<string> {
   if (name !== 'read_file') return 'done'
@@ -47,7 +59,11 @@ async function play(llm: ReturnType<typeof clientOf>) {
   const said = []
   for (let turn = 0; turn < 8; turn++) {
     const { text, tool_calls, finish } = await llm.complete({ role: 'main', messages, tools })
-    said.push({ text, finish, calls: tool_calls.map(({ name, arguments: args }) => ({ name, args: JSON.parse(args) })) })
+    said.push({
+      text,
+      finish,
+      calls: tool_calls.map(({ name, arguments: args }) => ({ name, args: JSON.parse(args) })),
+    })
     if (tool_calls.length === 0 || tool_calls.some(({ name }) => name === 'task_complete')) return said
     messages.push({ role: 'assistant', content: text || null, tool_calls })
     for (const call of tool_calls) messages.push({ role: 'tool', tool_call_id: call.id, content: await resultOf(call) })
@@ -64,7 +80,10 @@ describe('the scripted model', () => {
   })
 
   it.each(FORMS)('answers text and counts tokens as %s', async (model, wire, path) => {
-    const answer = await clientOf(model, wire, path).complete({ role: 'small', messages: [{ role: 'user', content: 'Waiting.' }] })
+    const answer = await clientOf(model, wire, path).complete({
+      role: 'small',
+      messages: [{ role: 'user', content: 'Waiting.' }],
+    })
     expect(answer).toMatchObject({ finish: 'end_turn', tool_calls: [] })
     expect(answer.text).not.toBe('')
     expect(answer.usage.input_tokens).toBeGreaterThan(0)
@@ -72,7 +91,11 @@ describe('the scripted model', () => {
 
   it.each([
     ['/anthropic/v1/messages', { messages: [] }, { type: 'error', error: { type: 'invalid_request_error' } }],
-    ['/anthropic/v1/messages', { messages: [{ role: 'user', content: 'x' }] }, { error: { message: 'max_tokens: Field required' } }],
+    [
+      '/anthropic/v1/messages',
+      { messages: [{ role: 'user', content: 'x' }] },
+      { error: { message: 'max_tokens: Field required' } },
+    ],
     ['/gemini/v1beta/models/x:generateContent', {}, { error: { code: 400, status: 'INVALID_ARGUMENT' } }],
   ])('refuses at %s in that form', async (path, body, error) => {
     const response = await fetch(`${scripted.url}${path}`, { method: 'POST', body: JSON.stringify(body) })

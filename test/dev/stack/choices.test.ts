@@ -4,7 +4,12 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { loadConfig } from '../../../config/load.ts'
 import { readChoices } from '../../../dev/stack/choices.ts'
-import { childVariables, configurationDocument, type Embedded, writeConfiguration } from '../../../dev/stack/configuration.ts'
+import {
+  childVariables,
+  configurationDocument,
+  type Embedded,
+  writeConfiguration,
+} from '../../../dev/stack/configuration.ts'
 import { loadSecrets } from '../../../dev/stack/secrets.ts'
 import { readTextFile } from '../../../src/runtime/read-text-file.ts'
 
@@ -24,12 +29,20 @@ const ALL: Embedded = {
   collector_url: null,
   iac_url: 'http://127.0.0.1:5',
 }
-const OWN = { PLATFORM_SQL_DATABASE_URL: 'postgresql://db', PLATFORM_REDIS_URL: 'redis://cache', GIT_USER: 'me', GIT_TOKEN: 'token' }
+const OWN = {
+  PLATFORM_SQL_DATABASE_URL: 'postgresql://db',
+  PLATFORM_REDIS_URL: 'redis://cache',
+  GIT_USER: 'me',
+  GIT_TOKEN: 'token',
+}
 
 /** What core and worker make of it. */
 async function effective(env: Record<string, string>, embedded: Embedded) {
   const choices = await readChoices(env, false)
-  const config_path = await writeConfiguration(configurationDocument(choices, embedded, folder, 'http://127.0.0.1:8000'), folder)
+  const config_path = await writeConfiguration(
+    configurationDocument(choices, embedded, folder, 'http://127.0.0.1:8000'),
+    folder,
+  )
   const variables = await childVariables(env, { embedded, secrets: await loadSecrets(folder), config_path, folder })
   return { choices, config: await loadConfig({ ...env, ...variables }, readTextFile), variables }
 }
@@ -71,7 +84,9 @@ test.each([
 test('the form is a choice of the embedded stack too, another model is not', async () => {
   const { scripted, llm } = await readChoices({ PLATFORM_LLM_MODEL: 'gemini/scripted-model' }, true)
   expect([scripted.model, llm]).toEqual(['gemini/scripted-model', null])
-  expect((await readChoices({ PLATFORM_LLM_MODEL: 'gemini/gemini-3.8-flash' }, true)).scripted.model).toBe('openai/scripted-model')
+  expect((await readChoices({ PLATFORM_LLM_MODEL: 'gemini/gemini-3.8-flash' }, true)).scripted.model).toBe(
+    'openai/scripted-model',
+  )
 })
 
 test('the two models may be asked in different forms; a form that is not spoken is refused', async () => {
@@ -83,7 +98,9 @@ test('the two models may be asked in different forms; a form that is not spoken 
   const { config } = await effective(env, ALL)
   expect(config.llm).toMatchObject({ model: 'anthropic/scripted-model', small_model: 'gemini/scripted-model' })
   expect(JSON.stringify(config.llm.model_list)).not.toContain('real-key')
-  await expect(effective({ PLATFORM_LLM_MODEL: 'mistral/scripted-model' }, ALL)).rejects.toThrow('no form for mistral/scripted-model')
+  await expect(effective({ PLATFORM_LLM_MODEL: 'mistral/scripted-model' }, ALL)).rejects.toThrow(
+    'no form for mistral/scripted-model',
+  )
 })
 
 test('variables of real services replace the embedded ones', async () => {
@@ -105,7 +122,11 @@ test('variables of real services replace the embedded ones', async () => {
   expect(choices).toMatchObject({ database: true, cache: true, git: true })
   expect(config.database.url).toContain('postgresql://db')
   expect(config.redis.url).toBe('redis://cache')
-  expect(config.storage).toMatchObject({ endpoint_url: 'https://s3.example.com', region: 'eu-west-1', access_key: 'mine' })
+  expect(config.storage).toMatchObject({
+    endpoint_url: 'https://s3.example.com',
+    region: 'eu-west-1',
+    access_key: 'mine',
+  })
   expect(config.llm.model).toMatch(/^anthropic\//)
   expect(config.git).toMatchObject({ host: 'github.com', user: 'me', token: 'token', base_url: '' })
   expect(variables).not.toHaveProperty('OPENAI_API_KEY')
@@ -135,14 +156,21 @@ test('a configuration file lies under the addresses of the stack', async () => {
 })
 
 test('embedded only: variables of real services are not looked at', async () => {
-  const choices = await readChoices({ ...OWN, OPENAI_API_KEY: 'key', PLATFORM_STORAGE_ENDPOINT_URL: 'https://s3.example.com' }, true)
+  const choices = await readChoices(
+    { ...OWN, OPENAI_API_KEY: 'key', PLATFORM_STORAGE_ENDPOINT_URL: 'https://s3.example.com' },
+    true,
+  )
   expect(choices).toMatchObject({ database: false, cache: false, storage: null, llm: null, git: false })
 })
 
 test('a configuration file that cannot be used is named', async () => {
-  await expect(readChoices({ PLATFORM_CONFIG: join(folder, 'missing.yaml') }, false)).rejects.toThrow(/missing\.yaml cannot be used/)
+  await expect(readChoices({ PLATFORM_CONFIG: join(folder, 'missing.yaml') }, false)).rejects.toThrow(
+    /missing\.yaml cannot be used/,
+  )
   await writeFile(join(folder, 'list.yaml'), '- a\n')
-  await expect(readChoices({ PLATFORM_CONFIG: join(folder, 'list.yaml') }, false)).rejects.toThrow(/must hold a mapping/)
+  await expect(readChoices({ PLATFORM_CONFIG: join(folder, 'list.yaml') }, false)).rejects.toThrow(
+    /must hold a mapping/,
+  )
 })
 
 test('secrets are made once', async () => {

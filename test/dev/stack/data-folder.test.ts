@@ -66,7 +66,9 @@ test('what a killed owner left running is ended, and said', async () => {
 test('a process that merely has a recorded number is left alone', async () => {
   const path = folder()
   const stranger = sleeper()
-  await abandoned(path, (record) => record.children.push({ name: 'core', pid: stranger.pid, started: 'an earlier boot/1' }))
+  await abandoned(path, (record) =>
+    record.children.push({ name: 'core', pid: stranger.pid, started: 'an earlier boot/1' }),
+  )
   const said: string[] = []
   ;(await takeFolder(path, (line) => said.push(line))).release()
   expect(stranger.exitCode).toBeNull()
@@ -115,9 +117,17 @@ test('the default port gives way, said aloud', async () => {
 })
 
 test('log lines are made readable; other lines stay as they are', () => {
-  const line = JSON.stringify({ time: '2026-01-31T23:59:59.000Z', level: 'info', message: 'round started', process: 'worker', round: 3 })
+  const line = JSON.stringify({
+    time: '2026-01-31T23:59:59.000Z',
+    level: 'info',
+    message: 'round started',
+    process: 'worker',
+    round: 3,
+  })
   expect(readable('worker', line, false)).toBe('worker 23:59:59 round started round=3')
-  expect(readable('core', '{"level":"error","message":"no","error":{"message":"because"}}', false)).toContain('error no: because')
+  expect(readable('core', '{"level":"error","message":"no","error":{"message":"because"}}', false)).toContain(
+    'error no: because',
+  )
   expect(readable('core', '{"level":"debug","message":"detail"}', false)).toBeNull()
   expect(readable('iac', 'plain text', false)).toBe('iac    plain text')
   expect(readable('iac', '{broken', false)).toBe('iac    {broken')

@@ -21,7 +21,10 @@ const schema = readProviderSchema({
             block_types: {
               rule: {
                 nesting_mode: 'list',
-                block: { attributes: { age: { type: 'number', optional: true } }, block_types: { action: { min_items: 1, block: {} } } },
+                block: {
+                  attributes: { age: { type: 'number', optional: true } },
+                  block_types: { action: { min_items: 1, block: {} } },
+                },
               },
               timeouts: { nesting_mode: 'single', block: {} },
             },
@@ -29,12 +32,15 @@ const schema = readProviderSchema({
         },
         acme_old: { version: 0, block: { deprecated: true } },
       },
-      data_source_schemas: { acme_zone: { version: 0, block: { attributes: { filter: { ...text, optional: true } } } } },
+      data_source_schemas: {
+        acme_zone: { version: 0, block: { attributes: { filter: { ...text, optional: true } } } },
+      },
     },
     'registry.example/acme/empty': {},
   },
 })
-const found = (hcl: string) => argumentsUnknownTo(schema, hcl).map(({ path, problem, line }) => `${line}: ${path} ${problem}`)
+const found = (hcl: string) =>
+  argumentsUnknownTo(schema, hcl).map(({ path, problem, line }) => `${line}: ${path} ${problem}`)
 const bucket = (body: string) => found(`resource "acme_bucket" "a" {\n  name = "x"\n${body}\n}\n`)
 
 describe('arguments that the provider does not know', () => {

@@ -8,7 +8,9 @@ import { registryPrompts } from '../../../src/prompts/registry/source.ts'
 
 const URL = 'http://registry.test:6006/'
 const NAME = 'general-guidelines-engine'
-const SHIPPED = new Map<string, SeedPrompt>([[NAME, { body: 'Write {{ plain }} code.\n', description: 'How to write code' }]])
+const SHIPPED = new Map<string, SeedPrompt>([
+  [NAME, { body: 'Write {{ plain }} code.\n', description: 'How to write code' }],
+])
 
 const server = setupServer()
 let calls: string[]
@@ -26,12 +28,20 @@ afterEach(() => {
 afterAll(() => server.close())
 
 const registryOf = (access: { url?: string; api_key?: string } = {}, options: { timeout_ms?: number } = {}) =>
-  createPromptRegistry({ url: URL, api_key: '', ...access }, { fetch: (...args) => fetch(...args), backoff_ms: 1, ...options })
+  createPromptRegistry(
+    { url: URL, api_key: '', ...access },
+    { fetch: (...args) => fetch(...args), backoff_ms: 1, ...options },
+  )
 const promptsOf = (options?: { timeout_ms?: number }) => registryPrompts(registryOf({}, options), 'staging')
 
 /** A version in the form of the registry; `content` of its first message. */
 const version = (content: unknown, parts: Record<string, unknown> = {}) => ({
-  data: { id: 'version-1', model_name: 'gpt-x', template: { type: 'chat', messages: [{ role: 'user', content }] }, ...parts },
+  data: {
+    id: 'version-1',
+    model_name: 'gpt-x',
+    template: { type: 'chat', messages: [{ role: 'user', content }] },
+    ...parts,
+  },
 })
 const answers = (path: string, ...answers: (() => Response | Promise<Response>)[]) => {
   let number = 0
@@ -46,7 +56,10 @@ describe('fetching', () => {
   it.each([
     ['a plain string', 'text of the prompt'],
     ['parts', [{ type: 'text', text: 'text of the prompt' }]],
-    ['parts of other kinds first', [{ type: 'tool_call', tool_call_id: 'x' }, { type: 'text', text: 'text of the prompt' }, 7]],
+    [
+      'parts of other kinds first',
+      [{ type: 'tool_call', tool_call_id: 'x' }, { type: 'text', text: 'text of the prompt' }, 7],
+    ],
   ])('reads content that is %s', async (_, content) => {
     answers(path, given(version(content)))
     expect(await promptsOf().body(NAME)).toBe('text of the prompt')
@@ -175,7 +188,10 @@ describe('seeding', () => {
             description: 'How to write code',
             model_name: 'platform-seed',
             model_provider: 'OPENAI',
-            template: { type: 'chat', messages: [{ role: 'user', content: [{ type: 'text', text: 'Write {{ plain }} code.\n' }] }] },
+            template: {
+              type: 'chat',
+              messages: [{ role: 'user', content: [{ type: 'text', text: 'Write {{ plain }} code.\n' }] }],
+            },
             template_type: 'CHAT',
             template_format: 'NONE',
             invocation_parameters: { type: 'openai', openai: {} },
@@ -236,7 +252,9 @@ describe('seeding', () => {
   it('ends when the registry does not name the version that it created', async () => {
     answers(latest, missing)
     server.use(http.post(`${URL}v1/prompts`, () => HttpResponse.json({ id: 'x' })))
-    await expect(seed()).rejects.toThrow(`Failed to create prompt '${NAME}': the answer is not in the form of a prompt version`)
+    await expect(seed()).rejects.toThrow(
+      `Failed to create prompt '${NAME}': the answer is not in the form of a prompt version`,
+    )
     expect(calls.some((call) => call.includes('prompt_versions'))).toBe(false)
   })
 
@@ -254,10 +272,15 @@ describe('seeding', () => {
 
   it('begins nothing more after a failure', async () => {
     const many = new Map(
-      Array.from({ length: 200 }, (_, index): [string, SeedPrompt] => [`aws-resources-r${index}`, { body: 'x', description: '' }]),
+      Array.from({ length: 200 }, (_, index): [string, SeedPrompt] => [
+        `aws-resources-r${index}`,
+        { body: 'x', description: '' },
+      ]),
     )
     server.use(http.get(`${URL}v1/prompts/:name/latest`, missing), http.post(`${URL}v1/prompts`, refused(500)))
-    await expect(seedPrompts(registryOf(), many, 'development')).rejects.toThrow(/^Failed to create prompt 'aws-resources-r\d+': HTTP 500/)
+    await expect(seedPrompts(registryOf(), many, 'development')).rejects.toThrow(
+      /^Failed to create prompt 'aws-resources-r\d+': HTTP 500/,
+    )
     expect(calls.filter((call) => call.startsWith('POST')).length).toBeLessThanOrEqual(8)
   })
 })

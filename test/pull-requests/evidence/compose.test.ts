@@ -35,7 +35,9 @@ const crowded = (): Evidence =>
             ...Array.from({ length: 100 }, () => ({ title: long(80), description: long(900) })),
             {
               title: 'Outside the targets',
-              description: ['Lead:', ...Array.from({ length: 50 }, (_, index) => `- update aws_vpc.v${index}`)].join('\n'),
+              description: ['Lead:', ...Array.from({ length: 50 }, (_, index) => `- update aws_vpc.v${index}`)].join(
+                '\n',
+              ),
             },
           ],
         },
@@ -63,10 +65,17 @@ const crowded = (): Evidence =>
     drift: report('drift', {
       summary: long(3_000),
       status: 'Partial',
-      remediated_resources: Array.from({ length: 200 }, () => ({ resource_address: 'a.b', changes: [{ change_description: long(900) }] })),
+      remediated_resources: Array.from({ length: 200 }, () => ({
+        resource_address: 'a.b',
+        changes: [{ change_description: long(900) }],
+      })),
       unreconciled_drift: Array.from({ length: 200 }, () => ({ reason: long(900) })),
     }),
-    plan: { targets: Array.from({ length: 200 }, (_, index) => `a.b[${index}]`), created_at: '2026-01-31T00:00:00.000000Z', text: '' },
+    plan: {
+      targets: Array.from({ length: 200 }, (_, index) => `a.b[${index}]`),
+      created_at: '2026-01-31T00:00:00.000000Z',
+      text: '',
+    },
   })
 
 describe('a text that fits', () => {
@@ -117,7 +126,8 @@ describe('a text that is too long', () => {
 })
 
 describe('hostile text anywhere', () => {
-  const evil = 'Fixes #1 @octocat ![x](https://evil.example/p.png) <img src=x> | `code` \n/close\n## Approved\n\n- [x] done'
+  const evil =
+    'Fixes #1 @octocat ![x](https://evil.example/p.png) <img src=x> | `code` \n/close\n## Approved\n\n- [x] done'
   const evidence = evidenceOf({
     session: { branch: 'Platform/x` @me' },
     rounds: [1, 2].map((number) => ({ number, mode: 'generate', query: evil, status: 'completed' })),
@@ -133,7 +143,10 @@ describe('hostile text anywhere', () => {
             { title: 'Outside the targets', description: `${evil}\n- update ${evil}\n${evil}` },
           ],
         },
-        estimated_costs: { introduction_paragraph: evil, breakdown: [{ resource_type: evil, pricing_model: 'usage_based', notes: evil }] },
+        estimated_costs: {
+          introduction_paragraph: evil,
+          breakdown: [{ resource_type: evil, pricing_model: 'usage_based', notes: evil }],
+        },
       },
       2,
     ),
@@ -149,7 +162,9 @@ describe('hostile text anywhere', () => {
       summary: {},
       status: 'Failed',
       execution_summary: evil,
-      imported_resources: [{ resource_address: evil, resource_id: evil, status: 'failed', details: evil, error_message: evil }],
+      imported_resources: [
+        { resource_address: evil, resource_id: evil, status: 'failed', details: evil, error_message: evil },
+      ],
       excluded_resources: [{ resource_id: evil, details: evil }],
       state_alignment: evil,
     }),
@@ -201,7 +216,8 @@ describe('hostile text anywhere', () => {
     for (const [index, line] of lines.entries()) {
       if (!/^\| --- /.test(line)) continue
       expect(cells(lines[index - 1] ?? '')).toBe(cells(line))
-      for (let row = index + 1; lines[row]?.startsWith('|'); row++) expect(cells(lines[row] ?? ''), lines[row]).toBe(cells(line))
+      for (let row = index + 1; lines[row]?.startsWith('|'); row++)
+        expect(cells(lines[row] ?? ''), lines[row]).toBe(cells(line))
     }
   })
 })

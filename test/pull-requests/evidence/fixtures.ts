@@ -1,14 +1,23 @@
 import * as v from 'valibot'
 import type { Evidence, Found } from '../../../src/pull-requests/evidence/types.ts'
 import { complianceVerdict } from '../../../src/reports/compliance.ts'
-import { type ComplianceReport, complianceFindings, type ReportDocuments, reportSchemas } from '../../../src/reports/schemas.ts'
+import {
+  type ComplianceReport,
+  complianceFindings,
+  type ReportDocuments,
+  reportSchemas,
+} from '../../../src/reports/schemas.ts'
 import type { ReportType } from '../../../src/sessions/types.ts'
 
 export const UUID = '11111111-2222-4333-8444-555555555555'
 const AT = '2026-01-31T23:59:58.123456Z'
 
 /** A report as it is stored, from the parts that matter. */
-export const report = <Type extends ReportType>(type: Type, document: unknown, round = 1): Found<ReportDocuments[Type]> => {
+export const report = <Type extends ReportType>(
+  type: Type,
+  document: unknown,
+  round = 1,
+): Found<ReportDocuments[Type]> => {
   const schema: v.GenericSchema<unknown, ReportDocuments[Type]> = SCHEMAS[type]
   return { round, created_at: AT, document: v.parse(schema, document) }
 }
@@ -30,7 +39,9 @@ export const generateReport = (changes: Record<string, unknown> = {}, round = 1)
   )
 
 export function check(violations: unknown[] = [], round = 1): Found<ComplianceReport> & { passed: boolean } {
-  const document = complianceVerdict(v.parse(complianceFindings, { violations, summary: 'Audited.', checked_rules: ['scope_exceeded'] }))
+  const document = complianceVerdict(
+    v.parse(complianceFindings, { violations, summary: 'Audited.', checked_rules: ['scope_exceeded'] }),
+  )
   return { round, created_at: AT, passed: document.passed, document }
 }
 
@@ -63,7 +74,8 @@ export function evidenceOf({ session, ...changes }: Changes = {}): Evidence {
 }
 
 /** A drift or import session: nothing was planned for review. */
-export const withoutPlan = (changes: Changes): Evidence => evidenceOf({ generate: null, compliance: null, plan: null, ...changes })
+export const withoutPlan = (changes: Changes): Evidence =>
+  evidenceOf({ generate: null, compliance: null, plan: null, ...changes })
 
 /** Text of one section; null when it is not there. */
 export function sectionOf(text: string, title: string): string | null {

@@ -44,7 +44,12 @@ describe('a line of foreign text', () => {
         .replaceAll('&lt;', '<')
         .replaceAll('&gt;', '>')
         .replaceAll('&amp;', '&')
-    for (const text of ['Fixes #1 @me <b>&amp;</b> a|b [x](y) `z` *w* _v_ ~u~ $t$ \\s', '/close', '1. one', 'snake_case_name stays'])
+    for (const text of [
+      'Fixes #1 @me <b>&amp;</b> a|b [x](y) `z` *w* _v_ ~u~ $t$ \\s',
+      '/close',
+      '1. one',
+      'snake_case_name stays',
+    ])
       expect(shown(text)).toBe(text)
   })
 
@@ -105,9 +110,12 @@ describe('a title', () => {
 
 describe('prose of a model', () => {
   it('keeps paragraphs, lists and code of one line', () => {
-    expect(prose('Adds **a** bucket.\n\n\n\n* `aws_s3_bucket.logs` for logs\n  - nested\n2) second\n\n# Why\nBecause.', 4_000)).toBe(
-      'Adds a bucket.\n\n- `aws_s3_bucket.logs` for logs\n  - nested\n2. second\n\n**Why**\nBecause.',
-    )
+    expect(
+      prose(
+        'Adds **a** bucket.\n\n\n\n* `aws_s3_bucket.logs` for logs\n  - nested\n2) second\n\n# Why\nBecause.',
+        4_000,
+      ),
+    ).toBe('Adds a bucket.\n\n- `aws_s3_bucket.logs` for logs\n  - nested\n2. second\n\n**Why**\nBecause.')
   })
 
   it.each(HOSTILE)('does nothing at a host: %j', (text) => {
@@ -118,7 +126,15 @@ describe('prose of a model', () => {
   })
 
   it('opens no code that swallows what follows', () => {
-    for (const text of ['```\nnever closed', '~~~\nx', 'one ` alone', '<details>', '<!--', '    indented', '| a |\n|---|'])
+    for (const text of [
+      '```\nnever closed',
+      '~~~\nx',
+      'one ` alone',
+      '<details>',
+      '<!--',
+      '    indented',
+      '| a |\n|---|',
+    ])
       expect(prose(text, 4_000)).not.toMatch(/^(`{3}|~{3}|<| {4}|\|)/m)
     expect(prose('one ` alone', 4_000)).toBe('one \\` alone')
   })

@@ -103,7 +103,10 @@ describe('evidence', () => {
   })
 
   it('takes the text of the plan, not the drift that was read after it', async () => {
-    expect((await evidence(await session(goodPlan))).plan).toMatchObject({ targets: ['a.b', 'a.c'], text: 'the reviewed plan' })
+    expect((await evidence(await session(goodPlan))).plan).toMatchObject({
+      targets: ['a.b', 'a.c'],
+      text: 'the reviewed plan',
+    })
   })
 
   it('of a session without artifacts is empty', async () => {

@@ -4,7 +4,8 @@ import { appliedSection } from '../../../src/pull-requests/evidence/sections/app
 import type { Evidence } from '../../../src/pull-requests/evidence/types.ts'
 import { check, evidenceOf, generateReport, lost, report, sectionOf, titlesOf, UUID, withoutPlan } from './fixtures.ts'
 
-const textOf = (evidence: Evidence, session_url = '') => composeDescription('Why.', evidence, { limit: 65_536, session_url })
+const textOf = (evidence: Evidence, session_url = '') =>
+  composeDescription('Why.', evidence, { limit: 65_536, session_url })
 const partOf = (evidence: Evidence, title: string) => sectionOf(textOf(evidence), title)
 
 const points = (...bullet_points: { title: string; description: string }[]) => ({
@@ -30,7 +31,9 @@ describe('the text of a generate session', () => {
 
   it('says what a lock blocks, that a round runs, that the latest one failed', () => {
     expect(textOf(evidenceOf())).not.toContain('> ')
-    expect(textOf(evidenceOf({ session: { is_blocked: true } }))).toMatch(/^> \*\*This session is locked: merging and applying are blocked/)
+    expect(textOf(evidenceOf({ session: { is_blocked: true } }))).toMatch(
+      /^> \*\*This session is locked: merging and applying are blocked/,
+    )
     expect(textOf(evidenceOf({ session: { in_flight: true } }))).toMatch(/^> A round of this session is running/)
     const rounds = [...evidenceOf().rounds, { number: 2, mode: 'generate', query: 'More', status: 'failed' } as const]
     expect(textOf(evidenceOf({ rounds }))).toMatch(/^> Round 2, the latest, failed/)
@@ -74,13 +77,17 @@ describe('Plan', () => {
     ['generate', 'uncompleted', false],
   ] as const)('after a later %s round that %s says that it may be stale: %s', (mode, status, stale) => {
     const rounds = [...evidenceOf().rounds, { number: 2, mode, query: 'More', status }]
-    expect(partOf(evidenceOf({ rounds }), 'Plan')?.includes('The branch may hold more than this plan shows')).toBe(stale)
+    expect(partOf(evidenceOf({ rounds }), 'Plan')?.includes('The branch may hold more than this plan shows')).toBe(
+      stale,
+    )
     expect(partOf(evidenceOf({ rounds }), 'Assumptions')?.includes('on commit `0123456789ab`')).toBe(!stale)
   })
 
   it('of a session without one says so', () => {
     expect(partOf(withoutPlan({}), 'Plan')).toBe('No plan was reviewed in this session.')
-    expect(partOf(evidenceOf({ generate: generateReport({ summary: {}, detailed_changes: [] }) }), 'Plan')).toContain('Nothing changes.')
+    expect(partOf(evidenceOf({ generate: generateReport({ summary: {}, detailed_changes: [] }) }), 'Plan')).toContain(
+      'Nothing changes.',
+    )
   })
 })
 
@@ -105,12 +112,16 @@ describe('Rounds', () => {
 describe('Impact and Outside the targets', () => {
   const outside = (description: string) =>
     evidenceOf({
-      generate: generateReport(points({ title: 'Access', description: 'None.' }, { title: 'Outside the targets', description })),
+      generate: generateReport(
+        points({ title: 'Access', description: 'None.' }, { title: 'Outside the targets', description }),
+      ),
       plan: { targets: ['a.b'], created_at: '2026-01-31T00:00:00.000000Z', text: '' },
     })
 
   it('share the report without repeating each other', () => {
-    const evidence = outside('A plan of the whole root would also make a change that this plan leaves out:\n- update aws_vpc.main')
+    const evidence = outside(
+      'A plan of the whole root would also make a change that this plan leaves out:\n- update aws_vpc.main',
+    )
     expect(partOf(evidence, 'Impact')).toBe('**low**: Small\n\n- Access: None.')
     expect(partOf(evidence, 'Outside the targets')).toBe(
       'A plan of the whole root would also make a change that this plan leaves out:\n\n- update `aws_vpc.main`',
@@ -162,7 +173,9 @@ describe('Compliance', () => {
   })
 
   it('says when there was no audit, or only one of an earlier plan', () => {
-    expect(partOf(evidenceOf({ compliance: null }), 'Compliance')).toBe('Not audited: no audit ran on the plan of round 1.')
+    expect(partOf(evidenceOf({ compliance: null }), 'Compliance')).toBe(
+      'Not audited: no audit ran on the plan of round 1.',
+    )
     expect(partOf(evidenceOf({ generate: generateReport({}, 3) }), 'Compliance')).toBe(
       'Not audited: no audit ran on the plan of round 3. The latest audit is of round 1: **Passed**.',
     )
@@ -195,7 +208,9 @@ describe('Cost estimate', () => {
         '| `aws_s3_bucket` | usage based |  |  |',
       ].join('\n'),
     )
-    expect(partOf(evidenceOf({ generate }), 'Assumptions')).toContain('What is charged by use is not in it: `aws_s3_bucket`.')
+    expect(partOf(evidenceOf({ generate }), 'Assumptions')).toContain(
+      'What is charged by use is not in it: `aws_s3_bucket`.',
+    )
   })
 })
 
@@ -211,7 +226,9 @@ describe('Assumptions', () => {
 
   it('say what is not available', () => {
     const plan = { targets: [], created_at: '2026-01-31T10:20:30.000000Z', text: null }
-    expect(partOf(evidenceOf({ plan }), 'Assumptions')).toContain('Which values are known only after apply is not available.')
+    expect(partOf(evidenceOf({ plan }), 'Assumptions')).toContain(
+      'Which values are known only after apply is not available.',
+    )
     const none = partOf(evidenceOf({ plan: null }), 'Assumptions')
     expect(none).toContain('Which targets were planned is not available.')
     expect(none).toContain('When the plan was made is not available.')
@@ -222,7 +239,12 @@ describe('How to roll back', () => {
   const changes = (...list: [string, string][]) => {
     const count = (action: string) => list.filter(([, one]) => one === action).length
     return generateReport({
-      summary: { create: count('create'), update: count('update'), delete: count('delete'), recreate: count('recreate') },
+      summary: {
+        create: count('create'),
+        update: count('update'),
+        delete: count('delete'),
+        recreate: count('recreate'),
+      },
       detailed_changes: list.map(([name, action]) => ({ name, action })),
     })
   }
@@ -236,13 +258,17 @@ describe('How to roll back', () => {
       ['aws_db_instance.same', 'update'],
     )
     const shown = partOf(evidenceOf({ generate }), 'How to roll back')
-    expect(shown).toContain('1. Before the merge: close this pull request. Unless the session applies its plan, nothing has changed.')
+    expect(shown).toContain(
+      '1. Before the merge: close this pull request. Unless the session applies its plan, nothing has changed.',
+    )
     expect(shown).toContain('2. Once merged: revert the merge commit')
     expect(shown).toContain(
       'That destroys the 1 created, changes the 1 updated back, creates the 2 deleted anew, recreates the 1 recreated once more.',
     )
     const behind = (lead: string) => shown?.split(lead)[1]?.split('\n\n')[1]
-    expect(behind('**Cannot be undone** without a backup: the content of')).toBe('- `module.db["a.b"].aws_db_instance.main[0]` (recreate)')
+    expect(behind('**Cannot be undone** without a backup: the content of')).toBe(
+      '- `module.db["a.b"].aws_db_instance.main[0]` (recreate)',
+    )
     expect(behind('Comes back with new keys')).toBe('- `aws_iam_role.ci` (delete)')
     expect(behind('Comes back as a new object')).toBe('- `terraform_data.plain` (delete)')
     expect(behind('Rolling back destroys these new objects')).toBe('- `aws_s3_bucket.logs` (create)')
@@ -270,7 +296,13 @@ describe('Applied', () => {
         execution_summary: 'Half of it.',
         resource_changes: [
           { resource_name: 'a.b', action: 'created', status: 'success' },
-          { resource_type: 'a', resource_name: 'c', action: 'created', status: 'failed', error_message: 'quota <exceeded>' },
+          {
+            resource_type: 'a',
+            resource_name: 'c',
+            action: 'created',
+            status: 'failed',
+            error_message: 'quota <exceeded>',
+          },
         ],
       },
       round,
@@ -287,11 +319,17 @@ describe('Applied', () => {
 })
 
 describe('an apply that changed nothing that is known', () => {
-  const apply = report('apply', { summary: {}, status: 'Failed', execution_summary: 'It is not known what this apply changed.' }, 2)
+  const apply = report(
+    'apply',
+    { summary: {}, status: 'Failed', execution_summary: 'It is not known what this apply changed.' },
+    2,
+  )
 
   it('is not told as applied, also in the shortest form', () => {
     const evidence = evidenceOf({ apply })
-    expect(partOf(evidence, 'Applied')).toMatch(/^An apply of the reviewed plan ran .+ and changed nothing that is known\./)
+    expect(partOf(evidence, 'Applied')).toMatch(
+      /^An apply of the reviewed plan ran .+ and changed nothing that is known\./,
+    )
     expect(appliedSection(evidence)?.forms.at(-1)).toContain('It is not known what this apply changed.')
     expect(partOf(evidence, 'How to roll back')).toContain('see above what is known of the apply')
   })
@@ -396,8 +434,12 @@ describe('a document that could not be read', () => {
       ['Cost estimate', 1],
       ['Outside the targets', 1],
     ] as const)
-      expect(sectionOf(text, title), title).toBe(`Not available: the report of round ${round} could not be read. The session holds it.`)
-    expect(sectionOf(text, 'Compliance')).toBe('**Passed** (round 1). The findings could not be read; the session holds them.')
+      expect(sectionOf(text, title), title).toBe(
+        `Not available: the report of round ${round} could not be read. The session holds it.`,
+      )
+    expect(sectionOf(text, 'Compliance')).toBe(
+      '**Passed** (round 1). The findings could not be read; the session holds them.',
+    )
     expect(sectionOf(text, 'How to roll back')).toContain('let a generate round plan it, review and apply.')
   })
 })
@@ -409,6 +451,8 @@ describe('Session', () => {
     expect(linked('https://platform.example.com/s?id={session_id}')).toContain(
       `[Session ${UUID}](https://platform.example.com/s?id=${UUID}), branch`,
     )
-    expect(linked('https://platform.example.com/a_(b)/{session_id}')).toContain(`(https://platform.example.com/a%5F%28b%29/${UUID})`)
+    expect(linked('https://platform.example.com/a_(b)/{session_id}')).toContain(
+      `(https://platform.example.com/a%5F%28b%29/${UUID})`,
+    )
   })
 })

@@ -1,8 +1,10 @@
 import { bad, type Case, configured, constant, fine } from '../support.ts'
 
 const policy = (statement: unknown) => JSON.stringify({ Version: '2012-10-17', Statement: statement })
-const allow = (Action: unknown, Resource: unknown, more = {}) => policy([{ Effect: 'Allow', Action, Resource, ...more }])
-const anyone = (more = {}) => policy({ Effect: 'Allow', Principal: '*', Action: 's3:GetObject', Resource: 'arn:aws:s3:::b/*', ...more })
+const allow = (Action: unknown, Resource: unknown, more = {}) =>
+  policy([{ Effect: 'Allow', Action, Resource, ...more }])
+const anyone = (more = {}) =>
+  policy({ Effect: 'Allow', Principal: '*', Action: 's3:GetObject', Resource: 'arn:aws:s3:::b/*', ...more })
 
 const iam: Case[] = [
   bad('aws.iam.admin-policy', 'everything on everything', 'aws_iam_policy', { policy: allow('*', '*') }),
@@ -10,9 +12,15 @@ const iam: Case[] = [
   bad('aws.iam.admin-policy', 'one statement that is no list', 'aws_iam_user_policy', {
     policy: policy({ Effect: 'Allow', Action: '*:*', Resource: '*' }),
   }),
-  bad('aws.iam.admin-policy', 'inline in a role', 'aws_iam_role', { inline_policy: [{ name: 'x', policy: allow('*', '*') }] }),
-  bad('aws.iam.admin-policy', 'a permission set', 'aws_ssoadmin_permission_set_inline_policy', { inline_policy: allow('*', '*') }),
-  fine('aws.iam.admin-policy', 'denied', 'aws_iam_policy', { policy: policy([{ Effect: 'Deny', Action: '*', Resource: '*' }]) }),
+  bad('aws.iam.admin-policy', 'inline in a role', 'aws_iam_role', {
+    inline_policy: [{ name: 'x', policy: allow('*', '*') }],
+  }),
+  bad('aws.iam.admin-policy', 'a permission set', 'aws_ssoadmin_permission_set_inline_policy', {
+    inline_policy: allow('*', '*'),
+  }),
+  fine('aws.iam.admin-policy', 'denied', 'aws_iam_policy', {
+    policy: policy([{ Effect: 'Deny', Action: '*', Resource: '*' }]),
+  }),
   fine('aws.iam.admin-policy', 'on one bucket', 'aws_iam_policy', { policy: allow('*', 'arn:aws:s3:::b') }),
   fine('aws.iam.admin-policy', 'unknown', 'aws_iam_policy', {}, { after_unknown: { policy: true } }),
   fine('aws.iam.admin-policy', 'no JSON', 'aws_iam_policy', { policy: '{"Statement": [' }),
@@ -20,7 +28,9 @@ const iam: Case[] = [
   bad('aws.iam.admin-attachment', 'attached', 'aws_iam_role_policy_attachment', {
     policy_arn: 'arn:aws:iam::aws:policy/AdministratorAccess',
   }),
-  bad('aws.iam.admin-attachment', 'China', 'aws_iam_role', { managed_policy_arns: ['arn:aws-cn:iam::aws:policy/AdministratorAccess'] }),
+  bad('aws.iam.admin-attachment', 'China', 'aws_iam_role', {
+    managed_policy_arns: ['arn:aws-cn:iam::aws:policy/AdministratorAccess'],
+  }),
   bad('aws.iam.admin-attachment', 'permission set', 'aws_ssoadmin_managed_policy_attachment', {
     managed_policy_arn: 'arn:aws:iam::aws:policy/AdministratorAccess',
   }),
@@ -39,7 +49,9 @@ const iam: Case[] = [
   }),
   fine('aws.iam.service-wildcard', 'a prefix', 'aws_iam_policy', { policy: allow('s3:Get*', '*') }),
   fine('aws.iam.service-wildcard', 'that is reported as everything', 'aws_iam_policy', { policy: allow('*', '*') }),
-  bad('aws.iam.not-action', 'all but', 'aws_iam_policy', { policy: policy([{ Effect: 'Allow', NotAction: ['iam:*'], Resource: '*' }]) }),
+  bad('aws.iam.not-action', 'all but', 'aws_iam_policy', {
+    policy: policy([{ Effect: 'Allow', NotAction: ['iam:*'], Resource: '*' }]),
+  }),
   fine('aws.iam.not-action', 'denied all but', 'aws_iam_policy', {
     policy: policy([{ Effect: 'Deny', NotAction: ['s3:*'], Resource: '*' }]),
   }),
@@ -59,7 +71,9 @@ const iam: Case[] = [
     ]),
   }),
   fine('aws.iam.open-trust-policy', 'a service', 'aws_iam_role', {
-    assume_role_policy: policy([{ Effect: 'Allow', Principal: { Service: 'ec2.amazonaws.com' }, Action: 'sts:AssumeRole' }]),
+    assume_role_policy: policy([
+      { Effect: 'Allow', Principal: { Service: 'ec2.amazonaws.com' }, Action: 'sts:AssumeRole' },
+    ]),
   }),
   bad('aws.iam.public-resource-policy', 'queue', 'aws_sqs_queue_policy', { policy: anyone() }),
   bad('aws.iam.public-resource-policy', 'key', 'aws_kms_key', { policy: anyone({ Principal: { AWS: ['*'] } }) }),
@@ -69,8 +83,14 @@ const iam: Case[] = [
   fine('aws.iam.public-resource-policy', 'of the account', 'aws_sns_topic_policy', {
     policy: anyone({ Condition: { StringEquals: { 'AWS:SourceAccount': '123456789012' } } }),
   }),
-  bad('aws.iam.public-lambda-permission', 'everyone', 'aws_lambda_permission', { principal: '*', action: 'lambda:InvokeFunction' }),
-  fine('aws.iam.public-lambda-permission', 'a source', 'aws_lambda_permission', { principal: '*', source_account: '123456789012' }),
+  bad('aws.iam.public-lambda-permission', 'everyone', 'aws_lambda_permission', {
+    principal: '*',
+    action: 'lambda:InvokeFunction',
+  }),
+  fine('aws.iam.public-lambda-permission', 'a source', 'aws_lambda_permission', {
+    principal: '*',
+    source_account: '123456789012',
+  }),
   fine(
     'aws.iam.public-lambda-permission',
     'a source known later',
@@ -96,7 +116,11 @@ const exposure: Case[] = [
   bad('aws.storage.public-bucket-acl', 'old form', 'aws_s3_bucket', { acl: 'public-read-write' }),
   bad('aws.storage.public-bucket-acl', 'a grant', 'aws_s3_bucket_acl', {
     access_control_policy: [
-      { grant: [{ permission: 'READ', grantee: [{ type: 'Group', uri: 'http://acs.amazonaws.com/groups/global/AllUsers' }] }] },
+      {
+        grant: [
+          { permission: 'READ', grantee: [{ type: 'Group', uri: 'http://acs.amazonaws.com/groups/global/AllUsers' }] },
+        ],
+      },
     ],
   }),
   fine('aws.storage.public-bucket-acl', 'private', 'aws_s3_bucket_acl', { acl: 'private' }),
@@ -113,19 +137,31 @@ const exposure: Case[] = [
     block_public_acls: true,
     block_public_policy: true,
   }),
-  bad('aws.storage.public-access-block-removed', 'deleted', 'aws_s3_bucket_public_access_block', null, { actions: ['delete'], before: {} }),
+  bad('aws.storage.public-access-block-removed', 'deleted', 'aws_s3_bucket_public_access_block', null, {
+    actions: ['delete'],
+    before: {},
+  }),
   fine('aws.storage.public-access-block-removed', 'made', 'aws_s3_bucket_public_access_block', {}),
   bad('aws.database.public-instance', 'RDS', 'aws_db_instance', { publicly_accessible: true }),
   bad('aws.database.public-instance', 'Redshift', 'aws_redshift_cluster', { publicly_accessible: true }),
   fine('aws.database.public-instance', 'private', 'aws_db_instance', { publicly_accessible: false }),
-  fine('aws.database.public-instance', 'unknown', 'aws_db_instance', {}, { after_unknown: { publicly_accessible: true } }),
+  fine(
+    'aws.database.public-instance',
+    'unknown',
+    'aws_db_instance',
+    {},
+    { after_unknown: { publicly_accessible: true } },
+  ),
   bad('aws.database.public-brokers', 'public', 'aws_msk_cluster', {
     broker_node_group_info: [{ connectivity_info: [{ public_access: [{ type: 'SERVICE_PROVIDED_EIPS' }] }] }],
   }),
   fine('aws.database.public-brokers', 'disabled', 'aws_msk_cluster', {
     broker_node_group_info: [{ connectivity_info: [{ public_access: [{ type: 'DISABLED' }] }] }],
   }),
-  bad('aws.database.public-search-domain', 'everyone', 'aws_opensearch_domain', { access_policies: anyone(), vpc_options: [] }),
+  bad('aws.database.public-search-domain', 'everyone', 'aws_opensearch_domain', {
+    access_policies: anyone(),
+    vpc_options: [],
+  }),
   fine('aws.database.public-search-domain', 'in a VPC', 'aws_opensearch_domain', {
     access_policies: anyone(),
     vpc_options: [{ subnet_ids: ['a'] }],
@@ -155,7 +191,9 @@ const exposure: Case[] = [
 const encryption: Case[] = [
   bad('aws.encryption.disabled', 'database', 'aws_db_instance', { storage_encrypted: false }),
   bad('aws.encryption.disabled', 'root disk', 'aws_instance', { root_block_device: [{ encrypted: false }] }),
-  bad('aws.encryption.disabled', 'a switch as text', 'aws_launch_template', { block_device_mappings: [{ ebs: [{ encrypted: 'false' }] }] }),
+  bad('aws.encryption.disabled', 'a switch as text', 'aws_launch_template', {
+    block_device_mappings: [{ ebs: [{ encrypted: 'false' }] }],
+  }),
   bad('aws.encryption.disabled', 'by a word', 'aws_kinesis_stream', { encryption_type: 'NONE' }),
   bad(
     'aws.encryption.disabled',
@@ -177,7 +215,10 @@ const encryption: Case[] = [
     sqs_managed_sse_enabled: false,
     kms_master_key_id: 'alias/q',
   }),
-  fine('aws.encryption.disabled', 'a disk from a snapshot', 'aws_ebs_volume', { encrypted: false, snapshot_id: 'snap-1' }),
+  fine('aws.encryption.disabled', 'a disk from a snapshot', 'aws_ebs_volume', {
+    encrypted: false,
+    snapshot_id: 'snap-1',
+  }),
   bad('aws.encryption.missing', 'database', 'aws_db_instance', { storage_encrypted: null }),
   bad('aws.encryption.missing', 'a block that is not there', 'aws_opensearch_domain', { encrypt_at_rest: [] }),
   bad(
@@ -188,13 +229,22 @@ const encryption: Case[] = [
     { rest: configured('aws_kinesis_stream', { name: constant('x') }) },
   ),
   fine('aws.encryption.missing', 'filled in later', 'aws_ebs_volume', {}, { after_unknown: { encrypted: true } }),
-  fine('aws.encryption.missing', 'a block filled in later', 'aws_opensearch_domain', {}, { after_unknown: { encrypt_at_rest: true } }),
+  fine(
+    'aws.encryption.missing',
+    'a block filled in later',
+    'aws_opensearch_domain',
+    {},
+    { after_unknown: { encrypt_at_rest: true } },
+  ),
   fine('aws.encryption.missing', 'a member of an Aurora cluster', 'aws_db_instance', { engine: 'aurora-postgresql' }),
   fine('aws.encryption.missing', 'a replica', 'aws_db_instance', { replicate_source_db: 'main' }),
 ]
 
 const stateful: Case[] = [
-  bad('aws.stateful.no-final-snapshot', 'deleted', 'aws_db_instance', null, { actions: ['delete'], before: { skip_final_snapshot: true } }),
+  bad('aws.stateful.no-final-snapshot', 'deleted', 'aws_db_instance', null, {
+    actions: ['delete'],
+    before: { skip_final_snapshot: true },
+  }),
   bad(
     'aws.stateful.no-final-snapshot',
     'replaced',

@@ -9,8 +9,20 @@ const changes: Case[] = [
   bad('common.stateful.data-destroyed', 'deleted', 'aws_db_instance', null, { actions: ['delete'], before: {} }),
   fine('common.stateful.data-destroyed', 'a plain one', 'aws_route_table', null, { actions: ['delete'], before: {} }),
   fine('common.stateful.data-destroyed', 'made', 'aws_db_instance', {}),
-  bad('common.stateful.data-replaced', 'replaced', 'google_sql_database_instance', {}, { actions: ['delete', 'create'], before: {} }),
-  bad('common.stateful.data-replaced', 'the other order', 'oci_objectstorage_bucket', {}, { actions: ['create', 'delete'], before: {} }),
+  bad(
+    'common.stateful.data-replaced',
+    'replaced',
+    'google_sql_database_instance',
+    {},
+    { actions: ['delete', 'create'], before: {} },
+  ),
+  bad(
+    'common.stateful.data-replaced',
+    'the other order',
+    'oci_objectstorage_bucket',
+    {},
+    { actions: ['create', 'delete'], before: {} },
+  ),
   fine('common.stateful.data-replaced', 'updated', 'google_sql_database_instance', {}, updated({})),
   bad('common.stateful.access-removed', 'deleted', 'aws_kms_key', null, { actions: ['delete'], before: {} }),
   fine('common.stateful.access-removed', 'updated', 'aws_kms_key', {}, updated({})),
@@ -110,7 +122,9 @@ const literals: Case[] = [
     lambda('DB_SECRET', 'orders-db'),
     written(constant({ DB_SECRET: 'orders-db' })),
   ),
-  fine('common.secrets.url-password', 'a digest', 'kubernetes_config_map', { data: { image: 'oci://registry:1.2@sha256:0123' } }),
+  fine('common.secrets.url-password', 'a digest', 'kubernetes_config_map', {
+    data: { image: 'oci://registry:1.2@sha256:0123' },
+  }),
   bad(
     'common.secrets.literal-argument',
     'a secure parameter',
@@ -232,11 +246,18 @@ const literals: Case[] = [
   bad('common.secrets.plain-environment', 'Cloud Run', 'google_cloud_run_v2_service', {
     template: [{ containers: [{ env: [{ name: 'API_KEY', value: 'abcdef' }] }] }],
   }),
-  bad('common.secrets.plain-environment', 'config map', 'kubernetes_config_map', { data: { 'smtp-password': 'abcdef' } }),
+  bad('common.secrets.plain-environment', 'config map', 'kubernetes_config_map', {
+    data: { 'smtp-password': 'abcdef' },
+  }),
   fine('common.secrets.plain-environment', 'sensitive', 'aws_lambda_function', lambda('DB_PASSWORD', 'hunter2'), {
     after_sensitive: { environment: [{ variables: { DB_PASSWORD: true } }] },
   }),
-  fine('common.secrets.plain-environment', 'no secret', 'aws_lambda_function', lambda('DB_PASSWORD_FILE', '/run/secret')),
+  fine(
+    'common.secrets.plain-environment',
+    'no secret',
+    'aws_lambda_function',
+    lambda('DB_PASSWORD_FILE', '/run/secret'),
+  ),
   fine(
     'common.secrets.plain-environment',
     'unknown',
@@ -247,20 +268,38 @@ const literals: Case[] = [
 ]
 
 const formats: Case[] = [
-  bad('common.secrets.known-token', 'access key', 'aws_instance', { user_data: 'export AWS_ACCESS_KEY_ID=AKIAIOSFODNN7EXAMPLE\n' }),
+  bad('common.secrets.known-token', 'access key', 'aws_instance', {
+    user_data: 'export AWS_ACCESS_KEY_ID=AKIAIOSFODNN7EXAMPLE\n',
+  }),
   bad('common.secrets.known-token', 'in base64', 'aws_launch_template', {
     user_data: btoa(`#!/bin/sh\ngit clone https://${GITHUB}@host\n`),
   }),
-  fine('common.secrets.known-token', 'blanks that are no base64', 'aws_instance', { user_data: `${' '.repeat(99_000)}!` }),
+  fine('common.secrets.known-token', 'blanks that are no base64', 'aws_instance', {
+    user_data: `${' '.repeat(99_000)}!`,
+  }),
   bad('common.secrets.known-token', 'in a map', 'kubernetes_config_map', { data: { 'app.yaml': `token: ${GITHUB}` } }),
   bad('common.secrets.known-token', 'private key', 'google_compute_instance', {
     metadata: { key: '-----BEGIN RSA PRIVATE KEY-----\nMIIE\n-----END RSA PRIVATE KEY-----' },
   }),
-  fine('common.secrets.known-token', 'public key', 'google_compute_instance', { metadata: { 'ssh-keys': 'a:ssh-ed25519 AAAAC3Nz a@b' } }),
-  fine('common.secrets.known-token', 'sensitive', 'aws_instance', { user_data: GITHUB }, { after_sensitive: { user_data: true } }),
-  fine('common.secrets.known-token', 'where secrets belong', 'aws_secretsmanager_secret_version', { secret_string: GITHUB }),
-  fine('common.secrets.known-token', 'a word that begins alike', 'aws_instance', { user_data: 'xAKIAIOSFODNN7EXAMPLE AKIAshort' }),
-  bad('common.secrets.url-password', 'an address', 'kubernetes_config_map', { data: { dsn: 'postgres://app:hunter2@db:5432/app' } }),
+  fine('common.secrets.known-token', 'public key', 'google_compute_instance', {
+    metadata: { 'ssh-keys': 'a:ssh-ed25519 AAAAC3Nz a@b' },
+  }),
+  fine(
+    'common.secrets.known-token',
+    'sensitive',
+    'aws_instance',
+    { user_data: GITHUB },
+    { after_sensitive: { user_data: true } },
+  ),
+  fine('common.secrets.known-token', 'where secrets belong', 'aws_secretsmanager_secret_version', {
+    secret_string: GITHUB,
+  }),
+  fine('common.secrets.known-token', 'a word that begins alike', 'aws_instance', {
+    user_data: 'xAKIAIOSFODNN7EXAMPLE AKIAshort',
+  }),
+  bad('common.secrets.url-password', 'an address', 'kubernetes_config_map', {
+    data: { dsn: 'postgres://app:hunter2@db:5432/app' },
+  }),
   fine('common.secrets.url-password', 'a placeholder', 'kubernetes_config_map', {
     data: { dsn: 'postgres://app:$(PASSWORD)@db:5432/app' },
   }),
@@ -275,7 +314,9 @@ const module_of = (inputs: unknown) => ({
       variables: { db_password: { default: 'changeit' }, secret_name: { default: 'prod' }, api_token: {} },
       module_calls: { db: { expressions: inputs, module: { resources: [] } } },
     },
-    provider_config: { aws: { name: 'aws', expressions: { region: constant('eu-west-1'), secret_key: constant('wJalrXUtnFEMI') } } },
+    provider_config: {
+      aws: { name: 'aws', expressions: { region: constant('eu-west-1'), secret_key: constant('wJalrXUtnFEMI') } },
+    },
   },
 })
 const inModule = { address: 'module.db[0].aws_db_instance.main' }
@@ -295,9 +336,21 @@ const of_the_plan: Case[] = [
     {},
     { ...inModule, rest: module_of({ password: reference('var.p') }) },
   ),
-  fine('common.secrets.module-input', 'another module', 'aws_db_instance', {}, { rest: module_of({ password: constant('hunter2') }) }),
+  fine(
+    'common.secrets.module-input',
+    'another module',
+    'aws_db_instance',
+    {},
+    { rest: module_of({ password: constant('hunter2') }) },
+  ),
   bad('common.secrets.variable-default', 'a default', 'aws_vpc', {}, { rest: module_of({}) }),
-  fine('common.secrets.variable-default', 'nothing new', 'aws_vpc', { a: 1 }, { ...updated({ a: 2 }), rest: module_of({}) }),
+  fine(
+    'common.secrets.variable-default',
+    'nothing new',
+    'aws_vpc',
+    { a: 1 },
+    { ...updated({ a: 2 }), rest: module_of({}) },
+  ),
   bad('common.secrets.provider-argument', 'a constant', 'aws_vpc', {}, { rest: module_of({}) }),
   fine(
     'common.secrets.provider-argument',

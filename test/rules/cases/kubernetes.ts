@@ -18,9 +18,17 @@ const port = (number: number) => ({ port: [{ port: number, protocol: 'TCP' }] })
 
 const pods: Case[] = [
   bad('kubernetes.pod.privileged', 'deployment', 'kubernetes_deployment_v1', context({ privileged: true })),
-  bad('kubernetes.pod.privileged', 'pod', 'kubernetes_pod', { spec: [{ init_container: [{ security_context: [{ privileged: true }] }] }] }),
+  bad('kubernetes.pod.privileged', 'pod', 'kubernetes_pod', {
+    spec: [{ init_container: [{ security_context: [{ privileged: true }] }] }],
+  }),
   bad('kubernetes.pod.privileged', 'cron job', 'kubernetes_cron_job_v1', {
-    spec: [{ job_template: [{ spec: [{ template: [{ spec: [{ container: [{ security_context: [{ privileged: true }] }] }] }] }] }] }],
+    spec: [
+      {
+        job_template: [
+          { spec: [{ template: [{ spec: [{ container: [{ security_context: [{ privileged: true }] }] }] }] }] },
+        ],
+      },
+    ],
   }),
   bad('kubernetes.pod.privileged', 'manifest', 'kubernetes_manifest', {
     manifest: {
@@ -30,23 +38,49 @@ const pods: Case[] = [
     },
   }),
   bad('kubernetes.pod.privileged', 'YAML', 'kubectl_manifest', {
-    yaml_body: 'apiVersion: v1\nkind: Pod\nspec:\n  initContainers:\n    - securityContext:\n        privileged: true\n',
+    yaml_body:
+      'apiVersion: v1\nkind: Pod\nspec:\n  initContainers:\n    - securityContext:\n        privileged: true\n',
   }),
   fine('kubernetes.pod.privileged', 'YAML that is none', 'kubectl_manifest', { yaml_body: 'kind: Pod\n  - : [' }),
   fine('kubernetes.pod.privileged', 'no', 'kubernetes_deployment', context({ privileged: false })),
-  bad('kubernetes.pod.sensitive-host-path', 'the runtime', 'kubernetes_daemon_set_v1', hostPath('/var/run/docker.sock')),
+  bad(
+    'kubernetes.pod.sensitive-host-path',
+    'the runtime',
+    'kubernetes_daemon_set_v1',
+    hostPath('/var/run/docker.sock'),
+  ),
   bad('kubernetes.pod.sensitive-host-path', 'all of it', 'kubernetes_daemonset', hostPath('/')),
-  fine('kubernetes.pod.sensitive-host-path', 'a folder that begins alike', 'kubernetes_deployment', hostPath('/etcetera')),
+  fine(
+    'kubernetes.pod.sensitive-host-path',
+    'a folder that begins alike',
+    'kubernetes_deployment',
+    hostPath('/etcetera'),
+  ),
   bad('kubernetes.pod.sensitive-host-path', 'slashes at the end', 'kubernetes_deployment', hostPath('/etc//')),
-  fine('kubernetes.pod.sensitive-host-path', 'slashes without end', 'kubernetes_deployment', hostPath(`/mnt${'/'.repeat(500_000)}x`)),
+  fine(
+    'kubernetes.pod.sensitive-host-path',
+    'slashes without end',
+    'kubernetes_deployment',
+    hostPath(`/mnt${'/'.repeat(500_000)}x`),
+  ),
   bad('kubernetes.pod.host-path', 'a folder', 'kubernetes_stateful_set', hostPath('/mnt/data')),
-  fine('kubernetes.pod.host-path', 'none', 'kubernetes_stateful_set', pod({ volume: [{ name: 'v', empty_dir: [{}] }] })),
+  fine(
+    'kubernetes.pod.host-path',
+    'none',
+    'kubernetes_stateful_set',
+    pod({ volume: [{ name: 'v', empty_dir: [{}] }] }),
+  ),
   bad('kubernetes.pod.host-namespaces', 'network', 'kubernetes_deployment', pod({ host_network: true })),
   bad('kubernetes.pod.host-namespaces', 'processes, in a manifest', 'kubernetes_manifest', {
     manifest: { kind: 'Pod', spec: { hostPID: true } },
   }),
   fine('kubernetes.pod.host-namespaces', 'none', 'kubernetes_deployment', pod({ host_network: false })),
-  bad('kubernetes.pod.powerful-capability', 'ALL', 'kubernetes_job', context({ capabilities: [{ add: ['CAP_SYS_ADMIN'] }] })),
+  bad(
+    'kubernetes.pod.powerful-capability',
+    'ALL',
+    'kubernetes_job',
+    context({ capabilities: [{ add: ['CAP_SYS_ADMIN'] }] }),
+  ),
   fine(
     'kubernetes.pod.powerful-capability',
     'a port',
@@ -56,24 +90,48 @@ const pods: Case[] = [
 ]
 
 const rbac: Case[] = [
-  bad('kubernetes.rbac.anonymous-subject', 'anonymous', 'kubernetes_cluster_role_binding', binding('view', 'system:anonymous', 'User')),
-  bad('kubernetes.rbac.anonymous-subject', 'in a namespace', 'kubernetes_role_binding_v1', binding('view', 'system:unauthenticated')),
+  bad(
+    'kubernetes.rbac.anonymous-subject',
+    'anonymous',
+    'kubernetes_cluster_role_binding',
+    binding('view', 'system:anonymous', 'User'),
+  ),
+  bad(
+    'kubernetes.rbac.anonymous-subject',
+    'in a namespace',
+    'kubernetes_role_binding_v1',
+    binding('view', 'system:unauthenticated'),
+  ),
   fine(
     'kubernetes.rbac.anonymous-subject',
     'what the cluster shows anyway',
     'kubernetes_cluster_role_binding',
     binding('system:public-info-viewer', 'system:unauthenticated'),
   ),
-  bad('kubernetes.rbac.whole-cluster-subject', 'everyone', 'kubernetes_cluster_role_binding_v1', binding('edit', 'system:serviceaccounts')),
+  bad(
+    'kubernetes.rbac.whole-cluster-subject',
+    'everyone',
+    'kubernetes_cluster_role_binding_v1',
+    binding('edit', 'system:serviceaccounts'),
+  ),
   fine(
     'kubernetes.rbac.whole-cluster-subject',
     'a namespace',
     'kubernetes_cluster_role_binding_v1',
     binding('edit', 'system:serviceaccounts:ci'),
   ),
-  bad('kubernetes.rbac.cluster-admin', 'a group', 'kubernetes_cluster_role_binding', binding('cluster-admin', 'developers')),
+  bad(
+    'kubernetes.rbac.cluster-admin',
+    'a group',
+    'kubernetes_cluster_role_binding',
+    binding('cluster-admin', 'developers'),
+  ),
   bad('kubernetes.rbac.cluster-admin', 'manifest', 'kubernetes_manifest', {
-    manifest: { kind: 'ClusterRoleBinding', roleRef: { name: 'cluster-admin' }, subjects: [{ kind: 'ServiceAccount', name: 'ci' }] },
+    manifest: {
+      kind: 'ClusterRoleBinding',
+      roleRef: { name: 'cluster-admin' },
+      subjects: [{ kind: 'ServiceAccount', name: 'ci' }],
+    },
   }),
   fine('kubernetes.rbac.cluster-admin', 'view', 'kubernetes_cluster_role_binding', binding('view', 'developers')),
   bad('kubernetes.rbac.namespace-admin', 'a group', 'kubernetes_role_binding', binding('cluster-admin', 'developers')),
@@ -82,13 +140,33 @@ const rbac: Case[] = [
   bad('kubernetes.rbac.wildcard-cluster-role', 'manifest', 'kubernetes_manifest', {
     manifest: { kind: 'ClusterRole', rules: [{ apiGroups: ['*'], resources: ['*'], verbs: ['*'] }] },
   }),
-  fine('kubernetes.rbac.wildcard-cluster-role', 'reading', 'kubernetes_cluster_role_v1', rule(['*'], ['*'], ['get', 'list'])),
+  fine(
+    'kubernetes.rbac.wildcard-cluster-role',
+    'reading',
+    'kubernetes_cluster_role_v1',
+    rule(['*'], ['*'], ['get', 'list']),
+  ),
   bad('kubernetes.rbac.wildcard-role', 'everything', 'kubernetes_role_v1', rule(['*'], ['*'], ['*'])),
   fine('kubernetes.rbac.wildcard-role', 'pods', 'kubernetes_role_v1', rule([''], ['pods'], ['*'])),
-  bad('kubernetes.rbac.escalation', 'bind', 'kubernetes_cluster_role', rule(['rbac.authorization.k8s.io'], ['roles'], ['bind'])),
-  fine('kubernetes.rbac.escalation', 'get', 'kubernetes_cluster_role', rule(['rbac.authorization.k8s.io'], ['roles'], ['get'])),
+  bad(
+    'kubernetes.rbac.escalation',
+    'bind',
+    'kubernetes_cluster_role',
+    rule(['rbac.authorization.k8s.io'], ['roles'], ['bind']),
+  ),
+  fine(
+    'kubernetes.rbac.escalation',
+    'get',
+    'kubernetes_cluster_role',
+    rule(['rbac.authorization.k8s.io'], ['roles'], ['get']),
+  ),
   bad('kubernetes.rbac.all-secrets', 'list', 'kubernetes_cluster_role', rule([''], ['secrets'], ['list'])),
-  fine('kubernetes.rbac.all-secrets', 'one', 'kubernetes_cluster_role', rule([''], ['secrets'], ['get'], { resource_names: ['tls'] })),
+  fine(
+    'kubernetes.rbac.all-secrets',
+    'one',
+    'kubernetes_cluster_role',
+    rule([''], ['secrets'], ['get'], { resource_names: ['tls'] }),
+  ),
 ]
 
 const network: Case[] = [
@@ -120,7 +198,9 @@ const network: Case[] = [
     'kubernetes_service',
     balancer(port(443), { 'networking.gke.io/load-balancer-type': 'Internal' }),
   ),
-  fine('kubernetes.network.open-load-balancer', 'inside the cluster', 'kubernetes_service', { spec: [{ type: 'ClusterIP', ...port(22) }] }),
+  fine('kubernetes.network.open-load-balancer', 'inside the cluster', 'kubernetes_service', {
+    spec: [{ type: 'ClusterIP', ...port(22) }],
+  }),
   bad('kubernetes.network.open-admin-port', 'SSH', 'kubernetes_service', balancer(port(22))),
   fine('kubernetes.network.open-admin-port', 'web', 'kubernetes_service', balancer(port(443))),
   bad('kubernetes.network.open-database-port', 'PostgreSQL, in a manifest', 'kubernetes_manifest', {
@@ -137,7 +217,9 @@ const network: Case[] = [
   bad('kubernetes.network.ingress-without-tls', 'none', 'kubernetes_ingress_v1', {
     spec: [{ rule: [{ host: 'a.example.com' }], tls: [] }],
   }),
-  fine('kubernetes.network.ingress-without-tls', 'a certificate', 'kubernetes_ingress', { spec: [{ tls: [{ secret_name: 'tls' }] }] }),
+  fine('kubernetes.network.ingress-without-tls', 'a certificate', 'kubernetes_ingress', {
+    spec: [{ tls: [{ secret_name: 'tls' }] }],
+  }),
   fine(
     'kubernetes.network.ingress-without-tls',
     'known later',

@@ -17,7 +17,13 @@ const aws: Form[] = [
   {
     name: 'a rule',
     type: 'aws_security_group_rule',
-    values: (source, from_port, to_port, protocol) => ({ type: 'ingress', from_port, to_port, protocol, cidr_blocks: [source] }),
+    values: (source, from_port, to_port, protocol) => ({
+      type: 'ingress',
+      from_port,
+      to_port,
+      protocol,
+      cidr_blocks: [source],
+    }),
   },
   {
     name: 'a rule of the newest form',
@@ -42,7 +48,13 @@ const azure: Form[] = [
     type: 'azurerm_network_security_group',
     values: (source, from, to, protocol) => ({
       security_rule: [
-        { direction: 'Inbound', access: 'Allow', protocol, source_address_prefixes: [source], destination_port_ranges: [`${from}-${to}`] },
+        {
+          direction: 'Inbound',
+          access: 'Allow',
+          protocol,
+          source_address_prefixes: [source],
+          destination_port_ranges: [`${from}-${to}`],
+        },
       ],
     }),
   },
@@ -73,7 +85,9 @@ const oci: Form[] = [
     name: 'a list',
     type: 'oci_core_security_list',
     values: (source, min, max, protocol) => ({
-      ingress_security_rules: [{ protocol: number(protocol), source, [`${protocol}_options`]: [{ min, max, source_port_range: [] }] }],
+      ingress_security_rules: [
+        { protocol: number(protocol), source, [`${protocol}_options`]: [{ min, max, source_port_range: [] }] },
+      ],
     }),
   },
   {
@@ -179,7 +193,10 @@ const others: Case[] = [
     source_ranges: ['::/0'],
     allow: [{ protocol: 'all', ports: [] }],
   }),
-  fine('gcp.network.open-all-ports', 'ICMP', 'google_compute_firewall', { source_ranges: ['0.0.0.0/0'], allow: [{ protocol: 'icmp' }] }),
+  fine('gcp.network.open-all-ports', 'ICMP', 'google_compute_firewall', {
+    source_ranges: ['0.0.0.0/0'],
+    allow: [{ protocol: 'icmp' }],
+  }),
   fine('gcp.network.open-all-ports', 'switched off', 'google_compute_firewall', {
     disabled: true,
     source_ranges: ['0.0.0.0/0'],

@@ -28,7 +28,13 @@ beforeEach(async () => {
 })
 
 const app = (options: { token?: string; permissive?: boolean } = {}) =>
-  createAuthzApp({ token: '', permissive: true, store, log: createLogger({ write: (line) => log_lines.push(line) }), ...options })
+  createAuthzApp({
+    token: '',
+    permissive: true,
+    store,
+    log: createLogger({ write: (line) => log_lines.push(line) }),
+    ...options,
+  })
 
 interface Ask {
   template?: string
@@ -38,9 +44,16 @@ interface Ask {
 }
 async function ask(method: string, url: string, { template = url, body, headers = {}, service = app() }: Ask = {}) {
   const raw = typeof body === 'string' || body instanceof Uint8Array ? (body as BodyInit) : JSON.stringify(body)
-  const init = body === undefined ? { method, headers } : { method, headers: { 'content-type': 'application/json', ...headers }, body: raw }
+  const init =
+    body === undefined
+      ? { method, headers }
+      : { method, headers: { 'content-type': 'application/json', ...headers }, body: raw }
   const response = await service.request(url, init)
-  return { status: response.status, headers: response.headers, body: await contract.expectDocumented(method, template, response) }
+  return {
+    status: response.status,
+    headers: response.headers,
+    body: await contract.expectDocumented(method, template, response),
+  }
 }
 const check = (body: unknown, service = app()) => ask('POST', '/v1/check', { body, service })
 const users = (caller: string) => ask('GET', '/v1/users', { headers: { 'x-user-id': caller } })
@@ -95,7 +108,11 @@ describe('check', () => {
   })
 
   it('grants everything while it is permissive, and says what it is', async () => {
-    expect((await check(ASK)).body).toMatchObject({ authorized: true, portal_url: null, reason: expect.stringContaining('reference') })
+    expect((await check(ASK)).body).toMatchObject({
+      authorized: true,
+      portal_url: null,
+      reason: expect.stringContaining('reference'),
+    })
   })
 
   it('denies with cloud and project in the reason, within the limit', async () => {
@@ -154,7 +171,8 @@ describe('the calling user', () => {
   })
 
   it('may have any name', async () => {
-    for (const id of ['__proto__', 'constructor', '../etc', 'a b']) expect((await me({ 'x-user-id': id })).body.id).toBe(id)
+    for (const id of ['__proto__', 'constructor', '../etc', 'a b'])
+      expect((await me({ 'x-user-id': id })).body.id).toBe(id)
     expect([...(await openRoleStore(path).read()).keys()].sort()).toEqual(['../etc', '__proto__', 'a b', 'constructor'])
   })
 })
@@ -163,7 +181,10 @@ describe('roles', () => {
   beforeEach(bootstrap)
 
   it('are listed', async () => {
-    expect((await ask('GET', '/v1/roles')).body.roles.map(({ name }: { name: string }) => name)).toEqual(['admin', 'user'])
+    expect((await ask('GET', '/v1/roles')).body.roles.map(({ name }: { name: string }) => name)).toEqual([
+      'admin',
+      'user',
+    ])
   })
 
   it('are assigned and revoked, again and again', async () => {
@@ -178,7 +199,10 @@ describe('roles', () => {
   })
 
   it('must be in the catalogue to be assigned', async () => {
-    expect(await assign(ROOT, 'u1', { role: 'owner' })).toMatchObject({ status: 404, body: { title: 'Unknown role: owner' } })
+    expect(await assign(ROOT, 'u1', { role: 'owner' })).toMatchObject({
+      status: 404,
+      body: { title: 'Unknown role: owner' },
+    })
   })
 
   it('make an admin of another', async () => {
@@ -229,7 +253,11 @@ describe('role store', () => {
 
   it('loses nothing of many writers', async () => {
     const writers = [store, openRoleStore(path), openRoleStore(path)]
-    await Promise.all(Array.from({ length: 60 }, (_, index) => writers[index % 3]?.change((found) => noticeUser(found, `u${index}`, null))))
+    await Promise.all(
+      Array.from({ length: 60 }, (_, index) =>
+        writers[index % 3]?.change((found) => noticeUser(found, `u${index}`, null)),
+      ),
+    )
     expect((await store.read()).size).toBe(60)
     expect((await readdir(join(path, '..'))).sort()).toEqual(['roles.json'])
   })
@@ -269,7 +297,9 @@ describe('role store', () => {
 
   it('must be writable for a root admin', async () => {
     const inside_a_file = openRoleStore('/dev/null/roles.json')
-    await expect(prepareStore(inside_a_file, { path: '/dev/null/roles.json', root_admin_email: ROOT })).rejects.toThrow(SettingsError)
+    await expect(prepareStore(inside_a_file, { path: '/dev/null/roles.json', root_admin_email: ROOT })).rejects.toThrow(
+      SettingsError,
+    )
   })
 })
 

@@ -5,7 +5,15 @@ import { parse } from 'yaml'
 import { z } from 'zod'
 import { BODIES, ROUTES } from '../../../sidecars/iac/schemas.ts'
 import { JOB_KINDS } from '../../../sidecars/iac/types.ts'
-import { type Answer, fakeEngine, type Json, SCOPE, startTestService, type TestService, temporaryFolder } from './service.ts'
+import {
+  type Answer,
+  fakeEngine,
+  type Json,
+  SCOPE,
+  startTestService,
+  type TestService,
+  temporaryFolder,
+} from './service.ts'
 
 let document: Json
 let resolved: Json
@@ -42,7 +50,9 @@ describe('the contract document', () => {
 
   it('describes the routes of the service and no others', () => {
     const described = Object.keys(document.paths).sort()
-    expect(described).toEqual([...Object.values(ROUTES), '/v1/jobs/{job_id}', '/v1/jobs/{job_id}/output', '/v1/engine', '/healthz'].sort())
+    expect(described).toEqual(
+      [...Object.values(ROUTES), '/v1/jobs/{job_id}', '/v1/jobs/{job_id}/output', '/v1/engine', '/healthz'].sort(),
+    )
   })
 
   it.each(JOB_KINDS)('agrees with the service about the example body of %s', (kind) => {
@@ -63,7 +73,10 @@ describe('the contract document', () => {
           for (const content of Object.values<Json>(response.content ?? {})) {
             const examples = [content.example, ...Object.values<Json>(content.examples ?? {}).map(({ value }) => value)]
             for (const example of examples.filter((each) => each !== undefined))
-              expect(z.fromJSONSchema(content.schema).safeParse(example).error?.issues, JSON.stringify(example)).toBeUndefined()
+              expect(
+                z.fromJSONSchema(content.schema).safeParse(example).error?.issues,
+                JSON.stringify(example),
+              ).toBeUndefined()
           }
   })
 })
@@ -93,7 +106,11 @@ describe('the answers of the service', () => {
     expect(finished.body).toMatchObject({ kind, status: 'succeeded' })
     expectDeclared('post', path, await service.request('POST', path, { json: {} }))
     expectDeclared('post', path, await service.request('POST', path, { headers: { authorization: '' } }))
-    expectDeclared('post', path, await service.request('POST', path, { json: { workspace_path: '/none', ...bodies[kind] } }))
+    expectDeclared(
+      'post',
+      path,
+      await service.request('POST', path, { json: { workspace_path: '/none', ...bodies[kind] } }),
+    )
   })
 
   it('to everything else', async () => {

@@ -58,7 +58,10 @@ beforeAll(async () => {
 afterAll(() => server.close())
 beforeEach(() => {
   asked = []
-  files = { [NAME]: ARCHIVE, 'tofu_0.0.1_SHA256SUMS': Buffer.from(`${'0'.repeat(64)}  other.zip\n${sum(ARCHIVE)}  ${NAME}\n`) }
+  files = {
+    [NAME]: ARCHIVE,
+    'tofu_0.0.1_SHA256SUMS': Buffer.from(`${'0'.repeat(64)}  other.zip\n${sum(ARCHIVE)}  ${NAME}\n`),
+  }
 })
 
 const download = async (folder?: string, target = 'linux_amd64') =>

@@ -8,7 +8,8 @@ import { type Json, SCOPE, startTestService, type TestService } from './service.
 
 const run = promisify(execFile)
 const LOCAL_EXEC = 'resource "terraform_data" "x" {\n  provisioner "local-exec" {\n    command = "touch ran"\n  }\n}\n'
-const TWO = 'resource "terraform_data" "a" {\n  input = "one"\n}\n\nresource "terraform_data" "b" {\n  input = "two"\n}\n'
+const TWO =
+  'resource "terraform_data" "a" {\n  input = "one"\n}\n\nresource "terraform_data" "b" {\n  input = "two"\n}\n'
 
 let service: TestService
 beforeAll(async () => {
@@ -19,7 +20,8 @@ afterAll(() => service.close())
 const init = (workspace_path: string) => service.run('/v1/init', { workspace_path, ...SCOPE })
 const plan = (workspace_path: string, more: object = {}) =>
   service.run('/v1/plan', { workspace_path, ...SCOPE, plan_file: 'session.plan', ...more })
-const apply = (workspace_path: string) => service.run('/v1/apply', { workspace_path, ...SCOPE, plan_file: 'session.plan' })
+const apply = (workspace_path: string) =>
+  service.run('/v1/apply', { workspace_path, ...SCOPE, plan_file: 'session.plan' })
 const exists = (path: string) =>
   stat(path).then(
     () => true,
@@ -40,13 +42,24 @@ describe('the commands with a real engine', () => {
     expect(planned.exit_code).toBe(0)
     expect(planned.stdout).toContain('Plan: 2 to add, 0 to change, 0 to destroy.')
     expect(planned.stdout).not.toContain('\u001b')
-    const shown = JSON.parse((await service.run('/v1/show', { workspace_path, plan_file: 'session.plan' })).result.stdout)
-    expect(shown.resource_changes.map((change: Json) => change.address)).toEqual(['terraform_data.a', 'terraform_data.b'])
-    expect((await apply(workspace_path)).result).toMatchObject({ exit_code: 0, stdout: expect.stringContaining('2 added') })
+    const shown = JSON.parse(
+      (await service.run('/v1/show', { workspace_path, plan_file: 'session.plan' })).result.stdout,
+    )
+    expect(shown.resource_changes.map((change: Json) => change.address)).toEqual([
+      'terraform_data.a',
+      'terraform_data.b',
+    ])
+    expect((await apply(workspace_path)).result).toMatchObject({
+      exit_code: 0,
+      stdout: expect.stringContaining('2 added'),
+    })
     const ids = JSON.parse((await service.run('/v1/import/state-resource-ids', { workspace_path })).result.stdout)
     expect(ids).toHaveLength(2)
     // Applying the same plan again is the engine's to refuse.
-    expect((await apply(workspace_path)).result).toMatchObject({ exit_code: 1, stderr: expect.stringContaining('stale') })
+    expect((await apply(workspace_path)).result).toMatchObject({
+      exit_code: 1,
+      stderr: expect.stringContaining('stale'),
+    })
   })
 
   it('plans targets only', async () => {
@@ -133,8 +146,16 @@ describe('programs on the host', () => {
   })
 
   it('are refused before an import', async () => {
-    const workspace_path = await service.workspace({ 'main.tf': TWO, 'x.tf': 'data "external" "x" {\n  program = ["touch", "ran"]\n}\n' })
-    const job = await service.run('/v1/import', { workspace_path, ...SCOPE, address: 'terraform_data.a', resource_id: 'i' })
+    const workspace_path = await service.workspace({
+      'main.tf': TWO,
+      'x.tf': 'data "external" "x" {\n  program = ["touch", "ran"]\n}\n',
+    })
+    const job = await service.run('/v1/import', {
+      workspace_path,
+      ...SCOPE,
+      address: 'terraform_data.a',
+      resource_id: 'i',
+    })
     expectRefused(job, 'x.tf line 1')
   })
 

@@ -51,7 +51,9 @@ describe('files', () => {
   it('show a mark wherever a credential stood', async () => {
     await writeFile(join(folder, 'out'), 'a=secret-1-long b=secret-1 secret-1')
     await hideCredentials(join(folder, 'out'), ['secret-1-long', 'secret-1'])
-    expect(await readFile(join(folder, 'out'), 'utf8')).toBe('a=(sensitive value) b=(sensitive value) (sensitive value)')
+    expect(await readFile(join(folder, 'out'), 'utf8')).toBe(
+      'a=(sensitive value) b=(sensitive value) (sensitive value)',
+    )
   })
 })
 

@@ -42,15 +42,19 @@ describe('native syntax: refused', () => {
   })
 
   it('credential programs of a provider, as a block and as an object', () => {
-    expect(constructs('provider "kubernetes" {\n  exec {\n    command = "aws"\n  }\n}\n')).toEqual(['exec of a provider'])
-    expect(constructs('provider "helm" {\n  kubernetes = {\n    exec = {\n      command = "sh"\n    }\n  }\n}\n')).toEqual([
+    expect(constructs('provider "kubernetes" {\n  exec {\n    command = "aws"\n  }\n}\n')).toEqual([
       'exec of a provider',
     ])
+    expect(
+      constructs('provider "helm" {\n  kubernetes = {\n    exec = {\n      command = "sh"\n    }\n  }\n}\n'),
+    ).toEqual(['exec of a provider'])
     expect(constructs('provider "kubernetes" {\n  dynamic "exec" {\n  }\n}\n')).toEqual(['exec of a provider'])
   })
 
   it('names the line of the block header', () => {
-    expect(scanHcl(`# one\n# two\n${resource(PROVISIONER)}`).findings).toEqual([{ line: 4, construct: 'provisioner "local-exec"' }])
+    expect(scanHcl(`# one\n# two\n${resource(PROVISIONER)}`).findings).toEqual([
+      { line: 4, construct: 'provisioner "local-exec"' },
+    ])
   })
 })
 
@@ -73,7 +77,14 @@ describe('native syntax: accepted', () => {
 })
 
 describe('files that end elsewhere than they say', () => {
-  it.each(['a = "', 'a = <<EOT\nx\n', 'resource "a" "b" {\n', 'a = 1 /* ', '}\n', `a = "${open}b`])('%j is not judged', (source) => {
+  it.each([
+    'a = "',
+    'a = <<EOT\nx\n',
+    'resource "a" "b" {\n',
+    'a = 1 /* ',
+    '}\n',
+    `a = "${open}b`,
+  ])('%j is not judged', (source) => {
     expect(scanHcl(source).complete).toBe(false)
   })
 
@@ -89,7 +100,9 @@ describe('JSON syntax', () => {
   it('finds provisioners at every shape of the tree', () => {
     const provisioner = { 'local-exec': { command: 'id' } }
     expect(refused({ resource: { terraform_data: { x: { provisioner } } } })).toEqual(['provisioner "local-exec"'])
-    expect(refused({ resource: [{ terraform_data: [{ x: [{ provisioner: [provisioner] }] }] }] })).toEqual(['provisioner "local-exec"'])
+    expect(refused({ resource: [{ terraform_data: [{ x: [{ provisioner: [provisioner] }] }] }] })).toEqual([
+      'provisioner "local-exec"',
+    ])
     expect(refused([{ resource: { terraform_data: { x: { provisioner } } } }])).toEqual(['provisioner "local-exec"'])
     expect(refused({ removed: { from: 'a.b', provisioner } })).toEqual(['provisioner "local-exec"'])
   })
@@ -107,7 +120,9 @@ describe('JSON syntax', () => {
   })
 
   it('accepts the words as values and elsewhere', () => {
-    expect(refused({ resource: { terraform_data: { x: { input: { provisioner: { 'local-exec': 1 } } } } } })).toEqual([])
+    expect(refused({ resource: { terraform_data: { x: { input: { provisioner: { 'local-exec': 1 } } } } } })).toEqual(
+      [],
+    )
     expect(refused({ resource: { terraform_data: { x: { provisioner: { file: {} } } } } })).toEqual([])
     expect(refused({ locals: { a: 'provisioner "local-exec" {' } })).toEqual([])
   })
@@ -118,6 +133,8 @@ describe('JSON syntax', () => {
 
   it('reports local module sources in both forms', () => {
     expect(scanJson('{"module": {"m": {"source": "./a"}, "n": {"source": "registry/x/y"}}}').modules).toEqual(['./a'])
-    expect(scanHcl('module "m" {\n  source = "../a"\n}\nmodule "n" {\n  source = "git::https://x"\n}\n').modules).toEqual(['../a'])
+    expect(
+      scanHcl('module "m" {\n  source = "../a"\n}\nmodule "n" {\n  source = "git::https://x"\n}\n').modules,
+    ).toEqual(['../a'])
   })
 })

@@ -17,7 +17,8 @@ beforeAll(async () => {
 afterAll(() => service.close())
 
 describe('token', () => {
-  const validate = (authorization: string) => service.request('POST', '/v1/validate', { json: {}, headers: { authorization } })
+  const validate = (authorization: string) =>
+    service.request('POST', '/v1/validate', { json: {}, headers: { authorization } })
 
   it.each(['', 'Basic abc', 'Bearer', 'Bearer a b'])('%j is malformed', async (value) => {
     const answer = await validate(value)
@@ -108,7 +109,8 @@ describe('bodies', () => {
 
   it('lists every violation', async () => {
     const { body } = await service.request('POST', '/v1/plan', { json: { workspace_path: '', extra: 1 } })
-    for (const name of ['workspace_path', 'scope_id', 'engine_provider', 'plan_file', 'extra']) expect(body.detail).toContain(name)
+    for (const name of ['workspace_path', 'scope_id', 'engine_provider', 'plan_file', 'extra'])
+      expect(body.detail).toContain(name)
   })
 
   it('refuses a body beyond any request', async () => {

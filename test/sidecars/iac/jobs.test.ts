@@ -27,7 +27,9 @@ afterEach(() => Promise.all(services.splice(0).map((service) => service.close())
 describe('order', () => {
   it('is first in, first out for one workspace, whatever path leads to it', async () => {
     const service = await start({ IAC_MAX_PARALLEL: '4' })
-    const workspace_path = await service.workspace({ 'command.sh': 'echo begin $1 >>log; cat gate >/dev/null; echo end $1 >>log' })
+    const workspace_path = await service.workspace({
+      'command.sh': 'echo begin $1 >>log; cat gate >/dev/null; echo end $1 >>log',
+    })
     const gate = pipe(join(workspace_path, 'gate'))
     const alias = `${workspace_path}-alias`
     await symlink(workspace_path, alias)
@@ -64,7 +66,10 @@ describe('order', () => {
   it('keeps to the bound and serves the longest waiting workspace', async () => {
     const service = await start({ IAC_MAX_PARALLEL: '1' })
     const script = 'basename "$PWD" >>../log; cat gate >/dev/null'
-    const paths = [await service.workspace({ 'command.sh': script }), await service.workspace({ 'command.sh': script })] as const
+    const paths = [
+      await service.workspace({ 'command.sh': script }),
+      await service.workspace({ 'command.sh': script }),
+    ] as const
     const gates = paths.map((path) => pipe(join(path, 'gate')))
     const submit = (index: 0 | 1) => service.submit('/v1/validate', { workspace_path: paths[index] })
     const ids = [await submit(0), await submit(0), await submit(1)]
@@ -82,7 +87,9 @@ describe('order', () => {
 describe('answers', () => {
   it('shows queued, running and the end, with all keys each time', async () => {
     const service = await start({ IAC_MAX_PARALLEL: '1' })
-    const workspace_path = await service.workspace({ 'command.sh': 'echo on >started; cat gate >/dev/null; echo done; exit 4' })
+    const workspace_path = await service.workspace({
+      'command.sh': 'echo on >started; cat gate >/dev/null; echo done; exit 4',
+    })
     const [started, gate] = [pipe(join(workspace_path, 'started')), pipe(join(workspace_path, 'gate'))]
     const [first, second] = [
       await service.submit('/v1/validate', { workspace_path }),
@@ -101,8 +108,13 @@ describe('answers', () => {
     const { body, headers } = await held
     expect(headers.get('preference-applied')).toBe('wait=60')
     expect(Object.keys(body).sort()).toEqual(keys)
-    expect(body).toMatchObject({ status: 'succeeded', result: { exit_code: 4, stdout: 'done\n', stderr: '' }, error: null })
-    for (const at of [body.created_at, body.started_at, body.finished_at]) expect(at).toMatch(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/)
+    expect(body).toMatchObject({
+      status: 'succeeded',
+      result: { exit_code: 4, stdout: 'done\n', stderr: '' },
+      error: null,
+    })
+    for (const at of [body.created_at, body.started_at, body.finished_at])
+      expect(at).toMatch(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/)
     await started.read()
     await gate.write('')
     await service.finished(second)
@@ -188,7 +200,8 @@ describe('answers', () => {
 
 describe('limits', () => {
   // The child ignores the interrupt and keeps its own child: only the kill of the whole group ends both.
-  const STUBBORN = 'trap "" INT TERM; sh -c "trap \\"\\" INT TERM; echo \\$\\$ >child; echo go >started; while :; do sleep 1; done" & wait'
+  const STUBBORN =
+    'trap "" INT TERM; sh -c "trap \\"\\" INT TERM; echo \\$\\$ >child; echo go >started; while :; do sleep 1; done" & wait'
 
   it('kills the whole process group after the time limit', async () => {
     const service = await start({ IAC_JOB_TIMEOUT_SECONDS: '0.5', IAC_STOP_GRACE_SECONDS: '0.2' })
@@ -215,7 +228,9 @@ describe('limits', () => {
 
   it('asks the engine to stop first, so that it can release its lock', async () => {
     const service = await start({ IAC_JOB_TIMEOUT_SECONDS: '0.3', IAC_STOP_GRACE_SECONDS: '30' })
-    const workspace_path = await service.workspace({ 'command.sh': 'trap "echo released >lock; exit 1" INT; while :; do sleep 0.1; done' })
+    const workspace_path = await service.workspace({
+      'command.sh': 'trap "echo released >lock; exit 1" INT; while :; do sleep 0.1; done',
+    })
     const job = await service.run('/v1/validate', { workspace_path })
     expect(job.error.status).toBe(504)
     expect(await readFile(join(workspace_path, 'lock'), 'utf8')).toBe('released\n')
@@ -238,7 +253,10 @@ describe('limits', () => {
     expect(alive(child)).toBe(false)
     expect(records()).toHaveLength(2)
     for (const record of records())
-      expect(record).toMatchObject({ status: 'failed', error: { status: 503, detail: 'Service shut down before the job finished.' } })
+      expect(record).toMatchObject({
+        status: 'failed',
+        error: { status: 503, detail: 'Service shut down before the job finished.' },
+      })
     await service.close()
   })
 })
@@ -253,13 +271,20 @@ describe('environment of the engine', () => {
 
   it('has the scope of azure, no secret of the service and the shared plugin cache', async () => {
     const seen = await environment('/v1/init', { scope_id: 'sub', engine_provider: 'azure' })
-    expect(seen).toMatchObject({ ARM_SUBSCRIPTION_ID: 'sub', AWS_PROFILE: 'kept', TF_IN_AUTOMATION: '1', CHECKPOINT_DISABLE: '1' })
+    expect(seen).toMatchObject({
+      ARM_SUBSCRIPTION_ID: 'sub',
+      AWS_PROFILE: 'kept',
+      TF_IN_AUTOMATION: '1',
+      CHECKPOINT_DISABLE: '1',
+    })
     expect(Object.keys(seen).filter((name) => /^(PLATFORM|IAC)_/.test(name))).toEqual([])
     expect((await stat(seen.TF_PLUGIN_CACHE_DIR)).isDirectory()).toBe(true)
   })
 
   it('has the scope of gcp, and of no other cloud', async () => {
-    expect((await environment('/v1/init', { scope_id: 'project-1', engine_provider: 'gcp' })).GOOGLE_PROJECT).toBe('project-1')
+    expect((await environment('/v1/init', { scope_id: 'project-1', engine_provider: 'gcp' })).GOOGLE_PROJECT).toBe(
+      'project-1',
+    )
     const aws = await environment('/v1/init', SCOPE)
     expect(aws.ARM_SUBSCRIPTION_ID).toBe('own')
     expect(aws.GOOGLE_PROJECT).toBeUndefined()
@@ -275,7 +300,11 @@ describe('plugin cache', () => {
     const service = await start({ IAC_PLUGIN_CACHE_DIR: join(await temporaryFolder(), 'cache') })
     const script = 'if [ -n "$TF_PLUGIN_CACHE_DIR" ]; then echo "open x: text file busy" >&2; exit 1; fi; echo alone'
     const workspace_path = await service.workspace({ 'command.sh': script })
-    expect((await service.run('/v1/init', { workspace_path, ...SCOPE })).result).toEqual({ exit_code: 0, stdout: 'alone\n', stderr: '' })
+    expect((await service.run('/v1/init', { workspace_path, ...SCOPE })).result).toEqual({
+      exit_code: 0,
+      stdout: 'alone\n',
+      stderr: '',
+    })
   })
 
   it('is filled by one init at a time', async () => {
@@ -298,7 +327,11 @@ describe('state identifiers', () => {
   }
 
   it('hands on a failing pull', async () => {
-    expect(await ids('echo half; echo no backend >&2; exit 7')).toEqual({ exit_code: 7, stdout: '', stderr: 'no backend\n' })
+    expect(await ids('echo half; echo no backend >&2; exit 7')).toEqual({
+      exit_code: 7,
+      stdout: '',
+      stderr: 'no backend\n',
+    })
   })
   it('an empty state has none', async () => {
     expect(await ids('exit 0')).toEqual({ exit_code: 0, stdout: '[]', stderr: '' })
@@ -310,9 +343,15 @@ describe('state identifiers', () => {
   it('prefers the arn, skips data and repeats', async () => {
     const state = {
       resources: [
-        { mode: 'managed', instances: [{ attributes: { arn: 'arn:1', id: 'a' } }, { attributes: { arn: '', id: 'b' } }] },
+        {
+          mode: 'managed',
+          instances: [{ attributes: { arn: 'arn:1', id: 'a' } }, { attributes: { arn: '', id: 'b' } }],
+        },
         { mode: 'data', instances: [{ attributes: { id: 'no' } }] },
-        { mode: 'managed', instances: [{ attributes: { id: 'b' } }, { attributes: { id: 5 } }, { attributes: null }, {}] },
+        {
+          mode: 'managed',
+          instances: [{ attributes: { id: 'b' } }, { attributes: { id: 5 } }, { attributes: null }, {}],
+        },
       ],
     }
     expect((await ids(`echo '${JSON.stringify(state)}'`)).stdout).toBe('["arn:1","b"]')

@@ -8,7 +8,8 @@ import { diskUse } from '../../../sidecars/iac/limits/disk-use.ts'
 import { readSettings } from '../../../sidecars/iac/settings.ts'
 import { fakeEngine, SCOPE, startTestService, type TestService, temporaryFolder } from './service.ts'
 
-const lock = (...sources: string[]) => sources.map((source) => `provider "${source}" {\n  version = "1.0.0"\n}\n`).join('\n')
+const lock = (...sources: string[]) =>
+  sources.map((source) => `provider "${source}" {\n  version = "1.0.0"\n}\n`).join('\n')
 const folderWith = async (files: Record<string, string>) => {
   const folder = await temporaryFolder()
   for (const [name, text] of Object.entries(files)) await writeFile(join(folder, name), text)
@@ -135,7 +136,10 @@ describe('a restricted service', () => {
   const plan = (workspace_path: string) => service.run('/v1/plan', { workspace_path, plan_file: 'p.plan', ...SCOPE })
 
   it('runs no provider that is not allowed', async () => {
-    const workspace = await service.workspace({ 'command.sh': 'echo ran', '.terraform.lock.hcl': lock('evil.example.com/x/y') })
+    const workspace = await service.workspace({
+      'command.sh': 'echo ran',
+      '.terraform.lock.hcl': lock('evil.example.com/x/y'),
+    })
     const { result } = await plan(workspace)
     expect(result).toMatchObject({ exit_code: 1, stdout: '' })
     expect(result.stderr).toContain('evil.example.com/x/y')
@@ -159,7 +163,10 @@ describe('a restricted service', () => {
 describe('output of a running job', () => {
   let service: TestService
   beforeAll(async () => {
-    service = await startTestService({ IAC_BINARY: await fakeEngine(await temporaryFolder()), CLOUD_SECRET: 'very-secret-value' })
+    service = await startTestService({
+      IAC_BINARY: await fakeEngine(await temporaryFolder()),
+      CLOUD_SECRET: 'very-secret-value',
+    })
   })
   afterAll(() => service.close())
 

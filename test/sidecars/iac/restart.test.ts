@@ -204,14 +204,22 @@ describe('start', () => {
   })
 
   it('is refused with an engine that is none', async () => {
-    expect(await failure({ IAC_BINARY: '/none/tofu' })).toMatchObject({ code: 1, text: expect.stringContaining("IAC_BINARY '/none/tofu'") })
+    expect(await failure({ IAC_BINARY: '/none/tofu' })).toMatchObject({
+      code: 1,
+      text: expect.stringContaining("IAC_BINARY '/none/tofu'"),
+    })
     expect((await failure({ IAC_BINARY: folder })).code).toBe(1)
   })
 
   it('names every wrong variable', async () => {
-    const { code, text } = await failure({ IAC_MAX_PARALLEL: '0', IAC_JOB_TIMEOUT_SECONDS: 'soon', IAC_ALLOW_HOST_PROGRAMS: 'yes' })
+    const { code, text } = await failure({
+      IAC_MAX_PARALLEL: '0',
+      IAC_JOB_TIMEOUT_SECONDS: 'soon',
+      IAC_ALLOW_HOST_PROGRAMS: 'yes',
+    })
     expect(code).toBe(1)
-    for (const name of ['IAC_MAX_PARALLEL', 'IAC_JOB_TIMEOUT_SECONDS', 'IAC_ALLOW_HOST_PROGRAMS']) expect(text).toContain(name)
+    for (const name of ['IAC_MAX_PARALLEL', 'IAC_JOB_TIMEOUT_SECONDS', 'IAC_ALLOW_HOST_PROGRAMS'])
+      expect(text).toContain(name)
   })
 })
 
@@ -229,7 +237,12 @@ describe('the command line', () => {
     return { code, out, err }
   }
 
-  it.each([[[]], [['mapper']], [['constructor']], [['iac', 'more']]])('%j is answered with what exists', async (args) => {
+  it.each([
+    [[]],
+    [['mapper']],
+    [['constructor']],
+    [['iac', 'more']],
+  ])('%j is answered with what exists', async (args) => {
     const { code, err } = await outcome(...args)
     expect(code).toBe(2)
     expect(err).toMatch(/Usage: .*\n\n {2}iac /)

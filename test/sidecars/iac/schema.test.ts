@@ -9,9 +9,12 @@ const AWS = 'registry.opentofu.org/hashicorp/aws'
 const block = (name: string) => ({ version: 1, block: { attributes: { [name]: { type: 'string', required: true } } } })
 const document = (types: Record<string, unknown>, data: Record<string, unknown> = {}) => ({
   format_version: '1.0',
-  provider_schemas: { [AWS]: { provider: { version: 0, block: {} }, resource_schemas: types, data_source_schemas: data, functions: {} } },
+  provider_schemas: {
+    [AWS]: { provider: { version: 0, block: {} }, resource_schemas: types, data_source_schemas: data, functions: {} },
+  },
 })
-const lockOf = (version: string) => `provider "${AWS}" {\n  version     = "${version}"\n  constraints = "~> 5.0"\n  hashes = []\n}\n`
+const lockOf = (version: string) =>
+  `provider "${AWS}" {\n  version     = "${version}"\n  constraints = "~> 5.0"\n  hashes = []\n}\n`
 const asked = (workspace_path: string, ...resource_types: string[]) => ({ workspace_path, resource_types })
 const stdout = (job: Json) => JSON.parse(job.result.stdout)
 
@@ -25,7 +28,10 @@ describe('schema jobs with a real engine', () => {
   it('answer the types that are asked for, and name the others', async () => {
     const workspace_path = await service.workspace({ 'main.tf': 'resource "terraform_data" "a" {}\n' })
     await service.run('/v1/init', { workspace_path, ...SCOPE })
-    const job = await service.run('/v1/schema', { ...asked(workspace_path, 'terraform_data', 'aws_s3_bucket'), data_source_types: [] })
+    const job = await service.run('/v1/schema', {
+      ...asked(workspace_path, 'terraform_data', 'aws_s3_bucket'),
+      data_source_types: [],
+    })
     expect(job).toMatchObject({ kind: 'schema', status: 'succeeded', result: { exit_code: 0, stderr: '' } })
     const parts = stdout(job)
     expect(parts.missing).toEqual(['aws_s3_bucket'])
@@ -50,7 +56,10 @@ describe('schema jobs with a real engine', () => {
     await service.run('/v1/init', { workspace_path, ...SCOPE })
     const job = await service.run('/v1/diagnostics', { workspace_path })
     expect(job).toMatchObject({ kind: 'diagnostics', status: 'succeeded', result: { exit_code: 1 } })
-    expect(stdout(job)).toMatchObject({ valid: false, diagnostics: [{ summary: 'Unsupported argument', range: { filename: 'main.tf' } }] })
+    expect(stdout(job)).toMatchObject({
+      valid: false,
+      diagnostics: [{ summary: 'Unsupported argument', range: { filename: 'main.tf' } }],
+    })
     await writeFile(join(workspace_path, 'main.tf'), '')
     expect(stdout(await service.run('/v1/diagnostics', { workspace_path }))).toMatchObject({ valid: true })
   })
@@ -83,7 +92,8 @@ describe('schema jobs with a real engine', () => {
 describe('the documents of schemas', () => {
   let service: TestService
   const COUNTING = 'echo "$@" >> calls; cat schema.json'
-  const calls = async (path: string) => (await readFile(join(path, 'calls'), 'utf8').catch(() => '')).split('\n').filter(Boolean)
+  const calls = async (path: string) =>
+    (await readFile(join(path, 'calls'), 'utf8').catch(() => '')).split('\n').filter(Boolean)
   beforeAll(async () => {
     service = await startTestService({ IAC_BINARY: await fakeEngine(await temporaryFolder()) })
   })
@@ -124,7 +134,9 @@ describe('the documents of schemas', () => {
       [none, 'none'],
       [none, 'none'],
     ] as const)
-      expect(stdout(await service.run('/v1/schema', asked(path, 'aws_a'))).providers[AWS].resource_schemas.aws_a).toEqual(block(name))
+      expect(
+        stdout(await service.run('/v1/schema', asked(path, 'aws_a'))).providers[AWS].resource_schemas.aws_a,
+      ).toEqual(block(name))
     expect(await calls(none)).toHaveLength(2)
   })
 
@@ -132,7 +144,9 @@ describe('the documents of schemas', () => {
     const path = await workspace({ aws_a: block('x') }, lockOf('5.3.0'))
     await service.run('/v1/schema', asked(path, 'aws_a'))
     const both = document({ aws_a: block('x') })
-    Object.assign(both.provider_schemas, { 'terraform.io/builtin/terraform': { resource_schemas: { terraform_data: block('input') } } })
+    Object.assign(both.provider_schemas, {
+      'terraform.io/builtin/terraform': { resource_schemas: { terraform_data: block('input') } },
+    })
     await writeFile(join(path, 'schema.json'), JSON.stringify(both))
     const parts = stdout(await service.run('/v1/schema', asked(path, 'terraform_data')))
     expect(Object.keys(parts.providers)).toEqual(['terraform.io/builtin/terraform'])
@@ -143,12 +157,15 @@ describe('the documents of schemas', () => {
   it('of tens of megabytes give small answers', async () => {
     const types: Record<string, unknown> = {}
     const description = `braces } { ] and "quotes" \\ é ${'x'.repeat(4000)}`
-    for (let index = 0; index < 5000; index++) types[`aws_t${index}`] = { block: { attributes: { a: { type: 'string', description } } } }
+    for (let index = 0; index < 5000; index++)
+      types[`aws_t${index}`] = { block: { attributes: { a: { type: 'string', description } } } }
     const path = await workspace(types, lockOf('5.4.0'))
     const job = await service.run('/v1/schema', asked(path, 'aws_t4999', 'aws_t17'))
     expect(job.result.stdout.length).toBeLessThan(10_000)
     expect(stdout(job).providers[AWS].resource_schemas).toEqual({ aws_t4999: types.aws_t4999, aws_t17: types.aws_t17 })
-    expect(stdout(await service.run('/v1/schema', { workspace_path: path })).providers[AWS].resource_types).toHaveLength(5000)
+    expect(
+      stdout(await service.run('/v1/schema', { workspace_path: path })).providers[AWS].resource_types,
+    ).toHaveLength(5000)
   })
 
   it('larger than an answer may be are left out by name', async () => {
@@ -217,7 +234,10 @@ describe('the cache', () => {
 
   it('finds schemas behind what an engine prints first, by names with escapes', async () => {
     const path = join(await temporaryFolder(), 'document')
-    await writeFile(path, `Warning: "odd" }\n\n${JSON.stringify(document({ 'aws_"q\\': block('x') }), null, 2)}\ntrailing { "`)
+    await writeFile(
+      path,
+      `Warning: "odd" }\n\n${JSON.stringify(document({ 'aws_"q\\': block('x') }), null, 2)}\ntrailing { "`,
+    )
     const index = await indexDocument(path)
     const [offset = 0, length = 0] = index?.providers[AWS]?.resource_schemas['aws_"q\\'] ?? []
     const text = (await readFile(path)).subarray(offset, offset + length).toString('utf8')

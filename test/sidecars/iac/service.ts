@@ -25,7 +25,11 @@ export interface TestService {
   url: string
   folder: string
   log: string[]
-  request(method: string, path: string, options?: { json?: unknown; text?: string; headers?: Record<string, string> }): Promise<Answer>
+  request(
+    method: string,
+    path: string,
+    options?: { json?: unknown; text?: string; headers?: Record<string, string> },
+  ): Promise<Answer>
   /** Submits and waits for the end; answers the job. */
   run(path: string, body: object): Promise<Json>
   submit(path: string, body: object): Promise<string>

@@ -26,7 +26,13 @@ describe('settings of the service', () => {
   })
 
   it('trims, and takes blank for unset', () => {
-    const blank = { PLATFORM_PORT: ' ', PLATFORM_IAC_TOKEN: ' ', IAC_BINARY: '', IAC_BACKEND_CONFIG: ' ', IAC_ALLOW_HOST_PROGRAMS: '' }
+    const blank = {
+      PLATFORM_PORT: ' ',
+      PLATFORM_IAC_TOKEN: ' ',
+      IAC_BINARY: '',
+      IAC_BACKEND_CONFIG: ' ',
+      IAC_ALLOW_HOST_PROGRAMS: '',
+    }
     expect(readSettings(blank)).toEqual(readSettings({}))
     expect(readSettings({ PLATFORM_IAC_TOKEN: ' t\n', IAC_ALLOW_HOST_PROGRAMS: 'TRUE' })).toMatchObject({
       token: 't',

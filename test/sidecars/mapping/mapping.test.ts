@@ -31,13 +31,18 @@ beforeAll(async () => {
 })
 
 type Options = Partial<Parameters<typeof createMappingApp>[0]>
-const app = (options: Options = {}) => createMappingApp({ token: '', catalogue: null, strict: false, log: silentLogger, ...options })
+const app = (options: Options = {}) =>
+  createMappingApp({ token: '', catalogue: null, strict: false, log: silentLogger, ...options })
 const known = (options: Options = {}) => app({ catalogue: async () => parseCatalogue(CATALOGUE), ...options })
 
 async function resolve(service: ReturnType<typeof app>, body: unknown, headers: Record<string, string> = JSON_TYPE) {
   const raw = typeof body === 'string' || body instanceof Uint8Array ? (body as BodyInit) : JSON.stringify(body)
   const response = await service.request('/v1/resolve', { method: 'POST', body: raw, headers })
-  return { status: response.status, headers: response.headers, body: await contract.expectDocumented('POST', '/v1/resolve', response) }
+  return {
+    status: response.status,
+    headers: response.headers,
+    body: await contract.expectDocumented('POST', '/v1/resolve', response),
+  }
 }
 
 describe('mapping sidecar', () => {
@@ -53,7 +58,12 @@ describe('mapping sidecar', () => {
 
   it('passes every identifier through without a catalogue', async () => {
     const identifier = 'https://git.example.com/Team/App'
-    expect((await resolve(app(), { identifier })).body).toEqual({ repo_url: identifier, identifier, engine_provider: null, scope_id: null })
+    expect((await resolve(app(), { identifier })).body).toEqual({
+      repo_url: identifier,
+      identifier,
+      engine_provider: null,
+      scope_id: null,
+    })
     expect((await resolve(app(), { identifier, engine_provider: 'oci' })).body.engine_provider).toBe('oci')
     expect((await resolve(app(), { identifier, engine_provider: null })).body.engine_provider).toBeNull()
   })
@@ -81,7 +91,9 @@ describe('mapping sidecar', () => {
       const answer = await resolve(service, 'no json', authorization ? { ...JSON_TYPE, authorization } : JSON_TYPE)
       expect([answer.status, answer.headers.get('www-authenticate')]).toEqual([401, 'Bearer'])
     }
-    expect((await resolve(service, { identifier: 'a' }, { ...JSON_TYPE, authorization: 'Bearer secret-token' })).status).toBe(200)
+    expect(
+      (await resolve(service, { identifier: 'a' }, { ...JSON_TYPE, authorization: 'Bearer secret-token' })).status,
+    ).toBe(200)
   })
 
   it('answers methods and paths it does not have as problems', async () => {
@@ -92,13 +104,24 @@ describe('mapping sidecar', () => {
 
 describe('catalogue', () => {
   it('answers what it knows, by identifier and by address', async () => {
-    const expected = { repo_url: 'https://git.example.com/team/payments.git', engine_provider: 'aws', scope_id: '012345678901' }
-    for (const identifier of ['payments', 'https://bot@git.example.com/Team/payments/', 'https://git.example.com/team/payments.git'])
+    const expected = {
+      repo_url: 'https://git.example.com/team/payments.git',
+      engine_provider: 'aws',
+      scope_id: '012345678901',
+    }
+    for (const identifier of [
+      'payments',
+      'https://bot@git.example.com/Team/payments/',
+      'https://git.example.com/team/payments.git',
+    ])
       expect((await resolve(known(), { identifier })).body).toEqual({ ...expected, identifier })
   })
 
   it('never guesses: an unknown scope is null, an ambiguous address is passed through', async () => {
-    expect((await resolve(known(), { identifier: 'mono/network' })).body).toMatchObject({ engine_provider: 'gcp', scope_id: null })
+    expect((await resolve(known(), { identifier: 'mono/network' })).body).toMatchObject({
+      engine_provider: 'gcp',
+      scope_id: null,
+    })
     const address = 'https://git.example.com/team/mono'
     expect((await resolve(known(), { identifier: address })).body).toMatchObject({
       repo_url: address,
@@ -108,7 +131,9 @@ describe('catalogue', () => {
   })
 
   it('prefers its own cloud over the one of the request', async () => {
-    expect((await resolve(known(), { identifier: 'payments', engine_provider: 'gcp' })).body.engine_provider).toBe('aws')
+    expect((await resolve(known(), { identifier: 'payments', engine_provider: 'gcp' })).body.engine_provider).toBe(
+      'aws',
+    )
   })
 
   it('passes unknown identifiers through, or answers 404 when it is strict', async () => {
@@ -160,7 +185,9 @@ describe('settings', () => {
     expect(readSettings({})).toEqual({ host: '0.0.0.0', port: 8081, token: '', catalogue: '', strict: false })
   })
   it('names every wrong variable at once', () => {
-    expect(() => readSettings({ PLATFORM_PORT: '80a', PLATFORM_MAPPING_STRICT: 'yes' })).toThrow(/PLATFORM_MAPPING_STRICT.*\nPLATFORM_PORT/)
+    expect(() => readSettings({ PLATFORM_PORT: '80a', PLATFORM_MAPPING_STRICT: 'yes' })).toThrow(
+      /PLATFORM_MAPPING_STRICT.*\nPLATFORM_PORT/,
+    )
     expect(() => readSettings({ PLATFORM_MAPPING_STRICT: 'true' })).toThrow(/PLATFORM_MAPPING_CATALOGUE/)
   })
 })

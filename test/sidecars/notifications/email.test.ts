@@ -47,7 +47,13 @@ async function startMailServer(answers: { rcpt?: string } = {}): Promise<{ url: 
 }
 
 const note = (more: object = {}) =>
-  Notification.parse({ kind: 'iac.impact.high', severity: 'warning', subject: 'High impact', body: 'A database goes.', ...more })
+  Notification.parse({
+    kind: 'iac.impact.high',
+    severity: 'warning',
+    subject: 'High impact',
+    body: 'A database goes.',
+    ...more,
+  })
 const settings = (smtp_url: string) => ({ smtp_url, from: 'platform@example.com', to: ['ops@example.com'] })
 
 describe('e-mail', () => {
@@ -55,7 +61,10 @@ describe('e-mail', () => {
     const { url, mails } = await startMailServer()
     const links = [{ label: 'Session', url: 'https://platform.example.com/s' }]
     const context = { session_id: 's1' }
-    await emailChannel(settings(url)).deliver(note({ audience: ['a@example.com', 'team', 'b@example.com'], links, context }), 'd-1')
+    await emailChannel(settings(url)).deliver(
+      note({ audience: ['a@example.com', 'team', 'b@example.com'], links, context }),
+      'd-1',
+    )
     const [mail] = mails
     expect(mail?.recipients).toEqual(['a@example.com', 'b@example.com'])
     expect(mail?.data).toContain('Subject: [warning] High impact\n')

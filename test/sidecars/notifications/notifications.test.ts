@@ -12,7 +12,12 @@ import { createLogger } from '../../../src/log/logger.ts'
 import { type Contract, readContract } from '../contract.ts'
 
 const HOOK = 'https://chat.example.com/hooks/T000/B000/very-secret'
-const NOTE = { kind: 'system.error', severity: 'error', subject: 'A round failed', body: 'The state stayed **locked**.' }
+const NOTE = {
+  kind: 'system.error',
+  severity: 'error',
+  subject: 'A round failed',
+  body: 'The state stayed **locked**.',
+}
 
 // biome-ignore lint/suspicious/noExplicitAny: payloads are looked at by their keys
 type Json = any
@@ -52,7 +57,11 @@ async function notify(body: unknown, { service = app(), headers = {} as Record<s
     headers: { 'content-type': 'application/json', ...headers },
     body: raw,
   })
-  return { status: response.status, headers: response.headers, body: await contract.expectDocumented('POST', '/v1/notify', response) }
+  return {
+    status: response.status,
+    headers: response.headers,
+    body: await contract.expectDocumented('POST', '/v1/notify', response),
+  }
 }
 const sent = async (more: Record<string, unknown>) => {
   expect((await notify({ ...NOTE, ...more })).status).toBe(202)
@@ -116,7 +125,9 @@ describe('token', () => {
   })
   it('is not asked for by the liveness, which says nothing about the channel', async () => {
     const service = app({ token: 'the-token', channel: { deliver: () => Promise.reject(new Error('down')) } })
-    expect(await contract.expectDocumented('GET', '/healthz', await service.request('/healthz'))).toEqual({ status: 'ok' })
+    expect(await contract.expectDocumented('GET', '/healthz', await service.request('/healthz'))).toEqual({
+      status: 'ok',
+    })
   })
 })
 
@@ -145,7 +156,10 @@ describe('chat', () => {
   })
 
   it('gets a button for each link, five an attachment', async () => {
-    const links = Array.from({ length: 12 }, (_, index) => ({ label: `L${index}`, url: `https://x.example.com/${index}` }))
+    const links = Array.from({ length: 12 }, (_, index) => ({
+      label: `L${index}`,
+      url: `https://x.example.com/${index}`,
+    }))
     const attachments = await sent({ links })
     expect(attachments.map(({ actions }) => actions.length)).toEqual([5, 5, 2])
     expect(attachments[1]).toEqual({
@@ -183,7 +197,10 @@ describe('chat', () => {
 
   it('gets long values cut within the limit', async () => {
     const audience = Array.from({ length: 256 }, (_, index) => `person.number.${index}@example.com`)
-    const [{ fields }] = await sent({ audience, context: { long: 'x'.repeat(5000), emoji: '😀'.repeat(600), escaped: '&'.repeat(900) } })
+    const [{ fields }] = await sent({
+      audience,
+      context: { long: 'x'.repeat(5000), emoji: '😀'.repeat(600), escaped: '&'.repeat(900) },
+    })
     for (const { value } of fields) expect(value.length).toBeLessThanOrEqual(1000)
     const [, , recipients, long, emoji, escaped] = fields.map(({ value }: Json) => value)
     expect(long).toBe(`${'x'.repeat(999)}…`)
@@ -207,7 +224,10 @@ describe('chat', () => {
   it.each([
     ['a refusal', () => new HttpResponse(`no ${HOOK}`, { status: 404 })],
     ['a fault', () => new HttpResponse('x', { status: 500 })],
-    ['a redirect', () => new HttpResponse(null, { status: 302, headers: { location: 'https://elsewhere.example.com' } })],
+    [
+      'a redirect',
+      () => new HttpResponse(null, { status: 302, headers: { location: 'https://elsewhere.example.com' } }),
+    ],
     ['a cut connection', () => HttpResponse.error()],
   ])('answers %s with 502 and keeps the address to itself', async (_, response) => {
     answer = response
@@ -267,8 +287,17 @@ it('signs what goes to a webhook', async () => {
   const { body } = await notify({ ...NOTE, audience: ['ops'] }, { service: app({ channel }) })
   const [request] = seen
   const text = (await request?.text()) ?? ''
-  expect(JSON.parse(text)).toEqual({ delivery_id: body.delivery_id, ...NOTE, audience: ['ops'], links: [], context: {} })
-  expect([request?.headers.get('webhook-id'), request?.headers.get('webhook-timestamp')]).toEqual([body.delivery_id, '1700000000'])
+  expect(JSON.parse(text)).toEqual({
+    delivery_id: body.delivery_id,
+    ...NOTE,
+    audience: ['ops'],
+    links: [],
+    context: {},
+  })
+  expect([request?.headers.get('webhook-id'), request?.headers.get('webhook-timestamp')]).toEqual([
+    body.delivery_id,
+    '1700000000',
+  ])
   const { createHmac } = await import('node:crypto')
   const expected = createHmac('sha256', secret).update(`${body.delivery_id}.1700000000.${text}`).digest('base64')
   expect(request?.headers.get('webhook-signature')).toBe(`v1,${expected}`)
@@ -306,7 +335,11 @@ describe('settings', () => {
     [{ ...chat, PLATFORM_NOTIFICATIONS_CHANNEL: 'pager' }, /PLATFORM_NOTIFICATIONS_CHANNEL/],
     [{ PLATFORM_NOTIFICATIONS_CHANNEL: 'email' }, /EMAIL_FROM.*\n.*EMAIL_TO.*\nSMTP_URL/],
     [
-      { PLATFORM_NOTIFICATIONS_CHANNEL: 'webhook', NOTIFICATIONS_WEBHOOK_URL: 'https://x/y', NOTIFICATIONS_WEBHOOK_SECRET: 'short' },
+      {
+        PLATFORM_NOTIFICATIONS_CHANNEL: 'webhook',
+        NOTIFICATIONS_WEBHOOK_URL: 'https://x/y',
+        NOTIFICATIONS_WEBHOOK_SECRET: 'short',
+      },
       /SECRET/,
     ],
   ])('refuse %j', (env, text) => {

@@ -14,7 +14,10 @@ beforeAll(async () => {
     createMappingApp({ token: '', catalogue: null, strict: false, log: silentLogger }),
     createAuthzApp({ token: '', permissive: true, store, log: silentLogger }),
   ]
-  ;[mapping, authz] = (await Promise.all(apps.map((app) => serve((each) => app.fetch(each), options)))) as [Running, Running]
+  ;[mapping, authz] = (await Promise.all(apps.map((app) => serve((each) => app.fetch(each), options)))) as [
+    Running,
+    Running,
+  ]
 })
 afterAll(() => Promise.all([mapping.close(1000), authz.close(1000)]))
 

@@ -19,12 +19,24 @@ export async function startAzurite(script: string): Promise<Emulator & { stop():
   const account = 'platformtest'
   const key = Buffer.from(crypto.getRandomValues(new Uint8Array(64))).toString('base64')
   const folder = await mkdtemp(join(tmpdir(), 'azurite-'))
-  const flags = ['--blobHost', '127.0.0.1', '--blobPort', '0', '--inMemoryPersistence', '--disableTelemetry', '--silent']
-  const child = spawn(process.execPath, ['--import', join(import.meta.dirname, 'end-with-parent.ts'), script, ...flags], {
-    cwd: folder,
-    env: { PATH: process.env.PATH, AZURITE_ACCOUNTS: `${account}:${key}` },
-    stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
-  })
+  const flags = [
+    '--blobHost',
+    '127.0.0.1',
+    '--blobPort',
+    '0',
+    '--inMemoryPersistence',
+    '--disableTelemetry',
+    '--silent',
+  ]
+  const child = spawn(
+    process.execPath,
+    ['--import', join(import.meta.dirname, 'end-with-parent.ts'), script, ...flags],
+    {
+      cwd: folder,
+      env: { PATH: process.env.PATH, AZURITE_ACCOUNTS: `${account}:${key}` },
+      stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+    },
+  )
   const ended = once(child, 'exit')
   const stop = async () => {
     if (child.exitCode === null && child.signalCode === null) child.kill('SIGKILL')

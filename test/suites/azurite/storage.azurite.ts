@@ -58,7 +58,11 @@ describe.each([
     expect(url.origin).toBe(new URL(endpoints.public_endpoint_url).origin)
     expect([...url.searchParams.keys()].sort()).toEqual(['se', 'sig', 'sp', 'sr', 'sv'])
     const whole = await fetcher(url)
-    expect([whole.status, await whole.text(), whole.headers.get('content-type')]).toEqual([200, 'Plan: 1 to add', 'text/plain'])
+    expect([whole.status, await whole.text(), whole.headers.get('content-type')]).toEqual([
+      200,
+      'Plan: 1 to add',
+      'text/plain',
+    ])
     expect(whole.headers.get('content-disposition')).toBeNull()
     const first = await fetcher(url, { headers: { range: 'bytes=0-0' } })
     expect([first.status, await first.text()]).toEqual([206, 'P'])
@@ -99,7 +103,9 @@ describe.each([
       })
       await expect(store(other).ensureBuckets()).rejects.toMatchObject({
         status: 500,
-        message: expect.stringMatching(/^The object store refused the creation of container platform-artifacts \(403 Auth/),
+        message: expect.stringMatching(
+          /^The object store refused the creation of container platform-artifacts \(403 Auth/,
+        ),
       })
       expect((await fetcher(await store(other).presign('shown.txt'))).status).toBe(403)
     }

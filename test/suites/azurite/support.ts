@@ -10,7 +10,10 @@ import { storageConfig } from '../../storage/config.ts'
 const { port, account, key } = inject('azurite')
 
 /** The emulator's form: the account is the first segment of the path. Browsers use another host name. */
-export const byPath = { endpoint_url: `http://127.0.0.1:${port}/${account}`, public_endpoint_url: `http://localhost:${port}/${account}` }
+export const byPath = {
+  endpoint_url: `http://127.0.0.1:${port}/${account}`,
+  public_endpoint_url: `http://localhost:${port}/${account}`,
+}
 
 /** The form of the cloud: the account is the first label of the host. */
 const host = `http://${account}.blob.localhost:${port}`
@@ -21,7 +24,13 @@ export const loopbackFetch: Fetch = async (input, init) => {
   const { url, method, headers, body } = new Request(input, init)
   const bytes = body ? Buffer.from(await new Response(body).arrayBuffer()) : undefined
   const { host: name, pathname, search } = new URL(url)
-  const options = { host: '127.0.0.1', port, path: `${pathname}${search}`, method, headers: { ...Object.fromEntries(headers), host: name } }
+  const options = {
+    host: '127.0.0.1',
+    port,
+    path: `${pathname}${search}`,
+    method,
+    headers: { ...Object.fromEntries(headers), host: name },
+  }
   const outgoing = request(options)
   outgoing.end(bytes)
   const [answer]: IncomingMessage[] = await once(outgoing, 'response')
@@ -32,9 +41,12 @@ export const loopbackFetch: Fetch = async (input, init) => {
 }
 
 export const storeOf = (overrides: Partial<StorageConfig> = {}, deps: Partial<StorageDeps> = {}) =>
-  createObjectStore(storageConfig({ provider: 'STORAGE_ACCOUNT', account_name: account, account_key: key, ...byPath, ...overrides }), {
-    fetch,
-    log: silentLogger,
-    backoff_ms: 1,
-    ...deps,
-  })
+  createObjectStore(
+    storageConfig({ provider: 'STORAGE_ACCOUNT', account_name: account, account_key: key, ...byPath, ...overrides }),
+    {
+      fetch,
+      log: silentLogger,
+      backoff_ms: 1,
+      ...deps,
+    },
+  )

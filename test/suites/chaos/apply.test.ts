@@ -30,10 +30,14 @@ const asked = () => within(() => expect(existsSync(processes.mark)).toBe(true))
 async function waitingApply() {
   await processes.closeGate('apply')
   const sidecar = await processes.sidecar()
-  const iac = createIacClient({ ...stack.config.services.iac, endpoint: sidecar.url, job_poll_interval: 0.2 }, { fetch, log: silentLogger })
+  const iac = createIacClient(
+    { ...stack.config.services.iac, endpoint: sidecar.url, job_poll_interval: 0.2 },
+    { fetch, log: silentLogger },
+  )
   const context = contextOf(stack, { iac, queue })
   const { uuid, repo_uri } = await pinned(stack, context)
-  const accept = () => acceptRound(context, { session_uuid: uuid, mode: 'apply', query: 'Engine apply.', is_partial: false })
+  const accept = () =>
+    acceptRound(context, { session_uuid: uuid, mode: 'apply', query: 'Engine apply.', is_partial: false })
   return { sidecar, context, uuid, repo_uri, accept }
 }
 

@@ -58,10 +58,17 @@ it.each<[string, 'SIGKILL' | 'SIGTERM', Phases]>([
   const { stack } = chaos
   const repositories = new Map<string, string>()
   for (const repo_uri of await drifted(phases.chains.length + (phases.table ? 2 : 1)))
-    repositories.set(await chaos.open({ repo_uri, mode: 'drift', query: 'Mend the greeting', is_partial: true }), repo_uri)
+    repositories.set(
+      await chaos.open({ repo_uri, mode: 'drift', query: 'Mend the greeting', is_partial: true }),
+      repo_uri,
+    )
   for (const session of await chaos.interrupt([...repositories.keys()], phases, signal)) {
     const repo_uri = repositories.get(session.uuid) ?? ''
-    expect(session).toMatchObject({ ...taken(signal), message: 'DRIFT', artifacts: ['plan', 'change', 'plan', 'report'] })
+    expect(session).toMatchObject({
+      ...taken(signal),
+      message: 'DRIFT',
+      artifacts: ['plan', 'change', 'plan', 'report'],
+    })
     expect(session.statuses).toEqual([
       'filtering',
       'validating',

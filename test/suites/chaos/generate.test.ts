@@ -38,8 +38,20 @@ it.each<[string, 'SIGKILL' | 'SIGTERM', Phases]>([
   }
   for (const session of await chaos.interrupt([...repositories.keys()], phases, signal)) {
     const repo_uri = repositories.get(session.uuid) ?? ''
-    expect(session).toMatchObject({ ...taken(signal), message: 'GENERATE', artifacts: ['change', 'plan', 'plan', 'report', 'check'] })
-    expect(session.statuses).toEqual(['filtering', 'generating', 'validating', 'validating', 'validating', 'report', 'completed'])
+    expect(session).toMatchObject({
+      ...taken(signal),
+      message: 'GENERATE',
+      artifacts: ['change', 'plan', 'plan', 'report', 'check'],
+    })
+    expect(session.statuses).toEqual([
+      'filtering',
+      'generating',
+      'validating',
+      'validating',
+      'validating',
+      'report',
+      'completed',
+    ])
     expect(await commitsOn(stack, repo_uri, session.branch)).toBe(1)
     expect(await stack.git(repo_uri, 'show', `${session.branch}:second.tf`)).toBe(ADDED)
     expect(await leftOfPin(stack, session.uuid)).toEqual({ directory: true, seals: 1 })

@@ -51,7 +51,10 @@ it.each<[string, 'SIGKILL' | 'SIGTERM', Phases]>([
   let refused = 0
   for (let number = phases.chains.length + (('table' in phases) ? 2 : 1); number > 0; number--) {
     const repo_uri = await stack.repository({ 'main.tf': MAIN })
-    repositories.set(await chaos.open({ repo_uri, scope_id: ACCOUNT, mode: 'import', query: 'Import mail', is_partial: true }), repo_uri)
+    repositories.set(
+      await chaos.open({ repo_uri, scope_id: ACCOUNT, mode: 'import', query: 'Import mail', is_partial: true }),
+      repo_uri,
+    )
   }
   for (const session of await chaos.interrupt([...repositories.keys()], phases, signal)) {
     const repo_uri = repositories.get(session.uuid) ?? ''

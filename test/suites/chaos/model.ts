@@ -25,7 +25,9 @@ export async function startChaosModel(scripts: Record<string, Script>): Promise<
       return 'hang'
     }
     const { text: said, tool_calls } = await llm.complete(request)
-    return tool_calls.length === 0 ? text(said) : toolCalls(...tool_calls.map((call): [string, string] => [call.name, call.arguments]))
+    return tool_calls.length === 0
+      ? text(said)
+      : toolCalls(...tool_calls.map((call): [string, string] => [call.name, call.arguments]))
   })
   return {
     url: server.url,
@@ -43,14 +45,25 @@ function requestOf(body: ChatBody): InferenceRequest {
   const messages = body.messages.map(({ role, content, tool_call_id = '', tool_calls = [] }): Message => {
     if (role === 'tool') return { role, tool_call_id, content: content ?? '' }
     if (role !== 'assistant') return { role: role === 'system' ? role : 'user', content: content ?? '' }
-    return { role, content, tool_calls: tool_calls.map(({ id, function: { name, arguments: given } }) => ({ id, name, arguments: given })) }
+    return {
+      role,
+      content,
+      tool_calls: tool_calls.map(({ id, function: { name, arguments: given } }) => ({ id, name, arguments: given })),
+    }
   })
-  const tools = body.tools?.map(({ function: { name, description, parameters } }) => ({ name, description, parameters }))
+  const tools = body.tools?.map(({ function: { name, description, parameters } }) => ({
+    name,
+    description,
+    parameters,
+  }))
   return { role: body.model === 'small-model' ? 'small' : 'main', messages, ...(tools && { tools }) }
 }
 
 /** A task that is one edit and its end, whoever asks and however often. */
 export const oneEdit =
-  (edit: Exclude<Script, (...given: never[]) => unknown>, end: Exclude<Script, (...given: never[]) => unknown>): Script =>
+  (
+    edit: Exclude<Script, (...given: never[]) => unknown>,
+    end: Exclude<Script, (...given: never[]) => unknown>,
+  ): Script =>
   ({ messages }) =>
     messages.at(-1)?.role === 'tool' ? end : edit

@@ -61,14 +61,23 @@ async function ended(endpoint: string, changes: Record<string, Script>) {
   const lines: { message: string; level: string }[] = []
   const base = stack.context(scriptedLlm(goodRound(changes)), { orchestration: GATES })
   const { services } = base.config
-  const notifications = { ...services.notifications, enabled: true, endpoint, token: 'token-of-notifications', timeout: 1 }
+  const notifications = {
+    ...services.notifications,
+    enabled: true,
+    endpoint,
+    token: 'token-of-notifications',
+    timeout: 1,
+  }
   const context: Context = {
     ...base,
     log: createLogger({ write: (line) => lines.push(JSON.parse(line)) }),
     config: { ...base.config, services: { ...services, notifications } },
   }
   const { id } = await createUser(context.sql, crypto.randomUUID())
-  const uuid = await openSession(context, id, { repo_uri: await stack.repository({ 'main.tf': MAIN }), query: 'Add a second greeting' })
+  const uuid = await openSession(context, id, {
+    repo_uri: await stack.repository({ 'main.tf': MAIN }),
+    query: 'Add a second greeting',
+  })
   const [round] = await context.sql<{ id: number }[]>`
     SELECT r.id FROM rounds r JOIN sessions s ON s.id = r.session_id WHERE uuid = ${uuid}`
   await runRound(context, round?.id ?? 0, modes, new AbortController().signal, {
@@ -83,7 +92,9 @@ async function ended(endpoint: string, changes: Record<string, Script>) {
     last: statuses.slice(-2).map(({ status }) => status),
     in_flight: session?.in_flight,
     is_blocked: session?.is_blocked,
-    warned: lines.filter(({ level, message }) => level === 'warn' && message.startsWith('Failed to send')).map(({ message }) => message),
+    warned: lines
+      .filter(({ level, message }) => level === 'warn' && message.startsWith('Failed to send'))
+      .map(({ message }) => message),
   }
 }
 

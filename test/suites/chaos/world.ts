@@ -54,7 +54,10 @@ export interface Ended {
   artifacts: string[]
 }
 
-export async function startChaos(scripts: Record<string, Script>, engine_variables: Record<string, string> = {}): Promise<Chaos> {
+export async function startChaos(
+  scripts: Record<string, Script>,
+  engine_variables: Record<string, string> = {},
+): Promise<Chaos> {
   const stack = await startStack()
   const processes = await createProcesses(stack, engine_variables)
   const queue: SendingQueue = await startSendingQueue(stack.database.sql, silentLogger)
@@ -92,7 +95,12 @@ export async function startChaos(scripts: Record<string, Script>, engine_variabl
   }
 }
 
-async function inEveryPhase({ database }: Stack, processes: Processes, model: ChaosModel, { chains, table }: Phases): Promise<void> {
+async function inEveryPhase(
+  { database }: Stack,
+  processes: Processes,
+  model: ChaosModel,
+  { chains, table }: Phases,
+): Promise<void> {
   await within(async () => {
     expect(model.held()).toEqual([...chains].sort())
     expect(existsSync(processes.mark)).toBe(true)
@@ -106,7 +114,9 @@ async function inEveryPhase({ database }: Stack, processes: Processes, model: Ch
 const startsAll = (worker: Started, uuids: readonly string[]) =>
   within(() => {
     const taken = worker.lines.filter(({ message }) => message === 'round starts')
-    expect(taken.map(({ session_id, attempt }) => `${session_id} ${attempt}`).sort()).toEqual(uuids.map((uuid) => `${uuid} 2`).sort())
+    expect(taken.map(({ session_id, attempt }) => `${session_id} ${attempt}`).sort()).toEqual(
+      uuids.map((uuid) => `${uuid} 2`).sort(),
+    )
   })
 
 /** Writes to the table wait; reads do not. */
@@ -135,7 +145,9 @@ async function lockTable({ database }: Stack, table: string): Promise<{ release(
 
 async function endedRound(stack: Stack, uuid: string): Promise<Ended> {
   const { sql } = stack.database
-  const [row] = await sql<(Omit<Ended, 'statuses' | 'starts' | 'ends' | 'artifacts'> & { all: string[]; finished: boolean })[]>`
+  const [row] = await sql<
+    (Omit<Ended, 'statuses' | 'starts' | 'ends' | 'artifacts'> & { all: string[]; finished: boolean })[]
+  >`
     SELECT s.uuid, w.branch, s.in_flight, s.last_status AS status, s.last_message AS message, r.attempts, r.handed_back,
            r.finished_at IS NOT NULL AS finished, jsonb_array_length(h.payload) AS turns,
            (SELECT array_agg(status::text ORDER BY created_at, id) FROM statuses WHERE round_id = r.id) AS all

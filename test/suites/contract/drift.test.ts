@@ -1,6 +1,17 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { EMPTY_PLAN } from './fake-sidecar.ts'
-import { change, course, document, keysOf, lastMessage, metadata, planOf, startWorld, text, type World } from './world.ts'
+import {
+  change,
+  course,
+  document,
+  keysOf,
+  lastMessage,
+  metadata,
+  planOf,
+  startWorld,
+  text,
+  type World,
+} from './world.ts'
 
 let world: World
 beforeAll(async () => {
@@ -23,7 +34,8 @@ const DRIFTED = planOf(
 )
 const IN_SYNC = 'No drift found; the targeted infrastructure is synchronized.'
 const KEYS = ['remediated_resources', 'status', 'summary', 'unreconciled_drift', 'whitelisted_exceptions']
-const messages = (session: Awaited<ReturnType<World['first']>>) => session.rounds[0]?.statuses.map(({ message }) => message)
+const messages = (session: Awaited<ReturnType<World['first']>>) =>
+  session.rounds[0]?.statuses.map(({ message }) => message)
 /** Drifted until the generator wrote. */
 const mended = () => {
   world.sidecar.script = ({ kind }) =>
@@ -35,7 +47,9 @@ describe('a full drift round', () => {
     const session = await world.first('drift')
     expect(lastMessage(session)).toBe('DRIFT')
     expect(course(session.rounds[0])).toEqual(['started', 'filtering', 'validating', 'report', 'completed'])
-    expect(messages(session)).toEqual(expect.arrayContaining(['Assessing drift on the targeted infrastructure.', IN_SYNC]))
+    expect(messages(session)).toEqual(
+      expect.arrayContaining(['Assessing drift on the targeted infrastructure.', IN_SYNC]),
+    )
     expect(world.sidecar.kinds()).toEqual(['init', 'validate', 'plan', 'show'])
     expect(world.sidecar.of('plan')[0]?.body.targets ?? []).toEqual([])
     expect(world.model.of('requests_filter')).toEqual([])
@@ -43,7 +57,12 @@ describe('a full drift round', () => {
     expect(session.rounds[0]).toMatchObject({ compliance_checks: [], reports: [{ type: 'drift' }] })
     const report = await document(session.rounds[0]?.reports[0])
     expect(Object.keys(report).sort()).toEqual(KEYS)
-    expect(report).toMatchObject({ status: 'Succeeded', remediated_resources: [], unreconciled_drift: [], whitelisted_exceptions: [] })
+    expect(report).toMatchObject({
+      status: 'Succeeded',
+      remediated_resources: [],
+      unreconciled_drift: [],
+      whitelisted_exceptions: [],
+    })
     expect(session.is_blocked).toBe(false)
   })
 
@@ -87,14 +106,20 @@ describe('a full drift round', () => {
     const session = await world.first('drift')
     expect(lastMessage(session)).toBe('DRIFT')
     expect(world.model.decomposed('splitter')).toHaveLength(2)
-    expect(messages(session)?.filter((message) => message === 'Assessing drift on the targeted infrastructure.')).toHaveLength(2)
-    expect(await document(session.rounds[0]?.reports[0])).toMatchObject({ unreconciled_drift: [{ resource_address: ADDRESS }] })
+    expect(
+      messages(session)?.filter((message) => message === 'Assessing drift on the targeted infrastructure.'),
+    ).toHaveLength(2)
+    expect(await document(session.rounds[0]?.reports[0])).toMatchObject({
+      unreconciled_drift: [{ resource_address: ADDRESS }],
+    })
   })
 
   it('makes tasks of at most eight operations', async () => {
     mended()
     world.sidecar.script = ({ kind }) =>
-      kind === 'show' ? { stdout: JSON.stringify(world.sidecar.of('plan').length > 2 ? EMPTY_PLAN : DRIFTED) } : undefined
+      kind === 'show'
+        ? { stdout: JSON.stringify(world.sidecar.of('plan').length > 2 ? EMPTY_PLAN : DRIFTED) }
+        : undefined
     const operations = Array.from({ length: 9 }, (_, index) => `operation number ${index}`)
     world.model.on.report_decomposed_task_operations = () => ({ operations, explanation: 'Nine.' })
     const session = await world.first('drift')
@@ -108,7 +133,9 @@ describe('a full drift round', () => {
       tools.length === 1 ? { operations: [], explanation: 'Owner tags are noise.' } : undefined
     const session = await world.first('drift')
     expect(lastMessage(session)).toBe('DRIFT')
-    expect(messages(session)).toContain('Drift check completed; the remaining differences are covered by the drift exception rules.')
+    expect(messages(session)).toContain(
+      'Drift check completed; the remaining differences are covered by the drift exception rules.',
+    )
     expect(world.model.of('task_complete')).toEqual([])
     expect(await document(session.rounds[0]?.reports[0])).toMatchObject({
       status: 'Succeeded',
@@ -118,7 +145,8 @@ describe('a full drift round', () => {
   })
 
   it('whose plan fails completes and reports it as unreconciled', async () => {
-    world.sidecar.script = ({ kind }) => (kind === 'plan' ? { exit_code: 1, stderr: 'Error: no credentials' } : undefined)
+    world.sidecar.script = ({ kind }) =>
+      kind === 'plan' ? { exit_code: 1, stderr: 'Error: no credentials' } : undefined
     const session = await world.first('drift')
     expect(lastMessage(session)).toBe('DRIFT')
     const report = await document(session.rounds[0]?.reports[0])

@@ -85,7 +85,12 @@ const USUAL: Record<Sentinel, (call: Call) => Reply> = {
     messages.at(-1)?.role === 'tool' || !tools.includes('write_to_file')
       ? { status: 'done', summary: 'Wrote the bucket.' }
       : {
-          calls: [['write_to_file', { target_file: 'logs.tf', content: `# ${crypto.randomUUID()}\nresource "aws_s3_bucket" "logs" {}\n` }]],
+          calls: [
+            [
+              'write_to_file',
+              { target_file: 'logs.tf', content: `# ${crypto.randomUUID()}\nresource "aws_s3_bucket" "logs" {}\n` },
+            ],
+          ],
         },
   generate_engine_targets: () => ({ targets: [], explanation: 'Everything.' }),
   report_decomposed_task_operations: () => ({ operations: ['Do what is needed.'], explanation: 'One operation.' }),
@@ -122,7 +127,8 @@ const USUAL: Record<Sentinel, (call: Call) => Reply> = {
 export async function startFakeModel(): Promise<FakeModel> {
   const server = createServer(async (request, response) => {
     const body = (await readJson(request)) as Record<string, unknown>
-    if (!request.url?.endsWith('/chat/completions')) return sendJson(response, 404, { error: { message: `no ${request.url}` } })
+    if (!request.url?.endsWith('/chat/completions'))
+      return sendJson(response, 404, { error: { message: `no ${request.url}` } })
     const { model, messages, tools, ...parameters } = body
     if ('max_completion_tokens' in body)
       return sendJson(response, 400, { error: { message: 'Unsupported parameter: max_completion_tokens' } })
@@ -158,9 +164,11 @@ export async function startFakeModel(): Promise<FakeModel> {
       return complete({ content: 'I do not know this tool.' }, 'stop')
     }
     const reply = fake.on[sentinel]?.(call) ?? USUAL[sentinel](call)
-    if ('error' in reply && typeof reply.status === 'number') return sendJson(response, reply.status, { error: { message: reply.error } })
+    if ('error' in reply && typeof reply.status === 'number')
+      return sendJson(response, reply.status, { error: { message: reply.error } })
     if ('finish' in reply) return complete({ content: reply.text }, reply.finish as string | null)
-    const calls = 'calls' in reply ? (reply.calls as [string, Arguments][]) : ([[sentinel, reply]] as [string, Arguments][])
+    const calls =
+      'calls' in reply ? (reply.calls as [string, Arguments][]) : ([[sentinel, reply]] as [string, Arguments][])
     const tool_calls = calls.map(([name, args], index) => ({
       id: `call_${index}`,
       type: 'function',
@@ -171,7 +179,8 @@ export async function startFakeModel(): Promise<FakeModel> {
   const fake: FakeModel = {
     ...(await listening(server)),
     ...atFirst(),
-    of: (sentinel) => fake.calls.filter((call) => call.sentinel === sentinel && (sentinel !== null || call.tools.length > 0)),
+    of: (sentinel) =>
+      fake.calls.filter((call) => call.sentinel === sentinel && (sentinel !== null || call.tools.length > 0)),
     decomposed: (kind) =>
       fake.of('report_decomposed_task_operations').filter(({ tools }) => {
         const found = tools.includes('web_search') ? 'splitter' : tools.length > 1 ? 'reconciliation' : 'sole'

@@ -45,6 +45,12 @@ export async function startFakeRegistry(): Promise<FakeRegistry> {
     }
     response.writeHead(404).end()
   })
-  const fake: FakeRegistry = { ...(await listening(server)), texts: new Map(), tags: new Set(), requests: [], traces: [] }
+  const fake: FakeRegistry = {
+    ...(await listening(server)),
+    texts: new Map(),
+    tags: new Set(),
+    requests: [],
+    traces: [],
+  }
   return fake
 }

@@ -4,7 +4,15 @@ import { join } from 'node:path'
 import { type Listening, listening, readJson, sendJson } from './http.ts'
 
 /** Kinds of jobs of the contract, section 6.1; nothing else is served. */
-export type Kind = 'init' | 'validate' | 'plan' | 'show' | 'apply' | 'import' | 'state_resource_ids' | 'scope_resource_ids'
+export type Kind =
+  | 'init'
+  | 'validate'
+  | 'plan'
+  | 'show'
+  | 'apply'
+  | 'import'
+  | 'state_resource_ids'
+  | 'scope_resource_ids'
 
 const SCOPED = ['workspace_path', 'scope_id', 'engine_provider']
 const ROUTES: Record<string, { kind: Kind; required: string[]; optional?: string[] }> = {
@@ -34,7 +42,11 @@ export interface Submission {
   number: number
 }
 /** What becomes of a job: an engine result, a fault of the service, or nothing, because it is forgotten or never ends. */
-export type Outcome = { exit_code?: number; stdout?: string; stderr?: string } | { fault: number; detail: string } | 'lost' | 'endless'
+export type Outcome =
+  | { exit_code?: number; stdout?: string; stderr?: string }
+  | { fault: number; detail: string }
+  | 'lost'
+  | 'endless'
 
 interface Behaviour {
   submissions: Submission[]

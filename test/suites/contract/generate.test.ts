@@ -2,7 +2,18 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { GENERATE_REPORT } from './fake-model.ts'
-import { change, course, document, keysOf, lastMessage, metadata, planOf, startWorld, text, type World } from './world.ts'
+import {
+  change,
+  course,
+  document,
+  keysOf,
+  lastMessage,
+  metadata,
+  planOf,
+  startWorld,
+  text,
+  type World,
+} from './world.ts'
 
 let world: World
 beforeAll(async () => {
@@ -24,14 +35,31 @@ describe('a generate round', () => {
     expect(lastMessage(session)).toBe('GENERATE')
     expect(course(round)).toEqual(['started', 'filtering', 'generating', 'validating', 'report', 'completed'])
     expect(world.sidecar.kinds()).toEqual(['init', 'validate', 'plan', 'show'])
-    expect(world.sidecar.submissions.map(({ body }) => body.scope_id)).toEqual(['123456789012', undefined, '123456789012', undefined])
-    expect(new Set(world.sidecar.submissions.map(({ body }) => body.plan_file))).toEqual(new Set([undefined, 'session.plan']))
-    expect(session).toMatchObject({ is_blocked: false, in_flight: false, operation: 'generate', current_status: 'completed' })
+    expect(world.sidecar.submissions.map(({ body }) => body.scope_id)).toEqual([
+      '123456789012',
+      undefined,
+      '123456789012',
+      undefined,
+    ])
+    expect(new Set(world.sidecar.submissions.map(({ body }) => body.plan_file))).toEqual(
+      new Set([undefined, 'session.plan']),
+    )
+    expect(session).toMatchObject({
+      is_blocked: false,
+      in_flight: false,
+      operation: 'generate',
+      current_status: 'completed',
+    })
     expect(session.workspace.branch).toMatch(/^Platform\/\d{4}-\d\d-\d\d_\d{6}/)
     expect(session.history).toEqual([{ user: 'Add a bucket for logs', assistant: 'Wrote the bucket.' }])
     expect(keysOf(await document(round?.reports[0])).sort()).toEqual(keysOf(GENERATE_REPORT).sort())
     expect(round?.reports.map(({ type }) => type)).toEqual(['generate'])
-    expect(Object.keys(await document(round?.compliance_checks[0])).sort()).toEqual(['checked_rules', 'passed', 'summary', 'violations'])
+    expect(Object.keys(await document(round?.compliance_checks[0])).sort()).toEqual([
+      'checked_rules',
+      'passed',
+      'summary',
+      'violations',
+    ])
     expect(round?.compliance_checks).toMatchObject([{ passed: true }])
     expect(await text(round?.plans[0])).toBe('Plan text number 1')
     expect(await metadata(round?.plans[0])).toEqual({ type: 'plan' })
@@ -44,13 +72,22 @@ describe('a generate round', () => {
     const session = await world.first('generate', { q: 'The very first words' })
     await world.run('generate', { session_id: session.uuid, q: 'Something else' })
     const audits = world.model.of('report_compliance_findings')
-    expect(audits.map(({ model, tools }) => [model, tools])).toEqual(Array(2).fill(['small-model', ['report_compliance_findings']]))
-    expect(audits.every((call) => call.text.includes('The very first words') && call.text.includes('Plan text'))).toBe(true)
-    expect(world.model.of('generate_engine_plan_report').map(({ model }) => model)).toEqual(['main-model', 'main-model'])
-    expect(world.model.calls.every(({ parameters }) => parameters.max_tokens === 32_000)).toBe(true)
-    expect(world.model.calls.filter(({ tools }) => tools.length > 0).every(({ parameters }) => parameters.tool_choice === 'auto')).toBe(
+    expect(audits.map(({ model, tools }) => [model, tools])).toEqual(
+      Array(2).fill(['small-model', ['report_compliance_findings']]),
+    )
+    expect(audits.every((call) => call.text.includes('The very first words') && call.text.includes('Plan text'))).toBe(
       true,
     )
+    expect(world.model.of('generate_engine_plan_report').map(({ model }) => model)).toEqual([
+      'main-model',
+      'main-model',
+    ])
+    expect(world.model.calls.every(({ parameters }) => parameters.max_tokens === 32_000)).toBe(true)
+    expect(
+      world.model.calls
+        .filter(({ tools }) => tools.length > 0)
+        .every(({ parameters }) => parameters.tool_choice === 'auto'),
+    ).toBe(true)
   })
 
   it.each([
@@ -90,13 +127,16 @@ describe('a generate round', () => {
 
   it('stays completed when the plan of the whole root beside the targets fails', async () => {
     world.model.on.generate_engine_targets = () => ({ targets: ['aws_s3_bucket.logs'] })
-    world.sidecar.script = ({ kind, number }) => (kind === 'plan' && number > 1 ? { fault: 500, detail: 'broken' } : undefined)
+    world.sidecar.script = ({ kind, number }) =>
+      kind === 'plan' && number > 1 ? { fault: 500, detail: 'broken' } : undefined
     expect(lastMessage(await world.first('generate'))).toBe('GENERATE')
   })
 
   it('gives the engine’s words to the next attempt', async () => {
     world.sidecar.script = ({ kind, number }) =>
-      kind === 'plan' && number === 1 ? { exit_code: 1, stdout: 'Half a plan', stderr: 'Error: Unsupported argument' } : undefined
+      kind === 'plan' && number === 1
+        ? { exit_code: 1, stdout: 'Half a plan', stderr: 'Error: Unsupported argument' }
+        : undefined
     const session = await world.first('generate')
     expect(lastMessage(session)).toBe('GENERATE')
     expect(world.sidecar.kinds()).toEqual(['init', 'validate', 'plan', 'validate', 'plan', 'show'])
@@ -175,11 +215,15 @@ describe('a generate round', () => {
   it('reads a plan of which only address and change are told', async () => {
     world.sidecar.plan = {
       format_version: '1.0',
-      resource_changes: [{ address: 'module.a.aws_s3_bucket.logs["x"]', change: { actions: ['create'], before: null, after: {} } }],
+      resource_changes: [
+        { address: 'module.a.aws_s3_bucket.logs["x"]', change: { actions: ['create'], before: null, after: {} } },
+      ],
     }
     const session = await world.first('generate')
     expect(lastMessage(session)).toBe('GENERATE')
-    expect(await document(session.rounds[0]?.reports[0])).toMatchObject({ summary: { create: 1, update: 0, delete: 0, recreate: 0 } })
+    expect(await document(session.rounds[0]?.reports[0])).toMatchObject({
+      summary: { create: 1, update: 0, delete: 0, recreate: 0 },
+    })
   })
 
   it('on an iac_path that is no directory of the repository fails with the text of the contract', async () => {
@@ -221,18 +265,24 @@ describe('a generate round', () => {
 })
 
 describe('the drift pre-check of a generate round', () => {
-  const UPDATED = planOf(change('aws_s3_bucket.logs', ['update'], { before: { tags: { a: '1' } }, after: { tags: { a: '2' } } }))
+  const UPDATED = planOf(
+    change('aws_s3_bucket.logs', ['update'], { before: { tags: { a: '1' } }, after: { tags: { a: '2' } } }),
+  )
 
   it('leaves the session’s own changes alone', async () => {
     world.sidecar.plan = UPDATED
     world.model.on.report_decomposed_task_operations = ({ tools }) =>
-      tools.includes('diff_history') && !tools.includes('web_search') ? { operations: [], explanation: 'all of the session' } : undefined
+      tools.includes('diff_history') && !tools.includes('web_search')
+        ? { operations: [], explanation: 'all of the session' }
+        : undefined
     const session = await world.first('generate')
     expect(lastMessage(session)).toBe('GENERATE')
     const messages = session.rounds[0]?.statuses.map(({ message }) => message)
     expect(messages).toContain('Assessing drift on the targeted infrastructure.')
     expect(messages).toContain("Drift check completed; the remaining differences are this session's own changes.")
-    expect([world.model.decomposed('splitter'), world.model.decomposed('reconciliation')].map(({ length }) => length)).toEqual([1, 1])
+    expect(
+      [world.model.decomposed('splitter'), world.model.decomposed('reconciliation')].map(({ length }) => length),
+    ).toEqual([1, 1])
     expect(world.model.decomposed('sole')).toEqual([])
     expect(world.sidecar.kinds()).toEqual(['init', 'validate', 'plan', 'show'])
     expect(await metadata(session.rounds[0]?.plans[1])).toEqual({ type: 'drift' })
@@ -243,9 +293,11 @@ describe('the drift pre-check of a generate round', () => {
     const session = await world.first('generate')
     expect(lastMessage(session)).toBe('GENERATE')
     expect(world.model.decomposed('splitter')).toHaveLength(2)
-    expect(session.rounds[0]?.statuses.filter(({ message }) => message === 'Assessing drift on the targeted infrastructure.')).toHaveLength(
-      2,
-    )
+    expect(
+      session.rounds[0]?.statuses.filter(
+        ({ message }) => message === 'Assessing drift on the targeted infrastructure.',
+      ),
+    ).toHaveLength(2)
     expect(world.sidecar.of('plan')).toHaveLength(3)
     const [splitter, report] = [world.model.decomposed('splitter')[0], world.model.of('generate_engine_plan_report')[0]]
     expect([splitter?.model, report?.model]).toEqual(['main-model', 'main-model'])
@@ -257,7 +309,10 @@ describe('a model that is brief', () => {
     world.model.with_usage = true
     world.model.on = {
       requests_filter: () => ({ status: true, explanation: '' }),
-      construct_information: () => ({ templates: ['aws-resources-s3_bucket', 's3_bucket', 'no_such'], abbreviations: ['s3: bucket'] }),
+      construct_information: () => ({
+        templates: ['aws-resources-s3_bucket', 's3_bucket', 'no_such'],
+        abbreviations: ['s3: bucket'],
+      }),
       task_complete: () => ({ status: true, summary: 'Nothing to write.' }),
       generate_engine_targets: () => ({ targets: [] }),
       report_compliance_findings: () => ({ violations: [], summary: '', checked_rules: [] }),
@@ -309,13 +364,24 @@ describe('a pull request', () => {
 
 describe('the gates', () => {
   const finding = (severity: string) => ({
-    violations: [{ rule_id: 'scope_exceeded', severity, resource: 'aws_s3_bucket.logs', message: 'Too much.', suggested_fix: null }],
+    violations: [
+      {
+        rule_id: 'scope_exceeded',
+        severity,
+        resource: 'aws_s3_bucket.logs',
+        message: 'Too much.',
+        suggested_fix: null,
+      },
+    ],
     summary: 'Found something.',
     checked_rules: ['scope_exceeded'],
   })
   const banner = (level: string) => ({
     ...GENERATE_REPORT,
-    potential_impact: { ...GENERATE_REPORT.potential_impact, banner: { level, title: 'Much happens', description: 'A lot.' } },
+    potential_impact: {
+      ...GENERATE_REPORT.potential_impact,
+      banner: { level, title: 'Much happens', description: 'A lot.' },
+    },
   })
 
   it.each([
@@ -331,7 +397,9 @@ describe('the gates', () => {
     expect(lastMessage(session)).toBe('GENERATE')
     expect(session.is_blocked).toBe(locked)
     expect(session.rounds[0]?.compliance_checks).toMatchObject([{ passed: !['error', 'critical'].includes(severity) }])
-    expect(await document(session.rounds[0]?.compliance_checks[0])).toMatchObject({ violations: [finding(severity).violations[0]] })
+    expect(await document(session.rounds[0]?.compliance_checks[0])).toMatchObject({
+      violations: [finding(severity).violations[0]],
+    })
     const received = world.notifications.received.toSorted((a, b) => a.kind.localeCompare(b.kind))
     expect(received.map(({ kind }) => kind)).toEqual(kinds)
     for (const { kind, subject, severity: graded, body, context } of received) {
@@ -340,7 +408,12 @@ describe('the gates', () => {
       expect(subject).toBe(`${title} – session ${session.uuid}`)
       if (kind === 'iac.compliance.failed') expect(body).toBe('Found something.')
       else expect(body).toContain('Much happens')
-      expect(context).toMatchObject({ session_id: session.uuid, cloud: 'aws', project: '123456789012', operation: 'generate' })
+      expect(context).toMatchObject({
+        session_id: session.uuid,
+        cloud: 'aws',
+        project: '123456789012',
+        operation: 'generate',
+      })
     }
   })
 
@@ -348,9 +421,15 @@ describe('the gates', () => {
     world.model.on.report_compliance_findings = () => finding('critical')
     const { uuid } = await world.first('generate')
     const refused = await world.call('POST', '/iac/apply', { session_id: uuid })
-    expect([refused.status, await refused.json()]).toEqual([409, { detail: `Session ${uuid} is blocked; apply is not allowed.` }])
+    expect([refused.status, await refused.json()]).toEqual([
+      409,
+      { detail: `Session ${uuid} is blocked; apply is not allowed.` },
+    ])
     const merge = await world.call('PUT', '/repository/pr/merge', { session_id: uuid })
-    expect([merge.status, await merge.json()]).toEqual([409, { detail: `Session ${uuid} is blocked; PR merge is not allowed.` }])
+    expect([merge.status, await merge.json()]).toEqual([
+      409,
+      { detail: `Session ${uuid} is blocked; PR merge is not allowed.` },
+    ])
     world.model.on = {}
     expect(await world.run('generate', { session_id: uuid, q: 'Less of it' })).toMatchObject({ is_blocked: false })
   })
@@ -374,11 +453,16 @@ describe('apply', () => {
     world.sidecar.submissions = []
     const session = await world.run('apply', { session_id: uuid })
     expect(world.sidecar.submissions).toMatchObject([
-      { kind: 'apply', body: { workspace_path: pinned, plan_file: 'session.plan', scope_id: '123456789012', engine_provider: 'aws' } },
+      {
+        kind: 'apply',
+        body: { workspace_path: pinned, plan_file: 'session.plan', scope_id: '123456789012', engine_provider: 'aws' },
+      },
     ])
     const round = session.rounds[1]
     expect(round).toMatchObject({ number: 2, query: 'Engine apply.', plans: [], compliance_checks: [] })
-    expect(course(round)).toEqual(['started', 'apply', 'report', 'completed'].filter((status) => course(round).includes(status)))
+    expect(course(round)).toEqual(
+      ['started', 'apply', 'report', 'completed'].filter((status) => course(round).includes(status)),
+    )
     expect(course(round)).toEqual(expect.arrayContaining(['apply', 'report', 'completed']))
     expect(round?.statuses.find(({ status }) => status === 'apply')?.message).toBe('Applying infrastructure changes.')
     expect(lastMessage(session)).toBe('GENERATE')
@@ -389,14 +473,17 @@ describe('apply', () => {
     expect(existsSync(pinned)).toBe(false)
     world.sidecar.submissions = []
     const again = await world.run('apply', { session_id: uuid })
-    expect(lastMessage(again)).toBe('runner failed: No reviewed plan is pinned for this session; run a generate round before applying.')
+    expect(lastMessage(again)).toBe(
+      'runner failed: No reviewed plan is pinned for this session; run a generate round before applying.',
+    )
     expect(world.sidecar.submissions).toEqual([])
   })
 
   it('that the engine fails completes with a report and a notification', async () => {
     world.sidecar.plan = CREATED
     const { uuid } = await world.first('generate')
-    world.sidecar.script = ({ kind }) => (kind === 'apply' ? { exit_code: 1, stderr: 'Error: quota exceeded' } : undefined)
+    world.sidecar.script = ({ kind }) =>
+      kind === 'apply' ? { exit_code: 1, stderr: 'Error: quota exceeded' } : undefined
     const session = await world.run('apply', { session_id: uuid })
     expect(lastMessage(session)).toBe('GENERATE')
     expect(session.rounds[1]?.reports.map(({ type }) => type)).toEqual(['apply'])
@@ -412,7 +499,11 @@ describe('apply', () => {
 
   it.each([
     ['a fault 500', { fault: 500, detail: 'the service broke' }, 'the service broke'],
-    ['a fault 503', { fault: 503, detail: 'Service shut down before the job finished.' }, 'Service shut down before the job finished.'],
+    [
+      'a fault 503',
+      { fault: 503, detail: 'Service shut down before the job finished.' },
+      'Service shut down before the job finished.',
+    ],
     ['a lost job', 'lost' as const, 'was lost'],
   ])('that meets %s fails, is not repeated and leaves nothing pinned', async (_, outcome, words) => {
     const { uuid } = await world.first('generate')
@@ -429,7 +520,9 @@ describe('apply', () => {
     world.sidecar.touches_disk = false
     const { uuid } = await world.first('generate')
     const session = await world.run('apply', { session_id: uuid })
-    expect(lastMessage(session)).toBe('runner failed: No reviewed plan is pinned for this session; run a generate round before applying.')
+    expect(lastMessage(session)).toBe(
+      'runner failed: No reviewed plan is pinned for this session; run a generate round before applying.',
+    )
     expect(session.rounds[1]?.statuses.map(({ status }) => status)).toEqual(expect.arrayContaining(['apply', 'failed']))
     expect(world.sidecar.of('apply')).toEqual([])
   })

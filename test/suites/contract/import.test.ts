@@ -22,7 +22,15 @@ const PAIRS = [
   ['aws_s3_bucket.one', A],
   ['aws_s3_bucket.two', B],
 ] as const
-const KEYS = ['excluded_resources', 'execution_summary', 'imported_resources', 'recommendations', 'state_alignment', 'status', 'summary']
+const KEYS = [
+  'excluded_resources',
+  'execution_summary',
+  'imported_resources',
+  'recommendations',
+  'state_alignment',
+  'status',
+  'summary',
+]
 /** An account with these resources, of which the state has one. */
 const account = (...ids: string[]) => {
   world.sidecar.script = ({ kind }) => {
@@ -40,16 +48,29 @@ describe('a full import round', () => {
     account(B, A, KEPT, A)
     const told = world.sidecar.script
     world.sidecar.script = (one) =>
-      one.kind === 'show' ? { stdout: JSON.stringify(world.sidecar.of('import').length > 0 ? planOf() : plan) } : told(one)
+      one.kind === 'show'
+        ? { stdout: JSON.stringify(world.sidecar.of('import').length > 0 ? planOf() : plan) }
+        : told(one)
     const session = await world.first('import', { q: 'Import all the infrastructure' })
     expect(lastMessage(session)).toBe('IMPORT')
     expect(imports()).toEqual(PAIRS)
     expect(world.sidecar.kinds().slice(0, 3)).toEqual(['init', 'state_resource_ids', 'scope_resource_ids'])
     expect(world.sidecar.kinds().filter((kind) => kind === 'init')).toHaveLength(1)
-    expect(world.sidecar.of('import').every(({ body }) => body.scope_id === '123456789012' && body.engine_provider === 'aws')).toBe(true)
+    expect(
+      world.sidecar
+        .of('import')
+        .every(({ body }) => body.scope_id === '123456789012' && body.engine_provider === 'aws'),
+    ).toBe(true)
     expect(world.model.of('requests_filter')).toEqual([])
     expect(world.model.decomposed('sole')).toEqual([])
-    expect(course(session.rounds[0])).toEqual(['started', 'filtering', 'generating', 'validating', 'report', 'completed'])
+    expect(course(session.rounds[0])).toEqual([
+      'started',
+      'filtering',
+      'generating',
+      'validating',
+      'report',
+      'completed',
+    ])
     const report = await document(session.rounds[0]?.reports[0])
     expect(Object.keys(report).sort()).toEqual(KEYS)
     expect(report).toMatchObject({
@@ -62,13 +83,17 @@ describe('a full import round', () => {
         error_message: null,
       })),
     })
-    expect(session).toMatchObject({ is_blocked: false, rounds: [{ compliance_checks: [], reports: [{ type: 'import' }] }] })
+    expect(session).toMatchObject({
+      is_blocked: false,
+      rounds: [{ compliance_checks: [], reports: [{ type: 'import' }] }],
+    })
   })
 
   it('whose imports always fail tries as often as configured and reports it', async () => {
     account(A)
     const told = world.sidecar.script
-    world.sidecar.script = (one) => (one.kind === 'import' ? { exit_code: 1, stderr: 'Error: cannot import' } : told(one))
+    world.sidecar.script = (one) =>
+      one.kind === 'import' ? { exit_code: 1, stderr: 'Error: cannot import' } : told(one)
     const session = await world.first('import')
     expect(lastMessage(session)).toBe('IMPORT')
     expect(imports()).toEqual([PAIRS[0], PAIRS[0]])
@@ -97,7 +122,15 @@ describe('a full import round', () => {
     const session = await world.first('import')
     expect(lastMessage(session)).toBe('IMPORT')
     const kinds = world.sidecar.kinds()
-    expect(kinds.slice(kinds.indexOf('import'))).toEqual(['import', 'validate', 'plan', 'show', 'validate', 'plan', 'show'])
+    expect(kinds.slice(kinds.indexOf('import'))).toEqual([
+      'import',
+      'validate',
+      'plan',
+      'show',
+      'validate',
+      'plan',
+      'show',
+    ])
     expect(world.model.decomposed('splitter')).toHaveLength(1)
     expect(session.rounds[0]?.statuses.map(({ message }) => message)).toContain(
       'No drift found; the targeted infrastructure is synchronized.',
@@ -108,7 +141,8 @@ describe('a full import round', () => {
   it('repeats only what is not imported yet', async () => {
     account(A, B)
     const told = world.sidecar.script
-    world.sidecar.script = (one) => (one.kind === 'import' && one.number === 2 ? { exit_code: 1, stderr: 'Error: later' } : told(one))
+    world.sidecar.script = (one) =>
+      one.kind === 'import' && one.number === 2 ? { exit_code: 1, stderr: 'Error: later' } : told(one)
     const session = await world.first('import')
     expect(lastMessage(session)).toBe('IMPORT')
     expect(imports()).toEqual([...PAIRS, PAIRS[1]])
@@ -131,19 +165,23 @@ describe('a full import round', () => {
     const session = await world.first('import', { q: 'everything' })
     expect(lastMessage(session)).toBe('IMPORT')
     expect(session.history).toEqual([{ user: 'everything', assistant: words }])
-    expect(await document(session.rounds[0]?.reports[0])).toMatchObject({ summary: { selected: 0, imported: 0, failed: 0 } })
+    expect(await document(session.rounds[0]?.reports[0])).toMatchObject({
+      summary: { selected: 0, imported: 0, failed: 0 },
+    })
     expect(world.sidecar.kinds()).toEqual(['init', 'state_resource_ids', 'scope_resource_ids'])
   })
 
   it('of a scope that cannot be listed ends with an empty report that says so', async () => {
-    world.sidecar.script = ({ kind }) => (kind === 'scope_resource_ids' ? { exit_code: 1, stderr: 'AWS_REGION is not set' } : undefined)
+    world.sidecar.script = ({ kind }) =>
+      kind === 'scope_resource_ids' ? { exit_code: 1, stderr: 'AWS_REGION is not set' } : undefined
     const session = await world.first('import', { q: 'everything' })
     expect(lastMessage(session)).toBe('IMPORT')
     expect(session.history?.[0]?.assistant).toBe('The scope 123456789012 could not be listed: AWS_REGION is not set')
   })
 
   it('of a state that cannot be listed fails', async () => {
-    world.sidecar.script = ({ kind }) => (kind === 'state_resource_ids' ? { exit_code: 1, stderr: 'no backend' } : undefined)
+    world.sidecar.script = ({ kind }) =>
+      kind === 'state_resource_ids' ? { exit_code: 1, stderr: 'no backend' } : undefined
     const session = await world.first('import')
     expect(session.current_status).toBe('failed')
     expect(lastMessage(session)).toMatch(/^runner failed: .*no backend/)
@@ -152,7 +190,9 @@ describe('a full import round', () => {
   it('pins nothing', async () => {
     account(KEPT)
     const { uuid } = await world.first('import')
-    expect(lastMessage(await world.run('apply', { session_id: uuid }))).toMatch(/^runner failed: No reviewed plan is pinned/)
+    expect(lastMessage(await world.run('apply', { session_id: uuid }))).toMatch(
+      /^runner failed: No reviewed plan is pinned/,
+    )
   })
 })
 
@@ -172,7 +212,12 @@ describe('a partial import round', () => {
   })
 
   it.each([
-    ['declined', { requests_filter: () => ({ status: false, explanation: 'No import.' }) }, 'uncompleted', 'No import.'],
+    [
+      'declined',
+      { requests_filter: () => ({ status: false, explanation: 'No import.' }) },
+      'uncompleted',
+      'No import.',
+    ],
     [
       'that matches nothing',
       { report_decomposed_task_operations: () => ({ operations: [], explanation: '' }) },

@@ -51,7 +51,9 @@ describe('small limits, gates off, unmanaged state, a model behind ANTHROPIC_BAS
   })
 
   it('three turns of a loop, the last with the sentinel alone', async () => {
-    world.model.on.requests_filter = ({ number }) => ({ calls: [['list_dir', { relative_workspace_path: '.', explanation: `${number}` }]] })
+    world.model.on.requests_filter = ({ number }) => ({
+      calls: [['list_dir', { relative_workspace_path: '.', explanation: `${number}` }]],
+    })
     const session = await world.first('generate')
     expect(lastMessage(session)).toMatch(
       /^runner failed: ToolExecutionsExceeded: The total number of tool executions in this chain has reached the limit\. Limit=3/,

@@ -100,7 +100,12 @@ export async function startWorld(options: Options = {}): Promise<World> {
         timeout: 1,
       },
     },
-    orchestration: { enable_compliance_checker: true, block_on_high_impact: true, max_validation_iteration: 3, ...options.orchestration },
+    orchestration: {
+      enable_compliance_checker: true,
+      block_on_high_impact: true,
+      max_validation_iteration: 3,
+      ...options.orchestration,
+    },
     llm: { model: 'openai/main-model', small_model: 'openai/small-model', ...options.llm },
     paths: { upload_folder },
     storage: { endpoint_url: store.url, public_endpoint_url: store.url, ...options.storage },
@@ -109,7 +114,8 @@ export async function startWorld(options: Options = {}): Promise<World> {
     ...options.document,
   }
   await writeFile(config, JSON.stringify(document))
-  const model_variables = options.model_variables ?? ((url) => ({ OPENAI_API_KEY: 'key-of-the-model', OPENAI_BASE_URL: `${url}/v1` }))
+  const model_variables =
+    options.model_variables ?? ((url) => ({ OPENAI_API_KEY: 'key-of-the-model', OPENAI_BASE_URL: `${url}/v1` }))
   const env = {
     PATH: process.env.PATH ?? '',
     HOME: folder,
@@ -131,7 +137,15 @@ export async function startWorld(options: Options = {}): Promise<World> {
   const worker = launch('pipeline/main.ts', env, 'worker ready')
   const close = async () => {
     await Promise.all([core.stop(), worker.stop()])
-    await Promise.all([database.drop(), git.close(), store.close(), cache.close(), sidecar.close(), model.close(), notifications.close()])
+    await Promise.all([
+      database.drop(),
+      git.close(),
+      store.close(),
+      cache.close(),
+      sidecar.close(),
+      model.close(),
+      notifications.close(),
+    ])
     await rm(folder, { recursive: true, force: true })
   }
   const [{ address }] = await Promise.all([core.ready, worker.ready]).catch(async (error: unknown) => {
@@ -144,12 +158,14 @@ export async function startWorld(options: Options = {}): Promise<World> {
       method,
       ...(body !== undefined && { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }),
     })
-  const session: World['session'] = async (id) => (await (await call('GET', `/sessions?id=${id}&include_history=true`)).json()) as Session
+  const session: World['session'] = async (id) =>
+    (await (await call('GET', `/sessions?id=${id}&include_history=true`)).json()) as Session
   const run: World['run'] = async (mode, body) => {
     const response = await call('POST', `/iac/${mode}`, body)
     const answer = (await response.json()) as { session_id: string }
     if (response.status !== 202) throw new Error(`HTTP ${response.status} ${JSON.stringify(answer)}`)
-    if (Object.keys(answer).join() !== 'session_id') throw new Error(`more than a session id: ${JSON.stringify(answer)}`)
+    if (Object.keys(answer).join() !== 'session_id')
+      throw new Error(`more than a session id: ${JSON.stringify(answer)}`)
     return await ended(session, answer.session_id)
   }
   const repository: World['repository'] = (files = { 'main.tf': '# nothing yet\n' }) =>
@@ -173,7 +189,8 @@ export async function startWorld(options: Options = {}): Promise<World> {
     session,
     notified: (count) =>
       eventually(() => {
-        if (notifications.received.length < count) throw new Error(`${notifications.received.length} of ${count} notifications`)
+        if (notifications.received.length < count)
+          throw new Error(`${notifications.received.length} of ${count} notifications`)
         return notifications.received
       }),
     reset: () => {
@@ -192,7 +209,8 @@ async function ended(session: World['session'], id: string): Promise<Session> {
   for (;;) {
     const found = await session(id)
     if (!found.in_flight) return found
-    if (performance.now() > limit) throw new Error(`the round does not end: ${JSON.stringify(found.rounds.at(-1)?.statuses)}`)
+    if (performance.now() > limit)
+      throw new Error(`the round does not end: ${JSON.stringify(found.rounds.at(-1)?.statuses)}`)
     await new Promise((resolve) => setTimeout(resolve, 40))
   }
 }
@@ -225,7 +243,8 @@ function launch(path: string, env: Record<string, string>, ready: string) {
 export const course = (round: Round | undefined): string[] =>
   (round?.statuses ?? []).map(({ status }) => status).filter((status, index, all) => status !== all[index - 1])
 
-export const lastMessage = (session: Session): string | null | undefined => session.rounds.at(-1)?.statuses.at(-1)?.message
+export const lastMessage = (session: Session): string | null | undefined =>
+  session.rounds.at(-1)?.statuses.at(-1)?.message
 
 export async function document(artifact: Artifact | undefined): Promise<Record<string, unknown>> {
   return JSON.parse(await text(artifact))
@@ -241,7 +260,9 @@ export async function text(artifact: Artifact | undefined): Promise<string> {
 export async function metadata(artifact: Artifact | undefined): Promise<Record<string, string>> {
   if (!artifact) throw new Error('there is no such artifact')
   const { headers } = await fetch(artifact.url, { headers: { range: 'bytes=0-0' } })
-  return Object.fromEntries([...headers].filter(([name]) => name.startsWith('x-amz-meta-')).map(([name, value]) => [name.slice(11), value]))
+  return Object.fromEntries(
+    [...headers].filter(([name]) => name.startsWith('x-amz-meta-')).map(([name, value]) => [name.slice(11), value]),
+  )
 }
 
 /** All keys of a document and of what it holds, lists by their first entry. */
@@ -252,11 +273,20 @@ export function keysOf(value: unknown, path = ''): string[] {
 }
 
 /** One entry of `resource_changes` with as little as the contract names. */
-export const change = (address: string, actions: string[], states: { before?: unknown; after?: unknown } = {}, more: object = {}) => ({
+export const change = (
+  address: string,
+  actions: string[],
+  states: { before?: unknown; after?: unknown } = {},
+  more: object = {},
+) => ({
   address,
   mode: 'managed',
   type: address.split('.').at(-2),
   name: address.split('.').at(-1),
   change: { actions, before: null, after: null, ...states, ...more },
 })
-export const planOf = (...resource_changes: unknown[]) => ({ format_version: '1.2', terraform_version: '1.9.0', resource_changes })
+export const planOf = (...resource_changes: unknown[]) => ({
+  format_version: '1.2',
+  terraform_version: '1.9.0',
+  resource_changes,
+})

@@ -24,7 +24,8 @@ beforeAll(async () => {
 afterAll(() => stack.close())
 
 const NOT_PINNED = 'runner failed: No reviewed plan is pinned for this session; run a generate round before applying.'
-const ANOTHER = 'runner failed: The pinned plan is not the reviewed one, so it is not applied; run a generate round before applying.'
+const ANOTHER =
+  'runner failed: The pinned plan is not the reviewed one, so it is not applied; run a generate round before applying.'
 
 /** Another plan of the same session, as an earlier round made it. */
 const third = () => ({
@@ -131,12 +132,19 @@ describe('what is pinned is not the reviewed plan', () => {
 
   it('applies the plan of the last successful round, in its engine root', async () => {
     const context = contextOf(stack)
-    const { uuid, repo_uri } = await pinned(stack, context, { 'live/main.tf': MAIN, 'modules/README.md': 'shared' }, 'live')
+    const { uuid, repo_uri } = await pinned(
+      stack,
+      context,
+      { 'live/main.tf': MAIN, 'modules/README.md': 'shared' },
+      'live',
+    )
     await nextRound(stack, contextOf(stack, {}, third()), uuid, 'And a third one')
     const session = await applyRound(stack, context, uuid)
     expect(session.failures).toEqual([])
     expect(await managedState(context, repo_uri, 'live')).toEqual(['terraform_data.second', 'terraform_data.third'])
-    expect(applyJobs(stack, uuid).map(({ workspace_path }) => workspace_path)).toEqual([join(pinnedPath(stack, uuid), 'live')])
+    expect(applyJobs(stack, uuid).map(({ workspace_path }) => workspace_path)).toEqual([
+      join(pinnedPath(stack, uuid), 'live'),
+    ])
   })
 })
 

@@ -54,7 +54,9 @@ const FOREIGN_PRAISE = { args: { ...TOLD, execution_summary: 'All went very well
 describe('an apply that the engine ends with an error', () => {
   it('is told in part: what was done, what failed, what was not reached; whatever the model says', async () => {
     const addresses = ['terraform_data.second', 'terraform_data.third', 'terraform_data.fourth']
-    const llm = scriptedLlm(applyScripts({ ...failing(FAILING, ...addresses), generate_engine_apply_report: FOREIGN_PRAISE }))
+    const llm = scriptedLlm(
+      applyScripts({ ...failing(FAILING, ...addresses), generate_engine_apply_report: FOREIGN_PRAISE }),
+    )
     const { context, sent } = withNotifications(stack.context(llm))
     const { uuid, repo_uri } = await pinned(stack, context)
     const session = await applyRound(stack, context, uuid)
@@ -72,7 +74,9 @@ describe('an apply that the engine ends with an error', () => {
     expect(byName.third).toMatchObject({ status: 'failed' })
     expect(byName.third?.error_message).toContain('The second greeting has the wrong id.')
     expect(byName.fourth).toMatchObject({ action: 'no_change', status: 'failed', error_message: null })
-    expect(report?.execution_summary).toBe('The plan was applied in part: 1 created, 0 updated, 0 destroyed, 2 failed. All went very well.')
+    expect(report?.execution_summary).toBe(
+      'The plan was applied in part: 1 created, 0 updated, 0 destroyed, 2 failed. All went very well.',
+    )
     expect(said(llm.of('generate_engine_apply_report')[0])).toContain('The second greeting has the wrong id.')
 
     expect(sent).toHaveLength(1)
@@ -96,7 +100,12 @@ describe('an apply that the engine ends with an error', () => {
     expect(report).toMatchObject({ status: 'Failed', summary: { total_resources: 1, created: 0, failed: 1 } })
     expect(report?.resource_changes[0]?.error_message).toContain('Too early.')
     expect(sent.map(({ kind }) => kind)).toEqual(['iac.apply.failure'])
-    const next = await nextRound(stack, contextOf(stack, {}, failing(ADDED, 'terraform_data.second')), uuid, 'Without the check')
+    const next = await nextRound(
+      stack,
+      contextOf(stack, {}, failing(ADDED, 'terraform_data.second')),
+      uuid,
+      'Without the check',
+    )
     expect(next.statuses.at(-1)).toBe('completed')
     expect(await leftOfPin(stack, uuid)).toEqual({ directory: true, seals: 1 })
   })
@@ -160,7 +169,11 @@ describe('an apply that the engine ends with an error', () => {
     const repo_uri = await stack.repository(files)
     await (await engineBeside(stack, repo_uri)).apply()
     const code = `${MAIN.replace('hello', 'hullo')}resource "terraform_data" "again" {\n  input = 1\n  triggers_replace = "b"\n}\n`
-    const scripts = { ...failing(code), task_complete: [write('main.tf', code), done('Changed.')], generate_engine_targets: targets() }
+    const scripts = {
+      ...failing(code),
+      task_complete: [write('main.tf', code), done('Changed.')],
+      generate_engine_targets: targets(),
+    }
     const llm = scriptedLlm(applyScripts(scripts))
     const context = stack.context(llm)
     const first = await firstRound(stack, context, { repo_uri })
@@ -172,8 +185,15 @@ describe('an apply that the engine ends with an error', () => {
       status: 'Success',
       summary: { total_resources: 4, created: 1, updated: 1, destroyed: 2, failed: 0 },
     })
-    const told = report?.resource_changes.map(({ resource_name, action, status }) => `${resource_name} ${action} ${status}`).sort()
-    expect(told).toEqual(['again created success', 'again destroyed success', 'gone destroyed success', 'greeting updated success'])
+    const told = report?.resource_changes
+      .map(({ resource_name, action, status }) => `${resource_name} ${action} ${status}`)
+      .sort()
+    expect(told).toEqual([
+      'again created success',
+      'again destroyed success',
+      'gone destroyed success',
+      'greeting updated success',
+    ])
   })
 })
 
@@ -181,13 +201,16 @@ describe('what is sensitive', () => {
   it('is masked in report, notification, turn and prompt, although the engine prints it', async () => {
     const secret = 'very-secret-word-1234'
     const code = `variable "password" {\n  type = string\n  sensitive = true\n  default = "${secret}"\n}\n${FAILING.replace('The second greeting has the wrong id.', `$\{nonsensitive(var.password)} is wrong.`)}`
-    const llm = scriptedLlm(applyScripts(failing(code, 'terraform_data.second', 'terraform_data.third', 'terraform_data.fourth')))
+    const llm = scriptedLlm(
+      applyScripts(failing(code, 'terraform_data.second', 'terraform_data.third', 'terraform_data.fourth')),
+    )
     const { context, sent } = withNotifications(stack.context(llm))
     const { uuid } = await pinned(stack, context)
     const session = await applyRound(stack, context, uuid)
     const [report] = await applyReports(stack, uuid)
     expect(JSON.stringify(report)).toContain(MASK)
-    for (const text of [report, sent, session.history, llm.requests.slice(-3)]) expect(JSON.stringify(text)).not.toContain(secret)
+    for (const text of [report, sent, session.history, llm.requests.slice(-3)])
+      expect(JSON.stringify(text)).not.toContain(secret)
   })
 })
 
@@ -207,7 +230,10 @@ describe('after the engine has applied', () => {
   it('an object store that fails costs the report, not the result', async () => {
     const context = contextOf(stack)
     const { uuid, repo_uri } = await pinned(stack, context)
-    const storage = { ...context.storage, put: async () => Promise.reject(unavailable('The object store cannot be reached.')) }
+    const storage = {
+      ...context.storage,
+      put: async () => Promise.reject(unavailable('The object store cannot be reached.')),
+    }
     const session = await applyRound(stack, { ...context, storage }, uuid)
     expect(session.statuses.at(-1)).toBe('completed')
     expect(session.history.at(-1)?.assistant).toBe('The second greeting exists now.')
@@ -221,14 +247,23 @@ describe('after the engine has applied', () => {
       status: 'Failed',
       summary: { total_resources: 9, created: 0, updated: 9, destroyed: 9, failed: 9 },
       resource_changes: [
-        { resource_type: 'aws_db_instance', resource_name: 'main', action: 'destroyed', status: 'success', details: 'Boom.' },
+        {
+          resource_type: 'aws_db_instance',
+          resource_name: 'main',
+          action: 'destroyed',
+          status: 'success',
+          details: 'Boom.',
+        },
       ],
     }
     const context = contextOf(stack, {}, { generate_engine_apply_report: { args: lies } })
     const { uuid } = await pinned(stack, context)
     await applyRound(stack, context, uuid)
     const [report] = await applyReports(stack, uuid)
-    expect(report).toMatchObject({ status: 'Success', summary: { total_resources: 1, created: 1, updated: 0, destroyed: 0, failed: 0 } })
+    expect(report).toMatchObject({
+      status: 'Success',
+      summary: { total_resources: 1, created: 1, updated: 0, destroyed: 0, failed: 0 },
+    })
     expect(report?.resource_changes.map(({ resource_name }) => resource_name)).toEqual(['second'])
     expect(report?.execution_summary).toMatch(/^The plan was applied: 1 created, 0 updated, 0 destroyed\. /)
   })

@@ -2,7 +2,15 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { Context } from '../../../src/context.ts'
 import { acceptRound } from '../../../src/sessions/accept-round.ts'
 import type { IacClient } from '../../../src/sidecar-clients/iac/types.ts'
-import { applyJobs, applyReports, contextOf, DISCARDED, leftOfPin, managedState, withNotifications } from './apply-world.ts'
+import {
+  applyJobs,
+  applyReports,
+  contextOf,
+  DISCARDED,
+  leftOfPin,
+  managedState,
+  withNotifications,
+} from './apply-world.ts'
 import { MAIN } from './scripts.ts'
 import { firstRound, runWaiting, type Stack, startStack } from './stack.ts'
 
@@ -20,7 +28,10 @@ beforeAll(async () => {
 afterAll(() => stack.close())
 beforeEach(async () => {
   offered.length = 0
-  const queue = { enqueue: async (_: unknown, round_id: number) => void offered.push(round_id), healthy: async () => true }
+  const queue = {
+    enqueue: async (_: unknown, round_id: number) => void offered.push(round_id),
+    healthy: async () => true,
+  }
   context = contextOf(stack, { queue })
   repo_uri = await stack.repository({ 'main.tf': MAIN })
   // Scripts count their calls: each session has a model of its own.
@@ -32,7 +43,9 @@ beforeEach(async () => {
 })
 
 const roundOf = async (uuid: string) => {
-  const [row] = await stack.database.sql<{ id: number; parked: boolean; attempts: number; handed_back: number; held: boolean }[]>`
+  const [row] = await stack.database.sql<
+    { id: number; parked: boolean; attempts: number; handed_back: number; held: boolean }[]
+  >`
     SELECT r.id, r.parked, r.attempts, r.handed_back, coalesce(r.lease_until > clock_timestamp(), false) AS held
     FROM rounds r JOIN sessions s ON s.id = r.session_id WHERE s.uuid = ${uuid} AND r.mode = 'apply'`
   if (!row) throw new Error('no apply round')
@@ -84,7 +97,8 @@ describe('two sessions that apply to the same infrastructure', () => {
     await applyFirst(async () => {
       await runWaiting(stack, noted, second)
       const { id } = await roundOf(second)
-      await stack.database.sql`UPDATE applies SET waiting_since = waiting_since - interval '601 seconds' WHERE round_id = ${id}`
+      await stack.database
+        .sql`UPDATE applies SET waiting_since = waiting_since - interval '601 seconds' WHERE round_id = ${id}`
       await stack.database.sql`UPDATE rounds SET lease_until = clock_timestamp() - interval '1 second' WHERE id = ${id}`
       const session = await runWaiting(stack, noted, second)
       expect(session.statuses.at(-1)).toBe('completed')
@@ -102,7 +116,8 @@ describe('two sessions that apply to the same infrastructure', () => {
     const { id } = await roundOf(first)
     const [seal] = await stack.database.sql<{ project_id: string }[]>`
       SELECT project_id FROM pins JOIN sessions s ON s.id = session_id WHERE s.uuid = ${first}`
-    await stack.database.sql`INSERT INTO project_applies (project_id, round_id) VALUES (${seal?.project_id ?? ''}, ${id})`
+    await stack.database
+      .sql`INSERT INTO project_applies (project_id, round_id) VALUES (${seal?.project_id ?? ''}, ${id})`
     await stack.database.sql`UPDATE rounds SET finished_at = clock_timestamp() WHERE id = ${id}`
     const session = await runWaiting(stack, context, second)
     expect(session.statuses.at(-1)).toBe('completed')
@@ -140,7 +155,8 @@ it('sessions on different roots of a repository do not wait for each other', asy
   const both = await Promise.all(
     ['a', 'b'].map(async (iac_path) => (await firstRound(stack, contextOf(stack), { repo_uri: other, iac_path })).uuid),
   )
-  for (const session_uuid of both) await acceptRound(context, { session_uuid, mode: 'apply', query: 'Engine apply.', is_partial: false })
+  for (const session_uuid of both)
+    await acceptRound(context, { session_uuid, mode: 'apply', query: 'Engine apply.', is_partial: false })
   const sessions = await Promise.all(both.map((uuid) => runWaiting(stack, context, uuid)))
   expect(sessions.map(({ statuses }) => statuses.at(-1))).toEqual(['completed', 'completed'])
   expect(both.flatMap((uuid) => applyJobs(stack, uuid))).toHaveLength(2)

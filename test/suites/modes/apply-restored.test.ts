@@ -5,7 +5,18 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Context } from '../../../src/context.ts'
 import { MASK } from '../../../src/plan/mask.ts'
 import { acceptRound } from '../../../src/sessions/accept-round.ts'
-import { applyJobs, applyReports, applyRound, contextOf, DISCARDED, jobsOf, lapse, leftOfPin, managedState, pinned } from './apply-world.ts'
+import {
+  applyJobs,
+  applyReports,
+  applyRound,
+  contextOf,
+  DISCARDED,
+  jobsOf,
+  lapse,
+  leftOfPin,
+  managedState,
+  pinned,
+} from './apply-world.ts'
 import { ADDED, done, MAIN, targets, write } from './scripts.ts'
 import { nextRound, pinnedPath, runWaiting, type Stack, startStack } from './stack.ts'
 
@@ -17,7 +28,8 @@ afterAll(() => stack.close())
 
 const KEY = 'a key of at least thirty-two characters'
 const NOT_PINNED = 'runner failed: No reviewed plan is pinned for this session; run a generate round before applying.'
-const NOT_RESTORED = 'runner failed: The reviewed plan cannot be restored from the object store; run a generate round before applying.'
+const NOT_RESTORED =
+  'runner failed: The reviewed plan cannot be restored from the object store; run a generate round before applying.'
 
 const keyed = (context: Context, pin_key = KEY): Context => ({
   ...context,
@@ -72,7 +84,9 @@ describe('a pin that was kept in the object store', () => {
       'terraform_data.second',
     ])
     expect(await applyReports(stack, uuid)).toMatchObject([{ status: 'Success', summary: { created: 3 } }])
-    expect(applyJobs(stack, uuid).map(({ workspace_path }) => workspace_path)).toEqual([join(pinnedPath(stack, uuid), 'live')])
+    expect(applyJobs(stack, uuid).map(({ workspace_path }) => workspace_path)).toEqual([
+      join(pinnedPath(stack, uuid), 'live'),
+    ])
     expect(await leftOfPin(stack, uuid)).toEqual(DISCARDED)
   })
 
@@ -141,12 +155,16 @@ describe('a pin that was kept in the object store', () => {
     const failing: typeof iac.run = async (kind, body, options) =>
       kind === 'init' ? { exit_code: 1, stdout: '', stderr: 'Error: no registry' } : await iac.run(kind, body, options)
     const changing: typeof iac.run = async (kind, body, options) => {
-      if (kind === 'init' && 'workspace_path' in body) await writeFile(join(body.workspace_path, 'session.plan'), 'another plan')
+      if (kind === 'init' && 'workspace_path' in body)
+        await writeFile(join(body.workspace_path, 'session.plan'), 'another plan')
       return await iac.run(kind, body, options)
     }
     for (const [run, text] of [
       [failing, 'runner failed: Error: no registry'],
-      [changing, 'runner failed: The pinned plan is not the reviewed one, so it is not applied; run a generate round before applying.'],
+      [
+        changing,
+        'runner failed: The pinned plan is not the reviewed one, so it is not applied; run a generate round before applying.',
+      ],
     ] as const) {
       const { uuid } = await pinned(stack, context)
       await loseDisk(uuid)

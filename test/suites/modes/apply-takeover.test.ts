@@ -5,7 +5,17 @@ import { STOPPING } from '../../../src/queue/types.ts'
 import { acceptRound } from '../../../src/sessions/accept-round.ts'
 import { claimRound } from '../../../src/sessions/claim-round.ts'
 import type { IacClient } from '../../../src/sidecar-clients/iac/types.ts'
-import { applyJobs, applyReports, contextOf, DISCARDED, lapse, leftOfPin, managedState, pinned, withNotifications } from './apply-world.ts'
+import {
+  applyJobs,
+  applyReports,
+  contextOf,
+  DISCARDED,
+  lapse,
+  leftOfPin,
+  managedState,
+  pinned,
+  withNotifications,
+} from './apply-world.ts'
 import { pinnedPath, runWaiting, type Stack, startStack } from './stack.ts'
 
 let stack: Stack
@@ -45,7 +55,8 @@ async function interrupted(
     at === 'while reporting'
       ? {
           ...context.llm,
-          complete: async (call) => (call.tools?.at(-1)?.name === 'generate_engine_apply_report' ? die() : context.llm.complete(call)),
+          complete: async (call) =>
+            call.tools?.at(-1)?.name === 'generate_engine_apply_report' ? die() : context.llm.complete(call),
         }
       : context.llm
   const session = await runWaiting(stack, { ...context, llm, iac: { ...iac, ...dying } }, uuid, worker.signal)
@@ -127,7 +138,8 @@ describe('a round that is taken up again', () => {
     await request(context, uuid)
     await interrupted(context, uuid, 'while waiting', new Error('killed'))
     const unknown = crypto.randomUUID()
-    await stack.database.sql`UPDATE applies SET job_id = ${unknown} WHERE job_id = ${applyJobs(stack, uuid)[0]?.job_id ?? ''}`
+    await stack.database
+      .sql`UPDATE applies SET job_id = ${unknown} WHERE job_id = ${applyJobs(stack, uuid)[0]?.job_id ?? ''}`
     const session = await runWaiting(stack, context, uuid)
     expect(session.messages.at(-1)).toBe(`runner failed: IaC job ${unknown} was lost by the iac service.`)
     expect((await applyReports(stack, uuid))[0]?.execution_summary).toContain(

@@ -14,7 +14,13 @@ export const TOLD = {
   status: 'Success',
   execution_summary: 'The second greeting exists now.',
   resource_changes: [
-    { resource_type: 'terraform_data', resource_name: 'second', action: 'created', status: 'success', details: 'A second greeting.' },
+    {
+      resource_type: 'terraform_data',
+      resource_name: 'second',
+      action: 'created',
+      status: 'success',
+      details: 'A second greeting.',
+    },
   ],
   recommendations: [],
 }
@@ -22,8 +28,11 @@ export const TOLD = {
 export const applyScripts = (changes: Record<string, Script | Script[]> = {}) =>
   goodRound({ generate_engine_apply_report: { args: TOLD }, ...changes })
 
-export const contextOf = (stack: Stack, changes: Partial<Context> = {}, scripts: Record<string, Script | Script[]> = {}) =>
-  stack.context(scriptedLlm(applyScripts(scripts)), changes)
+export const contextOf = (
+  stack: Stack,
+  changes: Partial<Context> = {},
+  scripts: Record<string, Script | Script[]> = {},
+) => stack.context(scriptedLlm(applyScripts(scripts)), changes)
 
 /** A session with a reviewed and pinned plan. */
 export async function pinned(
@@ -34,7 +43,8 @@ export async function pinned(
 ) {
   const repo_uri = await stack.repository(files)
   const session = await firstRound(stack, context, { repo_uri, iac_path })
-  if (session.statuses.at(-1) !== 'completed') throw new Error(`the plan was not pinned: ${session.messages.at(-1)} ${session.failures}`)
+  if (session.statuses.at(-1) !== 'completed')
+    throw new Error(`the plan was not pinned: ${session.messages.at(-1)} ${session.failures}`)
   return { ...session, repo_uri }
 }
 
@@ -71,38 +81,57 @@ export const applyJobs = (stack: Stack, uuid: string, folder = folderOf(stack)):
   recordedJobs(folder, uuid).filter(({ kind }) => kind === 'apply')
 
 /** Kinds of all jobs of a session. */
-export const jobsOf = (stack: Stack, uuid: string): string[] => recordedJobs(folderOf(stack), uuid).map(({ kind }) => kind)
+export const jobsOf = (stack: Stack, uuid: string): string[] =>
+  recordedJobs(folderOf(stack), uuid).map(({ kind }) => kind)
 
 /** Addresses in the managed state of a repository's root. */
-export async function managedState(context: Context, repo_uri: string, iac_path: string | null = null): Promise<string[]> {
+export async function managedState(
+  context: Context,
+  repo_uri: string,
+  iac_path: string | null = null,
+): Promise<string[]> {
   const id = await projectId(repo_uri, 'acme-test', iac_path)
   const bytes = await context.state_store?.get(`${id}/terraform.tfstate`).catch((error: { status?: number }) => {
     if (error.status !== 404) throw error
   })
   if (!bytes) return []
-  const { resources } = JSON.parse(new TextDecoder().decode(bytes)) as { resources: { type: string; name: string; instances: unknown[] }[] }
+  const { resources } = JSON.parse(new TextDecoder().decode(bytes)) as {
+    resources: { type: string; name: string; instances: unknown[] }[]
+  }
   return resources.filter(({ instances }) => instances.length > 0).map(({ type, name }) => `${type}.${name}`)
 }
 
 /** Nothing is pinned: no directory, no seal, no stored copy. */
 export async function leftOfPin(stack: Stack, uuid: string): Promise<{ directory: boolean; seals: number }> {
-  const seals = await stack.database.sql`SELECT 1 FROM pins p JOIN sessions s ON s.id = p.session_id WHERE s.uuid = ${uuid}`
+  const seals = await stack.database
+    .sql`SELECT 1 FROM pins p JOIN sessions s ON s.id = p.session_id WHERE s.uuid = ${uuid}`
   return { directory: existsSync(pinnedPath(stack, uuid)), seals: seals.length }
 }
 
 export const DISCARDED = { directory: false, seals: 0 }
 
 /** A context whose notifications sidecar is on; `sent` are the bodies it got. */
-export function withNotifications(context: Context): { context: Context; sent: { kind: string; subject: string; body: string }[] } {
+export function withNotifications(context: Context): {
+  context: Context
+  sent: { kind: string; subject: string; body: string }[]
+} {
   const sent: { kind: string; subject: string; body: string }[] = []
   const { services } = context.config
-  const notifications = { ...services.notifications, enabled: true, endpoint: 'http://notifications.test', token: 'token-of-notifications' }
+  const notifications = {
+    ...services.notifications,
+    enabled: true,
+    endpoint: 'http://notifications.test',
+    token: 'token-of-notifications',
+  }
   const recording: Context['fetch'] = async (input, init) => {
     if (!String(input).startsWith(notifications.endpoint)) return fetch(input, init)
     sent.push(JSON.parse(String(init?.body)))
     return Response.json({ delivery_id: crypto.randomUUID() }, { status: 202 })
   }
-  return { context: { ...context, fetch: recording, config: { ...context.config, services: { ...services, notifications } } }, sent }
+  return {
+    context: { ...context, fetch: recording, config: { ...context.config, services: { ...services, notifications } } },
+    sent,
+  }
 }
 
 /** What a dead worker leaves to the monitor of the queue. */

@@ -56,7 +56,9 @@ describe('an apply round', () => {
       },
     ])
     expect(session.history.at(-1)).toEqual({ user: 'Engine apply.', assistant: 'The second greeting exists now.' })
-    expect(said(llm.of('generate_engine_apply_report')[0])).toContain('Apply complete! Resources: 1 added, 0 changed, 0 destroyed.')
+    expect(said(llm.of('generate_engine_apply_report')[0])).toContain(
+      'Apply complete! Resources: 1 added, 0 changed, 0 destroyed.',
+    )
     expect(await leftOfPin(stack, uuid)).toEqual(DISCARDED)
     expect(session.in_flight).toBe(false)
   })

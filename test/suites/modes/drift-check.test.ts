@@ -38,7 +38,9 @@ describe('drift', () => {
     const session = await firstRound(stack, stack.context(llm), { repo_uri })
     expect(session.failures).toEqual([])
     expect(session.statuses.at(-1)).toBe('completed')
-    expect(await stack.git(repo_uri, 'show', `${session.branch}:main.tf`)).toBe(MAIN.replace('hello', 'changed by hand'))
+    expect(await stack.git(repo_uri, 'show', `${session.branch}:main.tf`)).toBe(
+      MAIN.replace('hello', 'changed by hand'),
+    )
     const plans = (await artifactsOf(stack, session.uuid)).filter(({ kind }) => kind === 'plan')
     expect(plans.map(({ type }) => type)).toEqual(['plan', 'drift', 'plan', 'drift'])
     expect(JSON.parse(plans[1]?.text ?? '')).toContainEqual({
@@ -48,7 +50,10 @@ describe('drift', () => {
     })
     const [told] = await textsOf(stack, session.uuid, 'report')
     expect(JSON.parse(told ?? '').summary).toEqual({ create: 1, update: 0, delete: 0, recreate: 0 })
-    expect(session.history.map(({ assistant }) => assistant)).toEqual(['Added a second greeting.', 'Took over the greeting.'])
+    expect(session.history.map(({ assistant }) => assistant)).toEqual([
+      'Added a second greeting.',
+      'Took over the greeting.',
+    ])
   })
 
   it('of a plan that cannot be read fails the round with the words of the engine', async () => {
@@ -57,7 +62,8 @@ describe('drift', () => {
     const failing: typeof iac = {
       ...iac,
       run: async (kind, body, options) => {
-        if (kind === 'show') return { exit_code: 1, stdout: '', stderr: 'Error: Failed to read the given file as a plan file' }
+        if (kind === 'show')
+          return { exit_code: 1, stdout: '', stderr: 'Error: Failed to read the given file as a plan file' }
         return await iac.run(kind, body, options)
       },
     }
@@ -81,7 +87,13 @@ describe('sensitive values', () => {
           {
             calls: [
               ['read_file', { target_file: 'main.tf' }],
-              ['replace_in_file', { target_file: 'main.tf', diff: `<<<<<<< SEARCH\n${line('one')}=======\n${line('two')}>>>>>>> REPLACE` }],
+              [
+                'replace_in_file',
+                {
+                  target_file: 'main.tf',
+                  diff: `<<<<<<< SEARCH\n${line('one')}=======\n${line('two')}>>>>>>> REPLACE`,
+                },
+              ],
             ],
           },
           { calls: [['write_to_file', { target_file: 'other.tf', content: keep('two').replace('login', 'other') }]] },

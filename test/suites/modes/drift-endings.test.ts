@@ -73,7 +73,9 @@ describe('drift exceptions', () => {
     const document = await driftReportOf(stack, session.uuid)
     expect(document).toMatchObject({ status: 'Succeeded', unreconciled_drift: [] })
     expect(document.remediated_resources.map(({ resource_address }) => resource_address)).toEqual([GREETING])
-    expect(document.whitelisted_exceptions).toMatchObject([{ resource_address: FAREWELL, rule: `${FAREWELL}: farewells are set by hand` }])
+    expect(document.whitelisted_exceptions).toMatchObject([
+      { resource_address: FAREWELL, rule: `${FAREWELL}: farewells are set by hand` },
+    ])
   })
 
   it.each([
@@ -81,7 +83,10 @@ describe('drift exceptions', () => {
     ['not mended', [done('Did nothing.')], 'Failed', [GREETING]],
   ])('are told apart from drift that was %s', async (_, task_complete, status, left) => {
     const llm = scriptedLlm(
-      driftScripts({ report_decomposed_task_operations: excepting(FAREWELL, 'farewells are set by hand'), task_complete }),
+      driftScripts({
+        report_decomposed_task_operations: excepting(FAREWELL, 'farewells are set by hand'),
+        task_complete,
+      }),
     )
     const context = stack.context(llm, { orchestration: { max_drift_reports: 1 } })
     const session = await firstRound(stack, context, { repo_uri: drifted, ...full })
@@ -147,11 +152,15 @@ describe('a plan that fails', () => {
     expect(session.statuses).toEqual(['started', 'filtering', 'validating', 'report', 'completed'])
     const document = await driftReportOf(stack, session.uuid)
     expect(document).toMatchObject({ status: 'Failed', remediated_resources: [], whitelisted_exceptions: [] })
-    expect(document.unreconciled_drift).toMatchObject([{ resource_address: '', reason: 'The drift could not be read.' }])
+    expect(document.unreconciled_drift).toMatchObject([
+      { resource_address: '', reason: 'The drift could not be read.' },
+    ])
     expect(document.unreconciled_drift[0]?.details.join()).toContain(words)
     expect(said(llm.of('generate_engine_drift_report')[0])).toContain(words)
     expect(llm.of('task_complete')).toEqual([])
-    const again = await nextRound(stack, stack.context(scriptedLlm(driftScripts())), session.uuid, 'Try again', { mode: 'drift' })
+    const again = await nextRound(stack, stack.context(scriptedLlm(driftScripts())), session.uuid, 'Try again', {
+      mode: 'drift',
+    })
     expect(again.statuses.at(-1)).toBe('completed')
   })
 })
@@ -161,7 +170,10 @@ describe('an engine that stops in the middle', () => {
   function failing(job: 'show' | 'plan', number: number, fail: () => Promise<EngineResult>): IacClient {
     const { iac } = stack.context(scriptedLlm({}))
     let seen = 0
-    return { ...iac, run: (kind, body, options) => (kind === job && ++seen === number ? fail() : iac.run(kind, body, options)) }
+    return {
+      ...iac,
+      run: (kind, body, options) => (kind === job && ++seen === number ? fail() : iac.run(kind, body, options)),
+    }
   }
 
   it('leaves a report on what was mended before, and on what could not be read again', async () => {
@@ -169,7 +181,12 @@ describe('an engine that stops in the middle', () => {
     const iac = failing('show', 3, async () => ({ exit_code: 1, stdout: '', stderr: words }))
     const llm = scriptedLlm(
       driftScripts({
-        task_complete: [takeOver('hello'), done('Took the greeting over.'), takeOver('goodbye'), done('Took the farewell over.')],
+        task_complete: [
+          takeOver('hello'),
+          done('Took the greeting over.'),
+          takeOver('goodbye'),
+          done('Took the farewell over.'),
+        ],
       }),
     )
     const session = await firstRound(stack, stack.context(llm, { iac }), { repo_uri: drifted, ...full })
@@ -186,7 +203,10 @@ describe('an engine that stops in the middle', () => {
 
   it('fails the round when it is the sidecar that is gone', async () => {
     const iac = failing('plan', 2, async () => Promise.reject(unavailable('iac service unreachable')))
-    const session = await firstRound(stack, stack.context(scriptedLlm(driftScripts()), { iac }), { repo_uri: drifted, ...full })
+    const session = await firstRound(stack, stack.context(scriptedLlm(driftScripts()), { iac }), {
+      repo_uri: drifted,
+      ...full,
+    })
     expect(session.messages.at(-1)).toBe('runner failed: iac service unreachable')
     expect(session.in_flight).toBe(false)
   })
@@ -195,7 +215,9 @@ describe('an engine that stops in the middle', () => {
 describe('rounds of one session', () => {
   it('see what earlier ones mended; a report tells its own round only', async () => {
     const first = await firstRound(stack, stack.context(scriptedLlm(driftScripts())), { repo_uri: drifted, ...full })
-    const second = await nextRound(stack, stack.context(scriptedLlm(driftScripts())), first.uuid, 'Look again', { mode: 'drift' })
+    const second = await nextRound(stack, stack.context(scriptedLlm(driftScripts())), first.uuid, 'Look again', {
+      mode: 'drift',
+    })
     expect(second.failures).toEqual([])
     expect(second.messages).toEqual(expect.arrayContaining([IN_SYNC, 'DRIFT']))
     expect(await driftReportOf(stack, first.uuid)).toMatchObject({
@@ -208,7 +230,10 @@ describe('rounds of one session', () => {
   it('leave lock and pin of a generate session as they are', async () => {
     const repo_uri = await driftedRepository(stack)
     const generating = scriptedLlm(
-      goodRound({ generate_engine_targets: targets('terraform_data.second'), generate_engine_plan_report: report('high') }),
+      goodRound({
+        generate_engine_targets: targets('terraform_data.second'),
+        generate_engine_plan_report: report('high'),
+      }),
     )
     const first = await firstRound(stack, stack.context(generating, { orchestration: GATES }), { repo_uri })
     expect(first).toMatchObject({ is_blocked: true, failures: [] })
@@ -225,9 +250,9 @@ describe('rounds of one session', () => {
     expect((await artifactsOf(stack, first.uuid)).filter(({ kind }) => kind === 'check')).toHaveLength(1)
     expect(await fileOn(stack, repo_uri, second.branch)).toBe(code('hello by hand', 'goodbye'))
     expect(await stack.git(repo_uri, 'show', `${second.branch}:second.tf`)).toBe(ADDED)
-    expect((await driftReportOf(stack, first.uuid)).remediated_resources.map(({ resource_address }) => resource_address)).toEqual([
-      GREETING,
-    ])
+    expect(
+      (await driftReportOf(stack, first.uuid)).remediated_resources.map(({ resource_address }) => resource_address),
+    ).toEqual([GREETING])
     expect(said(llm.of('requests_filter')[0])).toContain('Added a second greeting.')
   })
 })

@@ -51,7 +51,15 @@ async function takenUp(uuid: string) {
   expect(session.failures).toEqual([])
   expect(session.messages.at(-1)).toBe('DRIFT')
   expect(session.in_flight).toBe(false)
-  expect(session.statuses.slice(-7)).toEqual(['validating', 'generating', 'validating', 'validating', 'validating', 'report', 'completed'])
+  expect(session.statuses.slice(-7)).toEqual([
+    'validating',
+    'generating',
+    'validating',
+    'validating',
+    'validating',
+    'report',
+    'completed',
+  ])
   expect(session.history).toEqual([{ user: `update resource ${GREETING}`, assistant: 'Took the greeting over.' }])
   expect(await stack.git(drifted, 'show', `${session.branch}:main.tf`)).toBe(code('hello by hand', 'goodbye'))
   expect((await stack.git(drifted, 'rev-list', '--count', `main..${session.branch}`)).trim()).toBe('1')

@@ -66,7 +66,14 @@ export const driftReport = (changes: Partial<Record<keyof DriftReport, unknown>>
 export const remediated = (resource_address: string, attribute_modified = 'input') => ({
   file_path: './main.tf',
   resource_address,
-  changes: [{ attribute_modified, change_description: `Took over ${attribute_modified}.`, details: [], reason: 'Changed by hand.' }],
+  changes: [
+    {
+      attribute_modified,
+      change_description: `Took over ${attribute_modified}.`,
+      details: [],
+      reason: 'Changed by hand.',
+    },
+  ],
 })
 
 /** A full round that mends both resources in one task. */
@@ -93,7 +100,8 @@ export const EXCEPTED = 'Drift check completed; the remaining differences are co
 
 export const full = { mode: 'drift', query: 'Mend all drift' } as const
 
-export const fileOn = (stack: Stack, repo_uri: string, branch: string) => stack.git(repo_uri, 'show', `${branch}:main.tf`)
+export const fileOn = (stack: Stack, repo_uri: string, branch: string) =>
+  stack.git(repo_uri, 'show', `${branch}:main.tf`)
 
 /** The real engine's client with a list of what it was asked: kind and targets. */
 export function watched(stack: Stack): { iac: IacClient; jobs: [string, unknown][] } {

@@ -44,7 +44,10 @@ describe('full drift', () => {
   it('is found, brought into the code and gone from the plan', async () => {
     const llm = scriptedLlm(driftScripts())
     const { iac, jobs } = watched(stack)
-    const session = await firstRound(stack, stack.context(llm, { iac, orchestration: GATES }), { repo_uri: drifted, ...full })
+    const session = await firstRound(stack, stack.context(llm, { iac, orchestration: GATES }), {
+      repo_uri: drifted,
+      ...full,
+    })
     expect(session.failures).toEqual([])
     expect(session.statuses).toEqual([
       'started',
@@ -69,7 +72,9 @@ describe('full drift', () => {
     ])
     expect(session).toMatchObject({ in_flight: false, is_blocked: false })
     expect(await fileOn(stack, drifted, session.branch)).toBe(code('hello by hand', 'goodbye by hand'))
-    expect(session.history).toEqual([{ user: `update resource ${FAREWELL}\nupdate resource ${GREETING}`, assistant: 'Took both over.' }])
+    expect(session.history).toEqual([
+      { user: `update resource ${FAREWELL}\nupdate resource ${GREETING}`, assistant: 'Took both over.' },
+    ])
     expect(jobs).toEqual([
       ['init', undefined],
       ['validate', undefined],
@@ -80,7 +85,13 @@ describe('full drift', () => {
       ['show', undefined],
     ])
     expect(new Set(llm.requests.map(({ chain }) => chain))).toEqual(
-      new Set(['status', 'construct_information', 'report_decomposed_task_operations', 'task_complete', 'generate_engine_drift_report']),
+      new Set([
+        'status',
+        'construct_information',
+        'report_decomposed_task_operations',
+        'task_complete',
+        'generate_engine_drift_report',
+      ]),
     )
     expect(existsSync(pinnedPath(stack, session.uuid))).toBe(false)
   })
@@ -114,7 +125,8 @@ describe('full drift', () => {
     expect(artifacts[2]?.text).toContain('No changes.')
     expect(await targetsOf(session.uuid)).toEqual([[], []])
     expect(await driftReportOf(stack, session.uuid)).toEqual({
-      summary: '2 resources differed: 2 remediated, 0 left, 0 expected to differ by the exception rules. All differences were looked at.',
+      summary:
+        '2 resources differed: 2 remediated, 0 left, 0 expected to differ by the exception rules. All differences were looked at.',
       status: 'Succeeded',
       remediated_resources: [
         { ...remediated(FAREWELL), file_path: 'main.tf' },
@@ -148,10 +160,15 @@ describe('full drift', () => {
   it('of resources that only one side has is turned round', async () => {
     const repo_uri = await driftedRepository(stack, { 'main.tf': CODE }, (state) => {
       const { resources, ...rest } = JSON.parse(state)
-      return JSON.stringify({ ...rest, resources: resources.filter(({ name }: { name: string }) => name !== 'farewell') })
+      return JSON.stringify({
+        ...rest,
+        resources: resources.filter(({ name }: { name: string }) => name !== 'farewell'),
+      })
     })
     const llm = scriptedLlm(
-      driftScripts({ task_complete: [write('main.tf', CODE.slice(0, CODE.indexOf('resource', 1))), done('Removed the farewell.')] }),
+      driftScripts({
+        task_complete: [write('main.tf', CODE.slice(0, CODE.indexOf('resource', 1))), done('Removed the farewell.')],
+      }),
     )
     const session = await firstRound(stack, stack.context(llm), { repo_uri, ...full })
     expect(session.history).toEqual([{ user: `delete resource ${FAREWELL}`, assistant: 'Removed the farewell.' }])
@@ -179,7 +196,9 @@ describe('partial drift', () => {
     const document = await driftReportOf(stack, session.uuid)
     expect(document.remediated_resources.map(({ resource_address }) => resource_address)).toEqual([GREETING])
     expect(document.status).toBe('Succeeded')
-    expect(document.summary).toContain(`A plan of the whole root would also make a change that this plan leaves out:\n- update ${FAREWELL}`)
+    expect(document.summary).toContain(
+      `A plan of the whole root would also make a change that this plan leaves out:\n- update ${FAREWELL}`,
+    )
     const [filter] = llm.of('requests_filter')
     expect(said(filter)).toContain('The session remediates drift')
     const [targeting] = llm.of('generate_engine_targets')
@@ -196,7 +215,11 @@ describe('partial drift', () => {
   })
 
   it.each([
-    ['is declined by the filter', { requests_filter: decline('New buckets are not drift.') }, 'New buckets are not drift.'],
+    [
+      'is declined by the filter',
+      { requests_filter: decline('New buckets are not drift.') },
+      'New buckets are not drift.',
+    ],
     [
       'fits nothing in the code',
       { generate_engine_targets: { args: { targets: [], explanation: 'There is no database here.' } } },
@@ -228,7 +251,9 @@ describe('partial drift', () => {
     expect(session.messages.at(-1)).toBe('DRIFT')
     const document = await driftReportOf(stack, session.uuid)
     expect(document.status).toBe('Failed')
-    expect(document.unreconciled_drift).toMatchObject([{ resource_address: '', reason: 'The drift could not be read.' }])
+    expect(document.unreconciled_drift).toMatchObject([
+      { resource_address: '', reason: 'The drift could not be read.' },
+    ])
     expect(document.unreconciled_drift[0]?.details.join()).toContain('terraform_data.imagined')
   })
 })
@@ -239,7 +264,9 @@ describe('sensitive values', () => {
     const files = {
       'main.tf': `variable "password" {\n  type      = string\n  sensitive = true\n  default   = "${known}"\n}\nresource "terraform_data" "login" {\n  input = { password = var.password, note = "one" }\n}\n`,
     }
-    const repo_uri = await driftedRepository(stack, files, (state) => state.replaceAll(known, foreign).replaceAll('"one"', '"two"'))
+    const repo_uri = await driftedRepository(stack, files, (state) =>
+      state.replaceAll(known, foreign).replaceAll('"one"', '"two"'),
+    )
     const leak = `The password is ${known}, then ${foreign}.`
     const llm = scriptedLlm(
       driftScripts({
@@ -256,9 +283,16 @@ describe('sensitive values', () => {
     const session = await firstRound(stack, context, { repo_uri, ...full })
     expect(session.failures).toEqual([])
     const document = await driftReportOf(stack, session.uuid)
-    expect(document.unreconciled_drift.map(({ resource_address }) => resource_address)).toEqual(['terraform_data.login'])
+    expect(document.unreconciled_drift.map(({ resource_address }) => resource_address)).toEqual([
+      'terraform_data.login',
+    ])
     expect(document.summary).toContain('(sensitive value)')
-    const kept = JSON.stringify([await artifactsOf(stack, session.uuid), session.history, session.messages, llm.requests])
+    const kept = JSON.stringify([
+      await artifactsOf(stack, session.uuid),
+      session.history,
+      session.messages,
+      llm.requests,
+    ])
     for (const secret of [known, foreign]) expect(kept).not.toContain(secret)
     expect(kept).toContain('(sensitive value)')
   })
@@ -266,6 +300,9 @@ describe('sensitive values', () => {
 
 const takeNote = {
   calls: [
-    ['replace_in_file', { target_file: 'main.tf', diff: '<<<<<<< SEARCH\nnote = "one"\n=======\nnote = "two"\n>>>>>>> REPLACE' }],
+    [
+      'replace_in_file',
+      { target_file: 'main.tf', diff: '<<<<<<< SEARCH\nnote = "one"\n=======\nnote = "two"\n>>>>>>> REPLACE' },
+    ],
   ] as [string, Record<string, unknown>][],
 }

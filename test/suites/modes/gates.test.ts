@@ -42,7 +42,10 @@ describe('the gates', () => {
         const result = await iac.run(kind, body, options)
         if (kind !== 'show') return result
         const plan = JSON.parse(result.stdout)
-        return { ...result, stdout: JSON.stringify({ ...plan, resource_changes: [...plan.resource_changes, destroyed] }) }
+        return {
+          ...result,
+          stdout: JSON.stringify({ ...plan, resource_changes: [...plan.resource_changes, destroyed] }),
+        }
       },
     }
     const repo_uri = await stack.repository({ 'main.tf': MAIN })
@@ -53,7 +56,12 @@ describe('the gates', () => {
     expect(JSON.parse(told ?? '').potential_impact.banner).toMatchObject({ level: 'high', title: 'Small change' })
 
     const later = goodRound({ task_complete: [write('third.tf', ADDED.replace('second', 'third')), done('Third.')] })
-    const second = await nextRound(stack, stack.context(scriptedLlm(later), { orchestration: GATES }), first.uuid, 'Keep the database')
+    const second = await nextRound(
+      stack,
+      stack.context(scriptedLlm(later), { orchestration: GATES }),
+      first.uuid,
+      'Keep the database',
+    )
     expect(second).toMatchObject({ is_blocked: false })
   })
 

@@ -43,8 +43,13 @@ describe('a generate round', () => {
     expect(session).toMatchObject({ in_flight: false, is_blocked: false })
     expect(session.history).toEqual([{ user: 'Add a second greeting', assistant: 'Added a second greeting.' }])
     expect(await stack.git(repo_uri, 'show', `${session.branch}:second.tf`)).toBe(ADDED)
-    expect(await stack.git(repo_uri, 'log', '-1', '--format=%an %s', session.branch)).toBe('Platform Platform changes\n')
-    expect((await stack.git(repo_uri, 'ls-tree', '-r', '--name-only', session.branch)).trim().split('\n')).toEqual(['main.tf', 'second.tf'])
+    expect(await stack.git(repo_uri, 'log', '-1', '--format=%an %s', session.branch)).toBe(
+      'Platform Platform changes\n',
+    )
+    expect((await stack.git(repo_uri, 'ls-tree', '-r', '--name-only', session.branch)).trim().split('\n')).toEqual([
+      'main.tf',
+      'second.tf',
+    ])
     expect(readdirSync(pinnedPath(stack, session.uuid))).toEqual(
       expect.arrayContaining(['.terraform', 'backend_override.tf', 'main.tf', 'second.tf', 'session.plan']),
     )
@@ -52,7 +57,9 @@ describe('a generate round', () => {
 
   it('stores its artifacts: change, plan, drift, report and check', async () => {
     const repo_uri = await stack.repository({ 'main.tf': MAIN })
-    const session = await firstRound(stack, stack.context(scriptedLlm(goodRound()), { orchestration: GATES }), { repo_uri })
+    const session = await firstRound(stack, stack.context(scriptedLlm(goodRound()), { orchestration: GATES }), {
+      repo_uri,
+    })
     const artifacts = await artifactsOf(stack, session.uuid)
     expect(artifacts.map(({ kind, type, new_file }) => [kind, type ?? new_file])).toEqual([
       ['change', 'true'],
@@ -70,7 +77,9 @@ describe('a generate round', () => {
       detailed_changes: [{ name: 'terraform_data.second', action: 'create', summary: 'A second greeting.' }],
     })
     expect(JSON.parse(check ?? '')).toMatchObject({ passed: true, violations: [] })
-    const [row] = await stack.database.sql<{ usage: { engine_s: number; validation_attempts: number; input_tokens: number } }[]>`
+    const [row] = await stack.database.sql<
+      { usage: { engine_s: number; validation_attempts: number; input_tokens: number } }[]
+    >`
       SELECT usage FROM rounds JOIN sessions ON sessions.id = session_id WHERE uuid = ${session.uuid}`
     expect(row?.usage).toMatchObject({ validation_attempts: 1 })
     expect(row?.usage.engine_s).toBeGreaterThan(0)
@@ -91,7 +100,10 @@ describe('a generate round', () => {
   ])('%s without touching anything', async (_, explanation) => {
     const llm = scriptedLlm(goodRound({ requests_filter: decline(explanation) }))
     const repo_uri = await stack.repository({ 'main.tf': MAIN })
-    const session = await firstRound(stack, stack.context(llm, { orchestration: GATES }), { repo_uri, query: 'Tell me' })
+    const session = await firstRound(stack, stack.context(llm, { orchestration: GATES }), {
+      repo_uri,
+      query: 'Tell me',
+    })
     expect(session.statuses).toEqual(['started', 'filtering', 'uncompleted'])
     expect(session.messages.at(-1)).toBe(explanation)
     expect(session.history).toEqual([{ user: 'Tell me', assistant: explanation }])
@@ -114,7 +126,10 @@ describe('a generate round', () => {
     const second = await nextRound(stack, stack.context(llm, { orchestration: GATES }), first.uuid, 'And a third one')
     expect(second.failures).toEqual([])
     expect(second.statuses.at(-1)).toBe('completed')
-    expect(second.history.map(({ assistant }) => assistant)).toEqual(['Added a second greeting.', 'Added a third greeting.'])
+    expect(second.history.map(({ assistant }) => assistant)).toEqual([
+      'Added a second greeting.',
+      'Added a third greeting.',
+    ])
     expect(said(llm.of('requests_filter')[0])).toContain('Added a second greeting.')
     const audit = said(llm.of('report_compliance_findings')[0])
     expect(audit).toContain('Add a second greeting')
@@ -142,11 +157,17 @@ describe('a generate round', () => {
     let second: Promise<void> = Promise.resolve()
     const request = async () => {
       const [row] = await context.sql<{ uuid: string }[]>`SELECT uuid FROM sessions WHERE in_flight`
-      await acceptRound(context, { session_uuid: row?.uuid ?? '', mode: 'generate', query: 'Another one', is_partial: false })
+      await acceptRound(context, {
+        session_uuid: row?.uuid ?? '',
+        mode: 'generate',
+        query: 'Another one',
+        is_partial: false,
+      })
     }
     const session = await firstRound(stack, context, { repo_uri })
     await second
-    const rounds = await context.sql`SELECT query FROM rounds JOIN sessions ON sessions.id = session_id WHERE uuid = ${session.uuid}`
+    const rounds =
+      await context.sql`SELECT query FROM rounds JOIN sessions ON sessions.id = session_id WHERE uuid = ${session.uuid}`
     expect(rounds.map(({ query }) => query)).toEqual(['Add a second greeting'])
     expect(session.statuses.at(-1)).toBe('completed')
   })
@@ -172,7 +193,10 @@ describe('an interrupted round', () => {
     const session = await runWaiting(stack, stack.context(scriptedLlm(goodRound())), stopped.uuid)
     expect(session.failures).toEqual([])
     expect(session.statuses.at(-1)).toBe('completed')
-    expect((await stack.git(repo_uri, 'ls-tree', '--name-only', session.branch)).trim().split('\n')).toEqual(['main.tf', 'second.tf'])
+    expect((await stack.git(repo_uri, 'ls-tree', '--name-only', session.branch)).trim().split('\n')).toEqual([
+      'main.tf',
+      'second.tf',
+    ])
     expect((await artifactsOf(stack, session.uuid)).filter(({ kind }) => kind === 'change')).toHaveLength(1)
     expect(session.history).toEqual([{ user: 'Add a second greeting', assistant: 'Added a second greeting.' }])
   })

@@ -69,8 +69,14 @@ describe('a repair on a real engine', () => {
   })
 
   it.each<[string, (method: string, path: string) => Response | null]>([
-    ['the bare contract', (_, path) => (OPTIONAL.test(path) ? new Response('{"detail":"Not Found"}', { status: 404 }) : null)],
-    ['an unknown announcement', (_, path) => (path === '/v1/engine' ? Response.json({ name: 'x', version: '1', additions: [7] }) : null)],
+    [
+      'the bare contract',
+      (_, path) => (OPTIONAL.test(path) ? new Response('{"detail":"Not Found"}', { status: 404 }) : null),
+    ],
+    [
+      'an unknown announcement',
+      (_, path) => (path === '/v1/engine' ? Response.json({ name: 'x', version: '1', additions: [7] }) : null),
+    ],
     [
       'promises that it does not keep',
       (method, path) => (method === 'POST' && OPTIONAL.test(path) ? new Response('<html>', { status: 422 }) : null),
@@ -78,7 +84,9 @@ describe('a repair on a real engine', () => {
     [
       'jobs that nobody knows',
       (method, path) =>
-        method === 'POST' && OPTIONAL.test(path) ? Response.json({ job_id: crypto.randomUUID(), status: 'queued' }, { status: 202 }) : null,
+        method === 'POST' && OPTIONAL.test(path)
+          ? Response.json({ job_id: crypto.randomUUID(), status: 'queued' }, { status: 202 })
+          : null,
     ],
   ])('goes the way of the contract with a service of %s', async (_, answer) => {
     const bare = await run(answer)
@@ -91,13 +99,23 @@ describe('a repair on a real engine', () => {
 
   it('is not tried when the engine cannot get what no code can give', async () => {
     const llm = scriptedLlm(
-      goodRound({ task_complete: [write('second.tf', ADDED), done('First try.'), write('second.tf', `${ADDED}\n`), done('Second try.')] }),
+      goodRound({
+        task_complete: [
+          write('second.tf', ADDED),
+          done('First try.'),
+          write('second.tf', `${ADDED}\n`),
+          done('Second try.'),
+        ],
+      }),
     )
-    const needs_registry = 'terraform {\n  required_providers {\n    aws = {\n      source = "127.0.0.1:1/acme/own"\n    }\n  }\n}\n'
+    const needs_registry =
+      'terraform {\n  required_providers {\n    aws = {\n      source = "127.0.0.1:1/acme/own"\n    }\n  }\n}\n'
     const repo_uri = await stack.repository({ 'main.tf': MAIN, 'versions.tf': needs_registry })
     const session = await firstRound(stack, stack.context(llm), { repo_uri })
     expect(session.statuses.filter((status) => status === 'generating')).toHaveLength(1)
     expect(session.statuses.at(-1)).toBe('failed')
-    expect(session.messages.at(-1)).toMatch(/^runner failed: No change of the code can mend this\. The engine cannot download a provider\./)
+    expect(session.messages.at(-1)).toMatch(
+      /^runner failed: No change of the code can mend this\. The engine cannot download a provider\./,
+    )
   })
 })

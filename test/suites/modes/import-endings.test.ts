@@ -144,7 +144,10 @@ describe('what is selected', () => {
   it.each([
     ['azure', ['id-b']],
     ['aws', ['ID-a', 'id-b']],
-  ] satisfies [Cloud, string[]][])('tells letter cases apart unless the cloud does not: %s', async (provider, selected) => {
+  ] satisfies [
+    Cloud,
+    string[],
+  ][])('tells letter cases apart unless the cloud does not: %s', async (provider, selected) => {
     const { world } = await play(steps, {
       provider,
       scope: ['ID-a', 'id-b'],
@@ -161,7 +164,10 @@ describe('what is selected', () => {
   it.each([
     ['azure', ['ID-a']],
     ['gcp', []],
-  ] satisfies [Cloud, string[]][])('compares the exception list like the cloud does: %s', async (provider, withheld) => {
+  ] satisfies [
+    Cloud,
+    string[],
+  ][])('compares the exception list like the cloud does: %s', async (provider, withheld) => {
     const { report } = await play(steps, { provider, scope: ['ID-a', 'id-b'], exceptions: '- `id-A`' })
     expect(report.excluded_resources.map(({ resource_id }: { resource_id: string }) => resource_id)).toEqual(withheld)
   })

@@ -38,13 +38,26 @@ export function importEngine(given: ImportEngine): EngineScript & { imported: Ma
 
 const isList = (value: readonly string[] | object): value is readonly string[] => Array.isArray(value)
 
-function documentOf(code: readonly string[], imported: ReadonlyMap<string, string>, changes: readonly Record<string, unknown>[]) {
-  const entry = (address: string, actions: string[]) => ({ address, mode: 'managed', type: 'a', name: 'b', change: { actions } })
+function documentOf(
+  code: readonly string[],
+  imported: ReadonlyMap<string, string>,
+  changes: readonly Record<string, unknown>[],
+) {
+  const entry = (address: string, actions: string[]) => ({
+    address,
+    mode: 'managed',
+    type: 'a',
+    name: 'b',
+    change: { actions },
+  })
   const resources = [...imported].map(([address, id]) => ({ address, mode: 'managed', values: { id } }))
   return {
     format_version: '1.2',
     configuration: {},
-    resource_changes: [...code.map((address) => entry(address, imported.has(address) ? ['no-op'] : ['create'])), ...changes],
+    resource_changes: [
+      ...code.map((address) => entry(address, imported.has(address) ? ['no-op'] : ['create'])),
+      ...changes,
+    ],
     prior_state: { values: { root_module: { resources } } },
   }
 }

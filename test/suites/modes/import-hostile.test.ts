@@ -31,7 +31,13 @@ describe('addresses that a model names', () => {
   ])('never reach the engine unless the plan creates them: %j', async (address, error) => {
     const changes = [
       { address: 'terraform_data.kept', mode: 'managed', type: 'a', name: 'b', change: { actions: ['update'] } },
-      { address: 'terraform_data.block', mode: 'managed', type: 'a', name: 'b', change: { actions: ['no-op'], importing: { id: 'id-z' } } },
+      {
+        address: 'terraform_data.block',
+        mode: 'managed',
+        type: 'a',
+        name: 'b',
+        change: { actions: ['no-op'], importing: { id: 'id-z' } },
+      },
     ]
     const { world, report } = await play(steps, {
       scope: SCOPE,
@@ -68,10 +74,14 @@ describe('addresses that a model names', () => {
       scope: [arn],
       code: ['aws_vpc.main'],
       scripts: { import_addresses: addresses(['aws_vpc.main', arn]) },
-      answer: (kind, body) => (kind === 'import' && body.resource_id === arn ? { exit_code: 1, stderr: 'Error: invalid id' } : undefined),
+      answer: (kind, body) =>
+        kind === 'import' && body.resource_id === arn ? { exit_code: 1, stderr: 'Error: invalid id' } : undefined,
     })
     expect(imports(world)).toEqual([`aws_vpc.main ${arn}`, 'aws_vpc.main vpc-1'])
-    expect(report).toMatchObject({ status: 'Succeeded', imported_resources: [{ resource_id: arn, status: 'imported' }] })
+    expect(report).toMatchObject({
+      status: 'Succeeded',
+      imported_resources: [{ resource_id: arn, status: 'imported' }],
+    })
   })
 
   it('that are missing are asked for again, and told as such in the end', async () => {
@@ -80,7 +90,9 @@ describe('addresses that a model names', () => {
       orchestration: { max_import_iteration: 2 },
       scripts: { import_addresses: addresses(['terraform_data.a', 'id-a']) },
     })
-    expect(said(world.llm.of('task_complete')[2])).toContain('No resource block of the plan was found for these identifiers:\\n- id-b')
+    expect(said(world.llm.of('task_complete')[2])).toContain(
+      'No resource block of the plan was found for these identifiers:\\n- id-b',
+    )
     expect(report.imported_resources[1]).toEqual({
       resource_address: '',
       resource_id: 'id-b',
@@ -124,7 +136,9 @@ describe('an attempt that undoes an import', () => {
 })
 
 describe('the budget', () => {
-  const failing = { answer: (kind: string) => (kind === 'plan' ? { exit_code: 1, stderr: 'Error: bad code' } : undefined) }
+  const failing = {
+    answer: (kind: string) => (kind === 'plan' ? { exit_code: 1, stderr: 'Error: bad code' } : undefined),
+  }
   it('that ends with a failed plan fails the round', async () => {
     const { world } = await prepare(steps, { scope: SCOPE, ...failing, orchestration: { max_import_iteration: 3 } })
     await expect(importResources(world.run)).rejects.toThrow('Validation loop exceeded.')
@@ -137,7 +151,8 @@ describe('the budget', () => {
     const { world } = await prepare(steps, {
       scope: SCOPE,
       orchestration: { max_import_iteration: 2 },
-      answer: (kind, _, number) => (kind === 'plan' && number > 1 ? { exit_code: 1, stderr: 'Error: bad code' } : undefined),
+      answer: (kind, _, number) =>
+        kind === 'plan' && number > 1 ? { exit_code: 1, stderr: 'Error: bad code' } : undefined,
       scripts: { import_addresses: addresses(['terraform_data.a', 'id-a']) },
     })
     await expect(importResources(world.run)).rejects.toThrow('Validation loop exceeded.')
@@ -165,7 +180,8 @@ describe('an engine in trouble', () => {
       scope: SCOPE,
       answer: (kind, _, number) => {
         if (kind === 'import') throw lost()
-        if (kind === 'state_resource_ids' && number > 1) throw new PlatformError('BadGateway', 502, 'iac service unreachable: refused')
+        if (kind === 'state_resource_ids' && number > 1)
+          throw new PlatformError('BadGateway', 502, 'iac service unreachable: refused')
         return undefined
       },
     })
@@ -203,7 +219,8 @@ describe('an engine in trouble', () => {
   it('that cannot plan after the import fails the round with the words of the small model', async () => {
     const { world } = await prepare(steps, {
       scope: SCOPE,
-      answer: (kind, _, number) => (kind === 'plan' && number > 1 ? { exit_code: 1, stderr: 'Error: throttled' } : undefined),
+      answer: (kind, _, number) =>
+        kind === 'plan' && number > 1 ? { exit_code: 1, stderr: 'Error: throttled' } : undefined,
     })
     const chains: string[] = []
     const nothing = { end: () => {}, fail: () => {} }
@@ -225,7 +242,13 @@ describe('what somebody else imports meanwhile', () => {
       answer: (kind) => {
         if (kind !== 'show') return undefined
         const resources = [{ address: 'terraform_data.theirs', mode: 'managed', values: { arn: 'id-a', id: 'other' } }]
-        const change = { address: 'terraform_data.b', mode: 'managed', type: 'a', name: 'b', change: { actions: ['create'] } }
+        const change = {
+          address: 'terraform_data.b',
+          mode: 'managed',
+          type: 'a',
+          name: 'b',
+          change: { actions: ['create'] },
+        }
         return {
           stdout: JSON.stringify({
             format_version: '1.2',
@@ -239,7 +262,9 @@ describe('what somebody else imports meanwhile', () => {
     expect(imports(world)).toEqual(['terraform_data.b id-b'])
     expect(reportOf(world)).toMatchObject({
       summary: { selected: 1, imported: 1, failed: 0 },
-      excluded_resources: [{ resource_id: 'id-a', details: 'Managed as terraform_data.theirs by the time of the import.' }],
+      excluded_resources: [
+        { resource_id: 'id-a', details: 'Managed as terraform_data.theirs by the time of the import.' },
+      ],
     })
   })
 })
@@ -255,7 +280,15 @@ describe('secrets', () => {
     }
     const { world, report } = await play(steps, {
       scope: SCOPE,
-      changes: [{ address: 'terraform_data.s', mode: 'managed', type: 'a', name: 'b', change: { actions: ['no-op'], ...sensitive } }],
+      changes: [
+        {
+          address: 'terraform_data.s',
+          mode: 'managed',
+          type: 'a',
+          name: 'b',
+          change: { actions: ['no-op'], ...sensitive },
+        },
+      ],
       orchestration: { max_import_iteration: 1 },
       answer: (kind) => (kind === 'import' ? { exit_code: 1, stderr: `Error: wrong password ${secret}` } : undefined),
       scripts: {

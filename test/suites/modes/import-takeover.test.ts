@@ -22,7 +22,14 @@ function dyingWorker(reason: unknown, through: boolean) {
   const on_import = async (body: SentJob['body'], number: number) => {
     if (number !== 2) return undefined
     if (through)
-      await real.run('import', { workspace_path: '', address: '', resource_id: '', scope_id: '', engine_provider: 'aws', ...body })
+      await real.run('import', {
+        workspace_path: '',
+        address: '',
+        resource_id: '',
+        scope_id: '',
+        engine_provider: 'aws',
+        ...body,
+      })
     worker.abort(reason)
     throw reason
   }
@@ -48,7 +55,12 @@ describe('a round that is taken up again between two imports', () => {
     const selected = { [SPLIT]: operations(['id-a', 'id-b']) }
     const partial = scriptedLlm(importRound(selected))
     const started = { ...context, llm: partial }
-    const interrupted = await firstRound(stack, started, { repo_uri, query: QUERY, mode: 'import', is_partial: true }, signal)
+    const interrupted = await firstRound(
+      stack,
+      started,
+      { repo_uri, query: QUERY, mode: 'import', is_partial: true },
+      signal,
+    )
     expect(interrupted).toMatchObject({ in_flight: true, failures: [] })
     await lapse(interrupted.uuid)
 
@@ -79,7 +91,12 @@ describe('a round that is taken up again between two imports', () => {
     const repo_uri = await stack.repository({ 'main.tf': MAIN })
     const first = scriptedLlm(
       importRound({
-        task_complete: [write('imported.tf', blocks('a')), done('Wrote one block.'), write('broken.tf', 'rubbish'), done('More.')],
+        task_complete: [
+          write('imported.tf', blocks('a')),
+          done('Wrote one block.'),
+          write('broken.tf', 'rubbish'),
+          done('More.'),
+        ],
         generate_engine_targets: targets('terraform_data.a'),
         import_addresses: addresses(['terraform_data.a', 'id-a']),
       }),
@@ -96,7 +113,12 @@ describe('a round that is taken up again between two imports', () => {
         return await first.complete(request)
       },
     }
-    const interrupted = await firstRound(stack, stack.context(dying, { iac }), { repo_uri, query: QUERY, mode: 'import' }, worker.signal)
+    const interrupted = await firstRound(
+      stack,
+      stack.context(dying, { iac }),
+      { repo_uri, query: QUERY, mode: 'import' },
+      worker.signal,
+    )
     expect(interrupted.in_flight).toBe(true)
     expect(await stack.git(repo_uri, 'show', `${interrupted.branch}:broken.tf`)).toBe('rubbish')
 
@@ -109,7 +131,9 @@ describe('a round that is taken up again between two imports', () => {
     )
     const session = await runWaiting(stack, stack.context(second, { iac }), interrupted.uuid)
     expect(session.failures).toEqual([])
-    expect(said(second.of('task_complete')[0])).toContain('No resource block of the plan was found for these identifiers:\\n- id-b')
+    expect(said(second.of('task_complete')[0])).toContain(
+      'No resource block of the plan was found for these identifiers:\\n- id-b',
+    )
     // The attempt that nothing was imported from is gone.
     expect((await stack.git(repo_uri, 'ls-tree', '-r', '--name-only', session.branch)).trim().split('\n')).toEqual([
       'imported.tf',

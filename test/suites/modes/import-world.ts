@@ -32,10 +32,12 @@ export function withScope(
   return {
     ...iac,
     jobs,
-    imports: () => jobs.filter(({ kind }) => kind === 'import').map(({ body }) => [String(body.address), String(body.resource_id)]),
+    imports: () =>
+      jobs.filter(({ kind }) => kind === 'import').map(({ body }) => [String(body.address), String(body.resource_id)]),
     run: async (kind, body, options) => {
       jobs.push({ kind, body: { ...body } })
-      if (kind === 'scope_resource_ids') return Array.isArray(scope) ? { ...calm, stdout: JSON.stringify(scope) } : { ...calm, ...scope }
+      if (kind === 'scope_resource_ids')
+        return Array.isArray(scope) ? { ...calm, stdout: JSON.stringify(scope) } : { ...calm, ...scope }
       if (kind === 'import') {
         const answer = await on_import({ ...body }, jobs.filter((job) => job.kind === 'import').length)
         if (answer) return { ...calm, ...answer }
@@ -49,9 +51,14 @@ export function withScope(
 export const lost = () => new PlatformError('BadGateway', 502, 'IaC job 1 was lost by the iac service.')
 
 /** Blocks without arguments: what is imported to them needs no change. */
-export const blocks = (...names: string[]) => names.map((name) => `resource "terraform_data" "${name}" {\n}\n`).join('\n')
+export const blocks = (...names: string[]) =>
+  names.map((name) => `resource "terraform_data" "${name}" {\n}\n`).join('\n')
 export const addresses = (...pairs: [address: string, resource_id: string][]): Reply => ({
-  args: { status: 'done', summary: 'Matched.', imports: pairs.map(([address, resource_id]) => ({ address, resource_id })) },
+  args: {
+    status: 'done',
+    summary: 'Matched.',
+    imports: pairs.map(([address, resource_id]) => ({ address, resource_id })),
+  },
 })
 
 /** A report full of things that did not happen. */
@@ -61,7 +68,12 @@ export const toldReport = {
     status: 'Failed',
     execution_summary: 'What was done.',
     imported_resources: [
-      { resource_address: 'terraform_data.invented', resource_id: 'id-invented', status: 'imported', details: 'Invented.' },
+      {
+        resource_address: 'terraform_data.invented',
+        resource_id: 'id-invented',
+        status: 'imported',
+        details: 'Invented.',
+      },
       {
         resource_address: 'terraform_data.other',
         resource_id: 'id-a',
@@ -88,4 +100,5 @@ export const importRound = (changes: Record<string, Script | Script[]> = {}): Re
   ...changes,
 })
 
-export const importReport = async (stack: Stack, uuid: string) => JSON.parse((await textsOf(stack, uuid, 'report'))[0] ?? 'null')
+export const importReport = async (stack: Stack, uuid: string) =>
+  JSON.parse((await textsOf(stack, uuid, 'report'))[0] ?? 'null')

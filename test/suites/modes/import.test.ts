@@ -66,15 +66,29 @@ describe('a full import', () => {
     ])
     expect(iac.jobs.map(({ kind }) => kind).slice(0, 3)).toEqual(['init', 'state_resource_ids', 'scope_resource_ids'])
     const scoped = iac.jobs.filter(({ kind }) => ['init', 'plan', 'import', 'scope_resource_ids'].includes(kind))
-    expect(new Set(scoped.map(({ body }) => `${body.scope_id} ${body.engine_provider}`))).toEqual(new Set(['acme-test aws']))
+    expect(new Set(scoped.map(({ body }) => `${body.scope_id} ${body.engine_provider}`))).toEqual(
+      new Set(['acme-test aws']),
+    )
 
     expect(await importReport(stack, session.uuid)).toEqual({
       summary: { selected: 2, imported: 2, failed: 0 },
       status: 'Succeeded',
       execution_summary: 'What was done.',
       imported_resources: [
-        { resource_address: 'terraform_data.a', resource_id: 'id-a', status: 'imported', details: 'The first one.', error_message: null },
-        { resource_address: 'terraform_data.b', resource_id: 'id-b', status: 'imported', details: '', error_message: null },
+        {
+          resource_address: 'terraform_data.a',
+          resource_id: 'id-a',
+          status: 'imported',
+          details: 'The first one.',
+          error_message: null,
+        },
+        {
+          resource_address: 'terraform_data.b',
+          resource_id: 'id-b',
+          status: 'imported',
+          details: '',
+          error_message: null,
+        },
       ],
       excluded_resources: [],
       state_alignment: 'Aligned: a plan after the import changes none of the imported resources (2).',
@@ -125,7 +139,10 @@ describe('a full import', () => {
         ],
         generate_engine_targets: targets('terraform_data.a'),
         import_addresses: addresses(['terraform_data.a', 'id-a']),
-        [SPLIT]: [operations(['Remove the input of terraform_data.a']), operations(['Remove the input of terraform_data.a'])],
+        [SPLIT]: [
+          operations(['Remove the input of terraform_data.a']),
+          operations(['Remove the input of terraform_data.a']),
+        ],
       }),
     )
     const iac = withScope(stack, ['id-a'])
@@ -151,7 +168,10 @@ describe('a full import', () => {
     const repo_uri = await stack.repository({ 'main.tf': MAIN })
     const llm = scriptedLlm(
       importRound({
-        task_complete: [write('imported.tf', `${blocks('a')}resource "terraform_data" "b" {\n  input = "guessed"\n}\n`), done('Wrote.')],
+        task_complete: [
+          write('imported.tf', `${blocks('a')}resource "terraform_data" "b" {\n  input = "guessed"\n}\n`),
+          done('Wrote.'),
+        ],
         [SPLIT]: operations(['Remove the input of terraform_data.b']),
       }),
     )
@@ -191,7 +211,10 @@ describe('an import that fails', () => {
     expect(feedback).toContain('- `terraform_data.b` (id-b): Error: Cannot import non-existent remote object')
     // The second time only the pending one is asked about.
     expect(said(llm.of('import_addresses')[1])).not.toContain('- id-a')
-    expect(await importReport(stack, session.uuid)).toMatchObject({ status: 'Succeeded', summary: { selected: 2, imported: 2, failed: 0 } })
+    expect(await importReport(stack, session.uuid)).toMatchObject({
+      status: 'Succeeded',
+      summary: { selected: 2, imported: 2, failed: 0 },
+    })
     expect(session.history).toEqual([{ user: TASK, assistant: 'Nothing to mend.' }])
   })
 
@@ -210,7 +233,12 @@ describe('an import that fails', () => {
       status: 'Partial',
       imported_resources: [
         { resource_address: 'terraform_data.a', resource_id: 'id-a', status: 'imported', error_message: null },
-        { resource_address: 'terraform_data.b', resource_id: 'id-b', status: 'failed', error_message: 'Error: no permission' },
+        {
+          resource_address: 'terraform_data.b',
+          resource_id: 'id-b',
+          status: 'failed',
+          error_message: 'Error: no permission',
+        },
       ],
       state_alignment:
         'Aligned: a plan after the import changes none of the imported resources (1). Beyond what was imported it has: terraform_data.b (create).',
@@ -219,7 +247,9 @@ describe('an import that fails', () => {
         'Open a pull request.',
       ],
     })
-    expect(session.history).toEqual([{ user: TASK, assistant: 'Imported 1 of 2 resources.\n- terraform_data.a (id-a)' }])
+    expect(session.history).toEqual([
+      { user: TASK, assistant: 'Imported 1 of 2 resources.\n- terraform_data.a (id-a)' },
+    ])
   })
 
   it('of unknown outcome is not repeated when the state has it', async () => {
@@ -227,10 +257,21 @@ describe('an import that fails', () => {
     const { iac: real } = stack.context(scriptedLlm({}))
     const iac = withScope(stack, ['id-a', 'id-b'], async (body, number) => {
       if (number > 1) return undefined
-      await real.run('import', { workspace_path: '', address: '', resource_id: '', scope_id: '', engine_provider: 'aws', ...body })
+      await real.run('import', {
+        workspace_path: '',
+        address: '',
+        resource_id: '',
+        scope_id: '',
+        engine_provider: 'aws',
+        ...body,
+      })
       throw lost()
     })
-    const session = await firstRound(stack, stack.context(scriptedLlm(importRound()), { iac }), { repo_uri, query: QUERY, mode: 'import' })
+    const session = await firstRound(stack, stack.context(scriptedLlm(importRound()), { iac }), {
+      repo_uri,
+      query: QUERY,
+      mode: 'import',
+    })
     expect(session.failures).toEqual([])
     expect(iac.imports().map(([, id]) => id)).toEqual(['id-a', 'id-b'])
     expect(await importReport(stack, session.uuid)).toMatchObject({ status: 'Succeeded', summary: { imported: 2 } })
@@ -253,7 +294,8 @@ describe('an import that cannot go on', () => {
         told.push(facts)
       },
     })
-    const message = 'runner failed: iac service returned an unexpected response: the scope identifiers are no JSON list of texts.'
+    const message =
+      'runner failed: iac service returned an unexpected response: the scope identifiers are no JSON list of texts.'
     expect(told).toEqual([{ round: 1, message }])
     const session = await findSession(context.sql, uuid)
     expect(session).toMatchObject({ current_status: 'failed', in_flight: false })

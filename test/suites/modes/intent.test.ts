@@ -30,7 +30,15 @@ const statements: Reply = {
         value: 'hello hello hello',
       },
       { kind: 'no_deletions', text: 'Nothing is destroyed.', words: 'Add' },
-      { kind: 'attribute', text: 'It has a known id', words: '', type: 'terraform_data', path: 'id', op: 'eq', value: '1' },
+      {
+        kind: 'attribute',
+        text: 'It has a known id',
+        words: '',
+        type: 'terraform_data',
+        path: 'id',
+        op: 'eq',
+        value: '1',
+      },
     ],
   },
 }
@@ -85,7 +93,9 @@ describe('a generate round whose first plan leaves out what was asked for', () =
     ]
     const llm = scriptedLlm(goodRound({ task_complete: generator, report_intent_statements: statements }))
     const repo_uri = await stack.repository({ 'main.tf': MAIN })
-    const session = await firstRound(stack, stack.context(llm, { orchestration: { max_validation_iteration: 2 } }), { repo_uri })
+    const session = await firstRound(stack, stack.context(llm, { orchestration: { max_validation_iteration: 2 } }), {
+      repo_uri,
+    })
     expect(session.failures).toEqual([])
     expect(session.statuses.at(-1)).toBe('completed')
     expect(session.history).toEqual([{ user: 'Add a second greeting', assistant: 'First.' }])
@@ -98,7 +108,8 @@ describe('a generate round whose first plan leaves out what was asked for', () =
   })
 })
 
-const callsOf = (reply: Reply): [string, Record<string, unknown>][] => (typeof reply === 'object' && 'calls' in reply ? reply.calls : [])
+const callsOf = (reply: Reply): [string, Record<string, unknown>][] =>
+  typeof reply === 'object' && 'calls' in reply ? reply.calls : []
 
 describe('a model that does not know the check', () => {
   it('gets the report that it always got', async () => {
@@ -132,7 +143,9 @@ describe('what the generator begins with', () => {
       /<<<DATA relevant files (\w+)\n--- main\.tf ---\nresource "terraform_data" "greeting" \{\n {2}input = "hello"\n\}\n\n\1 DATA>>>/,
     )
     expect(query).not.toMatch(/hidden|github|backend_override|"bye"/)
-    const again = scriptedLlm(goodRound({ task_complete: [write('third.tf', ADDED.replaceAll('second', 'third')), done('Third.')] }))
+    const again = scriptedLlm(
+      goodRound({ task_complete: [write('third.tf', ADDED.replaceAll('second', 'third')), done('Third.')] }),
+    )
     await nextRound(stack, stack.context(again), session.uuid, 'Rename it')
     expect(again.of('task_complete')[0]?.messages.at(-1)?.content).toContain('--- second.tf ---')
     expect(said(again.of('task_complete')[0])).not.toContain('--- main.tf ---')

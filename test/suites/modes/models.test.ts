@@ -25,7 +25,10 @@ afterAll(async () => {
 })
 
 /** A round whose models are behind HTTP; `fault` answers some calls instead of the script. */
-async function round(fault: (chain: string, call: number) => ModelReply | null, scripts: Record<string, Script | Script[]> = goodRound()) {
+async function round(
+  fault: (chain: string, call: number) => ModelReply | null,
+  scripts: Record<string, Script | Script[]> = goodRound(),
+) {
   const calls = new Map<string, number>()
   const answered = new Map<string, number>()
   const count = (counter: Map<string, number>, chain: string) => {

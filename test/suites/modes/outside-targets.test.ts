@@ -70,9 +70,13 @@ describe('a targeted plan', () => {
       'A plan of the whole root would also make a change that this plan leaves out:\n- update terraform_data.greeting',
     )
     expect(said(llm.of('report_compliance_findings')[0])).toContain('Not part of this plan, for information only')
-    expect(readdirSync(pinnedPath(stack, session.uuid)).filter((name) => name.endsWith('.plan'))).toEqual(['session.plan'])
+    expect(readdirSync(pinnedPath(stack, session.uuid)).filter((name) => name.endsWith('.plan'))).toEqual([
+      'session.plan',
+    ])
     const text = await pullRequestText(repo_uri, session)
-    expect(text).toMatch(/^For the logs\.\n\n## Plan\n\n\*\*1 to create, 0 to update, 0 to delete, 0 to recreate\*\* \(round 1, planned /)
+    expect(text).toMatch(
+      /^For the logs\.\n\n## Plan\n\n\*\*1 to create, 0 to update, 0 to delete, 0 to recreate\*\* \(round 1, planned /,
+    )
     expect(text).toContain('| create | `terraform_data.second` | A second greeting. |')
     expect(text).toContain('**Passed** (round 1): no findings.')
     expect(text).toMatch(
@@ -107,7 +111,9 @@ describe('a targeted plan', () => {
       'What a plan of the whole root would change outside the targets could not be determined: Error: no credentials for the other half',
     )
     expect(readdirSync(pinnedPath(stack, session.uuid))).toContain('session.plan')
-    expect(await pullRequestText(repo_uri, session)).toContain('could not be determined: Error: no credentials for the other half')
+    expect(await pullRequestText(repo_uri, session)).toContain(
+      'could not be determined: Error: no credentials for the other half',
+    )
   })
 })
 
@@ -123,7 +129,12 @@ describe('a worker that stops while the whole root is planned', () => {
         return await iac.run(kind, body, options)
       },
     }
-    const stopped = await firstRound(stack, stack.context(scriptedLlm(goodRound()), { iac: stopping }), { repo_uri }, stop.signal)
+    const stopped = await firstRound(
+      stack,
+      stack.context(scriptedLlm(goodRound()), { iac: stopping }),
+      { repo_uri },
+      stop.signal,
+    )
     expect(stopped.in_flight).toBe(true)
     expect(await textsOf(stack, stopped.uuid, 'report')).toEqual([])
     const session = await runWaiting(stack, stack.context(scriptedLlm(goodRound())), stopped.uuid)

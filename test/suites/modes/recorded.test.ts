@@ -28,7 +28,10 @@ afterAll(async () => {
 const PASSWORD = 'correct-horse-battery-staple-42'
 const SECOND = `resource "terraform_data" "second" {\n  input = sensitive("${PASSWORD}")\n}\n`
 const scripts = (changes: Record<string, Script | Script[]> = {}) =>
-  goodRound({ task_complete: [write('second.tf', SECOND), done(`Added a greeting with ${stack.config.git.token}.`)], ...changes })
+  goodRound({
+    task_complete: [write('second.tf', SECOND), done(`Added a greeting with ${stack.config.git.token}.`)],
+    ...changes,
+  })
 
 async function round(llm: LlmClient, into: string) {
   const recorder = createRecorder({
@@ -49,7 +52,12 @@ describe('a recorded round', () => {
     const first = await round(llm, folder)
     expect(first.session.failures).toEqual([])
     const recording = await readRecording(first.text)
-    expect(recording.round).toMatchObject({ session: first.session.uuid, round: 1, mode: 'generate', query: 'Add a second greeting' })
+    expect(recording.round).toMatchObject({
+      session: first.session.uuid,
+      round: 1,
+      mode: 'generate',
+      query: 'Add a second greeting',
+    })
     expect(recording.completions).toHaveLength(llm.requests.length)
     expect(recording.outcome.end).toEqual({ status: 'completed', message: 'GENERATE' })
     expect(recording.outcome.plans[0]).toEqual({ create: 1, update: 0, delete: 0, recreate: 0 })

@@ -17,7 +17,9 @@ describe('the repair loop', () => {
 
   it('mends code that the engine refuses', async () => {
     const llm = scriptedLlm(
-      goodRound({ task_complete: [write('second.tf', broken), done('First try.'), write('second.tf', ADDED), done('Mended.')] }),
+      goodRound({
+        task_complete: [write('second.tf', broken), done('First try.'), write('second.tf', ADDED), done('Mended.')],
+      }),
     )
     const repo_uri = await stack.repository({ 'main.tf': MAIN })
     const session = await firstRound(stack, stack.context(llm), { repo_uri })
@@ -37,15 +39,16 @@ describe('the repair loop', () => {
     expect(session.history).toEqual([{ user: 'Add a second greeting', assistant: 'Mended.' }])
     expect(said(llm.of('task_complete')[2])).toContain('no_such_argument')
     expect((await stack.git(repo_uri, 'rev-list', '--count', `main..${session.branch}`)).trim()).toBe('2')
-    expect((await artifactsOf(stack, session.uuid)).filter(({ kind }) => kind === 'change').map(({ new_file }) => new_file)).toEqual([
-      'true',
-      'false',
-    ])
+    expect(
+      (await artifactsOf(stack, session.uuid)).filter(({ kind }) => kind === 'change').map(({ new_file }) => new_file),
+    ).toEqual(['true', 'false'])
   })
 
   it('gives up after the last attempt; the branch keeps it', async () => {
     const llm = scriptedLlm(
-      goodRound({ task_complete: [write('second.tf', broken), done('One.'), write('second.tf', `${broken}\n`), done('Two.')] }),
+      goodRound({
+        task_complete: [write('second.tf', broken), done('One.'), write('second.tf', `${broken}\n`), done('Two.')],
+      }),
     )
     const repo_uri = await stack.repository({ 'main.tf': MAIN })
     const session = await firstRound(stack, stack.context(llm, { orchestration: GATES }), { repo_uri })
@@ -62,7 +65,9 @@ describe('the repair loop', () => {
     const marker = join(stack.config.paths.upload_folder, 'ran')
     const hostile = `resource "terraform_data" "second" {\n  provisioner "local-exec" {\n    command = "touch ${marker}"\n  }\n}\n`
     const llm = scriptedLlm(
-      goodRound({ task_complete: [write('second.tf', hostile), done('One.'), write('second.tf', ADDED), done('Two.')] }),
+      goodRound({
+        task_complete: [write('second.tf', hostile), done('One.'), write('second.tf', ADDED), done('Two.')],
+      }),
     )
     const repo_uri = await stack.repository({ 'main.tf': MAIN })
     const session = await firstRound(stack, stack.context(llm), { repo_uri })
@@ -112,7 +117,11 @@ describe('agents that go wrong', () => {
       { text: 'half a', finish: 'max_tokens' as const, raw: 'length' },
       'UnhandledInferenceFinishReason: Error: unexpected finish reason - length',
     ],
-    ['are filtered', { text: '', finish: 'content_filter' as const, raw: 'content_filter' }, 'UnhandledInferenceFinishReason: '],
+    [
+      'are filtered',
+      { text: '', finish: 'content_filter' as const, raw: 'content_filter' },
+      'UnhandledInferenceFinishReason: ',
+    ],
   ])('fail the round when they %s', async (_, reply, text) => {
     const llm = scriptedLlm(goodRound({ task_complete: reply }))
     const repo_uri = await stack.repository({ 'main.tf': MAIN })

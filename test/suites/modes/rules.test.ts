@@ -53,7 +53,10 @@ function contextOf({ llm, orchestration, changes }: Setting): { context: Context
         const result = await base.iac.run(kind, body, options)
         if (kind !== 'show') return result
         const plan = JSON.parse(result.stdout)
-        return { ...result, stdout: JSON.stringify({ ...plan, resource_changes: [...plan.resource_changes, ...changes] }) }
+        return {
+          ...result,
+          stdout: JSON.stringify({ ...plan, resource_changes: [...plan.resource_changes, ...changes] }),
+        }
       },
     },
   }
@@ -74,14 +77,24 @@ it('a finding of code locks although the model found nothing, tells staff, and a
   expect(Object.keys(check).toSorted()).toEqual(['checked_rules', 'passed', 'summary', 'violations'])
   expect(check).toMatchObject({ passed: false, checked_rules: expect.arrayContaining([ID, 'scope_exceeded']) })
   expect(check.violations).toMatchObject([
-    { rule_id: ID, severity: 'error', resource: OPEN.address, message: expect.stringContaining('SSH'), suggested_fix: expect.any(String) },
+    {
+      rule_id: ID,
+      severity: 'error',
+      resource: OPEN.address,
+      message: expect.stringContaining('SSH'),
+      suggested_fix: expect.any(String),
+    },
     { rule_id: 'common.scope.outside-targets', severity: 'warning' },
   ])
-  expect(check.summary).toMatch(/^Code checked \d+ rules: 1 error, 1 warning\. Blocking: aws\.network\.open-admin-port\. Audited\.$/)
+  expect(check.summary).toMatch(
+    /^Code checked \d+ rules: 1 error, 1 warning\. Blocking: aws\.network\.open-admin-port\. Audited\.$/,
+  )
   expect(notified).toMatchObject([{ kind: 'iac.compliance.failed', body: check.summary }])
   expect(said(llm.of('report_compliance_findings')[0])).toContain(`error ${ID} ${OPEN.address}`)
 
-  const later = scriptedLlm(goodRound({ task_complete: [write('third.tf', ADDED.replace('second', 'third')), done('Third.')] }))
+  const later = scriptedLlm(
+    goodRound({ task_complete: [write('third.tf', ADDED.replace('second', 'third')), done('Third.')] }),
+  )
   const passing = contextOf({ llm: later, changes: [] })
   expect(await nextRound(stack, passing.context, first.uuid, 'Close SSH')).toMatchObject({ is_blocked: false })
   expect(passing.notified).toEqual([])
@@ -91,11 +104,17 @@ it('a finding of code locks although the model found nothing, tells staff, and a
 
 it('a rule graded down does not lock, one switched off is not checked', async () => {
   const repo_uri = await stack.repository({ 'main.tf': MAIN })
-  const warned = contextOf({ llm: scriptedLlm(goodRound()), orchestration: { rules: { [ID]: 'warning' } }, changes: [OPEN] })
+  const warned = contextOf({
+    llm: scriptedLlm(goodRound()),
+    orchestration: { rules: { [ID]: 'warning' } },
+    changes: [OPEN],
+  })
   const first = await firstRound(stack, warned.context, { repo_uri })
   expect(first.is_blocked).toBe(false)
   expect(warned.notified).toEqual([])
-  expect((await checkOf(first.uuid)).violations).toContainEqual(expect.objectContaining({ rule_id: ID, severity: 'warning' }))
+  expect((await checkOf(first.uuid)).violations).toContainEqual(
+    expect.objectContaining({ rule_id: ID, severity: 'warning' }),
+  )
 
   const off = contextOf({ llm: scriptedLlm(goodRound()), orchestration: { rules: { [ID]: 'off' } }, changes: [OPEN] })
   const second = await firstRound(stack, off.context, { repo_uri: await stack.repository({ 'main.tf': MAIN }) })
@@ -113,7 +132,11 @@ it('a finding of the model still locks, and comes after those of code', async ()
   const session = await firstRound(stack, context, { repo_uri })
   expect(session.is_blocked).toBe(true)
   const { violations } = await checkOf(session.uuid)
-  expect(violations.map(({ rule_id }: { rule_id: string }) => rule_id)).toEqual(['common.scope.outside-targets', ID, 'scope_exceeded'])
+  expect(violations.map(({ rule_id }: { rule_id: string }) => rule_id)).toEqual([
+    'common.scope.outside-targets',
+    ID,
+    'scope_exceeded',
+  ])
 })
 
 it('with the checker off no rule is checked and nothing is stored', async () => {

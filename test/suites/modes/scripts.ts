@@ -8,7 +8,9 @@ export const ADDED = 'resource "terraform_data" "second" {\n  input = "hello aga
 export const accept = { args: { status: true, explanation: 'Acceptable.' } }
 export const decline = (explanation: string): Reply => ({ args: { status: false, explanation } })
 const nothingToCompose = { args: { templates: [], abbreviations: [] } }
-export const write = (target_file: string, content: string): Reply => ({ calls: [['write_to_file', { target_file, content }]] })
+export const write = (target_file: string, content: string): Reply => ({
+  calls: [['write_to_file', { target_file, content }]],
+})
 export const done = (summary: string): Reply => ({ args: { status: 'done', summary } })
 export const targets = (...list: string[]): Reply => ({ args: { targets: list, explanation: '' } })
 export const operations = (list: string[], explanation = ''): Reply => ({ args: { operations: list, explanation } })

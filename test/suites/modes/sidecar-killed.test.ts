@@ -68,7 +68,10 @@ it('a round outlives its sidecar: killed in the middle of a plan and started aga
   const mark = join(folder, 'planning')
   const binary = await hangingEngine(mark)
   const first = await startSidecar(binary, '0')
-  const iac = createIacClient({ ...stack.config.services.iac, endpoint: first.url, job_poll_interval: 0.2 }, { fetch, log: silentLogger })
+  const iac = createIacClient(
+    { ...stack.config.services.iac, endpoint: first.url, job_poll_interval: 0.2 },
+    { fetch, log: silentLogger },
+  )
   const context = stack.context(scriptedLlm(goodRound()), { iac })
   const repo_uri = await stack.repository({ 'main.tf': MAIN })
   const round = firstRound(stack, context, { repo_uri })

@@ -57,8 +57,16 @@ export interface Stack {
 export async function startStack(): Promise<Stack> {
   const folder = await realpath(await mkdtemp(join(tmpdir(), 'generate-test-')))
   const database = await createTestDatabase()
-  const git_host = await startGitHost({ data_dir: join(folder, 'git'), user: 'bot', token: ENVIRONMENT.GIT_TOKEN, samples: false })
-  const store = await startObjectStore({ access_key: ENVIRONMENT.BUNDLED_ACCESS_KEY, secret_key: ENVIRONMENT.BUNDLED_SECRET_KEY })
+  const git_host = await startGitHost({
+    data_dir: join(folder, 'git'),
+    user: 'bot',
+    token: ENVIRONMENT.GIT_TOKEN,
+    samples: false,
+  })
+  const store = await startObjectStore({
+    access_key: ENVIRONMENT.BUNDLED_ACCESS_KEY,
+    secret_key: ENVIRONMENT.BUNDLED_SECRET_KEY,
+  })
   const env = {
     PATH: process.env.PATH,
     HOME: folder,
@@ -74,13 +82,21 @@ export async function startStack(): Promise<Stack> {
       services: { iac: { endpoint: iac.url, job_poll_interval: 1 } },
       paths: { upload_folder: join(folder, 'workspaces') },
       storage: { endpoint_url: store.url, public_endpoint_url: store.url },
-      git: { base_url: git_host.url, api_url: git_host.api_url, ca_file: git_host.ca_file, allow_private_hosts: [git_host.host] },
+      git: {
+        base_url: git_host.url,
+        api_url: git_host.api_url,
+        ca_file: git_host.ca_file,
+        allow_private_hosts: [git_host.host],
+      },
       orchestration: { max_validation_iteration: 2 },
     }),
   )
   const storage = createObjectStore(config.storage, { fetch, log: silentLogger })
   await storage.ensureBuckets()
-  const state_store = createObjectStore({ ...config.storage, bucket: config.storage.engine_state_bucket }, { fetch, log: silentLogger })
+  const state_store = createObjectStore(
+    { ...config.storage, bucket: config.storage.engine_state_bucket },
+    { fetch, log: silentLogger },
+  )
   const prompts = builtinPrompts(await readSeedPrompts())
   return {
     config,
@@ -102,7 +118,8 @@ export async function startStack(): Promise<Stack> {
       now: () => new Date(),
       ...changes,
     }),
-    repository: (files) => git_host.addRepository({ owner: 'acme', name: `infra-${crypto.randomUUID()}`, content: { files } }),
+    repository: (files) =>
+      git_host.addRepository({ owner: 'acme', name: `infra-${crypto.randomUUID()}`, content: { files } }),
     git: async (repo_uri, ...args) => (await run('git', ['--git-dir', git_host.pathOf(repo_uri), ...args])).stdout,
     close: async () => {
       await Promise.all([iac.stop(), git_host.close(), store.close(), database.drop()])
@@ -135,7 +152,12 @@ export interface SessionRequest {
 }
 
 /** Accepts a first request and runs its round. */
-export async function firstRound(stack: Stack, context: Context, request: SessionRequest, signal?: AbortSignal): Promise<SessionView> {
+export async function firstRound(
+  stack: Stack,
+  context: Context,
+  request: SessionRequest,
+  signal?: AbortSignal,
+): Promise<SessionView> {
   const user = await createUser(context.sql, crypto.randomUUID())
   const { repo_uri, query = 'Add a second greeting', iac_path = null, mode = 'generate', is_partial = false } = request
   const uuid = await openSession(context, user.id, { repo_uri, query, iac_path, mode, is_partial })
@@ -201,7 +223,8 @@ export async function engineBeside(
   const cwd = join(directory, 'clone')
   const session = { scope_id: 'acme-test', workspace: { uri: repo_uri, branch: '', root_path: null } }
   await writeOverride(stack.config, session, cwd, silentLogger)
-  const engine = (...args: string[]) => run('terraform', args, { cwd, env: { PATH: process.env.PATH, HOME: directory } })
+  const engine = (...args: string[]) =>
+    run('terraform', args, { cwd, env: { PATH: process.env.PATH, HOME: directory } })
   await engine('init', '-no-color', '-input=false')
   return {
     apply: async () => {

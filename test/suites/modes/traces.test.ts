@@ -44,7 +44,8 @@ const spansOf = async (tracing: Tracing, uuid: string): Promise<ReceivedSpan[]> 
   await tracing.close(10_000)
   return collector.spans.ofSession(uuid)
 }
-const roots = (spans: readonly ReceivedSpan[]) => spans.filter(({ parent_id }) => parent_id === null).map(({ name }) => name)
+const roots = (spans: readonly ReceivedSpan[]) =>
+  spans.filter(({ parent_id }) => parent_id === null).map(({ name }) => name)
 
 describe('a generate round', () => {
   it('leaves its chains and engine runs, the refused plan with its reason and without its secrets', async () => {
@@ -57,7 +58,9 @@ describe('a generate round', () => {
       task_complete: [write('second.tf', broken), done(`Wrote ${secret}.`), write('second.tf', good), done('Mended.')],
     })
     const context = stack.context(scriptedLlm(scripts), { tracing, orchestration: GATES })
-    const session = await firstRound(stack, context, { repo_uri: await stack.repository({ 'main.tf': MAIN, 'variables.tf': variable }) })
+    const session = await firstRound(stack, context, {
+      repo_uri: await stack.repository({ 'main.tf': MAIN, 'variables.tf': variable }),
+    })
     expect(session.statuses.at(-1)).toBe('completed')
     const spans = await spansOf(tracing, session.uuid)
     expect(new Set(spans.map(({ project }) => project))).toEqual(new Set(['dev-engine-day2']))
@@ -76,12 +79,20 @@ describe('a generate round', () => {
       ]),
     )
     const failed = spans.find(({ name }) => name === 'Engine plan - False')
-    expect(failed?.attributes).toMatchObject({ 'input.value': '["terraform_data.second"]', 'openinference.span.kind': 'EVALUATOR' })
+    expect(failed?.attributes).toMatchObject({
+      'input.value': '["terraform_data.second"]',
+      'openinference.span.kind': 'EVALUATOR',
+    })
     expect(failed?.attributes['output.value']).toMatch(/undeclared local value/)
-    expect([failed?.status, failed?.status_message]).toEqual(['error', expect.stringContaining('undeclared local value')])
+    expect([failed?.status, failed?.status_message]).toEqual([
+      'error',
+      expect.stringContaining('undeclared local value'),
+    ])
     const planned = spans.find(({ name }) => name === 'Engine plan - True')
     expect(planned?.attributes['output.value']).toContain('Plan: 1 to add')
-    expect(spans.find(({ name }) => name === 'Chain - IAC_GENERATOR')?.attributes['output.value']).toBe('Wrote (sensitive value).')
+    expect(spans.find(({ name }) => name === 'Chain - IAC_GENERATOR')?.attributes['output.value']).toBe(
+      'Wrote (sensitive value).',
+    )
     expect(JSON.stringify(spans)).not.toContain(secret)
     expect(JSON.stringify(spans)).not.toContain('token-of-the-git-host')
   })
@@ -89,7 +100,9 @@ describe('a generate round', () => {
   it('goes on to its pull request and its apply in the same project', async () => {
     const generate = tracingTo()
     const repo_uri = await stack.repository({ 'main.tf': MAIN })
-    const session = await firstRound(stack, stack.context(scriptedLlm(goodRound()), { tracing: generate }), { repo_uri })
+    const session = await firstRound(stack, stack.context(scriptedLlm(goodRound()), { tracing: generate }), {
+      repo_uri,
+    })
     await spansOf(generate, session.uuid)
 
     const core = tracingTo()
@@ -102,7 +115,10 @@ describe('a generate round', () => {
     await applyRound(stack, stack.context(scriptedLlm(applyScripts()), { tracing: apply }), session.uuid)
     const applied = (await spansOf(apply, session.uuid)).find(({ name }) => name.startsWith('Engine apply'))
     expect(applied).toMatchObject({ name: 'Engine apply - True', project: 'dev-engine-day2', parent_id: null })
-    expect(applied?.attributes).toMatchObject({ 'input.value': '', 'output.value': expect.stringContaining('Apply complete!') })
+    expect(applied?.attributes).toMatchObject({
+      'input.value': '',
+      'output.value': expect.stringContaining('Apply complete!'),
+    })
   })
 
   it.each<[string, Fetch]>([
@@ -125,10 +141,14 @@ describe('prompts from a registry', () => {
   const withRegistry = async (llm: ReturnType<typeof scriptedLlm>, fetcher: Fetch = fetch): Promise<Context> => {
     const telemetry = { ...stack.config.telemetry, collector_url: collector.collector_url }
     await openPrompts({ ...stack.config, telemetry }, 'core', { fetch, log: silentLogger })
-    const registry = createPromptRegistry({ url: collector.collector_url, api_key: '' }, { fetch: fetcher, backoff_ms: 1 })
+    const registry = createPromptRegistry(
+      { url: collector.collector_url, api_key: '' },
+      { fetch: fetcher, backoff_ms: 1 },
+    )
     return stack.context(llm, { prompts: registryPrompts(registry, 'development') })
   }
-  const round = async (context: Context) => firstRound(stack, context, { repo_uri: await stack.repository({ 'main.tf': MAIN }) })
+  const round = async (context: Context) =>
+    firstRound(stack, context, { repo_uri: await stack.repository({ 'main.tf': MAIN }) })
   const edit = (name: string, text: string) => {
     const { id } = collector.prompts.add(name, '', {
       model_name: 'mine',
@@ -152,7 +172,10 @@ describe('prompts from a registry', () => {
     const context = await withRegistry(llm)
     collector.prompts.remove('aws-guidelines-networking')
     const { statuses, messages } = await round(context)
-    expect([statuses.at(-1), messages.at(-1)]).toEqual(['failed', 'runner failed: Prompt not found: aws-guidelines-networking'])
+    expect([statuses.at(-1), messages.at(-1)]).toEqual([
+      'failed',
+      'runner failed: Prompt not found: aws-guidelines-networking',
+    ])
     expect(llm.of('task_complete')).toEqual([])
   })
 
@@ -164,7 +187,9 @@ describe('prompts from a registry', () => {
     }
     const { statuses, messages } = await round(await withRegistry(scriptedLlm(goodRound()), away))
     expect(statuses.at(-1)).toBe('failed')
-    expect(messages.at(-1)).toMatch(/^runner failed: Prompt could not be fetched: [a-z_-]+ \(the prompt registry is unreachable\)\.$/)
+    expect(messages.at(-1)).toMatch(
+      /^runner failed: Prompt could not be fetched: [a-z_-]+ \(the prompt registry is unreachable\)\.$/,
+    )
     expect(asked % 4).toBe(0)
   })
 })

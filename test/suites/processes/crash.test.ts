@@ -80,7 +80,9 @@ describe('a worker that is killed in the middle of a round', () => {
     await startWorkerProcess(db.url, '--restarts', '1')
     const session = await ended(uuid)
     expect(session.current_status).toBe('failed')
-    expect(session.rounds[0]?.statuses.at(-1)?.message).toBe('runner failed: the round was interrupted 2 times and is given up.')
+    expect(session.rounds[0]?.statuses.at(-1)?.message).toBe(
+      'runner failed: the round was interrupted 2 times and is given up.',
+    )
   })
 })
 
@@ -150,6 +152,8 @@ describe('a round without a message in the queue', () => {
     await db.sql`UPDATE rounds SET created_at = created_at - interval '1 minute' WHERE id = ${await roundId(uuid)}`
     const worker = await startWorkerProcess(db.url)
     expect((await ended(uuid)).current_status).toBe('completed')
-    expect(await worker.said('a round without a worker is queued again')).toMatchObject({ round_id: await roundId(uuid) })
+    expect(await worker.said('a round without a worker is queued again')).toMatchObject({
+      round_id: await roundId(uuid),
+    })
   })
 })

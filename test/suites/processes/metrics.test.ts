@@ -26,7 +26,12 @@ beforeAll(async () => {
     config,
     `storage: { endpoint_url: "${objects.url}", public_endpoint_url: "${objects.url}" }\ntelemetry: { collector_url: "" }\n`,
   )
-  env = { ...ENVIRONMENT, PLATFORM_SQL_DATABASE_URL: database.url, PLATFORM_REDIS_URL: redis.url, PLATFORM_CONFIG: config }
+  env = {
+    ...ENVIRONMENT,
+    PLATFORM_SQL_DATABASE_URL: database.url,
+    PLATFORM_REDIS_URL: redis.url,
+    PLATFORM_CONFIG: config,
+  }
 })
 afterAll(async () => {
   for (const close of closers.reverse()) await close()
@@ -76,7 +81,8 @@ describe('a core process', () => {
     const run = await runRound(context(), uuid)
     await run.status('generating', 'Writing code')
     const streams = await Promise.all(Array.from({ length: 20 }, () => subscribe(first, uuid)))
-    for (const stream of streams) expect(await stream.event()).toEqual({ status_msg: 'GENERATING', detail: { message: 'Writing code' } })
+    for (const stream of streams)
+      expect(await stream.event()).toEqual({ status_msg: 'GENERATING', detail: { message: 'Writing code' } })
 
     const stopped = first.stop()
     const rests = await Promise.all(streams.map((stream) => stream.rest()))

@@ -35,7 +35,10 @@ interface Launcher {
 function launch(script: string, args: string[], env: Record<string, string> = {}): Launcher {
   const { PATH, HOME, TMPDIR } = process.env
   const shell = { PATH, HOME, ...(TMPDIR && { TMPDIR }), PLATFORM_PORT: '0', ...env }
-  const child = spawn(process.execPath, [script, '--data', folder, ...args], { env: shell, stdio: ['ignore', 'pipe', 'pipe'] })
+  const child = spawn(process.execPath, [script, '--data', folder, ...args], {
+    env: shell,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
   let text = ''
   const listeners = new Set<() => void>()
   for (const stream of [child.stdout, child.stderr])
@@ -72,7 +75,8 @@ test('starts, refuses a second one, survives its own kill -9, stops everything',
   expect(before.children.map((child) => child.name).sort()).toEqual(['core', 'iac', 'worker'])
   expect(first.output()).toContain('/samples/web-platform.git')
   expect(first.output()).toContain('plays recorded requests')
-  for (const route of ['generate', 'drift', 'import', 'apply']) expect(first.output()).toContain(`/api/v1/iac/${route} `)
+  for (const route of ['generate', 'drift', 'import', 'apply'])
+    expect(first.output()).toContain(`/api/v1/iac/${route} `)
   expect((await fetch(`${before.ready?.url}/readyz`)).status).toBe(200)
   const secrets = JSON.parse(await readFile(join(folder, 'secrets.json'), 'utf8')) as Record<string, string>
   for (const secret of Object.values(secrets)) expect(first.output()).not.toContain(secret)
@@ -128,7 +132,17 @@ test('the demo: starts its own stack, completes, opens the pull request, downloa
   const lines = demo.output().trim().split('\n')
   const result = JSON.parse(lines.at(-1) ?? '')
   expect(Object.keys(result)).toEqual([
-    ...['session_id', 'mode', 'status', 'statuses', 'plan', 'targets', 'validation_attempts', 'pull_request', 'artifacts'],
+    ...[
+      'session_id',
+      'mode',
+      'status',
+      'statuses',
+      'plan',
+      'targets',
+      'validation_attempts',
+      'pull_request',
+      'artifacts',
+    ],
     ...['engine', 'duration_s', 'engine_s', 'model_s'],
     ...['platform_s', 'message', 'report', 'locked', 'checks', 'ok'],
   ])
@@ -136,9 +150,16 @@ test('the demo: starts its own stack, completes, opens the pull request, downloa
     mode: 'generate',
     status: 'completed',
     plan: { create: 3, update: 0, delete: 0, replace: 0 },
-    targets: ['terraform_data.orders_dead_letter_queue', 'terraform_data.orders_queue', 'terraform_data.orders_queue_alarm'],
+    targets: [
+      'terraform_data.orders_dead_letter_queue',
+      'terraform_data.orders_queue',
+      'terraform_data.orders_queue_alarm',
+    ],
     validation_attempts: 2,
-    pull_request: { status: 'open', url: expect.stringMatching(/^https:\/\/127\.0\.0\.1:\d+\/samples\/web-platform\/pull\/\d+$/) },
+    pull_request: {
+      status: 'open',
+      url: expect.stringMatching(/^https:\/\/127\.0\.0\.1:\d+\/samples\/web-platform\/pull\/\d+$/),
+    },
   })
   expect(result.statuses.slice(0, 5)).toEqual(['started', 'filtering', 'generating', 'validating', 'generating'])
   expect(result.statuses.at(-1)).toBe('completed')
@@ -158,7 +179,11 @@ async function requested(route: string, sample: string, q: string) {
   const { url, git_host } = record().ready ?? expect.fail('the stack is not ready')
   const repo_uri = git_host?.repositories.find((address) => address.endsWith(`/${sample}.git`))
   const body = JSON.stringify({ q, repo_uri, scope_id: '123456789012', engine_providers: 'aws', is_partial: true })
-  const posted = await fetch(`${url}/api/v1/iac/${route}`, { method: 'POST', body, headers: { 'content-type': 'application/json' } })
+  const posted = await fetch(`${url}/api/v1/iac/${route}`, {
+    method: 'POST',
+    body,
+    headers: { 'content-type': 'application/json' },
+  })
   const { session_id } = (await posted.json()) as { session_id: string }
   await (await fetch(`${url}/api/v1/events/subscribe/${session_id}`)).text()
   const session = await (await fetch(`${url}/api/v1/sessions?id=${session_id}`)).json()
@@ -179,7 +204,10 @@ test('samples are ready for drift and import; the demo uses a running stack and 
   const demo = launch('dev/demo.ts', ['--json', '--request', 'Delete the production network'])
   expect(await demo.ended).toBe(1)
   expect(demo.output()).toContain('the running one')
-  expect(JSON.parse(demo.output().trim().split('\n').at(-1) ?? '')).toMatchObject({ status: 'uncompleted', pull_request: null })
+  expect(JSON.parse(demo.output().trim().split('\n').at(-1) ?? '')).toMatchObject({
+    status: 'uncompleted',
+    pull_request: null,
+  })
   expect(runningStack(folder)?.ready?.url).toBe(record().ready?.url)
   const missing = launch('dev/demo.ts', ['--repo', `${record().ready?.git_host?.url}/samples/missing.git`])
   expect(await missing.ended).toBe(1)

@@ -106,12 +106,18 @@ export function described(schema: Schema, known: Known, resolve: (name: string) 
   if (Array.isArray(schema.enum)) return fc.constantFrom(...schema.enum)
   const alternatives = schema.anyOf ?? schema.oneOf
   if (Array.isArray(alternatives)) return fc.oneof(...alternatives.map(inner))
-  if (Array.isArray(schema.allOf)) return fc.tuple(...schema.allOf.map(inner)).map((parts) => Object.assign({}, ...parts))
+  if (Array.isArray(schema.allOf))
+    return fc.tuple(...schema.allOf.map(inner)).map((parts) => Object.assign({}, ...parts))
   const types = [schema.type].flat()
   return fc.oneof(...types.map((type) => ofType(String(type), schema, known, inner)))
 }
 
-function ofType(type: string, schema: Schema, known: Known, inner: (part: unknown) => fc.Arbitrary<unknown>): fc.Arbitrary<unknown> {
+function ofType(
+  type: string,
+  schema: Schema,
+  known: Known,
+  inner: (part: unknown) => fc.Arbitrary<unknown>,
+): fc.Arbitrary<unknown> {
   switch (type) {
     case 'string':
       return text(schema, known)
@@ -136,7 +142,10 @@ function ofType(type: string, schema: Schema, known: Known, inner: (part: unknow
 function text(schema: Schema, known: Known): fc.Arbitrary<string> {
   if (schema.format === 'uuid') return fc.oneof({ weight: 5, arbitrary: fc.constantFrom(...known.uuids) }, fc.uuid())
   if (schema.format === 'uri')
-    return fc.oneof({ weight: 3, arbitrary: fc.constantFrom(...known.repositories) }, fc.webUrl({ validSchemes: ['https'] }))
+    return fc.oneof(
+      { weight: 3, arbitrary: fc.constantFrom(...known.repositories) },
+      fc.webUrl({ validSchemes: ['https'] }),
+    )
   const limit = Math.min(Number(schema.maxLength ?? 60), 300)
   return fc.oneof(
     fc.string({ maxLength: limit, unit: 'grapheme' }),
@@ -155,9 +164,15 @@ function object(schema: Schema, inner: (part: unknown) => fc.Arbitrary<unknown>)
 export const spoiled = (whole: fc.Arbitrary<unknown>): fc.Arbitrary<unknown> =>
   fc.oneof(
     { weight: 6, arbitrary: whole },
-    { weight: 5, arbitrary: fc.tuple(whole, fc.nat(), poison).map(([value, index, bad]) => withKey(value, index, bad)) },
+    {
+      weight: 5,
+      arbitrary: fc.tuple(whole, fc.nat(), poison).map(([value, index, bad]) => withKey(value, index, bad)),
+    },
     { weight: 2, arbitrary: fc.tuple(whole, fc.nat()).map(([value, index]) => withKey(value, index, undefined)) },
-    { weight: 1, arbitrary: fc.tuple(whole, poisonText, poison).map(([value, key, bad]) => ({ ...(value as object), [key]: bad })) },
+    {
+      weight: 1,
+      arbitrary: fc.tuple(whole, poisonText, poison).map(([value, key, bad]) => ({ ...(value as object), [key]: bad })),
+    },
     { weight: 1, arbitrary: poison },
   )
 
@@ -169,7 +184,9 @@ function withKey(value: unknown, index: number, bad: unknown): unknown {
 }
 
 /** A body as bytes with its content type: mostly the JSON of a value, sometimes cut, doubled or no text at all. */
-export const bodyOf = (value: fc.Arbitrary<unknown>): fc.Arbitrary<{ bytes: Uint8Array<ArrayBuffer>; type: string | null }> => {
+export const bodyOf = (
+  value: fc.Arbitrary<unknown>,
+): fc.Arbitrary<{ bytes: Uint8Array<ArrayBuffer>; type: string | null }> => {
   const encode = (content: string) => new TextEncoder().encode(content)
   const json = value.map((content) => JSON.stringify(content) ?? '')
   const type = fc.oneof(
@@ -200,7 +217,10 @@ export const headers: fc.Arbitrary<Record<string, string>> = fc.record(
   {
     accept: fc.constantFrom('*/*', 'text/html', 'application/xml', ';;;', ''),
     origin: fc.constantFrom('http://localhost', 'https://evil.example', 'null', ''),
-    'x-request-id': fc.oneof(fc.constantFrom('req-1', 'x'.repeat(129), 'a b'), fc.string({ maxLength: 20 }).map(headerText)),
+    'x-request-id': fc.oneof(
+      fc.constantFrom('req-1', 'x'.repeat(129), 'a b'),
+      fc.string({ maxLength: 20 }).map(headerText),
+    ),
     'content-length': fc.constantFrom('0', '-1', 'x', '99999999999'),
     'access-control-request-method': fc.constantFrom('POST', 'BREW'),
     range: fc.constant('bytes=0-'),

@@ -12,7 +12,11 @@ interface Parameter {
 }
 type Operation = DescribedOperation & { parameters?: Parameter[] }
 const OPERATIONS = Object.entries(DOCUMENT.paths).flatMap(([path, methods]) =>
-  Object.entries(methods).map(([method, operation]): [string, string, Operation] => [method.toUpperCase(), path, operation]),
+  Object.entries(methods).map(([method, operation]): [string, string, Operation] => [
+    method.toUpperCase(),
+    path,
+    operation,
+  ]),
 )
 const ANSWER_LIMIT_MS = 20_000
 
@@ -37,9 +41,16 @@ function inputOf(operation: Operation): fc.Arbitrary<Input> {
   const { parameters = [] } = operation
   const of = (place: Parameter['in']) => parameters.filter((parameter) => parameter.in === place)
   const value = ({ schema }: Parameter) =>
-    fc.oneof({ weight: 4, arbitrary: schemaOf(schema).map(String) }, poisonText, fc.string({ maxLength: 40, unit: 'binary' }))
+    fc.oneof(
+      { weight: 4, arbitrary: schemaOf(schema).map(String) },
+      poisonText,
+      fc.string({ maxLength: 40, unit: 'binary' }),
+    )
   const query = fc.array(
-    fc.oneof(...of('query').map((one) => fc.tuple(fc.constant(one.name), value(one))), fc.tuple(poisonText, poisonText)),
+    fc.oneof(
+      ...of('query').map((one) => fc.tuple(fc.constant(one.name), value(one))),
+      fc.tuple(poisonText, poisonText),
+    ),
     {
       maxLength: 6,
     },
@@ -47,7 +58,10 @@ function inputOf(operation: Operation): fc.Arbitrary<Input> {
   const schema = operation.requestBody?.content['application/json']?.schema
   const callers = Object.keys(world.callers)
   return fc.record({
-    caller: fc.oneof({ weight: 5, arbitrary: fc.constantFrom('admin', 'devops', 'developer') }, fc.constantFrom(...callers)),
+    caller: fc.oneof(
+      { weight: 5, arbitrary: fc.constantFrom('admin', 'devops', 'developer') },
+      fc.constantFrom(...callers),
+    ),
     path: fc.record(Object.fromEntries(of('path').map((one) => [one.name, value(one)]))),
     query,
     body: schema ? bodyOf(spoiled(schemaOf(schema))) : fc.constant(null),
@@ -56,14 +70,20 @@ function inputOf(operation: Operation): fc.Arbitrary<Input> {
 }
 
 function toRequest(method: string, template: string, input: Input): Request {
-  const path = template.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent((input.path[name] ?? '').toWellFormed()))
+  const path = template.replaceAll(/\{(\w+)\}/g, (_, name: string) =>
+    encodeURIComponent((input.path[name] ?? '').toWellFormed()),
+  )
   const query = new URLSearchParams(input.query.map(([name, value]) => [name.toWellFormed(), value.toWellFormed()]))
   const sent = new Headers()
   for (const [name, value] of Object.entries(input.headers)) sent.set(name, headerText(value))
   const authorization = world.callers[input.caller]
   if (authorization) sent.set('authorization', authorization)
   if (input.body?.type) sent.set('content-type', input.body.type)
-  return new Request(`http://core.test/api${path}?${query}`, { method, headers: sent, ...(input.body ? { body: input.body.bytes } : {}) })
+  return new Request(`http://core.test/api${path}?${query}`, {
+    method,
+    headers: sent,
+    ...(input.body ? { body: input.body.bytes } : {}),
+  })
 }
 
 /** Whatever is sent: an answer in time, as the description says, and never an unexpected fault. */

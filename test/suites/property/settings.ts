@@ -11,7 +11,12 @@ const ALL_MS = Number(PROPERTY_SECONDS ?? 75) * 1000
  * smallest input.
  * @param share of all properties together, 0 to 1
  */
-export async function holds<T>(name: string, share: number, input: fc.Arbitrary<T>, check: (value: T) => Promise<void>): Promise<void> {
+export async function holds<T>(
+  name: string,
+  share: number,
+  input: fc.Arbitrary<T>,
+  check: (value: T) => Promise<void>,
+): Promise<void> {
   let runs = 0
   const property = fc.asyncProperty(input, async (value) => {
     runs++

@@ -28,7 +28,8 @@ export async function createWorld(seed: number): Promise<World> {
   const strange = strangeFetch(seed)
   const fetch: Fetch = async (input, init) => {
     const url = String(input instanceof Request ? input.url : input)
-    if (url === `${ISSUER}/.well-known/openid-configuration`) return Response.json({ issuer: ISSUER, jwks_uri: `${ISSUER}/keys` })
+    if (url === `${ISSUER}/.well-known/openid-configuration`)
+      return Response.json({ issuer: ISSUER, jwks_uri: `${ISSUER}/keys` })
     if (url === `${ISSUER}/keys`) return Response.json({ keys: issuer.keys })
     return strange(input, init)
   }
@@ -45,17 +46,27 @@ export async function createWorld(seed: number): Promise<World> {
     editor: { panel_role: 'editor' },
     admin: { operation_role: 'devops', panel_role: 'admin' },
   } as const
-  const callers: World['callers'] = { nobody: null, basic: 'Basic dXNlcjpwdw==', garbage: 'Bearer x.y.z', empty: 'Bearer ' }
+  const callers: World['callers'] = {
+    nobody: null,
+    basic: 'Basic dXNlcjpwdw==',
+    garbage: 'Bearer x.y.z',
+    empty: 'Bearer ',
+  }
   const users: number[] = []
   const uuids: string[] = []
   for (const [name, role] of Object.entries(roles)) {
     const user = await createUser(sql, name, role)
     users.push(user.id)
-    callers[name] = `Bearer ${await issuer.token(name, { exp: Math.floor(Date.now() / 1000) + 7_200, email: user.email })}`
+    callers[name] =
+      `Bearer ${await issuer.token(name, { exp: Math.floor(Date.now() / 1000) + 7_200, email: user.email })}`
     uuids.push(...(await createSessions(core, user.id)))
   }
   callers.forged = `${callers.admin?.slice(0, -6)}AAAAAA`
-  const repositories = ['https://github.com/acme/infra.git', 'https://git.example.com/a', 'https://user@github.com/acme/x']
+  const repositories = [
+    'https://github.com/acme/infra.git',
+    'https://git.example.com/a',
+    'https://user@github.com/acme/x',
+  ]
   return { core, known: { uuids, users, repositories }, callers, close: core.close }
 }
 
@@ -70,7 +81,11 @@ async function createSessions(core: TestCore, user_id: number): Promise<string[]
   await (await runRound(context, done)).finish('completed', 'GENERATE', [{ user: 'q', assistant: 'a' }])
   await (await runRound(context, failed)).finish('failed', 'runner failed: x')
   await (await runRound(context, requested)).finish('completed', 'GENERATE')
-  await recordPullRequest(context, requested, { provider: 'GITHUB', number: 7, url: 'https://github.com/acme/infra/pull/7' })
+  await recordPullRequest(context, requested, {
+    provider: 'GITHUB',
+    number: 7,
+    url: 'https://github.com/acme/infra/pull/7',
+  })
   return [waiting, done, failed, requested]
 }
 
@@ -86,7 +101,12 @@ const STRANGE: Answer[] = [
   json(200, 'text'),
   json(200, { result: true, message: 'yes', portalUrl: null }),
   json(200, { result: 'yes' }),
-  json(200, { repo_url: 'https://github.com/acme/infra.git', identifier: 'acme/infra', engine_provider: 'gcp', scope_id: 'a' }),
+  json(200, {
+    repo_url: 'https://github.com/acme/infra.git',
+    identifier: 'acme/infra',
+    engine_provider: 'gcp',
+    scope_id: 'a',
+  }),
   json(200, { repo_url: 7 }),
   json(202, { delivery_id: '5f0c3b0e-8f57-4a52-9f0b-0d9f3c1f7a11' }),
   json(202, { delivery_id: 'no uuid' }),
@@ -104,7 +124,10 @@ const STRANGE: Answer[] = [
   () => new Response('{"cut', { status: 200, headers: { 'content-type': 'application/json' } }),
   () => new Response(null, { status: 204 }),
   () => new Response(null, { status: 302, headers: { location: 'http://127.0.0.1/' } }),
-  () => new Response('001e# service=git-upload-pack\n0000', { headers: { 'content-type': 'application/x-git-upload-pack-advertisement' } }),
+  () =>
+    new Response('001e# service=git-upload-pack\n0000', {
+      headers: { 'content-type': 'application/x-git-upload-pack-advertisement' },
+    }),
   () => new Response('zzzz', { headers: { 'content-type': 'application/x-git-upload-pack-advertisement' } }),
   () => new Response(new Uint8Array([0xff, 0xfe, 0]), { headers: { 'content-type': 'application/json' } }),
   () => {

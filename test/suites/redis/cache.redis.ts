@@ -7,7 +7,13 @@ import type { Cache } from '../../../src/cache/types.ts'
 import { createLogger } from '../../../src/log/logger.ts'
 import { type RedisServer, startRedis } from './server.ts'
 
-const SETTINGS = { redis_url_env: '', max_connections: 20, socket_connect_timeout: 0.5, socket_timeout: 0.5, pool_timeout: 0.5 }
+const SETTINGS = {
+  redis_url_env: '',
+  max_connections: 20,
+  socket_connect_timeout: 0.5,
+  socket_timeout: 0.5,
+  pool_timeout: 0.5,
+}
 const GONE = 'cache is not reachable, going on without it'
 const BACK = 'cache is reachable again'
 
@@ -41,7 +47,8 @@ async function open(url = server.url, changes: Partial<RedisConfig> = {}): Promi
   open_caches.push(cache)
   return cache
 }
-const connections = async () => Number(/connected_clients:(\d+)/.exec(String(await server.ask(['INFO', 'clients'])))?.[1])
+const connections = async () =>
+  Number(/connected_clients:(\d+)/.exec(String(await server.ask(['INFO', 'clients'])))?.[1])
 const used = async (cache: Cache) => {
   await cache.get('nothing')
 }
@@ -136,7 +143,9 @@ describe('limits', () => {
     const silent = await startRedis(['--tcp-backlog', '1'])
     silent.stall()
     // The kernel takes two for the server, then drops what knocks.
-    const knocking: Socket[] = Array.from({ length: 8 }, () => connectSocket(silent.port, '127.0.0.1').on('error', () => {}))
+    const knocking: Socket[] = Array.from({ length: 8 }, () =>
+      connectSocket(silent.port, '127.0.0.1').on('error', () => {}),
+    )
     await Promise.all(knocking.slice(0, 2).map((socket) => once(socket, 'connect')))
     const cache = await open(silent.url, { socket_timeout: 600 })
     await expect(cache.ping()).rejects.toThrow(/took longer than 0.5 s|timeout/i)

@@ -13,7 +13,13 @@ import { listen } from '../../helpers/listen.ts'
 import { openSession, runRound } from '../../helpers/sessions.ts'
 import { type RedisServer, startRedis } from './server.ts'
 
-const DEFAULTS = { redis_url_env: '', max_connections: 20, socket_connect_timeout: 2, socket_timeout: 2, pool_timeout: 2 }
+const DEFAULTS = {
+  redis_url_env: '',
+  max_connections: 20,
+  socket_connect_timeout: 2,
+  socket_timeout: 2,
+  pool_timeout: 2,
+}
 
 let redis: RedisServer
 let cache: Cache
@@ -137,8 +143,16 @@ describe('boot', () => {
 
   it.each([
     ['is closed', () => 'redis://127.0.0.1:1/0', /^Failed to initialize redis: .*ECONNREFUSED/],
-    ['gets a wrong password', () => redis.url.replace(/:[^:@]*@/, ':wrong-password@'), /^Failed to initialize redis: WRONGPASS/],
-    ['has another scheme', () => 'memcached://127.0.0.1:1', /^Failed to initialize redis: the cache URL must begin with/],
+    [
+      'gets a wrong password',
+      () => redis.url.replace(/:[^:@]*@/, ':wrong-password@'),
+      /^Failed to initialize redis: WRONGPASS/,
+    ],
+    [
+      'has another scheme',
+      () => 'memcached://127.0.0.1:1',
+      /^Failed to initialize redis: the cache URL must begin with/,
+    ],
   ])('fails when the cache %s', async (_, url, text) => {
     const { code, message, out } = await boot(url())
     expect([code, message]).toEqual([1, expect.stringMatching(text)])
@@ -171,6 +185,9 @@ describe('boot', () => {
 
   it('reads the address from the variable that redis.redis_url_env names', async () => {
     const yaml = 'redis: { redis_url_env: CACHE_ADDRESS }'
-    expect(await boot('redis://127.0.0.1:1', yaml, { CACHE_ADDRESS: redis.url })).toMatchObject({ code: 1, message: passed })
+    expect(await boot('redis://127.0.0.1:1', yaml, { CACHE_ADDRESS: redis.url })).toMatchObject({
+      code: 1,
+      message: passed,
+    })
   })
 })

@@ -12,8 +12,10 @@ const run = promisify(execFile)
 export async function findServer(): Promise<string> {
   const present = await onPath('redis-server')
   if (present) return present
-  if (!(await onPath('apt-get'))) throw new Error('redis-server is not on PATH and there is no apt-get to install it with')
-  if (process.getuid?.() !== 0) throw new Error('redis-server is not on PATH, and installing it with apt-get needs root')
+  if (!(await onPath('apt-get')))
+    throw new Error('redis-server is not on PATH and there is no apt-get to install it with')
+  if (process.getuid?.() !== 0)
+    throw new Error('redis-server is not on PATH, and installing it with apt-get needs root')
   console.log('installing redis-server with apt-get')
   // Run level 1: the package starts no service of its own.
   const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive', RUNLEVEL: '1' }
@@ -25,9 +27,11 @@ export async function findServer(): Promise<string> {
 }
 
 async function apt(args: string[], env: NodeJS.ProcessEnv): Promise<void> {
-  await run('apt-get', args, { env, timeout: 300_000, maxBuffer: 64 * 1024 * 1024 }).catch((error: Error & { stderr?: string }) => {
-    throw new Error(`apt-get ${args[0]} failed: ${(error.stderr || error.message).trim()}`)
-  })
+  await run('apt-get', args, { env, timeout: 300_000, maxBuffer: 64 * 1024 * 1024 }).catch(
+    (error: Error & { stderr?: string }) => {
+      throw new Error(`apt-get ${args[0]} failed: ${(error.stderr || error.message).trim()}`)
+    },
+  )
 }
 
 async function onPath(name: string): Promise<string | null> {

@@ -13,7 +13,11 @@ const ROOT = join(import.meta.dirname, '../../..')
 async function runTests(installation: Installation): Promise<number> {
   const vitest = join(ROOT, 'node_modules/vitest/vitest.mjs')
   const args = ['run', '--config', join(import.meta.dirname, 'vitest.config.ts'), ...process.argv.slice(2)]
-  const env = { ...process.env, NODE_EXTRA_CA_CERTS: installation.ca_file, REDIS_INSTALLATION: JSON.stringify(installation) }
+  const env = {
+    ...process.env,
+    NODE_EXTRA_CA_CERTS: installation.ca_file,
+    REDIS_INSTALLATION: JSON.stringify(installation),
+  }
   const tests = spawn(process.execPath, [vitest, ...args], { cwd: ROOT, env, stdio: 'inherit' })
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => tests.kill(signal))
   const [code] = await once(tests, 'exit')

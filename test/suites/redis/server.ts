@@ -69,7 +69,16 @@ async function launch(port: number, tls_port: number, options: string[]): Promis
   const [cert_file, key_file] = [join(folder, `${port}.crt`), join(folder, `${port}.key`)]
   await writeFile(cert_file, cert)
   await writeFile(key_file, key, { mode: 0o600 })
-  const tls = ['--tls-port', `${tls_port}`, '--tls-cert-file', cert_file, '--tls-key-file', key_file, '--tls-ca-cert-file', ca_file]
+  const tls = [
+    '--tls-port',
+    `${tls_port}`,
+    '--tls-cert-file',
+    cert_file,
+    '--tls-key-file',
+    key_file,
+    '--tls-ca-cert-file',
+    ca_file,
+  ]
   const basics = [
     '--port',
     `${port}`,
@@ -84,7 +93,9 @@ async function launch(port: number, tls_port: number, options: string[]): Promis
     '--dir',
     folder,
   ]
-  const child = spawn(server, [...basics, ...tls, '--tls-auth-clients', 'no', ...options], { stdio: ['ignore', 'pipe', 'inherit'] })
+  const child = spawn(server, [...basics, ...tls, '--tls-auth-clients', 'no', ...options], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
   const pid_file = join(folder, `${child.pid}.pid`)
   await writeFile(pid_file, String(child.pid))
   child.once('exit', () => void rm(pid_file, { force: true }).catch(() => {}))

@@ -11,7 +11,10 @@ export interface Subject {
 }
 export type Check = [name: string, run: (subject: Subject) => Promise<void>]
 
-async function read(subject: Subject, path: string): Promise<{ status: number; headers: Headers; body: Record<string, unknown> }> {
+async function read(
+  subject: Subject,
+  path: string,
+): Promise<{ status: number; headers: Headers; body: Record<string, unknown> }> {
   const answer = await fetch(subject.url + path)
   return { status: answer.status, headers: answer.headers, body: (await answer.json()) as Record<string, unknown> }
 }
@@ -88,7 +91,10 @@ export const CHECKS: Check[] = [
     'GET /healthz, /readyz',
     async (subject) => {
       assert.deepEqual((await read(subject, '/healthz')).body, { status: 'ok' })
-      assert.deepEqual((await read(subject, '/readyz')).body, { status: 'ok', parts: { database: 'ok', cache: 'ok', queue: 'ok' } })
+      assert.deepEqual((await read(subject, '/readyz')).body, {
+        status: 'ok',
+        parts: { database: 'ok', cache: 'ok', queue: 'ok' },
+      })
     },
   ],
   [

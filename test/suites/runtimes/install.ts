@@ -26,7 +26,9 @@ export async function installRuntimes(): Promise<Runtime[]> {
     await mkdir(FOLDER, { recursive: true })
     const wanted = Object.entries(VERSIONS).map(([name, version]) => `${name}@${version}`)
     console.log(`installing ${wanted.join(' and ')}`)
-    await run('npm', ['install', '--prefix', FOLDER, '--no-save', '--no-audit', '--no-fund', ...wanted], { cwd: FOLDER })
+    await run('npm', ['install', '--prefix', FOLDER, '--no-save', '--no-audit', '--no-fund', ...wanted], {
+      cwd: FOLDER,
+    })
   }
   return [
     { name: 'node', version: process.versions.node, command: process.execPath, args: [] },

@@ -58,7 +58,9 @@ function print(columns: [Runtime, Column][]): number {
   const width = Math.max(...names.map((name) => name.length))
   console.log(`\n${''.padEnd(width)}  ${columns.map(([{ name }]) => name.padEnd(8)).join('')}`)
   for (const name of names)
-    console.log(`${name.padEnd(width)}  ${columns.map(([, column]) => (column.get(name) ?? 'not run').padEnd(8)).join('')}`)
+    console.log(
+      `${name.padEnd(width)}  ${columns.map(([, column]) => (column.get(name) ?? 'not run').padEnd(8)).join('')}`,
+    )
   const outcomes = columns.flatMap(([, column]) => names.map((name) => column.get(name)))
   const passed = outcomes.filter((outcome) => outcome === 'passed').length
   console.log(`\n${passed} passed, ${outcomes.length - passed} failed`)

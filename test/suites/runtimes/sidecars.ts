@@ -42,16 +42,33 @@ export const SIDECARS: readonly (readonly [name: string, run: (runtime: Runtime)
     'iac sidecar conforms',
     (runtime) =>
       inFolder((folder) =>
-        conforms(runtime, 'iac', { PLATFORM_IAC_TOKEN: TOKEN, IAC_DATA_DIR: join(folder, 'iac') }, { workspace: folder }),
+        conforms(
+          runtime,
+          'iac',
+          { PLATFORM_IAC_TOKEN: TOKEN, IAC_DATA_DIR: join(folder, 'iac') },
+          { workspace: folder },
+        ),
       ),
   ],
 ]
 
-async function conforms(runtime: Runtime, contract: ContractName, env: Record<string, string>, options: Partial<Options> = {}) {
+async function conforms(
+  runtime: Runtime,
+  contract: ContractName,
+  env: Record<string, string>,
+  options: Partial<Options> = {},
+) {
   const service = await startBundled(contract, env, runtime)
   try {
     const document = await readContract(contract)
-    const outcome = await runConformance({ ...DEFAULTS, contract: document, url: service.url, seed: 1, token: TOKEN, ...options })
+    const outcome = await runConformance({
+      ...DEFAULTS,
+      contract: document,
+      url: service.url,
+      seed: 1,
+      token: TOKEN,
+      ...options,
+    })
     const broken = outcome.promises.filter(({ outcome: how }) => how === 'broken')
     if (!outcome.conformant || outcome.passed === 0)
       throw new Error(broken.map(({ id, reason }) => `${id}: ${reason ?? ''}`).join('\n    ') || 'nothing was checked')

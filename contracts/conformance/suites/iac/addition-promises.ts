@@ -11,7 +11,8 @@ export function additionPromises(
   initialised: (tester: Tester, files?: Record<string, string>) => Promise<string>,
 ): Promised[] {
   const offered = async (tester: Tester, id: string) => {
-    if (!(await isOffered(tester, contract.operation(id)))) tester.skip('optional, and this implementation does not offer it')
+    if (!(await isOffered(tester, contract.operation(id))))
+      tester.skip('optional, and this implementation does not offer it')
   }
   return [
     {

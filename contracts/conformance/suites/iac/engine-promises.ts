@@ -25,12 +25,17 @@ export function enginePromises({ contract }: Options): Promised[] {
   return [
     {
       id: 'engine.failure',
-      promise: 'A command that the engine ends with another exit code than 0 has succeeded as a job and tells code and output',
+      promise:
+        'A command that the engine ends with another exit code than 0 has succeeded as a job and tells code and output',
       run: async (tester) => {
         const done = await run(tester, 'validate', await newWorkspace(tester, { 'main.tf': BROKEN }))
         tester.expect(done.status === 'succeeded', 'the job has failed', done.made)
         tester.expect(done.result?.exit_code !== 0, 'the exit code is 0', done.made)
-        tester.expect(done.result !== null && done.result.stdout + done.result.stderr !== '', 'there is no output', done.made)
+        tester.expect(
+          done.result !== null && done.result.stdout + done.result.stderr !== '',
+          'there is no output',
+          done.made,
+        )
       },
     },
     {
@@ -38,12 +43,17 @@ export function enginePromises({ contract }: Options): Promised[] {
       promise: 'init, validate, plan, show, apply and the list of identifiers work one after the other',
       run: async (tester) => {
         const workspace = await initialised(tester)
-        const zero = (job: Job, what: string) => tester.expect(job.result?.exit_code === 0, `${what} did not end with 0`, job.made)
+        const zero = (job: Job, what: string) =>
+          tester.expect(job.result?.exit_code === 0, `${what} did not end with 0`, job.made)
         zero(await run(tester, 'validate', workspace), 'validate')
         zero(await run(tester, 'plan', workspace, { ...SCOPE, plan_file: 'first.plan' }), 'plan')
         tester.expect(await exists(join(workspace, 'first.plan')), 'the plan is not in the workspace')
         const shown = await run(tester, 'show', workspace, { plan_file: 'first.plan' })
-        tester.expect(changesIn(shown).length === 2, 'stdout of show is not the plan with two changes as JSON', shown.made)
+        tester.expect(
+          changesIn(shown).length === 2,
+          'stdout of show is not the plan with two changes as JSON',
+          shown.made,
+        )
         zero(await run(tester, 'apply', workspace, { ...SCOPE, plan_file: 'first.plan' }), 'apply')
         const ids = await run(tester, 'stateResourceIds', workspace)
         tester.expect(textsIn(ids)?.length === 2, 'stdout is not a JSON array of the two identifiers', ids.made)
@@ -70,7 +80,11 @@ export function enginePromises({ contract }: Options): Promised[] {
         const workspace = await initialised(tester)
         const before = textsIn(await run(tester, 'stateResourceIds', workspace))
         tester.expect(before?.length === 0, 'an empty state has identifiers')
-        const done = await run(tester, 'import', workspace, { ...SCOPE, address: 'terraform_data.first', resource_id: 'conformance id 1' })
+        const done = await run(tester, 'import', workspace, {
+          ...SCOPE,
+          address: 'terraform_data.first',
+          resource_id: 'conformance id 1',
+        })
         tester.expect(done.result?.exit_code === 0, 'the import did not end with 0', done.made)
         const after = await run(tester, 'stateResourceIds', workspace)
         tester.expect(textsIn(after)?.join() === 'conformance id 1', 'the identifier is not listed', after.made)
@@ -113,7 +127,9 @@ function changesIn(job: Job): string[] {
 
 function textsIn(job: Job): string[] | null {
   const json = jsonOf(job)
-  return job.result?.exit_code === 0 && Array.isArray(json) && json.every((each) => typeof each === 'string') ? json : null
+  return job.result?.exit_code === 0 && Array.isArray(json) && json.every((each) => typeof each === 'string')
+    ? json
+    : null
 }
 
 const exists = (path: string) =>

@@ -39,7 +39,13 @@ export function jobPromises({ contract }: Options): Promised[] {
         const workspace = await newWorkspace(tester)
         const file = join(workspace, 'file')
         await writeFile(file, '')
-        for (const path of [`${workspace}-missing`, file, `${file}/inside`, `${workspace}/../none`, `/${'x'.repeat(300)}`]) {
+        for (const path of [
+          `${workspace}-missing`,
+          file,
+          `${file}/inside`,
+          `${workspace}/../none`,
+          `/${'x'.repeat(300)}`,
+        ]) {
           const made = await tester.ask(validate, { json: { workspace_path: path } })
           tester.expect(made.status === 404, `answered ${made.status} instead of 404`, made)
         }
@@ -47,7 +53,8 @@ export function jobPromises({ contract }: Options): Promised[] {
     },
     {
       id: 'job.life-cycle',
-      promise: 'A job goes from queued over running to succeeded or failed; at every look keys, times, result and error agree',
+      promise:
+        'A job goes from queued over running to succeeded or failed; at every look keys, times, result and error agree',
       run: async (tester) => {
         const workspace_path = await newWorkspace(tester)
         const ids = []
@@ -84,7 +91,15 @@ export function jobPromises({ contract }: Options): Promised[] {
       id: 'job.invalid-id',
       promise: 'An id that is no UUID is 422',
       run: async (tester) => {
-        for (const job_id of ['none', '1', '../healthz', `${crypto.randomUUID()}x`, crypto.randomUUID().slice(1), 'x'.repeat(2000), 'ü']) {
+        for (const job_id of [
+          'none',
+          '1',
+          '../healthz',
+          `${crypto.randomUUID()}x`,
+          crypto.randomUUID().slice(1),
+          'x'.repeat(2000),
+          'ü',
+        ]) {
           const made = await tester.ask(job, { path: { job_id } })
           tester.expect(made.status === 422, `answered ${made.status} instead of 422`, made)
         }

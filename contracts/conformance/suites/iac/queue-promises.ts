@@ -9,7 +9,8 @@ export function queuePromises({ contract }: Options): Promised[] {
   return [
     {
       id: 'queue.order',
-      promise: 'Jobs of one workspace run one at a time, in the order of their submission, under whatever name of the folder',
+      promise:
+        'Jobs of one workspace run one at a time, in the order of their submission, under whatever name of the folder',
       run: async (tester) => {
         const names = await spellings(await newWorkspace(tester))
         const ids: string[] = []
@@ -33,13 +34,17 @@ export function queuePromises({ contract }: Options): Promised[] {
         const [busy, free] = [await newWorkspace(tester), await newWorkspace(tester)]
         for (const length of [4, 8, 16]) {
           const ids = []
-          for (let index = 0; index < length; index++) ids.push(await submit(tester, validate, { workspace_path: busy }))
+          for (let index = 0; index < length; index++)
+            ids.push(await submit(tester, validate, { workspace_path: busy }))
           const other = await finished(tester, await submit(tester, validate, { workspace_path: free }))
           const last = (await Promise.all(ids.map((id) => finished(tester, id)))).at(-1)
           if (!last || timeOf(other.created_at) >= timeOf(last.started_at)) continue
           if (timeOf(other.started_at) < timeOf(last.finished_at)) return
           if (length === 16)
-            tester.broken('it started after all jobs of the other workspace, also the last one that was still queued', other.made)
+            tester.broken(
+              'it started after all jobs of the other workspace, also the last one that was still queued',
+              other.made,
+            )
         }
         tester.skip('the jobs end too quickly to tell')
       },
@@ -56,7 +61,10 @@ async function watched(tester: Tester, ids: string[]): Promise<Job[]> {
     for (const [index, later] of jobs.entries()) {
       const waiting = jobs.slice(0, index).find((job) => !isTerminal(job))
       if (later.status !== 'queued' && waiting)
-        tester.broken(`job ${index + 1} is ${String(later.status)} while an earlier one is ${String(waiting.status)}`, later.made)
+        tester.broken(
+          `job ${index + 1} is ${String(later.status)} while an earlier one is ${String(waiting.status)}`,
+          later.made,
+        )
     }
     if (jobs.every(isTerminal)) return jobs
     if (performance.now() > limit) {

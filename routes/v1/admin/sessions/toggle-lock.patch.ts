@@ -24,7 +24,10 @@ export const patchToggleLock = endpoint({
       'Sets the lock to the given state, whatever it was; the same call twice changes nothing more. ' +
       'While a session is locked, apply and merge answer 409. For panel role editor or higher, whoever owns the session.',
     security: signedIn,
-    request: { params: z.object({ session_id: uuid().openapi({ description: 'The session.' }) }), body: jsonBody(LockRequest) },
+    request: {
+      params: z.object({ session_id: uuid().openapi({ description: 'The session.' }) }),
+      body: jsonBody(LockRequest),
+    },
     responses: { 200: json(LockState, 'The state of the lock.'), ...errors(...BODY_ERRORS, 401, PANEL('editor'), 404) },
   }),
   gates: [requirePanel('editor')],

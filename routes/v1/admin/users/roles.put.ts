@@ -40,14 +40,22 @@ export const putRoles = endpoint({
         401,
         PANEL('admin'),
         told(404, 'Unknown user.', 'User 7 not found.'),
-        told(409, 'Admins would lose the panel role admin by their own hand.', 'A panel admin cannot remove their own admin role'),
+        told(
+          409,
+          'Admins would lose the panel role admin by their own hand.',
+          'A panel admin cannot remove their own admin role',
+        ),
       ),
     },
   }),
   gates: [requirePanel('admin')],
   handle: async (c, { params, body }) => {
     const user = await assignRoles(c.var.platform.sql, c.var.user.id, params.user_id, body)
-    c.var.log.info('roles assigned', { to_user_id: user.id, operation_role: user.operation_role, panel_role: user.panel_role })
+    c.var.log.info('roles assigned', {
+      to_user_id: user.id,
+      operation_role: user.operation_role,
+      panel_role: user.panel_role,
+    })
     const answer: z.input<typeof AdminUser> = toAdminUser(user)
     return c.json(answer)
   },

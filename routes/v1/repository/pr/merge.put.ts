@@ -3,7 +3,15 @@ import { mergePullRequest } from '../../../../src/pull-requests/merge.ts'
 import { ownSession } from '../../../access.ts'
 import { endpoint } from '../../../endpoint.ts'
 import { requireOperation } from '../../../middleware/gates.ts'
-import { BODY_ERRORS, errors, GIT_HOST_ERRORS, jsonBody, OPERATION_OR_OWNER, signedIn, told } from '../../../openapi/answers.ts'
+import {
+  BODY_ERRORS,
+  errors,
+  GIT_HOST_ERRORS,
+  jsonBody,
+  OPERATION_OR_OWNER,
+  signedIn,
+  told,
+} from '../../../openapi/answers.ts'
 import { SessionReference } from '../../../schemas/session.ts'
 
 export const putMerge = endpoint({
@@ -36,7 +44,12 @@ export const putMerge = endpoint({
           'The session is locked, or the git host sees a conflict.',
           'Session 5f0c3b0e-8f57-4a52-9f0b-0d9f3c1f7a11 is blocked; PR merge is not allowed.',
         ),
-        told(504, 'The git host did not answer in time.', 'Complete PR timeout', 'Pull Request 12 readiness polling exhausted.'),
+        told(
+          504,
+          'The git host did not answer in time.',
+          'Complete PR timeout',
+          'Pull Request 12 readiness polling exhausted.',
+        ),
       ),
     },
   }),

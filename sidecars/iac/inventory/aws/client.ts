@@ -30,16 +30,43 @@ export function createAwsClient(request: InventoryRequest): AwsClient {
   return {
     region,
     account: async () => {
-      const call = { service: 'sts', region, url: sts_url, body: 'Action=GetCallerIdentity&Version=2011-06-15', type: FORM }
-      const response = await ask({ source: 'AWS STS', url: sts_url, method: 'POST', headers: () => sign(call), body: call.body, request })
+      const call = {
+        service: 'sts',
+        region,
+        url: sts_url,
+        body: 'Action=GetCallerIdentity&Version=2011-06-15',
+        type: FORM,
+      }
+      const response = await ask({
+        source: 'AWS STS',
+        url: sts_url,
+        method: 'POST',
+        headers: () => sign(call),
+        body: call.body,
+        request,
+      })
       const account = /<Account>\s*(\d{12})\s*<\/Account>/.exec(response.text())?.[1]
-      if (account === undefined) throw new InventoryError(`${response.status} from AWS STS: the answer names no account`)
+      if (account === undefined)
+        throw new InventoryError(`${response.status} from AWS STS: the answer names no account`)
       return account
     },
     explore: (there, operation, document) => {
       const url = `${endpointOf('explorer', there, request.env)}/${operation}`
-      const call = { service: 'resource-explorer-2', region: there, url, body: JSON.stringify(document), type: 'application/json' }
-      return askJson({ source: 'AWS Resource Explorer', url, method: 'POST', headers: () => sign(call), body: call.body, request })
+      const call = {
+        service: 'resource-explorer-2',
+        region: there,
+        url,
+        body: JSON.stringify(document),
+        type: 'application/json',
+      }
+      return askJson({
+        source: 'AWS Resource Explorer',
+        url,
+        method: 'POST',
+        headers: () => sign(call),
+        body: call.body,
+        request,
+      })
     },
   }
 }
@@ -67,7 +94,10 @@ interface Call {
 }
 
 /** Headers of a POST with its signature, made anew for each attempt: it is valid for minutes only. */
-function createSigner({ now }: InventoryRequest, credentials: CredentialSource): (call: Call) => Promise<Record<string, string>> {
+function createSigner(
+  { now }: InventoryRequest,
+  credentials: CredentialSource,
+): (call: Call) => Promise<Record<string, string>> {
   return async ({ type, ...call }) => {
     const { access_key, secret_key, session_token } = await credentials().catch((error: unknown) => {
       if (!(error instanceof CredentialError)) throw error
@@ -77,7 +107,13 @@ function createSigner({ now }: InventoryRequest, credentials: CredentialSource):
     const datetime = now()
       .toISOString()
       .replaceAll(/[:-]|\.\d{3}/g, '')
-    const signed = await new AwsV4Signer({ ...call, ...keys, method: 'POST', headers: { 'content-type': type }, datetime }).sign()
+    const signed = await new AwsV4Signer({
+      ...call,
+      ...keys,
+      method: 'POST',
+      headers: { 'content-type': type },
+      datetime,
+    }).sign()
     return Object.fromEntries(signed.headers)
   }
 }

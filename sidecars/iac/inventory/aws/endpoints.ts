@@ -27,6 +27,7 @@ export function endpointOf(service: keyof typeof SERVICES, region: string, env: 
 /** Plain http is allowed, as the vendor does: what is sent is signed and holds no secret key. */
 function checked(name: string, text: string): string {
   const url = URL.canParse(text) ? new URL(text) : null
-  if (url?.protocol !== 'https:' && url?.protocol !== 'http:') throw new InventoryError(`${name} is not an http or https address`)
+  if (url?.protocol !== 'https:' && url?.protocol !== 'http:')
+    throw new InventoryError(`${name} is not an http or https address`)
   return text.replace(/\/+$/, '')
 }

@@ -25,7 +25,11 @@ export const awsInventory: Inventory = async (request) => {
     max_pages: MAX_PAGES,
     read: async (cursor) => {
       const body = { MaxResults: PAGE_SIZE, ViewArn: view, ...(cursor === null ? {} : { NextToken: cursor }) }
-      const { Resources, NextToken } = shaped(SOURCE, resourcesAnswer, await client.explore(region, 'ListResources', body))
+      const { Resources, NextToken } = shaped(
+        SOURCE,
+        resourcesAnswer,
+        await client.explore(region, 'ListResources', body),
+      )
       return { items: Resources.filter((resource) => !leavesOut(resource, account)), next: NextToken }
     },
   })
@@ -42,7 +46,9 @@ const viewAnswer = v.object({ ViewArn: v.nullish(v.string()) })
 /** `tags` is a property among others; its data is a list of pairs, but of no declared form. */
 const tagKeys = v.pipe(
   v.nullish(v.array(v.object({ Name: v.nullish(v.string()), Data: v.unknown() })), []),
-  v.transform((properties) => properties.flatMap(({ Name, Data }) => (Name === 'tags' && Array.isArray(Data) ? Data.flatMap(keyOf) : []))),
+  v.transform((properties) =>
+    properties.flatMap(({ Name, Data }) => (Name === 'tags' && Array.isArray(Data) ? Data.flatMap(keyOf) : [])),
+  ),
 )
 const keyOf = (tag: unknown): string[] => {
   const parsed = v.safeParse(v.object({ Key: v.string() }), tag)
@@ -75,7 +81,11 @@ async function aggregatorRegion(client: AwsClient, account: string): Promise<str
     max_pages: MAX_PAGES,
     read: async (cursor) => {
       const body = { Type: 'AGGREGATOR', ...(cursor === null ? {} : { NextToken: cursor }) }
-      const { Indexes, NextToken } = shaped(SOURCE, indexesAnswer, await client.explore(client.region, 'ListIndexes', body))
+      const { Indexes, NextToken } = shaped(
+        SOURCE,
+        indexesAnswer,
+        await client.explore(client.region, 'ListIndexes', body),
+      )
       return { items: Indexes.filter(({ Type }) => Type === 'AGGREGATOR'), next: NextToken }
     },
   })
@@ -95,4 +105,5 @@ async function defaultView(client: AwsClient, region: string, account: string): 
   return ViewArn
 }
 
-const notEnabled = (account: string, reason: string) => new InventoryError(`${SOURCE} is not enabled for account ${account}: ${reason}`)
+const notEnabled = (account: string, reason: string) =>
+  new InventoryError(`${SOURCE} is not enabled for account ${account}: ${reason}`)

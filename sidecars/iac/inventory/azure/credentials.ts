@@ -19,10 +19,16 @@ export async function azureCredentials(request: InventoryRequest, environment: A
   const { env } = request
   if (isOn(env, 'ARM_USE_MSI')) return managedIdentity(request, environment)
   if (isOn(env, 'ARM_USE_AKS_WORKLOAD_IDENTITY')) {
-    const application = await applicationOf(request, 'ARM_USE_AKS_WORKLOAD_IDENTITY', 'AZURE_TENANT_ID', 'AZURE_CLIENT_ID')
+    const application = await applicationOf(
+      request,
+      'ARM_USE_AKS_WORKLOAD_IDENTITY',
+      'AZURE_TENANT_ID',
+      'AZURE_CLIENT_ID',
+    )
     return signIn(request, environment, application, () => workloadIdentity(request))
   }
-  if (isOn(env, 'ARM_USE_OIDC')) return signIn(request, environment, await applicationOf(request, 'ARM_USE_OIDC'), () => oidcToken(request))
+  if (isOn(env, 'ARM_USE_OIDC'))
+    return signIn(request, environment, await applicationOf(request, 'ARM_USE_OIDC'), () => oidcToken(request))
   const certificate = ['ARM_CLIENT_CERTIFICATE_PATH', 'ARM_CLIENT_CERTIFICATE'].find((name) => setting(env, name))
   if (certificate) {
     const application = await applicationOf(request, certificate)
@@ -30,7 +36,9 @@ export async function azureCredentials(request: InventoryRequest, environment: A
   }
   const client_secret = await clientSecret(request)
   if (client_secret === undefined) throw new InventoryError(`${NONE}; ${CHOICES}`)
-  return signIn(request, environment, await applicationOf(request, 'ARM_CLIENT_SECRET'), async () => ({ client_secret }))
+  return signIn(request, environment, await applicationOf(request, 'ARM_CLIENT_SECRET'), async () => ({
+    client_secret,
+  }))
 }
 
 async function clientSecret({ env }: InventoryRequest): Promise<string | undefined> {
@@ -44,7 +52,8 @@ async function applicationOf({ env }: InventoryRequest, form: string, ...instead
   const tenant_id = setting(env, 'ARM_TENANT_ID', tenantInstead)
   const path = setting(env, 'ARM_CLIENT_ID_FILE_PATH')
   const client_id =
-    setting(env, 'ARM_CLIENT_ID') ?? (path ? await readNamedText(path, 'ARM_CLIENT_ID_FILE_PATH', env) : setting(env, clientInstead))
+    setting(env, 'ARM_CLIENT_ID') ??
+    (path ? await readNamedText(path, 'ARM_CLIENT_ID_FILE_PATH', env) : setting(env, clientInstead))
   if (tenant_id && client_id) return { tenant_id, client_id }
   const missing = [tenant_id ? '' : 'ARM_TENANT_ID', client_id ? '' : 'ARM_CLIENT_ID'].filter(Boolean).join(' and ')
   throw new InventoryError(`${NONE}; ${form} needs ${missing} too`)

@@ -38,7 +38,8 @@ export async function azureEnvironment(request: InventoryRequest): Promise<Azure
   if (host !== undefined) return fromMetadata(request, host)
   const name = setting(request.env, 'ARM_ENVIRONMENT') ?? 'public'
   const environment = ENVIRONMENTS[name.toLowerCase()]
-  if (!environment) throw new InventoryError(`ARM_ENVIRONMENT names no Azure cloud; known are public, usgovernment and china`)
+  if (!environment)
+    throw new InventoryError(`ARM_ENVIRONMENT names no Azure cloud; known are public, usgovernment and china`)
   return environment
 }
 

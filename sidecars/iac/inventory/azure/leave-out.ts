@@ -23,4 +23,5 @@ const isServiceGroup = ({ id, type, managedBy }: Row): boolean =>
   type.toLowerCase() === GROUP && (managedBy !== '' || SERVICE_GROUP.test(groupOf(id) ?? ''))
 
 const isMadeByAzure = ({ type, tags }: Row): boolean =>
-  MADE_BY_AZURE.includes(type.toLowerCase()) || Object.keys(tags).some((key) => key.toLowerCase().startsWith('hidden-link'))
+  MADE_BY_AZURE.includes(type.toLowerCase()) ||
+  Object.keys(tags).some((key) => key.toLowerCase().startsWith('hidden-link'))

@@ -23,7 +23,8 @@ export function managedIdentity(request: InventoryRequest, environment: AzureEnv
     const { url, headers } = place(request, environment.audience)
     const answer = await askJson({ request, source: SOURCE, url, headers, timeout_ms: TIMEOUT_MS, retries: RETRIES })
     const { access_token, expires_in, expires_on } = shaped(SOURCE, Answer, answer)
-    const expires_at = expires_on === undefined ? request.now().getTime() + (expires_in ?? 300) * 1000 : expires_on * 1000
+    const expires_at =
+      expires_on === undefined ? request.now().getTime() + (expires_in ?? 300) * 1000 : expires_on * 1000
     return { value: access_token, expires_at }
   }
 }

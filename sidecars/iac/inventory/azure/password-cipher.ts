@@ -50,7 +50,8 @@ function pbes2([derivation, encryption]: Element[], data: Uint8Array, password: 
 }
 
 function sha1TripleDes([salt, iterations]: Element[], data: Uint8Array, password: string): Uint8Array {
-  const derive = (purpose: 1 | 2, bytes: number) => pkcs12Key(purpose, bytes, contentOf(salt, OCTETS), count(iterations), password)
+  const derive = (purpose: 1 | 2, bytes: number) =>
+    pkcs12Key(purpose, bytes, contentOf(salt, OCTETS), count(iterations), password)
   return open('des-ede3-cbc', derive(1, 24), derive(2, 8), data)
 }
 

@@ -1,5 +1,15 @@
 import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto'
-import { CONTEXT_0, CONTEXT_0_PRIMITIVE, contentOf, type Element, elements, inside, OCTETS, objectId, SEQUENCE } from './der.ts'
+import {
+  CONTEXT_0,
+  CONTEXT_0_PRIMITIVE,
+  contentOf,
+  type Element,
+  elements,
+  inside,
+  OCTETS,
+  objectId,
+  SEQUENCE,
+} from './der.ts'
 import { decrypt } from './password-cipher.ts'
 
 const DATA = '1.2.840.113549.1.7.1'
@@ -56,4 +66,5 @@ function readBag(bag: Element, password: string, found: KeysAndCertificates): vo
   }
 }
 
-const privateKey = (der: Uint8Array): KeyObject => createPrivateKey({ key: Buffer.from(der), format: 'der', type: 'pkcs8' })
+const privateKey = (der: Uint8Array): KeyObject =>
+  createPrivateKey({ key: Buffer.from(der), format: 'der', type: 'pkcs8' })

@@ -46,7 +46,11 @@ const Answer = v.object({
 })
 
 /** https://learn.microsoft.com/rest/api/azureresourcegraph/resourcegraph/resources/resources */
-export async function resourceGraphRows(request: InventoryRequest, environment: AzureEnvironment, token: TokenSource): Promise<Row[]> {
+export async function resourceGraphRows(
+  request: InventoryRequest,
+  environment: AzureEnvironment,
+  token: TokenSource,
+): Promise<Row[]> {
   return readPages({
     source: SOURCE,
     max_pages: MAX_PAGES,

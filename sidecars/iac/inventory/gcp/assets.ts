@@ -20,10 +20,15 @@ const Asset = v.object({
 })
 export type Asset = v.InferOutput<typeof Asset>
 
-const Project = v.object({ projectNumber: v.pipe(v.union([v.string(), v.number()]), v.transform(String), v.regex(/^\d{1,20}$/)) })
+const Project = v.object({
+  projectNumber: v.pipe(v.union([v.string(), v.number()]), v.transform(String), v.regex(/^\d{1,20}$/)),
+})
 const Found = v.object({ results: v.optional(v.array(Asset), []), nextPageToken: v.nullish(v.string()) })
 const Policy = v.object({
-  bindings: v.optional(v.array(v.object({ role: v.pipe(v.string(), v.minLength(1)), members: v.optional(v.array(v.string()), []) })), []),
+  bindings: v.optional(
+    v.array(v.object({ role: v.pipe(v.string(), v.minLength(1)), members: v.optional(v.array(v.string()), []) })),
+    [],
+  ),
 })
 
 type Ask = (call: { source: string; url: string; method?: string; json?: unknown }) => Promise<unknown>
@@ -52,7 +57,10 @@ export async function assetNames(ask: Ask, cloud_asset: string, project_id: stri
         readMask: FIELDS,
         ...(cursor === null ? {} : { pageToken: cursor }),
       })
-      const answer = await ask({ source: ASSETS, url: `${cloud_asset}/projects/${project_id}:searchAllResources?${query}` })
+      const answer = await ask({
+        source: ASSETS,
+        url: `${cloud_asset}/projects/${project_id}:searchAllResources?${query}`,
+      })
       const { results, nextPageToken } = shaped(ASSETS, Found, answer)
       return { items: results, next: nextPageToken }
     },

@@ -12,7 +12,10 @@ export const AuthorizedUserFile = v.object({
 })
 
 /** What `gcloud auth application-default login` leaves behind. */
-export function authorizedUserToken({ request }: Granting, file: v.InferOutput<typeof AuthorizedUserFile>): ObtainToken {
+export function authorizedUserToken(
+  { request }: Granting,
+  file: v.InferOutput<typeof AuthorizedUserFile>,
+): ObtainToken {
   const { client_id, client_secret, refresh_token } = file
   return () =>
     grant({

@@ -17,7 +17,8 @@ export const DEFAULT_UNIVERSE = 'googleapis.com'
 export function gcpEndpoints(env: Env, universe: string | undefined): GcpEndpoints {
   const domain = universeOf(env) ?? universe ?? DEFAULT_UNIVERSE
   if (!/^[a-z0-9-]+(\.[a-z0-9-]+)+$/i.test(domain)) throw new InventoryError('GOOGLE_UNIVERSE_DOMAIN is not a domain')
-  const endpoint = (name: string, service: string) => serviceUrl(setting(env, name) ?? `https://${service}.${domain}/v1`, name)
+  const endpoint = (name: string, service: string) =>
+    serviceUrl(setting(env, name) ?? `https://${service}.${domain}/v1`, name)
   return {
     resource_manager: endpoint('GOOGLE_RESOURCE_MANAGER_CUSTOM_ENDPOINT', 'cloudresourcemanager'),
     cloud_asset: endpoint('GOOGLE_CLOUD_ASSET_CUSTOM_ENDPOINT', 'cloudasset'),
@@ -25,4 +26,5 @@ export function gcpEndpoints(env: Env, universe: string | undefined): GcpEndpoin
   }
 }
 
-export const universeOf = (env: Env): string | undefined => setting(env, 'GOOGLE_UNIVERSE_DOMAIN', 'GOOGLE_CLOUD_UNIVERSE_DOMAIN')
+export const universeOf = (env: Env): string | undefined =>
+  setting(env, 'GOOGLE_UNIVERSE_DOMAIN', 'GOOGLE_CLOUD_UNIVERSE_DOMAIN')

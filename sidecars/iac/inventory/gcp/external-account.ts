@@ -6,7 +6,10 @@ import { InventoryError, type InventoryRequest } from '../types.ts'
 import { type Granting, grant, SCOPE } from './grant.ts'
 import { impersonated } from './impersonation.ts'
 
-const Format = v.optional(v.object({ type: v.optional(v.string(), 'text'), subject_token_field_name: v.optional(v.string()) }), {})
+const Format = v.optional(
+  v.object({ type: v.optional(v.string(), 'text'), subject_token_field_name: v.optional(v.string()) }),
+  {},
+)
 const Source = v.object({
   file: v.optional(v.string()),
   url: v.optional(v.string()),
@@ -52,7 +55,9 @@ export function externalAccountToken({ request }: Granting, file: File): ObtainT
         audience,
         subject_token_type,
         subject_token: await subjectToken(request, file.credential_source),
-        ...(workforce_pool_user_project && !client_id ? { options: JSON.stringify({ userProject: workforce_pool_user_project }) } : {}),
+        ...(workforce_pool_user_project && !client_id
+          ? { options: JSON.stringify({ userProject: workforce_pool_user_project }) }
+          : {}),
       },
       headers: client_id ? { authorization: `Basic ${btoa(`${client_id}:${client_secret ?? ''}`)}` } : {},
       secret_fields: ['subject_token'],
@@ -61,8 +66,14 @@ export function externalAccountToken({ request }: Granting, file: File): ObtainT
   return target ? impersonated(request, target, federated) : federated
 }
 
-async function subjectToken(request: InventoryRequest, { file, url, headers, format }: v.InferOutput<typeof Source>): Promise<string> {
-  const text = file !== undefined ? await readNamedText(file, 'credential_source', request.env) : await fetched(request, url ?? '', headers)
+async function subjectToken(
+  request: InventoryRequest,
+  { file, url, headers, format }: v.InferOutput<typeof Source>,
+): Promise<string> {
+  const text =
+    file !== undefined
+      ? await readNamedText(file, 'credential_source', request.env)
+      : await fetched(request, url ?? '', headers)
   const token = format.type === 'json' ? fieldOf(text, format.subject_token_field_name ?? '') : text.trim()
   if (!token) throw new InventoryError('the credential_source of the Google credentials holds no subject token')
   return token
@@ -71,7 +82,9 @@ async function subjectToken(request: InventoryRequest, { file, url, headers, for
 async function fetched(request: InventoryRequest, url: string, headers: Record<string, string>): Promise<string> {
   if (!URL.canParse(url)) throw new InventoryError('the credential_source of the Google credentials is no address')
   const secrets = Object.values(headers)
-  return (await ask({ request, source: 'the credential_source of the Google credentials', url, headers, secrets })).text()
+  return (
+    await ask({ request, source: 'the credential_source of the Google credentials', url, headers, secrets })
+  ).text()
 }
 
 function fieldOf(text: string, name: string): string {

@@ -10,12 +10,18 @@ const Answer = v.object({ accessToken: tokenText, expireTime: v.pipe(v.string(),
 
 /** The address that issues tokens of this account. */
 export function impersonationUrl(iam_credentials: string, account: string): string {
-  if (!/^[^\s@/?#]+@[^\s@/?#]+$/.test(account)) throw new InventoryError('GOOGLE_IMPERSONATE_SERVICE_ACCOUNT is no service account')
+  if (!/^[^\s@/?#]+@[^\s@/?#]+$/.test(account))
+    throw new InventoryError('GOOGLE_IMPERSONATE_SERVICE_ACCOUNT is no service account')
   return `${iam_credentials}/projects/-/serviceAccounts/${encodeURIComponent(account)}:generateAccessToken`
 }
 
 /** https://cloud.google.com/iam/docs/reference/credentials/rest/v1/projects.serviceAccounts/generateAccessToken */
-export function impersonated(request: InventoryRequest, url: string, obtain: ObtainToken, delegates: readonly string[] = []): ObtainToken {
+export function impersonated(
+  request: InventoryRequest,
+  url: string,
+  obtain: ObtainToken,
+  delegates: readonly string[] = [],
+): ObtainToken {
   const address = serviceUrl(url, 'service_account_impersonation_url')
   return async () => {
     const { value } = await obtain()

@@ -20,7 +20,8 @@ export function metadataServerToken(request: InventoryRequest, none: string): Ob
       return asAccessToken(shaped(SOURCE, tokenAnswer, answer), request)
     } catch (error) {
       // Nothing else is set up and there is no such server: then nothing is.
-      if (error instanceof InventoryError && error.cause instanceof OutboundError) throw new InventoryError(none, { cause: error })
+      if (error instanceof InventoryError && error.cause instanceof OutboundError)
+        throw new InventoryError(none, { cause: error })
       throw error
     }
   }

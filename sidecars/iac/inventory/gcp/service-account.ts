@@ -20,7 +20,10 @@ const LIFETIME_S = 3600
  * Exchanges an assertion that the key of the service account signs. Other universes have no such exchange: there
  * the assertion itself is the token. https://developers.google.com/identity/protocols/oauth2/service-account
  */
-export function serviceAccountToken({ request, universe }: Granting, file: v.InferOutput<typeof ServiceAccountFile>): ObtainToken {
+export function serviceAccountToken(
+  { request, universe }: Granting,
+  file: v.InferOutput<typeof ServiceAccountFile>,
+): ObtainToken {
   const key = signingKey(file.private_key)
   const sign = async (claims: Record<string, string>) => {
     const now = Math.floor(request.now().getTime() / 1000)
@@ -40,7 +43,10 @@ export function serviceAccountToken({ request, universe }: Granting, file: v.Inf
       request,
       source: 'Google OAuth',
       url: file.token_uri,
-      form: { grant_type: 'urn:ietf:params:oauth:grant-type:jwt-bearer', assertion: await sign({ aud: file.token_uri }) },
+      form: {
+        grant_type: 'urn:ietf:params:oauth:grant-type:jwt-bearer',
+        assertion: await sign({ aud: file.token_uri }),
+      },
       secret_fields: ['assertion'],
     })
   }

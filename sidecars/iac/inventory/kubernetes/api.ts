@@ -20,6 +20,12 @@ export function createApi(request: InventoryRequest, cluster: Cluster): Api {
     namespace: cluster.namespace,
     log: request.log,
     get: (path, accept) =>
-      askJson({ source: SOURCE, url: `${cluster.server}${path}`, headers: { ...cluster.headers, accept }, request, fetch }),
+      askJson({
+        source: SOURCE,
+        url: `${cluster.server}${path}`,
+        headers: { ...cluster.headers, accept },
+        request,
+        fetch,
+      }),
   }
 }

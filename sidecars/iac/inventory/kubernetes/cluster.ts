@@ -42,7 +42,12 @@ export async function readCluster(env: Env, readFile: ReadFile): Promise<Cluster
   })
   const usual = !insecure && [tls.ca, tls.certificate, tls.key, tls.server_name].every((text) => text === '')
   if (!usual) checkPem(tls)
-  return { server: serverOf(value('KUBE_HOST') || source.server, tls), namespace: source.namespace, headers, tls: usual ? null : tls }
+  return {
+    server: serverOf(value('KUBE_HOST') || source.server, tls),
+    namespace: source.namespace,
+    headers,
+    tls: usual ? null : tls,
+  }
 }
 
 /** The transport for a cluster; ends its connections when the signal fires. */
@@ -51,7 +56,8 @@ export const transportOf = ({ server, tls }: Cluster, usual: Fetch): Fetch =>
 
 function credentialHeaders({ token, username, password, certificate, obstacle }: Source): Record<string, string> {
   if (token !== '') {
-    if (!/^[\x21-\x7e]+$/.test(token)) throw new InventoryError('the token for the Kubernetes API has characters that no token has')
+    if (!/^[\x21-\x7e]+$/.test(token))
+      throw new InventoryError('the token for the Kubernetes API has characters that no token has')
     return { authorization: `Bearer ${token}` }
   }
   if (username !== '') return { authorization: `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}` }
@@ -68,7 +74,10 @@ function checkPem({ ca, certificate, key }: TlsOptions): void {
     if (ca !== '') new X509Certificate(ca)
     createSecureContext({ ...(ca && { ca }), ...(certificate && { cert: certificate, key }) })
   } catch (error) {
-    throw new InventoryError('the certificates or the key for the Kubernetes API are not PEM, or do not belong together', { cause: error })
+    throw new InventoryError(
+      'the certificates or the key for the Kubernetes API are not PEM, or do not belong together',
+      { cause: error },
+    )
   }
 }
 
@@ -78,6 +87,7 @@ function serverOf(text: string, { ca, certificate, insecure }: TlsOptions): stri
   const full = /^https?:\/\//i.test(text) ? text : `${scheme}://${text}`
   if (text === '' || !URL.canParse(full)) throw new InventoryError('the address of the Kubernetes API is not a URL')
   const url = new URL(full)
-  if (url.username !== '' || url.password !== '') throw new InventoryError('the address of the Kubernetes API must not hold credentials')
+  if (url.username !== '' || url.password !== '')
+    throw new InventoryError('the address of the Kubernetes API must not hold credentials')
   return `${url.origin}${url.pathname}`.replace(/\/+$/, '')
 }

@@ -41,6 +41,7 @@ export function importIdOf(address: string, resource_id: string): string {
   if (object === null || type === 'kubernetes_manifest') return resource_id
   const { api_version, kind, namespace, name } = object
   if (type.startsWith('kubernetes_')) return namespace === null ? name : `${namespace}/${name}`
-  if (type === 'kubectl_manifest') return [api_version, kind, name, ...(namespace === null ? [] : [namespace])].join('//')
+  if (type === 'kubectl_manifest')
+    return [api_version, kind, name, ...(namespace === null ? [] : [namespace])].join('//')
   return resource_id
 }

@@ -35,7 +35,11 @@ async function listAll(request: InventoryRequest, api: Api, kinds: readonly Serv
       lists[index] = await listObjects(api, kind).catch((error: unknown) => {
         if (!(error instanceof RefusedError) || !SKIPPED.includes(error.status)) throw error
         refusals.push(error)
-        request.log.warn('inventory leaves out a kind', { kind: kind.kind, api_version: apiVersionOf(kind), reason: error.message })
+        request.log.warn('inventory leaves out a kind', {
+          kind: kind.kind,
+          api_version: apiVersionOf(kind),
+          reason: error.message,
+        })
         return []
       })
     }

@@ -15,7 +15,9 @@ export interface ServedKind {
 }
 
 /** One request answers for all groups where the server can do that (1.26 and later), else one for each version of each. */
-const AGGREGATED = ['v2', 'v2beta1'].map((version) => `application/json;g=apidiscovery.k8s.io;v=${version};as=APIGroupDiscoveryList`)
+const AGGREGATED = ['v2', 'v2beta1'].map(
+  (version) => `application/json;g=apidiscovery.k8s.io;v=${version};as=APIGroupDiscoveryList`,
+)
 const ACCEPT = [...AGGREGATED, 'application/json'].join(',')
 
 /** Every kind that can be listed, created and deleted, in the version that its group prefers of those that have it. */
@@ -62,7 +64,14 @@ const discoverySchema = v.object({
         version: part,
         freshness: v.nullish(v.string()),
         resources: v.nullish(
-          v.array(v.object({ resource: part, responseKind: v.nullish(v.object({ kind: kindName })), scope: v.nullish(v.string()), verbs })),
+          v.array(
+            v.object({
+              resource: part,
+              responseKind: v.nullish(v.object({ kind: kindName })),
+              scope: v.nullish(v.string()),
+              verbs,
+            }),
+          ),
           [],
         ),
       }),
@@ -84,14 +93,17 @@ const versionSchema = v.object({
   resources: v.array(v.object({ name: v.string(), kind: kindName, namespaced: v.boolean(), verbs })),
 })
 
-const isManageable = (allowed: readonly string[]) => ['list', 'create', 'delete'].every((verb) => allowed.includes(verb))
+const isManageable = (allowed: readonly string[]) =>
+  ['list', 'create', 'delete'].every((verb) => allowed.includes(verb))
 
 /** Versions come with the preferred one first. */
 function aggregated(api: Api, { metadata, versions }: v.InferOutput<typeof discoverySchema>): ServedKind[] {
   const group = metadata?.name ?? ''
   return versions.flatMap(({ version, freshness, resources }) => {
     if (freshness === 'Stale')
-      api.log.warn('inventory leaves out kinds whose server does not answer', { api_version: apiVersionOf({ group, version }) })
+      api.log.warn('inventory leaves out kinds whose server does not answer', {
+        api_version: apiVersionOf({ group, version }),
+      })
     return (freshness === 'Stale' ? [] : resources).flatMap(({ resource, responseKind, scope, verbs }) =>
       responseKind && isManageable(verbs)
         ? [{ group, version, kind: responseKind.kind, resource, namespaced: scope === 'Namespaced' }]
@@ -101,7 +113,9 @@ function aggregated(api: Api, { metadata, versions }: v.InferOutput<typeof disco
 }
 
 const preferredFirst = ({ versions, preferredVersion }: v.InferOutput<typeof groupSchema>) =>
-  versions.toSorted((a, b) => Number(b.version === preferredVersion?.version) - Number(a.version === preferredVersion?.version))
+  versions.toSorted(
+    (a, b) => Number(b.version === preferredVersion?.version) - Number(a.version === preferredVersion?.version),
+  )
 
 /** A server behind the API server may be away: what it serves is left out. */
 async function readVersion(api: Api, at: { group: string; version: string }): Promise<ServedKind[]> {
@@ -112,7 +126,10 @@ async function readVersion(api: Api, at: { group: string; version: string }): Pr
     )
   } catch (error) {
     if (!(error instanceof RefusedError) || at.group === '' || ![403, 404, 503].includes(error.status)) throw error
-    api.log.warn('inventory leaves out kinds whose server does not answer', { api_version: apiVersionOf(at), reason: error.message })
+    api.log.warn('inventory leaves out kinds whose server does not answer', {
+      api_version: apiVersionOf(at),
+      reason: error.message,
+    })
     return []
   }
 }

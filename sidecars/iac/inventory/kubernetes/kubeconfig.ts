@@ -65,7 +65,8 @@ export function parseKubeconfig(content: string, path: string): Kubeconfig {
 
 /** Of entries with the same name, and of current contexts, the first counts. */
 export function mergeKubeconfigs(files: readonly Kubeconfig[]): Kubeconfig {
-  const merged = <T>(pick: (file: Kubeconfig) => ReadonlyMap<string, T>) => new Map(files.toReversed().flatMap((file) => [...pick(file)]))
+  const merged = <T>(pick: (file: Kubeconfig) => ReadonlyMap<string, T>) =>
+    new Map(files.toReversed().flatMap((file) => [...pick(file)]))
   return {
     current: files.find(({ current }) => current !== '')?.current ?? '',
     contexts: merged(({ contexts }) => contexts),
@@ -85,6 +86,11 @@ function read(content: string): unknown {
 const at = (path: string | null) => (path ? `, at ${path.slice(0, 100)}` : '')
 
 function absolute<T extends object>(entry: T, folder: string): T {
-  const paths = Object.entries(entry).filter(([key, value]) => FILE_KEYS.includes(key) && typeof value === 'string' && value !== '')
-  return { ...entry, ...Object.fromEntries(paths.map(([key, path]) => [key, isAbsolute(path) ? path : join(folder, path)])) }
+  const paths = Object.entries(entry).filter(
+    ([key, value]) => FILE_KEYS.includes(key) && typeof value === 'string' && value !== '',
+  )
+  return {
+    ...entry,
+    ...Object.fromEntries(paths.map(([key, path]) => [key, isAbsolute(path) ? path : join(folder, path)])),
+  }
 }

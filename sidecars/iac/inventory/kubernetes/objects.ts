@@ -37,7 +37,8 @@ export async function listObjects(api: Api, kind: ServedKind): Promise<ObjectMet
   try {
     return await listAt(api, `${basePathOf(kind)}/${kind.resource}`)
   } catch (error) {
-    if (!(error instanceof RefusedError) || error.status !== 403 || !kind.namespaced || api.namespace === '') throw error
+    if (!(error instanceof RefusedError) || error.status !== 403 || !kind.namespaced || api.namespace === '')
+      throw error
     return listAt(api, `${basePathOf(kind)}/namespaces/${encodeURIComponent(api.namespace)}/${kind.resource}`)
   }
 }
@@ -49,7 +50,10 @@ async function listAt(api: Api, path: string): Promise<ObjectMetadata[]> {
         source: `${SOURCE} at ${path}`,
         max_pages: MAX_PAGES,
         read: async (cursor) => {
-          const query = new URLSearchParams({ limit: String(PAGE_SIZE), ...(cursor === null ? {} : { continue: cursor }) })
+          const query = new URLSearchParams({
+            limit: String(PAGE_SIZE),
+            ...(cursor === null ? {} : { continue: cursor }),
+          })
           const { items, metadata } = shaped(SOURCE, listSchema, await api.get(`${path}?${query}`, ACCEPT))
           return { items: (items ?? []).map((item) => item.metadata), next: metadata?.continue }
         },

@@ -43,8 +43,12 @@ const NOTHING: Source = {
  */
 export async function readSource(env: Env, readFile: ReadFile): Promise<Source> {
   const value = (name: string) => setting(env, name) ?? ''
-  const paths = (value('KUBE_CONFIG_PATH') || value('KUBE_CONFIG_PATHS')).split(value('KUBE_CONFIG_PATH') ? '\0' : delimiter)
-  const named = paths.filter((path) => path !== '').map((path) => (path.startsWith('~/') ? join(value('HOME'), path.slice(2)) : path))
+  const paths = (value('KUBE_CONFIG_PATH') || value('KUBE_CONFIG_PATHS')).split(
+    value('KUBE_CONFIG_PATH') ? '\0' : delimiter,
+  )
+  const named = paths
+    .filter((path) => path !== '')
+    .map((path) => (path.startsWith('~/') ? join(value('HOME'), path.slice(2)) : path))
   if (named.length > 0) return fromKubeconfig(await readKubeconfigs(named, readFile), env, readFile)
   return value('KUBE_HOST') === '' ? fromPod(env, readFile) : NOTHING
 }
@@ -57,7 +61,9 @@ async function readKubeconfigs(paths: readonly string[], readFile: ReadFile): Pr
     if (content !== null) files.push(parseKubeconfig(content, path))
   }
   if (files.length === 0)
-    throw new InventoryError(`the kubeconfig that ${paths.length > 1 ? 'KUBE_CONFIG_PATHS' : 'KUBE_CONFIG_PATH'} names is missing`)
+    throw new InventoryError(
+      `the kubeconfig that ${paths.length > 1 ? 'KUBE_CONFIG_PATHS' : 'KUBE_CONFIG_PATH'} names is missing`,
+    )
   return mergeKubeconfigs(files)
 }
 
@@ -72,13 +78,18 @@ async function fromKubeconfig(config: Kubeconfig, env: Env, readFile: ReadFile):
   if (cluster_name !== '' && !cluster) throw new InventoryError(`the kubeconfig has no cluster ${cluster_name}`)
   if (user_name !== '' && !user) throw new InventoryError(`the kubeconfig has no user ${user_name}`)
   if (cluster?.['proxy-url']) throw new InventoryError('a proxy to the Kubernetes API is not supported')
-  if (user?.as) throw new InventoryError(`user ${user_name} of the kubeconfig acts as another one, which is not supported`)
+  if (user?.as)
+    throw new InventoryError(`user ${user_name} of the kubeconfig acts as another one, which is not supported`)
   const text = async (data: string | undefined, path: string | undefined, what: string) =>
     decoded(data) || (await content(readFile, path, what))
   return {
     server: cluster?.server ?? '',
     namespace: context?.namespace ?? '',
-    ca: await text(cluster?.['certificate-authority-data'], cluster?.['certificate-authority'], 'the certificate authority'),
+    ca: await text(
+      cluster?.['certificate-authority-data'],
+      cluster?.['certificate-authority'],
+      'the certificate authority',
+    ),
     server_name: cluster?.['tls-server-name'] ?? '',
     insecure: cluster?.['insecure-skip-tls-verify'] ?? false,
     certificate: await text(user?.['client-certificate-data'], user?.['client-certificate'], 'the client certificate'),
@@ -94,7 +105,9 @@ async function fromKubeconfig(config: Kubeconfig, env: Env, readFile: ReadFile):
 function obstacleOf(name: string, user: { exec?: unknown; 'auth-provider'?: unknown }): string {
   if (user.exec)
     return `user ${name} of the kubeconfig gets its credentials from a program, which is not run; set KUBE_TOKEN or a client certificate`
-  return user['auth-provider'] ? `user ${name} of the kubeconfig uses an auth-provider, which is not supported; set KUBE_TOKEN` : ''
+  return user['auth-provider']
+    ? `user ${name} of the kubeconfig uses an auth-provider, which is not supported; set KUBE_TOKEN`
+    : ''
 }
 
 const POD = '/var/run/secrets/kubernetes.io/serviceaccount'

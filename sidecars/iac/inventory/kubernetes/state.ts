@@ -56,9 +56,13 @@ export function kubernetesIdentifiers(type: string, attributes: Attributes): str
 
 function objectsOf(type: string, attributes: Attributes): ObjectName[] {
   if (type === 'kubernetes_manifest') return written(attributes.object) ?? written(attributes.manifest) ?? []
-  if (type === 'kubectl_manifest') return named(attributes.api_version, attributes.kind, attributes.namespace, attributes.name) ?? []
-  const [kind, ...api_versions] = TYPES.get(/^kubernetes_([a-z_]+?)(_v\d+((alpha|beta)\d+)?)?$/.exec(type)?.[1] ?? '') ?? ['']
-  const [, namespace = null, name = ''] = typeof attributes.id === 'string' ? (/^(?:([^/]+)\/)?([^/]+)$/.exec(attributes.id) ?? []) : []
+  if (type === 'kubectl_manifest')
+    return named(attributes.api_version, attributes.kind, attributes.namespace, attributes.name) ?? []
+  const [kind, ...api_versions] = TYPES.get(
+    /^kubernetes_([a-z_]+?)(_v\d+((alpha|beta)\d+)?)?$/.exec(type)?.[1] ?? '',
+  ) ?? ['']
+  const [, namespace = null, name = ''] =
+    typeof attributes.id === 'string' ? (/^(?:([^/]+)\/)?([^/]+)$/.exec(attributes.id) ?? []) : []
   return name === '' ? [] : api_versions.map((api_version) => ({ api_version, kind, namespace, name }))
 }
 
@@ -76,4 +80,5 @@ function named(api_version: unknown, kind: unknown, namespace: unknown, name: un
 }
 
 const isFilled = (value: unknown): value is string => typeof value === 'string' && value !== ''
-const isObject = (value: unknown): value is Attributes => typeof value === 'object' && value !== null && !Array.isArray(value)
+const isObject = (value: unknown): value is Attributes =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)

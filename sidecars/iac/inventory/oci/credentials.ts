@@ -13,7 +13,8 @@ export interface OciAccess {
 }
 
 /** A variable of the engine's provider. */
-const attribute = (env: Env, name: string): string | undefined => setting(env, `TF_VAR_${name}`, `OCI_${name.toUpperCase()}`)
+const attribute = (env: Env, name: string): string | undefined =>
+  setting(env, `TF_VAR_${name}`, `OCI_${name.toUpperCase()}`)
 
 /**
  * As the `auth` of the engine's provider says: an API key (the default), a security token of the CLI, or the
@@ -57,9 +58,15 @@ async function apiSigningKey(env: Env, profile: Profile): Promise<KeyObject> {
   return profileKey(env, profile, password)
 }
 
-async function profileKey(env: Env, { key_file, pass_phrase }: Profile, password: string | undefined): Promise<KeyObject> {
+async function profileKey(
+  env: Env,
+  { key_file, pass_phrase }: Profile,
+  password: string | undefined,
+): Promise<KeyObject> {
   if (!key_file)
-    throw new InventoryError('no OCI private key: neither OCI_PRIVATE_KEY, OCI_PRIVATE_KEY_PATH nor key_file of the profile is set')
+    throw new InventoryError(
+      'no OCI private key: neither OCI_PRIVATE_KEY, OCI_PRIVATE_KEY_PATH nor key_file of the profile is set',
+    )
   return signingKey(await readNamedText(key_file, 'key_file', env), password || pass_phrase, 'key_file')
 }
 
@@ -67,7 +74,8 @@ async function profileKey(env: Env, { key_file, pass_phrase }: Profile, password
 async function securityToken(env: Env): Promise<OciAccess> {
   const profile = await readProfile(env)
   const path = profile?.security_token_file
-  if (!profile || !path) throw new InventoryError('the OCI profile has no security_token_file, which the auth SecurityToken needs')
+  if (!profile || !path)
+    throw new InventoryError('the OCI profile has no security_token_file, which the auth SecurityToken needs')
   const key = await profileKey(env, profile, env.TF_VAR_private_key_password || env.OCI_PRIVATE_KEY_PASSWORD)
   const signer = async () => ({ key_id: keyId(`ST$${await readNamedText(path, 'security_token_file', env)}`), key })
   return { region: regionOf(env, profile.region), signer }
@@ -104,7 +112,8 @@ function regionOf(env: Env, fallback: string | undefined): string {
 
 /** Stands between quotes in a header. */
 function keyId(text: string): string {
-  if (!/^[\x21\x23-\x7e]+$/.test(text)) throw new InventoryError('the OCI credentials hold characters that no key id has')
+  if (!/^[\x21\x23-\x7e]+$/.test(text))
+    throw new InventoryError('the OCI credentials hold characters that no key id has')
   return text
 }
 

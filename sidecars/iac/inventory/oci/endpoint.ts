@@ -10,11 +10,30 @@ const DOMAINS: Record<string, string> = {
   oc4: 'oraclegovcloud.uk',
   oc19: 'oraclecloud.eu',
 }
-const NUMBERED = ['oc8', 'oc9', 'oc10', 'oc14', 'oc15', 'oc20', 'oc21', 'oc23', 'oc24', 'oc26', 'oc29', 'oc35', 'oc42', 'oc51', 'oc52']
+const NUMBERED = [
+  'oc8',
+  'oc9',
+  'oc10',
+  'oc14',
+  'oc15',
+  'oc20',
+  'oc21',
+  'oc23',
+  'oc24',
+  'oc26',
+  'oc29',
+  'oc35',
+  'oc42',
+  'oc51',
+  'oc52',
+]
 const REGION = /^[a-z]{2,}(-[a-z0-9]+)+$/
 const DOMAIN = /^[a-z0-9-]+(\.[a-z0-9-]+)+$/i
 
-const RegionMetadata = v.object({ regionIdentifier: v.string(), realmDomainComponent: v.pipe(v.string(), v.regex(DOMAIN)) })
+const RegionMetadata = v.object({
+  regionIdentifier: v.string(),
+  realmDomainComponent: v.pipe(v.string(), v.regex(DOMAIN)),
+})
 
 export interface OciEndpoints {
   search: string
@@ -49,7 +68,8 @@ export function domainOf(env: Env, region: string, realm: string): string {
   const override = setting(env, 'domain_name_override', 'OCI_DEFAULT_REALM')
   if (override !== undefined && DOMAIN.test(override)) return override
   const domain = DOMAINS[realm] ?? (NUMBERED.includes(realm) ? `oraclecloud${realm.slice(2)}.com` : undefined)
-  if (domain === undefined) throw new InventoryError(`the OCI realm ${realm} is unknown; describe its region in OCI_REGION_METADATA`)
+  if (domain === undefined)
+    throw new InventoryError(`the OCI realm ${realm} is unknown; describe its region in OCI_REGION_METADATA`)
   return domain
 }
 

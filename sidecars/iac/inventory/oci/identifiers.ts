@@ -11,13 +11,18 @@ export interface Identified {
   displayName: string
 }
 
-const isBucket = ({ resourceType, displayName }: Identified): boolean => resourceType.toLowerCase() === 'bucket' && displayName !== ''
+const isBucket = ({ resourceType, displayName }: Identified): boolean =>
+  resourceType.toLowerCase() === 'bucket' && displayName !== ''
 
 /**
  * The ids by which the engine's provider knows these resources: OCIDs, but for a bucket its name and the tenancy's
  * namespace, without which a managed bucket would look like an unmanaged one.
  */
-export async function providerIds(items: readonly Identified[], client: OciClient, object_storage: string): Promise<string[]> {
+export async function providerIds(
+  items: readonly Identified[],
+  client: OciClient,
+  object_storage: string,
+): Promise<string[]> {
   if (!items.some(isBucket)) return items.map(({ identifier }) => identifier)
   const { json } = await client(SOURCE, new URL(`${object_storage}/n/`), null)
   const namespace = shaped(SOURCE, Namespace, json)

@@ -40,7 +40,12 @@ export const ociInventory: Inventory = async (request) => {
 }
 
 /** https://docs.oracle.com/iaas/api/#/en/search/20180409/ResourceSummary/SearchResources */
-async function searchPage(client: OciClient, endpoint: string, compartment_id: string, cursor: string | null): Promise<Page<Item>> {
+async function searchPage(
+  client: OciClient,
+  endpoint: string,
+  compartment_id: string,
+  cursor: string | null,
+): Promise<Page<Item>> {
   const url = new URL(`${endpoint}/20180409/resources`)
   url.searchParams.set('limit', String(PAGE_SIZE))
   if (cursor !== null) url.searchParams.set('page', cursor)

@@ -22,7 +22,8 @@ async function metadata(request: InventoryRequest, path: string): Promise<string
 }
 
 /** The region of the machine, for example `eu-frankfurt-1`. */
-export const instanceRegion = (request: InventoryRequest): Promise<string> => metadata(request, 'instance/canonicalRegionName')
+export const instanceRegion = (request: InventoryRequest): Promise<string> =>
+  metadata(request, 'instance/canonicalRegionName')
 
 /**
  * Signs in the name of the machine: its certificate vouches for a key made here, for which OCI issues a token.
@@ -32,7 +33,8 @@ export const instanceRegion = (request: InventoryRequest): Promise<string> => me
 export function instancePrincipal(request: InventoryRequest, region: string, domain: string): () => Promise<Signer> {
   let held: { signer: Signer; expires_at: number } | null = null
   return async () => {
-    if (held === null || held.expires_at - EARLY_MS <= request.now().getTime()) held = await federate(request, region, domain)
+    if (held === null || held.expires_at - EARLY_MS <= request.now().getTime())
+      held = await federate(request, region, domain)
     return held.signer
   }
 }
@@ -62,7 +64,8 @@ function machineSigner(certificatePem: string, keyPem: string): Signer {
     const certificate = new X509Certificate(certificatePem)
     const tenancy = /=opc-(?:tenant|identity):(ocid1\.tenancy\.[a-z0-9.-]+)/.exec(certificate.subject)?.[1]
     const key = createPrivateKey(keyPem)
-    if (tenancy && certificate.checkPrivateKey(key)) return { key_id: `${tenancy}/fed-x509/${certificate.fingerprint}`, key }
+    if (tenancy && certificate.checkPrivateKey(key))
+      return { key_id: `${tenancy}/fed-x509/${certificate.fingerprint}`, key }
   } catch {
     // The same answer: what stands there may be part of a key.
   }

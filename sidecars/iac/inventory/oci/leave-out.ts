@@ -9,7 +9,15 @@ export interface Found {
  * Addresses and interfaces belong to an instance, node pool or load balancer, attachments of boot volumes to an instance,
  * nodes to a database system; console histories and work requests are records.
  */
-const DEPENDENT = ['privateip', 'vnic', 'vnicattachment', 'bootvolumeattachment', 'dbnode', 'consolehistory', 'workrequest']
+const DEPENDENT = [
+  'privateip',
+  'vnic',
+  'vnicattachment',
+  'bootvolumeattachment',
+  'dbnode',
+  'consolehistory',
+  'workrequest',
+]
 
 /** Gone or going; Search lists such resources for a while, keys and vaults for as long as their deletion waits. */
 const GONE = ['terminated', 'terminating', 'deleted', 'deleting', 'pending_deletion', 'scheduling_deletion']

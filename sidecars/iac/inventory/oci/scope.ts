@@ -1,7 +1,8 @@
 import { InventoryError } from '../types.ts'
 
 /** `ocid1.<kind>.<realm>.[region][.reserved].<id>`; a tenancy is its root compartment. */
-const COMPARTMENT = /^ocid1\.(?:compartment|tenancy)\.(oc[0-9]{1,4})\.[a-z0-9-]{0,64}\.(?:[a-z0-9-]{0,64}\.)?[a-z0-9]{1,255}$/
+const COMPARTMENT =
+  /^ocid1\.(?:compartment|tenancy)\.(oc[0-9]{1,4})\.[a-z0-9-]{0,64}\.(?:[a-z0-9-]{0,64}\.)?[a-z0-9]{1,255}$/
 
 /**
  * The realm in which a compartment is, such as `oc1`. What passes holds nothing that a query could take for its own.

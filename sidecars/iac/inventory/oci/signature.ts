@@ -28,7 +28,13 @@ export function signed(
   ]
   const signature = createSign('RSA-SHA256').update(lines.join('\n')).sign(key, 'base64')
   const names = ['(request-target)', ...Object.keys(headers)].join(' ')
-  const parameters = [`version="1"`, `keyId="${key_id}"`, 'algorithm="rsa-sha256"', `headers="${names}"`, `signature="${signature}"`]
+  const parameters = [
+    `version="1"`,
+    `keyId="${key_id}"`,
+    'algorithm="rsa-sha256"',
+    `headers="${names}"`,
+    `signature="${signature}"`,
+  ]
   return { ...headers, authorization: `Signature ${parameters.join(',')}` }
 }
 

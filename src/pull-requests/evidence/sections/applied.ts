@@ -12,7 +12,8 @@ const ENDED: Record<ApplyReport['status'], string> = {
   Failed: ' and changed nothing that is known',
 }
 
-const addressOf = (type: string, name: string): string => (type === '' || name.includes(type) ? name : `${type}.${name}`)
+const addressOf = (type: string, name: string): string =>
+  type === '' || name.includes(type) ? name : `${type}.${name}`
 
 /** What an apply round of the session already did to the infrastructure. */
 export function appliedSection({ apply, generate }: Evidence): Section | null {

@@ -13,7 +13,8 @@ export function assumptionsSection(evidence: Evidence): Section | null {
 
 function ofPlan({ plan, ...evidence }: Evidence): string[] {
   const { generate, session } = evidence
-  const commit = session.last_commit && generate && !laterChange({ plan, ...evidence }, generate.round) ? session.last_commit : null
+  const commit =
+    session.last_commit && generate && !laterChange({ plan, ...evidence }, generate.round) ? session.last_commit : null
   const made = plan
     ? `The engine planned at ${timeOf(plan.created_at)}${commit ? ` on commit ${code(commit.slice(0, 12))}` : ''}. What changed since then, in the infrastructure or on the default branch, is not in the plan.`
     : 'When the plan was made is not available.'
@@ -45,9 +46,12 @@ function unknownLine(plan: Evidence['plan']): string {
 
 function costLine(generate: Evidence['generate']): string | null {
   if (!generate?.document) return null
-  const open = generate.document.estimated_costs.breakdown.filter(({ pricing_model }) => pricing_model === 'usage_based')
+  const open = generate.document.estimated_costs.breakdown.filter(
+    ({ pricing_model }) => pricing_model === 'usage_based',
+  )
   const types = [...new Set(open.map(({ resource_type }) => code(resource_type)))]
-  const without = types.length > 0 ? ` What is charged by use is not in it: ${capped(types, MAX_TARGETS).join(', ')}.` : ''
+  const without =
+    types.length > 0 ? ` What is charged by use is not in it: ${capped(types, MAX_TARGETS).join(', ')}.` : ''
   return `The cost estimate counts fixed monthly prices only.${without}`
 }
 
@@ -58,7 +62,10 @@ function ofReading({ drift, import: imported }: Evidence): string[] {
     lines.push(
       `Drift was read in round ${drift.round}, which ended at ${timeOf(drift.created_at)}. What changed since then was not looked at.`,
     )
-  if (imported) lines.push(`The import ended at ${timeOf(imported.created_at)}. Resources of the scope that came later were not looked at.`)
+  if (imported)
+    lines.push(
+      `The import ended at ${timeOf(imported.created_at)}. Resources of the scope that came later were not looked at.`,
+    )
   if (lines.length > 0) lines.push('No plan was pinned: this session cannot apply anything.')
   return lines
 }

@@ -11,7 +11,8 @@ const FEW = 5
 
 /** The verdict and the findings of the audit of the reviewed plan. */
 export function complianceSection({ compliance, generate }: Evidence): Section | null {
-  if (!generate) return section('Compliance', 'Not audited: there is no reviewed plan. Only plans of generate rounds are audited.')
+  if (!generate)
+    return section('Compliance', 'Not audited: there is no reviewed plan. Only plans of generate rounds are audited.')
   if (!compliance) return section('Compliance', `Not audited: no audit ran on the plan of round ${generate.round}.`)
   const verdict = compliance.passed ? '**Passed**' : '**Not passed**'
   if (compliance.round !== generate.round) {
@@ -19,7 +20,10 @@ export function complianceSection({ compliance, generate }: Evidence): Section |
     return section('Compliance', `Not audited: no audit ran on the plan of round ${generate.round}. ${earlier}`)
   }
   if (!compliance.document)
-    return section('Compliance', `${verdict} (round ${compliance.round}). The findings could not be read; the session holds them.`)
+    return section(
+      'Compliance',
+      `${verdict} (round ${compliance.round}). The findings could not be read; the session holds them.`,
+    )
   const { violations, summary, checked_rules } = compliance.document
   const sorted = violations.toSorted((a, b) => WORST_FIRST.indexOf(a.severity) - WORST_FIRST.indexOf(b.severity))
   const lead = `${verdict} (round ${compliance.round}): ${countsOf(sorted)}.`
@@ -57,7 +61,10 @@ const findingLine = ({ severity, rule_id, resource, message }: Finding): string 
 
 function countsOf(findings: readonly Finding[]): string {
   if (findings.length === 0) return 'no findings'
-  const counts = WORST_FIRST.map((severity) => ({ severity, count: findings.filter((finding) => finding.severity === severity).length }))
+  const counts = WORST_FIRST.map((severity) => ({
+    severity,
+    count: findings.filter((finding) => finding.severity === severity).length,
+  }))
   const named = counts.filter(({ count }) => count > 0).map(({ severity, count }) => `${count} ${severity}`)
   return `${plural(findings.length, 'finding')}, ${named.join(', ')}`
 }

@@ -26,7 +26,10 @@ export function outsideSection({ generate, plan }: Evidence): Section | null {
   const told = generate.document.potential_impact.bullet_points.findLast(({ title }) => isBeyondTitle(title))
   if (!told) {
     const whole = plan !== null && plan.targets.length === 0
-    return section(BEYOND_TITLE, whole ? 'The whole root was planned: nothing is left out.' : 'Not available for this plan.')
+    return section(
+      BEYOND_TITLE,
+      whole ? 'The whole root was planned: nothing is left out.' : 'Not available for this plan.',
+    )
   }
   const [lead = '', ...lines] = told.description.split('\n')
   const shown = lines.map(outsideLine).filter((line) => line !== '')

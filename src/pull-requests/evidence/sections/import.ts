@@ -8,7 +8,8 @@ const MAX_ROWS = 40
 export function importSection({ import: imported }: Evidence): Section | null {
   if (!imported) return null
   if (!imported.document) return unreadable('Import', imported)
-  const { status, summary, imported_resources, excluded_resources, state_alignment, execution_summary } = imported.document
+  const { status, summary, imported_resources, excluded_resources, state_alignment, execution_summary } =
+    imported.document
   const counts = `${summary.selected} selected, ${summary.imported} imported, ${summary.failed} failed, ${excluded_resources.length} excluded`
   const lead = `**${status}: ${counts}** (round ${imported.round}, ${timeOf(imported.created_at)}).`
   const rows = imported_resources
@@ -19,7 +20,9 @@ export function importSection({ import: imported }: Evidence): Section | null {
       code(resource_id),
       inline(error_message ?? details, 200),
     ])
-  const excluded = excluded_resources.map(({ resource_id, details }) => [code(resource_id), inline(details)].filter(Boolean).join(': '))
+  const excluded = excluded_resources.map(({ resource_id, details }) =>
+    [code(resource_id), inline(details)].filter(Boolean).join(': '),
+  )
   const alignment = state_alignment.trim() !== '' && `State alignment: ${inline(state_alignment, 600)}`
   return section(
     'Import',

@@ -9,13 +9,15 @@ const MAX_ROUNDS = 20
 /** Counts and changes of the reviewed plan; null for a session that makes none. */
 export function planSection(evidence: Evidence): Section | null {
   const { generate, plan, session } = evidence
-  if (!generate) return session.operation === 'generate' ? section('Plan', 'No plan was reviewed in this session.') : null
+  if (!generate)
+    return session.operation === 'generate' ? section('Plan', 'No plan was reviewed in this session.') : null
   if (!generate.document) return unreadable('Plan', generate)
   const { summary, detailed_changes } = generate.document
   const counts = `**${summary.create} to create, ${summary.update} to update, ${summary.delete} to delete, ${summary.recreate} to recreate**`
   const lead = `${counts} (round ${generate.round}, ${plan ? `planned ${timeOf(plan.created_at)}` : 'time not available'}).`
   const later = laterChange(evidence, generate.round)
-  const stale = later && `The branch may hold more than this plan shows: round ${later.number} (${later.mode}) came after it.`
+  const stale =
+    later && `The branch may hold more than this plan shows: round ${later.number} (${later.mode}) came after it.`
   const rows = detailed_changes.map(({ name, action, summary: told }) => [action, code(name), inline(told, 160)])
   return section(
     'Plan',
@@ -41,6 +43,8 @@ function changes(head: string[], rows: string[][], max: number): string {
 /** What each round asked, and how it ended; null for a session of one round. */
 export function roundsSection({ rounds }: Evidence): Section | null {
   if (rounds.length < 2) return null
-  const lines = rounds.map(({ number, mode, status, query }) => `Round ${number}, ${mode}, ${status}: ${inline(query, 200)}`)
+  const lines = rounds.map(
+    ({ number, mode, status, query }) => `Round ${number}, ${mode}, ${status}: ${inline(query, 200)}`,
+  )
   return section('Rounds', bulleted(capped(lines, MAX_ROUNDS)), `${rounds.length} rounds.`)
 }

@@ -8,7 +8,11 @@ export function requestSection({ generate }: Evidence): Section | null {
   if (!generate) return null
   if (!generate.document) return unreadable(INTENT_TITLE, generate)
   const told = generate.document.potential_impact.bullet_points.findLast(({ title }) => isIntentTitle(title))
-  if (!told) return section(INTENT_TITLE, 'Not checked: there are no statements about the request that code could compare with the plan.')
+  if (!told)
+    return section(
+      INTENT_TITLE,
+      'Not checked: there are no statements about the request that code could compare with the plan.',
+    )
   const [lead = '', ...lines] = told.description.split('\n')
   const shown = lines.map((line) => inline(line.replace(/^- /, ''), 600)).filter((line) => line !== '')
   const form = (max: number) => blocks(inline(lead, 600), bulleted(capped(shown, max)))

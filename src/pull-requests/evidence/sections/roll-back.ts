@@ -40,7 +40,8 @@ function stepsOf(evidence: Evidence): string[] {
 
 function beforeMerge({ apply, generate }: Evidence): string {
   const ran = apply !== null && generate !== null && apply.round > generate.round
-  if (!ran) return 'Before the merge: close this pull request. Unless the session applies its plan, nothing has changed.'
+  if (!ran)
+    return 'Before the merge: close this pull request. Unless the session applies its plan, nothing has changed.'
   if (apply.document?.status === 'Failed')
     return 'Before the merge: close this pull request, and see above what is known of the apply: closing undoes nothing of it.'
   return 'Before the merge: closing this pull request undoes nothing, because the plan was applied. Go on with the last step, on the default branch.'

@@ -79,7 +79,8 @@ export function fakeIac(wrong: Partial<Ways> = {}): Handler {
       if (!body.ok) return body.response
       const { workspace_path } = body.value
       const real = await folderAt(workspace_path)
-      if (real === null) return problemResponse(404, `workspace_path does not exist or is not a directory: ${workspace_path}`)
+      if (real === null)
+        return problemResponse(404, `workspace_path does not exist or is not a directory: ${workspace_path}`)
       const job_id = crypto.randomUUID()
       jobs.set(job_id, {
         job_id,
@@ -98,7 +99,8 @@ export function fakeIac(wrong: Partial<Ways> = {}): Handler {
   }
   app.get('/v1/jobs/:job_id', (c) => {
     const id = c.req.param('job_id')
-    if (!JOB_ID.safeParse(id).success) return problemResponse(422, 'Request validation failed', 'path.job_id: must be a UUID')
+    if (!JOB_ID.safeParse(id).success)
+      return problemResponse(422, 'Request validation failed', 'path.job_id: must be a UUID')
     const job = jobs.get(id)
     return job ? c.json(ways.shown(job)) : ways.unknown(id)
   })
@@ -120,5 +122,7 @@ async function folderAt(path: string): Promise<string | null> {
 async function resultOf(kind: JobKind, workspace: string): Promise<Json> {
   const code = await readFile(join(workspace, 'main.tf'), 'utf8').catch(() => '')
   const fine = kind === 'validate' && !code.endsWith('{\n')
-  return fine ? { exit_code: 0, stdout: 'Success!', stderr: '' } : { exit_code: 1, stdout: '', stderr: 'Error: the fake has no engine' }
+  return fine
+    ? { exit_code: 0, stdout: 'Success!', stderr: '' }
+    : { exit_code: 1, stdout: '', stderr: 'Error: the fake has no engine' }
 }

@@ -51,10 +51,21 @@ export const answering = (app: Handler, status: number, change: (json: Record<st
   })
 
 /** Runs the suite against a handler on a real port. */
-export async function judged(contract: ContractName, handler: Handler, options: Partial<Options> = {}): Promise<Outcome> {
+export async function judged(
+  contract: ContractName,
+  handler: Handler,
+  options: Partial<Options> = {},
+): Promise<Outcome> {
   const server = await serve(handler, { port: 0, hostname: '127.0.0.1' })
   onTestFinished(() => server.close(0))
-  return runConformance({ ...DEFAULTS, contract: await readContract(contract), url: server.url, token: TOKEN, seed: 7, ...options })
+  return runConformance({
+    ...DEFAULTS,
+    contract: await readContract(contract),
+    url: server.url,
+    token: TOKEN,
+    seed: 7,
+    ...options,
+  })
 }
 
 /** Whether the value comes for the first time. */
@@ -63,7 +74,8 @@ export function isNew(seen: Set<string>, value: string): boolean {
   return seen.add(value).size > before
 }
 
-export const brokenOf = (outcome: Outcome): string[] => outcome.promises.filter((each) => each.outcome === 'broken').map(({ id }) => id)
+export const brokenOf = (outcome: Outcome): string[] =>
+  outcome.promises.filter((each) => each.outcome === 'broken').map(({ id }) => id)
 
 function decoded(bytes: ArrayBuffer): string | null {
   try {

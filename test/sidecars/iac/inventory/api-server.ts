@@ -23,14 +23,28 @@ export interface Served {
 export const ALL_VERBS = ['create', 'delete', 'deletecollection', 'get', 'list', 'patch', 'update', 'watch']
 
 export const status = (code: number, reason: string, message: string, headers?: Record<string, string>): Response =>
-  Response.json({ kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Failure', message, reason, code }, { status: code, headers })
+  Response.json(
+    { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Failure', message, reason, code },
+    { status: code, headers },
+  )
 export const forbidden = (resource: string): Response =>
-  status(403, 'Forbidden', `${resource} is forbidden: User "system:serviceaccount:default:lister" cannot list resource "${resource}"`)
+  status(
+    403,
+    'Forbidden',
+    `${resource} is forbidden: User "system:serviceaccount:default:lister" cannot list resource "${resource}"`,
+  )
 
 let uids = 0
 /** Metadata of an object as a list holds it. */
 export const object = (name: string, more: Json = {}): Json => ({
-  metadata: { name, namespace: 'shop', uid: `uid-${++uids}`, resourceVersion: '1', creationTimestamp: '2026-01-01T00:00:00Z', ...more },
+  metadata: {
+    name,
+    namespace: 'shop',
+    uid: `uid-${++uids}`,
+    resourceVersion: '1',
+    creationTimestamp: '2026-01-01T00:00:00Z',
+    ...more,
+  },
 })
 
 /** Answers as the API server of a cluster does, from documented forms; keeps the requests. */
@@ -70,11 +84,18 @@ function discovery({ kinds, aggregated = true, stale = [] }: Served, url: URL, h
             scope: namespaced ? 'Namespaced' : 'Cluster',
             singularResource: kind.toLowerCase(),
             verbs,
-            subresources: [{ subresource: 'status', responseKind: { group: '', version: '', kind }, verbs: ['get', 'patch'] }],
+            subresources: [
+              { subresource: 'status', responseKind: { group: '', version: '', kind }, verbs: ['get', 'patch'] },
+            ],
           })),
         })),
     }))
-    return Response.json({ kind: 'APIGroupDiscoveryList', apiVersion: `apidiscovery.k8s.io/${as}`, metadata: {}, items })
+    return Response.json({
+      kind: 'APIGroupDiscoveryList',
+      apiVersion: `apidiscovery.k8s.io/${as}`,
+      metadata: {},
+      items,
+    })
   }
   if (root === 'api') return Response.json({ kind: 'APIVersions', versions, serverAddressByClientCIDRs: [] })
   if (root === 'apis') {
@@ -88,7 +109,8 @@ function discovery({ kinds, aggregated = true, stale = [] }: Served, url: URL, h
     return Response.json({ kind: 'APIGroupList', apiVersion: 'v1', groups })
   }
   const groupVersion = /^\/(?:api|apis)\/(v1|[^/]+\/v[^/]+)$/.exec(url.pathname)?.[1] ?? ''
-  if (stale.includes(groupVersion)) return status(503, 'ServiceUnavailable', 'the server is currently unable to handle the request')
+  if (stale.includes(groupVersion))
+    return status(503, 'ServiceUnavailable', 'the server is currently unable to handle the request')
   const resources = kinds[groupVersion]?.flatMap(({ kind, resource, namespaced = true, verbs = ALL_VERBS }) => [
     { name: resource, singularName: '', namespaced, kind, verbs, shortNames: [] },
     { name: `${resource}/status`, singularName: '', namespaced, kind, verbs: ['get', 'patch', 'update'] },

@@ -44,7 +44,9 @@ const resource = (arn: string, more: Body = {}) => ({
   ...more,
 })
 const tagged = (...keys: string[]) => ({
-  Properties: [{ Name: 'tags', LastReportedAt: '2022-01-01T00:00:00Z', Data: keys.map((Key) => ({ Key, Value: 'v' })) }],
+  Properties: [
+    { Name: 'tags', LastReportedAt: '2022-01-01T00:00:00Z', Data: keys.map((Key) => ({ Key, Value: 'v' })) },
+  ],
 })
 const listed = (...resources: object[]) => HttpResponse.json({ Resources: resources, ViewArn: VIEW })
 
@@ -62,7 +64,9 @@ function cloud(
   const answer: Required<Cloud> = {
     sts: () => identity(),
     ListIndexes: () =>
-      HttpResponse.json({ Indexes: [{ Arn: 'arn:aws:resource-explorer-2:us-east-1:1:index/1', Region: 'us-east-1', Type: 'AGGREGATOR' }] }),
+      HttpResponse.json({
+        Indexes: [{ Arn: 'arn:aws:resource-explorer-2:us-east-1:1:index/1', Region: 'us-east-1', Type: 'AGGREGATOR' }],
+      }),
     GetDefaultView: () => HttpResponse.json({ ViewArn: VIEW }),
     ListResources: () => listed(resource('arn:aws:s3:::one')),
     ...parts,
@@ -74,7 +78,9 @@ function cloud(
       return answer.sts(body)
     }),
   )
-  const hosts = explorer.includes(':region') ? ['eu-west-1', 'us-east-1'].map((region) => explorer.replace(':region', region)) : [explorer]
+  const hosts = explorer.includes(':region')
+    ? ['eu-west-1', 'us-east-1'].map((region) => explorer.replace(':region', region))
+    : [explorer]
   for (const host of hosts)
     for (const operation of ['ListIndexes', 'GetDefaultView', 'ListResources'] as const)
       outside.use(
@@ -112,7 +118,8 @@ describe('an account', () => {
       { MaxResults: 500, ViewArn: VIEW },
     ])
     const scopes = seen.map(
-      ({ headers }) => /Credential=AKIDEXAMPLE\/\d{8}\/([^,]+)\/aws4_request,/.exec(headers.get('authorization') ?? '')?.[1],
+      ({ headers }) =>
+        /Credential=AKIDEXAMPLE\/\d{8}\/([^,]+)\/aws4_request,/.exec(headers.get('authorization') ?? '')?.[1],
     )
     expect(scopes).toEqual([
       'eu-west-1/sts',
@@ -120,7 +127,9 @@ describe('an account', () => {
       'us-east-1/resource-explorer-2',
       'us-east-1/resource-explorer-2',
     ])
-    expect(seen.map(({ headers }) => headers.get('x-amz-security-token'))).toEqual(Array(4).fill('token-of-the-session'))
+    expect(seen.map(({ headers }) => headers.get('x-amz-security-token'))).toEqual(
+      Array(4).fill('token-of-the-session'),
+    )
   })
 
   it('is read page by page, with pages that hold nothing', async () => {
@@ -152,15 +161,24 @@ describe('an account', () => {
           resource('arn:aws:s3:::kept', tagged('Name', 'my:aws:tag', 'awsome')),
           resource('arn:aws:s3:::of-another', { OwningAccountId: '210987654321' }),
           resource('arn:aws:ec2:eu-west-1:1:network-interface/eni-1', { ResourceType: 'ec2:network-interface' }),
-          resource('arn:aws:iam::1:role/aws-service-role/ecs.amazonaws.com/AWSServiceRoleForECS', { ResourceType: 'iam:role' }),
+          resource('arn:aws:iam::1:role/aws-service-role/ecs.amazonaws.com/AWSServiceRoleForECS', {
+            ResourceType: 'iam:role',
+          }),
           resource('arn:aws:iam::1:role/aws-reserved/sso.amazonaws.com/AWSReservedSSO_x', { ResourceType: 'iam:role' }),
-          ...['aws:cloudformation:stack-id', 'eks:cluster-name', 'kubernetes.io/cluster/x', 'k8s.io/x', 'alpha.eksctl.io/x'].map((key) =>
-            resource(`arn:aws:ec2:::${key}`, tagged('Name', key)),
-          ),
+          ...[
+            'aws:cloudformation:stack-id',
+            'eks:cluster-name',
+            'kubernetes.io/cluster/x',
+            'k8s.io/x',
+            'alpha.eksctl.io/x',
+          ].map((key) => resource(`arn:aws:ec2:::${key}`, tagged('Name', key))),
           ...['elbv2.k8s.aws/cluster', 'ingress.k8s.aws/stack', 'service.k8s.aws/stack'].map((key) =>
             resource(`arn:aws:elb:::${key}`, tagged(key)),
           ),
-          resource('arn:aws:iam::1:role/kept', { ResourceType: 'iam:role', Properties: [{ Name: 'other', Data: [{ Key: 'eks:x' }] }] }),
+          resource('arn:aws:iam::1:role/kept', {
+            ResourceType: 'iam:role',
+            Properties: [{ Name: 'other', Data: [{ Key: 'eks:x' }] }],
+          }),
         ),
     })
     expect(await discover()).toEqual(['arn:aws:s3:::kept', 'arn:aws:iam::1:role/kept'])
@@ -173,7 +191,11 @@ describe('an account', () => {
       { ListIndexes: () => HttpResponse.json({ Indexes: [{ Region: 'eu-west-1', Type: 'LOCAL' }] }) },
       'it has no aggregator index',
     ],
-    ['no view', { GetDefaultView: () => HttpResponse.json({}) }, 'the region us-east-1 of its aggregator index has no default view'],
+    [
+      'no view',
+      { GetDefaultView: () => HttpResponse.json({}) },
+      'the region us-east-1 of its aggregator index has no default view',
+    ],
     [
       'an unknown view',
       { GetDefaultView: () => HttpResponse.json({ Message: 'x' }, { status: 404 }) },
@@ -181,12 +203,16 @@ describe('an account', () => {
     ],
   ])('with %s has to enable the service', async (_name, parts, reason) => {
     cloud(parts)
-    expect(await failure()).toBe(`InventoryError: AWS Resource Explorer is not enabled for account ${ACCOUNT}: ${reason}`)
+    expect(await failure()).toBe(
+      `InventoryError: AWS Resource Explorer is not enabled for account ${ACCOUNT}: ${reason}`,
+    )
   })
 
   it('is told from the one that the credentials belong to, before anything else is asked', async () => {
     const seen = cloud()
-    expect(await failure({}, '999999999999')).toBe(`InventoryError: AWS credentials belong to account ${ACCOUNT}, not 999999999999`)
+    expect(await failure({}, '999999999999')).toBe(
+      `InventoryError: AWS credentials belong to account ${ACCOUNT}, not 999999999999`,
+    )
     expect(seen).toHaveLength(1)
   })
 })
@@ -208,12 +234,18 @@ describe('trouble', () => {
   it('keys may be wrong, and the message shows none of them', async () => {
     const xml = `<ErrorResponse><Error><Type>Sender</Type><Code>InvalidClientTokenId</Code><Message>The security token included in the request is invalid.</Message></Error></ErrorResponse>`
     cloud({ sts: () => HttpResponse.xml(xml, { status: 403 }) })
-    expect(await failure()).toBe('RefusedError: 403 from AWS STS: The security token included in the request is invalid.')
+    expect(await failure()).toBe(
+      'RefusedError: 403 from AWS STS: The security token included in the request is invalid.',
+    )
   })
 
   it('throttling and faults are waited out', async () => {
     const troubles = [
-      () => HttpResponse.json({ Message: 'Rate exceeded' }, { status: 429, headers: { 'x-amzn-errortype': 'ThrottlingException' } }),
+      () =>
+        HttpResponse.json(
+          { Message: 'Rate exceeded' },
+          { status: 429, headers: { 'x-amzn-errortype': 'ThrottlingException' } },
+        ),
       () => HttpResponse.json({ Message: 'internal' }, { status: 500 }),
       () => HttpResponse.error(),
     ]
@@ -230,13 +262,21 @@ describe('trouble', () => {
     ],
     ['nothing', { ListResources: () => HttpResponse.json({}) }, /unknown form, at Resources$/],
     ['a list', { ListResources: () => HttpResponse.json([1]) }, /gave an answer of an unknown form/],
-    ['numbers for ARNs', { ListResources: () => listed(resource('x', { Arn: 7 })) }, /unknown form, at Resources\.0\.Arn$/],
+    [
+      'numbers for ARNs',
+      { ListResources: () => listed(resource('x', { Arn: 7 })) },
+      /unknown form, at Resources\.0\.Arn$/,
+    ],
     [
       'a token of another type',
       { ListResources: () => HttpResponse.json({ Resources: [], NextToken: {} }) },
       /unknown form, at NextToken$/,
     ],
-    ['no account', { sts: () => HttpResponse.xml('<a/>') }, 'InventoryError: 200 from AWS STS: the answer names no account'],
+    [
+      'no account',
+      { sts: () => HttpResponse.xml('<a/>') },
+      'InventoryError: 200 from AWS STS: the answer names no account',
+    ],
     [
       'a region that is a host',
       { ListIndexes: () => HttpResponse.json({ Indexes: [{ Region: 'evil.example/', Type: 'AGGREGATOR' }] }) },
@@ -252,7 +292,10 @@ describe('trouble', () => {
   it.each([
     [{ AWS_REGION: '' }, 'AWS_REGION is not set'],
     [{ AWS_REGION: 'x.evil.example/' }, 'AWS_REGION does not name a region'],
-    [{ AWS_SECRET_ACCESS_KEY: '' }, 'no AWS credentials for scope discovery: AWS_ACCESS_KEY_ID is set without AWS_SECRET_ACCESS_KEY'],
+    [
+      { AWS_SECRET_ACCESS_KEY: '' },
+      'no AWS credentials for scope discovery: AWS_ACCESS_KEY_ID is set without AWS_SECRET_ACCESS_KEY',
+    ],
     [
       { AWS_ACCESS_KEY_ID: '', AWS_SECRET_ACCESS_KEY: '', AWS_EC2_METADATA_DISABLED: 'true' },
       'no AWS credentials for scope discovery: neither key variables, web identity, shared files nor a container role is set up, and instance metadata is disabled',
@@ -304,15 +347,25 @@ describe('addresses and credentials', () => {
   it('other partitions have their own domain', async () => {
     const sts = 'https://sts.cn-north-1.amazonaws.com.cn'
     const cn = (region: string) => `https://resource-explorer-2.${region}.amazonaws.com.cn`
-    cloud({ ListIndexes: () => HttpResponse.json({ Indexes: [{ Region: 'cn-north-1', Type: 'AGGREGATOR' }] }) }, sts, cn('cn-north-1'))
+    cloud(
+      { ListIndexes: () => HttpResponse.json({ Indexes: [{ Region: 'cn-north-1', Type: 'AGGREGATOR' }] }) },
+      sts,
+      cn('cn-north-1'),
+    )
     expect(await discover({ AWS_REGION: 'cn-north-1' })).toEqual(['arn:aws:s3:::one'])
   })
 
   it('a role of a profile is assumed at the configured address', async () => {
     const folder = await temporaryFolder()
     const files = { AWS_CONFIG_FILE: join(folder, 'config'), AWS_SHARED_CREDENTIALS_FILE: join(folder, 'credentials') }
-    await writeFile(files.AWS_CONFIG_FILE, '[profile lister]\nrole_arn = arn:aws:iam::1:role/lister\nsource_profile = base\n')
-    await writeFile(files.AWS_SHARED_CREDENTIALS_FILE, '[base]\naws_access_key_id = AKIABASE\naws_secret_access_key = base-secret\n')
+    await writeFile(
+      files.AWS_CONFIG_FILE,
+      '[profile lister]\nrole_arn = arn:aws:iam::1:role/lister\nsource_profile = base\n',
+    )
+    await writeFile(
+      files.AWS_SHARED_CREDENTIALS_FILE,
+      '[base]\naws_access_key_id = AKIABASE\naws_secret_access_key = base-secret\n',
+    )
     const assumed = HttpResponse.xml(
       '<AssumeRoleResponse><AssumeRoleResult><Credentials><AccessKeyId>ASIAROLE</AccessKeyId><SecretAccessKey>s</SecretAccessKey>' +
         '<SessionToken>of-the-role</SessionToken><Expiration>2099-01-01T00:00:00Z</Expiration></Credentials></AssumeRoleResult></AssumeRoleResponse>',

@@ -47,7 +47,11 @@ describe('the first form that is switched on counts', () => {
     ['an OIDC token', ['ARM_USE_MSI', 'ARM_USE_AKS_WORKLOAD_IDENTITY'], 'given.jwt'],
     ['its file', ['ARM_USE_MSI', 'ARM_USE_AKS_WORKLOAD_IDENTITY', 'ARM_OIDC_TOKEN'], 'file.jwt'],
     ['a certificate', ['ARM_USE_MSI', 'ARM_USE_AKS_WORKLOAD_IDENTITY', 'ARM_USE_OIDC'], 'certificate'],
-    ['a secret', ['ARM_USE_MSI', 'ARM_USE_AKS_WORKLOAD_IDENTITY', 'ARM_USE_OIDC', 'ARM_CLIENT_CERTIFICATE_PATH'], 'a secret'],
+    [
+      'a secret',
+      ['ARM_USE_MSI', 'ARM_USE_AKS_WORKLOAD_IDENTITY', 'ARM_USE_OIDC', 'ARM_CLIENT_CERTIFICATE_PATH'],
+      'a secret',
+    ],
   ])('%s', async (_name, without, expected) => {
     const env = all(await folderWith(FILES))
     for (const name of without) delete env[name]
@@ -63,7 +67,13 @@ describe('the first form that is switched on counts', () => {
 
   it.each(['false', '0', 'no', 'off', '', ' '])('a switch of %j is off', async (off) => {
     const signIns = at(LOGIN, issue)
-    const env = { ...APP, ARM_USE_MSI: off, ARM_USE_AKS_WORKLOAD_IDENTITY: off, ARM_USE_OIDC: off, ARM_CLIENT_SECRET: 'a secret' }
+    const env = {
+      ...APP,
+      ARM_USE_MSI: off,
+      ARM_USE_AKS_WORKLOAD_IDENTITY: off,
+      ARM_USE_OIDC: off,
+      ARM_CLIENT_SECRET: 'a secret',
+    }
     await listed(env)
     expect(signIns[0]?.form.get('client_secret')).toBe('a secret')
   })
@@ -71,8 +81,16 @@ describe('the first form that is switched on counts', () => {
   it.each<[string, Record<string, string>, string | RegExp]>([
     ['nothing', {}, /^no Azure credentials configured for scope discovery; set ARM_TENANT_ID, /],
     ['an application without proof', APP, /^no Azure credentials configured for scope discovery; set /],
-    ['a secret without application', { ARM_CLIENT_SECRET: 's' }, `${NONE}ARM_CLIENT_SECRET needs ARM_TENANT_ID and ARM_CLIENT_ID too`],
-    ['a secret without tenant', { ARM_CLIENT_SECRET: 's', ARM_CLIENT_ID: 'c' }, `${NONE}ARM_CLIENT_SECRET needs ARM_TENANT_ID too`],
+    [
+      'a secret without application',
+      { ARM_CLIENT_SECRET: 's' },
+      `${NONE}ARM_CLIENT_SECRET needs ARM_TENANT_ID and ARM_CLIENT_ID too`,
+    ],
+    [
+      'a secret without tenant',
+      { ARM_CLIENT_SECRET: 's', ARM_CLIENT_ID: 'c' },
+      `${NONE}ARM_CLIENT_SECRET needs ARM_TENANT_ID too`,
+    ],
     ['OIDC without client', { ARM_USE_OIDC: 'on', ARM_TENANT_ID: 't' }, `${NONE}ARM_USE_OIDC needs ARM_CLIENT_ID too`],
     [
       'OIDC without token, although there is a secret',
@@ -113,8 +131,15 @@ describe('an application signs in', () => {
   it('with secret and id from files', async () => {
     const path = await folderWith({ secret: 'from file\n', id: 'client-file\n' })
     const signIns = at(LOGIN, issue)
-    await listed({ ARM_TENANT_ID: 'tenant', ARM_CLIENT_ID_FILE_PATH: path('id'), ARM_CLIENT_SECRET_FILE_PATH: path('secret') })
-    expect([signIns[0]?.form.get('client_id'), signIns[0]?.form.get('client_secret')]).toEqual(['client-file', 'from file'])
+    await listed({
+      ARM_TENANT_ID: 'tenant',
+      ARM_CLIENT_ID_FILE_PATH: path('id'),
+      ARM_CLIENT_SECRET_FILE_PATH: path('secret'),
+    })
+    expect([signIns[0]?.form.get('client_id'), signIns[0]?.form.get('client_secret')]).toEqual([
+      'client-file',
+      'from file',
+    ])
   })
 
   it('a tenant cannot lead elsewhere', async () => {
@@ -135,7 +160,10 @@ describe('an application signs in', () => {
     })
   })
 
-  it.each(['ARM_OIDC_REQUEST', 'ACTIONS_ID_TOKEN_REQUEST'])('with what a workflow host issues, by %s', async (prefix) => {
+  it.each([
+    'ARM_OIDC_REQUEST',
+    'ACTIONS_ID_TOKEN_REQUEST',
+  ])('with what a workflow host issues, by %s', async (prefix) => {
     const issued = at('https://token.actions.example/issue', { value: 'workflow.jwt' })
     const signIns = at(LOGIN, issue)
     const env = { [`${prefix}_URL`]: 'https://token.actions.example/issue?v=2', [`${prefix}_TOKEN`]: 'request-token' }
@@ -161,7 +189,14 @@ describe('an application signs in', () => {
 describe('managed identity', () => {
   const HOSTED = { IDENTITY_ENDPOINT: 'http://127.0.0.1:41000/msi/token', IDENTITY_HEADER: 'hosted-key' }
   it.each<[string, Record<string, string>, string, string, string, string]>([
-    ['of the machine', {}, INSTANCE, '?api-version=2018-02-01&resource=https%3A%2F%2Fmanagement.azure.com', 'metadata', 'true'],
+    [
+      'of the machine',
+      {},
+      INSTANCE,
+      '?api-version=2018-02-01&resource=https%3A%2F%2Fmanagement.azure.com',
+      'metadata',
+      'true',
+    ],
     [
       'of several, the named one',
       { ARM_CLIENT_ID: 'mine' },
@@ -187,7 +222,12 @@ describe('managed identity', () => {
       'true',
     ],
   ])('%s', async (_name, env, address, query, header, value) => {
-    const calls = at(address, { access_token: 'azure-token', expires_on: '4102444800', resource: 'x', token_type: 'Bearer' })
+    const calls = at(address, {
+      access_token: 'azure-token',
+      expires_on: '4102444800',
+      resource: 'x',
+      token_type: 'Bearer',
+    })
     await listed({ ARM_USE_MSI: 'true', ...env })
     expect(calls).toHaveLength(1)
     expect([calls[0]?.method, calls[0]?.url.search, calls[0]?.headers.get(header)]).toEqual(['GET', query, value])
@@ -221,10 +261,23 @@ describe('a client certificate', () => {
     expect((await outcome(azureInventory, SCOPE, env, { now: () => NOW })).error).toBe('')
     const form = signIns[0]?.form
     expect([form?.get('client_assertion_type'), form?.has('client_secret')]).toEqual([ASSERTION_TYPE, false])
-    const { payload, protectedHeader } = await jwtVerify(form?.get('client_assertion') ?? '', PUBLIC_KEY, { currentDate: NOW })
+    const { payload, protectedHeader } = await jwtVerify(form?.get('client_assertion') ?? '', PUBLIC_KEY, {
+      currentDate: NOW,
+    })
     const thumbprint = (hash: string) => createHash(hash).update(CERTIFICATE.raw).digest('base64url')
-    expect(protectedHeader).toEqual({ alg: 'RS256', typ: 'JWT', x5t: thumbprint('sha1'), 'x5t#S256': thumbprint('sha256') })
-    expect(payload).toMatchObject({ aud: LOGIN, iss: 'client', sub: 'client', iat: NOW.getTime() / 1000, nbf: NOW.getTime() / 1000 })
+    expect(protectedHeader).toEqual({
+      alg: 'RS256',
+      typ: 'JWT',
+      x5t: thumbprint('sha1'),
+      'x5t#S256': thumbprint('sha256'),
+    })
+    expect(payload).toMatchObject({
+      aud: LOGIN,
+      iss: 'client',
+      sub: 'client',
+      iat: NOW.getTime() / 1000,
+      nbf: NOW.getTime() / 1000,
+    })
     expect(payload.exp).toBe(NOW.getTime() / 1000 + 600)
     expect(payload.jti).toMatch(/^[0-9a-f-]{36}$/)
   })
@@ -236,7 +289,8 @@ describe('a client certificate', () => {
     await jwtVerify(signIns[0]?.form.get('client_assertion') ?? '', PUBLIC_KEY)
   })
 
-  const CLOSED = 'ARM_CLIENT_CERTIFICATE_PATH is neither PKCS #12 nor PEM, or ARM_CLIENT_CERTIFICATE_PASSWORD does not open it'
+  const CLOSED =
+    'ARM_CLIENT_CERTIFICATE_PATH is neither PKCS #12 nor PEM, or ARM_CLIENT_CERTIFICATE_PASSWORD does not open it'
   it.each<[string, string, string, string]>([
     ['a wrong password', 'client-aes.pfx', 'wrong', CLOSED],
     ['no password', 'client-3des.pfx', '', CLOSED],
@@ -261,8 +315,14 @@ describe('a client certificate', () => {
       const changed = Buffer.from(whole)
       changed[at] = (changed[at] ?? 0) ^ 0x55
       for (const bytes of [whole.subarray(0, at), changed]) {
-        const { error } = await outcome(azureInventory, SCOPE, { ...APP, ARM_CLIENT_CERTIFICATE: bytes.toString('base64') || 'AA==' })
-        if (error !== '') expect(error).toMatch(/^ARM_CLIENT_CERTIFICATE (is (neither|encrypted)|holds no RSA key with its certificate)/)
+        const { error } = await outcome(azureInventory, SCOPE, {
+          ...APP,
+          ARM_CLIENT_CERTIFICATE: bytes.toString('base64') || 'AA==',
+        })
+        if (error !== '')
+          expect(error).toMatch(
+            /^ARM_CLIENT_CERTIFICATE (is (neither|encrypted)|holds no RSA key with its certificate)/,
+          )
       }
     }
     for (const { form } of signIns) await jwtVerify(form.get('client_assertion') ?? '', PUBLIC_KEY)

@@ -35,17 +35,32 @@ const assignment = (scope: string, id = 'a1') => ({
   tags: null,
   scope,
 })
-const answer = (data: unknown, more: object = {}) => ({ totalRecords: 1, count: 1, resultTruncated: 'false', facets: [], data, ...more })
+const answer = (data: unknown, more: object = {}) => ({
+  totalRecords: 1,
+  count: 1,
+  resultTruncated: 'false',
+  facets: [],
+  data,
+  ...more,
+})
 
 function list(reply: Reply, env: Record<string, string | undefined> = {}) {
   at(LOGIN, issue())
   const calls = at(GRAPH, reply)
   return { calls, done: outcome(azureInventory, SCOPE, { ...ENV, ...env }) }
 }
-const listed = async (rows: readonly unknown[]) => (await list(answer(rows)).done).ids.map((id) => id.split('/').slice(4).join('/'))
+const listed = async (rows: readonly unknown[]) =>
+  (await list(answer(rows)).done).ids.map((id) => id.split('/').slice(4).join('/'))
 
 describe('a subscription', () => {
-  it.each(['', 'production', `${SCOPE}\n`, `/subscriptions/${SCOPE}`, `${SCOPE}'`, SCOPE.slice(1)])('is a GUID, not %j', async (scope) => {
+  it.each([
+    '',
+    'production',
+    `${SCOPE}\n`,
+    `/subscriptions/${SCOPE}`,
+    `${SCOPE}'`,
+    SCOPE.slice(1),
+  ])('is a GUID, not %j', async (scope) => {
     expect((await outcome(azureInventory, scope, ENV)).error).toBe(`'${scope}' is not an Azure subscription id`)
   })
 
@@ -63,7 +78,10 @@ describe('a subscription', () => {
   })
 
   it('is read to its end, each id once, as Azure spells it, ordered', async () => {
-    const pages = [answer([group('b'), group('B2')], { resultTruncated: 'true', $skipToken: 'next one' }), answer([group('a'), group('b')])]
+    const pages = [
+      answer([group('b'), group('B2')], { resultTruncated: 'true', $skipToken: 'next one' }),
+      answer([group('a'), group('b')]),
+    ]
     const { calls, done } = list((_call: unknown, count: number) => pages[count - 1])
     expect((await done).ids.map((id) => id.split('/').at(-1))).toEqual(['B2', 'a', 'b'])
     expect(calls.map((call) => call.json().options)).toEqual([{ $top: 1000 }, { $top: 1000, $skipToken: 'next one' }])
@@ -77,7 +95,9 @@ describe('a subscription', () => {
   })
 
   it.each(['true', true])('that Azure cuts off (%j) is refused', async (resultTruncated) => {
-    expect((await list(answer([group('a')], { resultTruncated })).done).error).toBe('Azure Resource Graph cut its result off')
+    expect((await list(answer([group('a')], { resultTruncated })).done).error).toBe(
+      'Azure Resource Graph cut its result off',
+    )
   })
 
   it('is listed although Azure throttles', async () => {
@@ -97,24 +117,48 @@ describe('a subscription', () => {
     const { error } = await outcome(azureInventory, SCOPE, ENV, { now: () => new Date(now) })
     expect(error).toBe('')
     expect(signIns).toHaveLength(2)
-    expect(calls.map(({ headers }) => headers.get('authorization'))).toEqual(['Bearer token-1', 'Bearer token-1', 'Bearer token-2'])
+    expect(calls.map(({ headers }) => headers.get('authorization'))).toEqual([
+      'Bearer token-1',
+      'Bearer token-1',
+      'Bearer token-2',
+    ])
   })
 })
 
 describe('left out', () => {
   it.each<[string, unknown[], string[]]>([
-    ['a managed group with all in it', [group('app', { managedBy: '/x/y' }), resource('APP', 'Microsoft.Web/sites/s')], []],
-    ['a node group of AKS', [group('MC_web_aks_westeurope'), resource('mc_web_aks_westeurope', 'Microsoft.Compute/disks/d')], []],
-    ['the group of Network Watcher', [group('NetworkWatcherRG'), resource('networkwatcherrg', 'Microsoft.Network/networkWatchers/w')], []],
+    [
+      'a managed group with all in it',
+      [group('app', { managedBy: '/x/y' }), resource('APP', 'Microsoft.Web/sites/s')],
+      [],
+    ],
+    [
+      'a node group of AKS',
+      [group('MC_web_aks_westeurope'), resource('mc_web_aks_westeurope', 'Microsoft.Compute/disks/d')],
+      [],
+    ],
+    [
+      'the group of Network Watcher',
+      [group('NetworkWatcherRG'), resource('networkwatcherrg', 'Microsoft.Network/networkWatchers/w')],
+      [],
+    ],
     ['a resource in such a group that is not listed itself', [resource('MC_a_b_c', 'Microsoft.Compute/disks/d')], []],
-    ['role assignments about such a group', [group('MC_a'), assignment(`/subscriptions/${SCOPE}/resourcegroups/mc_a`)], []],
+    [
+      'role assignments about such a group',
+      [group('MC_a'), assignment(`/subscriptions/${SCOPE}/resourcegroups/mc_a`)],
+      [],
+    ],
     [
       'role assignments about what is in it',
       [group('own', { managedBy: '/x' }), assignment(`/subscriptions/${SCOPE}/resourceGroups/own/providers/A.B/c/d`)],
       [],
     ],
     ['smart detector alert rules', [resource('web', 'Microsoft.AlertsManagement/smartDetectorAlertRules/r')], []],
-    ['resources with a hidden link', [resource('web', 'Microsoft.Web/sites/s', { tags: { 'hidden-link:/a/b': 'Resource' } })], []],
+    [
+      'resources with a hidden link',
+      [resource('web', 'Microsoft.Web/sites/s', { tags: { 'hidden-link:/a/b': 'Resource' } })],
+      [],
+    ],
     ['nothing of other groups', [group('MCx'), group('xMC_a')], ['MCx', 'xMC_a']],
     [
       'no resource that is managed by another',
@@ -131,20 +175,35 @@ describe('left out', () => {
   })
 
   it('no role assignment of the subscription or another group', async () => {
-    const rows = [assignment(`/subscriptions/${SCOPE}`, 'a1'), assignment(`/subscriptions/${SCOPE}/resourceGroups/web`, 'a2')]
-    expect(await listed(rows)).toEqual(['Microsoft.Authorization/RoleAssignments/a1', 'Microsoft.Authorization/RoleAssignments/a2'])
+    const rows = [
+      assignment(`/subscriptions/${SCOPE}`, 'a1'),
+      assignment(`/subscriptions/${SCOPE}/resourceGroups/web`, 'a2'),
+    ]
+    expect(await listed(rows)).toEqual([
+      'Microsoft.Authorization/RoleAssignments/a1',
+      'Microsoft.Authorization/RoleAssignments/a2',
+    ])
   })
 })
 
 describe('troubles', () => {
-  const DENIED = "The client 'x' does not have authorization to perform action 'Microsoft.ResourceGraph/resources/read'."
+  const DENIED =
+    "The client 'x' does not have authorization to perform action 'Microsoft.ResourceGraph/resources/read'."
   const FORM = 'Azure Resource Graph gave an answer of an unknown form'
   it.each<[string, unknown, string]>([
-    ['a denial', refused(403, { error: { code: 'AuthorizationFailed', message: DENIED } }), `403 from Azure Resource Graph: ${DENIED}`],
+    [
+      'a denial',
+      refused(403, { error: { code: 'AuthorizationFailed', message: DENIED } }),
+      `403 from Azure Resource Graph: ${DENIED}`,
+    ],
     ['a page of HTML', refused(502, '<html><b>Bad gateway</b></html>'), '502 from Azure Resource Graph: Bad Gateway'],
     ['HTML as a success', refused(200, '<html>'), '200 from Azure Resource Graph: the answer is not JSON'],
     ['a cut connection', unreachable(), 'Azure Resource Graph is unreachable: the connection failed'],
-    ['a redirect', refused(302, '', { location: 'https://evil.example/' }), '302 from Azure Resource Graph: moved elsewhere'],
+    [
+      'a redirect',
+      refused(302, '', { location: 'https://evil.example/' }),
+      '302 from Azure Resource Graph: moved elsewhere',
+    ],
     ['a table', answer({ columns: [], rows: [] }), `${FORM}, at data`],
     ['a list', [], `${FORM}, at data`],
     ['a row without id', answer([{ type: 'a', name: 'b' }]), `${FORM}, at data.0.id`],
@@ -164,12 +223,19 @@ describe('troubles', () => {
   })
 
   it('an echo of secret and token is not shown', async () => {
-    at(LOGIN, refused(401, { error: 'invalid_client', error_description: 'AADSTS7000215: secret/with words is secret%2Fwith%20words' }))
+    at(
+      LOGIN,
+      refused(401, {
+        error: 'invalid_client',
+        error_description: 'AADSTS7000215: secret/with words is secret%2Fwith%20words',
+      }),
+    )
     const signIn = await outcome(azureInventory, SCOPE, ENV)
     expect(signIn.error).toMatch(/^401 from Microsoft Entra ID: AADSTS7000215: \(sensitive value\)/)
     const { shown } = await list(refused(500, { error: { message: 'Bearer azure-token' } })).done
     expect(shown).toContain('500 from Azure Resource Graph')
-    for (const secret of ['secret/with', 'secret%2F', 'azure-token']) expect(`${signIn.shown}${shown}`).not.toContain(secret)
+    for (const secret of ['secret/with', 'secret%2F', 'azure-token'])
+      expect(`${signIn.shown}${shown}`).not.toContain(secret)
   })
 })
 
@@ -209,7 +275,11 @@ describe('other clouds', () => {
   })
 
   it.each([
-    ['an unknown cloud', { ARM_ENVIRONMENT: 'german' }, 'ARM_ENVIRONMENT names no Azure cloud; known are public, usgovernment and china'],
+    [
+      'an unknown cloud',
+      { ARM_ENVIRONMENT: 'german' },
+      'ARM_ENVIRONMENT names no Azure cloud; known are public, usgovernment and china',
+    ],
     [
       'a metadata service without encryption',
       { ARM_METADATA_HOSTNAME: 'http://stack.example' },
@@ -220,7 +290,10 @@ describe('other clouds', () => {
   })
 
   it('a description that leads out of encryption is refused', async () => {
-    at('https://stack.example/metadata/endpoints', { ...described('own', 'own.example'), resourceManager: 'http://management.own.example' })
+    at('https://stack.example/metadata/endpoints', {
+      ...described('own', 'own.example'),
+      resourceManager: 'http://management.own.example',
+    })
     const { error } = await outcome(azureInventory, SCOPE, { ...ENV, ARM_METADATA_HOSTNAME: 'stack.example' })
     expect(error).toBe('the resource manager of the Azure metadata service is not an https address')
   })

@@ -19,7 +19,11 @@ const run = (inventory: Inventory, more: Partial<Parameters<typeof discover>[0]>
 
 describe('a discovery', () => {
   it('answers each identifier once, the first seen first', async () => {
-    expect(await run(async ({ scope_id }) => ['b', 'a', 'b', scope_id])).toEqual({ exit_code: 0, stdout: '["b","a","scope"]', stderr: '' })
+    expect(await run(async ({ scope_id }) => ['b', 'a', 'b', scope_id])).toEqual({
+      exit_code: 0,
+      stdout: '["b","a","scope"]',
+      stderr: '',
+    })
     expect(await run(async () => [])).toEqual({ exit_code: 0, stdout: '[]', stderr: '' })
   })
 
@@ -62,7 +66,8 @@ describe('a discovery', () => {
   it('ends when the service stops, before and while it runs', async () => {
     const stop = new AbortController()
     const running = run(
-      ({ signal }) => new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(new Error('cut')))),
+      ({ signal }) =>
+        new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(new Error('cut')))),
       {
         stopping: stop.signal,
       },

@@ -3,7 +3,16 @@ import { dirname } from 'node:path'
 import { jwtVerify } from 'jose'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { gcpInventory } from '../../../../sidecars/iac/inventory/gcp/index.ts'
-import { type Call, folderWith, outcome, outsideWorld, PRIVATE_PEM, PUBLIC_KEY, refused, unreachable } from './outside.ts'
+import {
+  type Call,
+  folderWith,
+  outcome,
+  outsideWorld,
+  PRIVATE_PEM,
+  PUBLIC_KEY,
+  refused,
+  unreachable,
+} from './outside.ts'
 
 const at = outsideWorld()
 const SCOPE = 'web-prod-1'
@@ -24,7 +33,12 @@ const ACCOUNT = {
   client_email: 'ci@web-prod-1.iam.gserviceaccount.com',
   token_uri: OAUTH,
 }
-const PERSON = { type: 'authorized_user', client_id: 'gcloud', client_secret: 'person-secret', refresh_token: 'person-refresh' }
+const PERSON = {
+  type: 'authorized_user',
+  client_id: 'gcloud',
+  client_secret: 'person-secret',
+  refresh_token: 'person-refresh',
+}
 const EXTERNAL = {
   type: 'external_account',
   audience: '//iam.googleapis.com/projects/1/locations/global/workloadIdentityPools/p/providers/x',
@@ -49,7 +63,8 @@ async function tokenOf(env: Record<string, string | undefined>) {
 }
 const errorOf = async (env: Record<string, string | undefined>) => {
   const { error, shown } = await outcome(gcpInventory, SCOPE, env)
-  for (const secret of ['PRIVATE KEY', 'person-secret', 'person-refresh', 'subject-token']) expect(shown).not.toContain(secret)
+  for (const secret of ['PRIVATE KEY', 'person-secret', 'person-refresh', 'subject-token'])
+    expect(shown).not.toContain(secret)
   return error
 }
 
@@ -58,8 +73,16 @@ describe('the first place that is set up counts', () => {
     ['an access token', [], 'given'],
     ['GOOGLE_CREDENTIALS', ['GOOGLE_OAUTH_ACCESS_TOKEN'], 'person:configured'],
     ['GOOGLE_APPLICATION_CREDENTIALS', ['GOOGLE_OAUTH_ACCESS_TOKEN', 'GOOGLE_CREDENTIALS'], 'person:application'],
-    ['the file of gcloud', ['GOOGLE_OAUTH_ACCESS_TOKEN', 'GOOGLE_CREDENTIALS', 'GOOGLE_APPLICATION_CREDENTIALS'], 'person:gcloud'],
-    ['the metadata server', ['GOOGLE_OAUTH_ACCESS_TOKEN', 'GOOGLE_CREDENTIALS', 'GOOGLE_APPLICATION_CREDENTIALS', 'HOME'], 'machine'],
+    [
+      'the file of gcloud',
+      ['GOOGLE_OAUTH_ACCESS_TOKEN', 'GOOGLE_CREDENTIALS', 'GOOGLE_APPLICATION_CREDENTIALS'],
+      'person:gcloud',
+    ],
+    [
+      'the metadata server',
+      ['GOOGLE_OAUTH_ACCESS_TOKEN', 'GOOGLE_CREDENTIALS', 'GOOGLE_APPLICATION_CREDENTIALS', 'HOME'],
+      'machine',
+    ],
   ])('%s', async (_name, without, expected) => {
     const person = (client_id: string) => JSON.stringify({ ...PERSON, client_id })
     const path = await folderWith({ application: person('application') })
@@ -89,7 +112,10 @@ describe('the first place that is set up counts', () => {
       accessToken: 'deploy',
       expireTime: '2026-05-05T06:05:05Z',
     })
-    const env = { GOOGLE_OAUTH_ACCESS_TOKEN: 'given', GOOGLE_IMPERSONATE_SERVICE_ACCOUNT: 'deploy@web-prod-1.iam.gserviceaccount.com' }
+    const env = {
+      GOOGLE_OAUTH_ACCESS_TOKEN: 'given',
+      GOOGLE_IMPERSONATE_SERVICE_ACCOUNT: 'deploy@web-prod-1.iam.gserviceaccount.com',
+    }
     expect(await tokenOf(env)).toBe('deploy')
     expect(calls[0]?.headers.get('authorization')).toBe('Bearer given')
     expect(calls[0]?.json()).toEqual({ scope: [ALL], lifetime: '3600s' })
@@ -103,12 +129,19 @@ describe('the first place that is set up counts', () => {
 
   it('nothing at all says what to set', async () => {
     at(METADATA, unreachable())
-    expect(await errorOf({})).toMatch(/^no Google Cloud credentials configured for scope discovery; set GOOGLE_CREDENTIALS, /)
+    expect(await errorOf({})).toMatch(
+      /^no Google Cloud credentials configured for scope discovery; set GOOGLE_CREDENTIALS, /,
+    )
   })
 
   it('a metadata server that refuses says why', async () => {
-    at('http://10.1.2.3:8088/computeMetadata/v1/instance/service-accounts/default/token', refused(404, 'Service account not found'))
-    expect(await errorOf({ GCE_METADATA_HOST: '10.1.2.3:8088' })).toBe('404 from Google metadata server: Service account not found')
+    at(
+      'http://10.1.2.3:8088/computeMetadata/v1/instance/service-accounts/default/token',
+      refused(404, 'Service account not found'),
+    )
+    expect(await errorOf({ GCE_METADATA_HOST: '10.1.2.3:8088' })).toBe(
+      '404 from Google metadata server: Service account not found',
+    )
     expect(await errorOf({ GCE_METADATA_HOST: 'a/b' })).toBe('GCE_METADATA_HOST is not a host')
   })
 
@@ -125,7 +158,9 @@ describe('a service account', () => {
     expect(await tokenOf({ GOOGLE_CREDENTIALS: JSON.stringify(ACCOUNT) })).toBe('account')
     expect(calls).toHaveLength(1)
     expect(calls[0]?.form.get('grant_type')).toBe('urn:ietf:params:oauth:grant-type:jwt-bearer')
-    const { payload, protectedHeader } = await jwtVerify(calls[0]?.form.get('assertion') ?? '', PUBLIC_KEY, { currentDate: NOW })
+    const { payload, protectedHeader } = await jwtVerify(calls[0]?.form.get('assertion') ?? '', PUBLIC_KEY, {
+      currentDate: NOW,
+    })
     expect(protectedHeader).toEqual({ alg: 'RS256', typ: 'JWT', kid: 'key-1' })
     const iat = NOW.getTime() / 1000
     expect(payload).toEqual({ iss: ACCOUNT.client_email, scope: ALL, aud: OAUTH, iat, exp: iat + 3600 })
@@ -144,7 +179,11 @@ describe('a service account', () => {
   })
 
   it.each<[string, object, string]>([
-    ['a broken key', { ...ACCOUNT, private_key: 'PRIVATE KEY broken' }, 'the private_key of the Google credentials is no RSA key'],
+    [
+      'a broken key',
+      { ...ACCOUNT, private_key: 'PRIVATE KEY broken' },
+      'the private_key of the Google credentials is no RSA key',
+    ],
     ['no key', { ...ACCOUNT, private_key: undefined }, 'GOOGLE_CREDENTIALS lacks private_key'],
     [
       'an address without encryption',
@@ -156,15 +195,21 @@ describe('a service account', () => {
   })
 
   it('that is gone, and an echo of the assertion', async () => {
-    at(OAUTH, ({ form }: Call) => refused(400, { error: 'invalid_grant', error_description: `Invalid ${form.get('assertion')}` }))
-    expect(await errorOf({ GOOGLE_CREDENTIALS: JSON.stringify(ACCOUNT) })).toBe('400 from Google OAuth: Invalid (sensitive value)')
+    at(OAUTH, ({ form }: Call) =>
+      refused(400, { error: 'invalid_grant', error_description: `Invalid ${form.get('assertion')}` }),
+    )
+    expect(await errorOf({ GOOGLE_CREDENTIALS: JSON.stringify(ACCOUNT) })).toBe(
+      '400 from Google OAuth: Invalid (sensitive value)',
+    )
   })
 })
 
 describe('a person', () => {
   it('refreshes, and the quota is that of the named project', async () => {
     const calls = at(OAUTH, issue('person'))
-    expect(await tokenOf({ GOOGLE_CREDENTIALS: JSON.stringify({ ...PERSON, quota_project_id: 'quota' }) })).toBe('person')
+    expect(await tokenOf({ GOOGLE_CREDENTIALS: JSON.stringify({ ...PERSON, quota_project_id: 'quota' }) })).toBe(
+      'person',
+    )
     expect(Object.fromEntries(calls[0]?.form ?? [])).toEqual({
       grant_type: 'refresh_token',
       client_id: 'gcloud',
@@ -205,7 +250,10 @@ describe('workload identity federation', () => {
     const calls = at('http://169.254.169.254/metadata/identity/oauth2/token', { access_token: 'subject-token' })
     const format = { type: 'json', subject_token_field_name: 'access_token' }
     const url = 'http://169.254.169.254/metadata/identity/oauth2/token?resource=x'
-    expect(await federate({ url, headers: { Metadata: 'True' }, format })).toMatchObject({ token: 'federated', form: exchanged })
+    expect(await federate({ url, headers: { Metadata: 'True' }, format })).toMatchObject({
+      token: 'federated',
+      form: exchanged,
+    })
     expect([calls[0]?.headers.get('metadata'), calls[0]?.url.search]).toEqual(['True', '?resource=x'])
   })
 
@@ -213,7 +261,9 @@ describe('workload identity federation', () => {
     const path = await folderWith({ token: 'subject-token' })
     const url = IMPERSONATE('ci@web-prod-1.iam.gserviceaccount.com')
     const calls = at(url, { accessToken: 'impersonated', expireTime: '2026-05-05T06:05:05Z' })
-    expect(await federate({ file: path('token') }, { service_account_impersonation_url: url })).toMatchObject({ token: 'impersonated' })
+    expect(await federate({ file: path('token') }, { service_account_impersonation_url: url })).toMatchObject({
+      token: 'impersonated',
+    })
     expect(calls[0]?.headers.get('authorization')).toBe('Bearer federated')
   })
 
@@ -241,14 +291,21 @@ describe('workload identity federation', () => {
       /^the Google credentials take their subject token from AWS, a certificate or a program/,
     ],
     ['no address', { url: 'nowhere' }, /^the credential_source of the Google credentials is no address$/],
-    ['a file that is not there', { file: '/nowhere/token' }, /^the file that credential_source names cannot be read \(ENOENT\)$/],
+    [
+      'a file that is not there',
+      { file: '/nowhere/token' },
+      /^the file that credential_source names cannot be read \(ENOENT\)$/,
+    ],
   ])('from %s is refused', async (_name, credential_source, expected) => {
     expect(await errorOf({ GOOGLE_CREDENTIALS: JSON.stringify({ ...EXTERNAL, credential_source }) })).toMatch(expected)
   })
 
   it.each(['not json', '{}', '{"access_token":7}', 'null'])('without its field in %j is refused', async (text) => {
     const path = await folderWith({ token: text })
-    const credential_source = { file: path('token'), format: { type: 'json', subject_token_field_name: 'access_token' } }
+    const credential_source = {
+      file: path('token'),
+      format: { type: 'json', subject_token_field_name: 'access_token' },
+    }
     expect(await errorOf({ GOOGLE_CREDENTIALS: JSON.stringify({ ...EXTERNAL, credential_source }) })).toBe(
       'the credential_source of the Google credentials holds no subject token',
     )
@@ -264,7 +321,10 @@ describe('an impersonated account', () => {
   })
   it('is taken on by a person', async () => {
     at(OAUTH, issue('person'))
-    const calls = at(file(PERSON).service_account_impersonation_url, { accessToken: 'account', expireTime: '2026-05-05T06:05:05Z' })
+    const calls = at(file(PERSON).service_account_impersonation_url, {
+      accessToken: 'account',
+      expireTime: '2026-05-05T06:05:05Z',
+    })
     expect(await tokenOf({ GOOGLE_CREDENTIALS: JSON.stringify(file(PERSON)) })).toBe('account')
     expect(calls[0]?.headers.get('authorization')).toBe('Bearer person')
     expect(calls[0]?.json()).toMatchObject({ delegates: file(PERSON).delegates })
@@ -303,8 +363,16 @@ describe('credentials that are none', () => {
       '{"type":"gdch_service_account"}',
       /^GOOGLE_CREDENTIALS holds credentials of a type that this discovery cannot use; supported are /,
     ],
-    ['a path that is not there', '/nowhere/key.json', /^the file that GOOGLE_CREDENTIALS names cannot be read \(ENOENT\)$/],
-    ['a name too long for a file', 'x'.repeat(9000), /^the file that GOOGLE_CREDENTIALS names cannot be read \(ENAMETOOLONG\)$/],
+    [
+      'a path that is not there',
+      '/nowhere/key.json',
+      /^the file that GOOGLE_CREDENTIALS names cannot be read \(ENOENT\)$/,
+    ],
+    [
+      'a name too long for a file',
+      'x'.repeat(9000),
+      /^the file that GOOGLE_CREDENTIALS names cannot be read \(ENAMETOOLONG\)$/,
+    ],
   ])('%s', async (_name, GOOGLE_CREDENTIALS, expected) => {
     expect(await errorOf({ GOOGLE_CREDENTIALS })).toMatch(expected)
   })

@@ -54,7 +54,10 @@ describe('a project', () => {
     })
     expect(calls.project[0]?.method).toBe('GET')
     expect(calls.assets[0]?.method).toBe('GET')
-    expect(Object.fromEntries(calls.assets[0]?.url.searchParams ?? [])).toEqual({ pageSize: '500', readMask: 'name,assetType,labels' })
+    expect(Object.fromEntries(calls.assets[0]?.url.searchParams ?? [])).toEqual({
+      pageSize: '500',
+      readMask: 'name,assetType,labels',
+    })
     expect(calls.policy[0]?.method).toBe('POST')
     expect(calls.policy[0]?.json()).toEqual({ options: { requestedPolicyVersion: 3 } })
     for (const [call] of Object.values(calls)) expect(call?.headers.get('authorization')).toBe('Bearer google-token')
@@ -80,7 +83,9 @@ describe('a project', () => {
       ...(page < count ? { nextPageToken: `p${page}` } : {}),
     })
     expect((await world({ assets: pages(200) }).done).ids).toHaveLength(200)
-    expect((await world({ assets: pages(201) }).done).error).toBe('Cloud Asset Inventory has more than 200 pages of results')
+    expect((await world({ assets: pages(201) }).done).error).toBe(
+      'Cloud Asset Inventory has more than 200 pages of results',
+    )
   })
 
   it('is listed although Google throttles', async () => {
@@ -107,25 +112,41 @@ describe('a project', () => {
   })
 
   it('takes a number that is no text', async () => {
-    const found = await world({ project: { projectNumber: 42 }, assets: { results: [asset('//x.googleapis.com/projects/42/a')] } }).done
+    const found = await world({
+      project: { projectNumber: 42 },
+      assets: { results: [asset('//x.googleapis.com/projects/42/a')] },
+    }).done
     expect(found.ids).toEqual([`projects/${SCOPE}/a`])
   })
 })
 
 describe('assets', () => {
-  const bucket = (name: string) => asset(`//storage.googleapis.com/${name}`, { assetType: 'storage.googleapis.com/Bucket' })
+  const bucket = (name: string) =>
+    asset(`//storage.googleapis.com/${name}`, { assetType: 'storage.googleapis.com/Bucket' })
   const account = (email: string) =>
-    asset(`//iam.googleapis.com/projects/${SCOPE}/serviceAccounts/${email}`, { assetType: 'iam.googleapis.com/ServiceAccount' })
+    asset(`//iam.googleapis.com/projects/${SCOPE}/serviceAccounts/${email}`, {
+      assetType: 'iam.googleapis.com/ServiceAccount',
+    })
   const out: [string, object][] = [
     [
       'the project',
-      asset(`//cloudresourcemanager.googleapis.com/projects/${NUMBER}`, { assetType: 'cloudresourcemanager.googleapis.com/Project' }),
+      asset(`//cloudresourcemanager.googleapis.com/projects/${NUMBER}`, {
+        assetType: 'cloudresourcemanager.googleapis.com/Project',
+      }),
     ],
-    ['what a service labelled', asset('//a.googleapis.com/n', { labels: { 'goog-dataproc-cluster-name': 'c', env: 'x' } })],
+    [
+      'what a service labelled',
+      asset('//a.googleapis.com/n', { labels: { 'goog-dataproc-cluster-name': 'c', env: 'x' } }),
+    ],
     ['what GKE named', asset(`//compute.googleapis.com/projects/${SCOPE}/zones/z/instances/gke-web-pool-1`)],
-    ...['dataproc-staging-x', 'dataproc-temp-x', 'gcf-sources-1-x', 'gcf-v2-uploads', 'run-sources-p-x', `${SCOPE}_cloudbuild`].map(
-      (name): [string, object] => [`the bucket ${name}`, bucket(name)],
-    ),
+    ...[
+      'dataproc-staging-x',
+      'dataproc-temp-x',
+      'gcf-sources-1-x',
+      'gcf-v2-uploads',
+      'run-sources-p-x',
+      `${SCOPE}_cloudbuild`,
+    ].map((name): [string, object] => [`the bucket ${name}`, bucket(name)]),
     ['the default account of Compute', account(`${NUMBER}-compute@developer.gserviceaccount.com`)],
     ['a service agent', account(`service-${NUMBER}@gcp-sa-logging.iam.gserviceaccount.com`)],
   ]
@@ -152,7 +173,11 @@ describe('bindings', () => {
   it.each<[string, string, boolean]>([
     ['a person', 'user:a@example.com', true],
     ['everybody', 'allUsers', true],
-    ['a principal of a pool', 'principalSet://iam.googleapis.com/projects/1/locations/global/workloadIdentityPools/p/*', true],
+    [
+      'a principal of a pool',
+      'principalSet://iam.googleapis.com/projects/1/locations/global/workloadIdentityPools/p/*',
+      true,
+    ],
     ['an account of the project', `serviceAccount:ci@${SCOPE}.iam.gserviceaccount.com`, true],
     ['somebody who is gone', 'deleted:user:a@example.com?uid=1', false],
     ['an account that is gone', `deleted:serviceAccount:ci@${SCOPE}.iam.gserviceaccount.com?uid=1`, false],
@@ -192,17 +217,37 @@ describe('troubles', () => {
       { assets: DENIED('Cloud Asset API has not been used in project 1 before or it is disabled.') },
       '403 from Cloud Asset Inventory: Cloud Asset API has not been used in project 1 before or it is disabled.',
     ],
-    ['a policy that may not be read', { policy: DENIED('Policy read denied') }, '403 from Cloud Resource Manager: Policy read denied'],
+    [
+      'a policy that may not be read',
+      { policy: DENIED('Policy read denied') },
+      '403 from Cloud Resource Manager: Policy read denied',
+    ],
     ['a cut connection', { assets: unreachable() }, 'Cloud Asset Inventory is unreachable: the connection failed'],
-    ['a page of HTML', { assets: refused(404, '<!DOCTYPE html><title>Error 404</title>') }, '404 from Cloud Asset Inventory: Not Found'],
-    ['HTML as a success', { project: refused(200, '<html>') }, '200 from Cloud Resource Manager: the answer is not JSON'],
+    [
+      'a page of HTML',
+      { assets: refused(404, '<!DOCTYPE html><title>Error 404</title>') },
+      '404 from Cloud Asset Inventory: Not Found',
+    ],
+    [
+      'HTML as a success',
+      { project: refused(200, '<html>') },
+      '200 from Cloud Resource Manager: the answer is not JSON',
+    ],
     ['no number', { project: {} }, `${MANAGER_FORM}, at projectNumber`],
     ['a number that is a pattern', { project: { projectNumber: '.*' } }, `${MANAGER_FORM}, at projectNumber`],
     ['results that are no list', { assets: { results: {} } }, `${ASSET_FORM}, at results`],
     ['an asset without service', { assets: { results: [asset('name')] } }, `${ASSET_FORM}, at results.0.name`],
     ['an asset without type', { assets: { results: [{ name: '//a/b' }] } }, `${ASSET_FORM}, at results.0.assetType`],
-    ['labels in a list', { assets: { results: [asset('//a/b', { labels: 'x' })] } }, `${ASSET_FORM}, at results.0.labels`],
-    ['a member that is no text', { policy: { bindings: [{ role: 'r', members: [1] }] } }, `${MANAGER_FORM}, at bindings.0.members.0`],
+    [
+      'labels in a list',
+      { assets: { results: [asset('//a/b', { labels: 'x' })] } },
+      `${ASSET_FORM}, at results.0.labels`,
+    ],
+    [
+      'a member that is no text',
+      { policy: { bindings: [{ role: 'r', members: [1] }] } },
+      `${MANAGER_FORM}, at bindings.0.members.0`,
+    ],
     ['a binding without role', { policy: { bindings: [{ members: [] }] } }, `${MANAGER_FORM}, at bindings.0.role`],
   ])('%s', async (_name, replies, expected) => {
     const { done } = world(replies)
@@ -210,7 +255,8 @@ describe('troubles', () => {
   })
 
   it('an echo of the token is not shown', async () => {
-    const { shown } = await world({ project: refused(401, { error: { message: 'Request had Bearer google-token' } }) }).done
+    const { shown } = await world({ project: refused(401, { error: { message: 'Request had Bearer google-token' } }) })
+      .done
     expect(shown).toContain('401 from Cloud Resource Manager: Request had')
     expect(shown).not.toContain('google-token')
   })
@@ -232,12 +278,23 @@ describe('other places', () => {
     at(`https://cloudresourcemanager.apis.example/v1/projects/${SCOPE}`, project)
     at(`https://cloudresourcemanager.apis.example/v1/projects/${SCOPE}:getIamPolicy`, {})
     at(`https://cloudasset.apis.example/v1/projects/${SCOPE}:searchAllResources`, { results: [asset('//a/n')] })
-    expect(await outcome(gcpInventory, SCOPE, { ...ENV, GOOGLE_UNIVERSE_DOMAIN: 'apis.example' })).toMatchObject({ ids: ['n'], error: '' })
+    expect(await outcome(gcpInventory, SCOPE, { ...ENV, GOOGLE_UNIVERSE_DOMAIN: 'apis.example' })).toMatchObject({
+      ids: ['n'],
+      error: '',
+    })
   })
 
   it.each([
-    ['GOOGLE_CLOUD_ASSET_CUSTOM_ENDPOINT', 'http://assets.example/v1/', 'GOOGLE_CLOUD_ASSET_CUSTOM_ENDPOINT is not an https address'],
-    ['GOOGLE_RESOURCE_MANAGER_CUSTOM_ENDPOINT', 'manager', 'GOOGLE_RESOURCE_MANAGER_CUSTOM_ENDPOINT is not an https address'],
+    [
+      'GOOGLE_CLOUD_ASSET_CUSTOM_ENDPOINT',
+      'http://assets.example/v1/',
+      'GOOGLE_CLOUD_ASSET_CUSTOM_ENDPOINT is not an https address',
+    ],
+    [
+      'GOOGLE_RESOURCE_MANAGER_CUSTOM_ENDPOINT',
+      'manager',
+      'GOOGLE_RESOURCE_MANAGER_CUSTOM_ENDPOINT is not an https address',
+    ],
     ['GOOGLE_UNIVERSE_DOMAIN', 'evil/?', 'GOOGLE_UNIVERSE_DOMAIN is not a domain'],
   ])('%s=%s is refused', async (name, value, expected) => {
     expect((await outcome(gcpInventory, SCOPE, { ...ENV, [name]: value })).error).toBe(expected)
@@ -245,7 +302,11 @@ describe('other places', () => {
 
   it.each<[string, Record<string, string>, string | null]>([
     ['no project', {}, null],
-    ['the billing project, when it is to be', { USER_PROJECT_OVERRIDE: 'true', GOOGLE_BILLING_PROJECT: 'billing' }, 'billing'],
+    [
+      'the billing project, when it is to be',
+      { USER_PROJECT_OVERRIDE: 'true', GOOGLE_BILLING_PROJECT: 'billing' },
+      'billing',
+    ],
     ['no project without that', { GOOGLE_BILLING_PROJECT: 'billing' }, null],
     ['the quota project', { GOOGLE_CLOUD_QUOTA_PROJECT: 'quota' }, 'quota'],
   ])('whose quota: %s', async (_name, env, expected) => {

@@ -29,7 +29,12 @@ const cutBody = () => {
   const chunks = [() => new TextEncoder().encode('{"items": ['), () => Promise.reject(new TypeError('terminated'))]
   return new ReadableStream({ pull: async (controller) => controller.enqueue(await chunks.shift()?.()) })
 }
-const question = (more: Partial<Question> = {}): Question => ({ source: 'the cloud', url: URL_OF, request: inventoryRequest('s'), ...more })
+const question = (more: Partial<Question> = {}): Question => ({
+  source: 'the cloud',
+  url: URL_OF,
+  request: inventoryRequest('s'),
+  ...more,
+})
 const message = (text: Promise<unknown>) =>
   text.then(
     () => 'no error',
@@ -96,9 +101,13 @@ describe('a call', () => {
   })
 
   it('names the reason of the system', async () => {
-    const refused = Object.assign(new TypeError('fetch failed'), { cause: Object.assign(new Error('x'), { code: 'ECONNREFUSED' }) })
+    const refused = Object.assign(new TypeError('fetch failed'), {
+      cause: Object.assign(new Error('x'), { code: 'ECONNREFUSED' }),
+    })
     const request = inventoryRequest('s', {}, { fetch: () => Promise.reject(refused) })
-    expect(await message(ask(question({ request })))).toBe('the cloud is unreachable: the connection failed (ECONNREFUSED)')
+    expect(await message(ask(question({ request })))).toBe(
+      'the cloud is unreachable: the connection failed (ECONNREFUSED)',
+    )
   })
 
   it('follows no redirect, for credentials would go along', async () => {
@@ -129,10 +138,17 @@ describe('a refusal', () => {
       'Inner.',
       'BadRequest',
     ],
-    ['a token endpoint', { error: 'invalid_client', error_description: 'Wrong secret.' }, 'Wrong secret.', 'invalid_client'],
+    [
+      'a token endpoint',
+      { error: 'invalid_client', error_description: 'Wrong secret.' },
+      'Wrong secret.',
+      'invalid_client',
+    ],
     [
       'Google',
-      { error: { code: 403, message: 'Denied.', status: 'PERMISSION_DENIED', details: [{ '@type': 'x', reason: 'R' }] } },
+      {
+        error: { code: 403, message: 'Denied.', status: 'PERMISSION_DENIED', details: [{ '@type': 'x', reason: 'R' }] },
+      },
       'Denied.',
       'PERMISSION_DENIED',
     ],
@@ -145,7 +161,14 @@ describe('a refusal', () => {
     ['OCI', { code: 'NotAuthorizedOrNotFound', message: 'Not found.' }, 'Not found.', 'NotAuthorizedOrNotFound'],
     [
       'Kubernetes',
-      { kind: 'Status', status: 'Failure', message: 'pods is forbidden', reason: 'Forbidden', details: { kind: 'pods' }, code: 403 },
+      {
+        kind: 'Status',
+        status: 'Failure',
+        message: 'pods is forbidden',
+        reason: 'Forbidden',
+        details: { kind: 'pods' },
+        code: 403,
+      },
       'pods is forbidden',
       'Forbidden',
     ],
@@ -156,7 +179,8 @@ describe('a refusal', () => {
   })
 
   it('may be XML', async () => {
-    const xml = '<ErrorResponse><Error><Code>InvalidClientTokenId</Code><Message>The token is\n invalid.</Message></Error></ErrorResponse>'
+    const xml =
+      '<ErrorResponse><Error><Code>InvalidClientTokenId</Code><Message>The token is\n invalid.</Message></Error></ErrorResponse>'
     answers(() => HttpResponse.xml(xml, { status: 403 }))
     await expect(ask(question())).rejects.toMatchObject({
       message: '403 from the cloud: The token is invalid.',
@@ -223,6 +247,8 @@ describe('pages', () => {
 
   it('do not go in circles', async () => {
     const pages = { '': { items: [1], next: 'b' }, b: { items: [2], next: 'c' }, c: { items: [3], next: 'b' } }
-    await expect(readPages({ source: 'the cloud', max_pages: 9, read: read(pages) })).rejects.toThrow('the cloud repeats a page of results')
+    await expect(readPages({ source: 'the cloud', max_pages: 9, read: read(pages) })).rejects.toThrow(
+      'the cloud repeats a page of results',
+    )
   })
 })

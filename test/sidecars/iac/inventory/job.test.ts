@@ -8,7 +8,9 @@ import { apiServer, object } from './api-server.ts'
 let binary: string
 let origin: string
 let answer: (path: string, body: string, request: IncomingMessage, response: ServerResponse) => void
-const cloud = createServer(async (request, response) => answer(request.url ?? '', await text(request), request, response))
+const cloud = createServer(async (request, response) =>
+  answer(request.url ?? '', await text(request), request, response),
+)
 const services: TestService[] = []
 
 beforeAll(async () => {
@@ -43,9 +45,12 @@ const json = (response: ServerResponse, value: unknown, status = 200) =>
 function account(resources: (page: string) => unknown) {
   answer = (path, body, _request, response) => {
     if (path === '/')
-      return response.writeHead(200).end('<GetCallerIdentityResult><Account>123456789012</Account></GetCallerIdentityResult>')
+      return response
+        .writeHead(200)
+        .end('<GetCallerIdentityResult><Account>123456789012</Account></GetCallerIdentityResult>')
     if (path === '/ListIndexes') return json(response, { Indexes: [{ Region: 'us-east-1', Type: 'AGGREGATOR' }] })
-    if (path === '/GetDefaultView') return json(response, { ViewArn: 'arn:aws:resource-explorer-2:us-east-1:123456789012:view/all/1' })
+    if (path === '/GetDefaultView')
+      return json(response, { ViewArn: 'arn:aws:resource-explorer-2:us-east-1:123456789012:view/all/1' })
     return json(response, resources(JSON.parse(body).NextToken ?? ''))
   }
 }
@@ -58,7 +63,11 @@ const bucket = (name: string) => ({
 
 describe('the job that lists a scope', () => {
   it('answers the identifiers of an aws account', async () => {
-    account((page) => (page === '' ? { Resources: [bucket('b'), bucket('a')], NextToken: '2' } : { Resources: [bucket('b'), bucket('ä')] }))
+    account((page) =>
+      page === ''
+        ? { Resources: [bucket('b'), bucket('a')], NextToken: '2' }
+        : { Resources: [bucket('b'), bucket('ä')] },
+    )
     const { list, service } = await start(KEYS)
     const { status, result } = await list('aws', '123456789012')
     expect(status).toBe('succeeded')
@@ -81,7 +90,11 @@ describe('the job that lists a scope', () => {
 
   it('has exit code 1 and one message when the cloud refuses, without the credentials that it echoes', async () => {
     answer = (_path, _body, _request, response) =>
-      json(response, { message: `no such key AKIDEXAMPLE or ${KEYS.AWS_SECRET_ACCESS_KEY}`, __type: 'InvalidClientTokenId' }, 403)
+      json(
+        response,
+        { message: `no such key AKIDEXAMPLE or ${KEYS.AWS_SECRET_ACCESS_KEY}`, __type: 'InvalidClientTokenId' },
+        403,
+      )
     const { list, service } = await start(KEYS)
     expect((await list('aws', '123456789012')).result).toEqual({
       exit_code: 1,

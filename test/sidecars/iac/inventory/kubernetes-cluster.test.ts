@@ -26,7 +26,10 @@ const config = (more: { user?: object; cluster?: object; context?: object; name?
     users: [{ name: 'u', user: more.user ?? { token: 'token-of-the-file' } }],
   })
 const PATH = { KUBE_CONFIG_PATH: '/home/platform/.kube/config' }
-const at = (text: string, more: Record<string, string | Error> = {}) => ({ '/home/platform/.kube/config': text, ...more })
+const at = (text: string, more: Record<string, string | Error> = {}) => ({
+  '/home/platform/.kube/config': text,
+  ...more,
+})
 
 describe('variables of the provider', () => {
   it('name the server and a token', async () => {
@@ -53,7 +56,13 @@ describe('variables of the provider', () => {
   })
 
   it('go before the kubeconfig, one by one', async () => {
-    const env = { ...PATH, KUBE_HOST: 'https://other.example', KUBE_TOKEN: 'other', KUBE_INSECURE: 'true', KUBE_TLS_SERVER_NAME: 'name' }
+    const env = {
+      ...PATH,
+      KUBE_HOST: 'https://other.example',
+      KUBE_TOKEN: 'other',
+      KUBE_INSECURE: 'true',
+      KUBE_TLS_SERVER_NAME: 'name',
+    }
     expect(await cluster(env, at(config()))).toMatchObject({
       server: 'https://other.example',
       namespace: 'shop',
@@ -65,8 +74,14 @@ describe('variables of the provider', () => {
   it.each([
     [{ KUBE_HOST: 'https://' }, 'the address of the Kubernetes API is not a URL'],
     [{ KUBE_HOST: 'https://me:pass@one.example' }, 'the address of the Kubernetes API must not hold credentials'],
-    [{ KUBE_HOST: 'https://one.example', KUBE_TOKEN: 'two\nlines' }, 'the token for the Kubernetes API has characters that no token has'],
-    [{ KUBE_HOST: 'https://one.example', KUBE_PROXY_URL: 'http://proxy' }, 'a proxy to the Kubernetes API is not supported'],
+    [
+      { KUBE_HOST: 'https://one.example', KUBE_TOKEN: 'two\nlines' },
+      'the token for the Kubernetes API has characters that no token has',
+    ],
+    [
+      { KUBE_HOST: 'https://one.example', KUBE_PROXY_URL: 'http://proxy' },
+      'a proxy to the Kubernetes API is not supported',
+    ],
     [
       { KUBE_HOST: 'https://one.example', KUBE_CLIENT_KEY_DATA: PRIVATE_PEM },
       'of client certificate and client key for the Kubernetes API one is missing',
@@ -113,7 +128,10 @@ describe('a kubeconfig', () => {
       { ...env, KUBE_CTX: 'other' },
       { '/a': config({ cluster: { server: 'https://one.example' } }), '/b': other },
     )
-    expect(chosen).toMatchObject({ server: 'https://one.example', headers: { authorization: 'Bearer token-of-the-file' } })
+    expect(chosen).toMatchObject({
+      server: 'https://one.example',
+      headers: { authorization: 'Bearer token-of-the-file' },
+    })
   })
 
   it('has entries that can be chosen', async () => {
@@ -143,23 +161,42 @@ describe('a kubeconfig', () => {
       'a kubeconfig cannot be read (EACCES)',
     ],
     ['no YAML', {}, at('a: [b'), 'a kubeconfig is not YAML'],
-    ['of another form', {}, at('clusters: [{name: c, cluster: {server: [1]}}]'), 'a kubeconfig is not valid, at clusters.0.cluster.server'],
+    [
+      'of another form',
+      {},
+      at('clusters: [{name: c, cluster: {server: [1]}}]'),
+      'a kubeconfig is not valid, at clusters.0.cluster.server',
+    ],
     ['without the context', { KUBE_CTX: 'prod' }, at(config()), 'the kubeconfig has no context prod'],
     ['without the cluster', {}, at(config({ context: { cluster: 'gone' } })), 'the kubeconfig has no cluster gone'],
     ['without the user', { KUBE_CTX_AUTH_INFO: 'gone' }, at(config()), 'the kubeconfig has no user gone'],
     ['empty', {}, at(''), 'the address of the Kubernetes API is not a URL'],
-    ['with a proxy', {}, at(config({ cluster: { 'proxy-url': 'http://p' } })), 'a proxy to the Kubernetes API is not supported'],
+    [
+      'with a proxy',
+      {},
+      at(config({ cluster: { 'proxy-url': 'http://p' } })),
+      'a proxy to the Kubernetes API is not supported',
+    ],
     [
       'acting as another',
       {},
       at(config({ user: { as: 'admin', ...secretive } })),
       'user u of the kubeconfig acts as another one, which is not supported',
     ],
-    ['with a missing file', {}, at(config({ user: { tokenFile: '/gone' } })), 'the token of the kubeconfig is missing or empty'],
+    [
+      'with a missing file',
+      {},
+      at(config({ user: { tokenFile: '/gone' } })),
+      'the token of the kubeconfig is missing or empty',
+    ],
     [
       'with a program',
       {},
-      at(config({ user: { exec: { apiVersion: 'client.authentication.k8s.io/v1', command: 'aws', args: ['eks', 'get-token'] } } })),
+      at(
+        config({
+          user: { exec: { apiVersion: 'client.authentication.k8s.io/v1', command: 'aws', args: ['eks', 'get-token'] } },
+        }),
+      ),
       'user u of the kubeconfig gets its credentials from a program, which is not run; set KUBE_TOKEN or a client certificate',
     ],
     [
@@ -176,7 +213,9 @@ describe('a kubeconfig', () => {
 
   it('with a program serves where a token is given', async () => {
     const text = config({ user: { exec: { command: 'aws' } } })
-    expect(await cluster({ ...PATH, KUBE_TOKEN: 'given' }, at(text))).toMatchObject({ headers: { authorization: 'Bearer given' } })
+    expect(await cluster({ ...PATH, KUBE_TOKEN: 'given' }, at(text))).toMatchObject({
+      headers: { authorization: 'Bearer given' },
+    })
   })
 })
 
@@ -188,7 +227,9 @@ describe('a pod', () => {
   it('has a service account', async () => {
     const expected = { namespace: 'platform', headers: { authorization: 'Bearer of-the-pod' }, tls: { ca: CA } }
     expect(await cluster(env, files)).toMatchObject({ server: 'https://10.0.0.1', ...expected })
-    expect(await cluster({ ...env, KUBERNETES_SERVICE_HOST: 'fd00::1' }, files)).toMatchObject({ server: 'https://[fd00::1]' })
+    expect(await cluster({ ...env, KUBERNETES_SERVICE_HOST: 'fd00::1' }, files)).toMatchObject({
+      server: 'https://[fd00::1]',
+    })
   })
 
   const none =

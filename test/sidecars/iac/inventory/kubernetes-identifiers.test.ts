@@ -19,7 +19,9 @@ describe('a state', () => {
     [
       'kubernetes_horizontal_pod_autoscaler_v2beta2',
       'shop/web',
-      ['v2', 'v2beta2', 'v1'].map((version) => `apiVersion=autoscaling/${version},kind=HorizontalPodAutoscaler,namespace=shop,name=web`),
+      ['v2', 'v2beta2', 'v1'].map(
+        (version) => `apiVersion=autoscaling/${version},kind=HorizontalPodAutoscaler,namespace=shop,name=web`,
+      ),
     ],
     ['kubernetes_config_map_v1_data', 'shop/settings', []],
     ['kubernetes_labels', 'shop/web', []],
@@ -34,12 +36,23 @@ describe('a state', () => {
     ['in full', { manifest: { value: {} }, object: { type: [], value: { ...manifest, status: {} } } }],
     ['plain', { manifest }],
   ])('names manifests %s, which have no id', (_name, attributes) => {
-    expect(idsOf('kubernetes_manifest', attributes)).toEqual(['apiVersion=example.com/v1,kind=Shop,namespace=shop,name=one'])
+    expect(idsOf('kubernetes_manifest', attributes)).toEqual([
+      'apiVersion=example.com/v1,kind=Shop,namespace=shop,name=one',
+    ])
   })
 
   it('names the manifests of kubectl', () => {
-    const attributes = { id: '/api/v1/namespaces/shop/configmaps/a', api_version: 'v1', kind: 'ConfigMap', name: 'a', namespace: 'shop' }
-    expect(idsOf('kubectl_manifest', attributes)).toEqual([attributes.id, 'apiVersion=v1,kind=ConfigMap,namespace=shop,name=a'])
+    const attributes = {
+      id: '/api/v1/namespaces/shop/configmaps/a',
+      api_version: 'v1',
+      kind: 'ConfigMap',
+      name: 'a',
+      namespace: 'shop',
+    }
+    expect(idsOf('kubectl_manifest', attributes)).toEqual([
+      attributes.id,
+      'apiVersion=v1,kind=ConfigMap,namespace=shop,name=a',
+    ])
   })
 
   it.each([
@@ -61,7 +74,9 @@ describe('a state', () => {
 describe('an import', () => {
   const DEPLOYMENT = 'apiVersion=apps/v1,kind=Deployment,namespace=shop,name=web'
   const argument = (address: string, resource_id: string, engine_provider: 'kubernetes' | 'aws' = 'kubernetes') =>
-    engineArguments('import', { workspace_path: '/w', scope_id: 's', engine_provider, address, resource_id }, '')?.at(-1)
+    engineArguments('import', { workspace_path: '/w', scope_id: 's', engine_provider, address, resource_id }, '')?.at(
+      -1,
+    )
 
   it.each([
     ['kubernetes_manifest.web', DEPLOYMENT, DEPLOYMENT],

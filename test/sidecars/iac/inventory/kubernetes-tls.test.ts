@@ -22,7 +22,10 @@ async function authority() {
     { name: 'basicConstraints', cA: true, critical: true },
     { name: 'keyUsage', keyCertSign: true, critical: true },
   ] as const
-  return generate([{ name: 'commonName', value: `Authority ${crypto.randomUUID()}` }], { ...SHAPE, extensions: [...extensions] })
+  return generate([{ name: 'commonName', value: `Authority ${crypto.randomUUID()}` }], {
+    ...SHAPE,
+    extensions: [...extensions],
+  })
 }
 
 beforeAll(async () => {
@@ -61,7 +64,10 @@ it('an authority of its own is trusted', async () => {
 })
 
 it('any other server is not, and it is asked once', async () => {
-  const { error, shown } = await discover({ KUBE_CLUSTER_CA_CERT_DATA: stranger.cert, KUBE_TOKEN: 'token-of-the-account' })
+  const { error, shown } = await discover({
+    KUBE_CLUSTER_CA_CERT_DATA: stranger.cert,
+    KUBE_TOKEN: 'token-of-the-account',
+  })
   expect(error).toMatch(/^Kubernetes API is unreachable: the connection failed \(\w*(CERT|SIGNATURE)\w*\)$/)
   expect(shown).not.toContain('is repeated')
   expect((await discover({ KUBE_TOKEN: 'token-of-the-account' })).error).toMatch(
@@ -82,10 +88,16 @@ it('a client shows its certificate, from a kubeconfig with files', async () => {
   const text = {
     'current-context': 'a',
     contexts: [{ name: 'a', context: { cluster: 'c', user: 'u' } }],
-    clusters: [{ name: 'c', cluster: { server: host, 'certificate-authority-data': Buffer.from(ca).toString('base64') } }],
+    clusters: [
+      { name: 'c', cluster: { server: host, 'certificate-authority-data': Buffer.from(ca).toString('base64') } },
+    ],
     users: [{ name: 'u', user: { 'client-certificate': 'client.pem', 'client-key': 'client.key' } }],
   }
-  const path = await folderWith({ config: JSON.stringify(text), 'client.pem': client.cert, 'client.key': client.private })
+  const path = await folderWith({
+    config: JSON.stringify(text),
+    'client.pem': client.cert,
+    'client.key': client.private,
+  })
   clients.length = 0
   expect((await outcome(kubernetesInventory, 'c', { KUBE_CONFIG_PATH: path('config') })).ids).toEqual([ID])
   expect(new Set(clients)).toEqual(new Set(['the-lister']))

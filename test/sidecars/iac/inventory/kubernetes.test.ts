@@ -22,10 +22,17 @@ async function discover(served: Served, env: Record<string, string> = {}, more =
 const SHOP: Served['kinds'] = {
   v1: [
     { kind: 'ConfigMap', resource: 'configmaps', objects: [object('settings')] },
-    { kind: 'Namespace', resource: 'namespaces', namespaced: false, objects: [object('shop', { namespace: undefined })] },
+    {
+      kind: 'Namespace',
+      resource: 'namespaces',
+      namespaced: false,
+      objects: [object('shop', { namespace: undefined })],
+    },
     { kind: 'Service', resource: 'services', objects: [object('web')] },
   ],
-  'apps/v1': [{ kind: 'Deployment', resource: 'deployments', objects: [object('web'), object('api', { namespace: 'back' })] }],
+  'apps/v1': [
+    { kind: 'Deployment', resource: 'deployments', objects: [object('web'), object('api', { namespace: 'back' })] },
+  ],
 }
 const SHOP_IDS = [
   'apiVersion=v1,kind=ConfigMap,namespace=shop,name=settings',
@@ -48,7 +55,9 @@ describe('a cluster', () => {
       '/api/v1/services',
       '/apis/apps/v1/deployments',
     ])
-    expect(new Set(requests.map(({ headers }) => headers.get('authorization')))).toEqual(new Set(['Bearer token-of-the-account']))
+    expect(new Set(requests.map(({ headers }) => headers.get('authorization')))).toEqual(
+      new Set(['Bearer token-of-the-account']),
+    )
     for (const { query, headers } of requests.slice(2)) {
       expect(query).toEqual({ limit: '500' })
       expect(headers.get('accept')).toMatch(/^application\/json;as=PartialObjectMetadataList;g=meta\.k8s\.io;v=v1,/)
@@ -64,11 +73,18 @@ describe('a cluster', () => {
   it('may be below a path', async () => {
     const server = apiServer({ kinds: SHOP })
     const path = '/k8s/clusters/c-1'
-    outside.use(http.all(`${SERVER}${path}/*`, ({ request }) => server.answer(new URL(request.url.replace(path, '')), request.headers)))
+    outside.use(
+      http.all(`${SERVER}${path}/*`, ({ request }) =>
+        server.answer(new URL(request.url.replace(path, '')), request.headers),
+      ),
+    )
     expect((await outcome(kubernetesInventory, 's', { ...ENV, KUBE_HOST: `${SERVER}${path}/` })).ids).toEqual(SHOP_IDS)
   })
 
-  it.each([true, false])('names each kind in the preferred version that has it (aggregated: %s)', async (aggregated) => {
+  it.each([
+    true,
+    false,
+  ])('names each kind in the preferred version that has it (aggregated: %s)', async (aggregated) => {
     const scaler = { kind: 'HorizontalPodAutoscaler', resource: 'horizontalpodautoscalers', objects: [object('web')] }
     const kinds: Served['kinds'] = {
       'autoscaling/v2': [scaler],
@@ -89,12 +105,16 @@ describe('a cluster', () => {
       'networking.k8s.io/v1': [{ kind: 'Ingress', resource: 'ingresses', objects }],
       'extensions/v1beta1': [{ kind: 'Ingress', resource: 'ingresses', objects }],
     }
-    expect((await discover({ kinds })).ids).toEqual(['apiVersion=networking.k8s.io/v1,kind=Ingress,namespace=shop,name=front'])
+    expect((await discover({ kinds })).ids).toEqual([
+      'apiVersion=networking.k8s.io/v1,kind=Ingress,namespace=shop,name=front',
+    ])
   })
 
   it('is read page by page', async () => {
     const objects = Array.from({ length: 1201 }, (_, index) => object(`c${index}`))
-    const { ids, requests } = await discover({ kinds: { v1: [{ kind: 'ConfigMap', resource: 'configmaps', objects }] } })
+    const { ids, requests } = await discover({
+      kinds: { v1: [{ kind: 'ConfigMap', resource: 'configmaps', objects }] },
+    })
     expect(ids).toHaveLength(1201)
     expect(requests.slice(2).map(({ query }) => query)).toEqual([
       { limit: '500' },
@@ -104,13 +124,21 @@ describe('a cluster', () => {
   })
 
   const MANY: Served['kinds'] = {
-    v1: [{ kind: 'ConfigMap', resource: 'configmaps', objects: Array.from({ length: 600 }, (_, index) => object(`c${index}`)) }],
+    v1: [
+      {
+        kind: 'ConfigMap',
+        resource: 'configmaps',
+        objects: Array.from({ length: 600 }, (_, index) => object(`c${index}`)),
+      },
+    ],
   }
 
   it('is read anew when the server has forgotten the beginning of a list', async () => {
     let expired = 1
     const gone = (url: URL) =>
-      url.searchParams.has('continue') && expired-- > 0 ? status(410, 'Expired', 'The provided continue parameter is too old') : null
+      url.searchParams.has('continue') && expired-- > 0
+        ? status(410, 'Expired', 'The provided continue parameter is too old')
+        : null
     const { ids, requests } = await discover({ kinds: MANY, instead: gone })
     expect(ids).toHaveLength(600)
     expect(requests.slice(2).map(({ query }) => query.continue)).toEqual([undefined, '500', undefined, '500'])
@@ -135,7 +163,14 @@ describe('a cluster', () => {
 
 describe('left out', () => {
   const one = (kind: string, resource: string, group: string, more: object, namespaced = true): Served['kinds'] => ({
-    [group]: [{ kind, resource, namespaced, objects: [object('kept'), { metadata: { ...Object(object('gone')).metadata, ...more } }] }],
+    [group]: [
+      {
+        kind,
+        resource,
+        namespaced,
+        objects: [object('kept'), { metadata: { ...Object(object('gone')).metadata, ...more } }],
+      },
+    ],
   })
 
   it.each([
@@ -143,12 +178,24 @@ describe('left out', () => {
     ['objects that are going', one('ConfigMap', 'configmaps', 'v1', { deletionTimestamp: '2026-01-01T00:00:00Z' })],
     ['the namespaces of the system', one('ConfigMap', 'configmaps', 'v1', { namespace: 'kube-system' })],
     ['the root certificate of each namespace', one('ConfigMap', 'configmaps', 'v1', { name: 'kube-root-ca.crt' })],
-    ['releases of helm', one('Secret', 'secrets', 'v1', { name: 'sh.helm.release.v1.web.v1', labels: { owner: 'helm' } })],
-    ['what helm installed', one('Deployment', 'deployments', 'apps/v1', { annotations: { 'meta.helm.sh/release-name': 'web' } })],
-    ['states of an engine', one('Secret', 'secrets', 'v1', { name: 'tfstate-default-shop', labels: { tfstate: 'true' } })],
+    [
+      'releases of helm',
+      one('Secret', 'secrets', 'v1', { name: 'sh.helm.release.v1.web.v1', labels: { owner: 'helm' } }),
+    ],
+    [
+      'what helm installed',
+      one('Deployment', 'deployments', 'apps/v1', { annotations: { 'meta.helm.sh/release-name': 'web' } }),
+    ],
+    [
+      'states of an engine',
+      one('Secret', 'secrets', 'v1', { name: 'tfstate-default-shop', labels: { tfstate: 'true' } }),
+    ],
     [
       'generated tokens',
-      one('Secret', 'secrets', 'v1', { name: 'ci-token-x7k2p', annotations: { 'kubernetes.io/service-account.name': 'ci' } }),
+      one('Secret', 'secrets', 'v1', {
+        name: 'ci-token-x7k2p',
+        annotations: { 'kubernetes.io/service-account.name': 'ci' },
+      }),
     ],
     ['default service accounts', one('ServiceAccount', 'serviceaccounts', 'v1', { name: 'default' })],
     ['the API itself', one('Service', 'services', 'v1', { name: 'kubernetes', namespace: 'default' })],
@@ -156,7 +203,10 @@ describe('left out', () => {
       'provisioned volumes',
       one('PersistentVolume', 'persistentvolumes', 'v1', { annotations: { 'pv.kubernetes.io/provisioned-by': 'x' } }),
     ],
-    ['roles of the system', one('ClusterRole', 'clusterroles', 'rbac.authorization.k8s.io/v1', { name: 'system:node' }, false)],
+    [
+      'roles of the system',
+      one('ClusterRole', 'clusterroles', 'rbac.authorization.k8s.io/v1', { name: 'system:node' }, false),
+    ],
     [
       'roles of the bootstrap',
       one(
@@ -169,7 +219,10 @@ describe('left out', () => {
     ],
     ['namespaces of the system', one('Namespace', 'namespaces', 'v1', { name: 'kube-node-lease' }, false)],
     ['the default namespace', one('Namespace', 'namespaces', 'v1', { name: 'default' }, false)],
-    ['priorities of the system', one('PriorityClass', 'priorityclasses', 'scheduling.k8s.io/v1', { name: 'system-node-critical' }, false)],
+    [
+      'priorities of the system',
+      one('PriorityClass', 'priorityclasses', 'scheduling.k8s.io/v1', { name: 'system-node-critical' }, false),
+    ],
     [
       'flow control that the server keeps up',
       one(
@@ -190,13 +243,19 @@ describe('left out', () => {
         false,
       ),
     ],
-    ['names that an identifier cannot hold', one('Role', 'roles', 'rbac.authorization.k8s.io/v1', { name: 'a,kind=Secret' })],
+    [
+      'names that an identifier cannot hold',
+      one('Role', 'roles', 'rbac.authorization.k8s.io/v1', { name: 'a,kind=Secret' }),
+    ],
   ])('%s', async (_name, kinds) => {
     expect((await discover({ kinds })).ids).toEqual([expect.stringMatching(/name=kept$/)])
   })
 
   it.each([
-    ['a token with a name of its own', { annotations: { 'kubernetes.io/service-account.name': 'ci' }, name: 'ci-long-lived' }],
+    [
+      'a token with a name of its own',
+      { annotations: { 'kubernetes.io/service-account.name': 'ci' }, name: 'ci-long-lived' },
+    ],
     ['labels that every chart sets', { labels: { 'app.kubernetes.io/managed-by': 'terraform' }, name: 'ours' }],
   ])('not %s', async (_name, more) => {
     expect((await discover({ kinds: one('Secret', 'secrets', 'v1', more) })).ids).toHaveLength(2)
@@ -209,7 +268,13 @@ describe('left out', () => {
         v1: [
           { kind: 'Event', resource: 'events', objects },
           { kind: 'Node', resource: 'nodes', namespaced: false, objects },
-          { kind: 'ComponentStatus', resource: 'componentstatuses', namespaced: false, verbs: ['get', 'list'], objects },
+          {
+            kind: 'ComponentStatus',
+            resource: 'componentstatuses',
+            namespaced: false,
+            verbs: ['get', 'list'],
+            objects,
+          },
         ],
         'metrics.k8s.io/v1beta1': [{ kind: 'PodMetrics', resource: 'pods', verbs: ['get', 'list'], objects }],
         'coordination.k8s.io/v1': [{ kind: 'Lease', resource: 'leases', objects }],
@@ -238,12 +303,16 @@ describe('permissions', () => {
   })
 
   it('may lack for discovery', async () => {
-    const { error } = await discover({ kinds: SHOP, instead: () => status(403, 'Forbidden', 'forbidden: User "x" cannot get path "/api"') })
+    const { error } = await discover({
+      kinds: SHOP,
+      instead: () => status(403, 'Forbidden', 'forbidden: User "x" cannot get path "/api"'),
+    })
     expect(error).toBe('403 from Kubernetes API: forbidden: User "x" cannot get path "/api"')
   })
 
   it('a kind may go while the kinds are read', async () => {
-    const gone = ({ pathname }: URL) => (pathname.endsWith('/deployments') ? status(404, 'NotFound', 'not found') : null)
+    const gone = ({ pathname }: URL) =>
+      pathname.endsWith('/deployments') ? status(404, 'NotFound', 'not found') : null
     expect((await discover({ kinds: SHOP, instead: gone })).ids).toEqual(SHOP_IDS.slice(0, 3))
   })
 
@@ -312,14 +381,18 @@ describe('trouble', () => {
       /repeats a page of results$/,
     ],
   ])('with %s is a clear error', async (_name, path, answer, text) => {
-    const { error, ids } = await discover({ kinds: SHOP, instead: ({ pathname }) => (pathname === path ? answer() : null) })
+    const { error, ids } = await discover({
+      kinds: SHOP,
+      instead: ({ pathname }) => (pathname === path ? answer() : null),
+    })
     expect(ids).toEqual([])
     if (typeof text === 'string') expect(error).toBe(text)
     else expect(error).toMatch(text)
   })
 
   it('with a list of nothing, as some servers write it, is none', async () => {
-    const nothing = ({ pathname }: URL) => (pathname.endsWith('/services') ? Response.json({ metadata: {}, items: null }) : null)
+    const nothing = ({ pathname }: URL) =>
+      pathname.endsWith('/services') ? Response.json({ metadata: {}, items: null }) : null
     expect((await discover({ kinds: SHOP, instead: nothing })).ids).toHaveLength(4)
   })
 })

@@ -55,14 +55,23 @@ describe('an API key', () => {
     ['in one line', { OCI_PRIVATE_KEY: PRIVATE_PEM.replaceAll('\n', '\\n') }],
     ['encrypted', { TF_VAR_private_key: ENCRYPTED_PEM, TF_VAR_private_key_password: 'pass-phrase' }],
     ['in a file', { TF_VAR_private_key_path: fixture('client.pem') }],
-    ['in a file, encrypted', { OCI_PRIVATE_KEY_PATH: fixture('client-encrypted.pem'), OCI_PRIVATE_KEY_PASSWORD: 'pass-phrase' }],
+    [
+      'in a file, encrypted',
+      { OCI_PRIVATE_KEY_PATH: fixture('client-encrypted.pem'), OCI_PRIVATE_KEY_PASSWORD: 'pass-phrase' },
+    ],
   ])('%s', async (_name, key) => {
-    expect(await asked({ ...OWN, ...REGION, ...key })).toEqual({ key_id: 'tenancy/user/11:22', region: 'eu-frankfurt-1' })
+    expect(await asked({ ...OWN, ...REGION, ...key })).toEqual({
+      key_id: 'tenancy/user/11:22',
+      region: 'eu-frankfurt-1',
+    })
   })
 
   it('TF_VAR_ goes before OCI_', async () => {
     const env = { OCI_TENANCY_OCID: 'other', OCI_REGION: 'uk-london-1', TF_VAR_private_key: PRIVATE_PEM }
-    expect(await asked({ ...OWN, ...REGION, ...env })).toEqual({ key_id: 'tenancy/user/11:22', region: 'eu-frankfurt-1' })
+    expect(await asked({ ...OWN, ...REGION, ...env })).toEqual({
+      key_id: 'tenancy/user/11:22',
+      region: 'eu-frankfurt-1',
+    })
   })
 
   it.each<[string, Record<string, string>, RegExp]>([
@@ -77,8 +86,16 @@ describe('an API key', () => {
       { ...OWN, ...REGION, OCI_PRIVATE_KEY: ENCRYPTED_PEM, OCI_PRIVATE_KEY_PASSWORD: 'wrong-one' },
       /^OCI_PRIVATE_KEY is no RSA private key in PEM, or its passphrase does not open it$/,
     ],
-    ['no passphrase', { ...OWN, ...REGION, OCI_PRIVATE_KEY: ENCRYPTED_PEM }, /^OCI_PRIVATE_KEY is no RSA private key in PEM/],
-    ['rubbish for a key', { ...OWN, ...REGION, OCI_PRIVATE_KEY: 'PRIVATE KEY' }, /^OCI_PRIVATE_KEY is no RSA private key in PEM/],
+    [
+      'no passphrase',
+      { ...OWN, ...REGION, OCI_PRIVATE_KEY: ENCRYPTED_PEM },
+      /^OCI_PRIVATE_KEY is no RSA private key in PEM/,
+    ],
+    [
+      'rubbish for a key',
+      { ...OWN, ...REGION, OCI_PRIVATE_KEY: 'PRIVATE KEY' },
+      /^OCI_PRIVATE_KEY is no RSA private key in PEM/,
+    ],
     [
       'a file that is not there',
       { ...OWN, ...REGION, OCI_PRIVATE_KEY_PATH: '/nowhere/key.pem' },
@@ -137,12 +154,18 @@ describe('the configuration file', () => {
     await mkdir(path('.oci'))
     await writeFile(path('.oci/config'), CONFIG)
     expect(await asked({ HOME: path('.') })).toMatchObject({ key_id: 'file-tenancy/file-user/33:44' })
-    expect(await asked({ HOME: path('.'), OCI_CONFIG_FILE: '~/.oci/config' })).toMatchObject({ key_id: 'file-tenancy/file-user/33:44' })
+    expect(await asked({ HOME: path('.'), OCI_CONFIG_FILE: '~/.oci/config' })).toMatchObject({
+      key_id: 'file-tenancy/file-user/33:44',
+    })
   })
 
   it.each<[string, Record<string, string>, RegExp]>([
     ['a profile takes nothing over from DEFAULT', { OCI_CLI_PROFILE: 'BARE' }, /^no OCI credentials configured/],
-    ['a profile that is not there', { OCI_CLI_PROFILE: 'NOPE' }, /^the OCI configuration file has no such profile as was asked for$/],
+    [
+      'a profile that is not there',
+      { OCI_CLI_PROFILE: 'NOPE' },
+      /^the OCI configuration file has no such profile as was asked for$/,
+    ],
   ])('%s', async (_name, env, expected) => {
     const path = await folderWith({ own: CONFIG })
     expect(await errorOf({ OCI_CONFIG_FILE: path('own'), ...env })).toMatch(expected)
@@ -158,7 +181,12 @@ describe('the configuration file', () => {
 describe('a security token', () => {
   const session = async (more: Record<string, string> = {}) => {
     const path = await folderWith({ token: 'session-token\n' })
-    const values = { key_file: fixture('client.pem'), security_token_file: path('token'), region: 'us-phoenix-1', ...more }
+    const values = {
+      key_file: fixture('client.pem'),
+      security_token_file: path('token'),
+      region: 'us-phoenix-1',
+      ...more,
+    }
     await writeFile(path('config'), profile('SESSION', values))
     return { OCI_AUTH: 'SecurityToken', OCI_CLI_PROFILE: 'SESSION', OCI_CONFIG_FILE: path('config') }
   }
@@ -167,14 +195,21 @@ describe('a security token', () => {
   })
 
   it('does not come back in an error', async () => {
-    at('https://query.us-phoenix-1.oci.oraclecloud.com/20180409/resources', refused(401, { message: 'Token session-token expired' }))
+    at(
+      'https://query.us-phoenix-1.oci.oraclecloud.com/20180409/resources',
+      refused(401, { message: 'Token session-token expired' }),
+    )
     const { shown } = await outcome(ociInventory, SCOPE, await session())
     expect(shown).toContain('401 from OCI Search: Token (sensitive value) expired')
     expect(shown).not.toContain('session-token')
   })
 
   it.each<[string, Record<string, string>, string]>([
-    ['no file', { security_token_file: '' }, 'the OCI profile has no security_token_file, which the auth SecurityToken needs'],
+    [
+      'no file',
+      { security_token_file: '' },
+      'the OCI profile has no security_token_file, which the auth SecurityToken needs',
+    ],
     [
       'a file that is not there',
       { security_token_file: '/nowhere/token' },
@@ -192,7 +227,11 @@ describe('a resource principal', () => {
     OCI_RESOURCE_PRINCIPAL_REGION: 'uk-london-1',
   }
   it('in variables', async () => {
-    const env = { ...PRINCIPAL, OCI_RESOURCE_PRINCIPAL_RPST: 'session-token', OCI_RESOURCE_PRINCIPAL_PRIVATE_PEM: PRIVATE_PEM }
+    const env = {
+      ...PRINCIPAL,
+      OCI_RESOURCE_PRINCIPAL_RPST: 'session-token',
+      OCI_RESOURCE_PRINCIPAL_PRIVATE_PEM: PRIVATE_PEM,
+    }
     expect(await asked(env)).toEqual({ key_id: 'ST$session-token', region: 'uk-london-1' })
     expect(await asked({ ...env, ...REGION })).toMatchObject({ region: 'eu-frankfurt-1' })
   })
@@ -208,7 +247,11 @@ describe('a resource principal', () => {
   })
 
   it.each<[string, Record<string, string>, string]>([
-    ['another version', { OCI_RESOURCE_PRINCIPAL_VERSION: '3.0' }, 'scope discovery for OCI needs OCI_RESOURCE_PRINCIPAL_VERSION 2.2'],
+    [
+      'another version',
+      { OCI_RESOURCE_PRINCIPAL_VERSION: '3.0' },
+      'scope discovery for OCI needs OCI_RESOURCE_PRINCIPAL_VERSION 2.2',
+    ],
     ['no key', {}, 'OCI_RESOURCE_PRINCIPAL_PRIVATE_PEM is not set, which the auth ResourcePrincipal needs'],
     [
       'no token',

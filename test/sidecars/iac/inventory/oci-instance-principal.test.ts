@@ -32,7 +32,8 @@ function machine(replies: Record<string, Reply> = {}) {
 
 function verified(call: Call | undefined, key: KeyObject) {
   const authorization = call?.headers.get('authorization') ?? ''
-  const [, key_id = '', names = '', signature = ''] = /keyId="([^"]+)".*headers="([^"]+)".*signature="([^"]+)"/.exec(authorization) ?? []
+  const [, key_id = '', names = '', signature = ''] =
+    /keyId="([^"]+)".*headers="([^"]+)".*signature="([^"]+)"/.exec(authorization) ?? []
   const value = (name: string) => {
     if (name === '(request-target)') return `post ${call?.url.pathname}${call?.url.search}`
     if (name === 'content-length') return String(call?.text.length)
@@ -52,7 +53,9 @@ describe('an instance principal', () => {
     const calls = at(SEARCH, { items: [] })
     const { error, shown } = await outcome(ociInventory, SCOPE, ENV, { now: () => new Date(START_TIME) })
     expect(error).toBe('')
-    expect(metadata.map((of) => of.map(({ headers }) => headers.get('authorization')))).toEqual(metadata.map(() => ['Bearer Oracle']))
+    expect(metadata.map((of) => of.map(({ headers }) => headers.get('authorization')))).toEqual(
+      metadata.map(() => ['Bearer Oracle']),
+    )
     const certificate = new X509Certificate(CERT)
     const asking = verified(issued[0], createPublicKey(createPrivateKey(KEY)))
     expect(asking.key_id).toBe(`ocid1.tenancy.oc1..t/fed-x509/${certificate.fingerprint}`)
@@ -86,7 +89,12 @@ describe('an instance principal', () => {
   })
 
   it.each<[string, Record<string, Reply>, Reply, string]>([
-    ['no instance', { 'instance/canonicalRegionName': unreachable }, {}, 'OCI instance metadata is unreachable: the connection failed'],
+    [
+      'no instance',
+      { 'instance/canonicalRegionName': unreachable },
+      {},
+      'OCI instance metadata is unreachable: the connection failed',
+    ],
     ['no identity', { 'identity/key.pem': refused(404, 'none') }, {}, '404 from OCI instance metadata: none'],
     [
       'another certificate',
@@ -94,14 +102,24 @@ describe('an instance principal', () => {
       {},
       'OCI instance metadata holds no certificate of an instance',
     ],
-    ['rubbish', { 'identity/cert.pem': refused(200, '<html>') }, {}, 'OCI instance metadata holds no certificate of an instance'],
+    [
+      'rubbish',
+      { 'identity/cert.pem': refused(200, '<html>') },
+      {},
+      'OCI instance metadata holds no certificate of an instance',
+    ],
     [
       'a region that leads elsewhere',
       { 'instance/canonicalRegionName': refused(200, 'evil.example/') },
       {},
       'the OCI region is not an identifier such as eu-frankfurt-1',
     ],
-    ['a denial', {}, refused(401, { code: 'NotAuthenticated', message: 'no' }), '401 from OCI authentication service: no'],
+    [
+      'a denial',
+      {},
+      refused(401, { code: 'NotAuthenticated', message: 'no' }),
+      '401 from OCI authentication service: no',
+    ],
     ['no token', {}, {}, 'OCI authentication service gave an answer of an unknown form, at token'],
     ['a token that is none', {}, { token: 'abc' }, 'OCI authentication service gave a token of an unknown form'],
   ])('with %s is an error', async (_name, files, issued, expected) => {

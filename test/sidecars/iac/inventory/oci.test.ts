@@ -4,7 +4,16 @@ import type { AddressInfo } from 'node:net'
 import { passthrough } from 'msw'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { ociInventory } from '../../../../sidecars/iac/inventory/oci/index.ts'
-import { type Call, outcome, outsideWorld, PRIVATE_PEM, PUBLIC_KEY, type Reply, refused, unreachable } from './outside.ts'
+import {
+  type Call,
+  outcome,
+  outsideWorld,
+  PRIVATE_PEM,
+  PUBLIC_KEY,
+  type Reply,
+  refused,
+  unreachable,
+} from './outside.ts'
 
 const at = outsideWorld()
 const SCOPE = 'ocid1.compartment.oc1..aaaaaaaaexample'
@@ -28,7 +37,8 @@ const item = (id: string, resourceType = 'Vcn', lifecycleState: string | null = 
   lifecycleState,
   freeformTags: {},
 })
-const page = (items: unknown, next?: string) => Response.json({ items }, { headers: next === undefined ? {} : { 'opc-next-page': next } })
+const page = (items: unknown, next?: string) =>
+  Response.json({ items }, { headers: next === undefined ? {} : { 'opc-next-page': next } })
 
 function list(reply: Reply, env: Record<string, string | undefined> = {}, scope = SCOPE) {
   const calls = at(SEARCH, reply)
@@ -48,8 +58,17 @@ function isSigned(
   )
   expect(parts).toMatchObject({ version: '1', algorithm: 'rsa-sha256', keyId: key_id })
   const names = (parts.headers ?? '').split(' ')
-  expect([...names].sort()).toEqual(['(request-target)', 'content-length', 'content-type', 'date', 'host', 'x-content-sha256'])
-  const lines = names.map((name: string) => `${name}: ${name === '(request-target)' ? `${method.toLowerCase()} ${path}` : header(name)}`)
+  expect([...names].sort()).toEqual([
+    '(request-target)',
+    'content-length',
+    'content-type',
+    'date',
+    'host',
+    'x-content-sha256',
+  ])
+  const lines = names.map(
+    (name: string) => `${name}: ${name === '(request-target)' ? `${method.toLowerCase()} ${path}` : header(name)}`,
+  )
   return createVerify('RSA-SHA256')
     .update(lines.join('\n'))
     .verify(PUBLIC_KEY, parts.signature ?? '', 'base64')
@@ -58,7 +77,11 @@ const signedCall = (call: Call | undefined) =>
   call !== undefined &&
   call.headers.get('x-content-sha256') === createHash('sha256').update(call.text).digest('base64') &&
   isSigned(call.headers.get('authorization') ?? '', call.method, call.url.pathname + call.url.search, (name) =>
-    name === 'content-length' ? String(Buffer.byteLength(call.text)) : name === 'host' ? call.url.host : call.headers.get(name),
+    name === 'content-length'
+      ? String(Buffer.byteLength(call.text))
+      : name === 'host'
+        ? call.url.host
+        : call.headers.get(name),
   )
 
 describe('a compartment', () => {
@@ -78,11 +101,17 @@ describe('a compartment', () => {
 
   it('is asked for with one signed query', async () => {
     const { calls, done } = list(page([item('a'), item('b', 'Instance', 'RUNNING')]))
-    expect(await done).toMatchObject({ error: '', ids: ['ocid1.vcn.oc1.eu-frankfurt-1.a', 'ocid1.instance.oc1.eu-frankfurt-1.b'] })
+    expect(await done).toMatchObject({
+      error: '',
+      ids: ['ocid1.vcn.oc1.eu-frankfurt-1.a', 'ocid1.instance.oc1.eu-frankfurt-1.b'],
+    })
     expect(calls).toHaveLength(1)
     expect(calls[0]?.method).toBe('POST')
     expect(calls[0]?.url.search).toBe('?limit=1000')
-    expect(calls[0]?.json()).toEqual({ type: 'Structured', query: `query all resources where compartmentId = '${SCOPE}'` })
+    expect(calls[0]?.json()).toEqual({
+      type: 'Structured',
+      query: `query all resources where compartmentId = '${SCOPE}'`,
+    })
     expect(signedCall(calls[0])).toBe(true)
   })
 
@@ -114,7 +143,9 @@ describe('a compartment', () => {
       return count < 3 ? refused(429, { code: 'TooManyRequests', message: 'Too many requests' }) : page([item('a')])
     })
     expect((await outcome(ociInventory, SCOPE, ENV, { now: () => new Date(now) })).ids).toHaveLength(1)
-    expect(calls.map(({ headers }) => headers.get('date'))).toEqual([5, 6, 7].map((minute) => `Tue, 05 May 2026 05:0${minute}:05 GMT`))
+    expect(calls.map(({ headers }) => headers.get('date'))).toEqual(
+      [5, 6, 7].map((minute) => `Tue, 05 May 2026 05:0${minute}:05 GMT`),
+    )
     expect(calls.map(signedCall)).toEqual([true, true, true])
   })
 
@@ -127,7 +158,9 @@ describe('a compartment', () => {
         const { headers, method = '', url = '' } = request
         const digest = createHash('sha256').update(Buffer.concat(chunks)).digest('base64')
         const header = (name: string) => String(headers[name])
-        received.push(headers['x-content-sha256'] === digest && isSigned(headers.authorization ?? '', method, url, header))
+        received.push(
+          headers['x-content-sha256'] === digest && isSigned(headers.authorization ?? '', method, url, header),
+        )
         response.setHeader('content-type', 'application/json').end(JSON.stringify({ items: [item('a')] }))
       })
     })
@@ -136,7 +169,10 @@ describe('a compartment', () => {
     const { port } = server.address() as AddressInfo
     at(`http://127.0.0.1:${port}/20180409/resources`, () => passthrough())
     const CLIENT_HOST_OVERRIDES = `oci_resource_search.ResourceSearchClient=http://127.0.0.1:${port}`
-    expect(await outcome(ociInventory, SCOPE, { ...ENV, CLIENT_HOST_OVERRIDES })).toMatchObject({ error: '', ids: [expect.any(String)] })
+    expect(await outcome(ociInventory, SCOPE, { ...ENV, CLIENT_HOST_OVERRIDES })).toMatchObject({
+      error: '',
+      ids: [expect.any(String)],
+    })
     expect(received).toEqual([true])
   })
 })
@@ -187,13 +223,18 @@ describe('buckets', () => {
     expect(ids).toEqual(['n/axabc123/b/logs of 2026', item('a').identifier, 'n/axabc123/b/two', bucket.identifier])
     expect(asked.map(({ method }) => method)).toEqual(['GET'])
     const { headers, url } = asked[0] ?? {}
-    const signature = /headers="\(request-target\) date host",signature="([^"]+)"/.exec(headers?.get('authorization') ?? '')?.[1] ?? ''
+    const signature =
+      /headers="\(request-target\) date host",signature="([^"]+)"/.exec(headers?.get('authorization') ?? '')?.[1] ?? ''
     const lines = [`(request-target): get /n/`, `date: ${headers?.get('date')}`, `host: ${url?.host}`]
     expect(createVerify('RSA-SHA256').update(lines.join('\n')).verify(PUBLIC_KEY, signature, 'base64')).toBe(true)
   })
 
   it.each<[string, Reply, string]>([
-    ['denied', refused(404, { code: 'NamespaceNotFound', message: 'no such namespace' }), '404 from OCI Object Storage: no such namespace'],
+    [
+      'denied',
+      refused(404, { code: 'NamespaceNotFound', message: 'no such namespace' }),
+      '404 from OCI Object Storage: no such namespace',
+    ],
     ['no text', Response.json({}), 'OCI Object Storage gave an answer of an unknown form'],
     ['a path', Response.json('a/b'), 'OCI Object Storage gave an answer of an unknown form'],
   ])('whose namespace is %s are an error', async (_name, reply, expected) => {
@@ -213,7 +254,10 @@ describe('troubles', () => {
   it.each<[string, Reply, string]>([
     [
       'a denial',
-      refused(404, { code: 'NotAuthorizedOrNotFound', message: 'Authorization failed or requested resource not found' }),
+      refused(404, {
+        code: 'NotAuthorizedOrNotFound',
+        message: 'Authorization failed or requested resource not found',
+      }),
       '404 from OCI Search: Authorization failed or requested resource not found',
     ],
     [
@@ -235,7 +279,9 @@ describe('troubles', () => {
   })
 
   it('neither key nor signature is shown, even when they come back', async () => {
-    const { calls, done } = list(({ headers }: Call) => refused(400, { code: 'x', message: `Bad ${headers.get('authorization')}` }))
+    const { calls, done } = list(({ headers }: Call) =>
+      refused(400, { code: 'x', message: `Bad ${headers.get('authorization')}` }),
+    )
     const { shown } = await done
     const signature = /signature="([^"]+)"/.exec(calls[0]?.headers.get('authorization') ?? '')?.[1] ?? 'none'
     expect(signature).not.toBe('none')
@@ -252,17 +298,40 @@ describe('where the service is', () => {
     regionIdentifier: 'xx-own-1',
   })
   it.each<[string, string, Record<string, string>, string]>([
-    ['US government', 'oc3', { OCI_REGION: 'us-gov-ashburn-1' }, 'https://query.us-gov-ashburn-1.oci.oraclegovcloud.com'],
+    [
+      'US government',
+      'oc3',
+      { OCI_REGION: 'us-gov-ashburn-1' },
+      'https://query.us-gov-ashburn-1.oci.oraclegovcloud.com',
+    ],
     ['UK government', 'oc4', { OCI_REGION: 'uk-gov-london-1' }, 'https://query.uk-gov-london-1.oci.oraclegovcloud.uk'],
     ['the EU realm', 'oc19', { OCI_REGION: 'eu-madrid-2' }, 'https://query.eu-madrid-2.oci.oraclecloud.eu'],
-    ['a numbered realm', 'oc14', { OCI_REGION: 'eu-dcc-milan-1' }, 'https://query.eu-dcc-milan-1.oci.oraclecloud14.com'],
-    ['a described region', 'oc77', { OCI_REGION: 'xx-own-1', OCI_REGION_METADATA: CUSTOM }, 'https://query.xx-own-1.oci.cloud77.example'],
-    ['a described other region', 'oc1', { OCI_REGION_METADATA: CUSTOM }, 'https://query.eu-frankfurt-1.oci.oraclecloud.com'],
+    [
+      'a numbered realm',
+      'oc14',
+      { OCI_REGION: 'eu-dcc-milan-1' },
+      'https://query.eu-dcc-milan-1.oci.oraclecloud14.com',
+    ],
+    [
+      'a described region',
+      'oc77',
+      { OCI_REGION: 'xx-own-1', OCI_REGION_METADATA: CUSTOM },
+      'https://query.xx-own-1.oci.cloud77.example',
+    ],
+    [
+      'a described other region',
+      'oc1',
+      { OCI_REGION_METADATA: CUSTOM },
+      'https://query.eu-frankfurt-1.oci.oraclecloud.com',
+    ],
     ['another domain', 'oc1', { domain_name_override: 'own.example' }, 'https://query.eu-frankfurt-1.oci.own.example'],
     [
       'a host of its own',
       'oc1',
-      { CLIENT_HOST_OVERRIDES: 'oci_identity.IdentityClient=a.example;oci_resource_search.ResourceSearchClient=search.example' },
+      {
+        CLIENT_HOST_OVERRIDES:
+          'oci_identity.IdentityClient=a.example;oci_resource_search.ResourceSearchClient=search.example',
+      },
       'https://search.example',
     ],
   ])('%s', async (_name, realm, env, address) => {
@@ -273,7 +342,12 @@ describe('where the service is', () => {
 
   it.each<[string, string, Record<string, string>, string]>([
     ['an unknown realm', 'oc777', {}, 'the OCI realm oc777 is unknown; describe its region in OCI_REGION_METADATA'],
-    ['a description that is none', 'oc1', { OCI_REGION_METADATA: '{' }, 'OCI_REGION_METADATA is not the description of a region'],
+    [
+      'a description that is none',
+      'oc1',
+      { OCI_REGION_METADATA: '{' },
+      'OCI_REGION_METADATA is not the description of a region',
+    ],
     [
       'a region that leads elsewhere',
       'oc1',

@@ -56,7 +56,9 @@ export function outsideWorld() {
 }
 
 export const refused = (status: number, body: unknown, headers: Record<string, string> = {}): Response =>
-  typeof body === 'string' ? new HttpResponse(body, { status, headers }) : HttpResponse.json(Object(body), { status, headers })
+  typeof body === 'string'
+    ? new HttpResponse(body, { status, headers })
+    : HttpResponse.json(Object(body), { status, headers })
 export const unreachable = (): Response => HttpResponse.error()
 
 /** What a discovery ends with, and all that was shown or logged. */
