@@ -1,7 +1,7 @@
 import * as v from 'valibot'
+import { CLOUDS } from '../src/base/vocabulary.ts'
 import { readStatements } from '../src/intent/schema.ts'
 import { OPERATORS, type Statement } from '../src/intent/types.ts'
-import { CLOUDS } from '../src/sessions/types.ts'
 
 export const MODES = ['generate', 'partial-drift', 'full-drift', 'partial-import', 'full-import'] as const
 export type EvalMode = (typeof MODES)[number]

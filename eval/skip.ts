@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises'
-import type { Cloud } from '../src/sessions/types.ts'
+import type { Cloud } from '../src/base/vocabulary.ts'
 import type { EngineRoots } from './engine-root.ts'
 import { hasOpa } from './iac-eval/opa.ts'
 import type { Scenario } from './scenario.ts'

@@ -1,7 +1,7 @@
 import { requestsFilterTool } from '../../src/agent/sentinels/requests-filter.ts'
+import type { Operation } from '../../src/base/vocabulary.ts'
 import { requestsFilterLayout } from '../../src/prompts/layouts/requests-filter.ts'
 import { earlierTurns, requestQuery } from '../../src/prompts/queries.ts'
-import type { Operation } from '../../src/sessions/types.ts'
 import { type Kit, runChain } from './kit.ts'
 import { promptBodies } from './prompt-bodies.ts'
 import { inspection } from './tools.ts'

@@ -1,10 +1,10 @@
 import { askText } from '../../src/agent/ask-text.ts'
+import type { Status } from '../../src/base/vocabulary.ts'
 import { contextBudget } from '../../src/context-budget/budget.ts'
 import type { LlmClient } from '../../src/llm/types.ts'
 import type { Masker } from '../../src/plan/mask.ts'
 import { statusUpdateLayout } from '../../src/prompts/layouts/status-update.ts'
 import { earlierTurns, statusQuery } from '../../src/prompts/queries.ts'
-import type { Status } from '../../src/sessions/types.ts'
 import type { RunTrace } from '../../src/telemetry/types.ts'
 import type { BareRun } from '../run.ts'
 

@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi'
-import { CLOUDS } from '../../src/sessions/types.ts'
+import { CLOUDS } from '../../src/base/vocabulary.ts'
 import { boolean, optional, repositoryPath, repositoryUri, text, uuid, withRule } from '../validation/fields.ts'
 
 /** Keys of a request to run a round; unknown ones are ignored, null says absent. */

@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi'
-import { CLOUDS, OPERATIONS, REPORT_TYPES, STATUSES } from '../../src/sessions/types.ts'
+import { CLOUDS, OPERATIONS, REPORT_TYPES, STATUSES } from '../../src/base/vocabulary.ts'
 import { uuid } from '../validation/fields.ts'
 
 const UUID = '5f0c3b0e-8f57-4a52-9f0b-0d9f3c1f7a11'

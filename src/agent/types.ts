@@ -1,6 +1,6 @@
+import type { Turn } from '../base/vocabulary.ts'
 import type { ContextBudget } from '../context-budget/budget.ts'
 import type { LlmClient, Message, ModelRole, ToolDefinition, Usage } from '../llm/types.ts'
-import type { Turn } from '../sessions/types.ts'
 import type { RunTrace } from '../telemetry/types.ts'
 
 /** Names of the chains, as they appear in telemetry. */

@@ -1,4 +1,4 @@
-import type { ReportType } from '../sessions/types.ts'
+import type { ReportType } from '../base/vocabulary.ts'
 
 /** Object keys of section 5.3: `sessions/<session uuid>/rounds/<round>/…`, a new token for each write. */
 interface KeyOwner {

@@ -1,7 +1,8 @@
+import type { ReportType } from '../base/vocabulary.ts'
 import { storable } from '../db/text.ts'
 import type { Sql } from '../db/types.ts'
 import { assertHeld, heldSession } from '../sessions/held-session.ts'
-import type { ClaimedRound, ReportType } from '../sessions/types.ts'
+import type { ClaimedRound } from '../sessions/types.ts'
 
 /** A stored object; `uri` is its key in the artifacts bucket. */
 export interface StoredObject {

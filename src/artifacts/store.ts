@@ -1,6 +1,7 @@
+import type { ReportType } from '../base/vocabulary.ts'
 import type { Context } from '../context.ts'
 import type { ComplianceReport, ReportDocuments } from '../reports/schemas.ts'
-import type { ClaimedRound, ReportType } from '../sessions/types.ts'
+import type { ClaimedRound } from '../sessions/types.ts'
 import { codeChangeKey, complianceKey, planKey, reportKey } from './keys.ts'
 import { insertCodeChange, insertComplianceCheck, insertPlan, insertReport } from './rows.ts'
 import { storeArtifact } from './store-artifact.ts'

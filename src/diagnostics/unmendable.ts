@@ -1,5 +1,5 @@
 import { cutMiddle } from '../agent/cut-middle.ts'
-import type { Cloud } from '../sessions/types.ts'
+import type { Cloud } from '../base/vocabulary.ts'
 import type { Blame } from './blame.ts'
 import {
   BACKEND,

@@ -1,4 +1,4 @@
-import { type Status, TERMINAL_STATUSES } from '../sessions/types.ts'
+import { type Status, TERMINAL_STATUSES } from '../base/vocabulary.ts'
 import type { SessionState } from './types.ts'
 
 const encoder = new TextEncoder()

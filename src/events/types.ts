@@ -1,4 +1,4 @@
-import type { Status } from '../sessions/types.ts'
+import type { Status } from '../base/vocabulary.ts'
 
 export interface SessionState {
   status: Status

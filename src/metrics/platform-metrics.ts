@@ -1,4 +1,4 @@
-import type { Mode, TerminalStatus } from '../sessions/types.ts'
+import type { Mode, TerminalStatus } from '../base/vocabulary.ts'
 import { createRegistry, type Registry } from './registry.ts'
 
 /** What core and worker count. Values of labels come from short lists, never from callers. */

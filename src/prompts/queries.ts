@@ -1,4 +1,4 @@
-import type { Turn } from '../sessions/types.ts'
+import type { Turn } from '../base/vocabulary.ts'
 import { fence } from './fence.ts'
 import { bullets } from './layout.ts'
 

@@ -1,5 +1,5 @@
+import type { Turn } from '../base/vocabulary.ts'
 import { MASK } from '../plan/mask.ts'
-import type { Turn } from '../sessions/types.ts'
 
 /**
  * The first request as it may leave the platform: where the conversation keeps it with sensitive values

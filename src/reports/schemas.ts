@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import type { ReportType } from '../sessions/types.ts'
+import type { ReportType } from '../base/vocabulary.ts'
 import { amount, choice, count, currency, list, requiredText, text, textOrNull } from './fields.ts'
 
 /** Stored report documents; the keys are what browser clients read (contract, section 1.4). */

@@ -1,9 +1,9 @@
+import type { Cloud, Operation } from '../base/vocabulary.ts'
 import type { Context } from '../context.ts'
 import { storable } from '../db/text.ts'
 import type { Transaction } from '../db/types.ts'
 import { branchName } from './branch-name.ts'
 import { notifyStatus } from './status-channel.ts'
-import type { Cloud, Operation } from './types.ts'
 
 export interface FirstRound {
   user_id: number

@@ -1,8 +1,9 @@
+import type { Status } from '../base/vocabulary.ts'
 import { storable } from '../db/text.ts'
 import type { Db } from '../db/types.ts'
 import { assertHeld } from './held-session.ts'
 import { STATUS_CHANNEL } from './status-channel.ts'
-import type { ClaimedRound, Status } from './types.ts'
+import type { ClaimedRound } from './types.ts'
 
 /**
  * Writes a status row of a run and rings the bell of its session.

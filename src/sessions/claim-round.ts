@@ -1,8 +1,9 @@
+import type { Mode, Turn } from '../base/vocabulary.ts'
 import type { Sql, Transaction } from '../db/types.ts'
 import { appendStatus } from './append-status.ts'
 import { factsOf } from './find-session.ts'
 import { LEASE_SECONDS } from './lease.ts'
-import type { ClaimedRound, Mode, Turn } from './types.ts'
+import type { ClaimedRound } from './types.ts'
 
 /** `interruptions`: how many earlier attempts ended without an orderly hand-back. */
 export interface Claim extends ClaimedRound {

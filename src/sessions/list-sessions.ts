@@ -1,6 +1,7 @@
+import type { Operation, Status } from '../base/vocabulary.ts'
 import { containing } from '../db/text.ts'
 import type { Query, Sql } from '../db/types.ts'
-import type { Operation, SessionSummary, Status } from './types.ts'
+import type { SessionSummary } from './types.ts'
 
 export interface SessionFilter {
   /** Absent: sessions of all users. */

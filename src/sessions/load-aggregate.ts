@@ -1,8 +1,9 @@
+import { TERMINAL_STATUSES } from '../base/vocabulary.ts'
 import { sessionAggregateKey, sessionAggregateTtl } from '../cache/keys.ts'
 import type { Context } from '../context.ts'
 import { isUuid } from './is-uuid.ts'
 import { readAggregate } from './read-aggregate.ts'
-import { type SessionAggregate, TERMINAL_STATUSES } from './types.ts'
+import type { SessionAggregate } from './types.ts'
 
 type Needs = Pick<Context, 'sql' | 'cache' | 'storage'>
 

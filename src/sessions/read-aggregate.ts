@@ -1,16 +1,8 @@
+import type { ReportType, Status, Turn } from '../base/vocabulary.ts'
 import type { Context } from '../context.ts'
 import type { Transaction } from '../db/types.ts'
 import { type SummaryRow, toSummary } from './list-sessions.ts'
-import type {
-  ArtifactEntry,
-  PullRequest,
-  ReportType,
-  RoundDetail,
-  RoundUsage,
-  SessionAggregate,
-  Status,
-  Turn,
-} from './types.ts'
+import type { ArtifactEntry, PullRequest, RoundDetail, RoundUsage, SessionAggregate } from './types.ts'
 
 type Head = SummaryRow & { id: number; scope_id: string; payload: Turn[] }
 type OfRound = { round_id: number }

@@ -1,5 +1,5 @@
 import type { Config } from '../../config/types.ts'
-import type { Operation } from '../sessions/types.ts'
+import type { Operation } from '../base/vocabulary.ts'
 
 const PREFIX = { development: 'dev', staging: 'pre', production: 'pro' } as const
 const SUFFIX = { generate: 'day2', drift: 'drift', import: 'import' } as const

@@ -1,5 +1,5 @@
+import type { Cloud, Operation } from '../base/vocabulary.ts'
 import type { Inference, Message, ModelRole, ToolCall, ToolDefinition } from '../llm/types.ts'
-import type { Cloud, Operation } from '../sessions/types.ts'
 
 /** What identifies the spans of a session. */
 export interface TracedSession {

@@ -9,8 +9,8 @@ import { falseRules } from '../../eval/iac-eval/opa.ts'
 import { hashOf, loadScenarios } from '../../eval/load-scenarios.ts'
 import { readOptions, UsageError } from '../../eval/options.ts'
 import { MODES, readScenario, ScenarioError } from '../../eval/scenario.ts'
+import { CLOUDS } from '../../src/base/vocabulary.ts'
 import { parsePlan } from '../../src/plan/parse-plan.ts'
-import { CLOUDS } from '../../src/sessions/types.ts'
 
 let folder: string
 beforeAll(async () => {

@@ -1,10 +1,11 @@
+import type { Status, Turn } from '../../src/base/vocabulary.ts'
 import type { CoreContext } from '../../src/context.ts'
 import type { Sql } from '../../src/db/types.ts'
 import { acceptFirstRound, type FirstRound } from '../../src/sessions/accept-first-round.ts'
 import { appendStatus } from '../../src/sessions/append-status.ts'
 import { claimRound } from '../../src/sessions/claim-round.ts'
 import { finishRound, type RoundEnd } from '../../src/sessions/finish-round.ts'
-import type { ClaimedRound, Status, Turn } from '../../src/sessions/types.ts'
+import type { ClaimedRound } from '../../src/sessions/types.ts'
 import { resolveUser } from '../../src/users/resolve-user.ts'
 import type { User } from '../../src/users/types.ts'
 

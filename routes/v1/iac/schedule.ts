@@ -1,8 +1,8 @@
 import type { Context } from 'hono'
+import type { Cloud, Operation } from '../../../src/base/vocabulary.ts'
 import { assertReachable } from '../../../src/repository/reach.ts'
 import { acceptFirstRound } from '../../../src/sessions/accept-first-round.ts'
 import { acceptRound } from '../../../src/sessions/accept-round.ts'
-import type { Cloud, Operation } from '../../../src/sessions/types.ts'
 import { ownSession } from '../../access.ts'
 import type { AppEnv } from '../../env.ts'
 

@@ -1,5 +1,5 @@
+import type { ReportType } from '../../base/vocabulary.ts'
 import { type ReportDocuments, reportSchemas } from '../../reports/schemas.ts'
-import type { ReportType } from '../../sessions/types.ts'
 import type { Tool } from '../types.ts'
 import { sentinel } from './sentinel.ts'
 

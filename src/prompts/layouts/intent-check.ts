@@ -1,4 +1,4 @@
-import type { Cloud } from '../../sessions/types.ts'
+import type { Cloud } from '../../base/vocabulary.ts'
 import { render } from '../layout.ts'
 
 /** INTENT_CHECK, sentinel `report_intent_statements`. @param provider cloud of the session */

@@ -1,4 +1,4 @@
-import type { ReportType } from '../../sessions/types.ts'
+import type { ReportType } from '../../base/vocabulary.ts'
 import { render } from '../layout.ts'
 
 export type ReportGeneratorValues =

@@ -1,4 +1,4 @@
-import type { Operation } from '../../sessions/types.ts'
+import type { Operation } from '../../base/vocabulary.ts'
 import { render } from '../layout.ts'
 
 export interface RequestsFilterValues {

@@ -1,4 +1,4 @@
-import { CLOUDS, type Cloud } from '../../sessions/types.ts'
+import { CLOUDS, type Cloud } from '../../base/vocabulary.ts'
 
 const GUIDELINES = [
   'abbreviations',

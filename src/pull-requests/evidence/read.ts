@@ -1,9 +1,9 @@
 import * as v from 'valibot'
 import { secretsOf } from '../../../config/mask.ts'
+import type { ReportType } from '../../base/vocabulary.ts'
 import type { Context } from '../../context.ts'
 import { createMasker, type Masker } from '../../plan/mask.ts'
 import { complianceFindings, type ReportDocuments, reportSchemas } from '../../reports/schemas.ts'
-import type { ReportType } from '../../sessions/types.ts'
 import { shownRequest } from '../shown-request.ts'
 import type { Evidence, EvidenceRows, Found, StoredRow } from './types.ts'
 

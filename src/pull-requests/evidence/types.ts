@@ -1,5 +1,5 @@
+import type { Mode, Operation, ReportType, Status, Turn } from '../../base/vocabulary.ts'
 import type { ApplyReport, ComplianceReport, DriftReport, GenerateReport, ImportReport } from '../../reports/schemas.ts'
-import type { Mode, Operation, ReportType, Status, Turn } from '../../sessions/types.ts'
 
 /** What the record says about a session; nothing here was read from the object store. */
 export interface EvidenceRows {

@@ -1,4 +1,4 @@
-import type { Cloud } from '../../sessions/types.ts'
+import type { Cloud } from '../../base/vocabulary.ts'
 import type { EngineDiagnostic, SchemaParts } from './addition-answers.ts'
 
 interface Scoped {

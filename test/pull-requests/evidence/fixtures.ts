@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import type { ReportType } from '../../../src/base/vocabulary.ts'
 import type { Evidence, Found } from '../../../src/pull-requests/evidence/types.ts'
 import { complianceVerdict } from '../../../src/reports/compliance.ts'
 import {
@@ -7,7 +8,6 @@ import {
   type ReportDocuments,
   reportSchemas,
 } from '../../../src/reports/schemas.ts'
-import type { ReportType } from '../../../src/sessions/types.ts'
 
 export const UUID = '11111111-2222-4333-8444-555555555555'
 const AT = '2026-01-31T23:59:58.123456Z'

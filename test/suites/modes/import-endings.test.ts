@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { Cloud } from '../../../src/sessions/types.ts'
+import type { Cloud } from '../../../src/base/vocabulary.ts'
 import { said } from '../../steps/scripted-llm.ts'
 import { createSteps, type StepWorld } from '../../steps/support.ts'
 import { type Given, play, QUERY, type Steps } from './import-engine.ts'

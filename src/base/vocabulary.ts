@@ -1,0 +1,41 @@
+/** Values as the API shows them and as the tables store them (native enum types). */
+export const OPERATIONS = ['generate', 'drift', 'import'] as const
+
+export type Operation = (typeof OPERATIONS)[number]
+
+export const STATUSES = [
+  'started',
+  'filtering',
+  'generating',
+  'validating',
+  'report',
+  'apply',
+  'completed',
+  'uncompleted',
+  'failed',
+] as const
+
+export type Status = (typeof STATUSES)[number]
+
+export const TERMINAL_STATUSES = ['completed', 'uncompleted', 'failed'] as const satisfies readonly Status[]
+
+export type TerminalStatus = (typeof TERMINAL_STATUSES)[number]
+
+export const CLOUDS = ['azure', 'gcp', 'aws', 'oci', 'kubernetes'] as const
+
+export type Cloud = (typeof CLOUDS)[number]
+
+export const REPORT_TYPES = ['generate', 'drift', 'import', 'apply'] as const
+
+export type ReportType = (typeof REPORT_TYPES)[number]
+
+/** What a round runs; a session's `operation` is the one of its first round. */
+const MODES = ['generate', 'drift', 'import', 'apply'] as const
+
+export type Mode = (typeof MODES)[number]
+
+/** One pair of the conversation. */
+export interface Turn {
+  user: string
+  assistant: string
+}
