@@ -1,11 +1,12 @@
 import type { Session } from '../dev/demo/api.ts'
 import type { Collected } from '../dev/demo/collect.ts'
+import type { Json } from '../src/base/json.ts'
 import { compare } from '../src/intent/compare.ts'
 import { evaluate } from '../src/intent/evaluate.ts'
 import { fits } from '../src/intent/glob.ts'
 import { stepsOf, valuesAt } from '../src/intent/values-at.ts'
 import { managedChanges } from '../src/plan/changes.ts'
-import type { Json, Plan } from '../src/plan/types.ts'
+import type { Plan } from '../src/plan/types.ts'
 import type { Expectations } from './scenario.ts'
 
 /** What a sample left behind. */

@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import type { JsonObject } from '../../src/plan/types.ts'
+import type { JsonObject } from '../../src/base/json.ts'
 
 const run = promisify(execFile)
 const LIMIT_MS = 60_000

@@ -1,5 +1,5 @@
-import { isJsonObject } from '../plan/parse-plan.ts'
-import type { Json, Plan, ResourceChange } from '../plan/types.ts'
+import { isJsonObject, type Json } from '../base/json.ts'
+import type { Plan, ResourceChange } from '../plan/types.ts'
 
 /** Addresses of managed resources in the state that a plan was made from, each with its identifier (empty when it has none). */
 export function stateOf(plan: Plan): Map<string, string> {

@@ -1,5 +1,4 @@
-import { isJsonObject } from '../plan/parse-plan.ts'
-import type { Json } from '../plan/types.ts'
+import { isJsonObject, type Json } from '../base/json.ts'
 import { fits } from './glob.ts'
 import type { Operator, Scalar } from './types.ts'
 

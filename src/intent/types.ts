@@ -1,4 +1,4 @@
-import type { Json } from '../plan/types.ts'
+import type { Json } from '../base/json.ts'
 
 /** How a planned value is compared with the one that a statement names. */
 export const OPERATORS = [

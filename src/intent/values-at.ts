@@ -1,6 +1,5 @@
+import { isJsonObject, type Json } from '../base/json.ts'
 import { ownFlag } from '../plan/mask.ts'
-import { isJsonObject } from '../plan/parse-plan.ts'
-import type { Json } from '../plan/types.ts'
 import type { Marked } from './types.ts'
 
 /** What stands at a path. */

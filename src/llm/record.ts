@@ -1,6 +1,7 @@
+import type { Json } from '../base/json.ts'
 import type { Logger } from '../log/logger.ts'
 import { createMasker, type Masker } from '../plan/mask.ts'
-import type { Json, PlanCounts } from '../plan/types.ts'
+import type { PlanCounts } from '../plan/types.ts'
 import { chainOf, RECORDING_VERSION, type RecordedError, type RecordedRound, sealed } from './recording.ts'
 import type { InferenceRequest, LlmClient, Message } from './types.ts'
 

@@ -1,5 +1,4 @@
-import { isJsonObject } from './parse-plan.ts'
-import type { Json, JsonObject } from './types.ts'
+import { isJsonObject, type Json, type JsonObject } from '../base/json.ts'
 
 /** As `declaredSecrets`, for the text of a `.tf.json` file. What is no JSON declares nothing. */
 export function declaredSecretsJson(code: string): { names: string[]; literals: string[] } {

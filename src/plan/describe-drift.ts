@@ -1,5 +1,5 @@
+import type { Json } from '../base/json.ts'
 import type { DriftOperation } from './drift.ts'
-import type { Json } from './types.ts'
 
 /** One attribute in which code and infrastructure differ; the path is empty when it is the resource as a whole. */
 export interface DriftFact {

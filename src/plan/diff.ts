@@ -1,6 +1,5 @@
+import { isJsonObject, type Json } from '../base/json.ts'
 import { MASK, ownFlag } from './mask.ts'
-import { isJsonObject } from './parse-plan.ts'
-import type { Json } from './types.ts'
 
 /** Differences by path, for example `tags["a b"].list[2]`; the top is the empty path. */
 export interface Differences {

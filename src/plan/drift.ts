@@ -1,7 +1,8 @@
+import type { Json } from '../base/json.ts'
 import { type Differences, differences, isEmpty } from './diff.ts'
 import { type Masker, maskFlagged } from './mask.ts'
 import { maskerOf } from './sensitive.ts'
-import type { Change, Json, Plan } from './types.ts'
+import type { Change, Plan } from './types.ts'
 
 /** What would make the code match the infrastructure: the plan's change turned round. */
 export type DriftOperation =

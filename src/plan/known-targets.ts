@@ -1,6 +1,7 @@
+import { isJsonObject, type Json } from '../base/json.ts'
 import { covers } from './outside-targets.ts'
-import { describesCode, isJsonObject } from './parse-plan.ts'
-import type { Json, Plan } from './types.ts'
+import { describesCode } from './parse-plan.ts'
+import type { Plan } from './types.ts'
 
 /**
  * Whether any of the targets names something that the plan looked at: in the code, in the state or gone from the

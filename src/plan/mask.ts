@@ -1,5 +1,4 @@
-import { isJsonObject } from './parse-plan.ts'
-import type { Json } from './types.ts'
+import { isJsonObject, type Json } from '../base/json.ts'
 
 /** What stands in the place of a value that must not be seen; the engine's own words. */
 export const MASK = '(sensitive value)'

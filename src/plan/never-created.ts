@@ -1,5 +1,5 @@
-import { isJsonObject } from './parse-plan.ts'
-import type { Json, Plan } from './types.ts'
+import { isJsonObject, type Json } from '../base/json.ts'
+import type { Plan } from './types.ts'
 
 /**
  * Addresses that the plan creates for the first time: the state never held them. A resource that was

@@ -1,6 +1,7 @@
 import * as v from 'valibot'
+import { isJsonObject, type Json, type JsonObject } from '../base/json.ts'
 import { badGateway, PlatformError } from '../errors.ts'
-import type { Json, JsonObject, Plan, ResourceChange } from './types.ts'
+import type { Plan, ResourceChange } from './types.ts'
 
 const isJson = (value: unknown): value is Json => value !== undefined
 const json = v.pipe(
@@ -69,10 +70,5 @@ function readDocument(text: string): JsonObject {
 
 /** Whether the document tells what the code declares, as that of every engine does; the contract does not ask for it. */
 export const describesCode = ({ document }: Plan): boolean => isJsonObject(document.configuration ?? null)
-
-/** Everything `JSON.parse` returns is JSON, so only the outermost shape is looked at. */
-export function isJsonObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
 
 const unreadable = (cause?: unknown) => badGateway('Engine plan json output could not be read.', cause)

@@ -1,6 +1,6 @@
+import { isJsonObject, type Json, type JsonObject } from '../base/json.ts'
 import { createMasker, type Masker, ownFlag } from './mask.ts'
-import { isJsonObject } from './parse-plan.ts'
-import type { Json, JsonObject, Plan } from './types.ts'
+import type { Plan } from './types.ts'
 
 /** Text forms of every leaf that the plan marks sensitive, wherever it stands in the document. */
 export function sensitiveLiterals(plan: Plan): Set<string> {

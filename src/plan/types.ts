@@ -1,6 +1,4 @@
-/** Any JSON value of a plan. */
-export type Json = null | boolean | number | string | Json[] | { [key: string]: Json }
-export type JsonObject = { [key: string]: Json }
+import type { Json, JsonObject } from '../base/json.ts'
 
 /** One entry of `resource_changes`, as `show -json` of the engine writes it. */
 export interface ResourceChange {

@@ -1,5 +1,4 @@
-import { isJsonObject } from '../plan/parse-plan.ts'
-import type { Json, JsonObject } from '../plan/types.ts'
+import { isJsonObject, type Json, type JsonObject } from '../base/json.ts'
 import type { View } from './types.ts'
 import { jsonAt } from './view.ts'
 

@@ -1,4 +1,5 @@
-import type { ChangeAction, Json, JsonObject, Plan } from '../plan/types.ts'
+import type { Json, JsonObject } from '../base/json.ts'
+import type { ChangeAction, Plan } from '../plan/types.ts'
 import type { Severity } from '../reports/schemas.ts'
 
 export type Cloud = 'common' | 'aws' | 'azure' | 'gcp' | 'oci' | 'kubernetes'

@@ -1,6 +1,5 @@
+import { isJsonObject, type Json, type JsonObject } from '../base/json.ts'
 import { ownFlag } from '../plan/mask.ts'
-import { isJsonObject } from '../plan/parse-plan.ts'
-import type { Json, JsonObject } from '../plan/types.ts'
 import type { View } from './types.ts'
 
 /** Reading of planned values. Everything may be missing, null, unknown or of another type: then there is no value. */

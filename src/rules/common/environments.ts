@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '../../plan/types.ts'
+import type { Json, JsonObject } from '../../base/json.ts'
 import { jsonOf } from '../policy-document.ts'
 import type { View } from '../types.ts'
 import { jsonAt } from '../view.ts'

@@ -1,6 +1,6 @@
+import { isJsonObject, type Json, type JsonObject } from '../../base/json.ts'
 import { ownFlag } from '../../plan/mask.ts'
-import { isJsonObject } from '../../plan/parse-plan.ts'
-import type { Json, JsonObject, Plan } from '../../plan/types.ts'
+import type { Plan } from '../../plan/types.ts'
 
 /** Reading of the plan's `configuration`: what the code itself says, before variables have values. */
 

@@ -1,7 +1,7 @@
+import { isJsonObject } from '../../base/json.ts'
 import { managedChanges } from '../../plan/changes.ts'
 import { ownFlag } from '../../plan/mask.ts'
 import { withoutIndexes } from '../../plan/names-address.ts'
-import { isJsonObject } from '../../plan/parse-plan.ts'
 import type { Plan } from '../../plan/types.ts'
 import type { PlanRule } from '../types.ts'
 import { literalsOf, modulesOf } from './expressions.ts'

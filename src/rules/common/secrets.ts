@@ -1,6 +1,5 @@
+import { isJsonObject, type Json } from '../../base/json.ts'
 import { ownFlag } from '../../plan/mask.ts'
-import { isJsonObject } from '../../plan/parse-plan.ts'
-import type { Json } from '../../plan/types.ts'
 import type { PlanContext, Rule, Subject } from '../types.ts'
 import { environmentOf } from './environments.ts'
 import { hasReferences, literalsOf, textsIn } from './expressions.ts'

@@ -1,4 +1,4 @@
-import { isJsonObject } from '../../plan/parse-plan.ts'
+import { isJsonObject } from '../../base/json.ts'
 import { jsonOf } from '../policy-document.ts'
 import type { Rule, Subject } from '../types.ts'
 import { blocksOf, jsonAt, textOf, textsOf, viewOf } from '../view.ts'

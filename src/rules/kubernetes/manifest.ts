@@ -1,6 +1,5 @@
 import { parse } from 'yaml'
-import { isJsonObject } from '../../plan/parse-plan.ts'
-import type { Json, JsonObject } from '../../plan/types.ts'
+import { isJsonObject, type Json, type JsonObject } from '../../base/json.ts'
 import type { Subject } from '../types.ts'
 import { jsonAt } from '../view.ts'
 

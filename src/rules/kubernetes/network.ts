@@ -1,4 +1,4 @@
-import { isJsonObject } from '../../plan/parse-plan.ts'
+import { isJsonObject } from '../../base/json.ts'
 import { networkRules } from '../network.ts'
 import { type Opening, protocolOf } from '../ports.ts'
 import { audiencesOf, openTo } from '../public-address.ts'

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { OrchestrationConfig } from '../../../config/types.ts'
+import type { JsonObject } from '../../../src/base/json.ts'
 import type { Context } from '../../../src/context.ts'
-import type { JsonObject } from '../../../src/plan/types.ts'
 import { said, scriptedLlm } from '../../steps/scripted-llm.ts'
 import { textsOf } from './artifacts.ts'
 import { ADDED, done, findings, GATES, goodRound, MAIN, write } from './scripts.ts'
