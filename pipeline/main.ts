@@ -7,7 +7,7 @@ import type { StopPhase } from '../src/runtime/process-end.ts'
 tuneNode()
 const { ConfigError, loadConfig } = await import('../config/load.ts')
 const { secretsOf } = await import('../config/mask.ts')
-const { createLogger } = await import('../src/log/logger.ts')
+const { createLogger } = await import('../src/base/log.ts')
 const { notifyRunFailure } = await import('../src/notifications/notify-run-failure.ts')
 const { buildContext } = await import('../src/runtime/build-context.ts')
 const { createLineWriter } = await import('../src/runtime/line-writer.ts')

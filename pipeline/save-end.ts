@@ -1,6 +1,6 @@
+import { LeaseLost } from '../src/base/errors.ts'
+import { delay } from '../src/base/http.ts'
 import type { Context } from '../src/context.ts'
-import { LeaseLost } from '../src/errors.ts'
-import { delay } from '../src/http/outbound.ts'
 import { finishRound, type RoundEnd } from '../src/sessions/finish-round.ts'
 import type { ClaimedRound } from '../src/sessions/types.ts'
 

@@ -1,4 +1,4 @@
-import { PlatformError } from '../src/errors.ts'
+import { PlatformError } from '../src/base/errors.ts'
 import type { Usage } from '../src/llm/types.ts'
 
 /** What a session may still spend on models. */

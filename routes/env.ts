@@ -1,7 +1,7 @@
 import type { Authenticate } from '../src/auth/types.ts'
+import type { Logger } from '../src/base/log.ts'
 import type { CoreContext } from '../src/context.ts'
 import type { StreamHost } from '../src/events/stream-host.ts'
-import type { Logger } from '../src/log/logger.ts'
 import type { User } from '../src/users/types.ts'
 
 /** What the application shares between requests. */

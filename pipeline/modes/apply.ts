@@ -1,7 +1,7 @@
 import { findProgress } from '../../src/applies/find-progress.ts'
 import { recordApplyResult } from '../../src/applies/record-result.ts'
 import type { ApplyProgress, ApplyResult } from '../../src/applies/types.ts'
-import { LeaseLost, PlatformError } from '../../src/errors.ts'
+import { LeaseLost, PlatformError } from '../../src/base/errors.ts'
 import { findPin } from '../../src/pins/find-pin.ts'
 import type { StoredSeal } from '../../src/pins/types.ts'
 import type { BareMode, BareRun, Outcome, Parked } from '../run.ts'

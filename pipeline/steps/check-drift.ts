@@ -1,4 +1,4 @@
-import { PlatformError } from '../../src/errors.ts'
+import { PlatformError } from '../../src/base/errors.ts'
 import type { Conventions } from './compose-prompts.ts'
 import type { Kit } from './kit.ts'
 import type { ValidPlan } from './plan.ts'

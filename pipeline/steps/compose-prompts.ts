@@ -1,5 +1,5 @@
 import { constructInformationTool } from '../../src/agent/sentinels/construct-information.ts'
-import { PlatformError } from '../../src/errors.ts'
+import { PlatformError } from '../../src/base/errors.ts'
 import { type PromptCompositorValues, promptCompositorLayout } from '../../src/prompts/layouts/prompt-compositor.ts'
 import { earlierTurns, selectionQuery } from '../../src/prompts/queries.ts'
 import type { Run } from '../run.ts'

@@ -1,5 +1,5 @@
+import type { Masker } from '../../src/base/masking.ts'
 import type { LlmClient, Message } from '../../src/llm/types.ts'
-import type { Masker } from '../../src/plan/mask.ts'
 
 /** A client whose every message passes the masker first, tool results and the model's own words included. */
 export const maskedLlm = (llm: LlmClient, masker: Masker): LlmClient => ({

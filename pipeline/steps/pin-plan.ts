@@ -1,4 +1,4 @@
-import { PlatformError } from '../../src/errors.ts'
+import { PlatformError } from '../../src/base/errors.ts'
 import { MAX_ARCHIVE_BYTES, storeArchive } from '../../src/pins/archive.ts'
 import { dropPin } from '../../src/pins/drop-pin.ts'
 import { sealPin } from '../../src/pins/seal-pin.ts'

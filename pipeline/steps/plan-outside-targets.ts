@@ -1,4 +1,4 @@
-import { LeaseLost, PlatformError } from '../../src/errors.ts'
+import { LeaseLost, PlatformError } from '../../src/base/errors.ts'
 import { type BeyondTargets, changesBeyond } from '../../src/plan/beyond-targets.ts'
 import { parsePlan } from '../../src/plan/parse-plan.ts'
 import type { Plan } from '../../src/plan/types.ts'

@@ -1,4 +1,4 @@
-import { PlatformError } from '../../src/errors.ts'
+import { PlatformError } from '../../src/base/errors.ts'
 import { type DriftOperation, driftOperations } from '../../src/plan/drift.ts'
 import type { Kit } from './kit.ts'
 import { planTargets, type ValidPlan } from './plan.ts'

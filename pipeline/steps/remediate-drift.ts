@@ -1,5 +1,5 @@
-import { cutMiddle } from '../../src/agent/cut-middle.ts'
 import { storeDrift } from '../../src/artifacts/store.ts'
+import { cutMiddle } from '../../src/base/text.ts'
 import type { DriftOperation } from '../../src/plan/drift.ts'
 import { namesAnything } from '../../src/plan/known-targets.ts'
 import { neverCreated } from '../../src/plan/never-created.ts'

@@ -1,6 +1,6 @@
 import { type Tool, ToolError } from '../../src/agent/types.ts'
+import { MASK } from '../../src/base/masking.ts'
 import type { ModelRole } from '../../src/llm/types.ts'
-import { MASK } from '../../src/plan/mask.ts'
 import { webSearchTool } from '../tools/web-search.ts'
 import { fileTools, inspectionTools } from '../tools/workspace-tools.ts'
 import { createFileAccess } from '../workspace/file-access.ts'

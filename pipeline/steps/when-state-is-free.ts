@@ -1,5 +1,5 @@
-import { gatewayTimeout } from '../../src/errors.ts'
-import { delay } from '../../src/http/outbound.ts'
+import { gatewayTimeout } from '../../src/base/errors.ts'
+import { delay } from '../../src/base/http.ts'
 import type { EngineResult } from '../../src/sidecar-clients/iac/types.ts'
 import type { Run } from '../run.ts'
 

@@ -1,6 +1,6 @@
-import { cutMiddle } from '../../src/agent/cut-middle.ts'
 import { reportTool } from '../../src/agent/sentinels/report.ts'
 import { storeReport } from '../../src/artifacts/store.ts'
+import { cutMiddle } from '../../src/base/text.ts'
 import type { DriftOperation } from '../../src/plan/drift.ts'
 import { reportGeneratorLayout } from '../../src/prompts/layouts/report-generator.ts'
 import { driftReportQuery } from '../../src/prompts/queries.ts'

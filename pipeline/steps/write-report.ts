@@ -1,6 +1,6 @@
-import { cutMiddle } from '../../src/agent/cut-middle.ts'
 import { reportTool } from '../../src/agent/sentinels/report.ts'
 import { storeReport } from '../../src/artifacts/store.ts'
+import { cutMiddle } from '../../src/base/text.ts'
 import type { Evaluated } from '../../src/intent/types.ts'
 import type { BeyondTargets } from '../../src/plan/beyond-targets.ts'
 import { planFacts } from '../../src/plan/facts.ts'

@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { PlatformError } from '../../src/errors.ts'
+import { PlatformError } from '../../src/base/errors.ts'
 import type { LlmClient, ModelRole } from '../../src/llm/types.ts'
 import { explanation, tool } from './tool.ts'
 

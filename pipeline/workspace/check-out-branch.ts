@@ -1,5 +1,5 @@
-import { badGateway, internal, REPOSITORY_UNREACHABLE } from '../../src/errors.ts'
-import type { Logger } from '../../src/log/logger.ts'
+import { badGateway, internal, REPOSITORY_UNREACHABLE } from '../../src/base/errors.ts'
+import type { Logger } from '../../src/base/log.ts'
 import type { ClaimedRound } from '../../src/sessions/types.ts'
 import { type Git, gitText } from './git.ts'
 import { push } from './push.ts'

@@ -1,5 +1,5 @@
 import type { Config } from '../../config/types.ts'
-import type { Logger } from '../../src/log/logger.ts'
+import type { Logger } from '../../src/base/log.ts'
 import type { Git } from './git.ts'
 
 /** A clone on its session branch: what the operations of a workspace work on. */

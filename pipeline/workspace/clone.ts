@@ -1,7 +1,7 @@
 import { mkdir } from 'node:fs/promises'
 import { basename, dirname } from 'node:path'
-import { internal, type PlatformError } from '../../src/errors.ts'
-import type { Logger } from '../../src/log/logger.ts'
+import { internal, type PlatformError } from '../../src/base/errors.ts'
+import type { Logger } from '../../src/base/log.ts'
 import type { Git } from './git.ts'
 
 const TIMEOUT_MS = 300_000

@@ -1,4 +1,4 @@
-import { internal } from '../../src/errors.ts'
+import { internal } from '../../src/base/errors.ts'
 import { type Git, gitText } from './git.ts'
 import { push } from './push.ts'
 

@@ -2,7 +2,7 @@ import { chmod, rename, writeFile } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 import type { Config } from '../../config/types.ts'
-import type { Logger } from '../../src/log/logger.ts'
+import type { Logger } from '../../src/base/log.ts'
 import { runProcess } from './run-process.ts'
 
 /**

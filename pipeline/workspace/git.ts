@@ -1,5 +1,5 @@
 import type { GitConfig } from '../../config/types.ts'
-import { repositoryUnreachable } from '../../src/errors.ts'
+import { repositoryUnreachable } from '../../src/base/errors.ts'
 import { allowedAddresses } from '../../src/repository/allowed-addresses.ts'
 import { remoteUrl } from '../../src/repository/remote.ts'
 import type { HostResolver } from '../../src/repository/types.ts'

@@ -1,7 +1,7 @@
 import { appendFile, mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Config } from '../../config/types.ts'
-import type { Logger } from '../../src/log/logger.ts'
+import type { Logger } from '../../src/base/log.ts'
 
 /** Working files of the engine and secrets. Variable and lock files are left in: they belong to the change. */
 const RULES = [

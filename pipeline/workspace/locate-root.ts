@@ -1,6 +1,6 @@
 import { realpath, stat } from 'node:fs/promises'
 import { join, relative, sep } from 'node:path'
-import { badRequest } from '../../src/errors.ts'
+import { badRequest } from '../../src/base/errors.ts'
 
 /**
  * The engine root of a clone: absolute, symlinks resolved, an existing directory inside the clone and

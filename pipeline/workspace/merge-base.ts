@@ -1,6 +1,6 @@
 import { access } from 'node:fs/promises'
 import { join } from 'node:path'
-import { internal } from '../../src/errors.ts'
+import { internal } from '../../src/base/errors.ts'
 import type { Checkout } from './checkout.ts'
 import { gitText } from './git.ts'
 

@@ -1,6 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { internal } from '../../src/errors.ts'
+import { internal } from '../../src/base/errors.ts'
 
 /** `.tofu` files win over `.tf` files of the same name in OpenTofu. */
 const OVERRIDE_FILE = /^(?:.*_)?override\.(?:tf|tofu)(?:\.json)?$/

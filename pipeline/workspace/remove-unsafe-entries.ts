@@ -1,7 +1,7 @@
 import { lstat, readlink, realpath, rm } from 'node:fs/promises'
 import { dirname, join, resolve, sep } from 'node:path'
-import { internal } from '../../src/errors.ts'
-import type { Logger } from '../../src/log/logger.ts'
+import { internal } from '../../src/base/errors.ts'
+import type { Logger } from '../../src/base/log.ts'
 import { type Git, gitText } from './git.ts'
 import { isInside } from './locate-root.ts'
 

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { internal } from '../../src/errors.ts'
+import { internal } from '../../src/base/errors.ts'
 import type { Checkout } from './checkout.ts'
 import { gitText } from './git.ts'
 

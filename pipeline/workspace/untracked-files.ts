@@ -1,4 +1,4 @@
-import { internal } from '../../src/errors.ts'
+import { internal } from '../../src/base/errors.ts'
 import { type Checkout, hiddenPaths } from './checkout.ts'
 import { gitText } from './git.ts'
 import { readText } from './read-text.ts'

@@ -1,6 +1,6 @@
 import { swaggerUI } from '@hono/swagger-ui'
 import { Hono } from 'hono'
-import { notFound } from '../../src/errors.ts'
+import { notFound } from '../../src/base/errors.ts'
 import type { AppEnv } from '../env.ts'
 import { CONTENT_SECURITY_POLICY, OWN_ASSETS, redocPage, swaggerBody } from './pages.ts'
 

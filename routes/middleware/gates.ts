@@ -1,6 +1,6 @@
 import type { Context } from 'hono'
 import { createMiddleware } from 'hono/factory'
-import { forbidden } from '../../src/errors.ts'
+import { forbidden } from '../../src/base/errors.ts'
 import { OPERATION_ROLES, type OperationRole, PANEL_ROLES, type PanelRole, type User } from '../../src/users/types.ts'
 import type { AppEnv } from '../env.ts'
 

@@ -1,5 +1,5 @@
-import { badRequest, PlatformError } from '../../src/errors.ts'
-import { readStream } from '../../src/http/read-stream.ts'
+import { badRequest, PlatformError } from '../../src/base/errors.ts'
+import { readStream } from '../../src/base/http.ts'
 import { InvalidRequest } from './problem.ts'
 
 export const MAX_BODY_BYTES = 10 * 1024 * 1024

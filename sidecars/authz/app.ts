@@ -1,6 +1,6 @@
 import type { Context, Hono } from 'hono'
 import { z } from 'zod'
-import type { Logger } from '../../src/log/logger.ts'
+import type { Logger } from '../../src/base/log.ts'
 import { createSidecarApp, unexpected } from '../shared/create-app.ts'
 import { problemResponse } from '../shared/problem.ts'
 import { readBody } from '../shared/read-body.ts'

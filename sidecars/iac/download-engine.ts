@@ -1,8 +1,8 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { access, chmod, mkdir, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { type Fetch, send } from '../../src/http/outbound.ts'
-import type { Logger } from '../../src/log/logger.ts'
+import { type Fetch, send } from '../../src/base/http.ts'
+import type { Logger } from '../../src/base/log.ts'
 import { SettingsError } from '../shared/settings-error.ts'
 import { unzip } from './zip.ts'
 

@@ -1,6 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises'
-import type { Fetch } from '../../src/http/outbound.ts'
-import type { Logger } from '../../src/log/logger.ts'
+import type { Fetch } from '../../src/base/http.ts'
+import type { Logger } from '../../src/base/log.ts'
 import { engineArguments } from './commands.ts'
 import { engineEnvironment, withoutOwnSettings } from './engine-environment.ts'
 import { runEngine } from './engine-process.ts'

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { Logger } from '../../src/log/logger.ts'
+import type { Logger } from '../../src/base/log.ts'
 import { problem } from '../shared/problem.ts'
 import type { JobStore } from './job-store.ts'
 import { PathQueue } from './path-queue.ts'

@@ -1,4 +1,4 @@
-import { createLogger } from '../../src/log/logger.ts'
+import { createLogger } from '../../src/base/log.ts'
 import { onStopSignal } from '../../src/runtime/stop-signals.ts'
 import { SettingsError } from '../shared/settings-error.ts'
 import { readSettings } from './settings.ts'

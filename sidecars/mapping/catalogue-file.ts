@@ -1,5 +1,5 @@
 import { readFile, stat } from 'node:fs/promises'
-import type { Logger } from '../../src/log/logger.ts'
+import type { Logger } from '../../src/base/log.ts'
 import { SettingsError } from '../shared/settings-error.ts'
 import { type Catalogue, parseCatalogue } from './catalogue.ts'
 

@@ -1,6 +1,6 @@
 import type { Hono } from 'hono'
-import { OutboundError } from '../../src/http/outbound.ts'
-import type { Logger } from '../../src/log/logger.ts'
+import { OutboundError } from '../../src/base/http.ts'
+import type { Logger } from '../../src/base/log.ts'
 import { createSidecarApp } from '../shared/create-app.ts'
 import { problemResponse } from '../shared/problem.ts'
 import { readBody } from '../shared/read-body.ts'

@@ -1,4 +1,4 @@
-import type { LogLevel } from '../../src/log/logger.ts'
+import type { LogLevel } from '../../src/base/log.ts'
 import { type Environment, hostOf, portOf, textOf } from '../shared/environment.ts'
 import { SettingsError } from '../shared/settings-error.ts'
 import { type EmailSettings, isAddress } from './channels/email.ts'

@@ -1,6 +1,6 @@
 import type { Context } from 'hono'
 import type { z } from 'zod'
-import { readStream } from '../../src/http/read-stream.ts'
+import { readStream } from '../../src/base/http.ts'
 import { problemResponse } from './problem.ts'
 
 const JSON_TYPE = /^application\/(?:[\w.!#$&^+-]+\+)?json\s*(?:;|$)/i

@@ -1,4 +1,4 @@
-import { createLogger, type Logger, type LogLevel } from '../../src/log/logger.ts'
+import { createLogger, type Logger, type LogLevel } from '../../src/base/log.ts'
 import { type Running, serve } from '../../src/runtime/serve.ts'
 import { onStopSignal } from '../../src/runtime/stop-signals.ts'
 import { type Environment, textOf } from './environment.ts'

@@ -1,4 +1,4 @@
-import { PlatformError } from '../errors.ts'
+import { PlatformError } from '../base/errors.ts'
 
 /** The failed status shows the text alone, so both texts carry their name (contract, section 3.5). */
 export const toolExecutionsExceeded = (limit: number) =>

@@ -1,6 +1,6 @@
 import type { JSONWebKeySet } from 'jose'
 import * as v from 'valibot'
-import { type Fetch, send } from '../http/outbound.ts'
+import { type Fetch, send } from '../base/http.ts'
 
 const Document = v.object({ jwks_uri: v.pipe(v.string(), v.url()) })
 const KeySet = v.object({ keys: v.array(v.looseObject({ kty: v.optional(v.string()) })) })

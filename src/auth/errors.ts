@@ -1,4 +1,4 @@
-import { PlatformError } from '../errors.ts'
+import { PlatformError } from '../base/errors.ts'
 
 export const INVALID_TOKEN = 'Bearer error="invalid_token"'
 

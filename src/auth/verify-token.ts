@@ -1,6 +1,6 @@
 import { decodeProtectedHeader, errors, type JWTPayload, type JWTVerifyGetKey, jwtVerify } from 'jose'
 import type { OidcConfig } from '../../config/types.ts'
-import type { Fetch } from '../http/outbound.ts'
+import type { Fetch } from '../base/http.ts'
 import { keySetReader } from './discovery.ts'
 import { invalidToken } from './errors.ts'
 import { createKeySet } from './key-set.ts'

@@ -1,6 +1,6 @@
 import type { RedisConfig } from '../../config/types.ts'
-import type { Fetch } from '../http/outbound.ts'
-import type { Logger } from '../log/logger.ts'
+import type { Fetch } from '../base/http.ts'
+import type { Logger } from '../base/log.ts'
 import { guard, type ReadOutcome } from './guard.ts'
 import type { CacheStore } from './store.ts'
 import type { Cache } from './types.ts'

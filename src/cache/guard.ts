@@ -1,4 +1,4 @@
-import type { Logger } from '../log/logger.ts'
+import type { Logger } from '../base/log.ts'
 import { CacheRefusal, type CacheStore } from './store.ts'
 import type { Cache } from './types.ts'
 

@@ -1,6 +1,6 @@
 import { Redis, type Requester, type UpstashRequest, type UpstashResponse } from '@upstash/redis'
 import type { RedisConfig } from '../../config/types.ts'
-import { type Fetch, send } from '../http/outbound.ts'
+import { type Fetch, send } from '../base/http.ts'
 import { createSlots } from './slots.ts'
 import type { CacheStore } from './store.ts'
 

@@ -1,4 +1,4 @@
-import { cutMiddle } from '../agent/cut-middle.ts'
+import { cutMiddle } from '../base/text.ts'
 
 const BLOCK = /<<<DATA [^\n]* ([0-9a-f]{16})\n([\s\S]*?)\n\1 DATA>>>/g
 /** What a marker adds at most. */

@@ -1,4 +1,4 @@
-import { cutMiddle } from '../agent/cut-middle.ts'
+import { cutMiddle } from '../base/text.ts'
 import type { Message } from '../llm/types.ts'
 import type { ContextBudget } from './budget.ts'
 import { cutData } from './cut-data.ts'

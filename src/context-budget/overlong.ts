@@ -1,4 +1,4 @@
-import { PlatformError } from '../errors.ts'
+import { PlatformError } from '../base/errors.ts'
 
 /** How providers and servers say that a prompt is longer than the model takes. */
 const OVERLONG = [

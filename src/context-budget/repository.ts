@@ -1,4 +1,4 @@
-import { cutMiddle } from '../agent/cut-middle.ts'
+import { cutMiddle } from '../base/text.ts'
 import type { ContextBudget } from './budget.ts'
 
 /** A file of the engine root. */

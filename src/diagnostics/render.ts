@@ -1,4 +1,4 @@
-import { cutMiddle } from '../agent/cut-middle.ts'
+import { cutMiddle } from '../base/text.ts'
 import type { Diagnostic } from './types.ts'
 
 const MAX_SHOWN = 12

@@ -1,4 +1,4 @@
-import { cutMiddle } from '../agent/cut-middle.ts'
+import { cutMiddle } from '../base/text.ts'
 import type { Cloud } from '../base/vocabulary.ts'
 import type { Blame } from './blame.ts'
 import {

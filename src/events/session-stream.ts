@@ -1,4 +1,4 @@
-import type { Logger } from '../log/logger.ts'
+import type { Logger } from '../base/log.ts'
 import { dataFrame, isFinal, isStale, KEEP_ALIVE } from './frame.ts'
 import type { StreamHost } from './stream-host.ts'
 import type { SessionState } from './types.ts'

@@ -1,6 +1,6 @@
 import { isJsonObject, type Json, type JsonObject } from '../base/json.ts'
+import { ownFlag } from '../base/masking.ts'
 import { actionOf } from '../plan/changes.ts'
-import { ownFlag } from '../plan/mask.ts'
 import { withoutIndexes } from '../plan/names-address.ts'
 import { covers } from '../plan/outside-targets.ts'
 import type { Plan } from '../plan/types.ts'

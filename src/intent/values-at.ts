@@ -1,5 +1,5 @@
 import { isJsonObject, type Json } from '../base/json.ts'
-import { ownFlag } from '../plan/mask.ts'
+import { ownFlag } from '../base/masking.ts'
 import type { Marked } from './types.ts'
 
 /** What stands at a path. */

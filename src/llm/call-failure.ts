@@ -1,5 +1,5 @@
 import { APIConnectionError, APIConnectionTimeoutError, APIError } from 'openai'
-import { OutboundError, retryAfter } from '../http/outbound.ts'
+import { OutboundError, retryAfter } from '../base/http.ts'
 
 /** One attempt that failed, with what the retry rule needs to know. Never leaves `src/llm`. */
 export class CallFailure extends Error {

@@ -1,5 +1,5 @@
-import { delay } from '../http/outbound.ts'
-import type { Logger } from '../log/logger.ts'
+import { delay } from '../base/http.ts'
+import type { Logger } from '../base/log.ts'
 import { CallFailure, toCallFailure } from './call-failure.ts'
 import type { Deployment } from './deployments.ts'
 import { inferenceError, redact } from './errors.ts'

@@ -1,4 +1,4 @@
-import { PlatformError } from '../errors.ts'
+import { PlatformError } from '../base/errors.ts'
 
 const MAX_REASON = 1000
 

@@ -1,4 +1,4 @@
-import { PlatformError } from '../errors.ts'
+import { PlatformError } from '../base/errors.ts'
 import { type Chain, chainOf, digest, type RecordedError, type Recording } from './recording.ts'
 import type { Inference, LlmClient, Message } from './types.ts'
 

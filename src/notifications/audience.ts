@@ -1,5 +1,5 @@
+import type { Logger } from '../base/log.ts'
 import type { Db } from '../db/types.ts'
-import type { Logger } from '../log/logger.ts'
 import { staffEmails } from '../users/staff-emails.ts'
 
 const MAX_AUDIENCE = 256

@@ -1,4 +1,4 @@
-import { unavailable } from '../errors.ts'
+import { unavailable } from '../base/errors.ts'
 import { deliverNotification, type Notification } from '../sidecar-clients/notifications.ts'
 import type { User } from '../users/types.ts'
 import { notificationAudience } from './audience.ts'

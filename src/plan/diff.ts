@@ -1,5 +1,5 @@
 import { isJsonObject, type Json } from '../base/json.ts'
-import { MASK, ownFlag } from './mask.ts'
+import { MASK, ownFlag } from '../base/masking.ts'
 
 /** Differences by path, for example `tags["a b"].list[2]`; the top is the empty path. */
 export interface Differences {

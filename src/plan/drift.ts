@@ -1,6 +1,6 @@
 import type { Json } from '../base/json.ts'
+import { type Masker, maskFlagged } from '../base/masking.ts'
 import { type Differences, differences, isEmpty } from './diff.ts'
-import { type Masker, maskFlagged } from './mask.ts'
 import { maskerOf } from './sensitive.ts'
 import type { Change, Plan } from './types.ts'
 

@@ -1,6 +1,6 @@
 import * as v from 'valibot'
+import { badGateway, PlatformError } from '../base/errors.ts'
 import { isJsonObject, type Json, type JsonObject } from '../base/json.ts'
-import { badGateway, PlatformError } from '../errors.ts'
 import type { Plan, ResourceChange } from './types.ts'
 
 const isJson = (value: unknown): value is Json => value !== undefined

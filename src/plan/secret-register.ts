@@ -1,4 +1,4 @@
-import { createMasker, type Masker } from './mask.ts'
+import { createMasker, type Masker } from '../base/masking.ts'
 import { sensitiveLiterals } from './sensitive.ts'
 import type { Plan } from './types.ts'
 

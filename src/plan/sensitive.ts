@@ -1,5 +1,5 @@
 import { isJsonObject, type Json, type JsonObject } from '../base/json.ts'
-import { createMasker, type Masker, ownFlag } from './mask.ts'
+import { createMasker, type Masker, ownFlag } from '../base/masking.ts'
 import type { Plan } from './types.ts'
 
 /** Text forms of every leaf that the plan marks sensitive, wherever it stands in the document. */

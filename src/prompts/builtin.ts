@@ -1,4 +1,4 @@
-import { notFound } from '../errors.ts'
+import { notFound } from '../base/errors.ts'
 import type { SeedPrompt } from './parse-seed.ts'
 import type { PromptSource } from './types.ts'
 

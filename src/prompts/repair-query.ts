@@ -1,4 +1,4 @@
-import { cutMiddle } from '../agent/cut-middle.ts'
+import { cutMiddle } from '../base/text.ts'
 import { fence } from './fence.ts'
 import { feedbackQuery } from './queries.ts'
 

@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import type { OutboundResponse } from '../http/outbound.ts'
+import type { OutboundResponse } from '../base/http.ts'
 import { CREATE_LATE, callProvider, MERGE_LATE, pullNumber, readAnswer } from './call.ts'
 import { basicAuthorization } from './credentials.ts'
 import { cannotBeMerged, noOpenPullRequest, untilReady } from './readiness.ts'

@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import type { GitConfig } from '../../config/types.ts'
-import { badGateway, gatewayTimeout, PlatformError } from '../errors.ts'
-import { OutboundError, type OutboundRequest, type OutboundResponse, send } from '../http/outbound.ts'
+import { badGateway, gatewayTimeout, PlatformError } from '../base/errors.ts'
+import { OutboundError, type OutboundRequest, type OutboundResponse, send } from '../base/http.ts'
 import { basicAuthorization } from './credentials.ts'
 import type { HostAccess } from './types.ts'
 

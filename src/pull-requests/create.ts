@@ -1,5 +1,5 @@
+import { badGateway, gatewayTimeout, notFound, PlatformError, sessionNotFound } from '../base/errors.ts'
 import type { Context } from '../context.ts'
-import { badGateway, gatewayTimeout, notFound, PlatformError, sessionNotFound } from '../errors.ts'
 import { defaultBranch } from '../repository/default-branch.ts'
 import { findSession } from '../sessions/find-session.ts'
 import { recordPullRequest } from '../sessions/pull-requests.ts'

@@ -1,6 +1,6 @@
 import { Octokit } from '@octokit/core'
 import * as v from 'valibot'
-import type { Fetch } from '../http/outbound.ts'
+import type { Fetch } from '../base/http.ts'
 import { CREATE_LATE, callProvider, checked, MERGE_LATE, pageUrl, pullNumber } from './call.ts'
 import { basicAuthorization } from './credentials.ts'
 import { cannotBeMerged, noOpenPullRequest, untilReady } from './readiness.ts'

@@ -1,6 +1,6 @@
 import type { GitProvider } from '../../config/types.ts'
+import { badGateway } from '../base/errors.ts'
 import type { Context } from '../context.ts'
-import { badGateway } from '../errors.ts'
 import { azureDevopsHost } from './azure-devops.ts'
 import { githubHost } from './github.ts'
 import { gitlabHost } from './gitlab.ts'

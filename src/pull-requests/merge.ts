@@ -1,7 +1,7 @@
+import { conflict, gatewayTimeout, notFound, sessionNotFound } from '../base/errors.ts'
 import { sessionAggregateKey } from '../cache/keys.ts'
 import type { Context } from '../context.ts'
 import type { Db } from '../db/types.ts'
-import { conflict, gatewayTimeout, notFound, sessionNotFound } from '../errors.ts'
 import { findSession } from '../sessions/find-session.ts'
 import { latestPullRequest } from '../sessions/pull-requests.ts'
 import type { SessionFacts } from '../sessions/types.ts'

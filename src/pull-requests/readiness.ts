@@ -1,5 +1,5 @@
-import { badRequest, gatewayTimeout, notFound } from '../errors.ts'
-import { delay } from '../http/outbound.ts'
+import { badRequest, gatewayTimeout, notFound } from '../base/errors.ts'
+import { delay } from '../base/http.ts'
 
 const WAIT_MS = 1_000
 

@@ -1,5 +1,5 @@
 import type { GitConfig } from '../../config/types.ts'
-import { badRequest, type PlatformError } from '../errors.ts'
+import { badRequest, type PlatformError } from '../base/errors.ts'
 
 /**
  * What a repository is called at its provider, letter case kept, percent escapes resolved.

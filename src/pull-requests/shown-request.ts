@@ -1,5 +1,5 @@
+import { MASK } from '../base/masking.ts'
 import type { Turn } from '../base/vocabulary.ts'
-import { MASK } from '../plan/mask.ts'
 
 /**
  * The first request as it may leave the platform: where the conversation keeps it with sensitive values

@@ -1,5 +1,5 @@
 import type { GitConfig } from '../../config/types.ts'
-import type { Fetch } from '../http/outbound.ts'
+import type { Fetch } from '../base/http.ts'
 
 export interface NewPullRequest {
   title: string

@@ -1,6 +1,6 @@
 import { type Job, PgBoss } from 'pg-boss'
+import type { Logger } from '../base/log.ts'
 import type { Db, Sql } from '../db/types.ts'
-import type { Logger } from '../log/logger.ts'
 import { queueDatabase, transactionDatabase } from './database-adapter.ts'
 import { orphanedRounds } from './orphaned-rounds.ts'
 import { ROUND_QUEUE } from './round-queue.ts'

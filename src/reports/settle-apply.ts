@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import type { ApplyResult } from '../applies/types.ts'
-import type { Masker } from '../plan/mask.ts'
+import type { Masker } from '../base/masking.ts'
 import { withoutIndexes } from '../plan/names-address.ts'
 import { reportGenerationError } from '../plan/settle-report.ts'
 import type { PlannedChange } from '../plan/types.ts'

@@ -1,4 +1,4 @@
-import type { Fetch } from '../http/outbound.ts'
+import type { Fetch } from '../base/http.ts'
 import { allowedAddresses } from './allowed-addresses.ts'
 import type { GitContext } from './remote.ts'
 

@@ -1,4 +1,4 @@
-import { badGateway, internal, REPOSITORY_UNREACHABLE } from '../errors.ts'
+import { badGateway, internal, REPOSITORY_UNREACHABLE } from '../base/errors.ts'
 import { type GitContext, loggableUri } from './remote.ts'
 import { remoteHead } from './remote-head.ts'
 

@@ -1,5 +1,5 @@
 import type { HttpClient } from 'isomorphic-git'
-import { type Fetch, send } from '../http/outbound.ts'
+import { type Fetch, send } from '../base/http.ts'
 
 /**
  * Carries isomorphic-git's requests over the injected fetch. Every request stays on the origin it was

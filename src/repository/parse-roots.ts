@@ -1,5 +1,5 @@
 import { Errors } from 'isomorphic-git'
-import { badGateway, REPOSITORY_UNREACHABLE, repositoryUnreachable } from '../errors.ts'
+import { badGateway, REPOSITORY_UNREACHABLE, repositoryUnreachable } from '../base/errors.ts'
 import { fetchNewest, listFiles } from './list-remote-files.ts'
 import { reachableHead } from './reach.ts'
 import { type GitContext, loggableUri } from './remote.ts'

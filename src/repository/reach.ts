@@ -1,4 +1,4 @@
-import { PlatformError, repositoryUnreachable } from '../errors.ts'
+import { PlatformError, repositoryUnreachable } from '../base/errors.ts'
 import { type GitContext, loggableUri } from './remote.ts'
 import { type RemoteHead, remoteHead } from './remote-head.ts'
 

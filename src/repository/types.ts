@@ -1,4 +1,4 @@
-import type { Fetch } from '../http/outbound.ts'
+import type { Fetch } from '../base/http.ts'
 
 /** Name look-up, injected because the standard web interfaces have none. Addresses as text. */
 export type HostResolver = (host: string, signal?: AbortSignal) => Promise<string[]>

@@ -1,5 +1,5 @@
 import { isJsonObject, type Json, type JsonObject } from '../base/json.ts'
-import { ownFlag } from '../plan/mask.ts'
+import { ownFlag } from '../base/masking.ts'
 import type { View } from './types.ts'
 
 /** Reading of planned values. Everything may be missing, null, unknown or of another type: then there is no value. */

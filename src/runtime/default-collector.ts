@@ -1,6 +1,6 @@
 import { DEFAULT_COLLECTOR_URL } from '../../config/sections/telemetry.ts'
 import type { Config } from '../../config/types.ts'
-import type { Logger } from '../log/logger.ts'
+import type { Logger } from '../base/log.ts'
 import type { HostResolver } from '../repository/types.ts'
 
 /**

@@ -1,4 +1,4 @@
-import type { Fetch } from '../http/outbound.ts'
+import type { Fetch } from '../base/http.ts'
 
 /** Only what is used of Node's built-in connection pool. */
 type Pool = new (options: PoolLimits) => object

@@ -1,4 +1,4 @@
-import type { Logger } from '../log/logger.ts'
+import type { Logger } from '../base/log.ts'
 import { onStopSignal } from './stop-signals.ts'
 
 export interface StopPhase {

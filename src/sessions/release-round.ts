@@ -1,5 +1,5 @@
+import { LeaseLost } from '../base/errors.ts'
 import type { Context } from '../context.ts'
-import { LeaseLost } from '../errors.ts'
 import type { ClaimedRound } from './types.ts'
 
 /**

@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import type { ServiceConfig } from '../../config/types.ts'
-import { badGateway } from '../errors.ts'
-import { type Fetch, type OutboundResponse, send } from '../http/outbound.ts'
+import { badGateway } from '../base/errors.ts'
+import { type Fetch, type OutboundResponse, send } from '../base/http.ts'
 import { transportFault, unexpectedAnswer } from './transport-fault.ts'
 
 const MAX_BYTES = 1024 * 1024

@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import type { ServiceConfig } from '../../config/types.ts'
-import type { Fetch } from '../http/outbound.ts'
+import type { Fetch } from '../base/http.ts'
 import { ask, contractText } from './ask.ts'
 
 /** Not configurable: `services.authz.timeout` is ignored. */

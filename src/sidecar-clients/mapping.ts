@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import type { ServiceConfig } from '../../config/types.ts'
+import type { Fetch } from '../base/http.ts'
 import { CLOUDS, type Cloud } from '../base/vocabulary.ts'
-import type { Fetch } from '../http/outbound.ts'
 import { ask, contractText } from './ask.ts'
 import { unexpectedAnswer } from './transport-fault.ts'
 

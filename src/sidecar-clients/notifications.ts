@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import type { ServiceConfig } from '../../config/types.ts'
-import { badGateway } from '../errors.ts'
-import { type Fetch, send } from '../http/outbound.ts'
+import { badGateway } from '../base/errors.ts'
+import { type Fetch, send } from '../base/http.ts'
 import { contractText } from './ask.ts'
 
 export const SEVERITIES = ['info', 'warning', 'error', 'critical'] as const

@@ -1,5 +1,5 @@
-import { badGateway, gatewayTimeout, type PlatformError } from '../errors.ts'
-import { OutboundError } from '../http/outbound.ts'
+import { badGateway, gatewayTimeout, type PlatformError } from '../base/errors.ts'
+import { OutboundError } from '../base/http.ts'
 
 /**
  * The platform's error for a call that got no usable answer: 504 after a timeout, else 502.

@@ -1,5 +1,5 @@
+import { PlatformError } from '../base/errors.ts'
 import type { Context } from '../context.ts'
-import { PlatformError } from '../errors.ts'
 import { type EngineState, NO_STATE, parseState } from './parse-state.ts'
 
 /**

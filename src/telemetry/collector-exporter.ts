@@ -1,6 +1,6 @@
 import { ProtobufTraceSerializer } from '@opentelemetry/otlp-transformer'
 import type { ReadableSpan, SpanExporter } from '@opentelemetry/sdk-trace-base'
-import { type Fetch, OutboundError, send } from '../http/outbound.ts'
+import { type Fetch, OutboundError, send } from '../base/http.ts'
 import { inPieces } from './pieces.ts'
 
 export interface CollectorExporterOptions {

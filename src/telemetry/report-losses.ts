@@ -1,4 +1,4 @@
-import type { Logger } from '../log/logger.ts'
+import type { Logger } from '../base/log.ts'
 
 /** How spans that are lost, and spans that cannot be recorded, reach the log: one line a minute at most. */
 export interface LossReport {

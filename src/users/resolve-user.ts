@@ -1,6 +1,6 @@
+import { PlatformError } from '../base/errors.ts'
 import { storable } from '../db/text.ts'
 import type { Db } from '../db/types.ts'
-import { PlatformError } from '../errors.ts'
 import type { User } from './types.ts'
 
 export interface Identity {

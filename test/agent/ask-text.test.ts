@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { askText } from '../../src/agent/ask-text.ts'
+import { silentLogger } from '../../src/base/log.ts'
 import { createLlmClient } from '../../src/llm/client.ts'
-import { silentLogger } from '../../src/log/logger.ts'
 import { modelConfig, script, startModelServer, text } from '../helpers/model-server.ts'
 
 it('asks once, without tools, and takes a cut text too', async () => {

@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest'
 import { runAgent } from '../../src/agent/run-agent.ts'
 import { taskCompleteTool } from '../../src/agent/sentinels/task-complete.ts'
 import type { AgentRequest, Tool } from '../../src/agent/types.ts'
+import { PlatformError } from '../../src/base/errors.ts'
 import { estimateTokens } from '../../src/context-budget/budget.ts'
-import { PlatformError } from '../../src/errors.ts'
 import { type Script, scriptedLlm } from '../steps/scripted-llm.ts'
 
 const budget = (tokens: number) => ({ tokens, estimate: (text: string) => estimateTokens(text, 3) })

@@ -2,8 +2,8 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { runAgent } from '../../src/agent/run-agent.ts'
 import { taskCompleteTool } from '../../src/agent/sentinels/task-complete.ts'
 import { type AgentEvent, type AgentRequest, type Tool, ToolError } from '../../src/agent/types.ts'
+import { silentLogger } from '../../src/base/log.ts'
 import { createLlmClient } from '../../src/llm/client.ts'
-import { silentLogger } from '../../src/log/logger.ts'
 import {
   type ModelHandler,
   type ModelServer,

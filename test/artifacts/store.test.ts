@@ -8,7 +8,7 @@ import {
   storePlanText,
   storeReport,
 } from '../../src/artifacts/store.ts'
-import { LeaseLost } from '../../src/errors.ts'
+import { LeaseLost } from '../../src/base/errors.ts'
 import type { DriftReport } from '../../src/reports/schemas.ts'
 import type { ClaimedRound } from '../../src/sessions/types.ts'
 import { createObjectStore } from '../../src/storage/create.ts'

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { exportJWK, generateKeyPair, SignJWT } from 'jose'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { createTokenVerifier } from '../../src/auth/verify-token.ts'
-import type { Fetch } from '../../src/http/outbound.ts'
+import type { Fetch } from '../../src/base/http.ts'
 
 const UNREADABLE = 'Token validation failed: the keys of the identity provider could not be read'
 const DISCOVERY = '/.well-known/openid-configuration'

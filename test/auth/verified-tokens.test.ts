@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import { createTokenVerifier, type VerifyToken } from '../../src/auth/verify-token.ts'
-import type { Fetch } from '../../src/http/outbound.ts'
+import type { Fetch } from '../../src/base/http.ts'
 import { createIssuer, type Issuer } from '../helpers/issuer.ts'
 
 const SKEW_S = 60

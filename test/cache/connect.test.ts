@@ -1,10 +1,10 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import type { RedisConfig } from '../../config/types.ts'
 import { startCache } from '../../dev/cache.ts'
+import type { Fetch } from '../../src/base/http.ts'
+import { createLogger } from '../../src/base/log.ts'
 import { connectCache } from '../../src/cache/connect.ts'
 import type { Cache } from '../../src/cache/types.ts'
-import type { Fetch } from '../../src/http/outbound.ts'
-import { createLogger } from '../../src/log/logger.ts'
 import { eventually } from '../helpers/eventually.ts'
 import { startRespServer } from './resp-server.ts'
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
+import { PlatformError } from '../../src/base/errors.ts'
 import { isOverlong, keptShare } from '../../src/context-budget/overlong.ts'
-import { PlatformError } from '../../src/errors.ts'
 
 const failed = (reason: string, status = 400) =>
   new PlatformError(

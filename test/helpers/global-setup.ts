@@ -4,9 +4,9 @@ import { join } from 'node:path'
 import type { TestProject } from 'vitest/node'
 import { isAlive, stopLeftover } from '../../dev/postgres/leftover.ts'
 import { startPostgres } from '../../dev/postgres.ts'
+import { silentLogger } from '../../src/base/log.ts'
 import { connect } from '../../src/db/connect.ts'
 import { migrate } from '../../src/db/migrate.ts'
-import { silentLogger } from '../../src/log/logger.ts'
 import { startSendingQueue } from '../../src/queue/pg-boss.ts'
 
 declare module 'vitest' {

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest'
-import { PlatformError } from '../../src/errors.ts'
+import { PlatformError } from '../../src/base/errors.ts'
+import { silentLogger } from '../../src/base/log.ts'
+import { createMasker } from '../../src/base/masking.ts'
 import { createRecorder } from '../../src/llm/record.ts'
 import { type RecordedRound, RecordingError, readRecording, sealed } from '../../src/llm/recording.ts'
 import { normalised, replayLlm } from '../../src/llm/replay.ts'
 import type { Inference, InferenceRequest, LlmClient } from '../../src/llm/types.ts'
-import { silentLogger } from '../../src/log/logger.ts'
-import { createMasker } from '../../src/plan/mask.ts'
 import { fence } from '../../src/prompts/fence.ts'
 
 const ROUND: RecordedRound = {

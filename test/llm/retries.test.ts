@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import type { LlmConfig } from '../../config/types.ts'
+import { createLogger } from '../../src/base/log.ts'
 import { createLlmClient } from '../../src/llm/client.ts'
 import type { InferenceRequest } from '../../src/llm/types.ts'
-import { createLogger } from '../../src/log/logger.ts'
 import {
   type ModelHandler,
   type ModelReply,

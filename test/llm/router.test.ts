@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest'
+import { createLogger } from '../../src/base/log.ts'
 import { createLlmClient } from '../../src/llm/client.ts'
-import { createLogger } from '../../src/log/logger.ts'
 import { type ModelReply, type ModelServer, modelConfig, startModelServer, text } from '../helpers/model-server.ts'
 
 const servers: ModelServer[] = []

@@ -2,8 +2,8 @@ import { HttpResponse, http } from 'msw'
 import { setupServer } from 'msw/node'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import type { LlmConfig } from '../../config/types.ts'
+import { silentLogger } from '../../src/base/log.ts'
 import { createLlmClient } from '../../src/llm/client.ts'
-import { silentLogger } from '../../src/log/logger.ts'
 import { modelConfig } from '../helpers/model-server.ts'
 
 const outside = setupServer()

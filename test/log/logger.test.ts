@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { createLogger } from '../../src/log/logger.ts'
+import { createLogger } from '../../src/base/log.ts'
 
 const KEY = '{"private_key": "-----BEGIN\nabc\n"}'
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import type { Fetch } from '../../src/http/outbound.ts'
+import type { Fetch } from '../../src/base/http.ts'
 import { createLlmClient } from '../../src/llm/client.ts'
 import { createTestCore, type TestCore } from '../helpers/core.ts'
 import { createIssuer } from '../helpers/issuer.ts'

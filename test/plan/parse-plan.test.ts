@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { PlatformError } from '../../src/errors.ts'
+import { PlatformError } from '../../src/base/errors.ts'
 import { parsePlan } from '../../src/plan/parse-plan.ts'
 import { changesJson } from './fixtures.ts'
 

@@ -1,7 +1,7 @@
 import { HttpResponse, http } from 'msw'
 import { setupServer } from 'msw/node'
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
-import { conflict } from '../../src/errors.ts'
+import { conflict } from '../../src/base/errors.ts'
 import { controlCallLimit, freely, hostOf, NEW, never, refusalOf, shortenTimers, stuckBody } from './support.ts'
 
 const AZURE = 'git: { provider: AZURE_DEVOPS }'

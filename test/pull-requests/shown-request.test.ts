@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { MASK } from '../../src/plan/mask.ts'
+import { MASK } from '../../src/base/masking.ts'
 import { shownRequest } from '../../src/pull-requests/shown-request.ts'
 
 const QUERY = 'Set hunter2-x as password, hunter2-x again'

@@ -1,5 +1,5 @@
 import { vi } from 'vitest'
-import { PlatformError } from '../../src/errors.ts'
+import { PlatformError } from '../../src/base/errors.ts'
 import { pullRequestHost } from '../../src/pull-requests/host-of.ts'
 import type { MergeOptions, PullRequestHost } from '../../src/pull-requests/types.ts'
 import { configOf } from '../helpers/core.ts'

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { silentLogger } from '../../src/log/logger.ts'
+import { silentLogger } from '../../src/base/log.ts'
 import { type SendingQueue, startSendingQueue, startWorkingQueue, type WorkingQueue } from '../../src/queue/pg-boss.ts'
 import { STOPPING } from '../../src/queue/types.ts'
 import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts'

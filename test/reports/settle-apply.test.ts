@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { ApplyResult } from '../../src/applies/types.ts'
-import { createMasker } from '../../src/plan/mask.ts'
+import { createMasker } from '../../src/base/masking.ts'
 import type { PlannedChange } from '../../src/plan/types.ts'
 import { applyFacts, settleApplyReport } from '../../src/reports/settle-apply.ts'
 

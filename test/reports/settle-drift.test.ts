@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
+import { createMasker } from '../../src/base/masking.ts'
 import type { DriftOperation } from '../../src/plan/drift.ts'
-import { createMasker } from '../../src/plan/mask.ts'
 import type { DriftReport } from '../../src/reports/schemas.ts'
 import { type DriftFacts, settleDriftReport } from '../../src/reports/settle-drift.ts'
 

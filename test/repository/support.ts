@@ -1,6 +1,6 @@
 import tls from 'node:tls'
 import type { Config, GitConfig } from '../../config/types.ts'
-import { createLogger } from '../../src/log/logger.ts'
+import { createLogger } from '../../src/base/log.ts'
 import type { GitContext } from '../../src/repository/remote.ts'
 import { resolveHost } from '../../src/runtime/resolver.ts'
 

@@ -4,7 +4,7 @@ import { createServer, type Server } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { generate } from 'selfsigned'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { send } from '../../src/http/outbound.ts'
+import { send } from '../../src/base/http.ts'
 import { createPinnedFetch } from '../../src/runtime/pinned-fetch.ts'
 import { trust } from '../repository/support.ts'
 

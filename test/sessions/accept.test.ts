@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { silentLogger } from '../../src/log/logger.ts'
+import { silentLogger } from '../../src/base/log.ts'
 import { startSendingQueue } from '../../src/queue/pg-boss.ts'
 import { acceptFirstRound } from '../../src/sessions/accept-first-round.ts'
 import { acceptRound } from '../../src/sessions/accept-round.ts'

@@ -1,7 +1,7 @@
+import { createLogger, type Logger } from '../../src/base/log.ts'
 import type { Cache } from '../../src/cache/types.ts'
 import type { Context } from '../../src/context.ts'
 import type { Sql } from '../../src/db/types.ts'
-import { createLogger, type Logger } from '../../src/log/logger.ts'
 import { acceptFirstRound, type FirstRound } from '../../src/sessions/accept-first-round.ts'
 import { claimRound } from '../../src/sessions/claim-round.ts'
 import { resolveUser } from '../../src/users/resolve-user.ts'

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { LeaseLost } from '../../src/errors.ts'
+import { LeaseLost } from '../../src/base/errors.ts'
 import { readImports, recordImport, recordImported, recordSelection } from '../../src/sessions/round-imports.ts'
 import { memoryCache } from '../helpers/memory-cache.ts'
 import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts'

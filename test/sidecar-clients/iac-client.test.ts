@@ -2,7 +2,7 @@ import { HttpResponse, http } from 'msw'
 import { setupServer } from 'msw/node'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import type { IacServiceConfig } from '../../config/types.ts'
-import { createLogger } from '../../src/log/logger.ts'
+import { createLogger } from '../../src/base/log.ts'
 import { createIacClient } from '../../src/sidecar-clients/iac/client.ts'
 
 const ENDPOINT = 'http://iac.test:8082'

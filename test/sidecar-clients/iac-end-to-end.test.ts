@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { silentLogger } from '../../src/log/logger.ts'
+import { silentLogger } from '../../src/base/log.ts'
 import { createIacClient } from '../../src/sidecar-clients/iac/client.ts'
 import type { IacClient } from '../../src/sidecar-clients/iac/types.ts'
 import { startTestService, type TestService, TOKEN } from '../sidecars/iac/service.ts'

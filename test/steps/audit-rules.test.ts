@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { auditCompliance } from '../../pipeline/steps/audit-compliance.ts'
-import { MASK } from '../../src/plan/mask.ts'
+import { MASK } from '../../src/base/masking.ts'
 import { said } from './scripted-llm.ts'
 import { createSteps, validPlan } from './support.ts'
 

@@ -3,8 +3,8 @@ import { checkedValidator, startIntentCheck } from '../../pipeline/steps/check-i
 import { generateAndValidate } from '../../pipeline/steps/generate-and-validate.ts'
 import type { ValidPlan } from '../../pipeline/steps/plan.ts'
 import { planValidator } from '../../pipeline/steps/validators.ts'
-import { createLogger } from '../../src/log/logger.ts'
-import { MASK } from '../../src/plan/mask.ts'
+import { createLogger } from '../../src/base/log.ts'
+import { MASK } from '../../src/base/masking.ts'
 import { type Reply, type Script, said } from './scripted-llm.ts'
 import { createSteps, type EngineScript, ok, type StepWorld, validPlan } from './support.ts'
 

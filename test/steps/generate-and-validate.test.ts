@@ -5,7 +5,7 @@ import {
   type Validation,
   ValidationLoopExceeded,
 } from '../../pipeline/steps/generate-and-validate.ts'
-import { MASK } from '../../src/plan/mask.ts'
+import { MASK } from '../../src/base/masking.ts'
 import { parsePlan } from '../../src/plan/parse-plan.ts'
 import { changesJson } from '../plan/fixtures.ts'
 import { said } from './scripted-llm.ts'

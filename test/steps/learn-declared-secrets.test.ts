@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest'
 import { learnDeclaredSecrets } from '../../pipeline/steps/learn-declared-secrets.ts'
-import { MASK } from '../../src/plan/mask.ts'
+import { MASK } from '../../src/base/masking.ts'
 import { createSteps } from './support.ts'
 
 let steps: Awaited<ReturnType<typeof createSteps>>

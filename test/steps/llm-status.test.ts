@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { LeaseLost } from '../../src/errors.ts'
+import { LeaseLost } from '../../src/base/errors.ts'
 import { parsePlan } from '../../src/plan/parse-plan.ts'
 import { claimRound } from '../../src/sessions/claim-round.ts'
 import { changesJson } from '../plan/fixtures.ts'

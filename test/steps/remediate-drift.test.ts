@@ -1,9 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { checkDrift } from '../../pipeline/steps/check-drift.ts'
 import { type DriftTask, remediateDrift } from '../../pipeline/steps/remediate-drift.ts'
-import { MASK } from '../../src/plan/mask.ts'
-import type { Script } from './scripted-llm.ts'
-import { said } from './scripted-llm.ts'
+import { MASK } from '../../src/base/masking.ts'
+import { type Script, said } from './scripted-llm.ts'
 import { calmEngine, createSteps, type EngineScript, ok, type StepWorld, validPlan } from './support.ts'
 
 let steps: Awaited<ReturnType<typeof createSteps>>

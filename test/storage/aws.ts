@@ -1,6 +1,6 @@
 import { HttpResponse, http } from 'msw'
 import type { SetupServer } from 'msw/node'
-import { createLogger } from '../../src/log/logger.ts'
+import { createLogger } from '../../src/base/log.ts'
 import { createObjectStore } from '../../src/storage/create.ts'
 import { load } from '../config/support.ts'
 

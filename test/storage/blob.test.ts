@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto'
 import { HttpResponse, http } from 'msw'
 import { setupServer } from 'msw/node'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { silentLogger } from '../../src/log/logger.ts'
+import { silentLogger } from '../../src/base/log.ts'
 import { createObjectStore } from '../../src/storage/create.ts'
 import { storageConfig } from './config.ts'
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startObjectStore } from '../../dev/object-store.ts'
-import { silentLogger } from '../../src/log/logger.ts'
+import { silentLogger } from '../../src/base/log.ts'
 import { createObjectStore } from '../../src/storage/create.ts'
 import { storageConfig } from './config.ts'
 

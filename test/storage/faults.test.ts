@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { afterEach, describe, expect, it } from 'vitest'
-import { createLogger } from '../../src/log/logger.ts'
+import { createLogger } from '../../src/base/log.ts'
 import { createObjectStore } from '../../src/storage/create.ts'
 import { storageConfig } from './config.ts'
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { readSpans } from '../../dev/collector/read-spans.ts'
-import { createLogger } from '../../src/log/logger.ts'
+import { createLogger } from '../../src/base/log.ts'
 import { createCollectorExporter } from '../../src/telemetry/collector-exporter.ts'
 import { inPieces } from '../../src/telemetry/pieces.ts'
 import { createRecorder } from '../../src/telemetry/recorder.ts'

@@ -6,7 +6,7 @@ import { webSearchTool } from '../../pipeline/tools/web-search.ts'
 import { fileTools, inspectionTools } from '../../pipeline/tools/workspace-tools.ts'
 import { createFileAccess } from '../../pipeline/workspace/file-access.ts'
 import { type Tool, ToolError } from '../../src/agent/types.ts'
-import { PlatformError } from '../../src/errors.ts'
+import { PlatformError } from '../../src/base/errors.ts'
 import type { LlmClient } from '../../src/llm/types.ts'
 import { git_, siteConfig } from '../workspace/support.ts'
 

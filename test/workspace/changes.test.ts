@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Workspace } from '../../pipeline/workspace/types.ts'
 import { writeOverride } from '../../pipeline/workspace/write-override.ts'
-import { silentLogger } from '../../src/log/logger.ts'
+import { silentLogger } from '../../src/base/log.ts'
 import { git_, round, type Site, startSite, TOKEN } from './support.ts'
 
 let site: Site

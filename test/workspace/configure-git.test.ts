@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { configureGit } from '../../pipeline/workspace/configure-git.ts'
-import { createLogger } from '../../src/log/logger.ts'
+import { createLogger } from '../../src/base/log.ts'
 import { siteConfig } from './support.ts'
 
 let home: string

@@ -2,7 +2,7 @@ import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { openWorkspace } from '../../pipeline/workspace/open.ts'
-import { silentLogger } from '../../src/log/logger.ts'
+import { silentLogger } from '../../src/base/log.ts'
 import { git_, round, SESSION, type Site, siteConfig, startSite, TOKEN } from './support.ts'
 
 let site: Site

@@ -7,7 +7,7 @@ import type { Config, GitConfig } from '../../config/types.ts'
 import { type GitHost, startGitHost } from '../../dev/git-host/start.ts'
 import { openWorkspace } from '../../pipeline/workspace/open.ts'
 import type { Workspace } from '../../pipeline/workspace/types.ts'
-import { createLogger } from '../../src/log/logger.ts'
+import { createLogger } from '../../src/base/log.ts'
 import type { ClaimedRound } from '../../src/sessions/types.ts'
 import { gitConfig } from '../repository/support.ts'
 

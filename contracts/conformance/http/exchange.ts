@@ -1,4 +1,4 @@
-import { OutboundError, send } from '../../../src/http/outbound.ts'
+import { OutboundError, send } from '../../../src/base/http.ts'
 import { type Call, type Exchange, NoAnswer, type Options } from '../types.ts'
 
 const MAX_SHOWN = 600

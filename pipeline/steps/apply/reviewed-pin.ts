@@ -1,4 +1,4 @@
-import { PlatformError } from '../../../src/errors.ts'
+import { PlatformError } from '../../../src/base/errors.ts'
 import { fetchArchive } from '../../../src/pins/archive.ts'
 import { findPin } from '../../../src/pins/find-pin.ts'
 import type { StoredSeal } from '../../../src/pins/types.ts'

@@ -1,4 +1,4 @@
-import { delay } from '../../../src/http/outbound.ts'
+import { delay } from '../../../src/base/http.ts'
 import type { BareKit } from '../kit.ts'
 
 /** Short applies say nothing; long ones are heard of at this pace. */

@@ -1,5 +1,5 @@
-import { PlatformError } from '../../../src/errors.ts'
-import { delay } from '../../../src/http/outbound.ts'
+import { PlatformError } from '../../../src/base/errors.ts'
+import { delay } from '../../../src/base/http.ts'
 import type { BareKit } from '../kit.ts'
 
 const LIMIT_MS = 60_000

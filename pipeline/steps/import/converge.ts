@@ -1,7 +1,7 @@
 import { askText } from '../../../src/agent/ask-text.ts'
 import { storePlanText } from '../../../src/artifacts/store.ts'
+import { PlatformError } from '../../../src/base/errors.ts'
 import { contextBudget } from '../../../src/context-budget/budget.ts'
-import { PlatformError } from '../../../src/errors.ts'
 import { statusUpdateLayout } from '../../../src/prompts/layouts/status-update.ts'
 import { earlierTurns, statusQuery } from '../../../src/prompts/queries.ts'
 import type { Conventions } from '../compose-prompts.ts'

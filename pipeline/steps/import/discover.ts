@@ -1,4 +1,4 @@
-import { PlatformError } from '../../../src/errors.ts'
+import { PlatformError } from '../../../src/base/errors.ts'
 import { importExceptions } from '../../../src/import/exceptions.ts'
 import { identity, parseIdentifiers } from '../../../src/import/identifiers.ts'
 import { EXCEPTED, type Excluded, unmanagedResources } from '../../../src/import/unmanaged.ts'

@@ -1,4 +1,4 @@
-import { PlatformError } from '../../../src/errors.ts'
+import { PlatformError } from '../../../src/base/errors.ts'
 import { awsImportId } from '../../../src/import/aws-import-id.ts'
 import type { Failure, Pair } from '../../../src/import/pairs.ts'
 import type { EngineResult } from '../../../src/sidecar-clients/iac/types.ts'

@@ -1,6 +1,6 @@
-import { cutMiddle } from '../../../src/agent/cut-middle.ts'
 import { reportTool } from '../../../src/agent/sentinels/report.ts'
 import { storeReport } from '../../../src/artifacts/store.ts'
+import { cutMiddle } from '../../../src/base/text.ts'
 import { reportGeneratorLayout } from '../../../src/prompts/layouts/report-generator.ts'
 import { reportQuery } from '../../../src/prompts/queries.ts'
 import { type ImportFacts, settleImportReport } from '../../../src/reports/settle-import.ts'

@@ -1,5 +1,5 @@
 import { createRoute, z } from '@hono/zod-openapi'
-import { sessionNotFound } from '../../../src/errors.ts'
+import { sessionNotFound } from '../../../src/base/errors.ts'
 import { loadAggregate } from '../../../src/sessions/load-aggregate.ts'
 import { readableSession } from '../../access.ts'
 import { endpoint } from '../../endpoint.ts'

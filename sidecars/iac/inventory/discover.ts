@@ -1,4 +1,4 @@
-import { OutboundError } from '../../../src/http/outbound.ts'
+import { OutboundError } from '../../../src/base/http.ts'
 import { type EngineProvider, JobFault, SHUT_DOWN } from '../types.ts'
 import { awsInventory } from './aws/index.ts'
 import { azureInventory } from './azure/index.ts'

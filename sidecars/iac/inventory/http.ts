@@ -1,11 +1,4 @@
-import {
-  delay,
-  type Fetch,
-  OutboundError,
-  type OutboundResponse,
-  retryAfter,
-  send,
-} from '../../../src/http/outbound.ts'
+import { delay, type Fetch, OutboundError, type OutboundResponse, retryAfter, send } from '../../../src/base/http.ts'
 import { codeOf, messageOf } from './refusal.ts'
 import { InventoryError, type InventoryRequest, RefusedError } from './types.ts'
 

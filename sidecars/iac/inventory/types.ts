@@ -1,5 +1,5 @@
-import type { Fetch } from '../../../src/http/outbound.ts'
-import type { Logger } from '../../../src/log/logger.ts'
+import type { Fetch } from '../../../src/base/http.ts'
+import type { Logger } from '../../../src/base/log.ts'
 
 /** What the discovery of one scope may use; nothing else of the process is read. */
 export interface InventoryRequest {

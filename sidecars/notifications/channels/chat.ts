@@ -1,4 +1,4 @@
-import { type Fetch, send } from '../../../src/http/outbound.ts'
+import { type Fetch, send } from '../../../src/base/http.ts'
 import { type Field, fieldsOf } from '../fields.ts'
 import { CHANNEL_LIMIT_MS, type Channel, ChannelError, type Notification } from '../message.ts'
 

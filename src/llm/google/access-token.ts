@@ -1,6 +1,6 @@
 import { importPKCS8, SignJWT } from 'jose'
 import * as v from 'valibot'
-import { type Fetch, OutboundError, send } from '../../http/outbound.ts'
+import { type Fetch, OutboundError, send } from '../../base/http.ts'
 import { type CredentialFile, parseCredentialFile } from './credential-file.ts'
 
 export interface GoogleTools {

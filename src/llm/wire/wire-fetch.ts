@@ -1,5 +1,4 @@
-import type { Fetch } from '../../http/outbound.ts'
-import { readStream } from '../../http/read-stream.ts'
+import { type Fetch, readStream } from '../../base/http.ts'
 import { CallFailure } from '../call-failure.ts'
 import { errorOf } from './error-of.ts'
 import { isEventStream, readEvents } from './event-stream.ts'

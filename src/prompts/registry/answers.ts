@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import type { OutboundResponse } from '../../http/outbound.ts'
+import type { OutboundResponse } from '../../base/http.ts'
 import { type PromptVersion, RegistryError } from './types.ts'
 
 const id = v.pipe(v.union([v.pipe(v.string(), v.minLength(1)), v.number()]), v.transform(String))

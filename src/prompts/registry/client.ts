@@ -1,4 +1,4 @@
-import { type Fetch, OutboundError, type OutboundRequest, type OutboundResponse, send } from '../../http/outbound.ts'
+import { type Fetch, OutboundError, type OutboundRequest, type OutboundResponse, send } from '../../base/http.ts'
 import { readId, readVersion } from './answers.ts'
 import { type PromptRegistry, type RegistryAccess, RegistryError, SEED_MODEL } from './types.ts'
 

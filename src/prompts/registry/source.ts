@@ -1,4 +1,4 @@
-import { notFound, PlatformError } from '../../errors.ts'
+import { notFound, PlatformError } from '../../base/errors.ts'
 import type { PromptSource } from '../types.ts'
 import { type PromptRegistry, RegistryError, type Tag } from './types.ts'
 

@@ -1,4 +1,4 @@
-import { delay } from '../../http/outbound.ts'
+import { delay } from '../../base/http.ts'
 import { type PromptRegistry, RegistryError } from './types.ts'
 
 /** Seconds between the attempts of a boot: a registry that starts beside the platform gets its time. */

@@ -1,6 +1,6 @@
 import { isJsonObject } from '../../base/json.ts'
+import { ownFlag } from '../../base/masking.ts'
 import { managedChanges } from '../../plan/changes.ts'
-import { ownFlag } from '../../plan/mask.ts'
 import { withoutIndexes } from '../../plan/names-address.ts'
 import type { Plan } from '../../plan/types.ts'
 import type { PlanRule } from '../types.ts'

@@ -1,5 +1,5 @@
 import { isJsonObject, type Json } from '../../base/json.ts'
-import { ownFlag } from '../../plan/mask.ts'
+import { ownFlag } from '../../base/masking.ts'
 import type { PlanContext, Rule, Subject } from '../types.ts'
 import { environmentOf } from './environments.ts'
 import { hasReferences, literalsOf, textsIn } from './expressions.ts'

@@ -1,5 +1,5 @@
 import { isJsonObject, type Json } from '../../base/json.ts'
-import { ownFlag } from '../../plan/mask.ts'
+import { ownFlag } from '../../base/masking.ts'
 import type { View } from '../types.ts'
 
 /** A text of a resource: the attribute it stands in, the key next to it, and whether the plan marks it sensitive. */

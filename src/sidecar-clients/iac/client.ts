@@ -1,14 +1,7 @@
 import * as v from 'valibot'
 import type { IacServiceConfig } from '../../../config/types.ts'
-import {
-  delay,
-  type Fetch,
-  OutboundError,
-  type OutboundRequest,
-  type OutboundResponse,
-  send,
-} from '../../http/outbound.ts'
-import type { Logger } from '../../log/logger.ts'
+import { delay, type Fetch, OutboundError, type OutboundRequest, type OutboundResponse, send } from '../../base/http.ts'
+import type { Logger } from '../../base/log.ts'
 import { transportFault, unexpectedAnswer } from '../transport-fault.ts'
 import { createAdditions } from './additions.ts'
 import { EngineSchema, SubmittedSchema } from './answers.ts'

@@ -1,6 +1,6 @@
 import type { StorageConfig } from '../../../config/types.ts'
-import { notFound } from '../../errors.ts'
-import type { Logger } from '../../log/logger.ts'
+import { notFound } from '../../base/errors.ts'
+import type { Logger } from '../../base/log.ts'
 import { errorCode, isMissing, type StoreCall, type StoreRequest, storeError } from '../call.ts'
 import { objectPath, withoutTrailingSlash } from '../object-path.ts'
 import type { ObjectStore } from '../types.ts'

@@ -1,5 +1,5 @@
 import type { StorageConfig } from '../../../config/types.ts'
-import { domainOf } from '../../aws/partition.ts'
+import { domainOf } from '../../base/aws/partition.ts'
 import { objectPath, withoutTrailingSlash } from '../object-path.ts'
 
 /** Where buckets and objects are: for the platform itself and for browsers. An empty key is the bucket. */

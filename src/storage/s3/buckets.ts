@@ -1,6 +1,6 @@
 import type { StorageConfig } from '../../../config/types.ts'
-import { internal } from '../../errors.ts'
-import type { Logger } from '../../log/logger.ts'
+import { internal } from '../../base/errors.ts'
+import type { Logger } from '../../base/log.ts'
 import { errorCode, type StoreCall, storeError } from '../call.ts'
 import type { S3Address } from './address.ts'
 import type { S3Signer } from './sign.ts'

@@ -1,5 +1,5 @@
 import { AwsV4Signer } from 'aws4fetch'
-import type { CredentialSource } from '../../aws/credentials/types.ts'
+import type { CredentialSource } from '../../base/aws/credentials.ts'
 import type { StoreRequest } from '../call.ts'
 
 export interface S3Signer {

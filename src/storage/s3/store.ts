@@ -1,4 +1,4 @@
-import { notFound } from '../../errors.ts'
+import { notFound } from '../../base/errors.ts'
 import { isMissing, storeError } from '../call.ts'
 import type { ObjectStore } from '../types.ts'
 import { allowBrowsers, ensureBucket, type S3Tools } from './buckets.ts'

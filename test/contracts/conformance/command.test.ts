@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createMappingApp } from '../../../sidecars/mapping/app.ts'
-import { silentLogger } from '../../../src/log/logger.ts'
+import { silentLogger } from '../../../src/base/log.ts'
 import { type Running, serve } from '../../../src/runtime/serve.ts'
 import { answering, TOKEN } from './fakes/serve.ts'
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { createMappingApp } from '../../../sidecars/mapping/app.ts'
 import { parseCatalogue } from '../../../sidecars/mapping/catalogue.ts'
-import { silentLogger } from '../../../src/log/logger.ts'
+import { silentLogger } from '../../../src/base/log.ts'
 import { answering, before, brokenOf, type Handler, judged, TOKEN } from './fakes/serve.ts'
 
 const app = createMappingApp({ token: TOKEN, catalogue: null, strict: false, log: silentLogger })

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { createNotificationsApp } from '../../../sidecars/notifications/app.ts'
 import { createDeliveries } from '../../../sidecars/notifications/deliveries.ts'
 import { ChannelError } from '../../../sidecars/notifications/message.ts'
-import { silentLogger } from '../../../src/log/logger.ts'
+import { silentLogger } from '../../../src/base/log.ts'
 import { answering, before, brokenOf, type Handler, isNew, judged, TOKEN } from './fakes/serve.ts'
 
 const bundled = (deliver: () => Promise<void> = async () => {}): Handler => {

@@ -4,7 +4,7 @@ import { ACCOUNT, AGGREGATOR_REGION, REGION, RESOURCES } from '../../../dev/clou
 import { cloudVariables, SAMPLE_KEYS, startCloud } from '../../../dev/cloud/start.ts'
 import type { Running } from '../../../dev/server.ts'
 import { awsInventory } from '../../../sidecars/iac/inventory/aws/index.ts'
-import { silentLogger } from '../../../src/log/logger.ts'
+import { silentLogger } from '../../../src/base/log.ts'
 
 let cloud: Running
 beforeAll(async () => {

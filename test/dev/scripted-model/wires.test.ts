@@ -3,9 +3,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { EXAMPLES } from '../../../dev/scripted-model/examples.ts'
 import { startScriptedModel } from '../../../dev/scripted-model/start.ts'
 import type { Running } from '../../../dev/server.ts'
+import { silentLogger } from '../../../src/base/log.ts'
 import { createLlmClient } from '../../../src/llm/client.ts'
 import type { Message, ToolCall } from '../../../src/llm/types.ts'
-import { silentLogger } from '../../../src/log/logger.ts'
 import { modelConfig } from '../../helpers/model-server.ts'
 
 let scripted: Running

@@ -8,7 +8,7 @@ import { openRoleStore, type RoleStore } from '../../../sidecars/authz/role-stor
 import { assignRole, noticeUser } from '../../../sidecars/authz/roles.ts'
 import { readSettings } from '../../../sidecars/authz/settings.ts'
 import { SettingsError } from '../../../sidecars/shared/settings-error.ts'
-import { createLogger } from '../../../src/log/logger.ts'
+import { createLogger } from '../../../src/base/log.ts'
 import { type Contract, readContract } from '../contract.ts'
 
 const ROOT = 'root@example.com'

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { downloadEngine, PINNED_OPENTOFU } from '../../../sidecars/iac/download-engine.ts'
 import { findEngine, probeEngine } from '../../../sidecars/iac/find-engine.ts'
 import { unzip } from '../../../sidecars/iac/zip.ts'
-import { silentLogger } from '../../../src/log/logger.ts'
+import { silentLogger } from '../../../src/base/log.ts'
 import { fakeEngine, temporaryFolder } from './service.ts'
 
 /** A zip archive with deflated entries; checksums of the content are left zero, which readers of it ignore. */

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { afterAll } from 'vitest'
 import { type IacSettings, readSettings } from '../../../sidecars/iac/settings.ts'
 import { type IacService, startIacService } from '../../../sidecars/iac/start.ts'
-import { createLogger } from '../../../src/log/logger.ts'
+import { createLogger } from '../../../src/base/log.ts'
 
 export const TOKEN = 'token-of-the-service'
 export const SCOPE = { scope_id: 'scope-1', engine_provider: 'aws' }

@@ -8,7 +8,7 @@ import { createDeliveries } from '../../../sidecars/notifications/deliveries.ts'
 import { audienceText, titleOf } from '../../../sidecars/notifications/fields.ts'
 import type { Channel } from '../../../sidecars/notifications/message.ts'
 import { readSettings } from '../../../sidecars/notifications/settings.ts'
-import { createLogger } from '../../../src/log/logger.ts'
+import { createLogger } from '../../../src/base/log.ts'
 import { type Contract, readContract } from '../contract.ts'
 
 const HOOK = 'https://chat.example.com/hooks/T000/B000/very-secret'

@@ -2,7 +2,7 @@ import { request } from 'node:http'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createAuthzApp } from '../../../sidecars/authz/app.ts'
 import { createMappingApp } from '../../../sidecars/mapping/app.ts'
-import { silentLogger } from '../../../src/log/logger.ts'
+import { silentLogger } from '../../../src/base/log.ts'
 import { type Running, serve } from '../../../src/runtime/serve.ts'
 
 const store = { read: async () => new Map(), change: async () => {} }

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import { createLogger } from '../../../src/log/logger.ts'
+import { createLogger } from '../../../src/base/log.ts'
 import { byHost, byPath, loopbackFetch, storeOf } from './support.ts'
 
 const TEXT = { content_type: 'text/plain' }

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
+import { silentLogger } from '../../../src/base/log.ts'
 import type { Context } from '../../../src/context.ts'
-import { silentLogger } from '../../../src/log/logger.ts'
 import { type SendingQueue, startSendingQueue } from '../../../src/queue/pg-boss.ts'
 import { acceptRound } from '../../../src/sessions/accept-round.ts'
 import { createIacClient } from '../../../src/sidecar-clients/iac/client.ts'

@@ -1,6 +1,6 @@
 import { readdirSync } from 'node:fs'
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import { silentLogger } from '../../../src/log/logger.ts'
+import { silentLogger } from '../../../src/base/log.ts'
 import { projectId } from '../../../src/state/project-id.ts'
 import { createObjectStore } from '../../../src/storage/create.ts'
 import {

@@ -2,8 +2,8 @@ import { readdirSync } from 'node:fs'
 import { cp, rename, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { MASK } from '../../../src/base/masking.ts'
 import type { Context } from '../../../src/context.ts'
-import { MASK } from '../../../src/plan/mask.ts'
 import { acceptRound } from '../../../src/sessions/accept-round.ts'
 import {
   applyJobs,

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { unavailable } from '../../../src/errors.ts'
+import { unavailable } from '../../../src/base/errors.ts'
 import { STOPPING } from '../../../src/queue/types.ts'
 import { acceptRound } from '../../../src/sessions/accept-round.ts'
 import { said, scriptedLlm } from '../../steps/scripted-llm.ts'

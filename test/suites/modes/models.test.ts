@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { silentLogger } from '../../../src/base/log.ts'
 import { createLlmClient } from '../../../src/llm/client.ts'
-import { silentLogger } from '../../../src/log/logger.ts'
 import {
   type ChatBody,
   type ModelReply,

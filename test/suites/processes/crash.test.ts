@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { silentLogger } from '../../../src/log/logger.ts'
+import { silentLogger } from '../../../src/base/log.ts'
 import { type SendingQueue, startSendingQueue } from '../../../src/queue/pg-boss.ts'
 import { loadAggregate } from '../../../src/sessions/load-aggregate.ts'
 import { STATUS_CHANNEL } from '../../../src/sessions/status-channel.ts'

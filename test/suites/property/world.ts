@@ -1,4 +1,4 @@
-import type { Fetch } from '../../../src/http/outbound.ts'
+import type { Fetch } from '../../../src/base/http.ts'
 import { recordPullRequest } from '../../../src/sessions/pull-requests.ts'
 import { createTestCore, type TestCore } from '../../helpers/core.ts'
 import { createIssuer } from '../../helpers/issuer.ts'

@@ -2,9 +2,9 @@ import { once } from 'node:events'
 import { connect as connectSocket, type Socket } from 'node:net'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { RedisConfig } from '../../../config/types.ts'
+import { createLogger } from '../../../src/base/log.ts'
 import { connectCache } from '../../../src/cache/connect.ts'
 import type { Cache } from '../../../src/cache/types.ts'
-import { createLogger } from '../../../src/log/logger.ts'
 import { type RedisServer, startRedis } from './server.ts'
 
 const SETTINGS = {

@@ -1,5 +1,5 @@
 import { createRoute, type z } from '@hono/zod-openapi'
-import { sessionNotFound } from '../../../../src/errors.ts'
+import { sessionNotFound } from '../../../../src/base/errors.ts'
 import { loadAggregate } from '../../../../src/sessions/load-aggregate.ts'
 import { endpoint } from '../../../endpoint.ts'
 import { requirePanel } from '../../../middleware/gates.ts'

@@ -1,5 +1,5 @@
 import { createRoute, z } from '@hono/zod-openapi'
-import { sessionNotFound } from '../../../../src/errors.ts'
+import { sessionNotFound } from '../../../../src/base/errors.ts'
 import { setLock } from '../../../../src/sessions/set-lock.ts'
 import { endpoint } from '../../../endpoint.ts'
 import { requirePanel } from '../../../middleware/gates.ts'

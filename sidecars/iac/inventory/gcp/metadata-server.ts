@@ -1,4 +1,4 @@
-import { OutboundError } from '../../../../src/http/outbound.ts'
+import { OutboundError } from '../../../../src/base/http.ts'
 import { askJson } from '../http.ts'
 import { setting, shaped } from '../inputs.ts'
 import { asAccessToken, type ObtainToken, tokenAnswer } from '../tokens.ts'

@@ -1,4 +1,4 @@
-import type { Logger } from '../../../../src/log/logger.ts'
+import type { Logger } from '../../../../src/base/log.ts'
 import { askJson } from '../http.ts'
 import type { InventoryRequest } from '../types.ts'
 import { type Cluster, transportOf } from './cluster.ts'

@@ -1,6 +1,6 @@
 import { X509Certificate } from 'node:crypto'
 import { createSecureContext } from 'node:tls'
-import type { Fetch } from '../../../../src/http/outbound.ts'
+import type { Fetch } from '../../../../src/base/http.ts'
 import { type Env, setting } from '../inputs.ts'
 import { InventoryError } from '../types.ts'
 import { type ReadFile, readSource, type Source } from './sources.ts'

@@ -1,5 +1,5 @@
 import { Agent } from 'node:https'
-import type { Fetch } from '../../../../src/http/outbound.ts'
+import type { Fetch } from '../../../../src/base/http.ts'
 import { exchange } from '../../../../src/runtime/https-exchange.ts'
 
 /** PEM texts; empty where there is none. */

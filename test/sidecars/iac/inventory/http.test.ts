@@ -4,7 +4,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { ask, askJson, type Question } from '../../../../sidecars/iac/inventory/http.ts'
 import { readPages } from '../../../../sidecars/iac/inventory/pages.ts'
 import { RefusedError } from '../../../../sidecars/iac/inventory/types.ts'
-import { silentLogger } from '../../../../src/log/logger.ts'
+import { silentLogger } from '../../../../src/base/log.ts'
 import { inventoryRequest } from './request.ts'
 
 const outside = setupServer()

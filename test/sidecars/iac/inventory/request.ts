@@ -1,5 +1,5 @@
 import type { InventoryRequest } from '../../../../sidecars/iac/inventory/types.ts'
-import { createLogger } from '../../../../src/log/logger.ts'
+import { createLogger } from '../../../../src/base/log.ts'
 
 /** A request as the job makes it, with waits of a millisecond; `log` holds the finished lines. */
 export function inventoryRequest(

@@ -1,8 +1,7 @@
 import { AwsV4Signer } from 'aws4fetch'
-import { type OutboundResponse, send } from '../../http/outbound.ts'
-import { domainOf } from '../partition.ts'
-import { parseAnswer } from './answer.ts'
-import { type AwsCredentials, type ChainTools, credentialFault } from './types.ts'
+import { type OutboundResponse, send } from '../http.ts'
+import { type AwsCredentials, type ChainTools, credentialFault, parseAnswer } from './credentials.ts'
+import { domainOf } from './partition.ts'
 
 type Sts = Pick<ChainTools, 'fetch' | 'region' | 'now' | 'sts_url'>
 

@@ -1,4 +1,4 @@
-import { isJsonObject, type Json } from '../base/json.ts'
+import { isJsonObject, type Json } from './json.ts'
 
 /** What stands in the place of a value that must not be seen; the engine's own words. */
 export const MASK = '(sensitive value)'

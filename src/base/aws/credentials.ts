@@ -1,6 +1,7 @@
+import * as v from 'valibot'
 import type { AwsVariables } from '../../../config/types.ts'
-import { type Fetch, OutboundError } from '../../http/outbound.ts'
-import type { Logger } from '../../log/logger.ts'
+import { type Fetch, OutboundError } from '../http.ts'
+import type { Logger } from '../log.ts'
 
 export interface AwsCredentials {
   access_key: string
@@ -49,3 +50,41 @@ export class CredentialError extends Error {
 
 /** A source that is set up but gives nothing: another identity must not be used in its place. */
 export const credentialFault = (reason: string, cause?: unknown): CredentialError => new CredentialError(reason, cause)
+
+const filled = v.pipe(v.string(), v.nonEmpty())
+/** The form of container and instance metadata; the token service names the token differently. */
+const schema = v.object({
+  AccessKeyId: filled,
+  SecretAccessKey: filled,
+  Token: filled,
+  Expiration: v.pipe(
+    filled,
+    v.check((text) => !Number.isNaN(Date.parse(text))),
+  ),
+})
+
+/** Null when the answer is no set of temporary credentials. */
+export function parseAnswer(answer: unknown): AwsCredentials | null {
+  const parsed = v.safeParse(schema, answer)
+  if (!parsed.success) return null
+  const { AccessKeyId, SecretAccessKey, Token, Expiration } = parsed.output
+  return { access_key: AccessKeyId, secret_key: SecretAccessKey, session_token: Token, expires: new Date(Expiration) }
+}
+
+export function parseJsonAnswer(text: string): AwsCredentials | null {
+  try {
+    return parseAnswer(JSON.parse(text))
+  } catch {
+    return null
+  }
+}
+
+/** Text of a file without surrounding blanks; empty when it is missing. Faults name what it is, not where it is. */
+export async function readNamedFile(tools: Pick<ChainTools, 'read_file'>, path: string, what: string): Promise<string> {
+  try {
+    return (await tools.read_file(path))?.trim() ?? ''
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error && typeof error.code === 'string' ? ` (${error.code})` : ''
+    throw credentialFault(`${what} cannot be read${code}`, error)
+  }
+}

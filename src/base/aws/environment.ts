@@ -1,0 +1,99 @@
+import { OutboundError, send } from '../http.ts'
+import { type ChainLink, type ChainTools, credentialFault, parseJsonAnswer, readNamedFile } from './credentials.ts'
+import { assumeWithToken } from './sts.ts'
+
+/** `AWS_ACCESS_KEY_ID`, `AWS_SECRET_ACCESS_KEY` and, for temporary keys, `AWS_SESSION_TOKEN`. */
+export const fromVariables: ChainLink = async ({ aws }) => {
+  const { access_key, secret_key, session_token } = aws
+  if (access_key === '' && secret_key === '') return null
+  if (secret_key === '') throw credentialFault('AWS_ACCESS_KEY_ID is set without AWS_SECRET_ACCESS_KEY')
+  if (access_key === '') throw credentialFault('AWS_SECRET_ACCESS_KEY is set without AWS_ACCESS_KEY_ID')
+  return { access_key, secret_key, session_token: session_token || undefined }
+}
+
+const ORIGIN = 'http://169.254.170.2'
+/** Where plain HTTP stays on the machine or its link. */
+const PLAIN_HOSTS = /^(localhost|127(\.\d{1,3}){3}|\[::1\]|169\.254\.170\.2|169\.254\.170\.23|\[fd00:ec2::23\])$/
+
+/** The role of the container, as its platform hands it out. */
+export const fromContainer: ChainLink = async (tools) => {
+  const url = addressOf(tools.aws)
+  if (url === null) return null
+  const token = await tokenOf(tools)
+  const headers: Record<string, string> = token === '' ? {} : { authorization: token }
+  const request = { url, headers, timeout_ms: 2_000, retries: 2, retry_statuses: [429, 500, 502, 503, 504] }
+  const response = await send(tools.fetch, request).catch((error: unknown) => {
+    const reason = error instanceof OutboundError ? error.message : 'the request was refused'
+    throw credentialFault(`the credentials of the container cannot be had, ${reason}`, error)
+  })
+  if (response.status !== 200)
+    throw credentialFault(`the credentials of the container cannot be had (${response.status})`)
+  const found = parseJsonAnswer(response.text())
+  if (!found) throw credentialFault('the answer for the container holds none')
+  return found
+}
+
+function addressOf({ container_relative_uri: path, container_full_uri: full }: ChainTools['aws']): string | null {
+  if (path !== '') {
+    if (!path.startsWith('/')) throw credentialFault('AWS_CONTAINER_CREDENTIALS_RELATIVE_URI must start with a slash')
+    return `${ORIGIN}${path}`
+  }
+  if (full === '') return null
+  const url = URL.canParse(full) ? new URL(full) : null
+  if (url?.protocol === 'https:' || (url?.protocol === 'http:' && PLAIN_HOSTS.test(url.hostname))) return url.href
+  throw credentialFault('AWS_CONTAINER_CREDENTIALS_FULL_URI must be https, or http to this machine')
+}
+
+/** The file is read each time, for its content changes. */
+async function tokenOf(tools: ChainTools): Promise<string> {
+  const { container_token, container_token_file } = tools.aws
+  const what = 'the file that AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE names'
+  const token = container_token_file === '' ? container_token : await readNamedFile(tools, container_token_file, what)
+  if (container_token_file !== '' && token === '') throw credentialFault(`${what} is missing or empty`)
+  if (/[\r\n]/.test(token)) throw credentialFault('the authorization token of the container has more than one line')
+  return token
+}
+
+const NOWHERE = 'neither key variables, web identity, shared files nor a container role'
+
+/** The role of the machine (instance metadata, version 2 only). The last place, so having none is an error. */
+export const fromInstance: ChainLink = async (tools) => {
+  if (tools.aws.metadata_disabled) throw credentialFault(`${NOWHERE} is set up, and instance metadata is disabled`)
+  const token = await ask(tools, 'api/token', { 'x-aws-ec2-metadata-token-ttl-seconds': '21600' }, 'PUT')
+  const headers = { 'x-aws-ec2-metadata-token': token }
+  const [role = ''] = (await ask(tools, ROLES, headers)).split('\n')
+  if (role.trim() === '') throw credentialFault(`${NOWHERE} is set up, and this machine has no role`)
+  const found = parseJsonAnswer(await ask(tools, `${ROLES}${encodeURIComponent(role.trim())}`, headers))
+  if (!found) throw credentialFault('the answer of instance metadata holds none')
+  return found
+}
+
+const ROLES = 'meta-data/iam/security-credentials/'
+
+async function ask(
+  { aws, fetch }: ChainTools,
+  path: string,
+  headers: Record<string, string>,
+  method = 'GET',
+): Promise<string> {
+  const url = `${aws.metadata_endpoint}/latest/${path}`
+  const request = { url, method, headers, timeout_ms: 1_000, retries: 1, retry_statuses: [429, 500, 502, 503, 504] }
+  const response = await send(fetch, request).catch((error: unknown) => {
+    const reason = error instanceof OutboundError ? error.message : 'the request was refused'
+    throw credentialFault(`${NOWHERE} is set up, and instance metadata does not answer (${reason})`, error)
+  })
+  if (response.status !== 200)
+    throw credentialFault(`${NOWHERE} is set up, and instance metadata answers ${response.status}`)
+  return response.text()
+}
+
+/** A token in a file, as clusters mount it for a service account; read anew at each renewal. */
+export const fromWebIdentity: ChainLink = async (tools) => {
+  const { web_identity_token_file, role_arn, role_session_name } = tools.aws
+  if (web_identity_token_file === '') return null
+  if (role_arn === '') throw credentialFault('AWS_WEB_IDENTITY_TOKEN_FILE is set without AWS_ROLE_ARN')
+  const what = 'the file that AWS_WEB_IDENTITY_TOKEN_FILE names'
+  const token = await readNamedFile(tools, web_identity_token_file, what)
+  if (token === '') throw credentialFault(`${what} is missing or empty`)
+  return assumeWithToken(tools, { arn: role_arn, session_name: role_session_name }, token)
+}
