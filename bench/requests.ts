@@ -1,5 +1,5 @@
 import { readFile, writeFile } from 'node:fs/promises'
-import { migrate } from '../src/db/migrate.ts'
+import { migrate } from '../src/data/db/migrate.ts'
 import { installRuntimes, type Runtime } from '../test/suites/runtimes/install.ts'
 import { startStores } from '../test/suites/runtimes/stores.ts'
 import { processorTime } from './lib/process.ts'

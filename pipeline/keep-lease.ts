@@ -1,6 +1,6 @@
 import { LeaseLost } from '../src/base/errors.ts'
 import type { Logger } from '../src/base/log.ts'
-import type { Sql } from '../src/db/types.ts'
+import type { Sql } from '../src/data/db/types.ts'
 import { extendLease, LEASE_SECONDS } from '../src/sessions/lease.ts'
 import type { ClaimedRound } from '../src/sessions/types.ts'
 

@@ -1,5 +1,5 @@
 import type { Context } from '../src/context.ts'
-import { startWorkingQueue } from '../src/queue/pg-boss.ts'
+import { startWorkingQueue } from '../src/data/queue/pg-boss.ts'
 import type { Modes } from './run.ts'
 import { type RoundFrame, runRound } from './run-round.ts'
 

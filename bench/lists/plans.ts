@@ -1,4 +1,4 @@
-import { connect } from '../../src/db/connect.ts'
+import { connect } from '../../src/data/db/pool.ts'
 
 /**
  * Runs `work` with a pool whose server reports the plan of every statement with its real times;

@@ -1,4 +1,4 @@
-import type { Sql } from '../../src/db/types.ts'
+import type { Sql } from '../../src/data/db/types.ts'
 
 /** The owner whose own list is measured holds this share of all sessions. */
 const OWNER_SHARE = 0.05

@@ -1,5 +1,5 @@
 import { Hono } from 'hono'
-import { connect } from '../../src/db/connect.ts'
+import { connect } from '../../src/data/db/pool.ts'
 import { serve } from '../../src/runtime/serve.ts'
 import { listSessions } from '../../src/sessions/list-sessions.ts'
 import type { User } from '../../src/users/types.ts'

@@ -1,5 +1,5 @@
-import type { Transaction } from '../db/types.ts'
-import type { RoundQueue } from '../queue/types.ts'
+import type { Transaction } from '../data/db/types.ts'
+import type { RoundQueue } from '../data/queue/types.ts'
 import type { ClaimedRound } from '../sessions/types.ts'
 
 /**

@@ -1,4 +1,4 @@
-import type { Sql } from '../db/types.ts'
+import type { Sql } from '../data/db/types.ts'
 import type { ApplyProgress } from './types.ts'
 
 /** What earlier attempts of an apply round left; of none when it has just begun. */

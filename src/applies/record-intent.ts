@@ -1,5 +1,5 @@
 import { internal } from '../base/errors.ts'
-import type { Sql } from '../db/types.ts'
+import type { Sql } from '../data/db/types.ts'
 import { assertHeld } from '../sessions/held-session.ts'
 import type { ClaimedRound } from '../sessions/types.ts'
 

@@ -1,4 +1,4 @@
-import type { Sql } from '../db/types.ts'
+import type { Sql } from '../data/db/types.ts'
 
 /**
  * Remembers the one job of an apply round, so that a later attempt waits for it. Not fenced: only the

@@ -1,5 +1,5 @@
-import { storable } from '../db/text.ts'
-import type { Sql } from '../db/types.ts'
+import type { Sql } from '../data/db/types.ts'
+import { storable } from '../data/db/values.ts'
 import { assertHeld, heldSession } from '../sessions/held-session.ts'
 import type { ClaimedRound } from '../sessions/types.ts'
 import type { ApplyResult } from './types.ts'

@@ -1,4 +1,4 @@
-import type { Sql } from '../db/types.ts'
+import type { Sql } from '../data/db/types.ts'
 import { assertHeld, heldSession } from '../sessions/held-session.ts'
 import type { ClaimedRound } from '../sessions/types.ts'
 

@@ -1,7 +1,7 @@
 import type { JWTPayload } from 'jose'
 
 const MAX_TOKENS = 2_000
-const MAX_LENGTH = 4_096
+const MAX_REMEMBERED_LENGTH = 4_096
 
 interface Entry<Claims> {
   claims: Claims
@@ -30,7 +30,7 @@ export function createVerifiedTokens<Claims extends JWTPayload>(now: () => numbe
     },
     /** @param keys those in use before and after the check */
     add(token: string, claims: Claims, keys: { before: object | null; after: object | null }): void {
-      if (keys.before === null || keys.before !== keys.after || token.length > MAX_LENGTH) return
+      if (keys.before === null || keys.before !== keys.after || token.length > MAX_REMEMBERED_LENGTH) return
       if (known.size >= MAX_TOKENS)
         for (const oldest of known.keys()) {
           known.delete(oldest)

@@ -1,6 +1,6 @@
 import { sessionNotFound } from '../base/errors.ts'
 import type { Logger } from '../base/log.ts'
-import type { Sql } from '../db/types.ts'
+import type { Sql } from '../data/db/types.ts'
 import { STATUS_CHANNEL } from '../sessions/status-channel.ts'
 import { createBatchedReader } from './batched-reader.ts'
 import { readStates } from './read-states.ts'

@@ -1,4 +1,4 @@
-import type { Db } from '../db/types.ts'
+import type { Db } from '../data/db/types.ts'
 import type { SessionState } from './types.ts'
 
 /** Current states by session uuid, in one query; unknown sessions are missing from the answer. */

@@ -1,4 +1,4 @@
-import type { Db } from '../db/types.ts'
+import type { Db } from '../data/db/types.ts'
 import type { Registry } from './registry.ts'
 
 interface QueueState {

@@ -1,5 +1,5 @@
 import type { Logger } from '../base/log.ts'
-import type { Db } from '../db/types.ts'
+import type { Db } from '../data/db/types.ts'
 import { staffEmails } from '../users/staff-emails.ts'
 
 const MAX_AUDIENCE = 256

@@ -1,4 +1,4 @@
-import type { Transaction } from '../db/types.ts'
+import type { Transaction } from '../data/db/types.ts'
 import type { ClaimedRound } from '../sessions/types.ts'
 
 /** Takes the session's seal away: nothing is pinned any more. Part of a transaction that holds the session. */

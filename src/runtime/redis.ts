@@ -1,8 +1,7 @@
 import { createClient, ErrorReply } from 'redis'
 import type { RedisConfig } from '../../config/types.ts'
-import { createSlots } from '../cache/slots.ts'
-import { CacheRefusal, type CacheStore } from '../cache/store.ts'
-import { timeLimit } from '../cache/time-limit.ts'
+import { createSlots, timeLimit } from '../data/cache/limits.ts'
+import { CacheRefusal, type CacheStore } from '../data/cache/types.ts'
 
 const open = (config: RedisConfig) =>
   createClient({

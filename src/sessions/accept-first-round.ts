@@ -1,7 +1,7 @@
 import type { Cloud, Operation } from '../base/vocabulary.ts'
 import type { Context } from '../context.ts'
-import { storable } from '../db/text.ts'
-import type { Transaction } from '../db/types.ts'
+import type { Transaction } from '../data/db/types.ts'
+import { storable } from '../data/db/values.ts'
 import { branchName } from './branch-name.ts'
 import { notifyStatus } from './status-channel.ts'
 

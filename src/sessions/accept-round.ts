@@ -1,9 +1,9 @@
 import { conflict } from '../base/errors.ts'
 import type { Mode } from '../base/vocabulary.ts'
-import { sessionAggregateKey } from '../cache/keys.ts'
 import type { Context } from '../context.ts'
-import { storable } from '../db/text.ts'
-import type { Transaction } from '../db/types.ts'
+import type { Transaction } from '../data/db/types.ts'
+import { storable } from '../data/db/values.ts'
+import { sessionAggregateKey } from './cache-keys.ts'
 import { notifyStatus } from './status-channel.ts'
 
 export interface NextRound {

@@ -1,6 +1,6 @@
 import type { Status } from '../base/vocabulary.ts'
-import { storable } from '../db/text.ts'
-import type { Db } from '../db/types.ts'
+import type { Db } from '../data/db/types.ts'
+import { storable } from '../data/db/values.ts'
 import { assertHeld } from './held-session.ts'
 import { STATUS_CHANNEL } from './status-channel.ts'
 import type { ClaimedRound } from './types.ts'

@@ -1,5 +1,5 @@
 import type { Mode, Turn } from '../base/vocabulary.ts'
-import type { Sql, Transaction } from '../db/types.ts'
+import type { Sql, Transaction } from '../data/db/types.ts'
 import { appendStatus } from './append-status.ts'
 import { factsOf } from './find-session.ts'
 import { LEASE_SECONDS } from './lease.ts'

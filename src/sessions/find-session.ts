@@ -1,4 +1,4 @@
-import type { Db } from '../db/types.ts'
+import type { Db } from '../data/db/types.ts'
 import { isUuid } from './is-uuid.ts'
 import type { SessionFacts } from './types.ts'
 

@@ -1,11 +1,11 @@
 import { endApply } from '../applies/end-apply.ts'
 import type { TerminalStatus, Turn } from '../base/vocabulary.ts'
-import { sessionAggregateKey } from '../cache/keys.ts'
 import type { Context } from '../context.ts'
-import { storable } from '../db/text.ts'
-import type { Transaction } from '../db/types.ts'
+import type { Transaction } from '../data/db/types.ts'
+import { storable } from '../data/db/values.ts'
 import { discardPin } from '../pins/discard-pin.ts'
 import { appendStatus } from './append-status.ts'
+import { sessionAggregateKey } from './cache-keys.ts'
 import type { ClaimedRound } from './types.ts'
 
 export interface RoundEnd {

@@ -1,5 +1,5 @@
 import { LeaseLost } from '../base/errors.ts'
-import type { Db } from '../db/types.ts'
+import type { Db } from '../data/db/types.ts'
 import type { ClaimedRound } from './types.ts'
 
 /**

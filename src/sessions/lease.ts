@@ -1,4 +1,4 @@
-import type { Db } from '../db/types.ts'
+import type { Db } from '../data/db/types.ts'
 import { assertHeld } from './held-session.ts'
 import type { ClaimedRound } from './types.ts'
 

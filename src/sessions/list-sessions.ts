@@ -1,6 +1,6 @@
 import type { Operation, Status } from '../base/vocabulary.ts'
-import { containing } from '../db/text.ts'
-import type { Query, Sql } from '../db/types.ts'
+import type { Query, Sql } from '../data/db/types.ts'
+import { containing } from '../data/db/values.ts'
 import type { SessionSummary } from './types.ts'
 
 export interface SessionFilter {

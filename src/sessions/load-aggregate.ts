@@ -1,6 +1,6 @@
 import { TERMINAL_STATUSES } from '../base/vocabulary.ts'
-import { sessionAggregateKey, sessionAggregateTtl } from '../cache/keys.ts'
 import type { Context } from '../context.ts'
+import { sessionAggregateKey, sessionAggregateTtl } from './cache-keys.ts'
 import { isUuid } from './is-uuid.ts'
 import { readAggregate } from './read-aggregate.ts'
 import type { SessionAggregate } from './types.ts'

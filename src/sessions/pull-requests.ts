@@ -1,7 +1,7 @@
 import { sessionNotFound } from '../base/errors.ts'
-import { sessionAggregateKey } from '../cache/keys.ts'
 import type { Context } from '../context.ts'
-import type { Db } from '../db/types.ts'
+import type { Db } from '../data/db/types.ts'
+import { sessionAggregateKey } from './cache-keys.ts'
 import type { PullRequest } from './types.ts'
 
 /**

@@ -1,6 +1,6 @@
 import type { ReportType, Status, Turn } from '../base/vocabulary.ts'
 import type { Context } from '../context.ts'
-import type { Transaction } from '../db/types.ts'
+import type { Transaction } from '../data/db/types.ts'
 import { type SummaryRow, toSummary } from './list-sessions.ts'
 import type { ArtifactEntry, PullRequest, RoundDetail, RoundUsage, SessionAggregate } from './types.ts'
 

@@ -1,4 +1,4 @@
-import type { Sql } from '../db/types.ts'
+import type { Sql } from '../data/db/types.ts'
 import { assertHeld, heldSession } from './held-session.ts'
 import type { ClaimedRound } from './types.ts'
 

@@ -1,4 +1,4 @@
-import type { Sql } from '../db/types.ts'
+import type { Sql } from '../data/db/types.ts'
 
 /** Tokens, input and output, of all finished rounds of a session. */
 export async function sessionTokens(sql: Sql, session_id: number): Promise<number> {

@@ -1,5 +1,5 @@
 import { LeaseLost, PlatformError } from '../base/errors.ts'
-import type { Sql } from '../db/types.ts'
+import type { Sql } from '../data/db/types.ts'
 import type { ClaimedRound } from './types.ts'
 
 /**

@@ -1,5 +1,5 @@
-import { sessionAggregateKey } from '../cache/keys.ts'
 import type { Context } from '../context.ts'
+import { sessionAggregateKey } from './cache-keys.ts'
 import { isUuid } from './is-uuid.ts'
 
 /** Locks or unlocks a session from either state; null when there is none. */

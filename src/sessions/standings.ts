@@ -1,5 +1,5 @@
 import type { Status } from '../base/vocabulary.ts'
-import type { Db } from '../db/types.ts'
+import type { Db } from '../data/db/types.ts'
 
 /** What decides whether anybody still needs what a session left on a disk. */
 export interface Standing {

@@ -1,4 +1,4 @@
-import type { Db } from '../db/types.ts'
+import type { Db } from '../data/db/types.ts'
 
 /** NOTIFY channel; the payload is the uuid of a session whose status changed. */
 export const STATUS_CHANNEL = 'platform_status'

@@ -1,5 +1,5 @@
 import { conflict, notFound } from '../base/errors.ts'
-import type { Sql } from '../db/types.ts'
+import type { Sql } from '../data/db/types.ts'
 import type { OperationRole, PanelRole, User } from './types.ts'
 
 const MAX_ID = 2_147_483_647

@@ -1,5 +1,5 @@
-import { containing } from '../db/text.ts'
-import type { Sql } from '../db/types.ts'
+import type { Sql } from '../data/db/types.ts'
+import { containing } from '../data/db/values.ts'
 import type { User } from './types.ts'
 
 export interface UserFilter {

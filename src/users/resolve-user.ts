@@ -1,6 +1,6 @@
 import { PlatformError } from '../base/errors.ts'
-import { storable } from '../db/text.ts'
-import type { Db } from '../db/types.ts'
+import type { Db } from '../data/db/types.ts'
+import { storable } from '../data/db/values.ts'
 import type { User } from './types.ts'
 
 export interface Identity {

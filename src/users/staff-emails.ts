@@ -1,4 +1,4 @@
-import type { Db } from '../db/types.ts'
+import type { Db } from '../data/db/types.ts'
 
 /** E-mails of all users with panel role editor or higher, oldest user first. */
 export async function staffEmails(sql: Db): Promise<string[]> {

@@ -9,10 +9,10 @@ import {
   storeReport,
 } from '../../src/artifacts/store.ts'
 import { LeaseLost } from '../../src/base/errors.ts'
+import { createObjectStore } from '../../src/data/storage/create.ts'
+import type { ObjectStore } from '../../src/data/storage/types.ts'
 import type { DriftReport } from '../../src/reports/schemas.ts'
 import type { ClaimedRound } from '../../src/sessions/types.ts'
-import { createObjectStore } from '../../src/storage/create.ts'
-import type { ObjectStore } from '../../src/storage/types.ts'
 import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts'
 import { claimOf, createSession, verbContext } from '../sessions/fixtures.ts'
 import { storageConfig } from '../storage/config.ts'

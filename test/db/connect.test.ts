@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { connect } from '../../src/db/connect.ts'
-import { toServerAddress } from '../../src/db/server-address.ts'
-import { toFixedTimestamp } from '../../src/db/timestamp.ts'
+import { toServerAddress } from '../../src/data/db/connection.ts'
+import { connect } from '../../src/data/db/pool.ts'
+import { toFixedTimestamp } from '../../src/data/db/values.ts'
 import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts'
 
 let db: TestDatabase

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { connect } from '../../src/db/connect.ts'
-import { migrate } from '../../src/db/migrate.ts'
+import { migrate } from '../../src/data/db/migrate.ts'
+import { connect } from '../../src/data/db/pool.ts'
 import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts'
 
 let db: TestDatabase

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { compile } from '../../src/db/query.ts'
-import type { Value } from '../../src/db/types.ts'
+import { compile } from '../../src/data/db/query.ts'
+import type { Value } from '../../src/data/db/types.ts'
 import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts'
 
 let db: TestDatabase

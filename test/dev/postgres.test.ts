@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { isAlive } from '../../dev/postgres/leftover.ts'
 import { type RunningPostgres, startPostgres } from '../../dev/postgres.ts'
-import { connect } from '../../src/db/connect.ts'
+import { connect } from '../../src/data/db/pool.ts'
 
 let folder: string
 const servers: RunningPostgres[] = []

@@ -5,9 +5,9 @@ import type { TestProject } from 'vitest/node'
 import { isAlive, stopLeftover } from '../../dev/postgres/leftover.ts'
 import { startPostgres } from '../../dev/postgres.ts'
 import { silentLogger } from '../../src/base/log.ts'
-import { connect } from '../../src/db/connect.ts'
-import { migrate } from '../../src/db/migrate.ts'
-import { startSendingQueue } from '../../src/queue/pg-boss.ts'
+import { migrate } from '../../src/data/db/migrate.ts'
+import { connect } from '../../src/data/db/pool.ts'
+import { startSendingQueue } from '../../src/data/queue/pg-boss.ts'
 
 declare module 'vitest' {
   interface ProvidedContext {

@@ -1,4 +1,4 @@
-import type { Cache } from '../../src/cache/types.ts'
+import type { Cache } from '../../src/data/cache/types.ts'
 
 /** A cache that never fails and never forgets. */
 export function memoryCache(): Cache {

@@ -1,6 +1,6 @@
 import type { Status, Turn } from '../../src/base/vocabulary.ts'
 import type { CoreContext } from '../../src/context.ts'
-import type { Sql } from '../../src/db/types.ts'
+import type { Sql } from '../../src/data/db/types.ts'
 import { acceptFirstRound, type FirstRound } from '../../src/sessions/accept-first-round.ts'
 import { appendStatus } from '../../src/sessions/append-status.ts'
 import { claimRound } from '../../src/sessions/claim-round.ts'

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { connect } from '../../src/db/connect.ts'
+import { connect } from '../../src/data/db/pool.ts'
 import { createMetrics } from '../../src/metrics/platform-metrics.ts'
 import { watchQueue } from '../../src/metrics/watch-queue.ts'
 import { watchStreams } from '../../src/metrics/watch-streams.ts'

@@ -1,7 +1,12 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { silentLogger } from '../../src/base/log.ts'
-import { type SendingQueue, startSendingQueue, startWorkingQueue, type WorkingQueue } from '../../src/queue/pg-boss.ts'
-import { STOPPING } from '../../src/queue/types.ts'
+import {
+  type SendingQueue,
+  startSendingQueue,
+  startWorkingQueue,
+  type WorkingQueue,
+} from '../../src/data/queue/pg-boss.ts'
+import { STOPPING } from '../../src/data/queue/types.ts'
 import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts'
 
 let db: TestDatabase
@@ -143,7 +148,7 @@ describe('the queue of rounds', () => {
   it('starts in many processes at once on an empty database', async () => {
     const name = `empty_${crypto.randomUUID().replaceAll('-', '')}`
     await db.sql`CREATE DATABASE ${db.sql(name)}`
-    const { connect } = await import('../../src/db/connect.ts')
+    const { connect } = await import('../../src/data/db/pool.ts')
     const url = new URL(db.url)
     url.pathname = `/${name}`
     const pools = Array.from({ length: 4 }, () => connect(url.href, { max: 3 }))

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { silentLogger } from '../../src/base/log.ts'
-import { startSendingQueue } from '../../src/queue/pg-boss.ts'
+import { startSendingQueue } from '../../src/data/queue/pg-boss.ts'
 import { acceptFirstRound } from '../../src/sessions/accept-first-round.ts'
 import { acceptRound } from '../../src/sessions/accept-round.ts'
 import { findSession } from '../../src/sessions/find-session.ts'

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { sessionAggregateKey } from '../../src/cache/keys.ts'
+import { sessionAggregateKey } from '../../src/sessions/cache-keys.ts'
 import { finishRound } from '../../src/sessions/finish-round.ts'
 import { loadAggregate } from '../../src/sessions/load-aggregate.ts'
 import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts'

@@ -1,7 +1,7 @@
 import { HttpResponse, http } from 'msw'
 import type { SetupServer } from 'msw/node'
 import { createLogger } from '../../src/base/log.ts'
-import { createObjectStore } from '../../src/storage/create.ts'
+import { createObjectStore } from '../../src/data/storage/create.ts'
 import { load } from '../config/support.ts'
 
 type Environment = Record<string, string | undefined>

@@ -3,7 +3,7 @@ import { HttpResponse, http } from 'msw'
 import { setupServer } from 'msw/node'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { silentLogger } from '../../src/base/log.ts'
-import { createObjectStore } from '../../src/storage/create.ts'
+import { createObjectStore } from '../../src/data/storage/create.ts'
 import { storageConfig } from './config.ts'
 
 const outside = setupServer()

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startObjectStore } from '../../dev/object-store.ts'
 import { silentLogger } from '../../src/base/log.ts'
-import { createObjectStore } from '../../src/storage/create.ts'
+import { createObjectStore } from '../../src/data/storage/create.ts'
 import { storageConfig } from './config.ts'
 
 const keys = { access_key: 'access-key', secret_key: 'secret-key' }

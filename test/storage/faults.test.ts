@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { afterEach, describe, expect, it } from 'vitest'
 import { createLogger } from '../../src/base/log.ts'
-import { createObjectStore } from '../../src/storage/create.ts'
+import { createObjectStore } from '../../src/data/storage/create.ts'
 import { storageConfig } from './config.ts'
 
 const closing: (() => Promise<void>)[] = []

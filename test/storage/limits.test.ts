@@ -5,8 +5,8 @@ import { connect, type Socket } from 'node:net'
 import { afterEach, describe, expect, it } from 'vitest'
 import type { StorageConfig } from '../../config/types.ts'
 import { silentLogger } from '../../src/base/log.ts'
+import { createObjectStore } from '../../src/data/storage/create.ts'
 import { createFetch } from '../../src/runtime/fetch.ts'
-import { createObjectStore } from '../../src/storage/create.ts'
 import { storageConfig } from './config.ts'
 
 const closing: (() => void)[] = []

@@ -3,7 +3,7 @@ import { setupServer } from 'msw/node'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { staticCredentials } from '../../src/base/aws/credentials.ts'
 import { silentLogger } from '../../src/base/log.ts'
-import { createObjectStore } from '../../src/storage/create.ts'
+import { createObjectStore } from '../../src/data/storage/create.ts'
 import { assumed, CONTAINER, chainStore, INSTANCE, instance, record, role, STS, signedBy } from './aws.ts'
 import { storageConfig } from './config.ts'
 

@@ -3,8 +3,8 @@ import { setupServer } from 'msw/node'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { staticCredentials } from '../../src/base/aws/credentials.ts'
 import { silentLogger } from '../../src/base/log.ts'
-import { createObjectStore } from '../../src/storage/create.ts'
-import { createS3Signer } from '../../src/storage/s3/sign.ts'
+import { createObjectStore } from '../../src/data/storage/create.ts'
+import { createS3Signer } from '../../src/data/storage/s3.ts'
 import { storageConfig } from './config.ts'
 
 const outside = setupServer()

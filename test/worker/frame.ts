@@ -4,7 +4,7 @@ import type { RoundFrame } from '../../pipeline/run-round.ts'
 import type { Workspace } from '../../pipeline/workspace/types.ts'
 import type { Logger } from '../../src/base/log.ts'
 import type { Context } from '../../src/context.ts'
-import type { Sql } from '../../src/db/types.ts'
+import type { Sql } from '../../src/data/db/types.ts'
 import type { SessionFacts } from '../../src/sessions/types.ts'
 import { memoryCache } from '../sessions/fixtures.ts'
 

@@ -1,4 +1,4 @@
-import type { Sql, Transaction } from '../../db/types.ts'
+import type { Sql, Transaction } from '../../data/db/types.ts'
 import { isUuid } from '../../sessions/is-uuid.ts'
 import type { EvidenceRows, RoundRow } from './types.ts'
 

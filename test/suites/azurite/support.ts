@@ -4,7 +4,7 @@ import { inject } from 'vitest'
 import type { StorageConfig } from '../../../config/types.ts'
 import type { Fetch } from '../../../src/base/http.ts'
 import { silentLogger } from '../../../src/base/log.ts'
-import { createObjectStore, type StorageDeps } from '../../../src/storage/create.ts'
+import { createObjectStore, type StorageDeps } from '../../../src/data/storage/create.ts'
 import { storageConfig } from '../../storage/config.ts'
 
 const { port, account, key } = inject('azurite')

@@ -1,8 +1,8 @@
 import { readdirSync } from 'node:fs'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { silentLogger } from '../../../src/base/log.ts'
+import { createObjectStore } from '../../../src/data/storage/create.ts'
 import { projectId } from '../../../src/state/project-id.ts'
-import { createObjectStore } from '../../../src/storage/create.ts'
 import {
   CODE,
   code,

@@ -3,9 +3,9 @@ import { gatewayTimeout, notFound, unavailable } from '../../../src/base/errors.
 import { silentLogger } from '../../../src/base/log.ts'
 import { MASK } from '../../../src/base/masking.ts'
 import type { Context } from '../../../src/context.ts'
+import { createObjectStore } from '../../../src/data/storage/create.ts'
 import type { IacClient } from '../../../src/sidecar-clients/iac/types.ts'
 import { projectId } from '../../../src/state/project-id.ts'
-import { createObjectStore } from '../../../src/storage/create.ts'
 import { said, scriptedLlm } from '../../steps/scripted-llm.ts'
 import {
   applyJobs,

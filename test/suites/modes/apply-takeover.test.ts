@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Context } from '../../../src/context.ts'
-import { STOPPING } from '../../../src/queue/types.ts'
+import { STOPPING } from '../../../src/data/queue/types.ts'
 import { acceptRound } from '../../../src/sessions/accept-round.ts'
 import { claimRound } from '../../../src/sessions/claim-round.ts'
 import type { IacClient } from '../../../src/sidecar-clients/iac/types.ts'

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { STOPPING } from '../../../src/queue/types.ts'
+import { STOPPING } from '../../../src/data/queue/types.ts'
 import type { IacClient, IacJobKind } from '../../../src/sidecar-clients/iac/types.ts'
 import { type Script, scriptedLlm } from '../../steps/scripted-llm.ts'
 import { artifactsOf } from './artifacts.ts'

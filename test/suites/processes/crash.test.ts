@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { silentLogger } from '../../../src/base/log.ts'
-import { type SendingQueue, startSendingQueue } from '../../../src/queue/pg-boss.ts'
+import { type SendingQueue, startSendingQueue } from '../../../src/data/queue/pg-boss.ts'
 import { loadAggregate } from '../../../src/sessions/load-aggregate.ts'
 import { STATUS_CHANNEL } from '../../../src/sessions/status-channel.ts'
 import type { SessionAggregate } from '../../../src/sessions/types.ts'

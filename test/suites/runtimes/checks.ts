@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import type { CoreContext } from '../../../src/context.ts'
-import type { Sql } from '../../../src/db/types.ts'
+import type { Sql } from '../../../src/data/db/types.ts'
 import { memoryCache } from '../../helpers/memory-cache.ts'
 import { openSession, runRound } from '../../helpers/sessions.ts'
 import { readStream } from '../../helpers/sse.ts'

@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import { startCache } from '../../../dev/cache.ts'
 import { startObjectStore } from '../../../dev/object-store.ts'
 import { startPostgres } from '../../../dev/postgres.ts'
-import { connect } from '../../../src/db/connect.ts'
-import type { Sql } from '../../../src/db/types.ts'
+import { connect } from '../../../src/data/db/pool.ts'
+import type { Sql } from '../../../src/data/db/types.ts'
 import { startRespServer } from '../../cache/resp-server.ts'
 
 export interface Stores {

@@ -1,6 +1,6 @@
-import type { StorageConfig } from '../../config/types.ts'
-import { internal, type PlatformError, unavailable } from '../base/errors.ts'
-import { type Fetch, OutboundError, type OutboundResponse, send } from '../base/http.ts'
+import type { StorageConfig } from '../../../config/types.ts'
+import { internal, type PlatformError, unavailable } from '../../base/errors.ts'
+import { type Fetch, OutboundError, type OutboundResponse, send } from '../../base/http.ts'
 
 /** One request to the object store, signed already. */
 export interface StoreRequest {

@@ -1,10 +1,27 @@
 import type postgres from 'postgres'
-import { openConnection, type ServerConnection } from './connection.ts'
+import { openConnection, type ServerAddress, type ServerConnection, toServerAddress } from './connection.ts'
 import { createListener } from './listener.ts'
 import { createTag, type Execute } from './query.ts'
-import type { ServerAddress } from './server-address.ts'
-import { type Connection, runTransaction } from './transaction.ts'
 import type { Sql, Transaction } from './types.ts'
+
+export interface ConnectOptions {
+  /** Connections at most. Default 10. */
+  max?: number
+  onnotice?: (notice: postgres.Notice) => void
+  /** Told of each statement, before it runs. */
+  onstatement?: (text: string) => void
+}
+
+/**
+ * Opens the pool; no connection is made before the first statement. Timestamps are read as the one
+ * published form (`toFixedTimestamp`), 64-bit integers as numbers. A statement on a connection that
+ * breaks is rejected; the ones after it get new connections.
+ * @param url `postgresql://` or `postgres://`, `sslmode=` (or `ssl=`) in the spelling of libpq
+ * Errors: `the database URL is not valid`, `sslmode '<mode>' is not known`.
+ */
+export function connect(url: string, { max = 10, onnotice = () => {}, onstatement }: ConnectOptions = {}): Sql {
+  return createPool(toServerAddress(url), { max, onnotice, onstatement })
+}
 
 export interface PoolOptions {
   max: number
@@ -18,7 +35,7 @@ const WAIT_MS = 30_000
 const LIFETIME_MS = 60 * 60_000
 
 /** Connections that broke are thrown away, never used again; a new one is opened when one is needed. */
-export function createPool(address: ServerAddress, options: PoolOptions): Sql {
+function createPool(address: ServerAddress, options: PoolOptions): Sql {
   const connections = createConnections(() => openConnection(address, options), options.max)
   const take = async (): Promise<Connection> => {
     const connection = await connections.take()
@@ -166,5 +183,67 @@ async function openListening(
       wanted = false
       return connection.close()
     },
+  }
+}
+
+/** A connection that was taken from the pool. `give_back` closes it when it is lost. */
+interface Connection {
+  execute: Execute
+  give_back(options: { lost: boolean }): void
+}
+
+/**
+ * Runs `work` in a transaction: commit when it resolves, rollback when it rejects. Its statements run
+ * one after the other in the order in which they were awaited.
+ */
+async function runTransaction<T>(
+  connection: Connection,
+  mode: string,
+  work: (tx: Transaction) => Promise<T>,
+): Promise<T> {
+  const run = inOrder(connection.execute)
+  const control = (text: string) => run({ text, values: [] })
+  try {
+    await control(`BEGIN ${mode.replaceAll(/[^a-z ]/gi, '')}`)
+    const result = await work(withSavepoints(run, control))
+    const { command } = await control('COMMIT')
+    // The answer to the end of a transaction in which a statement failed.
+    if (command === 'ROLLBACK') throw new Error('the transaction was rolled back because one of its statements failed')
+    connection.give_back({ lost: false })
+    return result
+  } catch (error) {
+    // Closing the connection rolls back as well; so does a ROLLBACK that does not get through.
+    const undone = control('ROLLBACK').then(
+      () => connection.give_back({ lost: false }),
+      () => connection.give_back({ lost: true }),
+    )
+    await undone
+    throw error
+  }
+}
+
+function withSavepoints(run: Execute, control: (text: string) => Promise<unknown>): Transaction {
+  let count = 0
+  const savepoint = async <T>(work: (tx: Transaction) => Promise<T>): Promise<T> => {
+    const name = `s${++count}`
+    await control(`SAVEPOINT ${name}`)
+    try {
+      return await work(tx)
+    } catch (error) {
+      await control(`ROLLBACK TO SAVEPOINT ${name}`)
+      throw error
+    }
+  }
+  const tx: Transaction = Object.assign(createTag(run), { savepoint })
+  return tx
+}
+
+/** One connection takes one statement at a time. */
+function inOrder(execute: Execute): Execute {
+  let last: Promise<unknown> = Promise.resolve()
+  return (statement, options) => {
+    const next = last.then(() => execute(statement, options))
+    last = next.catch(() => {})
+    return next
   }
 }

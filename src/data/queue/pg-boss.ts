@@ -1,10 +1,7 @@
-import { type Job, PgBoss } from 'pg-boss'
-import type { Logger } from '../base/log.ts'
+import { type Job, PgBoss, type Db as QueueDatabase } from 'pg-boss'
+import type { Logger } from '../../base/log.ts'
 import type { Db, Sql } from '../db/types.ts'
-import { queueDatabase, transactionDatabase } from './database-adapter.ts'
-import { orphanedRounds } from './orphaned-rounds.ts'
-import { ROUND_QUEUE } from './round-queue.ts'
-import { type RoundQueue, STOPPING } from './types.ts'
+import { ROUND_QUEUE, type RoundQueue, STOPPING } from './types.ts'
 
 const HOURS = 60 * 60
 const SWEEP_MS = 1_000
@@ -139,4 +136,36 @@ async function settled(running: Set<Promise<void>>, limit_ms: number): Promise<v
   })
   await Promise.race([Promise.allSettled(running), limit])
   clearTimeout(timer)
+}
+
+/** Lets the queue run its statements on our pool, with the values that its own driver would give it. */
+function queueDatabase(sql: Sql): QueueDatabase {
+  return {
+    ...transactionDatabase(sql),
+    listen: async (channel, on_notification, on_listening) => {
+      const { unlisten } = await sql.listen(channel, on_notification, on_listening)
+      return { close: unlisten }
+    },
+  }
+}
+
+/** For statements inside of a caller's transaction. */
+const transactionDatabase = (db: Db): QueueDatabase => ({
+  executeSql: async (text, values) => ({ rows: await db.unsafe(text, values, { types: 'driver' }) }),
+})
+
+/**
+ * Rounds that nobody runs and for which no message waits: the lease lapsed, or it never began long
+ * after the round was accepted.
+ */
+async function orphanedRounds(sql: Sql): Promise<number[]> {
+  const rows = await sql<{ id: number }[]>`
+    SELECT r.id FROM rounds r
+    WHERE r.finished_at IS NULL
+      AND coalesce(r.lease_until, r.created_at + interval '10 seconds') < clock_timestamp()
+      AND NOT EXISTS (
+        SELECT 1 FROM pgboss.job j
+        WHERE j.name = ${ROUND_QUEUE} AND j.singleton_key = r.id::text AND j.state < 'active')
+    ORDER BY r.id LIMIT 100`
+  return rows.map((row) => row.id)
 }

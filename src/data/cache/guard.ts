@@ -1,6 +1,5 @@
-import type { Logger } from '../base/log.ts'
-import { CacheRefusal, type CacheStore } from './store.ts'
-import type { Cache } from './types.ts'
+import type { Logger } from '../../base/log.ts'
+import { type Cache, CacheRefusal, type CacheStore } from './types.ts'
 
 const COOL_DOWN_MS = 1_000
 

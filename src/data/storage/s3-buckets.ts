@@ -1,9 +1,9 @@
 import type { StorageConfig } from '../../../config/types.ts'
 import { internal } from '../../base/errors.ts'
 import type { Logger } from '../../base/log.ts'
-import { errorCode, type StoreCall, storeError } from '../call.ts'
-import type { S3Address } from './address.ts'
-import type { S3Signer } from './sign.ts'
+import type { S3Address } from './addresses.ts'
+import { errorCode, type StoreCall, storeError } from './call.ts'
+import type { S3Signer } from './s3.ts'
 
 export interface S3Tools {
   config: StorageConfig

@@ -1,9 +1,8 @@
-import type { RedisConfig } from '../../config/types.ts'
-import type { Fetch } from '../base/http.ts'
-import type { Logger } from '../base/log.ts'
+import type { RedisConfig } from '../../../config/types.ts'
+import type { Fetch } from '../../base/http.ts'
+import type { Logger } from '../../base/log.ts'
 import { guard, type ReadOutcome } from './guard.ts'
-import type { CacheStore } from './store.ts'
-import type { Cache } from './types.ts'
+import type { Cache, CacheStore } from './types.ts'
 import { createUpstashStore } from './upstash.ts'
 
 /**
@@ -25,6 +24,6 @@ async function createStore(config: RedisConfig, fetcher: Fetch): Promise<CacheSt
   if (scheme === 'http:' || scheme === 'https:') return createUpstashStore(config, fetcher)
   if (scheme !== 'redis:' && scheme !== 'rediss:')
     throw new Error('the cache URL must begin with redis://, rediss://, https:// or http://')
-  const { createRedisStore } = await import('../runtime/redis.ts')
+  const { createRedisStore } = await import('../../runtime/redis.ts')
   return createRedisStore(config)
 }

@@ -10,3 +10,6 @@ export interface RoundQueue {
   /** Cheap check for readiness. */
   healthy(): Promise<boolean>
 }
+
+/** Name of the queue that wakes workers for waiting rounds. */
+export const ROUND_QUEUE = 'rounds'

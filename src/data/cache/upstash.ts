@@ -1,8 +1,8 @@
 import { Redis, type Requester, type UpstashRequest, type UpstashResponse } from '@upstash/redis'
-import type { RedisConfig } from '../../config/types.ts'
-import { type Fetch, send } from '../base/http.ts'
-import { createSlots } from './slots.ts'
-import type { CacheStore } from './store.ts'
+import type { RedisConfig } from '../../../config/types.ts'
+import { type Fetch, send } from '../../base/http.ts'
+import { createSlots } from './limits.ts'
+import type { CacheStore } from './types.ts'
 
 /**
  * The cache behind a REST address. The token is the password of the address, or its query parameter

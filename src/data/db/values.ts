@@ -1,0 +1,86 @@
+/**
+ * What PostgreSQL can store of a text: NUL characters are dropped and lone surrogates become U+FFFD.
+ * Text of users, models and repositories passes here before it is written.
+ */
+export function storable(text: string): string
+export function storable(text: string | null): string | null
+export function storable(text: string | null): string | null {
+  return text === null ? null : text.replaceAll('\0', '').toWellFormed()
+}
+
+/** A `LIKE` pattern that finds `text` itself anywhere. */
+export const containing = (text: string): string => `%${text.replaceAll(/[\\%_]/g, '\\$&')}%`
+
+export const TIMESTAMPTZ = 1184
+
+/** `2025-01-31 10:20:30.5+00` of a UTC session as `2025-01-31T10:20:30.500000Z`: always six digits, so that texts compare as times. */
+export function toFixedTimestamp(raw: string): string {
+  const [, day, time, fraction = ''] = /^(\d{4,}-\d\d-\d\d) (\d\d:\d\d:\d\d)(?:\.(\d+))?\+00$/.exec(raw) ?? []
+  if (!day) throw new Error(`not a timestamp of a UTC session: ${raw}`)
+  return `${day}T${time}.${fraction.padEnd(6, '0')}Z`
+}
+
+type Nested<Element> = (Element | null | Nested<Element>)[]
+
+/** Types of the server whose values are lists, by the reading of their elements. */
+const TEXT_LISTS = [1003, 1009, 1015, 2951]
+const NUMBER_LISTS = [1005, 1007, 1016, 1021, 1022]
+
+/** For the driver's `types`: reading lists. */
+export const listTypes = Object.fromEntries([
+  ...TEXT_LISTS.map((type) => [`list${type}`, listType(type, (text) => text)]),
+  ...NUMBER_LISTS.map((type) => [`list${type}`, listType(type, Number)]),
+])
+
+function listType<Element>(type: number, element: (text: string) => Element) {
+  return {
+    to: type,
+    from: [type],
+    serialize: (value: unknown) => value,
+    parse: (text: string) => parseArray(text, element),
+  }
+}
+
+/** Reads `{a,"b,c",NULL,{d}}` of the server. */
+function parseArray<Element>(text: string, element: (text: string) => Element): Nested<Element> {
+  const stack: Nested<Element>[] = [[]]
+  const add = (value: Element | null) => stack.at(-1)?.push(value)
+  const tokens = /"((?:[^"\\]|\\.)*)"|([{}])|([^{},"]+)/gs
+  for (const [, quoted, brace, bare] of text.matchAll(tokens)) {
+    if (brace === '{') stack.push([])
+    else if (brace === '}') {
+      const list = stack.pop()
+      if (list) stack.at(-1)?.push(list)
+    } else if (quoted !== undefined) add(element(quoted.replaceAll(/\\(.)/gs, '$1')))
+    else if (bare !== undefined) add(bare === 'NULL' ? null : element(bare))
+  }
+  const [list] = stack[0] ?? []
+  return Array.isArray(list) ? list : []
+}
+
+type Parameter = string | number | boolean | null | Uint8Array
+
+/** A value as the driver sends it: lists as array literals, dates as texts, other objects as JSON. */
+export function toParameter(value: unknown): Parameter {
+  if (value === null || value === undefined) return null
+  if (value instanceof Uint8Array) return value
+  if (value instanceof Date) return value.toISOString()
+  if (Array.isArray(value)) return arrayLiteral(value)
+  if (typeof value === 'object') return JSON.stringify(value)
+  if (typeof value === 'bigint') return String(value)
+  if (typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean') return value
+  throw new Error(`a ${typeof value} is not a value of a statement`)
+}
+
+function arrayLiteral(list: readonly unknown[]): string {
+  const element = (value: unknown): string => {
+    if (Array.isArray(value)) return arrayLiteral(value)
+    const parameter = toParameter(value)
+    if (parameter === null) return 'NULL'
+    const text = parameter instanceof Uint8Array ? `\\x${hex(parameter)}` : String(parameter)
+    return `"${text.replaceAll(/["\\]/g, '\\$&')}"`
+  }
+  return `{${list.map(element).join(',')}}`
+}
+
+const hex = (bytes: Uint8Array) => Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')
