@@ -3,7 +3,7 @@ import * as v from 'valibot'
 import { type Fetch, send } from '../base/http.ts'
 
 const Document = v.object({ jwks_uri: v.pipe(v.string(), v.url()) })
-const KeySet = v.object({ keys: v.array(v.looseObject({ kty: v.optional(v.string()) })) })
+const publishedKeys = v.object({ keys: v.array(v.looseObject({ kty: v.optional(v.string()) })) })
 const TIMEOUT_MS = 10_000
 const MAX_BYTES = 1024 * 1024
 
@@ -27,7 +27,7 @@ export function keySetReader(issuer: string, fetcher: Fetch): () => Promise<JSON
       address = null
       throw error
     })
-    return v.parse(KeySet, await readJson(fetcher, await address))
+    return v.parse(publishedKeys, await readJson(fetcher, await address))
   }
 }
 

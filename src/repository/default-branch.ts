@@ -1,8 +1,7 @@
 import { badGateway, internal, REPOSITORY_UNREACHABLE } from '../base/errors.ts'
+import { LIST_TIMEOUT_MS } from './reach.ts'
 import { type GitContext, loggableUri } from './remote.ts'
 import { remoteHead } from './remote-head.ts'
-
-const LIST_TIMEOUT_MS = 20_000
 
 /**
  * Name of the branch that a remote's HEAD points at.

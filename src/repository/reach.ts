@@ -2,7 +2,7 @@ import { PlatformError, repositoryUnreachable } from '../base/errors.ts'
 import { type GitContext, loggableUri } from './remote.ts'
 import { type RemoteHead, remoteHead } from './remote-head.ts'
 
-const LIST_TIMEOUT_MS = 20_000
+export const LIST_TIMEOUT_MS = 20_000
 
 /**
  * Refuses a repository that cannot be listed, is empty, or lives at an address that is not public.

@@ -24,6 +24,6 @@ async function createStore(config: RedisConfig, fetcher: Fetch): Promise<CacheSt
   if (scheme === 'http:' || scheme === 'https:') return createUpstashStore(config, fetcher)
   if (scheme !== 'redis:' && scheme !== 'rediss:')
     throw new Error('the cache URL must begin with redis://, rediss://, https:// or http://')
-  const { createRedisStore } = await import('../../runtime/redis.ts')
+  const { createRedisStore } = await import('./redis.ts')
   return createRedisStore(config)
 }

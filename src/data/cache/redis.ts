@@ -1,7 +1,7 @@
 import { createClient, ErrorReply } from 'redis'
-import type { RedisConfig } from '../../config/types.ts'
-import { createSlots, timeLimit } from '../data/cache/limits.ts'
-import { CacheRefusal, type CacheStore } from '../data/cache/types.ts'
+import type { RedisConfig } from '../../../config/types.ts'
+import { createSlots, timeLimit } from './limits.ts'
+import { CacheRefusal, type CacheStore } from './types.ts'
 
 const open = (config: RedisConfig) =>
   createClient({
