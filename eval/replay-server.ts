@@ -1,8 +1,8 @@
 import { createServer } from 'node:http'
 import * as v from 'valibot'
 import { BodyTooLarge, listen, type Running, readBody } from '../dev/server.ts'
-import type { ReplayLlm } from '../src/llm/replay.ts'
 import type { Inference, InferenceRequest, Message } from '../src/llm/types.ts'
+import type { ReplayLlm } from './replay/answers.ts'
 
 /** Names of the two models that the server answers for, without their provider. */
 export const REPLAY_MODELS = { main: 'replay-main', small: 'replay-small' } as const

@@ -1,10 +1,10 @@
-import { delay } from '../base/http.ts'
+import { APIConnectionError, APIConnectionTimeoutError, APIError } from 'openai'
+import { PlatformError } from '../base/errors.ts'
+import { delay, OutboundError, retryAfter } from '../base/http.ts'
 import type { Logger } from '../base/log.ts'
-import { CallFailure, toCallFailure } from './call-failure.ts'
 import type { Deployment } from './deployments.ts'
-import { inferenceError, redact } from './errors.ts'
+import { learnUnsupported } from './quirks.ts'
 import type { Route } from './router.ts'
-import { learnUnsupported } from './unsupported.ts'
 
 const ATTEMPTS = 4
 /** A longer `Retry-After` is cut to this. */
@@ -85,4 +85,102 @@ async function post(deployment: Deployment, body: object, options: CallOptions<u
   } catch (error) {
     throw toCallFailure(error, timeout, timeout_s, signal)
   }
+}
+
+/** One attempt that failed, with what the retry rule needs to know. Never leaves `src/llm`. */
+export class CallFailure extends Error {
+  readonly status: number
+  readonly retryable: boolean
+  /** Asked for by `Retry-After`, in milliseconds. */
+  readonly wait_ms: number | null
+  /** Name of the parameter that the provider complains about. */
+  readonly parameter: string | null
+  constructor(
+    message: string,
+    status: number,
+    options: { retryable: boolean; wait_ms?: number | null; parameter?: string | null; cause?: unknown },
+  ) {
+    super(message, { cause: options.cause })
+    this.name = 'CallFailure'
+    this.status = status
+    this.retryable = options.retryable
+    this.wait_ms = options.wait_ms ?? null
+    this.parameter = options.parameter ?? null
+  }
+}
+
+export const isRetryable = (status: number) => status === 408 || status === 409 || status === 429 || status >= 500
+
+/**
+ * What the library threw, as a `CallFailure`; `OutboundError` kind `aborted` when the caller gave up.
+ * @param timeout the signal of this attempt
+ */
+function toCallFailure(error: unknown, timeout: AbortSignal, timeout_s: number, caller?: AbortSignal): Error {
+  if (error instanceof CallFailure) return error
+  if (error instanceof APIConnectionError && error.cause instanceof CallFailure) return error.cause
+  if (caller?.aborted) return new OutboundError('aborted', 'the call was cancelled', { cause: error })
+  if (timeout.aborted || error instanceof APIConnectionTimeoutError)
+    return new CallFailure(`no answer within ${timeout_s} s`, 502, { retryable: true, cause: error })
+  if (error instanceof APIError && typeof error.status === 'number') return fromStatus(error, error.status)
+  if (error instanceof SyntaxError)
+    return new CallFailure('the answer is not JSON', 502, { retryable: true, cause: error })
+  return new CallFailure('the connection failed', 502, { retryable: true, cause: error })
+}
+
+function fromStatus(error: APIError, status: number): CallFailure {
+  return new CallFailure(messageOf(error, status), status, {
+    retryable: isRetryable(status),
+    wait_ms: error.headers ? retryAfter(error.headers) : null,
+    parameter: error.param ?? null,
+    cause: error,
+  })
+}
+
+/** The provider's own words; a page of a gateway says no more than its status. */
+function messageOf(error: APIError, status: number): string {
+  const body: unknown = error.error
+  if (
+    typeof body === 'object' &&
+    body !== null &&
+    'message' in body &&
+    typeof body.message === 'string' &&
+    body.message
+  )
+    return body.message
+  const text = error.message.replace(new RegExp(`^${status}\\s*`), '')
+  return text === '' || /^\s*</.test(text) || text === 'status code (no body)' ? `HTTP ${status}` : text
+}
+
+const MAX_REASON = 1000
+
+/**
+ * @param status the provider's, else 502
+ * @param secrets literal values that must not show
+ */
+export const inferenceError = (
+  model: string,
+  reason: string,
+  status: number,
+  secrets: readonly string[],
+  cause?: unknown,
+) =>
+  new PlatformError('InferenceCallAPIError', status, `Inference call to ${model} failed: ${redact(reason, secrets)}`, {
+    cause,
+  })
+
+/** A call that the platform itself composed wrongly. */
+export const badInference = (message: string) => new PlatformError('InferenceCallAPIError', 400, message)
+
+/** One line of at most 1000 characters without key material, be it ours or half masked by the provider. */
+function redact(text: string, secrets: readonly string[]): string {
+  let clean = text
+  for (const secret of secrets) if (secret.length >= 4) clean = clean.replaceAll(secret, '***')
+  return clean
+    .replaceAll(/\bBearer\s+[\w.~+/=-]+/gi, 'Bearer ***')
+    .replaceAll(/\b(?:sk|pk|rk|gsk|xai|pplx|fw|nvapi)-[\w*.-]*[\w*-]/g, '***')
+    .replaceAll(/\b(?:AIza[\w-]{10,}|gsk_\w{8,}|hf_\w{8,}|ya29\.[\w.-]+|(?:AKIA|ASIA)[A-Z0-9]{12,})/g, '***')
+    .replaceAll(/[\w-]*\*{4,}[\w*-]*/g, '***')
+    .replaceAll(/\s+/g, ' ')
+    .trim()
+    .slice(0, MAX_REASON)
 }

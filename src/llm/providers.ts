@@ -1,11 +1,9 @@
 import { providerOf } from '../../config/provider-variables.ts'
-import { connectAnthropic } from './connect/anthropic.ts'
 import { connectAzure } from './connect/azure.ts'
 import { connectBedrock } from './connect/bedrock.ts'
-import { connectGemini } from './connect/gemini.ts'
-import { openaiQuirks } from './connect/openai-quirks.ts'
+import { connectGemini, connectVertex } from './connect/google.ts'
+import { connectAnthropic, openaiQuirks } from './connect/plain.ts'
 import type { Asked, Connection } from './connect/types.ts'
-import { connectVertex } from './connect/vertex.ts'
 import type { Quirks } from './quirks.ts'
 
 /** A provider that speaks chat completions with a bearer key. */

@@ -1,6 +1,6 @@
 import type OpenAI from 'openai'
+import { badInference } from './call.ts'
 import type { Deployment } from './deployments.ts'
-import { badInference } from './errors.ts'
 import type { InferenceRequest, Message, ToolDefinition } from './types.ts'
 import { isRecord } from './wire/types.ts'
 

@@ -9,9 +9,7 @@ import { connect } from '../data/db/pool.ts'
 import type { Sql } from '../data/db/types.ts'
 import { startSendingQueue } from '../data/queue/pg-boss.ts'
 import { createObjectStore } from '../data/storage/create.ts'
-import { lateLlmClient } from '../llm/late-client.ts'
 import { createRecorder } from '../llm/record.ts'
-import { countEngineTime, countTokens } from '../metrics/observe-clients.ts'
 import { createMetrics, type PlatformMetrics } from '../metrics/platform-metrics.ts'
 import { watchQueue } from '../metrics/watch-queue.ts'
 import { isOperatorsHost } from '../repository/remote.ts'
@@ -25,6 +23,7 @@ import { createPinnedFetch } from './pinned-fetch.ts'
 import { readTextFile } from './read-text-file.ts'
 import { recordingFolder } from './recording-folder.ts'
 import { resolveHost } from './resolver.ts'
+import { countEngineTime, countTokens, lateLlmClient } from './wrapped-clients.ts'
 
 export interface BuiltContext {
   context: Context & { metrics: PlatformMetrics }

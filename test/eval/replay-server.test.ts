@@ -1,9 +1,9 @@
 import { afterEach, describe, expect, it } from 'vitest'
+import { replayLlm } from '../../eval/replay/answers.ts'
 import { REPLAY_MODELS, startReplayModel } from '../../eval/replay-server.ts'
 import { silentLogger } from '../../src/base/log.ts'
 import { createLlmClient } from '../../src/llm/client.ts'
 import type { RecordedCompletion } from '../../src/llm/recording.ts'
-import { replayLlm } from '../../src/llm/replay.ts'
 import type { InferenceRequest } from '../../src/llm/types.ts'
 import { modelConfig } from '../helpers/model-server.ts'
 

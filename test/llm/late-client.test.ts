@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
-import { lateLlmClient } from '../../src/llm/late-client.ts'
 import type { Inference, LlmClient } from '../../src/llm/types.ts'
+import { lateLlmClient } from '../../src/runtime/wrapped-clients.ts'
 
 const answer: Inference = {
   model: 'openai/x',

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
+import { normalised, replayLlm } from '../../eval/replay/answers.ts'
 import { PlatformError } from '../../src/base/errors.ts'
 import { silentLogger } from '../../src/base/log.ts'
 import { createMasker } from '../../src/base/masking.ts'
 import { createRecorder } from '../../src/llm/record.ts'
 import { type RecordedRound, RecordingError, readRecording, sealed } from '../../src/llm/recording.ts'
-import { normalised, replayLlm } from '../../src/llm/replay.ts'
 import type { Inference, InferenceRequest, LlmClient } from '../../src/llm/types.ts'
 import { fence } from '../../src/prompts/fence.ts'
 

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import type { LlmClient } from '../../src/llm/types.ts'
-import { countEngineTime, countTokens } from '../../src/metrics/observe-clients.ts'
 import { createMetrics } from '../../src/metrics/platform-metrics.ts'
+import { countEngineTime, countTokens } from '../../src/runtime/wrapped-clients.ts'
 import type { IacClient } from '../../src/sidecar-clients/iac/types.ts'
 import { parseMetrics, sampleOf } from './parse.ts'
 

@@ -1,6 +1,6 @@
 import { quirksOf } from '../quirks.ts'
 import { chatWire } from '../wire/chat.ts'
-import { openaiQuirks } from './openai-quirks.ts'
+import { openaiQuirks } from './plain.ts'
 import { type Asked, type Connection, Unconfigured } from './types.ts'
 
 /** Versions that stand for the undated interface, where the deployment is named in the body. */

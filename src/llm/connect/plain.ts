@@ -1,8 +1,7 @@
 import type { PlainProvider } from '../providers.ts'
 import type { Quirks } from '../quirks.ts'
-import { baseUrl, sameHost } from './base-url.ts'
 import { askedWire, connectByWire } from './by-wire.ts'
-import { type Asked, type Connection, Unconfigured } from './types.ts'
+import { type Asked, baseUrl, type Connection, sameHost, Unconfigured } from './types.ts'
 
 /** A row that speaks chat completions, at its own address or another one. */
 export function connectPlain(provider: PlainProvider, asked: Asked): Connection {
@@ -25,3 +24,27 @@ const sayingAll = ({ cap: _, unsupported = [], ...quirks }: Partial<Quirks>): Pa
   ...quirks,
   unsupported: unsupported.filter((name) => name !== 'temperature'),
 })
+
+const OFFICIAL = 'https://api.anthropic.com/v1'
+
+/** The vendor's host is asked in its native form, another address in chat completions unless the entry says otherwise. */
+export function connectAnthropic(asked: Asked): Connection {
+  const configured =
+    asked.param('api_base') ?? asked.param('base_url') ?? asked.variable('ANTHROPIC_BASE_URL', 'ANTHROPIC_API_BASE')
+  const base_url = configured ? baseUrl(configured, '/v1') : OFFICIAL
+  const key = asked.param('api_key') ?? asked.variable('ANTHROPIC_API_KEY')
+  const official = sameHost(base_url, OFFICIAL)
+  if (!key && official) throw new Unconfigured('ANTHROPIC_API_KEY is not set')
+  return connectByWire(asked, askedWire(asked) ?? (official ? 'anthropic' : 'chat'), { base_url, key, quirks: {} })
+}
+
+const REASONING = /^(o\d|gpt-[5-9])/
+const SEARCHING = /-search-(preview|api)/
+const RESPONSES_SEARCH = /^(gpt-4o|gpt-4\.1|gpt-[5-9]|o[3-9])/
+
+export function openaiQuirks(id: string): Partial<Quirks> {
+  if (SEARCHING.test(id)) return { search: 'chat', unsupported: ['temperature', 'reasoning_effort'] }
+  const search = RESPONSES_SEARCH.test(id) ? 'responses' : null
+  if (REASONING.test(id)) return { cap: 'max_completion_tokens', unsupported: ['temperature'], search }
+  return { unsupported: ['reasoning_effort'], search }
+}

@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { isRecord, type Wire } from './types.ts'
+import { type ChatCall, isRecord, type Wire } from './types.ts'
 
 /** Requests and answers as they are. */
 export const chatWire: Wire = { name: 'chat', encode: () => null, decode: (answer) => answer, assemble: assembleChat }
@@ -71,3 +71,35 @@ function addCall(calls: Call[], { index, id, function: called, ...rest }: v.Infe
     },
   }
 }
+
+/** What a translated answer is made of. */
+export interface Translated {
+  text: string
+  calls: ChatCall[]
+  finish_reason: string
+  usage: { input: number; cached: number; cache_write: number; output: number }
+  /** What the provider wants back with the conversation; undefined when nothing. */
+  carry?: unknown
+}
+
+/** The chat-completions form of an answer. */
+export const completion = ({ text, calls, finish_reason, usage, carry }: Translated) => ({
+  object: 'chat.completion',
+  choices: [
+    {
+      index: 0,
+      finish_reason,
+      message: {
+        role: 'assistant',
+        content: text === '' ? null : text,
+        ...(calls.length > 0 && { tool_calls: calls.map((call) => ({ ...call, type: 'function' })) }),
+        ...(carry !== undefined && { carry }),
+      },
+    },
+  ],
+  usage: {
+    prompt_tokens: usage.input,
+    completion_tokens: usage.output,
+    prompt_tokens_details: { cached_tokens: usage.cached, cache_write_tokens: usage.cache_write },
+  },
+})

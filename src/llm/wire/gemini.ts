@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { completion } from './completion.ts'
+import { completion } from './chat.ts'
 import { type AssistantMessage, argumentsObject, type ChatRequest, capOf, isRecord, type Wire } from './types.ts'
 
 type Part = Record<string, unknown>

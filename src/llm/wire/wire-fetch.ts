@@ -1,7 +1,7 @@
 import { type Fetch, readStream } from '../../base/http.ts'
-import { CallFailure } from '../call-failure.ts'
+import { CallFailure } from '../call.ts'
+import { isEventStream, readEvents } from './converse.ts'
 import { errorOf } from './error-of.ts'
-import { isEventStream, readEvents } from './event-stream.ts'
 import type { ChatRequest, Wire } from './types.ts'
 
 /** Headers that prove who calls. Asked for each request, since tokens lapse and signatures cover the body. */

@@ -1,6 +1,19 @@
 import type { LlmClient } from '../llm/types.ts'
+import type { PlatformMetrics } from '../metrics/platform-metrics.ts'
 import type { IacClient } from '../sidecar-clients/iac/types.ts'
-import type { PlatformMetrics } from './platform-metrics.ts'
+
+/** A client that is made by its first call, for a process that rarely asks a model: the library is large. */
+export function lateLlmClient(load: () => Promise<LlmClient>): LlmClient {
+  let loading: Promise<LlmClient> | null = null
+  const client = () => {
+    loading ??= load()
+    return loading
+  }
+  return {
+    complete: async (request) => (await client()).complete(request),
+    search: async (query, options) => (await client()).search(query, options),
+  }
+}
 
 /** The same client; tokens of each answer and each search are counted. */
 export const countTokens = (llm: LlmClient, metrics: PlatformMetrics): LlmClient => ({

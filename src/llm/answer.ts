@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { CallFailure, isRetryable } from './call-failure.ts'
+import { CallFailure, isRetryable } from './call.ts'
 import type { Deployment } from './deployments.ts'
 import type { Quirks } from './quirks.ts'
 import type { Carry, FinishReason, Inference, ToolCall, Usage } from './types.ts'
@@ -134,5 +134,43 @@ function toUsage(used: v.InferOutput<typeof usage> | null | undefined): Usage {
     cached_tokens: used?.prompt_tokens_details?.cached_tokens || (used?.prompt_cache_hit_tokens ?? 0),
     output_tokens: used?.completion_tokens ?? 0,
     ...(cache_write_tokens > 0 && { cache_write_tokens }),
+  }
+}
+
+const count = v.nullish(v.number(), 0)
+const answerSchema = v.object({
+  output: v.array(
+    v.object({
+      type: v.string(),
+      content: v.nullish(v.array(v.object({ type: v.string(), text: v.nullish(v.string(), '') })), []),
+    }),
+  ),
+  usage: v.nullish(
+    v.object({
+      input_tokens: count,
+      output_tokens: count,
+      input_tokens_details: v.nullish(v.object({ cached_tokens: count })),
+    }),
+  ),
+})
+
+/** The text of a responses-style answer; searches and reasoning in between are passed over. Errors: `CallFailure`. */
+export function parseResponses(answer: unknown): { text: string; usage: Usage } {
+  const parsed = v.safeParse(answerSchema, answer)
+  if (!parsed.success) {
+    refuseError(answer)
+    throw new CallFailure('the answer is not a response', 502, { retryable: true })
+  }
+  const { output, usage } = parsed.output
+  return {
+    text: output
+      .filter((item) => item.type === 'message')
+      .flatMap((item) => item.content.filter((part) => part.type === 'output_text').map((part) => part.text))
+      .join(''),
+    usage: {
+      input_tokens: usage?.input_tokens ?? 0,
+      cached_tokens: usage?.input_tokens_details?.cached_tokens ?? 0,
+      output_tokens: usage?.output_tokens ?? 0,
+    },
   }
 }

@@ -1,7 +1,6 @@
 import { importPKCS8, SignJWT } from 'jose'
 import * as v from 'valibot'
-import { type Fetch, OutboundError, send } from '../../base/http.ts'
-import { type CredentialFile, parseCredentialFile } from './credential-file.ts'
+import { type Fetch, OutboundError, send } from '../base/http.ts'
 
 export interface GoogleTools {
   fetch: Fetch
@@ -163,4 +162,46 @@ function jsonOf(text: string): unknown {
 function codeOf(text: string): string {
   const code = /"error"\s*:\s*"([a-z_]{1,40})"/.exec(text)?.[1]
   return code ? ` (${code})` : ''
+}
+
+const filled = v.pipe(v.string(), v.nonEmpty())
+const serviceAccount = v.object({
+  type: v.literal('service_account'),
+  client_email: filled,
+  private_key: filled,
+  private_key_id: v.optional(v.string()),
+  token_uri: v.optional(v.string(), 'https://oauth2.googleapis.com/token'),
+})
+const authorizedUser = v.object({
+  type: v.literal('authorized_user'),
+  client_id: filled,
+  client_secret: filled,
+  refresh_token: filled,
+  token_uri: v.optional(v.string(), 'https://oauth2.googleapis.com/token'),
+})
+
+type CredentialFile = v.InferOutput<typeof serviceAccount> | v.InferOutput<typeof authorizedUser>
+
+/**
+ * Credentials of a service account or of a person. Errors: text that begins in lower case and repeats nothing
+ * of the file.
+ * @param what how errors name the file
+ */
+function parseCredentialFile(text: string, what: string): CredentialFile {
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch {
+    throw new Error(`${what} is not JSON`)
+  }
+  const parsed = v.safeParse(v.variant('type', [serviceAccount, authorizedUser]), value)
+  if (parsed.success) return parsed.output
+  const type =
+    typeof value === 'object' && value !== null && 'type' in value && typeof value.type === 'string' ? value.type : ''
+  const known = type === 'service_account' || type === 'authorized_user'
+  throw new Error(
+    known
+      ? `${what} lacks a field`
+      : `${what} is of a type that is not supported (supported: service_account, authorized_user)`,
+  )
 }
