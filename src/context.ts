@@ -8,11 +8,11 @@ import type { ObjectStore } from './data/storage/types.ts'
 import type { StatusHub } from './events/types.ts'
 import type { Recorder } from './llm/record.ts'
 import type { LlmClient } from './llm/types.ts'
-import type { PlatformMetrics } from './metrics/platform-metrics.ts'
+import type { PlatformMetrics } from './observe/metrics.ts'
+import type { Tracing } from './observe/trace-types.ts'
 import type { PromptSource } from './prompts/types.ts'
 import type { HostResolver, PinnedFetch } from './repository/types.ts'
 import type { IacClient } from './sidecar-clients/iac/types.ts'
-import type { Tracing } from './telemetry/types.ts'
 
 /**
  * Everything a verb may need, built once per process by the entry and passed in. No module holds a

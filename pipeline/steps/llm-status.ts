@@ -3,9 +3,9 @@ import type { Masker } from '../../src/base/masking.ts'
 import type { Status } from '../../src/base/vocabulary.ts'
 import { contextBudget } from '../../src/context-budget/budget.ts'
 import type { LlmClient } from '../../src/llm/types.ts'
+import type { RunTrace } from '../../src/observe/trace-types.ts'
 import { statusUpdateLayout } from '../../src/prompts/layouts/status-update.ts'
 import { earlierTurns, statusQuery } from '../../src/prompts/queries.ts'
-import type { RunTrace } from '../../src/telemetry/types.ts'
 import type { BareRun } from '../run.ts'
 
 /** Writes the status rows of a run, always in the order of the calls. */

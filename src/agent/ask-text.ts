@@ -1,4 +1,4 @@
-import type { ChainTrace } from '../telemetry/types.ts'
+import type { ChainTrace } from '../observe/trace-types.ts'
 import { createFitting } from './fitting.ts'
 import { infer } from './infer.ts'
 import { openingMessages } from './opening-messages.ts'

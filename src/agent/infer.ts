@@ -1,5 +1,5 @@
 import type { Inference, Message } from '../llm/types.ts'
-import type { ChainTrace } from '../telemetry/types.ts'
+import type { ChainTrace } from '../observe/trace-types.ts'
 import type { AgentRequest, Tool } from './types.ts'
 
 type Caller = Pick<AgentRequest<unknown>, 'llm' | 'chain' | 'role' | 'signal' | 'observe'>

@@ -1,5 +1,5 @@
 import type { Inference, Message } from '../llm/types.ts'
-import type { ChainTrace } from '../telemetry/types.ts'
+import type { ChainTrace } from '../observe/trace-types.ts'
 import { createCallMemory } from './call-memory.ts'
 import { toolExecutionsExceeded, unhandledFinishReason } from './errors.ts'
 import { type CallContext, executeCall } from './execute-call.ts'

@@ -1,4 +1,4 @@
-import type { ChainTrace } from '../telemetry/types.ts'
+import type { ChainTrace } from '../observe/trace-types.ts'
 import type { AgentRequest } from './types.ts'
 
 /**

@@ -1,6 +1,5 @@
 import { ConfigError } from '../../config/errors.ts'
-import { metricsHandler } from '../metrics/app.ts'
-import type { Registry } from '../metrics/registry.ts'
+import { metricsHandler, type Registry } from '../observe/registry.ts'
 import { type Running, serve } from './serve.ts'
 
 export interface MetricsAddress {

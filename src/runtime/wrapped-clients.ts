@@ -1,5 +1,5 @@
 import type { LlmClient } from '../llm/types.ts'
-import type { PlatformMetrics } from '../metrics/platform-metrics.ts'
+import type { PlatformMetrics } from '../observe/metrics.ts'
 import type { IacClient } from '../sidecar-clients/iac/types.ts'
 
 /** A client that is made by its first call, for a process that rarely asks a model: the library is large. */

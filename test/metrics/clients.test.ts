@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import type { LlmClient } from '../../src/llm/types.ts'
-import { createMetrics } from '../../src/metrics/platform-metrics.ts'
+import { createMetrics } from '../../src/observe/metrics.ts'
 import { countEngineTime, countTokens } from '../../src/runtime/wrapped-clients.ts'
 import type { IacClient } from '../../src/sidecar-clients/iac/types.ts'
 import { parseMetrics, sampleOf } from './parse.ts'

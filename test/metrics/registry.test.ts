@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { metricsHandler } from '../../src/metrics/app.ts'
-import { createRegistry } from '../../src/metrics/registry.ts'
+import { createRegistry, metricsHandler } from '../../src/observe/registry.ts'
 import { parseMetrics, sampleOf } from './parse.ts'
 
 describe('the registry', () => {

@@ -1,10 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { readSpans } from '../../dev/collector/read-spans.ts'
 import { createLogger } from '../../src/base/log.ts'
-import { createCollectorExporter } from '../../src/telemetry/collector-exporter.ts'
-import { inPieces } from '../../src/telemetry/pieces.ts'
-import { createRecorder } from '../../src/telemetry/recorder.ts'
-import { reportLosses } from '../../src/telemetry/report-losses.ts'
+import { createCollectorExporter, inPieces, reportLosses } from '../../src/observe/exporters.ts'
+import { createRecorder } from '../../src/observe/recorder.ts'
 import { eventually } from '../helpers/eventually.ts'
 import { PLAIN, type Recording, record, SESSION } from './support.ts'
 

@@ -2,8 +2,8 @@ import type { Config } from '../../config/types.ts'
 import { type ReceivedSpan, readSpans } from '../../dev/collector/read-spans.ts'
 import type { Fetch } from '../../src/base/http.ts'
 import { createLogger } from '../../src/base/log.ts'
-import { createTracing } from '../../src/telemetry/tracing.ts'
-import type { TextMask, TracedSession, Tracing } from '../../src/telemetry/types.ts'
+import type { TextMask, TracedSession, Tracing } from '../../src/observe/trace-types.ts'
+import { createTracing } from '../../src/observe/tracing.ts'
 import { configOf } from '../helpers/core.ts'
 
 export const SESSION: TracedSession = {

@@ -7,7 +7,7 @@ import type { ReceivedSpan } from '../../../dev/collector/read-spans.ts'
 import { createSpanStore } from '../../../dev/collector/span-store.ts'
 import { type Collector, type CollectorOptions, startCollector } from '../../../dev/collector/start.ts'
 import { createLogger } from '../../../src/base/log.ts'
-import { createTracing } from '../../../src/telemetry/tracing.ts'
+import { createTracing } from '../../../src/observe/tracing.ts'
 import { configOf } from '../../helpers/core.ts'
 import { PLAIN, SESSION } from '../../telemetry/support.ts'
 

@@ -25,7 +25,7 @@ export interface Reading {
   value: number
 }
 
-export const CONTENT_TYPE = 'text/plain; version=0.0.4; charset=utf-8'
+const CONTENT_TYPE = 'text/plain; version=0.0.4; charset=utf-8'
 /** Series of one metric; what comes after them is counted as one series whose labels are all `other`. */
 const MAX_SERIES = 500
 
@@ -142,3 +142,16 @@ function line(name: string, labels: Pairs, value: number): string {
 
 const escaped = (text: string) =>
   text.toWellFormed().replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('\n', '\\n')
+
+/** `GET /metrics` and nothing else. */
+export const metricsHandler =
+  (registry: Registry) =>
+  async (request: Request): Promise<Response> => {
+    const { pathname } = new URL(request.url)
+    if (pathname !== '/metrics') return new Response('Not Found\n', { status: 404 })
+    if (request.method !== 'GET')
+      return new Response('Method Not Allowed\n', { status: 405, headers: { allow: 'GET' } })
+    return new Response(await registry.render(), {
+      headers: { 'content-type': CONTENT_TYPE, 'cache-control': 'no-store' },
+    })
+  }

@@ -1,4 +1,5 @@
 import type { Db } from '../data/db/types.ts'
+import type { StatusHub } from '../events/types.ts'
 import type { Registry } from './registry.ts'
 
 interface QueueState {
@@ -37,3 +38,9 @@ async function readQueue(sql: Db): Promise<QueueState> {
     FROM (SELECT created_at, coalesce(lease_until < clock_timestamp(), true) AS waits FROM rounds WHERE finished_at IS NULL) r`
   return row ?? { waiting: 0, running: 0, oldest_s: 0 }
 }
+
+/** Event streams that are open on this process now. */
+export const watchStreams = (registry: Registry, hub: StatusHub): void =>
+  registry.gauges([{ name: 'platform_open_streams', help: 'Open event streams.' }], () => ({
+    platform_open_streams: [{ labels: {}, value: hub.open_streams }],
+  }))

@@ -1,5 +1,5 @@
 import type { Inference, Message, ToolCall, ToolDefinition } from '../llm/types.ts'
-import type { Attributes } from './attributes.ts'
+import type { Attributes } from './recorder.ts'
 
 /** The request of a model call. What is set first is dropped first: the oldest messages. */
 export function requestAttributes(messages: readonly Message[], tools: readonly ToolDefinition[]): Attributes {

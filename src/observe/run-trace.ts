@@ -1,11 +1,9 @@
 import type { LlmConfig } from '../../config/types.ts'
 import type { Pricing } from '../llm/prices.ts'
 import type { Inference, ModelRole } from '../llm/types.ts'
-import { type Attributes, messageOf } from './attributes.ts'
-import { identityOf } from './identity.ts'
 import { modelAttributes, replyAttributes, requestAttributes } from './model-attributes.ts'
-import type { OpenSpan, Recorder } from './recorder.ts'
-import type { ChainTrace, EngineTrace, RunTrace, TextMask, TracedSession } from './types.ts'
+import { type Attributes, messageOf, type OpenSpan, type Recorder } from './recorder.ts'
+import type { ChainTrace, EngineTrace, RunTrace, TextMask, TracedSession } from './trace-types.ts'
 
 export interface RunTraceOptions {
   recorder: Recorder
@@ -116,4 +114,19 @@ function outputOf(result: unknown): string {
       if (typeof text === 'string' && text !== '') return text
     }
   return JSON.stringify(result) ?? ''
+}
+
+/** What every span of a session carries; the most telling last, since the oldest are dropped first. */
+function identityOf(session: TracedSession, chain_type?: string): Attributes {
+  const { uuid, username, provider, workspace } = session
+  const metadata = {
+    session_id: uuid,
+    user_id: username,
+    cloud: provider === 'kubernetes' ? 'K8S' : provider.toUpperCase(),
+    repo_uri: workspace.uri,
+    iac_path: workspace.root_path,
+    branch_name: workspace.branch,
+    ...(chain_type !== undefined && { chain_type }),
+  }
+  return { metadata: JSON.stringify(metadata), 'user.id': username, 'session.id': uuid }
 }

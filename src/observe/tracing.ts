@@ -3,10 +3,10 @@ import type { Config } from '../../config/types.ts'
 import { delay, type Fetch } from '../base/http.ts'
 import type { Logger } from '../base/log.ts'
 import { createMasker } from '../base/masking.ts'
+import type { Operation } from '../base/vocabulary.ts'
 import { createPricing } from '../llm/prices.ts'
-import { projectOf } from './projects.ts'
-import { reportLosses } from './report-losses.ts'
-import type { RunTrace, TextMask, Tracing } from './types.ts'
+import { reportLosses } from './exporters.ts'
+import type { RunTrace, TextMask, Tracing } from './trace-types.ts'
 
 export interface TracingDeps {
   fetch: Fetch
@@ -31,8 +31,8 @@ export function createTracing(config: Config, deps: TracingDeps): Tracing | unde
       await Promise.all([
         import('./recorder.ts'),
         import('./run-trace.ts'),
-        import('./collector-exporter.ts'),
-        import('./console-exporter.ts'),
+        import('./exporters.ts'),
+        import('./exporters.ts'),
       ])
     const exporter = { collector_url, api_key, fetch: deps.fetch, lost: losses.lost }
     const recorder = createRecorder({
@@ -92,3 +92,10 @@ const silent: RunTrace = {
   chain: () => ({ ...nothing, model: () => nothing, tool: () => nothing }),
   engine: () => nothing,
 }
+
+const PREFIX = { development: 'dev', staging: 'pre', production: 'pro' } as const
+const SUFFIX = { generate: 'day2', drift: 'drift', import: 'import' } as const
+
+/** The project under which the collector files a session's spans, for example `dev-engine-day2`. */
+const projectOf = (environment: Config['environment'], operation: Operation): string =>
+  `${PREFIX[environment]}-engine-${SUFFIX[operation]}`
