@@ -1,5 +1,5 @@
 import { Hono } from 'hono'
-import { createAuthenticator } from '../src/auth/authenticate.ts'
+import { createAuthenticator } from '../src/access/authenticate.ts'
 import type { CoreContext } from '../src/context.ts'
 import { createStreamHost } from '../src/events/stream-host.ts'
 import { documentation } from './docs/routes.ts'

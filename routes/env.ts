@@ -1,8 +1,8 @@
-import type { Authenticate } from '../src/auth/types.ts'
+import type { Authenticate } from '../src/access/authenticate.ts'
+import type { User } from '../src/access/users.ts'
 import type { Logger } from '../src/base/log.ts'
 import type { CoreContext } from '../src/context.ts'
 import type { StreamHost } from '../src/events/stream-host.ts'
-import type { User } from '../src/users/types.ts'
 
 /** What the application shares between requests. */
 export interface Platform extends CoreContext {

@@ -1,6 +1,6 @@
 import type { Context } from 'hono'
 import type { StatusCode } from 'hono/utils/http-status'
-import { INVALID_TOKEN, Unauthorized } from '../src/auth/errors.ts'
+import { INVALID_TOKEN, Unauthorized } from '../src/access/unauthorized.ts'
 import { PlatformError } from '../src/base/errors.ts'
 import type { AppEnv } from './env.ts'
 import { InvalidRequest } from './validation/problem.ts'

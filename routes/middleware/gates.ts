@@ -1,7 +1,7 @@
 import type { Context } from 'hono'
 import { createMiddleware } from 'hono/factory'
+import { OPERATION_ROLES, type OperationRole, PANEL_ROLES, type PanelRole, type User } from '../../src/access/users.ts'
 import { forbidden } from '../../src/base/errors.ts'
-import { OPERATION_ROLES, type OperationRole, PANEL_ROLES, type PanelRole, type User } from '../../src/users/types.ts'
 import type { AppEnv } from '../env.ts'
 
 /** 401 unless the caller is known; leaves the user's row in `c.var.user`. */

@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi'
-import type { OperationRole, PanelRole } from '../../src/users/types.ts'
+import type { OperationRole, PanelRole } from '../../src/access/users.ts'
 
 const Detail = z
   .object({ detail: z.string() })

@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi'
-import { OPERATION_ROLES, PANEL_ROLES, type User as UserRow } from '../../src/users/types.ts'
+import { OPERATION_ROLES, PANEL_ROLES, type User as UserRow } from '../../src/access/users.ts'
 
 export const User = z
   .object({

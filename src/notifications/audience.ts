@@ -1,6 +1,6 @@
+import { staffEmails } from '../access/users.ts'
 import type { Logger } from '../base/log.ts'
 import type { Db } from '../data/db/types.ts'
-import { staffEmails } from '../users/staff-emails.ts'
 
 const MAX_AUDIENCE = 256
 

@@ -1,6 +1,6 @@
+import type { User } from '../access/users.ts'
 import { unavailable } from '../base/errors.ts'
 import { deliverNotification, type Notification } from '../sidecar-clients/notifications.ts'
-import type { User } from '../users/types.ts'
 import { notificationAudience } from './audience.ts'
 import type { NotificationContext } from './send-best-effort.ts'
 

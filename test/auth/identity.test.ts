@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { bearerToken } from '../../src/auth/bearer.ts'
-import { identityOf } from '../../src/auth/identity.ts'
+import { bearerToken, identityOf } from '../../src/access/authenticate.ts'
 
 describe('bearer header', () => {
   it.each([

@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import { exportJWK, generateKeyPair, SignJWT } from 'jose'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { createTokenVerifier } from '../../src/auth/verify-token.ts'
+import { createTokenVerifier } from '../../src/access/verify-token.ts'
 import type { Fetch } from '../../src/base/http.ts'
 
 const UNREADABLE = 'Token validation failed: the keys of the identity provider could not be read'

@@ -1,6 +1,6 @@
 import { exportJWK, generateKeyPair, type JSONWebKeySet } from 'jose'
 import { beforeEach, describe, expect, it } from 'vitest'
-import { createKeySet } from '../../src/auth/key-set.ts'
+import { createKeySet } from '../../src/access/signing-keys.ts'
 
 let now: number
 let reads: number

@@ -2,7 +2,7 @@ import { exportJWK, exportSPKI, generateKeyPair, importJWK, SignJWT, UnsecuredJW
 import { setupServer } from 'msw/node'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { OidcConfig } from '../../config/types.ts'
-import { createTokenVerifier, type VerifyToken } from '../../src/auth/verify-token.ts'
+import { createTokenVerifier, type VerifyToken } from '../../src/access/verify-token.ts'
 import { createLogger } from '../../src/base/log.ts'
 import { createIssuer, type Issuer } from '../helpers/issuer.ts'
 

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest'
-import { createTokenVerifier, type VerifyToken } from '../../src/auth/verify-token.ts'
+import { createTokenVerifier, type VerifyToken } from '../../src/access/verify-token.ts'
 import type { Fetch } from '../../src/base/http.ts'
 import { createIssuer, type Issuer } from '../helpers/issuer.ts'
 

@@ -1,3 +1,4 @@
+import { resolveUser, type User } from '../../src/access/users.ts'
 import type { Status, Turn } from '../../src/base/vocabulary.ts'
 import type { CoreContext } from '../../src/context.ts'
 import type { Sql } from '../../src/data/db/types.ts'
@@ -6,8 +7,6 @@ import { appendStatus } from '../../src/sessions/append-status.ts'
 import { claimRound } from '../../src/sessions/claim-round.ts'
 import { finishRound, type RoundEnd } from '../../src/sessions/finish-round.ts'
 import type { ClaimedRound } from '../../src/sessions/types.ts'
-import { resolveUser } from '../../src/users/resolve-user.ts'
-import type { User } from '../../src/users/types.ts'
 
 /** A user with these roles. */
 export async function createUser(

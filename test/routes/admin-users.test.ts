@@ -1,6 +1,6 @@
 import { setupServer } from 'msw/node'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import type { User } from '../../src/users/types.ts'
+import type { User } from '../../src/access/users.ts'
 import { createTestCore, type TestCore } from '../helpers/core.ts'
 import { createIssuer, type Issuer } from '../helpers/issuer.ts'
 import { createUser } from '../helpers/sessions.ts'

@@ -3,8 +3,8 @@ import { describe, expect, it } from 'vitest'
 import type { AppEnv, Platform } from '../../routes/env.ts'
 import { onError } from '../../routes/error-handler.ts'
 import { requireOperation, requirePanel } from '../../routes/middleware/gates.ts'
+import { OPERATION_ROLES, type OperationRole, PANEL_ROLES, type PanelRole, type User } from '../../src/access/users.ts'
 import { silentLogger } from '../../src/base/log.ts'
-import { OPERATION_ROLES, type OperationRole, PANEL_ROLES, type PanelRole, type User } from '../../src/users/types.ts'
 
 /** What a caller with these roles gets at a route behind each gate. */
 async function statuses(

@@ -1,10 +1,10 @@
+import { resolveUser } from '../../src/access/users.ts'
 import { createLogger, type Logger } from '../../src/base/log.ts'
 import type { Context } from '../../src/context.ts'
 import type { Cache } from '../../src/data/cache/types.ts'
 import type { Sql } from '../../src/data/db/types.ts'
 import { acceptFirstRound, type FirstRound } from '../../src/sessions/accept-first-round.ts'
 import { claimRound } from '../../src/sessions/claim-round.ts'
-import { resolveUser } from '../../src/users/resolve-user.ts'
 
 /** A cache of this process. */
 export function memoryCache(): Cache & { entries: Map<string, { value: string; ttl: number }> } {

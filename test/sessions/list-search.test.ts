@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { User } from '../../src/access/users.ts'
 import { connect } from '../../src/data/db/pool.ts'
 import { createTables } from '../../src/data/db/steps/0001-tables.ts'
 import { createSessionLists } from '../../src/data/db/steps/0002-session-lists.ts'
 import { listSessions } from '../../src/sessions/list-sessions.ts'
-import type { User } from '../../src/users/types.ts'
 import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts'
 import { createUser } from './fixtures.ts'
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { assignRoles } from '../../src/users/assign-roles.ts'
+import { assignRoles } from '../../src/access/users.ts'
 import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts'
 import { createUser } from '../helpers/sessions.ts'
 

@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { resolveUser } from '../../src/users/resolve-user.ts'
-import { staffEmails } from '../../src/users/staff-emails.ts'
+import { resolveUser, staffEmails } from '../../src/access/users.ts'
 import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts'
 
 let db: TestDatabase

@@ -1,5 +1,5 @@
 import { createRoute, z } from '@hono/zod-openapi'
-import { authorize } from '../../../src/authz/authorize.ts'
+import { authorize } from '../../../src/access/authorize.ts'
 import { endpoint } from '../../endpoint.ts'
 import { requireUser } from '../../middleware/gates.ts'
 import { BODY_ERRORS, errors, json, jsonBody, sidecarErrors, signedIn } from '../../openapi/answers.ts'

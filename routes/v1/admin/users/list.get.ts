@@ -1,5 +1,5 @@
 import { createRoute, z } from '@hono/zod-openapi'
-import { listUsers } from '../../../../src/users/list-users.ts'
+import { listUsers } from '../../../../src/access/users.ts'
 import { endpoint } from '../../../endpoint.ts'
 import { requirePanel } from '../../../middleware/gates.ts'
 import { errors, json, PANEL, signedIn } from '../../../openapi/answers.ts'

@@ -1,6 +1,5 @@
 import { createRoute, z } from '@hono/zod-openapi'
-import { assignRoles } from '../../../../src/users/assign-roles.ts'
-import { OPERATION_ROLES, PANEL_ROLES } from '../../../../src/users/types.ts'
+import { assignRoles, OPERATION_ROLES, PANEL_ROLES } from '../../../../src/access/users.ts'
 import { endpoint } from '../../../endpoint.ts'
 import { requirePanel } from '../../../middleware/gates.ts'
 import { BODY_ERRORS, errors, json, jsonBody, PANEL, signedIn, told } from '../../../openapi/answers.ts'

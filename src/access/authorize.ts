@@ -1,6 +1,6 @@
 import type { Context } from '../context.ts'
 import { type AccessCheck, checkAccess } from '../sidecar-clients/authz.ts'
-import type { User } from '../users/types.ts'
+import type { User } from './users.ts'
 
 export interface AuthorizationRequest {
   cloud: string
