@@ -10,8 +10,8 @@ import { silentLogger } from '../src/base/log.ts'
 import type { Cloud } from '../src/base/vocabulary.ts'
 import { parsePlan } from '../src/plan/parse-plan.ts'
 import type { Plan } from '../src/plan/types.ts'
-import { createIacClient } from '../src/sidecar-clients/iac/client.ts'
-import type { EngineResult, IacClient } from '../src/sidecar-clients/iac/types.ts'
+import { createIacClient } from '../src/services/iac/client.ts'
+import type { EngineResult, IacClient } from '../src/services/iac/types.ts'
 
 /** A clone of a branch beside the platform, with the managed state of its root. */
 export interface EngineRoot {

@@ -12,7 +12,7 @@ import type { PlatformMetrics } from './observe/metrics.ts'
 import type { Tracing } from './observe/trace-types.ts'
 import type { PromptSource } from './prompts/types.ts'
 import type { HostResolver, PinnedFetch } from './repository/types.ts'
-import type { IacClient } from './sidecar-clients/iac/types.ts'
+import type { IacClient } from './services/iac/types.ts'
 
 /**
  * Everything a verb may need, built once per process by the entry and passed in. No module holds a

@@ -1,5 +1,4 @@
-import { notifyComplianceFailed } from '../../src/notifications/notify-compliance-failed.ts'
-import { notifyImpactHigh } from '../../src/notifications/notify-impact-high.ts'
+import { notifyComplianceFailed, notifyImpactHigh } from '../../src/notifications/notify.ts'
 import type { ComplianceReport, GenerateReport } from '../../src/reports/schemas.ts'
 import { setBlocked } from '../../src/sessions/set-blocked.ts'
 import type { Kit } from './kit.ts'

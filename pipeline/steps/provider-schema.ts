@@ -1,6 +1,6 @@
 import { keyOf, type TypeName, type TypeSchema } from '../../src/schema/types.ts'
-import type { SchemaParts } from '../../src/sidecar-clients/iac/addition-answers.ts'
-import type { SchemaRequest } from '../../src/sidecar-clients/iac/types.ts'
+import type { SchemaParts } from '../../src/services/iac/additions.ts'
+import type { SchemaRequest } from '../../src/services/iac/types.ts'
 
 /** Names of the types that the providers of a workspace have. */
 export interface KnownTypes {

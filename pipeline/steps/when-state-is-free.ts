@@ -1,6 +1,6 @@
 import { gatewayTimeout } from '../../src/base/errors.ts'
 import { delay } from '../../src/base/http.ts'
-import type { EngineResult } from '../../src/sidecar-clients/iac/types.ts'
+import type { EngineResult } from '../../src/services/iac/types.ts'
 import type { Run } from '../run.ts'
 
 const FIRST_PAUSE_MS = 250

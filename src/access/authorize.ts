@@ -1,5 +1,5 @@
 import type { Context } from '../context.ts'
-import { type AccessCheck, checkAccess } from '../sidecar-clients/authz.ts'
+import { type AccessCheck, checkAccess } from '../services/authz.ts'
 import type { User } from './users.ts'
 
 export interface AuthorizationRequest {

@@ -1,4 +1,4 @@
-import type { EngineDiagnostic } from '../sidecar-clients/iac/addition-answers.ts'
+import type { EngineDiagnostic } from '../services/iac/additions.ts'
 import type { Diagnostic } from './types.ts'
 
 /** Entries of `validate -json`. */

@@ -1,5 +1,5 @@
 import type { PlannedChange } from '../plan/types.ts'
-import type { EngineInfo } from '../sidecar-clients/iac/types.ts'
+import type { EngineInfo } from '../services/iac/types.ts'
 
 /** The state that a plan was made from. Without a state yet: lineage empty, serial 0. */
 export interface StateVersion {

@@ -1,6 +1,6 @@
 import type { LlmClient } from '../llm/types.ts'
 import type { PlatformMetrics } from '../observe/metrics.ts'
-import type { IacClient } from '../sidecar-clients/iac/types.ts'
+import type { IacClient } from '../services/iac/types.ts'
 
 /** A client that is made by its first call, for a process that rarely asks a model: the library is large. */
 export function lateLlmClient(load: () => Promise<LlmClient>): LlmClient {

@@ -6,7 +6,7 @@ import { fromEngine } from '../../src/diagnostics/parse-json.ts'
 import { parseText } from '../../src/diagnostics/parse-text.ts'
 import { renderDiagnostics } from '../../src/diagnostics/render.ts'
 import type { Diagnostic } from '../../src/diagnostics/types.ts'
-import { DiagnosticsSchema } from '../../src/sidecar-clients/iac/addition-answers.ts'
+import { DiagnosticsSchema } from '../../src/services/iac/additions.ts'
 
 /** What an engine printed on real code. */
 const recorded = (name: string) => readFile(new URL(`fixtures/${name}`, import.meta.url), 'utf8')

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import type { LlmClient } from '../../src/llm/types.ts'
 import { createMetrics } from '../../src/observe/metrics.ts'
 import { countEngineTime, countTokens } from '../../src/runtime/wrapped-clients.ts'
-import type { IacClient } from '../../src/sidecar-clients/iac/types.ts'
+import type { IacClient } from '../../src/services/iac/types.ts'
 import { parseMetrics, sampleOf } from './parse.ts'
 
 it('counts the tokens of searches, and tells who else asked', async () => {

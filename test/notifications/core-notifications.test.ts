@@ -3,11 +3,13 @@ import { setupServer } from 'msw/node'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { Config } from '../../config/types.ts'
 import { createLogger } from '../../src/base/log.ts'
-import { notifyApplyFailure } from '../../src/notifications/notify-apply-failure.ts'
-import { notifyComplianceFailed } from '../../src/notifications/notify-compliance-failed.ts'
-import { notifyImpactHigh } from '../../src/notifications/notify-impact-high.ts'
-import { notifyRunFailure } from '../../src/notifications/notify-run-failure.ts'
-import type { NotificationContext } from '../../src/notifications/send-best-effort.ts'
+import {
+  notifyApplyFailure,
+  notifyComplianceFailed,
+  notifyImpactHigh,
+  notifyRunFailure,
+} from '../../src/notifications/notify.ts'
+import type { NotificationContext } from '../../src/notifications/send.ts'
 import type { SessionFacts } from '../../src/sessions/types.ts'
 import { configOf } from '../helpers/core.ts'
 import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts'

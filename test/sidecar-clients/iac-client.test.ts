@@ -3,7 +3,7 @@ import { setupServer } from 'msw/node'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import type { IacServiceConfig } from '../../config/types.ts'
 import { createLogger } from '../../src/base/log.ts'
-import { createIacClient } from '../../src/sidecar-clients/iac/client.ts'
+import { createIacClient } from '../../src/services/iac/client.ts'
 
 const ENDPOINT = 'http://iac.test:8082'
 const JOB = '3f2b8c1e-6a57-4f0e-9d31-0c7b5a8e4d12'

@@ -13,11 +13,11 @@ import { faults } from '../../contracts/conformance/schema/validate.ts'
 import { invalidBodies } from '../../contracts/conformance/schema/variants.ts'
 import type { Fetch } from '../../src/base/http.ts'
 import { silentLogger } from '../../src/base/log.ts'
-import { checkAccess } from '../../src/sidecar-clients/authz.ts'
-import { createIacClient } from '../../src/sidecar-clients/iac/client.ts'
-import type { IacJobKind, IacJobs } from '../../src/sidecar-clients/iac/types.ts'
-import { askMapping } from '../../src/sidecar-clients/mapping.ts'
-import { deliverNotification } from '../../src/sidecar-clients/notifications.ts'
+import { checkAccess } from '../../src/services/authz.ts'
+import { createIacClient } from '../../src/services/iac/client.ts'
+import type { IacJobKind, IacJobs } from '../../src/services/iac/types.ts'
+import { askMapping } from '../../src/services/mapping.ts'
+import { deliverNotification } from '../../src/services/notifications.ts'
 
 const contracts = Object.fromEntries(
   await Promise.all(CONTRACTS.map(async (name) => [name, await readContract(name)])),

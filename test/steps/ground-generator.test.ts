@@ -8,8 +8,8 @@ import {
   ValidationLoopExceeded,
 } from '../../pipeline/steps/generate-and-validate.ts'
 import { planValidator } from '../../pipeline/steps/validators.ts'
-import type { EngineDiagnostic, SchemaParts } from '../../src/sidecar-clients/iac/addition-answers.ts'
-import type { EngineResult, IacClient } from '../../src/sidecar-clients/iac/types.ts'
+import type { EngineDiagnostic, SchemaParts } from '../../src/services/iac/additions.ts'
+import type { EngineResult, IacClient } from '../../src/services/iac/types.ts'
 import { said } from './scripted-llm.ts'
 import { calmEngine, createSteps, type EngineScript, type StepWorld } from './support.ts'
 

@@ -1,6 +1,6 @@
 import { createRoute, z } from '@hono/zod-openapi'
 import { CLOUDS } from '../../../src/base/vocabulary.ts'
-import { resolveRepository } from '../../../src/mapping/resolve-repository.ts'
+import { resolveRepository } from '../../../src/services/mapping.ts'
 import { endpoint } from '../../endpoint.ts'
 import { requireUser } from '../../middleware/gates.ts'
 import { BODY_ERRORS, errors, json, jsonBody, sidecarErrors, signedIn } from '../../openapi/answers.ts'

@@ -1,6 +1,6 @@
 import { createRoute, z } from '@hono/zod-openapi'
-import { notifyForUser } from '../../../src/notifications/notify-for-user.ts'
-import { SEVERITIES } from '../../../src/sidecar-clients/notifications.ts'
+import { notifyForUser } from '../../../src/notifications/send.ts'
+import { SEVERITIES } from '../../../src/services/notifications.ts'
 import { endpoint } from '../../endpoint.ts'
 import { requireUser } from '../../middleware/gates.ts'
 import { BODY_ERRORS, errors, json, jsonBody, signedIn, told } from '../../openapi/answers.ts'

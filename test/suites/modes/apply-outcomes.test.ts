@@ -4,7 +4,7 @@ import { silentLogger } from '../../../src/base/log.ts'
 import { MASK } from '../../../src/base/masking.ts'
 import type { Context } from '../../../src/context.ts'
 import { createObjectStore } from '../../../src/data/storage/create.ts'
-import type { IacClient } from '../../../src/sidecar-clients/iac/types.ts'
+import type { IacClient } from '../../../src/services/iac/types.ts'
 import { projectId } from '../../../src/state/project-id.ts'
 import { said, scriptedLlm } from '../../steps/scripted-llm.ts'
 import {

@@ -2,9 +2,9 @@ import { existsSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Context } from '../../../src/context.ts'
 import { STOPPING } from '../../../src/data/queue/types.ts'
+import type { IacClient } from '../../../src/services/iac/types.ts'
 import { acceptRound } from '../../../src/sessions/accept-round.ts'
 import { claimRound } from '../../../src/sessions/claim-round.ts'
-import type { IacClient } from '../../../src/sidecar-clients/iac/types.ts'
 import {
   applyJobs,
   applyReports,

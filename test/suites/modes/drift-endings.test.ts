@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { unavailable } from '../../../src/base/errors.ts'
-import type { EngineResult, IacClient } from '../../../src/sidecar-clients/iac/types.ts'
+import type { EngineResult, IacClient } from '../../../src/services/iac/types.ts'
 import { said, scriptedLlm } from '../../steps/scripted-llm.ts'
 import { artifactsOf } from './artifacts.ts'
 import {

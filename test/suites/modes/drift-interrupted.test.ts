@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { STOPPING } from '../../../src/data/queue/types.ts'
-import type { IacClient, IacJobKind } from '../../../src/sidecar-clients/iac/types.ts'
+import type { IacClient, IacJobKind } from '../../../src/services/iac/types.ts'
 import { type Script, scriptedLlm } from '../../steps/scripted-llm.ts'
 import { artifactsOf } from './artifacts.ts'
 import { code, driftedRepository, driftReportOf, driftScripts, GREETING, takeOver } from './drift-world.ts'

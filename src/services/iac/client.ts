@@ -2,10 +2,9 @@ import * as v from 'valibot'
 import type { IacServiceConfig } from '../../../config/types.ts'
 import { delay, type Fetch, OutboundError, type OutboundRequest, type OutboundResponse, send } from '../../base/http.ts'
 import type { Logger } from '../../base/log.ts'
-import { transportFault, unexpectedAnswer } from '../transport-fault.ts'
+import { transportFault, unexpectedAnswer } from '../ask.ts'
 import { createAdditions } from './additions.ts'
-import { EngineSchema, SubmittedSchema } from './answers.ts'
-import type { IacClient, IacJobKind } from './types.ts'
+import { EngineSchema, type IacClient, type IacJobKind, SubmittedSchema } from './types.ts'
 import { waitForJob } from './wait-for-job.ts'
 
 const ROUTES: Record<IacJobKind, string> = {

@@ -3,9 +3,8 @@ import type { IacServiceConfig } from '../../../config/types.ts'
 import { gatewayTimeout, PlatformError } from '../../base/errors.ts'
 import { delay, OutboundError, type OutboundRequest, type OutboundResponse } from '../../base/http.ts'
 import type { Logger } from '../../base/log.ts'
-import { transportFault, unexpectedAnswer } from '../transport-fault.ts'
-import { type JobAnswer, JobSchema } from './answers.ts'
-import type { EngineResult } from './types.ts'
+import { transportFault, unexpectedAnswer } from '../ask.ts'
+import { type EngineResult, type JobAnswer, JobSchema } from './types.ts'
 
 interface Access {
   config: IacServiceConfig

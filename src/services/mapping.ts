@@ -2,14 +2,29 @@ import * as v from 'valibot'
 import type { ServiceConfig } from '../../config/types.ts'
 import type { Fetch } from '../base/http.ts'
 import { CLOUDS, type Cloud } from '../base/vocabulary.ts'
-import { ask, contractText } from './ask.ts'
-import { unexpectedAnswer } from './transport-fault.ts'
+import type { Context } from '../context.ts'
+import { ask, contractText, unexpectedAnswer } from './ask.ts'
+
+/**
+ * What is known about a repository identifier. While the mapping sidecar is disabled the identifier
+ * stands for itself.
+ * Errors: those of the sidecar's client.
+ */
+export async function resolveRepository(
+  context: Pick<Context, 'config' | 'fetch'>,
+  question: MappingQuestion,
+): Promise<Mapping> {
+  const service = context.config.services.mapping
+  if (service.enabled) return askMapping(service, context.fetch, question)
+  const { identifier, engine_provider } = question
+  return { repo_url: identifier, identifier, engine_provider: engine_provider ?? null, scope_id: null }
+}
 
 /** Not configurable: `services.mapping.timeout` is ignored. */
 const TIMEOUT_MS = 10_000
 
 /** Body of `POST /v1/resolve`. */
-export interface MappingQuestion {
+interface MappingQuestion {
   identifier: string
   engine_provider?: Cloud
 }
@@ -21,7 +36,7 @@ const MappingSchema = v.strictObject({
   engine_provider: v.nullish(v.picklist(CLOUDS), null),
   scope_id: v.nullish(contractText(1, 1024), null),
 })
-export type Mapping = v.InferOutput<typeof MappingSchema>
+type Mapping = v.InferOutput<typeof MappingSchema>
 
 /**
  * Asks the mapping sidecar. Errors: 502 and 504, named `mapping service …`, also for an identifier

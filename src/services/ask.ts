@@ -1,8 +1,7 @@
 import * as v from 'valibot'
 import type { ServiceConfig } from '../../config/types.ts'
-import { badGateway } from '../base/errors.ts'
-import { type Fetch, type OutboundResponse, send } from '../base/http.ts'
-import { transportFault, unexpectedAnswer } from './transport-fault.ts'
+import { badGateway, gatewayTimeout, type PlatformError } from '../base/errors.ts'
+import { type Fetch, OutboundError, type OutboundResponse, send } from '../base/http.ts'
 
 const MAX_BYTES = 1024 * 1024
 
@@ -62,3 +61,18 @@ export const contractText = (min: number, max: number) =>
       `must have ${min} to ${max} characters`,
     ),
   )
+
+/**
+ * The platform's error for a call that got no usable answer: 504 after a timeout, else 502.
+ * A cancelled call is rethrown as it is: whoever cancelled knows.
+ */
+export function transportFault(service: string, error: unknown): PlatformError {
+  if (!(error instanceof OutboundError) || error.kind === 'aborted') throw error
+  if (error.kind === 'timeout') return gatewayTimeout(`${service} service timed out: ${error.message}`, error)
+  if (error.kind === 'network') return badGateway(`${service} service unreachable: ${error.message}`, error)
+  return unexpectedAnswer(service, error.message, error)
+}
+
+/** What the sidecar said stays in the log: it may hold paths and addresses of its machine. */
+export const unexpectedAnswer = (service: string, what: string, cause?: unknown): PlatformError =>
+  badGateway(`${service} service returned an unexpected response: ${what}`, cause)
