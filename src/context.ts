@@ -11,7 +11,7 @@ import type { LlmClient } from './llm/types.ts'
 import type { PlatformMetrics } from './observe/metrics.ts'
 import type { Tracing } from './observe/trace-types.ts'
 import type { PromptSource } from './prompts/types.ts'
-import type { HostResolver, PinnedFetch } from './repository/types.ts'
+import type { HostResolver, PinnedFetch } from './repository/allowed-addresses.ts'
 import type { IacClient } from './services/iac/types.ts'
 
 /**

@@ -1,8 +1,7 @@
 import type { GitConfig } from '../../config/types.ts'
 import { repositoryUnreachable } from '../../src/base/errors.ts'
-import { allowedAddresses } from '../../src/repository/allowed-addresses.ts'
+import { allowedAddresses, type HostResolver } from '../../src/repository/allowed-addresses.ts'
 import { remoteUrl } from '../../src/repository/remote.ts'
-import type { HostResolver } from '../../src/repository/types.ts'
 import { gitEnvironment } from './git-settings.ts'
 import { type ProcessOutput, runProcess } from './run-process.ts'
 

@@ -1,6 +1,5 @@
 import { z } from '@hono/zod-openapi'
-import { checkIacPath } from '../../src/repository/iac-path.ts'
-import { checkRepositoryUri } from '../../src/repository/uri.ts'
+import { checkIacPath, checkRepositoryUri } from '../../src/repository/given-names.ts'
 import type { CustomParams } from './from-zod.ts'
 
 type Add = { addIssue(issue: { code: 'custom'; message: string; params?: CustomParams; input?: unknown }): void }

@@ -1,7 +1,7 @@
 import { badGateway, gatewayTimeout, notFound, PlatformError, sessionNotFound } from '../base/errors.ts'
 import type { Context } from '../context.ts'
 import type { RunTrace } from '../observe/trace-types.ts'
-import { defaultBranch } from '../repository/default-branch.ts'
+import { defaultBranch } from '../repository/head.ts'
 import { findSession } from '../sessions/find-session.ts'
 import { recordPullRequest } from '../sessions/pull-requests.ts'
 import { composeDescription } from './evidence/compose.ts'

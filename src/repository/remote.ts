@@ -1,5 +1,7 @@
 import type { GitConfig } from '../../config/types.ts'
+import type { Fetch } from '../base/http.ts'
 import type { Context } from '../context.ts'
+import { allowedAddresses } from './allowed-addresses.ts'
 
 /** What talking to a remote from the core needs. */
 export type GitContext = Pick<Context, 'config' | 'log' | 'fetch' | 'resolver' | 'pinnedFetch'>
@@ -35,4 +37,15 @@ export function loggableUri(uri: string): string {
   if (!URL.canParse(uri)) return '(unreadable)'
   const url = new URL(uri)
   return url.host + url.pathname
+}
+
+/**
+ * The `fetch` for one conversation with a repository host: its addresses are looked up and checked
+ * here, and connections go to them alone, so that a name which answers otherwise a moment later
+ * leads nowhere. Where a context has no pinned `fetch`, only the certificate stands against that.
+ * Errors: those of `allowedAddresses`.
+ */
+export async function checkedFetch(context: GitContext, url: URL, signal?: AbortSignal): Promise<Fetch> {
+  const addresses = await allowedAddresses(context.config.git, context.resolver, url, signal)
+  return context.pinnedFetch?.(url, addresses) ?? context.fetch
 }

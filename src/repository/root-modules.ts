@@ -1,3 +1,51 @@
+import { addRemote, Errors, fetch as fetchPack, init, readTree } from 'isomorphic-git'
+import { badGateway, REPOSITORY_UNREACHABLE, repositoryUnreachable } from '../base/errors.ts'
+import { gitHttp } from './git-http.ts'
+import { credentials, reachableHead } from './head.ts'
+import { memoryFs } from './memory-fs.ts'
+import { checkedFetch, type GitContext, loggableUri, remoteUrl } from './remote.ts'
+
+/** Callers give up after 50 s: whatever happens, an answer comes before. */
+const TOTAL_MS = 45_000
+
+/**
+ * Finds the engine root modules on the default branch of a repository.
+ * @returns sorted POSIX paths, the repository root as `.`
+ * Errors: 400 with the fixed text when the remote cannot be listed or refuses the clone, 502 with the
+ * same text when clone or scan fails otherwise. Answers within 45 s.
+ */
+export async function parseRoots(context: GitContext, uri: string): Promise<string[]> {
+  const deadline = AbortSignal.timeout(TOTAL_MS)
+  try {
+    return await Promise.race([scan(context, uri, deadline), rejectAt(deadline)])
+  } catch (error) {
+    if (deadline.aborted) throw cloneFailed(context, uri, error)
+    throw error
+  }
+}
+
+async function scan(context: GitContext, uri: string, signal: AbortSignal): Promise<string[]> {
+  await reachableHead(context, uri, signal)
+  try {
+    const { repository, commit } = await fetchNewest(context, uri, { timeout_ms: TOTAL_MS, signal })
+    return commit ? rootModules(await listFiles(repository, commit, signal)) : []
+  } catch (error) {
+    throw cloneFailed(context, uri, error)
+  }
+}
+
+function cloneFailed(context: GitContext, uri: string, error: unknown) {
+  context.log.warn('repository could not be scanned', { repository: loggableUri(uri), reason: error })
+  const refused = error instanceof Errors.HttpError && [401, 403, 404].includes(error.data.statusCode)
+  return refused ? repositoryUnreachable(error) : badGateway(REPOSITORY_UNREACHABLE, error)
+}
+
+function rejectAt(signal: AbortSignal): Promise<never> {
+  return new Promise((_, reject) => {
+    signal.addEventListener('abort', () => reject(signal.reason), { once: true })
+  })
+}
+
 const MARKERS = new Set(['main.tf', 'provider.tf', 'providers.tf', 'backend.tf', 'terraform.tf', 'versions.tf'])
 const NEVER_ROOTS = new Set(['modules', 'examples', 'example', '.terraform'])
 
@@ -51,4 +99,49 @@ function byCodePoint(left: string, right: string): number {
     if (difference !== 0) return difference
   }
   return a.length - b.length
+}
+
+const MAX_PACK_BYTES = 48 * 1024 * 1024
+const MAX_FILES = 500_000
+const GITDIR = '/repository'
+
+type Repository = { fs: ReturnType<typeof memoryFs>; gitdir: string; cache: object }
+
+/**
+ * Fetches the newest commit of the default branch into memory, without file contents where the server
+ * can leave them out.
+ * @returns the commit and a handle for `listFiles`
+ */
+async function fetchNewest(context: GitContext, uri: string, options: { timeout_ms: number; signal: AbortSignal }) {
+  const url = remoteUrl(context.config.git, uri)
+  const fetch = await checkedFetch(context, url, options.signal)
+  const repository: Repository = { fs: memoryFs(4 * MAX_PACK_BYTES), gitdir: GITDIR, cache: {} }
+  await init({ ...repository, bare: true })
+  await addRemote({ ...repository, remote: 'origin', url: url.href })
+  const { fetchHead } = await fetchPack({
+    ...repository,
+    http: gitHttp(fetch, { ...options, max_bytes: MAX_PACK_BYTES, blobless: true }),
+    url: url.href,
+    depth: 1,
+    singleBranch: true,
+    tags: false,
+    ...credentials(context, url),
+  })
+  return { repository, commit: fetchHead }
+}
+
+/** All file paths of a commit, relative to the repository root. */
+async function listFiles(repository: Repository, commit: string, signal: AbortSignal): Promise<string[]> {
+  const files: string[] = []
+  const pending = [{ oid: commit, prefix: '' }]
+  for (let next = pending.pop(); next; next = pending.pop()) {
+    signal.throwIfAborted()
+    const { tree } = await readTree({ ...repository, oid: next.oid })
+    for (const entry of tree) {
+      if (entry.type === 'tree') pending.push({ oid: entry.oid, prefix: `${next.prefix}${entry.path}/` })
+      else files.push(next.prefix + entry.path)
+    }
+    if (files.length + pending.length > MAX_FILES) throw new Error(`the repository holds more than ${MAX_FILES} files`)
+  }
+  return files
 }

@@ -1,7 +1,7 @@
 import { DEFAULT_COLLECTOR_URL } from '../../config/sections/telemetry.ts'
 import type { Config } from '../../config/types.ts'
 import type { Logger } from '../base/log.ts'
-import type { HostResolver } from '../repository/types.ts'
+import type { HostResolver } from '../repository/allowed-addresses.ts'
 
 /**
  * The default address names the collector of the compose deployment. Where that host does not exist nobody

@@ -1,7 +1,7 @@
 import { Agent } from 'node:https'
 import type { LookupFunction } from 'node:net'
 import tls from 'node:tls'
-import type { PinnedFetch } from '../repository/types.ts'
+import type { PinnedFetch } from '../repository/allowed-addresses.ts'
 import { exchange } from './https-exchange.ts'
 
 /** Sockets between two requests of one conversation. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { isPublicAddress } from '../../src/repository/address.ts'
+import { isPublicAddress } from '../../src/repository/allowed-addresses.ts'
 
 describe('public addresses', () => {
   it.each([

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { checkRepositoryUri } from '../../src/repository/uri.ts'
+import { checkRepositoryUri } from '../../src/repository/given-names.ts'
 
 const text = (uri: string) => {
   const check = checkRepositoryUri(uri)

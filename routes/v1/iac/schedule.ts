@@ -1,6 +1,6 @@
 import type { Context } from 'hono'
 import type { Cloud, Operation } from '../../../src/base/vocabulary.ts'
-import { assertReachable } from '../../../src/repository/reach.ts'
+import { assertReachable } from '../../../src/repository/head.ts'
 import { acceptFirstRound } from '../../../src/sessions/accept-first-round.ts'
 import { acceptRound } from '../../../src/sessions/accept-round.ts'
 import { ownSession } from '../../access.ts'

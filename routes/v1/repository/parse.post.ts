@@ -1,5 +1,5 @@
 import { createRoute, z } from '@hono/zod-openapi'
-import { parseRoots } from '../../../src/repository/parse-roots.ts'
+import { parseRoots } from '../../../src/repository/root-modules.ts'
 import { endpoint } from '../../endpoint.ts'
 import { requireOperation } from '../../middleware/gates.ts'
 import { BODY_ERRORS, errors, json, jsonBody, signedIn, told, UNREACHABLE } from '../../openapi/answers.ts'
