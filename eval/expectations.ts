@@ -6,7 +6,7 @@ import { evaluate } from '../src/intent/evaluate.ts'
 import { fits } from '../src/intent/glob.ts'
 import { stepsOf, valuesAt } from '../src/intent/values-at.ts'
 import { managedChanges } from '../src/plan/changes.ts'
-import type { Plan } from '../src/plan/types.ts'
+import type { Plan } from '../src/plan/plan.ts'
 import type { Expectations } from './scenario.ts'
 
 /** What a sample left behind. */

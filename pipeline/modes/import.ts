@@ -1,4 +1,4 @@
-import { leftoverBlocks, stateAlignment } from '../../src/import/alignment.ts'
+import { leftoverBlocks, stateAlignment } from '../../src/plan/imports/alignment.ts'
 import type { ImportFacts } from '../../src/reports/settle-import.ts'
 import type { Outcome, Run } from '../run.ts'
 import { composePrompts } from '../steps/compose-prompts.ts'

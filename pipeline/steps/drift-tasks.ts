@@ -1,6 +1,6 @@
 import { type DecomposedOperations, decomposedOperationsTool } from '../../src/agent/sentinels/decomposed-operations.ts'
+import { namesResource } from '../../src/plan/addresses.ts'
 import type { DriftOperation } from '../../src/plan/drift.ts'
-import { namesResource } from '../../src/plan/names-address.ts'
 import {
   filterDriftExceptionsLayout,
   filterReconciliationLayout,

@@ -1,5 +1,5 @@
+import { namesAddress } from '../../src/plan/addresses.ts'
 import type { DriftOperation } from '../../src/plan/drift.ts'
-import { namesAddress } from '../../src/plan/names-address.ts'
 import { dropExceptions, type Exceptions } from './drift-tasks.ts'
 import type { Kit } from './kit.ts'
 

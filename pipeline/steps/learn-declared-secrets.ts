@@ -1,5 +1,9 @@
-import { assignedSecrets, declaredSecrets } from '../../src/plan/declared-secrets.ts'
-import { assignedSecretsJson, declaredSecretsJson } from '../../src/plan/declared-secrets-json.ts'
+import {
+  assignedSecrets,
+  assignedSecretsJson,
+  declaredSecrets,
+  declaredSecretsJson,
+} from '../../src/plan/declared-secrets.ts'
 import { createFileAccess, type FileAccess } from '../workspace/file-access.ts'
 import type { Kit } from './kit.ts'
 

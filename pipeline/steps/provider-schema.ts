@@ -1,4 +1,4 @@
-import { keyOf, type TypeName, type TypeSchema } from '../../src/schema/types.ts'
+import { keyOf, type TypeName, type TypeSchema } from '../../src/plan/schema/read.ts'
 import type { SchemaParts } from '../../src/services/iac/additions.ts'
 import type { SchemaRequest } from '../../src/services/iac/types.ts'
 

@@ -1,7 +1,6 @@
 import * as v from 'valibot'
-import { nearNames } from '../../src/schema/near-names.ts'
-import { renderTypes } from '../../src/schema/render-types.ts'
-import type { TypeName } from '../../src/schema/types.ts'
+import { nearNames, type TypeName } from '../../src/plan/schema/read.ts'
+import { renderTypes } from '../../src/plan/schema/render.ts'
 import type { KnownTypes, ProviderSchema } from '../steps/provider-schema.ts'
 import { explanation, tool } from './tool.ts'
 

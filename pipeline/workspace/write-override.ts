@@ -3,9 +3,8 @@ import { join } from 'node:path'
 import type { Config } from '../../config/types.ts'
 import { internal } from '../../src/base/errors.ts'
 import type { Logger } from '../../src/base/log.ts'
+import { overrideFile, projectId } from '../../src/plan/state/managed-state.ts'
 import type { SessionFacts } from '../../src/sessions/types.ts'
-import { overrideFile } from '../../src/state/override-file.ts'
-import { projectId } from '../../src/state/project-id.ts'
 import { refuseForeignBackend } from './refuse-foreign-backend.ts'
 
 /**

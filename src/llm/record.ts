@@ -1,7 +1,7 @@
 import type { Json } from '../base/json.ts'
 import type { Logger } from '../base/log.ts'
 import { createMasker, type Masker } from '../base/masking.ts'
-import type { PlanCounts } from '../plan/types.ts'
+import type { PlanCounts } from '../plan/plan.ts'
 import { chainOf, RECORDING_VERSION, type RecordedError, type RecordedRound, sealed } from './recording.ts'
 import type { InferenceRequest, LlmClient, Message } from './types.ts'
 

@@ -1,5 +1,5 @@
 import type { Db } from '../data/db/types.ts'
-import type { PlannedChange } from '../plan/types.ts'
+import type { PlannedChange } from '../plan/plan.ts'
 import type { StoredSeal } from './types.ts'
 
 interface PinRow {

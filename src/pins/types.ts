@@ -1,4 +1,4 @@
-import type { PlannedChange } from '../plan/types.ts'
+import type { PlannedChange } from '../plan/plan.ts'
 import type { EngineInfo } from '../services/iac/types.ts'
 
 /** The state that a plan was made from. Without a state yet: lineage empty, serial 0. */

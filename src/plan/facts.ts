@@ -1,8 +1,7 @@
-import { type BeyondTargets, beyondText } from './beyond-targets.ts'
 import { planCounts, plannedChanges } from './changes.ts'
 import { criticalChanges } from './impact.ts'
-import { changesOutsideTargets } from './outside-targets.ts'
-import type { Plan } from './types.ts'
+import type { Plan } from './plan.ts'
+import { type BeyondTargets, beyondText, changesOutsideTargets } from './targets.ts'
 
 const MAX_LINES = 500
 

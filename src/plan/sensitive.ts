@@ -1,6 +1,6 @@
 import { isJsonObject, type Json, type JsonObject } from '../base/json.ts'
 import { createMasker, type Masker, ownFlag } from '../base/masking.ts'
-import type { Plan } from './types.ts'
+import type { Plan } from './plan.ts'
 
 /** Text forms of every leaf that the plan marks sensitive, wherever it stands in the document. */
 export function sensitiveLiterals(plan: Plan): Set<string> {
@@ -85,3 +85,31 @@ function declaredSensitive(module: Json | undefined): string[] {
 const rootModule = (document: JsonObject) => member(document.configuration, 'root_module')
 const member = (value: Json | undefined, key: string): Json | undefined =>
   isJsonObject(value) ? ownFlag(value, key) : undefined
+
+/** Grows with every plan of a round, so that a value stays hidden after the plan that named it is gone. */
+export interface SecretRegister extends Masker {
+  learn(plan: Plan): void
+  /** Text forms of further secret values. */
+  add(values: Iterable<string>): void
+  /** Text forms that were learned and added, without those that were secret from the start. */
+  learned(): string[]
+}
+
+/** @param known text forms of values that are secret from the start */
+export function createSecretRegister(known: Iterable<string> = []): SecretRegister {
+  const from_start = new Set(known)
+  const literals = new Set(from_start)
+  let masker = createMasker(literals)
+  const add = (values: Iterable<string>) => {
+    const before = literals.size
+    for (const value of values) literals.add(value)
+    if (literals.size > before) masker = createMasker(literals)
+  }
+  return {
+    learn: (plan) => add(sensitiveLiterals(plan)),
+    add,
+    learned: () => [...literals].filter((literal) => !from_start.has(literal)),
+    text: (text) => masker.text(text),
+    json: (value) => masker.json(value),
+  }
+}

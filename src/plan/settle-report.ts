@@ -4,11 +4,11 @@ import type { Masker } from '../base/masking.ts'
 import { INTENT_TITLE, intentText, isIntentTitle } from '../intent/told.ts'
 import type { Evaluated } from '../intent/types.ts'
 import { type GenerateReport, generateReport } from '../reports/schemas.ts'
-import { BEYOND_TITLE, type BeyondTargets, beyondText, isBeyondTitle } from './beyond-targets.ts'
+import { bareName, withoutIndexes } from './addresses.ts'
 import { planCounts, plannedChanges } from './changes.ts'
 import { type CriticalChange, criticalChanges, impactFloor, raisedTo } from './impact.ts'
-import { bareName, withoutIndexes } from './names-address.ts'
-import type { Plan, PlannedChange } from './types.ts'
+import type { Plan, PlannedChange } from './plan.ts'
+import { BEYOND_TITLE, type BeyondTargets, beyondText, isBeyondTitle } from './targets.ts'
 
 type Entry = GenerateReport['detailed_changes'][number]
 type Banner = GenerateReport['potential_impact']['banner']

@@ -1,5 +1,5 @@
 import { CLOUDS, type Cloud } from '../base/vocabulary.ts'
-import { importExceptions } from '../import/exceptions.ts'
+import { importExceptions } from '../plan/imports/unmanaged.ts'
 import { codeComplaints } from './lint/code-rules.ts'
 import { neededPrompts } from './lint/names.ts'
 import type { ProviderSchema } from './lint/schema.ts'

@@ -1,5 +1,5 @@
-import type { DriftFact } from '../plan/describe-drift.ts'
-import { bareName, withoutIndexes } from '../plan/names-address.ts'
+import { bareName, withoutIndexes } from '../plan/addresses.ts'
+import type { DriftFact } from '../plan/drift.ts'
 import type { DriftReport } from './schemas.ts'
 
 type Change = DriftReport['remediated_resources'][number]['changes'][number]

@@ -1,9 +1,9 @@
 import * as v from 'valibot'
 import type { ApplyResult } from '../applies/types.ts'
 import type { Masker } from '../base/masking.ts'
-import { withoutIndexes } from '../plan/names-address.ts'
+import { withoutIndexes } from '../plan/addresses.ts'
+import type { PlannedChange } from '../plan/plan.ts'
 import { reportGenerationError } from '../plan/settle-report.ts'
-import type { PlannedChange } from '../plan/types.ts'
 import { type ApplyOutput, type Deed, type EngineError, readApplyOutput } from './apply-output.ts'
 import { type ApplyReport, reportSchemas } from './schemas.ts'
 

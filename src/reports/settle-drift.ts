@@ -1,9 +1,8 @@
 import * as v from 'valibot'
 import type { Masker } from '../base/masking.ts'
-import { type BeyondTargets, beyondText } from '../plan/beyond-targets.ts'
-import { driftFacts } from '../plan/describe-drift.ts'
-import type { DriftOperation } from '../plan/drift.ts'
+import { type DriftOperation, driftFacts } from '../plan/drift.ts'
 import { reportGenerationError } from '../plan/settle-report.ts'
+import { type BeyondTargets, beyondText } from '../plan/targets.ts'
 import { changeOf, toldAbout } from './drift-entries.ts'
 import { type DriftReport, reportSchemas } from './schemas.ts'
 

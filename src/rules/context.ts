@@ -1,7 +1,7 @@
 import type { JsonObject } from '../base/json.ts'
-import { withoutIndexes } from '../plan/names-address.ts'
-import { changesOutsideTargets } from '../plan/outside-targets.ts'
-import type { Plan } from '../plan/types.ts'
+import { withoutIndexes } from '../plan/addresses.ts'
+import type { Plan } from '../plan/plan.ts'
+import { changesOutsideTargets } from '../plan/targets.ts'
 import { expressionsByAddress } from './common/expressions.ts'
 import type { PlanContext } from './types.ts'
 

@@ -1,5 +1,5 @@
 import type { RuleGrades } from '../../config/types.ts'
-import type { Plan } from '../plan/types.ts'
+import type { Plan } from '../plan/plan.ts'
 import type { CodeFindings } from '../reports/rule-summary.ts'
 import type { Severity } from '../reports/schemas.ts'
 import { planContext } from './context.ts'

@@ -1,6 +1,6 @@
 import { isJsonObject, type Json, type JsonObject } from '../base/json.ts'
 import { managedChanges } from '../plan/changes.ts'
-import type { Plan } from '../plan/types.ts'
+import type { Plan } from '../plan/plan.ts'
 import { typedManifest } from './kubernetes/manifest.ts'
 import type { Subject } from './types.ts'
 

@@ -1,5 +1,5 @@
 import type { Json, JsonObject } from '../base/json.ts'
-import type { ChangeAction, Plan } from '../plan/types.ts'
+import type { ChangeAction, Plan } from '../plan/plan.ts'
 import type { Severity } from '../reports/schemas.ts'
 
 export type Cloud = 'common' | 'aws' | 'azure' | 'gcp' | 'oci' | 'kubernetes'

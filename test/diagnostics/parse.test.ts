@@ -1,11 +1,8 @@
 import { readFile } from 'node:fs/promises'
 import * as v from 'valibot'
 import { describe, expect, it } from 'vitest'
-import { orderDiagnostics } from '../../src/diagnostics/order.ts'
-import { fromEngine } from '../../src/diagnostics/parse-json.ts'
-import { parseText } from '../../src/diagnostics/parse-text.ts'
-import { renderDiagnostics } from '../../src/diagnostics/render.ts'
-import type { Diagnostic } from '../../src/diagnostics/types.ts'
+import { type Diagnostic, orderDiagnostics, renderDiagnostics } from '../../src/plan/diagnostics/diagnostic.ts'
+import { fromEngine, parseText } from '../../src/plan/diagnostics/parse.ts'
 import { DiagnosticsSchema } from '../../src/services/iac/additions.ts'
 
 /** What an engine printed on real code. */

@@ -1,9 +1,8 @@
 import { readFile } from 'node:fs/promises'
 import { describe, expect, it } from 'vitest'
 import type { Cloud } from '../../src/base/vocabulary.ts'
-import { blameOf } from '../../src/diagnostics/blame.ts'
-import { parseText } from '../../src/diagnostics/parse-text.ts'
-import { unmendable } from '../../src/diagnostics/unmendable.ts'
+import { parseText } from '../../src/plan/diagnostics/parse.ts'
+import { blameOf, unmendable } from '../../src/plan/diagnostics/unmendable.ts'
 
 const recorded = (name: string) => readFile(new URL(`fixtures/${name}`, import.meta.url), 'utf8')
 const why = (text: string, { cloud = 'aws', diff = '' }: { cloud?: Cloud; diff?: string } = {}) =>

@@ -10,7 +10,7 @@ import { hashOf, loadScenarios } from '../../eval/load-scenarios.ts'
 import { readOptions, UsageError } from '../../eval/options.ts'
 import { MODES, readScenario, ScenarioError } from '../../eval/scenario.ts'
 import { CLOUDS } from '../../src/base/vocabulary.ts'
-import { parsePlan } from '../../src/plan/parse-plan.ts'
+import { parsePlan } from '../../src/plan/plan.ts'
 
 let folder: string
 beforeAll(async () => {

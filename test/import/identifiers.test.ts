@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { identity } from '../../src/import/identifiers.ts'
+import { identity } from '../../src/plan/imports/identifiers.ts'
 
 describe('two spellings of one identifier', () => {
   it.each([

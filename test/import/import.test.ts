@@ -1,10 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { stateAlignment } from '../../src/import/alignment.ts'
-import { importExceptions } from '../../src/import/exceptions.ts'
-import { importFeedback } from '../../src/import/feedback.ts'
-import { identity, isArgument, parseIdentifiers } from '../../src/import/identifiers.ts'
-import { isResourceAddress } from '../../src/import/pairs.ts'
-import { unmanagedResources } from '../../src/import/unmanaged.ts'
+import { stateAlignment } from '../../src/plan/imports/alignment.ts'
+import { identity, isArgument, parseIdentifiers } from '../../src/plan/imports/identifiers.ts'
+import { importFeedback, isResourceAddress } from '../../src/plan/imports/pairs.ts'
+import { importExceptions, unmanagedResources } from '../../src/plan/imports/unmanaged.ts'
 import { planOf } from '../plan/fixtures.ts'
 
 describe('importExceptions', () => {

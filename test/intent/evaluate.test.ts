@@ -2,8 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { evaluate } from '../../src/intent/evaluate.ts'
 import { readStatements } from '../../src/intent/schema.ts'
-import { parsePlan } from '../../src/plan/parse-plan.ts'
-import type { Plan } from '../../src/plan/types.ts'
+import { type Plan, parsePlan } from '../../src/plan/plan.ts'
 import { changesJson, planOf } from '../plan/fixtures.ts'
 
 /** The verdict on one statement, which must be readable. */

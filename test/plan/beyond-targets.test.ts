@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { type BeyondTargets, beyondText, changesBeyond } from '../../src/plan/beyond-targets.ts'
 import { planFacts } from '../../src/plan/facts.ts'
+import { type BeyondTargets, beyondText, changesBeyond } from '../../src/plan/targets.ts'
 import { planOf } from './fixtures.ts'
 
 const whole = planOf([

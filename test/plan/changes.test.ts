@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { actionOf, planCounts, plannedChanges } from '../../src/plan/changes.ts'
-import { parsePlan } from '../../src/plan/parse-plan.ts'
+import { parsePlan } from '../../src/plan/plan.ts'
 import { changesJson, planOf } from './fixtures.ts'
 
 describe('actionOf', () => {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { assignedSecretsJson, declaredSecretsJson } from '../../src/plan/declared-secrets-json.ts'
+import { assignedSecretsJson, declaredSecretsJson } from '../../src/plan/declared-secrets.ts'
 
 const file = (variable: unknown) => JSON.stringify({ variable })
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { MASK } from '../../src/base/masking.ts'
 import { differences } from '../../src/plan/diff.ts'
 import { driftOperations } from '../../src/plan/drift.ts'
-import { parsePlan } from '../../src/plan/parse-plan.ts'
+import { parsePlan } from '../../src/plan/plan.ts'
 import { changesJson, planOf } from './fixtures.ts'
 
 describe('driftOperations of a real plan', () => {

@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { parsePlan } from '../../src/plan/parse-plan.ts'
-import type { Plan } from '../../src/plan/types.ts'
+import { type Plan, parsePlan } from '../../src/plan/plan.ts'
 
 const read = (name: string) => readFileSync(new URL(`fixtures/${name}`, import.meta.url), 'utf8')
 

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { criticalityOf } from '../../src/plan/critical-types.ts'
-import { criticalChanges, impactFloor, raisedTo } from '../../src/plan/impact.ts'
-import { parsePlan } from '../../src/plan/parse-plan.ts'
+import { criticalChanges, criticalityOf, impactFloor, raisedTo } from '../../src/plan/impact.ts'
+import { parsePlan } from '../../src/plan/plan.ts'
 import { changesJson, planOf } from './fixtures.ts'
 
 describe('criticalityOf', () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { namesAnything } from '../../src/plan/known-targets.ts'
-import { parsePlan } from '../../src/plan/parse-plan.ts'
+import { parsePlan } from '../../src/plan/plan.ts'
+import { namesAnything } from '../../src/plan/targets.ts'
 
 const change = { actions: ['no-op'], before: null, after: null }
 const plan = parsePlan(

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { createMasker, MASK, maskFlagged } from '../../src/base/masking.ts'
-import { parsePlan } from '../../src/plan/parse-plan.ts'
+import { parsePlan } from '../../src/plan/plan.ts'
 import { maskerOf, sensitiveLiterals } from '../../src/plan/sensitive.ts'
 import { changesJson, changesText, planOf } from './fixtures.ts'
 

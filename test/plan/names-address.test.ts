@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { namesAddress, namesResource } from '../../src/plan/names-address.ts'
+import { namesAddress, namesResource } from '../../src/plan/addresses.ts'
 
 describe('namesAddress', () => {
   it.each([

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { neverCreated } from '../../src/plan/never-created.ts'
-import { parsePlan } from '../../src/plan/parse-plan.ts'
+import { neverCreated } from '../../src/plan/changes.ts'
+import { parsePlan } from '../../src/plan/plan.ts'
 
 const change = (address: string, ...actions: string[]) => ({
   address,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { PlatformError } from '../../src/base/errors.ts'
-import { parsePlan } from '../../src/plan/parse-plan.ts'
+import { parsePlan } from '../../src/plan/plan.ts'
 import { changesJson } from './fixtures.ts'
 
 const errorOf = (text: string): PlatformError => {

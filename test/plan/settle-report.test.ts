@@ -1,10 +1,10 @@
 import * as v from 'valibot'
 import { describe, expect, it } from 'vitest'
 import { createMasker, MASK } from '../../src/base/masking.ts'
-import type { BeyondTargets } from '../../src/plan/beyond-targets.ts'
 import { planFacts } from '../../src/plan/facts.ts'
-import { createSecretRegister } from '../../src/plan/secret-register.ts'
+import { createSecretRegister } from '../../src/plan/sensitive.ts'
 import { settleGenerateReport } from '../../src/plan/settle-report.ts'
+import type { BeyondTargets } from '../../src/plan/targets.ts'
 import { generateReport } from '../../src/reports/schemas.ts'
 import { planOf } from './fixtures.ts'
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { parsePlan } from '../../src/plan/parse-plan.ts'
+import { parsePlan } from '../../src/plan/plan.ts'
 import { evaluateRules } from '../../src/rules/evaluate.ts'
 import { RULES } from '../../src/rules/index.ts'
 import { planOf } from '../plan/fixtures.ts'

@@ -1,9 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { declaredTypes, mentionedTypes } from '../../src/schema/named-types.ts'
-import { nearNames } from '../../src/schema/near-names.ts'
-import { renderType, typeText } from '../../src/schema/render-type.ts'
-import { renderTypes } from '../../src/schema/render-types.ts'
-import type { TypeSchema } from '../../src/schema/types.ts'
+import { declaredTypes, mentionedTypes, nearNames, type TypeSchema } from '../../src/plan/schema/read.ts'
+import { renderType, renderTypes, typeText } from '../../src/plan/schema/render.ts'
 
 const attribute = (fields: object) => ({ type: 'string', description_kind: 'plain', ...fields })
 const schemaOf = (block: unknown, type = 'aws_bucket'): TypeSchema => ({

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { compareStates, describeMoves, hasMoved } from '../../src/state/compare-states.ts'
-import { parseState } from '../../src/state/parse-state.ts'
+import { compareStates, describeMoves, hasMoved, parseState } from '../../src/plan/state/state.ts'
 
 const resource = (name: string, attributes: object, changes: object = {}) => ({
   mode: 'managed',

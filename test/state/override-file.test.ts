@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { StorageConfig } from '../../config/types.ts'
-import { overrideFile, quote } from '../../src/state/override-file.ts'
+import { overrideFile, quote } from '../../src/plan/state/managed-state.ts'
 
 const storage = (changes: Partial<StorageConfig>): StorageConfig => ({
   provider: 'BUNDLED',

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
-import { projectId } from '../../src/state/project-id.ts'
+import { projectId } from '../../src/plan/state/managed-state.ts'
 
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex')
 

@@ -6,7 +6,7 @@ import {
   ValidationLoopExceeded,
 } from '../../pipeline/steps/generate-and-validate.ts'
 import { MASK } from '../../src/base/masking.ts'
-import { parsePlan } from '../../src/plan/parse-plan.ts'
+import { parsePlan } from '../../src/plan/plan.ts'
 import { changesJson } from '../plan/fixtures.ts'
 import { said } from './scripted-llm.ts'
 import { createSteps, type StepWorld } from './support.ts'

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { LeaseLost } from '../../src/base/errors.ts'
-import { parsePlan } from '../../src/plan/parse-plan.ts'
+import { parsePlan } from '../../src/plan/plan.ts'
 import { claimRound } from '../../src/sessions/claim-round.ts'
 import { changesJson } from '../plan/fixtures.ts'
 import { said } from './scripted-llm.ts'

@@ -6,7 +6,7 @@ import { planOutsideTargets } from '../../pipeline/steps/plan-outside-targets.ts
 import { writeGenerateReport } from '../../pipeline/steps/write-report.ts'
 import { unavailable } from '../../src/base/errors.ts'
 import { MASK } from '../../src/base/masking.ts'
-import type { BeyondTargets } from '../../src/plan/beyond-targets.ts'
+import type { BeyondTargets } from '../../src/plan/targets.ts'
 import { calmEngine, createSteps, type EngineScript, ok, type StepWorld, validPlan } from './support.ts'
 
 let steps: Awaited<ReturnType<typeof createSteps>>

@@ -4,7 +4,7 @@ import { runAgent } from '../../src/agent/run-agent.ts'
 import { taskCompleteTool } from '../../src/agent/sentinels/task-complete.ts'
 import { type Tool, ToolError } from '../../src/agent/types.ts'
 import type { RunTrace } from '../../src/observe/trace-types.ts'
-import { createSecretRegister } from '../../src/plan/secret-register.ts'
+import { createSecretRegister } from '../../src/plan/sensitive.ts'
 import { type Script, scriptedLlm } from '../steps/scripted-llm.ts'
 import { named, PLAIN, type Recording, record, SESSION } from './support.ts'
 

@@ -1,6 +1,6 @@
 import { PlatformError } from '../../../src/base/errors.ts'
-import { awsImportId } from '../../../src/import/aws-import-id.ts'
-import type { Failure, Pair } from '../../../src/import/pairs.ts'
+import { awsImportId } from '../../../src/plan/imports/aws-import-id.ts'
+import type { Failure, Pair } from '../../../src/plan/imports/pairs.ts'
 import type { EngineResult } from '../../../src/services/iac/types.ts'
 import type { Kit } from '../kit.ts'
 import { whenStateIsFree } from '../when-state-is-free.ts'

@@ -1,6 +1,6 @@
-import { identity } from '../../../src/import/identifiers.ts'
-import type { Failure, Pair } from '../../../src/import/pairs.ts'
-import type { Excluded } from '../../../src/import/unmanaged.ts'
+import { identity } from '../../../src/plan/imports/identifiers.ts'
+import type { Failure, Pair } from '../../../src/plan/imports/pairs.ts'
+import type { Excluded } from '../../../src/plan/imports/unmanaged.ts'
 import {
   type RoundImport,
   readImports,

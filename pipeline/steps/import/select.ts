@@ -1,6 +1,6 @@
 import { decomposedOperationsTool } from '../../../src/agent/sentinels/decomposed-operations.ts'
-import { identity } from '../../../src/import/identifiers.ts'
-import type { Excluded } from '../../../src/import/unmanaged.ts'
+import { identity } from '../../../src/plan/imports/identifiers.ts'
+import type { Excluded } from '../../../src/plan/imports/unmanaged.ts'
 import { importFilterLayout } from '../../../src/prompts/layouts/import.ts'
 import { earlierTurns, importSelectionQuery } from '../../../src/prompts/queries.ts'
 import type { Conventions } from '../compose-prompts.ts'

@@ -1,6 +1,6 @@
 import type { Json } from '../../base/json.ts'
 import { ownFlag } from '../../base/masking.ts'
-import { criticalityOf } from '../../plan/critical-types.ts'
+import { criticalityOf } from '../../plan/impact.ts'
 import type { Rule, Subject } from '../types.ts'
 import { blocksOf, flagOf, isUnknown, viewOf } from '../view.ts'
 

@@ -1,6 +1,6 @@
 import { isJsonObject, type Json, type JsonObject } from '../../base/json.ts'
 import { ownFlag } from '../../base/masking.ts'
-import type { Plan } from '../../plan/types.ts'
+import type { Plan } from '../../plan/plan.ts'
 
 /** Reading of the plan's `configuration`: what the code itself says, before variables have values. */
 

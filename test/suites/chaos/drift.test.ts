@@ -2,7 +2,7 @@ import { readdirSync } from 'node:fs'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { silentLogger } from '../../../src/base/log.ts'
 import { createObjectStore } from '../../../src/data/storage/create.ts'
-import { projectId } from '../../../src/state/project-id.ts'
+import { projectId } from '../../../src/plan/state/managed-state.ts'
 import {
   CODE,
   code,

@@ -4,8 +4,8 @@ import { silentLogger } from '../../../src/base/log.ts'
 import { MASK } from '../../../src/base/masking.ts'
 import type { Context } from '../../../src/context.ts'
 import { createObjectStore } from '../../../src/data/storage/create.ts'
+import { projectId } from '../../../src/plan/state/managed-state.ts'
 import type { IacClient } from '../../../src/services/iac/types.ts'
-import { projectId } from '../../../src/state/project-id.ts'
 import { said, scriptedLlm } from '../../steps/scripted-llm.ts'
 import {
   applyJobs,

@@ -1,5 +1,5 @@
 import { isIntentTitle } from '../../../intent/told.ts'
-import { BEYOND_TITLE, isBeyondTitle } from '../../../plan/beyond-targets.ts'
+import { BEYOND_TITLE, isBeyondTitle } from '../../../plan/targets.ts'
 import { bulleted, capped, code, inline } from '../markdown.ts'
 import { blocks, type Section, section, unreadable } from '../section.ts'
 import type { Evidence } from '../types.ts'

@@ -1,4 +1,4 @@
-import { criticalityOf } from '../../../plan/critical-types.ts'
+import { criticalityOf } from '../../../plan/impact.ts'
 import type { GenerateReport } from '../../../reports/schemas.ts'
 import { bulleted, capped, code } from '../markdown.ts'
 import { blocks, type Section, section } from '../section.ts'

@@ -1,5 +1,26 @@
-import { type Attribute, type Block, type NestedBlock, readBlock } from './read-block.ts'
-import type { TypeSchema } from './types.ts'
+import { type Attribute, type Block, keyOf, type NestedBlock, readBlock, type TypeSchema } from './read.ts'
+
+/** Characters of one type at most, and of all of them together. */
+export interface SchemaRoom {
+  type: number
+  total: number
+}
+
+/** Schemas as text, in the given order, as far as there is room; `told` holds the keys of those that are in it. */
+export function renderTypes(schemas: readonly TypeSchema[], room: SchemaRoom): { text: string; told: string[] } {
+  const parts: string[] = []
+  const told: string[] = []
+  let left = room.total
+  for (const schema of schemas) {
+    const text = renderType(schema, Math.min(room.type, left))
+    if (text === null || text.length > left) continue
+    parts.push(text)
+    told.push(keyOf(schema))
+    left -= text.length + 2
+    if (left <= 0) break
+  }
+  return { text: parts.join('\n\n'), told }
+}
 
 /** How much is told; less when a type is too large. */
 interface Detail {

@@ -1,4 +1,35 @@
-import type { StorageConfig } from '../../config/types.ts'
+import type { StorageConfig } from '../../../config/types.ts'
+import { PlatformError } from '../../base/errors.ts'
+import type { Context } from '../../context.ts'
+import { type EngineState, NO_STATE, parseState } from './state.ts'
+
+/**
+ * Names the state of one engine root: SHA-256 (lower-case hex, 64 characters) of repository, scope and
+ * path, so that every session on the same three shares one state.
+ * @param repository https URL as stored with the session
+ * @param iac_path relative to the repository root; null, empty and `.` name the root itself
+ */
+export async function projectId(repository: string, scope_id: string, iac_path: string | null): Promise<string> {
+  const text = [canonicalRepository(repository), scope_id.trim().toLowerCase(), canonicalPath(iac_path ?? '')].join(
+    '\n',
+  )
+  const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text))
+  return Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, '0')).join('')
+}
+
+/** `host/path` in lower case, without scheme, user, port, surrounding slashes and one `.git` ending. */
+function canonicalRepository(repository: string): string {
+  const url = new URL(repository.trim())
+  const path = trimSlashes(trimSlashes(url.pathname).replace(/\.git$/i, ''))
+  return `${url.hostname.toLowerCase()}/${path.toLowerCase()}`
+}
+
+function canonicalPath(path: string): string {
+  const segments = path.trim().split('/')
+  return segments.filter((segment) => segment !== '' && segment !== '.').join('/')
+}
+
+const trimSlashes = (text: string): string => text.replace(/^\/+|\/+$/g, '')
 
 /** The backend block of the engine and what may be logged about it. */
 export interface OverrideFile {
@@ -78,4 +109,24 @@ export function quote(text: string): string {
     .replace(/\t/g, '\\t')
     .replace(/[$%](?=\{)/g, '$&$&')
   return `"${escaped}"`
+}
+
+/**
+ * The managed state of a project as it stands; without an object there is none yet. Null when the state is
+ * not managed, or is no document that can be read.
+ * Errors: those of the object store.
+ */
+export async function readManagedState(
+  { config, state_store }: Pick<Context, 'config' | 'state_store'>,
+  project_id: string,
+  signal?: AbortSignal,
+): Promise<EngineState | null> {
+  if (!state_store) return null
+  try {
+    const bytes = await state_store.get(`${project_id}/${config.storage.engine_state_filename}`, { signal })
+    return parseState(new TextDecoder().decode(bytes))
+  } catch (error) {
+    if (error instanceof PlatformError && error.status === 404) return NO_STATE
+    throw error
+  }
 }

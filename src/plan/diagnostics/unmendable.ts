@@ -1,6 +1,6 @@
-import { cutMiddle } from '../base/text.ts'
-import type { Cloud } from '../base/vocabulary.ts'
-import type { Blame } from './blame.ts'
+import { cutMiddle } from '../../base/text.ts'
+import type { Cloud } from '../../base/vocabulary.ts'
+import type { Diagnostic } from './diagnostic.ts'
 import {
   BACKEND,
   BACKEND_REFUSED,
@@ -11,7 +11,6 @@ import {
   REGISTRY,
   UNREACHABLE,
 } from './environment-patterns.ts'
-import type { Diagnostic } from './types.ts'
 
 /** Providers without which a cloud cannot be planned at all. */
 const OWN_PROVIDERS: Record<Cloud, RegExp> = {
@@ -84,3 +83,34 @@ const concernsProvider = ({ address, context }: Diagnostic) =>
 
 const quoted = ({ summary, detail }: Diagnostic) =>
   cutMiddle(`${summary}: ${detail}`.replaceAll(/\s+/g, ' ').replace(/:\s*$/, ''), MAX_QUOTED)
+
+/**
+ * What the session's own change may have caused. An error that would else be the environment's stays with the
+ * code where the code touched what the error is about.
+ */
+interface Blame {
+  /** The change touches settings of a provider or backend. */
+  settings: boolean
+  /** The change brings in this provider, for example `hashicorp/random`. */
+  introduces(provider: string): boolean
+}
+
+const SETTINGS =
+  /^.?\s*(provider\s+"|provider\s*=|backend\s+"|cloud\s*\{|required_providers\b|provider_meta\b|assume_role\w*\b|profile\s*=|shared_\w+_files\s*=|access_key\s*=|secret_key\s*=|token\s*=|credentials\s*=|impersonate_\w+\s*=|client_(id|secret)\w*\s*=|tenant_id\s*=|subscription_id\s*=|use_(cli|msi|oidc|aks_\w+)\s*=|config_(path|paths|context)\w*\s*=|auth\s*=|endpoints?\b|skip_\w+\s*=)/
+const CHANGED = /^[+-](?![+-]{2} )/
+
+/** @param diff unified diff of the session, text of new files included */
+export function blameOf(diff: string): Blame {
+  const lines = diff.split('\n')
+  const changed = lines.filter((line) => CHANGED.test(line))
+  const near = lines.some((line) => /^ \s*(provider|backend)\s+"/.test(line))
+  const added = changed.filter((line) => line.startsWith('+')).join('\n')
+  return {
+    settings: near || changed.some((line) => SETTINGS.test(line)),
+    introduces: (provider) => {
+      const name = /^[\w-]+$/.exec(provider.split('/').at(-1) ?? '')?.[0]
+      if (name === undefined) return false
+      return new RegExp(`"${name}_|/${name}"|provider\\s+"${name}"|^\\+\\s*${name}\\s*=\\s*\\{`, 'm').test(added)
+    },
+  }
+}

@@ -1,6 +1,6 @@
 import * as v from 'valibot'
-import { badGateway } from '../base/errors.ts'
-import type { Cloud } from '../base/vocabulary.ts'
+import { badGateway } from '../../base/errors.ts'
+import type { Cloud } from '../../base/vocabulary.ts'
 
 /**
  * What two spellings of one identifier have in common. azure does not tell letter cases apart, the others do; a binding

@@ -1,0 +1,129 @@
+import * as v from 'valibot'
+
+/** A type that code can declare: `resource` or `data`, and its name. */
+export interface TypeName {
+  mode: 'resource' | 'data'
+  type: string
+}
+
+/** The schema of one type as the engine tells it. */
+export interface TypeSchema extends TypeName {
+  /** Source address of the provider. */
+  provider: string
+  version: string | null
+  schema: unknown
+}
+
+export const keyOf = ({ mode, type }: TypeName): string => `${mode} ${type}`
+
+const text = v.fallback(v.optional(v.string()), undefined)
+const flag = v.fallback(v.optional(v.boolean()), undefined)
+const count = v.fallback(v.optional(v.number()), undefined)
+const members = <T>(entry: v.GenericSchema<unknown, T>): v.GenericSchema<unknown, Record<string, T> | undefined> =>
+  v.fallback(v.optional(v.record(v.string(), entry)), undefined)
+
+export interface Attribute {
+  type?: unknown
+  nested_type?: NestedType | undefined
+  description?: string | undefined
+  required?: boolean | undefined
+  optional?: boolean | undefined
+  computed?: boolean | undefined
+  deprecated?: boolean | undefined
+  sensitive?: boolean | undefined
+  write_only?: boolean | undefined
+}
+interface NestedType {
+  nesting_mode?: string | undefined
+  attributes?: Record<string, Attribute> | undefined
+}
+export interface NestedBlock {
+  nesting_mode?: string | undefined
+  block?: Block | undefined
+  min_items?: number | undefined
+  max_items?: number | undefined
+}
+export interface Block {
+  attributes?: Record<string, Attribute> | undefined
+  block_types?: Record<string, NestedBlock> | undefined
+  deprecated?: boolean | undefined
+}
+
+const AttributeSchema: v.GenericSchema<unknown, Attribute> = v.object({
+  type: v.optional(v.unknown()),
+  nested_type: v.optional(
+    v.lazy(() => v.object({ nesting_mode: text, attributes: v.optional(members(AttributeSchema)) })),
+  ),
+  description: text,
+  required: flag,
+  optional: flag,
+  computed: flag,
+  deprecated: flag,
+  sensitive: flag,
+  write_only: flag,
+})
+const BlockSchema: v.GenericSchema<unknown, Block> = v.object({
+  attributes: v.optional(members(AttributeSchema)),
+  block_types: members(
+    v.object({ nesting_mode: text, block: v.optional(v.lazy(() => BlockSchema)), min_items: count, max_items: count }),
+  ),
+  deprecated: flag,
+})
+const TypeSchemaSchema = v.object({ block: BlockSchema })
+
+/** The block of a schema as `providers schema -json` writes it; null for anything else. */
+export function readBlock(schema: unknown): Block | null {
+  const parsed = v.safeParse(TypeSchemaSchema, schema)
+  return parsed.success ? parsed.output.block : null
+}
+
+const DECLARED = /^[+\- ]?\s*(resource|data)\s+"?([A-Za-z][\w-]*)"?\s+"?[\w-]+"?/gm
+/** As engines say where they are: `in resource "aws_s3_bucket" "logs"`. */
+const QUOTED = /\b(resource|data)\s+"([A-Za-z][\w-]*)"/g
+const DATA_ADDRESS = /\bdata\.([a-z][a-z0-9]*_[a-z0-9_]+)\b/g
+const WORD = /(?<![\w./"-])([a-z][a-z0-9]*_[a-z0-9_]+)(?![\w/-])/g
+
+/** Types that code declares, a diff changes or a diagnostic quotes, in order of first occurrence. */
+export function declaredTypes(code: string): TypeName[] {
+  const found = [...code.matchAll(DECLARED)].map(
+    ([, mode, type = '']): TypeName => ({ mode: mode === 'data' ? 'data' : 'resource', type }),
+  )
+  return unique(found)
+}
+
+/** Types that prose or addresses name: whatever looks like one; the names of the providers decide. */
+export function mentionedTypes(text: string): TypeName[] {
+  const quoted = [...text.matchAll(QUOTED)].map(
+    ([, mode, type = '']): TypeName => ({ mode: mode === 'data' ? 'data' : 'resource', type }),
+  )
+  const data = [...text.matchAll(DATA_ADDRESS)].map(([, type = '']): TypeName => ({ mode: 'data', type }))
+  const words = [...text.matchAll(WORD)].map(([, type = '']): TypeName => ({ mode: 'resource', type }))
+  return unique([...quoted, ...words, ...data])
+}
+
+/** Without repetitions; the first stays. */
+export function unique(types: readonly TypeName[]): TypeName[] {
+  const seen = new Map<string, TypeName>()
+  for (const type of types) if (!seen.has(keyOf(type))) seen.set(keyOf(type), type)
+  return [...seen.values()]
+}
+
+const words = (name: string) => new Set(name.toLowerCase().split(/[_-]+/).filter(Boolean))
+
+/** Names that share the most words with a name that does not exist, best first; at most `count`. */
+export function nearNames(name: string, known: readonly string[], count = 5): string[] {
+  const asked = words(name)
+  const prefix = name.split('_', 1)[0] ?? ''
+  return known
+    .map((other) => ({ other, score: likeness(asked, words(other)) + (other.startsWith(`${prefix}_`) ? 0.1 : 0) }))
+    .filter(({ score }) => score >= 0.4)
+    .sort((a, b) => b.score - a.score || a.other.length - b.other.length || (a.other < b.other ? -1 : 1))
+    .slice(0, count)
+    .map(({ other }) => other)
+}
+
+/** Shared words of all words. */
+function likeness(a: ReadonlySet<string>, b: ReadonlySet<string>): number {
+  const shared = [...a].filter((word) => b.has(word)).length
+  return shared / (a.size + b.size - shared || 1)
+}
