@@ -1,5 +1,5 @@
 import { isJsonObject, type Json } from '../base/json.ts'
-import { fits } from './glob.ts'
+import { fits } from './condition.ts'
 import type { Operator, Scalar } from './types.ts'
 
 /** Operators that have to hold for every value; the others for one. */

@@ -1,7 +1,6 @@
 import type { Plan } from '../plan/plan.ts'
 import { isNegative } from './compare.ts'
-import { judge } from './condition.ts'
-import { fits } from './glob.ts'
+import { fits, judge } from './condition.ts'
 import { isAt, type PlanView, type Resource, selects, viewPlan } from './resources.ts'
 import type { Evaluated, IntentAction, Statement, StatementOf, Verdict } from './types.ts'
 import { stepsOf } from './values-at.ts'

@@ -1,5 +1,4 @@
-import { type CodeFindings, ruleSummary } from './rule-summary.ts'
-import type { ComplianceFindings, ComplianceReport } from './schemas.ts'
+import type { ComplianceFindings, ComplianceReport, Severity } from './schemas.ts'
 
 /** The verdict is computed here, never taken from the model: a finding of severity error or critical fails the check. */
 export function complianceVerdict(findings: ComplianceFindings): ComplianceReport {
@@ -29,3 +28,36 @@ export const emptyCompliance = (): ComplianceReport => ({
   summary: '',
   checked_rules: [],
 })
+
+/** What the rules of code checked and found. */
+export interface CodeFindings {
+  findings: ComplianceFindings['violations']
+  checked_rules: readonly string[]
+}
+
+const ORDER: readonly Severity[] = ['critical', 'error', 'warning', 'info']
+const MAX_NAMED = 5
+
+/**
+ * What code found, in one or two sentences, for example
+ * `Code checked 61 rules: 1 critical, 2 warnings. Blocking: aws.network.open-all-ports.`
+ */
+function ruleSummary({ checked_rules, findings }: CodeFindings): string {
+  const checked = `Code checked ${checked_rules.length} ${checked_rules.length === 1 ? 'rule' : 'rules'}`
+  if (findings.length === 0) return `${checked}: no findings.`
+  const counts = ORDER.flatMap((severity) => {
+    const count = findings.filter((finding) => finding.severity === severity).length
+    return count === 0 ? [] : [`${count} ${NAMES[severity][count === 1 ? 0 : 1]}`]
+  })
+  const blocking = [...new Set(findings.filter(({ severity }) => BLOCKS.has(severity)).map(({ rule_id }) => rule_id))]
+  const more = blocking.length > MAX_NAMED ? ` and ${blocking.length - MAX_NAMED} more` : ''
+  return `${checked}: ${counts.join(', ')}.${blocking.length === 0 ? '' : ` Blocking: ${blocking.slice(0, MAX_NAMED).join(', ')}${more}.`}`
+}
+
+const BLOCKS: ReadonlySet<Severity> = new Set(['critical', 'error'])
+const NAMES: Record<Severity, [one: string, more: string]> = {
+  critical: ['critical', 'critical'],
+  error: ['error', 'errors'],
+  warning: ['warning', 'warnings'],
+  info: ['remark', 'remarks'],
+}

@@ -3,9 +3,9 @@ import type { ApplyResult } from '../applies/types.ts'
 import type { Masker } from '../base/masking.ts'
 import { withoutIndexes } from '../plan/addresses.ts'
 import type { PlannedChange } from '../plan/plan.ts'
-import { reportGenerationError } from '../plan/settle-report.ts'
 import { type ApplyOutput, type Deed, type EngineError, readApplyOutput } from './apply-output.ts'
 import { type ApplyReport, reportSchemas } from './schemas.ts'
+import { reportGenerationError } from './settle-generate.ts'
 
 type Entry = ApplyReport['resource_changes'][number]
 type Status = ApplyReport['status']

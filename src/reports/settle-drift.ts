@@ -1,10 +1,10 @@
 import * as v from 'valibot'
 import type { Masker } from '../base/masking.ts'
-import { type DriftOperation, driftFacts } from '../plan/drift.ts'
-import { reportGenerationError } from '../plan/settle-report.ts'
+import { bareName, withoutIndexes } from '../plan/addresses.ts'
+import { type DriftFact, type DriftOperation, driftFacts } from '../plan/drift.ts'
 import { type BeyondTargets, beyondText } from '../plan/targets.ts'
-import { changeOf, toldAbout } from './drift-entries.ts'
 import { type DriftReport, reportSchemas } from './schemas.ts'
+import { reportGenerationError } from './settle-generate.ts'
 
 /** What is certain about a drift round. Operations are masked. */
 export interface DriftFacts {
@@ -129,3 +129,20 @@ function summaryOf(
 
 const resources = (number: number) => (number === 1 ? '1 resource' : `${number} resources`)
 const cut = (text: string) => (text.length > MAX_TEXT ? `${[...text].slice(0, MAX_TEXT).join('')}…` : text)
+
+type Change = DriftReport['remediated_resources'][number]['changes'][number]
+
+/** Entries of a list that name this address, in backticks or not, exactly or without the indexes of its instances. */
+function toldAbout<Entry extends { resource_address: string }>(entries: readonly Entry[], address: string): Entry[] {
+  const named = (form: string) => entries.filter((entry) => bareName(entry.resource_address) === form)
+  const exact = named(address)
+  return exact.length > 0 ? exact : named(withoutIndexes(address))
+}
+
+/** A remediated attribute in the words of the plan. */
+const changeOf = ({ attribute, text }: DriftFact): Change => ({
+  attribute_modified: attribute,
+  change_description: 'The code was brought in line with the infrastructure.',
+  details: [`Before: ${text}`],
+  reason: '',
+})

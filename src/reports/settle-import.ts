@@ -2,8 +2,8 @@ import * as v from 'valibot'
 import type { Masker } from '../base/masking.ts'
 import type { Failure, Pair } from '../plan/imports/pairs.ts'
 import type { Excluded } from '../plan/imports/unmanaged.ts'
-import { reportGenerationError } from '../plan/settle-report.ts'
 import { type ImportReport, reportSchemas } from './schemas.ts'
+import { reportGenerationError } from './settle-generate.ts'
 
 /** What an import round did, as code knows it. */
 export interface ImportFacts {

@@ -1,6 +1,6 @@
 import type { RuleGrades } from '../../config/types.ts'
 import type { Plan } from '../plan/plan.ts'
-import type { CodeFindings } from '../reports/rule-summary.ts'
+import type { CodeFindings } from '../reports/compliance.ts'
 import type { Severity } from '../reports/schemas.ts'
 import { planContext } from './context.ts'
 import { RULES } from './index.ts'

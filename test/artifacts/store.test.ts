@@ -1,16 +1,17 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startObjectStore } from '../../dev/object-store.ts'
-import { complianceKey, safeName } from '../../src/artifacts/keys.ts'
+import { LeaseLost } from '../../src/base/errors.ts'
+import { createObjectStore } from '../../src/data/storage/create.ts'
+import type { ObjectStore } from '../../src/data/storage/types.ts'
 import {
+  complianceKey,
+  safeName,
   storeCodeChange,
   storeComplianceCheck,
   storeDrift,
   storePlanText,
   storeReport,
-} from '../../src/artifacts/store.ts'
-import { LeaseLost } from '../../src/base/errors.ts'
-import { createObjectStore } from '../../src/data/storage/create.ts'
-import type { ObjectStore } from '../../src/data/storage/types.ts'
+} from '../../src/reports/artifacts.ts'
 import type { DriftReport } from '../../src/reports/schemas.ts'
 import type { ClaimedRound } from '../../src/sessions/types.ts'
 import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts'

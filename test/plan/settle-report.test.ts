@@ -3,9 +3,9 @@ import { describe, expect, it } from 'vitest'
 import { createMasker, MASK } from '../../src/base/masking.ts'
 import { planFacts } from '../../src/plan/facts.ts'
 import { createSecretRegister } from '../../src/plan/sensitive.ts'
-import { settleGenerateReport } from '../../src/plan/settle-report.ts'
 import type { BeyondTargets } from '../../src/plan/targets.ts'
 import { generateReport } from '../../src/reports/schemas.ts'
+import { settleGenerateReport } from '../../src/reports/settle-generate.ts'
 import { planOf } from './fixtures.ts'
 
 const told = (

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { insertCodeChange, insertComplianceCheck, insertPlan, insertReport } from '../../src/artifacts/rows.ts'
 import { connect } from '../../src/data/db/pool.ts'
+import { insertCodeChange, insertComplianceCheck, insertPlan, insertReport } from '../../src/reports/artifact-rows.ts'
 import { acceptRound } from '../../src/sessions/accept-round.ts'
 import { appendStatus } from '../../src/sessions/append-status.ts'
 import { sessionAggregateKey, sessionAggregateTtl } from '../../src/sessions/cache-keys.ts'

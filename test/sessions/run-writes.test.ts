@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { insertCodeChange, insertComplianceCheck, insertPlan, insertReport } from '../../src/artifacts/rows.ts'
 import { LeaseLost } from '../../src/base/errors.ts'
+import { insertCodeChange, insertComplianceCheck, insertPlan, insertReport } from '../../src/reports/artifact-rows.ts'
 import { appendStatus } from '../../src/sessions/append-status.ts'
 import { claimRound } from '../../src/sessions/claim-round.ts'
 import { findSession } from '../../src/sessions/find-session.ts'

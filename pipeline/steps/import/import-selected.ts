@@ -1,5 +1,5 @@
-import { storePlanText } from '../../../src/artifacts/store.ts'
 import { feedbackQuery, importQuery } from '../../../src/prompts/queries.ts'
+import { storePlanText } from '../../../src/reports/artifacts.ts'
 import type { Conventions } from '../compose-prompts.ts'
 import { generateAndValidate, ValidationLoopExceeded } from '../generate-and-validate.ts'
 import type { Kit } from '../kit.ts'

@@ -1,10 +1,8 @@
 import type { ReportType } from '../base/vocabulary.ts'
 import type { Context } from '../context.ts'
-import type { ComplianceReport, ReportDocuments } from '../reports/schemas.ts'
 import type { ClaimedRound } from '../sessions/types.ts'
-import { codeChangeKey, complianceKey, planKey, reportKey } from './keys.ts'
-import { insertCodeChange, insertComplianceCheck, insertPlan, insertReport } from './rows.ts'
-import { storeArtifact } from './store-artifact.ts'
+import { insertCodeChange, insertComplianceCheck, insertPlan, insertReport } from './artifact-rows.ts'
+import type { ComplianceReport, ReportDocuments } from './schemas.ts'
 
 /**
  * One verb per kind of artifact (contract, section 5.3). Errors: `PlatformError` of the object store,
@@ -123,3 +121,58 @@ export async function storeCodeChange(
 }
 
 const toJson = (value: unknown) => JSON.stringify(value, null, 2)
+
+export interface ArtifactObject {
+  key: string
+  body: string
+  content_type: string
+  metadata?: Record<string, string>
+}
+
+/**
+ * Uploads first and inserts the row second, so that no row points at nothing. When the row fails, the
+ * object is deleted as well as that is possible, and the row's error is thrown.
+ * @param insert gets the size of the body in bytes
+ */
+async function storeArtifact<Row>(
+  context: Pick<Context, 'storage' | 'log'>,
+  object: ArtifactObject,
+  insert: (file_size_bytes: number) => Promise<Row>,
+  signal?: AbortSignal,
+): Promise<Row> {
+  const { key, body, content_type, metadata } = object
+  const size = await context.storage.put(key, body, { content_type, metadata, signal })
+  try {
+    return await insert(size)
+  } catch (error) {
+    await context.storage
+      .delete(key)
+      .catch((reason: unknown) =>
+        context.log.warn('an uploaded object without a row could not be deleted', { key, reason }),
+      )
+    throw error
+  }
+}
+
+/** Object keys of section 5.3: `sessions/<session uuid>/rounds/<round>/…`, a new token for each write. */
+interface KeyOwner {
+  /** Database key of the round. */
+  id: number
+  session: { uuid: string }
+}
+
+const prefix = (round: KeyOwner) => `sessions/${round.session.uuid}/rounds/${round.id}`
+
+const reportKey = (round: KeyOwner, type: ReportType) => `${prefix(round)}/reports/${type}-${token()}.json`
+export const complianceKey = (round: KeyOwner) => `${prefix(round)}/compliance/check-${token()}.json`
+const planKey = (round: KeyOwner) => `${prefix(round)}/plans/${token()}.txt`
+const codeChangeKey = (round: KeyOwner, path: string) => `${prefix(round)}/changes/${token()}-${safeName(path)}`
+
+/** 8 random hex characters. */
+function token(): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(4))
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')
+}
+
+/** Every run of other characters becomes `_`; at most 100 characters; never empty. */
+export const safeName = (path: string) => path.replaceAll(/[^A-Za-z0-9._-]+/g, '_').slice(0, 100) || 'file'

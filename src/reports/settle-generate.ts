@@ -3,12 +3,12 @@ import { PlatformError } from '../base/errors.ts'
 import type { Masker } from '../base/masking.ts'
 import { INTENT_TITLE, intentText, isIntentTitle } from '../intent/told.ts'
 import type { Evaluated } from '../intent/types.ts'
-import { type GenerateReport, generateReport } from '../reports/schemas.ts'
-import { bareName, withoutIndexes } from './addresses.ts'
-import { planCounts, plannedChanges } from './changes.ts'
-import { type CriticalChange, criticalChanges, impactFloor, raisedTo } from './impact.ts'
-import type { Plan, PlannedChange } from './plan.ts'
-import { BEYOND_TITLE, type BeyondTargets, beyondText, isBeyondTitle } from './targets.ts'
+import { bareName, withoutIndexes } from '../plan/addresses.ts'
+import { planCounts, plannedChanges } from '../plan/changes.ts'
+import { type CriticalChange, criticalChanges, impactFloor, raisedTo } from '../plan/impact.ts'
+import type { Plan, PlannedChange } from '../plan/plan.ts'
+import { BEYOND_TITLE, type BeyondTargets, beyondText, isBeyondTitle } from '../plan/targets.ts'
+import { type GenerateReport, generateReport } from './schemas.ts'
 
 type Entry = GenerateReport['detailed_changes'][number]
 type Banner = GenerateReport['potential_impact']['banner']
