@@ -1,7 +1,7 @@
 import { LeaseLost } from '../src/base/errors.ts'
 import { delay } from '../src/base/http.ts'
 import type { Context } from '../src/context.ts'
-import { finishRound, type RoundEnd } from '../src/sessions/finish-round.ts'
+import { finishRound, type RoundEnd } from '../src/sessions/finish.ts'
 import type { ClaimedRound } from '../src/sessions/types.ts'
 
 const PAUSES_MS = [250, 1_000, 2_000]

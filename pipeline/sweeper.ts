@@ -1,6 +1,6 @@
 import type { Context } from '../src/context.ts'
-import { forgetArchives } from '../src/pins/forget-archives.ts'
-import { standingsOf } from '../src/sessions/standings.ts'
+import { standingsOf } from '../src/sessions/find.ts'
+import { forgetArchives } from '../src/sessions/pins/archive.ts'
 import { sweepWorkspaces } from './workspace/sweep.ts'
 
 const EVERY_MS = 3_600_000

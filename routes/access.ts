@@ -1,6 +1,6 @@
 import type { Context } from 'hono'
 import { forbidden, sessionNotFound } from '../src/base/errors.ts'
-import { findSession } from '../src/sessions/find-session.ts'
+import { findSession } from '../src/sessions/find.ts'
 import type { SessionFacts } from '../src/sessions/types.ts'
 import type { AppEnv } from './env.ts'
 

@@ -5,7 +5,6 @@ import type { Cache } from './data/cache/types.ts'
 import type { Sql } from './data/db/types.ts'
 import type { RoundQueue } from './data/queue/types.ts'
 import type { ObjectStore } from './data/storage/types.ts'
-import type { StatusHub } from './events/types.ts'
 import type { Recorder } from './llm/record.ts'
 import type { LlmClient } from './llm/types.ts'
 import type { PlatformMetrics } from './observe/metrics.ts'
@@ -13,6 +12,7 @@ import type { Tracing } from './observe/trace-types.ts'
 import type { PromptSource } from './prompts/types.ts'
 import type { HostResolver, PinnedFetch } from './repository/allowed-addresses.ts'
 import type { IacClient } from './services/iac/types.ts'
+import type { StatusHub } from './sessions/events/hub.ts'
 
 /**
  * Everything a verb may need, built once per process by the entry and passed in. No module holds a

@@ -2,7 +2,7 @@ import { Hono } from 'hono'
 import type { User } from '../../src/access/users.ts'
 import { connect } from '../../src/data/db/pool.ts'
 import { serve } from '../../src/runtime/serve.ts'
-import { listSessions } from '../../src/sessions/list-sessions.ts'
+import { listSessions } from '../../src/sessions/list.ts'
 
 /** The least that answers the same: the statements of the two routes and nothing around them. */
 const sql = connect(process.env.PLATFORM_SQL_DATABASE_URL ?? '')

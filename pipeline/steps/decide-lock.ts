@@ -1,6 +1,6 @@
 import { notifyComplianceFailed, notifyImpactHigh } from '../../src/notifications/notify.ts'
 import type { ComplianceReport, GenerateReport } from '../../src/reports/schemas.ts'
-import { setBlocked } from '../../src/sessions/set-blocked.ts'
+import { setBlocked } from '../../src/sessions/locks.ts'
 import type { Kit } from './kit.ts'
 
 /** What the gates look at. */

@@ -1,6 +1,6 @@
 import type { EngineDiagnostic } from '../../src/services/iac/additions.ts'
 import type { EngineResult, IacJobKind, IacJobs } from '../../src/services/iac/types.ts'
-import { recordJob } from '../../src/sessions/record-job.ts'
+import { recordJob } from '../../src/sessions/status.ts'
 import type { Run } from '../run.ts'
 import { createProviderSchema, type ProviderSchema } from './provider-schema.ts'
 

@@ -1,5 +1,5 @@
 import type { Db } from '../data/db/types.ts'
-import type { StatusHub } from '../events/types.ts'
+import type { StatusHub } from '../sessions/events/hub.ts'
 import type { Registry } from './registry.ts'
 
 interface QueueState {

@@ -2,7 +2,7 @@ import { badGateway, gatewayTimeout, notFound, PlatformError, sessionNotFound } 
 import type { Context } from '../context.ts'
 import type { RunTrace } from '../observe/trace-types.ts'
 import { defaultBranch } from '../repository/head.ts'
-import { findSession } from '../sessions/find-session.ts'
+import { findSession } from '../sessions/find.ts'
 import { recordPullRequest } from '../sessions/pull-requests.ts'
 import { composeDescription } from './evidence/compose.ts'
 import { readEvidence } from './evidence/read.ts'

@@ -2,7 +2,7 @@ import { conflict, gatewayTimeout, notFound, sessionNotFound } from '../base/err
 import type { Context } from '../context.ts'
 import type { Db } from '../data/db/types.ts'
 import { sessionAggregateKey } from '../sessions/cache-keys.ts'
-import { findSession } from '../sessions/find-session.ts'
+import { findSession } from '../sessions/find.ts'
 import { latestPullRequest } from '../sessions/pull-requests.ts'
 import type { SessionFacts } from '../sessions/types.ts'
 import { MERGE_LATE } from './call.ts'

@@ -1,7 +1,7 @@
 import type { ReportType } from '../base/vocabulary.ts'
 import type { Sql } from '../data/db/types.ts'
 import { storable } from '../data/db/values.ts'
-import { assertHeld, heldSession } from '../sessions/held-session.ts'
+import { assertHeld, heldSession } from '../sessions/status.ts'
 import type { ClaimedRound } from '../sessions/types.ts'
 
 /** A stored object; `uri` is its key in the artifacts bucket. */

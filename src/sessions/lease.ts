@@ -1,5 +1,9 @@
-import type { Db } from '../data/db/types.ts'
-import { assertHeld } from './held-session.ts'
+import { LeaseLost } from '../base/errors.ts'
+import type { Mode, Turn } from '../base/vocabulary.ts'
+import type { Context } from '../context.ts'
+import type { Db, Sql, Transaction } from '../data/db/types.ts'
+import { factsOf } from './find.ts'
+import { appendStatus, assertHeld } from './status.ts'
 import type { ClaimedRound } from './types.ts'
 
 /** How long a claim stands without a sign of life of its worker. */
@@ -16,4 +20,97 @@ export async function extendLease(sql: Db, round: ClaimedRound): Promise<void> {
       SELECT 1 FROM sessions WHERE id = ${round.session.id} AND fence = ${round.fence} AND in_flight)
     RETURNING id`
   assertHeld(rows)
+}
+
+/** `interruptions`: how many earlier attempts ended without an orderly hand-back. */
+export interface Claim extends ClaimedRound {
+  interruptions: number
+}
+
+/**
+ * Takes a round for this worker: raises the fence, counts the attempt and removes what an interrupted
+ * attempt recorded. Null when the round is finished or another worker's lease still stands, so that a
+ * message that arrives twice does no harm.
+ */
+export async function claimRound(sql: Sql, round_id: number): Promise<Claim | null> {
+  return sql.begin(async (tx) => {
+    const session = await lockSession(tx, round_id)
+    const round = session && (await takeRound(tx, round_id))
+    if (!session || !round) return null
+    const claim: Claim = {
+      id: round_id,
+      number: round.number,
+      mode: round.mode,
+      query: round.query,
+      is_partial: round.is_partial,
+      jobs: round.jobs,
+      fence: session.fence + 1,
+      attempt: round.attempts,
+      interruptions: round.attempts - 1 - round.handed_back,
+      session: await factsOf(tx, session.id),
+      history: await readHistory(tx, session.id),
+      base_commit: session.last_commit,
+    }
+    await tx`UPDATE sessions SET fence = ${claim.fence} WHERE id = ${session.id}`
+    if (claim.attempt > 1) await startOver(tx, claim, round.parked)
+    return claim
+  })
+}
+
+/** Sessions are locked before rounds everywhere, so that claims and endings never wait in a circle. */
+async function lockSession(tx: Transaction, round_id: number) {
+  const [session] = await tx<{ id: number; fence: number; last_commit: string | null }[]>`
+    SELECT id, fence, last_commit FROM sessions
+    WHERE id = (SELECT session_id FROM rounds WHERE id = ${round_id}) AND in_flight FOR UPDATE`
+  return session
+}
+
+async function takeRound(tx: Transaction, round_id: number) {
+  const [round] = await tx<
+    {
+      number: number
+      mode: Mode
+      query: string
+      is_partial: boolean
+      jobs: Record<string, string>
+      attempts: number
+      handed_back: number
+      parked: boolean
+    }[]
+  >`
+    UPDATE rounds
+    SET attempts = rounds.attempts + 1, parked = false,
+        lease_until = clock_timestamp() + make_interval(secs => ${LEASE_SECONDS})
+    FROM (SELECT id, parked FROM rounds WHERE id = ${round_id} FOR UPDATE) before
+    WHERE rounds.id = before.id AND finished_at IS NULL AND (lease_until IS NULL OR lease_until < clock_timestamp())
+    RETURNING number, mode, query, is_partial, jobs, attempts, handed_back, before.parked`
+  return round
+}
+
+async function readHistory(tx: Transaction, session_id: number): Promise<Turn[]> {
+  const [row] = await tx<{ payload: Turn[] }[]>`SELECT payload FROM histories WHERE session_id = ${session_id}`
+  return row?.payload ?? []
+}
+
+/** The rows go, the stored objects stay: nothing refers to them any more. */
+async function startOver(tx: Transaction, claim: Claim, was_parked: boolean): Promise<void> {
+  for (const table of ['engine_plans', 'reports', 'compliance_checks', 'code_changes'])
+    await tx`DELETE FROM ${tx(table)} WHERE round_id = ${claim.id}`
+  if (!was_parked) await appendStatus(tx, claim, 'started', 'The round was interrupted and starts again.')
+}
+
+/**
+ * Hands a round back in good order, for a worker that stops: it counts as no interruption and is
+ * offered to the other workers at once.
+ * Errors: `LeaseLost`.
+ */
+export async function releaseRound(context: Pick<Context, 'sql' | 'queue'>, round: ClaimedRound): Promise<void> {
+  await context.sql.begin(async (tx) => {
+    const [session] = await tx`
+      UPDATE sessions SET fence = fence + 1
+      WHERE id = ${round.session.id} AND fence = ${round.fence} AND in_flight RETURNING id`
+    if (!session) throw new LeaseLost()
+    await tx`UPDATE rounds SET lease_until = NULL, handed_back = handed_back + 1 WHERE id = ${round.id}`
+    await context.queue.enqueue(tx, round.id)
+  })
 }

@@ -1,5 +1,5 @@
 import type { Sql } from '../data/db/types.ts'
-import { assertHeld, heldSession } from './held-session.ts'
+import { assertHeld, heldSession } from './status.ts'
 import type { ClaimedRound } from './types.ts'
 
 /** A selected identifier; `address` is set from the moment its import was handed to the engine. */

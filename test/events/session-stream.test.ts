@@ -1,8 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { silentLogger } from '../../src/base/log.ts'
-import { sessionStream } from '../../src/events/session-stream.ts'
-import { createStreamHost } from '../../src/events/stream-host.ts'
-import type { SessionState, StatusHub } from '../../src/events/types.ts'
+import type { SessionState, StatusHub } from '../../src/sessions/events/hub.ts'
+import { createStreamHost, sessionStream } from '../../src/sessions/events/stream.ts'
 import { readStream } from '../helpers/sse.ts'
 
 const PERIOD_MS = 5_000

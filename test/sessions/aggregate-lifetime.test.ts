@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { loadAggregate } from '../../src/sessions/aggregate.ts'
 import { sessionAggregateKey } from '../../src/sessions/cache-keys.ts'
-import { finishRound } from '../../src/sessions/finish-round.ts'
-import { loadAggregate } from '../../src/sessions/load-aggregate.ts'
+import { finishRound } from '../../src/sessions/finish.ts'
 import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts'
 import { claimOf, createSession, verbContext } from './fixtures.ts'
 

@@ -3,8 +3,8 @@ import { createLogger, type Logger } from '../../src/base/log.ts'
 import type { Context } from '../../src/context.ts'
 import type { Cache } from '../../src/data/cache/types.ts'
 import type { Sql } from '../../src/data/db/types.ts'
-import { acceptFirstRound, type FirstRound } from '../../src/sessions/accept-first-round.ts'
-import { claimRound } from '../../src/sessions/claim-round.ts'
+import { acceptFirstRound, type FirstRound } from '../../src/sessions/accept.ts'
+import { claimRound } from '../../src/sessions/lease.ts'
 
 /** A cache of this process. */
 export function memoryCache(): Cache & { entries: Map<string, { value: string; ttl: number }> } {

@@ -3,7 +3,7 @@ import type { User } from '../../src/access/users.ts'
 import { connect } from '../../src/data/db/pool.ts'
 import { createTables } from '../../src/data/db/steps/0001-tables.ts'
 import { createSessionLists } from '../../src/data/db/steps/0002-session-lists.ts'
-import { listSessions } from '../../src/sessions/list-sessions.ts'
+import { listSessions } from '../../src/sessions/list.ts'
 import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts'
 import { createUser } from './fixtures.ts'
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { LeaseLost } from '../../src/base/errors.ts'
 import { parsePlan } from '../../src/plan/plan.ts'
-import { claimRound } from '../../src/sessions/claim-round.ts'
+import { claimRound } from '../../src/sessions/lease.ts'
 import { changesJson } from '../plan/fixtures.ts'
 import { said } from './scripted-llm.ts'
 import { createSteps } from './support.ts'

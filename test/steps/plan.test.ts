@@ -3,7 +3,7 @@ import { createKit } from '../../pipeline/steps/kit.ts'
 import { planTargets } from '../../pipeline/steps/plan.ts'
 import { LeaseLost } from '../../src/base/errors.ts'
 import { MASK } from '../../src/base/masking.ts'
-import { claimRound } from '../../src/sessions/claim-round.ts'
+import { claimRound } from '../../src/sessions/lease.ts'
 import { changesJson, changesText } from '../plan/fixtures.ts'
 import { calmEngine, createSteps, type EngineScript, ok } from './support.ts'
 

@@ -1,4 +1,4 @@
-import type { StoredSeal } from '../../../src/pins/types.ts'
+import type { StoredSeal } from '../../../src/sessions/pins/seal.ts'
 import type { BareRun } from '../../run.ts'
 import { removePinned } from '../../workspace/pinned.ts'
 

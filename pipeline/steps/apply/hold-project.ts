@@ -1,6 +1,4 @@
-import { parkRound } from '../../../src/applies/park-round.ts'
-import { takeProject } from '../../../src/applies/take-project.ts'
-import type { ApplyResult } from '../../../src/applies/types.ts'
+import { type ApplyResult, parkRound, takeProject } from '../../../src/sessions/applies.ts'
 import type { BareKit } from '../kit.ts'
 
 const LIMIT_S = 600

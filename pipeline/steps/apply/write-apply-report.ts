@@ -1,5 +1,4 @@
 import { reportTool } from '../../../src/agent/sentinels/report.ts'
-import type { ApplyResult } from '../../../src/applies/types.ts'
 import { LeaseLost } from '../../../src/base/errors.ts'
 import { cutMiddle } from '../../../src/base/text.ts'
 import { notifyApplyFailure } from '../../../src/notifications/notify.ts'
@@ -9,6 +8,7 @@ import { reportQuery } from '../../../src/prompts/queries.ts'
 import { storeReport } from '../../../src/reports/artifacts.ts'
 import type { ApplyReport } from '../../../src/reports/schemas.ts'
 import { applyFacts, settleApplyReport } from '../../../src/reports/settle-apply.ts'
+import type { ApplyResult } from '../../../src/sessions/applies.ts'
 import { type BareKit, runChain } from '../kit.ts'
 import { webSearch } from '../tools.ts'
 

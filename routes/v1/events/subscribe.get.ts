@@ -1,5 +1,5 @@
 import { createRoute, z } from '@hono/zod-openapi'
-import { sessionStream } from '../../../src/events/session-stream.ts'
+import { sessionStream } from '../../../src/sessions/events/stream.ts'
 import { readableSession } from '../../access.ts'
 import { endpoint } from '../../endpoint.ts'
 import { requireUser } from '../../middleware/gates.ts'

@@ -1,5 +1,5 @@
 import { createRoute, type z } from '@hono/zod-openapi'
-import { acceptRound } from '../../../src/sessions/accept-round.ts'
+import { acceptRound } from '../../../src/sessions/accept.ts'
 import { ownSession } from '../../access.ts'
 import { endpoint } from '../../endpoint.ts'
 import { requireOperation } from '../../middleware/gates.ts'

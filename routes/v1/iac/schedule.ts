@@ -1,8 +1,7 @@
 import type { Context } from 'hono'
 import type { Cloud, Operation } from '../../../src/base/vocabulary.ts'
 import { assertReachable } from '../../../src/repository/head.ts'
-import { acceptFirstRound } from '../../../src/sessions/accept-first-round.ts'
-import { acceptRound } from '../../../src/sessions/accept-round.ts'
+import { acceptFirstRound, acceptRound } from '../../../src/sessions/accept.ts'
 import { ownSession } from '../../access.ts'
 import type { AppEnv } from '../../env.ts'
 

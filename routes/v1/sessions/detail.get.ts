@@ -1,6 +1,6 @@
 import { createRoute, z } from '@hono/zod-openapi'
 import { sessionNotFound } from '../../../src/base/errors.ts'
-import { loadAggregate } from '../../../src/sessions/load-aggregate.ts'
+import { loadAggregate } from '../../../src/sessions/aggregate.ts'
 import { readableSession } from '../../access.ts'
 import { endpoint } from '../../endpoint.ts'
 import { requireUser } from '../../middleware/gates.ts'

@@ -1,6 +1,6 @@
 import { createRoute, z } from '@hono/zod-openapi'
 import { OPERATIONS, STATUSES } from '../../../src/base/vocabulary.ts'
-import { listSessions } from '../../../src/sessions/list-sessions.ts'
+import { listSessions } from '../../../src/sessions/list.ts'
 import { endpoint } from '../../endpoint.ts'
 import { requireUser } from '../../middleware/gates.ts'
 import { errors, json, signedIn } from '../../openapi/answers.ts'

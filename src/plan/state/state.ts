@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import type { StateVersion } from '../../pins/types.ts'
+import type { StateVersion } from '../../sessions/pins/seal.ts'
 
 /** An engine state as far as it is compared: attributes of every managed object as JSON text, by address. */
 export interface EngineState extends StateVersion {

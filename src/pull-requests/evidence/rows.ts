@@ -1,5 +1,5 @@
 import type { Sql, Transaction } from '../../data/db/types.ts'
-import { isUuid } from '../../sessions/is-uuid.ts'
+import { isUuid } from '../../sessions/find.ts'
 import type { EvidenceRows, RoundRow } from './types.ts'
 
 type Head = EvidenceRows['session'] & { id: number }

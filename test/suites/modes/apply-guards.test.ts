@@ -1,8 +1,8 @@
 import { appendFile, cp, rename, rm, symlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { acceptRound } from '../../../src/sessions/accept-round.ts'
-import { setLock } from '../../../src/sessions/set-lock.ts'
+import { acceptRound } from '../../../src/sessions/accept.ts'
+import { setLock } from '../../../src/sessions/locks.ts'
 import {
   applyJobs,
   applyReports,

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { Context } from '../../../src/context.ts'
 import type { IacClient } from '../../../src/services/iac/types.ts'
-import { acceptRound } from '../../../src/sessions/accept-round.ts'
+import { acceptRound } from '../../../src/sessions/accept.ts'
 import {
   applyJobs,
   applyReports,

@@ -3,8 +3,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Context } from '../../../src/context.ts'
 import { STOPPING } from '../../../src/data/queue/types.ts'
 import type { IacClient } from '../../../src/services/iac/types.ts'
-import { acceptRound } from '../../../src/sessions/accept-round.ts'
-import { claimRound } from '../../../src/sessions/claim-round.ts'
+import { acceptRound } from '../../../src/sessions/accept.ts'
+import { claimRound } from '../../../src/sessions/lease.ts'
 import {
   applyJobs,
   applyReports,

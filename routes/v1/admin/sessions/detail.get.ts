@@ -1,6 +1,6 @@
 import { createRoute, type z } from '@hono/zod-openapi'
 import { sessionNotFound } from '../../../../src/base/errors.ts'
-import { loadAggregate } from '../../../../src/sessions/load-aggregate.ts'
+import { loadAggregate } from '../../../../src/sessions/aggregate.ts'
 import { endpoint } from '../../../endpoint.ts'
 import { requirePanel } from '../../../middleware/gates.ts'
 import { errors, json, PANEL, STORE_ERROR, signedIn } from '../../../openapi/answers.ts'

@@ -1,5 +1,5 @@
 import { createRoute, z } from '@hono/zod-openapi'
-import { listSessions } from '../../../../src/sessions/list-sessions.ts'
+import { listSessions } from '../../../../src/sessions/list.ts'
 import { endpoint } from '../../../endpoint.ts'
 import { requirePanel } from '../../../middleware/gates.ts'
 import { errors, json, PANEL, signedIn } from '../../../openapi/answers.ts'

@@ -1,6 +1,6 @@
 import { createRoute, z } from '@hono/zod-openapi'
 import { sessionNotFound } from '../../../../src/base/errors.ts'
-import { setLock } from '../../../../src/sessions/set-lock.ts'
+import { setLock } from '../../../../src/sessions/locks.ts'
 import { endpoint } from '../../../endpoint.ts'
 import { requirePanel } from '../../../middleware/gates.ts'
 import { BODY_ERRORS, errors, json, jsonBody, PANEL, signedIn } from '../../../openapi/answers.ts'

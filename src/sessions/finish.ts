@@ -1,11 +1,11 @@
-import { endApply } from '../applies/end-apply.ts'
 import type { TerminalStatus, Turn } from '../base/vocabulary.ts'
 import type { Context } from '../context.ts'
 import type { Transaction } from '../data/db/types.ts'
 import { storable } from '../data/db/values.ts'
-import { discardPin } from '../pins/discard-pin.ts'
-import { appendStatus } from './append-status.ts'
+import { endApply } from './applies.ts'
 import { sessionAggregateKey } from './cache-keys.ts'
+import { discardPin } from './pins/seal.ts'
+import { appendStatus } from './status.ts'
 import type { ClaimedRound } from './types.ts'
 
 export interface RoundEnd {

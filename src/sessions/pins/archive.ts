@@ -1,3 +1,81 @@
+import type { Context } from '../../context.ts'
+
+/** Whose pinned directory an archive is. */
+export interface PinOwner {
+  session_uuid: string
+  round_id: number
+  plan_sha256: string
+}
+
+/** Largest archive: it is in memory once in clear and once encrypted. */
+export const MAX_ARCHIVE_BYTES = 128 * 1024 * 1024
+/** Mark, salt and one tag a mebibyte come on top. */
+const MAX_OBJECT_BYTES = MAX_ARCHIVE_BYTES + 1024 * 1024
+
+type Store = Pick<Context, 'storage' | 'config'>
+
+const aboutOf = ({ session_uuid, round_id, plan_sha256 }: PinOwner) => `${session_uuid}\n${round_id}\n${plan_sha256}`
+
+/**
+ * Encrypts a packed directory and uploads it; answers its object key.
+ * Errors: those of the object store.
+ */
+export async function storeArchive(
+  { storage, config }: Store,
+  owner: PinOwner,
+  archive: Uint8Array<ArrayBuffer>,
+  signal?: AbortSignal,
+): Promise<string> {
+  const key = `sessions/${owner.session_uuid}/pins/${owner.round_id}-${crypto.randomUUID().slice(0, 8)}.pin`
+  const sealed = await encrypt(config.worker.pin_key, aboutOf(owner), archive)
+  await storage.put(key, sealed, { content_type: 'application/octet-stream', signal })
+  return key
+}
+
+/**
+ * Downloads and decrypts an archive; null when it does not belong to this pin, is damaged or was made with
+ * another key.
+ * Errors: those of the object store.
+ */
+export async function fetchArchive(
+  { storage, config }: Store,
+  owner: PinOwner,
+  key: string,
+  signal?: AbortSignal,
+): Promise<Uint8Array<ArrayBuffer> | null> {
+  const sealed = await storage.get(key, { signal, max_bytes: MAX_OBJECT_BYTES })
+  return await decrypt(config.worker.pin_key, aboutOf(owner), sealed)
+}
+
+/** At most so many in one call. */
+const LIMIT = 100
+
+/**
+ * Deletes stored pins of sessions that failed: no round of theirs is accepted any more. Best effort; what
+ * could not be deleted is tried again by the next call. Answers how many are gone.
+ */
+export async function forgetArchives(
+  { sql, storage, log }: Pick<Context, 'sql' | 'storage' | 'log'>,
+  signal?: AbortSignal,
+): Promise<number> {
+  const rows = await sql<{ session_id: number; archive_key: string }[]>`
+    SELECT p.session_id, p.archive_key FROM pins p JOIN sessions s ON s.id = p.session_id
+    WHERE s.last_status = 'failed' AND NOT s.in_flight AND p.archive_key IS NOT NULL
+    ORDER BY p.sealed_at LIMIT ${LIMIT}`
+  let forgotten = 0
+  for (const { session_id, archive_key } of rows) {
+    if (signal?.aborted) break
+    try {
+      await storage.delete(archive_key)
+      await sql`UPDATE pins SET archive_key = NULL WHERE session_id = ${session_id} AND archive_key = ${archive_key}`
+      forgotten++
+    } catch (error) {
+      log.warn('a stored pin could not be deleted', { key: archive_key, error })
+    }
+  }
+  return forgotten
+}
+
 /**
  * Encryption of pinned directories. An object is the mark, a random salt and frames; each frame is sealed
  * with AES-256-GCM under a key derived for this object alone, and its nonce says which frame it is and

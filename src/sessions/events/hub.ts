@@ -1,10 +1,30 @@
-import { sessionNotFound } from '../base/errors.ts'
-import type { Logger } from '../base/log.ts'
-import type { Sql } from '../data/db/types.ts'
-import { STATUS_CHANNEL } from '../sessions/status-channel.ts'
-import { createBatchedReader } from './batched-reader.ts'
-import { readStates } from './read-states.ts'
-import type { SessionState, StatusHub } from './types.ts'
+import { sessionNotFound } from '../../base/errors.ts'
+import type { Logger } from '../../base/log.ts'
+import type { Status } from '../../base/vocabulary.ts'
+import type { Db, Sql } from '../../data/db/types.ts'
+import { STATUS_CHANNEL } from '../status.ts'
+
+export interface SessionState {
+  status: Status
+  message: string | null
+  in_flight: boolean
+}
+
+/**
+ * One LISTEN connection per process, shared by all streams. `watch` answers the current state and
+ * then calls back on each change; a lost notification is mended by one query for all watched
+ * sessions every five seconds.
+ */
+export interface StatusHub {
+  watch(
+    session_uuid: string,
+    on_change: (state: SessionState) => void,
+  ): Promise<{ state: SessionState; close: () => void }>
+  /** Ends every stream, so that clients reconnect elsewhere. */
+  close(): Promise<void>
+  readonly closing: AbortSignal
+  readonly open_streams: number
+}
 
 const RESYNC_MS = 5_000
 
@@ -98,3 +118,50 @@ function tell(entry: Watched | undefined, state: SessionState | undefined): void
 
 const isSame = (a: SessionState | null, b: SessionState) =>
   a !== null && a.status === b.status && a.message === b.message && a.in_flight === b.in_flight
+
+type States = Map<string, SessionState>
+
+/**
+ * Reads states in batches, one query at a time: whatever is asked for while a query runs is answered
+ * together by the next one. So every answer is at least as new as its question, and answers never
+ * overtake each other.
+ * @param apply called with each batch before its askers are
+ */
+function createBatchedReader(
+  read: (uuids: string[]) => Promise<States>,
+  apply: (asked: ReadonlySet<string>, states: States) => void,
+): (uuids: Iterable<string>) => Promise<States> {
+  let next: { asked: Set<string>; answer: PromiseWithResolvers<States> } | null = null
+  let busy = false
+
+  const drain = async () => {
+    if (busy) return
+    busy = true
+    for (let batch = next; batch !== null; batch = next) {
+      next = null
+      try {
+        const states = await read([...batch.asked])
+        apply(batch.asked, states)
+        batch.answer.resolve(states)
+      } catch (error) {
+        batch.answer.reject(error)
+      }
+    }
+    busy = false
+  }
+  return (uuids) => {
+    const batch = next ?? { asked: new Set(), answer: Promise.withResolvers() }
+    next = batch
+    for (const uuid of uuids) batch.asked.add(uuid)
+    void drain()
+    return batch.answer.promise
+  }
+}
+
+/** Current states by session uuid, in one query; unknown sessions are missing from the answer. */
+async function readStates(sql: Db, uuids: readonly string[]): Promise<Map<string, SessionState>> {
+  const rows = await sql<(SessionState & { uuid: string })[]>`
+    SELECT uuid, last_status AS status, last_message AS message, in_flight
+    FROM sessions WHERE uuid = ANY(${[...uuids]}::uuid[])`
+  return new Map(rows.map(({ uuid, ...state }) => [uuid, state]))
+}

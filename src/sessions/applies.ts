@@ -1,0 +1,186 @@
+import { internal, LeaseLost } from '../base/errors.ts'
+import type { Context } from '../context.ts'
+import type { Sql, Transaction } from '../data/db/types.ts'
+import { storable } from '../data/db/values.ts'
+import type { RoundQueue } from '../data/queue/types.ts'
+import { assertHeld, heldSession } from './status.ts'
+import type { ClaimedRound } from './types.ts'
+
+/** How an apply ended. Texts are masked. */
+export type ApplyResult =
+  /** The engine ended. */
+  | { kind: 'ran'; exit_code: number; stdout: string; stderr: string }
+  /** Nothing was submitted, so nothing changed; `reason` says why, in sentences, and `advice` what to do. */
+  | { kind: 'refused'; reason: string; advice: string }
+  /** The one job was, or may have been, submitted, and nobody knows how it ended. */
+  | { kind: 'unknown'; reason: string }
+
+/** What earlier attempts of an apply round did. */
+export interface ApplyProgress {
+  /** Seconds since the round began to wait for another one of its project; null when it does not. */
+  waited_s: number | null
+  /** The one job was about to be submitted: no other may be. */
+  intended: boolean
+  job_id: string | null
+  result: ApplyResult | null
+}
+
+/** What earlier attempts of an apply round left; of none when it has just begun. */
+export async function findProgress(sql: Sql, round_id: number): Promise<ApplyProgress> {
+  const [row] = await sql<ApplyProgress[]>`
+    SELECT extract(epoch FROM clock_timestamp() - waiting_since)::float8 AS waited_s,
+           intended_at IS NOT NULL AS intended, job_id, result
+    FROM applies WHERE round_id = ${round_id}`
+  return row ?? { waited_s: null, intended: false, job_id: null, result: null }
+}
+
+/**
+ * Makes this round the one that may change a project, if no other unfinished round is; answers the uuid of
+ * the session whose round it is, null when it is this one now.
+ * Errors: `LeaseLost`.
+ */
+export async function takeProject(sql: Sql, round: ClaimedRound, project_id: string): Promise<string | null> {
+  // The holder may end between the two statements: then the project is free.
+  for (;;) {
+    if (await tryToTake(sql, round, project_id)) return null
+    const [holder] = await sql<{ uuid: string }[]>`
+      SELECT s.uuid FROM project_applies p
+      JOIN rounds r ON r.id = p.round_id JOIN sessions s ON s.id = r.session_id
+      WHERE p.project_id = ${project_id} AND r.finished_at IS NULL`
+    if (holder) return holder.uuid
+  }
+}
+
+async function tryToTake(sql: Sql, round: ClaimedRound, project_id: string): Promise<boolean> {
+  const rows = await sql<{ taken: boolean }[]>`
+    WITH session AS (${heldSession(sql, round)}),
+    taken AS (
+      INSERT INTO project_applies (project_id, round_id) SELECT ${project_id}, ${round.id} FROM session
+      ON CONFLICT (project_id) DO UPDATE SET round_id = excluded.round_id
+        WHERE project_applies.round_id = excluded.round_id
+           OR EXISTS (SELECT 1 FROM rounds r WHERE r.id = project_applies.round_id AND r.finished_at IS NOT NULL)
+      RETURNING round_id
+    ), no_longer_waiting AS (
+      UPDATE applies SET waiting_since = NULL FROM taken WHERE applies.round_id = taken.round_id
+    )
+    SELECT EXISTS (SELECT 1 FROM taken) AS taken FROM session`
+  assertHeld(rows)
+  return rows[0]?.taken ?? false
+}
+
+/**
+ * Hands a round back until the apply that holds its project ends, so that waiting costs no worker a place;
+ * it is taken up again then, or `limit_s` seconds after it began to wait. False, and nothing changes, when
+ * the project is free by now.
+ * Errors: `LeaseLost`.
+ */
+export async function parkRound(
+  { sql }: Pick<Context, 'sql'>,
+  round: ClaimedRound,
+  wait: { project_id: string; limit_s: number },
+): Promise<boolean> {
+  return await sql.begin(async (tx) => {
+    // The end of the holder removes this row: it waits for us, or we see that it is gone.
+    const [holder] = await tx`
+      SELECT p.round_id FROM project_applies p JOIN rounds r ON r.id = p.round_id
+      WHERE p.project_id = ${wait.project_id} AND p.round_id <> ${round.id} AND r.finished_at IS NULL
+      FOR SHARE OF p`
+    if (!holder) return false
+    const [session] = await tx`
+      UPDATE sessions SET fence = fence + 1
+      WHERE id = ${round.session.id} AND fence = ${round.fence} AND in_flight RETURNING id`
+    if (!session) throw new LeaseLost()
+    await tx`
+      WITH waiting AS (
+        INSERT INTO applies (round_id, project_id, waiting_since) VALUES (${round.id}, ${wait.project_id}, clock_timestamp())
+        ON CONFLICT (round_id) DO UPDATE SET waiting_since = coalesce(applies.waiting_since, excluded.waiting_since)
+        RETURNING waiting_since
+      )
+      UPDATE rounds
+      SET parked = true, handed_back = handed_back + 1, lease_until = waiting_since + make_interval(secs => ${wait.limit_s})
+      FROM waiting WHERE rounds.id = ${round.id}`
+    return true
+  })
+}
+
+/**
+ * Writes down that the one job of this round is about to be submitted. The same statement makes sure that
+ * the session is not locked, that the plan is still the sealed one and that the round holds its project.
+ * Answers false for a locked session.
+ * Errors: `LeaseLost`; 500 when one of the others does not hold, or when it was written before.
+ */
+export async function recordIntent(
+  sql: Sql,
+  round: ClaimedRound,
+  pin: { plan_sha256: string; project_id: string },
+): Promise<boolean> {
+  const rows = await sql<{ is_blocked: boolean; recorded: boolean }[]>`
+    WITH session AS (
+      SELECT id, is_blocked FROM sessions WHERE id = ${round.session.id} AND fence = ${round.fence} AND in_flight FOR SHARE
+    ), recorded AS (
+      INSERT INTO applies (round_id, project_id, intended_at)
+      SELECT ${round.id}, ${pin.project_id}, clock_timestamp() FROM session
+      WHERE NOT is_blocked
+        AND EXISTS (SELECT 1 FROM pins p WHERE p.session_id = session.id AND p.plan_sha256 = ${pin.plan_sha256})
+        AND EXISTS (SELECT 1 FROM project_applies a WHERE a.project_id = ${pin.project_id} AND a.round_id = ${round.id})
+      ON CONFLICT (round_id) DO UPDATE SET intended_at = excluded.intended_at WHERE applies.intended_at IS NULL
+      RETURNING round_id
+    )
+    SELECT is_blocked, EXISTS (SELECT 1 FROM recorded) AS recorded FROM session`
+  assertHeld(rows)
+  const [answer] = rows
+  if (answer?.recorded) return true
+  if (answer?.is_blocked) return false
+  throw internal('The apply was not started: the pinned plan is no longer the one that was checked.')
+}
+
+/**
+ * Remembers the one job of an apply round, so that a later attempt waits for it. Not fenced: only the
+ * attempt that wrote the intent can know the id, and it is worth as much from a worker that lost the round.
+ */
+export async function recordApplyJob(sql: Sql, round_id: number, job_id: string): Promise<void> {
+  await sql`UPDATE applies SET job_id = ${job_id} WHERE round_id = ${round_id} AND intended_at IS NOT NULL AND job_id IS NULL`
+}
+
+/**
+ * Keeps how an apply ended, so that an attempt that takes the round up from here tells the same.
+ * Errors: `LeaseLost`.
+ */
+export async function recordApplyResult(
+  sql: Sql,
+  round: ClaimedRound,
+  project_id: string,
+  result: ApplyResult,
+): Promise<void> {
+  const json = JSON.stringify(result, (_, value: unknown) => (typeof value === 'string' ? storable(value) : value))
+  const rows = await sql`
+    WITH session AS (${heldSession(sql, round)})
+    INSERT INTO applies (round_id, project_id, result) SELECT ${round.id}, ${project_id}, ${json}::jsonb FROM session
+    ON CONFLICT (round_id) DO UPDATE SET result = excluded.result
+    RETURNING round_id`
+  assertHeld(rows)
+}
+
+/**
+ * Forgets the output of an ending apply round, gives back the project that it held and offers the rounds that
+ * wait for it; the first one takes it, the others wait on. Part of the transaction that ends the round.
+ */
+export async function endApply(
+  queue: Pick<RoundQueue, 'enqueue'>,
+  tx: Transaction,
+  round: ClaimedRound,
+): Promise<void> {
+  await tx`UPDATE applies SET result = NULL WHERE round_id = ${round.id}`
+  const held = await tx<
+    { project_id: string }[]
+  >`DELETE FROM project_applies WHERE round_id = ${round.id} RETURNING project_id`
+  // A statement of its own: a round that was just parked is seen only from here on.
+  for (const { project_id } of held) {
+    const woken = await tx<{ id: number }[]>`
+      UPDATE rounds SET lease_until = NULL FROM applies
+      WHERE applies.project_id = ${project_id} AND applies.waiting_since IS NOT NULL AND rounds.id = applies.round_id
+        AND rounds.parked AND rounds.finished_at IS NULL
+      RETURNING rounds.id`
+    for (const { id } of woken) await queue.enqueue(tx, id)
+  }
+}

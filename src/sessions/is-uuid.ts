@@ -1,2 +1,0 @@
-/** Whether PostgreSQL reads the text as a uuid in the usual form. */
-export const isUuid = (text: string): boolean => /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text)

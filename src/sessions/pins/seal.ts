@@ -1,0 +1,126 @@
+import type { Db, Sql, Transaction } from '../../data/db/types.ts'
+import { storable } from '../../data/db/values.ts'
+import type { PlannedChange } from '../../plan/plan.ts'
+import type { EngineInfo } from '../../services/iac/types.ts'
+import { assertHeld, heldSession } from '../status.ts'
+import type { ClaimedRound } from '../types.ts'
+
+/** The state that a plan was made from. Without a state yet: lineage empty, serial 0. */
+export interface StateVersion {
+  lineage: string
+  serial: number
+}
+
+/** What the platform says about a session's reviewed plan. Nothing else is applied. */
+export interface Seal {
+  /** Lower-case hex of the plan file. */
+  plan_sha256: string
+  /** Head of the session branch. */
+  commit: string
+  targets: string[]
+  /** What the plan does. */
+  changes: PlannedChange[]
+  /** Null when the iac sidecar does not tell. */
+  engine: EngineInfo | null
+  /** Null when the plan file does not tell. */
+  state: StateVersion | null
+  project_id: string
+  /** Object with the encrypted directory; null when only the worker's disk has it. */
+  archive_key: string | null
+}
+
+/** A seal as it is stored, with the round that reviewed the plan. */
+export interface StoredSeal extends Seal {
+  round_id: number
+}
+
+/**
+ * Makes this the session's one seal; answers the object key of the one before, null when it had none.
+ * Written before the directory takes its place: a seal without its directory applies nothing.
+ * Errors: `LeaseLost`.
+ */
+export async function sealPin(sql: Sql, round: ClaimedRound, seal: Seal): Promise<string | null> {
+  const changes = JSON.stringify(seal.changes.map((change) => ({ ...change, address: storable(change.address) })))
+  const rows = await sql<{ earlier_key: string | null }[]>`
+    WITH session AS (${heldSession(sql, round)}),
+    earlier AS (SELECT archive_key FROM pins WHERE session_id = ${round.session.id})
+    INSERT INTO pins (session_id, round_id, plan_sha256, commit, targets, changes, engine_name, engine_version,
+                      state_lineage, state_serial, project_id, archive_key)
+    SELECT id, ${round.id}, ${seal.plan_sha256}, ${seal.commit}, ${seal.targets}::text[], ${changes}::jsonb,
+           ${seal.engine?.name ?? null}, ${seal.engine?.version ?? null},
+           ${seal.state?.lineage ?? null}, ${seal.state?.serial ?? null}::bigint, ${seal.project_id}, ${seal.archive_key}
+    FROM session
+    ON CONFLICT (session_id) DO UPDATE SET
+      round_id = excluded.round_id, plan_sha256 = excluded.plan_sha256, commit = excluded.commit,
+      targets = excluded.targets, changes = excluded.changes,
+      engine_name = excluded.engine_name, engine_version = excluded.engine_version,
+      state_lineage = excluded.state_lineage, state_serial = excluded.state_serial,
+      project_id = excluded.project_id, archive_key = excluded.archive_key, sealed_at = clock_timestamp()
+    RETURNING (SELECT archive_key FROM earlier) AS earlier_key`
+  assertHeld(rows)
+  return rows[0]?.earlier_key ?? null
+}
+
+interface PinRow {
+  round_id: number
+  plan_sha256: string
+  commit: string
+  targets: string[]
+  changes: PlannedChange[]
+  engine_name: string | null
+  engine_version: string | null
+  state_lineage: string | null
+  state_serial: number | null
+  project_id: string
+  archive_key: string | null
+}
+
+/**
+ * The seal of a session, whatever became of the round that wrote it, and whether that round completed:
+ * an attempt that was interrupted after it had sealed reviewed nothing.
+ */
+export async function findPin(sql: Db, session_id: number): Promise<{ seal: StoredSeal; reviewed: boolean } | null> {
+  const [row] = await sql<(PinRow & { reviewed: boolean })[]>`
+    SELECT p.round_id, p.plan_sha256, p.commit, p.targets, p.changes, p.engine_name, p.engine_version,
+           p.state_lineage, p.state_serial, p.project_id, p.archive_key,
+           EXISTS (SELECT 1 FROM statuses s WHERE s.round_id = p.round_id AND s.status = 'completed') AS reviewed
+    FROM pins p WHERE p.session_id = ${session_id}`
+  return row ? { seal: toSeal(row), reviewed: row.reviewed } : null
+}
+
+function toSeal(row: PinRow): StoredSeal {
+  const { round_id, plan_sha256, commit, targets, changes, project_id, archive_key } = row
+  const { engine_name, engine_version, state_lineage, state_serial } = row
+  return {
+    round_id,
+    plan_sha256,
+    commit,
+    targets,
+    changes,
+    project_id,
+    archive_key,
+    engine: engine_name === null || engine_version === null ? null : { name: engine_name, version: engine_version },
+    state: state_lineage === null || state_serial === null ? null : { lineage: state_lineage, serial: state_serial },
+  }
+}
+
+/**
+ * Takes the session's seal away in the middle of a run; answers the object key of its archive, null when
+ * there was none.
+ * Errors: `LeaseLost`.
+ */
+export async function dropPin(sql: Sql, round: ClaimedRound): Promise<string | null> {
+  return await sql.begin(async (tx) => {
+    assertHeld(await heldSession(tx, round))
+    const [pin] = await tx<
+      { archive_key: string | null }[]
+    >`SELECT archive_key FROM pins WHERE session_id = ${round.session.id}`
+    await discardPin(tx, round)
+    return pin?.archive_key ?? null
+  })
+}
+
+/** Takes the session's seal away: nothing is pinned any more. Part of a transaction that holds the session. */
+export async function discardPin(tx: Transaction, round: ClaimedRound): Promise<void> {
+  await tx`DELETE FROM pins WHERE session_id = ${round.session.id}`
+}
