@@ -3,7 +3,7 @@ import { shippedPrompts } from '../src/prompts/lint/names.ts'
 import { readProviderSchema } from '../src/prompts/lint/schema.ts'
 import { lintPrompts } from '../src/prompts/lint.ts'
 import { SeedError } from '../src/prompts/parse-seed.ts'
-import { readSeedPrompts } from '../src/runtime/read-seed-prompts.ts'
+import { readSeedPrompts } from '../src/runtime/prompts.ts'
 
 const HELP = `Usage: npm run lint:prompts [-- <folder>]
 

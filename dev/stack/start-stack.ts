@@ -1,6 +1,6 @@
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import { readSeedPrompts } from '../../src/runtime/read-seed-prompts.ts'
+import { readSeedPrompts } from '../../src/runtime/prompts.ts'
 import { startCache } from '../cache.ts'
 import { cloudVariables, startCloud } from '../cloud/start.ts'
 import { startCollector } from '../collector/start.ts'

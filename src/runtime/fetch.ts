@@ -1,4 +1,10 @@
+import { lookup } from 'node:dns/promises'
+import { Agent } from 'node:https'
+import type { LookupFunction } from 'node:net'
+import tls from 'node:tls'
 import type { Fetch } from '../base/http.ts'
+import type { HostResolver, PinnedFetch } from '../repository/allowed-addresses.ts'
+import { exchange } from './https-exchange.ts'
 
 /** Only what is used of Node's built-in connection pool. */
 type Pool = new (options: PoolLimits) => object
@@ -38,3 +44,61 @@ async function createPool(limits: PoolLimits): Promise<object | null> {
 }
 
 const isPool = (value: unknown): value is Pool => typeof value === 'function' && value.name === 'Agent'
+
+/** Sockets between two requests of one conversation. */
+const IDLE_MS = 4_000
+
+/**
+ * `fetch` as far as git needs it: one https origin, and connections to the given addresses only,
+ * whatever a name server says by then. Certificates are checked for the name. Redirects are answered,
+ * not followed. Node, Deno and Bun all take the look-up that this rests on.
+ * Errors of the fetch: another origin, and those of the connection, as rejections.
+ * @param more PEM of authorities that count for the trusted addresses besides the usual ones
+ */
+export function createPinnedFetch(more?: { ca_pem: string; trusted: (url: URL) => boolean }): PinnedFetch {
+  return (target, addresses) => {
+    const { origin, protocol, hostname } = target
+    const ca = more?.trusted(target) ? [...usualAuthorities(), more.ca_pem] : undefined
+    const lookup = answering(hostname, addresses)
+    const agent = new Agent({ keepAlive: true, timeout: IDLE_MS })
+    return async (input, init = {}) => {
+      const url = new URL(input instanceof Request ? input.url : input)
+      if (url.origin !== origin || protocol !== 'https:')
+        throw new TypeError(`connections are pinned to ${origin}, over https`)
+      const headers = new Headers(init.headers)
+      if (!headers.has('accept')) headers.set('accept', '*/*')
+      headers.set('accept-encoding', 'identity')
+      const body = init.body == null ? null : new Uint8Array(await new Response(init.body).arrayBuffer())
+      const options = {
+        agent,
+        lookup,
+        ...(ca && { ca }),
+        method: init.method ?? 'GET',
+        headers: Object.fromEntries(headers),
+      }
+      return exchange(url, options, { body, signal: init.signal ?? null })
+    }
+  }
+}
+
+/** A look-up that knows one name. */
+function answering(hostname: string, addresses: readonly string[]): LookupFunction {
+  const known = addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 }))
+  return (name, { all }, callback) => {
+    queueMicrotask(() => {
+      const [first] = known
+      if (name !== hostname || !first) callback(new Error(`no address is known for ${name}`), '')
+      else if (all) callback(null, known)
+      else callback(null, first.address, first.family)
+    })
+  }
+}
+
+/** Naming any replaces all, so those that count without are named too. Not every runtime can list its own. */
+const usualAuthorities = (): readonly string[] => tls.getCACertificates?.('default') ?? tls.rootCertificates
+
+/** Looks a host up as the operating system does, `/etc/hosts` included. All addresses, any family. */
+export const resolveHost: HostResolver = async (host) => {
+  const found = await lookup(host, { all: true, verbatim: true })
+  return found.map(({ address }) => address)
+}

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { loadConfig } from '../../config/load.ts'
-import { readTextFile } from '../../src/runtime/read-text-file.ts'
+import { readTextFile } from '../../src/runtime/files.ts'
 import { load, MINIMAL, problemsOf } from './support.ts'
 
 describe('where the file is', () => {

@@ -27,7 +27,7 @@ describe('importExceptions', () => {
   })
 
   it('finds none in the shipped texts', async () => {
-    const { readSeedPrompts } = await import('../../src/runtime/read-seed-prompts.ts')
+    const { readSeedPrompts } = await import('../../src/runtime/prompts.ts')
     const prompts = [...(await readSeedPrompts())].filter(([name]) => name.endsWith('-guidelines-import_exceptions'))
     expect(prompts.map(([name]) => name).sort()).toEqual(
       ['aws', 'azure', 'gcp', 'oci'].map((cloud) => `${cloud}-guidelines-import_exceptions`),

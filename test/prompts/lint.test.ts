@@ -10,7 +10,7 @@ import { shippedPrompts } from '../../src/prompts/lint/names.ts'
 import { readProviderSchema } from '../../src/prompts/lint/schema.ts'
 import { HEADINGS } from '../../src/prompts/lint/text-rules.ts'
 import { lintPrompts } from '../../src/prompts/lint.ts'
-import { readSeedPrompts } from '../../src/runtime/read-seed-prompts.ts'
+import { readSeedPrompts } from '../../src/runtime/prompts.ts'
 
 const shipped = await readSeedPrompts()
 const schemaFile = process.env.PLATFORM_PROVIDER_SCHEMA

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { parseSeeds, SeedError } from '../../src/prompts/parse-seed.ts'
-import { readSeedPrompts } from '../../src/runtime/read-seed-prompts.ts'
+import { readSeedPrompts } from '../../src/runtime/prompts.ts'
 
 const seed = (path: string, text = 'body: hello') => ({ path, text })
 function problemsOf(...files: { path: string; text: string }[]): readonly string[] {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { readSeedPrompts } from '../../src/runtime/read-seed-prompts.ts'
+import { readSeedPrompts } from '../../src/runtime/prompts.ts'
 
 const prompts = await readSeedPrompts()
 const abbreviations = (cloud: string) =>

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { CLOUDS } from '../../src/base/vocabulary.ts'
 import { builtinPrompts } from '../../src/prompts/builtin.ts'
-import { readSeedPrompts } from '../../src/runtime/read-seed-prompts.ts'
+import { readSeedPrompts } from '../../src/runtime/prompts.ts'
 
 const prompts = await readSeedPrompts()
 const bodyOf = (name: string) => prompts.get(name)?.body ?? ''

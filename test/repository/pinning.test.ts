@@ -9,7 +9,7 @@ import { type GitHost, startGitHost } from '../../dev/git-host/start.ts'
 import type { HostResolver, PinnedFetch } from '../../src/repository/allowed-addresses.ts'
 import { assertReachable } from '../../src/repository/head.ts'
 import { parseRoots } from '../../src/repository/root-modules.ts'
-import { createPinnedFetch } from '../../src/runtime/pinned-fetch.ts'
+import { createPinnedFetch } from '../../src/runtime/fetch.ts'
 import { gitContext, trust } from './support.ts'
 
 const UNREACHABLE = 'Repository is not reachable or access was denied.'

@@ -2,7 +2,7 @@ import tls from 'node:tls'
 import type { Config, GitConfig } from '../../config/types.ts'
 import { createLogger } from '../../src/base/log.ts'
 import type { GitContext } from '../../src/repository/remote.ts'
-import { resolveHost } from '../../src/runtime/resolver.ts'
+import { resolveHost } from '../../src/runtime/fetch.ts'
 
 export const gitConfig = (changes: Partial<GitConfig> = {}): GitConfig => ({
   provider: 'GITHUB',

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { loadConfig } from '../../config/load.ts'
 import { createLogger } from '../../src/base/log.ts'
-import { withoutMissingCollector } from '../../src/runtime/default-collector.ts'
+import { withoutMissingCollector } from '../../src/runtime/prompts.ts'
 
 const ENVIRONMENT = { PLATFORM_SQL_DATABASE_URL: 'postgresql://a@b/c', PLATFORM_IAC_TOKEN: 't', ANTHROPIC_API_KEY: 'k' }
 const configOf = (collector_url?: string) =>

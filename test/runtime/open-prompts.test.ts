@@ -3,8 +3,7 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { type Collector, startCollector } from '../../dev/collector/start.ts'
 import { listen, type Running } from '../../dev/server.ts'
 import { createLogger } from '../../src/base/log.ts'
-import { openPrompts } from '../../src/runtime/open-prompts.ts'
-import { readSeedPrompts } from '../../src/runtime/read-seed-prompts.ts'
+import { openPrompts, readSeedPrompts } from '../../src/runtime/prompts.ts'
 import { configOf } from '../helpers/core.ts'
 
 const closers: (() => Promise<void>)[] = []

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net'
 import { generate } from 'selfsigned'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { send } from '../../src/base/http.ts'
-import { createPinnedFetch } from '../../src/runtime/pinned-fetch.ts'
+import { createPinnedFetch } from '../../src/runtime/fetch.ts'
 import { trust } from '../repository/support.ts'
 
 const NAME = 'git.pinned.test'

@@ -11,7 +11,7 @@ import {
   writeConfiguration,
 } from '../../../dev/stack/configuration.ts'
 import { loadSecrets } from '../../../dev/stack/secrets.ts'
-import { readTextFile } from '../../../src/runtime/read-text-file.ts'
+import { readTextFile } from '../../../src/runtime/files.ts'
 
 let folder: string
 beforeAll(async () => {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { createPinnedFetch } from '../../../src/runtime/pinned-fetch.ts'
+import { createPinnedFetch } from '../../../src/runtime/fetch.ts'
 
 /**
  * Run by each runtime: `<port> <authority>`, a server of this machine whose certificate names

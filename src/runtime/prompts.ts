@@ -1,15 +1,20 @@
+import { readdir, readFile } from 'node:fs/promises'
+import { join, relative, sep } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { maskUrl } from '../../config/mask-url.ts'
+import { DEFAULT_COLLECTOR_URL } from '../../config/sections/telemetry.ts'
 import type { Config } from '../../config/types.ts'
 import type { Fetch } from '../base/http.ts'
 import type { Logger } from '../base/log.ts'
 import { builtinPrompts } from '../prompts/builtin.ts'
+import { parseSeeds, type SeedPrompt } from '../prompts/parse-seed.ts'
 import { createPromptRegistry } from '../prompts/registry/client.ts'
 import { seedPrompts } from '../prompts/registry/seed.ts'
 import { registryPrompts } from '../prompts/registry/source.ts'
 import type { PromptRegistry } from '../prompts/registry/types.ts'
 import { waitForRegistry } from '../prompts/registry/wait.ts'
 import type { PromptSource } from '../prompts/types.ts'
-import { readSeedPrompts } from './read-seed-prompts.ts'
+import type { HostResolver } from '../repository/allowed-addresses.ts'
 
 export interface PromptDeps {
   fetch: Fetch
@@ -46,4 +51,39 @@ async function fill(
       { cause },
     )
   }
+}
+
+const SHIPPED = fileURLToPath(new URL('../prompts/seed/', import.meta.url))
+
+/**
+ * All `*.yaml` files below a folder, sorted by path, as prompts by qualified name.
+ * Errors: `SeedError` naming every unusable file.
+ */
+export async function readSeedPrompts(folder: string = SHIPPED): Promise<Map<string, SeedPrompt>> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true })
+  const paths = entries
+    .filter((entry) => entry.isFile() && entry.name.endsWith('.yaml'))
+    .map((entry) => relative(folder, join(entry.parentPath, entry.name)).split(sep).join('/'))
+    .sort()
+  return parseSeeds(
+    await Promise.all(paths.map(async (path) => ({ path, text: await readFile(join(folder, path), 'utf8') }))),
+  )
+}
+
+/**
+ * The default address names the collector of the compose deployment. Where that host does not exist nobody
+ * configured a registry: the built-in prompts serve, and no spans are sent. An address that was chosen must answer.
+ */
+export async function withoutMissingCollector(config: Config, resolve: HostResolver, log: Logger): Promise<Config> {
+  const { collector_url } = config.telemetry
+  if (collector_url !== DEFAULT_COLLECTOR_URL) return config
+  const found = await resolve(new URL(collector_url).hostname).catch(() => [])
+  if (found.length > 0) return config
+  log.warn(
+    'telemetry.collector_url is at its default and its host does not exist here: built-in prompts serve, no spans are sent',
+    {
+      collector_url,
+    },
+  )
+  return { ...config, telemetry: { ...config.telemetry, collector_url: '' } }
 }
