@@ -1,9 +1,9 @@
 import { readFile } from 'node:fs/promises'
-import { shippedPrompts } from '../src/prompts/lint/names.ts'
-import { readProviderSchema } from '../src/prompts/lint/schema.ts'
-import { lintPrompts } from '../src/prompts/lint.ts'
 import { SeedError } from '../src/prompts/parse-seed.ts'
 import { readSeedPrompts } from '../src/runtime/prompts.ts'
+import { lintPrompts } from './prompt-lint/lint.ts'
+import { shippedPrompts } from './prompt-lint/markdown.ts'
+import { readProviderSchema } from './prompt-lint/schema.ts'
 
 const HELP = `Usage: npm run lint:prompts [-- <folder>]
 

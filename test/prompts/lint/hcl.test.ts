@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { unformatted } from '../../../src/prompts/lint/format.ts'
-import { blocksWithin, HclError, parseHcl } from '../../../src/prompts/lint/hcl.ts'
+import { unformatted } from '../../../dev/prompt-lint/format.ts'
+import { blocksWithin, HclError, parseHcl } from '../../../dev/prompt-lint/hcl.ts'
 
 const EXAMPLE = `# a comment with { and "
 resource "google_storage_bucket" "invoices" {

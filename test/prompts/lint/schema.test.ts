@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { argumentsUnknownTo, readProviderSchema } from '../../../src/prompts/lint/schema.ts'
+import { argumentsUnknownTo, readProviderSchema } from '../../../dev/prompt-lint/schema.ts'
 
 const text = { type: 'string', description_kind: 'plain' }
 const schema = readProviderSchema({

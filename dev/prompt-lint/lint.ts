@@ -1,11 +1,11 @@
-import { CLOUDS, type Cloud } from '../base/vocabulary.ts'
-import { importExceptions } from '../plan/imports/unmanaged.ts'
-import { codeComplaints } from './lint/code-rules.ts'
-import { neededPrompts } from './lint/names.ts'
-import type { ProviderSchema } from './lint/schema.ts'
-import { type Complaint, textComplaints } from './lint/text-rules.ts'
-import { PROMPT_TYPES } from './names.ts'
-import type { SeedPrompt } from './parse-seed.ts'
+import { CLOUDS, type Cloud } from '../../src/base/vocabulary.ts'
+import { importExceptions } from '../../src/plan/imports/unmanaged.ts'
+import { PROMPT_TYPES } from '../../src/prompts/names.ts'
+import type { SeedPrompt } from '../../src/prompts/parse-seed.ts'
+import { codeComplaints } from './code-rules.ts'
+import { neededPrompts } from './markdown.ts'
+import type { ProviderSchema } from './schema.ts'
+import { type Complaint, textComplaints } from './text-rules.ts'
 
 export interface LintFinding extends Complaint {
   /** Qualified name; of a prompt that is missing too. */

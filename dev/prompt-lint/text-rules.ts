@@ -1,4 +1,4 @@
-import { hasUrlPassword, tokensIn } from '../../rules/common/token-formats.ts'
+import { hasUrlPassword, tokensIn } from '../../src/rules/common/token-formats.ts'
 import { partsOf, withoutCode, wordsIn } from './markdown.ts'
 
 /** What is wrong, in which line of the body (from 1; null for the text as a whole). */

@@ -1,4 +1,4 @@
-import { carriesSecret, isLiteralSecret } from '../../rules/common/secret-names.ts'
+import { carriesSecret, isLiteralSecret } from '../../src/rules/common/secret-names.ts'
 import { unformatted } from './format.ts'
 import { blocksWithin, HclError, parseHcl } from './hcl.ts'
 import { partsOf } from './markdown.ts'
