@@ -1,7 +1,7 @@
 import { Hono } from 'hono'
 import { createAuthenticator } from '../src/access/authenticate.ts'
-import type { CoreContext } from '../src/context.ts'
 import { createStreamHost } from '../src/sessions/events/stream.ts'
+import type { CoreContext } from './context.ts'
 import { documentation } from './docs/routes.ts'
 import { ENDPOINTS } from './endpoints.ts'
 import type { AppEnv, Platform } from './env.ts'

@@ -1,8 +1,8 @@
 import type { Authenticate } from '../src/access/authenticate.ts'
 import type { User } from '../src/access/users.ts'
 import type { Logger } from '../src/base/log.ts'
-import type { CoreContext } from '../src/context.ts'
 import type { StreamHost } from '../src/sessions/events/stream.ts'
+import type { CoreContext } from './context.ts'
 
 /** What the application shares between requests. */
 export interface Platform extends CoreContext {

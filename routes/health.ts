@@ -1,5 +1,5 @@
 import { Hono } from 'hono'
-import type { CoreContext } from '../src/context.ts'
+import type { CoreContext } from './context.ts'
 import type { AppEnv } from './env.ts'
 import { within } from './within.ts'
 

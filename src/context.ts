@@ -5,14 +5,13 @@ import type { Cache } from './data/cache/types.ts'
 import type { Sql } from './data/db/types.ts'
 import type { RoundQueue } from './data/queue/types.ts'
 import type { ObjectStore } from './data/storage/types.ts'
-import type { Recorder } from './llm/record.ts'
 import type { LlmClient } from './llm/types.ts'
 import type { PlatformMetrics } from './observe/metrics.ts'
+import type { Recorder } from './observe/round-recorder.ts'
 import type { Tracing } from './observe/trace-types.ts'
 import type { PromptSource } from './prompts/types.ts'
 import type { HostResolver, PinnedFetch } from './repository/allowed-addresses.ts'
 import type { IacClient } from './services/iac/types.ts'
-import type { StatusHub } from './sessions/events/hub.ts'
 
 /**
  * Everything a verb may need, built once per process by the entry and passed in. No module holds a
@@ -41,11 +40,4 @@ export interface Context {
   tracing?: Tracing
   /** Absent where no model traffic is kept. */
   recorder?: Recorder
-}
-
-/** The core adds what only an HTTP process has. */
-export interface CoreContext extends Context {
-  events: StatusHub
-  /** Files of the documentation pages, by name; null when there is no such file. */
-  asset: (name: string) => Promise<{ body: Uint8Array<ArrayBuffer>; content_type: string } | null>
 }

@@ -1,6 +1,6 @@
 import { PlatformError } from '../../src/base/errors.ts'
-import { type Chain, chainOf, digest, type RecordedError, type Recording } from '../../src/llm/recording.ts'
 import type { Inference, LlmClient, Message } from '../../src/llm/types.ts'
+import { type Chain, chainOf, digest, type RecordedError, type Recording } from '../../src/observe/recording.ts'
 
 export interface Replayed {
   calls: number

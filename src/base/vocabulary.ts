@@ -39,3 +39,7 @@ export interface Turn {
   user: string
   assistant: string
 }
+
+export const SEVERITIES = ['info', 'warning', 'error', 'critical'] as const
+
+export type Severity = (typeof SEVERITIES)[number]

@@ -1,5 +1,4 @@
 import type { Db } from '../data/db/types.ts'
-import type { StatusHub } from '../sessions/events/hub.ts'
 import type { Registry } from './registry.ts'
 
 interface QueueState {
@@ -40,7 +39,7 @@ async function readQueue(sql: Db): Promise<QueueState> {
 }
 
 /** Event streams that are open on this process now. */
-export const watchStreams = (registry: Registry, hub: StatusHub): void =>
+export const watchStreams = (registry: Registry, hub: { readonly open_streams: number }): void =>
   registry.gauges([{ name: 'platform_open_streams', help: 'Open event streams.' }], () => ({
     platform_open_streams: [{ labels: {}, value: hub.open_streams }],
   }))

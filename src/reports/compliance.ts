@@ -1,4 +1,6 @@
-import type { ComplianceFindings, ComplianceReport, Severity } from './schemas.ts'
+import type { Severity } from '../base/vocabulary.ts'
+import type { CodeFindings } from '../rules/types.ts'
+import type { ComplianceFindings, ComplianceReport } from './schemas.ts'
 
 /** The verdict is computed here, never taken from the model: a finding of severity error or critical fails the check. */
 export function complianceVerdict(findings: ComplianceFindings): ComplianceReport {
@@ -28,12 +30,6 @@ export const emptyCompliance = (): ComplianceReport => ({
   summary: '',
   checked_rules: [],
 })
-
-/** What the rules of code checked and found. */
-export interface CodeFindings {
-  findings: ComplianceFindings['violations']
-  checked_rules: readonly string[]
-}
 
 const ORDER: readonly Severity[] = ['critical', 'error', 'warning', 'info']
 const MAX_NAMED = 5

@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import type { ReportType } from '../base/vocabulary.ts'
+import { type ReportType, SEVERITIES } from '../base/vocabulary.ts'
 import { amount, choice, count, currency, list, requiredText, text, textOrNull } from './fields.ts'
 
 /** Stored report documents; the keys are what browser clients read (contract, section 1.4). */
@@ -98,9 +98,6 @@ const importReport = v.object({
   state_alignment: text(),
   recommendations: list(v.string()),
 })
-
-const SEVERITIES = ['info', 'warning', 'error', 'critical'] as const
-export type Severity = (typeof SEVERITIES)[number]
 
 export const complianceFindings = v.object({
   violations: list(

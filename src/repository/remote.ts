@@ -1,10 +1,17 @@
 import type { GitConfig } from '../../config/types.ts'
 import type { Fetch } from '../base/http.ts'
-import type { Context } from '../context.ts'
-import { allowedAddresses } from './allowed-addresses.ts'
+import type { Logger } from '../base/log.ts'
+import { allowedAddresses, type HostResolver, type PinnedFetch } from './allowed-addresses.ts'
 
-/** What talking to a remote from the core needs. */
-export type GitContext = Pick<Context, 'config' | 'log' | 'fetch' | 'resolver' | 'pinnedFetch'>
+/** What talking to a remote needs; a `Context` has it. */
+export interface GitContext {
+  config: { git: GitConfig }
+  log: Logger
+  fetch: Fetch
+  resolver: HostResolver
+  /** For hosts that a caller names; without it `fetch` is used. */
+  pinnedFetch?: PinnedFetch
+}
 
 /**
  * The address that is really asked: without user, query and fragment, because credentials come from

@@ -1,14 +1,11 @@
 import type { RuleGrades } from '../../config/types.ts'
+import type { Severity } from '../base/vocabulary.ts'
 import type { Plan } from '../plan/plan.ts'
-import type { CodeFindings } from '../reports/compliance.ts'
-import type { Severity } from '../reports/schemas.ts'
 import { planContext } from './context.ts'
 import { RULES } from './index.ts'
 import { cloudOf, type GradedRule, gradedRules } from './settings.ts'
 import { beforeOf, subjectsOf } from './subjects.ts'
-import type { PlanContext, ResourceRule, Subject } from './types.ts'
-
-type Violation = CodeFindings['findings'][number]
+import type { CodeFindings, Finding, PlanContext, ResourceRule, Subject } from './types.ts'
 
 export interface RuleOptions {
   /** What the plan was made for; none means the whole root. */
@@ -68,8 +65,8 @@ function messagesOf(rule: ResourceRule, subject: Subject, context: PlanContext):
   return [...messages]
 }
 
-function listed({ rule, severity }: GradedRule, found: Found[]): Violation[] {
-  const violation = ({ resource, message }: Found): Violation => ({
+function listed({ rule, severity }: GradedRule, found: Found[]): Finding[] {
+  const violation = ({ resource, message }: Found): Finding => ({
     rule_id: rule.id,
     severity,
     resource,

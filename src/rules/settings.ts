@@ -1,5 +1,5 @@
 import type { RuleGrades } from '../../config/types.ts'
-import type { Severity } from '../reports/schemas.ts'
+import type { Severity } from '../base/vocabulary.ts'
 import type { Cloud, Rule } from './types.ts'
 
 /** A rule with the severity that the operator wants. */

@@ -1,6 +1,6 @@
 import type { Json, JsonObject } from '../base/json.ts'
+import type { Severity } from '../base/vocabulary.ts'
 import type { ChangeAction, Plan } from '../plan/plan.ts'
-import type { Severity } from '../reports/schemas.ts'
 
 export type Cloud = 'common' | 'aws' | 'azure' | 'gcp' | 'oci' | 'kubernetes'
 
@@ -62,3 +62,19 @@ export interface PlanRule extends RuleText {
 }
 
 export type Rule = ResourceRule | PlanRule
+
+/** One thing that a rule of code found; of the same shape as the findings of a report. */
+export interface Finding {
+  rule_id: string
+  severity: Severity
+  /** Address of the resource; null when the finding is about the plan as a whole. */
+  resource: string | null
+  message: string
+  suggested_fix: string | null
+}
+
+/** What the rules of code checked and found. */
+export interface CodeFindings {
+  findings: Finding[]
+  checked_rules: readonly string[]
+}

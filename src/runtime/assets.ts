@@ -1,6 +1,5 @@
 import { readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
-import type { CoreContext } from '../context.ts'
 
 interface AssetSource {
   file: string
@@ -20,7 +19,9 @@ const FOREIGN_IMAGE = 'https://cdn.redoc.ly/redoc/logo-mini.svg'
 const EMPTY_IMAGE = 'data:image/gif;base64,R0lGODlhAQABAAAAACw='
 
 /** Reads the viewers' files from their packages, each once. */
-export function createAssetReader(): CoreContext['asset'] {
+export function createAssetReader(): (
+  name: string,
+) => Promise<{ body: Uint8Array<ArrayBuffer>; content_type: string } | null> {
   const resolver = createRequire(import.meta.url)
   const kept = new Map<string, Promise<{ body: Uint8Array<ArrayBuffer>; content_type: string }>>()
   const read = async ({ file, content_type }: AssetSource) => {

@@ -1,8 +1,7 @@
 import * as v from 'valibot'
-import type { ServiceConfig } from '../../config/types.ts'
+import type { Config, ServiceConfig } from '../../config/types.ts'
 import type { Fetch } from '../base/http.ts'
 import { CLOUDS, type Cloud } from '../base/vocabulary.ts'
-import type { Context } from '../context.ts'
 import { ask, contractText, unexpectedAnswer } from './ask.ts'
 
 /**
@@ -11,7 +10,7 @@ import { ask, contractText, unexpectedAnswer } from './ask.ts'
  * Errors: those of the sidecar's client.
  */
 export async function resolveRepository(
-  context: Pick<Context, 'config' | 'fetch'>,
+  context: { config: Pick<Config, 'services'>; fetch: Fetch },
   question: MappingQuestion,
 ): Promise<Mapping> {
   const service = context.config.services.mapping

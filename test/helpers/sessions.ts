@@ -1,6 +1,6 @@
+import type { CoreContext } from '../../routes/context.ts'
 import { resolveUser, type User } from '../../src/access/users.ts'
 import type { Status, Turn } from '../../src/base/vocabulary.ts'
-import type { CoreContext } from '../../src/context.ts'
 import type { Sql } from '../../src/data/db/types.ts'
 import { acceptFirstRound, type FirstRound } from '../../src/sessions/accept.ts'
 import { finishRound, type RoundEnd } from '../../src/sessions/finish.ts'

@@ -3,9 +3,9 @@ import { normalised, replayLlm } from '../../eval/replay/answers.ts'
 import { PlatformError } from '../../src/base/errors.ts'
 import { silentLogger } from '../../src/base/log.ts'
 import { createMasker } from '../../src/base/masking.ts'
-import { createRecorder } from '../../src/llm/record.ts'
-import { type RecordedRound, RecordingError, readRecording, sealed } from '../../src/llm/recording.ts'
 import type { Inference, InferenceRequest, LlmClient } from '../../src/llm/types.ts'
+import { type RecordedRound, RecordingError, readRecording, sealed } from '../../src/observe/recording.ts'
+import { createRecorder } from '../../src/observe/round-recorder.ts'
 import { fence } from '../../src/prompts/fence.ts'
 
 const ROUND: RecordedRound = {

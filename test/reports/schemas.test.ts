@@ -1,7 +1,8 @@
 import * as v from 'valibot'
 import { describe, expect, it } from 'vitest'
+import type { Severity } from '../../src/base/vocabulary.ts'
 import { complianceVerdict, emptyCompliance } from '../../src/reports/compliance.ts'
-import { type ComplianceFindings, complianceFindings, reportSchemas, type Severity } from '../../src/reports/schemas.ts'
+import { type ComplianceFindings, complianceFindings, reportSchemas } from '../../src/reports/schemas.ts'
 
 const generate = (more: Record<string, unknown> = {}) => ({
   summary: { create: 1, update: 0, delete: 0, recreate: 0 },

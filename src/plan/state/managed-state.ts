@@ -1,6 +1,6 @@
 import type { StorageConfig } from '../../../config/types.ts'
 import { PlatformError } from '../../base/errors.ts'
-import type { Context } from '../../context.ts'
+import type { ObjectStore } from '../../data/storage/types.ts'
 import { type EngineState, NO_STATE, parseState } from './state.ts'
 
 /**
@@ -117,7 +117,7 @@ export function quote(text: string): string {
  * Errors: those of the object store.
  */
 export async function readManagedState(
-  { config, state_store }: Pick<Context, 'config' | 'state_store'>,
+  { config, state_store }: { config: { storage: StorageConfig }; state_store?: Pick<ObjectStore, 'get'> },
   project_id: string,
   signal?: AbortSignal,
 ): Promise<EngineState | null> {

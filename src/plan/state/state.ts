@@ -1,5 +1,4 @@
 import * as v from 'valibot'
-import type { StateVersion } from '../../sessions/pins/seal.ts'
 
 /** An engine state as far as it is compared: attributes of every managed object as JSON text, by address. */
 export interface EngineState extends StateVersion {
@@ -104,4 +103,10 @@ function named(what: string, list: readonly string[]): string {
   if (list.length === 0) return ''
   const more = list.length > MAX_NAMED ? ` and ${list.length - MAX_NAMED} more` : ''
   return `${what} ${list.slice(0, MAX_NAMED).join(', ')}${more}`
+}
+
+/** The state that a plan was made from. Without a state yet: lineage empty, serial 0. */
+export interface StateVersion {
+  lineage: string
+  serial: number
 }

@@ -1,15 +1,10 @@
 import type { Db, Sql, Transaction } from '../../data/db/types.ts'
 import { storable } from '../../data/db/values.ts'
 import type { PlannedChange } from '../../plan/plan.ts'
+import type { StateVersion } from '../../plan/state/state.ts'
 import type { EngineInfo } from '../../services/iac/types.ts'
 import { assertHeld, heldSession } from '../status.ts'
 import type { ClaimedRound } from '../types.ts'
-
-/** The state that a plan was made from. Without a state yet: lineage empty, serial 0. */
-export interface StateVersion {
-  lineage: string
-  serial: number
-}
 
 /** What the platform says about a session's reviewed plan. Nothing else is applied. */
 export interface Seal {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import type { CoreContext } from '../../../src/context.ts'
+import type { CoreContext } from '../../../routes/context.ts'
 import type { Sql } from '../../../src/data/db/types.ts'
 import { memoryCache } from '../../helpers/memory-cache.ts'
 import { openSession, runRound } from '../../helpers/sessions.ts'

@@ -1,4 +1,5 @@
-import type { ComplianceReport, Severity } from '../../../reports/schemas.ts'
+import type { Severity } from '../../../base/vocabulary.ts'
+import type { ComplianceReport } from '../../../reports/schemas.ts'
 import { bulleted, capped, code, inline, table } from '../markdown.ts'
 import { blocks, plural, type Section, section } from '../section.ts'
 import type { Evidence } from '../types.ts'

@@ -1,9 +1,9 @@
 import type { Json } from '../base/json.ts'
 import type { Logger } from '../base/log.ts'
 import { createMasker, type Masker } from '../base/masking.ts'
+import type { InferenceRequest, LlmClient, Message } from '../llm/types.ts'
 import type { PlanCounts } from '../plan/plan.ts'
 import { chainOf, RECORDING_VERSION, type RecordedError, type RecordedRound, sealed } from './recording.ts'
-import type { InferenceRequest, LlmClient, Message } from './types.ts'
 
 /** Keeps the model traffic of rounds; one for each process. */
 export interface Recorder {

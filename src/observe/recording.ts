@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import type { InferenceRequest } from './types.ts'
+import type { InferenceRequest } from '../llm/types.ts'
 
 /** The form of a recorded round: one JSON object a line, `round` first, `end` last. */
 
