@@ -17,7 +17,7 @@ const { readTextFile } = await import('../src/runtime/files.ts')
 const { modes } = await import('./modes/index.ts')
 const { startSweeper } = await import('./sweeper.ts')
 const { startWorker } = await import('./worker.ts')
-const { configureGit } = await import('./workspace/configure-git.ts')
+const { configureGit } = await import('./workspace/git/configure.ts')
 const { openWorkspace } = await import('./workspace/open.ts')
 
 const HELP = `The worker: takes rounds from the queue and runs them.

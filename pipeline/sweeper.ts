@@ -1,7 +1,7 @@
 import type { Context } from '../src/context.ts'
 import { standingsOf } from '../src/sessions/find.ts'
 import { forgetArchives } from '../src/sessions/pins/archive.ts'
-import { sweepWorkspaces } from './workspace/sweep.ts'
+import { sweepWorkspaces } from './workspace/pins/sweep.ts'
 
 const EVERY_MS = 3_600_000
 

@@ -11,7 +11,7 @@ import { waitForStateLock } from '../steps/apply/state-lock.ts'
 import { tellApply } from '../steps/apply/write-apply-report.ts'
 import { type BareKit, createBareKit } from '../steps/kit.ts'
 import { readMasks } from '../steps/masks-file.ts'
-import { findPinned, type PinnedDirectory } from '../workspace/pinned.ts'
+import { findPinned, type PinnedDirectory } from '../workspace/pins/pinned.ts'
 
 /**
  * Applies exactly the reviewed plan, once (contract, section 2.7): no clone, no plan, and no second job,

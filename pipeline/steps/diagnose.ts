@@ -1,8 +1,8 @@
 import { type Diagnostic, orderDiagnostics, renderDiagnostics } from '../../src/plan/diagnostics/diagnostic.ts'
 import { fromEngine, parseText } from '../../src/plan/diagnostics/parse.ts'
 import { blameOf, unmendable } from '../../src/plan/diagnostics/unmendable.ts'
-import { isHidden } from '../workspace/confine.ts'
-import { createFileAccess, type FileAccess } from '../workspace/file-access.ts'
+import { createFileAccess, type FileAccess } from '../workspace/files/access.ts'
+import { isHidden } from '../workspace/files/confine.ts'
 import type { Kit } from './kit.ts'
 
 /** A command of the engine that failed. */

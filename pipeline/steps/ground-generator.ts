@@ -2,7 +2,7 @@ import type { Tool } from '../../src/agent/types.ts'
 import { declaredTypes, mentionedTypes, type TypeName, unique } from '../../src/plan/schema/read.ts'
 import { renderTypes } from '../../src/plan/schema/render.ts'
 import { resourceSchemaTool } from '../tools/resource-schema.ts'
-import { createFileAccess } from '../workspace/file-access.ts'
+import { createFileAccess } from '../workspace/files/access.ts'
 import type { Kit } from './kit.ts'
 import type { KnownTypes } from './provider-schema.ts'
 

@@ -4,7 +4,7 @@ import {
   declaredSecrets,
   declaredSecretsJson,
 } from '../../src/plan/declared-secrets.ts'
-import { createFileAccess, type FileAccess } from '../workspace/file-access.ts'
+import { createFileAccess, type FileAccess } from '../workspace/files/access.ts'
 import type { Kit } from './kit.ts'
 
 /**

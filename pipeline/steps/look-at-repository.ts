@@ -9,8 +9,7 @@ import {
 } from '../../src/context-budget/repository.ts'
 import type { ModelRole } from '../../src/llm/types.ts'
 import { fence } from '../../src/prompts/fence.ts'
-import { createFileAccess } from '../workspace/file-access.ts'
-import type { SurveyedFile } from '../workspace/survey.ts'
+import { createFileAccess, type SurveyedFile } from '../workspace/files/access.ts'
 import type { Kit } from './kit.ts'
 
 /** Largest file that is read, and how many are. */

@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { readPrivateFile, writePrivateFile } from '../workspace/private-file.ts'
+import { readPrivateFile, writePrivateFile } from '../workspace/pins/private-files.ts'
 
 /** In the root of the clone. Holds what the plan file beside it holds in clear already. */
 const NAME = '.platform-masks.json'

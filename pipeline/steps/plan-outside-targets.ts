@@ -2,7 +2,7 @@ import { LeaseLost, PlatformError } from '../../src/base/errors.ts'
 import { type Plan, parsePlan } from '../../src/plan/plan.ts'
 import { type BeyondTargets, changesBeyond } from '../../src/plan/targets.ts'
 import type { EngineResult } from '../../src/services/iac/types.ts'
-import { removeFile } from '../workspace/remove-file.ts'
+import { removeRightInside } from '../workspace/pins/private-files.ts'
 import type { Kit } from './kit.ts'
 import type { ValidPlan } from './plan.ts'
 import { whenStateIsFree } from './when-state-is-free.ts'
@@ -35,7 +35,7 @@ async function planBeside(kit: Kit, valid: ValidPlan): Promise<BeyondTargets> {
     run.log.warn('the whole root could not be planned beside the targets', shown ? { reason } : { error })
     return { made: false, reason }
   } finally {
-    await removeFile(run.workspace.iac_root, plan_file).catch((error: unknown) =>
+    await removeRightInside(run.workspace.iac_root, plan_file).catch((error: unknown) =>
       run.log.warn('the plan file of the whole root was not removed', { error }),
     )
   }

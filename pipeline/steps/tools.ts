@@ -3,7 +3,7 @@ import { MASK } from '../../src/base/masking.ts'
 import type { ModelRole } from '../../src/llm/types.ts'
 import { webSearchTool } from '../tools/web-search.ts'
 import { fileTools, inspectionTools } from '../tools/workspace-tools.ts'
-import { createFileAccess } from '../workspace/file-access.ts'
+import { createFileAccess } from '../workspace/files/access.ts'
 import type { BareKit, Kit } from './kit.ts'
 
 /** Tools that look at the workspace of the run. */

@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import { ToolError } from '../../src/agent/types.ts'
-import type { FileAccess } from '../workspace/file-access.ts'
+import type { FileAccess } from '../workspace/files/access.ts'
 import { tool } from './tool.ts'
 
 const MAX_SEARCHES = 20

@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import type { FileAccess } from '../workspace/file-access.ts'
+import type { FileAccess } from '../workspace/files/access.ts'
 import { explanation, tool } from './tool.ts'
 
 const FORM = '<<<<<<< SEARCH\n<lines as they are in the file>\n=======\n<lines to put there instead>\n>>>>>>> REPLACE'

@@ -1,5 +1,5 @@
 import type { Tool } from '../../src/agent/types.ts'
-import type { FileAccess } from '../workspace/file-access.ts'
+import type { FileAccess } from '../workspace/files/access.ts'
 import type { Workspace } from '../workspace/types.ts'
 import { bulkGrepSearch } from './bulk-grep-search.ts'
 import { deleteFile } from './delete-file.ts'

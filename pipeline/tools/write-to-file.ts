@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import type { FileAccess } from '../workspace/file-access.ts'
+import type { FileAccess } from '../workspace/files/access.ts'
 import { explanation, tool } from './tool.ts'
 
 export const writeToFile = (access: FileAccess) =>

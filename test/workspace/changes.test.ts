@@ -1,8 +1,8 @@
 import { chmod, mkdir, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { writeOverride } from '../../pipeline/workspace/backend-override.ts'
 import type { Workspace } from '../../pipeline/workspace/types.ts'
-import { writeOverride } from '../../pipeline/workspace/write-override.ts'
 import { silentLogger } from '../../src/base/log.ts'
 import { git_, round, type Site, startSite, TOKEN } from './support.ts'
 

@@ -2,7 +2,7 @@ import { chmod, lstat, mkdir, mkdtemp, readFile, rm, symlink, truncate, writeFil
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { createFileAccess, type FileAccess } from '../../pipeline/workspace/file-access.ts'
+import { createFileAccess, type FileAccess } from '../../pipeline/workspace/files/access.ts'
 import { ToolError } from '../../src/agent/types.ts'
 import { git_, siteConfig } from './support.ts'
 

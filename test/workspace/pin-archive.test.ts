@@ -4,9 +4,8 @@ import { join } from 'node:path'
 import { crc32, deflateRawSync } from 'node:zlib'
 import { create, type Header } from 'tar'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { hashFile } from '../../pipeline/workspace/hash-file.ts'
-import { packDirectory, unpackDirectory } from '../../pipeline/workspace/pin-archive.ts'
-import { readZipEntry } from '../../pipeline/workspace/zip-entry.ts'
+import { packDirectory, readZipEntry, unpackDirectory } from '../../pipeline/workspace/pins/archive.ts'
+import { hashFile } from '../../pipeline/workspace/pins/private-files.ts'
 
 let folder: string
 let clone: string

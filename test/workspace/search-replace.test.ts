@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { searchReplace } from '../../pipeline/workspace/search-replace.ts'
+import { searchReplace } from '../../pipeline/workspace/files/edit.ts'
 
 const block = (search: string, replace: string) =>
   `<<<<<<< SEARCH\n${search}\n=======\n${replace}${replace ? '\n' : ''}>>>>>>> REPLACE\n`

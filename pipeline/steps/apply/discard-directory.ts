@@ -1,6 +1,6 @@
 import type { StoredSeal } from '../../../src/sessions/pins/seal.ts'
 import type { BareRun } from '../../run.ts'
-import { removePinned } from '../../workspace/pinned.ts'
+import { removePinned } from '../../workspace/pins/pinned.ts'
 
 /**
  * Takes away what the seal stood for: the directory on this disk and the stored copy. Best effort, because

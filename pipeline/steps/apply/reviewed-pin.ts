@@ -2,9 +2,9 @@ import { PlatformError } from '../../../src/base/errors.ts'
 import { fetchArchive } from '../../../src/sessions/pins/archive.ts'
 import { findPin, type StoredSeal } from '../../../src/sessions/pins/seal.ts'
 import type { BareRun } from '../../run.ts'
-import { unpackDirectory } from '../../workspace/pin-archive.ts'
-import { findPinned, inspectPinned, type PinnedDirectory } from '../../workspace/pinned.ts'
-import { writeOverride } from '../../workspace/write-override.ts'
+import { writeOverride } from '../../workspace/backend-override.ts'
+import { unpackDirectory } from '../../workspace/pins/archive.ts'
+import { findPinned, inspectPinned, type PinnedDirectory } from '../../workspace/pins/pinned.ts'
 import { readMasks } from '../masks-file.ts'
 
 /** The reviewed plan of a session: its seal, and the directory when this disk has the sealed one. */

@@ -6,7 +6,7 @@ import type { EngineResult } from '../../../src/services/iac/types.ts'
 import { type ApplyResult, recordApplyJob, recordIntent } from '../../../src/sessions/applies.ts'
 import type { StoredSeal } from '../../../src/sessions/pins/seal.ts'
 import type { BareRun } from '../../run.ts'
-import type { PinnedDirectory } from '../../workspace/pinned.ts'
+import type { PinnedDirectory } from '../../workspace/pins/pinned.ts'
 import type { BareKit } from '../kit.ts'
 import { showProgress } from './show-progress.ts'
 

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { startScriptedModel } from '../../../dev/scripted-model/start.ts'
 import { fileTools, inspectionTools } from '../../../pipeline/tools/workspace-tools.ts'
-import { createFileAccess } from '../../../pipeline/workspace/file-access.ts'
+import { createFileAccess } from '../../../pipeline/workspace/files/access.ts'
 import { siteConfig } from '../../workspace/support.ts'
 
 const run = promisify(execFile)

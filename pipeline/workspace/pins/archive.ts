@@ -1,11 +1,13 @@
 import { randomUUID } from 'node:crypto'
-import { lstat, mkdir, readlink, realpath, rm } from 'node:fs/promises'
+import { type FileHandle, lstat, mkdir, open, readlink, realpath, rm } from 'node:fs/promises'
 import { dirname, join, relative, resolve } from 'node:path'
 import { pipeline } from 'node:stream/promises'
+import { promisify } from 'node:util'
+import { inflateRaw } from 'node:zlib'
 import { create, extract, type ReadEntry } from 'tar'
-import type { Config } from '../../config/types.ts'
-import type { SessionFacts } from '../../src/sessions/types.ts'
-import { isInside } from './locate-root.ts'
+import type { Config } from '../../../config/types.ts'
+import type { SessionFacts } from '../../../src/sessions/types.ts'
+import { isInside } from '../files/confine.ts'
 import { pinDirectory } from './pin.ts'
 import { inspectPinned, type PinnedDirectory } from './pinned.ts'
 
@@ -119,4 +121,73 @@ async function refuseEscape(root: string, path: string): Promise<void> {
   if (!entry?.isSymbolicLink()) return
   const target = await realpath(path).catch(async () => resolve(dirname(path), await readlink(path)))
   if (!isInside(root, target)) throw new Error('the archive holds a link that leads out of it')
+}
+
+const END = 0x06054b50
+const CENTRAL = 0x02014b50
+const LOCAL = 0x04034b50
+const END_SIZE = 22
+const MAX_COMMENT = 65_535
+const MAX_DIRECTORY = 16 * 1024 * 1024
+const STORED = 0
+const DEFLATED = 8
+
+interface Entry {
+  method: number
+  size: number
+  offset: number
+}
+
+/**
+ * One entry of a zip archive as text, without reading the rest; null when the file is no archive that we can
+ * read, has no such entry, or when the entry is larger than `max_bytes`.
+ */
+export async function readZipEntry(path: string, name: string, max_bytes: number): Promise<string | null> {
+  const handle = await open(path).catch(() => null)
+  if (!handle) return null
+  try {
+    const entry = await findEntry(handle, name)
+    if (!entry || entry.size > max_bytes) return null
+    const header = await read(handle, entry.offset, 30)
+    if (header.readUInt32LE(0) !== LOCAL) return null
+    const data = await read(handle, entry.offset + 30 + header.readUInt16LE(26) + header.readUInt16LE(28), entry.size)
+    if (entry.method === STORED) return data.toString('utf8')
+    if (entry.method !== DEFLATED) return null
+    return (await promisify(inflateRaw)(data, { maxOutputLength: max_bytes })).toString('utf8')
+  } catch {
+    // A broken archive, or one that unpacks to more than it may.
+    return null
+  } finally {
+    await handle.close()
+  }
+}
+
+async function findEntry(handle: FileHandle, name: string): Promise<Entry | null> {
+  const { size } = await handle.stat()
+  const length = Math.min(size, END_SIZE + MAX_COMMENT)
+  const tail = await read(handle, size - length, length)
+  const end = tail.lastIndexOf(Buffer.from([0x50, 0x4b, 0x05, 0x06]))
+  if (end < 0 || tail.readUInt32LE(end) !== END) return null
+  const directory_size = tail.readUInt32LE(end + 12)
+  if (directory_size > MAX_DIRECTORY) return null
+  const directory = await read(handle, tail.readUInt32LE(end + 16), directory_size)
+  for (let at = 0; at + 46 <= directory.length && directory.readUInt32LE(at) === CENTRAL; ) {
+    const name_length = directory.readUInt16LE(at + 28)
+    const entry_name = directory.toString('utf8', at + 46, at + 46 + name_length)
+    if (entry_name === name)
+      return {
+        method: directory.readUInt16LE(at + 10),
+        size: directory.readUInt32LE(at + 20),
+        offset: directory.readUInt32LE(at + 42),
+      }
+    at += 46 + name_length + directory.readUInt16LE(at + 30) + directory.readUInt16LE(at + 32)
+  }
+  return null
+}
+
+async function read(handle: FileHandle, position: number, length: number): Promise<Buffer> {
+  const buffer = Buffer.alloc(length)
+  const { bytesRead } = await handle.read(buffer, 0, length, position)
+  if (bytesRead < length) throw new Error('the archive ends early')
+  return buffer
 }

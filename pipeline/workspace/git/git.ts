@@ -1,9 +1,9 @@
-import type { GitConfig } from '../../config/types.ts'
-import { repositoryUnreachable } from '../../src/base/errors.ts'
-import { allowedAddresses, type HostResolver } from '../../src/repository/allowed-addresses.ts'
-import { remoteUrl } from '../../src/repository/remote.ts'
-import { gitEnvironment } from './git-settings.ts'
+import type { GitConfig } from '../../../config/types.ts'
+import { repositoryUnreachable } from '../../../src/base/errors.ts'
+import { allowedAddresses, type HostResolver } from '../../../src/repository/allowed-addresses.ts'
+import { remoteUrl } from '../../../src/repository/remote.ts'
 import { type ProcessOutput, runProcess } from './run-process.ts'
+import { gitEnvironment } from './settings.ts'
 
 export interface GitOptions {
   cwd: string

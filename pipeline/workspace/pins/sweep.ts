@@ -2,8 +2,8 @@ import { randomBytes } from 'node:crypto'
 import type { Dirent } from 'node:fs'
 import { lstat, opendir, readdir, rename, rm, rmdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Logger } from '../../src/base/log.ts'
-import { isUuid, type Standing } from '../../src/sessions/find.ts'
+import type { Logger } from '../../../src/base/log.ts'
+import { isUuid, type Standing } from '../../../src/sessions/find.ts'
 import { isAside, PINNED } from './pin.ts'
 
 const HOUR_MS = 3_600_000

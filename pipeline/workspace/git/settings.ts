@@ -1,6 +1,6 @@
 import { resolve } from 'node:path'
-import type { GitConfig } from '../../config/types.ts'
-import { isConfiguredHost } from '../../src/repository/remote.ts'
+import type { GitConfig } from '../../../config/types.ts'
+import { isConfiguredHost } from '../../../src/repository/remote.ts'
 
 /** What a git process takes from this process: where programs are, and how the network is reached. */
 const INHERITED = [

@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto'
 import { lstat, realpath, rename, rm } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
-import type { Config } from '../../config/types.ts'
-import type { SessionFacts } from '../../src/sessions/types.ts'
-import { hashFile } from './hash-file.ts'
-import { locateRoot } from './locate-root.ts'
+import type { Config } from '../../../config/types.ts'
+import type { SessionFacts } from '../../../src/sessions/types.ts'
+import { locateRoot } from '../files/confine.ts'
 import { removeLeftovers } from './pin.ts'
+import { hashFile } from './private-files.ts'
 
 /** The reviewed directory of a session, found in good order. */
 export interface PinnedDirectory {

@@ -1,8 +1,8 @@
 import { chmod, rename, writeFile } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
-import type { Config } from '../../config/types.ts'
-import type { Logger } from '../../src/base/log.ts'
+import type { Config } from '../../../config/types.ts'
+import type { Logger } from '../../../src/base/log.ts'
 import { runProcess } from './run-process.ts'
 
 /**

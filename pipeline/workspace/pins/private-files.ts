@@ -1,5 +1,12 @@
-import { constants } from 'node:fs'
+import { createHash } from 'node:crypto'
+import { constants, createReadStream } from 'node:fs'
 import { lstat, open, rm } from 'node:fs/promises'
+import { basename, join } from 'node:path'
+
+/** Removes a file right inside a directory; one that is missing is no error. `name` is reduced to its last part. */
+export async function removeRightInside(directory: string, name: string): Promise<void> {
+  await rm(join(directory, basename(name)), { force: true })
+}
 
 /** Writes a file that only this user reads. Whatever has the name, a link for example, is not written through. */
 export async function writePrivateFile(path: string, content: string): Promise<void> {
@@ -22,4 +29,13 @@ export async function readPrivateFile(path: string, max_bytes: number): Promise<
   } finally {
     await handle.close()
   }
+}
+
+/** SHA-256 of a regular file, lower-case hex, read in pieces; null when there is none, a link included. */
+export async function hashFile(path: string): Promise<string | null> {
+  const entry = await lstat(path).catch(() => null)
+  if (!entry?.isFile()) return null
+  const hash = createHash('sha256')
+  for await (const chunk of createReadStream(path)) hash.update(chunk)
+  return hash.digest('hex')
 }

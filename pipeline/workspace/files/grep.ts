@@ -1,7 +1,7 @@
 import { rgPath } from '@vscode/ripgrep'
-import { ToolError } from '../../src/agent/types.ts'
+import { ToolError } from '../../../src/agent/types.ts'
+import { runProcess } from '../git/run-process.ts'
 import type { Enclosure } from './confine.ts'
-import { runProcess } from './run-process.ts'
 
 export interface Search {
   query: string

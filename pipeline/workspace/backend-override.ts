@@ -1,11 +1,10 @@
-import { open, rm } from 'node:fs/promises'
+import { open, readdir, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Config } from '../../config/types.ts'
 import { internal } from '../../src/base/errors.ts'
 import type { Logger } from '../../src/base/log.ts'
 import { overrideFile, projectId } from '../../src/plan/state/managed-state.ts'
 import type { SessionFacts } from '../../src/sessions/types.ts'
-import { refuseForeignBackend } from './refuse-foreign-backend.ts'
 
 /**
  * Writes the backend override into an engine root, readable by this user alone; nothing when state is
@@ -37,4 +36,36 @@ export async function writeOverride(
     throw internal('Error Engine backend override render.', error)
   }
   log.info('engine backend override written', { provider: config.storage.provider, bucket: file.bucket, key: file.key })
+}
+
+/** `.tofu` files win over `.tf` files of the same name in OpenTofu. */
+const OVERRIDE_FILE = /^(?:.*_)?override\.(?:tf|tofu)(?:\.json)?$/
+/** A terraform block can only name its state by these words; comments that hold both are refused too. */
+const SETS_STATE = (text: string) => /\bterraform\b/.test(text) && /\b(?:backend|cloud)\b/.test(text)
+
+/**
+ * An override file of the repository that sets a state backend would win over the managed one or be
+ * confused with it, and send the state elsewhere.
+ * Errors: 500 naming the file.
+ */
+async function refuseForeignBackend(iac_root: string, own_name: string): Promise<void> {
+  const names = (await readdir(iac_root).catch(() => [])).filter(
+    (name) => name !== own_name && OVERRIDE_FILE.test(name),
+  )
+  for (const name of names) {
+    const text = await readFile(join(iac_root, name), 'utf8').catch(() => '')
+    if (SETS_STATE(name.endsWith('.json') ? normalisedJson(text) : text))
+      throw internal(
+        `The override file '${name}' of the repository sets a state backend, but the platform manages the state: remove it.`,
+      )
+  }
+}
+
+/** Keys written with escapes become plain; what is no JSON is refused by the engine. */
+function normalisedJson(text: string): string {
+  try {
+    return JSON.stringify(JSON.parse(text))
+  } catch {
+    return text
+  }
 }

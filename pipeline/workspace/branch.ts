@@ -1,0 +1,156 @@
+import { createHash } from 'node:crypto'
+import { badGateway, internal, REPOSITORY_UNREACHABLE } from '../../src/base/errors.ts'
+import type { Logger } from '../../src/base/log.ts'
+import type { ClaimedRound } from '../../src/sessions/types.ts'
+import { type Git, gitText } from './git/git.ts'
+import { type Checkout, hiddenPaths } from './types.ts'
+
+const ASK_TIMEOUT_MS = 20_000
+const FETCH_TIMEOUT_MS = 300_000
+
+export interface BranchOptions {
+  clone: string
+  branch: string
+  default_branch: string
+  round: ClaimedRound
+  log: Logger
+  signal?: AbortSignal
+}
+
+/**
+ * Puts the clone on the session branch, and the branch on the remote. A round that was interrupted
+ * starts again from the commit the previous round ended with.
+ * Errors: 502 when the remote cannot be asked, 500 with git's text when the branch cannot be moved.
+ */
+export async function checkOutBranch(git: Git, options: BranchOptions): Promise<void> {
+  const { branch, default_branch, round } = options
+  if (branch === default_branch) return
+  const is_new = round.number === 1 && round.attempt === 1 && round.base_commit === null
+  const tip = is_new ? null : await fetchBranch(git, options)
+  const target = tip === null ? null : await startOf(git, options, tip)
+  await local(git, options, ['checkout', '--quiet', '-B', branch, target ?? `refs/remotes/origin/${default_branch}`])
+  // An unexpected branch of that name on the remote is never overwritten: the lease names what we saw.
+  if (target === null || target !== tip) await push(git, { ...options, lease: tip ?? '' })
+}
+
+/** Fetches the session branch and answers its commit; null when the remote has no such branch. */
+async function fetchBranch(git: Git, options: BranchOptions): Promise<string | null> {
+  const { clone, branch, signal, log } = options
+  const reference = `refs/remotes/origin/${branch}`
+  const args = ['fetch', '--quiet', '--depth=1', '--no-tags', 'origin', `+refs/heads/${branch}:${reference}`]
+  const output = await git.network(args, { cwd: clone, timeout_ms: FETCH_TIMEOUT_MS, signal })
+  if (output.code === 0) return (await local(git, options, ['rev-parse', '--verify', reference])).trim()
+  if (output.stderr.includes("couldn't find remote ref")) return null
+  log.warn('session branch could not be fetched', { reason: output.stopped ?? output.stderr })
+  throw badGateway(REPOSITORY_UNREACHABLE)
+}
+
+/** Where the round begins: the tip, or after an interruption what the previous round left. */
+async function startOf(git: Git, options: BranchOptions, tip: string): Promise<string | null> {
+  const { round, clone, signal } = options
+  if (round.attempt === 1 || round.base_commit === tip) return tip
+  const base = round.base_commit
+  if (base === null) return null
+  const fetched = await git.network(['fetch', '--quiet', '--depth=1', '--no-tags', 'origin', base], {
+    cwd: clone,
+    timeout_ms: FETCH_TIMEOUT_MS,
+    signal,
+  })
+  // A server that serves no single commits: the commit is an ancestor of the tip.
+  if (fetched.code !== 0) await unshallow(git, options)
+  return (await local(git, options, ['rev-parse', '--verify', `${base}^{commit}`])).trim()
+}
+
+async function unshallow(git: Git, options: BranchOptions): Promise<void> {
+  const { clone, branch, signal } = options
+  const args = ['fetch', '--quiet', '--unshallow', '--no-tags', 'origin', `refs/heads/${branch}`]
+  const output = await git.network(args, { cwd: clone, timeout_ms: FETCH_TIMEOUT_MS, signal })
+  if (output.code !== 0) throw badGateway(REPOSITORY_UNREACHABLE)
+}
+
+async function local(git: Git, options: BranchOptions, args: string[]): Promise<string> {
+  const output = await git.local(args, { cwd: options.clone, timeout_ms: ASK_TIMEOUT_MS, signal: options.signal })
+  if (output.code !== 0) throw internal(gitText(output, { clone: options.clone, url: git.url }))
+  return output.stdout
+}
+
+const COMMIT_MESSAGE = 'Platform changes'
+
+/**
+ * Commits everything that changed in the work tree, except the override file, and pushes; does
+ * nothing when nothing changed. Answers the commit of the branch head.
+ * Errors: 500 with git's text.
+ */
+export async function commitAndPush(
+  git: Git,
+  options: { clone: string; branch: string; hidden: readonly string[]; signal?: AbortSignal },
+): Promise<string> {
+  const { clone, signal } = options
+  const run = async (args: string[]) => {
+    const output = await git.local(args, { cwd: clone, signal })
+    if (output.code !== 0) throw internal(gitText(output, { clone, url: git.url }))
+    return output.stdout.trim()
+  }
+  await run(['add', '--all', '--', '.', ...options.hidden])
+  const staged = await git.local(['diff', '--cached', '--quiet', '--no-ext-diff'], { cwd: clone, signal })
+  if (staged.code !== 0) {
+    await run(['commit', '--quiet', '--no-verify', `--message=${COMMIT_MESSAGE}`])
+    await push(git, options)
+  }
+  return run(['rev-parse', '--verify', 'HEAD'])
+}
+
+const TIMEOUT_MS = 300_000
+
+/**
+ * Pushes HEAD to the session branch and makes it the upstream.
+ * @param options.lease commit the remote branch must be at, empty when it must not exist; allows the
+ * branch to be moved back. Without it only a fast-forward is accepted.
+ * Errors: 500 with git's text, without addresses and secrets.
+ */
+async function push(
+  git: Git,
+  options: { clone: string; branch: string; lease?: string; signal?: AbortSignal },
+): Promise<void> {
+  const { clone, branch, lease, signal } = options
+  const reference = `refs/heads/${branch}`
+  const leases = lease === undefined ? [] : [`--force-with-lease=${reference}:${lease}`]
+  const args = ['push', '--quiet', '--set-upstream', ...leases, 'origin', `HEAD:${reference}`]
+  const output = await git.network(args, { cwd: clone, timeout_ms: TIMEOUT_MS, signal })
+  if (output.code !== 0) throw internal(gitText(output, { clone, url: git.url }))
+}
+
+/**
+ * Puts the files back as they are in a commit of this clone; files that came later go, ignored ones stay. The branch
+ * is left where it is, so the next commit takes back what came after.
+ * Errors: 500 with git's text.
+ */
+export async function restore(checkout: Checkout, commit: string, signal?: AbortSignal): Promise<void> {
+  const { git, clone, paths } = checkout
+  const files = ['--', '.', ...hiddenPaths(paths)]
+  const run = async (args: string[]) => {
+    const output = await git.local(args, { cwd: clone, signal })
+    if (output.code !== 0) throw internal(gitText(output, { clone, url: git.url }))
+  }
+  await run(['add', '--all', ...files])
+  await run(['restore', `--source=${commit}`, '--staged', '--worktree', ...files])
+}
+
+/** Commit id of the branch head. */
+export async function head(checkout: Checkout, signal?: AbortSignal): Promise<string> {
+  const { git, clone } = checkout
+  const output = await git.local(['rev-parse', '--verify', 'HEAD'], { cwd: clone, signal })
+  if (output.code !== 0) throw internal(gitText(output, { clone, url: git.url }))
+  return output.stdout.trim()
+}
+
+/** Fingerprint of the work tree: SHA-256 (hex) of git's machine-readable status with branch and untracked files. */
+export async function revision(checkout: Checkout, signal?: AbortSignal): Promise<string> {
+  const { git, clone } = checkout
+  const output = await git.local(['status', '--porcelain=v2', '--branch', '--untracked-files=all'], {
+    cwd: clone,
+    signal,
+  })
+  if (output.code !== 0) throw internal(gitText(output, { clone, url: git.url }))
+  return createHash('sha256').update(output.stdout).digest('hex')
+}

@@ -1,0 +1,141 @@
+import { access } from 'node:fs/promises'
+import { join } from 'node:path'
+import { internal } from '../../src/base/errors.ts'
+import { readText } from './files/access.ts'
+import { gitText } from './git/git.ts'
+import { type Checkout, type FileChange, hiddenPaths } from './types.ts'
+
+const MAX_BYTES = 4 * 1024 * 1024
+const DIFF = [
+  'diff',
+  '--no-color',
+  '--no-ext-diff',
+  '--no-textconv',
+  '--find-renames',
+  '--no-prefix',
+  '--ignore-space-change',
+  '--relative',
+]
+
+/**
+ * Everything the session changed below the engine root: the diff from the merge base to the work
+ * tree, then the full text of files that are not committed yet. Empty when nothing changed.
+ */
+export async function branchDiff(checkout: Checkout, base: string, signal?: AbortSignal): Promise<string> {
+  const { git, iac_root, clone } = checkout
+  const args = [...DIFF, base, '--', '.', ...hiddenPaths(checkout.paths)]
+  const output = await git.local(args, { cwd: iac_root, max_output: MAX_BYTES, signal })
+  if (output.code !== 0 && output.stopped !== 'output') throw internal(gitText(output, { clone, url: git.url }))
+  const parts = output.stdout ? [output.stdout] : []
+  if (output.stopped === 'output') parts.push('(cut: the diff is too long)\n')
+  for (const { path, content } of await untrackedFiles(checkout, signal)) parts.push(`new file ${path}\n${content}\n`)
+  return parts.join('\n')
+}
+
+/** Files below the engine root whose content at the branch head is not what it was at `since`, a commit of this clone. */
+export async function changedFiles(checkout: Checkout, since: string, signal?: AbortSignal): Promise<string[]> {
+  const { git, iac_root, clone } = checkout
+  const args = ['diff', '--name-only', '-z', '--no-ext-diff', '--no-renames', '--relative', since, 'HEAD', '--', '.']
+  const output = await git.local([...args, ...hiddenPaths(checkout.paths)], { cwd: iac_root, signal })
+  if (output.code !== 0) throw internal(gitText(output, { clone, url: git.url }))
+  return output.stdout.split('\0').filter(Boolean)
+}
+
+const FULL_DIFF = [
+  'diff',
+  '--no-color',
+  '--no-ext-diff',
+  '--no-textconv',
+  '--no-renames',
+  '--no-prefix',
+  '--relative',
+  '--unified=1000',
+]
+
+/** What the next commit would hold below the engine root: diffs with full context, new files whole. */
+export async function pendingChanges(checkout: Checkout, signal?: AbortSignal): Promise<FileChange[]> {
+  const { git, iac_root, clone } = checkout
+  const run = async (args: string[]) => {
+    const output = await git.local(args, { cwd: iac_root, signal })
+    if (output.code !== 0 && output.stopped !== 'output') throw internal(gitText(output, { clone, url: git.url }))
+    return output.stdout
+  }
+  const listed = await run([
+    'diff',
+    '--name-only',
+    '-z',
+    '--no-renames',
+    '--diff-filter=AMDT',
+    '--relative',
+    'HEAD',
+    '--',
+    '.',
+    ...hiddenPaths(checkout.paths),
+  ])
+  const changes: FileChange[] = []
+  for (const path of listed.split('\0').filter(Boolean)) {
+    const diff = (...options: string[]) => run(['--literal-pathspecs', ...FULL_DIFF, ...options, 'HEAD', '--', path])
+    // A change of blanks alone leaves nothing to show without it.
+    const content = (await diff('--ignore-space-change')) || (await diff())
+    changes.push({ path, new_file: false, content })
+  }
+  for (const { path, content } of await untrackedFiles(checkout, signal))
+    changes.push({ path, new_file: true, content })
+  return changes
+}
+
+export interface UntrackedFile {
+  /** POSIX, relative to the engine root. */
+  path: string
+  content: string
+}
+
+const MAX_CHARACTERS = 1_000_000
+
+/** New files below the engine root that no ignore rule hides, with their text. */
+async function untrackedFiles(checkout: Checkout, signal?: AbortSignal): Promise<UntrackedFile[]> {
+  const { git, iac_root, clone } = checkout
+  const args = ['ls-files', '--others', '--exclude-standard', '-z', '--', '.', ...hiddenPaths(checkout.paths)]
+  const output = await git.local(args, { cwd: iac_root, signal })
+  if (output.code !== 0) throw internal(gitText(output, { clone, url: git.url }))
+  const files: UntrackedFile[] = []
+  for (const path of output.stdout.split('\0').filter(Boolean)) {
+    const content = await readText(`${iac_root}/${path}`, MAX_CHARACTERS)
+    if (content !== null) files.push({ path, content })
+  }
+  return files
+}
+
+/** How much history is asked for before all of it is. */
+const FIRST_STEP = 200
+
+/**
+ * Commit where the session branch left the default branch. A shallow clone that does not hold it is
+ * deepened once, then completed.
+ * Errors: 500 `Git error when merging base: …`, `Git error when unshallowing: …`.
+ */
+export async function mergeBase(checkout: Checkout, signal?: AbortSignal): Promise<string> {
+  const { git, clone, branch, default_branch } = checkout
+  const text = { clone, url: git.url }
+  const ask = () => git.local(['merge-base', `refs/remotes/origin/${default_branch}`, 'HEAD'], { cwd: clone, signal })
+  let output = await ask()
+  for (const depth of [`--deepen=${FIRST_STEP}`, '--unshallow']) {
+    if (output.code === 0 || !(await isShallow(clone))) break
+    const branches = branch === default_branch ? [branch] : [default_branch, branch]
+    const refspecs = branches.map((name) => `+refs/heads/${name}:refs/remotes/origin/${name}`)
+    const fetched = await git.network(['fetch', '--quiet', '--no-tags', depth, 'origin', ...refspecs], {
+      cwd: clone,
+      signal,
+    })
+    if (fetched.code !== 0) throw internal(`Git error when unshallowing: ${gitText(fetched, text)}`)
+    output = await ask()
+  }
+  if (output.code !== 0) throw internal(`Git error when merging base: ${gitText(output, text)}`)
+  return output.stdout.trim()
+}
+
+const isShallow = (clone: string): Promise<boolean> =>
+  access(join(clone, '.git', 'shallow')).then(
+    () => true,
+    () => false,
+  )
