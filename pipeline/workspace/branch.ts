@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
-import { badGateway, internal, REPOSITORY_UNREACHABLE } from '../../src/base/errors.ts'
+import { badGateway, REPOSITORY_UNREACHABLE } from '../../src/base/errors.ts'
 import type { Logger } from '../../src/base/log.ts'
 import type { ClaimedRound } from '../../src/sessions/types.ts'
-import { type Git, gitText } from './git/git.ts'
+import { type Git, mustSucceed } from './git/git.ts'
 import { type Checkout, hiddenPaths } from './types.ts'
 
 const ASK_TIMEOUT_MS = 20_000
@@ -70,8 +70,7 @@ async function unshallow(git: Git, options: BranchOptions): Promise<void> {
 
 async function local(git: Git, options: BranchOptions, args: string[]): Promise<string> {
   const output = await git.local(args, { cwd: options.clone, timeout_ms: ASK_TIMEOUT_MS, signal: options.signal })
-  if (output.code !== 0) throw internal(gitText(output, { clone: options.clone, url: git.url }))
-  return output.stdout
+  return mustSucceed(git, options.clone, output)
 }
 
 const COMMIT_MESSAGE = 'Platform changes'
@@ -88,8 +87,7 @@ export async function commitAndPush(
   const { clone, signal } = options
   const run = async (args: string[]) => {
     const output = await git.local(args, { cwd: clone, signal })
-    if (output.code !== 0) throw internal(gitText(output, { clone, url: git.url }))
-    return output.stdout.trim()
+    return mustSucceed(git, clone, output).trim()
   }
   await run(['add', '--all', '--', '.', ...options.hidden])
   const staged = await git.local(['diff', '--cached', '--quiet', '--no-ext-diff'], { cwd: clone, signal })
@@ -117,7 +115,7 @@ async function push(
   const leases = lease === undefined ? [] : [`--force-with-lease=${reference}:${lease}`]
   const args = ['push', '--quiet', '--set-upstream', ...leases, 'origin', `HEAD:${reference}`]
   const output = await git.network(args, { cwd: clone, timeout_ms: TIMEOUT_MS, signal })
-  if (output.code !== 0) throw internal(gitText(output, { clone, url: git.url }))
+  mustSucceed(git, clone, output)
 }
 
 /**
@@ -130,7 +128,7 @@ export async function restore(checkout: Checkout, commit: string, signal?: Abort
   const files = ['--', '.', ...hiddenPaths(paths)]
   const run = async (args: string[]) => {
     const output = await git.local(args, { cwd: clone, signal })
-    if (output.code !== 0) throw internal(gitText(output, { clone, url: git.url }))
+    mustSucceed(git, clone, output)
   }
   await run(['add', '--all', ...files])
   await run(['restore', `--source=${commit}`, '--staged', '--worktree', ...files])
@@ -140,8 +138,7 @@ export async function restore(checkout: Checkout, commit: string, signal?: Abort
 export async function head(checkout: Checkout, signal?: AbortSignal): Promise<string> {
   const { git, clone } = checkout
   const output = await git.local(['rev-parse', '--verify', 'HEAD'], { cwd: clone, signal })
-  if (output.code !== 0) throw internal(gitText(output, { clone, url: git.url }))
-  return output.stdout.trim()
+  return mustSucceed(git, clone, output).trim()
 }
 
 /** Fingerprint of the work tree: SHA-256 (hex) of git's machine-readable status with branch and untracked files. */
@@ -151,6 +148,6 @@ export async function revision(checkout: Checkout, signal?: AbortSignal): Promis
     cwd: clone,
     signal,
   })
-  if (output.code !== 0) throw internal(gitText(output, { clone, url: git.url }))
+  mustSucceed(git, clone, output)
   return createHash('sha256').update(output.stdout).digest('hex')
 }

@@ -4,7 +4,7 @@ import type { Config } from '../../config/types.ts'
 import { internal, type PlatformError } from '../../src/base/errors.ts'
 import type { Logger } from '../../src/base/log.ts'
 import { isInside } from './files/confine.ts'
-import { type Git, gitText } from './git/git.ts'
+import { type Git, mustSucceed } from './git/git.ts'
 
 const TIMEOUT_MS = 300_000
 
@@ -91,7 +91,7 @@ export async function removeUnsafeEntries(
 ): Promise<void> {
   const { log, signal } = options
   const listed = await git.local(['ls-files', '--stage', '-z'], { cwd: clone, signal })
-  if (listed.code !== 0) throw internal(gitText(listed, { clone, url: git.url }))
+  mustSucceed(git, clone, listed)
   const root = await realpath(clone)
   const unsafe: string[] = []
   for (const line of listed.stdout.split('\0').filter(Boolean)) {
@@ -101,7 +101,7 @@ export async function removeUnsafeEntries(
   if (unsafe.length === 0) return
   const input = `${unsafe.join('\0')}\0`
   const marked = await git.local(['update-index', '--skip-worktree', '-z', '--stdin'], { cwd: clone, input, signal })
-  if (marked.code !== 0) throw internal(gitText(marked, { clone, url: git.url }))
+  mustSucceed(git, clone, marked)
   for (const path of unsafe) await rm(join(root, path), { force: true })
   log.warn('unsafe entries of the repository were taken out of the work tree', {
     paths: unsafe.slice(0, 20),

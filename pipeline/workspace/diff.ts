@@ -2,7 +2,7 @@ import { access } from 'node:fs/promises'
 import { join } from 'node:path'
 import { internal } from '../../src/base/errors.ts'
 import { readText } from './files/access.ts'
-import { gitText } from './git/git.ts'
+import { gitText, mustSucceed } from './git/git.ts'
 import { type Checkout, type FileChange, hiddenPaths } from './types.ts'
 
 const MAX_BYTES = 4 * 1024 * 1024
@@ -25,7 +25,7 @@ export async function branchDiff(checkout: Checkout, base: string, signal?: Abor
   const { git, iac_root, clone } = checkout
   const args = [...DIFF, base, '--', '.', ...hiddenPaths(checkout.paths)]
   const output = await git.local(args, { cwd: iac_root, max_output: MAX_BYTES, signal })
-  if (output.code !== 0 && output.stopped !== 'output') throw internal(gitText(output, { clone, url: git.url }))
+  if (output.stopped !== 'output') mustSucceed(git, clone, output)
   const parts = output.stdout ? [output.stdout] : []
   if (output.stopped === 'output') parts.push('(cut: the diff is too long)\n')
   for (const { path, content } of await untrackedFiles(checkout, signal)) parts.push(`new file ${path}\n${content}\n`)
@@ -37,8 +37,7 @@ export async function changedFiles(checkout: Checkout, since: string, signal?: A
   const { git, iac_root, clone } = checkout
   const args = ['diff', '--name-only', '-z', '--no-ext-diff', '--no-renames', '--relative', since, 'HEAD', '--', '.']
   const output = await git.local([...args, ...hiddenPaths(checkout.paths)], { cwd: iac_root, signal })
-  if (output.code !== 0) throw internal(gitText(output, { clone, url: git.url }))
-  return output.stdout.split('\0').filter(Boolean)
+  return mustSucceed(git, clone, output).split('\0').filter(Boolean)
 }
 
 const FULL_DIFF = [
@@ -57,8 +56,7 @@ export async function pendingChanges(checkout: Checkout, signal?: AbortSignal): 
   const { git, iac_root, clone } = checkout
   const run = async (args: string[]) => {
     const output = await git.local(args, { cwd: iac_root, signal })
-    if (output.code !== 0 && output.stopped !== 'output') throw internal(gitText(output, { clone, url: git.url }))
-    return output.stdout
+    return output.stopped === 'output' ? output.stdout : mustSucceed(git, clone, output)
   }
   const listed = await run([
     'diff',
@@ -97,7 +95,7 @@ async function untrackedFiles(checkout: Checkout, signal?: AbortSignal): Promise
   const { git, iac_root, clone } = checkout
   const args = ['ls-files', '--others', '--exclude-standard', '-z', '--', '.', ...hiddenPaths(checkout.paths)]
   const output = await git.local(args, { cwd: iac_root, signal })
-  if (output.code !== 0) throw internal(gitText(output, { clone, url: git.url }))
+  mustSucceed(git, clone, output)
   const files: UntrackedFile[] = []
   for (const path of output.stdout.split('\0').filter(Boolean)) {
     const content = await readText(`${iac_root}/${path}`, MAX_CHARACTERS)

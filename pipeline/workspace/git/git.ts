@@ -1,5 +1,5 @@
 import type { GitConfig } from '../../../config/types.ts'
-import { repositoryUnreachable } from '../../../src/base/errors.ts'
+import { internal, repositoryUnreachable } from '../../../src/base/errors.ts'
 import { allowedAddresses, type HostResolver } from '../../../src/repository/allowed-addresses.ts'
 import { remoteUrl } from '../../../src/repository/remote.ts'
 import { type ProcessOutput, runProcess } from './run-process.ts'
@@ -62,6 +62,15 @@ async function runGit(
   })
   options.signal?.throwIfAborted()
   return output
+}
+
+/**
+ * What a command printed, when it succeeded.
+ * Errors: 500 with git's own words when it did not.
+ */
+export function mustSucceed(git: Pick<Git, 'url'>, clone: string, output: ProcessOutput): string {
+  if (output.code !== 0) throw internal(gitText(output, { clone, url: git.url }))
+  return output.stdout
 }
 
 /** Git's own words for a failed command, for messages that users see: no path of the machine, no address. */
