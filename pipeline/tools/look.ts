@@ -1,7 +1,38 @@
 import * as v from 'valibot'
 import { ToolError } from '../../src/agent/types.ts'
 import type { FileAccess } from '../workspace/files/access.ts'
-import { tool } from './tool.ts'
+import type { Workspace } from '../workspace/types.ts'
+import { explanation, tool } from './tool.ts'
+
+export const readFile = (access: FileAccess) =>
+  tool({
+    name: 'read_file',
+    description: 'Read a text file. The answer is the whole text; after 200,000 characters it is cut with a note.',
+    schema: v.object({
+      target_file: v.pipe(v.string(), v.description('Path relative to the workspace root')),
+      explanation,
+    }),
+    run: ({ target_file }) => access.read(target_file),
+  })
+
+export const listDir = (access: FileAccess) =>
+  tool({
+    name: 'list_dir',
+    description:
+      'List the files and directories directly inside of one directory, one path a line, relative to the workspace root. ' +
+      'Directories end with a slash. Files that git ignores are left out.',
+    schema: v.object({
+      relative_workspace_path: v.pipe(
+        v.string(),
+        v.description('Directory relative to the workspace root; "." is the root itself'),
+      ),
+      explanation,
+    }),
+    run: async ({ relative_workspace_path }) => {
+      const names = await access.list(relative_workspace_path)
+      return names.length > 0 ? names.join('\n') : 'The directory is empty'
+    },
+  })
 
 const MAX_SEARCHES = 20
 
@@ -57,3 +88,19 @@ async function outcome(lines: Promise<string[]>): Promise<string> {
     throw error
   }
 }
+
+export const diffHistory = (workspace: Pick<Workspace, 'branchDiff'>) =>
+  tool({
+    name: 'diff_history',
+    description:
+      'Show everything this session has changed so far: the diff of the session branch against the default branch, ' +
+      'followed by the full text of new files. Use it once; its answer changes only after a file was changed.',
+    schema: v.object({
+      explanation: v.optional(v.pipe(v.string(), v.description('What you want to learn from the changes')), ''),
+    }),
+    once_per_state: true,
+    run: async ({ explanation }) => ({
+      diff: (await workspace.branchDiff()) || 'Nothing was changed yet',
+      explanation,
+    }),
+  })
