@@ -1,8 +1,9 @@
 import { type Tool, ToolError } from '../../src/agent/types.ts'
 import { MASK } from '../../src/base/masking.ts'
 import type { ModelRole } from '../../src/llm/types.ts'
+import { fileTools } from '../tools/edit.ts'
+import { inspectionTools } from '../tools/look.ts'
 import { webSearchTool } from '../tools/web-search.ts'
-import { fileTools, inspectionTools } from '../tools/workspace-tools.ts'
 import { createFileAccess } from '../workspace/files/access.ts'
 import type { BareKit, Kit } from './kit.ts'
 

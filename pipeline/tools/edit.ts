@@ -1,8 +1,9 @@
 import * as v from 'valibot'
+import type { Tool } from '../../src/agent/types.ts'
 import type { FileAccess } from '../workspace/files/access.ts'
 import { explanation, tool } from './tool.ts'
 
-export const writeToFile = (access: FileAccess) =>
+const writeToFile = (access: FileAccess) =>
   tool({
     name: 'write_to_file',
     description:
@@ -25,7 +26,7 @@ export const writeToFile = (access: FileAccess) =>
 
 const FORM = '<<<<<<< SEARCH\n<lines as they are in the file>\n=======\n<lines to put there instead>\n>>>>>>> REPLACE'
 
-export const replaceInFile = (access: FileAccess) =>
+const replaceInFile = (access: FileAccess) =>
   tool({
     name: 'replace_in_file',
     description:
@@ -44,7 +45,7 @@ export const replaceInFile = (access: FileAccess) =>
     },
   })
 
-export const deleteFile = (access: FileAccess) =>
+const deleteFile = (access: FileAccess) =>
   tool({
     name: 'delete_file',
     description:
@@ -59,3 +60,10 @@ export const deleteFile = (access: FileAccess) =>
       return `File ${target_file} was deleted`
     },
   })
+
+/** Tools that change files. */
+export const fileTools = (access: FileAccess): Tool[] => [
+  writeToFile(access),
+  replaceInFile(access),
+  deleteFile(access),
+]

@@ -1,10 +1,10 @@
 import * as v from 'valibot'
-import { ToolError } from '../../src/agent/types.ts'
+import { type Tool, ToolError } from '../../src/agent/types.ts'
 import type { FileAccess } from '../workspace/files/access.ts'
 import type { Workspace } from '../workspace/types.ts'
 import { explanation, tool } from './tool.ts'
 
-export const readFile = (access: FileAccess) =>
+const readFile = (access: FileAccess) =>
   tool({
     name: 'read_file',
     description: 'Read a text file. The answer is the whole text; after 200,000 characters it is cut with a note.',
@@ -15,7 +15,7 @@ export const readFile = (access: FileAccess) =>
     run: ({ target_file }) => access.read(target_file),
   })
 
-export const listDir = (access: FileAccess) =>
+const listDir = (access: FileAccess) =>
   tool({
     name: 'list_dir',
     description:
@@ -49,7 +49,7 @@ const search = v.object({
   exclude_pattern: v.nullish(v.pipe(v.string(), v.description('Glob of files to leave out'))),
 })
 
-export const bulkGrepSearch = (access: FileAccess) =>
+const bulkGrepSearch = (access: FileAccess) =>
   tool({
     name: 'bulk_grep_search',
     description:
@@ -89,7 +89,7 @@ async function outcome(lines: Promise<string[]>): Promise<string> {
   }
 }
 
-export const diffHistory = (workspace: Pick<Workspace, 'branchDiff'>) =>
+const diffHistory = (workspace: Pick<Workspace, 'branchDiff'>) =>
   tool({
     name: 'diff_history',
     description:
@@ -104,3 +104,11 @@ export const diffHistory = (workspace: Pick<Workspace, 'branchDiff'>) =>
       explanation,
     }),
   })
+
+/** Tools that look and change nothing. */
+export const inspectionTools = (access: FileAccess, workspace: Pick<Workspace, 'branchDiff'>): Tool[] => [
+  readFile(access),
+  listDir(access),
+  bulkGrepSearch(access),
+  diffHistory(workspace),
+]
