@@ -1,4 +1,5 @@
 import { LeaseLost, PlatformError } from '../src/base/errors.ts'
+import { delay } from '../src/base/http.ts'
 import type { Logger } from '../src/base/log.ts'
 import type { Context } from '../src/context.ts'
 import { STOPPING } from '../src/data/queue/types.ts'
@@ -6,15 +7,14 @@ import { createPricing } from '../src/llm/prices.ts'
 import type { RecordedRound } from '../src/observe/recording.ts'
 import type { RoundRecording } from '../src/observe/round-recorder.ts'
 import { sessionTokens } from '../src/sessions/find.ts'
-import type { RoundEnd } from '../src/sessions/finish.ts'
+import { finishRound, type RoundEnd } from '../src/sessions/finish.ts'
 import { type Claim, claimRound, releaseRound } from '../src/sessions/lease.ts'
 import { appendStatus } from '../src/sessions/status.ts'
 import type { ClaimedRound, SessionFacts } from '../src/sessions/types.ts'
 import { keepLease } from './keep-lease.ts'
-import { createMeter } from './meter.ts'
-import type { BareRun, Modes, Outcome, Parked, RoundMode } from './run.ts'
-import { saveEnd } from './save-end.ts'
-import { createTokenBudget, type TokenBudget } from './token-budget.ts'
+import { createMeter } from './kit/meter.ts'
+import { createTokenBudget, type TokenBudget } from './kit/models.ts'
+import type { BareRun, Modes, Outcome, Parked, RoundMode } from './kit/run.ts'
 import type { Workspace } from './workspace/types.ts'
 
 const UNEXPECTED = 'an unexpected error occurred; the log of the worker has the details.'
@@ -166,4 +166,29 @@ async function handle(
 function reasonOf(error: unknown, log: Logger): string {
   log.error('round failed', { error })
   return error instanceof PlatformError ? error.message : UNEXPECTED
+}
+
+const PAUSES_MS = [250, 1_000, 2_000]
+
+/**
+ * Writes the end of a round. A database that is away for a moment costs a wait, not the round.
+ * Errors: `LeaseLost`, also when the wait was ended by it; the last error of the database.
+ */
+async function saveEnd(
+  context: Pick<Context, 'sql' | 'cache' | 'queue' | 'log'>,
+  round: ClaimedRound,
+  end: RoundEnd,
+  lost: AbortSignal,
+): Promise<void> {
+  for (const pause of [...PAUSES_MS, null]) {
+    try {
+      return await finishRound(context, round, end)
+    } catch (error) {
+      if (error instanceof LeaseLost || pause === null) throw error
+      context.log.warn('the end of the round could not be written yet', { error })
+      await delay(pause, lost).catch(() => {
+        throw new LeaseLost()
+      })
+    }
+  }
 }

@@ -1,6 +1,6 @@
 import type { Context } from '../src/context.ts'
 import { startWorkingQueue } from '../src/data/queue/pg-boss.ts'
-import type { Modes } from './run.ts'
+import type { Modes } from './kit/run.ts'
 import { type RoundFrame, runRound } from './run-round.ts'
 
 /** Together within the ten seconds that container runtimes grant by default. */

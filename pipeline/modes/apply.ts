@@ -1,17 +1,16 @@
 import { LeaseLost, PlatformError } from '../../src/base/errors.ts'
 import { type ApplyProgress, type ApplyResult, findProgress, recordApplyResult } from '../../src/sessions/applies.ts'
 import { findPin, type StoredSeal } from '../../src/sessions/pins/seal.ts'
-import type { BareMode, BareRun, Outcome, Parked } from '../run.ts'
-import { discardDirectory } from '../steps/apply/discard-directory.ts'
-import { holdProject } from '../steps/apply/hold-project.ts'
+import { type BareKit, createBareKit } from '../kit/kit.ts'
+import type { BareMode, BareRun, Outcome, Parked } from '../kit/run.ts'
+import { discardDirectory, holdProject } from '../steps/apply/hold-project.ts'
 import { movedState, otherEngine, traceInState } from '../steps/apply/refusals.ts'
 import { archivedMasks, assertSealed, openDirectory, reviewedPin } from '../steps/apply/reviewed-pin.ts'
 import { blocked, submitOnce, waitForApply } from '../steps/apply/run-once.ts'
 import { waitForStateLock } from '../steps/apply/state-lock.ts'
 import { tellApply } from '../steps/apply/write-apply-report.ts'
-import { type BareKit, createBareKit } from '../steps/kit.ts'
-import { readMasks } from '../steps/masks-file.ts'
 import { findPinned, type PinnedDirectory } from '../workspace/pins/pinned.ts'
+import { readMasks } from '../workspace/pins/private-files.ts'
 
 /**
  * Applies exactly the reviewed plan, once (contract, section 2.7): no clone, no plan, and no second job,

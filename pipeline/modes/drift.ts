@@ -1,11 +1,11 @@
-import type { Outcome, Run } from '../run.ts'
-import { composePrompts } from '../steps/compose-prompts.ts'
-import { filterRequest } from '../steps/filter-request.ts'
-import { generateDriftTargets } from '../steps/generate-targets.ts'
-import { createKit, type Kit } from '../steps/kit.ts'
-import { learnDeclaredSecrets } from '../steps/learn-declared-secrets.ts'
-import { remediateDrift } from '../steps/remediate-drift.ts'
-import { writeDriftReport } from '../steps/write-drift-report.ts'
+import { createKit, type Kit } from '../kit/kit.ts'
+import type { Outcome, Run } from '../kit/run.ts'
+import { remediateDrift } from '../steps/drift/remediate-drift.ts'
+import { writeDriftReport } from '../steps/drift/write-drift-report.ts'
+import { composePrompts } from '../steps/shared/compose-prompts.ts'
+import { filterRequest } from '../steps/shared/filter-request.ts'
+import { generateDriftTargets } from '../steps/shared/generate-targets.ts'
+import { learnDeclaredSecrets } from '../steps/shared/learn-declared-secrets.ts'
 
 /**
  * Makes the code match the infrastructure: all of it, or in a partial round what the request means (contract,

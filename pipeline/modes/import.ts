@@ -1,16 +1,16 @@
 import { leftoverBlocks, stateAlignment } from '../../src/plan/imports/alignment.ts'
 import type { ImportFacts } from '../../src/reports/settle-import.ts'
-import type { Outcome, Run } from '../run.ts'
-import { composePrompts } from '../steps/compose-prompts.ts'
-import { filterRequest } from '../steps/filter-request.ts'
+import { createKit, type Kit } from '../kit/kit.ts'
+import type { Outcome, Run } from '../kit/run.ts'
 import { converge } from '../steps/import/converge.ts'
 import { type Discovery, discover, type Ending } from '../steps/import/discover.ts'
 import { importSelected } from '../steps/import/import-selected.ts'
 import { type Ledger, openLedger, resumeLedger } from '../steps/import/ledger.ts'
 import { NOT_SELECTED, type Selection, selectResources } from '../steps/import/select.ts'
 import { writeImportReport } from '../steps/import/write-import-report.ts'
-import { createKit, type Kit } from '../steps/kit.ts'
-import { learnDeclaredSecrets } from '../steps/learn-declared-secrets.ts'
+import { composePrompts } from '../steps/shared/compose-prompts.ts'
+import { filterRequest } from '../steps/shared/filter-request.ts'
+import { learnDeclaredSecrets } from '../steps/shared/learn-declared-secrets.ts'
 
 /**
  * Brings existing resources of the scope into code and managed state (contract, section 2.6). The state is

@@ -1,4 +1,4 @@
-import { inWorkspace, type Modes } from '../run.ts'
+import { inWorkspace, type Modes } from '../kit/run.ts'
 import { apply } from './apply.ts'
 import { drift } from './drift.ts'
 import { generate } from './generate.ts'

@@ -1,7 +1,7 @@
 import * as v from 'valibot'
+import type { KnownTypes, ProviderSchema } from '../../src/plan/schema/provider-schema.ts'
 import { nearNames, type TypeName } from '../../src/plan/schema/read.ts'
 import { renderTypes } from '../../src/plan/schema/render.ts'
-import type { KnownTypes, ProviderSchema } from '../steps/provider-schema.ts'
 import { explanation, tool } from './tool.ts'
 
 const MAX_TYPES = 8

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { createMeter } from '../../pipeline/meter.ts'
+import { createMeter } from '../../pipeline/kit/meter.ts'
 
 const inference = (duration_ms: number) => ({
   type: 'inference' as const,

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { auditCompliance } from '../../pipeline/steps/audit-compliance.ts'
+import { auditCompliance } from '../../pipeline/steps/generate/audit-compliance.ts'
 import { MASK } from '../../src/base/masking.ts'
 import { said } from './scripted-llm.ts'
 import { createSteps, validPlan } from './support.ts'

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { generateDriftTargets } from '../../pipeline/steps/generate-targets.ts'
+import { generateDriftTargets } from '../../pipeline/steps/shared/generate-targets.ts'
 import { said } from './scripted-llm.ts'
 import { createSteps } from './support.ts'
 

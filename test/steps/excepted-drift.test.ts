@@ -1,9 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { coveredByRules, createExceptionLedger } from '../../pipeline/steps/excepted-drift.ts'
-import { remediateDrift } from '../../pipeline/steps/remediate-drift.ts'
+import { coveredByRules, createExceptionLedger } from '../../pipeline/steps/drift/excepted-drift.ts'
+import { remediateDrift } from '../../pipeline/steps/drift/remediate-drift.ts'
 import type { DriftOperation } from '../../src/plan/drift.ts'
-import type { Reply, Script } from './scripted-llm.ts'
-import { said } from './scripted-llm.ts'
+import { type Reply, type Script, said } from './scripted-llm.ts'
 import { calmEngine, createSteps } from './support.ts'
 
 let steps: Awaited<ReturnType<typeof createSteps>>

@@ -4,7 +4,7 @@ import {
   generateAndValidate,
   type Validation,
   ValidationLoopExceeded,
-} from '../../pipeline/steps/generate-and-validate.ts'
+} from '../../pipeline/steps/shared/generate-and-validate.ts'
 import { MASK } from '../../src/base/masking.ts'
 import { parsePlan } from '../../src/plan/plan.ts'
 import { changesJson } from '../plan/fixtures.ts'

@@ -6,8 +6,8 @@ import {
   EnvironmentFailure,
   generateAndValidate,
   ValidationLoopExceeded,
-} from '../../pipeline/steps/generate-and-validate.ts'
-import { planValidator } from '../../pipeline/steps/validators.ts'
+} from '../../pipeline/steps/shared/generate-and-validate.ts'
+import { planValidator } from '../../pipeline/steps/shared/validators.ts'
 import type { EngineDiagnostic, SchemaParts } from '../../src/services/iac/additions.ts'
 import type { EngineResult, IacClient } from '../../src/services/iac/types.ts'
 import { said } from './scripted-llm.ts'

@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest'
-import { learnDeclaredSecrets } from '../../pipeline/steps/learn-declared-secrets.ts'
+import { learnDeclaredSecrets } from '../../pipeline/steps/shared/learn-declared-secrets.ts'
 import { MASK } from '../../src/base/masking.ts'
 import { createSteps } from './support.ts'
 

@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, readFile, realpath, rm, stat, symlink, writeFile } from
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { pinPlan } from '../../pipeline/steps/pin-plan.ts'
+import { pinPlan } from '../../pipeline/steps/generate/pin-plan.ts'
 import { hashFile } from '../../pipeline/workspace/pins/private-files.ts'
 import { LeaseLost, unavailable } from '../../src/base/errors.ts'
 import { claimRound } from '../../src/sessions/lease.ts'

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { createKit } from '../../pipeline/steps/kit.ts'
-import { planTargets } from '../../pipeline/steps/plan.ts'
+import { createKit } from '../../pipeline/kit/kit.ts'
+import { planTargets } from '../../pipeline/steps/shared/plan.ts'
 import { LeaseLost } from '../../src/base/errors.ts'
 import { MASK } from '../../src/base/masking.ts'
 import { claimRound } from '../../src/sessions/lease.ts'

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { checkDrift } from '../../pipeline/steps/check-drift.ts'
-import { type DriftTask, remediateDrift } from '../../pipeline/steps/remediate-drift.ts'
+import { type DriftTask, remediateDrift } from '../../pipeline/steps/drift/remediate-drift.ts'
+import { checkDrift } from '../../pipeline/steps/generate/check-drift.ts'
 import { MASK } from '../../src/base/masking.ts'
 import { type Script, said } from './scripted-llm.ts'
 import { calmEngine, createSteps, type EngineScript, ok, type StepWorld, validPlan } from './support.ts'

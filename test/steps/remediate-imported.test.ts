@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { remediateDrift } from '../../pipeline/steps/remediate-drift.ts'
+import { remediateDrift } from '../../pipeline/steps/drift/remediate-drift.ts'
 import { said } from './scripted-llm.ts'
 import { calmEngine, createSteps, validPlan } from './support.ts'
 

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, expect, it, vi } from 'vitest'
-import { showProgress } from '../../pipeline/steps/apply/show-progress.ts'
+import { showProgress } from '../../pipeline/steps/apply/run-once.ts'
 import { createSteps } from './support.ts'
 
 let steps: Awaited<ReturnType<typeof createSteps>>

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { planTargets } from '../../pipeline/steps/plan.ts'
+import { planTargets } from '../../pipeline/steps/shared/plan.ts'
 import { calmEngine, createSteps, type EngineScript } from './support.ts'
 
 let steps: Awaited<ReturnType<typeof createSteps>>

@@ -1,5 +1,5 @@
 import type { Config } from '../../config/types.ts'
-import { inWorkspace, type ModeHandler, type Modes } from '../../pipeline/run.ts'
+import { inWorkspace, type ModeHandler, type Modes } from '../../pipeline/kit/run.ts'
 import type { RoundFrame } from '../../pipeline/run-round.ts'
 import type { Workspace } from '../../pipeline/workspace/types.ts'
 import type { Logger } from '../../src/base/log.ts'

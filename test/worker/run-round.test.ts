@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { ModeHandler } from '../../pipeline/run.ts'
+import type { ModeHandler } from '../../pipeline/kit/run.ts'
 import { runRound } from '../../pipeline/run-round.ts'
 import { badRequest, LeaseLost } from '../../src/base/errors.ts'
 import { OutboundError } from '../../src/base/http.ts'

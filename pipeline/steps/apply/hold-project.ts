@@ -1,5 +1,8 @@
 import { type ApplyResult, parkRound, takeProject } from '../../../src/sessions/applies.ts'
-import type { BareKit } from '../kit.ts'
+import type { StoredSeal } from '../../../src/sessions/pins/seal.ts'
+import type { BareKit } from '../../kit/kit.ts'
+import type { BareRun } from '../../kit/run.ts'
+import { removePinned } from '../../workspace/pins/pinned.ts'
 
 const LIMIT_S = 600
 
@@ -27,4 +30,27 @@ export async function holdProject(
     await status.show('apply', `Waiting for session ${holder}, which applies to the same infrastructure.`)
     if (await parkRound(context, round, { project_id, limit_s })) return 'parked'
   }
+}
+
+/**
+ * Takes away what the seal stood for: the directory on this disk and the stored copy. Best effort, because
+ * without the seal, which goes with the end of the round, neither is ever applied.
+ * @param options.in_use an engine may still run in the directory
+ */
+export async function discardDirectory(
+  { context, round, log }: BareRun,
+  seal: StoredSeal | null,
+  options: { in_use: boolean },
+): Promise<void> {
+  const remove = removePinned(context.config.paths, round.session.uuid, options).catch((error: unknown) =>
+    log.warn('the pinned directory could not be removed', { error }),
+  )
+  const key = seal?.archive_key ?? null
+  const forget =
+    key === null
+      ? null
+      : context.storage
+          .delete(key)
+          .catch((error: unknown) => log.warn('a stored pin could not be deleted', { key, error }))
+  await Promise.all([remove, forget])
 }

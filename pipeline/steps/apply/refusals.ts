@@ -2,10 +2,10 @@ import { readManagedState } from '../../../src/plan/state/managed-state.ts'
 import { compareStates, describeMoves, type EngineState, hasMoved, parseState } from '../../../src/plan/state/state.ts'
 import type { ApplyResult } from '../../../src/sessions/applies.ts'
 import type { StoredSeal } from '../../../src/sessions/pins/seal.ts'
-import type { BareRun } from '../../run.ts'
+import type { BareRun } from '../../kit/run.ts'
 import { readZipEntry } from '../../workspace/pins/archive.ts'
 import type { PinnedDirectory } from '../../workspace/pins/pinned.ts'
-import { MAX_STATE_BYTES } from '../pin-plan.ts'
+import { MAX_STATE_BYTES } from '../generate/pin-plan.ts'
 
 type Refusal = Extract<ApplyResult, { kind: 'refused' }>
 

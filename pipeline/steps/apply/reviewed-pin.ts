@@ -1,11 +1,11 @@
 import { PlatformError } from '../../../src/base/errors.ts'
 import { fetchArchive } from '../../../src/sessions/pins/archive.ts'
 import { findPin, type StoredSeal } from '../../../src/sessions/pins/seal.ts'
-import type { BareRun } from '../../run.ts'
+import type { BareRun } from '../../kit/run.ts'
 import { writeOverride } from '../../workspace/backend-override.ts'
 import { unpackDirectory } from '../../workspace/pins/archive.ts'
 import { findPinned, inspectPinned, type PinnedDirectory } from '../../workspace/pins/pinned.ts'
-import { readMasks } from '../masks-file.ts'
+import { readMasks } from '../../workspace/pins/private-files.ts'
 
 /** The reviewed plan of a session: its seal, and the directory when this disk has the sealed one. */
 export interface ReviewedPin {

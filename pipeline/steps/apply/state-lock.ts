@@ -1,6 +1,6 @@
 import { PlatformError } from '../../../src/base/errors.ts'
 import { delay } from '../../../src/base/http.ts'
-import type { BareKit } from '../kit.ts'
+import type { BareKit } from '../../kit/kit.ts'
 
 const LIMIT_MS = 60_000
 const PAUSE_MS = 500

@@ -9,8 +9,8 @@ import { storeReport } from '../../../src/reports/artifacts.ts'
 import type { ApplyReport } from '../../../src/reports/schemas.ts'
 import { applyFacts, settleApplyReport } from '../../../src/reports/settle-apply.ts'
 import type { ApplyResult } from '../../../src/sessions/applies.ts'
-import { type BareKit, runChain } from '../kit.ts'
-import { webSearch } from '../tools.ts'
+import { type BareKit, runChain } from '../../kit/kit.ts'
+import { webSearch } from '../../kit/tools.ts'
 
 /** Longest output that is shown to a model. */
 const MAX_OUTPUT_CHARS = 400_000

@@ -2,9 +2,8 @@ import { PlatformError } from '../../../src/base/errors.ts'
 import { identity, parseIdentifiers } from '../../../src/plan/imports/identifiers.ts'
 import { EXCEPTED, type Excluded, importExceptions, unmanagedResources } from '../../../src/plan/imports/unmanaged.ts'
 import type { EngineResult } from '../../../src/services/iac/types.ts'
-import type { Kit } from '../kit.ts'
-import { initialise } from '../plan.ts'
-import { promptBodies } from '../prompt-bodies.ts'
+import { type Kit, promptBodies } from '../../kit/kit.ts'
+import { initialise } from '../shared/plan.ts'
 
 /** Why a round imports nothing. */
 export interface Ending {

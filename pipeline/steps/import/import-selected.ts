@@ -1,9 +1,9 @@
 import { feedbackQuery, importQuery } from '../../../src/prompts/queries.ts'
 import { storePlanText } from '../../../src/reports/artifacts.ts'
-import type { Conventions } from '../compose-prompts.ts'
-import { generateAndValidate, ValidationLoopExceeded } from '../generate-and-validate.ts'
-import type { Kit } from '../kit.ts'
-import type { ValidPlan } from '../plan.ts'
+import type { Kit } from '../../kit/kit.ts'
+import type { Conventions } from '../shared/compose-prompts.ts'
+import { generateAndValidate, ValidationLoopExceeded } from '../shared/generate-and-validate.ts'
+import type { ValidPlan } from '../shared/plan.ts'
 import type { Ledger } from './ledger.ts'
 import { validateImports } from './validator.ts'
 

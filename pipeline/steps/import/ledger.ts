@@ -8,7 +8,7 @@ import {
   recordImported,
   recordSelection,
 } from '../../../src/sessions/round-imports.ts'
-import type { Kit } from '../kit.ts'
+import type { Kit } from '../../kit/kit.ts'
 
 interface Entry extends RoundImport {
   /** Why the last try failed. */

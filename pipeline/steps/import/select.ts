@@ -3,8 +3,8 @@ import { identity } from '../../../src/plan/imports/identifiers.ts'
 import type { Excluded } from '../../../src/plan/imports/unmanaged.ts'
 import { importFilterLayout } from '../../../src/prompts/layouts/import.ts'
 import { earlierTurns, importSelectionQuery } from '../../../src/prompts/queries.ts'
-import type { Conventions } from '../compose-prompts.ts'
-import { type Kit, runChain } from '../kit.ts'
+import { type Kit, runChain } from '../../kit/kit.ts'
+import type { Conventions } from '../shared/compose-prompts.ts'
 import type { Discovery, Ending } from './discover.ts'
 
 /** What a round is going to import; with `ending` it imports nothing. */

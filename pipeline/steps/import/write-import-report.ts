@@ -4,10 +4,10 @@ import { reportGeneratorLayout } from '../../../src/prompts/layouts/report-gener
 import { reportQuery } from '../../../src/prompts/queries.ts'
 import { storeReport } from '../../../src/reports/artifacts.ts'
 import { type ImportFacts, settleImportReport } from '../../../src/reports/settle-import.ts'
-import { type Kit, runChain } from '../kit.ts'
-import type { ValidPlan } from '../plan.ts'
-import { webSearch } from '../tools.ts'
-import { planForModel } from '../write-report.ts'
+import { type Kit, runChain } from '../../kit/kit.ts'
+import { webSearch } from '../../kit/tools.ts'
+import { planForModel } from '../generate/write-generate-report.ts'
+import type { ValidPlan } from '../shared/plan.ts'
 
 /** Longest list of excluded identifiers that is shown to a model; the report has them all. */
 const MAX_EXCLUDED = 500

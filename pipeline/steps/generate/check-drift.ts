@@ -1,0 +1,26 @@
+import { PlatformError } from '../../../src/base/errors.ts'
+import type { Kit } from '../../kit/kit.ts'
+import { remediateDrift } from '../drift/remediate-drift.ts'
+import type { Conventions } from '../shared/compose-prompts.ts'
+import type { ValidPlan } from '../shared/plan.ts'
+
+/** Iterations of the check in a generate round. */
+const ITERATIONS = 2
+
+/**
+ * Brings foreign changes of the targeted infrastructure into the code before the plan is reviewed; what
+ * the session itself changed is left alone. Answers the plan to go on with.
+ * Errors: `DriftCheckFailed` with the engine's words when drift cannot be read.
+ */
+export async function checkDrift(kit: Kit, valid: ValidPlan, conventions: Conventions): Promise<ValidPlan> {
+  const result = await remediateDrift(kit, {
+    valid,
+    targets: valid.reference.targets,
+    filter_session_changes: true,
+    conventions,
+    max_iterations: ITERATIONS,
+  })
+  if (result.feedback !== null || !result.valid)
+    throw new PlatformError('DriftCheckFailed', 502, result.feedback ?? 'engine plan failed')
+  return result.valid
+}

@@ -1,0 +1,121 @@
+import { PlatformError } from '../../../src/base/errors.ts'
+import { plannedChanges } from '../../../src/plan/changes.ts'
+import { projectId } from '../../../src/plan/state/managed-state.ts'
+import { parseState } from '../../../src/plan/state/state.ts'
+import type { EngineInfo } from '../../../src/services/iac/types.ts'
+import { MAX_ARCHIVE_BYTES, storeArchive } from '../../../src/sessions/pins/archive.ts'
+import { dropPin, type Seal, sealPin } from '../../../src/sessions/pins/seal.ts'
+import type { Kit } from '../../kit/kit.ts'
+import type { Run } from '../../kit/run.ts'
+import { packDirectory, readZipEntry } from '../../workspace/pins/archive.ts'
+import { hashFile, writeMasks } from '../../workspace/pins/private-files.ts'
+import type { ValidPlan } from '../shared/plan.ts'
+
+/** Largest state inside a plan file that is read. */
+export const MAX_STATE_BYTES = 64 * 1024 * 1024
+
+/**
+ * Keeps the workspace with its plan for a later apply, and seals it. The seal is written first, fenced, and
+ * the directory takes its place after that: an apply needs both to agree, so a crash in between pins nothing.
+ * Errors: `PlatformError` when the plan is not the one of this workspace as it stands; `LeaseLost`.
+ */
+export async function pinPlan(kit: Kit, valid: ValidPlan): Promise<void> {
+  const { run, secrets } = kit
+  const { workspace, context, round } = run
+  const plan_sha256 = await currentPlan(run, valid)
+  if (plan_sha256 === null) return await pinUnsealed(run)
+  await writeMasks(workspace.clone, secrets.learned())
+  const facts = await sealFacts(run, valid, plan_sha256)
+  const archive_key = await keepArchive(run, plan_sha256)
+  const earlier_key = await sealPin(context.sql, round, { ...facts, archive_key }).catch(async (error: unknown) => {
+    if (archive_key !== null) await forgetArchive(run, archive_key)
+    throw error
+  })
+  await workspace.pin()
+  if (earlier_key !== null) await forgetArchive(run, earlier_key)
+}
+
+/**
+ * An iac service that works on another disk leaves no plan file here. The round was reviewed all the same;
+ * an apply, which needs the file, says that nothing is pinned.
+ */
+async function pinUnsealed(run: Run): Promise<void> {
+  const { context, round, workspace, log } = run
+  log.warn(
+    'the plan file is not on the disk of the worker: nothing can be applied; do worker and iac service share paths.upload_folder?',
+  )
+  const earlier_key = await dropPin(context.sql, round)
+  await workspace.pin()
+  if (earlier_key !== null) await forgetArchive(run, earlier_key)
+}
+
+/** Hash of the plan file, which must be the reviewed one, made from the code as it stands; null when there never was a file. */
+async function currentPlan({ workspace }: Run, { reference }: ValidPlan): Promise<string | null> {
+  const same_code = reference.workspace === workspace.iac_root && reference.revision === (await workspace.revision())
+  const hash = same_code ? await hashFile(`${workspace.iac_root}/${reference.plan_file}`) : null
+  if (same_code && hash === reference.plan_sha256) return hash
+  throw new PlatformError('StalePlan', 500, 'The reviewed plan does not belong to the code as it stands.')
+}
+
+async function sealFacts(
+  run: Run,
+  { reference, plan }: ValidPlan,
+  plan_sha256: string,
+): Promise<Omit<Seal, 'archive_key'>> {
+  const { workspace, round } = run
+  const { scope_id, workspace: source } = round.session
+  const prior = await readZipEntry(`${workspace.iac_root}/${reference.plan_file}`, 'tfstate', MAX_STATE_BYTES)
+  const state = prior === null ? null : parseState(prior)
+  return {
+    plan_sha256,
+    commit: await workspace.head(),
+    targets: reference.targets,
+    changes: plannedChanges(plan),
+    engine: await engineOf(run),
+    state: state === null ? null : { lineage: state.lineage, serial: state.serial },
+    project_id: await projectId(source.uri, scope_id, source.root_path),
+  }
+}
+
+/** A plan that was just made is worth more than the answer to this question. */
+async function engineOf({ context, signal, log }: Run): Promise<EngineInfo | null> {
+  try {
+    return await context.iac.engine(signal)
+  } catch (error) {
+    signal.throwIfAborted()
+    log.warn('the pinned plan does not tell its engine: the iac service did not answer', { error })
+    return null
+  }
+}
+
+/** With a key, a copy outlives this disk; without the copy the pin still stands. */
+async function keepArchive(
+  { context, round, workspace, signal, log }: Run,
+  plan_sha256: string,
+): Promise<string | null> {
+  const { config } = context
+  if (config.worker.pin_key === '') return null
+  try {
+    const archive = await packDirectory(workspace.clone, config.paths, MAX_ARCHIVE_BYTES)
+    if (archive !== null)
+      return await storeArchive(
+        context,
+        { session_uuid: round.session.uuid, round_id: round.id, plan_sha256 },
+        archive,
+        signal,
+      )
+    log.warn('the pinned plan is on this disk alone: its directory is too large for the object store', {
+      limit_bytes: MAX_ARCHIVE_BYTES,
+    })
+  } catch (error) {
+    signal.throwIfAborted()
+    log.warn('the pinned plan is on this disk alone: it could not be stored', { error })
+  }
+  return null
+}
+
+async function forgetArchive({ context, log }: Run, key: string): Promise<void> {
+  await context.storage
+    .delete(key)
+    .catch((error: unknown) => log.warn('a stored pin could not be deleted', { key, error }))
+}

@@ -1,0 +1,62 @@
+import type { Tool } from '../../../src/agent/types.ts'
+import type { KnownTypes } from '../../../src/plan/schema/provider-schema.ts'
+import { declaredTypes, mentionedTypes, type TypeName, unique } from '../../../src/plan/schema/read.ts'
+import { renderTypes } from '../../../src/plan/schema/render.ts'
+import type { Kit } from '../../kit/kit.ts'
+import { resourceSchemaTool } from '../../tools/resource-schema.ts'
+import { createFileAccess } from '../../workspace/files/access.ts'
+
+/** What one attempt of the generator knows about the providers: nothing before the first init. */
+export interface Grounding {
+  /** Schemas of the types in play; empty when there are none. */
+  text: string
+  tools: Tool[]
+}
+
+const NOTHING: Grounding = { text: '', tools: [] }
+const ROOM = { type: 6_000, total: 24_000 }
+const MAX_TYPES = 24
+
+export interface TypesInPlay {
+  /** What the generator is asked, and what the engine said. */
+  query: string
+  /** Bodies of the selected resource prompts. */
+  templates: readonly string[]
+}
+
+/**
+ * Schemas of the types that the query, the session's changes, the selected prompts and the code name, in this order.
+ */
+export async function groundGenerator(kit: Kit, { query, templates }: TypesInPlay): Promise<Grounding> {
+  const { run, engine } = kit
+  try {
+    const names = await engine.schema.names()
+    if (!names) return NOTHING
+    const candidates = unique([
+      ...mentionedTypes(query),
+      ...declaredTypes(await run.workspace.branchDiff()),
+      ...templates.flatMap(mentionedTypes),
+      ...(await typesInCode(kit)),
+    ])
+    const wanted = existing(candidates, names)
+    const schemas = (await engine.schema.of(wanted.slice(0, MAX_TYPES))) ?? []
+    return { text: renderTypes(schemas, ROOM).text, tools: [resourceSchemaTool(engine.schema)] }
+  } catch (error) {
+    run.signal.throwIfAborted()
+    run.log.warn('the generator goes on without provider schemas', { error })
+    return NOTHING
+  }
+}
+
+async function typesInCode({ run }: Kit): Promise<TypeName[]> {
+  const files = createFileAccess(run.context.config, run.workspace)
+  const lines = await files
+    .grep({ query: '^\\s*(resource|data)\\s+"', include_pattern: '*.tf', case_sensitive: true }, run.signal)
+    .catch(() => [])
+  return declaredTypes(lines.map((line) => line.replace(/^.*?:\d+:/, '')).join('\n'))
+}
+
+const existing = (candidates: readonly TypeName[], names: KnownTypes): TypeName[] => {
+  const known = { resource: new Set(names.resource), data: new Set(names.data) }
+  return candidates.filter(({ mode, type }) => known[mode].has(type))
+}

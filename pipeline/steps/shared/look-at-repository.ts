@@ -1,0 +1,86 @@
+import { declaredBlocks } from '../../../src/context-budget/blocks.ts'
+import { type ContextBudget, contextBudget } from '../../../src/context-budget/budget.ts'
+import {
+  blocksText,
+  chosenText,
+  overviewText,
+  type RepositoryFile,
+  relevantFiles,
+} from '../../../src/context-budget/repository.ts'
+import type { ModelRole } from '../../../src/llm/types.ts'
+import { fence } from '../../../src/prompts/fence.ts'
+import type { Kit } from '../../kit/kit.ts'
+import { createFileAccess, type SurveyedFile } from '../../workspace/files/access.ts'
+
+/** Largest file that is read, and how many are. */
+const MAX_BYTES = 128 * 1024
+const MAX_READ = 300
+/** Files that are read at the same time. */
+const READERS = 16
+
+/** Files of the engine root with what they declare. Best effort: what cannot be read is left out. */
+export async function repositoryFiles(kit: Kit): Promise<RepositoryFile[]> {
+  const { run } = kit
+  try {
+    const access = createFileAccess(run.context.config, run.workspace)
+    const surveyed = await access.survey(run.signal)
+    const isCode = ({ path, bytes }: SurveyedFile) => path.endsWith('.tf') && bytes <= MAX_BYTES
+    const read = surveyed.filter(isCode).slice(0, MAX_READ)
+    const texts = new Map<string, string>()
+    const waiting = [...read]
+    const reader = async () => {
+      for (let file = waiting.pop(); file; file = waiting.pop()) {
+        const text = await access.read(file.path).catch(() => null)
+        if (text !== null) texts.set(file.path, text)
+      }
+    }
+    await Promise.all(Array.from({ length: READERS }, reader))
+    return surveyed.map((file) => {
+      const text = texts.get(file.path) ?? null
+      return { ...file, text, blocks: text === null ? [] : declaredBlocks(text) }
+    })
+  } catch (error) {
+    if (!run.signal.aborted) run.log.warn('the files of the repository could not be looked at', { error })
+    return []
+  }
+}
+
+/** Shares of a model's budget, and what is enough in any case. */
+const OVERVIEW = { share: 0.04, max_tokens: 4_000 }
+const FILES = { share: 0.1, max_tokens: 10_000 }
+
+const share = ({ run }: Kit, role: ModelRole, { share, max_tokens }: typeof OVERVIEW): ContextBudget => {
+  const budget = contextBudget(run.context.config.llm, role)
+  return { ...budget, tokens: Math.min(max_tokens, Math.floor(budget.tokens * share)) }
+}
+
+/** What the repository declares, for the model that makes statements from a request. */
+export const declaredText = async (kit: Kit, files: Promise<RepositoryFile[]>): Promise<string> =>
+  kit.secrets.text(blocksText(await files, share(kit, 'small', OVERVIEW)))
+
+/**
+ * A task with what the generator would look for first: an overview of the files and those that the task is about.
+ * Without files it is the task alone.
+ * @param about the words of the task
+ */
+export async function withRepository(kit: Kit, task: string, about: string): Promise<string> {
+  const files = await repositoryFiles(kit)
+  if (files.length === 0) return task
+  const changed = await changedFiles(kit)
+  const relevant = chosenText(relevantFiles(files, about, changed, share(kit, 'main', FILES)))
+  const overview = overviewText(files, share(kit, 'main', OVERVIEW))
+  return [
+    task,
+    `The files of the repository as they are now, with the blocks they declare:\n${fence('repository files', overview)}`,
+    relevant &&
+      `Files that may matter here, whole, so that they need not be read again:\n${fence('relevant files', relevant)}`,
+  ]
+    .filter(Boolean)
+    .join('\n\n')
+}
+
+/** What earlier rounds of the session changed. */
+async function changedFiles({ run }: Kit): Promise<Set<string>> {
+  const diff = run.round.number > 1 ? await run.workspace.branchDiff().catch(() => '') : ''
+  return new Set([...diff.matchAll(/^\+\+\+ (.+)$/gm)].map(([, path = '']) => path.trim()))
+}
