@@ -13,7 +13,7 @@ import { appendStatus } from '../src/sessions/status.ts'
 import type { ClaimedRound, SessionFacts } from '../src/sessions/types.ts'
 import { keepLease } from './keep-lease.ts'
 import { createMeter } from './kit/meter.ts'
-import { createTokenBudget, type TokenBudget } from './kit/models.ts'
+import { createTokenBudget, modelOpener, type TokenBudget } from './kit/models.ts'
 import type { BareRun, Modes, Outcome, Parked, RoundMode } from './kit/run.ts'
 import type { Workspace } from './workspace/types.ts'
 
@@ -79,8 +79,10 @@ async function attempt(
   const conversation = [...claim.history]
   const meter = createMeter({ price: createPricing(context.config.llm.prices) })
   const rest = () => ({ history: conversation, usage: meter.usage() })
+  const { llm, ...runContext } = context
   const run: BareRun = {
-    context,
+    context: runContext,
+    openModel: modelOpener(llm, recording),
     round: claim,
     conversation,
     log: context.log,

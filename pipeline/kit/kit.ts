@@ -8,7 +8,6 @@ import type { RunTrace } from '../../src/observe/trace-types.ts'
 import { planCounts } from '../../src/plan/changes.ts'
 import { createSecretRegister, type SecretRegister } from '../../src/plan/sensitive.ts'
 import { createEngine, type Engine } from './engine.ts'
-import { maskedLlm, meteredLlm } from './models.ts'
 import type { BareRun, Run } from './run.ts'
 import { createStatusWriter, type StatusWriter } from './status.ts'
 
@@ -16,7 +15,7 @@ import { createStatusWriter, type StatusWriter } from './status.ts'
 export interface BareKit {
   run: BareRun
   secrets: SecretRegister
-  /** Masks every message. Steps use this one, never `run.context.llm`. */
+  /** Masks every message. */
   llm: LlmClient
   status: StatusWriter
   /** Absent where nobody collects spans. */
@@ -38,8 +37,7 @@ export function createBareKit(run: BareRun): BareKit {
   const secrets = createSecretRegister(
     secretsOf(run.context.config).filter(({ length }) => length >= MIN_CONFIGURED_SECRET),
   )
-  const metered = meteredLlm(run.context.llm, run)
-  const llm = maskedLlm(run.recording?.client(metered, secrets) ?? metered, secrets)
+  const llm = run.openModel(run, secrets)
   const trace = run.trace?.masked(secrets)
   return { run, secrets: observed(secrets, run), llm, status: createStatusWriter(run, llm, secrets, trace), trace }
 }

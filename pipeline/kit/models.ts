@@ -1,6 +1,7 @@
 import { PlatformError } from '../../src/base/errors.ts'
 import type { Masker } from '../../src/base/masking.ts'
 import type { LlmClient, Message, Usage } from '../../src/llm/types.ts'
+import type { RoundRecording } from '../../src/observe/round-recorder.ts'
 import type { BareRun } from './run.ts'
 
 /** A client whose every message passes the masker first, tool results and the model's own words included. */
@@ -77,3 +78,11 @@ export function createTokenBudget(limit: number, before: number): TokenBudget {
     },
   }
 }
+
+/** What `BareRun.openModel` is made of. */
+export const modelOpener =
+  (llm: LlmClient, recording?: Pick<RoundRecording, 'client'>): BareRun['openModel'] =>
+  (run, masker) => {
+    const metered = meteredLlm(llm, run)
+    return maskedLlm(recording?.client(metered, masker) ?? metered, masker)
+  }

@@ -1,7 +1,9 @@
 import type { AgentEvent } from '../../src/agent/types.ts'
 import type { Logger } from '../../src/base/log.ts'
+import type { Masker } from '../../src/base/masking.ts'
 import type { Mode, Status, Turn } from '../../src/base/vocabulary.ts'
 import type { Context } from '../../src/context.ts'
+import type { LlmClient } from '../../src/llm/types.ts'
 import type { RoundRecording } from '../../src/observe/round-recorder.ts'
 import type { SessionTrace } from '../../src/observe/trace-types.ts'
 import type { ClaimedRound } from '../../src/sessions/types.ts'
@@ -9,9 +11,13 @@ import type { Workspace } from '../workspace/types.ts'
 import type { Meter } from './meter.ts'
 import type { TokenBudget } from './models.ts'
 
+/** What a run gets of the context. A model is reached through `BareRun.openModel` alone, which masks every message. */
+export type RunContext = Omit<Context, 'llm'>
+
 /** One run of one round: what every mode receives. */
 export interface BareRun {
-  context: Context
+  /** Without the bare model: what a run sends to one passes `openModel`. */
+  context: RunContext
   round: ClaimedRound
   /** Grows as tasks finish; saved at the end of every round. */
   conversation: Turn[]
@@ -28,6 +34,8 @@ export interface BareRun {
   trace?: SessionTrace
   /** Absent where no model traffic is kept. */
   recording?: RoundRecording
+  /** The session's models, metered by `run` and recorded; every message passes `masker` first. */
+  openModel(run: Pick<BareRun, 'budget' | 'meter'>, masker: Masker): LlmClient
   /** Absent when sessions may use any number of tokens. */
   budget?: TokenBudget
 }
