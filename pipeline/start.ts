@@ -1,0 +1,49 @@
+import { ConfigError, loadConfig } from '../config/load.ts'
+import type { Config } from '../config/types.ts'
+import { notifyRunFailure } from '../src/notifications/notify.ts'
+import { type Booted, bootProcess, readMetricsAddress, runEntry } from '../src/runtime/boot.ts'
+import { readTextFile } from '../src/runtime/files.ts'
+import { modes } from './modes/index.ts'
+import { startSweeper } from './sweeper.ts'
+import { startWorker } from './worker.ts'
+import { configureGit } from './workspace/git/configure.ts'
+import { openWorkspace } from './workspace/open.ts'
+
+const HELP = `The worker: takes rounds from the queue and runs them.
+
+  npm run worker              start
+  npm run worker -- --help    this text
+
+Needs git on PATH and a disk that the iac sidecar shares (paths.upload_folder).
+
+Environment
+  PLATFORM_CONFIG   path of the configuration file (default /etc/platform/config.yaml)
+  PLATFORM_METRICS_PORT   port of GET /metrics (unset: none)
+  PLATFORM_METRICS_HOST   its address (default 127.0.0.1)
+Further variables are named by the configuration file; npm run core -- --check-config shows what it says.
+`
+
+/** The command line of the worker. */
+export const start = (): Promise<void> => runEntry(main)
+
+async function main(): Promise<void> {
+  const argument = process.argv[2]
+  if (argument === '--help' || argument === '-h') return console.log(HELP)
+  if (argument !== undefined) throw new ConfigError([`unknown argument ${argument}; see --help`])
+  const config = await loadConfig(process.env, readTextFile)
+  await bootProcess('worker', config, readMetricsAddress(process.env), (booted) => openWorker(config, booted))
+}
+
+async function openWorker(config: Config, { context, log, phases, metricsUrl }: Booted): Promise<void> {
+  if (metricsUrl) log.info('metrics', { address: metricsUrl })
+  await Promise.all([configureGit(config, log), context.tracing?.warm()])
+  const worker = await startWorker(context, modes, {
+    openWorkspace: (round, options) => openWorkspace(config, round, { ...options, resolver: context.resolver }),
+    notifyFailure: (session, facts) => notifyRunFailure(context, session, facts),
+  })
+  const sweeper = startSweeper(context)
+  phases.unshift(
+    { name: 'cleaning', limit_ms: 100, end: async () => sweeper.stop() },
+    { name: 'rounds', limit_ms: 8_000, end: () => worker.stop() },
+  )
+}

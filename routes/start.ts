@@ -1,0 +1,71 @@
+import { runCheckConfig } from '../config/check.ts'
+import { ConfigError, loadConfig } from '../config/load.ts'
+import type { Config } from '../config/types.ts'
+import { watchStreams } from '../src/observe/gauges.ts'
+import { createAssetReader } from '../src/runtime/assets.ts'
+import {
+  type Booted,
+  bootProcess,
+  type ListenAddress,
+  readAddress,
+  readMetricsAddress,
+  runEntry,
+} from '../src/runtime/boot.ts'
+import { readTextFile } from '../src/runtime/files.ts'
+import { serve } from '../src/runtime/serve.ts'
+import { startStatusHub } from '../src/sessions/events/hub.ts'
+import { createApp } from './app.ts'
+
+const HELP = `The core: HTTP API and event streams.
+
+  npm run core                     start
+  npm run core -- --check-config   print the effective configuration, secrets masked, or all its errors
+  npm run core -- --rules          print the rules that plans are checked against, with the severities in force
+  npm run core -- --help           this text
+
+Environment
+  PLATFORM_CONFIG   path of the configuration file (default /etc/platform/config.yaml)
+  PLATFORM_PORT     port (default 8000; 0 takes a free one)
+  PLATFORM_HOST     address to listen on (default 0.0.0.0: all interfaces)
+  PLATFORM_METRICS_PORT   port of GET /metrics (unset: none)
+  PLATFORM_METRICS_HOST   its address (default 127.0.0.1)
+Further variables are named by the configuration file.
+`
+
+/** The command line of the core. */
+export const start = (): Promise<void> => runEntry(main)
+
+async function main(): Promise<void> {
+  const argument = process.argv[2]
+  if (argument === '--help' || argument === '-h') return console.log(HELP)
+  if (argument === '--check-config')
+    process.exit(await runCheckConfig(process.env, readTextFile, (text) => void process.stdout.write(text)))
+  if (argument === '--rules') return await printRules()
+  if (argument !== undefined) throw new ConfigError([`unknown argument ${argument}; see --help`])
+  const config = await loadConfig(process.env, readTextFile)
+  const names = { port: 'PLATFORM_PORT', host: 'PLATFORM_HOST' }
+  const address = readAddress(process.env, names, { port: '8000', host: '0.0.0.0' })
+  await bootProcess('core', config, readMetricsAddress(process.env), (booted) => openCore(config, address, booted))
+}
+
+async function openCore(config: Config, address: ListenAddress, booted: Booted): Promise<void> {
+  const { context, log, phases, metricsUrl } = booted
+  const events = await startStatusHub(context.sql, log)
+  watchStreams(context.metrics.registry, events)
+  const app = createApp({ ...context, events, asset: createAssetReader() })
+  const server = await serve((request) => app.fetch(request), address)
+  phases.unshift(
+    { name: 'event streams', limit_ms: 1_000, end: () => events.close() },
+    { name: 'requests', limit_ms: 6_000, end: () => server.close(5_000) },
+  )
+  log.info('core ready', {
+    address: server.url,
+    authentication: config.oidc.issuer_url || 'disabled',
+    metrics: metricsUrl,
+  })
+}
+
+async function printRules(): Promise<void> {
+  const { listRules } = await import('../src/rules/list.ts')
+  process.stdout.write(listRules((await loadConfig(process.env, readTextFile)).orchestration.rules))
+}

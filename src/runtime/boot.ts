@@ -1,0 +1,102 @@
+import { ConfigError } from '../../config/errors.ts'
+import { secretsOf } from '../../config/mask.ts'
+import type { Config } from '../../config/types.ts'
+import { createLogger, type Logger } from '../base/log.ts'
+import { metricsHandler, type Registry } from '../observe/registry.ts'
+import { buildContext } from './build-context.ts'
+import { createLineWriter } from './files.ts'
+import { saveCompileCache } from './node-tuning.ts'
+import { exitOnFault, type StopPhase, stopOnSignal } from './process-end.ts'
+import { type Running, serve } from './serve.ts'
+
+/** Where a server of this process listens. */
+export interface ListenAddress {
+  /** 0 takes a free one. */
+  port: number
+  hostname: string
+}
+
+type Variables = Record<string, string | undefined>
+
+/**
+ * The address that two variables name.
+ * @param names variables of port and host
+ * @param defaults what an unset variable stands for
+ * Errors: `ConfigError` when the port is no port number.
+ */
+export function readAddress(
+  env: Variables,
+  names: { port: string; host: string },
+  defaults: { port: string; host: string },
+): ListenAddress {
+  const text = env[names.port]?.trim() || defaults.port
+  const port = Number(text)
+  if (!/^\d+$/.test(text) || port > 65_535)
+    throw new ConfigError([`${names.port} must be a port number, got '${text}'.`])
+  return { port, hostname: env[names.host]?.trim() || defaults.host }
+}
+
+/**
+ * Where `GET /metrics` is offered; null when `PLATFORM_METRICS_PORT` is unset. Only this machine can
+ * reach it unless `PLATFORM_METRICS_HOST` says otherwise, because it asks for no credentials.
+ * Errors: `ConfigError`.
+ */
+export function readMetricsAddress(env: Variables): ListenAddress | null {
+  const port = env.PLATFORM_METRICS_PORT?.trim() ?? ''
+  if (port === '') return null
+  const names = { port: 'PLATFORM_METRICS_PORT', host: 'PLATFORM_METRICS_HOST' }
+  return readAddress(env, names, { port, host: '127.0.0.1' })
+}
+
+/** Errors: the port cannot be opened. */
+export const serveMetrics = (registry: Registry, address: ListenAddress): Promise<Running> =>
+  serve(metricsHandler(registry), address)
+
+/** What a process has when its own part begins. */
+export interface Booted {
+  context: Awaited<ReturnType<typeof buildContext>>['context']
+  log: Logger
+  /** Ended in this order on a stop signal. The process puts what it opens in front of what it stands on. */
+  phases: StopPhase[]
+  /** Undefined when no metrics are served. */
+  metricsUrl: string | undefined
+}
+
+/**
+ * Boots a core or a worker: log, stop signals, every client, metrics; then `open` starts what the process is for.
+ * Whatever fails on the way goes to the log, and the process ends with exit code 1.
+ */
+export async function bootProcess(
+  role: 'core' | 'worker',
+  config: Config,
+  metricsAddress: ListenAddress | null,
+  open: (booted: Booted) => Promise<void>,
+): Promise<void> {
+  const log = createLogger({ write: createLineWriter(), secrets: secretsOf(config), fields: { process: role } })
+  const phases: StopPhase[] = []
+  exitOnFault(log)
+  stopOnSignal(log, phases)
+  try {
+    const { context, close } = await buildContext(config, log, { role })
+    const closeAll = async () => void (await Promise.all([context.tracing?.close(1_400), close()]))
+    phases.push({ name: 'connections', limit_ms: 1_500, end: closeAll })
+    const metrics = metricsAddress && (await serveMetrics(context.metrics.registry, metricsAddress))
+    if (metrics) phases.unshift({ name: 'metrics', limit_ms: 500, end: () => metrics.close(250) })
+    await open({ context, log, phases, metricsUrl: metrics?.url })
+    saveCompileCache()
+  } catch (error) {
+    log.error(error instanceof Error ? error.message : `the ${role} did not start`, { error })
+    process.exit(1)
+  }
+}
+
+/** Runs the command line of an entry. What is wrong with arguments or configuration is printed, exit code 1. */
+export async function runEntry(main: () => Promise<void>): Promise<void> {
+  try {
+    await main()
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error
+    console.error(error.message)
+    process.exit(1)
+  }
+}
