@@ -63,8 +63,8 @@ async function measureRounds(sender: Sql, worker: Sql, rounds: number): Promise<
   let started: (at: number) => void = () => {}
   const working = await startWorkingQueue(worker, silentLogger, {
     concurrency: 4,
-    handle: async (round_id) => {
-      const claim = await claimRound(worker, round_id)
+    handle: async (roundId) => {
+      const claim = await claimRound(worker, roundId)
       started(performance.now())
       if (!claim) return
       const end = { status: 'completed', message: 'GENERATE', history: null, commit: null, usage: null } as const

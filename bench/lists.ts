@@ -15,11 +15,11 @@ import { seedSessions } from './lists/seed.ts'
 type Case = [name: string, filter: Omit<SessionFilter, 'page' | 'page_size'> & { page?: number }, aim_ms?: number]
 
 const AIM_MS = 20
-const casesFor = (owner_id: number, sessions: number): Case[] => [
-  ['own, first page', { owner_id }, AIM_MS],
-  ['own, status', { owner_id, status: 'failed' }, AIM_MS],
-  ['own, search for a word', { owner_id, search: 'database' }, AIM_MS],
-  ['own, search for two letters', { owner_id, search: 'vp' }, AIM_MS],
+const casesFor = (ownerId: number, sessions: number): Case[] => [
+  ['own, first page', { owner_id: ownerId }, AIM_MS],
+  ['own, status', { owner_id: ownerId, status: 'failed' }, AIM_MS],
+  ['own, search for a word', { owner_id: ownerId, search: 'database' }, AIM_MS],
+  ['own, search for two letters', { owner_id: ownerId, search: 'vp' }, AIM_MS],
   ['all, first page', {}, AIM_MS],
   ['all, operation', { operation: 'drift' }, AIM_MS],
   ['all, rare status', { status: 'apply' }, AIM_MS],

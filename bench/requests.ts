@@ -64,8 +64,8 @@ async function benchRuntime(
 ): Promise<Figure[]> {
   const servers: StartedServer[] = []
   const start = async (entry: string, args: readonly string[] = []) => {
-    const log_path = `${env.PLATFORM_CONFIG}.${runtime.name}.log`
-    const server = await startServer(runtime, entry, { args, env, log_path })
+    const logPath = `${env.PLATFORM_CONFIG}.${runtime.name}.log`
+    const server = await startServer(runtime, entry, { args, env, log_path: logPath })
     servers.push(server)
     return server
   }
@@ -95,12 +95,15 @@ interface Turn {
 
 async function measureTurn(server: StartedServer, route: string, token: string, ms: number): Promise<Turn> {
   const before = processorTime(server.pid)
-  const per_second = await requestsPerSecond(
+  const perSecond = await requestsPerSecond(
     server.url + route,
     { authorization: `Bearer ${token}` },
     { connections: CONNECTIONS, ms },
   )
-  return { per_second, processor_us: ((processorTime(server.pid) - before) * 1000) / ((per_second * ms) / 1000) }
+  return {
+    per_second: perSecond,
+    processor_us: ((processorTime(server.pid) - before) * 1000) / ((perSecond * ms) / 1000),
+  }
 }
 
 function figuresOf(name: string, turns: readonly { core: Turn; bare: Turn }[]): Figure[] {

@@ -15,10 +15,10 @@ export async function benchStack(): Promise<Section> {
   try {
     const first = performance.now()
     await (await startStack({ folder, env, embedded: true })).stop()
-    const first_s = (performance.now() - first) / 1000
+    const firstS = (performance.now() - first) / 1000
     const again = performance.now()
     const stack = await startStack({ folder, env, embedded: true })
-    const again_s = (performance.now() - again) / 1000
+    const againS = (performance.now() - again) / 1000
     await sleep(IDLE_MS)
     const memory = (name: string) => residentMegabytes(stack.children.find((child) => child.name === name)?.pid ?? 0)
     const [core, worker, iac] = [memory('core'), memory('worker'), memory('iac')]
@@ -26,8 +26,8 @@ export async function benchStack(): Promise<Section> {
     return {
       title: 'Embedded stack',
       figures: [
-        { name: 'first start and stop', value: first_s, unit: 's' },
-        { name: 'start to readiness, second time', value: again_s, unit: 's', aim: 8 },
+        { name: 'first start and stop', value: firstS, unit: 's' },
+        { name: 'start to readiness, second time', value: againS, unit: 's', aim: 8 },
         { name: 'core, idle', value: core, unit: 'MB', aim: 150 },
         { name: 'worker, idle', value: worker, unit: 'MB', aim: 150 },
         { name: 'iac sidecar, idle', value: iac, unit: 'MB' },

@@ -15,17 +15,17 @@ async function run(options: DemoOptions): Promise<number> {
   const display = createDisplay(process.stdout, process.stdout.isTTY === true && !process.env.NO_COLOR)
   const interrupted = new AbortController()
   onInterrupt((signal) => interrupted.abort(new DemoError(`stopped by ${signal}`, true)))
-  const within = (limit_s: number, what: string) => {
+  const within = (limitS: number, what: string) => {
     const late = new AbortController()
-    const text = `${what} took longer than ${limit_s} s. The logs are in the folder logs below ${dataFolder(options.data)}.`
-    setTimeout(() => late.abort(new DemoError(text)), limit_s * 1000).unref()
+    const text = `${what} took longer than ${limitS} s. The logs are in the folder logs below ${dataFolder(options.data)}.`
+    setTimeout(() => late.abort(new DemoError(text)), limitS * 1000).unref()
     return AbortSignal.any([interrupted.signal, late.signal])
   }
   let own: Stack | null = null
   try {
     const found = await findStack(options, display, within(START_LIMIT_S, 'The start of the stack'))
     own = found.own
-    const limit_s = options.limit_s ?? (found.stack.model.scripted ? LIMIT_S.scripted : LIMIT_S.real)
+    const limitS = options.limit_s ?? (found.stack.model.scripted ? LIMIT_S.scripted : LIMIT_S.real)
     const gone = own ? [endOf(own)] : []
     const { stack } = found
     display.event('model', stack.model.scripted ? `${stack.model.name}: plays recorded requests` : stack.model.name)
@@ -33,7 +33,7 @@ async function run(options: DemoOptions): Promise<number> {
       options,
       stack,
       display,
-      signalFor: (mode) => AbortSignal.any([within(limit_s, `The mode ${mode}`), ...gone]),
+      signalFor: (mode) => AbortSignal.any([within(limitS, `The mode ${mode}`), ...gone]),
     })
     display.end()
     if (options.keep && own) await keep(own, display, interrupted.signal)

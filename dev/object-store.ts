@@ -28,9 +28,9 @@ const BODY_LIMIT = 256 * 1024 * 1024
  * payload's hash and checksums, expiry and clock; keeps objects on disk and replaces them atomically.
  */
 export async function startObjectStore(options: ObjectStoreOptions): Promise<Running> {
-  const data_dir = options.data_dir ?? (await mkdtemp(join(tmpdir(), 'platform-objects-')))
+  const dataDir = options.data_dir ?? (await mkdtemp(join(tmpdir(), 'platform-objects-')))
   const now = options.now ?? (() => new Date())
-  const store = { disk: await openDisk(data_dir, now), uploads: createUploads(), credentials: options, now }
+  const store = { disk: await openDisk(dataDir, now), uploads: createUploads(), credentials: options, now }
   const origins = options.cors_origins ?? ['*']
   const server = createServer(async (request, response) => {
     const cors = corsHeaders(request, origins)
@@ -48,7 +48,7 @@ export async function startObjectStore(options: ObjectStoreOptions): Promise<Run
     ...running,
     close: async () => {
       await running.close()
-      if (!options.data_dir) await rm(data_dir, { recursive: true, force: true })
+      if (!options.data_dir) await rm(dataDir, { recursive: true, force: true })
     },
   }
 }

@@ -36,23 +36,23 @@ export async function startPostgres(options: {
   durable?: boolean
 }): Promise<RunningPostgres> {
   const user = await serverUser()
-  const data_dir = await usableFolder(resolve(options.data_dir), user)
-  await takeOwnership(data_dir)
+  const dataDir = await usableFolder(resolve(options.data_dir), user)
+  await takeOwnership(dataDir)
   try {
-    const cluster = join(data_dir, 'cluster')
+    const cluster = join(dataDir, 'cluster')
     await stopLeftover(cluster)
     const programs = await binaries(user)
-    const password = await initialise(programs, data_dir, user)
-    const { pid, port } = await launchOnPort(programs, data_dir, user, options)
+    const password = await initialise(programs, dataDir, user)
+    const { pid, port } = await launchOnPort(programs, dataDir, user, options)
     const url = `postgresql://${USER}:${password}@127.0.0.1:${port}/platform`
     await createDatabase(url)
     const stop = async () => {
       await stopServer(pid)
-      await releaseOwnership(data_dir)
+      await releaseOwnership(dataDir)
     }
-    return { url, port, data_dir, pid, stop }
+    return { url, port, data_dir: dataDir, pid, stop }
   } catch (error) {
-    await releaseOwnership(data_dir)
+    await releaseOwnership(dataDir)
     throw error
   }
 }
@@ -71,15 +71,15 @@ async function usableFolder(asked: string, user: SystemUser | null): Promise<str
 }
 
 /** Creates the cluster once and answers the password of its superuser. */
-async function initialise(programs: Binaries, data_dir: string, user: SystemUser | null): Promise<string> {
-  const cluster = join(data_dir, 'cluster')
-  const password_file = join(data_dir, 'password')
-  if (await stat(join(cluster, 'initialised')).catch(() => null)) return (await readFile(password_file, 'utf8')).trim()
+async function initialise(programs: Binaries, dataDir: string, user: SystemUser | null): Promise<string> {
+  const cluster = join(dataDir, 'cluster')
+  const passwordFile = join(dataDir, 'password')
+  if (await stat(join(cluster, 'initialised')).catch(() => null)) return (await readFile(passwordFile, 'utf8')).trim()
   await rm(cluster, { recursive: true, force: true })
   await mkdir(cluster, { mode: 0o700 })
   const password = randomBytes(18).toString('hex')
-  await writeFile(password_file, `${password}\n`, { mode: 0o600 })
-  if (user) for (const path of [cluster, password_file]) await chown(path, user.uid, user.gid)
+  await writeFile(passwordFile, `${password}\n`, { mode: 0o600 })
+  if (user) for (const path of [cluster, passwordFile]) await chown(path, user.uid, user.gid)
   // The built-in locale gives the same order and case rules on every machine.
   const flags = [
     '--encoding=UTF8',
@@ -92,7 +92,7 @@ async function initialise(programs: Binaries, data_dir: string, user: SystemUser
   try {
     await promisify(execFile)(
       programs.initdb,
-      [`--pgdata=${cluster}`, `--username=${USER}`, `--pwfile=${password_file}`, '--auth=scram-sha-256', ...flags],
+      [`--pgdata=${cluster}`, `--username=${USER}`, `--pwfile=${passwordFile}`, '--auth=scram-sha-256', ...flags],
       { cwd: cluster, ...user },
     )
   } catch (cause) {
@@ -106,11 +106,11 @@ async function initialise(programs: Binaries, data_dir: string, user: SystemUser
 type LaunchOptions = { port?: number; durable?: boolean }
 
 /** A free port may be taken by somebody else before the server opens it. */
-async function launchOnPort(programs: Binaries, data_dir: string, user: SystemUser | null, options: LaunchOptions) {
+async function launchOnPort(programs: Binaries, dataDir: string, user: SystemUser | null, options: LaunchOptions) {
   for (let attempt = 1; ; attempt++) {
     const port = options.port ?? (await freePort())
     try {
-      return { port, pid: await launch(programs, data_dir, user, { ...options, port }) }
+      return { port, pid: await launch(programs, dataDir, user, { ...options, port }) }
     } catch (error) {
       if (!(error instanceof PortBusy) || options.port !== undefined || attempt === 3) throw error
     }
@@ -119,11 +119,11 @@ async function launchOnPort(programs: Binaries, data_dir: string, user: SystemUs
 
 async function launch(
   programs: Binaries,
-  data_dir: string,
+  dataDir: string,
   user: SystemUser | null,
   options: LaunchOptions & { port: number },
 ) {
-  const cluster = join(data_dir, 'cluster')
+  const cluster = join(dataDir, 'cluster')
   const { port } = options
   const settings = {
     listen_addresses: '127.0.0.1',
@@ -137,7 +137,7 @@ async function launch(
       ? { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off', autovacuum: 'off' }
       : {}),
   }
-  const log = await open(join(data_dir, 'server.log'), 'w')
+  const log = await open(join(dataDir, 'server.log'), 'w')
   // A process group of its own: Ctrl-C in a terminal must not stop it before those who use it.
   const server = spawn(
     programs.postgres,
@@ -152,7 +152,7 @@ async function launch(
   server.on('error', () => {})
   server.unref()
   await log.close()
-  await untilReady(data_dir, port, server)
+  await untilReady(dataDir, port, server)
   return server.pid ?? 0
 }
 
@@ -164,17 +164,17 @@ class PortBusy extends Error {
 
 /** The server writes its state into line 8 of the pid file. */
 async function untilReady(
-  data_dir: string,
+  dataDir: string,
   port: number,
   server: { pid?: number; exitCode: number | null; signalCode: string | null },
 ): Promise<void> {
   for (const end = Date.now() + START_LIMIT_MS; Date.now() < end; await sleep(20)) {
     if (server.pid === undefined || server.exitCode !== null || server.signalCode !== null) break
-    const lines = (await readFile(join(data_dir, 'cluster', 'postmaster.pid'), 'utf8').catch(() => '')).split('\n')
+    const lines = (await readFile(join(dataDir, 'cluster', 'postmaster.pid'), 'utf8').catch(() => '')).split('\n')
     if (Number(lines[0]) === server.pid && lines[7]?.trim() === 'ready') return
   }
   if (server.pid !== undefined) await stopServer(server.pid)
-  const log = await readFile(join(data_dir, 'server.log'), 'utf8').catch(() => '')
+  const log = await readFile(join(dataDir, 'server.log'), 'utf8').catch(() => '')
   if (log.includes('Address already in use')) throw new PortBusy(port)
   throw new Error(`The database server did not start. ${log.trim().split('\n').slice(-3).join(' ')}`)
 }

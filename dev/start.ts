@@ -95,16 +95,16 @@ function examples(stack: Stack): string[] {
   const past = { generate: true, drift: stack.sample_state, import: stack.sample_state && stack.sample_account }
   return shown.flatMap((name) => {
     if (!past[EXAMPLES[name].route]) return []
-    const repo_uri = repositories.find((address) => address.endsWith(`/${EXAMPLES[name].sample}.git`))
-    return repo_uri ? curl(stack.url, name, repo_uri) : []
+    const repoUri = repositories.find((address) => address.endsWith(`/${EXAMPLES[name].sample}.git`))
+    return repoUri ? curl(stack.url, name, repoUri) : []
   })
 }
 
-function curl(url: string, name: ExampleName, repo_uri: string): string[] {
+function curl(url: string, name: ExampleName, repoUri: string): string[] {
   const { route, request, iac_path, is_partial } = EXAMPLES[name]
   const body = {
     q: request,
-    repo_uri,
+    repo_uri: repoUri,
     scope_id: '123456789012',
     engine_providers: 'aws',
     ...(iac_path !== null && { iac_path }),
@@ -141,7 +141,7 @@ async function main(): Promise<number> {
       resolve()
     })
   })
-  const on_line = (name: string, line: string) => {
+  const onLine = (name: string, line: string) => {
     const text = readable(name, line, colours)
     if (text !== null) console.log(text)
   }
@@ -149,7 +149,7 @@ async function main(): Promise<number> {
     folder,
     env: process.env,
     embedded: values.embedded,
-    on_line,
+    on_line: onLine,
     signal: cancel.signal,
   })
   await prepareSamples(stack, folder, cancel.signal).catch((error: unknown) => {

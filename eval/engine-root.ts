@@ -52,29 +52,29 @@ export async function engineRoots(folder: string, host: Pick<GitHost, 'pathOf'>)
       const clone = await temporary()
       try {
         await gitOrThrow(['clone', '--quiet', '--branch', request.branch, host.pathOf(request.uri), clone])
-        const workspace_path = join(clone, request.iac_path ?? '.')
+        const workspacePath = join(clone, request.iac_path ?? '.')
         const workspace = { uri: request.uri, branch: request.branch, root_path: request.iac_path }
-        await writeOverride(config, { scope_id: request.scope_id, workspace }, workspace_path, silentLogger)
-        return engineRoot({ config, iac, clone, workspace_path }, request)
+        await writeOverride(config, { scope_id: request.scope_id, workspace }, workspacePath, silentLogger)
+        return engineRoot({ config, iac, clone, workspace_path: workspacePath }, request)
       } catch (error) {
         await rm(clone, { recursive: true, force: true })
         throw error
       }
     },
     initFault: async (files, cloud, signal) => {
-      const workspace_path = await temporary()
+      const workspacePath = await temporary()
       try {
-        for (const [name, text] of Object.entries(files)) await writeFile(join(workspace_path, name), text)
+        for (const [name, text] of Object.entries(files)) await writeFile(join(workspacePath, name), text)
         const { exit_code, stderr } = await iac.run(
           'init',
-          { workspace_path, scope_id: 'probe', engine_provider: cloud },
+          { workspace_path: workspacePath, scope_id: 'probe', engine_provider: cloud },
           { signal },
         )
         return exit_code === 0 ? null : lastWords(stderr)
       } catch (error) {
         return error instanceof Error ? error.message : 'unknown error'
       } finally {
-        await rm(workspace_path, { recursive: true, force: true })
+        await rm(workspacePath, { recursive: true, force: true })
       }
     },
   }
@@ -89,7 +89,7 @@ interface Parts {
 
 function engineRoot({ config, iac, clone, workspace_path }: Parts, { scope_id, cloud }: RootRequest): EngineRoot {
   const scoped = { workspace_path, scope_id, engine_provider: cloud }
-  const plan_file = config.paths.session_plan_filename
+  const planFile = config.paths.session_plan_filename
   let initialised = false
   const init = async (signal: AbortSignal) => {
     if (!initialised) await succeed('init', iac.run('init', scoped, { signal }))
@@ -98,13 +98,15 @@ function engineRoot({ config, iac, clone, workspace_path }: Parts, { scope_id, c
   return {
     plan: async (signal) => {
       await init(signal)
-      await succeed('plan', iac.run('plan', { ...scoped, plan_file }, { signal }))
-      return parsePlan((await succeed('show', iac.run('show', { workspace_path, plan_file }, { signal }))).stdout)
+      await succeed('plan', iac.run('plan', { ...scoped, plan_file: planFile }, { signal }))
+      return parsePlan(
+        (await succeed('show', iac.run('show', { workspace_path, plan_file: planFile }, { signal }))).stdout,
+      )
     },
     apply: async (signal) => {
       await init(signal)
-      await succeed('plan', iac.run('plan', { ...scoped, plan_file }, { signal }))
-      await succeed('apply', iac.run('apply', { ...scoped, plan_file }, { signal }))
+      await succeed('plan', iac.run('plan', { ...scoped, plan_file: planFile }, { signal }))
+      await succeed('apply', iac.run('apply', { ...scoped, plan_file: planFile }, { signal }))
     },
     importCommented: async (signal) => {
       await init(signal)
@@ -142,7 +144,7 @@ async function commentedBlocks(root: string): Promise<{ address: string; resourc
   return texts
     .flatMap((text) => [...text.matchAll(BLOCK)])
     .flatMap(([, type = '', name = '', body = '']) => {
-      const resource_id = /^ *# (arn:\S+)$/m.exec(body)?.[1]
-      return resource_id ? [{ address: `${type}.${name}`, resource_id }] : []
+      const resourceId = /^ *# (arn:\S+)$/m.exec(body)?.[1]
+      return resourceId ? [{ address: `${type}.${name}`, resource_id: resourceId }] : []
     })
 }

@@ -80,13 +80,13 @@ async function replay(
   file: string,
   values: { repo?: string; scenario?: string; limit?: string; data?: string },
 ): Promise<number> {
-  const limit_s = Number(values.limit ?? 300)
-  if (!(limit_s > 0)) throw new UsageError(`--limit must be a number of seconds, got '${values.limit}'`)
+  const limitS = Number(values.limit ?? 300)
+  if (!(limitS > 0)) throw new UsageError(`--limit must be a number of seconds, got '${values.limit}'`)
   const recording = await readRecording(await readFile(file, 'utf8'))
   const scenario = await scenarioOf(recording, values)
   const interrupted = new AbortController()
   onInterrupt((signal) => interrupted.abort(new Error(`stopped by ${signal}`)))
-  const signal = AbortSignal.any([interrupted.signal, AbortSignal.timeout(limit_s * 1000)])
+  const signal = AbortSignal.any([interrupted.signal, AbortSignal.timeout(limitS * 1000)])
   const llm = await replayLlm(recording)
   const model = await startReplayModel(llm)
   const records = await mkdtemp(join(tmpdir(), 'replay-'))

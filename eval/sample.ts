@@ -21,19 +21,19 @@ const START_BRANCH = 'main'
 
 /**
  * Runs one sample through the public API on a repository and a state of its own.
- * @param limit_s after which the sample counts as failed
+ * @param limitS after which the sample counts as failed
  * Errors: those of the harness, for example a stack that is gone; such a sample is not finished.
  */
 export async function runSample(
   stack: EvalStack,
   scenario: Scenario,
-  limit_s: number,
+  limitS: number,
   signal: AbortSignal,
 ): Promise<Measured> {
-  const late = AbortSignal.timeout(limit_s * 1000)
+  const late = AbortSignal.timeout(limitS * 1000)
   const within = AbortSignal.any([signal, late])
   const began = performance.now()
-  const duration_s = () => Math.round(performance.now() - began) / 1000
+  const durationS = () => Math.round(performance.now() - began) / 1000
   const session: { id: string | null } = { id: null }
   try {
     const { uri, session: ended } = await playScenario(stack, scenario, within, (id) => {
@@ -46,21 +46,21 @@ export async function runSample(
       status: ended.current_status,
       session_id: ended.uuid,
       ...usageOf(ended),
-      duration_s: duration_s(),
+      duration_s: durationS(),
     }
   } catch (error) {
     signal.throwIfAborted()
     if (!late.aborted) throw error
     const reached =
       session.id === null ? null : await createApi(stack.url, AbortSignal.timeout(10_000)).session(session.id)
-    const failures = [`took longer than ${limit_s} s`]
+    const failures = [`took longer than ${limitS} s`]
     return {
       passed: false,
       failures,
       status: reached?.current_status ?? 'not begun',
       session_id: session.id,
       ...usageOf(reached),
-      duration_s: duration_s(),
+      duration_s: durationS(),
     }
   }
 }

@@ -53,12 +53,12 @@ export async function startEvalStack(options: EvalStackOptions): Promise<EvalSta
 
 /** The operator's configuration with what an evaluation needs beside it. */
 async function writeConfiguration({ folder, env, concurrency, record_folder }: EvalStackOptions): Promise<string> {
-  const own_path = env.PLATFORM_CONFIG?.trim()
-  const text = await readText(own_path || SHIPPED)
-  if (text === null) throw new Error(`The configuration file ${own_path} cannot be used: there is none.`)
+  const ownPath = env.PLATFORM_CONFIG?.trim()
+  const text = await readText(ownPath || SHIPPED)
+  if (text === null) throw new Error(`The configuration file ${ownPath} cannot be used: there is none.`)
   const own: unknown = parse(text) ?? {}
   // In a file of the operator a model is a choice, in the shipped one a default.
-  const unchosen = own_path ? [] : ['model', 'small_model']
+  const unchosen = ownPath ? [] : ['model', 'small_model']
   const section = (name: string): Record<string, unknown> => {
     const value = isMapping(own) ? own[name] : undefined
     return isMapping(value) ? value : {}

@@ -81,7 +81,14 @@ async function measure({ run }: SuiteOptions, { scenario }: Job): Promise<Measur
   } catch (error) {
     if (!isRefusal(error)) throw error
     const nothing = { attempts: 0, input_tokens: 0, cached_tokens: 0, output_tokens: 0, cost_usd: 0 }
-    const duration_s = Math.round(performance.now() - began) / 1000
-    return { passed: false, failures: [error.message], status: 'refused', session_id: null, ...nothing, duration_s }
+    const durationS = Math.round(performance.now() - began) / 1000
+    return {
+      passed: false,
+      failures: [error.message],
+      status: 'refused',
+      session_id: null,
+      ...nothing,
+      duration_s: durationS,
+    }
   }
 }

@@ -20,6 +20,6 @@ function isSessionUrl(value: string): boolean {
   const filled = value.replaceAll('{session_id}', id)
   if (filled === value || !URL.canParse(filled)) return false
   const url = new URL(filled)
-  const behind_host = `${url.pathname}${url.search}${url.hash}`.includes(id) && !url.host.includes(id)
-  return ['http:', 'https:'].includes(url.protocol) && url.username + url.password === '' && behind_host
+  const behindHost = `${url.pathname}${url.search}${url.hash}`.includes(id) && !url.host.includes(id)
+  return ['http:', 'https:'].includes(url.protocol) && url.username + url.password === '' && behindHost
 }

@@ -40,13 +40,13 @@ export function readStorage(source: Source): StorageConfig {
   checkPresignExpiry(source, values.presign_expiry_seconds)
   const { access_key_env, secret_key_env, account_key_env, ...rest } = values
   const usable = !failed.has('provider') && !failed.has('endpoint_url')
-  const access_key = bundledKey(source, values.provider, access_key_env)
-  const secret_key = bundledKey(source, values.provider, secret_key_env)
-  const chained = values.provider === 'S3' && (access_key === '' || secret_key === '')
+  const accessKey = bundledKey(source, values.provider, access_key_env)
+  const secretKey = bundledKey(source, values.provider, secret_key_env)
+  const chained = values.provider === 'S3' && (accessKey === '' || secretKey === '')
   return {
     ...rest,
-    access_key,
-    secret_key,
+    access_key: accessKey,
+    secret_key: secretKey,
     ...(chained ? { aws: readAws(source) } : {}),
     ...(usable ? readAccount(source, values) : { account_name: '', account_key: '' }),
   }
@@ -78,14 +78,14 @@ function bundledKey(source: Source, provider: StorageProvider, name: string): st
 function readAccount(source: Source, values: Values): { account_name: string; account_key: string } {
   if (values.provider !== 'STORAGE_ACCOUNT') return { account_name: '', account_key: '' }
   const account_name = accountName(values.endpoint_url)
-  const account_key = source.variable(values.account_key_env)
+  const accountKey = source.variable(values.account_key_env)
   if (account_name === '')
     source.problem(
       'storage.endpoint_url must be an account blob endpoint (https://<account>.blob.core.windows.net) when ' +
         `storage.provider is STORAGE_ACCOUNT; cannot derive an account name from '${withoutUserinfo(values.endpoint_url)}'.`,
     )
-  if (account_key === '') source.problem(`storage.provider STORAGE_ACCOUNT requires env var ${values.account_key_env}.`)
-  return { account_name, account_key }
+  if (accountKey === '') source.problem(`storage.provider STORAGE_ACCOUNT requires env var ${values.account_key_env}.`)
+  return { account_name, account_key: accountKey }
 }
 
 /** `https://<account>.blob.…`, or the emulator form `http://host:port/<account>`; empty when neither. */

@@ -14,10 +14,10 @@ const MIN_KEY_LENGTH = 32
 
 export function readWorker(source: Source): WorkerConfig {
   const { pin_key_env, ...rest } = source.section('worker', workerSchema).values
-  const pin_key = source.variable(pin_key_env)
-  if (pin_key !== '' && pin_key.length < MIN_KEY_LENGTH)
+  const pinKey = source.variable(pin_key_env)
+  if (pinKey !== '' && pinKey.length < MIN_KEY_LENGTH)
     source.problem(
       `worker.pin_key_env: ${pin_key_env} must hold at least ${MIN_KEY_LENGTH} characters, for example 32 random bytes in base64.`,
     )
-  return { ...rest, pin_key }
+  return { ...rest, pin_key: pinKey }
 }

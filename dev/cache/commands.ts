@@ -55,22 +55,22 @@ export function createKeyspace(options: { now?: () => number; max_keys?: number 
 
   const set = (key: string, value: string, flags: string[]): Reply => {
     const previous = live(key)
-    let expires_at: number | null = null
+    let expiresAt: number | null = null
     let condition = ''
     let get = false
     for (let index = 0; index < flags.length; index++) {
       const flag = (flags[index] ?? '').toUpperCase()
       if (flag === 'NX' || flag === 'XX') condition = flag
       else if (flag === 'GET') get = true
-      else if (flag === 'KEEPTTL') expires_at = previous?.expires_at ?? null
+      else if (flag === 'KEEPTTL') expiresAt = previous?.expires_at ?? null
       else if (['EX', 'PX', 'EXAT', 'PXAT'].includes(flag)) {
         const amount = integer(flags[++index])
         if (amount <= 0) throw new CommandError("ERR invalid expire time in 'set' command")
-        expires_at = amount * (flag.startsWith('EX') ? 1000 : 1) + (flag.endsWith('AT') ? 0 : now())
+        expiresAt = amount * (flag.startsWith('EX') ? 1000 : 1) + (flag.endsWith('AT') ? 0 : now())
       } else throw syntax()
     }
     const refused = (condition === 'NX' && previous) || (condition === 'XX' && !previous)
-    if (!refused) store(key, { value, expires_at })
+    if (!refused) store(key, { value, expires_at: expiresAt })
     if (get) return previous?.value ?? null
     return refused ? null : OK
   }

@@ -21,9 +21,9 @@ export interface PromptStore {
   latest(name: string): StoredVersion | null
   tagged(name: string, tag: string): StoredVersion | null
   /** Moves the tag to this version; false when there is no such version. */
-  tag(version_id: string, tag: string): boolean
+  tag(versionId: string, tag: string): boolean
   /** Null when there is no such version. */
-  tagsOf(version_id: string): string[] | null
+  tagsOf(versionId: string): string[] | null
   remove(name: string): boolean
   versionsOf(name: string): StoredVersion[]
   /** Resolves when everything so far is on the disk. */
@@ -55,16 +55,16 @@ export async function loadPrompts(file: string | null): Promise<PromptStore> {
       const id = prompt && Object.hasOwn(prompt.tags, tag) ? prompt.tags[tag] : undefined
       return prompt?.versions.find((version) => version.id === id) ?? null
     },
-    tag: (version_id, tag) => {
-      const prompt = ofVersion(version_id)
+    tag: (versionId, tag) => {
+      const prompt = ofVersion(versionId)
       if (!prompt) return false
-      prompt.tags = { ...prompt.tags, [tag]: version_id }
+      prompt.tags = { ...prompt.tags, [tag]: versionId }
       save.soon()
       return true
     },
-    tagsOf: (version_id) => {
-      const prompt = ofVersion(version_id)
-      return prompt ? Object.keys(prompt.tags).filter((tag) => prompt.tags[tag] === version_id) : null
+    tagsOf: (versionId) => {
+      const prompt = ofVersion(versionId)
+      return prompt ? Object.keys(prompt.tags).filter((tag) => prompt.tags[tag] === versionId) : null
     },
     remove: (name) => {
       const removed = prompts.delete(name)

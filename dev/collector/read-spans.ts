@@ -66,12 +66,12 @@ function readSpan(message: Uint8Array, resource: Record<string, Value>): Receive
 
 function readStatus(status: Field): Pick<ReceivedSpan, 'status' | 'status_message'> {
   let code = 0
-  let status_message = ''
+  let statusMessage = ''
   for (const field of fields(bytesOf(status))) {
-    if (field.number === 2) status_message = textOf(field)
+    if (field.number === 2) statusMessage = textOf(field)
     else if (field.number === 3) code = Number(numberOf(field))
   }
-  return { status: STATUS[code] ?? 'unset', status_message }
+  return { status: STATUS[code] ?? 'unset', status_message: statusMessage }
 }
 
 function readAttribute(pair: Field): [string, Value] {

@@ -50,16 +50,16 @@ function create(store: PromptStore, body: unknown): Answer {
   return found(store.add(prompt.name, prompt.description ?? '', version))
 }
 
-function addTag(store: PromptStore, version_id: string, body: unknown): Answer {
+function addTag(store: PromptStore, versionId: string, body: unknown): Answer {
   const parsed = v.safeParse(tagSchema, body)
   if (!parsed.success) return invalid(parsed.issues)
-  return { status: store.tag(version_id, parsed.output.name) ? 204 : 404 }
+  return { status: store.tag(versionId, parsed.output.name) ? 204 : 404 }
 }
 
-function tags(store: PromptStore, version_id: string): Answer {
-  const names = store.tagsOf(version_id)
+function tags(store: PromptStore, versionId: string): Answer {
+  const names = store.tagsOf(versionId)
   return names
-    ? { status: 200, json: { data: names.map((name) => ({ id: `${version_id}-${name}`, name })), next_cursor: null } }
+    ? { status: 200, json: { data: names.map((name) => ({ id: `${versionId}-${name}`, name })), next_cursor: null } }
     : { status: 404 }
 }
 

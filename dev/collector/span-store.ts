@@ -4,13 +4,13 @@ import type { ReceivedSpan } from './read-spans.ts'
 export interface SpanStore {
   add(spans: readonly ReceivedSpan[]): void
   /** Spans of a session in the order of their starts. */
-  ofSession(session_id: string): ReceivedSpan[]
+  ofSession(sessionId: string): ReceivedSpan[]
 }
 
 /** Characters of all attributes kept; the oldest spans go first. */
 const MAX_CHARACTERS = 64 * 1024 * 1024
 
-export function createSpanStore(max_characters = MAX_CHARACTERS): SpanStore {
+export function createSpanStore(maxCharacters = MAX_CHARACTERS): SpanStore {
   const kept: { span: ReceivedSpan; size: number }[] = []
   let total = 0
   return {
@@ -20,12 +20,12 @@ export function createSpanStore(max_characters = MAX_CHARACTERS): SpanStore {
         kept.push({ span, size })
         total += size
       }
-      while (total > max_characters) total -= kept.shift()?.size ?? total
+      while (total > maxCharacters) total -= kept.shift()?.size ?? total
     },
-    ofSession: (session_id) =>
+    ofSession: (sessionId) =>
       kept
         .map(({ span }) => span)
-        .filter(({ attributes }) => attributes['session.id'] === session_id)
+        .filter(({ attributes }) => attributes['session.id'] === sessionId)
         .sort((a, b) => a.start_ms - b.start_ms),
   }
 }

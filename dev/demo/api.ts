@@ -40,14 +40,14 @@ export class ApiError extends Error {}
 export interface Api {
   /** Opens a session on one of the three routes below `/iac/`; answers its id. */
   schedule(route: 'generate' | 'drift' | 'import', body: Record<string, unknown>): Promise<string>
-  apply(session_id: string): Promise<void>
+  apply(sessionId: string): Promise<void>
   /** What a call that should be refused answers. */
-  refusal(what: 'apply' | 'merge', session_id: string): Promise<{ status: number; detail: string }>
+  refusal(what: 'apply' | 'merge', sessionId: string): Promise<{ status: number; detail: string }>
   session(id: string): Promise<Session>
-  openPullRequest(session_id: string): Promise<PullRequest>
+  openPullRequest(sessionId: string): Promise<PullRequest>
   metadataPrefix(): Promise<string>
   /** Status names as they come, until the stream ends. */
-  events(session_id: string): AsyncIterable<string>
+  events(sessionId: string): AsyncIterable<string>
 }
 
 const CALL_LIMIT_MS = 90_000
@@ -70,18 +70,18 @@ export function createApi(base: string, signal: AbortSignal): Api {
   return {
     schedule: async (route, body) =>
       (await call<{ session_id: string }>('POST', `/iac/${route}`, 202, body)).session_id,
-    apply: async (session_id) => void (await call('POST', '/iac/apply', 202, { session_id })),
-    refusal: async (what, session_id) => {
+    apply: async (sessionId) => void (await call('POST', '/iac/apply', 202, { session_id: sessionId })),
+    refusal: async (what, sessionId) => {
       const [method, path] = what === 'apply' ? ['POST', '/iac/apply'] : ['PUT', '/repository/pr/merge']
-      const { status, text } = await ask(method, path, { session_id })
+      const { status, text } = await ask(method, path, { session_id: sessionId })
       return { status, detail: detailOf(text) }
     },
     session: (id) => call('GET', `/sessions?id=${id}`, 200),
-    openPullRequest: (session_id) => call('PUT', '/repository/pr', 201, { session_id }),
+    openPullRequest: (sessionId) => call('PUT', '/repository/pr', 201, { session_id: sessionId }),
     metadataPrefix: async () =>
       (await call<{ artifact_metadata_header_prefix: string }>('GET', '/auth/config', 200))
         .artifact_metadata_header_prefix,
-    events: (session_id) => readEvents(`${base}/api/v1/events/subscribe/${session_id}`, signal),
+    events: (sessionId) => readEvents(`${base}/api/v1/events/subscribe/${sessionId}`, signal),
   }
 }
 

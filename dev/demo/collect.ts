@@ -55,7 +55,7 @@ export interface Collected {
 }
 
 /** Downloads every artifact of the session through its presigned URL. */
-export async function collect(session: Session, metadata_prefix: string, signal: AbortSignal): Promise<Collected> {
+export async function collect(session: Session, metadataPrefix: string, signal: AbortSignal): Promise<Collected> {
   const collected: Collected = {
     artifacts: [],
     reports: {},
@@ -67,7 +67,7 @@ export async function collect(session: Session, metadata_prefix: string, signal:
   }
   const get = async (artifact: Artifact, kind: string) => {
     const { text, bytes, headers } = await download(artifact, signal)
-    const type = headers.get(`${metadata_prefix}type`)
+    const type = headers.get(`${metadataPrefix}type`)
     collected.artifacts.push({ kind: kind === 'plan' && type === 'drift' ? 'drift' : kind, url: artifact.url, bytes })
     return { text, type }
   }

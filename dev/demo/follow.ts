@@ -11,13 +11,13 @@ const TERMINAL = new Set(['completed', 'uncompleted', 'failed'])
  */
 export async function follow(
   api: Api,
-  session_id: string,
+  sessionId: string,
   told: (status: string, message: string) => void,
   known = 0,
 ): Promise<Session> {
   let shown = known
   const look = async (): Promise<Session> => {
-    const session = await api.session(session_id)
+    const session = await api.session(sessionId)
     const statuses = session.rounds.flatMap((round) => round.statuses)
     for (const { status, message } of statuses.slice(shown)) told(status, message ?? '')
     shown = statuses.length
@@ -26,7 +26,7 @@ export async function follow(
   const ended = (session: Session) => !session.in_flight && TERMINAL.has(session.current_status)
   for (;;) {
     let last = ''
-    for await (const status of api.events(session_id)) {
+    for await (const status of api.events(sessionId)) {
       // The stream repeats itself; only a change is worth a look.
       if (status !== last) await look()
       last = status

@@ -73,8 +73,8 @@ export function readOptions(args: string[]): DemoOptions | null {
   const own = (['request', 'repo', 'scope', 'cloud', 'iac-path'] as const).filter((name) => values[name] !== undefined)
   if (own.length > 0 && (mode === 'all' || isEnding(mode)))
     throw new UsageError(`--mode ${mode} plays recorded requests: it takes no --${own[0]}.`)
-  const limit_s = values.limit === undefined ? null : Number(values.limit)
-  if (limit_s !== null && !(limit_s > 0))
+  const limitS = values.limit === undefined ? null : Number(values.limit)
+  if (limitS !== null && !(limitS > 0))
     throw new UsageError(`--limit must be a number of seconds, got '${values.limit}'`)
   return {
     mode,
@@ -88,7 +88,7 @@ export function readOptions(args: string[]): DemoOptions | null {
     keep: values.keep ?? false,
     embedded: values.embedded ?? (values.request === undefined && values.repo === undefined),
     data: values.data,
-    limit_s,
+    limit_s: limitS,
   }
 }
 

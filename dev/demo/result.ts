@@ -99,7 +99,7 @@ export function reportOf({ reports }: Collected): DemoResult['report'] {
   return generate ? { type: 'generate', status: null, summary: generate.summary } : null
 }
 
-export function sumUp(results: DemoResult[], duration_s: number): AllResult {
+export function sumUp(results: DemoResult[], durationS: number): AllResult {
   const sum = (pick: (result: DemoResult) => number) =>
     round3(results.reduce((total, result) => total + pick(result), 0))
   const ok = results.length > 0 && results.every((result) => result.ok)
@@ -120,7 +120,7 @@ export function sumUp(results: DemoResult[], duration_s: number): AllResult {
     pull_request: first?.pull_request ?? null,
     artifacts: results.flatMap((result) => result.artifacts),
     engine: first?.engine ?? { name: 'unknown', version: 'unknown' },
-    duration_s: round3(duration_s),
+    duration_s: round3(durationS),
     engine_s: sum((result) => result.engine_s),
     model_s: sum((result) => result.model_s),
     platform_s: sum((result) => result.platform_s),

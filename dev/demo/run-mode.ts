@@ -35,23 +35,23 @@ export async function runMode(run: ModeRun): Promise<DemoResult> {
   display.event('request', request.q)
   display.event('repository', request.repo_uri)
   const began = performance.now()
-  const session_id = await api.schedule(exampleOf(mode).route, request)
-  display.event('session', session_id)
+  const sessionId = await api.schedule(exampleOf(mode).route, request)
+  display.event('session', sessionId)
   const told = (status: string, message: string) => {
     display.event(status, message)
     display.busy(status)
   }
   display.busy('waiting for a worker')
-  let session = await follow(api, session_id, told)
+  let session = await follow(api, sessionId, told)
   if (mode === 'apply' && session.current_status === 'completed') {
     const known = session.rounds.flatMap((round) => round.statuses).length
-    await api.apply(session_id)
-    session = await follow(api, session_id, told, known)
+    await api.apply(sessionId)
+    session = await follow(api, sessionId, told, known)
   }
-  const duration_s = round3((performance.now() - began) / 1000)
+  const durationS = round3((performance.now() - began) / 1000)
   const evidence = await gather(run, api, session)
   display.busy('')
-  const result = resultOf(run, evidence, duration_s)
+  const result = resultOf(run, evidence, durationS)
   showSummary(display, evidence, result)
   display.line(outcome(display, result))
   const trace = await traceOf(run, evidence)
@@ -64,9 +64,9 @@ function requestOf({ mode, options, stack }: ModeRun) {
     throw new DemoError(
       'Only the scripted model can be relied upon to fail: npm run demo -- --mode exhausted on a stack without a real model.',
     )
-  const repo_uri =
+  const repoUri =
     options.repo ?? stack.git_host?.repositories.find((address) => address.endsWith(`/${example.sample}.git`))
-  if (!repo_uri)
+  if (!repoUri)
     throw new DemoError(
       'The stack uses a real git host: name a repository with --repo, and the request with --request.',
     )
@@ -75,13 +75,13 @@ function requestOf({ mode, options, stack }: ModeRun) {
     throw new DemoError(
       'The stack uses an AWS account of yours: the recorded import needs the sample account, which npm start -- --embedded has.',
     )
-  const iac_path = options.iac_path ?? (recorded ? example.iac_path : null)
+  const iacPath = options.iac_path ?? (recorded ? example.iac_path : null)
   return {
     q: options.request ?? example.request,
-    repo_uri,
+    repo_uri: repoUri,
     scope_id: options.scope,
     engine_providers: options.cloud,
-    ...(iac_path !== null && { iac_path }),
+    ...(iacPath !== null && { iac_path: iacPath }),
     ...(example.route !== 'generate' && { is_partial: example.is_partial }),
   }
 }
@@ -111,11 +111,11 @@ async function prepareState({ mode, options, stack, display, signal }: ModeRun):
 
 /** What the session left behind; a change of code gets its pull request, as a user would ask for it. */
 async function gather({ mode, display, signal }: ModeRun, api: Api, ended: Session): Promise<Evidence> {
-  let pull_request: PullRequest | null = null
+  let pullRequest: PullRequest | null = null
   const changed = ended.rounds.some((round) => round.code_changes.length > 0)
   if (changed && ended.current_status === 'completed') {
     display.busy('opening the pull request')
-    pull_request = await api.openPullRequest(ended.uuid)
+    pullRequest = await api.openPullRequest(ended.uuid)
   }
   const refusals: Evidence['refusals'] = []
   if (mode === 'blocked')
@@ -127,7 +127,7 @@ async function gather({ mode, display, signal }: ModeRun, api: Api, ended: Sessi
   const session = await api.session(ended.uuid)
   display.busy('downloading the artifacts')
   const collected: Collected = await collect(session, await api.metadataPrefix(), signal)
-  return { session, collected, pull_request, refusals }
+  return { session, collected, pull_request: pullRequest, refusals }
 }
 
 /** Printed when it was asked for. */
@@ -142,7 +142,7 @@ async function traceOf(
   return showTrace(display, spans)
 }
 
-function resultOf({ mode, stack }: ModeRun, evidence: Evidence, duration_s: number): DemoResult {
+function resultOf({ mode, stack }: ModeRun, evidence: Evidence, durationS: number): DemoResult {
   const { session, collected, pull_request } = evidence
   const usage = usageOf(session)
   const checks = checksOf(mode, evidence)
@@ -157,10 +157,10 @@ function resultOf({ mode, stack }: ModeRun, evidence: Evidence, duration_s: numb
     pull_request,
     artifacts: collected.artifacts,
     engine: { name: stack.engine.name, version: stack.engine.version },
-    duration_s,
+    duration_s: durationS,
     engine_s: usage.engine_s,
     model_s: usage.model_s,
-    platform_s: Math.max(0, round3(duration_s - usage.engine_s - usage.model_s)),
+    platform_s: Math.max(0, round3(durationS - usage.engine_s - usage.model_s)),
     message: lastMessage(session),
     report: reportOf(collected),
     locked: session.is_blocked,

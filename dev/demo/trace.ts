@@ -26,22 +26,22 @@ const PAUSE_MS = 250
  * says were used, or when nothing more is to be expected.
  */
 export async function readTrace(
-  collector_url: string,
+  collectorUrl: string,
   session: Session,
   options: { pull_request: boolean; signal: AbortSignal },
 ): Promise<ReceivedSpan[]> {
   const began = performance.now()
   for (;;) {
-    const response = await fetch(`${collector_url}v1/sessions/${session.uuid}/spans`, { signal: options.signal })
+    const response = await fetch(`${collectorUrl}v1/sessions/${session.uuid}/spans`, { signal: options.signal })
     const { data } = (await response.json()) as { data: ReceivedSpan[] }
     if (isComplete(data, session, options.pull_request) || performance.now() - began > PATIENCE_MS) return data
     await sleep(PAUSE_MS, undefined, { signal: options.signal })
   }
 }
 
-function isComplete(spans: readonly ReceivedSpan[], session: Session, pull_request: boolean): boolean {
+function isComplete(spans: readonly ReceivedSpan[], session: Session, pullRequest: boolean): boolean {
   const writers = new Set(spans.filter(({ name }) => name === 'Chain - PR_GENERATOR').map(({ span_id }) => span_id))
-  if (pull_request && writers.size === 0) return false
+  if (pullRequest && writers.size === 0) return false
   const used = session.rounds.reduce(
     (sum, { usage }) => sum + (usage ? usage.input_tokens + usage.output_tokens : 0),
     0,

@@ -113,8 +113,8 @@ async function onePull(host: Host, repository: Repository, number: number, reque
     pull = (await host.pulls.close(repository, number)) ?? pull
   } else if (request.method !== 'GET') throw new HostError(404, 'Not Found')
   const mergeable = await host.pulls.mergeable(repository, pull)
-  const mergeable_state = mergeable === null ? 'unknown' : mergeable ? 'clean' : 'dirty'
-  return { status: 200, body: { ...describe(host, repository, pull), mergeable, mergeable_state } }
+  const mergeableState = mergeable === null ? 'unknown' : mergeable ? 'clean' : 'dirty'
+  return { status: 200, body: { ...describe(host, repository, pull), mergeable, mergeable_state: mergeableState } }
 }
 
 async function mergePull(host: Host, repository: Repository, number: number, request: ApiRequest): Promise<ApiAnswer> {
@@ -137,14 +137,14 @@ async function pullMerged(host: Host, repository: Repository, number: number): P
 }
 
 async function describeRepository(host: Host, repository: Repository) {
-  const full_name = `${repository.owner}/${repository.name}`
+  const fullName = `${repository.owner}/${repository.name}`
   return {
     name: repository.name,
-    full_name,
+    full_name: fullName,
     private: repository.private,
     owner: { login: repository.owner, type: 'Organization' },
-    html_url: `${host.url}/${full_name}`,
-    clone_url: `${host.url}/${full_name}.git`,
+    html_url: `${host.url}/${fullName}`,
+    clone_url: `${host.url}/${fullName}.git`,
     default_branch: await defaultBranch(repository),
     allow_merge_commit: true,
     allow_squash_merge: false,

@@ -19,17 +19,17 @@ const VALID_MS = 820 * DAY_MS
  * a folder and renewed when less than a month is left. The authority's key is not kept.
  */
 export async function loadCertificates(folder: string): Promise<Certificates> {
-  const ca_file = join(folder, 'ca.pem')
-  const bundle_file = join(folder, 'server.pem')
-  const [ca_pem, bundle] = await Promise.all([readText(ca_file), readText(bundle_file)])
+  const caFile = join(folder, 'ca.pem')
+  const bundleFile = join(folder, 'server.pem')
+  const [ca_pem, bundle] = await Promise.all([readText(caFile), readText(bundleFile)])
   if (ca_pem !== null && bundle !== null) {
     const { cert, key } = split(bundle)
-    if (usable(ca_pem, cert)) return { ca_pem, ca_file, cert, key }
+    if (usable(ca_pem, cert)) return { ca_pem, ca_file: caFile, cert, key }
   }
   const made = await create()
-  await writeAtomically(bundle_file, `${made.cert}\n${made.key}`)
-  await writeAtomically(ca_file, made.ca_pem, 0o644)
-  return { ...made, ca_file }
+  await writeAtomically(bundleFile, `${made.cert}\n${made.key}`)
+  await writeAtomically(caFile, made.ca_pem, 0o644)
+  return { ...made, ca_file: caFile }
 }
 
 function split(bundle: string): { cert: string; key: string } {
@@ -37,11 +37,11 @@ function split(bundle: string): { cert: string; key: string } {
   return end < 0 ? { cert: bundle, key: '' } : { cert: bundle.slice(0, end).trim(), key: bundle.slice(end) }
 }
 
-function usable(ca_pem: string, cert: string): boolean {
+function usable(caPem: string, cert: string): boolean {
   try {
     const server = new X509Certificate(cert)
     return (
-      server.verify(new X509Certificate(ca_pem).publicKey) && server.validToDate.getTime() > Date.now() + 30 * DAY_MS
+      server.verify(new X509Certificate(caPem).publicKey) && server.validToDate.getTime() > Date.now() + 30 * DAY_MS
     )
   } catch {
     return false

@@ -18,24 +18,24 @@ export type RepositoryContent = { folder: string } | { files: Record<string, str
 
 const NAME = /^[A-Za-z0-9](?:[A-Za-z0-9._-]{0,98}[A-Za-z0-9_-])?$/
 
-const repositoryPath = (data_dir: string, owner: string, name: string): string =>
-  join(data_dir, 'repositories', owner, `${name}.git`)
+const repositoryPath = (dataDir: string, owner: string, name: string): string =>
+  join(dataDir, 'repositories', owner, `${name}.git`)
 
 /** The repository of that name, or null. Names with anything but safe characters do not exist. */
-export async function findRepository(data_dir: string, owner: string, name: string): Promise<Repository | null> {
+export async function findRepository(dataDir: string, owner: string, name: string): Promise<Repository | null> {
   if (!NAME.test(owner) || !NAME.test(name)) return null
-  const path = repositoryPath(data_dir, owner, name)
+  const path = repositoryPath(dataDir, owner, name)
   const flags = await readText(join(path, 'platform-host.json'))
   if (flags === null) return null
   return { owner, name, path, private: (JSON.parse(flags) as { private: boolean }).private }
 }
 
-export async function listRepositories(data_dir: string): Promise<Repository[]> {
-  const root = join(data_dir, 'repositories')
+export async function listRepositories(dataDir: string): Promise<Repository[]> {
+  const root = join(dataDir, 'repositories')
   const found: Repository[] = []
   for (const owner of (await readdir(root).catch(() => [])).sort()) {
     for (const entry of (await readdir(join(root, owner)).catch(() => [])).sort()) {
-      const repository = entry.endsWith('.git') ? await findRepository(data_dir, owner, entry.slice(0, -4)) : null
+      const repository = entry.endsWith('.git') ? await findRepository(dataDir, owner, entry.slice(0, -4)) : null
       if (repository) found.push(repository)
     }
   }
@@ -47,14 +47,14 @@ export async function listRepositories(data_dir: string): Promise<Repository[]> 
  * content the repository is empty.
  */
 export async function createRepository(
-  data_dir: string,
+  dataDir: string,
   options: { owner: string; name: string; content?: RepositoryContent; private?: boolean; message?: string },
 ): Promise<Repository> {
   const { owner, name } = options
   if (!NAME.test(owner) || !NAME.test(name)) throw new Error(`no valid repository name: ${owner}/${name}`)
-  const existing = await findRepository(data_dir, owner, name)
+  const existing = await findRepository(dataDir, owner, name)
   if (existing) return existing
-  const path = repositoryPath(data_dir, owner, name)
+  const path = repositoryPath(dataDir, owner, name)
   await rm(path, { recursive: true, force: true })
   await mkdir(dirname(path), { recursive: true })
   await gitOrThrow(['init', '--quiet', '--bare', '--initial-branch=main', path])
@@ -79,8 +79,8 @@ async function commitContent(path: string, content: RepositoryContent, message: 
     const tree = 'folder' in content ? content.folder : await writeTree(join(temporary, 'tree'), content.files)
     const options = { cwd: tree, env: { GIT_DIR: path, GIT_WORK_TREE: tree, GIT_INDEX_FILE: join(temporary, 'index') } }
     await gitOrThrow(['add', '--all', '.'], options)
-    const tree_id = await gitOrThrow(['write-tree'], options)
-    const commit = await gitOrThrow(['commit-tree', tree_id, '-m', message], options)
+    const treeId = await gitOrThrow(['write-tree'], options)
+    const commit = await gitOrThrow(['commit-tree', treeId, '-m', message], options)
     await gitOrThrow(['update-ref', 'refs/heads/main', commit], options)
   } finally {
     await rm(temporary, { recursive: true, force: true })

@@ -34,7 +34,7 @@ export interface GitHost extends Running {
     private?: boolean
   }): Promise<string>
   /** Absolute path of the bare repository behind a clone address. */
-  pathOf(clone_url: string): string
+  pathOf(cloneUrl: string): string
 }
 
 /**
@@ -69,7 +69,7 @@ export async function startGitHost(options: {
     host: new URL(running.url).host,
     repositories: samples.map(address),
     addRepository: async (repository) => address(await createRepository(data_dir, repository)),
-    pathOf: (clone_url) => join(data_dir, 'repositories', new URL(clone_url).pathname.slice(1)),
+    pathOf: (cloneUrl) => join(data_dir, 'repositories', new URL(cloneUrl).pathname.slice(1)),
   }
 }
 

@@ -33,14 +33,14 @@ function decodeChunks(raw: Buffer<ArrayBuffer>, accepted: Accepted, kind: string
   const parts: Buffer[] = []
   let previous = accepted.signature
   for (let offset = 0; ; ) {
-    const line_end = raw.indexOf(CRLF, offset)
+    const lineEnd = raw.indexOf(CRLF, offset)
     const match =
-      line_end < 0
+      lineEnd < 0
         ? null
-        : /^([0-9a-fA-F]+)(?:;chunk-signature=([0-9a-f]{64}))?$/.exec(raw.toString('latin1', offset, line_end))
+        : /^([0-9a-fA-F]+)(?:;chunk-signature=([0-9a-f]{64}))?$/.exec(raw.toString('latin1', offset, lineEnd))
     if (!match) throw malformed('The chunked body is malformed.')
     const size = Number.parseInt(match[1] ?? '', 16)
-    const chunk = raw.subarray(line_end + 2, line_end + 2 + size)
+    const chunk = raw.subarray(lineEnd + 2, lineEnd + 2 + size)
     if (chunk.length !== size) throw new S3Error(400, 'IncompleteBody', 'The body is incomplete.')
     if (signed) {
       const text = [
@@ -54,7 +54,7 @@ function decodeChunks(raw: Buffer<ArrayBuffer>, accepted: Accepted, kind: string
       previous = hmac(accepted.signing_key, text).toString('hex')
       if (!same(previous, match[2] ?? '')) throw mismatch()
     }
-    offset = line_end + 2 + size
+    offset = lineEnd + 2 + size
     if (size === 0)
       return {
         body: Buffer.concat(parts),

@@ -52,7 +52,7 @@ function verifyHeader(
   credentials: Credentials,
   now: Date,
   service: string,
-  body_hash?: string,
+  bodyHash?: string,
 ): Accepted {
   if (!request.headers.authorization) throw denied()
   const match = /^AWS4-HMAC-SHA256 +Credential=([^,\s]+),\s*SignedHeaders=([^,\s]+),\s*Signature=([0-9a-f]{64})$/.exec(
@@ -68,14 +68,18 @@ function verifyHeader(
       'RequestTimeTooSkewed',
       'The difference between the request time and the current time is too large.',
     )
-  const payload_hash = body_hash ?? request.headers['x-amz-content-sha256']
-  if (!payload_hash) throw malformed('Missing required header for this request: x-amz-content-sha256')
+  const payloadHash = bodyHash ?? request.headers['x-amz-content-sha256']
+  if (!payloadHash) throw malformed('Missing required header for this request: x-amz-content-sha256')
   const unsigned = Object.keys(request.headers).filter(
     (name) => name.startsWith('x-amz-') && !signed.split(';').includes(name),
   )
   if (unsigned.length > 0)
     throw denied(`There were headers present in the request which were not signed: ${unsigned.join(', ')}`)
-  return compare(request, { service, credential, signed, signature, timestamp, payload_hash, query }, credentials)
+  return compare(
+    request,
+    { service, credential, signed, signature, timestamp, payload_hash: payloadHash, query },
+    credentials,
+  )
 }
 
 function verifyQuery(request: SignedRequest, query: Pair[], credentials: Credentials, now: Date): Accepted {
@@ -125,15 +129,21 @@ function compare(request: SignedRequest, claim: Claim, credentials: Credentials)
   if (!claim.signed.split(';').includes('host')) throw denied('The host header is not signed')
   const scope = `${date}/${region}/${service}/${end}`
   const text = `AWS4-HMAC-SHA256\n${claim.timestamp}\n${scope}\n${sha256(canonical(request, claim))}`
-  const signing_key = [region, service, end].reduce<Buffer>(hmac, hmac(`AWS4${credentials.secret_key}`, date))
-  const expected = hmac(signing_key, text).toString('hex')
+  const signingKey = [region, service, end].reduce<Buffer>(hmac, hmac(`AWS4${credentials.secret_key}`, date))
+  const expected = hmac(signingKey, text).toString('hex')
   if (!same(expected, claim.signature))
     throw new S3Error(
       403,
       'SignatureDoesNotMatch',
       'The request signature we calculated does not match the signature you provided.',
     )
-  return { payload_hash: claim.payload_hash, signature: expected, scope, timestamp: claim.timestamp, signing_key }
+  return {
+    payload_hash: claim.payload_hash,
+    signature: expected,
+    scope,
+    timestamp: claim.timestamp,
+    signing_key: signingKey,
+  }
 }
 
 function canonical(request: SignedRequest, claim: Claim): string {

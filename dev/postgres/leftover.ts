@@ -16,14 +16,14 @@ export function isAlive(pid: number): boolean {
  * Takes the data folder for this process.
  * Errors: another living process holds it.
  */
-export async function takeOwnership(data_dir: string): Promise<void> {
-  const owner = Number(await readFile(join(data_dir, 'owner'), 'utf8').catch(() => ''))
+export async function takeOwnership(dataDir: string): Promise<void> {
+  const owner = Number(await readFile(join(dataDir, 'owner'), 'utf8').catch(() => ''))
   if (owner && owner !== process.pid && isAlive(owner) && (await commandOf(owner)).includes('node'))
-    throw new Error(`The database folder ${data_dir} is in use by process ${owner}.`)
-  await writeFile(join(data_dir, 'owner'), String(process.pid))
+    throw new Error(`The database folder ${dataDir} is in use by process ${owner}.`)
+  await writeFile(join(dataDir, 'owner'), String(process.pid))
 }
 
-export const releaseOwnership = (data_dir: string) => rm(join(data_dir, 'owner'), { force: true })
+export const releaseOwnership = (dataDir: string) => rm(join(dataDir, 'owner'), { force: true })
 
 /** Stops a server that outlived its owner, found through its pid file. */
 export async function stopLeftover(cluster: string): Promise<void> {

@@ -107,13 +107,13 @@ function unrolled(block: HclBlock): HclBlock {
   return content === undefined ? block : { ...content, type: block.labels[0] ?? '', line: block.line }
 }
 
-function problems(known: Block, name: string, as_block: boolean): string[] {
+function problems(known: Block, name: string, asBlock: boolean): string[] {
   const attribute = Object.hasOwn(known.attributes, name) ? known.attributes[name] : undefined
   const block = Object.hasOwn(known.block_types, name) ? known.block_types[name] : undefined
   if (block !== undefined)
-    return as_block ? (block.block.deprecated ? ['is deprecated'] : []) : ['is a block, not an argument']
+    return asBlock ? (block.block.deprecated ? ['is deprecated'] : []) : ['is a block, not an argument']
   if (attribute === undefined) return ['does not exist']
-  if (as_block && !isListOfObjects(attribute)) return ['is an argument, not a block']
+  if (asBlock && !isListOfObjects(attribute)) return ['is an argument, not a block']
   if (!attribute.required && !attribute.optional) return ['cannot be set']
   return attribute.deprecated ? ['is deprecated'] : []
 }

@@ -4,10 +4,10 @@ import type { StorageConfig } from '../../config/types.ts'
 /** State documents of the engine in the embedded object store. */
 export interface StateObjects {
   /** Null when there is none. */
-  read(project_id: string): Promise<StateDocument | null>
-  write(project_id: string, state: StateDocument): Promise<void>
+  read(projectId: string): Promise<StateDocument | null>
+  write(projectId: string, state: StateDocument): Promise<void>
   /** Removes the document and a lock that a killed engine left. */
-  remove(project_id: string): Promise<void>
+  remove(projectId: string): Promise<void>
 }
 
 /** The part of a state document (version 4) that is looked at; everything else is kept. */
@@ -27,8 +27,8 @@ export function stateObjects(storage: StorageConfig): StateObjects {
     region,
     retries: 0,
   })
-  const call = async (method: string, project_id: string, options: { ending?: string; body?: string } = {}) => {
-    const url = `${storage.endpoint_url}/${storage.engine_state_bucket}/${project_id}/${storage.engine_state_filename}${options.ending ?? ''}`
+  const call = async (method: string, projectId: string, options: { ending?: string; body?: string } = {}) => {
+    const url = `${storage.endpoint_url}/${storage.engine_state_bucket}/${projectId}/${storage.engine_state_filename}${options.ending ?? ''}`
     const response = await client.fetch(url, { method, body: options.body, signal: AbortSignal.timeout(LIMIT_MS) })
     const text = await response.text()
     if (!response.ok && response.status !== 404)
@@ -36,15 +36,15 @@ export function stateObjects(storage: StorageConfig): StateObjects {
     return response.ok ? text : null
   }
   return {
-    read: async (project_id) => {
-      const text = await call('GET', project_id)
+    read: async (projectId) => {
+      const text = await call('GET', projectId)
       return text === null ? null : (JSON.parse(text) as StateDocument)
     },
-    write: async (project_id, state) => {
-      await call('PUT', project_id, { body: JSON.stringify(state, null, 2) })
+    write: async (projectId, state) => {
+      await call('PUT', projectId, { body: JSON.stringify(state, null, 2) })
     },
-    remove: async (project_id) => {
-      for (const ending of ['', '.tflock']) await call('DELETE', project_id, { ending })
+    remove: async (projectId) => {
+      for (const ending of ['', '.tflock']) await call('DELETE', projectId, { ending })
     },
   }
 }

@@ -110,19 +110,19 @@ async function build(
   signal: AbortSignal | undefined,
 ): Promise<void> {
   const { config, iac, objects, project_id } = parts
-  const workspace_path = join(clone, iac_path ?? '.')
-  const scoped = { workspace_path, scope_id: SCOPE, engine_provider: CLOUD } as const
-  const plan_file = config.paths.session_plan_filename
+  const workspacePath = join(clone, iac_path ?? '.')
+  const scoped = { workspace_path: workspacePath, scope_id: SCOPE, engine_provider: CLOUD } as const
+  const planFile = config.paths.session_plan_filename
   const workspace = { uri: parts.uri, branch: '', root_path: iac_path }
-  await writeOverride(config, { scope_id: SCOPE, workspace }, workspace_path, silentLogger)
+  await writeOverride(config, { scope_id: SCOPE, workspace }, workspacePath, silentLogger)
   const engine = (what: string, run: () => Promise<EngineResult>) => succeed(`${what} of samples/${sample}`, run)
   await engine('init', () => iac.run('init', scoped, { signal }))
   if (past.kind === 'imported')
-    for (const pair of await importedBlocks(workspace_path))
+    for (const pair of await importedBlocks(workspacePath))
       await engine('import', () => iac.run('import', { ...scoped, ...pair }, { signal }))
   if (past.kind !== 'applied') return
-  await engine('plan', () => iac.run('plan', { ...scoped, plan_file }, { signal }))
-  await engine('apply', () => iac.run('apply', { ...scoped, plan_file }, { signal }))
+  await engine('plan', () => iac.run('plan', { ...scoped, plan_file: planFile }, { signal }))
+  await engine('apply', () => iac.run('apply', { ...scoped, plan_file: planFile }, { signal }))
   const state = await objects.read(project_id)
   if (state && past.changes.length > 0) await objects.write(project_id, changedByHand(state, past.changes))
 }
@@ -136,8 +136,8 @@ async function importedBlocks(root: string): Promise<{ address: string; resource
   return texts
     .flatMap((text) => [...text.matchAll(BLOCK)])
     .flatMap(([, type = '', name = '', body = '']) => {
-      const resource_id = /^ *# (arn:\S+)$/m.exec(body)?.[1]
-      return resource_id ? [{ address: `${type}.${name}`, resource_id }] : []
+      const resourceId = /^ *# (arn:\S+)$/m.exec(body)?.[1]
+      return resourceId ? [{ address: `${type}.${name}`, resource_id: resourceId }] : []
     })
 }
 

@@ -41,7 +41,7 @@ export function mendDrift(task: readonly Operation[], { steps }: Conversation): 
     ...new Set((steps[0]?.result.match(/^[^:\n]+\.tf(?=:\d+:)/gm) ?? []).filter((file) => !file.includes('/'))),
   ]
   if (steps.length === 1 && files.length > 0)
-    return { calls: files.map((target_file) => call('read_file', { target_file })) }
+    return { calls: files.map((targetFile) => call('read_file', { target_file: targetFile })) }
   if (steps.some((step) => step.name === 'replace_in_file')) return done('done', summaryOf(task))
   const edits = files.flatMap((file) => editsOf(task, file, steps))
   return edits.length > 0 ? { calls: edits } : notRecorded(task)

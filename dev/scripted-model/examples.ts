@@ -9,7 +9,7 @@ export interface Example {
   iac_path: string | null
 }
 
-const on = (sample: string, request: string, iac_path: string | null = null) => ({ sample, request, iac_path })
+const on = (sample: string, request: string, iacPath: string | null = null) => ({ sample, request, iac_path: iacPath })
 const generate = { route: 'generate', is_partial: false } as const
 const drift = { route: 'drift' } as const
 const imports = { route: 'import' } as const

@@ -37,7 +37,7 @@ export function filterRequest(conversation: Conversation): Reply {
     return {
       calls: [
         call('list_dir', { relative_workspace_path: '.' }),
-        ...files.map((target_file) => call('read_file', { target_file })),
+        ...files.map((targetFile) => call('read_file', { target_file: targetFile })),
       ],
     }
   const read: Files = Object.fromEntries(files.map((file) => [file, resultOf(steps, 'read_file', file)]))

@@ -24,7 +24,7 @@ function write({ query, steps }: Conversation): Reply {
   if (!recording) return done('not done', 'The scripted model has no recording for this task and changed nothing.')
   const names = recording.reads(query)
   if (steps.length === 0) return { calls: [call('list_dir', { relative_workspace_path: '.' })] }
-  if (steps.length === 1) return { calls: names.map((target_file) => call('read_file', { target_file })) }
+  if (steps.length === 1) return { calls: names.map((targetFile) => call('read_file', { target_file: targetFile })) }
   if (edited(steps)) return done('done', recording.summary(query))
   const files: Files = Object.fromEntries(names.map((name) => [name, resultOf(steps, 'read_file', name)]))
   const edits = recording.edits(query, files)
@@ -46,7 +46,8 @@ function repair({ query, steps, history }: Conversation): Reply {
     return done('not done', 'The scripted model has no recording for this diagnostic of the engine.')
   if (edited(steps))
     return done('done', summaryAfterRepair(history) ?? `Corrected the reference to local.${missing} in ${file}.`)
-  if (steps.length === 0) return { calls: [file, 'locals.tf'].map((target_file) => call('read_file', { target_file })) }
+  if (steps.length === 0)
+    return { calls: [file, 'locals.tf'].map((targetFile) => call('read_file', { target_file: targetFile })) }
   const declared = [...(resultOf(steps, 'read_file', 'locals.tf') ?? '').matchAll(/^ {2}(\w+)\s*=/gm)].map(
     (match) => match[1] ?? '',
   )

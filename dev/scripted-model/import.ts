@@ -101,12 +101,12 @@ export function importAddresses({ system, steps }: Conversation): Reply {
     return { calls: [call('diff_history', { explanation: 'To see the blocks of this session.' })] }
   const pending = bulletsIn(dataBlocks(system).get('identifiers') ?? '')
   const text = diffText(result).replace(/^[+ ]/gm, '')
-  const imports = pending.flatMap((resource_id) => {
+  const imports = pending.flatMap((resourceId) => {
     const header = text
       .split(/^(?=resource ")/m)
-      .find((block) => block.split('\n').some((line) => line.trim() === `# ${resource_id}`))
+      .find((block) => block.split('\n').some((line) => line.trim() === `# ${resourceId}`))
     const [, type, name] = /^resource "([^"]+)" "([^"]+)"/.exec(header ?? '') ?? []
-    return type && name ? [{ address: `${type}.${name}`, resource_id }] : []
+    return type && name ? [{ address: `${type}.${name}`, resource_id: resourceId }] : []
   })
   const status = imports.length === pending.length ? 'done' : 'partly done'
   return {

@@ -65,8 +65,8 @@ export function planReport({ query }: Conversation): Reply {
       currency: 'USD',
       total_fixed_monthly_cost: 0,
       introduction_paragraph: 'The resources are built into the engine and cost nothing.',
-      breakdown: types.map((resource_type) => ({
-        resource_type,
+      breakdown: types.map((resourceType) => ({
+        resource_type: resourceType,
         pricing_model: 'free',
         fixed_monthly_cost: 0,
         notes: 'Built into the engine.',

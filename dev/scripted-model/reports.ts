@@ -116,8 +116,8 @@ export function importReport({ query }: Conversation): Reply {
     execution_summary:
       results.summary || `${imported.length} of ${selected.length} selected resources are managed now.`,
     imported_resources: [...imported.map(entry('imported')), ...failed.map(entry('failed'))],
-    excluded_resources: (results.excluded_resource_ids ?? []).map((resource_id) => ({
-      resource_id,
+    excluded_resources: (results.excluded_resource_ids ?? []).map((resourceId) => ({
+      resource_id: resourceId,
       details: 'On the exception list.',
     })),
     state_alignment: /No changes\./.test(results.plan_after_import ?? '')

@@ -50,7 +50,7 @@ const chat: Dialect = {
   },
   answer: (request, reply, model) => {
     const { text, calls } = reply
-    const tool_calls = calls?.map(({ name, args }) => ({ type: 'function', ...call(newId('call'), name, args) }))
+    const toolCalls = calls?.map(({ name, args }) => ({ type: 'function', ...call(newId('call'), name, args) }))
     const { input, output } = used(request, reply)
     return {
       id: `chatcmpl-${randomUUID()}`,
@@ -60,9 +60,9 @@ const chat: Dialect = {
       choices: [
         {
           index: 0,
-          message: { role: 'assistant', content: text ?? null, ...(tool_calls && { tool_calls }) },
+          message: { role: 'assistant', content: text ?? null, ...(toolCalls && { tool_calls: toolCalls }) },
           logprobs: null,
-          finish_reason: tool_calls ? 'tool_calls' : 'stop',
+          finish_reason: toolCalls ? 'tool_calls' : 'stop',
         },
       ],
       usage: { prompt_tokens: input, completion_tokens: output, total_tokens: input + output },

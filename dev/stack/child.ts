@@ -16,7 +16,7 @@ export interface Child {
   /** Resolves with the first line that `found` accepts; rejects when the process ends before. */
   line(found: (line: string) => boolean): Promise<string>
   /** SIGTERM, after the limit SIGKILL for the whole group. */
-  stop(limit_ms: number): Promise<void>
+  stop(limitMs: number): Promise<void>
 }
 
 const KEPT_LINES = 60
@@ -68,7 +68,7 @@ export function startChild(options: {
     lastLines: (count = 15) => kept.slice(-count),
     ended,
     line,
-    stop: (limit_ms) => stop(process_, ended, limit_ms),
+    stop: (limitMs) => stop(process_, ended, limitMs),
   }
 }
 
@@ -83,11 +83,11 @@ function ending(process_: ChildProcess, after: () => void): Promise<string> {
   })
 }
 
-async function stop(process_: ChildProcess, ended: Promise<string>, limit_ms: number): Promise<void> {
+async function stop(process_: ChildProcess, ended: Promise<string>, limitMs: number): Promise<void> {
   if (process_.pid === undefined || process_.exitCode !== null || process_.signalCode !== null) return
   process_.kill('SIGTERM')
   const timer = new AbortController()
-  const late = sleep(limit_ms, 'late', { signal: timer.signal }).catch(() => '')
+  const late = sleep(limitMs, 'late', { signal: timer.signal }).catch(() => '')
   if ((await Promise.race([ended, late])) === 'late') {
     try {
       process.kill(-process_.pid, 'SIGKILL')

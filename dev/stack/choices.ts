@@ -44,8 +44,8 @@ export type EmbeddedOnly = boolean | 'but the model'
  */
 export async function readChoices(env: Env, embedded: EmbeddedOnly): Promise<Choices> {
   const shipped = await readDocument(join(PROJECT_ROOT, 'config/platform.yaml'))
-  const own_path = set(env, 'PLATFORM_CONFIG')
-  const own = own_path ? await readDocument(own_path) : null
+  const ownPath = set(env, 'PLATFORM_CONFIG')
+  const own = ownPath ? await readDocument(ownPath) : null
   const base = own ?? shipped
   const llm = ownModel(env, own)
   const chosen = scriptedNames(llm, own)
@@ -113,11 +113,16 @@ async function readDocument(path: string): Promise<Document> {
 }
 
 function ownStorage(env: Env, own: Document | null): Document | null {
-  const endpoint_url = set(env, 'PLATFORM_STORAGE_ENDPOINT_URL')
-  if (endpoint_url) {
-    const public_endpoint_url = set(env, 'PLATFORM_STORAGE_PUBLIC_ENDPOINT_URL') || endpoint_url
+  const endpointUrl = set(env, 'PLATFORM_STORAGE_ENDPOINT_URL')
+  if (endpointUrl) {
+    const publicEndpointUrl = set(env, 'PLATFORM_STORAGE_PUBLIC_ENDPOINT_URL') || endpointUrl
     const region = set(env, 'PLATFORM_STORAGE_REGION')
-    return { provider: 'BUNDLED', endpoint_url, public_endpoint_url, ...(region && { region }) }
+    return {
+      provider: 'BUNDLED',
+      endpoint_url: endpointUrl,
+      public_endpoint_url: publicEndpointUrl,
+      ...(region && { region }),
+    }
   }
   const { provider, endpoint_url: configured } = section(own ?? {}, 'storage')
   return provider !== undefined || configured !== undefined ? {} : null

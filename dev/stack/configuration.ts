@@ -85,11 +85,11 @@ const formOf = (name: string) => {
 }
 
 function scriptedModels({ scripted }: Choices, url: string): Document {
-  const model_list = [...new Set(Object.values(scripted))].map((name) => {
+  const modelList = [...new Set(Object.values(scripted))].map((name) => {
     const { path, wire } = formOf(name)
     return { model_name: name, litellm_params: { model: name, wire, api_base: `${url}${path}`, api_key: 'scripted' } }
   })
-  return { ...scripted, web_search_model: '', model_list }
+  return { ...scripted, web_search_model: '', model_list: modelList }
 }
 
 const STORE_KEYS = { region: 'us-east-1', access_key_env: 'BUNDLED_ACCESS_KEY', secret_key_env: 'BUNDLED_SECRET_KEY' }
@@ -107,13 +107,13 @@ export async function childVariables(
   options: { embedded: Embedded; secrets: StackSecrets; config_path: string; folder: string },
 ): Promise<Record<string, string>> {
   const { embedded, secrets } = options
-  const no_proxy = [shell.NO_PROXY ?? shell.no_proxy, '127.0.0.1', 'localhost'].filter(Boolean).join(',')
+  const noProxy = [shell.NO_PROXY ?? shell.no_proxy, '127.0.0.1', 'localhost'].filter(Boolean).join(',')
   return {
     PLATFORM_CONFIG: options.config_path,
     PLATFORM_HOST: '127.0.0.1',
     PLATFORM_IAC_TOKEN: secrets.iac_token,
-    NO_PROXY: no_proxy,
-    no_proxy,
+    NO_PROXY: noProxy,
+    no_proxy: noProxy,
     ...(embedded.database_url && { PLATFORM_SQL_DATABASE_URL: embedded.database_url }),
     ...(embedded.cache_url && { PLATFORM_REDIS_URL: embedded.cache_url }),
     ...(embedded.object_store_url && {

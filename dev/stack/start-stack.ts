@@ -167,22 +167,27 @@ const LIMITS_MS = { iac: 15_000, worker: 12_000, core: 12_000 }
 
 async function startProcesses(options: StackOptions, parts: Parts): Promise<Child[]> {
   const { folder, env } = options
-  const config_path = await writeConfiguration(
+  const configPath = await writeConfiguration(
     configurationDocument(parts.choices, parts.embedded, folder, `http://127.0.0.1:${parts.port}`),
     folder,
   )
-  const variables = await childVariables(env, { embedded: parts.embedded, secrets: parts.secrets, config_path, folder })
+  const variables = await childVariables(env, {
+    embedded: parts.embedded,
+    secrets: parts.secrets,
+    config_path: configPath,
+    folder,
+  })
   const home = join(folder, 'home')
   for (const path of [home, join(folder, 'workspaces')]) await mkdir(path, { recursive: true })
   const started: Child[] = []
   const start = (name: keyof typeof LIMITS_MS, args: string[], extra: Record<string, string | undefined>) => {
-    const on_line = (line: string) => options.on_line?.(name, line)
+    const onLine = (line: string) => options.on_line?.(name, line)
     const child = startChild({
       name,
       args,
       env: { ...env, ...variables, ...extra },
       log_folder: join(folder, 'logs'),
-      on_line,
+      on_line: onLine,
     })
     if (child.pid > 0) parts.ownership.addChild(name, child.pid)
     started.push(child)
@@ -195,9 +200,9 @@ async function startProcesses(options: StackOptions, parts: Parts): Promise<Chil
     await Promise.all(stop(['iac']))
   })
   const main = (path: string) => join(PROJECT_ROOT, path)
-  const iac_port = new URL(parts.embedded.iac_url).port
+  const iacPort = new URL(parts.embedded.iac_url).port
   const iac = start('iac', [main('sidecars/main.ts'), 'iac'], {
-    PLATFORM_PORT: iac_port,
+    PLATFORM_PORT: iacPort,
     IAC_DATA_DIR: join(folder, 'iac'),
     IAC_STOP_GRACE_SECONDS: '5',
     ...(parts.embedded.cloud_url && { ...withoutAccount(env), ...cloudVariables(parts.embedded.cloud_url) }),
@@ -230,8 +235,8 @@ function once(work: Closer): Closer & { running(): boolean } {
   return Object.assign(run, { running: () => running !== null })
 }
 
-async function engineOf(iac_url: string, token: string): Promise<{ name: string; version: string }> {
-  const response = await fetch(`${iac_url}/v1/engine`, {
+async function engineOf(iacUrl: string, token: string): Promise<{ name: string; version: string }> {
+  const response = await fetch(`${iacUrl}/v1/engine`, {
     headers: { authorization: `Bearer ${token}` },
     signal: AbortSignal.timeout(5_000),
   })

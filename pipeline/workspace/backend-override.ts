@@ -9,20 +9,20 @@ import type { SessionFacts } from '../../src/sessions/types.ts'
 /**
  * Writes the backend override into an engine root, readable by this user alone; nothing when state is
  * not managed. Must run before every init.
- * @param iac_root absolute path
+ * @param iacRoot absolute path
  * Errors: 500 `Error Engine backend override render.`, or naming a file of the repository that sets a backend of its own.
  */
 export async function writeOverride(
   config: Config,
   session: Pick<SessionFacts, 'scope_id' | 'workspace'>,
-  iac_root: string,
+  iacRoot: string,
   log: Logger,
 ): Promise<void> {
   const { uri, root_path } = session.workspace
   const file = overrideFile(config.storage, await projectId(uri, session.scope_id, root_path))
   if (!file) return
-  await refuseForeignBackend(iac_root, config.paths.backend_override_filename)
-  const path = join(iac_root, config.paths.backend_override_filename)
+  await refuseForeignBackend(iacRoot, config.paths.backend_override_filename)
+  const path = join(iacRoot, config.paths.backend_override_filename)
   try {
     // Whatever the repository holds under this name, a symlink for example, is not written through.
     await rm(path, { recursive: true, force: true })
@@ -48,12 +48,10 @@ const SETS_STATE = (text: string) => /\bterraform\b/.test(text) && /\b(?:backend
  * confused with it, and send the state elsewhere.
  * Errors: 500 naming the file.
  */
-async function refuseForeignBackend(iac_root: string, own_name: string): Promise<void> {
-  const names = (await readdir(iac_root).catch(() => [])).filter(
-    (name) => name !== own_name && OVERRIDE_FILE.test(name),
-  )
+async function refuseForeignBackend(iacRoot: string, ownName: string): Promise<void> {
+  const names = (await readdir(iacRoot).catch(() => [])).filter((name) => name !== ownName && OVERRIDE_FILE.test(name))
   for (const name of names) {
-    const text = await readFile(join(iac_root, name), 'utf8').catch(() => '')
+    const text = await readFile(join(iacRoot, name), 'utf8').catch(() => '')
     if (SETS_STATE(name.endsWith('.json') ? normalisedJson(text) : text))
       throw internal(
         `The override file '${name}' of the repository sets a state backend, but the platform manages the state: remove it.`,

@@ -25,8 +25,8 @@ export interface BranchOptions {
 export async function checkOutBranch(git: Git, options: BranchOptions): Promise<void> {
   const { branch, default_branch, round } = options
   if (branch === default_branch) return
-  const is_new = round.number === 1 && round.attempt === 1 && round.base_commit === null
-  const tip = is_new ? null : await fetchBranch(git, options)
+  const isNew = round.number === 1 && round.attempt === 1 && round.base_commit === null
+  const tip = isNew ? null : await fetchBranch(git, options)
   const target = tip === null ? null : await startOf(git, options, tip)
   await local(git, options, ['checkout', '--quiet', '-B', branch, target ?? `refs/remotes/origin/${default_branch}`])
   // An unexpected branch of that name on the remote is never overwritten: the lease names what we saw.

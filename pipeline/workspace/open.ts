@@ -49,18 +49,18 @@ async function checkOut(
   const { log, signal, resolver = resolveHost } = options
   const { uri, branch, root_path } = round.session.workspace
   const git = createGit(config.git, uri, resolver)
-  const default_branch = await clone(git, directory, { log, signal })
+  const defaultBranch = await clone(git, directory, { log, signal })
   await writeIgnoreRules(directory, config.paths, log)
-  await checkOutBranch(git, { clone: directory, branch, default_branch, round, log, signal })
+  await checkOutBranch(git, { clone: directory, branch, default_branch: defaultBranch, round, log, signal })
   await removeUnsafeEntries(git, directory, { log, signal })
-  const iac_root = await locateRoot(directory, root_path)
-  return { git, clone: directory, iac_root, branch, default_branch, paths: config.paths, log }
+  const iacRoot = await locateRoot(directory, root_path)
+  return { git, clone: directory, iac_root: iacRoot, branch, default_branch: defaultBranch, paths: config.paths, log }
 }
 
-function asWorkspace(checkout: Checkout, run_signal?: AbortSignal): Workspace {
+function asWorkspace(checkout: Checkout, runSignal?: AbortSignal): Workspace {
   const { clone, iac_root, branch, default_branch, git } = checkout
   // The directory moves away when it is pinned; its last commit is still asked for.
-  let pinned_head: string | null = null
+  let pinnedHead: string | null = null
   // The branch only grows during a run, so the commit it left the default branch at stays the same.
   let base: string | null = null
   return {
@@ -68,24 +68,24 @@ function asWorkspace(checkout: Checkout, run_signal?: AbortSignal): Workspace {
     iac_root,
     branch,
     default_branch,
-    commitAndPush: (signal = run_signal) =>
+    commitAndPush: (signal = runSignal) =>
       commitAndPush(git, { clone, branch, hidden: hiddenPaths(checkout.paths), signal }),
-    head: async () => pinned_head ?? (await head(checkout, run_signal)),
-    restore: (commit) => restore(checkout, commit, run_signal),
-    pendingChanges: () => pendingChanges(checkout, run_signal),
-    changedFiles: (since) => changedFiles(checkout, since, run_signal),
+    head: async () => pinnedHead ?? (await head(checkout, runSignal)),
+    restore: (commit) => restore(checkout, commit, runSignal),
+    pendingChanges: () => pendingChanges(checkout, runSignal),
+    changedFiles: (since) => changedFiles(checkout, since, runSignal),
     branchDiff: async () => {
-      base ??= await mergeBase(checkout, run_signal)
-      return branchDiff(checkout, base, run_signal)
+      base ??= await mergeBase(checkout, runSignal)
+      return branchDiff(checkout, base, runSignal)
     },
-    revision: () => revision(checkout, run_signal),
+    revision: () => revision(checkout, runSignal),
     pin: async () => {
-      const commit = await head(checkout, run_signal)
+      const commit = await head(checkout, runSignal)
       await pinDirectory(clone)
-      pinned_head = commit
+      pinnedHead = commit
     },
     dispose: async () => {
-      if (pinned_head === null) await rm(clone, { recursive: true, force: true })
+      if (pinnedHead === null) await rm(clone, { recursive: true, force: true })
     },
   }
 }

@@ -11,10 +11,10 @@ const REQUEST_ID = /^[\w.:-]{1,128}$/
  */
 export const requestLog = createMiddleware<AppEnv>(async (c, next) => {
   const given = c.req.header('x-request-id') ?? ''
-  const request_id = REQUEST_ID.test(given) ? given : crypto.randomUUID()
+  const requestId = REQUEST_ID.test(given) ? given : crypto.randomUUID()
   const started = performance.now()
-  c.set('log', c.var.platform.log.with({ request_id }))
-  c.header('x-request-id', request_id)
+  c.set('log', c.var.platform.log.with({ request_id: requestId }))
+  c.header('x-request-id', requestId)
   await next()
   const { method } = c.req
   const { status } = c.res

@@ -72,10 +72,10 @@ const artifact = {
   created_at: timestamp(),
 }
 
-const artifactExample = (key: string, content_type: string) => ({
+const artifactExample = (key: string, contentType: string) => ({
   id: 5,
   url: `https://objects.example.com/platform-artifacts/sessions/${UUID}/rounds/31/${key}?X-Amz-Signature=1a2b`,
-  content_type,
+  content_type: contentType,
   file_size_bytes: 2048,
   created_at: '2026-02-01T00:02:40.500000Z',
 })

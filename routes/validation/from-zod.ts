@@ -102,10 +102,10 @@ function tooBig(origin: string, maximum: number): Told {
     : { type: 'less_than_equal', msg: `Input should be less than or equal to ${maximum}`, ctx: { le: maximum } }
 }
 
-function tooMany(max_length: number, value: unknown): Told {
-  const actual_length = Array.isArray(value) ? value.length : 0
-  const msg = `List should have at most ${max_length} items after validation, not ${actual_length}`
-  return { type: 'too_long', msg, ctx: { field_type: 'List', max_length, actual_length } }
+function tooMany(maxLength: number, value: unknown): Told {
+  const actualLength = Array.isArray(value) ? value.length : 0
+  const msg = `List should have at most ${maxLength} items after validation, not ${actualLength}`
+  return { type: 'too_long', msg, ctx: { field_type: 'List', max_length: maxLength, actual_length: actualLength } }
 }
 
 function valueAt(root: unknown, path: readonly PropertyKey[]): unknown {

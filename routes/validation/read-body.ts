@@ -33,8 +33,8 @@ export async function readJson(request: Request): Promise<unknown> {
   }
 }
 
-const isJson = (content_type: string | null) =>
-  /^application\/([\w!#$&^.+-]+\+)?json\s*(;|$)/i.test(content_type?.trim() ?? '')
+const isJson = (contentType: string | null) =>
+  /^application\/([\w!#$&^.+-]+\+)?json\s*(;|$)/i.test(contentType?.trim() ?? '')
 
 /** Where the parser stopped, when the runtime says so. Its own words may quote the body. */
 function position(error: unknown): number {

@@ -43,19 +43,19 @@ const LOCAL_DEVELOPER: Identity = {
 
 /**
  * Who a verified token stands for. Both spellings of the issuer are one user.
- * @param root_email `admin.default_root_email`; blank elevates nobody
+ * @param rootEmail `admin.default_root_email`; blank elevates nobody
  */
-export const identityOf = (claims: JWTPayload & { iss: string; sub: string }, root_email: string): Identity => ({
+export const identityOf = (claims: JWTPayload & { iss: string; sub: string }, rootEmail: string): Identity => ({
   issuer: claims.iss.replace(/\/+$/, ''),
   subject: claims.sub,
   email: text(claims.email) ?? text(claims.preferred_username),
   display_name: text(claims.name),
-  elevated: isRoot(claims, root_email),
+  elevated: isRoot(claims, rootEmail),
 })
 
 /** Only the provider's own `email` counts, and only with a verification that is literally true. */
-function isRoot(claims: JWTPayload, root_email: string): boolean {
-  const root = root_email.trim().toLowerCase()
+function isRoot(claims: JWTPayload, rootEmail: string): boolean {
+  const root = rootEmail.trim().toLowerCase()
   return root !== '' && claims.email_verified === true && text(claims.email)?.trim().toLowerCase() === root
 }
 

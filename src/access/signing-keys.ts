@@ -23,7 +23,7 @@ interface Held {
 export function createKeySet(read: () => Promise<JSONWebKeySet>, now: () => number): KeySet {
   let held: Held | null = null
   let reading: Promise<Held> | null = null
-  let last_refresh = Number.NEGATIVE_INFINITY
+  let lastRefresh = Number.NEGATIVE_INFINITY
 
   const reload = () => {
     reading ??= read()
@@ -40,8 +40,8 @@ export function createKeySet(read: () => Promise<JSONWebKeySet>, now: () => numb
   const newerThan = async (used: Held): Promise<Held | null> => {
     if (held !== used) return held
     if (reading) return reading
-    if (within(COOLDOWN_MS, last_refresh, now())) return null
-    last_refresh = now()
+    if (within(COOLDOWN_MS, lastRefresh, now())) return null
+    lastRefresh = now()
     return reload()
   }
 
@@ -60,7 +60,7 @@ export function createKeySet(read: () => Promise<JSONWebKeySet>, now: () => numb
 }
 
 /** False also when the clock was set back. */
-const within = (span_ms: number, since: number, now: number): boolean => now >= since && now - since < span_ms
+const within = (spanMs: number, since: number, now: number): boolean => now >= since && now - since < spanMs
 
 const Document = v.object({ jwks_uri: v.pipe(v.string(), v.url()) })
 const publishedKeys = v.object({ keys: v.array(v.looseObject({ kty: v.optional(v.string()) })) })

@@ -39,18 +39,18 @@ export async function resolveUser(sql: Db, identity: Identity): Promise<User> {
   if (issuer.length > 512 || subject.length > 254 || storable(issuer + subject) !== issuer + subject)
     throw new PlatformError('InvalidToken', 401, 'Token validation failed: issuer or subject is not acceptable')
   const email = fitting(identity.email)
-  const display_name = fitting(identity.display_name)
+  const displayName = fitting(identity.display_name)
   const [known] = await sql<User[]>`SELECT * FROM users WHERE issuer = ${issuer} AND subject = ${subject}`
   const current =
     known &&
     (email === null || email === known.email) &&
-    (display_name === null || display_name === known.display_name) &&
+    (displayName === null || displayName === known.display_name) &&
     (!identity.elevated || (known.operation_role === 'devops' && known.panel_role === 'admin'))
   if (current) return known
   const roles = identity.elevated ? ({ operation_role: 'devops', panel_role: 'admin' } as const) : null
   const [user] = await sql<User[]>`
     INSERT INTO users (issuer, subject, email, display_name, operation_role, panel_role)
-    VALUES (${issuer}, ${subject}, ${email}, ${display_name}, ${roles?.operation_role ?? 'developer'}, ${roles?.panel_role ?? null})
+    VALUES (${issuer}, ${subject}, ${email}, ${displayName}, ${roles?.operation_role ?? 'developer'}, ${roles?.panel_role ?? null})
     ON CONFLICT (issuer, subject) DO UPDATE SET
       email = coalesce(excluded.email, users.email),
       display_name = coalesce(excluded.display_name, users.display_name),
@@ -107,29 +107,29 @@ const MAX_ID = 2_147_483_647
 /**
  * Sets both roles of a user; nothing of the former ones is kept. In force from that user's next
  * request, because every request reads the row.
- * @param admin_id the panel admin who asks
+ * @param adminId the panel admin who asks
  * Errors: 404 `User <id> not found.`; 409 when admins would take the panel role admin from themselves.
  */
 export async function assignRoles(
   sql: Sql,
-  admin_id: number,
-  user_id: number,
+  adminId: number,
+  userId: number,
   roles: { operation_role: OperationRole; panel_role: PanelRole | null },
 ): Promise<User> {
-  if (user_id === admin_id && roles.panel_role !== 'admin')
+  if (userId === adminId && roles.panel_role !== 'admin')
     throw conflict('A panel admin cannot remove their own admin role')
-  const [user] = Math.abs(user_id) > MAX_ID ? [] : await update(sql, user_id, roles)
-  if (!user) throw notFound(`User ${user_id} not found.`)
+  const [user] = Math.abs(userId) > MAX_ID ? [] : await update(sql, userId, roles)
+  if (!user) throw notFound(`User ${userId} not found.`)
   return user
 }
 
 const update = (
   sql: Sql,
-  user_id: number,
+  userId: number,
   roles: { operation_role: OperationRole; panel_role: PanelRole | null },
 ) => sql<User[]>`
   UPDATE users SET operation_role = ${roles.operation_role}, panel_role = ${roles.panel_role}
-  WHERE id = ${user_id} RETURNING *`
+  WHERE id = ${userId} RETURNING *`
 
 /** E-mails of all users with panel role editor or higher, oldest user first. */
 export async function staffEmails(sql: Db): Promise<string[]> {

@@ -106,15 +106,15 @@ interface Entry<Claims> {
  * verified it is in use, until it expires, and not before the moment at which it was verified.
  * @param now milliseconds
  */
-function createVerifiedTokens<Claims extends JWTPayload>(now: () => number, tolerance_s: number) {
+function createVerifiedTokens<Claims extends JWTPayload>(now: () => number, toleranceS: number) {
   const known = new Map<string, Entry<Claims>>()
   return {
     /** @param keys the key set in use; null when it has to be read again */
     find(token: string, keys: object | null): Claims | null {
       const entry = known.get(token)
       if (!entry) return null
-      const expires_ms = ((entry.claims.exp ?? 0) + tolerance_s) * 1000
-      if (entry.keys === keys && now() >= entry.verified_at && now() < expires_ms) return entry.claims
+      const expiresMs = ((entry.claims.exp ?? 0) + toleranceS) * 1000
+      if (entry.keys === keys && now() >= entry.verified_at && now() < expiresMs) return entry.claims
       known.delete(token)
       return null
     },

@@ -142,19 +142,19 @@ export function delay(ms: number, signal?: AbortSignal): Promise<void> {
 /**
  * Reads a body whole.
  * @param limit bytes
- * @param too_large makes the error for a longer one, which is not read to its end
+ * @param tooLarge makes the error for a longer one, which is not read to its end
  */
 export async function readStream(
   stream: ReadableStream<Uint8Array> | null,
   limit: number,
-  too_large: () => Error,
+  tooLarge: () => Error,
 ): Promise<Uint8Array<ArrayBuffer>> {
   if (!stream) return new Uint8Array()
   const chunks: Uint8Array[] = []
   let size = 0
   for await (const chunk of stream) {
     size += chunk.byteLength
-    if (size > limit) throw too_large()
+    if (size > limit) throw tooLarge()
     chunks.push(chunk)
   }
   const all = new Uint8Array(size)

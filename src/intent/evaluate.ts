@@ -140,10 +140,10 @@ function attributeResult(statement: StatementOf<'attribute'>, view: PlanView): R
   const { type, path, op } = statement
   const selected = view.resources.filter((resource) => resource.values !== null && selects(statement, resource))
   const changed = selected.filter(({ action }) => action !== 'none')
-  const looked_at = changed.length > 0 ? changed : selected
-  if (looked_at.length === 0) return noResource(statement, view)
+  const lookedAt = changed.length > 0 ? changed : selected
+  if (lookedAt.length === 0) return noResource(statement, view)
   const steps = stepsOf(path)
-  const judged = looked_at.map((resource) => ({ resource, ...judge(resource, statement, steps) }))
+  const judged = lookedAt.map((resource) => ({ resource, ...judge(resource, statement, steps) }))
   const results = judged.map(({ holds }) => holds)
   const all = statement.every || isNegative(op)
   const verdict = all ? verdictOf(results, false) : verdictOf(results, true)

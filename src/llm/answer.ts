@@ -73,15 +73,15 @@ export function parseCompletion({ model, carries, quirks }: Parser, answer: unkn
     throw new CallFailure(`the model called a tool in no readable form (${raw})`, 502, { retryable: true })
   if (INTERRUPTED.includes(raw)) throw new CallFailure(`the answer was interrupted (${raw})`, 503, { retryable: true })
   const { message } = choice
-  const tool_calls = message.tool_calls.map(toToolCall)
-  const data = carriedBy(message, tool_calls, quirks)
+  const toolCalls = message.tool_calls.map(toToolCall)
+  const data = carriedBy(message, toolCalls, quirks)
   // One provider adds which filter it was: `content_filter: SAFETY`.
   const kind = raw.replace(/^(content_filter): .*$/, '$1')
   const known = Object.hasOwn(quirks.finish, kind) ? (quirks.finish[kind] ?? kind) : kind
   return {
     model,
     text: textOf(message.content) || message.refusal,
-    tool_calls,
+    tool_calls: toolCalls,
     finish: Object.hasOwn(FINISH, known) ? (FINISH[known] ?? null) : null,
     finish_raw: raw || 'none',
     usage: toUsage(parsed.output.usage),
@@ -101,14 +101,14 @@ export function refuseError(answer: unknown): void {
 type Wanted = v.InferOutput<typeof completion>['choices'][number]['message']
 
 /** What goes back with the message: made by a translator, or fields that the provider's table row names. */
-function carriedBy(message: Wanted, tool_calls: readonly ToolCall[], { echo }: Quirks): unknown {
+function carriedBy(message: Wanted, toolCalls: readonly ToolCall[], { echo }: Quirks): unknown {
   if (message.carry !== undefined) return message.carry
   if (echo.length === 0) return undefined
   const fields = Object.fromEntries(echo.flatMap((name) => (message[name] == null ? [] : [[name, message[name]]])))
   const calls = Object.fromEntries(
     message.tool_calls.flatMap((call, index) =>
       echo.includes('extra_content') && call.extra_content != null
-        ? [[tool_calls[index]?.id ?? '', { extra_content: call.extra_content }]]
+        ? [[toolCalls[index]?.id ?? '', { extra_content: call.extra_content }]]
         : [],
     ),
   )
@@ -128,12 +128,12 @@ const toToolCall = (call: v.InferOutput<typeof toolCall>, index: number): ToolCa
 })
 
 function toUsage(used: v.InferOutput<typeof usage> | null | undefined): Usage {
-  const cache_write_tokens = used?.prompt_tokens_details?.cache_write_tokens ?? 0
+  const cacheWriteTokens = used?.prompt_tokens_details?.cache_write_tokens ?? 0
   return {
     input_tokens: used?.prompt_tokens ?? 0,
     cached_tokens: used?.prompt_tokens_details?.cached_tokens || (used?.prompt_cache_hit_tokens ?? 0),
     output_tokens: used?.completion_tokens ?? 0,
-    ...(cache_write_tokens > 0 && { cache_write_tokens }),
+    ...(cacheWriteTokens > 0 && { cache_write_tokens: cacheWriteTokens }),
   }
 }
 

@@ -37,23 +37,23 @@ export async function call<Answer>(options: CallOptions<Answer>): Promise<Answer
     } catch (error) {
       if (!(error instanceof CallFailure)) throw error
       const { model, secrets } = deployment
-      const asked_ms = error.wait_ms === null ? null : Math.min(error.wait_ms, MAX_WAIT_MS)
-      if (error.retryable) route.failed(deployment, asked_ms)
+      const askedMs = error.wait_ms === null ? null : Math.min(error.wait_ms, MAX_WAIT_MS)
+      if (error.retryable) route.failed(deployment, askedMs)
       if (!error.retryable || attempt === ATTEMPTS)
         throw inferenceError(model, error.message, error.status, secrets, error.cause)
       const failed = deployment
       deployment = route.next()
-      const backoff_ms = Math.min(options.backoff_ms * 2 ** (attempt - 1), MAX_WAIT_MS)
+      const backoffMs = Math.min(options.backoff_ms * 2 ** (attempt - 1), MAX_WAIT_MS)
       // Another entry is asked at once, or when it asked to be asked.
-      const wait_ms = (deployment === failed ? asked_ms : route.wait(deployment)) ?? backoff_ms
+      const waitMs = (deployment === failed ? askedMs : route.wait(deployment)) ?? backoffMs
       log.warn('inference attempt failed', {
         model,
         attempt,
         status: error.status,
         reason: redact(error.message, secrets),
-        wait_ms,
+        wait_ms: waitMs,
       })
-      await delay(wait_ms, signal)
+      await delay(waitMs, signal)
     }
   }
 }
@@ -115,12 +115,12 @@ export const isRetryable = (status: number) => status === 408 || status === 409 
  * What the library threw, as a `CallFailure`; `OutboundError` kind `aborted` when the caller gave up.
  * @param timeout the signal of this attempt
  */
-function toCallFailure(error: unknown, timeout: AbortSignal, timeout_s: number, caller?: AbortSignal): Error {
+function toCallFailure(error: unknown, timeout: AbortSignal, timeoutS: number, caller?: AbortSignal): Error {
   if (error instanceof CallFailure) return error
   if (error instanceof APIConnectionError && error.cause instanceof CallFailure) return error.cause
   if (caller?.aborted) return new OutboundError('aborted', 'the call was cancelled', { cause: error })
   if (timeout.aborted || error instanceof APIConnectionTimeoutError)
-    return new CallFailure(`no answer within ${timeout_s} s`, 502, { retryable: true, cause: error })
+    return new CallFailure(`no answer within ${timeoutS} s`, 502, { retryable: true, cause: error })
   if (error instanceof APIError && typeof error.status === 'number') return fromStatus(error, error.status)
   if (error instanceof SyntaxError)
     return new CallFailure('the answer is not JSON', 502, { retryable: true, cause: error })

@@ -11,16 +11,16 @@ interface Row extends ModelPrice {
   above?: ModelPrice & { tokens: number }
 }
 
-const row = (model: RegExp, input: number, cached_input: number, output: number, more: Partial<Row> = {}): Row => ({
+const row = (model: RegExp, input: number, cachedInput: number, output: number, more: Partial<Row> = {}): Row => ({
   model,
   input,
-  cached_input,
+  cached_input: cachedInput,
   output,
   ...more,
 })
 /** The vendor takes a quarter more for what it writes to its cache. */
-const claude = (model: RegExp, input: number, cached_input: number, output: number): Row =>
-  row(model, input, cached_input, output, { cache_write: input * 1.25 })
+const claude = (model: RegExp, input: number, cachedInput: number, output: number): Row =>
+  row(model, input, cachedInput, output, { cache_write: input * 1.25 })
 const twice = ({ model: _, ...rates }: Row, tokens: number, output: number): Partial<Row> => ({
   above: {
     tokens,
@@ -101,13 +101,13 @@ const wildcard = (pattern: string): RegExp =>
       .join('.*')}$`,
   )
 
-function listPrice(model: string, input_tokens: number): ModelPrice | null {
+function listPrice(model: string, inputTokens: number): ModelPrice | null {
   const slash = model.indexOf('/')
   const provider = slash === -1 ? '' : model.slice(0, slash)
   if (FREE.includes(provider)) return { input: 0, output: 0 }
   if (!AT_LIST_PRICE.includes(provider)) return null
   const found = ROWS.find((each) => each.model.test(bareId(model.slice(slash + 1))))
-  return found?.above && input_tokens > found.above.tokens ? found.above : (found ?? null)
+  return found?.above && inputTokens > found.above.tokens ? found.above : (found ?? null)
 }
 
 /** `eu.anthropic.claude-…-v1:0` and `publishers/…/claude-…` are the same model as `claude-…`. */

@@ -23,7 +23,7 @@ export interface PlainProvider {
   organization_variable?: string
   /** A server of one's own may ask for no key. */
   key_optional?: boolean
-  quirks?: (model_id: string) => Partial<Quirks>
+  quirks?: (modelId: string) => Partial<Quirks>
 }
 
 /** A provider with rules of its own for addresses, identity or form. */

@@ -45,11 +45,11 @@ function wireMessages(messages: readonly Message[], deployment: Deployment): Wir
     const { fields, calls } = carriedBack(message, deployment)
     if (!message.tool_calls?.length)
       return Object.assign({ role: 'assistant' as const, content: message.content ?? '' }, fields)
-    const tool_calls = message.tool_calls.map(({ id, name, arguments: text }): WireCall => {
+    const toolCalls = message.tool_calls.map(({ id, name, arguments: text }): WireCall => {
       const call: WireCall = { id: idOf(id), type: 'function', function: { name, arguments: text } }
       return Object.assign(call, calls[id])
     })
-    return Object.assign({ role: 'assistant' as const, content: message.content, tool_calls }, fields)
+    return Object.assign({ role: 'assistant' as const, content: message.content, tool_calls: toolCalls }, fields)
   })
 }
 

@@ -7,9 +7,9 @@ export interface Route {
   next(): Deployment
   /**
    * The entry failed in a way that may pass.
-   * @param asked_ms how long it asked to be left alone; null when it did not
+   * @param askedMs how long it asked to be left alone; null when it did not
    */
-  failed(deployment: Deployment, asked_ms: number | null): void
+  failed(deployment: Deployment, askedMs: number | null): void
   worked(deployment: Deployment): void
   /** Milliseconds until the entry may be asked again as far as it said so; 0 for one that is ready; null when it only failed. */
   wait(deployment: Deployment): number | null
@@ -64,11 +64,11 @@ function createRoute(list: readonly [ModelListEntry, ...ModelListEntry[]], confi
       turn = list.indexOf(chosen) + 1
       return open(chosen).deployment
     },
-    failed: (deployment, asked_ms) => {
+    failed: (deployment, askedMs) => {
       const entry = byDeployment.get(deployment)
       if (!entry) return
-      entry.not_before = now() + (asked_ms ?? 0)
-      entry.cool_until = now() + (asked_ms ?? COOL_MS)
+      entry.not_before = now() + (askedMs ?? 0)
+      entry.cool_until = now() + (askedMs ?? COOL_MS)
     },
     worked: (deployment) => {
       const entry = byDeployment.get(deployment)

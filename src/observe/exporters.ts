@@ -30,7 +30,7 @@ export function createCollectorExporter(options: CollectorExporterOptions): Span
   const { timeout_ms = 10_000, backoff_ms = 500 } = options
   const headers: Record<string, string> = { 'content-type': 'application/x-protobuf' }
   if (options.api_key !== '') headers.authorization = `Bearer ${options.api_key}`
-  const under_way = new Set<Promise<void>>()
+  const underWay = new Set<Promise<void>>()
 
   const post = async (spans: ReadableSpan[], signal: AbortSignal): Promise<string | null> => {
     const body = ProtobufTraceSerializer.serializeRequest(spans)
@@ -56,17 +56,17 @@ export function createCollectorExporter(options: CollectorExporterOptions): Span
     }
   }
   const settled = async () => {
-    await Promise.all(under_way)
+    await Promise.all(underWay)
   }
   return {
     export: (spans, done) => {
       const delivery = deliver(spans)
         .catch(() => options.lost(spans.length, 'unexpected fault'))
         .finally(() => {
-          under_way.delete(delivery)
+          underWay.delete(delivery)
           done({ code: 0 })
         })
-      under_way.add(delivery)
+      underWay.add(delivery)
     },
     forceFlush: settled,
     shutdown: settled,
@@ -82,13 +82,13 @@ const PER_SPAN = 200
 const PER_ATTRIBUTE = 16
 
 /** Cuts a batch so that each piece stays about below `max_bytes`, but holds at least one span. */
-export function inPieces<Item extends Sized>(items: readonly Item[], max_bytes: number): Item[][] {
+export function inPieces<Item extends Sized>(items: readonly Item[], maxBytes: number): Item[][] {
   const pieces: Item[][] = []
   let piece: Item[] = []
   let size = 0
   for (const item of items) {
     const more = sizeOf(item)
-    if (piece.length > 0 && size + more > max_bytes) {
+    if (piece.length > 0 && size + more > maxBytes) {
       pieces.push(piece)
       piece = []
       size = 0
@@ -111,7 +111,7 @@ function sizeOf({ attributes }: Sized): number {
 export interface LossReport {
   lost(spans: number, reason: string): void
   trouble(error: unknown): void
-  late(limit_ms: number): void
+  late(limitMs: number): void
   /** Writes what was held back. */
   tell(): void
 }
@@ -140,7 +140,7 @@ export function reportLosses(log: Logger, now: () => number = () => performance.
       troubled = now()
       log.warn('a span could not be recorded', { error })
     },
-    late: (limit_ms) => log.warn(`the collector did not take the last spans within ${limit_ms / 1000} s`),
+    late: (limitMs) => log.warn(`the collector did not take the last spans within ${limitMs / 1000} s`),
   }
 }
 

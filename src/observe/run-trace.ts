@@ -19,13 +19,13 @@ type Kind = 'AGENT' | 'LLM' | 'TOOL' | 'EVALUATOR'
 /** The spans of one run: chains are roots, model and tool spans their children, engine spans stand alone. */
 export function createRunTrace(options: RunTraceOptions): RunTrace {
   const { recorder, project, session } = options
-  const open = (name: string, kind: Kind, chain_type?: string, parent?: OpenSpan) =>
+  const open = (name: string, kind: Kind, chainType?: string, parent?: OpenSpan) =>
     recorder.open({
       project,
       name,
       parent,
       mask: options.mask,
-      last: { 'openinference.span.kind': kind, ...identityOf(session, chain_type) },
+      last: { 'openinference.span.kind': kind, ...identityOf(session, chainType) },
     })
 
   return {
@@ -64,9 +64,9 @@ function chainTrace(
     tool: ({ id, name, arguments: args }) => {
       const span = child(`Tool call - ${name}`, 'TOOL', chain)
       const called: Attributes = { 'tool.name': name, 'tool.id': id, 'tool.parameters': args, 'input.value': args }
-      const output = (success: boolean, result: string | null, error_message: string | null) => ({
+      const output = (success: boolean, result: string | null, errorMessage: string | null) => ({
         ...called,
-        'output.value': JSON.stringify({ name, tool_call_id: id, success, result, error_message }),
+        'output.value': JSON.stringify({ name, tool_call_id: id, success, result, error_message: errorMessage }),
       })
       return {
         end: ({ success, content }) =>
@@ -93,9 +93,9 @@ function engineTrace(span: OpenSpan, kind: string, input: string): EngineTrace {
   }
 }
 
-function invocation(llm: RunTraceOptions['llm'], model: string, with_tools: boolean): Attributes {
+function invocation(llm: RunTraceOptions['llm'], model: string, withTools: boolean): Attributes {
   const { max_output_tokens: max_tokens, temperature } = llm
-  const parameters = { model, max_tokens, temperature, ...(with_tools && { tool_choice: 'auto' }) }
+  const parameters = { model, max_tokens, temperature, ...(withTools && { tool_choice: 'auto' }) }
   return { 'llm.invocation_parameters': JSON.stringify(parameters) }
 }
 
@@ -117,7 +117,7 @@ function outputOf(result: unknown): string {
 }
 
 /** What every span of a session carries; the most telling last, since the oldest are dropped first. */
-function identityOf(session: TracedSession, chain_type?: string): Attributes {
+function identityOf(session: TracedSession, chainType?: string): Attributes {
   const { uuid, username, provider, workspace } = session
   const metadata = {
     session_id: uuid,
@@ -126,7 +126,7 @@ function identityOf(session: TracedSession, chain_type?: string): Attributes {
     repo_uri: workspace.uri,
     iac_path: workspace.root_path,
     branch_name: workspace.branch,
-    ...(chain_type !== undefined && { chain_type }),
+    ...(chainType !== undefined && { chain_type: chainType }),
   }
   return { metadata: JSON.stringify(metadata), 'user.id': username, 'session.id': uuid }
 }

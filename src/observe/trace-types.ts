@@ -25,8 +25,8 @@ export interface Tracing {
   /** Loads what recording needs, so that the first run does not wait for it. */
   warm(): Promise<void>
   session(session: TracedSession): Promise<SessionTrace>
-  /** Hands over what is waiting and stops; gives up after `limit_ms`. */
-  close(limit_ms: number): Promise<void>
+  /** Hands over what is waiting and stops; gives up after `limitMs`. */
+  close(limitMs: number): Promise<void>
 }
 
 export interface SessionTrace {

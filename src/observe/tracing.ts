@@ -71,12 +71,12 @@ export function createTracing(config: Config, deps: TracingDeps): Tracing | unde
           }),
       }
     },
-    close: async (limit_ms) => {
+    close: async (limitMs) => {
       if (!loading) return
       const closed = loading.then(({ recorder }) => recorder.close()).catch(losses.trouble)
       const late = new AbortController()
-      const limit = delay(limit_ms, late.signal).then(
-        () => losses.late(limit_ms),
+      const limit = delay(limitMs, late.signal).then(
+        () => losses.late(limitMs),
         () => {},
       )
       await Promise.race([closed, limit])

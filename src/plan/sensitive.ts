@@ -97,8 +97,8 @@ export interface SecretRegister extends Masker {
 
 /** @param known text forms of values that are secret from the start */
 export function createSecretRegister(known: Iterable<string> = []): SecretRegister {
-  const from_start = new Set(known)
-  const literals = new Set(from_start)
+  const fromStart = new Set(known)
+  const literals = new Set(fromStart)
   let masker = createMasker(literals)
   const add = (values: Iterable<string>) => {
     const before = literals.size
@@ -108,7 +108,7 @@ export function createSecretRegister(known: Iterable<string> = []): SecretRegist
   return {
     learn: (plan) => add(sensitiveLiterals(plan)),
     add,
-    learned: () => [...literals].filter((literal) => !from_start.has(literal)),
+    learned: () => [...literals].filter((literal) => !fromStart.has(literal)),
     text: (text) => masker.text(text),
     json: (value) => masker.json(value),
   }

@@ -57,11 +57,11 @@ export async function insertCodeChange(
   round: ClaimedRound,
   change: StoredObject & { file_name: string },
 ): Promise<void> {
-  const file_name = [...storable(change.file_name)].slice(0, 254).join('')
+  const fileName = [...storable(change.file_name)].slice(0, 254).join('')
   assertHeld(
     await sql`
       WITH artifact AS (${artifact(sql, round, change)})
-      INSERT INTO code_changes (round_id, artifact_id, file_name) SELECT ${round.id}, id, ${file_name} FROM artifact RETURNING id`,
+      INSERT INTO code_changes (round_id, artifact_id, file_name) SELECT ${round.id}, id, ${fileName} FROM artifact RETURNING id`,
   )
 }
 

@@ -45,8 +45,13 @@ async function storePlanKind(
   await storeArtifact(
     context,
     object,
-    (file_size_bytes) =>
-      insertPlan(context.sql, round, { uri: object.key, content_type: TEXT_TYPE, file_size_bytes, targets }),
+    (fileSizeBytes) =>
+      insertPlan(context.sql, round, {
+        uri: object.key,
+        content_type: TEXT_TYPE,
+        file_size_bytes: fileSizeBytes,
+        targets,
+      }),
     signal,
   )
 }
@@ -61,11 +66,11 @@ export async function storeReport<Type extends ReportType>(
   await storeArtifact(
     context,
     object,
-    (file_size_bytes) =>
+    (fileSizeBytes) =>
       insertReport(context.sql, round, {
         uri: object.key,
         content_type: JSON_TYPE,
-        file_size_bytes,
+        file_size_bytes: fileSizeBytes,
         type: report.type,
       }),
     signal,
@@ -82,11 +87,11 @@ export async function storeComplianceCheck(
   await storeArtifact(
     context,
     object,
-    (file_size_bytes) =>
+    (fileSizeBytes) =>
       insertComplianceCheck(context.sql, round, {
         uri: object.key,
         content_type: JSON_TYPE,
-        file_size_bytes,
+        file_size_bytes: fileSizeBytes,
         passed: document.passed,
       }),
     signal,
@@ -109,11 +114,11 @@ export async function storeCodeChange(
   await storeArtifact(
     context,
     object,
-    (file_size_bytes) =>
+    (fileSizeBytes) =>
       insertCodeChange(context.sql, round, {
         uri: object.key,
         content_type: TEXT_TYPE,
-        file_size_bytes,
+        file_size_bytes: fileSizeBytes,
         file_name: change.path,
       }),
     signal,
@@ -137,7 +142,7 @@ export interface ArtifactObject {
 async function storeArtifact<Row>(
   context: Pick<Context, 'storage' | 'log'>,
   object: ArtifactObject,
-  insert: (file_size_bytes: number) => Promise<Row>,
+  insert: (fileSizeBytes: number) => Promise<Row>,
   signal?: AbortSignal,
 ): Promise<Row> {
   const { key, body, content_type, metadata } = object

@@ -25,25 +25,25 @@ export function applyFacts(result: ApplyResult, planned: readonly PlannedChange[
   if (result.kind === 'unknown') return unknownOutcome(result.reason, planned)
   if (result.kind === 'refused') return untouched(`Nothing was applied: ${result.reason}`, planned, [result.advice])
   const output = readApplyOutput(result.stdout, result.stderr)
-  const all_done = result.exit_code === 0
-  if (!all_done && output.done.size === 0) {
+  const allDone = result.exit_code === 0
+  if (!allDone && output.done.size === 0) {
     if (output.is_stale)
       return untouched(STALE, planned, ['Run a generate round, which plans on the state as it stands, and apply then.'])
     if (output.is_locked)
       return untouched(LOCKED, planned, ['Wait for the other run, run a generate round and apply then.'])
   }
-  const resource_changes = planned.flatMap((change) => entriesOf(change, planned, output, all_done))
-  const counts = all_done && output.counts ? output.counts : countsOf(planned, output, all_done)
-  const failed = resource_changes.filter(({ status }) => status === 'failed').length
+  const resourceChanges = planned.flatMap((change) => entriesOf(change, planned, output, allDone))
+  const counts = allDone && output.counts ? output.counts : countsOf(planned, output, allDone)
+  const failed = resourceChanges.filter(({ status }) => status === 'failed').length
   const touched = counts.created + counts.updated + counts.destroyed > 0
-  const status: Status = all_done ? 'Success' : touched ? 'Partial' : 'Failed'
-  const summary = { total_resources: resource_changes.length, ...counts, failed }
+  const status: Status = allDone ? 'Success' : touched ? 'Partial' : 'Failed'
+  const summary = { total_resources: resourceChanges.length, ...counts, failed }
   return {
     summary,
     status,
-    execution_summary: [sentence(status, summary), ...unplaced(output, resource_changes)].join(' '),
-    resource_changes,
-    recommendations: all_done
+    execution_summary: [sentence(status, summary), ...unplaced(output, resourceChanges)].join(' '),
+    resource_changes: resourceChanges,
+    recommendations: allDone
       ? []
       : ['Correct the cause with a generate round, which plans what is left, and apply again.'],
   }
@@ -97,16 +97,16 @@ function entriesOf(
   change: PlannedChange,
   planned: readonly PlannedChange[],
   output: ApplyOutput,
-  all_done: boolean,
+  allDone: boolean,
 ): Entry[] {
   const done = deedsOf(change, output)
-  const error = all_done ? null : errorOf(change, planned, output)
+  const error = allDone ? null : errorOf(change, planned, output)
   const identity = { resource_type: change.type, resource_name: nameOf(change) }
   return DEEDS_OF[change.action].map((deed, index, deeds): Entry => {
-    const is_last = index === deeds.length - 1
-    if (all_done || done.has(deed)) {
+    const isLast = index === deeds.length - 1
+    if (allDone || done.has(deed)) {
       // Done, and yet an error names it: a check that comes after, for example.
-      if (error === null || !is_last)
+      if (error === null || !isLast)
         return { ...identity, action: deed, status: 'success', details: SAYS[deed], error_message: null }
       return {
         ...identity,
@@ -116,7 +116,7 @@ function entriesOf(
         error_message: error.text,
       }
     }
-    if (output.begun.get(change.address)?.has(deed) || (error !== null && is_last))
+    if (output.begun.get(change.address)?.has(deed) || (error !== null && isLast))
       return {
         ...identity,
         action: deed,
@@ -174,11 +174,11 @@ function unplaced({ errors }: ApplyOutput, entries: readonly Entry[]): string[] 
   return errors.filter(({ text }) => !placed.has(text)).map(({ text }) => text.replaceAll(/\s+/g, ' '))
 }
 
-function countsOf(planned: readonly PlannedChange[], output: ApplyOutput, all_done: boolean) {
+function countsOf(planned: readonly PlannedChange[], output: ApplyOutput, allDone: boolean) {
   const counts = { created: 0, updated: 0, destroyed: 0 }
   for (const change of planned) {
     const done = deedsOf(change, output)
-    for (const deed of DEEDS_OF[change.action]) if (all_done || done.has(deed)) counts[deed]++
+    for (const deed of DEEDS_OF[change.action]) if (allDone || done.has(deed)) counts[deed]++
   }
   return counts
 }
@@ -191,11 +191,11 @@ function sentence(status: Status, { created, updated, destroyed, failed }: Apply
 }
 
 function untouched(
-  execution_summary: string,
+  executionSummary: string,
   planned: readonly PlannedChange[],
   recommendations: string[],
 ): ApplyReport {
-  const resource_changes = planned.flatMap((change) =>
+  const resourceChanges = planned.flatMap((change) =>
     DEEDS_OF[change.action].map(
       (deed): Entry => ({
         resource_type: change.type,
@@ -208,13 +208,19 @@ function untouched(
     ),
   )
   const summary = {
-    total_resources: resource_changes.length,
+    total_resources: resourceChanges.length,
     created: 0,
     updated: 0,
     destroyed: 0,
-    failed: resource_changes.length,
+    failed: resourceChanges.length,
   }
-  return { summary, status: 'Failed', execution_summary, resource_changes, recommendations }
+  return {
+    summary,
+    status: 'Failed',
+    execution_summary: executionSummary,
+    resource_changes: resourceChanges,
+    recommendations,
+  }
 }
 
 const MAX_NAMED = 50

@@ -61,17 +61,17 @@ function mendedOf({ found, remaining, excepted, changed_files }: DriftFacts): Dr
   return found.filter(({ address }) => !left.has(address))
 }
 
-function remediatedEntry(told: DriftReport, operation: DriftOperation, changed_files: readonly string[]): Remediated {
+function remediatedEntry(told: DriftReport, operation: DriftOperation, changedFiles: readonly string[]): Remediated {
   const entries = toldAbout(told.remediated_resources, operation.address)
   const changes = entries.flatMap((entry) => entry.changes)
   const named = new Set(changes.map(({ attribute_modified }) => attribute_modified.trim()))
   const missing = driftFacts(operation).filter(({ attribute }) =>
     attribute === '' ? changes.length === 0 : !named.has(attribute),
   )
-  const only = changed_files.length === 1 ? changed_files[0] : undefined
+  const only = changedFiles.length === 1 ? changedFiles[0] : undefined
   const files = entries.map(({ file_path }) => file_path.trim().replace(/^\.\//, ''))
   return {
-    file_path: files.find((file) => changed_files.includes(file)) ?? only ?? '',
+    file_path: files.find((file) => changedFiles.includes(file)) ?? only ?? '',
     resource_address: operation.address,
     changes: [...changes, ...missing.map(changeOf)],
   }

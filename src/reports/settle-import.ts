@@ -55,9 +55,9 @@ function entry(
   told: ImportReport,
   { address, resource_id }: Pair,
   status: Entry['status'],
-  error_message: string | null,
+  errorMessage: string | null,
 ): Entry {
   const details =
     told.imported_resources.find((candidate) => candidate.resource_id.trim() === resource_id)?.details ?? ''
-  return { resource_address: address, resource_id, status, details, error_message }
+  return { resource_address: address, resource_id, status, details, error_message: errorMessage }
 }

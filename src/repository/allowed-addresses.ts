@@ -44,10 +44,10 @@ function mayBePrivate(git: GitConfig, url: URL): boolean {
 async function resolve(resolver: HostResolver, host: string, signal?: AbortSignal): Promise<string[]> {
   const timeout = AbortSignal.timeout(RESOLVE_TIMEOUT_MS)
   const either = signal ? AbortSignal.any([signal, timeout]) : timeout
-  const given_up = new Promise<never>((_, reject) => {
+  const givenUp = new Promise<never>((_, reject) => {
     either.addEventListener('abort', () => reject(new Error('the host was not resolved in time')), { once: true })
   })
-  return Promise.race([resolver(host, either), given_up])
+  return Promise.race([resolver(host, either), givenUp])
 }
 
 /**

@@ -6,16 +6,16 @@ type Entry = Uint8Array | 'directory'
 /**
  * A file system in memory, bounded, for one call: lightning-fs over a backend of ours, because its own
  * backend needs a browser's IndexedDB and leaves a lock timer behind.
- * @param max_bytes sum of all file contents
+ * @param maxBytes sum of all file contents
  */
-export function memoryFs(max_bytes: number): LightningFS {
+export function memoryFs(maxBytes: number): LightningFS {
   // The published types do not know the `backend` option that the constructor documents.
-  const options: LightningFS.Options & { backend: object } = { backend: memoryBackend(max_bytes), defer: true }
+  const options: LightningFS.Options & { backend: object } = { backend: memoryBackend(maxBytes), defer: true }
   return new LightningFS('repository', options)
 }
 
 /** What isomorphic-git needs for a bare repository. */
-function memoryBackend(max_bytes: number) {
+function memoryBackend(maxBytes: number) {
   const entries = new Map<string, Entry>([['/', 'directory']])
   let size = 0
   const find = (path: string): Entry => entries.get(normal(path)) ?? fail('ENOENT', path)
@@ -35,7 +35,7 @@ function memoryBackend(max_bytes: number) {
       if (old === 'directory') fail('EISDIR', path)
       const bytes = typeof data === 'string' ? new TextEncoder().encode(data) : data
       const next = size + bytes.byteLength - (old instanceof Uint8Array ? old.byteLength : 0)
-      if (next > max_bytes) throw new Error(`the repository is larger than ${max_bytes} bytes`)
+      if (next > maxBytes) throw new Error(`the repository is larger than ${maxBytes} bytes`)
       size = next
       entries.set(normal(path), bytes)
     },

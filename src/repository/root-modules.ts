@@ -61,8 +61,8 @@ export function rootModules(files: readonly string[]): string[] {
   const holders = new Set(candidates.flatMap(ancestors))
   const roots = new Set(marked)
   for (const directory of candidates) {
-    const inside_root = ancestors(directory).some((ancestor) => marked.has(ancestor))
-    if (!holders.has(directory) && !inside_root) roots.add(directory)
+    const insideRoot = ancestors(directory).some((ancestor) => marked.has(ancestor))
+    if (!holders.has(directory) && !insideRoot) roots.add(directory)
   }
   return [...roots].sort(byCodePoint)
 }

@@ -28,8 +28,8 @@ export function evaluateRules(plan: Plan, { targets, grades }: RuleOptions): Cod
   const context = planContext(plan, targets)
   const clouds = new Set(['common', ...subjects.map(({ type }) => cloudOf(type))])
   const checked = gradedRules(RULES, grades).filter(({ rule }) => clouds.has(rule.cloud))
-  const by_type = Map.groupBy(subjects, ({ type }) => type)
-  const findings = checked.flatMap((graded) => listed(graded, findingsOf(graded, subjects, by_type, plan, context)))
+  const byType = Map.groupBy(subjects, ({ type }) => type)
+  const findings = checked.flatMap((graded) => listed(graded, findingsOf(graded, subjects, byType, plan, context)))
   return {
     findings: ORDER.flatMap((severity) => findings.filter((finding) => finding.severity === severity)),
     checked_rules: checked.map(({ rule }) => rule.id),
@@ -44,13 +44,13 @@ interface Found {
 function findingsOf(
   { rule }: GradedRule,
   subjects: Subject[],
-  by_type: ReadonlyMap<string, Subject[]>,
+  byType: ReadonlyMap<string, Subject[]>,
   plan: Plan,
   context: PlanContext,
 ): Found[] {
   if ('check_plan' in rule) return rule.check_plan(plan)
-  const looked_at = rule.types ? [...new Set(rule.types)].flatMap((type) => by_type.get(type) ?? []) : subjects
-  return looked_at.flatMap((subject) =>
+  const lookedAt = rule.types ? [...new Set(rule.types)].flatMap((type) => byType.get(type) ?? []) : subjects
+  return lookedAt.flatMap((subject) =>
     messagesOf(rule, subject, context).map((message) => ({ resource: subject.address, message })),
   )
 }

@@ -54,18 +54,18 @@ export async function buildContext(
       return opened
     })
     const { read_timeout, connect_timeout } = config.storage
-    const store_deps = {
+    const storeDeps = {
       fetch: createFetch(read_timeout * 1000, connect_timeout * 1000),
       log,
       cors_origins: config.http.cors_origins,
       read_file: readTextFile,
     }
-    const storage = createObjectStore(config.storage, store_deps)
-    const state_bucket = config.storage.engine_state_bucket
-    const state_store =
-      state_bucket === ''
+    const storage = createObjectStore(config.storage, storeDeps)
+    const stateBucket = config.storage.engine_state_bucket
+    const stateStore =
+      stateBucket === ''
         ? {}
-        : { state_store: createObjectStore({ ...config.storage, bucket: state_bucket }, store_deps) }
+        : { state_store: createObjectStore({ ...config.storage, bucket: stateBucket }, storeDeps) }
     await step('object storage', () => storage.ensureBuckets())
     const prompts = await openPrompts(config, options.role, { fetch, log })
     const queue = await step('queue', () => startSendingQueue(sql, log))
@@ -83,7 +83,7 @@ export async function buildContext(
       cache,
       queue,
       storage,
-      ...state_store,
+      ...stateStore,
       prompts,
       // The core asks a model for pull request texts only.
       llm: options.role === 'core' ? lateLlmClient(loadLlm) : await loadLlm(),
@@ -112,9 +112,9 @@ function recording(config: Config, log: Logger): Pick<Context, 'recorder'> {
 /** `git.ca_file` vouches for hosts that the operator named, and for no others. */
 async function ownAuthority(git: GitConfig, log: Logger): Promise<Parameters<typeof createPinnedFetch>[0]> {
   if (git.ca_file === '') return undefined
-  const ca_pem = await readTextFile(git.ca_file).catch(() => null)
-  if (ca_pem === null) log.warn(`git.ca_file ${git.ca_file} cannot be read`)
-  return ca_pem === null ? undefined : { ca_pem, trusted: (url) => isOperatorsHost(git, url) }
+  const caPem = await readTextFile(git.ca_file).catch(() => null)
+  if (caPem === null) log.warn(`git.ca_file ${git.ca_file} cannot be read`)
+  return caPem === null ? undefined : { ca_pem: caPem, trusted: (url) => isOperatorsHost(git, url) }
 }
 
 async function openDatabase(config: Config, log: Logger, role: 'core' | 'worker'): Promise<Sql> {

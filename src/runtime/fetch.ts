@@ -17,16 +17,16 @@ interface PoolLimits {
 /**
  * `fetch` without the limits of its own that Node has (300 s to the first header and between parts of a
  * body), which a long model call exceeds; every caller sets its own timeout. Elsewhere plain `fetch`.
- * @param limit_ms wait for the first header and between parts of a body; 0 means none
- * @param connect_ms wait for a connection, on Node only; default that of the runtime
+ * @param limitMs wait for the first header and between parts of a body; 0 means none
+ * @param connectMs wait for a connection, on Node only; default that of the runtime
  */
-export function createFetch(limit_ms = 0, connect_ms?: number): Fetch {
+export function createFetch(limitMs = 0, connectMs?: number): Fetch {
   let pool: Promise<object | null> | undefined
   return async (input, init) => {
     pool ??= createPool({
-      headersTimeout: limit_ms,
-      bodyTimeout: limit_ms,
-      ...(connect_ms ? { connectTimeout: connect_ms } : {}),
+      headersTimeout: limitMs,
+      bodyTimeout: limitMs,
+      ...(connectMs ? { connectTimeout: connectMs } : {}),
     })
     const dispatcher = await pool
     return globalThis.fetch(input, dispatcher ? Object.assign({}, init, { dispatcher }) : init)

@@ -6,8 +6,8 @@ type Handler = (request: Request) => Response | Promise<Response>
 export interface Running {
   /** `http://<host>:<port>` with the port that was really opened. */
   url: string
-  /** Takes no further connections and waits for those that are open; cuts them after `limit_ms`. */
-  close(limit_ms: number): Promise<void>
+  /** Takes no further connections and waits for those that are open; cuts them after `limitMs`. */
+  close(limitMs: number): Promise<void>
 }
 
 /** What of the other runtimes is used; their own types are not part of this project. */
@@ -60,10 +60,10 @@ async function onNode(handler: Handler, { port, hostname }: { port: number; host
   })
   return {
     url: address(hostname, (server.address() as AddressInfo).port),
-    close: async (limit_ms) => {
+    close: async (limitMs) => {
       const closed = new Promise<void>((resolve) => server.close(() => resolve()))
       if ('closeIdleConnections' in server) server.closeIdleConnections()
-      await orAfter(limit_ms, closed, () => {
+      await orAfter(limitMs, closed, () => {
         if ('closeAllConnections' in server) server.closeAllConnections()
       })
     },
@@ -79,7 +79,7 @@ function onDeno(
   const server = deno.serve({ ...options, signal: cut.signal, onListen: () => {} }, handler)
   return {
     url: address(options.hostname, server.addr.port),
-    close: (limit_ms) => orAfter(limit_ms, server.shutdown(), () => cut.abort()),
+    close: (limitMs) => orAfter(limitMs, server.shutdown(), () => cut.abort()),
   }
 }
 
@@ -92,17 +92,17 @@ function onBun(
   const server = bun.serve({ ...options, idleTimeout: 0, fetch: (request) => handler(request) })
   return {
     url: address(options.hostname, server.port),
-    close: (limit_ms) => orAfter(limit_ms, server.stop(), () => void server.stop(true)),
+    close: (limitMs) => orAfter(limitMs, server.stop(), () => void server.stop(true)),
   }
 }
 
-async function orAfter(limit_ms: number, work: Promise<void>, late: () => void): Promise<void> {
+async function orAfter(limitMs: number, work: Promise<void>, late: () => void): Promise<void> {
   let timer: ReturnType<typeof setTimeout> | undefined
   const limit = new Promise<void>((resolve) => {
     timer = setTimeout(() => {
       late()
       resolve()
-    }, limit_ms)
+    }, limitMs)
   })
   await Promise.race([work, limit])
   clearTimeout(timer)

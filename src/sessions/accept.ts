@@ -79,9 +79,9 @@ export async function acceptRound(
   input: NextRound,
 ): Promise<void> {
   const accepted = await context.sql.begin(async (tx) => {
-    const round_id = await openRound(tx, { ...input, query: storable(input.query) })
-    if (round_id === null) return false
-    await context.queue.enqueue(tx, round_id)
+    const roundId = await openRound(tx, { ...input, query: storable(input.query) })
+    if (roundId === null) return false
+    await context.queue.enqueue(tx, roundId)
     await notifyStatus(tx, input.session_uuid)
     return true
   })

@@ -115,33 +115,33 @@ async function readHead(tx: Transaction, uuid: string): Promise<Head | null> {
   return head ?? null
 }
 
-async function readRounds(tx: Transaction, session_id: number) {
-  const artifacts = <Own>(table: string, column: string) => readArtifacts<Own>(tx, session_id, table, column)
+async function readRounds(tx: Transaction, sessionId: number) {
+  const artifacts = <Own>(table: string, column: string) => readArtifacts<Own>(tx, sessionId, table, column)
   const [rounds, statuses, reports, compliance_checks, plans, code_changes, pull_requests] = await Promise.all([
     tx<{ id: number; number: number; query: string; usage: Partial<RoundUsage> | null; created_at: string }[]>`
-      SELECT id, number, query, usage, created_at FROM rounds WHERE session_id = ${session_id} ORDER BY number, id`,
+      SELECT id, number, query, usage, created_at FROM rounds WHERE session_id = ${sessionId} ORDER BY number, id`,
     tx<(OfRound & { status: Status; message: string | null; created_at: string })[]>`
-      SELECT round_id, status, message, created_at FROM statuses WHERE session_id = ${session_id} ORDER BY created_at, id`,
+      SELECT round_id, status, message, created_at FROM statuses WHERE session_id = ${sessionId} ORDER BY created_at, id`,
     artifacts<{ type: ReportType }>('reports', 'type'),
     artifacts<{ passed: boolean }>('compliance_checks', 'passed'),
     artifacts<{ targets: string[] }>('engine_plans', 'targets'),
     artifacts<{ file_name: string }>('code_changes', 'file_name'),
     tx<(OfRound & PullRequest)[]>`
-      SELECT round_id, provider, number, url FROM pull_requests WHERE round_id IN (SELECT id FROM rounds WHERE session_id = ${session_id}) ORDER BY created_at, id`,
+      SELECT round_id, provider, number, url FROM pull_requests WHERE round_id IN (SELECT id FROM rounds WHERE session_id = ${sessionId}) ORDER BY created_at, id`,
   ])
   return { rounds, statuses, reports, compliance_checks, plans, code_changes, pull_requests }
 }
 
 async function readArtifacts<Own>(
   tx: Transaction,
-  session_id: number,
+  sessionId: number,
   table: string,
   column: string,
 ): Promise<(Stored & Own)[]> {
   return tx<(Stored & Own)[]>`
     SELECT t.round_id, t.id, a.uri, a.content_type, a.file_size_bytes, t.${tx(column)}, t.created_at
     FROM ${tx(table)} t JOIN artifacts a ON a.id = t.artifact_id
-    WHERE t.round_id IN (SELECT id FROM rounds WHERE session_id = ${session_id}) ORDER BY t.created_at, t.id`
+    WHERE t.round_id IN (SELECT id FROM rounds WHERE session_id = ${sessionId}) ORDER BY t.created_at, t.id`
 }
 
 /** The totals of what the worker stored; it keeps more than is shown. */

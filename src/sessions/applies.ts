@@ -26,11 +26,11 @@ export interface ApplyProgress {
 }
 
 /** What earlier attempts of an apply round left; of none when it has just begun. */
-export async function findProgress(sql: Sql, round_id: number): Promise<ApplyProgress> {
+export async function findProgress(sql: Sql, roundId: number): Promise<ApplyProgress> {
   const [row] = await sql<ApplyProgress[]>`
     SELECT extract(epoch FROM clock_timestamp() - waiting_since)::float8 AS waited_s,
            intended_at IS NOT NULL AS intended, job_id, result
-    FROM applies WHERE round_id = ${round_id}`
+    FROM applies WHERE round_id = ${roundId}`
   return row ?? { waited_s: null, intended: false, job_id: null, result: null }
 }
 
@@ -39,23 +39,23 @@ export async function findProgress(sql: Sql, round_id: number): Promise<ApplyPro
  * the session whose round it is, null when it is this one now.
  * Errors: `LeaseLost`.
  */
-export async function takeProject(sql: Sql, round: ClaimedRound, project_id: string): Promise<string | null> {
+export async function takeProject(sql: Sql, round: ClaimedRound, projectId: string): Promise<string | null> {
   // The holder may end between the two statements: then the project is free.
   for (;;) {
-    if (await tryToTake(sql, round, project_id)) return null
+    if (await tryToTake(sql, round, projectId)) return null
     const [holder] = await sql<{ uuid: string }[]>`
       SELECT s.uuid FROM project_applies p
       JOIN rounds r ON r.id = p.round_id JOIN sessions s ON s.id = r.session_id
-      WHERE p.project_id = ${project_id} AND r.finished_at IS NULL`
+      WHERE p.project_id = ${projectId} AND r.finished_at IS NULL`
     if (holder) return holder.uuid
   }
 }
 
-async function tryToTake(sql: Sql, round: ClaimedRound, project_id: string): Promise<boolean> {
+async function tryToTake(sql: Sql, round: ClaimedRound, projectId: string): Promise<boolean> {
   const rows = await sql<{ taken: boolean }[]>`
     WITH session AS (${heldSession(sql, round)}),
     taken AS (
-      INSERT INTO project_applies (project_id, round_id) SELECT ${project_id}, ${round.id} FROM session
+      INSERT INTO project_applies (project_id, round_id) SELECT ${projectId}, ${round.id} FROM session
       ON CONFLICT (project_id) DO UPDATE SET round_id = excluded.round_id
         WHERE project_applies.round_id = excluded.round_id
            OR EXISTS (SELECT 1 FROM rounds r WHERE r.id = project_applies.round_id AND r.finished_at IS NOT NULL)
@@ -138,8 +138,8 @@ export async function recordIntent(
  * Remembers the one job of an apply round, so that a later attempt waits for it. Not fenced: only the
  * attempt that wrote the intent can know the id, and it is worth as much from a worker that lost the round.
  */
-export async function recordApplyJob(sql: Sql, round_id: number, job_id: string): Promise<void> {
-  await sql`UPDATE applies SET job_id = ${job_id} WHERE round_id = ${round_id} AND intended_at IS NOT NULL AND job_id IS NULL`
+export async function recordApplyJob(sql: Sql, roundId: number, jobId: string): Promise<void> {
+  await sql`UPDATE applies SET job_id = ${jobId} WHERE round_id = ${roundId} AND intended_at IS NOT NULL AND job_id IS NULL`
 }
 
 /**
@@ -149,13 +149,13 @@ export async function recordApplyJob(sql: Sql, round_id: number, job_id: string)
 export async function recordApplyResult(
   sql: Sql,
   round: ClaimedRound,
-  project_id: string,
+  projectId: string,
   result: ApplyResult,
 ): Promise<void> {
   const json = JSON.stringify(result, (_, value: unknown) => (typeof value === 'string' ? storable(value) : value))
   const rows = await sql`
     WITH session AS (${heldSession(sql, round)})
-    INSERT INTO applies (round_id, project_id, result) SELECT ${round.id}, ${project_id}, ${json}::jsonb FROM session
+    INSERT INTO applies (round_id, project_id, result) SELECT ${round.id}, ${projectId}, ${json}::jsonb FROM session
     ON CONFLICT (round_id) DO UPDATE SET result = excluded.result
     RETURNING round_id`
   assertHeld(rows)

@@ -10,9 +10,9 @@ export async function findSession(sql: Db, uuid: string): Promise<SessionFacts |
 }
 
 /** The same by primary key, for runs. */
-export async function factsOf(sql: Db, session_id: number): Promise<SessionFacts> {
-  const [row] = await sql<FactsRow[]>`${selectFacts(sql)} WHERE s.id = ${session_id}`
-  if (!row) throw new Error(`session ${session_id} has no row`)
+export async function factsOf(sql: Db, sessionId: number): Promise<SessionFacts> {
+  const [row] = await sql<FactsRow[]>`${selectFacts(sql)} WHERE s.id = ${sessionId}`
+  if (!row) throw new Error(`session ${sessionId} has no row`)
   return toFacts(row)
 }
 
@@ -54,9 +54,9 @@ export async function standingsOf(sql: Db, uuids: readonly string[]): Promise<Ma
 }
 
 /** Tokens, input and output, of all finished rounds of a session. */
-export async function sessionTokens(sql: Sql, session_id: number): Promise<number> {
+export async function sessionTokens(sql: Sql, sessionId: number): Promise<number> {
   const [row] = await sql<{ tokens: number }[]>`
     SELECT coalesce(sum(coalesce((usage->>'input_tokens')::float8, 0) + coalesce((usage->>'output_tokens')::float8, 0)), 0)::float8 AS tokens
-    FROM rounds WHERE session_id = ${session_id}`
+    FROM rounds WHERE session_id = ${sessionId}`
   return row?.tokens ?? 0
 }

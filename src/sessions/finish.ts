@@ -44,7 +44,7 @@ export async function finishRound(
   await context.cache.delete(sessionAggregateKey(round.session.uuid))
 }
 
-async function saveHistory(tx: Transaction, session_id: number, history: readonly Turn[]): Promise<void> {
+async function saveHistory(tx: Transaction, sessionId: number, history: readonly Turn[]): Promise<void> {
   const payload = history.map((turn) => ({ user: storable(turn.user), assistant: storable(turn.assistant) }))
-  await tx`UPDATE histories SET payload = ${JSON.stringify(payload)}::jsonb WHERE session_id = ${session_id}`
+  await tx`UPDATE histories SET payload = ${JSON.stringify(payload)}::jsonb WHERE session_id = ${sessionId}`
 }

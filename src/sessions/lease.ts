@@ -32,13 +32,13 @@ export interface Claim extends ClaimedRound {
  * attempt recorded. Null when the round is finished or another worker's lease still stands, so that a
  * message that arrives twice does no harm.
  */
-export async function claimRound(sql: Sql, round_id: number): Promise<Claim | null> {
+export async function claimRound(sql: Sql, roundId: number): Promise<Claim | null> {
   return sql.begin(async (tx) => {
-    const session = await lockSession(tx, round_id)
-    const round = session && (await takeRound(tx, round_id))
+    const session = await lockSession(tx, roundId)
+    const round = session && (await takeRound(tx, roundId))
     if (!session || !round) return null
     const claim: Claim = {
-      id: round_id,
+      id: roundId,
       number: round.number,
       mode: round.mode,
       query: round.query,
@@ -58,14 +58,14 @@ export async function claimRound(sql: Sql, round_id: number): Promise<Claim | nu
 }
 
 /** Sessions are locked before rounds everywhere, so that claims and endings never wait in a circle. */
-async function lockSession(tx: Transaction, round_id: number) {
+async function lockSession(tx: Transaction, roundId: number) {
   const [session] = await tx<{ id: number; fence: number; last_commit: string | null }[]>`
     SELECT id, fence, last_commit FROM sessions
-    WHERE id = (SELECT session_id FROM rounds WHERE id = ${round_id}) AND in_flight FOR UPDATE`
+    WHERE id = (SELECT session_id FROM rounds WHERE id = ${roundId}) AND in_flight FOR UPDATE`
   return session
 }
 
-async function takeRound(tx: Transaction, round_id: number) {
+async function takeRound(tx: Transaction, roundId: number) {
   const [round] = await tx<
     {
       number: number
@@ -81,22 +81,22 @@ async function takeRound(tx: Transaction, round_id: number) {
     UPDATE rounds
     SET attempts = rounds.attempts + 1, parked = false,
         lease_until = clock_timestamp() + make_interval(secs => ${LEASE_SECONDS})
-    FROM (SELECT id, parked FROM rounds WHERE id = ${round_id} FOR UPDATE) before
+    FROM (SELECT id, parked FROM rounds WHERE id = ${roundId} FOR UPDATE) before
     WHERE rounds.id = before.id AND finished_at IS NULL AND (lease_until IS NULL OR lease_until < clock_timestamp())
     RETURNING number, mode, query, is_partial, jobs, attempts, handed_back, before.parked`
   return round
 }
 
-async function readHistory(tx: Transaction, session_id: number): Promise<Turn[]> {
-  const [row] = await tx<{ payload: Turn[] }[]>`SELECT payload FROM histories WHERE session_id = ${session_id}`
+async function readHistory(tx: Transaction, sessionId: number): Promise<Turn[]> {
+  const [row] = await tx<{ payload: Turn[] }[]>`SELECT payload FROM histories WHERE session_id = ${sessionId}`
   return row?.payload ?? []
 }
 
 /** The rows go, the stored objects stay: nothing refers to them any more. */
-async function startOver(tx: Transaction, claim: Claim, was_parked: boolean): Promise<void> {
+async function startOver(tx: Transaction, claim: Claim, wasParked: boolean): Promise<void> {
   for (const table of ['engine_plans', 'reports', 'compliance_checks', 'code_changes'])
     await tx`DELETE FROM ${tx(table)} WHERE round_id = ${claim.id}`
-  if (!was_parked) await appendStatus(tx, claim, 'started', 'The round was interrupted and starts again.')
+  if (!wasParked) await appendStatus(tx, claim, 'started', 'The round was interrupted and starts again.')
 }
 
 /**

@@ -30,11 +30,11 @@ export async function listSessions(
   filter: SessionFilter,
 ): Promise<{ items: SessionSummary[]; total: number }> {
   const search = filter.search?.trim() ? filter.search : null
-  const user_email = filter.user_email?.trim() ? filter.user_email : null
+  const userEmail = filter.user_email?.trim() ? filter.user_email : null
   // No stored text holds a NUL character, and the server refuses it in a parameter.
-  if (search?.includes('\0') || user_email?.includes('\0')) return { items: [], total: 0 }
+  if (search?.includes('\0') || userEmail?.includes('\0')) return { items: [], total: 0 }
   const searched = search === null ? null : inSearch(sql, search, await matchingRepositories(sql, search))
-  const found = matching(sql, { ...filter, user_email }, searched)
+  const found = matching(sql, { ...filter, user_email: userEmail }, searched)
   const total = await count(sql, found)
   const offset = (filter.page - 1) * filter.page_size
   const items = offset < total ? await page(sql, found, { limit: filter.page_size, offset, few: total <= FEW }) : []
@@ -79,13 +79,13 @@ interface Searched {
 
 function inSearch(sql: Sql, search: string, repositories: string[] | 'all' | 'many'): Searched {
   if (repositories === 'all') return { condition: null }
-  const in_content = sql`s.content LIKE lower(${containing(search.replaceAll('\x1f', ' '))})`
-  if (repositories.length === 0) return { condition: in_content }
+  const inContent = sql`s.content LIKE lower(${containing(search.replaceAll('\x1f', ' '))})`
+  if (repositories.length === 0) return { condition: inContent }
   const ids =
     repositories === 'many'
       ? sql`ARRAY(SELECT id FROM searched_repositories WHERE uri LIKE lower(${containing(search)}))`
       : sql`${repositories}::uuid[]`
-  return { condition: sql`(s.repository_id = ANY(${ids}) OR ${in_content})` }
+  return { condition: sql`(s.repository_id = ANY(${ids}) OR ${inContent})` }
 }
 
 const MANY = 500

@@ -9,9 +9,9 @@ import type { ClaimedRound } from './types.ts'
  * The lock decision of a run.
  * Errors: `LeaseLost`; `SetLockError`, `Error updating DB session lock.`
  */
-export async function setBlocked(sql: Sql, round: ClaimedRound, is_blocked: boolean): Promise<void> {
+export async function setBlocked(sql: Sql, round: ClaimedRound, isBlocked: boolean): Promise<void> {
   const rows = await sql`
-    UPDATE sessions SET is_blocked = ${is_blocked}
+    UPDATE sessions SET is_blocked = ${isBlocked}
     WHERE id = ${round.session.id} AND fence = ${round.fence} AND in_flight RETURNING id`.catch((cause) => {
     throw new PlatformError('SetLockError', 500, 'Error updating DB session lock.', { cause })
   })

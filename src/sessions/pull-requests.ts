@@ -10,16 +10,16 @@ import type { PullRequest } from './types.ts'
  */
 export async function recordPullRequest(
   context: Pick<Context, 'sql' | 'cache'>,
-  session_uuid: string,
-  pull_request: PullRequest,
+  sessionUuid: string,
+  pullRequest: PullRequest,
 ): Promise<void> {
-  const { provider, number, url } = pull_request
+  const { provider, number, url } = pullRequest
   await context.sql.begin(async (tx) => {
     // Touches the session, which orders two calls and outdates the cached detail.
     const [session] = await tx<
       { id: number }[]
-    >`UPDATE sessions SET updated_at = DEFAULT WHERE uuid = ${session_uuid} RETURNING id`
-    if (!session) throw sessionNotFound(session_uuid)
+    >`UPDATE sessions SET updated_at = DEFAULT WHERE uuid = ${sessionUuid} RETURNING id`
+    if (!session) throw sessionNotFound(sessionUuid)
     await tx`
       INSERT INTO pull_requests (round_id, provider, number, url)
       SELECT id, ${provider}, ${number}, ${url} FROM rounds WHERE session_id = ${session.id}
@@ -28,14 +28,14 @@ export async function recordPullRequest(
           WHERE r.session_id = ${session.id} AND p.provider = ${provider} AND p.url = ${url})
       ORDER BY rounds.number DESC LIMIT 1`
   })
-  await context.cache.delete(sessionAggregateKey(session_uuid))
+  await context.cache.delete(sessionAggregateKey(sessionUuid))
 }
 
 /** The pull request recorded last, or null. */
-export async function latestPullRequest(sql: Db, session_uuid: string): Promise<PullRequest | null> {
+export async function latestPullRequest(sql: Db, sessionUuid: string): Promise<PullRequest | null> {
   const [row] = await sql<PullRequest[]>`
     SELECT p.provider, p.number, p.url FROM pull_requests p
     JOIN rounds r ON r.id = p.round_id JOIN sessions s ON s.id = r.session_id
-    WHERE s.uuid = ${session_uuid} ORDER BY p.created_at DESC, p.id DESC LIMIT 1`
+    WHERE s.uuid = ${sessionUuid} ORDER BY p.created_at DESC, p.id DESC LIMIT 1`
   return row ?? null
 }

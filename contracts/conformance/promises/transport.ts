@@ -15,9 +15,9 @@ export function unreadablePromises(policy: Policy): Promised[] {
     tester: Tester,
     what: string,
     raw: string | Uint8Array<ArrayBuffer>,
-    content_type: string | null = 'application/json',
+    contentType: string | null = 'application/json',
   ) => {
-    const made = await askWith(tester, policy, { raw, content_type })
+    const made = await askWith(tester, policy, { raw, content_type: contentType })
     tester.expect(
       [400, 413, 415, 422].includes(made.status),
       `${what}: answered ${made.status} instead of 400 or 422`,
@@ -71,7 +71,7 @@ export function unreadablePromises(policy: Policy): Promised[] {
       promise:
         'A body without a content type, or with another one, is read as JSON or refused with 4xx, never a fault of the service',
       run: async (tester) => {
-        for (const content_type of [
+        for (const contentType of [
           null,
           'text/plain',
           'application/x-www-form-urlencoded',
@@ -80,10 +80,10 @@ export function unreadablePromises(policy: Policy): Promised[] {
           'rubbish',
           'application/json; charset=klingon',
         ]) {
-          const made = await askWith(tester, policy, { raw: valid(), content_type })
+          const made = await askWith(tester, policy, { raw: valid(), content_type: contentType })
           tester.expect(
             isRefusal(made.status) || policy.understood.includes(made.status),
-            `${content_type ?? 'no content type'}: answered ${made.status}`,
+            `${contentType ?? 'no content type'}: answered ${made.status}`,
             made,
           )
         }

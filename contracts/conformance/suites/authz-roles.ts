@@ -6,13 +6,13 @@ const MAX_ID = 1024
 const MAX_ROLE = 64
 
 /** Users and roles of an authorization service. Assigned roles are revoked again; records of users stay. */
-export function authzRolePromises(options: Options, no_admin: string): Promised[] {
-  const kit = kitOf(options, no_admin)
+export function authzRolePromises(options: Options, noAdmin: string): Promised[] {
+  const kit = kitOf(options, noAdmin)
   return [...callerPromises(options, kit), ...adminPromises(options, kit)]
 }
 
 /** What the promises below ask with. */
-function kitOf({ contract, admin }: Options, no_admin: string) {
+function kitOf({ contract, admin }: Options, noAdmin: string) {
   const [me, roles, users, assign, revoke] = ['me', 'roles', 'users', 'assign', 'revoke'].map(contract.operation) as [
     Op,
     Op,
@@ -21,17 +21,17 @@ function kitOf({ contract, admin }: Options, no_admin: string) {
     Op,
   ]
   const as = (id: string) => ({ 'x-user-id': id })
-  const asAdmin = (tester: Tester) => (admin === null ? tester.skip(no_admin) : as(admin))
+  const asAdmin = (tester: Tester) => (admin === null ? tester.skip(noAdmin) : as(admin))
   const freshId = (tester: Tester) => `conformance-${tester.random.int(0, 2 ** 31).toString(36)}-${crypto.randomUUID()}`
   /** A role that may be given to somebody: not admin where there is another one. */
   const someRole = async (tester: Tester) => {
     const names = namesOf(await tester.ask(roles))
     return names.find((name) => name !== 'admin') ?? 'admin'
   }
-  const grant = (tester: Tester, user_id: string, role: string, headers: Record<string, string>) =>
-    tester.ask(assign, { path: { user_id }, json: { role }, headers })
-  const take = (tester: Tester, user_id: string, role: string, headers: Record<string, string>) =>
-    tester.ask(revoke, { path: { user_id, role }, headers })
+  const grant = (tester: Tester, userId: string, role: string, headers: Record<string, string>) =>
+    tester.ask(assign, { path: { user_id: userId }, json: { role }, headers })
+  const take = (tester: Tester, userId: string, role: string, headers: Record<string, string>) =>
+    tester.ask(revoke, { path: { user_id: userId, role }, headers })
   const rolesOf = async (tester: Tester, id: string) => rolesIn((await tester.ask(me, { headers: as(id) })).json)
   const expectStatus = (tester: Tester, made: Exchange, status: number, what: string) =>
     tester.expect(made.status === status, `${what}: answered ${made.status} instead of ${status}`, made)
@@ -206,10 +206,10 @@ function adminPromises({ admin }: Options, kit: Kit): Promised[] {
       run: async (tester) => {
         const headers = admin === null ? {} : as(admin)
         if (admin !== null)
-          for (const user_id of ['x'.repeat(MAX_ID), 'ü'.repeat(MAX_ID), '😀'.repeat(MAX_ID / 2 + 1)])
+          for (const userId of ['x'.repeat(MAX_ID), 'ü'.repeat(MAX_ID), '😀'.repeat(MAX_ID / 2 + 1)])
             expectStatus(
               tester,
-              await take(tester, user_id, 'r'.repeat(MAX_ROLE), headers),
+              await take(tester, userId, 'r'.repeat(MAX_ROLE), headers),
               204,
               'revoking at the limit',
             )

@@ -61,10 +61,10 @@ export function mappingSuite({ contract, token, identifier }: Options): Promised
       run: async (tester) => {
         let any = false
         for (const name of names)
-          for (const engine_provider of [undefined, null, 'aws', 'kubernetes']) {
+          for (const engineProvider of [undefined, null, 'aws', 'kubernetes']) {
             const found = await known(tester, {
               identifier: name,
-              ...(engine_provider === undefined ? {} : { engine_provider }),
+              ...(engineProvider === undefined ? {} : { engine_provider: engineProvider }),
             })
             if (!found) continue
             any = true

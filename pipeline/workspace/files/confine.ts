@@ -90,15 +90,15 @@ function missing(error: NodeJS.ErrnoException): null {
 /**
  * The engine root of a clone: absolute, symlinks resolved, an existing directory inside the clone and
  * outside of git's own.
- * Errors: 400 `iac_path '<path>' is not a directory inside the repository`.
+ * Errors: 400 `iacPath '<path>' is not a directory inside the repository`.
  */
-export async function locateRoot(clone: string, iac_path: string | null): Promise<string> {
+export async function locateRoot(clone: string, iacPath: string | null): Promise<string> {
   const root = await realpath(clone)
-  const target = await realpath(join(root, iac_path ?? '.')).catch(() => null)
+  const target = await realpath(join(root, iacPath ?? '.')).catch(() => null)
   const is_directory = target !== null && (await stat(target)).isDirectory()
   if (target !== null && is_directory && isInside(root, target) && !relative(root, target).split(sep).some(isGit))
     return target
-  throw badRequest(`iac_path '${iac_path ?? ''}' is not a directory inside the repository`)
+  throw badRequest(`iac_path '${iacPath ?? ''}' is not a directory inside the repository`)
 }
 
 /** Both real paths; a directory is inside itself. */

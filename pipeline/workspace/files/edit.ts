@@ -131,12 +131,12 @@ const REPLACE = '>>>>>>> REPLACE'
  * Errors: `ToolError` naming block number and diff line; nothing is applied then.
  */
 export function searchReplace(text: string, diff: string): string {
-  const line_break = text.includes('\r\n') ? '\r\n' : '\n'
-  return parseBlocks(diff).reduce((current, block, index) => apply(current, block, index + 1, line_break), text)
+  const lineBreak = text.includes('\r\n') ? '\r\n' : '\n'
+  return parseBlocks(diff).reduce((current, block, index) => apply(current, block, index + 1, lineBreak), text)
 }
 
-function apply(text: string, block: Block, number: number, line_break: string): string {
-  const search = block.search.join(line_break)
+function apply(text: string, block: Block, number: number, lineBreak: string): string {
+  const search = block.search.join(lineBreak)
   const at = text.indexOf(search)
   if (at < 0)
     throw refused(
@@ -147,8 +147,8 @@ function apply(text: string, block: Block, number: number, line_break: string): 
   if (text.indexOf(search, at + 1) >= 0)
     throw refused(number, block.line, 'the search text occurs more than once; add lines around it until it is unique')
   let end = at + search.length
-  if (block.replace.length === 0 && text.startsWith(line_break, end)) end += line_break.length
-  return text.slice(0, at) + block.replace.join(line_break) + text.slice(end)
+  if (block.replace.length === 0 && text.startsWith(lineBreak, end)) end += lineBreak.length
+  return text.slice(0, at) + block.replace.join(lineBreak) + text.slice(end)
 }
 
 function parseBlocks(diff: string): Block[] {

@@ -18,12 +18,12 @@ const MAX_ENTRIES = 500_000
 /**
  * A directory as a gzipped tar file: without git's own files, the engine's plugins, and what holds
  * credentials of the state store; all of these are made anew where it is unpacked.
- * @returns null when it would be longer than `max_bytes`
+ * @returns null when it would be longer than `maxBytes`
  */
 export async function packDirectory(
   clone: string,
   paths: Config['paths'],
-  max_bytes: number,
+  maxBytes: number,
 ): Promise<Uint8Array<ArrayBuffer> | null> {
   const chunks: Uint8Array[] = []
   let size = 0
@@ -31,7 +31,7 @@ export async function packDirectory(
   const archive = create({ cwd: clone, gzip: true, portable: true, filter }, ['.'])
   for await (const chunk of archive) {
     size += chunk.byteLength
-    if (size > max_bytes) return null
+    if (size > maxBytes) return null
     chunks.push(chunk)
   }
   const all = new Uint8Array(size)
@@ -102,11 +102,11 @@ async function unpack(archive: Uint8Array, clone: string): Promise<void> {
     size += entry.size
     entries++
     const type = 'type' in entry ? entry.type : ''
-    const is_link = type === 'SymbolicLink'
-    const is_known = is_link || type === 'File' || type === 'OldFile' || type === 'Directory'
-    const leads_out = path.startsWith('/') || path.split('/').includes('..')
-    if (!is_known || leads_out || size > MAX_UNPACKED || entries > MAX_ENTRIES) refused ??= path
-    if (is_link) links.push(path)
+    const isLink = type === 'SymbolicLink'
+    const isKnown = isLink || type === 'File' || type === 'OldFile' || type === 'Directory'
+    const leadsOut = path.startsWith('/') || path.split('/').includes('..')
+    if (!isKnown || leadsOut || size > MAX_UNPACKED || entries > MAX_ENTRIES) refused ??= path
+    if (isLink) links.push(path)
     return refused === null
   }
   await pipeline([archive], extract({ cwd: clone, strict: true, preserveOwner: false, filter }))
@@ -140,20 +140,20 @@ interface Entry {
 
 /**
  * One entry of a zip archive as text, without reading the rest; null when the file is no archive that we can
- * read, has no such entry, or when the entry is larger than `max_bytes`.
+ * read, has no such entry, or when the entry is larger than `maxBytes`.
  */
-export async function readZipEntry(path: string, name: string, max_bytes: number): Promise<string | null> {
+export async function readZipEntry(path: string, name: string, maxBytes: number): Promise<string | null> {
   const handle = await open(path).catch(() => null)
   if (!handle) return null
   try {
     const entry = await findEntry(handle, name)
-    if (!entry || entry.size > max_bytes) return null
+    if (!entry || entry.size > maxBytes) return null
     const header = await read(handle, entry.offset, 30)
     if (header.readUInt32LE(0) !== LOCAL) return null
     const data = await read(handle, entry.offset + 30 + header.readUInt16LE(26) + header.readUInt16LE(28), entry.size)
     if (entry.method === STORED) return data.toString('utf8')
     if (entry.method !== DEFLATED) return null
-    return (await promisify(inflateRaw)(data, { maxOutputLength: max_bytes })).toString('utf8')
+    return (await promisify(inflateRaw)(data, { maxOutputLength: maxBytes })).toString('utf8')
   } catch {
     // A broken archive, or one that unpacks to more than it may.
     return null
@@ -168,19 +168,19 @@ async function findEntry(handle: FileHandle, name: string): Promise<Entry | null
   const tail = await read(handle, size - length, length)
   const end = tail.lastIndexOf(Buffer.from([0x50, 0x4b, 0x05, 0x06]))
   if (end < 0 || tail.readUInt32LE(end) !== END) return null
-  const directory_size = tail.readUInt32LE(end + 12)
-  if (directory_size > MAX_DIRECTORY) return null
-  const directory = await read(handle, tail.readUInt32LE(end + 16), directory_size)
+  const directorySize = tail.readUInt32LE(end + 12)
+  if (directorySize > MAX_DIRECTORY) return null
+  const directory = await read(handle, tail.readUInt32LE(end + 16), directorySize)
   for (let at = 0; at + 46 <= directory.length && directory.readUInt32LE(at) === CENTRAL; ) {
-    const name_length = directory.readUInt16LE(at + 28)
-    const entry_name = directory.toString('utf8', at + 46, at + 46 + name_length)
-    if (entry_name === name)
+    const nameLength = directory.readUInt16LE(at + 28)
+    const entryName = directory.toString('utf8', at + 46, at + 46 + nameLength)
+    if (entryName === name)
       return {
         method: directory.readUInt16LE(at + 10),
         size: directory.readUInt32LE(at + 20),
         offset: directory.readUInt32LE(at + 42),
       }
-    at += 46 + name_length + directory.readUInt16LE(at + 30) + directory.readUInt16LE(at + 32)
+    at += 46 + nameLength + directory.readUInt16LE(at + 30) + directory.readUInt16LE(at + 32)
   }
   return null
 }

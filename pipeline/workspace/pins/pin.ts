@@ -16,9 +16,9 @@ export const isAside = (name: string): boolean => name.startsWith(ASIDE)
 export async function pinDirectory(directory: string): Promise<void> {
   const session = dirname(directory)
   const aside = join(session, ASIDE + randomBytes(4).toString('hex'))
-  const had_one = await rename(join(session, PINNED), aside).then(() => true, unlessMissing)
+  const hadOne = await rename(join(session, PINNED), aside).then(() => true, unlessMissing)
   await rename(directory, join(session, PINNED))
-  if (had_one) await rm(aside, { recursive: true, force: true })
+  if (hadOne) await rm(aside, { recursive: true, force: true })
 }
 
 /**
@@ -28,8 +28,8 @@ export async function pinDirectory(directory: string): Promise<void> {
  */
 export async function removeLeftovers(session: string): Promise<void> {
   const names = (await readdir(session).catch(unlessMissing)) || []
-  const has_pinned = names.includes(PINNED)
-  const [restored] = has_pinned ? [] : await newestFirst(session, names.filter(isAside))
+  const hasPinned = names.includes(PINNED)
+  const [restored] = hasPinned ? [] : await newestFirst(session, names.filter(isAside))
   if (restored) await rename(join(session, restored), join(session, PINNED))
   for (const name of names)
     if (name !== PINNED && name !== restored) await rm(join(session, name), { recursive: true, force: true })

@@ -27,10 +27,10 @@ const pinnedFolder = (paths: Config['paths'], uuid: string) => join(sessionFolde
 export async function findPinned(
   paths: Config['paths'],
   session: Owner,
-  plan_sha256: string,
+  planSha256: string,
 ): Promise<PinnedDirectory | 'missing' | 'another'> {
   await removeLeftovers(sessionFolder(paths, session.uuid))
-  return await inspectPinned(pinnedFolder(paths, session.uuid), paths, session, plan_sha256)
+  return await inspectPinned(pinnedFolder(paths, session.uuid), paths, session, planSha256)
 }
 
 /** The same for a directory that is not the pinned one yet. */
@@ -38,15 +38,15 @@ export async function inspectPinned(
   clone: string,
   paths: Config['paths'],
   session: Owner,
-  plan_sha256: string,
+  planSha256: string,
 ): Promise<PinnedDirectory | 'missing' | 'another'> {
   const entry = await lstat(clone).catch(() => null)
   if (!entry?.isDirectory()) return 'missing'
-  const iac_root = await locateRoot(clone, session.workspace.root_path).catch(() => null)
-  if (iac_root === null) return 'missing'
-  const hash = await hashFile(join(iac_root, paths.session_plan_filename))
+  const iacRoot = await locateRoot(clone, session.workspace.root_path).catch(() => null)
+  if (iacRoot === null) return 'missing'
+  const hash = await hashFile(join(iacRoot, paths.session_plan_filename))
   if (hash === null) return 'missing'
-  return hash === plan_sha256 ? { clone: await realpath(clone), iac_root } : 'another'
+  return hash === planSha256 ? { clone: await realpath(clone), iac_root: iacRoot } : 'another'
 }
 
 /**

@@ -21,9 +21,9 @@ async function writePrivateFile(path: string, content: string): Promise<void> {
 }
 
 /** The text of such a file; null when there is none, or something that is no regular file. */
-async function readPrivateFile(path: string, max_bytes: number): Promise<string | null> {
+async function readPrivateFile(path: string, maxBytes: number): Promise<string | null> {
   const entry = await lstat(path).catch(() => null)
-  if (!entry?.isFile() || entry.size > max_bytes) return null
+  if (!entry?.isFile() || entry.size > maxBytes) return null
   const handle = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW)
   try {
     return await handle.readFile('utf8')

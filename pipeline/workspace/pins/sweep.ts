@@ -36,17 +36,17 @@ export interface Swept {
  * that can still apply excepted. Whatever cannot be removed is logged and stays.
  * Errors: those of the look into the folder itself and of `standings`.
  */
-export async function sweepWorkspaces(upload_folder: string, options: SweepOptions): Promise<Swept> {
+export async function sweepWorkspaces(uploadFolder: string, options: SweepOptions): Promise<Swept> {
   const swept = { removed: 0, unknown: 0 }
   let left = options.limit ?? 500
-  for await (const uuids of sessionFolders(upload_folder, options.log)) {
+  for await (const uuids of sessionFolders(uploadFolder, options.log)) {
     const standings = await options.standings(uuids)
     for (const uuid of uuids) {
       if (options.signal.aborted || left <= 0) return swept
       const standing = standings.get(uuid)
       if (!standing) swept.unknown++
       if (!standing || standing.in_flight) continue
-      const removed = await sweepSession(upload_folder, standing, options).catch((error: NodeJS.ErrnoException) => {
+      const removed = await sweepSession(uploadFolder, standing, options).catch((error: NodeJS.ErrnoException) => {
         // Somebody else removed it meanwhile.
         if (error.code !== 'ENOENT')
           options.log.warn('leftovers of a session could not be removed', { session_id: uuid, error })
@@ -60,11 +60,11 @@ export async function sweepWorkspaces(upload_folder: string, options: SweepOptio
 }
 
 /** Names of the sessions' folders in batches; what an earlier sweep did not finish is finished by the way. */
-async function* sessionFolders(upload_folder: string, log: Logger): AsyncGenerator<string[]> {
+async function* sessionFolders(uploadFolder: string, log: Logger): AsyncGenerator<string[]> {
   let batch: string[] = []
-  for await (const entry of await openFolder(upload_folder)) {
+  for await (const entry of await openFolder(uploadFolder)) {
     if (!entry.isDirectory()) continue
-    if (entry.name.startsWith(LEAVING)) await finish(join(upload_folder, entry.name), log)
+    if (entry.name.startsWith(LEAVING)) await finish(join(uploadFolder, entry.name), log)
     if (!isUuid(entry.name) || entry.name !== entry.name.toLowerCase()) continue
     batch.push(entry.name)
     if (batch.length < BATCH) continue
@@ -75,8 +75,8 @@ async function* sessionFolders(upload_folder: string, log: Logger): AsyncGenerat
 }
 
 /** Before the first round the folder may not exist. */
-async function openFolder(upload_folder: string): Promise<AsyncIterable<Dirent>> {
-  return await opendir(upload_folder).catch((error: NodeJS.ErrnoException) => {
+async function openFolder(uploadFolder: string): Promise<AsyncIterable<Dirent>> {
+  return await opendir(uploadFolder).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return nothing()
     throw error
   })
@@ -90,9 +90,9 @@ async function finish(path: string, log: Logger): Promise<void> {
   )
 }
 
-async function sweepSession(upload_folder: string, standing: Standing, options: SweepOptions): Promise<number> {
+async function sweepSession(uploadFolder: string, standing: Standing, options: SweepOptions): Promise<number> {
   const { uuid } = standing
-  const session = join(upload_folder, uuid)
+  const session = join(uploadFolder, uuid)
   const names = await readdir(session)
   const needed = neededName(standing, names)
   let removed = 0
@@ -103,14 +103,14 @@ async function sweepSession(upload_folder: string, standing: Standing, options: 
     )
       continue
     if (!(await isUnchanged(standing, options))) return removed
-    const leaving = join(upload_folder, LEAVING + randomBytes(8).toString('hex'))
+    const leaving = join(uploadFolder, LEAVING + randomBytes(8).toString('hex'))
     // At once and out of the way of a round that begins now; removing takes its time.
     await rename(join(session, name), leaving)
     await rm(leaving, { recursive: true, force: true })
     removed++
   }
-  const is_empty = names.length === 0 && (await isOld(session, HOUR_MS, options.now))
-  if (is_empty && (await isUnchanged(standing, options))) await rmdir(session)
+  const isEmpty = names.length === 0 && (await isOld(session, HOUR_MS, options.now))
+  if (isEmpty && (await isUnchanged(standing, options))) await rmdir(session)
   return removed
 }
 
@@ -121,9 +121,9 @@ function neededName({ has_seal, last_status }: Standing, names: string[]): (name
 }
 
 /** Moving a directory counts as well as changing it. */
-async function isOld(path: string, age_ms: number, now: Date): Promise<boolean> {
+async function isOld(path: string, ageMs: number, now: Date): Promise<boolean> {
   const { ctimeMs, mtimeMs } = await lstat(path)
-  return now.getTime() - Math.max(ctimeMs, mtimeMs) > age_ms
+  return now.getTime() - Math.max(ctimeMs, mtimeMs) > ageMs
 }
 
 async function isUnchanged(before: Standing, { standings }: SweepOptions): Promise<boolean> {

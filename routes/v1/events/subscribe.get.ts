@@ -43,8 +43,8 @@ export const subscribe = endpoint({
   handle: async (c, { params }) => {
     const session = await readableSession(c, params.session_id)
     const { streams, config } = c.var.platform
-    const max_polls = config.orchestration.max_session_events_iteration
-    const body = sessionStream(streams, session.uuid, { max_polls, log: c.var.log })
+    const maxPolls = config.orchestration.max_session_events_iteration
+    const body = sessionStream(streams, session.uuid, { max_polls: maxPolls, log: c.var.log })
     return c.body(body, 200, HEADERS)
   },
 })

@@ -32,7 +32,7 @@ export async function schedule(c: Context<AppEnv>, request: ScheduleRequest): Pr
   if (repo_uri === undefined || scope_id === undefined || engine_providers === undefined)
     throw new Error('a first call without its keys passed validation')
   await assertReachable(platform, repo_uri, c.req.raw.signal)
-  const session_uuid = await acceptFirstRound(platform, {
+  const sessionUuid = await acceptFirstRound(platform, {
     user_id: user.id,
     repo_uri,
     scope_id,
@@ -42,6 +42,6 @@ export async function schedule(c: Context<AppEnv>, request: ScheduleRequest): Pr
     mode,
     is_partial,
   })
-  c.set('log', c.var.log.with({ session_id: session_uuid }))
-  return session_uuid
+  c.set('log', c.var.log.with({ session_id: sessionUuid }))
+  return sessionUuid
 }

@@ -54,22 +54,22 @@ export function keptCredentials(
   { now, log, purpose }: Pick<ChainTools, 'now' | 'log' | 'purpose'>,
 ): CredentialSource {
   let kept: AwsCredentials | null = null
-  let renew_at = 0
+  let renewAt = 0
   let pending: Promise<AwsCredentials> | null = null
   const renew = async (): Promise<AwsCredentials> => {
     try {
       kept = await lookUp()
-      renew_at = renewalOf(kept, now().getTime())
+      renewAt = renewalOf(kept, now().getTime())
       return kept
     } catch (error) {
       if (!kept || (kept.expires && kept.expires <= now())) throw error
       log.warn(`credentials of ${purpose} were not renewed, the present ones are still valid`, { error })
-      renew_at = now().getTime() + RETRY_MS
+      renewAt = now().getTime() + RETRY_MS
       return kept
     }
   }
   return async () => {
-    if (kept && now().getTime() < renew_at) return kept
+    if (kept && now().getTime() < renewAt) return kept
     pending ??= renew().finally(() => {
       pending = null
     })

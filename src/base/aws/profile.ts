@@ -106,10 +106,10 @@ async function assumed(
     external_id: value('external_id'),
   }
   if (value('mfa_serial') !== '') throw credentialFault(`profile ${name} uses mfa_serial, which is not supported here`)
-  const token_file = value('web_identity_token_file')
-  if (token_file !== '') {
+  const tokenFile = value('web_identity_token_file')
+  if (tokenFile !== '') {
     const what = `the web_identity_token_file of profile ${name}`
-    const token = await readNamedFile(tools, token_file, what)
+    const token = await readNamedFile(tools, tokenFile, what)
     if (token === '') throw credentialFault(`${what} is missing or empty`)
     return assumeWithToken(tools, role, token)
   }

@@ -14,9 +14,9 @@ export async function connectCache(
   config: RedisConfig,
   log: Logger,
   fetcher: Fetch,
-  on_read?: (outcome: ReadOutcome) => void,
+  onRead?: (outcome: ReadOutcome) => void,
 ): Promise<Cache> {
-  return guard(await createStore(config, fetcher), log, { on_read })
+  return guard(await createStore(config, fetcher), log, { on_read: onRead })
 }
 
 async function createStore(config: RedisConfig, fetcher: Fetch): Promise<CacheStore> {

@@ -20,8 +20,8 @@ export function guard(
   const waiting = new Set<() => void>()
   let down = false
   let probing = false
-  let next_probe = 0
-  let next_refusal_log = 0
+  let nextProbe = 0
+  let nextRefusalLog = 0
   /** Counts outages, so that a command of an earlier one cannot begin another. */
   let outages = 0
 
@@ -29,13 +29,13 @@ export function guard(
     if (!down) log.warn('cache is not reachable, going on without it', { error })
     if (!down) outages++
     down = true
-    next_probe = Date.now() + cool_down_ms
+    nextProbe = Date.now() + cool_down_ms
     for (const release of waiting) release()
     waiting.clear()
   }
   const refused = (error: CacheRefusal) => {
-    if (Date.now() < next_refusal_log) return
-    next_refusal_log = Date.now() + REFUSAL_LOG_MS
+    if (Date.now() < nextRefusalLog) return
+    nextRefusalLog = Date.now() + REFUSAL_LOG_MS
     log.warn('cache refuses a command', { error })
   }
   const probe = async () => {
@@ -52,7 +52,7 @@ export function guard(
   }
   const attempt = <T>(work: () => Promise<T>, otherwise: T): Promise<T> => {
     if (down) {
-      if (!probing && Date.now() >= next_probe) void probe()
+      if (!probing && Date.now() >= nextProbe) void probe()
       return Promise.resolve(otherwise)
     }
     const outage = outages
@@ -75,7 +75,7 @@ export function guard(
       on_read(value === undefined ? 'fault' : value === null ? 'miss' : 'hit')
       return value ?? null
     },
-    set: (key, value, ttl_seconds) => attempt(() => store.set(key, value, ttl_seconds), undefined),
+    set: (key, value, ttlSeconds) => attempt(() => store.set(key, value, ttlSeconds), undefined),
     delete: async (...keys) => {
       if (keys.length > 0) await attempt(() => store.delete(keys), undefined)
     },

@@ -12,10 +12,10 @@ export async function timeLimit<T>(ms: number, what: string, work: Promise<T>): 
 }
 
 /**
- * At most `limit` pieces of work at a time; the others wait their turn, at most `wait_ms`.
+ * At most `limit` pieces of work at a time; the others wait their turn, at most `waitMs`.
  * Errors: `no free cache connection within <s> s`.
  */
-export function createSlots(limit: number, wait_ms: number): <T>(work: () => Promise<T>) => Promise<T> {
+export function createSlots(limit: number, waitMs: number): <T>(work: () => Promise<T>) => Promise<T> {
   let free = limit
   const queue: (() => void)[] = []
 
@@ -28,8 +28,8 @@ export function createSlots(limit: number, wait_ms: number): <T>(work: () => Pro
     queue.push(turn.resolve)
     const timer = setTimeout(() => {
       queue.splice(queue.indexOf(turn.resolve), 1)
-      turn.reject(new Error(`no free cache connection within ${wait_ms / 1000} s`))
-    }, wait_ms)
+      turn.reject(new Error(`no free cache connection within ${waitMs / 1000} s`))
+    }, waitMs)
     await turn.promise.finally(() => clearTimeout(timer))
   }
   const release = () => {

@@ -22,9 +22,9 @@ const UNFIT = /^(LOADING|MASTERDOWN|NOAUTH|READONLY)\b/
  */
 export function createRedisStore(config: RedisConfig): CacheStore {
   const inSlot = createSlots(config.max_connections, config.pool_timeout * 1000)
-  const command_ms = config.socket_timeout * 1000
+  const commandMs = config.socket_timeout * 1000
   let current: Promise<Client> | null = null
-  let was_connected = false
+  let wasConnected = false
   let closed = false
 
   const start = () => {
@@ -34,7 +34,7 @@ export function createRedisStore(config: RedisConfig): CacheStore {
       if (current === attempt) current = null
     }
     attempt.then((client) => {
-      was_connected = true
+      wasConnected = true
       client.on('terminated', forget)
     }, forget)
     return attempt
@@ -42,7 +42,7 @@ export function createRedisStore(config: RedisConfig): CacheStore {
   const connection = (reconnect: boolean) => {
     if (closed) throw new Error('the cache is closed')
     if (current) return current
-    if (was_connected && !reconnect) throw new Error('the connection to the cache was lost')
+    if (wasConnected && !reconnect) throw new Error('the connection to the cache was lost')
     return start()
   }
   const run = <T>(command: (client: Client) => Promise<T>, { reconnect = false } = {}) =>
@@ -50,7 +50,7 @@ export function createRedisStore(config: RedisConfig): CacheStore {
       const attempt = connection(reconnect)
       const client = await attempt
       try {
-        return await timeLimit(command_ms, 'a cache command', command(client))
+        return await timeLimit(commandMs, 'a cache command', command(client))
       } catch (error) {
         if (error instanceof ErrorReply && !UNFIT.test(error.message)) throw new CacheRefusal(error.message)
         if (current === attempt) current = null
@@ -61,8 +61,8 @@ export function createRedisStore(config: RedisConfig): CacheStore {
 
   return {
     get: (key) => run((client) => client.get(key)),
-    set: async (key, value, ttl_seconds) => {
-      await run((client) => client.set(key, value, { expiration: { type: 'EX', value: ttl_seconds } }))
+    set: async (key, value, ttlSeconds) => {
+      await run((client) => client.set(key, value, { expiration: { type: 'EX', value: ttlSeconds } }))
     },
     delete: async (keys) => {
       await run((client) => client.del(keys))

@@ -4,7 +4,7 @@
  */
 export interface Cache {
   get(key: string): Promise<string | null>
-  set(key: string, value: string, ttl_seconds: number): Promise<void>
+  set(key: string, value: string, ttlSeconds: number): Promise<void>
   delete(...keys: string[]): Promise<void>
   /** Throws when the cache cannot be reached: boot and readiness. */
   ping(): Promise<void>
@@ -14,7 +14,7 @@ export interface Cache {
 /** A cache without manners: every fault throws. `guard` makes a `Cache` of it. */
 export interface CacheStore {
   get(key: string): Promise<string | null>
-  set(key: string, value: string, ttl_seconds: number): Promise<void>
+  set(key: string, value: string, ttlSeconds: number): Promise<void>
   delete(keys: string[]): Promise<void>
   ping(): Promise<void>
   close(): Promise<void>

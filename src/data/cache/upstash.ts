@@ -14,8 +14,8 @@ export function createUpstashStore(config: RedisConfig, fetcher: Fetch): CacheSt
   return {
     // The client reads every value as JSON: a text is stored as a JSON text and comes back as it was.
     get: (key) => inSlot(() => redis.get<string>(key)),
-    set: async (key, value, ttl_seconds) => {
-      await inSlot(() => redis.set(key, JSON.stringify(value), { ex: ttl_seconds }))
+    set: async (key, value, ttlSeconds) => {
+      await inSlot(() => redis.set(key, JSON.stringify(value), { ex: ttlSeconds }))
     },
     delete: async (keys) => {
       await inSlot(() => redis.del(...keys))

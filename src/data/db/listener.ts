@@ -22,8 +22,8 @@ const PAUSES_MS = [100, 500, 1_000, 2_000, 5_000]
  */
 export function createListener(
   open: (
-    on_notification: (channel: string, payload: string) => void,
-    on_lost: () => void,
+    onNotification: (channel: string, payload: string) => void,
+    onLost: () => void,
   ) => Promise<ListeningConnection>,
 ): Listener {
   const handlers = new Map<string, Set<Handler>>()
@@ -31,10 +31,10 @@ export function createListener(
   let timer: ReturnType<typeof setTimeout> | undefined
   let closed = false
 
-  const start = async (on_lost: () => void): Promise<ListeningConnection> => {
+  const start = async (onLost: () => void): Promise<ListeningConnection> => {
     const opened = await open((channel, payload) => {
       for (const handler of handlers.get(channel) ?? []) handler.on_notification(payload)
-    }, on_lost)
+    }, onLost)
     try {
       for (const channel of handlers.keys()) await opened.listen(channel)
       return opened
@@ -91,8 +91,8 @@ export function createListener(
       closed = true
       clearTimeout(timer)
       handlers.clear()
-      const open_connection = await connection?.catch(() => null)
-      await open_connection?.close()
+      const openConnection = await connection?.catch(() => null)
+      await openConnection?.close()
     },
   }
 }

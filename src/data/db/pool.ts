@@ -65,15 +65,13 @@ function createPool(address: ServerAddress, options: PoolOptions): Sql {
     const [mode, work] = args.length === 1 ? ['', args[0]] : args
     return runTransaction(await take(), mode, work)
   }
-  const listener = createListener((on_notification, on_lost) =>
-    openListening(address, options, on_notification, on_lost),
-  )
+  const listener = createListener((onNotification, onLost) => openListening(address, options, onNotification, onLost))
   const tag = createTag(execute)
   let ended: Promise<void> | null = null
   return Object.assign(tag, {
     begin,
-    listen: (channel: string, on_notification: (payload: string) => void, on_listening?: () => void) =>
-      listener.add(channel, { on_notification, on_listening }),
+    listen: (channel: string, onNotification: (payload: string) => void, onListening?: () => void) =>
+      listener.add(channel, { on_notification: onNotification, on_listening: onListening }),
     notify: (channel: string, payload: string) => tag`SELECT pg_notify(${channel}, ${payload})`,
     end: ({ timeout }: { timeout?: number } = {}) => {
       ended ??= Promise.all([connections.end(timeout), listener.close()]).then(() => {})
@@ -157,14 +155,14 @@ async function openListening(
   address: ServerAddress,
   options: PoolOptions,
   onnotify: (channel: string, payload: string) => void,
-  on_lost: () => void,
+  onLost: () => void,
 ) {
   let wanted = true
   let connected = false
   const connection = openConnection(address, {
     onnotice: options.onnotice,
     onnotify,
-    on_lost: () => wanted && connected && on_lost(),
+    on_lost: () => wanted && connected && onLost(),
   })
   await connection.execute({ text: 'SELECT 1', values: [] })
   connected = true

@@ -49,12 +49,12 @@ export interface Sql extends Tag {
   begin<T>(mode: string, work: (tx: Transaction) => Promise<T>): Promise<T>
   /**
    * Hears NOTIFY on a connection that is shared by all listeners of the pool and opened again when it
-   * breaks; `on_listening` is called each time, because notifications in between were lost.
+   * breaks; `onListening` is called each time, because notifications in between were lost.
    */
   listen(
     channel: string,
-    on_notification: (payload: string) => void,
-    on_listening?: () => void,
+    onNotification: (payload: string) => void,
+    onListening?: () => void,
   ): Promise<{ unlisten(): Promise<void> }>
   notify(channel: string, payload: string): Promise<unknown>
   /** Waits for running statements, `timeout` seconds at most. */

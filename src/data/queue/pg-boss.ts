@@ -29,7 +29,7 @@ export interface SendingQueue extends RoundQueue {
 export async function startSendingQueue(sql: Sql, log: Logger): Promise<SendingQueue> {
   const boss = await startBoss(sql, log, { supervise: false })
   return {
-    enqueue: (tx, round_id) => send(boss, tx, round_id),
+    enqueue: (tx, roundId) => send(boss, tx, roundId),
     healthy: async () => (await boss.getQueue(ROUND_QUEUE)) !== null,
     close: () => boss.stop({ graceful: false, close: false }),
   }
@@ -51,7 +51,7 @@ export interface WorkingQueue {
 export async function startWorkingQueue(
   sql: Sql,
   log: Logger,
-  options: { concurrency: number; handle: (round_id: number, signal: AbortSignal) => Promise<void> },
+  options: { concurrency: number; handle: (roundId: number, signal: AbortSignal) => Promise<void> },
 ): Promise<WorkingQueue> {
   const boss = await startBoss(sql, log, { supervise: true })
   const stopping = new AbortController()
@@ -117,22 +117,22 @@ async function openBoss(sql: Sql, log: Logger, options: { supervise: boolean }):
   return boss
 }
 
-async function send(boss: PgBoss, tx: Db, round_id: number): Promise<void> {
-  await boss.send(ROUND_QUEUE, { round_id }, { db: transactionDatabase(tx), singletonKey: String(round_id) })
+async function send(boss: PgBoss, tx: Db, roundId: number): Promise<void> {
+  await boss.send(ROUND_QUEUE, { round_id: roundId }, { db: transactionDatabase(tx), singletonKey: String(roundId) })
 }
 
 async function sweep(boss: PgBoss, sql: Sql, log: Logger): Promise<void> {
-  for (const round_id of await orphanedRounds(sql)) {
-    log.info('a round without a worker is queued again', { round_id })
-    await send(boss, sql, round_id)
+  for (const roundId of await orphanedRounds(sql)) {
+    log.info('a round without a worker is queued again', { round_id: roundId })
+    await send(boss, sql, roundId)
   }
 }
 
-async function settled(running: Set<Promise<void>>, limit_ms: number): Promise<void> {
+async function settled(running: Set<Promise<void>>, limitMs: number): Promise<void> {
   if (running.size === 0) return
   let timer: ReturnType<typeof setTimeout> | undefined
   const limit = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, limit_ms)
+    timer = setTimeout(resolve, limitMs)
   })
   await Promise.race([Promise.allSettled(running), limit])
   clearTimeout(timer)
@@ -142,8 +142,8 @@ async function settled(running: Set<Promise<void>>, limit_ms: number): Promise<v
 function queueDatabase(sql: Sql): QueueDatabase {
   return {
     ...transactionDatabase(sql),
-    listen: async (channel, on_notification, on_listening) => {
-      const { unlisten } = await sql.listen(channel, on_notification, on_listening)
+    listen: async (channel, onNotification, onListening) => {
+      const { unlisten } = await sql.listen(channel, onNotification, onListening)
       return { close: unlisten }
     },
   }

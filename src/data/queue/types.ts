@@ -6,7 +6,7 @@ export const STOPPING = 'stopping'
 /** The sending side, all that the core needs. The implementation is injected by the process entries. */
 export interface RoundQueue {
   /** Enqueues the round inside the caller's transaction, so that both happen or neither. */
-  enqueue(tx: Transaction, round_id: number): Promise<void>
+  enqueue(tx: Transaction, roundId: number): Promise<void>
   /** Cheap check for readiness. */
   healthy(): Promise<boolean>
 }

@@ -120,8 +120,8 @@ async function readSas(account: Account, container: string, key: string, expires
   })
 }
 
-async function hmacBase64(key_base64: string, text: string): Promise<string> {
-  const bytes = Uint8Array.from(atob(key_base64), (character) => character.charCodeAt(0))
+async function hmacBase64(keyBase64: string, text: string): Promise<string> {
+  const bytes = Uint8Array.from(atob(keyBase64), (character) => character.charCodeAt(0))
   const key = await crypto.subtle.importKey('raw', bytes, { name: 'HMAC', hash: 'SHA-256' }, false, ['sign'])
   const signature = await crypto.subtle.sign('HMAC', key, new TextEncoder().encode(text))
   return btoa(String.fromCharCode(...new Uint8Array(signature)))

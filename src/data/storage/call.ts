@@ -25,7 +25,7 @@ const FIRST_WAIT_MS = 200
 export function createStoreCall(
   config: Pick<StorageConfig, 'connect_timeout' | 'read_timeout' | 'max_attempts'>,
   fetcher: Fetch,
-  first_wait_ms = FIRST_WAIT_MS,
+  firstWaitMs = FIRST_WAIT_MS,
 ): StoreCall {
   return async (request) => {
     try {
@@ -34,7 +34,7 @@ export function createStoreCall(
         timeout_ms: (config.connect_timeout + config.read_timeout) * 1000,
         retries: Math.max(0, config.max_attempts - 1),
         retry_statuses: TRANSIENT,
-        backoff_ms: first_wait_ms,
+        backoff_ms: firstWaitMs,
       })
     } catch (error) {
       if (error instanceof OutboundError && error.kind === 'aborted') throw error

@@ -42,14 +42,14 @@ function credentialsOf(config: StorageConfig, deps: StorageDeps, now: () => Date
   if (config.provider === 'BUNDLED') return staticCredentials({ access_key, secret_key })
   if (deps.credentials) return deps.credentials
   if (!config.aws) throw new Error('S3 without keys needs the variables of its credential chain')
-  const read_file = deps.read_file ?? (async () => null)
+  const readFile = deps.read_file ?? (async () => null)
   const tools = {
     aws: config.aws,
     purpose: 'the object store',
     region: config.region,
     fetch: deps.fetch,
     log: deps.log,
-    read_file,
+    read_file: readFile,
     now,
   }
   return shown(defaultCredentials(tools))

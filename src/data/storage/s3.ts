@@ -9,8 +9,8 @@ const PREFIX = 'x-amz-meta-'
 /** Metadata that browser clients read. */
 const READ_BY_BROWSERS = ['type', 'new_file']
 
-/** @param cors_origins origins of browser clients, for a bucket that is created here */
-export function createS3Store(tools: S3Tools, cors_origins: readonly string[]): ObjectStore {
+/** @param corsOrigins origins of browser clients, for a bucket that is created here */
+export function createS3Store(tools: S3Tools, corsOrigins: readonly string[]): ObjectStore {
   const { config, call, signer, address } = tools
   const request = async (
     method: 'GET' | 'PUT' | 'DELETE',
@@ -28,7 +28,7 @@ export function createS3Store(tools: S3Tools, cors_origins: readonly string[]): 
     ensureBuckets: async () => {
       const created = await ensureBucket(tools, config.bucket)
       const exposed = READ_BY_BROWSERS.map((name) => `${PREFIX}${name}`)
-      if (created && cors_origins.length > 0) await allowBrowsers(tools, config.bucket, cors_origins, exposed)
+      if (created && corsOrigins.length > 0) await allowBrowsers(tools, config.bucket, corsOrigins, exposed)
       if (config.engine_state_bucket !== '' && config.engine_state_bucket !== config.bucket)
         await ensureBucket(tools, config.engine_state_bucket)
     },
@@ -65,7 +65,7 @@ export interface S3Signer {
   /** Headers with the signature, payload hash included. */
   headers(request: Pick<StoreRequest, 'method' | 'url' | 'headers' | 'body'>): Promise<Record<string, string>>
   /** A GET URL that carries its signature. The host is part of it: sign for the host that will be asked. */
-  presign(url: string, expires_seconds: number): Promise<string>
+  presign(url: string, expiresSeconds: number): Promise<string>
   /** When the present credentials lapse, and with them every URL signed by them. */
   expires(): Promise<Date | null>
 }
@@ -91,9 +91,9 @@ export function createS3Signer(options: { credentials: CredentialSource; region:
       const signed = await new AwsV4Signer({ ...(await common()), method, url, headers: hashed }).sign()
       return Object.fromEntries(signed.headers)
     },
-    presign: async (url, expires_seconds) => {
+    presign: async (url, expiresSeconds) => {
       const target = new URL(url)
-      target.searchParams.set('X-Amz-Expires', String(expires_seconds))
+      target.searchParams.set('X-Amz-Expires', String(expiresSeconds))
       const signed = await new AwsV4Signer({
         ...(await common()),
         method: 'GET',

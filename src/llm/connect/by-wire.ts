@@ -26,8 +26,8 @@ export const messagesWire = anthropicWire((model) => ({
 
 /** Newer models refuse sampling parameters; of the older ones it is known that they take them. */
 const SAMPLED = /claude-(instant|v?2|3)|claude-(opus|sonnet|haiku)-4(?!-[7-9](?!\d))/
-export const claudeQuirks = (model_id: string): Partial<Quirks> => ({
-  unsupported: SAMPLED.test(model_id) ? [] : ['temperature'],
+export const claudeQuirks = (modelId: string): Partial<Quirks> => ({
+  unsupported: SAMPLED.test(modelId) ? [] : ['temperature'],
   max_temperature: 1,
 })
 
@@ -64,5 +64,4 @@ export function connectByWire(
   return { ...common, wire: chatWire, key: key ?? '', quirks: quirksOf(options.quirks) }
 }
 
-export const claudeIn = (model_id: string): Partial<Quirks> =>
-  model_id.includes('claude') ? claudeQuirks(model_id) : {}
+export const claudeIn = (modelId: string): Partial<Quirks> => (modelId.includes('claude') ? claudeQuirks(modelId) : {})

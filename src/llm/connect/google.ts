@@ -105,8 +105,8 @@ function accessOf(
     return { authorization: `Bearer ${value}` }
   }
   // A gateway of one's own gets the cloud's token only when it was given no key and there is one to give.
-  const set_up = sources.access_token !== '' || sources.credentials !== '' || sources.credentials_file !== ''
-  return { secrets, authorize, explicit: asked.param('api_key') || !set_up ? {} : { authorize, secrets } }
+  const setUp = sources.access_token !== '' || sources.credentials !== '' || sources.credentials_file !== ''
+  return { secrets, authorize, explicit: asked.param('api_key') || !setUp ? {} : { authorize, secrets } }
 }
 
 function refused(error: unknown): never {

@@ -48,9 +48,9 @@ export class Unconfigured extends Error {
 }
 
 /** An address without trailing slashes; the usual path is added to one that has none. */
-export function baseUrl(configured: string, default_path = ''): string {
+export function baseUrl(configured: string, defaultPath = ''): string {
   const bare = configured.replace(/\/+$/, '')
-  return /^[a-z]+:\/\/[^/]+\/./i.test(bare) ? bare : `${bare}${default_path}`
+  return /^[a-z]+:\/\/[^/]+\/./i.test(bare) ? bare : `${bare}${defaultPath}`
 }
 
 export const sameHost = (a: string, b: string): boolean =>

@@ -156,16 +156,16 @@ function decode(answer: unknown): unknown {
     } else if (block.type === 'thinking' || block.type === 'redacted_thinking') order.push({ thought: block })
   }
   const cached = usage?.cache_read_input_tokens ?? 0
-  const cache_write = usage?.cache_creation_input_tokens ?? 0
+  const cacheWrite = usage?.cache_creation_input_tokens ?? 0
   return completion({
     text,
     calls,
     finish_reason: Object.hasOwn(FINISH, stop_reason) ? (FINISH[stop_reason] ?? stop_reason) : stop_reason,
     // Without what was read from the cache and written to it, here.
     usage: {
-      input: (usage?.input_tokens ?? 0) + cached + cache_write,
+      input: (usage?.input_tokens ?? 0) + cached + cacheWrite,
       cached,
-      cache_write,
+      cache_write: cacheWrite,
       output: usage?.output_tokens ?? 0,
     },
     carry: orderOf(order),

@@ -28,7 +28,7 @@ function assembleChat(events: readonly unknown[]): unknown {
   if (failed) return failed
   const message: Record<string, unknown> & { content: string } = { role: 'assistant', content: '' }
   const calls: Call[] = []
-  let finish_reason: string | null = null
+  let finishReason: string | null = null
   let usage: unknown
   let seen = false
   for (const event of events) {
@@ -40,12 +40,18 @@ function assembleChat(events: readonly unknown[]): unknown {
       const { tool_calls, ...fields } = choice.delta
       for (const [key, value] of Object.entries(fields)) message[key] = merged(message[key], value)
       for (const delta of tool_calls ?? []) addCall(calls, delta)
-      finish_reason = choice.finish_reason ?? finish_reason
+      finishReason = choice.finish_reason ?? finishReason
     }
   }
   if (!seen) return null
   return {
-    choices: [{ index: 0, finish_reason, message: { ...message, ...(calls.length > 0 && { tool_calls: calls }) } }],
+    choices: [
+      {
+        index: 0,
+        finish_reason: finishReason,
+        message: { ...message, ...(calls.length > 0 && { tool_calls: calls }) },
+      },
+    ],
     usage,
   }
 }

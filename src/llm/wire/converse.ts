@@ -135,15 +135,15 @@ function decode(answer: unknown): unknown {
     } else if (isRecord(block.reasoningContent)) order.push({ thought: block.reasoningContent })
   }
   const cached = usage?.cacheReadInputTokens ?? 0
-  const cache_write = usage?.cacheWriteInputTokens ?? 0
+  const cacheWrite = usage?.cacheWriteInputTokens ?? 0
   return completion({
     text,
     calls,
     finish_reason: Object.hasOwn(FINISH, stopReason) ? (FINISH[stopReason] ?? stopReason) : stopReason,
     usage: {
-      input: (usage?.inputTokens ?? 0) + cached + cache_write,
+      input: (usage?.inputTokens ?? 0) + cached + cacheWrite,
       cached,
-      cache_write,
+      cache_write: cacheWrite,
       output: usage?.outputTokens ?? 0,
     },
     carry: orderOf(order),
@@ -171,5 +171,5 @@ export function readEvents(text: string): unknown[] {
 }
 
 /** Whether a body is a stream of events, whatever its content type says. */
-export const isEventStream = (content_type: string, text: string): boolean =>
-  content_type.includes('text/event-stream') || /^\s*(event|data): ?\S/.test(text)
+export const isEventStream = (contentType: string, text: string): boolean =>
+  contentType.includes('text/event-stream') || /^\s*(event|data): ?\S/.test(text)

@@ -105,11 +105,11 @@ async function postWithin(fetcher: WireOptions['fetch'], url: string, init: Requ
 }
 
 async function readText(response: Response, limit: number): Promise<string> {
-  const too_large = () => new CallFailure(`the answer is larger than ${limit} bytes`, 502, { retryable: false })
-  let bytes = await readStream(response.body, limit, too_large)
+  const tooLarge = () => new CallFailure(`the answer is larger than ${limit} bytes`, 502, { retryable: false })
+  let bytes = await readStream(response.body, limit, tooLarge)
   // Packed by a gateway that forgot to say so.
   if (bytes[0] === 0x1f && bytes[1] === 0x8b)
-    bytes = await readStream(new Blob([bytes]).stream().pipeThrough(new DecompressionStream('gzip')), limit, too_large)
+    bytes = await readStream(new Blob([bytes]).stream().pipeThrough(new DecompressionStream('gzip')), limit, tooLarge)
   return new TextDecoder().decode(bytes)
 }
 

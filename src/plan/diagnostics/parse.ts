@@ -62,9 +62,9 @@ function placeOf(lines: readonly string[]): Place & { rest: string[] } {
   const rest: string[] = []
   let reading = true
   for (const line of lines) {
-    const with_address = WITH.exec(line)
+    const withAddress = WITH.exec(line)
     const at = PLACE.exec(line) ?? FILE_ONLY.exec(line)
-    if (reading && with_address && place.address === null) place.address = with_address[1] ?? null
+    if (reading && withAddress && place.address === null) place.address = withAddress[1] ?? null
     else if (reading && at && place.file === null) {
       Object.assign(place, { file: at[1] ?? null, line: at[2] ? Number(at[2]) : null, context: at[3] ?? null })
     } else if (reading && place.file !== null && (QUOTED.test(line) || /^\s+[├│]/.test(line))) quoted.push(line)

@@ -119,14 +119,14 @@ const FORMS: Record<string, Form> = {
  * null when it takes the ARN, or when it is not known what it takes.
  * @param address of the resource block
  */
-export function awsImportId(address: string, resource_id: string): string | null {
+export function awsImportId(address: string, resourceId: string): string | null {
   const type = address.replace(INDEXES, '').split('.').at(-2) ?? ''
   const form = Object.hasOwn(FORMS, type) ? FORMS[type] : undefined
-  const arn = /^arn:(aws[a-z-]*):[a-z0-9-]+:([a-z0-9-]*):(\d*):(.+)$/.exec(resource_id)
+  const arn = /^arn:(aws[a-z-]*):[a-z0-9-]+:([a-z0-9-]*):(\d*):(.+)$/.exec(resourceId)
   if (!form || !arn) return null
   const [, partition = '', region = '', account = '', resource = ''] = arn
   const id = form({ partition, region, account, resource })
-  return id.startsWith('@') || id.endsWith('@') || id === resource_id ? null : id
+  return id.startsWith('@') || id.endsWith('@') || id === resourceId ? null : id
 }
 
 const INDEXES = /\[(?:"(?:\\.|[^"\\])*"|\d+)\]/g

@@ -37,19 +37,19 @@ export function checkPairs(
   const used = new Set<string>()
   let foreign = 0
   for (const pair of told) {
-    const resource_id = pending.get(given.identity(pair.resource_id.trim()))
-    if (resource_id === undefined) foreign++
-    if (resource_id === undefined || pairs.has(resource_id)) continue
+    const resourceId = pending.get(given.identity(pair.resource_id.trim()))
+    if (resourceId === undefined) foreign++
+    if (resourceId === undefined || pairs.has(resourceId)) continue
     const address = bareName(pair.address)
     const error =
       fault(address, state, changes, used) ?? (describesCode(given.plan) ? notCreated(changes.get(address)) : null)
     if (error !== null) {
-      refused.set(resource_id, { address: shown(address), resource_id, error })
+      refused.set(resourceId, { address: shown(address), resource_id: resourceId, error })
       continue
     }
     used.add(address)
-    pairs.set(resource_id, { address, resource_id })
-    refused.delete(resource_id)
+    pairs.set(resourceId, { address, resource_id: resourceId })
+    refused.delete(resourceId)
   }
   return { pairs: [...pairs.values()], refused: [...refused.values()], foreign }
 }

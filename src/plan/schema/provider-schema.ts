@@ -41,10 +41,10 @@ export function createProviderSchema(ask: Ask): ProviderSchema {
     of: async (types) => {
       const wanted = types.filter((type) => !fetched.has(keyOf(type)))
       const named = (mode: TypeName['mode']) => wanted.filter((type) => type.mode === mode).map(({ type }) => type)
-      const resource_types = [...new Set(named('resource'))].slice(0, MAX_TYPES)
-      const data_source_types = [...new Set(named('data'))].slice(0, MAX_TYPES)
-      if (resource_types.length + data_source_types.length > 0) {
-        const parts = await ask({ resource_types, data_source_types })
+      const resourceTypes = [...new Set(named('resource'))].slice(0, MAX_TYPES)
+      const dataSourceTypes = [...new Set(named('data'))].slice(0, MAX_TYPES)
+      if (resourceTypes.length + dataSourceTypes.length > 0) {
+        const parts = await ask({ resource_types: resourceTypes, data_source_types: dataSourceTypes })
         if (!parts) return null
         for (const schema of schemasOf(parts)) {
           const key = keyOf(schema)

@@ -7,12 +7,10 @@ import { type EngineState, NO_STATE, parseState } from './state.ts'
  * Names the state of one engine root: SHA-256 (lower-case hex, 64 characters) of repository, scope and
  * path, so that every session on the same three shares one state.
  * @param repository https URL as stored with the session
- * @param iac_path relative to the repository root; null, empty and `.` name the root itself
+ * @param iacPath relative to the repository root; null, empty and `.` name the root itself
  */
-export async function projectId(repository: string, scope_id: string, iac_path: string | null): Promise<string> {
-  const text = [canonicalRepository(repository), scope_id.trim().toLowerCase(), canonicalPath(iac_path ?? '')].join(
-    '\n',
-  )
+export async function projectId(repository: string, scopeId: string, iacPath: string | null): Promise<string> {
+  const text = [canonicalRepository(repository), scopeId.trim().toLowerCase(), canonicalPath(iacPath ?? '')].join('\n')
   const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text))
   return Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, '0')).join('')
 }

@@ -23,8 +23,8 @@ function openings(subject: Subject): Opening[] {
 
 const SOURCES = ['cidr_blocks', 'ipv6_cidr_blocks', 'cidr_ipv4', 'cidr_ipv6', 'cidrs', 'ipv6_cidrs']
 
-function openingsOf(rule: View, protocol_key: string): Opening[] {
-  const protocol = protocolOf(textOf(rule, protocol_key))
+function openingsOf(rule: View, protocolKey: string): Opening[] {
+  const protocol = protocolOf(textOf(rule, protocolKey))
   const ports = portsOf(rule, protocol === 'all')
   if (ports === null) return []
   return audiencesOf(SOURCES.flatMap((key) => textsOf(rule, key))).map((audience) => ({ audience, protocol, ...ports }))

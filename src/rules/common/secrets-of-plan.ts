@@ -76,9 +76,8 @@ const secretLiterals = (expressions: Parameters<typeof literalsOf>[0]): string[]
     .map(({ path }) => path)
 
 /** Code that makes nothing new is left alone: it was there before this plan. */
-const createsIn = (plan: Plan, module_address: string): boolean =>
+const createsIn = (plan: Plan, moduleAddress: string): boolean =>
   managedChanges(plan).some(
     ({ resource, action }) =>
-      action === 'create' &&
-      (module_address === '' || withoutIndexes(resource.address).startsWith(`${module_address}.`)),
+      action === 'create' && (moduleAddress === '' || withoutIndexes(resource.address).startsWith(`${moduleAddress}.`)),
   )

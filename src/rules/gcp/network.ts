@@ -24,10 +24,10 @@ function openings(subject: Subject): Opening[] {
   )
 }
 
-function openingsOf(sources: string[], allowed: View[], protocol_key: string): Opening[] {
+function openingsOf(sources: string[], allowed: View[], protocolKey: string): Opening[] {
   return audiencesOf(sources).flatMap((audience) =>
     allowed.flatMap((rule) => {
-      const protocol = protocolOf(textOf(rule, protocol_key))
+      const protocol = protocolOf(textOf(rule, protocolKey))
       if (isUnknown(rule, 'ports')) return []
       const ports = textsOf(rule, 'ports')
       return (ports.length === 0 ? [EVERY_PORT] : portRanges(ports)).map((range) => ({ audience, protocol, ...range }))

@@ -25,7 +25,7 @@ const PAUSE_MS = 10 * 60_000
  */
 export function createAdditions(access: Access): Pick<IacClient, Addition | 'output'> {
   const gone = new Set<Addition>()
-  let paused_until = 0
+  let pausedUntil = 0
   let announced: ReadonlySet<string> | null = null
   const ask = async <S extends v.GenericSchema>(
     kind: Addition,
@@ -33,7 +33,7 @@ export function createAdditions(access: Access): Pick<IacClient, Addition | 'out
     schema: S,
     signal: AbortSignal | undefined,
   ): Promise<v.InferOutput<S> | null> => {
-    if (gone.has(kind) || performance.now() < paused_until) return null
+    if (gone.has(kind) || performance.now() < pausedUntil) return null
     try {
       announced ??= await announcement(access, signal)
       if (!announced.has(kind)) return null
@@ -45,19 +45,21 @@ export function createAdditions(access: Access): Pick<IacClient, Addition | 'out
       if (signal?.aborted) return null
       access.log.warn('an optional job of the iac service gave nothing', { kind, error })
       if (error instanceof OffContract || error instanceof SyntaxError) gone.add(kind)
-      else paused_until = performance.now() + PAUSE_MS
+      else pausedUntil = performance.now() + PAUSE_MS
       return null
     }
   }
   return {
     schema: (request, signal) => ask('schema', request, SchemaPartsSchema, signal),
-    diagnostics: (workspace_path, signal) => ask('diagnostics', { workspace_path }, DiagnosticsSchema, signal),
-    output: async (job_id, signal) => {
+    diagnostics: (workspacePath, signal) =>
+      ask('diagnostics', { workspace_path: workspacePath }, DiagnosticsSchema, signal),
+    output: async (jobId, signal) => {
       try {
         announced ??= await announcement(access, signal)
-        return announced.has('output') ? await liveOutput(access, job_id, signal) : null
+        return announced.has('output') ? await liveOutput(access, jobId, signal) : null
       } catch (error) {
-        if (!signal?.aborted) access.log.info('the output of a running iac job could not be read', { job_id, error })
+        if (!signal?.aborted)
+          access.log.info('the output of a running iac job could not be read', { job_id: jobId, error })
         return null
       }
     },
@@ -66,10 +68,10 @@ export function createAdditions(access: Access): Pick<IacClient, Addition | 'out
 
 async function liveOutput(
   { call }: Access,
-  job_id: string,
+  jobId: string,
   signal?: AbortSignal,
 ): Promise<{ stdout: string; stderr: string } | null> {
-  const response = await call(`/v1/jobs/${job_id}/output`, {
+  const response = await call(`/v1/jobs/${jobId}/output`, {
     timeout_ms: ANNOUNCEMENT_LIMIT_MS,
     max_bytes: 1024 * 1024,
     ...(signal && { signal }),
@@ -82,8 +84,8 @@ async function liveOutput(
 class OffContract extends Error {}
 
 async function announcement({ call, config }: Access, signal?: AbortSignal): Promise<ReadonlySet<string>> {
-  const timeout_ms = Math.min(config.timeout * 1000, ANNOUNCEMENT_LIMIT_MS)
-  const response = await call('/v1/engine', { timeout_ms, ...(signal && { signal }) })
+  const timeoutMs = Math.min(config.timeout * 1000, ANNOUNCEMENT_LIMIT_MS)
+  const response = await call('/v1/engine', { timeout_ms: timeoutMs, ...(signal && { signal }) })
   if (mayPass(response)) throw new Error(`HTTP ${response.status}`)
   const parsed = response.status === 200 ? v.safeParse(AnnouncementSchema, lenientJson(response)) : null
   return new Set(parsed?.success ? parsed.output.additions : [])
@@ -96,16 +98,16 @@ async function run(
   body: object,
   signal?: AbortSignal,
 ): Promise<string | null> {
-  const job_timeout = Math.min(config.job_timeout, LIMITS_S[kind])
+  const jobTimeout = Math.min(config.job_timeout, LIMITS_S[kind])
   const own = signal ? { signal } : {}
-  const timeout_ms = Math.min(config.timeout, job_timeout) * 1000
-  const response = await call(`/v1/${kind}`, { method: 'POST', json: body, timeout_ms, ...own })
+  const timeoutMs = Math.min(config.timeout, jobTimeout) * 1000
+  const response = await call(`/v1/${kind}`, { method: 'POST', json: body, timeout_ms: timeoutMs, ...own })
   const submitted = response.status === 202 ? v.safeParse(SubmittedSchema, lenientJson(response)) : null
   if (!submitted?.success) {
     if (mayPass(response)) throw new Error(`HTTP ${response.status}`)
     throw new OffContract(`HTTP ${response.status}`)
   }
-  const limited = { ...config, job_timeout, job_poll_interval: Math.min(config.job_poll_interval, POLL_S) }
+  const limited = { ...config, job_timeout: jobTimeout, job_poll_interval: Math.min(config.job_poll_interval, POLL_S) }
   const result = await waitForJob({ config: limited, log, call }, submitted.output.job_id, own)
   const expected = kind === 'diagnostics' ? [0, 1] : [0]
   return expected.includes(result.exit_code) && result.stdout !== '' ? result.stdout : null

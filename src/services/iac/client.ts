@@ -46,7 +46,7 @@ export function createIacClient(config: IacServiceConfig, deps: { fetch: Fetch; 
     throw unexpectedAnswer('iac', `HTTP ${response.status} to ${kind}`)
   }
 
-  const wait: IacClient['wait'] = (job_id, options = {}) => waitForJob({ config, log, call }, job_id, options)
+  const wait: IacClient['wait'] = (jobId, options = {}) => waitForJob({ config, log, call }, jobId, options)
 
   return {
     ...createAdditions({ config, log, call }),
@@ -55,13 +55,13 @@ export function createIacClient(config: IacServiceConfig, deps: { fetch: Fetch; 
     async run(kind, body, options = {}) {
       const { signal, on_submitted } = options
       const submitAndTell = async () => {
-        const job_id = await submit(kind, body, signal)
-        await on_submitted?.(job_id)
-        return job_id
+        const jobId = await submit(kind, body, signal)
+        await on_submitted?.(jobId)
+        return jobId
       }
       const waiting: Parameters<IacClient['wait']>[1] = signal ? { signal } : {}
-      const job_id = await submitAndTell()
-      return wait(job_id, ONCE_ONLY.includes(kind) ? waiting : { ...waiting, resubmit: submitAndTell })
+      const jobId = await submitAndTell()
+      return wait(jobId, ONCE_ONLY.includes(kind) ? waiting : { ...waiting, resubmit: submitAndTell })
     },
     async healthy(signal) {
       const response = await call('/healthz', signal ? { signal } : {}).catch(() => null)

@@ -46,12 +46,12 @@ export interface EngineResult {
 export interface IacClient {
   submit<Kind extends IacJobKind>(kind: Kind, body: IacJobs[Kind], signal?: AbortSignal): Promise<string>
   /** `kind` and `body` allow one resubmission of a lost job, never of `apply` or `import`. */
-  wait(job_id: string, options?: { signal?: AbortSignal; resubmit?: () => Promise<string> }): Promise<EngineResult>
+  wait(jobId: string, options?: { signal?: AbortSignal; resubmit?: () => Promise<string> }): Promise<EngineResult>
   /** submit + wait; `on_submitted` is awaited before the first poll, so that the id can be recorded. */
   run<Kind extends IacJobKind>(
     kind: Kind,
     body: IacJobs[Kind],
-    options?: { signal?: AbortSignal; on_submitted?: (job_id: string) => Promise<void> },
+    options?: { signal?: AbortSignal; on_submitted?: (jobId: string) => Promise<void> },
   ): Promise<EngineResult>
   /** Liveness of the sidecar, within its timeout. */
   healthy(signal?: AbortSignal): Promise<boolean>
@@ -63,9 +63,9 @@ export interface IacClient {
    */
   schema(request: SchemaRequest, signal?: AbortSignal): Promise<SchemaParts | null>
   /** What the engine says about the code in machine form; null like `schema`, never an error. */
-  diagnostics(workspace_path: string, signal?: AbortSignal): Promise<EngineDiagnostic[] | null>
+  diagnostics(workspacePath: string, signal?: AbortSignal): Promise<EngineDiagnostic[] | null>
   /** The end of what a job has written so far, whole lines; null like `schema`, never an error. */
-  output?(job_id: string, signal?: AbortSignal): Promise<{ stdout: string; stderr: string } | null>
+  output?(jobId: string, signal?: AbortSignal): Promise<{ stdout: string; stderr: string } | null>
 }
 
 /** What the core reads of the contract's answers; other implementations may add keys. */

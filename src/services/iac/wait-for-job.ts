@@ -25,11 +25,11 @@ const MAX_HELD_SECONDS = 60
  * Polls until the job is terminal or `job_timeout` is over. Each poll asks the service to hold its
  * answer for `job_poll_interval`; one that answers at once is asked again after the interval.
  */
-export async function waitForJob(access: Access, job_id: string, options: WaitOptions): Promise<EngineResult> {
+export async function waitForJob(access: Access, jobId: string, options: WaitOptions): Promise<EngineResult> {
   const { config, log } = access
   const deadline = performance.now() + config.job_timeout * 1000
   let resubmit = options.resubmit
-  let current = job_id
+  let current = jobId
   for (;;) {
     const started = performance.now()
     if (started >= deadline) throw gatewayTimeout(`IaC job ${current} did not finish within ${config.job_timeout}s.`)
@@ -56,30 +56,30 @@ function jobFailure(error: Extract<JobAnswer, { status: 'failed' }>['error']): P
 }
 
 /** `missed`: no answer, or a passing fault of the service; the next poll may succeed. */
-async function pollOnce(access: Access, job_id: string, remaining_ms: number, signal?: AbortSignal): Promise<Poll> {
+async function pollOnce(access: Access, jobId: string, remainingMs: number, signal?: AbortSignal): Promise<Poll> {
   const { config, log, call } = access
   const held = Math.min(
     MAX_HELD_SECONDS,
-    Math.max(1, Math.ceil(Math.min(config.job_poll_interval, remaining_ms / 1000))),
+    Math.max(1, Math.ceil(Math.min(config.job_poll_interval, remainingMs / 1000))),
   )
   const request: Partial<OutboundRequest> = {
     headers: { prefer: `wait=${held}` },
-    timeout_ms: Math.ceil(Math.min((held + config.timeout) * 1000, remaining_ms)),
+    timeout_ms: Math.ceil(Math.min((held + config.timeout) * 1000, remainingMs)),
     max_bytes: MAX_ANSWER_BYTES,
   }
   if (signal) request.signal = signal
   let response: OutboundResponse
   try {
-    response = await call(`/v1/jobs/${job_id}`, request)
+    response = await call(`/v1/jobs/${jobId}`, request)
   } catch (error) {
     if (!(error instanceof OutboundError) || error.kind === 'aborted' || error.kind === 'body')
       throw transportFault('iac', error)
-    log.warn('iac job not reached', { job_id, error })
+    log.warn('iac job not reached', { job_id: jobId, error })
     return { kind: 'missed' }
   }
   if (response.status === 404) return { kind: 'lost' }
   if (response.status === 429 || response.status >= 500) {
-    log.warn('iac job not answered', { job_id, status: response.status })
+    log.warn('iac job not answered', { job_id: jobId, status: response.status })
     return { kind: 'missed' }
   }
   if (response.status !== 200) throw unexpectedAnswer('iac', `HTTP ${response.status} to a poll`)

@@ -17,8 +17,8 @@ export interface SessionState {
  */
 export interface StatusHub {
   watch(
-    session_uuid: string,
-    on_change: (state: SessionState) => void,
+    sessionUuid: string,
+    onChange: (state: SessionState) => void,
   ): Promise<{ state: SessionState; close: () => void }>
   /** Ends every stream, so that clients reconnect elsewhere. */
   close(): Promise<void>
@@ -42,7 +42,7 @@ interface Watched {
 export async function startStatusHub(sql: Sql, log: Logger, options: { resync_ms?: number } = {}): Promise<StatusHub> {
   const watched = new Map<string, Watched>()
   const closing = new AbortController()
-  let open_streams = 0
+  let openStreams = 0
   let timer: ReturnType<typeof setInterval> | null = null
 
   const refresh = createBatchedReader(
@@ -67,7 +67,7 @@ export async function startStatusHub(sql: Sql, log: Logger, options: { resync_ms
 
   const remove = (uuid: string, entry: Watched, listener: Listener) => {
     if (!entry.listeners.delete(listener)) return
-    open_streams--
+    openStreams--
     if (entry.listeners.size === 0) watched.delete(uuid)
     if (watched.size > 0 || timer === null) return
     clearInterval(timer)
@@ -75,16 +75,16 @@ export async function startStatusHub(sql: Sql, log: Logger, options: { resync_ms
   }
 
   return {
-    async watch(uuid, on_change) {
+    async watch(uuid, onChange) {
       const entry = watched.get(uuid) ?? { listeners: new Set(), state: null }
       watched.set(uuid, entry)
       // Silent until the caller has its first state.
       let ready = false
       const listener: Listener = (state) => {
-        if (ready) on_change(state)
+        if (ready) onChange(state)
       }
       entry.listeners.add(listener)
-      open_streams++
+      openStreams++
       timer ??= setInterval(resync, options.resync_ms ?? RESYNC_MS)
       try {
         await refresh([uuid])
@@ -105,7 +105,7 @@ export async function startStatusHub(sql: Sql, log: Logger, options: { resync_ms
     },
     closing: closing.signal,
     get open_streams() {
-      return open_streams
+      return openStreams
     },
   }
 }

@@ -12,7 +12,7 @@ const MAX_QUEUED = 8
  */
 export function sessionStream(
   host: StreamHost,
-  session_uuid: string,
+  sessionUuid: string,
   options: { max_polls: number; log: Logger },
 ): ReadableStream<Uint8Array<ArrayBuffer>> {
   const { hub, polls, open } = host
@@ -56,7 +56,7 @@ export function sessionStream(
           if (state) show(state)
         }
         const begin = async () => {
-          const watch = await hub.watch(session_uuid, (next) => {
+          const watch = await hub.watch(sessionUuid, (next) => {
             state = next
             show(next)
           })
@@ -70,7 +70,7 @@ export function sessionStream(
         controller.enqueue(KEEP_ALIVE)
         if (hub.closing.aborted) return end()
         begin().catch((error) => {
-          options.log.warn('event stream ended early', { error, session_id: session_uuid })
+          options.log.warn('event stream ended early', { error, session_id: sessionUuid })
           end()
         })
       },
@@ -109,18 +109,18 @@ export interface StreamHost {
 }
 
 /** Ends every open stream when the hub closes. */
-export function createStreamHost(hub: StatusHub, period_ms: number): StreamHost {
+export function createStreamHost(hub: StatusHub, periodMs: number): StreamHost {
   const open = new Set<() => void>()
   hub.closing.addEventListener('abort', () => {
     for (const end of [...open]) end()
   })
-  return { hub, polls: createPollWheel(period_ms), open }
+  return { hub, polls: createPollWheel(periodMs), open }
 }
 
 /** Calls many listeners once per period each, from one timer that runs only while somebody listens. */
 interface PollWheel {
   /** The first call comes within one period, the next ones a period apart. Answers how to stop. */
-  add(on_poll: () => void): () => void
+  add(onPoll: () => void): () => void
   readonly size: number
 }
 
@@ -130,23 +130,23 @@ const SLOTS = 20
  * Listeners are spread over slots by the moment they joined, so that they are not all served in one
  * burst.
  */
-function createPollWheel(period_ms: number): PollWheel {
+function createPollWheel(periodMs: number): PollWheel {
   const slots = Array.from({ length: SLOTS }, () => new Set<() => void>())
   let size = 0
   let current = 0
   let timer: ReturnType<typeof setInterval> | null = null
   const turn = () => {
     current = (current + 1) % SLOTS
-    for (const on_poll of [...(slots[current] ?? [])]) on_poll()
+    for (const onPoll of [...(slots[current] ?? [])]) onPoll()
   }
   return {
-    add(on_poll) {
+    add(onPoll) {
       const slot = slots[current]
-      slot?.add(on_poll)
+      slot?.add(onPoll)
       size++
-      timer ??= setInterval(turn, period_ms / SLOTS)
+      timer ??= setInterval(turn, periodMs / SLOTS)
       return () => {
-        if (!slot?.delete(on_poll)) return
+        if (!slot?.delete(onPoll)) return
         size--
         if (size > 0 || timer === null) return
         clearInterval(timer)

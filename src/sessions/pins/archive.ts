@@ -130,11 +130,11 @@ export async function decrypt(secret: string, about: string, sealed: Bytes): Pro
   return plain
 }
 
-function algorithm(about: string, frame: number, is_last: boolean) {
+function algorithm(about: string, frame: number, isLast: boolean) {
   const iv = new Uint8Array(12)
   const view = new DataView(iv.buffer)
   view.setUint32(7, frame)
-  view.setUint8(11, is_last ? 1 : 0)
+  view.setUint8(11, isLast ? 1 : 0)
   return { name: 'AES-GCM', iv, additionalData: new TextEncoder().encode(about), tagLength: TAG_BYTES * 8 }
 }
 

@@ -74,12 +74,12 @@ interface PinRow {
  * The seal of a session, whatever became of the round that wrote it, and whether that round completed:
  * an attempt that was interrupted after it had sealed reviewed nothing.
  */
-export async function findPin(sql: Db, session_id: number): Promise<{ seal: StoredSeal; reviewed: boolean } | null> {
+export async function findPin(sql: Db, sessionId: number): Promise<{ seal: StoredSeal; reviewed: boolean } | null> {
   const [row] = await sql<(PinRow & { reviewed: boolean })[]>`
     SELECT p.round_id, p.plan_sha256, p.commit, p.targets, p.changes, p.engine_name, p.engine_version,
            p.state_lineage, p.state_serial, p.project_id, p.archive_key,
            EXISTS (SELECT 1 FROM statuses s WHERE s.round_id = p.round_id AND s.status = 'completed') AS reviewed
-    FROM pins p WHERE p.session_id = ${session_id}`
+    FROM pins p WHERE p.session_id = ${sessionId}`
   return row ? { seal: toSeal(row), reviewed: row.reviewed } : null
 }
 

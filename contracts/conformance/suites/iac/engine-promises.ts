@@ -11,8 +11,8 @@ const SCOPE = { scope_id: 'conformance', engine_provider: 'kubernetes' }
 
 /** What the engine behind the service does, on configurations that need no provider and no network. */
 export function enginePromises({ contract }: Options): Promised[] {
-  const run = (tester: Tester, id: string, workspace_path: string, more: object = {}) =>
-    ran(tester, contract.operation(id), { workspace_path, ...more })
+  const run = (tester: Tester, id: string, workspacePath: string, more: object = {}) =>
+    ran(tester, contract.operation(id), { workspace_path: workspacePath, ...more })
   const initialised = async (tester: Tester, files: Record<string, string> = { 'main.tf': TWO_RESOURCES }) => {
     const workspace = await newWorkspace(tester, files)
     const { result } = await run(tester, 'init', workspace, SCOPE)

@@ -56,9 +56,10 @@ export function jobPromises({ contract }: Options): Promised[] {
       promise:
         'A job goes from queued over running to succeeded or failed; at every look keys, times, result and error agree',
       run: async (tester) => {
-        const workspace_path = await newWorkspace(tester)
+        const workspacePath = await newWorkspace(tester)
         const ids = []
-        for (let index = 0; index < 3; index++) ids.push(await submit(tester, validate, { workspace_path }))
+        for (let index = 0; index < 3; index++)
+          ids.push(await submit(tester, validate, { workspace_path: workspacePath }))
         await Promise.all(ids.map((id) => finished(tester, id)))
         for (const id of ids) {
           const [once, again] = [await poll(tester, id), await poll(tester, id)]
@@ -70,9 +71,9 @@ export function jobPromises({ contract }: Options): Promised[] {
       id: 'job.kinds',
       promise: 'Every route makes a job of its kind, which ends',
       run: async (tester) => {
-        const workspace_path = await newWorkspace(tester)
+        const workspacePath = await newWorkspace(tester)
         for (const [id, { kind, more }] of Object.entries(KINDS)) {
-          const done = await ran(tester, contract.operation(id), { workspace_path, ...more })
+          const done = await ran(tester, contract.operation(id), { workspace_path: workspacePath, ...more })
           tester.expect(done.kind === kind, `the job of ${id} is of the kind ${String(done.kind)}`, done.made)
         }
       },
@@ -81,8 +82,8 @@ export function jobPromises({ contract }: Options): Promised[] {
       id: 'job.unknown',
       promise: 'A job that does not exist is 404',
       run: async (tester) => {
-        for (const job_id of [crypto.randomUUID(), crypto.randomUUID().toUpperCase()]) {
-          const made = await tester.ask(job, { path: { job_id } })
+        for (const jobId of [crypto.randomUUID(), crypto.randomUUID().toUpperCase()]) {
+          const made = await tester.ask(job, { path: { job_id: jobId } })
           tester.expect(made.status === 404, `answered ${made.status} instead of 404`, made)
         }
       },
@@ -91,7 +92,7 @@ export function jobPromises({ contract }: Options): Promised[] {
       id: 'job.invalid-id',
       promise: 'An id that is no UUID is 422',
       run: async (tester) => {
-        for (const job_id of [
+        for (const jobId of [
           'none',
           '1',
           '../healthz',
@@ -100,7 +101,7 @@ export function jobPromises({ contract }: Options): Promised[] {
           'x'.repeat(2000),
           'ü',
         ]) {
-          const made = await tester.ask(job, { path: { job_id } })
+          const made = await tester.ask(job, { path: { job_id: jobId } })
           tester.expect(made.status === 422, `answered ${made.status} instead of 422`, made)
         }
       },

@@ -14,7 +14,8 @@ export function queuePromises({ contract }: Options): Promised[] {
       run: async (tester) => {
         const names = await spellings(await newWorkspace(tester))
         const ids: string[] = []
-        for (const workspace_path of [...names, ...names]) ids.push(await submit(tester, validate, { workspace_path }))
+        for (const workspacePath of [...names, ...names])
+          ids.push(await submit(tester, validate, { workspace_path: workspacePath }))
         const jobs = await watched(tester, ids)
         for (const [index, later] of jobs.entries()) {
           const earlier = jobs[index - 1]

@@ -16,8 +16,8 @@ import { queuePromises } from './queue-promises.ts'
  */
 export function iacSuite(options: Options): Promised[] {
   const { contract, token, workspace } = options
-  const workspace_path = join(workspace, 'missing')
-  const prepare = (body: unknown) => (isRecord(body) ? { ...body, workspace_path } : body)
+  const workspacePath = join(workspace, 'missing')
+  const prepare = (body: unknown) => (isRecord(body) ? { ...body, workspace_path: workspacePath } : body)
   const submissions = contract.operations
     .filter(({ body }) => body !== null)
     .map((operation) => policyFor(operation, [404, 202], { prepare }))
