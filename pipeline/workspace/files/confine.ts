@@ -90,7 +90,7 @@ function missing(error: NodeJS.ErrnoException): null {
 /**
  * The engine root of a clone: absolute, symlinks resolved, an existing directory inside the clone and
  * outside of git's own.
- * Errors: 400 `iacPath '<path>' is not a directory inside the repository`.
+ * Errors: 400 `iac_path '<path>' is not a directory inside the repository`.
  */
 export async function locateRoot(clone: string, iacPath: string | null): Promise<string> {
   const root = await realpath(clone)
