@@ -1,0 +1,87 @@
+import { execFile } from 'node:child_process'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { isDeepStrictEqual } from 'node:util'
+import { writeAtomically } from '../files.ts'
+import { createOverrides } from './lint.ts'
+import type { Room } from './rooms.ts'
+import { pathsOf, type Table } from './table.ts'
+
+/** What follows from the table and lies in the repository: a part of the lint's configuration and one of a page. */
+export const BORDERS = 'dev/structure/borders.json'
+export const RULES = 'AGENTS.md'
+const BEGIN = '<!-- rooms: written by npm run structure -- --write -->'
+const END = '<!-- end of rooms -->'
+
+/** Brings both files in step with the table. Errors: the page lost its markers, Biome cannot format. */
+export async function writeTable(root: string, table: Table, files: readonly string[]): Promise<void> {
+  const page = replaceRooms(await readFile(join(root, RULES), 'utf8'), table.rooms)
+  const borders = await format(root, JSON.stringify({ overrides: createOverrides(table, files) }))
+  await writeAtomically(join(root, BORDERS), borders, 0o644)
+  await writeAtomically(join(root, RULES), page, 0o644)
+}
+
+/** What is out of step with the table, as sentences. */
+export async function findOutOfStep(root: string, table: Table, files: readonly string[]): Promise<string[]> {
+  const [borders, lint, page] = await Promise.all(
+    [BORDERS, 'biome.json', RULES].map((path) => readFile(join(root, path), 'utf8').catch(() => '')),
+  )
+  const errors: string[] = []
+  if (!isDeepStrictEqual(parseJson(borders), { overrides: createOverrides(table, files) }))
+    errors.push(`${BORDERS} is out of step with the table of rooms.`)
+  const { extends: extended } = Object(parseJson(lint))
+  if (!Array.isArray(extended) || !extended.includes(`./${BORDERS}`))
+    errors.push(`biome.json does not extend ./${BORDERS}.`)
+  try {
+    if (replaceRooms(page ?? '', table.rooms) !== page)
+      errors.push(`${RULES} is out of step with the table of rooms.`)
+  } catch (error) {
+    errors.push(error instanceof Error ? error.message : String(error))
+  }
+  return errors
+}
+
+/** The page with the table between its markers. Errors: a marker is missing. */
+export function replaceRooms(page: string, rooms: readonly Room[]): string {
+  const begin = page.indexOf(BEGIN)
+  const end = page.indexOf(END)
+  if (begin < 0 || end < begin) throw new Error(`${RULES} needs the lines '${BEGIN}' and '${END}'.`)
+  return `${page.slice(0, begin + BEGIN.length)}\n\n${writeRooms(rooms)}\n\n${page.slice(end)}`
+}
+
+function writeRooms(rooms: readonly Room[]): string {
+  const rows = rooms.map((room) => {
+    const names = pathsOf(room).map((path) => `\`${path}\``).join(', ')
+    const imports = room.imports.map(describeImport).join(', ') || 'nothing of ours'
+    return `| ${names} | ${room.holds} | ${imports} | ${room.node ? 'yes' : 'no'} |`
+  })
+  return ['| Room | Holds | May import | `node:` |', '|---|---|---|---|', ...rows].join('\n')
+}
+
+/** `!src/runtime` as `not src/runtime`, and the groups in words. */
+function describeImport(entry: string): string {
+  if (entry === '*') return 'every room above'
+  return entry.startsWith('!') ? `not \`${entry.slice(1)}\`` : `\`${entry}\``
+}
+
+function parseJson(text: string | undefined): unknown {
+  try {
+    return JSON.parse(text ?? '')
+  } catch {
+    return null
+  }
+}
+
+/** As `npm run format` would leave it, so that nobody has to run it afterwards. */
+function format(root: string, text: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const biome = join(root, 'node_modules/.bin/biome')
+    const child = execFile(
+      biome,
+      ['format', `--stdin-file-path=${BORDERS}`],
+      { cwd: root, maxBuffer: 16 * 1024 * 1024 },
+      (error, stdout, stderr) => (error ? reject(new Error(`Biome could not format ${BORDERS}: ${stderr}`)) : resolve(stdout)),
+    )
+    child.stdin?.end(text)
+  })
+}
