@@ -1,30 +1,62 @@
-import { defineConfig } from 'vitest/config'
+import { configDefaults, defineConfig, type TestProjectInlineConfiguration } from 'vitest/config'
+import { RepeatedTests } from './test/helpers/repeated-tests.ts'
 
-/** Many processes and much waiting: `npm run test:processes`. */
-export const PROCESSES = ['test/suites/processes/**/*.test.ts', 'test/contracts/conformance/**/*.test.ts']
+const { CI = '', REDIS_INSTALLATION, AZURITE } = process.env
+const IN_CI = CI !== '' && CI !== 'false'
+
+/** One round of every mode. `npm test` runs them as well, because they show soonest that the parts fit. */
+const ROUNDS = 'test/suites/modes/{apply,drift,gates,generate,import}.test.ts'
+
+/**
+ * A set of files that `--project <name>` selects. Every test file belongs to exactly one project, so a bare
+ * `npx vitest run <path>` runs it once.
+ * @param group Projects of one group run side by side, groups one after the other. Vitest demands the same
+ * number of workers within a group.
+ */
+function project(name: string, group: number, maxWorkers: number, test: TestProjectInlineConfiguration['test']) {
+  return { test: { name, sequence: { groupOrder: group }, maxWorkers, ...test } }
+}
+
+const projects = [
+  /** Tests that mirror the code. */
+  project('code', 0, 3, { include: ['test/*.test.ts', 'test/!(suites|contracts)/**/*.test.ts'] }),
+  project('rounds', 0, 3, { include: [ROUNDS] }),
+  /** Rounds of every mode on the real engine: the unhappy paths, hostile models, interruptions. */
+  project('modes', 0, 3, { include: ['test/suites/modes/*.test.ts'], exclude: [ROUNDS] }),
+  /** The embedded stack as a user starts it, workers and databases that die, sidecars with planted defects. */
+  project('processes', 1, 2, { include: ['test/suites/processes/*.test.ts', 'test/contracts/**/*.test.ts'] }),
+  /** Core and worker as processes between fakes that know the contract alone. */
+  project('contract', 1, 2, { include: ['test/suites/contract/*.test.ts'] }),
+  /** Real processes that are killed in the middle of their work. */
+  project('chaos', 2, 1, { include: ['test/suites/chaos/*.test.ts'], testTimeout: 120_000 }),
+  /**
+   * Generated inputs against every route. `PROPERTY_SEED` repeats a run, `PROPERTY_SECONDS` is the time that all
+   * properties share. There is no second try, because a second try with other inputs would hide what the first found.
+   */
+  project('property', 2, 1, { include: ['test/suites/property/*.test.ts'], testTimeout: 120_000, retry: 0 }),
+]
+// These two need a server that `npm run test:redis` and `npm run test:azurite` start before the tests.
+if (REDIS_INSTALLATION) projects.push(project('redis', 1, 2, { include: ['test/suites/redis/*.redis.ts'] }))
+if (AZURITE)
+  projects.push(
+    project('azurite', 2, 1, {
+      include: ['test/suites/azurite/*.azurite.ts'],
+      provide: { azurite: JSON.parse(AZURITE) },
+    }),
+  )
 
 export default defineConfig({
   test: {
-    include: ['test/**/*.test.ts'],
-    exclude: [
-      'test/suites/runtimes/**',
-      'test/suites/property/**',
-      'test/suites/chaos/**',
-      'test/suites/contract/**',
-      // Every mode once; all of its paths are in vitest.modes.config.ts.
-      'test/suites/modes/*-*.test.ts',
-      'test/suites/modes/{grounding,intent,models,recorded,repair,rules,traces}.test.ts',
-      ...PROCESSES,
-      'node_modules/**',
-    ],
     globalSetup: ['test/helpers/global-setup.ts'],
     pool: 'forks',
-    maxWorkers: 3,
     testTimeout: 60_000,
     hookTimeout: 60_000,
-    // A loaded machine may miss a wait once; a defect fails twice. The report names what was repeated.
-    retry: 1,
+    // On a developer's machine a test that fails is seen at once. Continuous integration repeats it once, so that a
+    // single late answer of a loaded machine stops nobody, and the run ends with the names of the repeated tests.
+    retry: IN_CI ? 1 : 0,
+    reporters: [...configDefaults.reporters, new RepeatedTests()],
     // A test must not depend on the operator's shell.
     env: { NODE_ENV: 'test' },
+    projects,
   },
 })

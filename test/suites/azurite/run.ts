@@ -9,7 +9,7 @@ const ROOT = join(import.meta.dirname, '../../..')
 /** The tests in a process of their own, with their usual summary. */
 function runTests({ port, account, key }: Emulator): ChildProcess {
   const vitest = join(ROOT, 'node_modules/vitest/vitest.mjs')
-  const args = ['run', '--config', join(import.meta.dirname, 'vitest.config.ts'), ...process.argv.slice(2)]
+  const args = ['run', '--project', 'azurite', ...process.argv.slice(2)]
   const env = { ...process.env, AZURITE: JSON.stringify({ port, account, key } satisfies Emulator) }
   return spawn(process.execPath, [vitest, ...args], { cwd: ROOT, env, stdio: 'inherit' })
 }

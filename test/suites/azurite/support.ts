@@ -6,6 +6,14 @@ import type { Fetch } from '../../../src/base/http.ts'
 import { silentLogger } from '../../../src/base/log.ts'
 import { createObjectStore, type StorageDeps } from '../../../src/data/storage/create.ts'
 import { storageConfig } from '../../storage/config.ts'
+import type { Emulator } from './start.ts'
+
+declare module 'vitest' {
+  interface ProvidedContext {
+    /** The emulator that `run.ts` started. */
+    azurite: Emulator
+  }
+}
 
 const { port, account, key } = inject('azurite')
 

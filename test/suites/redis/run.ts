@@ -12,7 +12,7 @@ const ROOT = join(import.meta.dirname, '../../..')
 /** The tests in a process of their own, because it must trust the authority from its start. */
 async function runTests(installation: Installation): Promise<number> {
   const vitest = join(ROOT, 'node_modules/vitest/vitest.mjs')
-  const args = ['run', '--config', join(import.meta.dirname, 'vitest.config.ts'), ...process.argv.slice(2)]
+  const args = ['run', '--project', 'redis', ...process.argv.slice(2)]
   const env = {
     ...process.env,
     NODE_EXTRA_CA_CERTS: installation.ca_file,
