@@ -165,8 +165,9 @@ describe('a merge at GitHub', () => {
   })
 
   it('believes the status when the body does not contradict it', async () => {
-    provider([open], () => HttpResponse.json({}))
-    await merge()
+    const calls = provider([open], () => HttpResponse.json({}))
+    await expect(merge()).resolves.toBeUndefined()
+    expect(methods(calls)).toEqual(['GET', 'PUT'])
   })
 
   it('is a 502 when the connection is cut, before and after the headers', async () => {
@@ -210,12 +211,18 @@ describe('a merge at GitHub', () => {
   })
 
   it('follows to the new address of a renamed repository', async () => {
-    provider()
+    const seen: (string | null)[] = []
+    const calls = provider()
     server.use(
       http.get(`${PULLS}/7`, () => HttpResponse.redirect('https://api.github.com/repositories/1/pulls/7', 301)),
-      http.get('https://api.github.com/repositories/1/pulls/7', () => HttpResponse.json(open)),
+      http.get('https://api.github.com/repositories/1/pulls/7', ({ request }) => {
+        seen.push(request.headers.get('authorization'))
+        return HttpResponse.json(open)
+      }),
     )
     await merge()
+    expect(seen).toEqual([`Basic ${btoa('bot:token-of-the-bot')}`])
+    expect(methods(calls)).toEqual(['PUT'])
   })
 
   it('takes its credentials to no other host', async () => {

@@ -1,7 +1,8 @@
 import { HttpResponse, http } from 'msw'
 import { setupServer } from 'msw/node'
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
 import type { IacServiceConfig } from '../../config/types.ts'
+import type { Fetch } from '../../src/base/http.ts'
 import { createLogger } from '../../src/base/log.ts'
 import { createIacClient } from '../../src/services/iac/client.ts'
 
@@ -18,7 +19,7 @@ afterEach(() => server.resetHandlers())
 afterAll(() => server.close())
 
 const lines: string[] = []
-const client = (change: Partial<IacServiceConfig> = {}) =>
+const client = (change: Partial<IacServiceConfig> = {}, answer: Fetch = (input, init) => fetch(input, init)) =>
   createIacClient(
     {
       endpoint: ENDPOINT,
@@ -29,7 +30,7 @@ const client = (change: Partial<IacServiceConfig> = {}) =>
       job_timeout: 5,
       ...change,
     },
-    { fetch: (input, init) => fetch(input, init), log: createLogger({ write: (line) => lines.push(line) }) },
+    { fetch: answer, log: createLogger({ write: (line) => lines.push(line) }) },
   )
 
 const job = (fields: object) => ({
@@ -65,6 +66,34 @@ function polls(...answers: (() => Response)[]) {
 }
 const says = (body: object) => () => HttpResponse.json(body)
 const status = (code: number) => () => new HttpResponse('<html>', { status: code })
+
+/** Lets time jump from one timer to the next until the work has ended, so that the load of the machine moves nothing. */
+async function jumpUntil(work: Promise<void>): Promise<void> {
+  let ended = false
+  const end = () => {
+    ended = true
+  }
+  work.then(end, end)
+  while (!ended) await vi.advanceTimersToNextTimerAsync()
+  await work
+}
+
+/** Limits of calls pass when the test says so: `pass` ends every call that was granted no more than this. */
+function controlLimits(): { pass(ms: number): void } {
+  const limits: { ms: number; controller: AbortController }[] = []
+  const spy = vi.spyOn(AbortSignal, 'timeout').mockImplementation((ms) => {
+    const controller = new AbortController()
+    limits.push({ ms, controller })
+    return controller.signal
+  })
+  onTestFinished(() => spy.mockRestore())
+  return {
+    pass: (passed) => {
+      for (const { ms, controller } of limits)
+        if (ms <= passed) controller.abort(new DOMException('late', 'TimeoutError'))
+    },
+  }
+}
 
 describe('submission', () => {
   it.each([
@@ -171,9 +200,16 @@ describe('waiting', () => {
   })
 
   it('keeps the interval between polls of a service that ignores the wish', async () => {
-    const seen = polls(says(job({ status: 'running' })))
-    await expect(client({ job_poll_interval: 0.4, job_timeout: 1 }).wait(JOB)).rejects.toMatchObject({ status: 504 })
-    expect(seen.length).toBeLessThanOrEqual(3)
+    const polled: number[] = []
+    const answer = async () => {
+      polled.push(performance.now())
+      return Response.json(job({ status: 'running' }))
+    }
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
+    onTestFinished(() => void vi.useRealTimers())
+    const waiting = client({ job_poll_interval: 0.4, job_timeout: 1 }, answer).wait(JOB)
+    await jumpUntil(expect(waiting).rejects.toMatchObject({ status: 504 }))
+    expect(polled.map((time) => time - (polled[0] ?? 0))).toEqual([0, 400, 800])
   })
 
   it('asks for the configured interval, at most a minute', async () => {
@@ -184,13 +220,14 @@ describe('waiting', () => {
   })
 
   it('grants a held answer more than the time of a request', async () => {
-    server.use(
-      http.get(`${ENDPOINT}/v1/jobs/:id`, async () => {
-        await new Promise((resolve) => setTimeout(resolve, 400))
-        return HttpResponse.json(succeeded)
-      }),
-    )
-    expect(await client({ timeout: 0.1 }).wait(JOB)).toEqual(RESULT)
+    const limits = controlLimits()
+    const seen = polls(() => {
+      // The service may hold its answer for the 5 seconds of the interval.
+      limits.pass(5_000)
+      return HttpResponse.json(succeeded)
+    })
+    expect(await client({ timeout: 0.1, job_poll_interval: 5, job_timeout: 3600 }).wait(JOB)).toEqual(RESULT)
+    expect(seen).toHaveLength(1)
   })
 
   it('a non-zero exit code is a result', async () => {

@@ -8,6 +8,7 @@ import {
   ValidationLoopExceeded,
 } from '../../pipeline/steps/shared/generate-and-validate.ts'
 import { planValidator } from '../../pipeline/steps/shared/validators.ts'
+import { MASK } from '../../src/base/masking.ts'
 import type { EngineDiagnostic, SchemaParts } from '../../src/services/iac/additions.ts'
 import type { EngineResult, IacClient } from '../../src/services/iac/types.ts'
 import { said } from './scripted-llm.ts'
@@ -45,6 +46,8 @@ const generate = (world: StepWorld) =>
     max_attempts: 3,
     validate: planValidator(world.kit, async () => []),
   })
+/** What a prompt has between the fences of its findings. */
+const findingsOf = (prompt: string) => /<<<DATA findings \w+\n([\s\S]*?)DATA>>>/.exec(prompt)?.[1] ?? ''
 const kinds = ({ jobs }: StepWorld) => jobs.map(({ kind }) => kind)
 
 const attributes = (name: string) => ({ block: { attributes: { [name]: { type: 'string', required: true } } } })
@@ -128,8 +131,7 @@ describe('a repair', () => {
       '\nError: Invalid backend\n\n  on backend_override.tf line 1, in terraform:\n   1: secret_key = "x"\n\nError: Away\n\n  on ../../etc/passwd line 1:\n   1: quoted by the engine\n'
     const w = await world({ engine: refusingOnce('validate', hidden) })
     await generate(w)
-    const [, findings = ''] =
-      /<<<DATA findings \w+\n([\s\S]*?)DATA>>>/.exec(w.llm.of('task_complete')[1]?.messages.at(-1)?.content ?? '') ?? []
+    const findings = findingsOf(w.llm.of('task_complete')[1]?.messages.at(-1)?.content ?? '')
     expect(findings).toContain('backend_override.tf:1')
     expect(findings).not.toContain('secret_key')
     expect(findings).not.toContain('root:')
@@ -141,6 +143,11 @@ describe('a repair', () => {
     })
     w.kit.secrets.add(['Sup3r-Secret'])
     await generate(w)
+    const text = w.llm.of('task_complete')[1]?.messages.at(-1)?.content ?? ''
+    const masked = `An argument named "${MASK}" is not expected here.`
+    expect(findingsOf(text)).toContain(masked)
+    // The second time in the words of the engine.
+    expect(text.split(masked)).toHaveLength(3)
     expect(said(w.llm.of('task_complete')[1])).not.toContain('Sup3r-Secret')
   })
 

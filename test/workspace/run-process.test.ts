@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { type ProcessRequest, runProcess } from '../../pipeline/workspace/git/run-process.ts'
 
 const run = (script: string, changes: Partial<ProcessRequest> = {}) =>
@@ -22,7 +22,13 @@ describe('a process', () => {
   })
 
   it('sees only the environment it is given', async () => {
-    expect((await run('env', { env: { ONLY: 'this' } })).stdout).not.toContain('HOME=')
+    vi.stubEnv('OURS', 'not to be inherited')
+    // A program that adds nothing to its environment, as a shell would.
+    const script = ['-e', 'console.log(JSON.stringify(process.env))']
+    const { code, stdout } = await run('', { file: process.execPath, args: script, env: { ONLY: 'this' } })
+    vi.unstubAllEnvs()
+    expect(code).toBe(0)
+    expect(JSON.parse(stdout)).toEqual({ ONLY: 'this' })
   })
 
   it('is stopped with its children when it takes too long', async () => {
