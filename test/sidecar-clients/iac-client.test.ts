@@ -225,7 +225,7 @@ describe('waiting', () => {
       // The service may hold its answer for the 5 seconds of the interval.
       limits.pass(5_000)
       return HttpResponse.json(succeeded)
-    })
+    }, says(succeeded))
     expect(await client({ timeout: 0.1, job_poll_interval: 5, job_timeout: 3600 }).wait(JOB)).toEqual(RESULT)
     expect(seen).toHaveLength(1)
   })

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
-import { connect, type Socket } from 'node:net'
+import { connect } from 'node:net'
 import { afterEach, describe, expect, it } from 'vitest'
 import type { StorageConfig } from '../../config/types.ts'
 import { silentLogger } from '../../src/base/log.ts'
@@ -32,32 +32,32 @@ function storeAt(port: number, limits: Pick<StorageConfig, 'connect_timeout' | '
 
 const unreachable = { status: 503, message: 'The object store cannot be reached.' }
 
-/** A port whose process is frozen and whose queue is full: connections are neither taken nor refused. */
+/** A port whose process takes no connection and whose queue is full: further ones are neither taken nor refused. */
 async function blackHole(): Promise<number> {
-  const script =
-    "const s = require('net').createServer().listen(0, '127.0.0.1', 1, () => console.log(s.address().port))"
+  // The only thread waits for ever as soon as it has written its port, so that it never takes a connection.
+  const script = `const s = require('net').createServer().listen(0, '127.0.0.1', 1, () => {
+    require('fs').writeSync(1, String(s.address().port))
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0)
+  })`
   const child: ChildProcess = spawn(process.execPath, ['-e', script], { stdio: ['ignore', 'pipe', 'inherit'] })
   closing.push(() => child.kill('SIGKILL'))
   const [line] = child.stdout ? await once(child.stdout, 'data') : []
   const port = Number(String(line).trim())
-  child.kill('SIGSTOP')
   await fill(port)
   return port
 }
 
-/** Connects until nothing more is taken. */
+/**
+ * Asks for far more connections than the queue of one holds, all before any other. The system treats requests in their
+ * order, so once the first one is answered the queue is full.
+ */
 async function fill(port: number): Promise<void> {
-  for (let count = 0; count < 64; count++) {
-    const socket: Socket = connect(port, '127.0.0.1')
+  const sockets = Array.from({ length: 16 }, () => connect(port, '127.0.0.1'))
+  for (const socket of sockets) {
     socket.on('error', () => {})
     closing.push(() => socket.destroy())
-    const taken = await new Promise<boolean>((resolve) => {
-      socket.once('connect', () => resolve(true))
-      setTimeout(() => resolve(false), 300).unref()
-    })
-    if (!taken) return
   }
-  throw new Error('the queue of the port does not fill')
+  await Promise.race(sockets.map((socket) => once(socket, 'connect')))
 }
 
 async function hanging(): Promise<number> {

@@ -1,5 +1,7 @@
+import { readFile } from 'node:fs/promises'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { fakeEngine, startTestService, type TestService, temporaryFolder } from '../service.ts'
@@ -128,13 +130,22 @@ describe('the job that lists a scope', () => {
     })
   })
 
-  it('does not keep the service from stopping', async () => {
-    const asked = new Promise<void>((resolve) => {
-      answer = () => resolve()
-    })
+  it('does not keep the service from stopping, which cuts its call and fails it', async () => {
+    const call = Promise.withResolvers<void>()
+    const cut = Promise.withResolvers<void>()
+    answer = (_path, _body, _request, response) => {
+      response.once('close', cut.resolve)
+      call.resolve()
+    }
     const { service, body } = await start(KEYS)
-    await service.submit('/v1/import/scope-resource-ids', body('aws', '123456789012'))
-    await asked
+    const id = await service.submit('/v1/import/scope-resource-ids', body('aws', '123456789012'))
+    await call.promise
     await service.stop()
+    await cut.promise
+    const record = await readFile(join(service.folder, 'data', 'jobs', `${id}.json`), 'utf8')
+    expect(JSON.parse(record)).toMatchObject({
+      status: 'failed',
+      error: { status: 503, detail: 'Service shut down before the job finished.' },
+    })
   })
 })
