@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest'
+import { createVerifiedTokens } from '../../src/access/verified-tokens.ts'
 import { createTokenVerifier, type VerifyToken } from '../../src/access/verify-token.ts'
 import type { Fetch } from '../../src/base/http.ts'
 import { createIssuer, type Issuer } from '../helpers/issuer.ts'
@@ -64,5 +65,42 @@ describe('a token that was verified before', () => {
     const token = await issuer.token('ada', { exp: seconds() + 3_600 })
     await used(token)
     await expect(verify(`${token.slice(0, -4)}AAAA`)).rejects.toThrow('signature does not match')
+  })
+})
+
+describe('what is remembered', () => {
+  const keys = {}
+  const claims = { sub: 'ada', exp: 1_000 }
+  const same = { before: keys, after: keys }
+  const remembered = () => createVerifiedTokens(() => 0, SKEW_S)
+
+  it('is what one and the same key set verified from the beginning to the end of the check', () => {
+    for (const [before, after] of [
+      [keys, {}],
+      [{}, keys],
+      [null, keys],
+      [keys, null],
+      [null, null],
+    ] as const) {
+      const tokens = remembered()
+      tokens.add('token', claims, { before, after })
+      for (const current of [keys, before, after, null]) expect(tokens.find('token', current)).toBeNull()
+    }
+    const tokens = remembered()
+    tokens.add('token', claims, same)
+    expect(tokens.find('token', keys)).toEqual(claims)
+    expect(tokens.find('token', {})).toBeNull()
+  })
+
+  it('is bounded: no token of more than 4,096 characters, and the oldest goes when there are 2,000', () => {
+    const tokens = remembered()
+    tokens.add('x'.repeat(4_097), claims, same)
+    expect(tokens.find('x'.repeat(4_097), keys)).toBeNull()
+    tokens.add('x'.repeat(4_096), claims, same)
+    for (let number = 1; number < 2_000; number++) tokens.add(`${number}`, claims, same)
+    expect(tokens.find('x'.repeat(4_096), keys)).toEqual(claims)
+    tokens.add('last', claims, same)
+    expect(tokens.find('x'.repeat(4_096), keys)).toBeNull()
+    expect(['1', '1999', 'last'].map((token) => tokens.find(token, keys))).toEqual([claims, claims, claims])
   })
 })

@@ -68,6 +68,15 @@ describe('credentials of the models', () => {
   })
 
   test.each([
+    ['custom_openai', 'CUSTOM_OPENAI_API_BASE', 'CUSTOM_OPENAI_API_KEY'],
+    ['hosted_vllm', 'HOSTED_VLLM_API_BASE', 'HOSTED_VLLM_API_KEY'],
+  ])('%s is not checked; its variables are read when they are there', async (provider, base, key) => {
+    const variables = { [base]: 'http://models.example/v1', [key]: 'own-key' }
+    expect((await load(models(`${provider}/m`), { ...UNSET, ...variables })).llm.credentials).toEqual(variables)
+    expect((await load(models(`${provider}/m`), UNSET)).llm.credentials).toEqual({})
+  })
+
+  test.each([
     'foo/bar',
     'huggingface/x',
     'bare-name',

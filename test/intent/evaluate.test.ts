@@ -157,6 +157,36 @@ describe('attribute', () => {
     expect(JSON.stringify(evaluate(statements, buckets))).not.toContain('S3cret!')
   })
 
+  it('tells apart an attribute that only the code or only the engine knows from one that nobody has', () => {
+    const found = (path: string, op = 'exists') => {
+      const { statements } = readStatements([{ kind: 'attribute', text: 'x', ...lifecycle, path, op }])
+      return evaluate(statements, outsideValues).map((result) => [result.verdict, result.found])
+    }
+    const outsideValues = planOf([create(`${lifecycle.type}.logs`, {}, { after_unknown: { id: true } })], {
+      configuration: {
+        root_module: {
+          resources: [{ address: `${lifecycle.type}.logs`, expressions: { transition: { constant_value: null } } }],
+        },
+      },
+    })
+    const tells = (text: string) => `${lifecycle.type}.logs: ${text}`
+    expect(found('ID')).toEqual([['unknown', tells('ID is a value known only after apply')]])
+    expect(found('transition')).toEqual([['unmet', tells('transition is nothing')]])
+    expect(found('transition', 'absent')).toEqual([['met', tells('transition is nothing')]])
+    expect(found('transitions')).toEqual([['unknown', tells('transitions is no attribute transitions')]])
+  })
+
+  it('shows what stands there, one value as itself, long ones up to 120 characters', () => {
+    const shown = (value: unknown) => {
+      const { statements } = readStatements([{ kind: 'attribute', text: 'x', type: 'aws_x', path: 'a', op: 'exists' }])
+      return evaluate(statements, planOf([create('aws_x.y', { a: value })]))[0]?.found
+    }
+    expect(shown('x')).toBe('aws_x.y: a is "x"')
+    expect(shown(['x', 'y'])).toBe('aws_x.y: a is ["x","y"]')
+    expect(shown('x'.repeat(118))).toBe(`aws_x.y: a is "${'x'.repeat(118)}"`)
+    expect(shown('x'.repeat(119))).toBe(`aws_x.y: a is "${'x'.repeat(119)}…`)
+  })
+
   it('looks at what changes where anything does', () => {
     const plan = planOf([
       {

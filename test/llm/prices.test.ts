@@ -45,6 +45,24 @@ describe('the price of a call', () => {
     expect(at(200_000)).toBeCloseTo(0.1, 9)
   })
 
+  it.each([
+    ['openai/gpt-5.5', 272_000, 5, 0.5, [10, 1, 45]],
+    ['openai/gpt-5.4', 272_000, 2.5, 0.25, [5, 0.5, 22.5]],
+    ['gemini/gemini-3.1-pro-preview', 200_000, 2, 0.2, [4, 0.4, 18]],
+    ['xai/grok-4.5', 200_000, 2, 0.5, [4, 1, 12]],
+  ] as const)('of %s doubles for input of more than %d tokens', (model, limit, input, cached, [
+    more,
+    morecached,
+    out,
+  ]) => {
+    const price = createPricing({})
+    const at = (input_tokens: number, output_tokens = 0) =>
+      (price(model, { input_tokens, cached_tokens: 100_000, output_tokens }) ?? 0) * 1e6
+    expect(at(limit)).toBeCloseTo((limit - 100_000) * input + 100_000 * cached, 6)
+    expect(at(limit + 1)).toBeCloseTo((limit - 99_999) * more + 100_000 * morecached, 6)
+    expect(at(limit + 1, 1_000) - at(limit + 1)).toBeCloseTo(1_000 * out, 6)
+  })
+
   it('is the configured one first; patterns are no regular expressions', () => {
     const price = createPricing({
       'openai/a.b*': { input: 1, output: 2 },

@@ -62,6 +62,19 @@ describe('findings', () => {
     ])
   })
 
+  it('name the first five ports of a range, and the range itself where no known port is in it', () => {
+    const messages = (from_port: number, to_port: number) => {
+      const change = { ...group({ ...open(0), from_port, to_port }), actions: ['create'] }
+      return evaluateRules(planOf([change]), whole).findings.map(({ message }) => message)
+    }
+    const five = '22 (SSH), 23 (Telnet), 135 (RPC), 139 (NetBIOS), 445 (SMB)'
+    expect(messages(1, 1000)).toEqual([`Administration is open to all IPv4 addresses: tcp ${five}.`])
+    expect(messages(1, 2049)).toContain(`Administration is open to all IPv4 addresses: tcp ${five} and 1 more.`)
+    expect(messages(1, 3000)).toContain(`Administration is open to all IPv4 addresses: tcp ${five} and 5 more.`)
+    expect(messages(8000, 8010)).toEqual(['tcp ports 8000 to 8010 open to all IPv4 addresses.'])
+    expect(messages(8000, 8000)).toEqual(['tcp port 8000 open to all IPv4 addresses.'])
+  })
+
   it('come the gravest first, in the order of the plan', () => {
     const all = { from_port: 0, to_port: 0, protocol: '-1', cidr_blocks: ['0.0.0.0/0'] }
     const { findings } = evaluateRules(
