@@ -82,9 +82,11 @@ describe('what is remembered', () => {
       [keys, null],
       [null, null],
     ] as const) {
-      const tokens = remembered()
-      tokens.add('token', claims, { before, after })
-      for (const current of [keys, before, after, null]) expect(tokens.find('token', current)).toBeNull()
+      for (const current of [keys, before, after, null]) {
+        const tokens = remembered()
+        tokens.add('token', claims, { before, after })
+        expect(tokens.find('token', current)).toBeNull()
+      }
     }
     const tokens = remembered()
     tokens.add('token', claims, same)
