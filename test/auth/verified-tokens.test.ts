@@ -1,5 +1,4 @@
-import { beforeEach, describe, expect, it } from 'vitest'
-import { createVerifiedTokens } from '../../src/access/verified-tokens.ts'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { createTokenVerifier, type VerifyToken } from '../../src/access/verify-token.ts'
 import type { Fetch } from '../../src/base/http.ts'
 import { createIssuer, type Issuer } from '../helpers/issuer.ts'
@@ -68,41 +67,49 @@ describe('a token that was verified before', () => {
   })
 })
 
-describe('what is remembered', () => {
-  const keys = {}
-  const claims = { sub: 'ada', exp: 1_000 }
-  const same = { before: keys, after: keys }
-  const remembered = () => createVerifiedTokens(() => 0, SKEW_S)
-
-  it('is what one and the same key set verified from the beginning to the end of the check', () => {
-    for (const [before, after] of [
-      [keys, {}],
-      [{}, keys],
-      [null, keys],
-      [keys, null],
-      [null, null],
-    ] as const) {
-      for (const current of [keys, before, after, null]) {
-        const tokens = remembered()
-        tokens.add('token', claims, { before, after })
-        expect(tokens.find('token', current)).toBeNull()
-      }
-    }
-    const tokens = remembered()
-    tokens.add('token', claims, same)
-    expect(tokens.find('token', keys)).toEqual(claims)
-    expect(tokens.find('token', {})).toBeNull()
+describe('the check of a signature', () => {
+  afterEach(() => {
+    vi.restoreAllMocks()
   })
 
-  it('is bounded: no token of more than 4,096 characters, and the oldest goes when there are 2,000', () => {
-    const tokens = remembered()
-    tokens.add('x'.repeat(4_097), claims, same)
-    expect(tokens.find('x'.repeat(4_097), keys)).toBeNull()
-    tokens.add('x'.repeat(4_096), claims, same)
-    for (let number = 1; number < 2_000; number++) tokens.add(`${number}`, claims, same)
-    expect(tokens.find('x'.repeat(4_096), keys)).toEqual(claims)
-    tokens.add('last', claims, same)
-    expect(tokens.find('x'.repeat(4_096), keys)).toBeNull()
-    expect(['1', '1999', 'last'].map((token) => tokens.find(token, keys))).toEqual([claims, claims, claims])
+  /** Signatures that were checked while a token was used so many times. */
+  async function checksOf(token: string, times: number): Promise<number> {
+    const check = vi.spyOn(crypto.subtle, 'verify')
+    for (let time = 0; time < times; time++) await verify(token)
+    const { length } = check.mock.calls
+    check.mockRestore()
+    return length
+  }
+  /** A token of about so many characters, and no more. */
+  async function tokenOf(characters: number): Promise<string> {
+    const signed = (padding: number) => issuer.token('ada', { padding: 'x'.repeat(padding) })
+    let padding = Math.floor(((characters - (await signed(0)).length) * 3) / 4)
+    for (;;) {
+      const token = await signed(padding--)
+      if (token.length <= characters) return token
+    }
+  }
+
+  it('is spared from the third use on: during the first the keys were still being read', async () => {
+    expect(await checksOf(await issuer.token('ada'), 6)).toBe(2)
+    expect(await checksOf(await issuer.token('bob'), 6)).toBe(1)
+  })
+
+  it('is not spared for tokens of more than 4,096 characters, so that little is kept in memory', async () => {
+    await verify(await issuer.token('bob'))
+    expect(await checksOf(await tokenOf(4_096), 3)).toBe(1)
+    expect(await checksOf(await tokenOf(4_110), 3)).toBe(3)
+  })
+
+  it('is not spared once the keys have to be read again, even where they lapsed during the check before', async () => {
+    const token = await issuer.token('ada', { exp: seconds() + 3_600 })
+    const check = crypto.subtle.verify.bind(crypto.subtle)
+    vi.spyOn(crypto.subtle, 'verify').mockImplementationOnce((...given) => {
+      now += 301_000
+      return check(...given)
+    })
+    expect((await verify(token)).sub).toBe('ada')
+    await issuer.rotate('second')
+    await expect(verify(token)).rejects.toThrow('signing key is unknown')
   })
 })

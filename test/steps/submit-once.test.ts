@@ -1,10 +1,8 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
 import { submitOnce } from '../../pipeline/steps/apply/run-once.ts'
-import { findProgress } from '../../src/applies/find-progress.ts'
-import { takeProject } from '../../src/applies/take-project.ts'
-import type { Sql } from '../../src/db/types.ts'
-import { sealPin } from '../../src/pins/seal-pin.ts'
-import type { StoredSeal } from '../../src/pins/types.ts'
+import type { Sql } from '../../src/data/db/types.ts'
+import { findProgress, takeProject } from '../../src/sessions/applies.ts'
+import { type StoredSeal, sealPin } from '../../src/sessions/pins/seal.ts'
 import { createSteps, type StepWorld } from './support.ts'
 
 let steps: Awaited<ReturnType<typeof createSteps>>
