@@ -53,7 +53,7 @@ export function bootstrapMean(values: readonly number[]): Interval | null {
 }
 
 /** Mulberry32: the same numbers for the same seed, from 0 up to 1. */
-function seededRandom(seed: number): () => number {
+export function seededRandom(seed: number): () => number {
   let state = seed
   return () => {
     state = (state + 0x6d2b79f5) | 0
