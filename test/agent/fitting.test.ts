@@ -4,7 +4,7 @@ import { taskCompleteTool } from '../../src/agent/sentinels/task-complete.ts'
 import type { AgentRequest, Tool } from '../../src/agent/types.ts'
 import { PlatformError } from '../../src/base/errors.ts'
 import { estimateTokens } from '../../src/context-budget/budget.ts'
-import { type Script, scriptedLlm } from '../steps/scripted-llm.ts'
+import { type Script, scriptedLlm } from '../pipeline/steps/scripted-llm.ts'
 
 const budget = (tokens: number) => ({ tokens, estimate: (text: string) => estimateTokens(text, 3) })
 const done: Script = { args: { status: 'done', summary: 'All written.' } }

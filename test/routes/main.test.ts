@@ -4,7 +4,7 @@ import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startObjectStore } from '../../dev/object-store.ts'
-import { startRespServer } from '../cache/resp-server.ts'
+import { startRespServer } from '../data/cache/resp-server.ts'
 import { ENVIRONMENT } from '../helpers/core.ts'
 import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts'
 

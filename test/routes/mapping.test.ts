@@ -2,7 +2,7 @@ import { delay, HttpResponse } from 'msw'
 import { setupServer } from 'msw/node'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { createTestCore, type TestCore } from '../helpers/core.ts'
-import { controlTimeLimits } from '../sidecar-clients/limits.ts'
+import { controlTimeLimits } from '../services/iac/limits.ts'
 import { NO_ANSWERS, playSidecar } from './sidecar.ts'
 
 const PATH = '/api/v1/mapping/resolve'

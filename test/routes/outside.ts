@@ -5,8 +5,8 @@ import { type GitHost, startGitHost } from '../../dev/git-host/start.ts'
 import type { LlmClient } from '../../src/llm/types.ts'
 import type { TestCore } from '../helpers/core.ts'
 import { openSession, runRound } from '../helpers/sessions.ts'
+import { scriptedLlm } from '../pipeline/steps/scripted-llm.ts'
 import { trust } from '../repository/support.ts'
-import { scriptedLlm } from '../steps/scripted-llm.ts'
 import { pushBranch } from './push-branch.ts'
 
 export interface Outside {

@@ -9,7 +9,7 @@ import { type Collector, type CollectorOptions, startCollector } from '../../../
 import { createLogger } from '../../../src/base/log.ts'
 import { createTracing } from '../../../src/observe/tracing.ts'
 import { configOf } from '../../helpers/core.ts'
-import { PLAIN, SESSION } from '../../telemetry/support.ts'
+import { PLAIN, SESSION } from '../../observe/support.ts'
 
 let folder: string
 beforeAll(async () => {

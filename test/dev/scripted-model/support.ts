@@ -7,7 +7,7 @@ import { startScriptedModel } from '../../../dev/scripted-model/start.ts'
 import { fileTools } from '../../../pipeline/tools/edit.ts'
 import { inspectionTools } from '../../../pipeline/tools/look.ts'
 import { createFileAccess } from '../../../pipeline/workspace/files/access.ts'
-import { siteConfig } from '../../workspace/support.ts'
+import { siteConfig } from '../../pipeline/workspace/support.ts'
 
 const run = promisify(execFile)
 

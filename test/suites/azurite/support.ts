@@ -5,7 +5,7 @@ import type { StorageConfig } from '../../../config/types.ts'
 import type { Fetch } from '../../../src/base/http.ts'
 import { silentLogger } from '../../../src/base/log.ts'
 import { createObjectStore, type StorageDeps } from '../../../src/data/storage/create.ts'
-import { storageConfig } from '../../storage/config.ts'
+import { storageConfig } from '../../data/storage/config.ts'
 import type { Emulator } from './start.ts'
 
 declare module 'vitest' {

@@ -1,6 +1,6 @@
 import type { InferenceRequest, Message } from '../../../src/llm/types.ts'
 import { type ChatBody, type ModelServer, startModelServer, text, toolCalls } from '../../helpers/model-server.ts'
-import { type Script, scriptedLlm } from '../../steps/scripted-llm.ts'
+import { type Script, scriptedLlm } from '../../pipeline/steps/scripted-llm.ts'
 
 /** A model behind a port, for processes. */
 export interface ChaosModel {

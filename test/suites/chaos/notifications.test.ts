@@ -9,7 +9,7 @@ import type { Context } from '../../../src/context.ts'
 import { notifyRunFailure } from '../../../src/notifications/notify.ts'
 import { findSession } from '../../../src/sessions/find.ts'
 import { createUser, openSession } from '../../helpers/sessions.ts'
-import { type Script, scriptedLlm } from '../../steps/scripted-llm.ts'
+import { type Script, scriptedLlm } from '../../pipeline/steps/scripted-llm.ts'
 import { findings, GATES, goodRound, MAIN } from '../modes/scripts.ts'
 import { type Stack, startStack } from '../modes/stack.ts'
 

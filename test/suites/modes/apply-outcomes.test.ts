@@ -6,7 +6,7 @@ import type { Context } from '../../../src/context.ts'
 import { createObjectStore } from '../../../src/data/storage/create.ts'
 import { projectId } from '../../../src/plan/state/managed-state.ts'
 import type { IacClient } from '../../../src/services/iac/types.ts'
-import { said, scriptedLlm } from '../../steps/scripted-llm.ts'
+import { said, scriptedLlm } from '../../pipeline/steps/scripted-llm.ts'
 import {
   applyJobs,
   applyReports,

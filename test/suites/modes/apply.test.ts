@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { said, scriptedLlm } from '../../steps/scripted-llm.ts'
+import { said, scriptedLlm } from '../../pipeline/steps/scripted-llm.ts'
 import {
   applyJobs,
   applyReports,

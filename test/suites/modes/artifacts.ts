@@ -1,4 +1,4 @@
-import { scriptedLlm } from '../../steps/scripted-llm.ts'
+import { scriptedLlm } from '../../pipeline/steps/scripted-llm.ts'
 import type { Stack } from './stack.ts'
 
 /** Kind, text and metadata of every artifact of a session, oldest first, read through presigned URLs. */

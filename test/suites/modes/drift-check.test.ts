@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { said, scriptedLlm } from '../../steps/scripted-llm.ts'
+import { said, scriptedLlm } from '../../pipeline/steps/scripted-llm.ts'
 import { artifactsOf, textsOf } from './artifacts.ts'
 import { ADDED, done, GATES, goodRound, MAIN, operations, report, splits, targets, write } from './scripts.ts'
 import { engineBeside, firstRound, type Stack, startStack } from './stack.ts'

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { unavailable } from '../../../src/base/errors.ts'
 import type { EngineResult, IacClient } from '../../../src/services/iac/types.ts'
-import { said, scriptedLlm } from '../../steps/scripted-llm.ts'
+import { said, scriptedLlm } from '../../pipeline/steps/scripted-llm.ts'
 import { artifactsOf } from './artifacts.ts'
 import {
   ASSESSING,

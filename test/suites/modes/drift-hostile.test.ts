@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type Reply, type Script, said, scriptedLlm } from '../../steps/scripted-llm.ts'
+import { type Reply, type Script, said, scriptedLlm } from '../../pipeline/steps/scripted-llm.ts'
 import { artifactsOf } from './artifacts.ts'
 import {
   CODE,

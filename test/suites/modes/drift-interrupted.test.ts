@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { STOPPING } from '../../../src/data/queue/types.ts'
 import type { IacClient, IacJobKind } from '../../../src/services/iac/types.ts'
-import { type Script, scriptedLlm } from '../../steps/scripted-llm.ts'
+import { type Script, scriptedLlm } from '../../pipeline/steps/scripted-llm.ts'
 import { artifactsOf } from './artifacts.ts'
 import { code, driftedRepository, driftReportOf, driftScripts, GREETING, takeOver } from './drift-world.ts'
 import { done } from './scripts.ts'

@@ -1,6 +1,6 @@
 import type { DriftReport } from '../../../src/reports/schemas.ts'
 import type { IacClient } from '../../../src/services/iac/types.ts'
-import { type Reply, type Script, scriptedLlm } from '../../steps/scripted-llm.ts'
+import { type Reply, type Script, scriptedLlm } from '../../pipeline/steps/scripted-llm.ts'
 import { textsOf } from './artifacts.ts'
 import { accept, done, operations, targets } from './scripts.ts'
 import { engineBeside, type Stack } from './stack.ts'

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { scriptedLlm } from '../../steps/scripted-llm.ts'
+import { scriptedLlm } from '../../pipeline/steps/scripted-llm.ts'
 import { textsOf } from './artifacts.ts'
 import { ADDED, done, findings, GATES, goodRound, MAIN, report, write } from './scripts.ts'
 import { firstRound, nextRound, pinnedPath, type Stack, startStack } from './stack.ts'

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { STOPPING } from '../../../src/data/queue/types.ts'
-import { said, scriptedLlm } from '../../steps/scripted-llm.ts'
+import { said, scriptedLlm } from '../../pipeline/steps/scripted-llm.ts'
 import { artifactsOf } from './artifacts.ts'
 import { addresses, blocks, importReport, importRound, type SentJob, withScope } from './import-world.ts'
 import { done, MAIN, operations, targets, write } from './scripts.ts'

@@ -10,7 +10,7 @@ import {
   text,
   toolCalls,
 } from '../../helpers/model-server.ts'
-import { type Reply, type Script, scriptOf } from '../../steps/scripted-llm.ts'
+import { type Reply, type Script, scriptOf } from '../../pipeline/steps/scripted-llm.ts'
 import { goodRound, MAIN } from './scripts.ts'
 import { firstRound, type Stack, startStack } from './stack.ts'
 

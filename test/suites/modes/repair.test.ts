@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { said, scriptedLlm } from '../../steps/scripted-llm.ts'
+import { said, scriptedLlm } from '../../pipeline/steps/scripted-llm.ts'
 import { artifactsOf } from './artifacts.ts'
 import { ADDED, done, GATES, goodRound, MAIN, write } from './scripts.ts'
 import { firstRound, pinnedPath, type Stack, startStack } from './stack.ts'

@@ -1,4 +1,4 @@
-import type { Reply, Script } from '../../steps/scripted-llm.ts'
+import type { Reply, Script } from '../../pipeline/steps/scripted-llm.ts'
 
 /** What a well-behaved model answers in a generate round over `terraform_data`. */
 

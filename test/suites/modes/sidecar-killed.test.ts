@@ -8,7 +8,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { silentLogger } from '../../../src/base/log.ts'
 import { createIacClient } from '../../../src/services/iac/client.ts'
 import { eventually } from '../../helpers/eventually.ts'
-import { scriptedLlm } from '../../steps/scripted-llm.ts'
+import { scriptedLlm } from '../../pipeline/steps/scripted-llm.ts'
 import { ADDED, goodRound, MAIN } from './scripts.ts'
 import { firstRound, type Stack, startStack } from './stack.ts'
 

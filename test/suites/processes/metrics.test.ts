@@ -2,14 +2,14 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startObjectStore } from '../../../dev/object-store.ts'
-import { startRespServer } from '../../cache/resp-server.ts'
+import { startRespServer } from '../../data/cache/resp-server.ts'
 import { ENVIRONMENT } from '../../helpers/core.ts'
 import { type CoreProcess, startCoreProcess } from '../../helpers/core-process.ts'
 import { memoryCache } from '../../helpers/memory-cache.ts'
 import { createTestDatabase, type TestDatabase } from '../../helpers/postgres.ts'
 import { openSession, runRound } from '../../helpers/sessions.ts'
 import { readStream } from '../../helpers/sse.ts'
-import { parseMetrics, sampleOf } from '../../metrics/parse.ts'
+import { parseMetrics, sampleOf } from '../../observe/parse-metrics.ts'
 
 let database: TestDatabase
 let folder: string

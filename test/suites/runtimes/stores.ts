@@ -6,7 +6,7 @@ import { startObjectStore } from '../../../dev/object-store.ts'
 import { startPostgres } from '../../../dev/postgres.ts'
 import { connect } from '../../../src/data/db/pool.ts'
 import type { Sql } from '../../../src/data/db/types.ts'
-import { startRespServer } from '../../cache/resp-server.ts'
+import { startRespServer } from '../../data/cache/resp-server.ts'
 
 export interface Stores {
   /** Everything a core needs to start, with the cache behind its REST dialect. */

@@ -1,0 +1,95 @@
+import { HttpResponse, http } from 'msw'
+import type { SetupServer } from 'msw/node'
+import { createLogger } from '../../../src/base/log.ts'
+import { createObjectStore } from '../../../src/data/storage/create.ts'
+import { load } from '../../config/support.ts'
+
+type Environment = Record<string, string | undefined>
+type Reply = (request: Request) => Response | Promise<Response>
+
+/** A store of the S3 service without keys, as these variables and files (by path) configure it. */
+export async function chainStore(env: Environment, files: Record<string, string | Error> = {}, now = () => new Date()) {
+  const config = await load('storage: {provider: S3, region: eu-west-1}', env)
+  const lines: Record<string, unknown>[] = []
+  const log = createLogger({ write: (line) => lines.push(JSON.parse(line)) })
+  const read_file = async (path: string) => {
+    const text = files[path]
+    if (text instanceof Error) throw text
+    return text ?? null
+  }
+  const store = createObjectStore(config.storage, {
+    fetch: (...args) => fetch(...args),
+    log,
+    read_file,
+    now,
+    backoff_ms: 1,
+  })
+  return { store, lines }
+}
+
+/** Access key and session token that a presigned URL carries. */
+export async function signedBy(store: { presign(key: string): Promise<string> }): Promise<string> {
+  const url = new URL(await store.presign('k'))
+  const [key] = (url.searchParams.get('X-Amz-Credential') ?? '').split('/')
+  return [key, url.searchParams.get('X-Amz-Security-Token')].filter(Boolean).join(' ')
+}
+
+export interface Seen {
+  line: string
+  headers: Headers
+  form: Record<string, string>
+}
+
+/** Answers every request below an origin and keeps them. */
+export function record(outside: SetupServer, origin: string, reply: Reply): Seen[] {
+  const seen: Seen[] = []
+  outside.use(
+    http.all(`${origin}/*`, async ({ request }) => {
+      const url = new URL(request.url)
+      const form = Object.fromEntries(new URLSearchParams(await request.clone().text()))
+      seen.push({ line: `${request.method} ${url.pathname}${url.search}`, headers: request.headers, form })
+      return reply(request)
+    }),
+  )
+  return seen
+}
+
+const LATER = '2099-01-01T00:00:00Z'
+
+/** What container and instance metadata answer. */
+export const role = (name: string, expires = LATER) =>
+  HttpResponse.json({
+    AccessKeyId: `ASIA${name}`,
+    SecretAccessKey: 'role-secret',
+    Token: `${name}-token`,
+    Expiration: expires,
+  })
+
+/** What the token service answers. */
+export const assumed = (action: string, name: string, expires = LATER) =>
+  HttpResponse.xml(
+    `<${action}Response xmlns="https://sts.amazonaws.com/doc/2011-06-15/"><${action}Result><Credentials>` +
+      `<AccessKeyId>ASIA${name}</AccessKeyId><SecretAccessKey>secret</SecretAccessKey><SessionToken>${name}-token</SessionToken>` +
+      `<Expiration>${expires}</Expiration></Credentials></${action}Result></${action}Response>`,
+  )
+
+export const STS = 'https://sts.eu-west-1.amazonaws.com'
+export const INSTANCE = 'http://169.254.169.254'
+export const CONTAINER = 'http://169.254.170.2'
+
+/** Instance metadata, version 2: nothing without a token. */
+export const instance =
+  (name = 'INSTANCE', expires = LATER): Reply =>
+  (request) => {
+    const { pathname } = new URL(request.url)
+    if (pathname === '/latest/api/token')
+      return request.method === 'PUT' && request.headers.has('x-aws-ec2-metadata-token-ttl-seconds')
+        ? HttpResponse.text('metadata-token')
+        : new HttpResponse(null, { status: 400 })
+    if (request.headers.get('x-aws-ec2-metadata-token') !== 'metadata-token')
+      return new HttpResponse(null, { status: 401 })
+    if (pathname.endsWith('/security-credentials/')) return HttpResponse.text('the-role\n')
+    return pathname.endsWith('/security-credentials/the-role')
+      ? role(name, expires)
+      : new HttpResponse(null, { status: 404 })
+  }

@@ -1,0 +1,125 @@
+import { createHmac } from 'node:crypto'
+import { HttpResponse, http } from 'msw'
+import { setupServer } from 'msw/node'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { silentLogger } from '../../../src/base/log.ts'
+import { createObjectStore } from '../../../src/data/storage/create.ts'
+import { storageConfig } from './config.ts'
+
+const outside = setupServer()
+beforeAll(() => outside.listen({ onUnhandledFrame: 'error' }))
+afterEach(() => outside.resetHandlers())
+afterAll(() => outside.close())
+
+const HOST = 'https://acct.blob.core.windows.net'
+const KEY = Buffer.from('a key of the account').toString('base64')
+const sign = (text: string) => createHmac('sha256', 'a key of the account').update(text).digest('base64')
+
+const store = createObjectStore(
+  storageConfig({
+    provider: 'STORAGE_ACCOUNT',
+    endpoint_url: HOST,
+    public_endpoint_url: 'https://files.example/',
+    account_name: 'acct',
+    account_key: KEY,
+    presign_expiry_seconds: 108_000,
+  }),
+  {
+    fetch: (...args) => fetch(...args),
+    log: silentLogger,
+    now: () => new Date('2026-01-02T03:04:05.678Z'),
+    backoff_ms: 1,
+  },
+)
+
+function record(reply: (request: Request) => Response) {
+  const seen: { line: string; headers: Headers; body: string }[] = []
+  outside.use(
+    http.all(`${HOST}/*`, async ({ request }) => {
+      const url = new URL(request.url)
+      seen.push({
+        line: `${request.method} ${url.pathname}${url.search}`,
+        headers: request.headers,
+        body: await request.clone().text(),
+      })
+      return reply(request)
+    }),
+  )
+  return seen
+}
+const status = (code: number, error?: string) => () =>
+  new HttpResponse(null, { status: code, headers: error ? { 'x-ms-error-code': error } : {} })
+const DATE = 'Fri, 02 Jan 2026 03:04:05 GMT'
+
+describe('a storage account', () => {
+  it('gets both containers, and finds them the second time', async () => {
+    const seen = record(status(201))
+    await store.ensureBuckets()
+    expect(seen.map((request) => request.line)).toEqual([
+      'PUT /platform-artifacts?restype=container',
+      'PUT /platform-terraform-state?restype=container',
+    ])
+    const text = `PUT\n\n\n\n\n\n\n\n\n\n\n\nx-ms-date:${DATE}\nx-ms-version:2021-12-02\n/acct/platform-artifacts\nrestype:container`
+    expect(seen[0]?.headers.get('authorization')).toBe(`SharedKey acct:${sign(text)}`)
+    outside.resetHandlers()
+    record(status(409, 'ContainerAlreadyExists'))
+    await store.ensureBuckets()
+  })
+
+  it('keeps what is put, with type and metadata, signed with the shared key', async () => {
+    const seen = record(status(201))
+    expect(await store.put('plans/ä.txt', 'größe', { content_type: 'text/plain', metadata: { type: 'plan' } })).toBe(7)
+    expect(seen[0]?.line).toBe('PUT /platform-artifacts/plans/%C3%A4.txt')
+    expect(seen[0]?.body).toBe('größe')
+    expect(store.metadata_prefix).toBe('x-ms-meta-')
+    const text = [
+      'PUT\n\n\n7\n\ntext/plain\n\n\n\n\n\n',
+      'x-ms-blob-type:BlockBlob',
+      `x-ms-date:${DATE}`,
+      'x-ms-meta-type:plan',
+      'x-ms-version:2021-12-02',
+      '/acct/platform-artifacts/plans/%C3%A4.txt',
+    ].join('\n')
+    expect(seen[0]?.headers.get('authorization')).toBe(`SharedKey acct:${sign(text)}`)
+  })
+
+  it('reads and deletes; a missing blob is an error for the one and none for the other', async () => {
+    record(() => HttpResponse.text('content'))
+    expect(new TextDecoder().decode(await store.get('k'))).toBe('content')
+    outside.resetHandlers()
+    record(status(404, 'BlobNotFound'))
+    await expect(store.get('k')).rejects.toMatchObject({ status: 404, message: 'Object not found: k' })
+    await store.delete('k')
+    outside.resetHandlers()
+    record(status(404, 'ContainerNotFound'))
+    await expect(store.get('k')).rejects.toMatchObject({
+      status: 500,
+      message: 'The object store refused the read of k (404 ContainerNotFound).',
+    })
+  })
+
+  it('presigns for the public host with read permission and expiry only', async () => {
+    const url = new URL(await store.presign('plans/ä b.txt'))
+    expect(`${url.origin}${url.pathname}`).toBe('https://files.example/platform-artifacts/plans/%C3%A4%20b.txt')
+    const expiry = '2026-01-03T09:04:05Z'
+    const text = `r\n\n${expiry}\n/blob/acct/platform-artifacts/plans/ä b.txt\n\n\n\n2021-12-02\nb\n\n\n\n\n\n\n`
+    expect(Object.fromEntries(url.searchParams)).toEqual({
+      sv: '2021-12-02',
+      sr: 'b',
+      sp: 'r',
+      se: expiry,
+      sig: sign(text),
+    })
+  })
+
+  it.each([
+    [403, 'AuthenticationFailed', 500, 'The object store refused the upload of k (403 AuthenticationFailed).'],
+    [503, 'ServerBusy', 503, 'The object store cannot be reached.'],
+  ])('answers %i %s as %i', async (code, error, expected, message) => {
+    record(status(code, error))
+    await expect(store.put('k', 'x', { content_type: 'text/plain' })).rejects.toMatchObject({
+      status: expected,
+      message,
+    })
+  })
+})

@@ -1,0 +1,20 @@
+import type { StorageConfig } from '../../../config/types.ts'
+
+export const storageConfig = (overrides: Partial<StorageConfig> = {}): StorageConfig => ({
+  provider: 'BUNDLED',
+  bucket: 'platform-artifacts',
+  engine_state_bucket: 'platform-terraform-state',
+  engine_state_filename: 'terraform.tfstate',
+  endpoint_url: 'http://127.0.0.1:9000',
+  public_endpoint_url: 'http://localhost:9000',
+  region: 'us-east-1',
+  access_key: 'access-key',
+  secret_key: 'secret-key',
+  account_name: '',
+  account_key: '',
+  connect_timeout: 3,
+  read_timeout: 10,
+  max_attempts: 3,
+  presign_expiry_seconds: 172_800,
+  ...overrides,
+})

@@ -1,0 +1,182 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { afterEach, describe, expect, it } from 'vitest'
+import { createLogger } from '../../../src/base/log.ts'
+import { createObjectStore } from '../../../src/data/storage/create.ts'
+import { storageConfig } from './config.ts'
+
+const closing: (() => Promise<void>)[] = []
+afterEach(async () => {
+  await Promise.all(closing.splice(0).map((close) => close()))
+})
+
+type Handler = (request: IncomingMessage, response: ServerResponse, body: string) => void
+
+async function storeWith(
+  handler: Handler,
+  overrides: Parameters<typeof storageConfig>[0] = {},
+  cors_origins: string[] = [],
+) {
+  const calls: string[] = []
+  const bodies: string[] = []
+  const server = createServer(async (request, response) => {
+    let body = ''
+    for await (const chunk of request) body += chunk
+    calls.push(`${request.method} ${request.url}`)
+    bodies.push(body)
+    handler(request, response, body)
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const close = () =>
+    new Promise<void>((resolve) => {
+      server.close(() => resolve())
+      server.closeAllConnections()
+    })
+  closing.push(close)
+  const address = server.address()
+  const port = typeof address === 'object' ? address?.port : 0
+  const lines: string[] = []
+  const log = createLogger({ write: (line) => lines.push(line) })
+  const config = storageConfig({ endpoint_url: `http://127.0.0.1:${port}`, ...overrides })
+  return { store: createObjectStore(config, { fetch, log, cors_origins, backoff_ms: 1 }), calls, bodies, lines, close }
+}
+
+const status =
+  (code: number, text = ''): Handler =>
+  (_request, response) =>
+    response.writeHead(code).end(text)
+const put = { content_type: 'text/plain' }
+
+describe('a store in trouble', () => {
+  it.each([
+    [500, 500, 'The object store refused the upload of k (500 InternalError).'],
+    [503, 503, 'The object store cannot be reached.'],
+  ])('that answers %i is asked max_attempts times', async (code, expected, message) => {
+    const { store, calls } = await storeWith(status(code, '<Error><Code>InternalError</Code></Error>'))
+    await expect(store.put('k', 'x', put)).rejects.toMatchObject({ status: expected, message })
+    expect(calls).toHaveLength(3)
+  })
+
+  it('that recovers is not noticed', async () => {
+    let left = 2
+    const { store, bodies } = await storeWith((request, response, body) =>
+      status(left-- > 0 ? 500 : 200)(request, response, body),
+    )
+    expect(await store.put('k', 'content', put)).toBe(7)
+    expect(bodies).toEqual(['content', 'content', 'content'])
+  })
+
+  it('that refuses is asked once', async () => {
+    const { store, calls } = await storeWith(status(403, '<Error><Code>AccessDenied</Code></Error>'))
+    await expect(store.get('k')).rejects.toMatchObject({
+      status: 500,
+      message: 'The object store refused the read of k (403 AccessDenied).',
+    })
+    expect(calls).toHaveLength(1)
+  })
+
+  it('that answers more than may be read is an error, the usual size is not', async () => {
+    const { store } = await storeWith(status(200, 'x'.repeat(5_000)), { max_attempts: 1 })
+    expect((await store.get('k', { max_bytes: 5_000 })).byteLength).toBe(5_000)
+    expect((await store.get('k')).byteLength).toBe(5_000)
+    await expect(store.get('k', { max_bytes: 4_999 })).rejects.toMatchObject({ status: 503 })
+  })
+
+  it('that hangs is given up after the configured attempts', async () => {
+    const { store, calls } = await storeWith(() => {}, { connect_timeout: 0.02, read_timeout: 0.03, max_attempts: 2 })
+    await expect(store.put('k', 'x', put)).rejects.toMatchObject({
+      status: 503,
+      message: 'The object store cannot be reached.',
+    })
+    expect(calls).toHaveLength(2)
+  })
+
+  it('that breaks the connection is asked again', async () => {
+    const { store, calls } = await storeWith((_request, response) => response.destroy())
+    await expect(store.get('k')).rejects.toMatchObject({ status: 503 })
+    expect(calls).toHaveLength(3)
+  })
+
+  it('that is not there is unavailable', async () => {
+    const { store, close } = await storeWith(status(200))
+    await close()
+    await expect(store.ensureBuckets()).rejects.toMatchObject({ status: 503 })
+    expect(await store.presign('k')).toContain('X-Amz-Signature')
+  })
+
+  it('is not waited for by a cancelled upload', async () => {
+    const controller = new AbortController()
+    const { store, calls } = await storeWith(() => controller.abort())
+    await expect(store.put('k', 'x', { ...put, signal: controller.signal })).rejects.toMatchObject({
+      name: 'OutboundError',
+      kind: 'aborted',
+    })
+    expect(calls).toHaveLength(1)
+  })
+})
+
+describe('creating buckets', () => {
+  const absent: Handler = (request, response) => response.writeHead(request.method === 'HEAD' ? 404 : 200).end()
+
+  it('lets browsers read what it created', async () => {
+    const { store, calls, bodies } = await storeWith(absent, {}, ['https://console.example', 'http://a&b'])
+    await store.ensureBuckets()
+    expect(calls).toEqual([
+      'HEAD /platform-artifacts',
+      'PUT /platform-artifacts',
+      'PUT /platform-artifacts?cors=',
+      'HEAD /platform-terraform-state',
+      'PUT /platform-terraform-state',
+    ])
+    expect(bodies[1]).toBe('')
+    for (const part of [
+      '<AllowedOrigin>https://console.example</AllowedOrigin>',
+      '<AllowedOrigin>http://a&amp;b</AllowedOrigin>',
+      '<AllowedMethod>GET</AllowedMethod>',
+      '<ExposeHeader>x-amz-meta-type</ExposeHeader>',
+      '<ExposeHeader>x-amz-meta-new_file</ExposeHeader>',
+    ])
+      expect(bodies[2]).toContain(part)
+  })
+
+  it('goes on when the store knows no CORS rules', async () => {
+    const { store, lines } = await storeWith(
+      (request, response) =>
+        response.writeHead(request.method === 'HEAD' ? 404 : request.url?.includes('cors') ? 501 : 200).end(),
+      {},
+      ['https://console.example'],
+    )
+    await store.ensureBuckets()
+    expect(lines.map((line) => JSON.parse(line).message)).toEqual([
+      'bucket created',
+      'the bucket has no CORS rule',
+      'bucket created',
+    ])
+  })
+
+  it('leaves the rules of an existing bucket alone', async () => {
+    const { store, calls } = await storeWith(status(200), {}, ['https://console.example'])
+    await store.ensureBuckets()
+    expect(calls).toEqual(['HEAD /platform-artifacts', 'HEAD /platform-terraform-state'])
+  })
+
+  it.each(['BucketAlreadyOwnedByYou', 'BucketAlreadyExists'])('takes %s for success', async (code) => {
+    const { store } = await storeWith((request, response) =>
+      request.method === 'HEAD'
+        ? response.writeHead(404).end()
+        : response.writeHead(409).end(`<Error><Code>${code}</Code></Error>`),
+    )
+    await store.ensureBuckets()
+  })
+
+  it('fails for any other refusal', async () => {
+    const { store } = await storeWith((request, response) =>
+      request.method === 'HEAD'
+        ? response.writeHead(404).end()
+        : response.writeHead(400).end('<Error><Code>InvalidBucketName</Code></Error>'),
+    )
+    await expect(store.ensureBuckets()).rejects.toMatchObject({
+      status: 500,
+      message: 'The object store refused the creation of bucket platform-artifacts (400 InvalidBucketName).',
+    })
+  })
+})

@@ -1,0 +1,88 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { createServer, type Server } from 'node:http'
+import { connect } from 'node:net'
+import { afterEach, describe, expect, it } from 'vitest'
+import type { StorageConfig } from '../../../config/types.ts'
+import { silentLogger } from '../../../src/base/log.ts'
+import { createObjectStore } from '../../../src/data/storage/create.ts'
+import { createFetch } from '../../../src/runtime/fetch.ts'
+import { storageConfig } from './config.ts'
+
+const closing: (() => void)[] = []
+afterEach(() => {
+  for (const close of closing.splice(0).reverse()) close()
+})
+
+/** As the processes build it. */
+function storeAt(port: number, limits: Pick<StorageConfig, 'connect_timeout' | 'read_timeout' | 'max_attempts'>) {
+  const attempts: unknown[] = []
+  const limited = createFetch(limits.read_timeout * 1000, limits.connect_timeout * 1000)
+  const store = createObjectStore(storageConfig({ endpoint_url: `http://127.0.0.1:${port}`, ...limits }), {
+    fetch: async (input, init) =>
+      limited(input, init).catch((error: unknown) => {
+        attempts.push(error instanceof Error && error.cause instanceof Error ? error.cause.name : error)
+        throw error
+      }),
+    log: silentLogger,
+    backoff_ms: 1,
+  })
+  return { store, attempts }
+}
+
+const unreachable = { status: 503, message: 'The object store cannot be reached.' }
+
+/** A port whose process takes no connection and whose queue is full: further ones are neither taken nor refused. */
+async function blackHole(): Promise<number> {
+  // The only thread waits for ever as soon as it has written its port, so that it never takes a connection.
+  const script = `const s = require('net').createServer().listen(0, '127.0.0.1', 1, () => {
+    require('fs').writeSync(1, String(s.address().port))
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0)
+  })`
+  const child: ChildProcess = spawn(process.execPath, ['-e', script], { stdio: ['ignore', 'pipe', 'inherit'] })
+  closing.push(() => child.kill('SIGKILL'))
+  const [line] = child.stdout ? await once(child.stdout, 'data') : []
+  const port = Number(String(line).trim())
+  await fill(port)
+  return port
+}
+
+/**
+ * Asks for far more connections than the queue of one holds, all before any other. The system treats requests in their
+ * order, so once the first one is answered the queue is full.
+ */
+async function fill(port: number): Promise<void> {
+  const sockets = Array.from({ length: 16 }, () => connect(port, '127.0.0.1'))
+  for (const socket of sockets) {
+    socket.on('error', () => {})
+    closing.push(() => socket.destroy())
+  }
+  await Promise.race(sockets.map((socket) => once(socket, 'connect')))
+}
+
+async function hanging(): Promise<number> {
+  const server: Server = createServer(() => {})
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  closing.push(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  const address = server.address()
+  return typeof address === 'object' && address ? address.port : 0
+}
+
+// Each case has a limit that is never reached, so it ends at all only by the other one.
+describe('limits of an attempt', () => {
+  it('a store that takes no connection is given up after connect_timeout, max_attempts times', async () => {
+    const { store, attempts } = storeAt(await blackHole(), { connect_timeout: 0.2, read_timeout: 600, max_attempts: 3 })
+    await expect(store.put('k', 'x', { content_type: 'text/plain' })).rejects.toMatchObject(unreachable)
+    expect(attempts).toEqual(['ConnectTimeoutError', 'ConnectTimeoutError', 'ConnectTimeoutError'])
+  })
+
+  it('a store that never answers is given up after read_timeout, max_attempts times', async () => {
+    const { store, attempts } = storeAt(await hanging(), { connect_timeout: 600, read_timeout: 0.1, max_attempts: 2 })
+    await expect(store.get('k')).rejects.toMatchObject(unreachable)
+    expect(attempts).toEqual(['HeadersTimeoutError', 'HeadersTimeoutError'])
+  })
+})

@@ -1,0 +1,104 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { connect } from '../../src/data/db/pool.ts'
+import { watchQueue, watchStreams } from '../../src/observe/gauges.ts'
+import { createMetrics } from '../../src/observe/metrics.ts'
+import { createTestCore, type TestCore } from '../helpers/core.ts'
+import { openSession, runRound } from '../helpers/sessions.ts'
+import { readStream } from '../helpers/sse.ts'
+import { parseMetrics, sampleOf } from './parse-metrics.ts'
+
+const metrics = createMetrics('core', '1.2.3')
+let core: TestCore
+beforeAll(async () => {
+  core = await createTestCore({ context: { metrics } })
+  watchQueue(metrics.registry, core.context.sql)
+  watchStreams(metrics.registry, core.context.events)
+})
+afterAll(() => core.close())
+
+const scrape = async () => parseMetrics(await metrics.registry.render())
+
+describe('metrics of the core', () => {
+  it('counts requests by template, whatever callers invent', async () => {
+    await core.call('GET', '/api/v1/users/me')
+    await core.call('GET', '/v1/users/me')
+    await core.call('GET', '/api/v1/sessions?id=nope')
+    for (let number = 0; number < 30; number++) {
+      await core.call('GET', `/api/v1/events/subscribe/${crypto.randomUUID()}`)
+      await core.call('GET', `/api/v1/invented/${number}`)
+      await core.call('GET', `/invented-${number}`)
+      await core.call(`VERB${number}`, '/api/v1/users/me')
+    }
+    const found = await scrape()
+    const requests = (labels: Record<string, string>) => sampleOf(found, 'platform_http_requests_total', labels)
+    expect(requests({ method: 'GET', route: '/v1/users/me', status: '200' })).toBe(2)
+    expect(requests({ method: 'GET', route: '/v1/sessions', status: '422' })).toBe(1)
+    expect(requests({ method: 'GET', route: '/v1/events/subscribe/:session_id', status: '404' })).toBe(30)
+    expect(requests({ method: 'GET', route: 'unmatched', status: '404' })).toBe(60)
+    expect(requests({ method: 'other', route: 'unmatched', status: '405' })).toBe(30)
+    expect(found.get('platform_http_requests_total')?.samples).toHaveLength(5)
+    const count = sampleOf(
+      found,
+      'platform_http_request_duration_seconds',
+      { route: '/v1/users/me' },
+      'platform_http_request_duration_seconds_count',
+    )
+    expect(count).toBe(2)
+    expect(found.get('platform_build_info')?.samples).toEqual([
+      { name: 'platform_build_info', labels: { process: 'core', version: '1.2.3' }, value: 1 },
+    ])
+  })
+
+  it('counts open streams', async () => {
+    const user = await core.call('GET', '/api/v1/users/me')
+    const uuid = await openSession(core.context, (await user.json()).id)
+    const stream = readStream(await core.call('GET', `/api/v1/events/subscribe/${uuid}`))
+    await stream.event()
+    expect(sampleOf(await scrape(), 'platform_open_streams')).toBe(1)
+    await stream.leave()
+    expect(sampleOf(await scrape(), 'platform_open_streams')).toBe(0)
+  })
+
+  it('tells depth and age of the queue by one statement', async () => {
+    const { sql } = core.context
+    await sql`UPDATE rounds SET finished_at = now() WHERE finished_at IS NULL`
+    await sql`UPDATE sessions SET in_flight = false`
+    expect(sampleOf(await scrape(), 'platform_queue_oldest_waiting_seconds')).toBe(0)
+    const { id } = await (await core.call('GET', '/api/v1/users/me')).json()
+    const [first] = [
+      await openSession(core.context, id),
+      await openSession(core.context, id),
+      await openSession(core.context, id),
+    ]
+    await runRound(core.context, first ?? '')
+    await sql`UPDATE rounds SET created_at = now() - interval '100 seconds' WHERE lease_until IS NULL`
+    const found = await scrape()
+    expect(sampleOf(found, 'platform_queue_rounds', { state: 'waiting' })).toBe(2)
+    expect(sampleOf(found, 'platform_queue_rounds', { state: 'running' })).toBe(1)
+    expect(sampleOf(found, 'platform_queue_oldest_waiting_seconds')).toBeGreaterThanOrEqual(100)
+
+    const statements: string[] = []
+    const watched = connect(core.database.url, { max: 1, onstatement: (text) => statements.push(text) })
+    const other = createMetrics('worker', '1')
+    watchQueue(other.registry, watched)
+    await other.registry.render()
+    expect(statements).toHaveLength(1)
+    await watched.end()
+    expect([...parseMetrics(await other.registry.render()).keys()]).not.toContain('platform_queue_rounds')
+  })
+
+  it('counts rounds, cache reads, tokens and engine time', async () => {
+    metrics.roundEnded('generate', 'completed')
+    metrics.roundEnded('generate', 'completed')
+    metrics.cacheRead('hit')
+    metrics.tokens('main', { input_tokens: 10, cached_tokens: 4, output_tokens: 2 })
+    metrics.tokens('main', { input_tokens: 1, cached_tokens: 0, output_tokens: 1 })
+    metrics.engine('plan', 1.5)
+    const found = await scrape()
+    expect(sampleOf(found, 'platform_rounds_total', { mode: 'generate', status: 'completed' })).toBe(2)
+    expect(sampleOf(found, 'platform_cache_reads_total', { outcome: 'hit' })).toBe(1)
+    expect(sampleOf(found, 'platform_model_tokens_total', { role: 'main', kind: 'input' })).toBe(11)
+    expect(sampleOf(found, 'platform_model_tokens_total', { role: 'main', kind: 'cached' })).toBe(4)
+    expect(sampleOf(found, 'platform_engine_seconds_total', { job: 'plan' })).toBe(1.5)
+  })
+})

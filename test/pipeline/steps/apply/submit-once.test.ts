@@ -1,0 +1,95 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
+import { submitOnce } from '../../../../pipeline/steps/apply/run-once.ts'
+import type { Sql } from '../../../../src/data/db/types.ts'
+import { findProgress, takeProject } from '../../../../src/sessions/applies.ts'
+import { type StoredSeal, sealPin } from '../../../../src/sessions/pins/seal.ts'
+import { createSteps, type StepWorld } from '../support.ts'
+
+let steps: Awaited<ReturnType<typeof createSteps>>
+beforeAll(async () => {
+  steps = await createSteps()
+})
+afterEach(() => {
+  vi.useRealTimers()
+})
+afterAll(() => steps.close())
+
+const DIRECTORY = { clone: '/pinned', iac_root: '/pinned/live' }
+
+/** A round that holds its project and its reviewed plan: everything before the one job. */
+async function ready(): Promise<{ world: StepWorld; seal: StoredSeal }> {
+  const world = await steps.world()
+  const { round } = world.run
+  const seal: StoredSeal = {
+    plan_sha256: 'a'.repeat(64),
+    commit: 'commit-1',
+    targets: [],
+    changes: [],
+    engine: null,
+    state: null,
+    project_id: `project-${round.id}`,
+    archive_key: null,
+    round_id: round.id,
+  }
+  await sealPin(steps.database.sql, round, seal)
+  await takeProject(steps.database.sql, round, seal.project_id)
+  return { world, seal }
+}
+
+/** The connection, but the job of an apply cannot be recorded so many times. */
+function failingToRecord(sql: Sql, times: number): Sql {
+  let left = times
+  return new Proxy(sql, {
+    apply: (target, self, args: Parameters<Sql>) => {
+      const records = Array.isArray(args[0]) && args[0].join('').includes('SET job_id =')
+      if (records && left-- > 0) return Promise.reject(new Error('the database is away'))
+      return Reflect.apply(target, self, args)
+    },
+  })
+}
+
+/** Submits with a database that fails so many times; only the waits between attempts are shortened. */
+async function submitWith({ world, seal }: Awaited<ReturnType<typeof ready>>, failures: number) {
+  const { run } = world
+  run.context.sql = failingToRecord(steps.database.sql, failures)
+  const submitted = submitOnce(run, seal, DIRECTORY, () => vi.useFakeTimers({ toFake: ['setTimeout'] }))
+  let settled = false
+  const end = () => {
+    settled = true
+  }
+  submitted.then(end, end)
+  let waited_ms = 0
+  while (!settled) {
+    await new Promise(setImmediate)
+    if (!vi.isFakeTimers() || vi.getTimerCount() === 0) continue
+    waited_ms += 250
+    await vi.advanceTimersByTimeAsync(250)
+  }
+  vi.useRealTimers()
+  return { submitted, waited_ms }
+}
+
+describe('the one job of an apply round', () => {
+  it.each([
+    [0, 0],
+    [1, 250],
+    [3, 3_250],
+  ])('is recorded although the database failed %d times in a row', async (failures, wait_ms) => {
+    const { world, seal } = await ready()
+    const { submitted, waited_ms } = await submitWith({ world, seal }, failures)
+    const job_id = await submitted
+    expect(await findProgress(steps.database.sql, world.run.round.id)).toMatchObject({ intended: true, job_id })
+    expect(world.jobs).toMatchObject([
+      { kind: 'apply', body: { workspace_path: '/pinned/live', plan_file: 'session.plan' } },
+    ])
+    expect(waited_ms).toBe(wait_ms)
+  })
+
+  it('is not submitted a second time when it cannot be recorded at all', async () => {
+    const { world, seal } = await ready()
+    const { submitted } = await submitWith({ world, seal }, 4)
+    await expect(submitted).rejects.toThrow('the database is away')
+    expect(world.jobs).toHaveLength(1)
+    expect(await findProgress(steps.database.sql, world.run.round.id)).toMatchObject({ intended: true, job_id: null })
+  })
+})

@@ -1,0 +1,48 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { generateDriftTargets } from '../../../../pipeline/steps/shared/generate-targets.ts'
+import { said } from '../scripted-llm.ts'
+import { createSteps } from '../support.ts'
+
+let steps: Awaited<ReturnType<typeof createSteps>>
+beforeAll(async () => {
+  steps = await createSteps()
+})
+afterAll(() => steps.close())
+
+const addresses = (number: number) => Array.from({ length: number }, (_, index) => `a.b${index}`)
+
+describe('generateDriftTargets', () => {
+  it.each([
+    ['addresses without repeats', ['a.b', 'c.d', 'a.b'], { found: true, targets: ['a.b', 'c.d'] }],
+    ['256 addresses', addresses(256), { found: true, targets: addresses(256) }],
+    ['the whole root instead of 257', addresses(257), { found: true, targets: [] }],
+    ['the explanation when nothing fits, without secrets', [], { found: false, explanation: 'Not (sensitive value).' }],
+  ])('answers %s', async (_, targets, expected) => {
+    const { kit, llm } = await steps.world({
+      scripts: { generate_engine_targets: { args: { targets, explanation: 'Not topsecret-1.' } } },
+      query: 'Check the buckets',
+    })
+    kit.secrets.add(['topsecret-1'])
+    kit.run.conversation.push({ user: 'before', assistant: 'earlier' })
+    expect(await generateDriftTargets(kit)).toEqual(expected)
+    const [request] = llm.of('generate_engine_targets')
+    expect(request?.role).toBe('main')
+    for (const part of ['body of general-guidelines-targeting_policies', 'Check the buckets', 'before', 'earlier'])
+      expect(said(request)).toContain(part)
+  })
+
+  it('lets the model try again after what is no list of addresses', async () => {
+    const { kit, llm } = await steps.world({
+      scripts: {
+        generate_engine_targets: [
+          { args: { targets: 'a.b' } },
+          { args: { targets: ['-destroy'] } },
+          { args: { targets: [1, null] } },
+          { args: { targets: ['a.b'] } },
+        ],
+      },
+    })
+    expect(await generateDriftTargets(kit)).toEqual({ found: true, targets: ['a.b'] })
+    expect(llm.of('generate_engine_targets')).toHaveLength(4)
+  })
+})

@@ -1,0 +1,296 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type DriftTask, remediateDrift } from '../../../../pipeline/steps/drift/remediate-drift.ts'
+import { checkDrift } from '../../../../pipeline/steps/generate/check-drift.ts'
+import { MASK } from '../../../../src/base/masking.ts'
+import { type Script, said } from '../scripted-llm.ts'
+import { calmEngine, createSteps, type EngineScript, ok, type StepWorld, validPlan } from '../support.ts'
+
+let steps: Awaited<ReturnType<typeof createSteps>>
+beforeAll(async () => {
+  steps = await createSteps()
+})
+afterAll(() => steps.close())
+
+const ASSESSING = 'Assessing drift on the targeted infrastructure.'
+const IN_SYNC = 'No drift found; the targeted infrastructure is synchronized.'
+const OWN = "Drift check completed; the remaining differences are this session's own changes."
+const EXCEPTED = 'Drift check completed; the remaining differences are covered by the drift exception rules.'
+
+const SPLIT = 'report_decomposed_task_operations'
+const operations = (list: string[], explanation = '') => ({ args: { operations: list, explanation } })
+const done = { args: { status: 'done', summary: 'Mended.' } }
+const drifted = [{ address: 'a.b', actions: ['update'], before: { size: 1 }, after: { size: 2 } }]
+const document = (changes: unknown[]) =>
+  JSON.stringify({ format_version: '1.2', configuration: {}, resource_changes: changes })
+const driftedDocument = document([
+  {
+    address: 'a.b',
+    mode: 'managed',
+    type: 'a',
+    name: 'b',
+    change: { actions: ['update'], before: { size: 1 }, after: { size: 2 } },
+  },
+])
+
+const driftOf = (address: string) => ({
+  address,
+  mode: 'managed',
+  type: 'a',
+  name: 'b',
+  change: { actions: ['update'], before: { size: 1 }, after: { size: 2 } },
+})
+
+const run = (world: StepWorld, changes: Partial<DriftTask> = {}) =>
+  remediateDrift(world.kit, {
+    valid: validPlan(world, drifted, ['a.b']),
+    targets: ['a.b'],
+    filter_session_changes: true,
+    conventions: { templates: [], abbreviations: [] },
+    max_iterations: 2,
+    ...changes,
+  })
+const withSplitter = (script: Script[], engine?: EngineScript, orchestration = {}) =>
+  steps.world({ scripts: { [SPLIT]: script, task_complete: done }, engine, orchestration })
+const messages = async (world: StepWorld) => {
+  await world.kit.status.settle()
+  return (await world.statuses()).map(([, message]) => message)
+}
+const driftObjects = (world: StepWorld) =>
+  [...world.objects.values()].filter(({ metadata }) => metadata.type === 'drift')
+
+describe('remediateDrift', () => {
+  it('says so when there is none', async () => {
+    const world = await withSplitter([])
+    const result = await run(world, { valid: validPlan(world, [], ['a.b']) })
+    expect(result).toMatchObject({ in_sync: true, remaining: [], feedback: null, exclusions: [] })
+    expect(await messages(world)).toEqual([ASSESSING, IN_SYNC])
+    expect(world.jobs).toEqual([])
+    expect(driftObjects(world)).toEqual([])
+  })
+
+  it('ends when only the session’s own changes are left, and stores the drift', async () => {
+    const world = await withSplitter([operations(['change a.b']), operations([])])
+    const result = await run(world)
+    expect(result).toMatchObject({ in_sync: true, remaining: [], feedback: null })
+    expect(await messages(world)).toEqual([ASSESSING, OWN])
+    expect(driftObjects(world).map(({ body }) => JSON.parse(body))).toEqual([
+      [{ address: 'a.b', action: 'update resource', changes: { changed: { size: { old_value: 2, new_value: 1 } } } }],
+    ])
+    expect(world.llm.of(SPLIT).map(({ role }) => role)).toEqual(['main', 'small'])
+    expect(world.llm.of('task_complete')).toEqual([])
+  })
+
+  it('ends when exception rules cover the rest, and keeps the note', async () => {
+    const world = await withSplitter([operations(['change a.b']), operations([], 'a.b: size, rule tags')])
+    const result = await run(world, { filter_session_changes: false })
+    expect(result).toMatchObject({ in_sync: true, exclusions: ['a.b: size, rule tags'] })
+    expect(await messages(world)).toEqual([ASSESSING, EXCEPTED])
+    expect(said(world.llm.of(SPLIT)[1])).toContain('body of aws-guidelines-drift_exceptions')
+  })
+
+  it('remediates, plans the same targets and reads again', async () => {
+    let shows = 0
+    const world = await withSplitter(
+      [operations(['change a.b']), operations(['change a.b']), operations(['change a.b'])],
+      ({ kind }) => {
+        if (kind !== 'show') return ok('plan output')
+        shows++
+        return ok(document([]))
+      },
+    )
+    const result = await run(world)
+    expect(result).toMatchObject({ in_sync: true, remaining: [], exclusions: [] })
+    expect(await messages(world)).toEqual([ASSESSING, 'One sentence.', 'One sentence.', ASSESSING, IN_SYNC])
+    expect(world.jobs.find(({ kind }) => kind === 'plan')?.body.targets).toEqual(['a.b'])
+    expect(shows).toBe(1)
+    expect(said(world.llm.of('task_complete')[0])).not.toContain('forbidden_actions')
+    expect(world.run.conversation).toEqual([{ user: 'change a.b', assistant: 'Mended.' }])
+  })
+
+  it('stops after the last iteration with what is left', async () => {
+    const world = await withSplitter([operations(['change a.b'])], calmEngine(driftedDocument))
+    const result = await run(world, { filter_session_changes: false })
+    expect(result.in_sync).toBe(false)
+    expect(result.remaining).toHaveLength(1)
+    expect(await messages(world)).toEqual([
+      ASSESSING,
+      'One sentence.',
+      'One sentence.',
+      ASSESSING,
+      'One sentence.',
+      'One sentence.',
+      'One sentence.',
+    ])
+    expect(world.llm.of('task_complete')).toHaveLength(2)
+    expect(said(world.llm.of('status').at(-1))).toContain('Drift resolution completed but issues remain: ')
+  })
+
+  it.each([
+    [2, ['one', 'two', 'three'], [['one', 'two'], ['three']]],
+    [8, ['one', 'two', 'three'], [['one', 'two', 'three']]],
+    [0, ['one', 'two'], [['one'], ['two']]],
+  ])('groups operations by %i', async (drift_group_operations, list, groups) => {
+    const world = await withSplitter([operations(list)], calmEngine(), { drift_group_operations })
+    await run(world, { filter_session_changes: false, max_iterations: 1 })
+    expect(world.run.conversation.map(({ user }) => user.split('\n'))).toEqual(groups)
+  })
+
+  it('lets filters shrink and trim but never add', async () => {
+    const world = await withSplitter([
+      operations(['one', 'two']),
+      operations(['invented', 'more', 'one']),
+      operations(['one (size only)', 'x']),
+    ])
+    await run(world, { max_iterations: 1 })
+    expect(said(world.llm.of(SPLIT)[2])).toContain('[\\"one\\",\\"invented\\"]')
+    expect(world.run.conversation[0]?.user).toBe('one (size only)\nx')
+  })
+
+  it('works on the drift itself when the splitter finds nothing', async () => {
+    const world = await withSplitter([operations([]), operations(['change a.b'])])
+    await run(world, { filter_session_changes: false, max_iterations: 1 })
+    expect(said(world.llm.of(SPLIT)[1])).toContain('update resource')
+    expect(world.run.conversation).toHaveLength(1)
+  })
+
+  it('drops what a splitter adds, and what goes beyond the limit for each address', async () => {
+    const invented = ['Remove c.d, as the tags of a.bc demand', 'Open the firewall']
+    const many = Array.from({ length: 40 }, (_, index) => `change ${index} of a.b`)
+    const world = await withSplitter([operations([...invented, ...many]), operations([])])
+    await run(world, { filter_session_changes: false, max_iterations: 1 })
+    const sent = said(world.llm.of(SPLIT)[1])
+    expect(sent).toContain('change 31 of a.b')
+    for (const dropped of ['c.d', 'firewall', 'change 32']) expect(sent).not.toContain(dropped)
+  })
+
+  it('plans the targets when there is no plan, and ends with the feedback of a plan that fails', async () => {
+    const world = await withSplitter([], ({ kind }) =>
+      kind === 'plan' ? { exit_code: 1, stderr: 'Error: no credentials' } : ok(),
+    )
+    const result = await run(world, { valid: null, targets: ['x.y'] })
+    expect(result).toMatchObject({ in_sync: false, feedback: 'Error: no credentials', valid: null })
+    expect(world.jobs.at(-1)?.body.targets).toEqual(['x.y'])
+  })
+
+  it('plans again when the working tree moved on', async () => {
+    const world = await withSplitter([])
+    const valid = validPlan(world, drifted, ['a.b'])
+    world.workspace.current_revision = 'another'
+    const result = await run(world, { valid })
+    expect(world.jobs.map(({ kind }) => kind)).toEqual(['init', 'validate', 'plan', 'show'])
+    expect(result).toMatchObject({ in_sync: true, valid: { reference: { revision: 'another', targets: ['a.b'] } } })
+  })
+
+  it('tells a plan file that cannot be shown as feedback', async () => {
+    const world = await withSplitter([], ({ kind }) =>
+      kind === 'show' ? { exit_code: 1, stderr: 'stale plan' } : ok(),
+    )
+    expect(await run(world, { valid: null })).toMatchObject({ feedback: 'stale plan' })
+  })
+
+  it('refuses a plan of another workspace', async () => {
+    const world = await withSplitter([])
+    const valid = validPlan(world, [], [])
+    await expect(
+      run(world, { valid: { ...valid, reference: { ...valid.reference, workspace: '/elsewhere' } } }),
+    ).rejects.toThrow('another workspace')
+  })
+
+  it('does nothing without iterations', async () => {
+    const world = await withSplitter([])
+    expect(await run(world, { max_iterations: 0 })).toMatchObject({ in_sync: false, remaining: [], feedback: null })
+    expect(await messages(world)).toEqual([])
+  })
+
+  it('keeps what the last plan before a failure showed, and what was excepted', async () => {
+    const two = document([driftOf('a.b'), driftOf('c.d')])
+    const world = await withSplitter(
+      [operations(['change a.b', 'change c.d']), operations(['change a.b'], 'c.d: rule')],
+      ({ kind }, number) => {
+        if (kind === 'show') return ok(two)
+        return kind === 'plan' && number === 3 ? { exit_code: 1, stderr: 'Error: no credentials' } : ok('plan output')
+      },
+    )
+    const commit = world.workspace.commitAndPush
+    let commits = 0
+    world.workspace.commitAndPush = async () => {
+      commits++
+      return commit()
+    }
+    const revision = world.workspace.revision
+    world.workspace.revision = async () => (commits > 0 ? `${await revision()}-${commits++}` : await revision())
+    const result = await run(world, { valid: null, targets: [], filter_session_changes: false })
+    expect(result).toMatchObject({
+      in_sync: false,
+      feedback: 'Error: no credentials',
+      remaining: [{ address: 'a.b' }],
+      excepted: [{ address: 'c.d' }],
+      found: [{ address: 'a.b' }, { address: 'c.d' }],
+      exclusions: ['c.d: rule'],
+    })
+  })
+
+  it('does not take a target that names nothing for a target in sync; a generate round does', async () => {
+    const engine = calmEngine(document([]))
+    const task = { valid: null, targets: ['x.imagined'] }
+    const alone = await run(await withSplitter([], engine), { ...task, filter_session_changes: false })
+    expect(alone).toMatchObject({ in_sync: false, valid: null, feedback: expect.stringContaining('x.imagined') })
+    expect(await run(await withSplitter([], engine), task)).toMatchObject({ in_sync: true, feedback: null })
+  })
+
+  it('counts a target that the remediation took out of the code as in sync', async () => {
+    const created = { ...driftOf('a.b'), change: { actions: ['create'], before: null, after: { size: 1 } } }
+    const world = await withSplitter([operations(['remove a.b'])], ({ kind }, number) =>
+      kind === 'show' ? ok(document(number === 1 ? [created] : [])) : ok('plan output'),
+    )
+    expect(await run(world, { valid: null, targets: ['a.b'], filter_session_changes: false })).toMatchObject({
+      in_sync: true,
+      feedback: null,
+      found: [{ address: 'a.b', action: 'delete resource' }],
+    })
+  })
+
+  it('hides sensitive values from models and the artifact', async () => {
+    const world = await withSplitter([operations(['change']), operations([])])
+    const valid = validPlan(world, [
+      {
+        actions: ['update'],
+        before: { pw: 'topsecret-1' },
+        after: { pw: 'topsecret-2' },
+        before_sensitive: { pw: true },
+        after_sensitive: { pw: true },
+      },
+    ])
+    world.kit.secrets.learn(valid.plan)
+    await run(world, { valid })
+    expect(driftObjects(world)[0]?.body).toContain(MASK)
+    expect(JSON.stringify([driftObjects(world), world.llm.requests])).not.toContain('topsecret')
+  })
+})
+
+describe('checkDrift', () => {
+  const check = (world: StepWorld) =>
+    checkDrift(world.kit, validPlan(world, drifted, ['a.b']), { templates: [], abbreviations: [] })
+
+  it('goes on with the plan it was given when only own changes are left', async () => {
+    const world = await withSplitter([operations(['change a.b']), operations([])])
+    expect(await check(world)).toMatchObject({ ok: true, text: 'plan text' })
+  })
+
+  it('goes on with the plan of the last remediation, after at most two passes', async () => {
+    const world = await withSplitter([operations(['change a.b'])], calmEngine(driftedDocument))
+    expect(await check(world)).toMatchObject({ ok: true, text: 'plan output' })
+    expect((await messages(world)).filter((message) => message === ASSESSING)).toHaveLength(2)
+  })
+
+  it('fails the round with the words of the engine', async () => {
+    const world = await withSplitter([], ({ kind }) =>
+      kind === 'plan' ? { exit_code: 1, stderr: 'Error: state is locked' } : ok(),
+    )
+    const given = validPlan(world, drifted, ['a.b'])
+    world.workspace.current_revision = 'another'
+    await expect(checkDrift(world.kit, given, { templates: [], abbreviations: [] })).rejects.toThrow(
+      'Error: state is locked',
+    )
+  })
+})

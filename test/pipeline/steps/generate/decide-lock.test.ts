@@ -1,0 +1,137 @@
+import { HttpResponse, http } from 'msw'
+import { setupServer } from 'msw/node'
+import * as v from 'valibot'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { decideLock, lockDecision, type Review } from '../../../../pipeline/steps/generate/decide-lock.ts'
+import { MASK } from '../../../../src/base/masking.ts'
+import type { ImpactLevel } from '../../../../src/plan/impact.ts'
+import { generateReport } from '../../../../src/reports/schemas.ts'
+import { createSteps, type StepWorld } from '../support.ts'
+
+const review = (passed: boolean, level: ImpactLevel): Review => ({
+  compliance: { passed, violations: [], summary: 'A rule was broken.', checked_rules: [] },
+  report: v.parse(generateReport, {
+    summary: {},
+    potential_impact: { banner: { level, title: 'Impact', description: 'What happens.' } },
+    estimated_costs: {},
+  }),
+})
+
+describe('lockDecision', () => {
+  it.each([
+    [true, 'low', true, false],
+    [true, 'medium', true, false],
+    [true, 'high', true, true],
+    [true, 'high', false, null],
+    [true, 'low', false, false],
+    [false, 'low', true, true],
+    [false, 'high', false, true],
+    [false, 'high', true, true],
+  ] as const)('audit passed %s, banner %s, gate %s: %s', (passed, level, gate, expected) => {
+    expect(lockDecision(review(passed, level), gate)).toBe(expected)
+  })
+})
+
+describe('decideLock', () => {
+  const server = setupServer()
+  let steps: Awaited<ReturnType<typeof createSteps>>
+  beforeAll(async () => {
+    server.listen()
+    steps = await createSteps()
+  })
+  afterEach(() => server.resetHandlers())
+  afterAll(async () => {
+    server.close()
+    await steps.close()
+  })
+
+  /** A round whose notifications go to a sidecar; answers the kinds that were sent. */
+  const worldWithNotifications = async (
+    block_on_high_impact: boolean,
+  ): Promise<{ world: StepWorld; kinds: string[] }> => {
+    const kinds: string[] = []
+    server.use(
+      http.post('http://notify.example.org/v1/notify', async ({ request }) => {
+        const body = await request.json()
+        kinds.push(typeof body === 'object' && body !== null && 'kind' in body ? String(body.kind) : '')
+        return HttpResponse.json({ delivery_id: crypto.randomUUID() }, { status: 202 })
+      }),
+    )
+    const world = await steps.world({
+      orchestration: { block_on_high_impact },
+      context: { fetch: (input, init) => fetch(input, init) },
+    })
+    Object.assign(world.run.context.config.services.notifications, {
+      enabled: true,
+      endpoint: 'http://notify.example.org',
+      token: 't',
+    })
+    return { world, kinds }
+  }
+  const isBlocked = async ({ run }: StepWorld) => {
+    const [row] = await steps.database.sql<
+      { is_blocked: boolean }[]
+    >`SELECT is_blocked FROM sessions WHERE id = ${run.round.session.id}`
+    return row?.is_blocked
+  }
+  const setLock = ({ run }: StepWorld) =>
+    steps.database.sql`UPDATE sessions SET is_blocked = true WHERE id = ${run.round.session.id}`
+
+  it('locks once and notifies for each gate', async () => {
+    const { world, kinds } = await worldWithNotifications(true)
+    await decideLock(world.kit, review(false, 'high'))
+    expect(await isBlocked(world)).toBe(true)
+    expect(kinds.toSorted()).toEqual(['iac.compliance.failed', 'iac.impact.high'])
+  })
+
+  it('tells the request without sensitive values', async () => {
+    const { world } = await worldWithNotifications(true)
+    const bodies: unknown[] = []
+    server.use(
+      http.post('http://notify.example.org/v1/notify', async ({ request }) => {
+        bodies.push(await request.json())
+        return HttpResponse.json({ delivery_id: crypto.randomUUID() }, { status: 202 })
+      }),
+    )
+    world.run.round.session.first_query = 'A database with password S3cret-Passw0rd!'
+    world.kit.secrets.add(['S3cret-Passw0rd!'])
+    await decideLock(world.kit, review(false, 'high'))
+    expect(bodies).toHaveLength(2)
+    expect(bodies).toMatchObject([{ context: { request: `A database with password ${MASK}` } }, {}])
+    expect(JSON.stringify(bodies)).not.toContain('S3cret')
+  })
+
+  it('unlocks a session that passes, an administrator’s lock included', async () => {
+    const { world, kinds } = await worldWithNotifications(true)
+    await setLock(world)
+    await decideLock(world.kit, review(true, 'medium'))
+    expect(await isBlocked(world)).toBe(false)
+    expect(kinds).toEqual([])
+  })
+
+  it('leaves the lock as it is for a high impact with the gate off', async () => {
+    const { world, kinds } = await worldWithNotifications(false)
+    await setLock(world)
+    await decideLock(world.kit, review(true, 'high'))
+    expect(await isBlocked(world)).toBe(true)
+    expect(kinds).toEqual([])
+  })
+
+  it('goes on when the sidecar refuses', async () => {
+    const { world } = await worldWithNotifications(true)
+    server.use(http.post('http://notify.example.org/v1/notify', () => new HttpResponse(null, { status: 500 })))
+    await decideLock(world.kit, review(false, 'low'))
+    expect(await isBlocked(world)).toBe(true)
+  })
+
+  it('fails with the text of the contract when the write fails, and notifies nobody', async () => {
+    const { world, kinds } = await worldWithNotifications(true)
+    world.run.context.sql = Object.assign(() => Promise.reject(new Error('connection closed')), world.run.context.sql)
+    await expect(decideLock(world.kit, review(false, 'low'))).rejects.toMatchObject({
+      code: 'SetLockError',
+      message: 'Error updating DB session lock.',
+      status: 500,
+    })
+    expect(kinds).toEqual([])
+  })
+})

@@ -1,0 +1,183 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import {
+  type GenerationTask,
+  generateAndValidate,
+  type Validation,
+  ValidationLoopExceeded,
+} from '../../../../pipeline/steps/shared/generate-and-validate.ts'
+import { MASK } from '../../../../src/base/masking.ts'
+import { parsePlan } from '../../../../src/plan/plan.ts'
+import { changesJson } from '../../../plan/fixtures.ts'
+import { said } from '../scripted-llm.ts'
+import { createSteps, type StepWorld } from '../support.ts'
+
+let steps: Awaited<ReturnType<typeof createSteps>>
+beforeAll(async () => {
+  steps = await createSteps()
+})
+afterAll(() => steps.close())
+
+const done = (summary: string) => ({ args: { status: 'done', summary } })
+const scripts = { task_complete: [done('First.'), done('Second.'), done('Third.')] }
+
+const task = (
+  validations: Validation<string>[],
+  changes: Partial<GenerationTask<string>> = {},
+): GenerationTask<string> => {
+  let attempt = 0
+  return {
+    query: 'Add a bucket',
+    prompt: 'Please: Add a bucket',
+    operation: 'generate',
+    conventions: { templates: ['TEMPLATE BODY'], abbreviations: ['bucket: bkt'] },
+    forbid: true,
+    max_attempts: 3,
+    validate: async () => {
+      const validation = validations[attempt++]
+      if (!validation) throw new Error('validated too often')
+      return validation
+    },
+    ...changes,
+  }
+}
+const bad = (feedback: string, text = ''): Validation<string> => ({ ok: false, text, targets: ['a.b'], feedback })
+const good = (text = 'plan text'): Validation<string> => ({ ok: true, text, targets: ['a.b'], value: 'the plan' })
+const plans = ({ objects }: StepWorld) =>
+  [...objects].filter(([key]) => key.startsWith('plans/')).map(([, { body }]) => body)
+
+describe('generateAndValidate', () => {
+  it('repairs with the feedback of the validator and keeps one turn', async () => {
+    const world = await steps.world({ scripts })
+    world.run.conversation.push({ user: 'before', assistant: 'earlier' })
+    const value = await generateAndValidate(world.kit, task([bad('Error: no such argument', 'half'), good()]))
+    await world.kit.status.settle()
+    expect(value).toBe('the plan')
+    expect(world.run.conversation).toEqual([
+      { user: 'before', assistant: 'earlier' },
+      { user: 'Add a bucket', assistant: 'Second.' },
+    ])
+    expect((await world.statuses()).map(([status]) => status)).toEqual([
+      'generating',
+      'validating',
+      'generating',
+      'validating',
+    ])
+    expect(plans(world)).toEqual(['half', 'plan text'])
+    expect(world.workspace.commits).toBe(2)
+    expect(world.run.meter.usage().validation_attempts).toBe(2)
+  })
+
+  it('tells the generator the conversation, its own attempts and the feedback as data', async () => {
+    const world = await steps.world({ scripts })
+    world.run.conversation.push({ user: 'before', assistant: 'earlier' })
+    await generateAndValidate(world.kit, task([bad('Error: no such argument'), good()]))
+    const [first, second] = world.llm.of('task_complete')
+    expect(first?.role).toBe('main')
+    expect(first?.messages.map(({ role }) => role)).toEqual(['system', 'user', 'assistant', 'user'])
+    expect(first?.messages[1]?.content).toMatch(/^<<<DATA earlier request (\w+)\nbefore\n\1 DATA>>>$/)
+    expect(first?.messages.at(-1)?.content).toBe('Please: Add a bucket')
+    expect(second?.messages.at(-3)?.content).toBe('Please: Add a bucket')
+    expect(second?.messages.at(-2)?.content).toBe('First.')
+    expect(second?.messages.at(-1)?.content).toMatch(/<<<DATA engine output (\w+)\nError: no such argument\n\1 DATA>>>/)
+    expect(first?.tools?.map(({ name }) => name)).toEqual([
+      'write_to_file',
+      'replace_in_file',
+      'delete_file',
+      'read_file',
+      'list_dir',
+      'bulk_grep_search',
+      'diff_history',
+      'web_search',
+      'task_complete',
+    ])
+  })
+
+  it('renders conventions and guidelines; forbidden actions in generate rounds only', async () => {
+    const world = await steps.world({ scripts })
+    await generateAndValidate(world.kit, task([good()]))
+    await generateAndValidate(world.kit, task([good()], { forbid: false, operation: 'drift' }))
+    const [generate, drift] = world.llm.of('task_complete').map(said)
+    for (const part of [
+      'TEMPLATE BODY',
+      'bucket: bkt',
+      'body of general-guidelines-engine',
+      'body of aws-guidelines-networking',
+    ])
+      expect(generate).toContain(part)
+    expect(generate).toContain('body of aws-guidelines-forbidden_actions')
+    expect(drift).not.toContain('body of aws-guidelines-forbidden_actions')
+  })
+
+  it('gives up after the last attempt, with what was said about it', async () => {
+    const world = await steps.world({ scripts })
+    const error = await generateAndValidate(world.kit, task([bad('one'), bad('two'), bad('three')])).catch(
+      (reason: unknown) => reason,
+    )
+    expect(error).toBeInstanceOf(ValidationLoopExceeded)
+    expect(error).toMatchObject({ status: 422, message: 'Validation loop exceeded.', last: { feedback: 'three' } })
+    expect(world.run.conversation).toEqual([])
+    expect(world.workspace.commits).toBe(3)
+  })
+
+  it('makes a single attempt when there is only one', async () => {
+    const world = await steps.world({ scripts })
+    await expect(generateAndValidate(world.kit, task([bad('one')], { max_attempts: 1 }))).rejects.toThrow(
+      'Validation loop exceeded.',
+    )
+  })
+
+  it('uploads every changed file before the commit, without sensitive values', async () => {
+    const world = await steps.world({ scripts })
+    world.kit.secrets.learn(parsePlan(changesJson))
+    world.workspace.changes = [
+      { path: 'main.tf', new_file: false, content: '-a\n+password = "S3cret-Passw0rd!"' },
+      ...Array.from({ length: 20 }, (_, index) => ({
+        path: `dir/f${index}.tf`,
+        new_file: true,
+        content: `file ${index}`,
+      })),
+    ]
+    await generateAndValidate(world.kit, task([good('')]))
+    const stored = [...world.objects].filter(([key]) => key.startsWith('changes/'))
+    expect(stored).toHaveLength(21)
+    expect(stored.find(([key]) => key.endsWith('-main.tf'))?.[1]).toEqual({
+      body: `-a\n+password = "${MASK}"`,
+      metadata: { new_file: 'false' },
+    })
+    const rows = await steps.database.sql<
+      { file_name: string }[]
+    >`SELECT file_name FROM code_changes WHERE round_id = ${world.run.round.id}`
+    expect(rows.map(({ file_name }) => file_name)).toContain('dir/f19.tf')
+    expect(plans(world)).toEqual([])
+  })
+
+  it('commits nothing when a file cannot be stored', async () => {
+    const world = await steps.world({ scripts })
+    world.workspace.changes = [{ path: 'main.tf', new_file: true, content: 'x' }]
+    world.run.context.storage.put = async () => {
+      throw new Error('store down')
+    }
+    await expect(generateAndValidate(world.kit, task([good()]))).rejects.toThrow('store down')
+    expect(world.workspace.commits).toBe(0)
+  })
+
+  it('keeps hidden values out of summary and turn', async () => {
+    const world = await steps.world({ scripts: { task_complete: done('Uses tok-ABCDEF-123456.') } })
+    world.kit.secrets.learn(parsePlan(changesJson))
+    await generateAndValidate(world.kit, task([good()]))
+    expect(world.run.conversation).toEqual([{ user: 'Add a bucket', assistant: `Uses ${MASK}.` }])
+  })
+
+  it('refuses to write a file with the mask in it', async () => {
+    const world = await steps.world({
+      scripts: {
+        task_complete: [
+          { calls: [['write_to_file', { target_file: 'main.tf', content: `password = "${MASK}"` }]] },
+          (request) => ({ args: { status: 'done', summary: String(request.messages.at(-1)?.content) } }),
+        ],
+      },
+    })
+    await generateAndValidate(world.kit, task([good()]))
+    expect(world.run.conversation[0]?.assistant).toContain('stands for a value that is hidden')
+  })
+})

@@ -1,0 +1,45 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest'
+import { learnDeclaredSecrets } from '../../../../pipeline/steps/shared/learn-declared-secrets.ts'
+import { MASK } from '../../../../src/base/masking.ts'
+import { createSteps } from '../support.ts'
+
+let steps: Awaited<ReturnType<typeof createSteps>>
+let folder: string
+beforeAll(async () => {
+  steps = await createSteps()
+})
+afterAll(() => steps.close())
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'declared-'))
+})
+afterEach(() => rm(folder, { recursive: true, force: true }))
+
+async function maskerFor(files: Record<string, string>) {
+  for (const [name, text] of Object.entries(files)) await writeFile(join(folder, name), text)
+  const { kit } = await steps.world()
+  kit.run.workspace = { ...kit.run.workspace, iac_root: folder }
+  await learnDeclaredSecrets(kit)
+  return kit.secrets
+}
+
+it('hides what code and variable files declare sensitive, in both spellings', async () => {
+  const secrets = await maskerFor({
+    'main.tf': 'variable "a" {\n  sensitive = true\n}\nlocals {\n  b = sensitive("literal-b1")\n}\n',
+    'more.tf.json': '{"variable": {"c": {"sensitive": true, "default": "literal-c1"}, "d": {"sensitive": true}}}',
+    'prod.auto.tfvars': 'a = "literal-a1"\nregion = "eu-central-1"\n',
+    'terraform.tfvars.json': '{"d": "literal-d1"}',
+  })
+  expect(secrets.text('literal-a1 literal-b1 literal-c1 literal-d1 eu-central-1')).toBe(
+    `${MASK} ${MASK} ${MASK} ${MASK} eu-central-1`,
+  )
+})
+
+it('goes on when nothing can be searched', async () => {
+  const { kit } = await steps.world()
+  kit.run.workspace = { ...kit.run.workspace, iac_root: join(folder, 'gone') }
+  await learnDeclaredSecrets(kit)
+  expect(kit.secrets.text('as it is')).toBe('as it is')
+})

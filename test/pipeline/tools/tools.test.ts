@@ -1,0 +1,140 @@
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { fileTools } from '../../../pipeline/tools/edit.ts'
+import { inspectionTools } from '../../../pipeline/tools/look.ts'
+import { webSearchTool } from '../../../pipeline/tools/web-search.ts'
+import { createFileAccess } from '../../../pipeline/workspace/files/access.ts'
+import { type Tool, ToolError } from '../../../src/agent/types.ts'
+import { PlatformError } from '../../../src/base/errors.ts'
+import type { LlmClient } from '../../../src/llm/types.ts'
+import { git_, siteConfig } from '../workspace/support.ts'
+
+let root: string
+let tools: Map<string, Tool>
+let diff: string
+
+beforeEach(async () => {
+  root = await mkdtemp(join(tmpdir(), 'tools-'))
+  await git_(['init', '--quiet', root])
+  await writeFile(join(root, 'main.tf'), 'one\ntwo\n')
+  diff = ''
+  const access = createFileAccess(siteConfig(root), { iac_root: root })
+  const all = [...fileTools(access), ...inspectionTools(access, { branchDiff: async () => diff })]
+  tools = new Map(all.map((tool) => [tool.definition.name, tool]))
+})
+afterEach(() => rm(root, { recursive: true, force: true }))
+
+const signal = new AbortController().signal
+const call = async (name: string, args: Record<string, unknown>) => tools.get(name)?.run(args, signal)
+
+describe('the tools of an agent', () => {
+  it('are the ones of the contract, with what is required of their arguments', () => {
+    const required = Object.fromEntries(
+      [...tools].map(([name, { definition }]) => [name, definition.parameters.required]),
+    )
+    expect(required).toEqual({
+      write_to_file: ['target_file', 'content'],
+      replace_in_file: ['target_file', 'diff'],
+      delete_file: ['target_file'],
+      read_file: ['target_file'],
+      list_dir: ['relative_workspace_path'],
+      bulk_grep_search: ['searches'],
+      diff_history: expect.anything(),
+    })
+    for (const { definition } of tools.values()) {
+      expect(definition.parameters.type).toBe('object')
+      expect(Object.keys(definition.parameters.properties ?? {})).toContain('explanation')
+    }
+  })
+
+  it('say which of them change files, and which answers once per state', () => {
+    const flagged = (flag: 'mutates' | 'once_per_state') =>
+      [...tools].filter(([, tool]) => tool[flag]).map(([name]) => name)
+    expect(flagged('mutates')).toEqual(['write_to_file', 'replace_in_file', 'delete_file'])
+    expect(flagged('once_per_state')).toEqual(['diff_history'])
+  })
+
+  it('do their work', async () => {
+    await call('write_to_file', { target_file: 'a/new.tf', content: 'x', explanation: 'why' })
+    expect(await call('read_file', { target_file: 'a/new.tf' })).toBe('x')
+    await call('replace_in_file', { target_file: 'main.tf', diff: '<<<<<<< SEARCH\none\n=======\n1\n>>>>>>> REPLACE' })
+    expect(await readFile(join(root, 'main.tf'), 'utf8')).toBe('1\ntwo\n')
+    expect(await call('list_dir', { relative_workspace_path: '.' })).toBe('a/\nmain.tf')
+    await call('delete_file', { target_file: 'main.tf' })
+    await call('delete_file', { target_file: 'a/new.tf' })
+    expect(await call('list_dir', { relative_workspace_path: 'a' })).toBe('The directory is empty')
+  })
+
+  it('refuse arguments of the wrong kind', async () => {
+    await expect(call('read_file', { target_file: 7 })).rejects.toBeInstanceOf(ToolError)
+    await expect(call('write_to_file', { target_file: 'x.tf', content: { a: 1 } })).rejects.toBeInstanceOf(ToolError)
+    await expect(call('bulk_grep_search', { searches: 'x' })).rejects.toBeInstanceOf(ToolError)
+  })
+
+  it('show the branch diff together with the explanation', async () => {
+    expect(await call('diff_history', { explanation: 'what happened' })).toEqual({
+      diff: 'Nothing was changed yet',
+      explanation: 'what happened',
+    })
+    diff = '+x'
+    expect(await call('diff_history', {})).toEqual({ diff: '+x', explanation: '' })
+  })
+})
+
+describe('bulk search', () => {
+  it('answers each search by itself, a bad one with its error', async () => {
+    const searches = [
+      { query: 'one' },
+      { query: '(' },
+      { query: 'TWO', case_sensitive: true },
+      { query: 'two', include_pattern: null },
+    ]
+    const answer = String(await call('bulk_grep_search', { searches, explanation: 'why' }))
+    const parts = answer.split('\n\nMatches of ')
+    expect(parts).toHaveLength(4)
+    expect(parts[0]).toBe('Matches of "one":\nmain.tf:1:one')
+    expect(parts[1]).toContain('The search failed')
+    expect(parts[2]).toBe('"TWO":\n(none)')
+    expect(parts[3]).toBe('"two":\nmain.tf:2:two')
+  })
+
+  it('takes one to twenty searches', async () => {
+    const many = (count: number) =>
+      call('bulk_grep_search', { searches: Array.from({ length: count }, () => ({ query: 'one' })) })
+    await expect(many(0)).rejects.toThrow('at least one')
+    await expect(many(21)).rejects.toThrow('at most 20')
+    expect(String(await many(20)).match(/main\.tf:1:one/g)).toHaveLength(20)
+  })
+})
+
+describe('web search', () => {
+  const searching = (search: LlmClient['search']) =>
+    webSearchTool({ search, complete: () => Promise.reject(new Error('not used')) }, 'main')
+
+  it('asks in the role of the chain and answers the text', async () => {
+    const seen: unknown[] = []
+    const tool = searching(async (query, options) => {
+      seen.push(query, options?.role)
+      return 'found'
+    })
+    expect(await tool.run({ query: ' price ' }, signal)).toBe('found')
+    expect(seen).toEqual(['price', 'main'])
+  })
+
+  it('tells the model not to try again when it cannot search or found nothing', async () => {
+    expect(await searching(async () => null).run({ query: 'x' }, signal)).toMatch(/not available.*do not call/i)
+    expect(await searching(async () => ' ').run({ query: 'x' }, signal)).toMatch(/found nothing.*do not repeat/i)
+    const failing = searching(() =>
+      Promise.reject(new PlatformError('InferenceCallAPIError', 502, 'Inference call failed')),
+    )
+    expect(await failing.run({ query: 'x' }, signal)).toMatch(/not available/)
+  })
+
+  it('does not hide the end of the run', async () => {
+    await expect(searching(() => Promise.reject(new Error('aborted'))).run({ query: 'x' }, signal)).rejects.toThrow(
+      'aborted',
+    )
+  })
+})

@@ -1,0 +1,451 @@
+import { chmod, mkdir, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { writeOverride } from '../../../pipeline/workspace/backend-override.ts'
+import type { Workspace } from '../../../pipeline/workspace/types.ts'
+import { silentLogger } from '../../../src/base/log.ts'
+import { git_, round, type Site, startSite, TOKEN } from './support.ts'
+
+let site: Site
+beforeAll(async () => {
+  site = await startSite()
+})
+afterAll(() => site?.close())
+
+const BRANCH = 'Platform/2026-01-31_235959-1a2b'
+const LONG = Array.from({ length: 60 }, (_, index) => `line ${index}\n`).join('')
+
+async function opened(files: Record<string, string | { symlink: string }>, root_path: string | null = null) {
+  const uri = await site.add(files)
+  const workspace = await site.open(uri, { session: crypto.randomUUID(), root_path })
+  return { uri, workspace, at: (name: string) => join(workspace.iac_root, name) }
+}
+
+const committed = (uri: string, ...args: string[]) => site.remote(uri, ...args)
+
+describe('commit and push', () => {
+  it('makes one commit by the configured author with the fixed message', async () => {
+    const { uri, workspace, at } = await opened({ 'main.tf': 'x\n', 'old.tf': 'y' })
+    await writeFile(at('main.tf'), 'changed\n')
+    await writeFile(at('new.tfvars'), 'a = 1\n')
+    await rm(at('old.tf'))
+    const commit = await workspace.commitAndPush()
+    expect(await committed(uri, 'rev-parse', BRANCH)).toBe(commit)
+    expect(await committed(uri, 'log', '-1', '--format=%an <%ae> %cn %s', BRANCH)).toBe(
+      'Platform <platform@noreply.invalid> Platform Platform changes',
+    )
+    expect(await committed(uri, 'ls-tree', '-r', '--name-only', BRANCH)).toBe('main.tf\nnew.tfvars')
+    expect(await committed(uri, 'rev-parse', `${BRANCH}^`)).toBe(await committed(uri, 'rev-parse', 'main'))
+    await workspace.dispose()
+  })
+
+  it('puts the files back as they were in a commit, in the next one', async () => {
+    const { uri, workspace, at } = await opened({ 'live/main.tf': 'x\n', 'other/far.tf': 'z\n' }, 'live')
+    await writeFile(at('main.tf'), 'good\n')
+    const good = await workspace.commitAndPush()
+    await writeFile(at('main.tf'), 'worse\n')
+    await writeFile(at('new.tf'), 'committed\n')
+    await workspace.commitAndPush()
+    await rm(at('main.tf'))
+    await writeFile(at('pending.tf'), 'not committed\n')
+    await writeFile(at('../other/far.tf'), 'changed\n')
+    await mkdir(at('.terraform'))
+    await writeFile(at('.terraform/kept'), '')
+    await writeFile(at('backend_override.tf'), 'kept')
+    await workspace.restore(good)
+    expect(await workspace.commitAndPush()).not.toBe(good)
+    expect(await committed(uri, 'diff', '--name-only', good, BRANCH)).toBe('')
+    expect((await readdir(at('.'))).sort()).toEqual(['.terraform', 'backend_override.tf', 'main.tf'])
+    await expect(workspace.restore('0000000000000000000000000000000000000000')).rejects.toMatchObject({ status: 500 })
+    await workspace.dispose()
+  })
+
+  it('tells which files differ from an earlier commit, whatever happened between', async () => {
+    const { workspace, at } = await opened(
+      { 'live/main.tf': 'x\n', 'live/old.tf': 'y\n', 'other/far.tf': 'z\n' },
+      'live',
+    )
+    const since = await workspace.head()
+    expect(await workspace.changedFiles(since)).toEqual([])
+    await writeFile(at('main.tf'), 'changed\n')
+    await writeFile(at('new.tf'), 'new\n')
+    await writeFile(at('../other/far.tf'), 'outside of the root\n')
+    await rm(at('old.tf'))
+    await workspace.commitAndPush()
+    expect(await workspace.changedFiles(since)).toEqual(['main.tf', 'new.tf', 'old.tf'])
+    await writeFile(at('main.tf'), 'x\n')
+    await workspace.commitAndPush()
+    expect(await workspace.changedFiles(since)).toEqual(['new.tf', 'old.tf'])
+    await expect(workspace.changedFiles('0000000000000000000000000000000000000000')).rejects.toThrow()
+    await workspace.dispose()
+  })
+
+  it('makes none when nothing changed, and answers the head', async () => {
+    const { uri, workspace } = await opened({ 'main.tf': 'x' })
+    expect(await workspace.commitAndPush()).toBe(await committed(uri, 'rev-parse', 'main'))
+    await workspace.dispose()
+  })
+
+  it('leaves out what the engine and the platform leave in the work tree', async () => {
+    const { uri, workspace, at } = await opened({ 'main.tf': 'x' })
+    for (const name of [
+      'terraform.tfstate',
+      'terraform.tfstate.backup',
+      'session.plan',
+      'backend_override.tf',
+      'x_override.tf',
+      'crash.log',
+      'a.sh',
+    ])
+      await writeFile(at(name), 'secret')
+    await mkdir(at('.terraform/providers'), { recursive: true })
+    await writeFile(at('.terraform/providers/x'), 'x')
+    await writeFile(at('.terraform.lock.hcl'), 'lock')
+    await workspace.commitAndPush()
+    expect(await committed(uri, 'ls-tree', '-r', '--name-only', BRANCH)).toBe('.terraform.lock.hcl\nmain.tf')
+    expect(await committed(uri, 'show', `${BRANCH}:main.tf`)).toBe('x')
+    await workspace.dispose()
+  })
+
+  it('never commits the override file, not even where the repository holds one', async () => {
+    const { uri, workspace, at } = await opened({
+      'backend_override.tf': 'theirs',
+      'sub/Backend_Override.tf': 'theirs',
+      'main.tf': 'x',
+    })
+    await writeFile(at('backend_override.tf'), 'credentials')
+    await writeFile(at('sub/Backend_Override.tf'), 'credentials')
+    await writeFile(at('main.tf'), 'y')
+    await workspace.commitAndPush()
+    expect(await committed(uri, 'show', `${BRANCH}:backend_override.tf`)).toBe('theirs')
+    expect(await committed(uri, 'show', `${BRANCH}:sub/Backend_Override.tf`)).toBe('theirs')
+    expect(JSON.stringify(await workspace.pendingChanges()) + (await workspace.branchDiff())).not.toContain(
+      'credentials',
+    )
+    await workspace.dispose()
+  })
+
+  it('fails with the words of git, without path, address and secret, when the branch moved meanwhile', async () => {
+    const { uri, workspace, at } = await opened({ 'main.tf': 'x' })
+    const other = await committed(uri, 'commit-tree', 'main^{tree}', '-p', 'main', '-m', 'by hand')
+    await committed(uri, 'update-ref', `refs/heads/${BRANCH}`, other)
+    await writeFile(at('main.tf'), 'y')
+    const failure = await workspace.commitAndPush().catch((error) => error)
+    expect(failure).toMatchObject({ status: 500, message: expect.stringContaining('rejected') })
+    expect(failure.message).not.toContain(site.folder)
+    expect(failure.message).not.toContain(site.host.host)
+    expect(await committed(uri, 'rev-parse', BRANCH)).toBe(other)
+    await workspace.dispose()
+  })
+
+  it('stops when the run is given up', async () => {
+    const { workspace, at } = await opened({ 'main.tf': 'x' })
+    await writeFile(at('main.tf'), 'y')
+    await expect(workspace.commitAndPush(AbortSignal.abort(new Error('given up')))).rejects.toThrow('given up')
+    await workspace.dispose()
+  })
+})
+
+describe('pending changes', () => {
+  it('hold whole new files and diffs with full context, relative to the engine root', async () => {
+    const { workspace, at } = await opened(
+      { 'infra/main.tf': LONG, 'infra/old.tf': 'gone\n', 'other/x.tf': 'x' },
+      'infra',
+    )
+    await writeFile(at('main.tf'), LONG.replace('line 30', 'LINE 30'))
+    await rm(at('old.tf'))
+    await mkdir(at('net'))
+    await writeFile(at('net/vpc.tf'), 'vpc\n')
+    const changes = await workspace.pendingChanges()
+    expect(changes.map(({ path, new_file }) => [path, new_file])).toEqual([
+      ['main.tf', false],
+      ['old.tf', false],
+      ['net/vpc.tf', true],
+    ])
+    const [changed, deleted, added] = changes
+    expect(changed?.content).toMatch(/^diff --git main\.tf main\.tf\n/)
+    for (const line of [' line 0\n', '-line 30\n', '+LINE 30\n', ' line 59\n']) expect(changed?.content).toContain(line)
+    expect(deleted?.content).toContain('-gone')
+    expect(added?.content).toBe('vpc\n')
+    await workspace.commitAndPush()
+    expect(await workspace.pendingChanges()).toEqual([])
+    await workspace.dispose()
+  })
+
+  it('show a change of blanks too', async () => {
+    const { workspace, at } = await opened({ 'main.tf': 'a b\n' })
+    await writeFile(at('main.tf'), 'a    b\n')
+    expect((await workspace.pendingChanges())[0]?.content).toContain('+a    b')
+    await workspace.dispose()
+  })
+
+  it('survive odd names, a renamed file, a symlink and a huge file', async () => {
+    const { workspace, at } = await opened({ 'a.tf': LONG, '*.tf': 'x\n', 'b.tf': 'y\n' })
+    await rm(at('a.tf'))
+    await writeFile(at('moved.tf'), LONG)
+    await writeFile(at('*.tf'), 'changed\n')
+    await writeFile(at('--output=x\ny.tf'), 'odd\n')
+    await writeFile(at('huge.tf'), 'h'.repeat(1_200_000))
+    await symlink('/etc/passwd', at('link.tf'))
+    const changes = await workspace.pendingChanges()
+    expect(changes.map(({ path, new_file }) => [path, new_file])).toEqual([
+      ['*.tf', false],
+      ['a.tf', false],
+      ['--output=x\ny.tf', true],
+      ['huge.tf', true],
+      ['moved.tf', true],
+    ])
+    expect(changes[0]?.content).not.toContain('b.tf')
+    expect(changes[3]?.content.length).toBeLessThan(1_001_000)
+    await workspace.dispose()
+  })
+})
+
+describe('branch diff', () => {
+  it('is empty at first, then shows commits, edits and new files against the default branch', async () => {
+    const { workspace, at } = await opened({ 'infra/main.tf': 'one\n', 'other.tf': 'x' }, 'infra')
+    expect(await workspace.branchDiff()).toBe('')
+    await writeFile(at('main.tf'), 'two\n')
+    await workspace.commitAndPush()
+    await writeFile(at('main.tf'), 'three\n')
+    await writeFile(at('new.tf'), 'fresh\n')
+    const diff = await workspace.branchDiff()
+    expect(diff).toContain('-one\n+three\n')
+    expect(diff).toContain('new file new.tf\nfresh\n')
+    await workspace.dispose()
+  })
+
+  it('finds the merge base in a shallow clone, also far behind and after the default branch moved', async () => {
+    const { uri, workspace, at } = await opened({ 'main.tf': 'one\n' })
+    await writeFile(at('mine.tf'), 'mine\n')
+    const base_commit = await workspace.commitAndPush()
+    let tip = await committed(uri, 'rev-parse', 'main')
+    const tree = await committed(uri, 'rev-parse', `${BRANCH}^{tree}`)
+    for (let count = 0; count < 5; count++)
+      tip = await committed(uri, 'commit-tree', tree, '-p', tip, '-m', `upstream ${count}`)
+    await committed(uri, 'update-ref', 'refs/heads/main', tip)
+    const later = await site.open(uri, { session: crypto.randomUUID(), number: 2, base_commit })
+    const diff = await later.branchDiff()
+    expect(diff).toContain('+mine')
+    expect(await git_(['rev-parse', '--is-shallow-repository'], later.clone)).toBe('false')
+    await later.dispose()
+    await workspace.dispose()
+  })
+
+  it('is an error when there is no common history', async () => {
+    const { uri, workspace } = await opened({ 'main.tf': 'one\n' })
+    const orphan = await committed(uri, 'commit-tree', 'main^{tree}', '-m', 'another beginning')
+    await committed(uri, 'update-ref', 'refs/heads/main', orphan)
+    const later = await site.open(uri, { session: crypto.randomUUID(), number: 2, base_commit: await workspace.head() })
+    await expect(later.branchDiff()).rejects.toMatchObject({
+      status: 500,
+      message: expect.stringMatching(/^Git error when merging base: /),
+    })
+    await later.dispose()
+    await workspace.dispose()
+  })
+})
+
+describe('revision', () => {
+  it('changes with the work tree and the commit, not with ignored files', async () => {
+    const { workspace, at } = await opened({ 'main.tf': 'x' })
+    const clean = await workspace.revision()
+    expect(clean).toMatch(/^[0-9a-f]{64}$/)
+    await writeFile(at('session.plan'), 'plan')
+    expect(await workspace.revision()).toBe(clean)
+    await writeFile(at('new.tf'), 'x')
+    const dirty = await workspace.revision()
+    await workspace.commitAndPush()
+    expect(new Set([clean, dirty, await workspace.revision()]).size).toBe(3)
+    await workspace.dispose()
+  })
+})
+
+describe('pin', () => {
+  it('renames the whole clone and replaces the earlier one', async () => {
+    const uri = await site.add({ 'infra/main.tf': 'x' })
+    const session = crypto.randomUUID()
+    const pinned = join(site.folder, 'uploads', session, 'pinned')
+    for (const plan of ['first', 'second']) {
+      const workspace = await site.open(uri, { session, number: 2, root_path: 'infra' })
+      await writeFile(join(workspace.iac_root, 'session.plan'), plan)
+      await workspace.pin()
+      await workspace.dispose()
+      expect(await readFile(join(pinned, 'infra', 'session.plan'), 'utf8')).toBe(plan)
+      expect(await readdir(join(pinned, '..'))).toEqual(['pinned'])
+    }
+  })
+})
+
+describe('a hostile repository', () => {
+  it('runs nothing: no hook, no filter, no submodule, no monitor', async () => {
+    const mark = join(site.folder, 'ran')
+    const script = `#!/bin/sh\ntouch ${mark}\n`
+    const { workspace, at } = await opened({
+      'main.tf': 'x',
+      '.gitattributes': '* filter=evil diff=evil merge=evil\n*.tf text eol=crlf\n',
+      '.gitmodules': `[submodule "x"]\n\tpath = x\n\turl = ext::sh -c "touch ${mark}"\n\tupdate = !touch ${mark}\n`,
+      '.gitconfig': `[core]\n\tfsmonitor = touch ${mark}\n[filter "evil"]\n\tsmudge = touch ${mark}\n`,
+      'hooks/pre-commit': script,
+      '.githooks/pre-push': script,
+    })
+    await mkdir(join(workspace.clone, '.git', 'hooks'), { recursive: true })
+    for (const hook of ['pre-commit', 'post-commit', 'pre-push', 'post-checkout']) {
+      await writeFile(join(workspace.clone, '.git', 'hooks', hook), script)
+      await chmod(join(workspace.clone, '.git', 'hooks', hook), 0o755)
+    }
+    await writeFile(at('new.tf'), 'y')
+    await workspace.pendingChanges()
+    await workspace.branchDiff()
+    await workspace.commitAndPush()
+    await expect(stat(mark)).rejects.toThrow()
+    await workspace.dispose()
+  })
+
+  it('loses symlinks that lead out of the clone from the work tree, but not from the branch', async () => {
+    const { uri, workspace } = await opened({
+      'main.tf': 'x',
+      'passwd.tf': { symlink: '/etc/passwd' },
+      'up.tf': { symlink: '../../../../host' },
+      'git.tf': { symlink: '.git/config' },
+      'chain.tf': { symlink: 'passwd.tf' },
+      'gone.tf': { symlink: '/nowhere/at/all' },
+      'good.tf': { symlink: 'main.tf' },
+      'sub/good.tf': { symlink: '../main.tf' },
+    })
+    expect((await readdir(workspace.iac_root)).sort()).toEqual(['.git', 'good.tf', 'main.tf', 'sub'])
+    await writeFile(join(workspace.iac_root, 'main.tf'), 'y')
+    await workspace.commitAndPush()
+    expect((await committed(uri, 'ls-tree', '-r', '--name-only', BRANCH)).split('\n')).toHaveLength(8)
+    expect(await workspace.pendingChanges()).toEqual([])
+    await workspace.dispose()
+  })
+
+  it('loses folders the engine takes programs from', async () => {
+    const plugin = 'registry.terraform.io/hashicorp/null/3.2.0/linux_amd64/terraform-provider-null'
+    const { uri, workspace } = await opened({
+      'main.tf': 'x',
+      [`.terraform/providers/${plugin}`]: 'program',
+      [`infra/terraform.d/plugins/${plugin}`]: 'program',
+      'infra/.terraform': { symlink: '../main.tf' },
+      'infra/terraform.data': 'kept',
+    })
+    await expect(stat(join(workspace.clone, '.terraform', 'providers', plugin))).rejects.toThrow()
+    await expect(stat(join(workspace.clone, 'infra', 'terraform.d', 'plugins', plugin))).rejects.toThrow()
+    expect(await readdir(join(workspace.clone, 'infra'))).not.toContain('.terraform')
+    expect(await readFile(join(workspace.clone, 'infra', 'terraform.data'), 'utf8')).toBe('kept')
+    await writeFile(join(workspace.clone, 'new.tf'), 'y')
+    await workspace.commitAndPush()
+    expect((await committed(uri, 'ls-tree', '-r', '--name-only', BRANCH)).split('\n')).toHaveLength(6)
+    await workspace.dispose()
+  })
+
+  it('cannot put an option into a command by its branch or address', async () => {
+    const uri = await site.add({ 'main.tf': 'x' })
+    const mark = join(site.folder, 'option')
+    await expect(
+      site.open(uri, { session: crypto.randomUUID(), branch: `--upload-pack=touch ${mark}` }),
+    ).rejects.toMatchObject({
+      status: 500,
+    })
+    await expect(site.open(uri, { session: crypto.randomUUID(), branch: '--force', number: 2 })).rejects.toMatchObject({
+      status: expect.any(Number),
+    })
+    await expect(stat(mark)).rejects.toThrow()
+  })
+})
+
+describe('the log', () => {
+  it('never holds the token', () => {
+    const log = site.lines.join('\n')
+    for (const form of [TOKEN, encodeURIComponent(TOKEN), Buffer.from(`bot:${TOKEN}`).toString('base64')])
+      expect(log).not.toContain(form)
+  })
+})
+
+describe('the backend override', () => {
+  const storage = {
+    provider: 'S3',
+    engine_state_bucket: 'states',
+    engine_state_filename: 'engine.tfstate',
+    region: 'eu-west-1',
+    access_key: 'access',
+    secret_key: 'very-secret',
+  }
+  const write = (workspace: Workspace, changes: object, log = silentLogger) =>
+    writeOverride(
+      { ...site.config, storage: { ...storage, ...changes } } as typeof site.config,
+      round('https://github.com/a/b').session,
+      workspace.iac_root,
+      log,
+    )
+
+  it('is readable by this user alone, and logged without credentials', async () => {
+    const { workspace, at } = await opened({ 'main.tf': 'x' })
+    const lines: string[] = []
+    await write(
+      workspace,
+      {},
+      { ...silentLogger, info: (message, fields) => lines.push(JSON.stringify({ message, ...fields })) },
+    )
+    expect((await stat(at('backend_override.tf'))).mode & 0o777).toBe(0o600)
+    expect(await readFile(at('backend_override.tf'), 'utf8')).toContain('secret_key = "very-secret"')
+    expect(lines).toHaveLength(1)
+    expect(lines[0]).toMatch(/"provider":"S3","bucket":"states","key":"[0-9a-f]{64}\/engine\.tfstate"/)
+    expect(lines[0]).not.toContain('very-secret')
+    await workspace.dispose()
+  })
+
+  it('is not written when state is not managed', async () => {
+    const { workspace, at } = await opened({ 'main.tf': 'x' })
+    await write(workspace, { engine_state_bucket: ' ' })
+    await expect(stat(at('backend_override.tf'))).rejects.toThrow()
+    await workspace.dispose()
+  })
+
+  it('replaces whatever the repository holds under its name, and writes through no symlink', async () => {
+    const { workspace, at } = await opened({ 'main.tf': 'kept', 'backend_override.tf': { symlink: 'main.tf' } })
+    await write(workspace, {})
+    await write(workspace, {})
+    expect(await readFile(at('main.tf'), 'utf8')).toBe('kept')
+    expect(await readFile(at('backend_override.tf'), 'utf8')).toContain('backend "s3"')
+    await workspace.dispose()
+  })
+
+  const foreign: Record<string, string> = {
+    'zz_override.tf': 'terraform {\n  backend /* x */ "http" {}\n}',
+    'override.tf': 'terraform { cloud {} }',
+    'backend_override.tofu': 'terraform { backend "local" {} }',
+    'a_override.tf.json': '{"terraform":{"\\u0062ackend":{"local":{}}}}',
+  }
+  for (const [name, text] of Object.entries(foreign))
+    it(`refuses ${name} of the repository when it sets a state backend of its own`, async () => {
+      const { workspace, at } = await opened({ 'main.tf': 'x', [name]: text })
+      await expect(write(workspace, {})).rejects.toThrow(
+        `The override file '${name}' of the repository sets a state backend`,
+      )
+      await expect(stat(at('backend_override.tf'))).rejects.toThrow()
+      await write(workspace, { engine_state_bucket: '' })
+      await workspace.dispose()
+    })
+
+  it('leaves other override files of the repository alone', async () => {
+    const { workspace, at } = await opened({
+      'main.tf': 'x',
+      'zz_override.tf': 'variable "backend" {}',
+      'backends.tf': 'terraform { backend "s3" {} }',
+    })
+    await write(workspace, {})
+    expect(await readFile(at('backend_override.tf'), 'utf8')).toContain('backend "s3"')
+    await workspace.dispose()
+  })
+
+  it('is one error when it cannot be written', async () => {
+    const { workspace } = await opened({ 'main.tf': 'x' })
+    await rm(workspace.iac_root, { recursive: true })
+    await expect(write(workspace, {})).rejects.toMatchObject({
+      status: 500,
+      message: 'Error Engine backend override render.',
+    })
+  })
+})

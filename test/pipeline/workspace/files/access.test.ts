@@ -1,0 +1,331 @@
+import { chmod, lstat, mkdir, mkdtemp, readFile, rm, symlink, truncate, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { createFileAccess, type FileAccess } from '../../../../pipeline/workspace/files/access.ts'
+import { ToolError } from '../../../../src/agent/types.ts'
+import { git_, siteConfig } from '../support.ts'
+
+let folder: string
+let root: string
+let access: FileAccess
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'access-'))
+  const clone = join(folder, 'clone')
+  root = join(clone, 'infra')
+  await mkdir(join(root, 'net'), { recursive: true })
+  await git_(['init', '--quiet', clone])
+  await writeFile(join(clone, '.git', 'info', 'exclude'), '.terraform/\n*_override.tf\n*.sh\n')
+  await writeFile(join(clone, '.gitignore'), 'secret*.tf\n')
+  await writeFile(join(clone, 'outside.tf'), 'outside')
+  await writeFile(join(root, 'main.tf'), 'resource "a" {}\n')
+  await writeFile(join(root, 'net', 'vpc.tf'), 'vpc\n')
+  access = createFileAccess(siteConfig(folder), { iac_root: root })
+})
+afterEach(() => rm(folder, { recursive: true, force: true }))
+
+const refused = (promise: Promise<unknown>, text: string | RegExp) =>
+  promise.then(
+    () => expect.unreachable('was accepted'),
+    (error) => {
+      expect(error).toBeInstanceOf(ToolError)
+      expect(error.message).toMatch(text)
+      expect(error.message).not.toContain(folder)
+    },
+  )
+
+const ESCAPES = [
+  '../outside.tf',
+  'net/../../outside.tf',
+  '/etc/passwd',
+  '../infra-other/main.tf',
+  './../outside.tf',
+  'net/../../../x.tf',
+]
+
+describe('paths', () => {
+  it.each(ESCAPES)('%s is refused by every tool', async (path) => {
+    const text = /outside of the workspace|absolute/
+    await refused(access.read(path), text)
+    await refused(access.write(path.replace('passwd', 'passwd.tf'), 'x'), text)
+    await refused(access.replace(path.replace('passwd', 'passwd.tf'), 'x'), text)
+    await refused(access.remove(path.replace('passwd', 'passwd.tf')), text)
+    await refused(access.list(path), text)
+    expect(await readFile(join(root, '..', 'outside.tf'), 'utf8')).toBe('outside')
+  })
+
+  it('may wander inside of the root', async () => {
+    expect(await access.read('net/../main.tf')).toBe('resource "a" {}\n')
+    expect(await access.read('./net//vpc.tf')).toBe('vpc\n')
+  })
+
+  it.each(['main.tf\0', 'net\\vpc.tf'])('%j is refused', async (path) => {
+    await refused(access.read(path), 'NUL or backslashes')
+    await refused(access.write(path, 'x'), 'NUL or backslashes')
+  })
+
+  it.each([
+    '.git/config',
+    '.GIT/config.tf',
+    'net/.git/x.tf',
+    'backend_override.tf',
+    'net/backend_override.tf',
+    'Backend_Override.tf',
+    'session.plan',
+    'terraform.tfstate',
+    '.terraform/terraform.tfstate',
+    'x.tfstate.backup',
+  ])('%s is hidden from every tool', async (path) => {
+    await mkdir(join(root, path, '..'), { recursive: true })
+    await writeFile(join(root, path), 'sesame').catch(() => {})
+    await refused(access.read(path), 'is not accessible')
+    if (path.endsWith('.tf')) await refused(access.write(path, 'x'), 'is not accessible')
+    if (path.endsWith('.tf')) await refused(access.remove(path), 'is not accessible')
+    expect((await access.list('.')).join()).not.toContain(path.split('/').at(-1))
+    expect(await access.grep({ query: 'sesame' })).toEqual([])
+    expect(await access.grep({ query: 'sesame', include_pattern: '**' })).toEqual([])
+    expect(await access.grep({ query: 'sesame', include_pattern: path })).toEqual([])
+  })
+})
+
+describe('symlinks', () => {
+  beforeEach(async () => {
+    await mkdir(join(folder, 'elsewhere'))
+    await writeFile(join(folder, 'elsewhere', 'x.tf'), 'elsewhere')
+    await symlink(join(folder, 'elsewhere'), join(root, 'dir'))
+    await symlink(join(folder, 'elsewhere', 'x.tf'), join(root, 'leaf.tf'))
+    await symlink(join(folder, 'elsewhere', 'new.tf'), join(root, 'dangling.tf'))
+    await symlink('../../clone/.git', join(root, 'gitdir'))
+    await symlink('main.tf', join(root, 'inside.tf'))
+    await symlink('net', join(root, 'alias'))
+  })
+
+  it('that lead out are not followed', async () => {
+    for (const path of ['dir/x.tf', 'leaf.tf', 'gitdir/config'])
+      await refused(access.read(path), /outside|not accessible/)
+    for (const path of ['dir/x.tf', 'dir/new.tf', 'dir/a/b.tf', 'gitdir/hooks/x.tf'])
+      await refused(access.write(path, 'x'), /outside|not accessible/)
+    await refused(access.remove('dir/x.tf'), 'outside')
+    await refused(access.list('dir'), 'outside')
+    await refused(access.list('gitdir'), /outside|not accessible/)
+    expect(await access.grep({ query: 'elsewhere' })).toEqual([])
+    expect(await readFile(join(folder, 'elsewhere', 'x.tf'), 'utf8')).toBe('elsewhere')
+  })
+
+  it('are never written through', async () => {
+    for (const path of ['leaf.tf', 'dangling.tf', 'inside.tf']) await refused(access.write(path, 'x'), 'symbolic link')
+    await refused(access.replace('inside.tf', '<<<<<<< SEARCH\nresource\n=======\nx\n>>>>>>> REPLACE'), 'symbolic link')
+    await expect(lstat(join(folder, 'elsewhere', 'new.tf'))).rejects.toThrow()
+  })
+
+  it('are removed themselves, not their target', async () => {
+    await access.remove('leaf.tf')
+    await access.remove('inside.tf')
+    expect(await readFile(join(folder, 'elsewhere', 'x.tf'), 'utf8')).toBe('elsewhere')
+    expect(await access.read('main.tf')).toContain('resource')
+  })
+
+  it('inside of the root are read, and directories written through', async () => {
+    expect(await access.read('inside.tf')).toContain('resource')
+    await access.write('alias/more.tf', 'x')
+    expect(await access.read('net/more.tf')).toBe('x')
+  })
+
+  it('in a loop are no file', async () => {
+    await symlink('loop.tf', join(root, 'loop.tf'))
+    await refused(access.read('loop.tf'), 'does not exist')
+    await refused(access.write('loop.tf/x.tf', 'x'), /./)
+  })
+})
+
+describe('write', () => {
+  it('creates directories, overwrites and cuts what was longer', async () => {
+    await access.write('a/b/c.tf', 'long text')
+    await access.write('a/b/c.tf', 'short')
+    expect(await access.read('a/b/c.tf')).toBe('short')
+  })
+
+  it.each([
+    'x.sh',
+    'x.TF',
+    'tf',
+    '.tf/x',
+    'x.tf.json',
+    'README.md',
+    'x.tf ',
+  ])('refuses the extension of %j', async (path) => {
+    const text = `File extension violation. File '${path}' cannot be modified. Allowed extensions: tf, tfvars`
+    await refused(access.write(path, 'x'), text)
+    await refused(access.replace(path, 'x'), text)
+    await refused(access.remove(path), text)
+  })
+
+  it('refuses files of the engine and files that would not be committed', async () => {
+    await refused(access.write('.terraform/modules/x.tf', 'x'), 'belongs to the engine')
+    await refused(access.write('other_override.tf', 'x'), 'ignored by the repository')
+    await refused(access.write('net/../secret1.tf', 'x'), 'ignored by the repository')
+    await access.write('prod.tfvars', 'x = 1')
+  })
+
+  it('refuses what stands for an entry that was taken out of the work tree', async () => {
+    for (const link of ['leak.tf', 'up', 'net/deep']) await symlink('/etc', join(root, link))
+    await git_(['-C', root, 'add', 'leak.tf', 'up', 'net'])
+    await git_(['-C', root, 'update-index', '--skip-worktree', 'leak.tf', 'up', 'net/deep'])
+    for (const link of ['leak.tf', 'up', 'net/deep']) await rm(join(root, link))
+    for (const path of ['leak.tf', 'up/x.tf', 'net/../up/a/b.tf', 'net/deep/x.tf'])
+      await refused(access.write(path, 'x'), 'belongs to an entry of the repository that is not accessible')
+    await access.write('net/other.tf', 'x')
+    await access.write('net/vpc.tf', 'y')
+  })
+
+  it('refuses a directory, a file as directory, and too much', async () => {
+    await mkdir(join(root, 'dir.tf'))
+    await refused(access.write('dir.tf', 'x'), /cannot be modified|regular/)
+    await refused(access.write('main.tf/x.tf', 'x'), /in the way|outside/)
+    await refused(access.write('.', 'x'), 'extension')
+    await refused(access.write('big.tf', 'x'.repeat(1_000_001)), 'larger than')
+  })
+
+  it('takes names that look like options or patterns for names', async () => {
+    for (const name of ['--upload-pack=x.tf', ':(top)x.tf', '*.tf', '-.tf', 'a\nb.tf', '$(id).tf']) {
+      await access.write(name, name)
+      expect(await access.read(name)).toBe(name)
+      expect(await access.list('.')).toContain(name)
+    }
+    await access.remove('*.tf')
+    expect(await access.read('main.tf')).toContain('resource')
+  })
+})
+
+describe('replace and delete', () => {
+  it('leave the file untouched when a block does not fit', async () => {
+    const diff =
+      '<<<<<<< SEARCH\nresource "a" {}\n=======\nx\n>>>>>>> REPLACE\n<<<<<<< SEARCH\nnone\n=======\n>>>>>>> REPLACE\n'
+    await refused(access.replace('main.tf', diff), /^Block 2 \(diff line 6\)/)
+    expect(await access.read('main.tf')).toBe('resource "a" {}\n')
+  })
+
+  it('shorten a file', async () => {
+    await access.replace('main.tf', '<<<<<<< SEARCH\nresource "a" {}\n=======\nx\n>>>>>>> REPLACE')
+    expect(await access.read('main.tf')).toBe('x\n')
+  })
+
+  it('refuse a missing file, and one that is no UTF-8', async () => {
+    await refused(access.replace('none.tf', 'x'), 'File none.tf does not exist')
+    await refused(access.remove('none.tf'), 'File none.tf does not exist')
+    await refused(access.remove('none/x.tf'), 'File none/x.tf does not exist')
+    await writeFile(join(root, 'latin.tf'), Buffer.from([0x61, 0xe9, 0x0a]))
+    await refused(access.replace('latin.tf', '<<<<<<< SEARCH\na\n=======\nb\n>>>>>>> REPLACE'), 'not UTF-8')
+    expect(await readFile(join(root, 'latin.tf'))).toEqual(Buffer.from([0x61, 0xe9, 0x0a]))
+  })
+})
+
+describe('read', () => {
+  it('says that a file or directory is no file', async () => {
+    await refused(access.read('none.tf'), 'File none.tf does not exist')
+    await refused(access.read('net'), 'File net does not exist')
+    await refused(access.read('main.tf/x'), 'does not exist')
+  })
+
+  it('cuts a huge file without reading all of it', async () => {
+    await writeFile(join(root, 'huge.tf'), 'a'.repeat(300_000))
+    const text = await access.read('huge.tf')
+    expect(text).toMatch(/^a{200000}\n\(cut: the file has 300000 bytes/)
+    await truncate(join(root, 'huge.tf'), 3_000_000_000)
+    expect(await access.read('huge.tf')).toBe('(binary file, 3000000000 bytes)')
+  })
+
+  it('keeps multi-byte text of the limit whole', async () => {
+    await writeFile(join(root, 'wide.tf'), '€'.repeat(200_000))
+    expect(await access.read('wide.tf')).toBe('€'.repeat(200_000))
+  })
+})
+
+describe('list', () => {
+  it('shows what ignore rules leave, relative to the root', async () => {
+    await mkdir(join(root, '.terraform'))
+    await writeFile(join(root, 'run.sh'), '')
+    await writeFile(join(root, 'secret.tf'), '')
+    await writeFile(join(root, '.hidden'), '')
+    expect(await access.list('.')).toEqual(['.hidden', 'main.tf', 'net/'])
+    expect(await access.list('')).toEqual(['.hidden', 'main.tf', 'net/'])
+    expect(await access.list('net/')).toEqual(['net/vpc.tf'])
+  })
+
+  it('refuses files and what does not exist', async () => {
+    await refused(access.list('main.tf'), 'is not a directory')
+    await refused(access.list('none'), 'Directory none does not exist')
+  })
+})
+
+describe('search', () => {
+  it('answers lines with file and number, hidden files included', async () => {
+    await writeFile(join(root, '.hidden'), 'one\nVPC two\n')
+    expect(await access.grep({ query: 'vpc' })).toEqual(['.hidden:2:VPC two', 'net/vpc.tf:1:vpc'])
+    expect(await access.grep({ query: 'vpc', case_sensitive: true })).toEqual(['net/vpc.tf:1:vpc'])
+    expect(await access.grep({ query: 'vpc', include_pattern: '*.tf' })).toEqual(['net/vpc.tf:1:vpc'])
+    expect(await access.grep({ query: 'vpc', exclude_pattern: 'net/**' })).toEqual(['.hidden:2:VPC two'])
+    expect(await access.grep({ query: 'nothing' })).toEqual([])
+  })
+
+  it('stops at fifty matches', async () => {
+    for (const name of ['a.tf', 'b.tf']) await writeFile(join(root, name), 'hit\n'.repeat(40))
+    const lines = await access.grep({ query: 'hit' })
+    expect(lines).toHaveLength(50)
+    expect(lines.at(-1)).toBe('b.tf:10:hit')
+  })
+
+  it('leaves ignored files alone, and is not steered by ignore files of its own', async () => {
+    await writeFile(join(root, 'secret.tf'), 'hit')
+    await writeFile(join(root, '.ignore'), 'main.tf')
+    expect(await access.grep({ query: 'hit' })).toEqual([])
+    expect(await access.grep({ query: 'resource' })).toEqual(['main.tf:1:resource "a" {}'])
+  })
+
+  it('takes a pattern that looks like an option for a pattern', async () => {
+    await writeFile(join(root, 'odd.tf'), '--files\n')
+    expect(await access.grep({ query: '--files' })).toEqual(['odd.tf:1:--files'])
+    expect(await access.grep({ query: '--pre=id', include_pattern: '--pre=id' })).toEqual([])
+  })
+
+  it('says what is wrong with a pattern', async () => {
+    await refused(access.grep({ query: '(' }), /The search failed: .*unclosed/s)
+    await refused(access.grep({ query: 'x', include_pattern: '{' }), 'The search failed')
+  })
+
+  it('passes over what cannot be read', async () => {
+    await writeFile(join(root, 'closed.tf'), 'vpc')
+    await chmod(join(root, 'closed.tf'), 0o000)
+    expect(await access.grep({ query: 'vpc', exclude_pattern: 'closed.tf' })).toEqual(['net/vpc.tf:1:vpc'])
+  })
+
+  it('ends with the run', async () => {
+    await expect(access.grep({ query: 'x' }, AbortSignal.abort(new Error('gone')))).rejects.toThrow('gone')
+  })
+})
+
+describe('survey', () => {
+  it('lists every file below the root with its size, but nothing hidden, ignored or linked', async () => {
+    await writeFile(join(root, 'secret-a.tf'), 'ignored')
+    await writeFile(join(root, 'backend_override.tf'), 'hidden')
+    await writeFile(join(root, 'terraform.tfstate.backup'), 'hidden')
+    await mkdir(join(root, '.terraform'))
+    await writeFile(join(root, '.terraform', 'x.tf'), 'hidden')
+    await writeFile(join(root, '.dot.tf'), 'hidden')
+    await symlink('/etc/passwd', join(root, 'link.tf'))
+    await symlink('..', join(root, 'up'))
+    await writeFile(join(root, 'näme "q".tf'), 'x')
+    const files = (await access.survey()).sort((a, b) => (a.path < b.path ? -1 : 1))
+    expect(files).toEqual([
+      { path: 'main.tf', bytes: 16 },
+      { path: 'net/vpc.tf', bytes: 4 },
+      { path: 'näme "q".tf', bytes: 1 },
+    ])
+  })
+
+  it('is empty where there is no repository', async () => {
+    await rm(join(folder, 'clone', '.git'), { recursive: true })
+    expect(await access.survey()).toEqual([])
+  })
+})

@@ -1,0 +1,284 @@
+import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { openWorkspace } from '../../../pipeline/workspace/open.ts'
+import { silentLogger } from '../../../src/base/log.ts'
+import { git_, round, SESSION, type Site, siteConfig, startSite, TOKEN } from './support.ts'
+
+let site: Site
+beforeAll(async () => {
+  site = await startSite()
+})
+afterAll(() => site?.close())
+
+const BRANCH = 'Platform/2026-01-31_235959-1a2b'
+const newSession = () => crypto.randomUUID()
+
+describe('a first call', () => {
+  it('clones below the upload folder and pushes the branch right away, without a commit', async () => {
+    const uri = await site.add({ 'main.tf': 'x' })
+    const session = newSession()
+    const workspace = await site.open(uri, { session })
+    expect(workspace.clone).toMatch(new RegExp(`/uploads/${session}/[0-9a-f-]{36}$`))
+    expect(workspace).toMatchObject({ iac_root: workspace.clone, branch: BRANCH, default_branch: 'main' })
+    expect(await site.remote(uri, 'rev-parse', BRANCH)).toBe(await site.remote(uri, 'rev-parse', 'main'))
+    expect(await workspace.head()).toBe(await site.remote(uri, 'rev-parse', 'main'))
+    expect(await git_(['config', `branch.${BRANCH}.merge`], workspace.clone)).toBe(`refs/heads/${BRANCH}`)
+    await workspace.dispose()
+    expect(await readdir(join(site.folder, 'uploads', session))).toEqual([])
+  })
+
+  it('finds the default branch whatever its name', async () => {
+    const uri = await site.add({ 'main.tf': 'x' })
+    await site.remote(uri, 'branch', 'release/2026/main', 'main')
+    await site.remote(uri, 'symbolic-ref', 'HEAD', 'refs/heads/release/2026/main')
+    const workspace = await site.open(uri, { session: newSession() })
+    expect(workspace.default_branch).toBe('release/2026/main')
+    await workspace.dispose()
+  })
+
+  it('never overwrites a branch of the same name that is there already', async () => {
+    const uri = await site.add({ 'main.tf': 'x' })
+    await site.remote(uri, 'branch', BRANCH, 'main')
+    await site.remote(uri, 'update-ref', 'refs/heads/other', await commitOnTop(uri, 'main'))
+    await site.remote(uri, 'update-ref', `refs/heads/${BRANCH}`, 'refs/heads/other')
+    await expect(site.open(uri, { session: newSession() })).rejects.toMatchObject({ status: 500 })
+    expect(await site.remote(uri, 'rev-parse', BRANCH)).toBe(await site.remote(uri, 'rev-parse', 'other'))
+  })
+
+  it('reads and writes a private repository with the credentials, which are nowhere in the clone', async () => {
+    const uri = await site.add({ 'main.tf': 'x' }, { private: true })
+    const workspace = await site.open(uri, { session: newSession() })
+    const config = await readFile(join(workspace.clone, '.git', 'config'), 'utf8')
+    expect(config).not.toContain(TOKEN)
+    expect(config).not.toContain(encodeURIComponent(TOKEN))
+    expect(config).not.toContain(Buffer.from(`bot:${TOKEN}`).toString('base64'))
+    await workspace.dispose()
+  })
+
+  it('drops a user name of the address, and works all the same', async () => {
+    const uri = await site.add({ 'main.tf': 'x' }, { private: true })
+    const workspace = await site.open(uri.replace('https://', 'https://someone@'), { session: newSession() })
+    expect(await readFile(join(workspace.clone, '.git', 'config'), 'utf8')).not.toContain('someone@')
+    await workspace.dispose()
+  })
+})
+
+/** A commit whose only parent is the branch, made in the bare repository. */
+async function commitOnTop(uri: string, branch: string): Promise<string> {
+  return site.remote(uri, 'commit-tree', `${branch}^{tree}`, '-p', branch, '-m', 'by hand')
+}
+
+describe('a later round', () => {
+  it('goes on at the tip of the session branch and pushes nothing', async () => {
+    const uri = await site.add({ 'main.tf': 'x' })
+    const session = newSession()
+    const first = await site.open(uri, { session })
+    await writeFile(join(first.iac_root, 'new.tf'), 'one')
+    const base_commit = await first.commitAndPush()
+    await first.dispose()
+    const tip = await commitOnTop(uri, BRANCH)
+    await site.remote(uri, 'update-ref', `refs/heads/${BRANCH}`, tip)
+    const second = await site.open(uri, { session, number: 2, base_commit })
+    expect(await second.head()).toBe(tip)
+    expect(await readFile(join(second.iac_root, 'new.tf'), 'utf8')).toBe('one')
+    await second.dispose()
+  })
+
+  it('starts from the default branch when the branch was deleted', async () => {
+    const uri = await site.add({ 'main.tf': 'x' })
+    const workspace = await site.open(uri, {
+      session: newSession(),
+      number: 3,
+      base_commit: '0123456789012345678901234567890123456789',
+    })
+    expect(await workspace.head()).toBe(await site.remote(uri, 'rev-parse', 'main'))
+    expect(await site.remote(uri, 'rev-parse', BRANCH)).toBe(await workspace.head())
+    await workspace.dispose()
+  })
+
+  it.each([
+    ['as large hosts do', 'true'],
+    ['by a host that serves no single commits', 'false'],
+  ])('is reset to where the previous round ended when it was interrupted, %s', async (_, allowed) => {
+    const uri = await site.add({ 'main.tf': 'x' })
+    for (const name of ['AnySHA1', 'ReachableSHA1', 'TipSHA1'])
+      await site.remote(uri, 'config', `uploadpack.allow${name}InWant`, allowed)
+    const session = newSession()
+    const first = await site.open(uri, { session })
+    await writeFile(join(first.iac_root, 'a.tf'), 'kept')
+    const base_commit = await first.commitAndPush()
+    const interrupted = await site.open(uri, { session, number: 2, base_commit })
+    for (const text of ['one', 'two']) {
+      await writeFile(join(interrupted.iac_root, 'b.tf'), text)
+      await interrupted.commitAndPush()
+    }
+    const again = await site.open(uri, { session, number: 2, attempt: 2, base_commit })
+    expect(await again.head()).toBe(base_commit)
+    expect(await site.remote(uri, 'rev-parse', BRANCH)).toBe(base_commit)
+    expect((await readdir(again.iac_root)).sort()).toEqual(['.git', 'a.tf', 'main.tf'])
+    await writeFile(join(again.iac_root, 'c.tf'), 'three')
+    const commit = await again.commitAndPush()
+    expect(await site.remote(uri, 'rev-parse', BRANCH)).toBe(commit)
+    await again.dispose()
+  })
+
+  it('begins at the default branch when the very first round was interrupted', async () => {
+    const uri = await site.add({ 'main.tf': 'x' })
+    const session = newSession()
+    const first = await site.open(uri, { session })
+    await writeFile(join(first.iac_root, 'a.tf'), 'lost')
+    await first.commitAndPush()
+    const again = await site.open(uri, { session, attempt: 2 })
+    expect(await again.head()).toBe(await site.remote(uri, 'rev-parse', 'main'))
+    expect(await site.remote(uri, 'rev-parse', BRANCH)).toBe(await again.head())
+    await again.dispose()
+  })
+})
+
+describe('leftovers of earlier runs', () => {
+  const folder = (session: string, ...names: string[]) => join(site.folder, 'uploads', session, ...names)
+
+  it('are removed, the pinned directory is kept', async () => {
+    const uri = await site.add({ 'main.tf': 'x' })
+    const session = newSession()
+    for (const name of ['pinned', 'pinned.old-1234', 'dead-call'])
+      await mkdir(folder(session, name), { recursive: true })
+    await writeFile(folder(session, 'pinned', 'mark'), 'current')
+    const workspace = await site.open(uri, { session, number: 2, attempt: 2 })
+    expect((await readdir(folder(session))).sort()).toEqual([workspace.clone.split('/').at(-1), 'pinned'].sort())
+    expect(await readFile(folder(session, 'pinned', 'mark'), 'utf8')).toBe('current')
+    await workspace.dispose()
+  })
+
+  it('include a pin put aside by a crash, which becomes the pinned one again', async () => {
+    const uri = await site.add({ 'main.tf': 'x' })
+    const session = newSession()
+    await mkdir(folder(session, 'pinned.old-1234'), { recursive: true })
+    await writeFile(folder(session, 'pinned.old-1234', 'mark'), 'reviewed')
+    const workspace = await site.open(uri, { session, number: 2, attempt: 2 })
+    expect(await readFile(folder(session, 'pinned', 'mark'), 'utf8')).toBe('reviewed')
+    await workspace.pin()
+    expect(await readdir(folder(session))).toEqual(['pinned'])
+    expect((await stat(folder(session, 'pinned', 'main.tf'))).isFile()).toBe(true)
+    await workspace.dispose()
+    expect(await readdir(folder(session))).toEqual(['pinned'])
+  })
+})
+
+describe('the engine root', () => {
+  const files = {
+    'main.tf': 'x',
+    'live/prod/main.tf': 'x',
+    file: 'x',
+    alias: { symlink: 'live/prod' },
+    out: { symlink: '/etc' },
+    up: { symlink: '../../..' },
+    git: { symlink: '.git' },
+    gone: { symlink: 'nowhere' },
+    'live/back': { symlink: '..' },
+  }
+
+  it.each([
+    ['live/prod', 'live/prod'],
+    ['./live//prod/', 'live/prod'],
+    ['alias', 'live/prod'],
+    ['live/back', ''],
+    ['.', ''],
+  ])('%s is found', async (root_path, real) => {
+    const uri = await site.add(files)
+    const workspace = await site.open(uri, { session: newSession(), root_path })
+    expect(workspace.iac_root).toBe(real ? join(workspace.clone, real) : workspace.clone)
+    await workspace.dispose()
+  })
+
+  it.each([
+    'missing',
+    'file',
+    'out',
+    'up',
+    'git',
+    'gone',
+    '.git',
+    '.git/info',
+    '../x',
+    'live/prod/main.tf',
+    '--upload-pack=x',
+  ])('%s is refused, and nothing is left behind', async (root_path) => {
+    const uri = await site.add(files)
+    const session = newSession()
+    await expect(site.open(uri, { session, root_path })).rejects.toMatchObject({
+      message: `iac_path '${root_path}' is not a directory inside the repository`,
+    })
+    expect(await readdir(join(site.folder, 'uploads', session))).toEqual([])
+  })
+})
+
+describe('a repository that cannot be cloned', () => {
+  it('is `git clone failed`, with the reason in the log only', async () => {
+    const before = site.lines.length
+    await expect(site.open(`${site.host.url}/acme/missing.git`, { session: newSession() })).rejects.toMatchObject({
+      status: 500,
+      message: 'git clone failed',
+    })
+    expect(site.lines.slice(before).join()).toContain('not found')
+    const empty = await site.add({}, { empty: true })
+    await expect(site.open(empty, { session: newSession() })).rejects.toMatchObject({ message: 'git clone failed' })
+  })
+
+  it('is refused before any contact when its host is not public', async () => {
+    const config = siteConfig(join(site.folder, 'uploads'))
+    const options = { log: silentLogger, resolver: async () => ['10.1.2.3'] }
+    await expect(openWorkspace(config, round('https://example.com/a/b'), options)).rejects.toMatchObject({
+      status: 400,
+      message: 'Repository is not reachable or access was denied.',
+    })
+  })
+
+  it('is asked at the checked address, not at a second look-up of the name', async () => {
+    const uri = await site.add({ 'main.tf': 'x' })
+    const port = new URL(site.host.url).port
+    const name = `name-of-no-dns.invalid:${port}`
+    const config = siteConfig(join(site.folder, 'uploads'), {
+      base_url: `https://${name}`,
+      host: name,
+      ca_file: site.host.ca_file,
+    })
+    const lines: string[] = []
+    const log = {
+      ...silentLogger,
+      error: (_: string, fields?: Record<string, unknown>) => lines.push(String(fields?.reason)),
+    }
+    const address = uri.replace(site.host.host, name)
+    const opening = openWorkspace(config, round(address, { session: newSession() }), {
+      log,
+      resolver: async () => ['127.0.0.1'],
+    })
+    await expect(opening).rejects.toMatchObject({ message: 'git clone failed' })
+    // The connection was made; only the certificate is for another name.
+    expect(lines.join()).toMatch(/certificate|SSL/i)
+    expect(lines.join()).not.toMatch(/could not resolve/i)
+  })
+
+  it('stops when the run is given up', async () => {
+    const uri = await site.add({ 'main.tf': 'x' })
+    const gone = openWorkspace(site.config, round(uri, { session: newSession() }), {
+      log: silentLogger,
+      signal: AbortSignal.abort(new Error('lease lost')),
+    })
+    await expect(gone).rejects.toThrow('lease lost')
+  })
+
+  it('gives no credentials to another host', async () => {
+    const uri = await site.add({ 'main.tf': 'x' }, { private: true })
+    const config = siteConfig(join(site.folder, 'uploads'), {
+      allow_private_hosts: [site.host.host],
+      ca_file: site.host.ca_file,
+      user: 'bot',
+      token: TOKEN,
+    })
+    await expect(openWorkspace(config, round(uri, { session: SESSION }), { log: silentLogger })).rejects.toMatchObject({
+      message: 'git clone failed',
+    })
+  })
+})

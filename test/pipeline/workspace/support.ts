@@ -1,0 +1,122 @@
+import { execFile } from 'node:child_process'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import type { Config, GitConfig } from '../../../config/types.ts'
+import { type GitHost, startGitHost } from '../../../dev/git-host/start.ts'
+import { openWorkspace } from '../../../pipeline/workspace/open.ts'
+import type { Workspace } from '../../../pipeline/workspace/types.ts'
+import { createLogger } from '../../../src/base/log.ts'
+import type { ClaimedRound } from '../../../src/sessions/types.ts'
+import { gitConfig } from '../../repository/support.ts'
+
+export const USER = 'bot'
+export const TOKEN = 'p@ss:w/rd%token'
+
+type Content = Record<string, string | { symlink: string }>
+
+/** A git host with a folder for clones, and short ways to open workspaces on it. */
+export interface Site {
+  host: GitHost
+  folder: string
+  config: Config
+  lines: string[]
+  add(files: Content, options?: { private?: boolean; empty?: boolean }): Promise<string>
+  open(uri: string, round?: RoundChanges): Promise<Workspace>
+  /** Runs git in the bare repository behind an address. */
+  remote(uri: string, ...args: string[]): Promise<string>
+  close(): Promise<void>
+}
+
+export type RoundChanges = Partial<Omit<ClaimedRound, 'session'>> & {
+  session?: string
+  branch?: string
+  root_path?: string | null
+}
+
+export async function startSite(git: Partial<GitConfig> = {}): Promise<Site> {
+  const folder = await mkdtemp(join(tmpdir(), 'workspace-'))
+  const host = await startGitHost({ data_dir: join(folder, 'host'), user: USER, token: TOKEN, samples: false })
+  const config = siteConfig(join(folder, 'uploads'), {
+    base_url: host.url,
+    host: host.host,
+    ca_file: host.ca_file,
+    user: USER,
+    token: TOKEN,
+    ...git,
+  })
+  const lines: string[] = []
+  const log = createLogger({ write: (line) => lines.push(line), level: 'debug' })
+  let count = 0
+  return {
+    host,
+    folder,
+    config,
+    lines,
+    add: (files, options) =>
+      host.addRepository({
+        owner: 'acme',
+        name: `infra-${++count}`,
+        content: options?.empty ? undefined : { files },
+        private: options?.private,
+      }),
+    open: (uri, changes) => openWorkspace(config, round(uri, changes), { log }),
+    remote: (uri, ...args) => git_(['--git-dir', host.pathOf(uri), ...args]),
+    close: async () => {
+      await host.close()
+      await rm(folder, { recursive: true, force: true })
+    },
+  }
+}
+
+export function siteConfig(upload_folder: string, git: Partial<GitConfig> = {}): Config {
+  const paths = {
+    upload_folder,
+    session_plan_filename: 'session.plan',
+    backend_override_filename: 'backend_override.tf',
+  }
+  return { git: gitConfig(git), paths, storage: { engine_state_bucket: '' } } as Config
+}
+
+export const SESSION = '11111111-2222-4333-8444-555555555555'
+
+export function round(uri: string, changes: RoundChanges = {}): ClaimedRound {
+  const { session = SESSION, branch = 'Platform/2026-01-31_235959-1a2b', root_path = null, ...rest } = changes
+  return {
+    id: 1,
+    number: 1,
+    fence: 1,
+    attempt: 1,
+    mode: 'generate',
+    query: 'q',
+    is_partial: false,
+    history: [],
+    base_commit: null,
+    jobs: {},
+    session: {
+      id: 1,
+      uuid: session,
+      user_id: 1,
+      username: 'u',
+      operation: 'generate',
+      provider: 'aws',
+      scope_id: 'scope',
+      workspace: { uri, branch, root_path },
+      first_query: 'q',
+      is_blocked: false,
+      in_flight: true,
+      current_status: 'started',
+    },
+    ...rest,
+  }
+}
+
+const run = promisify(execFile)
+
+/** Plain git for what a test does by hand. */
+export async function git_(args: string[], cwd?: string): Promise<string> {
+  const identity = ['-c', 'user.name=Someone', '-c', 'user.email=someone@noreply.invalid', '-c', 'safe.directory=*']
+  const env = { PATH: process.env.PATH, GIT_CONFIG_GLOBAL: '/dev/null', GIT_CONFIG_NOSYSTEM: '1' }
+  return (await run('git', [...identity, ...args], { cwd, env })).stdout.trim()
+}

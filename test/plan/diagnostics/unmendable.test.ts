@@ -1,0 +1,214 @@
+import { readFile } from 'node:fs/promises'
+import { describe, expect, it } from 'vitest'
+import type { Cloud } from '../../../src/base/vocabulary.ts'
+import { parseText } from '../../../src/plan/diagnostics/parse.ts'
+import { blameOf, unmendable } from '../../../src/plan/diagnostics/unmendable.ts'
+
+const recorded = (name: string) => readFile(new URL(`fixtures/${name}`, import.meta.url), 'utf8')
+const why = (text: string, { cloud = 'aws', diff = '' }: { cloud?: Cloud; diff?: string } = {}) =>
+  unmendable(parseText(text), { blame: blameOf(diff), cloud })
+
+const PROVIDER =
+  '\n\n  with provider["registry.terraform.io/hashicorp/aws"],\n  on provider.tf line 1, in provider "aws":\n   1: provider "aws" {\n\n'
+const RESOURCE =
+  '\n\n  with aws_s3_bucket.logs,\n  on main.tf line 1, in resource "aws_s3_bucket" "logs":\n   1: resource "aws_s3_bucket" "logs" {\n\n'
+
+describe('errors that no change of the code can mend', () => {
+  it.each<[string, string, Cloud?]>([
+    [
+      'credentials',
+      `Error: No valid credential sources found${PROVIDER}Please see the documentation.\n\nError: failed to refresh cached credentials, no EC2 IMDS role found`,
+    ],
+    [
+      'credentials',
+      'Error: configuring Terraform AWS Provider: validating provider credentials: retrieving caller identity from STS: operation error STS: GetCallerIdentity, https response error StatusCode: 403, RequestID: 1, api error ExpiredToken: The security token included in the request is expired',
+    ],
+    [
+      'credentials',
+      'Error: validating provider credentials: retrieving caller identity from STS: operation error STS: GetCallerIdentity, https response error StatusCode: 403, api error InvalidClientTokenId: The security token included in the request is invalid.',
+    ],
+    [
+      'credentials',
+      `Error: reading S3 Bucket (x): operation error S3: HeadBucket, https response error StatusCode: 400, api error ExpiredToken: The provided token has expired.${RESOURCE}`,
+    ],
+    [
+      'credentials',
+      'Error: unable to build authorizer for Resource Manager API: could not configure AzureCli Authorizer: could not parse Azure CLI version',
+      'azure',
+    ],
+    [
+      'credentials',
+      'Error: building account: could not acquire access token to parse claims: clientCredentialsToken: received HTTP status 401 with response: AADSTS7000222: The provided client secret keys for app are expired.',
+      'azure',
+    ],
+    [
+      'credentials',
+      "Error: Attempted to load application default credentials since neither `credentials` nor `access_token` was set in the provider block.  No credentials loaded. To use your gcloud credentials, run 'gcloud auth application-default login'",
+      'gcp',
+    ],
+    [
+      'credentials',
+      'Error: Error when reading or editing Storage Bucket "x": Get "https://storage.googleapis.com/storage/v1/b/x": oauth2: cannot fetch token: 400 Bad Request',
+      'gcp',
+    ],
+    [
+      'credentials',
+      'Error: can not create client, bad configuration: did not find a proper configuration for private key',
+      'oci',
+    ],
+    [
+      'credentials',
+      'Error: 401-NotAuthenticated, The required information to complete authentication was not provided or was incorrect.',
+      'oci',
+    ],
+    [
+      'credentials',
+      'Error: Unauthorized\n\n  with kubernetes_namespace.shop,\n  on main.tf line 1, in resource "kubernetes_namespace" "shop":\n   1: resource "kubernetes_namespace" "shop" {\n',
+      'kubernetes',
+    ],
+    [
+      'are refused',
+      `Error: validating provider credentials: operation error STS: GetCallerIdentity, https response error StatusCode: 403, api error AccessDenied: User: x is not authorized to perform: sts:GetCallerIdentity${PROVIDER}`,
+    ],
+    [
+      'cannot reach',
+      'Error: retrieving caller identity from STS: Post "https://sts.amazonaws.com/": dial tcp: lookup sts.amazonaws.com on 192.0.2.1:53: no such host',
+    ],
+    [
+      'cannot reach',
+      'Error: Get "https://management.azure.com/subscriptions/x?api-version=2022": dial tcp 192.0.2.2:443: i/o timeout',
+      'azure',
+    ],
+    [
+      'cannot download',
+      'Error: Failed to install provider\n\nError while installing hashicorp/aws v5.1.0: could not query provider registry for\nregistry.opentofu.org/hashicorp/aws: Get "https://registry.opentofu.org/v1": net/http: TLS handshake timeout',
+    ],
+    [
+      'rate of calls',
+      `Error: listing EC2 Instances: operation error EC2: DescribeInstances, https response error StatusCode: 503, api error RequestLimitExceeded: Request limit exceeded.${RESOURCE}`,
+    ],
+    ['rate of calls', 'Error: googleapi: Error 429: Quota exceeded for quota metric, rateLimitExceeded', 'gcp'],
+    [
+      'quota',
+      "Error: googleapi: Error 403: Quota 'CPUS' exceeded.  Limit: 24.0 in region us-central1., quotaExceeded",
+      'gcp',
+    ],
+    [
+      'quota',
+      'Error: Code="OperationNotAllowed" Message="Operation could not be completed as it results in exceeding approved Total Regional Cores quota."',
+      'azure',
+    ],
+    ['state', 'Error: error configuring S3 Backend: no such thing\n\nS3 bucket "state" does not exist.'],
+    [
+      'state',
+      'Error: Error acquiring the state lock\n\nError message: operation error S3: PutObject, https response error StatusCode: 403, api error AccessDenied: Access Denied',
+    ],
+    [
+      'disk',
+      'Error: Failed to install provider\n\nError while installing hashicorp/aws v5.1.0: write /x: no space left on device',
+    ],
+  ])('%s, case %#', (says, text, cloud) => {
+    expect(why(text, cloud ? { cloud } : {})).toMatch(
+      new RegExp(`^No change of the code can mend this\\. .*${says}.* The engine said: `, 's'),
+    )
+  })
+
+  it.each([
+    'registry-unreachable.txt',
+    'backend-credentials.txt',
+    'backend-unreachable.txt',
+  ])('as recorded: %s', async (name) => {
+    expect(why(await recorded(name))).not.toBeNull()
+  })
+
+  it('are told in a few words of the engine', () => {
+    const text = why(`Error: No valid credential sources found\n\n${'x '.repeat(5000)}`) ?? ''
+    expect(text.length).toBeLessThan(700)
+    expect(text).toContain('No valid credential sources found')
+  })
+})
+
+describe('errors that the code may have caused', () => {
+  it.each<[string, string, Cloud?]>([
+    [
+      'a resource that may not be read',
+      `Error: reading S3 Bucket Policy (x): operation error S3: GetBucketPolicy, https response error StatusCode: 403, api error AccessDenied: Access Denied${RESOURCE}`,
+    ],
+    [
+      'a service that is not switched on',
+      'Error: googleapi: Error 403: Cloud Run API has not been used in project 1 before or it is disabled., SERVICE_DISABLED',
+      'gcp',
+    ],
+    [
+      'a region that does not exist',
+      'Error: Post "https://ec2.eu-wset-1.amazonaws.com/": dial tcp: lookup ec2.eu-wset-1.amazonaws.com: no such host',
+    ],
+    [
+      'a cluster that code names',
+      'Error: Get "http://localhost/api/v1/namespaces/shop": dial tcp [::1]:80: connect: connection refused',
+      'kubernetes',
+    ],
+    [
+      'a limit of the code itself',
+      'Error: putting IAM Role Policy: api error LimitExceeded: Cannot exceed quota for PolicySize: 6144',
+    ],
+    [
+      'a provider that does not exist',
+      'Error: Failed to query available provider packages\n\nCould not retrieve the list of available versions for provider hashicorp/awz:\nprovider registry registry.terraform.io does not have a provider named\nregistry.terraform.io/hashicorp/awz',
+    ],
+    [
+      'a version that does not exist',
+      'Error: Failed to query available provider packages\n\nCould not retrieve the list of available versions for provider hashicorp/aws:\nno available releases match the given constraints >= 99.0.0',
+    ],
+    [
+      'a module that does not exist',
+      'Error: Failed to download module\n\nCould not download module "m" (main.tf:1) source code from "git::https://git.example/x": no such host',
+    ],
+    ['no error at all', 'Warning: No valid credential sources found'],
+    ['nothing of a known form', 'engine plan failed'],
+    [
+      'text about credentials in the code',
+      'Error: Invalid value for variable\n\nThe password must not say "access denied" or "timeout".',
+    ],
+  ])('%s', (_, text, cloud) => {
+    expect(why(text, cloud ? { cloud } : {})).toBeNull()
+  })
+
+  it.each([
+    'undeclared.txt',
+    'syntax.txt',
+    'runtime.txt',
+    'init-syntax.txt',
+    'module.txt',
+    'cycle.txt',
+    'precondition.txt',
+  ])('as recorded: %s', async (name) => {
+    expect(why(await recorded(name))).toBeNull()
+  })
+
+  it('beside a fault of the environment', async () => {
+    expect(why(`${await recorded('undeclared.txt')}\nError: No valid credential sources found\n\nx\n`)).toBeNull()
+  })
+
+  const CREDENTIALS = 'Error: No valid credential sources found\n\nx'
+  it.each<[string, string, boolean]>([
+    ['a new provider block', '+++ main.tf\n@@ -0,0 +1 @@\n+provider "aws" {\n+  region = "x"\n', true],
+    ['a line of a provider block', ' provider "aws" {\n-  region = "a"\n+  region = "b"\n', true],
+    ['a profile', '+  profile = "none"\n', true],
+    ['a bucket', '--- main.tf\n+++ main.tf\n+resource "aws_s3_bucket" "b" {\n+  bucket = "provider"\n+}\n', false],
+  ])('credentials after a change of %s', (_, diff, mendable) => {
+    expect(why(CREDENTIALS, { diff }) === null).toBe(mendable)
+  })
+
+  const registry = (provider: string) =>
+    `Error: Failed to query available provider packages\n\nCould not retrieve the list of available versions for provider ${provider}:\ncould not connect to registry.terraform.io: dial tcp: no such host`
+  it.each<[string, string, boolean]>([
+    ['hashicorp/random', '+resource "random_pet" "x" {}\n', true],
+    ['hashicorp/random', '+    random = {\n+      source = "hashicorp/random"\n', true],
+    ['hashicorp/random', '+resource "aws_s3_bucket" "x" {}\n', false],
+    ['hashicorp/aws', '+resource "aws_s3_bucket" "x" {}\n', false],
+    ['registry.example.com/acme/own', '+resource "own_thing" "x" {}\n', true],
+  ])('a registry that cannot be reached for %s after %s', (provider, diff, mendable) => {
+    expect(why(registry(provider), { diff }) === null).toBe(mendable)
+  })
+})

@@ -1,0 +1,152 @@
+import { describe, expect, it } from 'vitest'
+import { stateAlignment } from '../../../src/plan/imports/alignment.ts'
+import { identity, isArgument, parseIdentifiers } from '../../../src/plan/imports/identifiers.ts'
+import { importFeedback, isResourceAddress } from '../../../src/plan/imports/pairs.ts'
+import { importExceptions, unmanagedResources } from '../../../src/plan/imports/unmanaged.ts'
+import { planOf } from '../fixtures.ts'
+
+describe('importExceptions', () => {
+  it('reads bullets, with backticks or without, and nothing else', () => {
+    const markdown = [
+      '# Never imported',
+      'Each bullet is an identifier, like `arn:aws:s3:::example`.',
+      '- `arn:aws:s3:::logs` belongs to audit',
+      '  * arn:aws:s3:::backups',
+      '+   my-project roles/owner user:somebody@example.org  ',
+      '-',
+      '- ``',
+      '1. arn:aws:s3:::numbered',
+      '-arn:aws:s3:::no-blank',
+    ].join('\r\n')
+    expect(importExceptions(markdown)).toEqual([
+      'arn:aws:s3:::logs',
+      'arn:aws:s3:::backups',
+      'my-project roles/owner user:somebody@example.org',
+      '``',
+    ])
+  })
+
+  it('finds none in the shipped texts', async () => {
+    const { readSeedPrompts } = await import('../../../src/runtime/prompts.ts')
+    const prompts = [...(await readSeedPrompts())].filter(([name]) => name.endsWith('-guidelines-import_exceptions'))
+    expect(prompts.map(([name]) => name).sort()).toEqual(
+      ['aws', 'azure', 'gcp', 'oci'].map((cloud) => `${cloud}-guidelines-import_exceptions`),
+    )
+    for (const [, { body }] of prompts) expect(importExceptions(body)).toEqual([])
+  })
+})
+
+describe('unmanagedResources', () => {
+  it('keeps the first spelling, in code-point order', () => {
+    const lists = { scope: ['/B', '/a', '/b', '/A', '/C'], state: ['/c'], exceptions: [] }
+    expect(unmanagedResources(lists, identity('azure')).ids).toEqual(['/B', '/a'])
+    expect(unmanagedResources(lists, identity('oci')).ids).toEqual(['/A', '/B', '/C', '/a', '/b'])
+  })
+
+  it('does not mind identifiers that are names of object members', () => {
+    const lists = { scope: ['__proto__', 'constructor'], state: ['toString'], exceptions: [] }
+    expect(unmanagedResources(lists, identity('aws')).ids).toEqual(['__proto__', 'constructor'])
+  })
+})
+
+describe('parseIdentifiers', () => {
+  it('reads a list of texts', () => expect(parseIdentifiers(' ["a", "b"]\n', 'scope')).toEqual(['a', 'b']))
+  it.each(['', 'null', '{}', '"a"', '[1]', '[["a"]]', '["a"'])('refuses %j without repeating it', (text) => {
+    expect(() => parseIdentifiers(text, 'state')).toThrow(
+      'iac service returned an unexpected response: the state identifiers are no JSON list of texts.',
+    )
+  })
+})
+
+describe('isArgument', () => {
+  it.each(['a', 'my-project roles/owner user:x', '/subscriptions/1/Größe', 'a'.repeat(4096)])('takes %j', (text) =>
+    expect(isArgument(text)).toBe(true))
+  it.each(['', '  ', '-a', 'a\nb', 'a\0b', '\ud800', 'a'.repeat(4097)])('refuses %j', (text) =>
+    expect(isArgument(text)).toBe(false))
+})
+
+describe('isResourceAddress', () => {
+  it.each([
+    'a.b',
+    'aws_s3_bucket.logs[0]',
+    'aws_s3_bucket.logs["a.b \\" ]"]',
+    'module.m.a.b',
+    'module.m["x"].module.n[1].a.b["y"]',
+    'a.größe_1',
+  ])('takes %j', (text) => expect(isResourceAddress(text)).toBe(true))
+  it.each([
+    '',
+    'a',
+    'a.b.c',
+    'module.m',
+    'data.a.b',
+    'module.m.data.a.b',
+    'a.b[x]',
+    'a.b["x]',
+    'a.b[0',
+    '-a.b',
+    'a.b ',
+    'a.b\n',
+    '$(id).b',
+    'var.a.b',
+    'module.a',
+  ])('refuses %j', (text) => expect(isResourceAddress(text)).toBe(false))
+})
+
+describe('stateAlignment', () => {
+  const imported = [{ address: 'a.one', resource_id: '1' }]
+  const prior_state = {
+    values: { root_module: { resources: [{ address: 'a.one', mode: 'managed', values: { id: '1' } }] } },
+  }
+
+  it.each([
+    ['update', ['update']],
+    ['recreate', ['delete', 'create']],
+    ['delete', ['delete']],
+  ])('names a resource that the plan would %s', (action, actions) => {
+    expect(stateAlignment(imported, planOf([{ address: 'a.one', actions }], { prior_state }))).toEqual({
+      aligned: false,
+      text: `Not aligned: a plan after the import still changes 1 of 1 imported resources: a.one (${action}).`,
+    })
+  })
+
+  it('is given when the plan leaves them alone, whatever else it does', () => {
+    const plan = planOf(
+      [
+        { address: 'a.one', actions: ['no-op'] },
+        { address: 'a.two', actions: ['create'] },
+      ],
+      { prior_state },
+    )
+    expect(stateAlignment(imported, plan)).toEqual({
+      aligned: true,
+      text: 'Aligned: a plan after the import changes none of the imported resources (1). Beyond what was imported it has: a.two (create).',
+    })
+  })
+
+  it('is not given without the state or without a plan', () => {
+    expect(stateAlignment(imported, planOf([])).text).toContain('a.one (not in the state)')
+    expect(stateAlignment(imported, null)).toEqual({
+      aligned: false,
+      text: 'Not known: no plan could be made after the import.',
+    })
+  })
+})
+
+describe('importFeedback', () => {
+  it('lists what is imported, each failure and what has no block', () => {
+    const text = importFeedback({
+      imported: [{ address: 'a.one', resource_id: '1' }],
+      failures: [{ address: 'a.two', resource_id: '2', error: 'Error: no' }],
+      unaddressed: ['3'],
+      lost: [],
+    })
+    expect(text).toBe(
+      [
+        'Imported, leave their blocks where they are:\n- `a.one` (1)',
+        'Not imported:\n- `a.two` (2): Error: no',
+        'No resource block of the plan was found for these identifiers:\n- 3',
+      ].join('\n\n'),
+    )
+  })
+})

@@ -1,0 +1,160 @@
+import { execFile } from 'node:child_process'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { StorageConfig } from '../../../config/types.ts'
+import { overrideFile, quote } from '../../../src/plan/state/managed-state.ts'
+
+const storage = (changes: Partial<StorageConfig>): StorageConfig => ({
+  provider: 'BUNDLED',
+  bucket: 'artifacts',
+  engine_state_bucket: 'state',
+  engine_state_filename: 'engine.tfstate',
+  endpoint_url: 'http://store:9000',
+  public_endpoint_url: 'http://public:9000',
+  region: 'eu-west-1',
+  access_key: 'key',
+  secret_key: 'secret',
+  account_name: '',
+  account_key: '',
+  connect_timeout: 1,
+  read_timeout: 1,
+  max_attempts: 1,
+  presign_expiry_seconds: 108_000,
+  ...changes,
+})
+const lines = (changes: Partial<StorageConfig>) =>
+  (overrideFile(storage(changes), 'id')?.content ?? '').split('\n').map((line) => line.trim())
+
+describe('override file', () => {
+  it('is none when the state bucket is blank', () => {
+    expect(overrideFile(storage({ engine_state_bucket: '  ' }), 'id')).toBeNull()
+  })
+
+  it('names bucket and key for the log', () => {
+    expect(overrideFile(storage({ engine_state_bucket: ' state ' }), 'id')).toMatchObject({
+      bucket: 'state',
+      key: 'id/engine.tfstate',
+    })
+  })
+
+  it('points a bundled store at its internal endpoint with every compatibility flag', () => {
+    expect(lines({})).toEqual([
+      'terraform {',
+      'backend "s3" {',
+      'bucket = "state"',
+      'key = "id/engine.tfstate"',
+      'region = "eu-west-1"',
+      'access_key = "key"',
+      'secret_key = "secret"',
+      'endpoints = { s3 = "http://store:9000" }',
+      'use_path_style = true',
+      'skip_credentials_validation = true',
+      'skip_region_validation = true',
+      'skip_requesting_account_id = true',
+      'skip_metadata_api_check = true',
+      'skip_s3_checksum = true',
+      'use_lockfile = true',
+      '}',
+      '}',
+      '',
+    ])
+  })
+
+  it.each([
+    ['BUNDLED', { access_key: '' }],
+    ['BUNDLED', { secret_key: '' }],
+    ['S3', { access_key: '' }],
+    ['S3', { secret_key: '' }],
+  ] as const)('leaves out both credential lines when one is missing (%s, %o)', (provider, changes) => {
+    expect(lines({ provider, ...changes }).filter((line) => /^(access|secret)_key/.test(line))).toEqual([])
+  })
+
+  it('has no endpoint and no flags but the lock for S3', () => {
+    expect(lines({ provider: 'S3' }).slice(1, -2)).toEqual([
+      'backend "s3" {',
+      'bucket = "state"',
+      'key = "id/engine.tfstate"',
+      'region = "eu-west-1"',
+      'access_key = "key"',
+      'secret_key = "secret"',
+      'use_lockfile = true',
+      '}',
+    ])
+  })
+
+  it('uses the account for a storage account, with its key or the ambient identity', () => {
+    const account = {
+      provider: 'STORAGE_ACCOUNT',
+      account_name: 'acct',
+      endpoint_url: 'https://acct.blob.core.windows.net',
+    } as const
+    expect(lines({ ...account, account_key: 'k' }).slice(1, 6)).toEqual([
+      'backend "azurerm" {',
+      'storage_account_name = "acct"',
+      'container_name = "state"',
+      'key = "id/engine.tfstate"',
+      'access_key = "k"',
+    ])
+    expect(lines(account)[5]).toBe('use_azuread_auth = true')
+    expect(lines(account)[6]).toBe('}')
+  })
+
+  it.each([
+    ['https://acct.blob.core.usgovcloudapi.net', ['environment = "usgovernment"']],
+    ['https://acct.blob.core.chinacloudapi.cn', ['environment = "china"']],
+    ['https://acct.blob.core.windows.net', []],
+    // The backend has no field for the address of an emulator: nothing is rendered that it would not know.
+    ['http://127.0.0.1:10000/acct', []],
+  ])('names the cloud of %s', (endpoint_url, expected) => {
+    const rendered = lines({ provider: 'STORAGE_ACCOUNT', account_name: 'acct', account_key: 'k', endpoint_url })
+    expect(rendered.slice(2, 6)).toEqual([
+      'storage_account_name = "acct"',
+      'container_name = "state"',
+      'key = "id/engine.tfstate"',
+      'access_key = "k"',
+    ])
+    expect(rendered.slice(6, -3)).toEqual(expected)
+  })
+})
+
+/** The first engine on PATH. */
+async function findEngine(): Promise<string> {
+  for (const name of ['tofu', 'terraform'])
+    if (await promisify(execFile)(name, ['version']).catch(() => null)) return name
+  throw new Error('neither tofu nor terraform is on PATH')
+}
+
+describe('quoted values', () => {
+  let folder: string
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'quote-'))
+  })
+  afterAll(() => rm(folder, { recursive: true, force: true }))
+
+  it('are read back unchanged by the engine', async () => {
+    const engine = await findEngine()
+    const values = [
+      'plain',
+      'a"b',
+      'back\\slash',
+      '$' + '{path.cwd}',
+      '%' + '{ if true }',
+      '$$' + '{x}',
+      '100%',
+      '$5',
+      'line\nfeed\ttab\r',
+      '"}\n}\nx = 1',
+    ]
+    const outputs = values.map((value, index) => `output "v${index}" {\n  value = ${quote(value)}\n}\n`).join('')
+    await writeFile(join(folder, 'main.tf'), outputs)
+    const run = (...args: string[]) =>
+      promisify(execFile)(engine, args, { cwd: folder, env: { PATH: process.env.PATH, HOME: folder } })
+    await run('init', '-input=false')
+    await run('apply', '-auto-approve', '-input=false')
+    const parsed = JSON.parse((await run('output', '-json')).stdout)
+    expect(values.map((_, index) => parsed[`v${index}`].value)).toEqual(values)
+  })
+})

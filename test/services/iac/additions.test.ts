@@ -1,0 +1,178 @@
+import { HttpResponse, http } from 'msw'
+import { setupServer } from 'msw/node'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import type { IacServiceConfig } from '../../../config/types.ts'
+import { createLogger } from '../../../src/base/log.ts'
+import { createIacClient } from '../../../src/services/iac/client.ts'
+
+const ENDPOINT = 'http://iac.test:8082'
+const JOB = '3f2b8c1e-6a57-4f0e-9d31-0c7b5a8e4d12'
+const REQUEST = { workspace_path: '/data/w', resource_types: ['aws_s3_bucket'] }
+const PARTS = {
+  format_version: '1.0',
+  providers: { aws: { version: '5.1.0', resource_schemas: { aws_s3_bucket: { block: {} } } } },
+}
+const FOUND = { valid: false, diagnostics: [{ severity: 'error', summary: 'Wrong', detail: 'Because.' }] }
+
+const server = setupServer()
+const calls: string[] = []
+beforeAll(() => server.listen({ onUnhandledFrame: 'error' }))
+afterEach(() => {
+  server.resetHandlers()
+  calls.length = 0
+})
+afterAll(() => server.close())
+
+const client = (change: Partial<IacServiceConfig> = {}) =>
+  createIacClient(
+    {
+      endpoint: ENDPOINT,
+      token_env: 'T',
+      token: 'secret',
+      timeout: 5,
+      job_poll_interval: 0.05,
+      job_timeout: 5,
+      ...change,
+    },
+    { fetch: (input, init) => fetch(input, init), log: createLogger({ write: () => {} }) },
+  )
+type Answer = () => Response | Promise<Response>
+const json =
+  (body: object, status = 200): Answer =>
+  () =>
+    HttpResponse.json(body, { status })
+const status =
+  (code: number): Answer =>
+  () =>
+    new HttpResponse('<html>', { status: code })
+const ended = (stdout: string, exit_code = 0): Answer =>
+  json({ job_id: JOB, status: 'succeeded', result: { exit_code, stdout, stderr: '' }, error: null })
+const failed = json({ job_id: JOB, status: 'failed', result: null, error: { title: 'Gateway Timeout', status: 504 } })
+const accepted = json({ job_id: JOB, status: 'queued' }, 202)
+const announces = (...additions: string[]) => json({ name: 'OpenTofu', version: '1.10.6', additions })
+
+/** A service whose every route answers as told; every call is noted. */
+function service({
+  engine = announces('schema', 'diagnostics'),
+  submit = accepted,
+  job = ended(JSON.stringify(PARTS)),
+} = {}) {
+  const noted = (method: 'get' | 'post', path: string, answer: Answer) =>
+    http[method](`${ENDPOINT}${path}`, ({ request }) => {
+      calls.push(`${request.method} ${new URL(request.url).pathname}`)
+      return answer()
+    })
+  server.use(noted('get', '/v1/engine', engine), noted('post', '/v1/:kind', submit), noted('get', '/v1/jobs/:id', job))
+}
+const POSTS = () => calls.filter((call) => call.startsWith('POST'))
+
+describe('optional jobs', () => {
+  it('are submitted where they are announced', async () => {
+    service()
+    const iac = client()
+    expect(await iac.schema(REQUEST)).toEqual({
+      providers: {
+        aws: {
+          version: '5.1.0',
+          resource_schemas: { aws_s3_bucket: { block: {} } },
+          data_source_schemas: {},
+          resource_types: [],
+          data_source_types: [],
+        },
+      },
+      missing: [],
+      left_out: [],
+    })
+    service({ job: ended(JSON.stringify(FOUND), 1) })
+    expect(await iac.diagnostics('/data/w')).toMatchObject([
+      { severity: 'error', summary: 'Wrong', detail: 'Because.' },
+    ])
+    expect(calls).toEqual([
+      'GET /v1/engine',
+      'POST /v1/schema',
+      `GET /v1/jobs/${JOB}`,
+      'POST /v1/diagnostics',
+      `GET /v1/jobs/${JOB}`,
+    ])
+  })
+
+  it.each<[string, Answer]>([
+    ['no such route', status(404)],
+    ['no such method', status(405)],
+    ['the bare contract', json({ name: 'OpenTofu', version: '1.10.6' })],
+    ['rubbish', status(200)],
+    ['a list of rubbish', json({ additions: 'schema' })],
+    ['others only', announces('diagnosis')],
+  ])('are not submitted to a service that answers %s, which is asked once', async (_, engine) => {
+    service({ engine })
+    const iac = client()
+    for (let count = 0; count < 3; count++) {
+      expect(await iac.schema(REQUEST)).toBeNull()
+      expect(await iac.diagnostics('/data/w')).toBeNull()
+    }
+    expect(calls).toEqual(['GET /v1/engine'])
+  })
+
+  it.each([404, 405, 422, 501, 200, 302])('are not asked for again after %i', async (code) => {
+    service({ submit: status(code) })
+    const iac = client()
+    for (let count = 0; count < 3; count++) expect(await iac.schema(REQUEST)).toBeNull()
+    expect(POSTS()).toEqual(['POST /v1/schema'])
+    expect(await iac.diagnostics('/data/w')).toBeNull()
+    expect(POSTS()).toHaveLength(2)
+  })
+
+  it.each([
+    'no JSON',
+    '[]',
+    '{"providers": {"aws": 1}}',
+    '{"diagnostics": {}}',
+    'null',
+  ])('are not asked for again after the answer %s', async (stdout) => {
+    service({ job: ended(stdout) })
+    const iac = client()
+    for (let count = 0; count < 2; count++) expect(await iac.schema(REQUEST)).toBeNull()
+    for (let count = 0; count < 2; count++) expect(await iac.diagnostics('/data/w')).toBeNull()
+    expect(POSTS()).toEqual(['POST /v1/schema', 'POST /v1/diagnostics'])
+  })
+
+  it.each<[string, Parameters<typeof service>[0]]>([
+    ['a fault', { submit: status(500) }],
+    ['a job that failed', { job: failed }],
+    ['a refused connection', { submit: () => HttpResponse.error() }],
+    ['a refused question', { engine: () => HttpResponse.error() }],
+    ['a service that is busy', { engine: status(503) }],
+    ['a job that never ends', { job: json({ job_id: JOB, status: 'running' }) }],
+  ])('are left alone for a while after %s', async (_, answers) => {
+    service(answers)
+    const iac = client({ job_timeout: 0.2 })
+    expect(await iac.schema(REQUEST)).toBeNull()
+    const before = calls.length
+    service()
+    expect(await iac.schema(REQUEST)).toBeNull()
+    expect(await iac.diagnostics('/data/w')).toBeNull()
+    expect(calls).toHaveLength(before)
+  })
+
+  it('of which the engine makes nothing are asked for again', async () => {
+    service({ job: ended('', 1) })
+    const iac = client()
+    expect(await iac.schema(REQUEST)).toBeNull()
+    service()
+    expect(await iac.schema(REQUEST)).not.toBeNull()
+  })
+
+  it('of a run that is over give nothing, and nothing is concluded', async () => {
+    const stop = new AbortController()
+    service({
+      submit: () => {
+        stop.abort()
+        return accepted()
+      },
+    })
+    const iac = client()
+    expect(await iac.schema(REQUEST, stop.signal)).toBeNull()
+    service()
+    expect(await iac.schema(REQUEST)).not.toBeNull()
+  })
+})

@@ -1,0 +1,391 @@
+import { HttpResponse, http } from 'msw'
+import { setupServer } from 'msw/node'
+import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
+import type { IacServiceConfig } from '../../../config/types.ts'
+import type { Fetch } from '../../../src/base/http.ts'
+import { createLogger } from '../../../src/base/log.ts'
+import { createIacClient } from '../../../src/services/iac/client.ts'
+
+const ENDPOINT = 'http://iac.test:8082'
+const JOB = '3f2b8c1e-6a57-4f0e-9d31-0c7b5a8e4d12'
+const OTHER = '9d31b5a8-6a57-4f0e-8c1e-0c7b5a8e4d12'
+const RESULT = { exit_code: 0, stdout: 'out', stderr: '' }
+const WORKSPACE = { workspace_path: '/data/w' }
+const SCOPED = { ...WORKSPACE, scope_id: 's', engine_provider: 'aws' as const }
+
+const server = setupServer()
+beforeAll(() => server.listen({ onUnhandledFrame: 'error' }))
+afterEach(() => server.resetHandlers())
+afterAll(() => server.close())
+
+const lines: string[] = []
+const client = (change: Partial<IacServiceConfig> = {}, answer: Fetch = (input, init) => fetch(input, init)) =>
+  createIacClient(
+    {
+      endpoint: ENDPOINT,
+      token_env: 'T',
+      token: 'secret-token',
+      timeout: 5,
+      job_poll_interval: 0.05,
+      job_timeout: 5,
+      ...change,
+    },
+    { fetch: answer, log: createLogger({ write: (line) => lines.push(line) }) },
+  )
+
+const job = (fields: object) => ({
+  job_id: JOB,
+  kind: 'plan',
+  status: 'queued',
+  created_at: '2026-01-01T00:00:00Z',
+  started_at: null,
+  finished_at: null,
+  result: null,
+  error: null,
+  ...fields,
+})
+const succeeded = job({ status: 'succeeded', result: RESULT })
+const failed = (status: number, detail?: string) =>
+  job({ status: 'failed', error: { type: 'about:blank', title: 'A title', status, ...(detail ? { detail } : {}) } })
+const accepts = (path: string, ...ids: string[]) =>
+  http.post(`${ENDPOINT}${path}`, () =>
+    HttpResponse.json({ job_id: ids.length > 1 ? ids.shift() : ids[0], status: 'queued' }, { status: 202 }),
+  )
+
+/** Answers polls with these in turn, the last one for ever; counts them. */
+function polls(...answers: (() => Response)[]) {
+  const seen: { id: string; prefer: string | null; headers: Headers }[] = []
+  server.use(
+    http.get(`${ENDPOINT}/v1/jobs/:id`, ({ request, params }) => {
+      seen.push({ id: String(params.id), prefer: request.headers.get('prefer'), headers: request.headers })
+      const answer = answers[Math.min(seen.length, answers.length) - 1] as () => Response
+      return answer()
+    }),
+  )
+  return seen
+}
+const says = (body: object) => () => HttpResponse.json(body)
+const status = (code: number) => () => new HttpResponse('<html>', { status: code })
+
+/** Lets time jump from one timer to the next until the work has ended, so that the load of the machine moves nothing. */
+async function jumpUntil(work: Promise<void>): Promise<void> {
+  let ended = false
+  const end = () => {
+    ended = true
+  }
+  work.then(end, end)
+  while (!ended) await vi.advanceTimersToNextTimerAsync()
+  await work
+}
+
+/** Limits of calls pass when the test says so: `pass` ends every call that was granted no more than this. */
+function controlLimits(): { pass(ms: number): void } {
+  const limits: { ms: number; controller: AbortController }[] = []
+  const spy = vi.spyOn(AbortSignal, 'timeout').mockImplementation((ms) => {
+    const controller = new AbortController()
+    limits.push({ ms, controller })
+    return controller.signal
+  })
+  onTestFinished(() => spy.mockRestore())
+  return {
+    pass: (passed) => {
+      for (const { ms, controller } of limits)
+        if (ms <= passed) controller.abort(new DOMException('late', 'TimeoutError'))
+    },
+  }
+}
+
+describe('submission', () => {
+  it.each([
+    ['init', '/v1/init', SCOPED],
+    ['validate', '/v1/validate', WORKSPACE],
+    ['plan', '/v1/plan', { ...SCOPED, plan_file: 'p', targets: ['a.b'] }],
+    ['show', '/v1/show', { ...WORKSPACE, plan_file: 'p' }],
+    ['apply', '/v1/apply', { ...SCOPED, plan_file: 'p' }],
+    ['import', '/v1/import', { ...SCOPED, address: 'a.b', resource_id: 'i' }],
+    ['state_resource_ids', '/v1/import/state-resource-ids', WORKSPACE],
+    ['scope_resource_ids', '/v1/import/scope-resource-ids', SCOPED],
+  ] as const)('%s goes to %s with its body and the token, and no user', async (kind, path, body) => {
+    let seen: Request | null = null
+    server.use(
+      http.post(`${ENDPOINT}${path}`, ({ request }) => {
+        seen = request.clone()
+        return HttpResponse.json({ job_id: JOB, status: 'queued' }, { status: 202 })
+      }),
+    )
+    expect(await client().submit(kind, body)).toBe(JOB)
+    const request = seen as unknown as Request
+    expect(request.headers.get('authorization')).toBe('Bearer secret-token')
+    expect(request.headers.get('content-type')).toBe('application/json')
+    for (const name of ['x-user-id', 'x-user-email']) expect(request.headers.has(name)).toBe(false)
+    expect(await request.json()).toEqual(body)
+  })
+
+  it.each([
+    400, 401, 404, 422, 500, 503,
+  ])('an answer %s is off contract, and its text stays in the log', async (code) => {
+    server.use(
+      http.post(`${ENDPOINT}/v1/plan`, () =>
+        HttpResponse.json({ title: 'no such path: /machine/path' }, { status: code }),
+      ),
+    )
+    const error = await client()
+      .submit('plan', { ...SCOPED, plan_file: 'p' })
+      .catch((cause) => cause)
+    expect(error).toMatchObject({
+      status: 502,
+      message: `iac service returned an unexpected response: HTTP ${code} to plan`,
+    })
+    expect(lines.join()).toContain('/machine/path')
+  })
+
+  it.each([
+    ['no json', 'text'],
+    ['no id', '{}'],
+    ['no uuid', '{"job_id": "1"}'],
+  ])('202 with %s is off contract', async (_name, text) => {
+    server.use(http.post(`${ENDPOINT}/v1/init`, () => new HttpResponse(text, { status: 202 })))
+    await expect(client().submit('init', SCOPED)).rejects.toMatchObject({ status: 502 })
+  })
+
+  it('times out with 504, and does not try again', async () => {
+    let calls = 0
+    server.use(
+      http.post(`${ENDPOINT}/v1/init`, () => {
+        calls++
+        return new Promise<Response>(() => {})
+      }),
+    )
+    await expect(client({ timeout: 0.1 }).submit('init', SCOPED)).rejects.toMatchObject({
+      status: 504,
+      message: expect.stringContaining('iac service timed out'),
+    })
+    expect(calls).toBe(1)
+  })
+
+  it('outlives a short absence of the service', async () => {
+    let calls = 0
+    server.use(
+      http.post(`${ENDPOINT}/v1/init`, () =>
+        ++calls === 1 ? HttpResponse.error() : HttpResponse.json({ job_id: JOB, status: 'queued' }, { status: 202 }),
+      ),
+    )
+    expect(await client().submit('init', SCOPED)).toBe(JOB)
+    expect(calls).toBe(2)
+  })
+
+  it.each(['apply', 'import'] as const)('%s is never sent twice', async (kind) => {
+    let calls = 0
+    server.use(
+      http.post(`${ENDPOINT}/v1/${kind}`, () => {
+        calls++
+        return HttpResponse.error()
+      }),
+    )
+    const body = { ...SCOPED, plan_file: 'p', address: 'a.b', resource_id: 'i' }
+    await expect(client().submit(kind, body)).rejects.toMatchObject({
+      status: 502,
+      message: expect.stringContaining('iac service unreachable'),
+    })
+    expect(calls).toBe(1)
+  })
+})
+
+describe('waiting', () => {
+  it('polls until the end and asks for a held answer', async () => {
+    const seen = polls(says(job({})), says(job({ status: 'running' })), says(succeeded))
+    expect(await client().wait(JOB)).toEqual(RESULT)
+    expect(seen.map(({ prefer }) => prefer)).toEqual(['wait=1', 'wait=1', 'wait=1'])
+    for (const { headers } of seen) expect(headers.get('authorization')).toBe('Bearer secret-token')
+  })
+
+  it('keeps the interval between polls of a service that ignores the wish', async () => {
+    const polled: number[] = []
+    const answer = async () => {
+      polled.push(performance.now())
+      return Response.json(job({ status: 'running' }))
+    }
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
+    onTestFinished(() => void vi.useRealTimers())
+    const waiting = client({ job_poll_interval: 0.4, job_timeout: 1 }, answer).wait(JOB)
+    await jumpUntil(expect(waiting).rejects.toMatchObject({ status: 504 }))
+    expect(polled.map((time) => time - (polled[0] ?? 0))).toEqual([0, 400, 800])
+  })
+
+  it('asks for the configured interval, at most a minute', async () => {
+    const seen = polls(says(succeeded))
+    await client({ job_poll_interval: 5, job_timeout: 3600 }).wait(JOB)
+    await client({ job_poll_interval: 500, job_timeout: 3600 }).wait(JOB)
+    expect(seen.map(({ prefer }) => prefer)).toEqual(['wait=5', 'wait=60'])
+  })
+
+  it('grants a held answer more than the time of a request', async () => {
+    const limits = controlLimits()
+    const seen = polls(() => {
+      // The service may hold its answer for the 5 seconds of the interval.
+      limits.pass(5_000)
+      return HttpResponse.json(succeeded)
+    }, says(succeeded))
+    expect(await client({ timeout: 0.1, job_poll_interval: 5, job_timeout: 3600 }).wait(JOB)).toEqual(RESULT)
+    expect(seen).toHaveLength(1)
+  })
+
+  it('a non-zero exit code is a result', async () => {
+    polls(says(job({ status: 'succeeded', result: { exit_code: 1, stdout: '', stderr: 'Error' } })))
+    expect(await client().wait(JOB)).toEqual({ exit_code: 1, stdout: '', stderr: 'Error' })
+  })
+
+  it('ends after the budget of the job', async () => {
+    polls(says(job({ status: 'running' })))
+    await expect(client({ job_timeout: 0.3 }).wait(JOB)).rejects.toMatchObject({
+      status: 504,
+      message: `IaC job ${JOB} did not finish within 0.3s.`,
+    })
+  })
+
+  it('ends after the budget also when an answer hangs', async () => {
+    polls(() => new Promise<Response>(() => {}) as unknown as Response)
+    await expect(client({ job_timeout: 0.3 }).wait(JOB)).rejects.toMatchObject({
+      status: 504,
+      message: `IaC job ${JOB} did not finish within 0.3s.`,
+    })
+  })
+
+  it('outlives failing polls', async () => {
+    const seen = polls(() => HttpResponse.error(), status(502), status(503), status(429), says(succeeded))
+    expect(await client().wait(JOB)).toEqual(RESULT)
+    expect(seen).toHaveLength(5)
+  })
+
+  it.each([
+    ['html', status(200)],
+    ['a list', says([])],
+    ['an unknown state', says(job({ status: 'paused' }))],
+    ['success without result', says(job({ status: 'succeeded' }))],
+    ['a result without output', says(job({ status: 'succeeded', result: { exit_code: 0 } }))],
+    ['a failure without error', says(job({ status: 'failed' }))],
+    ['401', status(401)],
+    ['a redirect', () => HttpResponse.redirect('http://elsewhere.test/')],
+  ])('%s is off contract at once', async (_name, answer) => {
+    const seen = polls(answer)
+    await expect(client().wait(JOB)).rejects.toMatchObject({
+      status: 502,
+      message: expect.stringContaining('iac service returned an unexpected response'),
+    })
+    expect(seen).toHaveLength(1)
+  })
+
+  it('keys that the contract does not name are no obstacle', async () => {
+    polls(says({ ...succeeded, queue_position: 3 }))
+    expect(await client().wait(JOB)).toEqual(RESULT)
+  })
+
+  it.each([
+    [failed(504, 'The engine did not finish within 9s.'), 504, 'The engine did not finish within 9s.'],
+    [failed(500), 500, 'A title'],
+    [failed(200, 'odd'), 502, 'odd'],
+  ])('a failed job becomes its problem', async (answer, code, message) => {
+    polls(says(answer))
+    await expect(client().wait(JOB)).rejects.toMatchObject({ status: code, message, code: 'IacJobFailed' })
+  })
+
+  it('stops when it is cancelled', async () => {
+    const stop = new AbortController()
+    const seen = polls(() => {
+      queueMicrotask(() => stop.abort())
+      return HttpResponse.json(job({}))
+    })
+    await expect(client({ job_poll_interval: 60 }).wait(JOB, { signal: stop.signal })).rejects.toMatchObject({
+      kind: 'aborted',
+    })
+    expect(seen).toHaveLength(1)
+  })
+})
+
+describe('lost jobs', () => {
+  const LOST = { status: 502, message: `IaC job ${JOB} was lost by the iac service.` }
+
+  it.each([
+    ['unknown to the service', status(404)],
+    ['interrupted by a restart', says(failed(503, 'Service shut down before the job finished.'))],
+  ])('a plan that is %s is submitted once more', async (_name, answer) => {
+    server.use(accepts('/v1/plan', JOB, OTHER))
+    const seen = polls(answer, says(succeeded))
+    const submitted: string[] = []
+    const on_submitted = async (id: string) => void submitted.push(id)
+    expect(await client().run('plan', { ...SCOPED, plan_file: 'p' }, { on_submitted })).toEqual(RESULT)
+    expect(submitted).toEqual([JOB, OTHER])
+    expect(seen.map(({ id }) => id)).toEqual([JOB, OTHER])
+  })
+
+  it('a second loss is final', async () => {
+    server.use(accepts('/v1/plan', JOB))
+    const seen = polls(status(404))
+    await expect(client().run('plan', { ...SCOPED, plan_file: 'p' })).rejects.toMatchObject(LOST)
+    expect(seen).toHaveLength(2)
+  })
+
+  it('a second interruption tells why', async () => {
+    server.use(accepts('/v1/plan', JOB))
+    polls(says(failed(503, 'Service shut down before the job finished.')))
+    await expect(client().run('plan', { ...SCOPED, plan_file: 'p' })).rejects.toMatchObject({
+      status: 503,
+      message: 'Service shut down before the job finished.',
+    })
+  })
+
+  it.each(['apply', 'import'] as const)('%s is not submitted again', async (kind) => {
+    server.use(accepts(`/v1/${kind}`, JOB))
+    const seen = polls(status(404))
+    await expect(
+      client().run(kind, { ...SCOPED, plan_file: 'p', address: 'a.b', resource_id: 'i' }),
+    ).rejects.toMatchObject(LOST)
+    expect(seen).toHaveLength(1)
+  })
+
+  it('a job taken up without its body is not submitted again', async () => {
+    polls(status(404))
+    await expect(client().wait(JOB)).rejects.toMatchObject(LOST)
+  })
+
+  it('the id is recorded before the first poll', async () => {
+    const order: string[] = []
+    server.use(accepts('/v1/init', JOB))
+    polls(() => {
+      order.push('poll')
+      return HttpResponse.json(succeeded)
+    })
+    const on_submitted = async () => {
+      await Promise.resolve()
+      order.push('recorded')
+    }
+    await client().run('init', SCOPED, { on_submitted })
+    expect(order).toEqual(['recorded', 'poll'])
+  })
+})
+
+describe('the service itself', () => {
+  it('is healthy or not, without throwing', async () => {
+    server.use(http.get(`${ENDPOINT}/healthz`, () => HttpResponse.json({ status: 'ok' }), { once: true }))
+    expect(await client().healthy()).toBe(true)
+    server.use(http.get(`${ENDPOINT}/healthz`, () => HttpResponse.error()))
+    expect(await client().healthy()).toBe(false)
+    server.use(http.get(`${ENDPOINT}/healthz`, status(500)))
+    expect(await client().healthy()).toBe(false)
+  })
+
+  it('tells its engine, when it offers that', async () => {
+    server.use(
+      http.get(`${ENDPOINT}/v1/engine`, () => HttpResponse.json({ name: 'OpenTofu', version: '1.10.6' }), {
+        once: true,
+      }),
+    )
+    expect(await client().engine()).toEqual({ name: 'OpenTofu', version: '1.10.6' })
+    server.use(http.get(`${ENDPOINT}/v1/engine`, status(404)))
+    expect(await client().engine()).toBeNull()
+    for (const answer of [status(401), says({ name: '' })]) {
+      server.use(http.get(`${ENDPOINT}/v1/engine`, answer))
+      await expect(client().engine()).rejects.toMatchObject({ status: 502 })
+    }
+  })
+})
