@@ -87,7 +87,7 @@ async function measureRounds(sender: Sql, worker: Sql, rounds: number): Promise<
     const accepted = performance.now()
     samples.push(Math.max(0, (await start) - accepted))
   }
-  await working.stop({ finish_ms: 1000, hand_back_ms: 100 })
+  await working.stop({ finishMs: 1000, handBackMs: 100 })
   await queue.close()
   return samples
 }

@@ -65,7 +65,7 @@ async function benchRuntime(
   const servers: StartedServer[] = []
   const start = async (entry: string, args: readonly string[] = []) => {
     const logPath = `${env.PLATFORM_CONFIG}.${runtime.name}.log`
-    const server = await startServer(runtime, entry, { args, env, log_path: logPath })
+    const server = await startServer(runtime, entry, { args, env, logPath: logPath })
     servers.push(server)
     return server
   }

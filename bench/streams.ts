@@ -24,7 +24,7 @@ export async function benchStreams(options: { streams: number; idle_s: number })
   const folder = await mkdtemp(join(tmpdir(), 'platform-bench-'))
   const env = { ...process.env, PLATFORM_PORT: undefined }
   const stack = await startStack({ folder, env, embedded: true })
-  const sql = connect(stack.addresses.database_url ?? '')
+  const sql = connect(stack.addresses.databaseUrl ?? '')
   const core = stack.children.find((child) => child.name === 'core')?.pid ?? 0
   const heard = new Map<string, (at: number) => void>()
   const open: ClientRequest[] = []

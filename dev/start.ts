@@ -33,9 +33,9 @@ function welcome(stack: Stack, folder: string): string {
   const { addresses } = stack
   const rows: [string, string][] = [
     ['core', `${stack.url}   (documentation: ${stack.url}/api/docs)`],
-    ['database', addresses.database_url ? addresses.database_url.replace(/:[^:@/]+@/, ':***@') : 'yours'],
-    ['object store', addresses.object_store_url ?? 'yours'],
-    ['cache', addresses.cache_url ? addresses.cache_url.replace(/:[^:@/]+@/, ':***@') : 'yours'],
+    ['database', addresses.databaseUrl ? addresses.databaseUrl.replace(/:[^:@/]+@/, ':***@') : 'yours'],
+    ['object store', addresses.objectStoreUrl ?? 'yours'],
+    ['cache', addresses.cacheUrl ? addresses.cacheUrl.replace(/:[^:@/]+@/, ':***@') : 'yours'],
     [
       'git host',
       addresses.git_host
@@ -48,12 +48,10 @@ function welcome(stack: Stack, folder: string): string {
     ],
     [
       'cloud',
-      addresses.cloud_url
-        ? `sample account 123456789012, answers inventories only   (${addresses.cloud_url})`
-        : 'yours',
+      addresses.cloudUrl ? `sample account 123456789012, answers inventories only   (${addresses.cloudUrl})` : 'yours',
     ],
     ['collector', addresses.collector_url ? `${addresses.collector_url}   (spans, and the prompts)` : 'yours'],
-    ['engine', `${stack.engine.name} ${stack.engine.version}   (iac sidecar: ${addresses.iac_url})`],
+    ['engine', `${stack.engine.name} ${stack.engine.version}   (iac sidecar: ${addresses.iacUrl})`],
     ['data', relative('', folder) || folder],
   ]
   return [
@@ -92,7 +90,7 @@ function examples(stack: Stack): string[] {
   ]
   const repositories = stack.addresses.git_host?.repositories
   if (!repositories) return curl(stack.url, 'generate', 'https://<host>/<owner>/<repository>.git')
-  const past = { generate: true, drift: stack.sample_state, import: stack.sample_state && stack.sample_account }
+  const past = { generate: true, drift: stack.sampleState, import: stack.sampleState && stack.sampleAccount }
   return shown.flatMap((name) => {
     if (!past[EXAMPLES[name].route]) return []
     const repoUri = repositories.find((address) => address.endsWith(`/${EXAMPLES[name].sample}.git`))
@@ -119,7 +117,7 @@ function curl(url: string, name: ExampleName, repoUri: string): string[] {
 
 /** Gives the samples their past once, so that drift and import find something from the first request on. */
 async function prepareSamples(stack: Stack, folder: string, signal: AbortSignal): Promise<void> {
-  if (!stack.sample_state || !stack.git_host) return
+  if (!stack.sampleState || !stack.git_host) return
   const states = await sampleStates(folder, stack.git_host.repositories)
   for (const root of ROOTS_AT_START) await states.prepare(root, signal)
 }
@@ -149,7 +147,7 @@ async function main(): Promise<number> {
     folder,
     env: process.env,
     embedded: values.embedded,
-    on_line: onLine,
+    onLine: onLine,
     signal: cancel.signal,
   })
   await prepareSamples(stack, folder, cancel.signal).catch((error: unknown) => {

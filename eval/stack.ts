@@ -25,19 +25,19 @@ export interface EvalStackOptions {
   concurrency: number
   /** Where the model traffic of every round is kept; null: nowhere. */
   record_folder: string | null
-  on_line?: (name: string, line: string) => void
+  onLine?: (name: string, line: string) => void
   signal?: AbortSignal
 }
 
 /** Errors: those of the stack's start. */
 export async function startEvalStack(options: EvalStackOptions): Promise<EvalStack> {
-  const { folder, scripted, signal, on_line } = options
+  const { folder, scripted, signal, onLine } = options
   const env = { ...options.env, PLATFORM_CONFIG: await writeConfiguration(options), PLATFORM_PORT: undefined }
   const stack = await startStack({
     folder: join(folder, 'stack'),
     env,
     embedded: scripted || 'but the model',
-    on_line,
+    onLine,
     signal,
   })
   try {

@@ -4,7 +4,7 @@ import type { Modes } from './kit/run.ts'
 import { type RoundFrame, runRound } from './run-round.ts'
 
 /** Together within the ten seconds that container runtimes grant by default. */
-const STOP_LIMITS = { finish_ms: 4_000, hand_back_ms: 3_000 }
+const STOP_LIMITS = { finishMs: 4_000, handBackMs: 3_000 }
 
 export interface Worker {
   /** Takes no more rounds, lets short ones finish, hands long ones back. */
@@ -16,7 +16,7 @@ export async function startWorker(
   context: Context,
   modes: Modes,
   frame: RoundFrame,
-  limits: { finish_ms: number; hand_back_ms: number } = STOP_LIMITS,
+  limits: { finishMs: number; handBackMs: number } = STOP_LIMITS,
 ): Promise<Worker> {
   const { concurrency } = context.config.worker
   const queue = await startWorkingQueue(context.sql, context.log, {

@@ -20,9 +20,9 @@ export interface StartedServer {
 export async function startServer(
   runtime: Runtime,
   entry: string,
-  options: { args: readonly string[]; env: Record<string, string>; log_path: string },
+  options: { args: readonly string[]; env: Record<string, string>; logPath: string },
 ): Promise<StartedServer> {
-  const log = openSync(options.log_path, 'w')
+  const log = openSync(options.logPath, 'w')
   const child = spawn(runtime.command, [...runtime.args, ...options.args, entry], {
     cwd: projectRoot,
     env: { PATH: process.env.PATH ?? '', HOME: process.env.HOME ?? '', ...options.env },
@@ -30,11 +30,11 @@ export async function startServer(
   })
   closeSync(log)
   for (const end = performance.now() + LIMIT_MS; performance.now() < end; await sleep(100)) {
-    const text = await readFile(options.log_path, 'utf8')
+    const text = await readFile(options.logPath, 'utf8')
     const url = /"message":"core ready".*?"address":"([^"]+)"/.exec(text)?.[1]
     if (url && child.pid) return { url, pid: child.pid, stop: () => child.kill('SIGKILL') }
     if (child.exitCode !== null) break
   }
   child.kill('SIGKILL')
-  throw new Error(`${entry} did not start on ${runtime.name}:\n${await readFile(options.log_path, 'utf8')}`)
+  throw new Error(`${entry} did not start on ${runtime.name}:\n${await readFile(options.logPath, 'utf8')}`)
 }

@@ -39,8 +39,8 @@ export const DEFAULTS = {
   admin: null,
   identifier: null,
   only: [],
-  exchange_ms: 20_000,
-  job_ms: 120_000,
+  exchangeMs: 20_000,
+  jobMs: 120_000,
 } satisfies Partial<Options>
 
 /** Reads the command line; null: help was asked for. Errors: `UsageError`. */

@@ -18,9 +18,9 @@ export interface Options {
   /** Runs the promises whose ids begin with one of them; empty: all. */
   only: readonly string[]
   /** Milliseconds for one exchange. */
-  exchange_ms: number
+  exchangeMs: number
   /** Milliseconds for one engine job. */
-  job_ms: number
+  jobMs: number
 }
 
 /** What is sent; the rest follows from the operation. */

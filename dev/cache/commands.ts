@@ -19,7 +19,7 @@ function integer(text: string | undefined): number {
 }
 
 /** String keys with expiry, as far as a cache needs them. Least recently written keys go first when full. */
-export function createKeyspace(options: { now?: () => number; max_keys?: number } = {}) {
+export function createKeyspace(options: { now?: () => number; maxKeys?: number } = {}) {
   const now = options.now ?? Date.now
   const entries = new Map<string, Entry>()
 
@@ -34,7 +34,7 @@ export function createKeyspace(options: { now?: () => number; max_keys?: number 
     entries.delete(key)
     entries.set(key, entry)
     const [oldest] = entries.keys()
-    if (entries.size > (options.max_keys ?? 100_000) && oldest !== undefined) entries.delete(oldest)
+    if (entries.size > (options.maxKeys ?? 100_000) && oldest !== undefined) entries.delete(oldest)
   }
   const add = (key: string, amount: number): number => {
     const entry = live(key)

@@ -34,7 +34,7 @@ async function respond(request: IncomingMessage, now: Date): Promise<CloudAnswer
   const headers = Object.fromEntries(Object.entries(request.headers).map(([name, value]) => [name, String(value)]))
   const { region, service } = scopeOf(headers.authorization)
   const signed: SignedRequest = { method: request.method ?? 'GET', path, query, headers }
-  verifyServiceSignature(signed, SAMPLE_KEYS, now, { service, payload_hash: sha256(body) })
+  verifyServiceSignature(signed, SAMPLE_KEYS, now, { service, payloadHash: sha256(body) })
   const text = body.toString('utf8')
   if (service === 'sts') return answerSts(new URLSearchParams(text || query))
   if (request.method !== 'POST') throw new S3Error(405, 'MethodNotAllowed', 'Operations are posted.')

@@ -18,7 +18,7 @@ export interface ReceivedSpan {
   status: 'unset' | 'ok' | 'error'
   status_message: string
   attributes: Record<string, Value>
-  dropped_attributes: number
+  droppedAttributes: number
 }
 
 /**
@@ -48,7 +48,7 @@ function readSpan(message: Uint8Array, resource: Record<string, Value>): Receive
     project: String(resource['openinference.project.name'] ?? ''),
     resource,
     ...{ name: '', trace_id: '', span_id: '', parent_id: null, start_ms: 0, end_ms: 0 },
-    ...{ status: 'unset', status_message: '', attributes: {}, dropped_attributes: 0 },
+    ...{ status: 'unset', status_message: '', attributes: {}, droppedAttributes: 0 },
   }
   for (const field of fields(message)) {
     if (field.number === 1) span.trace_id = hex(field)
@@ -58,7 +58,7 @@ function readSpan(message: Uint8Array, resource: Record<string, Value>): Receive
     else if (field.number === 7) span.start_ms = Number(fixed64Of(field)) / 1e6
     else if (field.number === 8) span.end_ms = Number(fixed64Of(field)) / 1e6
     else if (field.number === 9) Object.assign(span.attributes, Object.fromEntries([readAttribute(field)]))
-    else if (field.number === 10) span.dropped_attributes = Number(numberOf(field))
+    else if (field.number === 10) span.droppedAttributes = Number(numberOf(field))
     else if (field.number === 15) Object.assign(span, readStatus(field))
   }
   return span

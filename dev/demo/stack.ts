@@ -30,7 +30,7 @@ export async function findStack(
     env: process.env,
     embedded: options.embedded,
     signal,
-    on_line: (name, line) => {
+    onLine: (name, line) => {
       const text = readable(name, line, false)
       if (name === 'stack') display.event('stack', line)
       else if (text !== null) quiet.push(text)

@@ -4,7 +4,7 @@ import { generate } from 'selfsigned'
 import { readText, writeAtomically } from '../files.ts'
 
 export interface Certificates {
-  ca_pem: string
+  caPem: string
   /** PEM file of the authority, for git's `http.sslCAInfo` and `NODE_EXTRA_CA_CERTS`. */
   ca_file: string
   cert: string
@@ -21,14 +21,14 @@ const VALID_MS = 820 * DAY_MS
 export async function loadCertificates(folder: string): Promise<Certificates> {
   const caFile = join(folder, 'ca.pem')
   const bundleFile = join(folder, 'server.pem')
-  const [ca_pem, bundle] = await Promise.all([readText(caFile), readText(bundleFile)])
-  if (ca_pem !== null && bundle !== null) {
+  const [caPem, bundle] = await Promise.all([readText(caFile), readText(bundleFile)])
+  if (caPem !== null && bundle !== null) {
     const { cert, key } = split(bundle)
-    if (usable(ca_pem, cert)) return { ca_pem, ca_file: caFile, cert, key }
+    if (usable(caPem, cert)) return { caPem, ca_file: caFile, cert, key }
   }
   const made = await create()
   await writeAtomically(bundleFile, `${made.cert}\n${made.key}`)
-  await writeAtomically(caFile, made.ca_pem, 0o644)
+  await writeAtomically(caFile, made.caPem, 0o644)
   return { ...made, ca_file: caFile }
 }
 
@@ -48,7 +48,7 @@ function usable(caPem: string, cert: string): boolean {
   }
 }
 
-async function create(): Promise<{ ca_pem: string; cert: string; key: string }> {
+async function create(): Promise<{ caPem: string; cert: string; key: string }> {
   const period = { notBeforeDate: new Date(Date.now() - DAY_MS), notAfterDate: new Date(Date.now() + VALID_MS) }
   const shape = { keyType: 'ec', curve: 'P-256', algorithm: 'sha256', ...period } as const
   const authority = await generate([{ name: 'commonName', value: 'Platform sample git host authority' }], {
@@ -74,5 +74,5 @@ async function create(): Promise<{ ca_pem: string; cert: string; key: string }> 
       },
     ],
   })
-  return { ca_pem: authority.cert, cert: server.cert, key: server.private }
+  return { caPem: authority.cert, cert: server.cert, key: server.private }
 }

@@ -21,7 +21,7 @@ export interface GitHost extends Running {
   /** REST base, for `git.api_url`. */
   api_url: string
   ca_file: string
-  ca_pem: string
+  caPem: string
   /** `host:port`, for `git.allow_private_hosts`. */
   host: string
   /** Clone addresses of the sample repositories. */
@@ -65,7 +65,7 @@ export async function startGitHost(options: {
     ...running,
     api_url: `${running.url}/api/v3`,
     ca_file: certificates.ca_file,
-    ca_pem: certificates.ca_pem,
+    caPem: certificates.caPem,
     host: new URL(running.url).host,
     repositories: samples.map(address),
     addRepository: async (repository) => address(await createRepository(data_dir, repository)),

@@ -7,7 +7,7 @@ type Headers = Record<string, string>
 
 /** The object's bytes: chunked framing removed, hashes, chunk signatures and checksums checked. */
 export function decodePayload(raw: Buffer<ArrayBuffer>, headers: Headers, accepted: Accepted): Buffer<ArrayBuffer> {
-  const declared = accepted.payload_hash
+  const declared = accepted.payloadHash
   if (declared.startsWith('STREAMING-')) {
     const { body, trailers } = decodeChunks(raw, accepted, declared)
     const length = headers['x-amz-decoded-content-length']
@@ -51,7 +51,7 @@ function decodeChunks(raw: Buffer<ArrayBuffer>, accepted: Accepted, kind: string
         sha256(''),
         sha256(chunk),
       ].join('\n')
-      previous = hmac(accepted.signing_key, text).toString('hex')
+      previous = hmac(accepted.signingKey, text).toString('hex')
       if (!same(previous, match[2] ?? '')) throw mismatch()
     }
     offset = lineEnd + 2 + size
@@ -83,7 +83,7 @@ function readTrailers(text: string, accepted: Accepted, previous: string, kind: 
     previous,
     sha256(lines.join('')),
   ].join('\n')
-  if (!same(hmac(accepted.signing_key, string).toString('hex'), signature)) throw mismatch()
+  if (!same(hmac(accepted.signingKey, string).toString('hex'), signature)) throw mismatch()
   return rest
 }
 

@@ -15,11 +15,11 @@ export interface Credentials {
 
 /** What a body check needs from the accepted signature. */
 export interface Accepted {
-  payload_hash: string
+  payloadHash: string
   signature: string
   scope: string
   timestamp: string
-  signing_key: Buffer
+  signingKey: Buffer
 }
 
 const SKEW_MS = 15 * 60_000
@@ -43,8 +43,8 @@ export const verifyServiceSignature = (
   request: SignedRequest,
   credentials: Credentials,
   now: Date,
-  signed: { service: string; payload_hash: string },
-): Accepted => verifyHeader(request, parseQuery(request.query), credentials, now, signed.service, signed.payload_hash)
+  signed: { service: string; payloadHash: string },
+): Accepted => verifyHeader(request, parseQuery(request.query), credentials, now, signed.service, signed.payloadHash)
 
 function verifyHeader(
   request: SignedRequest,
@@ -77,7 +77,7 @@ function verifyHeader(
     throw denied(`There were headers present in the request which were not signed: ${unsigned.join(', ')}`)
   return compare(
     request,
-    { service, credential, signed, signature, timestamp, payload_hash: payloadHash, query },
+    { service, credential, signed, signature, timestamp, payloadHash: payloadHash, query },
     credentials,
   )
 }
@@ -100,7 +100,7 @@ function verifyQuery(request: SignedRequest, query: Pair[], credentials: Credent
       signed: value('X-Amz-SignedHeaders'),
       signature: value('X-Amz-Signature'),
       timestamp,
-      payload_hash: value('X-Amz-Content-Sha256') || 'UNSIGNED-PAYLOAD',
+      payloadHash: value('X-Amz-Content-Sha256') || 'UNSIGNED-PAYLOAD',
       query: query.filter(([name]) => name !== 'X-Amz-Signature'),
     },
     credentials,
@@ -116,7 +116,7 @@ interface Claim {
   signed: string
   signature: string
   timestamp: string
-  payload_hash: string
+  payloadHash: string
   query: Pair[]
 }
 
@@ -138,11 +138,11 @@ function compare(request: SignedRequest, claim: Claim, credentials: Credentials)
       'The request signature we calculated does not match the signature you provided.',
     )
   return {
-    payload_hash: claim.payload_hash,
+    payloadHash: claim.payloadHash,
     signature: expected,
     scope,
     timestamp: claim.timestamp,
-    signing_key: signingKey,
+    signingKey: signingKey,
   }
 }
 
@@ -156,7 +156,7 @@ function canonical(request: SignedRequest, claim: Claim): string {
     .map(([name, value]) => `${name}=${value}`)
     .join('&')
   const path = request.path.split('/').map(decode).map(encode).join('/')
-  return [request.method, path, query, headers.join(''), claim.signed, claim.payload_hash].join('\n')
+  return [request.method, path, query, headers.join(''), claim.signed, claim.payloadHash].join('\n')
 }
 
 export const same = (left: string, right: string): boolean =>

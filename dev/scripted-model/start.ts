@@ -12,7 +12,7 @@ export const MODEL = 'scripted-model'
  * reply; nothing is remembered between requests.
  * @param options.delay_ms thinking time before each answer
  */
-export async function startScriptedModel(options: { port?: number; delay_ms?: number } = {}): Promise<Running> {
+export async function startScriptedModel(options: { port?: number; delayMs?: number } = {}): Promise<Running> {
   const server = createServer(async (request, response) => {
     const path = (request.url ?? '').split('?')[0] ?? ''
     const dialect = dialectOf(path)
@@ -25,7 +25,7 @@ export async function startScriptedModel(options: { port?: number; delay_ms?: nu
       if (request.method !== 'POST' || !dialect) return refuse(404, 'only chat completions are served here')
       const body = JSON.parse((await readBody(request, 64 * 1024 * 1024)).toString('utf8')) as Record<string, unknown>
       const asked = dialect.read(body)
-      if (options.delay_ms) await new Promise((resolve) => setTimeout(resolve, options.delay_ms))
+      if (options.delayMs) await new Promise((resolve) => setTimeout(resolve, options.delayMs))
       reply(200, dialect.answer(asked, decide(readConversation(asked)), MODEL))
     } catch (error) {
       if (error instanceof RangeError) refuse(400, error.message)

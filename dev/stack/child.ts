@@ -25,13 +25,13 @@ export function startChild(options: {
   name: string
   args: string[]
   env: Record<string, string | undefined>
-  /** Whole output goes to `<log_folder>/<name>.log`. */
-  log_folder: string
-  on_line: (line: string) => void
+  /** Whole output goes to `<logFolder>/<name>.log`. */
+  logFolder: string
+  onLine: (line: string) => void
 }): Child {
   const { name } = options
-  mkdirSync(options.log_folder, { recursive: true })
-  const log = createWriteStream(join(options.log_folder, `${name}.log`), { mode: 0o600 })
+  mkdirSync(options.logFolder, { recursive: true })
+  const log = createWriteStream(join(options.logFolder, `${name}.log`), { mode: 0o600 })
   log.on('error', () => {})
   const process_ = spawn(process.execPath, options.args, {
     cwd: PROJECT_ROOT,
@@ -46,7 +46,7 @@ export function startChild(options: {
     if (kept.length > KEPT_LINES) kept.shift()
     log.write(`${line}\n`)
     for (const listener of [...waiting]) listener(line)
-    options.on_line(line)
+    options.onLine(line)
   }
   for (const stream of [process_.stdout, process_.stderr]) createInterface({ input: stream }).on('line', take)
   const ended = ending(process_, () => log.end())

@@ -7,16 +7,16 @@ import type { StackSecrets } from './secrets.ts'
 
 /** Addresses of the embedded services; null where a real one is used. */
 export interface Embedded {
-  database_url: string | null
-  cache_url: string | null
-  object_store_url: string | null
+  databaseUrl: string | null
+  cacheUrl: string | null
+  objectStoreUrl: string | null
   git_host: GitHost | null
-  model_url: string | null
+  modelUrl: string | null
   /** The sample account that imports list. */
-  cloud_url: string | null
+  cloudUrl: string | null
   /** Collector of spans and registry of prompts. */
   collector_url: string | null
-  iac_url: string
+  iacUrl: string
 }
 
 const merged = (base: unknown, over: Document): Document => ({
@@ -30,9 +30,9 @@ const merged = (base: unknown, over: Document): Document => ({
  */
 export function configurationDocument(choices: Choices, embedded: Embedded, folder: string, url: string): Document {
   const { base } = choices
-  const { object_store_url, git_host, model_url } = embedded
-  const storage = object_store_url
-    ? { provider: 'BUNDLED', endpoint_url: object_store_url, public_endpoint_url: object_store_url, ...STORE_KEYS }
+  const { objectStoreUrl, git_host, modelUrl } = embedded
+  const storage = objectStoreUrl
+    ? { provider: 'BUNDLED', endpoint_url: objectStoreUrl, public_endpoint_url: objectStoreUrl, ...STORE_KEYS }
     : (choices.storage ?? {})
   const git = git_host
     ? {
@@ -55,17 +55,17 @@ export function configurationDocument(choices: Choices, embedded: Embedded, fold
     http: { ...http, session_url: http.session_url || `${url}/api/v1/sessions?id={session_id}` },
     services: {
       ...services,
-      iac: merged(services.iac, { endpoint: embedded.iac_url, token_env: 'PLATFORM_IAC_TOKEN' }),
+      iac: merged(services.iac, { endpoint: embedded.iacUrl, token_env: 'PLATFORM_IAC_TOKEN' }),
     },
-    llm: merged(base.llm, model_url ? scriptedModels(choices, model_url) : (choices.llm ?? {})),
+    llm: merged(base.llm, modelUrl ? scriptedModels(choices, modelUrl) : (choices.llm ?? {})),
     paths: merged(base.paths, { upload_folder: join(folder, 'workspaces') }),
     storage: merged(base.storage, storage),
     git: merged(base.git, git),
     ...(embedded.collector_url && { telemetry: merged(base.telemetry, { collector_url: embedded.collector_url }) }),
-    ...(embedded.database_url && {
+    ...(embedded.databaseUrl && {
       database: merged(base.database, { platform_database_url_env: 'PLATFORM_SQL_DATABASE_URL' }),
     }),
-    ...(embedded.cache_url && { redis: merged(base.redis, { redis_url_env: 'PLATFORM_REDIS_URL' }) }),
+    ...(embedded.cacheUrl && { redis: merged(base.redis, { redis_url_env: 'PLATFORM_REDIS_URL' }) }),
   }
 }
 
@@ -104,23 +104,23 @@ export async function writeConfiguration(document: Document, folder: string): Pr
 /** Variables of the child processes beside those of the shell. */
 export async function childVariables(
   shell: Record<string, string | undefined>,
-  options: { embedded: Embedded; secrets: StackSecrets; config_path: string; folder: string },
+  options: { embedded: Embedded; secrets: StackSecrets; configPath: string; folder: string },
 ): Promise<Record<string, string>> {
   const { embedded, secrets } = options
   const noProxy = [shell.NO_PROXY ?? shell.no_proxy, '127.0.0.1', 'localhost'].filter(Boolean).join(',')
   return {
-    PLATFORM_CONFIG: options.config_path,
+    PLATFORM_CONFIG: options.configPath,
     PLATFORM_HOST: '127.0.0.1',
     PLATFORM_IAC_TOKEN: secrets.iac_token,
     NO_PROXY: noProxy,
     no_proxy: noProxy,
-    ...(embedded.database_url && { PLATFORM_SQL_DATABASE_URL: embedded.database_url }),
-    ...(embedded.cache_url && { PLATFORM_REDIS_URL: embedded.cache_url }),
-    ...(embedded.object_store_url && {
+    ...(embedded.databaseUrl && { PLATFORM_SQL_DATABASE_URL: embedded.databaseUrl }),
+    ...(embedded.cacheUrl && { PLATFORM_REDIS_URL: embedded.cacheUrl }),
+    ...(embedded.objectStoreUrl && {
       BUNDLED_ACCESS_KEY: secrets.object_access_key,
       BUNDLED_SECRET_KEY: secrets.object_secret_key,
     }),
-    ...(embedded.model_url && scriptedKeys(shell)),
+    ...(embedded.modelUrl && scriptedKeys(shell)),
     ...(embedded.git_host && {
       GIT_USER: GIT_USER,
       GIT_TOKEN: secrets.git_token,
@@ -140,6 +140,6 @@ async function authorities(existing: string | undefined, host: GitHost, folder: 
   const more = existing ? await readText(existing) : null
   if (more === null) return host.ca_file
   const path = join(folder, 'authorities.pem')
-  await writeAtomically(path, `${more.trimEnd()}\n${host.ca_pem}`, 0o644)
+  await writeAtomically(path, `${more.trimEnd()}\n${host.caPem}`, 0o644)
   return path
 }

@@ -23,7 +23,7 @@ export interface StackOptions {
   /** Uses no real service whatever is set, or none but the model. */
   embedded?: EmbeddedOnly
   /** One raw line of a child process, or of the launcher under the name `stack`. */
-  on_line?: (name: string, line: string) => void
+  onLine?: (name: string, line: string) => void
   /** Gives up the start; what runs by then is stopped. */
   signal?: AbortSignal
 }
@@ -32,7 +32,7 @@ export interface Stack extends ReadyStack {
   /** What is embedded and where it listens. */
   addresses: Embedded
   choices: Choices
-  git_credentials: { user: string; token: string } | null
+  gitCredentials: { user: string; token: string } | null
   children: readonly { name: string; pid: number }[]
   /** Resolves with a text when a process of the stack ended by itself; everything has been stopped by then. */
   failed: Promise<string>
@@ -45,7 +45,7 @@ export interface Stack extends ReadyStack {
  * Errors: folder in use, busy port, a process that ends during the start (with its last lines).
  */
 export async function startStack(options: StackOptions): Promise<Stack> {
-  const say = (line: string) => options.on_line?.('stack', line)
+  const say = (line: string) => options.onLine?.('stack', line)
   const choices = await readChoices(options.env, options.embedded ?? false)
   const ownership = await takeFolder(options.folder, say)
   const closers: Closer[] = [async () => ownership.release()]
@@ -63,12 +63,12 @@ export async function startStack(options: StackOptions): Promise<Stack> {
     const ready: ReadyStack = {
       url: `http://127.0.0.1:${port}`,
       git_host: embedded.git_host && { url: embedded.git_host.url, repositories: embedded.git_host.repositories },
-      model: embedded.model_url
+      model: embedded.modelUrl
         ? { name: scriptedName(choices), scripted: true }
         : { name: modelName(choices), scripted: false },
-      engine: await engineOf(embedded.iac_url, secrets.iac_token),
-      sample_state: embedded.object_store_url !== null && embedded.git_host !== null,
-      sample_account: embedded.cloud_url !== null,
+      engine: await engineOf(embedded.iacUrl, secrets.iac_token),
+      sampleState: embedded.objectStoreUrl !== null && embedded.git_host !== null,
+      sampleAccount: embedded.cloudUrl !== null,
       collector_url: embedded.collector_url,
     }
     ownership.markReady(ready)
@@ -76,7 +76,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
       ...ready,
       addresses: embedded,
       choices,
-      git_credentials: embedded.git_host && { user: GIT_USER, token: secrets.git_token },
+      gitCredentials: embedded.git_host && { user: GIT_USER, token: secrets.git_token },
       children: processes.map(({ name, pid }) => ({ name, pid })),
       failed: firstDeath(database ? [...processes, database] : processes, stop),
       stop,
@@ -137,14 +137,14 @@ async function startServices(folder: string, choices: Choices, secrets: StackSec
     return result.value
   }) as Settled<typeof results>
   const embedded: Embedded = {
-    database_url: database?.url ?? null,
-    cache_url: cache?.platform_url ?? null,
-    object_store_url: objects?.url ?? null,
+    databaseUrl: database?.url ?? null,
+    cacheUrl: cache?.platform_url ?? null,
+    objectStoreUrl: objects?.url ?? null,
     git_host,
-    model_url: model?.url ?? null,
-    cloud_url: cloud?.url ?? null,
+    modelUrl: model?.url ?? null,
+    cloudUrl: cloud?.url ?? null,
     collector_url: spans?.collector_url ?? null,
-    iac_url: `http://127.0.0.1:${iac_port}`,
+    iacUrl: `http://127.0.0.1:${iac_port}`,
   }
   return { embedded, database: database && watchDatabase(database, closers) }
 }
@@ -174,20 +174,20 @@ async function startProcesses(options: StackOptions, parts: Parts): Promise<Chil
   const variables = await childVariables(env, {
     embedded: parts.embedded,
     secrets: parts.secrets,
-    config_path: configPath,
+    configPath: configPath,
     folder,
   })
   const home = join(folder, 'home')
   for (const path of [home, join(folder, 'workspaces')]) await mkdir(path, { recursive: true })
   const started: Child[] = []
   const start = (name: keyof typeof LIMITS_MS, args: string[], extra: Record<string, string | undefined>) => {
-    const onLine = (line: string) => options.on_line?.(name, line)
+    const onLine = (line: string) => options.onLine?.(name, line)
     const child = startChild({
       name,
       args,
       env: { ...env, ...variables, ...extra },
-      log_folder: join(folder, 'logs'),
-      on_line: onLine,
+      logFolder: join(folder, 'logs'),
+      onLine: onLine,
     })
     if (child.pid > 0) parts.ownership.addChild(name, child.pid)
     started.push(child)
@@ -200,18 +200,18 @@ async function startProcesses(options: StackOptions, parts: Parts): Promise<Chil
     await Promise.all(stop(['iac']))
   })
   const main = (path: string) => join(PROJECT_ROOT, path)
-  const iacPort = new URL(parts.embedded.iac_url).port
+  const iacPort = new URL(parts.embedded.iacUrl).port
   const iac = start('iac', [main('sidecars/main.ts'), 'iac'], {
     PLATFORM_PORT: iacPort,
     IAC_DATA_DIR: join(folder, 'iac'),
     IAC_STOP_GRACE_SECONDS: '5',
-    ...(parts.embedded.cloud_url && { ...withoutAccount(env), ...cloudVariables(parts.embedded.cloud_url) }),
+    ...(parts.embedded.cloudUrl && { ...withoutAccount(env), ...cloudVariables(parts.embedded.cloudUrl) }),
   })
   // The worker writes git settings of its own: they must not end up in the operator's home.
   const worker = start('worker', [main('pipeline/main.ts')], { HOME: home })
   const core = start('core', [...CORE_FLAGS, main('routes/main.ts')], { PLATFORM_PORT: String(parts.port) })
   await Promise.all([
-    answers(iac, `${parts.embedded.iac_url}/healthz`, options.signal),
+    answers(iac, `${parts.embedded.iacUrl}/healthz`, options.signal),
     withinLimit(
       worker,
       worker.line((line) => line.includes('"worker ready"')),

@@ -5,7 +5,7 @@ import { type Chain, chainOf, digest, type RecordedError, type Recording } from 
 export interface Replayed {
   calls: number
   /** Calls whose messages differ from the recorded ones: they got the next answer of their chain. */
-  by_position: number
+  byPosition: number
   /** Recorded answers that nobody asked for. */
   unused: number
   /** Texts of the errors for calls that are not in the recording. */
@@ -49,7 +49,7 @@ export async function replayLlm({
       return { key: 'search', tools: '', hash: await digest(normalised(query)), observed, answer, error, used: false }
     }),
   )
-  const told = { calls: 0, by_position: 0, missed: [] as string[] }
+  const told = { calls: 0, byPosition: 0, missed: [] as string[] }
   const take = <S extends Slot<unknown>>(
     slots: readonly S[],
     { key, tools, hash }: Pick<S, 'key' | 'tools' | 'hash'>,
@@ -59,7 +59,7 @@ export async function replayLlm({
     const free = slots.filter((slot) => slot.key === key && !slot.used)
     const slot = free.find((one) => one.hash === hash) ?? free.find((one) => one.tools === tools) ?? free[0]
     if (!slot) throw miss(name, slots.filter((one) => one.key === key).length)
-    if (slot.hash !== hash) told.by_position++
+    if (slot.hash !== hash) told.byPosition++
     slot.used = true
     if (slot.error) throw errorOf(slot.error)
     return slot

@@ -24,7 +24,7 @@ const DIFF = [
 export async function branchDiff(checkout: Checkout, base: string, signal?: AbortSignal): Promise<string> {
   const { git, iac_root, clone } = checkout
   const args = [...DIFF, base, '--', '.', ...hiddenPaths(checkout.paths)]
-  const output = await git.local(args, { cwd: iac_root, max_output: MAX_BYTES, signal })
+  const output = await git.local(args, { cwd: iac_root, maxOutput: MAX_BYTES, signal })
   if (output.stopped !== 'output') mustSucceed(git, clone, output)
   const parts = output.stdout ? [output.stdout] : []
   if (output.stopped === 'output') parts.push('(cut: the diff is too long)\n')

@@ -11,7 +11,7 @@ export type KeySet = JWTVerifyGetKey & {
 }
 interface Held {
   find: JWTVerifyGetKey
-  read_at: number
+  readAt: number
 }
 
 /**
@@ -28,7 +28,7 @@ export function createKeySet(read: () => Promise<JSONWebKeySet>, now: () => numb
   const reload = () => {
     reading ??= read()
       .then((set) => {
-        held = { find: createLocalJWKSet(set), read_at: now() }
+        held = { find: createLocalJWKSet(set), readAt: now() }
         return held
       })
       .finally(() => {
@@ -46,7 +46,7 @@ export function createKeySet(read: () => Promise<JSONWebKeySet>, now: () => numb
   }
 
   const find: JWTVerifyGetKey = async (header, token) => {
-    if (!held || !within(AGE_MS, held.read_at, now())) return (await reload()).find(header, token)
+    if (!held || !within(AGE_MS, held.readAt, now())) return (await reload()).find(header, token)
     const used = held
     try {
       return await used.find(header, token)
@@ -56,7 +56,7 @@ export function createKeySet(read: () => Promise<JSONWebKeySet>, now: () => numb
       return newer.find(header, token)
     }
   }
-  return Object.assign(find, { current: () => (held && within(AGE_MS, held.read_at, now()) ? held : null) })
+  return Object.assign(find, { current: () => (held && within(AGE_MS, held.readAt, now()) ? held : null) })
 }
 
 /** False also when the clock was set back. */

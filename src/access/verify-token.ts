@@ -97,7 +97,7 @@ interface Entry<Claims> {
   claims: Claims
   /** The key set under which the signature was checked. */
   keys: object
-  verified_at: number
+  verifiedAt: number
 }
 
 /**
@@ -114,7 +114,7 @@ function createVerifiedTokens<Claims extends JWTPayload>(now: () => number, tole
       const entry = known.get(token)
       if (!entry) return null
       const expiresMs = ((entry.claims.exp ?? 0) + toleranceS) * 1000
-      if (entry.keys === keys && now() >= entry.verified_at && now() < expiresMs) return entry.claims
+      if (entry.keys === keys && now() >= entry.verifiedAt && now() < expiresMs) return entry.claims
       known.delete(token)
       return null
     },
@@ -126,7 +126,7 @@ function createVerifiedTokens<Claims extends JWTPayload>(now: () => number, tole
           known.delete(oldest)
           break
         }
-      known.set(token, { claims, keys: keys.before, verified_at: now() })
+      known.set(token, { claims, keys: keys.before, verifiedAt: now() })
     },
   }
 }

@@ -16,7 +16,7 @@ export interface CallOptions<Answer> {
   path: string
   body: (deployment: Deployment) => object
   parse: (answer: unknown, deployment: Deployment) => Answer
-  timeout_s: number
+  timeoutS: number
   backoff_ms: number
   log: Logger
   signal?: AbortSignal
@@ -75,15 +75,15 @@ async function withoutUnsupported<Answer>(deployment: Deployment, options: CallO
 }
 
 async function post(deployment: Deployment, body: object, options: CallOptions<unknown>): Promise<unknown> {
-  const { timeout_s, signal } = options
-  const timeout = AbortSignal.timeout(timeout_s * 1000)
+  const { timeoutS, signal } = options
+  const timeout = AbortSignal.timeout(timeoutS * 1000)
   try {
     return await deployment.client.post<unknown>(options.path, {
       body,
       signal: signal ? AbortSignal.any([signal, timeout]) : timeout,
     })
   } catch (error) {
-    throw toCallFailure(error, timeout, timeout_s, signal)
+    throw toCallFailure(error, timeout, timeoutS, signal)
   }
 }
 

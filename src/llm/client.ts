@@ -31,7 +31,7 @@ export function createLlmClient(config: LlmConfig, deps: LlmDeps): LlmClient {
   const routeTo = createRouter(config, tools)
   const modelOf = (role: ModelRole) => (role === 'main' ? config.model : config.small_model)
   const settings = { max_output_tokens: config.max_output_tokens, temperature: config.temperature }
-  const common = { timeout_s: config.timeout, backoff_ms: deps.backoff_ms ?? 1000, log: deps.log }
+  const common = { timeoutS: config.timeout, backoff_ms: deps.backoff_ms ?? 1000, log: deps.log }
   return {
     complete: async (request) =>
       call({

@@ -17,7 +17,7 @@ export interface GoogleSources {
   credentials: string
   credentials_file: string
   /** Used when it exists. */
-  well_known_file: string
+  wellKnownFile: string
 }
 
 /** No token can be had. The message may be shown. */
@@ -67,12 +67,12 @@ async function obtain(sources: GoogleSources, tools: GoogleTools): Promise<Token
 }
 
 async function findFile(sources: GoogleSources, tools: GoogleTools): Promise<CredentialFile | null> {
-  const { credentials, credentials_file, well_known_file } = sources
+  const { credentials, credentials_file, wellKnownFile } = sources
   if (credentials.startsWith('{')) return parsed(credentials, 'VERTEXAI_CREDENTIALS')
   if (credentials !== '') return named(credentials, 'the file that VERTEXAI_CREDENTIALS names', tools)
   if (credentials_file !== '')
     return named(credentials_file, 'the file that GOOGLE_APPLICATION_CREDENTIALS names', tools)
-  const text = well_known_file === '' ? null : await tools.read_file(well_known_file).catch(() => null)
+  const text = wellKnownFile === '' ? null : await tools.read_file(wellKnownFile).catch(() => null)
   return text === null ? null : parsed(text, 'the credentials file of gcloud')
 }
 

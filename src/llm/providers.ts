@@ -16,13 +16,13 @@ export interface PlainProvider {
   /** Null: there is no public server, an address has to be configured. */
   base_url: string | null
   /** Path of a configured address that has none. */
-  default_path?: string
+  defaultPath?: string
   /** Variables by precedence. */
-  base_url_variables: readonly string[]
-  key_variables: readonly string[]
-  organization_variable?: string
+  baseUrlVariables: readonly string[]
+  keyVariables: readonly string[]
+  organizationVariable?: string
   /** A server of one's own may ask for no key. */
-  key_optional?: boolean
+  keyOptional?: boolean
   quirks?: (modelId: string) => Partial<Quirks>
 }
 
@@ -40,9 +40,9 @@ const PROVIDERS: readonly (PlainProvider | SpecialProvider)[] = [
     name: 'openai',
     bare: /^(gpt-|chatgpt-|o\d)/,
     base_url: 'https://api.openai.com/v1',
-    base_url_variables: ['OPENAI_BASE_URL', 'OPENAI_API_BASE'],
-    key_variables: ['OPENAI_API_KEY'],
-    organization_variable: 'OPENAI_ORGANIZATION',
+    baseUrlVariables: ['OPENAI_BASE_URL', 'OPENAI_API_BASE'],
+    keyVariables: ['OPENAI_API_KEY'],
+    organizationVariable: 'OPENAI_ORGANIZATION',
     quirks: openaiQuirks,
   },
   { name: 'azure', connect: connectAzure },
@@ -53,15 +53,15 @@ const PROVIDERS: readonly (PlainProvider | SpecialProvider)[] = [
   {
     name: 'mistral',
     base_url: 'https://api.mistral.ai/v1',
-    base_url_variables: ['MISTRAL_API_BASE'],
-    key_variables: ['MISTRAL_API_KEY'],
+    baseUrlVariables: ['MISTRAL_API_BASE'],
+    keyVariables: ['MISTRAL_API_KEY'],
     quirks: () => ({ search: 'conversations', call_id: /^[a-zA-Z0-9]{9}$/, finish: { model_length: 'length' } }),
   },
   {
     name: 'groq',
     base_url: 'https://api.groq.com/openai/v1',
-    base_url_variables: ['GROQ_API_BASE'],
-    key_variables: ['GROQ_API_KEY'],
+    baseUrlVariables: ['GROQ_API_BASE'],
+    keyVariables: ['GROQ_API_KEY'],
     quirks: (id) => {
       if (/^(groq\/)?compound/.test(id)) return { search: 'plain' }
       return {
@@ -73,77 +73,77 @@ const PROVIDERS: readonly (PlainProvider | SpecialProvider)[] = [
   {
     name: 'deepseek',
     base_url: 'https://api.deepseek.com',
-    base_url_variables: ['DEEPSEEK_API_BASE'],
-    key_variables: ['DEEPSEEK_API_KEY'],
+    baseUrlVariables: ['DEEPSEEK_API_BASE'],
+    keyVariables: ['DEEPSEEK_API_KEY'],
     quirks: () => ({ echo: ['reasoning_content'] }),
   },
   {
     name: 'xai',
     base_url: 'https://api.x.ai/v1',
-    base_url_variables: ['XAI_API_BASE'],
-    key_variables: ['XAI_API_KEY'],
-    quirks: (id) => ({ search: /^grok-([4-9]|\d\d)/.test(id) ? 'responses' : null, search_size: false }),
+    baseUrlVariables: ['XAI_API_BASE'],
+    keyVariables: ['XAI_API_KEY'],
+    quirks: (id) => ({ search: /^grok-([4-9]|\d\d)/.test(id) ? 'responses' : null, searchSize: false }),
   },
   {
     name: 'openrouter',
     base_url: 'https://openrouter.ai/api/v1',
-    base_url_variables: ['OPENROUTER_API_BASE'],
-    key_variables: ['OPENROUTER_API_KEY'],
+    baseUrlVariables: ['OPENROUTER_API_BASE'],
+    keyVariables: ['OPENROUTER_API_KEY'],
     quirks: () => ({ search: 'openrouter', echo: ['reasoning_details', 'extra_content'] }),
   },
   {
     name: 'together_ai',
     base_url: 'https://api.together.xyz/v1',
-    base_url_variables: ['TOGETHERAI_API_BASE'],
-    key_variables: ['TOGETHERAI_API_KEY', 'TOGETHER_API_KEY'],
+    baseUrlVariables: ['TOGETHERAI_API_BASE'],
+    keyVariables: ['TOGETHERAI_API_KEY', 'TOGETHER_API_KEY'],
     quirks: () => ({ finish: { eos: 'stop' } }),
   },
   {
     name: 'fireworks_ai',
     base_url: 'https://api.fireworks.ai/inference/v1',
-    base_url_variables: ['FIREWORKS_API_BASE'],
-    key_variables: ['FIREWORKS_API_KEY', 'FIREWORKS_AI_API_KEY'],
+    baseUrlVariables: ['FIREWORKS_API_BASE'],
+    keyVariables: ['FIREWORKS_API_KEY', 'FIREWORKS_AI_API_KEY'],
   },
   {
     name: 'cohere',
     aliases: ['cohere_chat'],
     base_url: 'https://api.cohere.ai/compatibility/v1',
-    base_url_variables: ['COHERE_API_BASE'],
-    key_variables: ['COHERE_API_KEY'],
-    quirks: () => ({ unsupported: ['tool_choice', 'reasoning_effort'], max_temperature: 1 }),
+    baseUrlVariables: ['COHERE_API_BASE'],
+    keyVariables: ['COHERE_API_KEY'],
+    quirks: () => ({ unsupported: ['tool_choice', 'reasoning_effort'], maxTemperature: 1 }),
   },
   {
     name: 'perplexity',
     base_url: 'https://api.perplexity.ai',
-    base_url_variables: ['PERPLEXITYAI_API_BASE'],
-    key_variables: ['PERPLEXITYAI_API_KEY', 'PERPLEXITY_API_KEY'],
+    baseUrlVariables: ['PERPLEXITYAI_API_BASE'],
+    keyVariables: ['PERPLEXITYAI_API_KEY', 'PERPLEXITY_API_KEY'],
     quirks: () => ({ search: 'chat' }),
   },
   {
     name: 'ollama',
     aliases: ['ollama_chat'],
     base_url: null,
-    default_path: '/v1',
-    base_url_variables: ['OLLAMA_API_BASE'],
-    key_variables: ['OLLAMA_API_KEY'],
-    key_optional: true,
+    defaultPath: '/v1',
+    baseUrlVariables: ['OLLAMA_API_BASE'],
+    keyVariables: ['OLLAMA_API_KEY'],
+    keyOptional: true,
   },
   {
     name: 'hosted_vllm',
     aliases: ['vllm'],
     base_url: null,
-    default_path: '/v1',
-    base_url_variables: ['HOSTED_VLLM_API_BASE'],
-    key_variables: ['HOSTED_VLLM_API_KEY'],
-    key_optional: true,
+    defaultPath: '/v1',
+    baseUrlVariables: ['HOSTED_VLLM_API_BASE'],
+    keyVariables: ['HOSTED_VLLM_API_KEY'],
+    keyOptional: true,
   },
   {
     name: 'custom_openai',
     aliases: ['openai_like'],
     base_url: null,
-    base_url_variables: ['CUSTOM_OPENAI_API_BASE'],
-    key_variables: ['CUSTOM_OPENAI_API_KEY'],
-    key_optional: true,
+    baseUrlVariables: ['CUSTOM_OPENAI_API_BASE'],
+    keyVariables: ['CUSTOM_OPENAI_API_KEY'],
+    keyOptional: true,
   },
 ]
 

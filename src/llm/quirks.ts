@@ -14,7 +14,7 @@ export interface Quirks {
   /** Null: not at all. */
   search: SearchWay | null
   /** Whether the native search parameter has a context size. */
-  search_size: boolean
+  searchSize: boolean
   /** Finish reasons of the provider by the usual ones. */
   finish: Readonly<Record<string, string>>
   /** Fields of an answer's message and of its calls that have to come back with it. */
@@ -22,14 +22,14 @@ export interface Quirks {
   /** Ids of calls that the provider accepts; others are replaced. */
   call_id?: RegExp
   /** Highest temperature; default is whatever was configured. */
-  max_temperature?: number
+  maxTemperature?: number
 }
 
 export const quirksOf = (own: Partial<Quirks> = {}): Quirks => ({
   cap: 'max_tokens',
   unsupported: [],
   search: null,
-  search_size: true,
+  searchSize: true,
   finish: {},
   echo: [],
   ...own,

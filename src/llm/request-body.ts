@@ -22,7 +22,7 @@ export function chatBody(deployment: Deployment, request: InferenceRequest, sett
   body[quirks.cap] = settings.max_output_tokens
   if (!unsupported.has('temperature')) {
     const temperature = thinking ? 1 : (request.temperature ?? settings.temperature)
-    body.temperature = Math.min(temperature, quirks.max_temperature ?? temperature)
+    body.temperature = Math.min(temperature, quirks.maxTemperature ?? temperature)
   }
   if (thinking && !unsupported.has('reasoning_effort')) body.reasoning_effort = 'low'
   if (tools?.length) {

@@ -20,9 +20,9 @@ const COOL_MS = 30_000
 
 interface Entry {
   deployment: Deployment
-  cool_until: number
+  coolUntil: number
   /** As the provider asked, by `Retry-After`. */
-  not_before: number
+  notBefore: number
 }
 
 /** A name that no entry of `model_list` has is taken as a model string. Deployments are made on first use. */
@@ -50,12 +50,12 @@ function createRoute(list: readonly [ModelListEntry, ...ModelListEntry[]], confi
   const open = (listed: ModelListEntry): Entry => {
     const known = made.get(listed)
     if (known) return known
-    const entry = { deployment: createDeployment(listed.litellm_params, config, tools), cool_until: 0, not_before: 0 }
+    const entry = { deployment: createDeployment(listed.litellm_params, config, tools), coolUntil: 0, notBefore: 0 }
     made.set(listed, entry)
     byDeployment.set(entry.deployment, entry)
     return entry
   }
-  const restsUntil = (listed: ModelListEntry) => made.get(listed)?.cool_until ?? 0
+  const restsUntil = (listed: ModelListEntry) => made.get(listed)?.coolUntil ?? 0
   return {
     next: () => {
       const order = list.map((_, index) => list[(turn + index) % list.length] ?? list[0])
@@ -67,17 +67,17 @@ function createRoute(list: readonly [ModelListEntry, ...ModelListEntry[]], confi
     failed: (deployment, askedMs) => {
       const entry = byDeployment.get(deployment)
       if (!entry) return
-      entry.not_before = now() + (askedMs ?? 0)
-      entry.cool_until = now() + (askedMs ?? COOL_MS)
+      entry.notBefore = now() + (askedMs ?? 0)
+      entry.coolUntil = now() + (askedMs ?? COOL_MS)
     },
     worked: (deployment) => {
       const entry = byDeployment.get(deployment)
-      if (entry) Object.assign(entry, { cool_until: 0, not_before: 0 })
+      if (entry) Object.assign(entry, { coolUntil: 0, notBefore: 0 })
     },
     wait: (deployment) => {
       const entry = byDeployment.get(deployment)
-      if (!entry || entry.cool_until <= now()) return 0
-      return entry.not_before > now() ? entry.not_before - now() : null
+      if (!entry || entry.coolUntil <= now()) return 0
+      return entry.notBefore > now() ? entry.notBefore - now() : null
     },
   }
 }

@@ -42,7 +42,7 @@ const responses: Way = {
   body: ({ model_id, unsupported, quirks }, query, settings) => ({
     model: model_id,
     input: query,
-    tools: [{ type: 'web_search', ...(quirks.search_size && { search_context_size: 'medium' }) }],
+    tools: [{ type: 'web_search', ...(quirks.searchSize && { search_context_size: 'medium' }) }],
     max_output_tokens: settings.max_output_tokens,
     ...(unsupported.has('temperature') ? {} : { temperature: TOOL_TEMPERATURE }),
   }),
@@ -91,7 +91,7 @@ const conversations: Way = {
 }
 
 export const SEARCH_WAYS: Readonly<Record<SearchWay, Way>> = {
-  chat: chat(({ quirks }) => ({ web_search_options: quirks.search_size ? { search_context_size: 'medium' } : {} })),
+  chat: chat(({ quirks }) => ({ web_search_options: quirks.searchSize ? { search_context_size: 'medium' } : {} })),
   plain: chat(() => ({})),
   openrouter: chat(() => ({ tools: [{ type: 'openrouter:web_search' }] })),
   groq: chat(() => ({ tools: [{ type: 'browser_search' }], tool_choice: 'required' })),

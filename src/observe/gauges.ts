@@ -39,7 +39,7 @@ async function readQueue(sql: Db): Promise<QueueState> {
 }
 
 /** Event streams that are open on this process now. */
-export const watchStreams = (registry: Registry, hub: { readonly open_streams: number }): void =>
+export const watchStreams = (registry: Registry, hub: { readonly openStreams: number }): void =>
   registry.gauges([{ name: 'platform_open_streams', help: 'Open event streams.' }], () => ({
-    platform_open_streams: [{ labels: {}, value: hub.open_streams }],
+    platform_open_streams: [{ labels: {}, value: hub.openStreams }],
   }))

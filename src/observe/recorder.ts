@@ -37,7 +37,7 @@ export interface Recorder {
 
 export interface RecorderOptions {
   /** Most attributes of a span; the oldest are dropped first. */
-  attribute_limit: number
+  attributeLimit: number
   /** Spans that leave in batches: at 512, or five seconds after the first; of more than 2048 waiting ones the newest are lost. */
   batched: readonly SpanExporter[]
   /** Get each span when it ends. */
@@ -77,7 +77,7 @@ function createProvider(project: string, options: RecorderOptions): BasicTracerP
   return new BasicTracerProvider({
     resource: resourceOf({ 'openinference.project.name': project }),
     sampler: new AlwaysOnSampler(),
-    spanLimits: { attributeCountLimit: options.attribute_limit, attributeValueLengthLimit: Number.POSITIVE_INFINITY },
+    spanLimits: { attributeCountLimit: options.attributeLimit, attributeValueLengthLimit: Number.POSITIVE_INFINITY },
     spanProcessors,
   })
 }
@@ -92,7 +92,7 @@ function resourceOf(attributes: Record<string, string>): ReadableSpan['resource'
   return resource
 }
 
-function openSpan(span: Span, { mask, last }: SpanOptions, { attribute_limit, trouble }: RecorderOptions): OpenSpan {
+function openSpan(span: Span, { mask, last }: SpanOptions, { attributeLimit, trouble }: RecorderOptions): OpenSpan {
   const attempt = <T>(make: () => T): T | undefined => {
     try {
       return make()
@@ -104,7 +104,7 @@ function openSpan(span: Span, { mask, last }: SpanOptions, { attribute_limit, tr
   const finish = (attributes: () => Attributes) => {
     const { kept, dropped } = newest(
       { ...masked(attempt(attributes) ?? {}, mask), ...masked(last, mask) },
-      attribute_limit,
+      attributeLimit,
     )
     // The library refuses what comes after its limit, and counts it.
     span.setAttributes(kept).setAttributes(dropped)

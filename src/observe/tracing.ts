@@ -36,7 +36,7 @@ export function createTracing(config: Config, deps: TracingDeps): Tracing | unde
       ])
     const exporter = { collector_url, api_key, fetch: deps.fetch, lost: losses.lost }
     const recorder = createRecorder({
-      attribute_limit: otel_attribute_count_limit,
+      attributeLimit: otel_attribute_count_limit,
       batched: collector_url === '' ? [] : [createCollectorExporter(exporter)],
       immediate: otel_console_exporter ? [createConsoleExporter(deps.write)] : [],
       trouble: losses.trouble,

@@ -27,7 +27,7 @@ export const azureDevopsHost: HostFactory = (access, uri) => {
     callProvider(access, { url: `${address}?api-version=${API_VERSION}`, method, headers, json, signal, late })
 
   return {
-    max_description: MAX_DESCRIPTION,
+    maxDescription: MAX_DESCRIPTION,
     create: async ({ title, description, head, base }, signal) => {
       const refs = { sourceRefName: `refs/heads/${head}`, targetRefName: `refs/heads/${base}` }
       const json = { ...refs, title, description: description.slice(0, MAX_DESCRIPTION) }
@@ -58,7 +58,7 @@ export const azureDevopsHost: HostFactory = (access, uri) => {
         answer = null
         return isCompleted(number, current) || null
       }
-      await untilReady(completed, { number, seconds: access.readiness_seconds, signal })
+      await untilReady(completed, { number, seconds: access.readinessSeconds, signal })
     },
   }
 }

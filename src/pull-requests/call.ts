@@ -47,15 +47,15 @@ function transportFault(error: unknown, signal: AbortSignal, late: string): unkn
 
 /** The provider's own words and status, but 502 for those that would read as the caller's own session having ended. */
 export class ProviderRefusal extends PlatformError {
-  readonly provider_status: number
-  constructor(provider_status: number, text: string) {
-    const passes = provider_status < 600 && ![401, 403, 407].includes(provider_status)
+  readonly providerStatus: number
+  constructor(providerStatus: number, text: string) {
+    const passes = providerStatus < 600 && ![401, 403, 407].includes(providerStatus)
     super(
       'PullRequestRefused',
-      passes ? provider_status : 502,
-      text.trim() || `The git provider answered ${provider_status}.`,
+      passes ? providerStatus : 502,
+      text.trim() || `The git provider answered ${providerStatus}.`,
     )
-    this.provider_status = provider_status
+    this.providerStatus = providerStatus
   }
 }
 

@@ -34,7 +34,7 @@ export async function createPullRequest(
     readEvidence(context, rows, signal),
   ])
   const { session_url } = context.config.http
-  const description = composeDescription(summary, evidence, { limit: host.max_description, session_url })
+  const description = composeDescription(summary, evidence, { limit: host.maxDescription, session_url })
   const created = await host.create({ title, description, head: branch, base }, signal)
   await recordPullRequest(context, session_uuid, {
     provider: context.config.git.provider,

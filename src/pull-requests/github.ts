@@ -28,7 +28,7 @@ export const githubHost: HostFactory = (access, uri) => {
     request: { signal, fetch: octokitFetch(access, signal, late) },
   })
   return {
-    max_description: MAX_DESCRIPTION,
+    maxDescription: MAX_DESCRIPTION,
     create: async ({ title, description, head, base }, signal) => {
       const body = description.slice(0, MAX_DESCRIPTION)
       const { data } = await octokit
@@ -48,7 +48,7 @@ export const githubHost: HostFactory = (access, uri) => {
           if (pull.state === 'closed') throw noOpenPullRequest(number, pull.merged ? 'merged' : 'closed')
           return pull.mergeable
         },
-        { number, seconds: access.readiness_seconds, signal },
+        { number, seconds: access.readinessSeconds, signal },
       )
       if (!mergeable) throw cannotBeMerged(number)
       await confirm()

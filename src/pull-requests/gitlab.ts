@@ -19,7 +19,7 @@ export const gitlabHost: HostFactory = (access, uri) => {
   const requests = `${git.api_url || `https://${git.host}/api/v4`}/projects/${encodeURIComponent(`${namespace}/${project}`)}/merge_requests`
   const headers = { 'private-token': git.token }
   return {
-    max_description: MAX_DESCRIPTION,
+    maxDescription: MAX_DESCRIPTION,
     create: async ({ title, description, head, base }, signal) => {
       const json = {
         source_branch: head,
@@ -62,4 +62,4 @@ function ignoreRefusedApproval(error: unknown): void {
 }
 
 const refusedWith = (error: unknown, status: number): boolean =>
-  error instanceof ProviderRefusal && error.provider_status === status
+  error instanceof ProviderRefusal && error.providerStatus === status

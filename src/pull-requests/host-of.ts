@@ -22,5 +22,5 @@ export function pullRequestHost({ config, fetch }: Pick<Context, 'config' | 'fet
     throw badGateway(
       'Git credentials are not configured; pull requests need the account and token of the git provider.',
     )
-  return PROVIDERS[git.provider]({ git, fetch, readiness_seconds: orchestration.pull_request_readiness_seconds }, uri)
+  return PROVIDERS[git.provider]({ git, fetch, readinessSeconds: orchestration.pull_request_readiness_seconds }, uri)
 }

@@ -33,7 +33,7 @@ export interface MergeOptions {
  */
 export interface PullRequestHost {
   /** UTF-16 units of a description; a longer one is cut. */
-  readonly max_description: number
+  readonly maxDescription: number
   create(request: NewPullRequest, signal: AbortSignal): Promise<CreatedPullRequest>
   /** Further errors: 404 when it is closed or merged, 400 when it cannot be merged, 504 when it is not ready in time. */
   merge(number: number, options: MergeOptions): Promise<void>
@@ -44,7 +44,7 @@ export interface HostAccess {
   git: GitConfig
   fetch: Fetch
   /** One-second waits for a pull request to become ready. */
-  readiness_seconds: number
+  readinessSeconds: number
 }
 
 /** Makes the adapter for a repository address. Errors: 400 for an address that is not the provider's. */

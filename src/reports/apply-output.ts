@@ -19,7 +19,7 @@ export interface ApplyOutput {
   counts: { created: number; updated: number; destroyed: number } | null
   errors: EngineError[]
   /** The engine refused the plan because the state is not the one it was made from. */
-  is_stale: boolean
+  isStale: boolean
   /** The engine could not take the lock of the state. */
   is_locked: boolean
 }
@@ -55,7 +55,7 @@ export function readApplyOutput(stdout: string, stderr: string): ApplyOutput {
     begun,
     counts,
     errors: readErrors(stderr),
-    is_stale: /^[│\s]*Error: Saved plan is stale/m.test(stderr),
+    isStale: /^[│\s]*Error: Saved plan is stale/m.test(stderr),
     is_locked: /^[│\s]*Error: Error acquiring the state lock/m.test(stderr),
   }
 }

@@ -27,7 +27,7 @@ export function applyFacts(result: ApplyResult, planned: readonly PlannedChange[
   const output = readApplyOutput(result.stdout, result.stderr)
   const allDone = result.exit_code === 0
   if (!allDone && output.done.size === 0) {
-    if (output.is_stale)
+    if (output.isStale)
       return untouched(STALE, planned, ['Run a generate round, which plans on the state as it stands, and apply then.'])
     if (output.is_locked)
       return untouched(LOCKED, planned, ['Wait for the other run, run a generate round and apply then.'])

@@ -9,7 +9,7 @@ export interface EncryptionSwitch {
   /** Text that switches it off, where the attribute is no boolean. */
   off?: string
   /** It is off when nothing is said. Left out where the provider fills the value in. */
-  off_by_default?: true
+  offByDefault?: true
   /** The switch counts only for resources of which this holds. */
   when?: (subject: Subject) => boolean
 }
@@ -28,7 +28,7 @@ const holders = (subject: Subject, blocks: string) => (blocks === '' ? [subject]
 export function encryptionRules(cloud: Cloud, switches: readonly EncryptionSwitch[]): Rule[] {
   const of = (subject: Subject) =>
     switches.filter(({ type, when }) => type === subject.type && (when?.(subject) ?? true))
-  const optional = switches.filter((each) => each.off_by_default)
+  const optional = switches.filter((each) => each.offByDefault)
   const missing: Rule = {
     id: `${cloud}.encryption.missing`,
     title: 'Encryption at rest not switched on',
@@ -40,7 +40,7 @@ export function encryptionRules(cloud: Cloud, switches: readonly EncryptionSwitc
     types: [...new Set(optional.map(({ type }) => type))],
     check: (subject, context) =>
       of(subject)
-        .filter((each) => each.off_by_default)
+        .filter((each) => each.offByDefault)
         .filter(
           (each) => isMissing(subject, each.path) || (isOffAt(subject, each) && isDefault(subject, each.path, context)),
         )

@@ -48,7 +48,7 @@ function findingsOf(
   plan: Plan,
   context: PlanContext,
 ): Found[] {
-  if ('check_plan' in rule) return rule.check_plan(plan)
+  if ('checkPlan' in rule) return rule.checkPlan(plan)
   const lookedAt = rule.types ? [...new Set(rule.types)].flatMap((type) => byType.get(type) ?? []) : subjects
   return lookedAt.flatMap((subject) =>
     messagesOf(rule, subject, context).map((message) => ({ resource: subject.address, message })),
@@ -57,7 +57,7 @@ function findingsOf(
 
 /** What an update leaves as bad as it was is not the doing of this plan. */
 function messagesOf(rule: ResourceRule, subject: Subject, context: PlanContext): string[] {
-  if (rule.looks_at === 'change') return [...new Set(rule.check(subject, context))]
+  if (rule.looksAt === 'change') return [...new Set(rule.check(subject, context))]
   if (subject.action === 'delete') return []
   const messages = new Set(rule.check(subject, context))
   if (messages.size > 0 && subject.action === 'update')

@@ -51,14 +51,14 @@ export interface ResourceRule extends RuleText {
    * `values` (default): the planned values of what is created, updated or replaced; what an update leaves
    * as bad as it was is no finding. `change`: every change, deletions included.
    */
-  looks_at?: 'values' | 'change'
+  looksAt?: 'values' | 'change'
   /** One message for each cause; equal messages count once. */
   check(subject: Subject, context: PlanContext): string[]
 }
 
 /** Looks at the plan as a whole. */
 export interface PlanRule extends RuleText {
-  check_plan(plan: Plan): { resource: string | null; message: string }[]
+  checkPlan(plan: Plan): { resource: string | null; message: string }[]
 }
 
 export type Rule = ResourceRule | PlanRule

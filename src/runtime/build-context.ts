@@ -114,7 +114,7 @@ async function ownAuthority(git: GitConfig, log: Logger): Promise<Parameters<typ
   if (git.ca_file === '') return undefined
   const caPem = await readTextFile(git.ca_file).catch(() => null)
   if (caPem === null) log.warn(`git.ca_file ${git.ca_file} cannot be read`)
-  return caPem === null ? undefined : { ca_pem: caPem, trusted: (url) => isOperatorsHost(git, url) }
+  return caPem === null ? undefined : { caPem: caPem, trusted: (url) => isOperatorsHost(git, url) }
 }
 
 async function openDatabase(config: Config, log: Logger, role: 'core' | 'worker'): Promise<Sql> {

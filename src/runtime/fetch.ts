@@ -55,10 +55,10 @@ const IDLE_MS = 4_000
  * Errors of the fetch: another origin, and those of the connection, as rejections.
  * @param more PEM of authorities that count for the trusted addresses besides the usual ones
  */
-export function createPinnedFetch(more?: { ca_pem: string; trusted: (url: URL) => boolean }): PinnedFetch {
+export function createPinnedFetch(more?: { caPem: string; trusted: (url: URL) => boolean }): PinnedFetch {
   return (target, addresses) => {
     const { origin, protocol, hostname } = target
-    const ca = more?.trusted(target) ? [...usualAuthorities(), more.ca_pem] : undefined
+    const ca = more?.trusted(target) ? [...usualAuthorities(), more.caPem] : undefined
     const lookup = answering(hostname, addresses)
     const agent = new Agent({ keepAlive: true, timeout: IDLE_MS })
     return async (input, init = {}) => {

@@ -57,7 +57,7 @@ describe('the server that plays a recording', () => {
     const answer = { model: 'a/b', text: '', tool_calls, finish: 'tool_use' as const, finish_raw: 'tool_use', usage }
     const { llm, client } = await clientFor([completion({ answer })])
     expect(await client.complete(request)).toMatchObject({ text: '', tool_calls, finish: 'tool_use', usage })
-    expect(llm.told()).toEqual({ calls: 1, by_position: 0, unused: 0, missed: [] })
+    expect(llm.told()).toEqual({ calls: 1, byPosition: 0, unused: 0, missed: [] })
   })
 
   it('says once which call is not there', async () => {

@@ -97,7 +97,7 @@ describe('a collector that does not take spans', () => {
       },
       lost: () => received.push(-1),
     })
-    const recorder = createRecorder({ attribute_limit: 10, batched: [exporter], immediate: [], trouble: () => {} })
+    const recorder = createRecorder({ attributeLimit: 10, batched: [exporter], immediate: [], trouble: () => {} })
     recorder.open({ project: 'p', name: 'n', mask: PLAIN, last: {} }).end(() => ({}))
     await recorder.close()
     expect(received).toEqual([1])

@@ -295,7 +295,7 @@ describe('the attribute limit', () => {
     const [, second] = spans.filter(({ name }) => name === 'Async Inference')
     const keys = Object.keys(second?.attributes ?? {})
     expect(keys).toHaveLength(20)
-    expect(second?.dropped_attributes).toBeGreaterThan(0)
+    expect(second?.droppedAttributes).toBeGreaterThan(0)
     expect(keys).not.toContain('llm.input_messages.0.message.role')
     expect(keys).toEqual(
       expect.arrayContaining([
@@ -307,7 +307,7 @@ describe('the attribute limit', () => {
         'llm.model_name',
       ]),
     )
-    expect(named(spans, 'Chain - IAC_GENERATOR').dropped_attributes).toBe(0)
+    expect(named(spans, 'Chain - IAC_GENERATOR').droppedAttributes).toBe(0)
   })
 
   it.each([

@@ -26,7 +26,7 @@ let user_id: number
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'pull-requests-'))
   host = await startGitHost({ data_dir: folder, user: 'bot', token: 'token-of-the-bot', samples: false })
-  trust(host.ca_pem)
+  trust(host.caPem)
   model = await startModelServer(
     script(toolCall('generate_pull_request', { title: 'Add a bucket', description: 'For the logs.' })),
   )

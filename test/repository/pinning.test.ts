@@ -34,7 +34,7 @@ beforeAll(async () => {
   })
   filled = address.replace('127.0.0.1', 'localhost')
   const { cert, key } = await loadCertificates(dirname(host.ca_file))
-  trust(host.ca_pem)
+  trust(host.caPem)
   inside = createServer({ cert, key }, (_, response) => {
     response.writeHead(answer.status, answer.location === undefined ? {} : { location: answer.location }).end('inside')
   })

@@ -19,7 +19,7 @@ let filled: string
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'reach-'))
   host = await startGitHost({ data_dir: folder, user: 'bot', token: 'token-of-the-bot', samples: false })
-  trust(host.ca_pem)
+  trust(host.caPem)
   filled = await host.addRepository({
     owner: 'acme',
     name: 'infra',

@@ -35,6 +35,6 @@ export function gitContext(
 }
 
 /** Lets `fetch` of this process accept certificates of a test server. */
-export function trust(ca_pem: string): void {
-  tls.setDefaultCACertificates([...tls.getCACertificates('default'), ca_pem])
+export function trust(caPem: string): void {
+  tls.setDefaultCACertificates([...tls.getCACertificates('default'), caPem])
 }

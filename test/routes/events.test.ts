@@ -34,7 +34,7 @@ const subscribe = async (id = uuid, base = server.url) => {
   return readStream(response)
 }
 const event = (status_msg: string, message = '') => ({ status_msg, detail: { message } })
-const openStreams = () => core.context.events.open_streams
+const openStreams = () => core.context.events.openStreams
 
 describe('the connection', () => {
   it('has the headers of an event stream', async () => {

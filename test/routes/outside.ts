@@ -23,7 +23,7 @@ export interface Outside {
 export async function startOutside(): Promise<Outside> {
   const folder = await mkdtemp(join(tmpdir(), 'routes-'))
   const host = await startGitHost({ data_dir: folder, user: 'bot', token: 'token-of-the-bot', samples: false })
-  trust(host.ca_pem)
+  trust(host.caPem)
   const files = { 'main.tf': '', 'live/network/main.tf': '' }
   const repository = await host.addRepository({ owner: 'acme', name: 'infrastructure', content: { files } })
   return {

@@ -24,7 +24,7 @@ let me: number
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'routes-'))
   host = await startGitHost({ data_dir: folder, user: 'bot', token: 'token-of-the-bot', samples: false })
-  trust(host.ca_pem)
+  trust(host.caPem)
   repository = await host.addRepository({
     owner: 'acme',
     name: 'infra',

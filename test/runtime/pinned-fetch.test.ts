@@ -17,7 +17,7 @@ let connections = 0
 let strange: Awaited<ReturnType<typeof certificates>>
 
 /** An authority nobody knows and a certificate of it for the name. */
-async function certificates(): Promise<{ ca_pem: string; cert: string; key: string }> {
+async function certificates(): Promise<{ caPem: string; cert: string; key: string }> {
   const shape = { keyType: 'ec', curve: 'P-256', algorithm: 'sha256' } as const
   const authority = await generate([{ name: 'commonName', value: `Authority ${crypto.randomUUID()}` }], {
     ...shape,
@@ -31,13 +31,13 @@ async function certificates(): Promise<{ ca_pem: string; cert: string; key: stri
     ca: { key: authority.private, cert: authority.cert },
     extensions: [{ name: 'subjectAltName', altNames: [{ type: 2, value: NAME }] }],
   })
-  return { ca_pem: authority.cert, cert: made.cert, key: made.private }
+  return { caPem: authority.cert, cert: made.cert, key: made.private }
 }
 
 beforeAll(async () => {
   const made = await certificates()
   strange = await certificates()
-  trust(made.ca_pem)
+  trust(made.caPem)
   server = createServer({ cert: made.cert, key: made.key }, (request, response) => respond(request, response))
   server.on('connection', () => connections++)
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
@@ -95,7 +95,7 @@ describe('a pinned connection', () => {
     const foreign = createServer({ cert: strange.cert, key: strange.key }, (_, response) => response.end('own'))
     await new Promise<void>((resolve) => foreign.listen(0, '127.0.0.1', resolve))
     const own = new URL(`https://${NAME}:${(foreign.address() as AddressInfo).port}/`)
-    const more = { trusted: ({ host }: URL) => host === own.host, ca_pem: strange.ca_pem }
+    const more = { trusted: ({ host }: URL) => host === own.host, caPem: strange.caPem }
     expect(await (await createPinnedFetch(more)(own, ['127.0.0.1'])(own)).text()).toBe('own')
     for (const fetch of [createPinnedFetch(), createPinnedFetch({ ...more, trusted: () => false })])
       await expect(fetch(own, ['127.0.0.1'])(own)).rejects.toMatchObject({

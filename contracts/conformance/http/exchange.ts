@@ -20,7 +20,7 @@ export async function exchange(options: Options, method: string, path: string, c
       headers,
       // Text would be given a content type of its own.
       body: typeof body === 'string' ? new TextEncoder().encode(body) : (body ?? null),
-      timeout_ms: options.exchange_ms,
+      timeout_ms: options.exchangeMs,
       max_bytes: MAX_ANSWER_BYTES,
     })
     const text = answer.text()

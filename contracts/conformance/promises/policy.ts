@@ -11,7 +11,7 @@ export interface Policy {
   /** Turns a generated body into one that does no harm, for example in a folder of the suite. */
   prepare(body: unknown): unknown
   /** The token is looked at before the body. */
-  token_first: boolean
+  tokenFirst: boolean
   /** Why the operation cannot be asked in full; null: it can. */
   blocked: string | null
 }
@@ -21,7 +21,7 @@ export const policyFor = (operation: Operation, understood: readonly number[], m
   understood,
   call: {},
   prepare: (body) => body,
-  token_first: true,
+  tokenFirst: true,
   blocked: null,
   ...more,
 })

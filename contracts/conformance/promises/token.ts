@@ -72,7 +72,7 @@ async function expect401(tester: Tester, policy: Policy, authorization: string |
 }
 
 function beforeBody(policies: readonly Policy[]): Promised[] {
-  const strict = policies.filter(({ token_first, operation }) => token_first && operation.body)
+  const strict = policies.filter(({ tokenFirst, operation }) => tokenFirst && operation.body)
   if (strict.length === 0) return []
   const run = async (tester: Tester) => {
     for (const policy of strict)

@@ -14,10 +14,10 @@ export function authzSuite(options: Options): Promised[] {
   const { contract, token, admin } = options
   const operation = contract.operation
   const caller: Record<string, string> = admin === null ? {} : { 'x-user-id': admin }
-  const check = policyFor(operation('check'), [200, 502], { token_first: false })
+  const check = policyFor(operation('check'), [200, 502], { tokenFirst: false })
   const assign = policyFor(operation('assign'), [204, 404], {
     call: { headers: caller, path: { user_id: 'conformance-target' } },
-    token_first: false,
+    tokenFirst: false,
     blocked: admin === null ? NO_ADMIN : null,
   })
   const others = ['me', 'roles', 'users', 'revoke'].map((id) =>

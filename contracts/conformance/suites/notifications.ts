@@ -16,7 +16,7 @@ const LEAST = {
 /** What `contracts/notifications.v1.yaml` promises. Accepted notifications are really delivered. */
 export function notificationsSuite({ contract, token }: Options): Promised[] {
   const notify = contract.operation('notify')
-  const policy = policyFor(notify, [202, 502, 503], { token_first: false })
+  const policy = policyFor(notify, [202, 502, 503], { tokenFirst: false })
   const send = (tester: Tester, more: object = {}) => tester.ask(notify, { json: { ...LEAST, ...more } })
   const accepted = (tester: Tester, made: Exchange) => {
     if (made.status === 502 || made.status === 503)

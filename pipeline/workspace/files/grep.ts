@@ -61,7 +61,7 @@ export async function grep({ root, paths }: Enclosure, search: Search, signal?: 
     cwd: root,
     env,
     timeout_ms: TIMEOUT_MS,
-    max_output: MAX_OUTPUT,
+    maxOutput: MAX_OUTPUT,
     signal,
   })
   signal?.throwIfAborted()

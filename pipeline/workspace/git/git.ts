@@ -10,7 +10,7 @@ export interface GitOptions {
   /** Milliseconds. Default 300 s. */
   timeout_ms?: number
   input?: string
-  max_output?: number
+  maxOutput?: number
   signal?: AbortSignal
 }
 

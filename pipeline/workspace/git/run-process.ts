@@ -7,7 +7,7 @@ export interface ProcessRequest {
   env: Record<string, string>
   timeout_ms: number
   /** Most bytes kept of stdout; the process is stopped when it writes more. */
-  max_output?: number
+  maxOutput?: number
   /** Text for stdin, which is closed otherwise. */
   input?: string
   signal?: AbortSignal
@@ -42,7 +42,7 @@ export function runProcess(request: ProcessRequest): Promise<ProcessOutput> {
   const abort = () => stop('aborted')
   request.signal?.addEventListener('abort', abort, { once: true })
   if (request.signal?.aborted) abort()
-  const stdout = collect(child.stdout, request.max_output ?? MAX_OUTPUT, () => stop('output'))
+  const stdout = collect(child.stdout, request.maxOutput ?? MAX_OUTPUT, () => stop('output'))
   const stderr = collect(child.stderr, MAX_STDERR, () => {})
   // A program that ends without reading its input closes the pipe: its exit code tells the rest.
   child.stdin.on('error', () => {})

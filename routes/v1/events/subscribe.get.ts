@@ -44,7 +44,7 @@ export const subscribe = endpoint({
     const session = await readableSession(c, params.session_id)
     const { streams, config } = c.var.platform
     const maxPolls = config.orchestration.max_session_events_iteration
-    const body = sessionStream(streams, session.uuid, { max_polls: maxPolls, log: c.var.log })
+    const body = sessionStream(streams, session.uuid, { maxPolls: maxPolls, log: c.var.log })
     return c.body(body, 200, HEADERS)
   },
 })

@@ -16,7 +16,7 @@ export async function connectCache(
   fetcher: Fetch,
   onRead?: (outcome: ReadOutcome) => void,
 ): Promise<Cache> {
-  return guard(await createStore(config, fetcher), log, { on_read: onRead })
+  return guard(await createStore(config, fetcher), log, { onRead: onRead })
 }
 
 async function createStore(config: RedisConfig, fetcher: Fetch): Promise<CacheStore> {

@@ -14,9 +14,9 @@ const REFUSAL_LOG_MS = 60_000
 export function guard(
   store: CacheStore,
   log: Logger,
-  options: { cool_down_ms?: number; on_read?: (outcome: ReadOutcome) => void } = {},
+  options: { coolDownMs?: number; onRead?: (outcome: ReadOutcome) => void } = {},
 ): Cache {
-  const { cool_down_ms = COOL_DOWN_MS, on_read = () => {} } = options
+  const { coolDownMs = COOL_DOWN_MS, onRead = () => {} } = options
   const waiting = new Set<() => void>()
   let down = false
   let probing = false
@@ -29,7 +29,7 @@ export function guard(
     if (!down) log.warn('cache is not reachable, going on without it', { error })
     if (!down) outages++
     down = true
-    nextProbe = Date.now() + cool_down_ms
+    nextProbe = Date.now() + coolDownMs
     for (const release of waiting) release()
     waiting.clear()
   }
@@ -72,7 +72,7 @@ export function guard(
   return {
     get: async (key) => {
       const value = await attempt<string | null | undefined>(() => store.get(key), undefined)
-      on_read(value === undefined ? 'fault' : value === null ? 'miss' : 'hit')
+      onRead(value === undefined ? 'fault' : value === null ? 'miss' : 'hit')
       return value ?? null
     },
     set: (key, value, ttlSeconds) => attempt(() => store.set(key, value, ttlSeconds), undefined),

@@ -7,7 +7,7 @@ import { listTypes, TIMESTAMPTZ, toFixedTimestamp, toParameter } from './values.
 export interface ServerConnection {
   execute: Execute
   readonly lost: boolean
-  readonly opened_at: number
+  readonly openedAt: number
   close(): Promise<void>
 }
 
@@ -22,7 +22,7 @@ export function openConnection(
   options: {
     onnotice: (notice: postgres.Notice) => void
     onnotify?: (channel: string, payload: string) => void
-    on_lost?: () => void
+    onLost?: () => void
   },
 ): ServerConnection {
   let lost = false
@@ -34,7 +34,7 @@ export function openConnection(
       onclose: () => {
         if (lost) return
         lost = true
-        options.on_lost?.()
+        options.onLost?.()
       },
     }),
   )
@@ -55,7 +55,7 @@ export function openConnection(
     get lost() {
       return lost
     },
-    opened_at: performance.now(),
+    openedAt: performance.now(),
     close: () => driver.end({ timeout: 1 }).catch(() => {}),
   }
 }

@@ -5,8 +5,8 @@ export interface ListeningConnection {
   close(): Promise<void>
 }
 interface Handler {
-  on_notification: (payload: string) => void
-  on_listening?: () => void
+  onNotification: (payload: string) => void
+  onListening?: () => void
 }
 export interface Listener {
   add(channel: string, handler: Handler): Promise<{ unlisten(): Promise<void> }>
@@ -33,7 +33,7 @@ export function createListener(
 
   const start = async (onLost: () => void): Promise<ListeningConnection> => {
     const opened = await open((channel, payload) => {
-      for (const handler of handlers.get(channel) ?? []) handler.on_notification(payload)
+      for (const handler of handlers.get(channel) ?? []) handler.onNotification(payload)
     }, onLost)
     try {
       for (const channel of handlers.keys()) await opened.listen(channel)
@@ -62,7 +62,7 @@ export function createListener(
       async () => {
         try {
           await current()
-          for (const set of handlers.values()) for (const handler of set) handler.on_listening?.()
+          for (const set of handlers.values()) for (const handler of set) handler.onListening?.()
         } catch {
           reopen(failures + 1)
         }
@@ -80,7 +80,7 @@ export function createListener(
         remove(handlers, channel, handler)
         throw error
       }
-      handler.on_listening?.()
+      handler.onListening?.()
       const unlisten = async () => {
         const last = remove(handlers, channel, handler)
         if (last && connection) await (await connection).unlisten(channel)

@@ -44,18 +44,18 @@ function createPool(address: ServerAddress, options: PoolOptions): Sql {
         options.onstatement?.(statement.text)
         return connection.execute(statement, how)
       },
-      give_back: ({ lost }) => connections.give_back(connection, lost),
+      giveBack: ({ lost }) => connections.giveBack(connection, lost),
     }
   }
   const execute: Execute = async (statement, how) => {
     const connection = await take()
     try {
       const result = await connection.execute(statement, how)
-      connection.give_back({ lost: false })
+      connection.giveBack({ lost: false })
       return result
     } catch (error) {
       // A text that began a transaction may have left it open.
-      connection.give_back({ lost: /\bbegin\b/i.test(statement.text) })
+      connection.giveBack({ lost: /\bbegin\b/i.test(statement.text) })
       throw error
     }
   }
@@ -71,7 +71,7 @@ function createPool(address: ServerAddress, options: PoolOptions): Sql {
   return Object.assign(tag, {
     begin,
     listen: (channel: string, onNotification: (payload: string) => void, onListening?: () => void) =>
-      listener.add(channel, { on_notification: onNotification, on_listening: onListening }),
+      listener.add(channel, { onNotification: onNotification, onListening: onListening }),
     notify: (channel: string, payload: string) => tag`SELECT pg_notify(${channel}, ${payload})`,
     end: ({ timeout }: { timeout?: number } = {}) => {
       ended ??= Promise.all([connections.end(timeout), listener.close()]).then(() => {})
@@ -118,9 +118,9 @@ function createConnections(open: () => ServerConnection, max: number) {
         waiting.push(waiter)
       })
     },
-    give_back(connection: ServerConnection, lost: boolean): void {
+    giveBack(connection: ServerConnection, lost: boolean): void {
       taken.delete(connection)
-      const usable = !lost && !connection.lost && performance.now() - connection.opened_at < LIFETIME_MS
+      const usable = !lost && !connection.lost && performance.now() - connection.openedAt < LIFETIME_MS
       if (usable) idle.push(connection)
       else void connection.close()
       const waiter = waiting.shift()
@@ -162,7 +162,7 @@ async function openListening(
   const connection = openConnection(address, {
     onnotice: options.onnotice,
     onnotify,
-    on_lost: () => wanted && connected && onLost(),
+    onLost: () => wanted && connected && onLost(),
   })
   await connection.execute({ text: 'SELECT 1', values: [] })
   connected = true
@@ -184,10 +184,10 @@ async function openListening(
   }
 }
 
-/** A connection that was taken from the pool. `give_back` closes it when it is lost. */
+/** A connection that was taken from the pool. `giveBack` closes it when it is lost. */
 interface Connection {
   execute: Execute
-  give_back(options: { lost: boolean }): void
+  giveBack(options: { lost: boolean }): void
 }
 
 /**
@@ -207,13 +207,13 @@ async function runTransaction<T>(
     const { command } = await control('COMMIT')
     // The answer to the end of a transaction in which a statement failed.
     if (command === 'ROLLBACK') throw new Error('the transaction was rolled back because one of its statements failed')
-    connection.give_back({ lost: false })
+    connection.giveBack({ lost: false })
     return result
   } catch (error) {
     // Closing the connection rolls back as well; so does a ROLLBACK that does not get through.
     const undone = control('ROLLBACK').then(
-      () => connection.give_back({ lost: false }),
-      () => connection.give_back({ lost: true }),
+      () => connection.giveBack({ lost: false }),
+      () => connection.giveBack({ lost: true }),
     )
     await undone
     throw error

@@ -37,10 +37,10 @@ export async function startSendingQueue(sql: Sql, log: Logger): Promise<SendingQ
 
 export interface WorkingQueue {
   /**
-   * Takes no further rounds, waits `finish_ms` for the running ones, then aborts them with reason
-   * `stopping` and waits `hand_back_ms`.
+   * Takes no further rounds, waits `finishMs` for the running ones, then aborts them with reason
+   * `stopping` and waits `handBackMs`.
    */
-  stop(limits: { finish_ms: number; hand_back_ms: number }): Promise<void>
+  stop(limits: { finishMs: number; handBackMs: number }): Promise<void>
 }
 
 /**
@@ -78,9 +78,9 @@ export async function startWorkingQueue(
       closing = true
       clearInterval(sweeper)
       await boss.offWork(ROUND_QUEUE, { wait: false })
-      await settled(running, limits.finish_ms)
+      await settled(running, limits.finishMs)
       stopping.abort(STOPPING)
-      await settled(running, limits.hand_back_ms)
+      await settled(running, limits.handBackMs)
       await boss.stop({ graceful: false, close: false })
     },
   }

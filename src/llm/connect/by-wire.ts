@@ -28,7 +28,7 @@ export const messagesWire = anthropicWire((model) => ({
 const SAMPLED = /claude-(instant|v?2|3)|claude-(opus|sonnet|haiku)-4(?!-[7-9](?!\d))/
 export const claudeQuirks = (modelId: string): Partial<Quirks> => ({
   unsupported: SAMPLED.test(modelId) ? [] : ['temperature'],
-  max_temperature: 1,
+  maxTemperature: 1,
 })
 
 /** Any provider's model at an address that speaks the form asked for. */

@@ -75,7 +75,7 @@ export function connectVertex(asked: Asked): Connection {
     base_url: `${place}/endpoints/openapi`,
     model_id: google ? `google/${asked.model_id}` : asked.model_id,
     wire: chatWire,
-    quirks: quirksOf({ echo: ['extra_content'], ...(google && { search: 'chat', search_size: false }) }),
+    quirks: quirksOf({ echo: ['extra_content'], ...(google && { search: 'chat', searchSize: false }) }),
   }
 }
 
@@ -96,7 +96,7 @@ function accessOf(
     access_token: asked.variable('GOOGLE_OAUTH_ACCESS_TOKEN') ?? '',
     credentials: asked.param('vertex_credentials') ?? asked.variable('VERTEXAI_CREDENTIALS') ?? '',
     credentials_file: asked.variable('GOOGLE_APPLICATION_CREDENTIALS') ?? '',
-    well_known_file: asked.config.google_credentials_file ?? '',
+    wellKnownFile: asked.config.google_credentials_file ?? '',
   }
   const token = googleTokens(sources, asked.tools)
   const authorize = async () => {

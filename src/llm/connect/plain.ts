@@ -5,17 +5,16 @@ import { type Asked, baseUrl, type Connection, sameHost, Unconfigured } from './
 
 /** A row that speaks chat completions, at its own address or another one. */
 export function connectPlain(provider: PlainProvider, asked: Asked): Connection {
-  const configured =
-    asked.param('api_base') ?? asked.param('base_url') ?? asked.variable(...provider.base_url_variables)
-  const address = configured ? baseUrl(configured, provider.default_path) : provider.base_url
-  if (address === null) throw new Unconfigured(`${provider.base_url_variables[0]} is not set`)
-  const key = asked.param('api_key') ?? asked.variable(...provider.key_variables)
+  const configured = asked.param('api_base') ?? asked.param('base_url') ?? asked.variable(...provider.baseUrlVariables)
+  const address = configured ? baseUrl(configured, provider.defaultPath) : provider.base_url
+  if (address === null) throw new Unconfigured(`${provider.baseUrlVariables[0]} is not set`)
+  const key = asked.param('api_key') ?? asked.variable(...provider.keyVariables)
   const official = provider.base_url !== null && sameHost(address, provider.base_url)
-  if (!key && official && !provider.key_optional) throw new Unconfigured(`${provider.key_variables[0]} is not set`)
+  if (!key && official && !provider.keyOptional) throw new Unconfigured(`${provider.keyVariables[0]} is not set`)
   const known = provider.quirks?.(asked.model_id) ?? {}
   const quirks = official ? known : sayingAll(known)
   const connection = connectByWire(asked, askedWire(asked) ?? 'chat', { base_url: address, key, quirks })
-  const organization = asked.param('organization') ?? asked.variable(provider.organization_variable ?? '')
+  const organization = asked.param('organization') ?? asked.variable(provider.organizationVariable ?? '')
   return organization ? { ...connection, organization } : connection
 }
 

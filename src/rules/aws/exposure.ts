@@ -41,7 +41,7 @@ export const awsExposureRules: Rule[] = [
     severity: 'warning',
     cloud: 'aws',
     types: ['aws_s3_bucket_public_access_block', 'aws_s3_account_public_access_block'],
-    looks_at: 'change',
+    looksAt: 'change',
     check: ({ action }) => (action === 'delete' ? ['The block of public access is deleted.'] : []),
   },
   {

@@ -30,7 +30,7 @@ export const changeRules: Rule[] = [
     fix: 'Check that the data is not needed or is kept elsewhere; otherwise leave the resource in the code, or remove it from the state only.',
     severity: 'warning',
     cloud: 'common',
-    looks_at: 'change',
+    looksAt: 'change',
     check: ({ type, action }) =>
       action === 'delete' && criticalityOf(type) === 'data' ? ['It holds data and is deleted.'] : [],
   },
@@ -41,7 +41,7 @@ export const changeRules: Rule[] = [
     fix: 'Avoid the change that forces the replacement, or move the data first.',
     severity: 'warning',
     cloud: 'common',
-    looks_at: 'change',
+    looksAt: 'change',
     check: ({ type, action }) =>
       action === 'recreate' && criticalityOf(type) === 'data' ? ['It holds data and is replaced.'] : [],
   },
@@ -53,7 +53,7 @@ export const changeRules: Rule[] = [
     fix: 'Check who depends on it before applying.',
     severity: 'warning',
     cloud: 'common',
-    looks_at: 'change',
+    looksAt: 'change',
     check: ({ type, action }) =>
       (action === 'delete' || action === 'recreate') && criticalityOf(type) === 'access'
         ? [`It carries access and is ${action === 'delete' ? 'deleted' : 'replaced'}.`]
@@ -66,7 +66,7 @@ export const changeRules: Rule[] = [
     fix: 'Leave the protection on while the resource is needed.',
     severity: 'warning',
     cloud: 'common',
-    looks_at: 'change',
+    looksAt: 'change',
     check: (subject) =>
       subject.action === 'update'
         ? PROTECTION.filter(
@@ -82,7 +82,7 @@ export const changeRules: Rule[] = [
     severity: 'warning',
     cloud: 'aws',
     types: FINAL_SNAPSHOT,
-    looks_at: 'change',
+    looksAt: 'change',
     check: (subject) =>
       (subject.action === 'delete' || subject.action === 'recreate') &&
       flagOf(viewOf(subject.before), 'skip_final_snapshot') === true
@@ -121,7 +121,7 @@ export const changeRules: Rule[] = [
     fix: 'Check that the change is wanted; otherwise restrict the request.',
     severity: 'warning',
     cloud: 'common',
-    looks_at: 'change',
+    looksAt: 'change',
     check: ({ address, action }, { outside }) =>
       outside.has(address) ? [`It is not among the targets (${action}).`] : [],
   },

@@ -16,7 +16,7 @@ export const planSecretRules: PlanRule[] = [
     fix: 'Rotate the secret, keep it in a secret store, and give the module a sensitive variable or a data source.',
     severity: 'error',
     cloud: 'common',
-    check_plan: (plan) =>
+    checkPlan: (plan) =>
       modulesOf(plan).flatMap(({ address, inputs }) =>
         createsIn(plan, address)
           ? secretLiterals(inputs).map((path) => ({
@@ -33,7 +33,7 @@ export const planSecretRules: PlanRule[] = [
     fix: 'Remove the default and mark the variable as sensitive.',
     severity: 'warning',
     cloud: 'common',
-    check_plan: (plan) =>
+    checkPlan: (plan) =>
       modulesOf(plan).flatMap(({ address, module }) => {
         if (!createsIn(plan, address)) return []
         const variables = ownFlag(module, 'variables')
@@ -56,7 +56,7 @@ export const planSecretRules: PlanRule[] = [
     fix: 'Rotate them, and let the provider read them from its environment.',
     severity: 'warning',
     cloud: 'common',
-    check_plan: (plan) => {
+    checkPlan: (plan) => {
       const configuration = plan.document.configuration
       const providers = isJsonObject(configuration) ? ownFlag(configuration, 'provider_config') : undefined
       if (!isJsonObject(providers) || !createsIn(plan, '')) return []

@@ -18,7 +18,7 @@ export const secretRules: Rule[] = [
     fix: store,
     severity: 'error',
     cloud: 'common',
-    looks_at: 'change',
+    looksAt: 'change',
     check: literalArguments,
   },
   {

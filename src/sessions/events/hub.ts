@@ -23,7 +23,7 @@ export interface StatusHub {
   /** Ends every stream, so that clients reconnect elsewhere. */
   close(): Promise<void>
   readonly closing: AbortSignal
-  readonly open_streams: number
+  readonly openStreams: number
 }
 
 const RESYNC_MS = 5_000
@@ -39,7 +39,7 @@ interface Watched {
  * everything watched is read anew then.
  * Errors: the database cannot be reached.
  */
-export async function startStatusHub(sql: Sql, log: Logger, options: { resync_ms?: number } = {}): Promise<StatusHub> {
+export async function startStatusHub(sql: Sql, log: Logger, options: { resyncMs?: number } = {}): Promise<StatusHub> {
   const watched = new Map<string, Watched>()
   const closing = new AbortController()
   let openStreams = 0
@@ -85,7 +85,7 @@ export async function startStatusHub(sql: Sql, log: Logger, options: { resync_ms
       }
       entry.listeners.add(listener)
       openStreams++
-      timer ??= setInterval(resync, options.resync_ms ?? RESYNC_MS)
+      timer ??= setInterval(resync, options.resyncMs ?? RESYNC_MS)
       try {
         await refresh([uuid])
         if (entry.state === null) throw sessionNotFound(uuid)
@@ -104,7 +104,7 @@ export async function startStatusHub(sql: Sql, log: Logger, options: { resync_ms
       await subscription.unlisten().catch((error: unknown) => log.debug('unlisten failed', { error }))
     },
     closing: closing.signal,
-    get open_streams() {
+    get openStreams() {
       return openStreams
     },
   }

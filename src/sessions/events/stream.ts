@@ -7,13 +7,13 @@ const MAX_QUEUED = 8
 
 /**
  * The body of one subscription: a comment at once, then the current state, then the state at each
- * poll and each change as it happens. Ends after a final state, after `max_polls` polls, when the
+ * poll and each change as it happens. Ends after a final state, after `maxPolls` polls, when the
  * hub closes and when the reader leaves.
  */
 export function sessionStream(
   host: StreamHost,
   sessionUuid: string,
-  options: { max_polls: number; log: Logger },
+  options: { maxPolls: number; log: Logger },
 ): ReadableStream<Uint8Array<ArrayBuffer>> {
   const { hub, polls, open } = host
   let state: SessionState | null = null
@@ -51,7 +51,7 @@ export function sessionStream(
           } else late = next
         }
         const poll = () => {
-          if (count >= options.max_polls) return end()
+          if (count >= options.maxPolls) return end()
           count++
           if (state) show(state)
         }

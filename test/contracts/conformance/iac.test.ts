@@ -238,7 +238,7 @@ describe('the suite of the iac contract', () => {
 
   it.each(DEFECTS)('finds: %s', async (_, promises, handler) => {
     const answered = promises.some((id) => id.endsWith('.answers')) ? ['job.life-cycle'] : []
-    expect(brokenOf(await judged('iac', handler, { only: [...promises, ...answered], job_ms: 5000 }))).toEqual(
+    expect(brokenOf(await judged('iac', handler, { only: [...promises, ...answered], jobMs: 5000 }))).toEqual(
       expect.arrayContaining(promises),
     )
   })

@@ -17,7 +17,7 @@ beforeAll(async () => {
   sending = await startSendingQueue(db.sql, silentLogger)
 })
 afterEach(async () => {
-  await Promise.all(working.splice(0).map((queue) => queue.stop({ finish_ms: 0, hand_back_ms: 1_000 })))
+  await Promise.all(working.splice(0).map((queue) => queue.stop({ finishMs: 0, handBackMs: 1_000 })))
   await db.sql`DELETE FROM pgboss.job`
 })
 afterAll(async () => {
@@ -122,7 +122,7 @@ describe('the queue of rounds', () => {
     await send(2)
     await reached(2)
     const [short, long] = calls
-    const stopped = queue.stop({ finish_ms: 200, hand_back_ms: 30_000 })
+    const stopped = queue.stop({ finishMs: 200, handBackMs: 30_000 })
     short?.finish()
     await new Promise((resolve) => long?.signal.addEventListener('abort', resolve))
     expect(long?.signal.reason).toBe(STOPPING)
@@ -134,7 +134,7 @@ describe('the queue of rounds', () => {
   it('takes nothing once it stopped', async () => {
     const { calls, handle } = handler()
     const queue = await work(handle)
-    await queue.stop({ finish_ms: 0, hand_back_ms: 0 })
+    await queue.stop({ finishMs: 0, handBackMs: 0 })
     working.splice(0)
     await send(5)
     expect(calls).toEqual([])

@@ -137,7 +137,7 @@ describe('the collector', () => {
         start_ms,
         end_ms: start_ms,
       },
-      ...{ status: 'ok', status_message: '', dropped_attributes: 0 },
+      ...{ status: 'ok', status_message: '', droppedAttributes: 0 },
       attributes: { 'session.id': 's', text: 'x'.repeat(300) },
     })
     store.add([span(1), span(2)])

@@ -16,7 +16,7 @@ const span = (name: string, parts: Partial<ReceivedSpan> = {}): ReceivedSpan => 
     start_ms: 1_000,
     end_ms: 1_250,
   },
-  ...{ status: 'ok', status_message: '', attributes: {}, dropped_attributes: 0 },
+  ...{ status: 'ok', status_message: '', attributes: {}, droppedAttributes: 0 },
   ...parts,
 })
 const call = (span_id: string, parent_id: string, tokens: [number, number], cost?: number): ReceivedSpan =>

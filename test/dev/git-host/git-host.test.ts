@@ -66,7 +66,7 @@ function call(method: string, path: string, options: { json?: unknown; auth?: st
   const headers: Record<string, string> = { 'content-type': 'application/json' }
   if (auth !== null) headers.authorization = `Basic ${Buffer.from(auth).toString('base64')}`
   return new Promise((resolve, reject) => {
-    const call = httpsRequest(`${host.url}${path}`, { method, ca: host.ca_pem, headers }, (response) => {
+    const call = httpsRequest(`${host.url}${path}`, { method, ca: host.caPem, headers }, (response) => {
       let text = ''
       response.on('data', (chunk) => {
         text += chunk
@@ -285,7 +285,7 @@ test('a restart keeps certificate, branches and pull requests, and seeds nothing
   await first.close()
   const second = await startGitHost({ data_dir, user: 'robot', token: 'secret-token' })
   try {
-    expect(second.ca_pem).toBe(first.ca_pem)
+    expect(second.caPem).toBe(first.caPem)
     const branches = await run('git', ['ls-remote', '--heads', second.repositories[0] ?? ''], {
       env: { ...env(), GIT_SSL_CAINFO: second.ca_file },
     })

@@ -20,14 +20,14 @@ beforeAll(async () => {
 afterAll(() => rm(folder, { recursive: true, force: true }))
 
 const ALL: Embedded = {
-  database_url: 'postgresql://platform:pw@127.0.0.1:1/platform',
-  cache_url: 'http://:token@127.0.0.1:2',
-  object_store_url: 'http://127.0.0.1:3',
+  databaseUrl: 'postgresql://platform:pw@127.0.0.1:1/platform',
+  cacheUrl: 'http://:token@127.0.0.1:2',
+  objectStoreUrl: 'http://127.0.0.1:3',
   git_host: null,
-  model_url: 'http://127.0.0.1:4',
-  cloud_url: null,
+  modelUrl: 'http://127.0.0.1:4',
+  cloudUrl: null,
   collector_url: null,
-  iac_url: 'http://127.0.0.1:5',
+  iacUrl: 'http://127.0.0.1:5',
 }
 const OWN = {
   PLATFORM_SQL_DATABASE_URL: 'postgresql://db',
@@ -39,27 +39,27 @@ const OWN = {
 /** What core and worker make of it. */
 async function effective(env: Record<string, string>, embedded: Embedded) {
   const choices = await readChoices(env, false)
-  const config_path = await writeConfiguration(
+  const configPath = await writeConfiguration(
     configurationDocument(choices, embedded, folder, 'http://127.0.0.1:8000'),
     folder,
   )
-  const variables = await childVariables(env, { embedded, secrets: await loadSecrets(folder), config_path, folder })
+  const variables = await childVariables(env, { embedded, secrets: await loadSecrets(folder), configPath, folder })
   return { choices, config: await loadConfig({ ...env, ...variables }, readTextFile), variables }
 }
 
 test('nothing set: everything is embedded and the configuration holds', async () => {
   const { choices, config } = await effective({}, ALL)
   expect(choices).toMatchObject({ database: false, cache: false, storage: null, llm: null, git: false })
-  expect(config.database.url).toBe(ALL.database_url)
-  expect(config.redis.url).toBe(ALL.cache_url)
+  expect(config.database.url).toBe(ALL.databaseUrl)
+  expect(config.redis.url).toBe(ALL.cacheUrl)
   expect(config.storage).toMatchObject({
-    endpoint_url: ALL.object_store_url,
-    public_endpoint_url: ALL.object_store_url,
+    endpoint_url: ALL.objectStoreUrl,
+    public_endpoint_url: ALL.objectStoreUrl,
     provider: 'BUNDLED',
   })
   expect(config.storage.access_key).toMatch(/^[0-9a-f]{40}$/)
   expect(config.llm).toMatchObject({ model: 'openai/scripted-model', small_model: 'openai/scripted-model' })
-  expect(config.services.iac.endpoint).toBe(ALL.iac_url)
+  expect(config.services.iac.endpoint).toBe(ALL.iacUrl)
   expect(config.paths.upload_folder).toBe(join(folder, 'workspaces'))
   expect(config.orchestration.enable_compliance_checker).toBe(true)
   expect(config.http.session_url).toBe('http://127.0.0.1:8000/api/v1/sessions?id={session_id}')
@@ -77,7 +77,7 @@ test.each([
   expect(choices.llm).toBeNull()
   expect(config.llm).toMatchObject({ model, small_model: model })
   expect(config.llm.model_list).toEqual([
-    { model_name: model, litellm_params: { model, wire, api_base: `${ALL.model_url}${path}`, api_key: 'scripted' } },
+    { model_name: model, litellm_params: { model, wire, api_base: `${ALL.modelUrl}${path}`, api_key: 'scripted' } },
   ])
 })
 
@@ -114,10 +114,10 @@ test('variables of real services replace the embedded ones', async () => {
   }
   const { choices, config, variables } = await effective(env, {
     ...ALL,
-    database_url: null,
-    cache_url: null,
-    object_store_url: null,
-    model_url: null,
+    databaseUrl: null,
+    cacheUrl: null,
+    objectStoreUrl: null,
+    modelUrl: null,
   })
   expect(choices).toMatchObject({ database: true, cache: true, git: true })
   expect(config.database.url).toContain('postgresql://db')
@@ -148,8 +148,8 @@ test('a configuration file lies under the addresses of the stack', async () => {
   const { choices, config } = await effective({ PLATFORM_CONFIG: path }, ALL)
   expect(choices.storage).toBeNull()
   expect(config.orchestration.max_validation_iteration).toBe(2)
-  expect(config.services.iac).toMatchObject({ timeout: 7, endpoint: ALL.iac_url })
-  expect(config.storage).toMatchObject({ bucket: 'mine', endpoint_url: ALL.object_store_url })
+  expect(config.services.iac).toMatchObject({ timeout: 7, endpoint: ALL.iacUrl })
+  expect(config.storage).toMatchObject({ bucket: 'mine', endpoint_url: ALL.objectStoreUrl })
   await writeFile(path, JSON.stringify({ storage: { provider: 'S3' }, llm: { model: 'openai/x' } }))
   const chosen = await readChoices({ PLATFORM_CONFIG: path }, false)
   expect([chosen.storage, chosen.llm]).toEqual([{}, {}])

@@ -28,8 +28,8 @@ afterAll(async () => {
 })
 
 /** A hub whose periodic look is far away, so that what arrives came with a notification. */
-async function startHub(options: { resync_ms?: number; sql?: Sql } = {}): Promise<StatusHub> {
-  const hub = await startStatusHub(options.sql ?? sql, silentLogger, { resync_ms: options.resync_ms ?? 3_600_000 })
+async function startHub(options: { resyncMs?: number; sql?: Sql } = {}): Promise<StatusHub> {
+  const hub = await startStatusHub(options.sql ?? sql, silentLogger, { resyncMs: options.resyncMs ?? 3_600_000 })
   hubs.push(hub)
   return hub
 }
@@ -98,7 +98,7 @@ describe('watching', () => {
     const hub = await startHub({ sql: counted.sql })
     const many = Array.from({ length: 50 }, recorder)
     await Promise.all(many.map((seen) => hub.watch(uuid, seen.on_change)))
-    expect(hub.open_streams).toBe(50)
+    expect(hub.openStreams).toBe(50)
     expect(counted.queries()).toBeLessThanOrEqual(2)
     const before = counted.queries()
     await (await runRound(context, uuid)).status('generating', 'Writing')
@@ -120,7 +120,7 @@ describe('watching', () => {
   it('refuses an unknown session', async () => {
     const hub = await startHub()
     await expect(hub.watch(crypto.randomUUID(), () => {})).rejects.toMatchObject({ status: 404 })
-    expect(hub.open_streams).toBe(0)
+    expect(hub.openStreams).toBe(0)
   })
 
   it('forgets who has left', async () => {
@@ -130,7 +130,7 @@ describe('watching', () => {
     await hub.watch(uuid, stays.on_change)
     watch.close()
     watch.close()
-    expect(hub.open_streams).toBe(1)
+    expect(hub.openStreams).toBe(1)
     await (await runRound(context, uuid)).status('filtering')
     await eventually(() => expect(stays.statuses()).toEqual(['filtering']))
     expect(gone.states).toEqual([])
@@ -141,7 +141,7 @@ describe('faults', () => {
   it('mends a lost notification with one query for everything watched', async () => {
     const counted = counting()
     const uuids = await Promise.all([1, 2, 3].map(() => openSession(context, user_id)))
-    const hub = await startHub({ sql: counted.sql, resync_ms: 100 })
+    const hub = await startHub({ sql: counted.sql, resyncMs: 100 })
     const all = uuids.map(() => recorder())
     await Promise.all(uuids.map((uuid, index) => hub.watch(uuid, (state) => all[index]?.on_change(state))))
     const before = counted.queries()
@@ -153,7 +153,7 @@ describe('faults', () => {
   it('asks the database nothing while nobody watches', async () => {
     const counted = counting()
     const uuid = await openSession(context, user_id)
-    const hub = await startHub({ sql: counted.sql, resync_ms: 1_000 })
+    const hub = await startHub({ sql: counted.sql, resyncMs: 1_000 })
     vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
     try {
       const watch = await hub.watch(uuid, () => {})

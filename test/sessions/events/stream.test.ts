@@ -22,7 +22,7 @@ function stubHub(state: SessionState) {
     },
     close: async () => closing.abort(),
     closing: closing.signal,
-    get open_streams() {
+    get openStreams() {
       return listeners.size
     },
   }
@@ -32,10 +32,10 @@ function stubHub(state: SessionState) {
   return { hub, change }
 }
 
-function open(options: { state?: SessionState; max_polls?: number } = {}) {
+function open(options: { state?: SessionState; maxPolls?: number } = {}) {
   const { hub, change } = stubHub(options.state ?? running('generating', 'Writing'))
   const host = createStreamHost(hub, PERIOD_MS)
-  const body = sessionStream(host, crypto.randomUUID(), { max_polls: options.max_polls ?? 2160, log: silentLogger })
+  const body = sessionStream(host, crypto.randomUUID(), { maxPolls: options.maxPolls ?? 2160, log: silentLogger })
   return { hub, change, polls: host.polls, stream: readStream(new Response(body)) }
 }
 
@@ -78,17 +78,17 @@ describe('polls', () => {
   })
 
   it('end the stream after the configured number', async () => {
-    const { stream, hub, polls } = open({ max_polls: 2 })
+    const { stream, hub, polls } = open({ maxPolls: 2 })
     const all = stream.rest()
     await vi.advanceTimersByTimeAsync(PERIOD_MS)
-    expect(hub.open_streams).toBe(1)
+    expect(hub.openStreams).toBe(1)
     await vi.advanceTimersByTimeAsync(PERIOD_MS)
     expect((await all).map(({ status_msg }) => status_msg)).toEqual(['GENERATING', 'GENERATING'])
-    expect([hub.open_streams, polls.size]).toEqual([0, 0])
+    expect([hub.openStreams, polls.size]).toEqual([0, 0])
   })
 
   it('are not used up by changes', async () => {
-    const { stream, change } = open({ max_polls: 2 })
+    const { stream, change } = open({ maxPolls: 2 })
     const all = stream.rest()
     await vi.advanceTimersByTimeAsync(0)
     for (const message of ['a', 'b', 'c']) change(running('validating', message))
@@ -101,12 +101,12 @@ describe('polls', () => {
     const host = createStreamHost(hub, PERIOD_MS)
     const { polls } = host
     const streams = Array.from({ length: 100 }, () =>
-      readStream(new Response(sessionStream(host, 'x', { max_polls: 2160, log: silentLogger }))),
+      readStream(new Response(sessionStream(host, 'x', { maxPolls: 2160, log: silentLogger }))),
     )
     await Promise.all(streams.map((stream) => stream.event()))
     expect([polls.size, vi.getTimerCount()]).toEqual([100, 1])
     await Promise.all(streams.map((stream) => stream.leave()))
-    expect([polls.size, vi.getTimerCount(), hub.open_streams]).toEqual([0, 0, 0])
+    expect([polls.size, vi.getTimerCount(), hub.openStreams]).toEqual([0, 0, 0])
   })
 })
 
@@ -133,7 +133,7 @@ describe('states', () => {
     expect(read.length).toBeLessThan(20)
     change({ status: 'failed', message: 'over', in_flight: false })
     expect((await stream.rest()).map(({ status_msg }) => status_msg)).toEqual(['FAILED'])
-    expect(hub.open_streams).toBe(0)
+    expect(hub.openStreams).toBe(0)
   })
 
   it('end also for a reader that does not read', async () => {
@@ -141,7 +141,7 @@ describe('states', () => {
     await vi.advanceTimersByTimeAsync(0)
     for (let index = 0; index < 50; index++) change(running('validating', `change ${index}`))
     change({ status: 'completed', message: 'over', in_flight: false })
-    expect([hub.open_streams, polls.size]).toEqual([0, 0])
+    expect([hub.openStreams, polls.size]).toEqual([0, 0])
     expect((await stream.rest()).at(-1)).toEqual({ status_msg: 'COMPLETED', detail: { message: 'over' } })
   })
 })
@@ -150,7 +150,7 @@ it('ends when its first state cannot be read', async () => {
   const { hub } = stubHub(running('started'))
   const broken: StatusHub = { ...hub, closing: hub.closing, watch: () => Promise.reject(new Error('no database')) }
   const stream = readStream(
-    new Response(sessionStream(createStreamHost(broken, PERIOD_MS), 'x', { max_polls: 10, log: silentLogger })),
+    new Response(sessionStream(createStreamHost(broken, PERIOD_MS), 'x', { maxPolls: 10, log: silentLogger })),
   )
   expect(await stream.frame()).toBe(': keepalive\n\n')
   expect(await stream.frame()).toBeNull()

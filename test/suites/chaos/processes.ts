@@ -20,7 +20,7 @@ export interface Started {
 /** Sidecar and workers of a stack as processes of their own, and an engine that can be made to wait at a gate. */
 export interface Processes {
   sidecar(port?: string): Promise<Started & { url: string }>
-  worker(iac_url: string, changes?: WorkerChanges): Promise<Started>
+  worker(iacUrl: string, changes?: WorkerChanges): Promise<Started>
   /** The next engine with this command waits until the gate is open: `before` it does anything, or `after` it has ended. */
   closeGate(command: string, when?: 'before' | 'after'): Promise<void>
   /** Exists once an engine waits at the gate. */
@@ -34,7 +34,7 @@ export interface Processes {
 }
 
 export interface WorkerChanges {
-  model_url?: string
+  modelUrl?: string
   concurrency?: number
 }
 
@@ -74,9 +74,9 @@ export async function createProcesses(stack: Stack, engine_variables: Record<str
       const { entry, ...started } = await start(['sidecars/main.ts', 'iac'], env, 'iac service ready')
       return { ...started, url: String(entry.url) }
     },
-    worker: async (iac_url, { model_url = 'http://127.0.0.1:1/v1', concurrency = 4 } = {}) => {
+    worker: async (iacUrl, { modelUrl = 'http://127.0.0.1:1/v1', concurrency = 4 } = {}) => {
       const config = join(folder, 'platform.yaml')
-      await writeFile(config, JSON.stringify(configuration(stack, iac_url, concurrency)))
+      await writeFile(config, JSON.stringify(configuration(stack, iacUrl, concurrency)))
       const env = {
         PLATFORM_CONFIG: config,
         PLATFORM_SQL_DATABASE_URL: stack.database.url,
@@ -87,7 +87,7 @@ export async function createProcesses(stack: Stack, engine_variables: Record<str
         GIT_USER: 'bot',
         GIT_TOKEN: stack.config.git.token,
         OPENAI_API_KEY: 'key-of-nobody',
-        OPENAI_BASE_URL: model_url,
+        OPENAI_BASE_URL: modelUrl,
       }
       return await start(['pipeline/main.ts'], env, 'worker ready')
     },
@@ -100,11 +100,11 @@ export async function createProcesses(stack: Stack, engine_variables: Record<str
 }
 
 /** By default nobody answers at the model's address: an apply is told without one. */
-function configuration({ config }: Stack, iac_url: string, concurrency: number) {
+function configuration({ config }: Stack, iacUrl: string, concurrency: number) {
   const { endpoint_url, public_endpoint_url } = config.storage
   const { base_url, api_url, ca_file, allow_private_hosts } = config.git
   return {
-    services: { iac: { endpoint: iac_url, job_poll_interval: 0.5 } },
+    services: { iac: { endpoint: iacUrl, job_poll_interval: 0.5 } },
     paths: { upload_folder: config.paths.upload_folder },
     storage: { endpoint_url, public_endpoint_url },
     llm: { model: 'openai/main-model', small_model: 'openai/small-model' },

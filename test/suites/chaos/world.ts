@@ -71,7 +71,7 @@ export async function startChaos(
     open: (request) => openSession(context, user.id, request),
     interrupt: async (uuids, phases, signal) => {
       const sidecar = await processes.sidecar()
-      const changes = { model_url: model.url, concurrency: uuids.length }
+      const changes = { modelUrl: model.url, concurrency: uuids.length }
       model.hold(phases.chains)
       await processes.closeGate(phases.command, phases.when)
       const lock = phases.table === undefined ? null : await lockTable(stack, phases.table)

@@ -11,7 +11,7 @@ import { firstRound, nextRound, pinnedPath, type SessionView, type Stack, startS
 let stack: Stack
 beforeAll(async () => {
   stack = await startStack()
-  trust(stack.git_host.ca_pem)
+  trust(stack.git_host.caPem)
 })
 afterAll(() => stack.close())
 

@@ -13,7 +13,7 @@ import { engineBeside, firstRound, pinnedPath, runWaiting, type SessionView, typ
 let stack: Stack
 beforeAll(async () => {
   stack = await startStack()
-  trust(stack.git_host.ca_pem)
+  trust(stack.git_host.caPem)
 })
 afterAll(() => stack.close())
 

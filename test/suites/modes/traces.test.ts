@@ -20,7 +20,7 @@ let stack: Stack
 let collector: Collector
 beforeAll(async () => {
   stack = await startStack()
-  trust(stack.git_host.ca_pem)
+  trust(stack.git_host.caPem)
   collector = await startCollector()
 })
 const tracings: Tracing[] = []

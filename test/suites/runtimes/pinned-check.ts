@@ -14,12 +14,12 @@ const ROOT = join(import.meta.dirname, '../../..')
 /** Connections of the core's git requests go to the checked addresses only, on this runtime too. */
 export async function connectionsArePinned(runtime: Runtime): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), 'platform-pinned-'))
-  const { ca_pem, cert, key } = await loadCertificates(folder)
+  const { caPem, cert, key } = await loadCertificates(folder)
   const server = createServer({ cert, key }, (_, response) => response.end('reached'))
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const { port } = server.address() as AddressInfo
   try {
-    await run(runtime.command, [...runtime.args, join(import.meta.dirname, 'pinned.ts'), String(port), ca_pem], {
+    await run(runtime.command, [...runtime.args, join(import.meta.dirname, 'pinned.ts'), String(port), caPem], {
       cwd: ROOT,
       timeout: 60_000,
     })

@@ -5,8 +5,8 @@ import { createPinnedFetch } from '../../../src/runtime/fetch.ts'
  * Run by each runtime: `<port> <authority>`, a server of this machine whose certificate names
  * localhost. Ends with 0 when connections go to the given addresses and nowhere else.
  */
-const [port, ca_pem = ''] = process.argv.slice(2)
-const open = createPinnedFetch({ ca_pem, trusted: () => true })
+const [port, caPem = ''] = process.argv.slice(2)
+const open = createPinnedFetch({ caPem, trusted: () => true })
 
 async function ask(name: string, addresses: string[]): Promise<string> {
   const url = new URL(`https://${name}:${port}/`)

@@ -65,11 +65,11 @@ export async function poll(tester: Tester, id: string, headers: Record<string, s
 
 /** Polls until the job is terminal. Its states only go forwards. */
 export async function finished(tester: Tester, id: string): Promise<Job> {
-  const limit = performance.now() + tester.options.job_ms
+  const limit = performance.now() + tester.options.jobMs
   let before = await poll(tester, id)
   for (let pause = 5; !isTerminal(before); pause = Math.min(pause * 1.5, 250)) {
     if (performance.now() > limit) {
-      tester.broken(`the job is still ${String(before.status)} after ${tester.options.job_ms / 1000} s`, before.made)
+      tester.broken(`the job is still ${String(before.status)} after ${tester.options.jobMs / 1000} s`, before.made)
       return tester.skip('no end')
     }
     await wait(pause)

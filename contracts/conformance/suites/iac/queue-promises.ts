@@ -55,7 +55,7 @@ export function queuePromises({ contract }: Options): Promised[] {
 
 /** Looks at all jobs, the latest first: once one has left the queue, all before it must have ended. */
 async function watched(tester: Tester, ids: string[]): Promise<Job[]> {
-  const limit = performance.now() + tester.options.job_ms
+  const limit = performance.now() + tester.options.jobMs
   for (;;) {
     const jobs: Job[] = []
     for (const id of ids.toReversed()) jobs.unshift(await poll(tester, id))
@@ -69,7 +69,7 @@ async function watched(tester: Tester, ids: string[]): Promise<Job[]> {
     }
     if (jobs.every(isTerminal)) return jobs
     if (performance.now() > limit) {
-      tester.broken(`the jobs have not ended after ${tester.options.job_ms / 1000} s`)
+      tester.broken(`the jobs have not ended after ${tester.options.jobMs / 1000} s`)
       return tester.skip('no end')
     }
     await wait(10)

@@ -48,7 +48,7 @@ describe('a process', () => {
   })
 
   it('is stopped when it writes more than the cap, which is kept', async () => {
-    const output = await run('yes', { max_output: 1_000 })
+    const output = await run('yes', { maxOutput: 1_000 })
     expect(output).toMatchObject({ stopped: 'output', stdout: 'y\n'.repeat(500) })
   })
 
