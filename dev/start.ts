@@ -90,7 +90,7 @@ function examples(stack: Stack): string[] {
   ]
   const repositories = stack.addresses.git_host?.repositories
   if (!repositories) return curl(stack.url, 'generate', 'https://<host>/<owner>/<repository>.git')
-  const past = { generate: true, drift: stack.sampleState, import: stack.sampleState && stack.sampleAccount }
+  const past = { generate: true, drift: stack.sample_state, import: stack.sample_state && stack.sample_account }
   return shown.flatMap((name) => {
     if (!past[EXAMPLES[name].route]) return []
     const repoUri = repositories.find((address) => address.endsWith(`/${EXAMPLES[name].sample}.git`))
@@ -117,7 +117,7 @@ function curl(url: string, name: ExampleName, repoUri: string): string[] {
 
 /** Gives the samples their past once, so that drift and import find something from the first request on. */
 async function prepareSamples(stack: Stack, folder: string, signal: AbortSignal): Promise<void> {
-  if (!stack.sampleState || !stack.git_host) return
+  if (!stack.sample_state || !stack.git_host) return
   const states = await sampleStates(folder, stack.git_host.repositories)
   for (const root of ROOTS_AT_START) await states.prepare(root, signal)
 }

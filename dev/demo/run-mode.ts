@@ -71,7 +71,7 @@ function requestOf({ mode, options, stack }: ModeRun) {
       'The stack uses a real git host: name a repository with --repo, and the request with --request.',
     )
   const recorded = options.repo === null && options.request === null
-  if (recorded && example.route === 'import' && !stack.sampleAccount)
+  if (recorded && example.route === 'import' && !stack.sample_account)
     throw new DemoError(
       'The stack uses an AWS account of yours: the recorded import needs the sample account, which npm start -- --embedded has.',
     )
@@ -92,7 +92,7 @@ async function prepareState({ mode, options, stack, display, signal }: ModeRun):
   const own =
     options.repo !== null || options.request !== null || options.scope !== '123456789012' || options.iac_path !== null
   if (!root || own) return
-  if (!stack.sampleState || !stack.git_host)
+  if (!stack.sample_state || !stack.git_host)
     throw new DemoError(
       `The recorded request of ${mode} needs the embedded object store and git host: npm start -- --embedded has them.`,
     )

@@ -29,9 +29,9 @@ export interface ReadyStack {
   model: { name: string; scripted: boolean }
   engine: { name: string; version: string }
   /** Whether the state of samples is kept in the embedded store. */
-  sampleState: boolean
+  sample_state: boolean
   /** Whether imports list the sample account. */
-  sampleAccount: boolean
+  sample_account: boolean
   /** Where the spans of rounds can be read; null where the operator's own collector has them. */
   collector_url: string | null
 }

@@ -67,8 +67,8 @@ export async function startStack(options: StackOptions): Promise<Stack> {
         ? { name: scriptedName(choices), scripted: true }
         : { name: modelName(choices), scripted: false },
       engine: await engineOf(embedded.iacUrl, secrets.iac_token),
-      sampleState: embedded.objectStoreUrl !== null && embedded.git_host !== null,
-      sampleAccount: embedded.cloudUrl !== null,
+      sample_state: embedded.objectStoreUrl !== null && embedded.git_host !== null,
+      sample_account: embedded.cloudUrl !== null,
       collector_url: embedded.collector_url,
     }
     ownership.markReady(ready)
