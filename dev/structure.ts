@@ -31,6 +31,10 @@ try {
   else console.log(HELP)
 } catch (error) {
   const text = error instanceof Error ? error.message : String(error)
-  console.error(error instanceof UsageError ? `${text}\nnpm run structure -- --help lists the options.` : `The structure could not be measured: ${text}`)
+  console.error(
+    error instanceof UsageError
+      ? `${text}\nnpm run structure -- --help lists the options.`
+      : `The structure could not be measured: ${text}`,
+  )
   process.exitCode = 2
 }

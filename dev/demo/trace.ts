@@ -2,7 +2,6 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { ReceivedSpan } from '../collector/read-spans.ts'
 import type { Session } from './api.ts'
 import type { Display } from './display.ts'
-import { round3 } from './result.ts'
 
 /** Sums over the spans of a session. */
 export interface TraceTotals {
@@ -74,7 +73,7 @@ export function totalsOf(spans: readonly ReceivedSpan[]): TraceTotals {
   }
 }
 
-const seconds = (ms: number) => `${round3(ms / 1000).toFixed(3)} s`
+const seconds = (ms: number) => `${(Math.round(ms) / 1000).toFixed(3)} s`
 const dollars = (cost: number) => `$${cost.toFixed(4)}`
 
 /** The tree: when each span began, how long it took, what it used; children below the span that they belong to. */

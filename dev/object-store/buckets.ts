@@ -1,7 +1,7 @@
 import type { Disk, StoredObject } from './disk.ts'
 import { S3Error } from './errors.ts'
-import type { Answer, Call } from './handler.ts'
 import { encode } from './signature.ts'
+import type { Answer, Call } from './types.ts'
 import { textsOf, toXml, type Xml } from './xml.ts'
 
 const xml = (root: string, value: Xml): Answer => ({

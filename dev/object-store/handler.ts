@@ -4,21 +4,7 @@ import type { Uploads } from './multipart.ts'
 import { answerObject } from './objects.ts'
 import { decodePayload } from './payload.ts'
 import { type Credentials, decode, parseQuery, type SignedRequest, verifySignature } from './signature.ts'
-
-/** A request whose signature and body have been checked. */
-export interface Call {
-  method: string
-  bucket: string
-  key: string
-  query: Map<string, string>
-  headers: Record<string, string>
-  body: Buffer
-}
-export interface Answer {
-  status: number
-  headers: Record<string, string>
-  body?: Buffer
-}
+import type { Answer, Call } from './types.ts'
 
 /** Nothing is looked at before the signature holds. Throws `S3Error`. */
 export async function answer(

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
 import type { Disk, StoredObject } from './disk.ts'
 import { noSuchKey, preconditionFailed, S3Error } from './errors.ts'
-import type { Answer, Call } from './handler.ts'
 import type { Uploads } from './multipart.ts'
+import type { Answer, Call } from './types.ts'
 import { textsOf, toXml } from './xml.ts'
 
 /** Requests that name an object. */

@@ -1,5 +1,5 @@
-import { MAX_COLUMNS } from './parse.ts'
 import { LARGE_FILE, LARGE_FOLDER, LARGE_FUNCTION, SMALL_FILE } from './measure.ts'
+import { MAX_COLUMNS } from './parse.ts'
 import type { Survey } from './survey.ts'
 
 /** A figure beside what it should be. */

@@ -1,5 +1,6 @@
+import { posix } from 'node:path'
 import type { ParsedFile } from './parse.ts'
-import { roomByFolder, type Table } from './table.ts'
+import type { Table } from './table.ts'
 
 /** An import that the table forbids. */
 export interface Violation {
@@ -23,7 +24,9 @@ export function findViolations(files: readonly ParsedFile[], table: Table): Viol
     return file.imports.flatMap(({ specifier, target, line }): Violation[] => {
       const at = { file: file.path, line, from: room.name }
       if (target === null)
-        return specifier.startsWith('node:') && !room.node ? [{ ...at, target: specifier, to: null, reason: 'node' }] : []
+        return specifier.startsWith('node:') && !room.node
+          ? [{ ...at, target: specifier, to: null, reason: 'node' }]
+          : []
       const to = table.roomOf(target)
       if (to === null || table.allows(room.name, target)) return []
       const reason = table.rankOf(to) > table.rankOf(room.name) ? 'upward' : 'forbidden'
@@ -35,15 +38,12 @@ export function findViolations(files: readonly ParsedFile[], table: Table): Viol
 /** Files below the folders of the table that belong to no room, one sentence for each folder. */
 export function findHomeless(paths: readonly string[], table: Table): string[] {
   const homeless = paths.filter((path) => table.roomOf(path) === null)
-  const folders = Map.groupBy(homeless, roomByFolder)
+  const folders = Map.groupBy(homeless, posix.dirname)
   return [...folders].map(([folder, files]) => `${folder} is in no room of the table (${files.length} files).`)
 }
 
 /** Rooms that a row names one by one and that nothing in it imports. */
-export function findUnused(
-  files: readonly ParsedFile[],
-  table: Table,
-): { from: string; to: string }[] {
+export function findUnused(files: readonly ParsedFile[], table: Table): { from: string; to: string }[] {
   const used = new Set<string>()
   for (const file of files)
     for (const { target } of file.imports)

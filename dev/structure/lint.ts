@@ -55,7 +55,10 @@ function findPlaces(room: Room, table: Table, files: readonly string[]): Place[]
     for (const depth of [...new Set(depths)].sort((a, b) => a - b)) {
       const pattern = `${path}/${'*/'.repeat(depth)}*`
       const others = findInnerFiles(path, room, table).filter((file) => depthOf(file) - depthOf(path) - 1 === depth)
-      places.push({ includes: [pattern, ...others.map((file) => `!${file}`)], folder: posix.join(path, ...INNER.slice(0, depth)) })
+      places.push({
+        includes: [pattern, ...others.map((file) => `!${file}`)],
+        folder: posix.join(path, ...INNER.slice(0, depth)),
+      })
     }
   }
   return places
@@ -76,10 +79,13 @@ const findInnerFiles = (folder: string, room: Room, table: Table): string[] =>
 function createRestrictions(room: Room, folder: string, table: Table): Restriction[] {
   const message = `${room.name} may import ${list(room.imports)}: see the table of rooms in AGENTS.md.`
   const restrictions = [{ group: createPatterns(room, folder, table), message }]
-  return room.node ? restrictions : [{ group: ['node:*'], message: `${room.name} may not import node: modules.` }, ...restrictions]
+  return room.node
+    ? restrictions
+    : [{ group: ['node:*'], message: `${room.name} may not import node: modules.` }, ...restrictions]
 }
 
-const list = (imports: readonly string[]): string => (imports.length === 0 ? 'nothing of ours' : imports.join(', '))
+const list = (imports: readonly string[]): string =>
+  imports.map((entry) => entry.replace(/^!/, 'not ')).join(', ') || 'nothing of ours'
 
 /** Order matters: what leaves the room is forbidden, then rooms are allowed, then parts of what was allowed forbidden. */
 function createPatterns(room: Room, folder: string, table: Table): string[] {

@@ -60,7 +60,8 @@ const describePart = ({ name, rooms, edges, files, median, p95, small, oneImport
 ]
 
 function describeCycles(title: string, cycles: readonly Cycle[], all: boolean, upward: readonly Violation[]): string[] {
-  const isUpward = (tie: Tie) => upward.some(({ file, line, target }) => tie.file === file && tie.line === line && tie.target === target)
+  const isUpward = (tie: Tie) =>
+    upward.some(({ file, line, target }) => tie.file === file && tie.line === line && tie.target === target)
   return cycles.flatMap(({ members, ties }) => {
     const ordered = [...ties.filter(isUpward), ...ties.filter((tie) => !isUpward(tie))]
     const shown = all ? ordered : ordered.slice(0, SHOWN_TIES)
@@ -76,12 +77,30 @@ function describeCycles(title: string, cycles: readonly Cycle[], all: boolean, u
 
 function describeSizes({ sizes }: Survey): string[] {
   return [
-    ...section('Files of few lines', sizes.smallFiles.map(({ file, lines }) => `${file}: ${lines}`)),
-    ...section('Long files', sizes.largeFiles.map(({ file, lines }) => `${file}: ${lines}`)),
-    ...section('Long functions', sizes.largeFunctions.map((size) => `${size.file}:${size.line} ${size.name}: ${size.lines}`)),
-    ...section('Full folders', sizes.largeFolders.map(({ folder, files }) => `${folder}: ${files}`)),
-    ...section('Long lines', sizes.longLines.map(({ file, line, columns: count }) => `${file}:${line}: ${count}`)),
-    ...section('Files with one importer', sizes.oneImporter.map(({ file, importer }) => `${file}, by ${importer}`)),
+    ...section(
+      'Files of few lines',
+      sizes.smallFiles.map(({ file, lines }) => `${file}: ${lines}`),
+    ),
+    ...section(
+      'Long files',
+      sizes.largeFiles.map(({ file, lines }) => `${file}: ${lines}`),
+    ),
+    ...section(
+      'Long functions',
+      sizes.largeFunctions.map((size) => `${size.file}:${size.line} ${size.name}: ${size.lines}`),
+    ),
+    ...section(
+      'Full folders',
+      sizes.largeFolders.map(({ folder, files }) => `${folder}: ${files}`),
+    ),
+    ...section(
+      'Long lines',
+      sizes.longLines.map(({ file, line, columns: count }) => `${file}:${line}: ${count}`),
+    ),
+    ...section(
+      'Files with one importer',
+      sizes.oneImporter.map(({ file, importer }) => `${file}, by ${importer}`),
+    ),
   ]
 }
 
@@ -94,7 +113,12 @@ function describeBorders({ borders }: Survey, all: boolean): string[] {
     `borders: ${violations.length} imports that the table forbids, ${upward} of them upward`,
     ...violations.map((violation) => `  ${describeViolation(violation)}`),
     ...errors.map((error) => `  ${error}`),
-    ...(all ? section('Allowed by name and not used', unused.map(({ from, to }) => `${from} may import ${to}`)) : []),
+    ...(all
+      ? section(
+          'Allowed by name and not used',
+          unused.map(({ from, to }) => `${from} may import ${to}`),
+        )
+      : []),
   ]
 }
 
@@ -116,7 +140,9 @@ function columns(rows: readonly string[][], align: 'left' | 'right' = 'right'): 
   )
   return rows.map((row) =>
     row
-      .map((cell, index) => (align === 'left' || index === 0 ? cell.padEnd(widths[index] ?? 0) : cell.padStart(widths[index] ?? 0)))
+      .map((cell, index) =>
+        align === 'left' || index === 0 ? cell.padEnd(widths[index] ?? 0) : cell.padStart(widths[index] ?? 0),
+      )
       .join('  ')
       .trimEnd(),
   )

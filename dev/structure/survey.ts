@@ -27,11 +27,13 @@ export interface Borders {
 
 /**
  * @param rooms the table; null for a checkout that it does not describe, where each folder is a room
- * @throws when a file cannot be read
+ * @throws when there is no code, or when a file cannot be read
  */
 export async function survey(root: string, rooms: readonly Room[] | null): Promise<Survey> {
   const paths = await listFiles(root, rooms)
-  const files = await parseFiles(root, paths, (path) => SIZED_AREAS.some((area) => area === areaOf(path)))
+  if (paths.length === 0) throw new Error(`there is no code in ${root}.`)
+  const measured = paths.filter((path) => SIZED_AREAS.some((area) => area === areaOf(path)))
+  const files = await parseFiles({ root, paths, measured })
   const table = rooms && readTable(rooms, paths)
   // A file that the table forgets still has its place in the graph.
   const roomOf = (path: string) => table?.roomOf(path) ?? roomByFolder(path)
@@ -42,11 +44,7 @@ export async function survey(root: string, rooms: readonly Room[] | null): Promi
     sizes: measureSizes(files, graph),
     borders: table && {
       violations: findViolations(files, table),
-      errors: [
-        ...table.errors,
-        ...findHomeless(paths, table),
-        ...(await findOutOfStep(root, table, paths)),
-      ],
+      errors: [...table.errors, ...findHomeless(paths, table), ...(await findOutOfStep(root, table, paths))],
       unused: findUnused(files, table),
     },
   }
@@ -62,10 +60,12 @@ export async function listFiles(root: string, rooms: readonly Room[] | null): Pr
 const AREAS = ['config', 'src', 'routes', 'pipeline', 'sidecars', 'contracts', 'dev', 'eval', 'test', 'bench']
 
 async function walk(root: string, area: string): Promise<string[]> {
-  const entries = await readdir(join(root, area), { recursive: true, withFileTypes: true }).catch(() => [])
+  const entries = await readdir(join(root, area), { recursive: true, withFileTypes: true }).catch((error) => {
+    if (error.code === 'ENOENT') return []
+    throw error
+  })
   return entries
     .filter((entry) => entry.isFile() && entry.name.endsWith('.ts'))
     .map((entry) => relative(root, join(entry.parentPath, entry.name)).split(sep).join('/'))
     .filter((path) => !path.includes('node_modules/'))
 }
-

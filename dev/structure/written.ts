@@ -1,9 +1,9 @@
-import { execFile } from 'node:child_process'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import { writeAtomically } from '../files.ts'
 import { createOverrides } from './lint.ts'
+import { MAX_COLUMNS } from './parse.ts'
 import type { Room } from './rooms.ts'
 import { pathsOf, type Table } from './table.ts'
 
@@ -13,11 +13,11 @@ export const RULES = 'AGENTS.md'
 const BEGIN = '<!-- rooms: written by npm run structure -- --write -->'
 const END = '<!-- end of rooms -->'
 
-/** Brings both files in step with the table. Errors: the page lost its markers, Biome cannot format. */
+/** Brings both files in step with the table. Errors: the page has no markers. */
 export async function writeTable(root: string, table: Table, files: readonly string[]): Promise<void> {
   const page = replaceRooms(await readFile(join(root, RULES), 'utf8'), table.rooms)
-  const borders = await format(root, JSON.stringify({ overrides: createOverrides(table, files) }))
-  await writeAtomically(join(root, BORDERS), borders, 0o644)
+  const borders = format({ overrides: createOverrides(table, files) })
+  await writeAtomically(join(root, BORDERS), `${borders}\n`, 0o644)
   await writeAtomically(join(root, RULES), page, 0o644)
 }
 
@@ -33,8 +33,7 @@ export async function findOutOfStep(root: string, table: Table, files: readonly 
   if (!Array.isArray(extended) || !extended.includes(`./${BORDERS}`))
     errors.push(`biome.json does not extend ./${BORDERS}.`)
   try {
-    if (replaceRooms(page ?? '', table.rooms) !== page)
-      errors.push(`${RULES} is out of step with the table of rooms.`)
+    if (replaceRooms(page ?? '', table.rooms) !== page) errors.push(`${RULES} is out of step with the table of rooms.`)
   } catch (error) {
     errors.push(error instanceof Error ? error.message : String(error))
   }
@@ -51,7 +50,9 @@ export function replaceRooms(page: string, rooms: readonly Room[]): string {
 
 function writeRooms(rooms: readonly Room[]): string {
   const rows = rooms.map((room) => {
-    const names = pathsOf(room).map((path) => `\`${path}\``).join(', ')
+    const names = pathsOf(room)
+      .map((path) => `\`${path}\``)
+      .join(', ')
     const imports = room.imports.map(describeImport).join(', ') || 'nothing of ours'
     return `| ${names} | ${room.holds} | ${imports} | ${room.node ? 'yes' : 'no'} |`
   })
@@ -72,16 +73,25 @@ function parseJson(text: string | undefined): unknown {
   }
 }
 
-/** As `npm run format` would leave it, so that nobody has to run it afterwards. */
-function format(root: string, text: string): Promise<string> {
-  return new Promise((resolve, reject) => {
-    const biome = join(root, 'node_modules/.bin/biome')
-    const child = execFile(
-      biome,
-      ['format', `--stdin-file-path=${BORDERS}`],
-      { cwd: root, maxBuffer: 16 * 1024 * 1024 },
-      (error, stdout, stderr) => (error ? reject(new Error(`Biome could not format ${BORDERS}: ${stderr}`)) : resolve(stdout)),
-    )
-    child.stdin?.end(text)
+/**
+ * JSON as `npm run format` would leave it, so that nobody has to run it afterwards: objects over several lines, texts of
+ * an array in one line where they fit. Biome itself cannot be asked: it reads the file that is being written.
+ *
+ * @param before what stands before the value in its line
+ */
+function format(value: unknown, before = ''): string {
+  const indent = /^ */.exec(before)?.[0] ?? ''
+  const inner = `${indent}  `
+  if (Array.isArray(value)) {
+    const line = `[${value.map((item) => JSON.stringify(item)).join(', ')}]`
+    const fits = before.length + line.length < MAX_COLUMNS
+    if (fits && value.every((item) => typeof item === 'string')) return line
+    return `[\n${value.map((item) => `${inner}${format(item, inner)}`).join(',\n')}\n${indent}]`
+  }
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value)
+  const entries = Object.entries(value).map(([name, item]) => {
+    const key = `${inner}${JSON.stringify(name)}: `
+    return `${key}${format(item, key)}`
   })
+  return `{\n${entries.join(',\n')}\n${indent}}`
 }

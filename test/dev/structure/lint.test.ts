@@ -50,7 +50,10 @@ function judge(table: Table, files: readonly string[], targets: readonly string[
       .filter((target) => target !== file)
       .map((target) => {
         const specifier = posix.relative(posix.dirname(file), target)
-        return { specifier: specifier.startsWith('.') ? specifier : `./${specifier}`, allowed: table.allows(room, target) }
+        return {
+          specifier: specifier.startsWith('.') ? specifier : `./${specifier}`,
+          allowed: table.allows(room, target),
+        }
       })
     lines.push({ specifier: 'node:fs', allowed: table.rooms.some(({ name, node }) => name === room && node) })
     const statements = lines.map(({ specifier }, index) => `import type { A${index} } from '${specifier}'`)
@@ -86,13 +89,18 @@ describe('borders of the lint', () => {
       ...[room('config'), room('src/base', ['config/deep']), room('src/plan', ['src/base'], { node: true })],
       ...[room('src/rules', ['config', 'src/plan']), room('src/one.ts', ['src/*']), room('src/run', ['src/*'])],
       ...[room('work/kit', ['src/*', '!src/run', 'src/run/free.ts']), room('work/steps', ['work/*', 'src/run/free'])],
-      ...[room('work', ['work/*']), room('work (entry)', ['*', '!src/base'], { paths: ['work/main.ts', 'work/start.ts'] })],
+      ...[
+        room('work', ['work/*']),
+        room('work (entry)', ['*', '!src/base'], { paths: ['work/main.ts', 'work/start.ts'] }),
+      ],
       ...[room('test', ['*']), room('last', ['*', '!test'])],
     ]
     const table = readTable(rooms, files)
     expect(table.errors).toEqual([])
     const { texts, refused } = judge(table, files, files)
-    expect(refused).toContainEqual(expect.stringMatching(/^src\/rules\/plan\/a\.ts: .* from '\.\.\/\.\.\/base\/a\.ts'$/))
+    expect(refused).toContainEqual(
+      expect.stringMatching(/^src\/rules\/plan\/a\.ts: .* from '\.\.\/\.\.\/base\/a\.ts'$/),
+    )
     expect(await lint('kinds', createOverrides(table, files), texts)).toEqual(refused)
   })
 
@@ -109,6 +117,11 @@ describe('borders of the lint', () => {
       "type D = import('../base/a.ts').D",
     ]
     const refused = await lint('ways', createOverrides(table, files), { 'src/plan/a.ts': statements.join('\n') })
-    expect(refused).toEqual(statements.slice(0, -1).map((text) => `src/plan/a.ts: ${text}`).sort())
+    expect(refused).toEqual(
+      statements
+        .slice(0, -1)
+        .map((text) => `src/plan/a.ts: ${text}`)
+        .sort(),
+    )
   })
 })
