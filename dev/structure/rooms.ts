@@ -151,15 +151,15 @@ export const ROOMS: readonly Room[] = [
     node: true,
   },
   {
-    name: 'pipeline/kit',
-    holds: 'what steps share: engine runs, masked and metered model, assembly of tools',
+    name: 'pipeline/tools',
+    holds: 'the tools that a model is offered',
     imports: ['config', 'src/*', '!src/runtime', 'pipeline/workspace'],
     node: false,
   },
   {
-    name: 'pipeline/tools',
-    holds: 'the tools that a model is offered',
-    imports: ['config', 'src/*', '!src/runtime', 'pipeline/workspace', 'pipeline/kit'],
+    name: 'pipeline/kit',
+    holds: 'what steps share: engine runs, masked and metered model, assembly of tools',
+    imports: ['config', 'src/*', '!src/runtime', 'pipeline/workspace', 'pipeline/tools'],
     node: false,
   },
   {
