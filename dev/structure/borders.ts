@@ -1,6 +1,6 @@
 import { posix } from 'node:path'
 import type { ParsedFile } from './parse.ts'
-import type { Table } from './table.ts'
+import { isAtRoot, type Table } from './table.ts'
 
 /** An import that the table forbids. */
 export interface Violation {
@@ -9,7 +9,7 @@ export interface Violation {
   /** What is imported: a path from the root, or a `node:` module. */
   target: string
   from: string
-  /** Null for `node:`. */
+  /** Null for `node:` and for files at the root. */
   to: string | null
   /** `upward`: the room stands after the importing one. `forbidden`: it stands before, but its row does not name it. */
   reason: 'node' | 'upward' | 'forbidden'
@@ -28,8 +28,9 @@ export function findViolations(files: readonly ParsedFile[], table: Table): Viol
           ? [{ ...at, target: specifier, to: null, reason: 'node' }]
           : []
       const to = table.roomOf(target)
-      if (to === null || table.allows(room.name, target)) return []
-      const reason = table.rankOf(to) > table.rankOf(room.name) ? 'upward' : 'forbidden'
+      const isHomeless = to === null && !isAtRoot(target)
+      if (isHomeless || table.allows(room.name, target)) return []
+      const reason = to !== null && table.rankOf(to) > table.rankOf(room.name) ? 'upward' : 'forbidden'
       return [{ ...at, target, to, reason }]
     })
   })

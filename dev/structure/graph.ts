@@ -1,4 +1,5 @@
 import type { ParsedFile } from './parse.ts'
+import { isAtRoot } from './table.ts'
 
 /** An import between two files, seen as one between their rooms. */
 export interface Tie {
@@ -55,7 +56,7 @@ export function buildGraph(files: readonly ParsedFile[], roomOf: (path: string) 
 function readTies(file: ParsedFile, roomOf: (path: string) => string): Tie[] {
   const from = roomOf(file.path)
   return file.imports.flatMap(({ target, line, kind }) =>
-    target === null ? [] : [{ from, to: roomOf(target), file: file.path, line, target, kind }],
+    target === null || isAtRoot(target) ? [] : [{ from, to: roomOf(target), file: file.path, line, target, kind }],
   )
 }
 

@@ -112,6 +112,7 @@ function createPatterns(room: Room, folder: string, table: Table): string[] {
     }
   }
   const paths = table.allowedPaths(room.name).map((path) => `!${from(isFile(path) ? path : `${path}/**`)}`)
+  if (room.imports.includes('*')) allow.push(`!${from('*')}`)
   return [...leave, ...new Set(allow), ...new Set(forbid), ...paths]
 }
 

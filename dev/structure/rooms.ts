@@ -134,7 +134,7 @@ export const ROOMS: readonly Room[] = [
   {
     name: 'routes',
     holds: 'one endpoint a file, folders as in the URL; `app.ts` is the table of contents',
-    imports: ['config', 'src/*', '!src/llm', '!src/agent', '!src/chains', '!src/runtime'],
+    imports: ['src/*', '!src/llm', '!src/agent', '!src/chains', '!src/runtime'],
     node: false,
   },
   {
@@ -147,38 +147,45 @@ export const ROOMS: readonly Room[] = [
   {
     name: 'pipeline/workspace',
     holds: 'git and disk of a run',
-    imports: ['config', 'src/*', '!src/runtime', 'src/runtime/fetch.ts'],
+    imports: ['config', 'src/base', 'src/repository', 'src/plan', 'src/sessions', 'src/agent', 'src/runtime/fetch.ts'],
     node: true,
   },
   {
     name: 'pipeline/tools',
     holds: 'the tools that a model is offered',
-    imports: ['config', 'src/*', '!src/runtime', 'pipeline/workspace'],
+    imports: ['src/base', 'src/llm', 'src/plan', 'src/agent', 'pipeline/workspace'],
     node: false,
   },
   {
     name: 'pipeline/kit',
     holds: 'what steps share: engine runs, masked and metered model, assembly of tools',
-    imports: ['config', 'src/*', '!src/runtime', 'pipeline/workspace', 'pipeline/tools'],
+    imports: ['config', 'src/*', '!src/access', '!src/runtime', 'pipeline/*'],
     node: false,
   },
   {
     name: 'pipeline/steps',
     holds: 'the steps of the modes',
-    imports: ['config', 'src/*', '!src/runtime', 'pipeline/*'],
+    imports: ['src/*', '!src/access', '!src/runtime', 'pipeline/*'],
     node: false,
   },
   {
     name: 'pipeline/modes',
     holds: 'the modes; each reads like the specification',
-    imports: ['config', 'src/*', '!src/runtime', 'pipeline/*'],
+    imports: ['src/*', '!src/access', '!src/runtime', 'pipeline/*'],
     node: false,
   },
   {
     name: 'pipeline',
-    holds: 'the worker: takes a round, runs it, keeps its lease, saves its end',
-    imports: ['config', 'src/*', 'pipeline/*'],
+    holds: 'takes a round, runs it, keeps its lease, saves its end',
+    imports: ['src/*', '!src/access', '!src/runtime', 'pipeline/*'],
     node: false,
+  },
+  {
+    name: 'pipeline (entry)',
+    paths: ['pipeline/main.ts', 'pipeline/start.ts'],
+    holds: 'the process of the worker',
+    imports: ['config', 'src/*', 'pipeline/*', 'pipeline'],
+    node: true,
   },
   {
     name: 'sidecars/shared',

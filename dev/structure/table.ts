@@ -11,7 +11,7 @@ export interface Table {
   allowedRooms(name: string): ReadonlySet<string>
   /** Files and folders of other rooms that a room may import beside `allowedRooms`. */
   allowedPaths(name: string): readonly string[]
-  /** Whether a file of the room may import the file; its own room always. */
+  /** Whether a file of the room may import the file. Files at the root are only for rooms that may import `*`. */
   allows(name: string, target: string): boolean
   /** What is wrong with the table itself, as sentences. */
   errors: string[]
@@ -23,6 +23,9 @@ export const pathsOf = (room: Room): readonly string[] => room.paths ?? [room.na
 export const isFile = (path: string): boolean => path.endsWith('.ts')
 
 export const isWithin = (path: string, folder: string): boolean => path === folder || path.startsWith(`${folder}/`)
+
+/** Settings of tools lie at the root; they belong to no room. */
+export const isAtRoot = (path: string): boolean => !path.includes('/')
 
 /** The first part of a path: `src`, `pipeline`, `dev` */
 export const areaOf = (path: string): string => path.split('/', 1)[0] ?? path
@@ -50,9 +53,11 @@ export function readTable(rooms: readonly Room[], files: readonly string[]): Tab
   }
   const allowedRooms = (name: string) => allowed.get(name)?.rooms ?? new Set<string>()
   const allowedPaths = (name: string) => allowed.get(name)?.paths ?? []
+  const importsAll = (name: string) => rooms.some((room) => room.name === name && room.imports.includes('*'))
   const allows = (name: string, target: string) => {
     const owner = roomOf(target)
     if (owner === name) return true
+    if (isAtRoot(target)) return importsAll(name)
     return (
       (owner !== null && allowedRooms(name).has(owner)) || allowedPaths(name).some((path) => isWithin(target, path))
     )

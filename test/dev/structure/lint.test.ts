@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join, posix } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -15,11 +15,15 @@ beforeAll(async () => {
 })
 afterAll(() => rm(folder, { recursive: true, force: true }))
 
-/** Lints files of a project that has only the borders as rules; answers file and text of each import it refuses. */
-async function lint(name: string, overrides: unknown, texts: Record<string, string>): Promise<string[]> {
+/** A configuration of the lint that has only the borders as rules. */
+const only = (overrides: unknown) => ({
+  'biome.json': JSON.stringify({ linter: { rules: { preset: 'none' } }, overrides }),
+})
+
+/** Lints the files of a project; answers file and text of each import that is refused. */
+async function lint(name: string, texts: Record<string, string>): Promise<string[]> {
   const project = join(folder, name)
-  const config = { linter: { rules: { preset: 'none' } }, overrides }
-  for (const [path, text] of Object.entries({ ...texts, 'biome.json': JSON.stringify(config) })) {
+  for (const [path, text] of Object.entries(texts)) {
     await mkdir(dirname(join(project, path)), { recursive: true })
     await writeFile(join(project, path), text)
   }
@@ -73,9 +77,9 @@ describe('borders of the lint', () => {
     const files = await listFiles(PROJECT_ROOT, ROOMS)
     const table = readTable(ROOMS, files)
     const picked = pickFiles(files, table)
-    const { texts, refused } = judge(table, picked, picked)
+    const { texts, refused } = judge(table, picked, [...picked, 'vitest.config.ts'])
     expect(refused.length).toBeGreaterThan(100)
-    expect(await lint('house', createOverrides(table, files), texts)).toEqual(refused)
+    expect(await lint('house', { ...only(createOverrides(table, files)), ...texts })).toEqual(refused)
   })
 
   test('know every kind of row', async () => {
@@ -97,11 +101,11 @@ describe('borders of the lint', () => {
     ]
     const table = readTable(rooms, files)
     expect(table.errors).toEqual([])
-    const { texts, refused } = judge(table, files, files)
+    const { texts, refused } = judge(table, files, [...files, 'tool.config.ts'])
     expect(refused).toContainEqual(
       expect.stringMatching(/^src\/rules\/plan\/a\.ts: .* from '\.\.\/\.\.\/base\/a\.ts'$/),
     )
-    expect(await lint('kinds', createOverrides(table, files), texts)).toEqual(refused)
+    expect(await lint('kinds', { ...only(createOverrides(table, files)), ...texts })).toEqual(refused)
   })
 
   test('see every way to name a module but the type `import(…)`', async () => {
@@ -116,12 +120,40 @@ describe('borders of the lint', () => {
       "await import('../base/a.ts')",
       "type D = import('../base/a.ts').D",
     ]
-    const refused = await lint('ways', createOverrides(table, files), { 'src/plan/a.ts': statements.join('\n') })
+    const refused = await lint('ways', {
+      ...only(createOverrides(table, files)),
+      'src/plan/a.ts': statements.join('\n'),
+    })
     expect(refused).toEqual(
       statements
         .slice(0, -1)
         .map((text) => `src/plan/a.ts: ${text}`)
         .sort(),
     )
+  })
+
+  test('are part of the configuration of the project', async () => {
+    const imports = {
+      'src/rules/a.ts': '../sessions/a.ts',
+      'src/rules/aws/a.ts': '../../sessions/a.ts',
+      'src/rules/gcp/a.ts': '../../plan/a.ts',
+      'pipeline/steps/apply/a.ts': 'node:fs',
+      'pipeline/modes/a.ts': '../../eval/a.ts',
+      'routes/v1/sessions/a.ts': '../../../src/runtime/a.ts',
+      'routes/v1/health/a.ts': '../../../src/sessions/a.ts',
+      'sidecars/iac/a.ts': '../../contracts/a.ts',
+      'contracts/conformance/a.ts': '../../sidecars/iac/a.ts',
+    }
+    const allowed = ['src/rules/gcp/a.ts', 'routes/v1/health/a.ts']
+    const text = (specifier: string) => `import type { A } from '${specifier}'`
+    const own = ['biome.json', 'dev/structure/borders.json', '.gitignore'].map(
+      async (path) => [path, await readFile(join(PROJECT_ROOT, path), 'utf8')] as const,
+    )
+    const refused = await lint('own', {
+      ...Object.fromEntries(await Promise.all(own)),
+      ...Object.fromEntries(Object.entries(imports).map(([path, specifier]) => [path, text(specifier)])),
+    })
+    const expected = Object.entries(imports).filter(([path]) => !allowed.includes(path))
+    expect(refused).toEqual(expected.map(([path, specifier]) => `${path}: ${text(specifier)}`).sort())
   })
 })

@@ -79,6 +79,11 @@ describe('table of rooms', () => {
     expect(violations('work/a.ts', 'work/main.ts')).toEqual(['1 work/main.ts upward'])
   })
 
+  test('files at the root only where everything may be imported', () => {
+    expect(violations('src/plan/a.ts', 'tool.config.ts')).toEqual(['1 tool.config.ts forbidden'])
+    expect(violations('work/a.ts', 'tool.config.ts')).toEqual([])
+  })
+
   test('modules of Node only where the row allows them', () => {
     expect(violations('src/plan/a.ts', 'node:fs')).toEqual(['1 node:fs node'])
     expect(violations('src/rules/plan/a.ts', 'node:fs')).toEqual([])
