@@ -137,11 +137,21 @@ describe('a repair', () => {
     expect(findings).not.toContain('root:')
   })
 
-  it('masks what is secret in the findings', async () => {
-    const w = await world({
-      engine: refusingOnce('validate', STDERR.replace('"nope" is not', '"Sup3r-Secret" is not')),
-    })
+  const SECRET: EngineDiagnostic = {
+    severity: 'error',
+    summary: 'Unsupported argument',
+    detail: 'An argument named "Sup3r-Secret" is not expected here.',
+    range: { filename: 'main.tf', start: { line: 4 } },
+  }
+  it.each<[string, IacClient['diagnostics']]>([
+    ['the words of the engine', async () => null],
+    ['the machine form', async () => [SECRET]],
+  ])('masks what is secret in the findings from %s', async (_, diagnostics) => {
+    const words = STDERR.replace('"nope" is not', '"Sup3r-Secret" is not')
+    const w = await world({ engine: refusingOnce('validate', words), additions: { diagnostics } })
     w.kit.secrets.add(['Sup3r-Secret'])
+    // Without the client that masks every message once more: the step masks what it writes.
+    w.kit.llm = w.llm
     await generate(w)
     const text = w.llm.of('task_complete')[1]?.messages.at(-1)?.content ?? ''
     const masked = `An argument named "${MASK}" is not expected here.`
