@@ -6,6 +6,7 @@ import { request as httpRequest, type IncomingMessage } from 'node:http'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { eventually } from '../../helpers/eventually.ts'
 import { clientOf, fakeEngine, pipe, TOKEN, temporaryFolder } from './service.ts'
 
 interface ServiceProcess extends Awaited<ReturnType<typeof clientOf>> {
@@ -76,6 +77,12 @@ async function heldPoll(url: string): Promise<() => Promise<number>> {
   return () => answered
 }
 
+const recordOf = (id: string) => join(folder, 'data', 'jobs', `${id}.json`)
+const readRecord = async (id: string) => JSON.parse(await readFile(recordOf(id), 'utf8'))
+
+/** Until the service has written down which process works on the job: the engine may speak before. */
+const recordedProcess = (id: string) => eventually(async () => expect((await readRecord(id)).process).not.toBeNull())
+
 const alive = (pid: number) => {
   try {
     return !/^\d+ \(.*\) Z/s.test(readFileSync(`/proc/${pid}/stat`, 'latin1'))
@@ -103,7 +110,7 @@ describe('a service that was killed', () => {
     const waiting = await first.submit('/v1/validate', { workspace_path })
     await running.read()
     const engine = Number(await readFile(join(workspace_path, 'pid'), 'utf8'))
-    // The record names the process as soon as the job is seen running.
+    await recordedProcess(interrupted)
     expect((await first.request('GET', `/v1/jobs/${interrupted}`)).body.status).toBe('running')
     await first.end('SIGKILL')
     expect(alive(engine)).toBe(true)
@@ -134,14 +141,12 @@ describe('a service that was killed', () => {
     const [running] = [pipe(join(workspace_path, 'started')), pipe(join(workspace_path, 'gate'))]
     const id = await first.submit('/v1/validate', { workspace_path })
     await running.read()
-    const file = join(folder, 'data', 'jobs', `${id}.json`)
-    // The engine may speak before the service has taken it down.
-    await expect.poll(async () => JSON.parse(await readFile(file, 'utf8')).process, { timeout: 20_000 }).not.toBeNull()
+    await recordedProcess(id)
     await first.end('SIGKILL')
     const bystander = spawn('sleep', ['1000'], { detached: true, stdio: 'ignore' })
-    const record = JSON.parse(await readFile(file, 'utf8'))
+    const record = await readRecord(id)
     process.kill(-record.process.pid, 'SIGKILL')
-    await writeFile(file, JSON.stringify({ ...record, process: { ...record.process, pid: bystander.pid } }))
+    await writeFile(recordOf(id), JSON.stringify({ ...record, process: { ...record.process, pid: bystander.pid } }))
     const second = await boot()
     expect((await second.request('GET', `/v1/jobs/${id}`)).body.status).toBe('failed')
     await writeFile(join(workspace_path, 'command.sh'), 'exit 0')
@@ -155,7 +160,7 @@ describe('a service that was killed', () => {
     const workspace_path = await first.workspace({ 'command.sh': 'exit 0' })
     const { job_id } = await first.run('/v1/validate', { workspace_path })
     await first.end('SIGKILL')
-    await writeFile(join(folder, 'data', 'jobs', `${job_id}.json`), '{"job_id": ')
+    await writeFile(recordOf(job_id), '{"job_id": ')
     const second = await boot()
     expect((await second.request('GET', `/v1/jobs/${job_id}`)).status).toBe(404)
     expect((await second.run('/v1/validate', { workspace_path })).result.exit_code).toBe(0)

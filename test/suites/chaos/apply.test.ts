@@ -24,7 +24,18 @@ afterEach(async () => {
 })
 
 const within = <T>(check: () => T | Promise<T>) => vi.waitFor(check, { timeout: 60_000, interval: 100 })
-const asked = () => within(() => expect(existsSync(processes.mark)).toBe(true))
+/**
+ * Until the engine of the apply waits at the gate and both have it on record: the sidecar its process, the worker its
+ * job. The engine may reach the gate before that.
+ */
+const asked = (uuid: string) =>
+  within(async () => {
+    expect(existsSync(processes.mark)).toBe(true)
+    const [job] = applyJobs(stack, uuid, processes.jobs_folder)
+    expect(job?.process).toBeTruthy()
+    const known = await stack.database.sql`SELECT 1 FROM applies WHERE job_id = ${job?.job_id ?? null}`
+    expect(known).toHaveLength(1)
+  })
 
 /** A session whose apply waits in the queue, with the sidecar that made its plan. */
 async function waitingApply() {
@@ -66,7 +77,7 @@ it.each([
   const { sidecar, context, uuid, repo_uri, accept } = await waitingApply()
   const first = await processes.worker(sidecar.url)
   await accept()
-  await asked()
+  await asked(uuid)
   const second: Started = await processes.worker(sidecar.url)
   first.child.kill(signal)
   expect(await second.said('round starts')).toMatchObject({ session_id: uuid, attempt: 2, mode: 'apply' })
@@ -78,7 +89,7 @@ it('sidecar and worker are killed in the middle of an apply: nothing is applied 
   const { sidecar, context, uuid, repo_uri, accept } = await waitingApply()
   const first = await processes.worker(sidecar.url)
   await accept()
-  await asked()
+  await asked(uuid)
   sidecar.child.kill('SIGKILL')
   first.child.kill('SIGKILL')
   await processes.sidecar(new URL(sidecar.url).port)
@@ -98,7 +109,7 @@ it('a sidecar that is killed in the middle of an apply and comes back', async ()
   const { sidecar, uuid, accept } = await waitingApply()
   await processes.worker(sidecar.url)
   await accept()
-  await asked()
+  await asked(uuid)
   sidecar.child.kill('SIGKILL')
   await processes.sidecar(new URL(sidecar.url).port)
   expect((await ended(uuid))?.message).toMatch(/^runner failed: /)

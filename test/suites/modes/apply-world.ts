@@ -64,10 +64,12 @@ interface JobEntry {
   created_at: string
   status: string
   exit_code: number | null
+  /** The engine, from when the sidecar has written it down until it has ended. */
+  process: object | null
 }
 
-/** Jobs in a session's directories by the sidecar's own records, in the order of their submission. */
-export function recordedJobs(folder: string, uuid: string): JobEntry[] {
+/** Jobs by the sidecar's own records, in the order of their submission: those in a session's directories, else all. */
+export function recordedJobs(folder: string, uuid = ''): JobEntry[] {
   return readdirSync(folder)
     .filter((name) => name.endsWith('.json'))
     .map((name): JobEntry => JSON.parse(readFileSync(join(folder, name), 'utf8')))

@@ -9,6 +9,7 @@ import { silentLogger } from '../../../src/base/log.ts'
 import { createIacClient } from '../../../src/services/iac/client.ts'
 import { eventually } from '../../helpers/eventually.ts'
 import { scriptedLlm } from '../../pipeline/steps/scripted-llm.ts'
+import { recordedJobs } from './apply-world.ts'
 import { ADDED, goodRound, MAIN } from './scripts.ts'
 import { firstRound, type Stack, startStack } from './stack.ts'
 
@@ -68,15 +69,28 @@ it('a round outlives its sidecar: killed in the middle of a plan and started aga
   const mark = join(folder, 'planning')
   const binary = await hangingEngine(mark)
   const first = await startSidecar(binary, '0')
+  const polled = new Set<string>()
   const iac = createIacClient(
     { ...stack.config.services.iac, endpoint: first.url, job_poll_interval: 0.2 },
-    { fetch, log: silentLogger },
+    {
+      fetch: (input, init) => {
+        polled.add(String(input))
+        return fetch(input, init)
+      },
+      log: silentLogger,
+    },
   )
   const context = stack.context(scriptedLlm(goodRound()), { iac })
   const repo_uri = await stack.repository({ 'main.tf': MAIN })
   const round = firstRound(stack, context, { repo_uri })
 
   await eventually(() => expect(existsSync(mark)).toBe(true))
+  // The engine may begin before the service has written down its process and before the worker knows the job.
+  await eventually(() => {
+    const planning = recordedJobs(join(folder, 'jobs', 'jobs')).find(({ kind }) => kind === 'plan')
+    expect(planning?.process).toBeTruthy()
+    expect(polled).toContain(`${first.url}/v1/jobs/${planning?.job_id}`)
+  })
   first.child.kill('SIGKILL')
   await startSidecar(binary, new URL(first.url).port)
 
