@@ -1,0 +1,33 @@
+import type { InferenceRequest, Message, ToolDefinition } from '../../src/llm/types.ts'
+
+/** A part of a golden file: its heading and what follows it, verbatim. */
+export type Section = readonly [heading: string, text: string]
+
+/** Sections as one text; the ids of data blocks are random, so each is replaced by its number within the section. */
+export const renderSections = (sections: readonly Section[]): string =>
+  sections.map(([heading, text]) => `@@@ ${heading}\n${withStableIds(text)}\n`).join('\n')
+
+function withStableIds(text: string): string {
+  const ids = new Map<string, string>()
+  return text.replaceAll(/(?<![0-9a-f])[0-9a-f]{16}(?![0-9a-f])/g, (id) => {
+    const name = ids.get(id) ?? `block-${ids.size + 1}`
+    ids.set(id, name)
+    return name
+  })
+}
+
+export const renderDefinition = ({ name, description, parameters }: ToolDefinition): string =>
+  `${name}\n${description}\n${JSON.stringify(parameters, null, 2)}`
+
+/** A whole model request; the definitions of its tools have a golden file of their own. */
+export const renderRequest = ({ messages, tools, signal: _, ...rest }: InferenceRequest): string =>
+  [
+    JSON.stringify(rest),
+    `tools: ${tools ? tools.map(({ name }) => name).join(', ') : '(none)'}`,
+    ...messages.map((message) => `--- ${message.role}\n${renderMessage(message)}`),
+  ].join('\n')
+
+const renderMessage = (message: Message): string =>
+  message.role === 'assistant' && message.tool_calls
+    ? `${message.content ?? ''}${message.tool_calls.map(({ name, arguments: args }) => `[${name} ${args}]`).join('')}`
+    : String(message.content)

@@ -1,0 +1,62 @@
+import { execFile } from 'node:child_process'
+import { mkdir, mkdtemp, readdir, realpath, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createSteps } from '../pipeline/steps/support.ts'
+import { renderRequest, renderSections, type Section } from './form.ts'
+import { CHAINS, SHARED } from './prompts.ts'
+import { requestsOf } from './requests.ts'
+
+/**
+ * The files of `golden/` hold, byte for byte, what models are asked: `<chain>.txt` every prompt in every variant,
+ * `<chain>.requests.txt` the calls that the steps make. Whoever changes a prompt on purpose writes them anew with
+ * `npx vitest run test/chains -u` and sees in the difference what a model will read.
+ */
+
+const file = (name: string) => join(import.meta.dirname, 'golden', `${name}.txt`)
+
+let steps: Awaited<ReturnType<typeof createSteps>>
+let root: string
+beforeAll(async () => {
+  steps = await createSteps()
+  root = await realpath(await mkdtemp(join(tmpdir(), 'golden-')))
+  await promisify(execFile)('git', ['init', '--quiet', root])
+  await mkdir(join(root, 'modules'))
+  await writeFile(join(root, 'main.tf'), 'resource "aws_s3_bucket" "logs" {\n  nope = 1\n}\n')
+  await writeFile(
+    join(root, 'modules/net.tf'),
+    'resource "aws_vpc" "main" {\n}\n\nlocals {\n  cidr = "10.0.0.0/16"\n}\n',
+  )
+})
+afterAll(async () => {
+  await steps.close()
+  await rm(root, { recursive: true, force: true })
+})
+
+describe('the prompts of', () => {
+  it.each(Object.entries({ ...CHAINS, ...SHARED }))('%s are as they were', async (name, sections) => {
+    await expect(renderSections(sections)).toMatchFileSnapshot(file(name))
+  })
+})
+
+describe('the requests of', () => {
+  it.each(Object.keys(CHAINS))('%s are as they were', async (name) => {
+    const cases = requestsOf(steps, root)[name]
+    if (!cases) throw new Error(`no step is known that runs ${name}`)
+    const sections: Section[] = []
+    for (const [heading, ask] of cases) {
+      const requests = await ask()
+      expect(requests.length, heading).toBeGreaterThan(0)
+      for (const [index, request] of requests.entries())
+        sections.push([`${heading}, call ${index + 1}`, renderRequest(request)])
+    }
+    await expect(renderSections(sections)).toMatchFileSnapshot(file(`${name}.requests`))
+  })
+})
+
+it('has no golden file that nothing is compared with', async () => {
+  const known = [...Object.keys(CHAINS).flatMap((name) => [name, `${name}.requests`]), ...Object.keys(SHARED)]
+  expect((await readdir(join(import.meta.dirname, 'golden'))).sort()).toEqual(known.map((name) => `${name}.txt`).sort())
+})

@@ -1,0 +1,311 @@
+import { tellApply } from '../../pipeline/steps/apply/write-apply-report.ts'
+import { dropExceptions, dropSessionChanges, splitDrift } from '../../pipeline/steps/drift/drift-tasks.ts'
+import type { DriftResult } from '../../pipeline/steps/drift/remediate-drift.ts'
+import { writeDriftReport } from '../../pipeline/steps/drift/write-drift-report.ts'
+import { auditCompliance } from '../../pipeline/steps/generate/audit-compliance.ts'
+import { startIntentCheck } from '../../pipeline/steps/generate/check-intent.ts'
+import { writeGenerateReport } from '../../pipeline/steps/generate/write-generate-report.ts'
+import { converge } from '../../pipeline/steps/import/converge.ts'
+import { openLedger } from '../../pipeline/steps/import/ledger.ts'
+import { selectResources } from '../../pipeline/steps/import/select.ts'
+import { validateImports } from '../../pipeline/steps/import/validator.ts'
+import { writeImportReport } from '../../pipeline/steps/import/write-import-report.ts'
+import { composePrompts } from '../../pipeline/steps/shared/compose-prompts.ts'
+import { filterRequest } from '../../pipeline/steps/shared/filter-request.ts'
+import { type GenerationTask, generateAndValidate } from '../../pipeline/steps/shared/generate-and-validate.ts'
+import { generateDriftTargets, generateSessionTargets } from '../../pipeline/steps/shared/generate-targets.ts'
+import type { ValidPlan } from '../../pipeline/steps/shared/plan.ts'
+import { planValidator } from '../../pipeline/steps/shared/validators.ts'
+import type { InferenceRequest } from '../../src/llm/types.ts'
+import { operationsQuery, taskQuery } from '../../src/prompts/queries.ts'
+import { writePullRequestText } from '../../src/pull-requests/write-text.ts'
+import type { IacClient } from '../../src/services/iac/types.ts'
+import type { Script } from '../pipeline/steps/scripted-llm.ts'
+import {
+  calmEngine,
+  type createSteps,
+  type EngineScript,
+  type StepWorld,
+  validPlan,
+} from '../pipeline/steps/support.ts'
+
+/**
+ * What the steps of the worker ask a model: role, tools in their order and messages of every call, for each chain in
+ * each of the ways in which a step uses it.
+ */
+
+type Steps = Awaited<ReturnType<typeof createSteps>>
+type WorldOptions = NonNullable<Parameters<Steps['world']>[0]>
+
+const CONVENTIONS = { templates: ['TEMPLATE ONE', 'TEMPLATE TWO'], abbreviations: ['aws_vpc: vpc'] }
+const IDS = ['arn:aws:s3:::one', 'vpc-2']
+const DRIFT = [
+  { address: 'aws_vpc.a', action: 'delete resource' as const },
+  { address: 'a.b', action: 'create resource' as const, changes: { size: 1 } },
+]
+const CHANGES = [
+  { address: 'a.b', actions: ['update'], before: { size: 1 }, after: { size: 2 } },
+  { address: 'aws_db_instance.main', type: 'aws_db_instance', actions: ['delete'] },
+]
+
+/** The shortest answer that ends each chain. */
+const SCRIPTS: Record<string, Script> = {
+  requests_filter: { args: { status: true, explanation: '' } },
+  construct_information: { args: { templates: ['s3_bucket'], abbreviations: ['bucket: bkt'] } },
+  report_intent_statements: { args: { statements: [] } },
+  task_complete: { args: { status: 'done', summary: 'Done.' } },
+  generate_engine_targets: { args: { targets: ['a.b'] } },
+  report_decomposed_task_operations: { args: { operations: [] } },
+  import_addresses: { args: { status: 'done', summary: 'None.', imports: [] } },
+  report_compliance_findings: { args: { violations: [], summary: 'Audited.', checked_rules: [] } },
+  generate_engine_plan_report: {
+    args: {
+      summary: {},
+      detailed_changes: [],
+      potential_impact: { banner: { level: 'low', title: 't', description: 'd' } },
+      estimated_costs: {},
+    },
+  },
+  generate_engine_drift_report: { args: {} },
+  generate_engine_apply_report: { args: {} },
+  generate_engine_import_report: { args: {} },
+  generate_pull_request: { args: { title: 'Title', description: 'Summary.' } },
+}
+
+const TURN = { user: 'an earlier request', assistant: 'an earlier answer' }
+
+/** A step in a world of its own; what it asked, without status messages unless they are asked for. */
+async function asked(
+  steps: Steps,
+  work: (world: StepWorld) => Promise<unknown>,
+  options: WorldOptions & { root?: string; chain?: string } = {},
+): Promise<InferenceRequest[]> {
+  const { root, chain, ...rest } = options
+  const world = await steps.world({ ...rest, scripts: { ...SCRIPTS, ...rest.scripts } })
+  if (root !== undefined) Object.assign(world.workspace, { iac_root: root })
+  world.run.conversation.push(TURN)
+  await work(world)
+  await world.kit.status.settle()
+  return world.llm.requests
+    .filter((entry) => (chain === undefined ? entry.chain !== 'status' : entry.chain === chain))
+    .map(({ request }) => request)
+}
+
+const types = { aws_s3_bucket: { block: { attributes: { bucket: { type: 'string', required: true } } } } }
+const schema: IacClient['schema'] = async ({ resource_types = [] }) => ({
+  providers: {
+    'registry.terraform.io/hashicorp/aws': {
+      resource_schemas: resource_types.length > 0 ? types : {},
+      data_source_schemas: {},
+      resource_types: Object.keys(types),
+      data_source_types: [],
+    },
+  },
+  missing: [],
+  left_out: [],
+})
+const refusingOnce: EngineScript = (job, number) =>
+  job.kind === 'validate' && number === 1
+    ? {
+        exit_code: 1,
+        stderr: '\nError: Unsupported argument\n\n  on main.tf line 2, in resource "aws_s3_bucket" "logs":\n',
+      }
+    : calmEngine()(job, number)
+const created = JSON.stringify({
+  format_version: '1.2',
+  configuration: {},
+  resource_changes: [
+    {
+      address: 'aws_s3_bucket.one',
+      mode: 'managed',
+      type: 'aws_s3_bucket',
+      name: 'one',
+      change: { actions: ['create'], after: {} },
+    },
+  ],
+})
+
+const task = (world: StepWorld, changes: Partial<GenerationTask<ValidPlan>> = {}): GenerationTask<ValidPlan> => ({
+  query: 'Add a bucket for logs',
+  prompt: taskQuery('Add a bucket for logs'),
+  operation: 'generate',
+  conventions: CONVENTIONS,
+  forbid: true,
+  max_attempts: 3,
+  validate: planValidator(world.kit, async () => []),
+  ...changes,
+})
+
+const driftResult = (world: StepWorld): DriftResult => ({
+  in_sync: false,
+  remaining: [...DRIFT],
+  excepted: [...DRIFT].slice(0, 1),
+  found: [...DRIFT],
+  feedback: null,
+  valid: validPlan(world, CHANGES),
+  exclusions: ['aws_vpc.a: expected by rule one'],
+})
+
+type Case = readonly [heading: string, requests: () => Promise<InferenceRequest[]>]
+
+/** @param root a folder with files of an engine root */
+export const requestsOf = (steps: Steps, root: string): Record<string, readonly Case[]> => ({
+  REQUESTS_FILTER: (['generate', 'drift', 'import'] as const).map(
+    (variant): Case => [variant, () => asked(steps, ({ kit }) => filterRequest(kit, variant))],
+  ),
+  INTENT_CHECK: [
+    [
+      'the check of a request',
+      () =>
+        asked(steps, (world) =>
+          startIntentCheck(world.kit, Promise.resolve('main.tf: a.b')).results(validPlan(world, CHANGES).plan),
+        ),
+    ],
+  ],
+  PROMPT_COMPOSITOR: [['both passes', () => asked(steps, ({ kit }) => composePrompts(kit))]],
+  IAC_GENERATOR: [
+    [
+      'a request, then a repair with schemas',
+      () =>
+        asked(steps, (world) => generateAndValidate(world.kit, task(world)), {
+          root,
+          engine: refusingOnce,
+          additions: { schema },
+          query: 'Add a bucket for logs',
+        }),
+    ],
+    [
+      'operations of drift',
+      () =>
+        asked(steps, (world) =>
+          generateAndValidate(
+            world.kit,
+            task(world, { prompt: operationsQuery(['one']), operation: 'drift', forbid: false }),
+          ),
+        ),
+    ],
+    [
+      'identifiers to import',
+      () =>
+        asked(steps, (world) =>
+          generateAndValidate(world.kit, task(world, { operation: 'import', forbid: false, selected_ids: IDS })),
+        ),
+    ],
+  ],
+  TARGET_GENERATOR: [
+    ['session', () => asked(steps, ({ kit }) => generateSessionTargets(kit))],
+    ['drift', () => asked(steps, ({ kit }) => generateDriftTargets(kit))],
+  ],
+  TASK_SPLITTER: [['drift', () => asked(steps, ({ kit }) => splitDrift(kit, DRIFT))]],
+  FILTER_RECONCILIATION: [['operations', () => asked(steps, ({ kit }) => dropSessionChanges(kit, ['one', 'two']))]],
+  FILTER_DRIFT_EXCEPTIONS: [['operations', () => asked(steps, ({ kit }) => dropExceptions(kit, ['one', 'two']))]],
+  IMPORT_FILTER: [
+    [
+      'identifiers',
+      () =>
+        asked(steps, ({ kit }) => {
+          kit.run.round.is_partial = true
+          return selectResources(kit, { managed: [], ids: IDS, withheld: [], ending: null }, CONVENTIONS)
+        }),
+    ],
+  ],
+  IMPORT_ADDRESSES: [
+    [
+      'identifiers without address',
+      () =>
+        asked(steps, async ({ kit }) => validateImports(kit, await openLedger(kit, IDS)), {
+          engine: calmEngine(created),
+          chain: 'import_addresses',
+        }),
+    ],
+  ],
+  REPORT_GENERATOR: [
+    ['generate', () => asked(steps, (world) => writeGenerateReport(world.kit, validPlan(world, CHANGES, ['a.b'])))],
+    ['drift', () => first(asked(steps, (world) => settled(writeDriftReport(world.kit, driftResult(world), []))))],
+    [
+      'apply that went well',
+      () =>
+        first(
+          asked(steps, ({ kit }) => tellApply(kit, { kind: 'ran', exit_code: 0, stdout: 'out', stderr: 'err' }, [])),
+        ),
+    ],
+    [
+      'apply that failed',
+      () =>
+        first(
+          asked(steps, ({ kit }) => tellApply(kit, { kind: 'ran', exit_code: 1, stdout: 'out', stderr: 'err' }, [])),
+        ),
+    ],
+    [
+      'import',
+      () =>
+        first(asked(steps, (world) => settled(writeImportReport(world.kit, importFacts, validPlan(world, CHANGES))))),
+    ],
+    [
+      'import of nothing',
+      () =>
+        first(
+          asked(steps, ({ kit }) =>
+            settled(
+              writeImportReport(
+                kit,
+                { ...importFacts, imported: [], failed: [], nothing: { text: 'Nothing there.', failed: false } },
+                null,
+              ),
+            ),
+          ),
+        ),
+    ],
+  ],
+  COMPLIANCE_CHECKER: [
+    [
+      'plan',
+      () =>
+        asked(steps, (world) => auditCompliance(world.kit, validPlan(world, CHANGES), CONVENTIONS), {
+          orchestration: { enable_compliance_checker: true },
+        }),
+    ],
+  ],
+  PR_GENERATOR: [
+    [
+      'session',
+      () =>
+        asked(steps, ({ run, llm }) =>
+          writePullRequestText(
+            { ...run.context, llm },
+            { first_query: 'Add a bucket', history: [TURN] },
+            new AbortController().signal,
+          ),
+        ),
+    ],
+  ],
+  STATUS_UPDATE: [
+    ['status', () => asked(steps, ({ kit }) => kit.status.say('filtering', 'Add a bucket'), { chain: 'status' })],
+    [
+      'import that does not converge',
+      () =>
+        asked(
+          steps,
+          async (world) => {
+            const ledger = await openLedger(world.kit, IDS)
+            await ledger.begin({ address: 'aws_s3_bucket.one', resource_id: 'arn:aws:s3:::one' }, 'commit')
+            await ledger.succeed('arn:aws:s3:::one')
+            return settled(converge(world.kit, ledger, validPlan(world, []), CONVENTIONS))
+          },
+          { engine: () => ({ exit_code: 1, stderr: 'Error: no plan' }), chain: 'status' },
+        ),
+    ],
+  ],
+})
+
+const importFacts: Parameters<typeof writeImportReport>[1] = {
+  imported: [{ address: 'aws_s3_bucket.one', resource_id: 'arn:aws:s3:::one' }],
+  failed: [{ address: '', resource_id: 'vpc-2', error: 'No block.' }],
+  excluded: [{ resource_id: 'vpc-3', details: 'Not selected.' }],
+  state_alignment: 'Aligned.',
+  recommendations: [],
+  nothing: null,
+}
+
+const first = async (requests: Promise<InferenceRequest[]>) => (await requests).slice(0, 1)
+const settled = async (work: Promise<unknown>) => await work.catch((error: unknown) => error)
