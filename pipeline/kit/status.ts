@@ -1,7 +1,7 @@
 import { askText } from '../../src/agent/ask-text.ts'
+import { contextBudget } from '../../src/agent/context-budget.ts'
 import type { Masker } from '../../src/base/masking.ts'
 import type { Status } from '../../src/base/vocabulary.ts'
-import { contextBudget } from '../../src/context-budget/budget.ts'
 import type { LlmClient } from '../../src/llm/types.ts'
 import type { RunTrace } from '../../src/observe/trace-types.ts'
 import { statusUpdateLayout } from '../../src/prompts/layouts/status-update.ts'

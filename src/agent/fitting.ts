@@ -1,8 +1,8 @@
-import type { ContextBudget } from '../context-budget/budget.ts'
-import { fitMessages, messageTokens } from '../context-budget/fit-messages.ts'
-import { isOverlong, keptShare } from '../context-budget/overlong.ts'
 import type { Message } from '../llm/types.ts'
 import type { CallMemory } from './call-memory.ts'
+import type { ContextBudget } from './context-budget.ts'
+import { fitMessages, messageTokens } from './fit-messages.ts'
+import { isOverlong, keptShare } from './overlong.ts'
 import type { Tool } from './types.ts'
 
 /** Keeps the messages of one chain within what its model takes. */

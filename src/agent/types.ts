@@ -1,7 +1,7 @@
 import type { Turn } from '../base/vocabulary.ts'
-import type { ContextBudget } from '../context-budget/budget.ts'
 import type { LlmClient, Message, ModelRole, ToolDefinition, Usage } from '../llm/types.ts'
 import type { RunTrace } from '../observe/trace-types.ts'
+import type { ContextBudget } from './context-budget.ts'
 
 /** Names of the chains, as they appear in telemetry. */
 export type ChainName =

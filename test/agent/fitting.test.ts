@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
+import { estimateTokens } from '../../src/agent/context-budget.ts'
 import { runAgent } from '../../src/agent/run-agent.ts'
 import { taskCompleteTool } from '../../src/agent/sentinels/task-complete.ts'
 import type { AgentRequest, Tool } from '../../src/agent/types.ts'
 import { PlatformError } from '../../src/base/errors.ts'
-import { estimateTokens } from '../../src/context-budget/budget.ts'
 import { type Script, scriptedLlm } from '../pipeline/steps/scripted-llm.ts'
 
 const budget = (tokens: number) => ({ tokens, estimate: (text: string) => estimateTokens(text, 3) })

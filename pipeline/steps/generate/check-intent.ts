@@ -1,6 +1,6 @@
+import { contextBudget } from '../../../src/agent/context-budget.ts'
 import { runAgent } from '../../../src/agent/run-agent.ts'
 import { intentStatementsTool } from '../../../src/agent/sentinels/intent-statements.ts'
-import { contextBudget } from '../../../src/context-budget/budget.ts'
 import { evaluate } from '../../../src/intent/evaluate.ts'
 import { intentFeedback, withVerdict } from '../../../src/intent/told.ts'
 import type { Evaluated, Statement } from '../../../src/intent/types.ts'

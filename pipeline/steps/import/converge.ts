@@ -1,6 +1,6 @@
 import { askText } from '../../../src/agent/ask-text.ts'
+import { contextBudget } from '../../../src/agent/context-budget.ts'
 import { PlatformError } from '../../../src/base/errors.ts'
-import { contextBudget } from '../../../src/context-budget/budget.ts'
 import { statusUpdateLayout } from '../../../src/prompts/layouts/status-update.ts'
 import { earlierTurns, statusQuery } from '../../../src/prompts/queries.ts'
 import { storePlanText } from '../../../src/reports/artifacts.ts'

@@ -1,12 +1,12 @@
-import { declaredBlocks } from '../../../src/context-budget/blocks.ts'
-import { type ContextBudget, contextBudget } from '../../../src/context-budget/budget.ts'
+import { type ContextBudget, contextBudget } from '../../../src/agent/context-budget.ts'
+import { declaredBlocks } from '../../../src/chains/shared/declared-blocks.ts'
 import {
   blocksText,
   chosenText,
   overviewText,
   type RepositoryFile,
   relevantFiles,
-} from '../../../src/context-budget/repository.ts'
+} from '../../../src/chains/shared/repository.ts'
 import type { ModelRole } from '../../../src/llm/types.ts'
 import { fence } from '../../../src/prompts/fence.ts'
 import type { Kit } from '../../kit/kit.ts'

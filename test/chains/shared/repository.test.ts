@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { declaredBlocks } from '../../src/context-budget/blocks.ts'
-import { estimateTokens } from '../../src/context-budget/budget.ts'
-import { chosenText, overviewText, type RepositoryFile, relevantFiles } from '../../src/context-budget/repository.ts'
+import { estimateTokens } from '../../../src/agent/context-budget.ts'
+import { declaredBlocks } from '../../../src/chains/shared/declared-blocks.ts'
+import { chosenText, overviewText, type RepositoryFile, relevantFiles } from '../../../src/chains/shared/repository.ts'
 
 const budget = (tokens: number) => ({ tokens, estimate: (text: string) => estimateTokens(text, 3) })
 const file = (path: string, text: string | null = null): RepositoryFile => ({

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { estimateTokens } from '../../src/context-budget/budget.ts'
-import { fitMessages, messageTokens } from '../../src/context-budget/fit-messages.ts'
+import { estimateTokens } from '../../src/agent/context-budget.ts'
+import { fitMessages, messageTokens } from '../../src/agent/fit-messages.ts'
 import type { Message } from '../../src/llm/types.ts'
 import { fence } from '../../src/prompts/fence.ts'
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
+import { isOverlong, keptShare } from '../../src/agent/overlong.ts'
 import { PlatformError } from '../../src/base/errors.ts'
-import { isOverlong, keptShare } from '../../src/context-budget/overlong.ts'
 
 const failed = (reason: string, status = 400) =>
   new PlatformError(

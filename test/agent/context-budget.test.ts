@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { contextBudget, estimateTokens } from '../../src/context-budget/budget.ts'
-import { modelSize } from '../../src/context-budget/windows.ts'
+import { contextBudget, estimateTokens, modelSize } from '../../src/agent/context-budget.ts'
 import { modelConfig } from '../helpers/model-server.ts'
 
 const configOf = (changes: Parameters<typeof modelConfig>[1]) => modelConfig('http://localhost', changes)

@@ -1,5 +1,5 @@
-import { cutMiddle } from '../base/text.ts'
-import type { ContextBudget } from './budget.ts'
+import type { ContextBudget } from '../../agent/context-budget.ts'
+import { cutMiddle } from '../../base/text.ts'
 
 /** A file of the engine root. */
 export interface RepositoryFile {
