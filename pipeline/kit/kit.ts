@@ -1,7 +1,7 @@
 import { secretsOf } from '../../config/mask.ts'
 import { contextBudget } from '../../src/agent/context-budget.ts'
 import { runAgent } from '../../src/agent/run-agent.ts'
-import type { ChainName, Tool } from '../../src/agent/types.ts'
+import type { Tool } from '../../src/agent/types.ts'
 import type { Turn } from '../../src/base/vocabulary.ts'
 import type { LlmClient, ModelRole } from '../../src/llm/types.ts'
 import type { RunTrace } from '../../src/observe/trace-types.ts'
@@ -55,13 +55,13 @@ const observed = (secrets: SecretRegister, { recording }: BareRun): SecretRegist
     : secrets
 
 export interface Chain<Result> {
-  chain: ChainName
+  chain: string
   role: ModelRole
   system: string
   query: string
   conversation?: readonly Turn[]
   tools?: readonly Tool[]
-  sentinel: Tool<Result>
+  resultTool: Tool<Result>
 }
 
 /** One agent loop with the limits of the configuration; its value. Errors: those of `runAgent`. */
@@ -72,7 +72,7 @@ export async function runChain<Result>(
   const { value } = await runAgent({
     ...chain,
     llm,
-    max_turns: run.context.config.orchestration.max_tool_agent_executions,
+    maxTurns: run.context.config.orchestration.max_tool_agent_executions,
     budget: contextBudget(run.context.config.llm, chain.role),
     signal: run.signal,
     observe: run.observe,

@@ -1,11 +1,11 @@
-import type { AgentEvent, ChainName } from '../../src/agent/types.ts'
+import type { AgentEvent } from '../../src/agent/types.ts'
 import type { Pricing } from '../../src/llm/prices.ts'
 import type { Usage } from '../../src/llm/types.ts'
 import type { RoundUsage } from '../../src/sessions/types.ts'
 
 /** What is stored with a round: the published totals, and each chain's share. Overlaps are counted once, for the engine. */
 export interface MeteredUsage extends RoundUsage {
-  chains: Partial<Record<ChainName, ChainUsage>>
+  chains: Partial<Record<string, ChainUsage>>
 }
 export interface ChainUsage {
   calls: number
@@ -36,13 +36,13 @@ export function createMeter(options: { now?: () => number; price?: Pricing } = {
   const { now = () => performance.now(), price = () => null } = options
   const engine: Interval[] = []
   const model: Interval[] = []
-  const chains: Partial<Record<ChainName, ChainUsage>> = {}
+  const chains: Partial<Record<string, ChainUsage>> = {}
   const tokens = { input_tokens: 0, cached_tokens: 0, output_tokens: 0 }
   let validation_attempts = 0
   /** Dollars; null from the first call on whose price is not known. */
   let cost: number | null = 0
 
-  const chainOf = (name: ChainName): ChainUsage => {
+  const chainOf = (name: string): ChainUsage => {
     const known = chains[name]
     if (known) return known
     const fresh: ChainUsage = { calls: 0, tool_calls: 0, input_tokens: 0, output_tokens: 0, model_s: 0 }
@@ -57,9 +57,9 @@ export function createMeter(options: { now?: () => number; price?: Pricing } = {
       return
     }
     const end = now()
-    model.push([end - event.duration_ms, end])
+    model.push([end - event.durationMs, end])
     chain.calls++
-    chain.model_s = seconds(chain.model_s * 1000 + event.duration_ms)
+    chain.model_s = seconds(chain.model_s * 1000 + event.durationMs)
     chain.input_tokens += event.usage.input_tokens
     chain.output_tokens += event.usage.output_tokens
     count(event)

@@ -98,7 +98,7 @@ const diffHistory = (workspace: Pick<Workspace, 'branchDiff'>) =>
     schema: v.object({
       explanation: v.optional(v.pipe(v.string(), v.description('What you want to learn from the changes')), ''),
     }),
-    once_per_state: true,
+    oncePerState: true,
     run: async ({ explanation }) => ({
       diff: (await workspace.branchDiff()) || 'Nothing was changed yet',
       explanation,

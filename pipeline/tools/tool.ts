@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { sentinel } from '../../src/agent/sentinels/sentinel.ts'
+import { createResultTool } from '../../src/agent/result-tool.ts'
 import type { Tool } from '../../src/agent/types.ts'
 
 /** Accepted by every tool and ignored: writing down why keeps models on track. */
@@ -12,10 +12,10 @@ export function tool<Schema extends v.GenericSchema, Result>(options: {
   schema: Schema
   run: (args: v.InferOutput<Schema>, signal: AbortSignal) => Promise<Result>
   mutates?: boolean
-  once_per_state?: boolean
+  oncePerState?: boolean
 }): Tool<Result> {
   const { name, description, schema, run, ...flags } = options
-  const checked = sentinel({ name, description, schema })
+  const checked = createResultTool({ name, description, schema })
   return {
     ...flags,
     definition: checked.definition,

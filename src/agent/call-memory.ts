@@ -1,6 +1,6 @@
 /**
- * What a chain already knows about the present state of the workspace: successful calls by name and
- * parameters, and the tools that answer once per state. A mutation clears both.
+ * What a chain already knows about the workspace as it is now: successful calls by name and parameters, and the tools
+ * that answer once per state. A tool that mutates clears both.
  */
 export interface CallMemory {
   /** Id of the earlier successful call with the same name and parameters. */
@@ -41,15 +41,15 @@ export function createCallMemory(): CallMemory {
 
 /** `explanation` says why, not what: it does not make a call another one. */
 function keyOf(name: string, { explanation: _, ...parameters }: Record<string, unknown>): string {
-  return `${name} ${JSON.stringify(sorted(parameters))}`
+  return `${name} ${JSON.stringify(sortKeys(parameters))}`
 }
 
-function sorted(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(sorted)
+function sortKeys(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sortKeys)
   if (typeof value !== 'object' || value === null) return value
   return Object.fromEntries(
     Object.entries(value)
       .sort(([a], [b]) => (a < b ? -1 : 1))
-      .map(([key, item]) => [key, sorted(item)]),
+      .map(([key, item]) => [key, sortKeys(item)]),
   )
 }

@@ -1,22 +1,21 @@
 import { PlatformError } from '../base/errors.ts'
 import { OutboundError } from '../base/http.ts'
 import { cutMiddle } from '../base/text.ts'
-import type { ToolCall } from '../llm/types.ts'
+import type { ToolCall, ToolDefinition } from '../llm/types.ts'
 import type { ChainTrace } from '../observe/trace-types.ts'
 import type { CallMemory } from './call-memory.ts'
-import { duplicateCall, toolNotFound, unexpectedFailure, withdrawnTool } from './notices.ts'
-import { parseArguments } from './parse-arguments.ts'
-import { type AgentEvent, type ChainName, type Tool, ToolError } from './types.ts'
+import { duplicateCall, missingParameters, notJson, toolNotFound, unexpectedFailure, withdrawnTool } from './notices.ts'
+import { type AgentEvent, type Tool, ToolError } from './types.ts'
 
-export interface CallContext {
-  chain: ChainName
-  /** The tools of this turn by name, the sentinel among them. */
+export interface CallContext<Name extends string> {
+  chain: Name
+  /** The tools of this turn by name, the result tool among them. */
   offered: ReadonlyMap<string, Tool>
   /** Null for calls that may be repeated. */
   memory: CallMemory | null
-  max_result_chars: number
+  maxResultChars: number
   signal: AbortSignal
-  observe?: (event: AgentEvent) => void
+  observe?: (event: AgentEvent<Name>) => void
   trace?: ChainTrace
 }
 
@@ -25,14 +24,14 @@ export type CallOutcome<Result> =
   | { success: false; content: string }
 
 /**
- * Answers one tool call. Whatever the model can act on becomes the content of an error result; only
- * the abort of the run is thrown.
+ * Answers one tool call. Whatever the model can act on becomes the content of an error result; only the abort of the
+ * run is thrown.
  * @param tool undefined when no tool of that name is offered in this turn
  */
-export async function executeCall<Result>(
+export async function executeCall<Result, Name extends string>(
   call: ToolCall,
   tool: Tool<Result> | undefined,
-  context: CallContext,
+  context: CallContext<Name>,
 ): Promise<CallOutcome<Result>> {
   const span = context.trace?.tool(call)
   try {
@@ -45,54 +44,91 @@ export async function executeCall<Result>(
   }
 }
 
-async function answerCall<Result>(
+async function answerCall<Result, Name extends string>(
   call: ToolCall,
   tool: Tool<Result> | undefined,
-  context: CallContext,
+  context: CallContext<Name>,
 ): Promise<CallOutcome<Result>> {
   const { memory, signal } = context
-  if (!tool) return refusal(memory?.isWithdrawn(call.name) ? withdrawnTool(call.name) : toolNotFound(call.name))
+  if (!tool) return refuse(memory?.isWithdrawn(call.name) ? withdrawnTool(call.name) : toolNotFound(call.name))
   const started = performance.now()
-  const told = (success: boolean, error?: unknown) =>
+  const report = (success: boolean, error?: unknown) =>
     context.observe?.({
       type: 'tool',
       chain: context.chain,
       name: call.name,
       success,
-      duration_ms: performance.now() - started,
+      durationMs: performance.now() - started,
       error,
     })
   try {
     const args = parseArguments(tool.definition, call.arguments)
     const earlier = memory?.earlier(call.name, args)
-    if (earlier !== undefined) return refusal(duplicateCall(call.name, earlier))
+    if (earlier !== undefined) return refuse(duplicateCall(call.name, earlier))
     const value = await tool.run(args, signal)
     signal.throwIfAborted()
-    if (memory) learn(memory, call, tool, args)
-    told(true)
-    return { success: true, content: cutMiddle(asText(value), context.max_result_chars), value }
+    if (memory) rememberCall(memory, call, tool, args)
+    report(true)
+    return { success: true, content: cutMiddle(describe(value), context.maxResultChars), value }
   } catch (error) {
     signal.throwIfAborted()
-    told(false, error)
-    return refusal(cutMiddle(failureText(call.name, error), context.max_result_chars))
+    report(false, error)
+    return refuse(cutMiddle(describeFailure(call.name, error), context.maxResultChars))
   }
 }
 
-function learn(memory: CallMemory, call: ToolCall, tool: Tool, args: Record<string, unknown>): void {
+function rememberCall(memory: CallMemory, call: ToolCall, tool: Tool, args: Record<string, unknown>): void {
   if (tool.mutates) memory.clear()
   memory.remember(call.id, call.name, args)
-  if (tool.once_per_state) memory.withdraw(call.name)
+  if (tool.oncePerState) memory.withdraw(call.name)
 }
 
-const refusal = (content: string) => ({ success: false, content }) as const
+const refuse = (content: string) => ({ success: false, content }) as const
 
-const asText = (value: unknown): string => {
+const describe = (value: unknown): string => {
   const text = typeof value === 'string' ? value : (JSON.stringify(value) ?? '')
   return text === '' ? '(empty result)' : text
 }
 
 /** The text of an unknown error may name paths of this machine: it goes to the observer, not to the model. */
-function failureText(name: string, error: unknown): string {
+function describeFailure(name: string, error: unknown): string {
   const speakable = error instanceof ToolError || error instanceof PlatformError || error instanceof OutboundError
   return speakable && error.message !== '' ? error.message : unexpectedFailure(name)
+}
+
+/**
+ * Reads the argument text of a call: an object that holds every required parameter. A blank text is an empty object,
+ * because that is how some models call a tool without parameters.
+ * Errors: `ToolError` that says what the model has to mend.
+ */
+function parseArguments(definition: ToolDefinition, text: string): Record<string, unknown> {
+  const args = parseObject(definition.name, text)
+  const missing = requiredOf(definition).filter(
+    (name) => (args[name] === undefined || args[name] === null) && name !== 'explanation',
+  )
+  if (missing.length > 0) throw new ToolError(missingParameters(definition.name, missing))
+  return args
+}
+
+function parseObject(name: string, text: string): Record<string, unknown> {
+  if (text.trim() === '') return {}
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch (error) {
+    throw new ToolError(notJson(name, error instanceof Error ? error.message : 'syntax error'))
+  }
+  if (!isObject(value))
+    throw new ToolError(
+      notJson(name, Array.isArray(value) ? 'an array' : `a ${value === null ? 'null' : typeof value}`),
+    )
+  return value
+}
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+function requiredOf(definition: ToolDefinition): string[] {
+  const { required } = definition.parameters
+  return Array.isArray(required) ? required.filter((name) => typeof name === 'string') : []
 }

@@ -1,117 +1,142 @@
-import type { Inference, Message } from '../llm/types.ts'
+import { PlatformError } from '../base/errors.ts'
+import type { Inference, Message, Usage } from '../llm/types.ts'
 import type { ChainTrace } from '../observe/trace-types.ts'
 import { createCallMemory } from './call-memory.ts'
-import { toolExecutionsExceeded, unhandledFinishReason } from './errors.ts'
 import { type CallContext, executeCall } from './execute-call.ts'
 import { createFitting } from './fitting.ts'
-import { infer } from './infer.ts'
-import { emptyReplyNotice, emptySentinel, lastTurnNotice, reminder } from './notices.ts'
-import { openingMessages } from './opening-messages.ts'
-import { traced } from './traced.ts'
+import { callModel, openMessages, traceChain } from './model-call.ts'
+import { emptyReplyNotice, emptyResult, lastTurnNotice, reminder } from './notices.ts'
 import type { AgentRequest, AgentResult, Tool } from './types.ts'
-import { addUsage, noUsage } from './usage.ts'
 
 const MAX_RESULT_CHARS = 200_000
 
 /**
- * Lets a model work with tools until it calls the sentinel; that call's result is the value. One turn is
- * one model call; every tool call of a reply is answered, in order.
- * Errors: `PlatformError` `ToolExecutionsExceeded` after `max_turns` turns without a sentinel,
+ * Lets a model work with tools until it calls the result tool; what that call answers is the value. One turn is one
+ * model call, and every tool call of a reply is answered, in order.
+ * Errors: `PlatformError` `ToolExecutionsExceeded` after `maxTurns` turns without a result,
  * `UnhandledInferenceFinishReason` for a reply that was cut off or filtered, those of the model client;
  * the signal's reason when the signal fires.
  */
-export async function runAgent<Result>(request: AgentRequest<Result>): Promise<AgentResult<Result>> {
-  return await traced(
+export async function runAgent<Result, Name extends string>(
+  request: AgentRequest<Result, Name>,
+): Promise<AgentResult<Result>> {
+  return await traceChain(
     request,
     (chain) => runLoop(request, chain),
     ({ value }) => value,
   )
 }
 
-async function runLoop<Result>(
-  request: AgentRequest<Result>,
+async function runLoop<Result, Name extends string>(
+  request: AgentRequest<Result, Name>,
   chain: ChainTrace | undefined,
 ): Promise<AgentResult<Result>> {
-  const { sentinel, max_turns, signal } = request
-  const name = sentinel.definition.name
-  const messages = openingMessages(request)
+  const { resultTool, maxTurns, signal } = request
+  const name = resultTool.definition.name
+  const messages = openMessages(request)
   const memory = createCallMemory()
   const fitting = createFitting(request.budget, messages.length - 1, memory)
-  let usage = noUsage()
-  for (let turn = 1; turn <= max_turns; turn++) {
-    const last = turn === max_turns
+  let usage: Usage = { input_tokens: 0, cached_tokens: 0, output_tokens: 0 }
+  for (let turn = 1; turn <= maxTurns; turn++) {
+    const last = turn === maxTurns
     if (last && request.tools?.length) addNotice(messages, lastTurnNotice(name))
-    fitting.shorten(messages, [...(request.tools ?? []), sentinel])
-    const offered = offeredTools(request, last, memory.isWithdrawn)
-    const reply = await fitting.call(messages, offered, () => infer(request, messages, offered, chain))
+    fitting.shorten(messages, [...(request.tools ?? []), resultTool])
+    const offered = chooseTools(request, last, memory.isWithdrawn)
+    const reply = await fitting.call(messages, offered, () => callModel(request, messages, offered, chain))
     usage = addUsage(usage, reply.usage)
     if (reply.finish !== 'end_turn' && reply.finish !== 'tool_use') throw unhandledFinishReason(reply.finish_raw)
     if (reply.tool_calls.length === 0) {
       answerWithoutCalls(messages, reply, name)
       continue
     }
-    messages.push({ role: 'assistant', content: reply.text || null, tool_calls: reply.tool_calls, ...carried(reply) })
-    const context: CallContext = {
+    messages.push({ role: 'assistant', content: reply.text || null, tool_calls: reply.tool_calls, ...carryOf(reply) })
+    const result = await answerCalls<Result, Name>(messages, reply, resultTool, {
       chain: request.chain,
       offered: new Map(offered.map((tool) => [tool.definition.name, tool])),
       memory,
-      max_result_chars: request.max_result_chars ?? MAX_RESULT_CHARS,
+      maxResultChars: request.maxResultChars ?? MAX_RESULT_CHARS,
       signal,
       observe: request.observe,
       trace: chain,
-    }
-    const found = await answerCalls<Result>(messages, reply, sentinel, context)
-    if (found) return { value: found.value, messages, turns: turn, usage }
+    })
+    if (result) return { value: result.value, messages, turns: turn, usage }
   }
-  throw toolExecutionsExceeded(max_turns)
+  throw toolExecutionsExceeded(maxTurns)
 }
 
-function offeredTools(request: AgentRequest<unknown>, last: boolean, isWithdrawn: (name: string) => boolean): Tool[] {
-  if (last) return [request.sentinel]
-  const tools = (request.tools ?? []).filter((tool) => !isWithdrawn(tool.definition.name))
-  return [...tools, request.sentinel]
+/** In the last turn only the result tool is left. */
+function chooseTools(
+  { tools = [], resultTool }: Pick<AgentRequest<unknown>, 'tools' | 'resultTool'>,
+  last: boolean,
+  isWithdrawn: (name: string) => boolean,
+): Tool[] {
+  return last ? [resultTool] : [...tools.filter((tool) => !isWithdrawn(tool.definition.name)), resultTool]
 }
 
-/** Text is kept and answered with a reminder; an empty reply is not kept and the same content is sent again with a notice. */
-function answerWithoutCalls(messages: Message[], reply: Inference, sentinel: string): void {
-  if (reply.text.trim() === '') addNotice(messages, emptyReplyNotice(sentinel))
+/** A text is kept and answered with a reminder; an empty reply is not kept, and the same messages are sent again with a notice. */
+function answerWithoutCalls(messages: Message[], reply: Inference, resultTool: string): void {
+  if (reply.text.trim() === '') addNotice(messages, emptyReplyNotice(resultTool))
   else
     messages.push(
-      { role: 'assistant', content: reply.text, ...carried(reply) },
-      { role: 'user', content: reminder(sentinel) },
+      { role: 'assistant', content: reply.text, ...carryOf(reply) },
+      { role: 'user', content: reminder(resultTool) },
     )
 }
 
-/** What the provider wants back with its own words. */
-const carried = ({ carry }: Inference) => (carry ? { carry } : {})
+/** What the provider wants back together with its own words. */
+const carryOf = ({ carry }: Inference) => (carry ? { carry } : {})
 
-/** Joins the notice to the message that is sent last: some providers refuse a user message after a tool result. */
+/** Joins the notice to the message that is sent last, because some providers refuse a user message after a tool result. */
 function addNotice(messages: Message[], notice: string): void {
   const last = messages.at(-1)
   if (last?.content == null || last.content.endsWith(notice)) return
   messages[messages.length - 1] = { ...last, content: `${last.content}\n\n${notice}` }
 }
 
-/** Runs all calls, also those after a successful sentinel; the first successful sentinel gives the value. */
-async function answerCalls<Result>(
+/** Runs all calls of a reply, also those behind the result; the first result that is not empty is the value. */
+async function answerCalls<Result, Name extends string>(
   messages: Message[],
   reply: Inference,
-  sentinel: Tool<Result>,
-  context: CallContext,
+  resultTool: Tool<Result>,
+  context: CallContext<Name>,
 ): Promise<{ value: Result } | null> {
-  let found: { value: Result } | null = null
+  let result: { value: Result } | null = null
   for (const call of reply.tool_calls) {
-    if (call.name !== sentinel.definition.name) {
+    if (call.name !== resultTool.definition.name) {
       const { content } = await executeCall(call, context.offered.get(call.name), context)
       messages.push({ role: 'tool', tool_call_id: call.id, content })
       continue
     }
-    const outcome = await executeCall(call, sentinel, { ...context, memory: null })
+    const outcome = await executeCall(call, resultTool, { ...context, memory: null })
     const empty = outcome.success && isEmpty(outcome.value)
-    messages.push({ role: 'tool', tool_call_id: call.id, content: empty ? emptySentinel(call.name) : outcome.content })
-    if (outcome.success && !empty) found ??= { value: outcome.value }
+    messages.push({ role: 'tool', tool_call_id: call.id, content: empty ? emptyResult(call.name) : outcome.content })
+    if (outcome.success && !empty) result ??= { value: outcome.value }
   }
-  return found
+  return result
 }
 
 const isEmpty = (value: unknown) => value === undefined || value === null || value === ''
+
+const addUsage = (a: Usage, b: Usage): Usage => ({
+  input_tokens: a.input_tokens + b.input_tokens,
+  cached_tokens: a.cached_tokens + b.cached_tokens,
+  output_tokens: a.output_tokens + b.output_tokens,
+  ...((a.cache_write_tokens ?? b.cache_write_tokens) !== undefined && {
+    cache_write_tokens: (a.cache_write_tokens ?? 0) + (b.cache_write_tokens ?? 0),
+  }),
+})
+
+/** The failed status shows the text alone, so both texts begin with their name (contract, section 3.5). */
+const toolExecutionsExceeded = (limit: number) =>
+  new PlatformError(
+    'ToolExecutionsExceeded',
+    500,
+    `ToolExecutionsExceeded: The total number of tool executions in this chain has reached the limit. Limit=${limit}`,
+  )
+
+const unhandledFinishReason = (reason: string) =>
+  new PlatformError(
+    'UnhandledInferenceFinishReason',
+    500,
+    `UnhandledInferenceFinishReason: Error: unexpected finish reason - ${reason}`,
+  )

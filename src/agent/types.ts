@@ -3,38 +3,20 @@ import type { LlmClient, Message, ModelRole, ToolDefinition, Usage } from '../ll
 import type { RunTrace } from '../observe/trace-types.ts'
 import type { ContextBudget } from './context-budget.ts'
 
-/** Names of the chains, as they appear in telemetry. */
-export type ChainName =
-  | 'REQUESTS_FILTER'
-  | 'INTENT_CHECK'
-  | 'PROMPT_COMPOSITOR'
-  | 'IAC_GENERATOR'
-  | 'TARGET_GENERATOR'
-  | 'TASK_SPLITTER'
-  | 'FILTER_RECONCILIATION'
-  | 'FILTER_DRIFT_EXCEPTIONS'
-  | 'IMPORT_FILTER'
-  | 'IMPORT_ADDRESSES'
-  | 'REPORT_GENERATOR'
-  | 'COMPLIANCE_CHECKER'
-  | 'PR_GENERATOR'
-  | 'STATUS_UPDATE'
-
 /**
- * A tool as the loop sees it. `run` gets parsed arguments that match `parameters` in their required
- * keys; it throws `ToolError` for anything the model can act on. A sentinel's result is the value of
- * the chain.
+ * A tool as the loop sees it. `run` gets arguments that hold every key that `parameters` requires; it throws `ToolError`
+ * for anything that the model can mend.
  */
 export interface Tool<Result = unknown> {
   definition: ToolDefinition
   run(args: Record<string, unknown>, signal: AbortSignal): Promise<Result> | Result
-  /** Changes the workspace: clears the memory of earlier calls. */
+  /** The tool changes the workspace, so that answers of earlier calls may be out of date and calls may be repeated. */
   mutates?: boolean
-  /** Offered once per state of the workspace, withdrawn after success until a mutation. */
-  once_per_state?: boolean
+  /** The tool is offered until it was called with success, and again after a tool that mutates. */
+  oncePerState?: boolean
 }
 
-/** A failure that is answered to the model as an error result. */
+/** A failure whose text is answered to the model as an error result. */
 export class ToolError extends Error {
   constructor(message: string) {
     super(message)
@@ -42,35 +24,39 @@ export class ToolError extends Error {
   }
 }
 
-export interface AgentRequest<Result> {
+/** @template Name names of chains where they are a closed list */
+export interface AgentRequest<Result, Name extends string = string> {
   llm: LlmClient
-  chain: ChainName
+  /** Name of the chain in traces and meters; the loop itself does the same for all of them. */
+  chain: Name
   role: ModelRole
   system?: string
   query: string
-  /** Copied, never modified. */
+  /** Turns before the query; they are copied and never modified. */
   conversation?: readonly Turn[]
   tools?: readonly Tool[]
-  sentinel: Tool<Result>
-  max_turns: number
-  /** Characters after which a tool result is cut with a note. Default 200,000. */
-  max_result_chars?: number
-  /** What the model takes; messages are cut to fit. Without it they are sent as they are. */
+  /** The tool whose first successful call ends the loop; what it answers is the value of the chain. */
+  resultTool: Tool<Result>
+  maxTurns: number
+  /** Characters after which the answer of a tool is cut, with a note. Default 200,000. */
+  maxResultChars?: number
+  /** What the model takes: messages are cut to fit. Without it they are sent as they are. */
   budget?: ContextBudget
   signal: AbortSignal
-  /** Told of every model call and tool call, for telemetry and token counts; `error` is for the log. */
-  observe?: (event: AgentEvent) => void
+  /** Called after every model call and tool call, for telemetry and token counts. */
+  observe?: (event: AgentEvent<Name>) => void
   /** Records the chain with its calls. */
   trace?: RunTrace
 }
 
-export type AgentEvent =
-  | { type: 'inference'; chain: ChainName; model: string; usage: Usage; duration_ms: number; finish: string }
-  | { type: 'tool'; chain: ChainName; name: string; success: boolean; duration_ms: number; error?: unknown }
+/** `error` is for the log: its text may name paths of this machine. */
+export type AgentEvent<Name extends string = string> =
+  | { type: 'inference'; chain: Name; model: string; usage: Usage; durationMs: number; finish: string }
+  | { type: 'tool'; chain: Name; name: string; success: boolean; durationMs: number; error?: unknown }
 
 export interface AgentResult<Result> {
   value: Result
-  /** Local messages of the chain, for tests and telemetry. */
+  /** All messages of the chain, for tests and telemetry. */
   messages: Message[]
   turns: number
   usage: Usage

@@ -25,10 +25,10 @@ function chain(scripts: Script[], more: Partial<AgentRequest<{ summary: string }
     role: 'main',
     query: 'The query.',
     system: 'RULES',
-    max_turns: 8,
+    maxTurns: 8,
   } as const
   const run = () =>
-    runAgent({ ...request, sentinel: taskCompleteTool(), signal: new AbortController().signal, ...more })
+    runAgent({ ...request, resultTool: taskCompleteTool(), signal: new AbortController().signal, ...more })
   return { llm, run, sent: (call: number) => llm.of('task_complete')[call]?.messages ?? [] }
 }
 const overlong = {
@@ -60,7 +60,7 @@ describe('a chain whose messages grow beyond the model', () => {
 
   it('gets a tool back whose only answer was cut', async () => {
     const other: Script = { calls: [['other', { file: '20000' }]] }
-    const tools = [reader('read_file', { once_per_state: true }), reader('other')]
+    const tools = [reader('read_file', { oncePerState: true }), reader('other')]
     const { run, llm } = chain([read('30000'), other, read('30000'), done], { tools, budget: budget(14_000) })
     await run()
     const offered = llm.of('task_complete').map((request) => request.tools?.map(({ name }) => name))

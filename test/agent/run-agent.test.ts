@@ -32,8 +32,8 @@ async function chain(handler: ModelHandler, more: Partial<TaskRequest> = {}) {
       chain: 'IAC_GENERATOR',
       role: 'main',
       query: 'the query',
-      sentinel: taskCompleteTool(),
-      max_turns: 5,
+      resultTool: taskCompleteTool(),
+      maxTurns: 5,
       signal: new AbortController().signal,
       ...more,
     })
@@ -61,7 +61,7 @@ function tool(
 }
 
 describe('the end of a chain', () => {
-  it('is the sentinel: its result is the value', async () => {
+  it('is the resultTool: its result is the value', async () => {
     const { run, sent, offered } = await chain(script(done), { tools: [tool('read_file')], system: 'the rules' })
     const { value, turns, usage, messages } = await run()
     expect(value).toEqual({ status: 'done', summary: 'all written' })
@@ -117,7 +117,7 @@ describe('the end of a chain', () => {
 
   it('goes on after a sentinel with an empty result, and takes the same call again', async () => {
     const results = ['', 'value']
-    const sentinel: Tool<string> = {
+    const resultTool: Tool<string> = {
       definition: { name: 'say', description: 'Says.', parameters: { type: 'object' } },
       run: () => results.shift() ?? '',
     }
@@ -129,8 +129,8 @@ describe('the end of a chain', () => {
       chain: 'PR_GENERATOR',
       role: 'small',
       query: 'q',
-      sentinel,
-      max_turns: 5,
+      resultTool,
+      maxTurns: 5,
       signal: new AbortController().signal,
     })
     expect(answer).toMatchObject({ value: 'value', turns: 2 })
@@ -161,7 +161,7 @@ describe('the limit of turns', () => {
   const reading: ModelHandler = (_body, index) => toolCall('read_file', { target: index })
 
   it('allows exactly that many model calls', async () => {
-    const { run, server } = await chain(reading, { tools: [tool('read_file')], max_turns: 3 })
+    const { run, server } = await chain(reading, { tools: [tool('read_file')], maxTurns: 3 })
     await expect(run()).rejects.toMatchObject({
       code: 'ToolExecutionsExceeded',
       status: 500,
@@ -176,7 +176,7 @@ describe('the limit of turns', () => {
       (_body, index) => (index < 2 ? toolCall('read_file', { target: index }) : done),
       {
         tools: [tool('read_file')],
-        max_turns: 3,
+        maxTurns: 3,
       },
     )
     await run()
@@ -193,20 +193,20 @@ describe('the limit of turns', () => {
   })
 
   it('says nothing about the last turn when the sentinel is the only tool', async () => {
-    const { run, sent } = await chain(script(done), { max_turns: 1 })
+    const { run, sent } = await chain(script(done), { maxTurns: 1 })
     await run()
     expect(sent(0)).toEqual([{ role: 'user', content: 'the query' }])
   })
 
   it('does not run a tool that is no longer offered', async () => {
     const read = tool('read_file')
-    const { run } = await chain(reading, { tools: [read], max_turns: 2 })
+    const { run } = await chain(reading, { tools: [read], maxTurns: 2 })
     await expect(run()).rejects.toThrow('Limit=2')
     expect(read.runs).toHaveLength(1)
   })
 
   it('counts replies without calls', async () => {
-    const { run, server } = await chain(script(text('still thinking'), text('')), { max_turns: 4 })
+    const { run, server } = await chain(script(text('still thinking'), text('')), { maxTurns: 4 })
     await expect(run()).rejects.toThrow('Limit=4')
     expect(server.requests).toHaveLength(4)
   })
@@ -331,7 +331,7 @@ describe('tool calls', () => {
     const long = tool('read_file', () => `${'a'.repeat(100)}${'z'.repeat(100)}`)
     const { run, answers } = await chain(script(toolCall('read_file', { target: 'x' }), done), {
       tools: [long],
-      max_result_chars: 20,
+      maxResultChars: 20,
     })
     await run()
     expect(answers(1)).toEqual([`${'a'.repeat(10)}\n[… 180 characters left out …]\n${'z'.repeat(10)}`])
@@ -392,7 +392,7 @@ describe('repeated calls', () => {
         reading,
         done,
       ),
-      { tools: [read, write], max_turns: 10 },
+      { tools: [read, write], maxTurns: 10 },
     )
     await run()
     expect(answers(5)).toEqual(['run 1', 'refused', expect.stringContaining('Not run again'), 'written', 'run 2'])
@@ -401,14 +401,14 @@ describe('repeated calls', () => {
 
 describe('a tool that answers once per state', () => {
   it('is withdrawn after success until the workspace changes', async () => {
-    const diff = tool('diff_history', (_args, run) => `diff ${run}`, { once_per_state: true })
+    const diff = tool('diff_history', (_args, run) => `diff ${run}`, { oncePerState: true })
     const write = tool('write_to_file', () => 'written', { mutates: true })
     const asking = toolCall('diff_history', { target: 'x' })
     const { run, offered, answers } = await chain(
       script(asking, asking, toolCall('write_to_file', { target: 'a' }), asking, done),
       {
         tools: [diff, write],
-        max_turns: 10,
+        maxTurns: 10,
       },
     )
     await run()

@@ -262,7 +262,7 @@ export const SHARED: Record<string, readonly Section[]> = {
     ['one parameter missing', notices.missingParameters('a_tool', ['one'])],
     ['two parameters missing', notices.missingParameters('a_tool', ['one', 'two'])],
     ['not JSON', notices.notJson('a_tool', 'syntax error')],
-    ['empty result', notices.emptySentinel('a_tool')],
+    ['empty result', notices.emptyResult('a_tool')],
     ['unexpected failure', notices.unexpectedFailure('a_tool')],
   ],
 }

@@ -117,8 +117,8 @@ describe.each(CASES.map((one) => ({ name: `${one.model} at ${new URL(one.url).pa
       system: 'rules',
       query: 'make it so',
       tools: [tool('read_file', ['target_file'], ({ target_file }) => `text of ${target_file}`)],
-      sentinel: tool('task_complete', ['summary'], ({ summary }) => summary),
-      max_turns: 9,
+      resultTool: tool('task_complete', ['summary'], ({ summary }) => summary),
+      maxTurns: 9,
       signal: new AbortController().signal,
     })
     expect(value).toBe('all good')

@@ -31,8 +31,8 @@ const agent = (trace: RunTrace, script: Script | Script[], more: { system?: stri
     query: more.query ?? 'Add a bucket',
     conversation: [{ user: 'earlier', assistant: 'answer' }],
     tools: [readFile],
-    sentinel: taskCompleteTool(),
-    max_turns: 4,
+    resultTool: taskCompleteTool(),
+    maxTurns: 4,
     signal: new AbortController().signal,
     trace,
   })

@@ -49,7 +49,7 @@ describe('runRound', () => {
         chain: 'IAC_GENERATOR',
         model: 'openai/x',
         usage: { input_tokens: 5, cached_tokens: 1, output_tokens: 2 },
-        duration_ms: 40,
+        durationMs: 40,
         finish: 'stop',
       })
       return { status: 'completed' }

@@ -62,7 +62,7 @@ async function narrate(kit: BareKit, result: ApplyResult, facts: ApplyReport): P
       system: reportGeneratorLayout({ type: 'apply' }),
       query: reportQuery('apply output', kit.secrets.text(text)),
       tools: [webSearch(kit, 'main')],
-      sentinel: reportTool('apply'),
+      resultTool: reportTool('apply'),
     }),
   )
 }

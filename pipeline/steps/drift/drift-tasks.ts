@@ -21,7 +21,7 @@ export async function splitDrift(kit: Kit, drift: readonly DriftOperation[]): Pr
     system: taskSplitterLayout(),
     query: splitQuery(JSON.stringify(drift, null, 2)),
     tools: [...inspection(kit), webSearch(kit, 'main')],
-    sentinel: decomposedOperationsTool(),
+    resultTool: decomposedOperationsTool(),
   })
   return operations.length > 0
     ? aboutDrift(kit, drift, operations)
@@ -55,7 +55,7 @@ export async function dropSessionChanges(kit: Kit, operations: readonly string[]
     system: filterReconciliationLayout(),
     query: filterQuery(operations),
     tools: inspection(kit),
-    sentinel: decomposedOperationsTool(),
+    resultTool: decomposedOperationsTool(),
   })
   return shrunk(kit, operations, answer)
 }
@@ -81,7 +81,7 @@ export async function dropExceptions(kit: Kit, operations: readonly string[]): P
     role: 'small',
     system: filterDriftExceptionsLayout({ drift_exceptions }),
     query: filterQuery(operations),
-    sentinel: decomposedOperationsTool(),
+    resultTool: decomposedOperationsTool(),
   })
   const left = shrunk(kit, operations, answer)
   const unchanged = left.length === operations.length && left.every((operation) => operations.includes(operation))

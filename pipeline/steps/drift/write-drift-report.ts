@@ -57,7 +57,7 @@ async function narrate(
       exceptions: block(exclusions.join('\n'), excepted),
     }),
     tools: inspection(kit),
-    sentinel: reportTool('drift'),
+    resultTool: reportTool('drift'),
   })
 }
 

@@ -28,7 +28,7 @@ export async function auditCompliance(kit: Kit, valid: ValidPlan, conventions: C
     role: 'small',
     system: await auditorSystem(kit, conventions),
     query: complianceQuery(run.round.session.first_query, planForModel(kit, valid), secrets.text(linesOf(code))),
-    sentinel: complianceFindingsTool(),
+    resultTool: complianceFindingsTool(),
   })
   const masked = v.safeParse(complianceFindings, secrets.json(mergedFindings(code, findings)))
   if (!masked.success) throw reportGenerationError('compliance', new v.ValiError(masked.issues))

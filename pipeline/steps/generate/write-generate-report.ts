@@ -50,6 +50,6 @@ async function narrate(kit: Kit, valid: ValidPlan): Promise<GenerateReport> {
     system: reportGeneratorLayout({ type: 'generate', impact }),
     query: reportQuery('plan', planForModel(kit, valid)),
     tools: [webSearch(kit, 'main')],
-    sentinel: reportTool('generate'),
+    resultTool: reportTool('generate'),
   })
 }

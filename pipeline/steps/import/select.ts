@@ -42,7 +42,7 @@ async function askFilter(
     system: importFilterLayout({ unmanaged_ids: ids, templates, abbreviations }),
     query: importSelectionQuery(run.round.query),
     conversation: earlierTurns(run.conversation),
-    sentinel: decomposedOperationsTool(),
+    resultTool: decomposedOperationsTool(),
   })
   const same = identity(run.round.session.provider)
   const named = new Set(operations.map((operation) => same(withoutQuotes(operation))))

@@ -92,7 +92,7 @@ async function askAddresses(kit: Kit, pending_ids: readonly string[], addresses:
     system: importAddressesLayout({ pending_ids }),
     query: importAddressesQuery(addresses),
     tools: inspection(kit),
-    sentinel: importAddressesTool(),
+    resultTool: importAddressesTool(),
   })
   return imports
 }

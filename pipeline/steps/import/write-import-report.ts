@@ -28,7 +28,7 @@ export async function writeImportReport(kit: Kit, facts: ImportFacts, plan: Vali
     system: reportGeneratorLayout({ type: 'import' }),
     query: reportQuery('import', cutMiddle(JSON.stringify(inputOf(kit, facts, plan), null, 2), MAX_CHARS)),
     tools: [webSearch(kit, 'main')],
-    sentinel: reportTool('import'),
+    resultTool: reportTool('import'),
   })
   const document = settleImportReport(told, facts, secrets)
   await storeReport(run.context, run.round, { type: 'import', document }, run.signal)

@@ -32,7 +32,7 @@ export async function composePrompts(kit: Kit): Promise<Conventions> {
       system: promptCompositorLayout({ resources_list, abbreviations, pass }),
       query: selectionQuery(run.round.query),
       conversation: earlierTurns(run.conversation),
-      sentinel: constructInformationTool(),
+      resultTool: constructInformationTool(),
     })
   const first = await select({ number: 1 })
   const second = await select({ number: 2, ...first })

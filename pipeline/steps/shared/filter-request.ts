@@ -26,7 +26,7 @@ export async function filterRequest(kit: Kit, variant: Operation): Promise<Verdi
     query: requestQuery(run.round.query),
     conversation: earlierTurns(run.conversation),
     tools: inspection(kit),
-    sentinel: requestsFilterTool(),
+    resultTool: requestsFilterTool(),
   })
   return status ? { accepted: true } : { accepted: false, explanation: kit.secrets.text(explanation) }
 }

@@ -165,7 +165,7 @@ async function generate(kit: Kit, { tools, ...attempt }: Attempt): Promise<strin
     role: 'main',
     ...attempt,
     tools: [...editing(kit), ...tools],
-    sentinel: taskCompleteTool(),
+    resultTool: taskCompleteTool(),
   })
   return summary
 }

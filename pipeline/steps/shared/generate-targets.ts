@@ -15,7 +15,7 @@ export async function generateSessionTargets(kit: Kit): Promise<string[]> {
     system: targetGeneratorLayout({ variant: 'session' }),
     query: SESSION_TARGETS_QUERY,
     tools: inspection(kit),
-    sentinel: engineTargetsTool(),
+    resultTool: engineTargetsTool(),
   })
   return withinLimit(kit, targets)
 }
@@ -36,7 +36,7 @@ export async function generateDriftTargets(
     query: driftTargetsQuery(run.round.query),
     conversation: earlierTurns(run.conversation),
     tools: inspection(kit),
-    sentinel: engineTargetsTool(),
+    resultTool: engineTargetsTool(),
   })
   if (targets.length > 0) return { found: true, targets: withinLimit(kit, targets) }
   return { found: false, explanation: kit.secrets.text(explanation).trim() || NOTHING_FITS }

@@ -1,6 +1,6 @@
 import * as v from 'valibot'
+import { createResultTool } from '../result-tool.ts'
 import { explanation, strings } from './fields.ts'
-import { sentinel } from './sentinel.ts'
 
 const schema = v.object({
   templates: strings('Names of the resource templates that the request needs, exactly as listed'),
@@ -10,7 +10,7 @@ const schema = v.object({
 
 /** Ends PROMPT_COMPOSITOR. */
 export const constructInformationTool = () =>
-  sentinel({
+  createResultTool({
     name: 'construct_information',
     description: 'Report the templates and abbreviations that the request needs.',
     schema,

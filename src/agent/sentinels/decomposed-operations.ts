@@ -1,6 +1,6 @@
 import * as v from 'valibot'
+import { createResultTool } from '../result-tool.ts'
 import { explanation, strings } from './fields.ts'
-import { sentinel } from './sentinel.ts'
 
 const schema = v.object({
   operations: strings('Self-contained operations in plain language, one per entry; may be empty'),
@@ -11,4 +11,4 @@ export type DecomposedOperations = v.InferOutput<typeof schema>
 
 /** Ends TASK_SPLITTER, FILTER_RECONCILIATION, FILTER_DRIFT_EXCEPTIONS and IMPORT_FILTER. */
 export const decomposedOperationsTool = () =>
-  sentinel({ name: 'report_decomposed_task_operations', description: 'Report the list of operations.', schema })
+  createResultTool({ name: 'report_decomposed_task_operations', description: 'Report the list of operations.', schema })

@@ -1,6 +1,6 @@
 import * as v from 'valibot'
+import { createResultTool } from '../result-tool.ts'
 import { explanation } from './fields.ts'
-import { sentinel } from './sentinel.ts'
 
 /** An address is never an option of the engine's command line. */
 const address = v.pipe(
@@ -23,4 +23,8 @@ const schema = v.object({
 
 /** Ends TARGET_GENERATOR, for session and drift targets. */
 export const engineTargetsTool = () =>
-  sentinel({ name: 'generate_engine_targets', description: 'Report the addresses that the engine plans.', schema })
+  createResultTool({
+    name: 'generate_engine_targets',
+    description: 'Report the addresses that the engine plans.',
+    schema,
+  })

@@ -1,6 +1,6 @@
 import * as v from 'valibot'
+import { createResultTool } from '../result-tool.ts'
 import { ending, told } from './fields.ts'
-import { sentinel } from './sentinel.ts'
 
 const schema = v.object({
   status: ending('done, or what is left'),
@@ -15,7 +15,7 @@ const schema = v.object({
 
 /** Ends IMPORT_ADDRESSES. */
 export const importAddressesTool = () =>
-  sentinel({
+  createResultTool({
     name: 'import_addresses',
     description: 'Report the address of each resource that is to be imported.',
     schema,

@@ -1,6 +1,6 @@
 import * as v from 'valibot'
+import { createResultTool } from '../result-tool.ts'
 import { told } from './fields.ts'
-import { sentinel } from './sentinel.ts'
 
 const MAX_TITLE = 256
 
@@ -15,4 +15,8 @@ const schema = v.object({
 
 /** Ends PR_GENERATOR. The title is one line of at most 256 characters. */
 export const pullRequestTool = () =>
-  sentinel({ name: 'generate_pull_request', description: 'Report title and summary of the pull request.', schema })
+  createResultTool({
+    name: 'generate_pull_request',
+    description: 'Report title and summary of the pull request.',
+    schema,
+  })

@@ -1,29 +1,29 @@
 import type { ReportType } from '../../base/vocabulary.ts'
 import { type ReportDocuments, reportSchemas } from '../../reports/schemas.ts'
+import { createResultTool } from '../result-tool.ts'
 import type { Tool } from '../types.ts'
-import { sentinel } from './sentinel.ts'
 
 const tools: { [Type in ReportType]: () => Tool<ReportDocuments[Type]> } = {
   generate: () =>
-    sentinel({
+    createResultTool({
       name: 'generate_engine_plan_report',
       description: 'Report the changes of the plan, their impact and their cost.',
       schema: reportSchemas.generate,
     }),
   drift: () =>
-    sentinel({
+    createResultTool({
       name: 'generate_engine_drift_report',
       description: 'Report which drift was remediated and which was not.',
       schema: reportSchemas.drift,
     }),
   apply: () =>
-    sentinel({
+    createResultTool({
       name: 'generate_engine_apply_report',
       description: 'Report what the engine changed and what failed.',
       schema: reportSchemas.apply,
     }),
   import: () =>
-    sentinel({
+    createResultTool({
       name: 'generate_engine_import_report',
       description: 'Report which resources were imported and which were not.',
       schema: reportSchemas.import,

@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { sentinel } from './sentinel.ts'
+import { createResultTool } from '../result-tool.ts'
 
 const EXPLANATION = 'For true: why it is acceptable. For false: the answer or the reason, written to the user.'
 
@@ -24,4 +24,4 @@ const schema = v.pipe(
 
 /** Ends REQUESTS_FILTER. */
 export const requestsFilterTool = () =>
-  sentinel({ name: 'requests_filter', description: 'Report whether the request may be carried out.', schema })
+  createResultTool({ name: 'requests_filter', description: 'Report whether the request may be carried out.', schema })

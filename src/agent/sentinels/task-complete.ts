@@ -1,6 +1,6 @@
 import * as v from 'valibot'
+import { createResultTool } from '../result-tool.ts'
 import { ending, told } from './fields.ts'
-import { sentinel } from './sentinel.ts'
 
 const schema = v.object({
   status: ending('done, or what is left'),
@@ -9,4 +9,8 @@ const schema = v.object({
 
 /** Ends IAC_GENERATOR. */
 export const taskCompleteTool = () =>
-  sentinel({ name: 'task_complete', description: 'Report that all files are written and what they now do.', schema })
+  createResultTool({
+    name: 'task_complete',
+    description: 'Report that all files are written and what they now do.',
+    schema,
+  })

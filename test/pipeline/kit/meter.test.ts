@@ -1,12 +1,12 @@
 import { expect, it } from 'vitest'
 import { createMeter } from '../../../pipeline/kit/meter.ts'
 
-const inference = (duration_ms: number) => ({
+const inference = (durationMs: number) => ({
   type: 'inference' as const,
   chain: 'IAC_GENERATOR' as const,
   model: 'm',
   usage: { input_tokens: 100, cached_tokens: 40, output_tokens: 10 },
-  duration_ms,
+  durationMs,
   finish: 'stop',
 })
 
@@ -14,7 +14,7 @@ it('adds tokens and calls by chain and in all', () => {
   const meter = createMeter({ now: () => 0 })
   meter.observe(inference(500))
   meter.observe({ ...inference(250), chain: 'STATUS_UPDATE' })
-  meter.observe({ type: 'tool', chain: 'IAC_GENERATOR', name: 'read_file', success: true, duration_ms: 5 })
+  meter.observe({ type: 'tool', chain: 'IAC_GENERATOR', name: 'read_file', success: true, durationMs: 5 })
   meter.attempt()
   meter.attempt()
   expect(meter.usage()).toMatchObject({

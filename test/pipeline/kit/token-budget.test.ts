@@ -57,7 +57,7 @@ const asking =
     for (let i = 0; i < times; i++) {
       if (search) await kit.llm.search('tides')
       const { model, finish_raw } = await kit.llm.complete({ role: 'small', messages: [] })
-      run.observe({ type: 'inference', chain: 'STATUS_UPDATE', model, usage, duration_ms: 1, finish: finish_raw })
+      run.observe({ type: 'inference', chain: 'STATUS_UPDATE', model, usage, durationMs: 1, finish: finish_raw })
     }
     return { status: 'completed' }
   }

@@ -50,10 +50,10 @@ describe('the tools of an agent', () => {
   })
 
   it('say which of them change files, and which answers once per state', () => {
-    const flagged = (flag: 'mutates' | 'once_per_state') =>
+    const flagged = (flag: 'mutates' | 'oncePerState') =>
       [...tools].filter(([, tool]) => tool[flag]).map(([name]) => name)
     expect(flagged('mutates')).toEqual(['write_to_file', 'replace_in_file', 'delete_file'])
-    expect(flagged('once_per_state')).toEqual(['diff_history'])
+    expect(flagged('oncePerState')).toEqual(['diff_history'])
   })
 
   it('do their work', async () => {

@@ -1,0 +1,88 @@
+import type { Inference, Message } from '../llm/types.ts'
+import type { ChainTrace } from '../observe/trace-types.ts'
+import type { AgentRequest, Tool } from './types.ts'
+
+/**
+ * The messages that a chain begins with: system text, earlier turns and the query. A turn with an empty side is left
+ * out, because providers refuse empty messages.
+ */
+export function openMessages(request: Pick<AgentRequest<unknown>, 'system' | 'conversation' | 'query'>): Message[] {
+  const messages: Message[] = request.system ? [{ role: 'system', content: request.system }] : []
+  const conversation = (request.conversation ?? []).filter((turn) => turn.user !== '' && turn.assistant !== '')
+  for (const turn of conversation)
+    messages.push({ role: 'user', content: turn.user }, { role: 'assistant', content: turn.assistant })
+  messages.push({ role: 'user', content: request.query })
+  return messages
+}
+
+/**
+ * Runs a chain within its span, which ends however the chain does.
+ * @param shownOf what of the result the span shows
+ */
+export async function traceChain<T>(
+  request: Pick<AgentRequest<unknown>, 'chain' | 'query' | 'trace'>,
+  work: (chain: ChainTrace | undefined) => Promise<T>,
+  shownOf: (result: T) => unknown,
+): Promise<T> {
+  const chain = request.trace?.chain(request.chain, request.query)
+  try {
+    const result = await work(chain)
+    chain?.end(shownOf(result))
+    return result
+  } catch (error) {
+    chain?.fail(error)
+    throw error
+  }
+}
+
+type Caller<Name extends string> = Pick<AgentRequest<unknown, Name>, 'llm' | 'chain' | 'role' | 'signal' | 'observe'>
+
+/** Makes one model call of a chain, with its span and its event. Throws the signal's reason when the signal fires. */
+export async function callModel<Name extends string>(
+  caller: Caller<Name>,
+  messages: readonly Message[],
+  tools: readonly Tool[],
+  trace: ChainTrace | undefined,
+): Promise<Inference> {
+  const { role, signal } = caller
+  signal.throwIfAborted()
+  const definitions = tools.map((tool) => tool.definition)
+  const span = trace?.model({ role, messages, tools: definitions })
+  try {
+    const reply = await complete(caller, messages, definitions)
+    span?.end(reply)
+    return reply
+  } catch (error) {
+    span?.fail(error)
+    throw error
+  }
+}
+
+async function complete<Name extends string>(
+  { llm, chain, role, signal, observe }: Caller<Name>,
+  messages: readonly Message[],
+  definitions: Tool['definition'][],
+): Promise<Inference> {
+  const started = performance.now()
+  const reply = await llm
+    .complete({
+      role,
+      messages: [...messages],
+      tools: definitions.length > 0 ? definitions : undefined,
+      signal,
+    })
+    .catch((error: unknown) => {
+      signal.throwIfAborted()
+      throw error
+    })
+  signal.throwIfAborted()
+  observe?.({
+    type: 'inference',
+    chain,
+    model: reply.model,
+    usage: reply.usage,
+    durationMs: performance.now() - started,
+    finish: reply.finish_raw,
+  })
+  return reply
+}

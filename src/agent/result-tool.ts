@@ -1,0 +1,56 @@
+import { toJsonSchema } from '@valibot/to-json-schema'
+import * as v from 'valibot'
+import { type Tool, ToolError } from './types.ts'
+
+/**
+ * Makes a tool whose arguments are its result. The model sees the JSON schema of what the valibot schema accepts;
+ * arguments that do not fit are a `ToolError` that names every fault, so that the model can mend all of them in one go.
+ * Keys outside of the schema are dropped.
+ */
+export function createResultTool<Schema extends v.GenericSchema>(options: {
+  name: string
+  description: string
+  schema: Schema
+}): Tool<v.InferOutput<Schema>> {
+  const { name, description, schema } = options
+  return {
+    definition: { name, description, parameters: describeParameters(schema) },
+    run: (args) => {
+      const parsed = v.safeParse(schema, args)
+      if (parsed.success) return parsed.output
+      throw new ToolError(
+        `Invalid arguments of \`${name}\`: ${listFaults(parsed.issues)}. Call it again with the whole corrected result.`,
+      )
+    },
+  }
+}
+
+function describeParameters(schema: v.GenericSchema): Record<string, unknown> {
+  const { $schema: _, ...parameters } = toJsonSchema(schema, { typeMode: 'output', errorMode: 'ignore' })
+  const { properties } = parameters
+  return {
+    ...parameters,
+    properties:
+      properties && Object.fromEntries(Object.entries(properties).map(([key, value]) => [key, requireAll(value)])),
+  }
+}
+
+/** Below the top level the model is asked for every key, also for those that have a default. */
+function requireAll(schema: JsonSchema): JsonSchema {
+  if (typeof schema !== 'object') return schema
+  const { properties, items } = schema
+  if (properties) {
+    const completed = Object.entries(properties).map(([key, value]) => [key, requireAll(value)] as const)
+    return { ...schema, properties: Object.fromEntries(completed), required: Object.keys(properties) }
+  }
+  return items && !Array.isArray(items) ? { ...schema, items: requireAll(items) } : schema
+}
+
+type JsonSchema = NonNullable<ReturnType<typeof toJsonSchema>['properties']>[string]
+
+const MAX_FAULTS = 20
+
+function listFaults(issues: readonly v.BaseIssue<unknown>[]): string {
+  const shown = issues.slice(0, MAX_FAULTS).map((issue) => `${v.getDotPath(issue) ?? 'arguments'}: ${issue.message}`)
+  return issues.length > MAX_FAULTS ? `${shown.join('; ')}; and ${issues.length - MAX_FAULTS} more` : shown.join('; ')
+}
