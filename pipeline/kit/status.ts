@@ -1,12 +1,7 @@
-import { askText } from '../../src/agent/ask-text.ts'
-import { contextBudget } from '../../src/agent/context-budget.ts'
-import type { Masker } from '../../src/base/masking.ts'
 import type { Status } from '../../src/base/vocabulary.ts'
-import type { LlmClient } from '../../src/llm/types.ts'
-import type { RunTrace } from '../../src/observe/trace-types.ts'
-import { statusUpdateLayout } from '../../src/prompts/layouts/status-update.ts'
-import { earlierTurns, statusQuery } from '../../src/prompts/queries.ts'
+import { statusUpdate } from '../../src/chains/status-update.ts'
 import type { BareRun } from './run.ts'
+import { askForText, type ChainKit } from './run-chain.ts'
 
 /** Writes the status rows of a run, always in the order of the calls. */
 export interface StatusWriter {
@@ -27,7 +22,8 @@ const GRACE_MS = 1_000
 /** No sentence is worth more than this. */
 const MAX_MS = 30_000
 
-export function createStatusWriter(run: BareRun, llm: LlmClient, masker: Masker, trace?: RunTrace): StatusWriter {
+export function createStatusWriter(kit: ChainKit & { run: BareRun }): StatusWriter {
+  const { run, secrets } = kit
   let pending: { done: Promise<void>; hurry: AbortController } | null = null
 
   const settle = async () => {
@@ -42,9 +38,9 @@ export function createStatusWriter(run: BareRun, llm: LlmClient, masker: Masker,
     await settle()
     const hurry = new AbortController()
     const signal = AbortSignal.any([run.signal, hurry.signal, AbortSignal.timeout(MAX_MS)])
-    const done = sentence({ run, llm, trace }, raw, signal).then((text) => {
+    const done = writeSentence(kit, raw, signal).then((text) => {
       run.signal.throwIfAborted()
-      return run.setStatus(status, masker.text(text))
+      return run.setStatus(status, secrets.text(text))
     })
     // A lost lease is thrown by the next `settle`; until then nobody listens.
     done.catch(() => {})
@@ -53,40 +49,25 @@ export function createStatusWriter(run: BareRun, llm: LlmClient, masker: Masker,
 
   const show = async (status: Status, message: string) => {
     await settle()
-    await run.setStatus(status, masker.text(message))
+    await run.setStatus(status, secrets.text(message))
   }
 
   return { say, show, settle }
 }
 
-/** One short sentence for the user; the raw text when there is none. */
-async function sentence(
-  { run, llm, trace }: { run: BareRun; llm: LlmClient; trace: RunTrace | undefined },
-  raw: string,
-  signal: AbortSignal,
-): Promise<string> {
+/** Lets the small model write one short sentence for the user; answers the raw text when there is none. */
+async function writeSentence(kit: ChainKit, raw: string, signal: AbortSignal): Promise<string> {
   try {
-    const answer = askText({
-      llm,
-      chain: 'STATUS_UPDATE',
-      role: 'small',
-      system: statusUpdateLayout(),
-      query: statusQuery(raw),
-      conversation: earlierTurns(run.conversation),
-      signal,
-      observe: run.observe,
-      budget: contextBudget(run.context.config.llm, 'small'),
-      trace,
-    })
-    return (await Promise.race([answer, rejection(signal)])) || raw
+    const answer = askForText(kit, statusUpdate, { text: raw }, { signal })
+    return (await Promise.race([answer, rejectOn(signal)])) || raw
   } catch (error) {
-    if (!signal.aborted) run.log.warn('a status message was not rewritten', { error })
+    if (!signal.aborted) kit.run.log.warn('a status message was not rewritten', { error })
     return raw
   }
 }
 
 /** For clients that do not listen to their signal. */
-const rejection = (signal: AbortSignal) =>
+const rejectOn = (signal: AbortSignal) =>
   new Promise<never>((_, reject) => {
     signal.addEventListener('abort', () => reject(signal.reason), { once: true })
   })

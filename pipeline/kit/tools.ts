@@ -1,35 +1,44 @@
 import { type Tool, ToolError } from '../../src/agent/types.ts'
 import { MASK } from '../../src/base/masking.ts'
-import type { ModelRole } from '../../src/llm/types.ts'
+import type { ToolKind } from '../../src/chains/shared/chain.ts'
+import type { ToolBuilders } from '../../src/chains/shared/run-chain.ts'
+import type { LlmClient } from '../../src/llm/types.ts'
+import type { ProviderSchema } from '../../src/plan/schema/provider-schema.ts'
 import { fileTools } from '../tools/edit.ts'
 import { inspectionTools } from '../tools/look.ts'
+import { resourceSchemaTool } from '../tools/resource-schema.ts'
 import { webSearchTool } from '../tools/web-search.ts'
 import { createFileAccess } from '../workspace/files/access.ts'
-import type { BareKit, Kit } from './kit.ts'
+import type { Run } from './run.ts'
 
-/** Tools that look at the workspace of the run. */
-export const inspection = ({ run }: Kit): Tool[] =>
-  inspectionTools(createFileAccess(run.context.config, run.workspace), run.workspace)
+/** Tools of a run without a workspace. */
+export const createBareTools = (llm: LlmClient): ToolBuilders<'webSearch'> => ({
+  webSearch: () => [webSearchTool(llm, 'main')],
+})
 
-/** Everything the generator works with. */
-export const editing = (kit: Kit): Tool[] => [
-  ...fileTools(createFileAccess(kit.run.context.config, kit.run.workspace)).map(keepingSecrets),
-  ...inspection(kit),
-  webSearch(kit, 'main'),
-]
+/** Tools of a run that works on the code. */
+export function createTools(
+  { context, workspace }: Run,
+  llm: LlmClient,
+  schema: ProviderSchema,
+): ToolBuilders<ToolKind> {
+  const openFiles = () => createFileAccess(context.config, workspace)
+  return {
+    ...createBareTools(llm),
+    editing: () => fileTools(openFiles()).map(refuseMasks),
+    inspection: () => inspectionTools(openFiles(), workspace),
+    providerSchema: () => [resourceSchemaTool(schema)],
+  }
+}
 
-export const webSearch = ({ llm }: BareKit, role: ModelRole): Tool => webSearchTool(llm, role)
-
-/**
- * Models see sensitive values masked, so a file that is written back with the mask in it would lose the
- * value.
- */
-const keepingSecrets = (tool: Tool): Tool => ({
+/** Models see sensitive values masked, so that a file that is written back with the mask in it would lose the value. */
+const refuseMasks = (tool: Tool): Tool => ({
   ...tool,
   run: (args, signal) => {
     if (Object.values(args).some((value) => typeof value === 'string' && value.includes(MASK)))
       throw new ToolError(
-        `The text holds "${MASK}", which stands for a value that is hidden from you. Leave the lines with that value as they are: change only other lines, with \`replace_in_file\`.`,
+        `The text holds "${MASK}", which stands for a value that is hidden from you. Leave the lines with that value ` +
+          'as they are: change only other lines, with `replace_in_file`.',
       )
     return tool.run(args, signal)
   },

@@ -1,10 +1,11 @@
+import { requestsFilter } from '../../src/chains/requests-filter.ts'
+import { driftTargets } from '../../src/chains/target-generator.ts'
 import { createKit, type Kit } from '../kit/kit.ts'
 import type { Outcome, Run } from '../kit/run.ts'
+import { runChain } from '../kit/run-chain.ts'
 import { remediateDrift } from '../steps/drift/remediate-drift.ts'
 import { writeDriftReport } from '../steps/drift/write-drift-report.ts'
 import { composePrompts } from '../steps/shared/compose-prompts.ts'
-import { filterRequest } from '../steps/shared/filter-request.ts'
-import { generateDriftTargets } from '../steps/shared/generate-targets.ts'
 import { learnDeclaredSecrets } from '../steps/shared/learn-declared-secrets.ts'
 
 /**
@@ -46,8 +47,9 @@ async function driftRound(kit: Kit): Promise<Outcome> {
 
 /** What a partial round is about, or the text for the user when there is nothing to do. */
 async function requestedScope(kit: Kit): Promise<{ targets: string[] } | { declined: string }> {
-  const verdict = await filterRequest(kit, 'drift')
+  const request = kit.run.round.query
+  const verdict = await runChain(kit, requestsFilter, { request, operation: 'drift' })
   if (!verdict.accepted) return { declined: verdict.explanation }
-  const answer = await generateDriftTargets(kit)
-  return answer.found ? { targets: answer.targets } : { declined: answer.explanation }
+  const answer = await runChain(kit, driftTargets, { request })
+  return answer.fits ? { targets: answer.targets } : { declined: answer.explanation }
 }

@@ -1,6 +1,9 @@
-import { taskQuery } from '../../src/prompts/queries.ts'
+import { writeTaskQuery } from '../../src/chains/iac-generator.ts'
+import { requestsFilter } from '../../src/chains/requests-filter.ts'
+import { sessionTargets } from '../../src/chains/target-generator.ts'
 import { createKit, type Kit } from '../kit/kit.ts'
 import type { Outcome, Run } from '../kit/run.ts'
+import { runChain } from '../kit/run-chain.ts'
 import { auditCompliance } from '../steps/generate/audit-compliance.ts'
 import { checkDrift } from '../steps/generate/check-drift.ts'
 import { checkedValidator, type IntentCheck, startIntentCheck } from '../steps/generate/check-intent.ts'
@@ -8,9 +11,7 @@ import { decideLock } from '../steps/generate/decide-lock.ts'
 import { pinPlan } from '../steps/generate/pin-plan.ts'
 import { writeGenerateReport } from '../steps/generate/write-generate-report.ts'
 import { composePrompts } from '../steps/shared/compose-prompts.ts'
-import { filterRequest } from '../steps/shared/filter-request.ts'
 import { generateAndValidate } from '../steps/shared/generate-and-validate.ts'
-import { generateSessionTargets } from '../steps/shared/generate-targets.ts'
 import { learnDeclaredSecrets } from '../steps/shared/learn-declared-secrets.ts'
 import { declaredText, repositoryFiles } from '../steps/shared/look-at-repository.ts'
 import { planOutsideTargets } from '../steps/shared/plan-outside-targets.ts'
@@ -35,7 +36,7 @@ async function generateRound(kit: Kit): Promise<Outcome> {
   const { query } = run.round
   await learnDeclaredSecrets(kit)
   await status.say('filtering', query)
-  const verdict = await filterRequest(kit, 'generate')
+  const verdict = await runChain(kit, requestsFilter, { request: query, operation: 'generate' })
   if (!verdict.accepted) {
     run.conversation.push({ user: query, assistant: verdict.explanation })
     return { status: 'uncompleted', message: verdict.explanation }
@@ -52,10 +53,10 @@ async function carryOut(kit: Kit, intent: IntentCheck): Promise<Outcome> {
   const { query } = kit.run.round
   const conventions = await composePrompts(kit)
   const max_attempts = kit.run.context.config.orchestration.max_validation_iteration
-  const validate = planValidator(kit, () => generateSessionTargets(kit))
+  const validate = planValidator(kit, () => runChain(kit, sessionTargets, {}))
   const validated = await generateAndValidate(kit, {
     query,
-    prompt: taskQuery(query),
+    prompt: writeTaskQuery(query),
     operation: 'generate',
     conventions,
     forbid: true,

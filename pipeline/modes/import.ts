@@ -1,7 +1,9 @@
+import { requestsFilter } from '../../src/chains/requests-filter.ts'
 import { leftoverBlocks, stateAlignment } from '../../src/plan/imports/alignment.ts'
 import type { ImportFacts } from '../../src/reports/settle-import.ts'
 import { createKit, type Kit } from '../kit/kit.ts'
 import type { Outcome, Run } from '../kit/run.ts'
+import { runChain } from '../kit/run-chain.ts'
 import { converge } from '../steps/import/converge.ts'
 import { type Discovery, discover, type Ending } from '../steps/import/discover.ts'
 import { importSelected } from '../steps/import/import-selected.ts'
@@ -9,7 +11,6 @@ import { type Ledger, openLedger, resumeLedger } from '../steps/import/ledger.ts
 import { NOT_SELECTED, type Selection, selectResources } from '../steps/import/select.ts'
 import { writeImportReport } from '../steps/import/write-import-report.ts'
 import { composePrompts } from '../steps/shared/compose-prompts.ts'
-import { filterRequest } from '../steps/shared/filter-request.ts'
 import { learnDeclaredSecrets } from '../steps/shared/learn-declared-secrets.ts'
 
 /**
@@ -33,7 +34,7 @@ async function importRound(kit: Kit): Promise<Outcome> {
   await status.say('filtering', query)
   const resumed = await resumeLedger(kit)
   if (is_partial && !resumed) {
-    const verdict = await filterRequest(kit, 'import')
+    const verdict = await runChain(kit, requestsFilter, { request: query, operation: 'import' })
     if (!verdict.accepted) {
       run.conversation.push({ user: query, assistant: verdict.explanation })
       return { status: 'uncompleted', message: verdict.explanation }

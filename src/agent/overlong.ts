@@ -1,12 +1,14 @@
 import { PlatformError } from '../base/errors.ts'
 
+const EXCEED = "exceed(s|ed|ing)? (the |this |its )?(model'?s? |available |allowed )*(maximum |max )?(allowed )?"
+
 /** How providers and servers say that a prompt is longer than the model takes. */
 const OVERLONG = [
   /prompt is too long/i,
   /\b(prompt|input|request|context|conversation|message)s? (is |are |was )?too (long|large)\b/i,
   /maximum (context|prompt|input|sequence) (length|window|size|tokens)/i,
   /(context|prompt|input|token)[_ -]?(length|window|size|limit|count|tokens)?[_ -]?(is |was )?exceed(ed|s)?\b/i,
-  /exceed(s|ed|ing)? (the |this |its )?(model'?s? |available |allowed )*(maximum |max )?(allowed )?(context|input|prompt|token|number of tokens|sequence)/i,
+  new RegExp(`${EXCEED}(context|input|prompt|token|number of tokens|sequence)`, 'i'),
   /(max_tokens|max_new_tokens)[`']? (exceed|must be <=)/i,
   /reduce the length of (the|your) (messages|prompt|input)/i,
   /(greater|longer|larger) than the (model'?s )?(maximum )?context/i,

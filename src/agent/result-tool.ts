@@ -19,7 +19,8 @@ export function createResultTool<Schema extends v.GenericSchema>(options: {
       const parsed = v.safeParse(schema, args)
       if (parsed.success) return parsed.output
       throw new ToolError(
-        `Invalid arguments of \`${name}\`: ${listFaults(parsed.issues)}. Call it again with the whole corrected result.`,
+        `Invalid arguments of \`${name}\`: ${listFaults(parsed.issues)}. ` +
+          'Call it again with the whole corrected result.',
       )
     },
   }

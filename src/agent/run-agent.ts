@@ -73,7 +73,10 @@ function chooseTools(
   return last ? [resultTool] : [...tools.filter((tool) => !isWithdrawn(tool.definition.name)), resultTool]
 }
 
-/** A text is kept and answered with a reminder; an empty reply is not kept, and the same messages are sent again with a notice. */
+/**
+ * A text is kept and answered with a reminder; an empty reply is not kept, and the same messages are sent again with a
+ * notice.
+ */
 function answerWithoutCalls(messages: Message[], reply: Inference, resultTool: string): void {
   if (reply.text.trim() === '') addNotice(messages, emptyReplyNotice(resultTool))
   else
@@ -86,7 +89,7 @@ function answerWithoutCalls(messages: Message[], reply: Inference, resultTool: s
 /** What the provider wants back together with its own words. */
 const carryOf = ({ carry }: Inference) => (carry ? { carry } : {})
 
-/** Joins the notice to the message that is sent last, because some providers refuse a user message after a tool result. */
+/** Joins the notice to the last message, because some providers refuse a user message after a tool result. */
 function addNotice(messages: Message[], notice: string): void {
   const last = messages.at(-1)
   if (last?.content == null || last.content.endsWith(notice)) return

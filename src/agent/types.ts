@@ -4,8 +4,8 @@ import type { RunTrace } from '../observe/trace-types.ts'
 import type { ContextBudget } from './context-budget.ts'
 
 /**
- * A tool as the loop sees it. `run` gets arguments that hold every key that `parameters` requires; it throws `ToolError`
- * for anything that the model can mend.
+ * A tool as the loop sees it. `run` gets arguments that hold every key that `parameters` requires; it throws
+ * `ToolError` for anything that the model can mend.
  */
 export interface Tool<Result = unknown> {
   definition: ToolDefinition

@@ -6,11 +6,11 @@ export interface Layout {
   rules: readonly string[]
   /** Title and text; an empty text leaves the block out. */
   blocks?: readonly (readonly [title: string, text: string])[]
-  /** How the task ends: names the sentinel tool, or the form of a plain answer. */
+  /** How the task ends: names the result tool, or the form of a plain answer. */
   finish: string
 }
 
-export function render({ role, rules, blocks = [], finish }: Layout): string {
+export function renderLayout({ role, rules, blocks = [], finish }: Layout): string {
   const numbered = rules.map((rule, index) => `${index + 1}. ${rule}`).join('\n')
   const filled = blocks.filter(([, text]) => text.trim() !== '').map(([title, text]) => section(title, text.trim()))
   return [
@@ -24,6 +24,6 @@ export function render({ role, rules, blocks = [], finish }: Layout): string {
 
 const section = (title: string, text: string) => `## ${title}\n\n${text}`
 
-/** Several prompt bodies as one text. */
-export const joined = (bodies: readonly string[]) => bodies.map((body) => body.trim()).join('\n\n')
+/** Joins several prompt bodies to one text. */
+export const joinBodies = (bodies: readonly string[]) => bodies.map((body) => body.trim()).join('\n\n')
 export const bullets = (items: readonly string[]) => items.map((item) => `- ${item}`).join('\n')

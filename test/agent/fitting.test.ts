@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { estimateTokens } from '../../src/agent/context-budget.ts'
 import { runAgent } from '../../src/agent/run-agent.ts'
-import { taskCompleteTool } from '../../src/agent/sentinels/task-complete.ts'
 import type { AgentRequest, Tool } from '../../src/agent/types.ts'
 import { PlatformError } from '../../src/base/errors.ts'
+import { iacGenerator } from '../../src/chains/iac-generator.ts'
 import { type Script, scriptedLlm } from '../pipeline/steps/scripted-llm.ts'
 
 const budget = (tokens: number) => ({ tokens, estimate: (text: string) => estimateTokens(text, 3) })
@@ -28,7 +28,7 @@ function chain(scripts: Script[], more: Partial<AgentRequest<{ summary: string }
     maxTurns: 8,
   } as const
   const run = () =>
-    runAgent({ ...request, resultTool: taskCompleteTool(), signal: new AbortController().signal, ...more })
+    runAgent({ ...request, resultTool: iacGenerator.resultTool(), signal: new AbortController().signal, ...more })
   return { llm, run, sent: (call: number) => llm.of('task_complete')[call]?.messages ?? [] }
 }
 const overlong = {

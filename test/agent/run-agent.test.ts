@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { runAgent } from '../../src/agent/run-agent.ts'
-import { taskCompleteTool } from '../../src/agent/sentinels/task-complete.ts'
 import { type AgentEvent, type AgentRequest, type Tool, ToolError } from '../../src/agent/types.ts'
 import { silentLogger } from '../../src/base/log.ts'
+import { iacGenerator } from '../../src/chains/iac-generator.ts'
 import { createLlmClient } from '../../src/llm/client.ts'
 import {
   type ModelHandler,
@@ -32,7 +32,7 @@ async function chain(handler: ModelHandler, more: Partial<TaskRequest> = {}) {
       chain: 'IAC_GENERATOR',
       role: 'main',
       query: 'the query',
-      resultTool: taskCompleteTool(),
+      resultTool: iacGenerator.resultTool(),
       maxTurns: 5,
       signal: new AbortController().signal,
       ...more,
@@ -91,7 +91,7 @@ describe('the end of a chain', () => {
     expect(conversation).toEqual(before)
   })
 
-  it('takes the result of the sentinel, not of the last call, and still answers the calls after it', async () => {
+  it('takes the result of the result tool, not of the last call, and still answers the calls after it', async () => {
     const read = tool('read_file')
     const { run } = await chain(
       script(
@@ -109,13 +109,13 @@ describe('the end of a chain', () => {
     expect(messages.filter((message) => message.role === 'tool')).toHaveLength(3)
   })
 
-  it('goes on after a sentinel whose arguments do not fit, telling every fault', async () => {
+  it('goes on after a result tool whose arguments do not fit, telling every fault', async () => {
     const { run, answers } = await chain(script(toolCall('task_complete', { status: 1, summary: '' }), done))
     expect((await run()).turns).toBe(2)
     expect(answers(1)).toEqual([expect.stringMatching(/status: .*summary: must not be blank/)])
   })
 
-  it('goes on after a sentinel with an empty result, and takes the same call again', async () => {
+  it('goes on after a result tool with an empty result, and takes the same call again', async () => {
     const results = ['', 'value']
     const resultTool: Tool<string> = {
       definition: { name: 'say', description: 'Says.', parameters: { type: 'object' } },
@@ -171,7 +171,7 @@ describe('the limit of turns', () => {
     expect(server.requests).toHaveLength(3)
   })
 
-  it('offers only the sentinel in the last turn and says so', async () => {
+  it('offers only the result tool in the last turn and says so', async () => {
     const { run, sent, offered } = await chain(
       (_body, index) => (index < 2 ? toolCall('read_file', { target: index }) : done),
       {
@@ -192,7 +192,7 @@ describe('the limit of turns', () => {
     })
   })
 
-  it('says nothing about the last turn when the sentinel is the only tool', async () => {
+  it('says nothing about the last turn when the result tool is the only tool', async () => {
     const { run, sent } = await chain(script(done), { maxTurns: 1 })
     await run()
     expect(sent(0)).toEqual([{ role: 'user', content: 'the query' }])

@@ -4,55 +4,38 @@ import { resourceSchemaTool } from '../../pipeline/tools/resource-schema.ts'
 import { webSearchTool } from '../../pipeline/tools/web-search.ts'
 import { createFileAccess } from '../../pipeline/workspace/files/access.ts'
 import * as notices from '../../src/agent/notices.ts'
-import { complianceFindingsTool } from '../../src/agent/sentinels/compliance-findings.ts'
-import { constructInformationTool } from '../../src/agent/sentinels/construct-information.ts'
-import { decomposedOperationsTool } from '../../src/agent/sentinels/decomposed-operations.ts'
-import { engineTargetsTool } from '../../src/agent/sentinels/engine-targets.ts'
-import { importAddressesTool } from '../../src/agent/sentinels/import-addresses.ts'
-import { intentStatementsTool } from '../../src/agent/sentinels/intent-statements.ts'
-import { pullRequestTool } from '../../src/agent/sentinels/pull-request.ts'
-import { reportTool } from '../../src/agent/sentinels/report.ts'
-import { requestsFilterTool } from '../../src/agent/sentinels/requests-filter.ts'
-import { taskCompleteTool } from '../../src/agent/sentinels/task-complete.ts'
 import type { Tool } from '../../src/agent/types.ts'
 import { CLOUDS, OPERATIONS } from '../../src/base/vocabulary.ts'
-import { complianceCheckerLayout } from '../../src/prompts/layouts/compliance-checker.ts'
+import { complianceChecker } from '../../src/chains/compliance-checker.ts'
+import { filterDriftExceptions } from '../../src/chains/filter-drift-exceptions.ts'
+import { filterReconciliation } from '../../src/chains/filter-reconciliation.ts'
 import {
-  filterDriftExceptionsLayout,
-  filterReconciliationLayout,
-  taskSplitterLayout,
-} from '../../src/prompts/layouts/drift.ts'
-import { type IacGeneratorValues, iacGeneratorLayout } from '../../src/prompts/layouts/iac-generator.ts'
-import { importAddressesLayout, importFilterLayout } from '../../src/prompts/layouts/import.ts'
-import { intentCheckLayout } from '../../src/prompts/layouts/intent-check.ts'
-import { prGeneratorLayout } from '../../src/prompts/layouts/pr-generator.ts'
-import { promptCompositorLayout } from '../../src/prompts/layouts/prompt-compositor.ts'
-import { reportGeneratorLayout } from '../../src/prompts/layouts/report-generator.ts'
-import { requestsFilterLayout } from '../../src/prompts/layouts/requests-filter.ts'
-import { statusUpdateLayout } from '../../src/prompts/layouts/status-update.ts'
-import { targetGeneratorLayout } from '../../src/prompts/layouts/target-generator.ts'
+  type GeneratorValues,
+  iacGenerator,
+  writeFeedbackQuery,
+  writeImportQuery,
+  writeOperationsQuery,
+  writeRepairQuery,
+  writeTaskQuery,
+  writeUnmetQuery,
+} from '../../src/chains/iac-generator.ts'
+import { importAddresses } from '../../src/chains/import-addresses.ts'
+import { importFilter } from '../../src/chains/import-filter.ts'
+import type { ChainName } from '../../src/chains/index.ts'
+import { intentCheck } from '../../src/chains/intent-check.ts'
+import { type CompositorValues, promptCompositor } from '../../src/chains/prompt-compositor.ts'
+import { pullRequestText } from '../../src/chains/pull-request-text.ts'
 import {
-  complianceQuery,
-  driftReportQuery,
-  driftTargetsQuery,
-  earlierTurns,
-  feedbackQuery,
-  filterQuery,
-  importAddressesQuery,
-  importQuery,
-  importSelectionQuery,
-  intentFeedbackQuery,
-  intentQuery,
-  operationsQuery,
-  reportQuery,
-  requestQuery,
-  SESSION_TARGETS_QUERY,
-  selectionQuery,
-  splitQuery,
-  statusQuery,
-  taskQuery,
-} from '../../src/prompts/queries.ts'
-import { repairQuery, withSchema } from '../../src/prompts/repair-query.ts'
+  applyReportWriter,
+  driftReportWriter,
+  generateReportWriter,
+  importReportWriter,
+} from '../../src/chains/report-writers.ts'
+import { requestsFilter } from '../../src/chains/requests-filter.ts'
+import { fenceEarlierTurns } from '../../src/chains/shared/conversation.ts'
+import { statusUpdate } from '../../src/chains/status-update.ts'
+import { driftTargets, sessionTargets } from '../../src/chains/target-generator.ts'
+import { taskSplitter } from '../../src/chains/task-splitter.ts'
 import { siteConfig } from '../pipeline/workspace/support.ts'
 import type { Section } from './form.ts'
 import { renderDefinition } from './form.ts'
@@ -62,165 +45,192 @@ import { renderDefinition } from './form.ts'
  * when the functions move, only this file changes.
  */
 
-const GENERATOR: IacGeneratorValues = {
-  engine: ' ENGINE BODY\n',
+const GENERATOR: GeneratorValues = {
+  operation: 'generate',
+  forbid: true,
   templates: ['TEMPLATE ONE\n', 'TEMPLATE TWO'],
   abbreviations: ['aws_vpc: vpc', 'aws_s3_bucket: bkt'],
-  resource_creation: 'CREATION BODY',
+  task: 'QUERY',
+  repository: null,
+  providerSchema: null,
+}
+const CODE_BODIES = {
+  engine: ' ENGINE BODY\n',
+  resourceCreation: 'CREATION BODY',
   networking: 'NETWORKING BODY',
   permissions: 'PERMISSIONS BODY',
-  forbidden_actions: 'FORBIDDEN BODY',
-  operation: 'generate',
+  forbiddenActions: 'FORBIDDEN BODY',
 }
-const COMPLIANCE = {
-  rules: 'RULES BODY',
-  engine: 'ENGINE BODY',
-  resource_creation: 'CREATION BODY',
-  networking: 'NETWORKING BODY',
-  permissions: 'PERMISSIONS BODY',
-  forbidden_actions: 'FORBIDDEN BODY',
-  templates: ['TEMPLATE ONE', 'TEMPLATE TWO'],
-}
-const LISTS = { resources_list: 'RESOURCES BODY', abbreviations: 'ABBREVIATIONS BODY' }
+const LISTS = { resourcesList: 'RESOURCES BODY', abbreviations: 'ABBREVIATIONS BODY' }
 const REQUEST = 'Add a bucket\nwith "versioning" & `logs`'
 const OPERATIONS_LIST = ['aws_vpc.a: set cidr to "10.0.0.0/16"', 'aws_s3_bucket.b: remove the block']
 const IDS = ['arn:aws:s3:::one', 'vpc-2']
+const COMPLIANCE = {
+  request: REQUEST,
+  plan: 'PLAN TEXT',
+  codeFindings: '',
+  templates: ['TEMPLATE ONE', 'TEMPLATE TWO'],
+}
+const IMPORT = {
+  cloud: 'aws',
+  request: REQUEST,
+  unmanagedIds: IDS,
+  templates: ['TEMPLATE ONE', 'TEMPLATE TWO'],
+  abbreviations: ['aws_vpc: vpc'],
+} as const
+const IMPORT_FACTS = {
+  imported: [],
+  failed: [],
+  excluded: [],
+  state_alignment: '',
+  recommendations: [],
+  nothing: null,
+}
+const DRIFT = { failure: null, remaining: [], exclusions: [], excepted: [] }
 
-const result = (tool: Tool): Section => ['result tool', renderDefinition(tool.definition)]
+const describeResult = (chain: { resultTool(): Tool }, heading = 'result tool'): Section => [
+  heading,
+  renderDefinition(chain.resultTool().definition),
+]
+const generatorSystem = (changes: Partial<GeneratorValues>, bodies: Partial<typeof CODE_BODIES> = {}) =>
+  iacGenerator.system({ ...CODE_BODIES, ...bodies }, { ...GENERATOR, ...changes })
+const generatorQuery = (changes: Partial<GeneratorValues>) => iacGenerator.query({ ...GENERATOR, ...changes })
+const compositorSystem = (pass: CompositorValues['pass']) => promptCompositor.system(LISTS, { request: REQUEST, pass })
 
-export const CHAINS: Record<string, readonly Section[]> = {
+export const PROMPTS: Record<ChainName, readonly Section[]> = {
   REQUESTS_FILTER: [
     ...OPERATIONS.map(
-      (variant): Section => [
-        `system: ${variant}`,
-        requestsFilterLayout({ guideline: 'GUIDELINE BODY', forbidden_actions: 'FORBIDDEN BODY', variant }),
+      (operation): Section => [
+        `system: ${operation}`,
+        requestsFilter.system(
+          { guideline: 'GUIDELINE BODY', forbiddenActions: 'FORBIDDEN BODY' },
+          { request: REQUEST, operation },
+        ),
       ],
     ),
-    ['query', requestQuery(REQUEST)],
-    result(requestsFilterTool()),
+    ['query', requestsFilter.query({ request: REQUEST, operation: 'generate' })],
+    describeResult(requestsFilter),
   ],
   INTENT_CHECK: [
-    ...CLOUDS.map((provider): Section => [`system: ${provider}`, intentCheckLayout({ provider })]),
-    ['query: with blocks', intentQuery(REQUEST, 'main.tf (1 B): resource a.b')],
-    ['query: without blocks', intentQuery(REQUEST, '')],
-    result(intentStatementsTool()),
+    ...CLOUDS.map(
+      (cloud): Section => [`system: ${cloud}`, intentCheck.system({}, { cloud, request: REQUEST, blocks: '' })],
+    ),
+    [
+      'query: with blocks',
+      intentCheck.query({ cloud: 'aws', request: REQUEST, blocks: 'main.tf (1 B): resource a.b' }),
+    ],
+    ['query: without blocks', intentCheck.query({ cloud: 'aws', request: REQUEST, blocks: '' })],
+    describeResult(intentCheck),
   ],
   PROMPT_COMPOSITOR: [
-    ['system: first pass', promptCompositorLayout({ ...LISTS, pass: { number: 1 } })],
+    ['system: first pass', compositorSystem({ number: 1 })],
     [
       'system: second pass',
-      promptCompositorLayout({
-        ...LISTS,
-        pass: { number: 2, templates: ['vpc', 'subnet'], abbreviations: ['aws_vpc: vpc'] },
-      }),
+      compositorSystem({ number: 2, templates: ['vpc', 'subnet'], abbreviations: ['aws_vpc: vpc'] }),
     ],
-    [
-      'system: second pass after an empty first one',
-      promptCompositorLayout({ ...LISTS, pass: { number: 2, templates: [], abbreviations: [] } }),
-    ],
-    ['query', selectionQuery(REQUEST)],
-    result(constructInformationTool()),
+    ['system: second pass after an empty first one', compositorSystem({ number: 2, templates: [], abbreviations: [] })],
+    ['query', promptCompositor.query({ request: REQUEST, pass: { number: 1 } })],
+    describeResult(promptCompositor),
   ],
   IAC_GENERATOR: [
-    ['system: generate', iacGeneratorLayout(GENERATOR)],
-    ['system: drift', iacGeneratorLayout({ ...GENERATOR, operation: 'drift', forbidden_actions: null })],
+    ['system: generate', generatorSystem({})],
+    ['system: drift', generatorSystem({ operation: 'drift', forbid: false }, { forbiddenActions: '' })],
     [
       'system: import',
-      iacGeneratorLayout({ ...GENERATOR, operation: 'import', forbidden_actions: null, selected_ids: IDS }),
+      generatorSystem({ operation: 'import', forbid: false, selectedIds: IDS }, { forbiddenActions: '' }),
     ],
     [
       'system: empty lists and bodies',
-      iacGeneratorLayout({
-        ...GENERATOR,
-        templates: [],
-        abbreviations: [],
-        selected_ids: [],
-        networking: ' ',
-        forbidden_actions: '',
-      }),
+      generatorSystem({ templates: [], abbreviations: [], selectedIds: [] }, { networking: ' ', forbiddenActions: '' }),
     ],
-    ['query: task', taskQuery(REQUEST)],
-    ['query: operations', operationsQuery(OPERATIONS_LIST)],
-    ['query: import', importQuery(IDS)],
-    ['query: feedback', feedbackQuery('Error: odd')],
-    ['query: unmet statements', intentFeedbackQuery('- two buckets: one')],
-    ['query: repair without findings', repairQuery('Error: odd', '')],
-    ['query: repair with findings', repairQuery('Error: odd', '1. Odd')],
+    ['query: task', writeTaskQuery(REQUEST)],
+    ['query: operations', writeOperationsQuery(OPERATIONS_LIST)],
+    ['query: import', writeImportQuery(IDS)],
+    ['query: feedback', writeFeedbackQuery('Error: odd')],
+    ['query: unmet statements', writeUnmetQuery('- two buckets: one')],
+    ['query: repair without findings', writeRepairQuery('Error: odd', '')],
+    ['query: repair with findings', writeRepairQuery('Error: odd', '1. Odd')],
     [
       'query: repair with long output',
-      repairQuery(`HEAD${'x'.repeat(70_000)}TAIL`, '1. Odd').replaceAll(/x{100,}/g, (run) => `(${run.length} times x)`),
+      writeRepairQuery(`HEAD${'x'.repeat(70_000)}TAIL`, '1. Odd').replaceAll(
+        /x{100,}/g,
+        (run) => `(${run.length} times x)`,
+      ),
     ],
-    ['query: without schema', withSchema('QUERY', '')],
-    ['query: with schema', withSchema('QUERY', 'resource "a_b"')],
-    result(taskCompleteTool()),
+    ['query: without schema', generatorQuery({ providerSchema: '' })],
+    ['query: with schema', generatorQuery({ providerSchema: 'resource "a_b"' })],
+    describeResult(iacGenerator),
   ],
   TARGET_GENERATOR: [
-    ['system: session', targetGeneratorLayout({ variant: 'session' })],
-    ['system: drift', targetGeneratorLayout({ variant: 'drift', targeting_policies: 'POLICIES BODY' })],
-    ['query: session', SESSION_TARGETS_QUERY],
-    ['query: drift', driftTargetsQuery(REQUEST)],
-    result(engineTargetsTool()),
+    ['system: session', sessionTargets.system({}, {})],
+    ['system: drift', driftTargets.system({ targetingPolicies: 'POLICIES BODY' }, { request: REQUEST })],
+    ['query: session', sessionTargets.query({})],
+    ['query: drift', driftTargets.query({ request: REQUEST })],
+    describeResult(driftTargets),
   ],
   TASK_SPLITTER: [
-    ['system', taskSplitterLayout()],
-    ['query', splitQuery(JSON.stringify([{ address: 'a.b', action: 'delete resource' }], null, 2))],
-    result(decomposedOperationsTool()),
+    ['system', taskSplitter.system({}, { drift: [] })],
+    ['query', taskSplitter.query({ drift: [{ address: 'a.b', action: 'delete resource' }] })],
+    describeResult(taskSplitter),
   ],
   FILTER_RECONCILIATION: [
-    ['system', filterReconciliationLayout()],
-    ['query', filterQuery(OPERATIONS_LIST)],
-    result(decomposedOperationsTool()),
+    ['system', filterReconciliation.system({}, { operations: [] })],
+    ['query', filterReconciliation.query({ operations: OPERATIONS_LIST })],
+    describeResult(filterReconciliation),
   ],
   FILTER_DRIFT_EXCEPTIONS: [
-    ['system', filterDriftExceptionsLayout({ drift_exceptions: 'EXCEPTIONS BODY' })],
-    ['query', filterQuery(OPERATIONS_LIST)],
-    result(decomposedOperationsTool()),
+    ['system', filterDriftExceptions.system({ driftExceptions: 'EXCEPTIONS BODY' }, { operations: [] })],
+    ['query', filterDriftExceptions.query({ operations: OPERATIONS_LIST })],
+    describeResult(filterDriftExceptions),
   ],
   IMPORT_FILTER: [
-    [
-      'system',
-      importFilterLayout({
-        unmanaged_ids: IDS,
-        templates: ['TEMPLATE ONE', 'TEMPLATE TWO'],
-        abbreviations: ['aws_vpc: vpc'],
-      }),
-    ],
-    ['system: empty lists', importFilterLayout({ unmanaged_ids: IDS, templates: [], abbreviations: [] })],
-    ['query', importSelectionQuery(REQUEST)],
-    result(decomposedOperationsTool()),
+    ['system', importFilter.system({}, IMPORT)],
+    ['system: empty lists', importFilter.system({}, { ...IMPORT, templates: [], abbreviations: [] })],
+    ['query', importFilter.query(IMPORT)],
+    describeResult(importFilter),
   ],
   IMPORT_ADDRESSES: [
-    ['system', importAddressesLayout({ pending_ids: IDS })],
-    ['query', importAddressesQuery(['aws_s3_bucket.one', 'aws_vpc.two[0]'])],
-    ['query: without addresses', importAddressesQuery([])],
-    result(importAddressesTool()),
+    ['system', importAddresses.system({}, { pendingIds: IDS, addresses: [] })],
+    ['query', importAddresses.query({ pendingIds: IDS, addresses: ['aws_s3_bucket.one', 'aws_vpc.two[0]'] })],
+    ['query: without addresses', importAddresses.query({ pendingIds: IDS, addresses: [] })],
+    describeResult(importAddresses),
   ],
   REPORT_GENERATOR: [
-    ['system: generate', reportGeneratorLayout({ type: 'generate', impact: 'IMPACT BODY' })],
-    ...(['drift', 'apply', 'import'] as const).map(
-      (type): Section => [`system: ${type}`, reportGeneratorLayout({ type })],
-    ),
-    ['query: plan', reportQuery('plan', 'PLAN TEXT')],
-    ['query: apply', reportQuery('apply output', 'OUTPUT')],
-    ['query: drift, nothing left', driftReportQuery({ unreconciled: '', exceptions: '' })],
-    ['query: drift, some left', driftReportQuery({ unreconciled: 'LEFT', exceptions: '' })],
-    ['query: drift, exceptions', driftReportQuery({ unreconciled: '', exceptions: 'EXPECTED' })],
-    ['query: drift, both', driftReportQuery({ unreconciled: 'LEFT', exceptions: 'EXPECTED' })],
-    ...(['generate', 'drift', 'apply', 'import'] as const).map(
-      (type): Section => [`result tool: ${type}`, renderDefinition(reportTool(type).definition)],
-    ),
+    ['system: generate', generateReportWriter.system({ impact: 'IMPACT BODY' }, { plan: '' })],
+    ['system: drift', driftReportWriter.system({}, DRIFT)],
+    ['system: apply', applyReportWriter.system({}, { output: '' })],
+    ['system: import', importReportWriter.system({}, { facts: IMPORT_FACTS, plan: null })],
+    ['query: plan', generateReportWriter.query({ plan: 'PLAN TEXT' })],
+    ['query: apply', applyReportWriter.query({ output: 'OUTPUT' })],
+    ['query: drift, nothing left', driftReportWriter.query(DRIFT)],
+    ['query: drift, some left', driftReportWriter.query({ ...DRIFT, failure: 'LEFT' })],
+    ['query: drift, exceptions', driftReportWriter.query({ ...DRIFT, exclusions: ['EXPECTED'] })],
+    ['query: drift, both', driftReportWriter.query({ ...DRIFT, failure: 'LEFT', exclusions: ['EXPECTED'] })],
+    describeResult(generateReportWriter, 'result tool: generate'),
+    describeResult(driftReportWriter, 'result tool: drift'),
+    describeResult(applyReportWriter, 'result tool: apply'),
+    describeResult(importReportWriter, 'result tool: import'),
   ],
   COMPLIANCE_CHECKER: [
-    ['system', complianceCheckerLayout(COMPLIANCE)],
-    ['system: without templates', complianceCheckerLayout({ ...COMPLIANCE, templates: [] })],
-    ['query', complianceQuery(REQUEST, 'PLAN TEXT', '')],
-    ['query: with findings of code', complianceQuery(REQUEST, 'PLAN TEXT', 'error a_rule a.b: Odd.')],
-    result(complianceFindingsTool()),
+    ['system', complianceChecker.system({ ...CODE_BODIES, engine: 'ENGINE BODY', rules: 'RULES BODY' }, COMPLIANCE)],
+    [
+      'system: without templates',
+      complianceChecker.system(
+        { ...CODE_BODIES, engine: 'ENGINE BODY', rules: 'RULES BODY' },
+        { ...COMPLIANCE, templates: [] },
+      ),
+    ],
+    ['query', complianceChecker.query(COMPLIANCE)],
+    [
+      'query: with findings of code',
+      complianceChecker.query({ ...COMPLIANCE, codeFindings: 'error a_rule a.b: Odd.' }),
+    ],
+    describeResult(complianceChecker),
   ],
-  PR_GENERATOR: [['system', prGeneratorLayout()], result(pullRequestTool())],
+  PR_GENERATOR: [['system', pullRequestText.system({}, { firstRequest: '' })], describeResult(pullRequestText)],
   STATUS_UPDATE: [
-    ['system', statusUpdateLayout()],
-    ['query', statusQuery('Checking the request')],
+    ['system', statusUpdate.system({}, { text: '' })],
+    ['query', statusUpdate.query({ text: 'Checking the request' })],
   ],
 }
 
@@ -242,7 +252,7 @@ export const SHARED: Record<string, readonly Section[]> = {
     [
       'earlier turns',
       JSON.stringify(
-        earlierTurns([
+        fenceEarlierTurns([
           { user: 'asked', assistant: 'answered' },
           { user: '', assistant: 'only answered' },
           { user: 'only asked', assistant: '' },

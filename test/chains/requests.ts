@@ -1,5 +1,5 @@
+import { runChain } from '../../pipeline/kit/run-chain.ts'
 import { tellApply } from '../../pipeline/steps/apply/write-apply-report.ts'
-import { dropExceptions, dropSessionChanges, splitDrift } from '../../pipeline/steps/drift/drift-tasks.ts'
 import type { DriftResult } from '../../pipeline/steps/drift/remediate-drift.ts'
 import { writeDriftReport } from '../../pipeline/steps/drift/write-drift-report.ts'
 import { auditCompliance } from '../../pipeline/steps/generate/audit-compliance.ts'
@@ -11,13 +11,17 @@ import { selectResources } from '../../pipeline/steps/import/select.ts'
 import { validateImports } from '../../pipeline/steps/import/validator.ts'
 import { writeImportReport } from '../../pipeline/steps/import/write-import-report.ts'
 import { composePrompts } from '../../pipeline/steps/shared/compose-prompts.ts'
-import { filterRequest } from '../../pipeline/steps/shared/filter-request.ts'
 import { type GenerationTask, generateAndValidate } from '../../pipeline/steps/shared/generate-and-validate.ts'
-import { generateDriftTargets, generateSessionTargets } from '../../pipeline/steps/shared/generate-targets.ts'
 import type { ValidPlan } from '../../pipeline/steps/shared/plan.ts'
 import { planValidator } from '../../pipeline/steps/shared/validators.ts'
+import { filterDriftExceptions } from '../../src/chains/filter-drift-exceptions.ts'
+import { filterReconciliation } from '../../src/chains/filter-reconciliation.ts'
+import { writeOperationsQuery, writeTaskQuery } from '../../src/chains/iac-generator.ts'
+import type { ChainName } from '../../src/chains/index.ts'
+import { requestsFilter } from '../../src/chains/requests-filter.ts'
+import { driftTargets, sessionTargets } from '../../src/chains/target-generator.ts'
+import { taskSplitter } from '../../src/chains/task-splitter.ts'
 import type { InferenceRequest } from '../../src/llm/types.ts'
-import { operationsQuery, taskQuery } from '../../src/prompts/queries.ts'
 import { writePullRequestText } from '../../src/pull-requests/write-text.ts'
 import type { IacClient } from '../../src/services/iac/types.ts'
 import type { Script } from '../pipeline/steps/scripted-llm.ts'
@@ -127,7 +131,7 @@ const created = JSON.stringify({
 
 const task = (world: StepWorld, changes: Partial<GenerationTask<ValidPlan>> = {}): GenerationTask<ValidPlan> => ({
   query: 'Add a bucket for logs',
-  prompt: taskQuery('Add a bucket for logs'),
+  prompt: writeTaskQuery('Add a bucket for logs'),
   operation: 'generate',
   conventions: CONVENTIONS,
   forbid: true,
@@ -149,9 +153,12 @@ const driftResult = (world: StepWorld): DriftResult => ({
 type Case = readonly [heading: string, requests: () => Promise<InferenceRequest[]>]
 
 /** @param root a folder with files of an engine root */
-export const requestsOf = (steps: Steps, root: string): Record<string, readonly Case[]> => ({
+export const requestsOf = (steps: Steps, root: string): Record<ChainName, readonly Case[]> => ({
   REQUESTS_FILTER: (['generate', 'drift', 'import'] as const).map(
-    (variant): Case => [variant, () => asked(steps, ({ kit }) => filterRequest(kit, variant))],
+    (operation): Case => [
+      operation,
+      () => asked(steps, ({ kit }) => runChain(kit, requestsFilter, { request: kit.run.round.query, operation })),
+    ],
   ),
   INTENT_CHECK: [
     [
@@ -180,7 +187,7 @@ export const requestsOf = (steps: Steps, root: string): Record<string, readonly 
         asked(steps, (world) =>
           generateAndValidate(
             world.kit,
-            task(world, { prompt: operationsQuery(['one']), operation: 'drift', forbid: false }),
+            task(world, { prompt: writeOperationsQuery(['one']), operation: 'drift', forbid: false }),
           ),
         ),
     ],
@@ -193,12 +200,22 @@ export const requestsOf = (steps: Steps, root: string): Record<string, readonly 
     ],
   ],
   TARGET_GENERATOR: [
-    ['session', () => asked(steps, ({ kit }) => generateSessionTargets(kit))],
-    ['drift', () => asked(steps, ({ kit }) => generateDriftTargets(kit))],
+    ['session', () => asked(steps, ({ kit }) => runChain(kit, sessionTargets, {}))],
+    ['drift', () => asked(steps, ({ kit }) => runChain(kit, driftTargets, { request: kit.run.round.query }))],
   ],
-  TASK_SPLITTER: [['drift', () => asked(steps, ({ kit }) => splitDrift(kit, DRIFT))]],
-  FILTER_RECONCILIATION: [['operations', () => asked(steps, ({ kit }) => dropSessionChanges(kit, ['one', 'two']))]],
-  FILTER_DRIFT_EXCEPTIONS: [['operations', () => asked(steps, ({ kit }) => dropExceptions(kit, ['one', 'two']))]],
+  TASK_SPLITTER: [['drift', () => asked(steps, ({ kit }) => runChain(kit, taskSplitter, { drift: DRIFT }))]],
+  FILTER_RECONCILIATION: [
+    [
+      'operations',
+      () => asked(steps, ({ kit }) => runChain(kit, filterReconciliation, { operations: ['one', 'two'] })),
+    ],
+  ],
+  FILTER_DRIFT_EXCEPTIONS: [
+    [
+      'operations',
+      () => asked(steps, ({ kit }) => runChain(kit, filterDriftExceptions, { operations: ['one', 'two'] })),
+    ],
+  ],
   IMPORT_FILTER: [
     [
       'identifiers',

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { askText } from '../../src/agent/ask-text.ts'
 import { runAgent } from '../../src/agent/run-agent.ts'
-import { taskCompleteTool } from '../../src/agent/sentinels/task-complete.ts'
 import { type Tool, ToolError } from '../../src/agent/types.ts'
+import { iacGenerator } from '../../src/chains/iac-generator.ts'
 import type { RunTrace } from '../../src/observe/trace-types.ts'
 import { createSecretRegister } from '../../src/plan/sensitive.ts'
 import { type Script, scriptedLlm } from '../pipeline/steps/scripted-llm.ts'
@@ -31,7 +31,7 @@ const agent = (trace: RunTrace, script: Script | Script[], more: { system?: stri
     query: more.query ?? 'Add a bucket',
     conversation: [{ user: 'earlier', assistant: 'answer' }],
     tools: [readFile],
-    resultTool: taskCompleteTool(),
+    resultTool: iacGenerator.resultTool(),
     maxTurns: 4,
     signal: new AbortController().signal,
     trace,

@@ -1,19 +1,13 @@
-import { reportTool } from '../../../src/agent/sentinels/report.ts'
 import { LeaseLost } from '../../../src/base/errors.ts'
-import { cutMiddle } from '../../../src/base/text.ts'
+import { applyReportWriter, describeApply } from '../../../src/chains/report-writers.ts'
 import { notifyApplyFailure } from '../../../src/notifications/notify.ts'
 import type { PlannedChange } from '../../../src/plan/plan.ts'
-import { reportGeneratorLayout } from '../../../src/prompts/layouts/report-generator.ts'
-import { reportQuery } from '../../../src/prompts/queries.ts'
 import { storeReport } from '../../../src/reports/artifacts.ts'
 import type { ApplyReport } from '../../../src/reports/schemas.ts'
 import { applyFacts, settleApplyReport } from '../../../src/reports/settle-apply.ts'
 import type { ApplyResult } from '../../../src/sessions/applies.ts'
-import { type BareKit, runChain } from '../../kit/kit.ts'
-import { webSearch } from '../../kit/tools.ts'
-
-/** Longest output that is shown to a model. */
-const MAX_OUTPUT_CHARS = 400_000
+import type { BareKit } from '../../kit/kit.ts'
+import { runChain } from '../../kit/run-chain.ts'
 
 /**
  * Tells how an apply ended: report, turn of the conversation, and a notification unless all went well. The
@@ -53,17 +47,8 @@ async function narrate(kit: BareKit, result: ApplyResult, facts: ApplyReport): P
   )
   if (result.kind !== 'ran') return null
   const output = result.exit_code === 0 ? result.stdout : result.stderr
-  const { summary, status } = facts
-  const text = `Computed from the output: ${JSON.stringify({ status, summary })}\n\n${cutMiddle(output, MAX_OUTPUT_CHARS)}`
   return await goOn(kit, 'the report of an apply is told without a model', () =>
-    runChain(kit, {
-      chain: 'REPORT_GENERATOR',
-      role: 'main',
-      system: reportGeneratorLayout({ type: 'apply' }),
-      query: reportQuery('apply output', kit.secrets.text(text)),
-      tools: [webSearch(kit, 'main')],
-      resultTool: reportTool('apply'),
-    }),
+    runChain(kit, applyReportWriter, { output: kit.secrets.text(describeApply(facts, output)) }),
   )
 }
 

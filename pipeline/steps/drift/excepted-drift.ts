@@ -1,7 +1,8 @@
+import { type Exceptions, filterDriftExceptions } from '../../../src/chains/filter-drift-exceptions.ts'
 import { namesAddress } from '../../../src/plan/addresses.ts'
 import type { DriftOperation } from '../../../src/plan/drift.ts'
 import type { Kit } from '../../kit/kit.ts'
-import { dropExceptions, type Exceptions } from './drift-tasks.ts'
+import { runChain } from '../../kit/run-chain.ts'
 
 /** Remembers which drift the exception rules cover: the filter speaks of operations in prose, a report of addresses. */
 export interface ExceptionLedger {
@@ -47,7 +48,7 @@ export async function coveredByRules(
 ): Promise<{ covered: DriftOperation[]; note: string | null }> {
   if (drift.length === 0) return { covered: [], note: null }
   const sent = drift.map((operation) => JSON.stringify(operation))
-  const { answered, note } = await dropExceptions(kit, sent)
+  const { answered, note } = await runChain(kit, filterDriftExceptions, { operations: sent })
   if (answered.some((text) => isVague(text, drift))) return { covered: [], note: null }
   const covered = drift.filter(
     ({ address }, index) =>

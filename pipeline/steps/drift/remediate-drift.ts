@@ -1,15 +1,18 @@
 import { cutMiddle } from '../../../src/base/text.ts'
+import { filterDriftExceptions } from '../../../src/chains/filter-drift-exceptions.ts'
+import { filterReconciliation } from '../../../src/chains/filter-reconciliation.ts'
+import { writeOperationsQuery } from '../../../src/chains/iac-generator.ts'
+import { taskSplitter } from '../../../src/chains/task-splitter.ts'
 import { neverCreated } from '../../../src/plan/changes.ts'
 import type { DriftOperation } from '../../../src/plan/drift.ts'
 import { namesAnything } from '../../../src/plan/targets.ts'
-import { operationsQuery } from '../../../src/prompts/queries.ts'
 import { storeDrift } from '../../../src/reports/artifacts.ts'
 import type { Kit } from '../../kit/kit.ts'
+import { runChain } from '../../kit/run-chain.ts'
 import type { Conventions } from '../shared/compose-prompts.ts'
 import { generateAndValidate } from '../shared/generate-and-validate.ts'
 import type { ValidPlan } from '../shared/plan.ts'
 import { planValidator } from '../shared/validators.ts'
-import { dropExceptions, dropSessionChanges, splitDrift } from './drift-tasks.ts'
 import { coveredByRules, createExceptionLedger, type ExceptionLedger } from './excepted-drift.ts'
 import { readDrift, unreadablePlan } from './read-drift.ts'
 
@@ -155,7 +158,7 @@ async function genuineDrift(
   if (drift.length === 0) return { operations: [], ended: OWN_CHANGES }
   const operations = await genuineOperations(kit, task, drift)
   if (operations.length === 0) return { operations, ended: OWN_CHANGES }
-  const filtered = await dropExceptions(kit, operations)
+  const filtered = await runChain(kit, filterDriftExceptions, { operations })
   ledger.note(drift, operations, filtered)
   return filtered.operations.length === 0 ? { operations: [], ended: EXCEPTIONS } : { operations: filtered.operations }
 }
@@ -165,11 +168,13 @@ async function genuineDrift(
  * follow the cloud: for imported addresses no filter is asked, or nothing would ever converge.
  */
 async function genuineOperations(kit: Kit, task: DriftTask, drift: readonly DriftOperation[]): Promise<string[]> {
-  if (!task.filter_session_changes) return await splitDrift(kit, drift)
+  const split = (part: readonly DriftOperation[]) => runChain(kit, taskSplitter, { drift: part })
+  if (!task.filter_session_changes) return await split(drift)
   const imported = drift.filter(({ address }) => task.imported?.has(address))
   const others = drift.filter((operation) => !imported.includes(operation))
-  const certain = imported.length > 0 ? await splitDrift(kit, imported) : []
-  const genuine = others.length > 0 ? await dropSessionChanges(kit, await splitDrift(kit, others)) : []
+  const certain = imported.length > 0 ? await split(imported) : []
+  const genuine =
+    others.length > 0 ? await runChain(kit, filterReconciliation, { operations: await split(others) }) : []
   return [...certain, ...genuine]
 }
 
@@ -201,7 +206,7 @@ async function remediateAll(
 const remediate = (kit: Kit, task: DriftTask, group: readonly string[], targets: string[]): Promise<ValidPlan> =>
   generateAndValidate(kit, {
     query: group.join('\n'),
-    prompt: operationsQuery(group),
+    prompt: writeOperationsQuery(group),
     operation: 'drift',
     conventions: task.conventions,
     forbid: false,

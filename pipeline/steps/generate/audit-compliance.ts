@@ -1,17 +1,16 @@
 import * as v from 'valibot'
-import { complianceFindingsTool } from '../../../src/agent/sentinels/compliance-findings.ts'
-import { complianceCheckerLayout } from '../../../src/prompts/layouts/compliance-checker.ts'
-import { complianceQuery } from '../../../src/prompts/queries.ts'
+import { complianceChecker } from '../../../src/chains/compliance-checker.ts'
+import { describePlan } from '../../../src/chains/shared/plan-text.ts'
 import { storeComplianceCheck } from '../../../src/reports/artifacts.ts'
 import { complianceVerdict, emptyCompliance, mergedFindings } from '../../../src/reports/compliance.ts'
 import { type ComplianceReport, complianceFindings } from '../../../src/reports/schemas.ts'
 import { reportGenerationError } from '../../../src/reports/settle-generate.ts'
 import { evaluateRules } from '../../../src/rules/evaluate.ts'
 import type { CodeFindings } from '../../../src/rules/types.ts'
-import { type Kit, promptBodies, runChain } from '../../kit/kit.ts'
+import type { Kit } from '../../kit/kit.ts'
+import { runChain } from '../../kit/run-chain.ts'
 import type { Conventions } from '../shared/compose-prompts.ts'
 import type { ValidPlan } from '../shared/plan.ts'
-import { planForModel } from './write-generate-report.ts'
 
 /**
  * Checks the plan against the rules of code and lets a second model audit it against the session's first
@@ -23,12 +22,11 @@ export async function auditCompliance(kit: Kit, valid: ValidPlan, conventions: C
   const { enable_compliance_checker, rules } = run.context.config.orchestration
   if (!enable_compliance_checker) return emptyCompliance()
   const code = evaluateRules(valid.plan, { targets: valid.reference.targets, grades: rules })
-  const findings = await runChain(kit, {
-    chain: 'COMPLIANCE_CHECKER',
-    role: 'small',
-    system: await auditorSystem(kit, conventions),
-    query: complianceQuery(run.round.session.first_query, planForModel(kit, valid), secrets.text(linesOf(code))),
-    resultTool: complianceFindingsTool(),
+  const findings = await runChain(kit, complianceChecker, {
+    request: run.round.session.first_query,
+    plan: describePlan(valid, secrets),
+    codeFindings: secrets.text(listFindings(code)),
+    templates: conventions.templates,
   })
   const masked = v.safeParse(complianceFindings, secrets.json(mergedFindings(code, findings)))
   if (!masked.success) throw reportGenerationError('compliance', new v.ValiError(masked.issues))
@@ -40,7 +38,7 @@ export async function auditCompliance(kit: Kit, valid: ValidPlan, conventions: C
 /** The auditor needs to know what is found, not all of it. */
 const MAX_SHOWN = 200
 
-function linesOf({ findings }: CodeFindings): string {
+function listFindings({ findings }: CodeFindings): string {
   const lines = findings.map(
     ({ rule_id, severity, resource, message }) => `${severity} ${rule_id} ${resource ?? ''}: ${message}`,
   )
@@ -48,26 +46,4 @@ function linesOf({ findings }: CodeFindings): string {
     ...lines.slice(0, MAX_SHOWN),
     ...(lines.length > MAX_SHOWN ? [`and ${lines.length - MAX_SHOWN} more`] : []),
   ].join('\n')
-}
-
-async function auditorSystem({ run }: Kit, { templates }: Conventions): Promise<string> {
-  const { provider } = run.round.session
-  const [rules, engine, resource_creation, networking, permissions, forbidden_actions] = await promptBodies(
-    run,
-    'general-compliance-report',
-    'general-guidelines-engine',
-    `${provider}-guidelines-resource_creation`,
-    `${provider}-guidelines-networking`,
-    `${provider}-guidelines-permissions`,
-    `${provider}-guidelines-forbidden_actions`,
-  )
-  return complianceCheckerLayout({
-    rules,
-    engine,
-    resource_creation,
-    networking,
-    permissions,
-    forbidden_actions,
-    templates,
-  })
 }

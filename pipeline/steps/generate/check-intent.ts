@@ -1,13 +1,11 @@
-import { contextBudget } from '../../../src/agent/context-budget.ts'
-import { runAgent } from '../../../src/agent/run-agent.ts'
-import { intentStatementsTool } from '../../../src/agent/sentinels/intent-statements.ts'
+import { writeUnmetQuery } from '../../../src/chains/iac-generator.ts'
+import { intentCheck } from '../../../src/chains/intent-check.ts'
 import { evaluate } from '../../../src/intent/evaluate.ts'
 import { intentFeedback, withVerdict } from '../../../src/intent/told.ts'
 import type { Evaluated, Statement } from '../../../src/intent/types.ts'
 import type { Plan } from '../../../src/plan/plan.ts'
-import { intentCheckLayout } from '../../../src/prompts/layouts/intent-check.ts'
-import { earlierTurns, intentFeedbackQuery, intentQuery } from '../../../src/prompts/queries.ts'
 import type { Kit } from '../../kit/kit.ts'
+import { runChain } from '../../kit/run-chain.ts'
 import type { Validation } from '../shared/generate-and-validate.ts'
 import type { ValidPlan } from '../shared/plan.ts'
 import { planValidator } from '../shared/validators.ts'
@@ -20,7 +18,6 @@ export interface IntentCheck {
   stop(): void
 }
 
-const MAX_TURNS = 3
 /** The check is worth no more than this. */
 const MAX_MS = 60_000
 /** How long a plan that is there waits for statements that are not. */
@@ -36,7 +33,7 @@ export function startIntentCheck(kit: Kit, blocks: Promise<string>): IntentCheck
   const stop = new AbortController()
   const signal = AbortSignal.any([run.signal, stop.signal, AbortSignal.timeout(MAX_MS)])
   let known: Statement[] | null = null
-  const made = Promise.race([makeStatements(kit, blocks, signal), rejection(signal)])
+  const made = Promise.race([makeStatements(kit, blocks, signal), rejectOn(signal)])
     .then((statements) => {
       known = statements
     })
@@ -65,27 +62,13 @@ async function evaluated({ run, engine }: Kit, statements: readonly Statement[],
 }
 
 async function makeStatements(kit: Kit, blocks: Promise<string>, signal: AbortSignal): Promise<Statement[]> {
-  const { run, llm, trace } = kit
-  const { session, query } = run.round
-  const { value } = await runAgent({
-    llm,
-    chain: 'INTENT_CHECK',
-    role: 'small',
-    system: intentCheckLayout({ provider: session.provider }),
-    query: intentQuery(query, await blocks),
-    conversation: earlierTurns(run.conversation),
-    resultTool: intentStatementsTool(),
-    maxTurns: MAX_TURNS,
-    budget: contextBudget(run.context.config.llm, 'small'),
-    signal,
-    observe: run.observe,
-    trace,
-  })
-  return value.statements
+  const { session, query } = kit.run.round
+  const values = { cloud: session.provider, request: query, blocks: await blocks }
+  return await runChain(kit, intentCheck, values, { signal })
 }
 
 /** For clients that do not listen to their signal. */
-const rejection = (signal: AbortSignal) =>
+const rejectOn = (signal: AbortSignal) =>
   new Promise<never>((_, reject) => {
     signal.addEventListener('abort', () => reject(signal.reason), { once: true })
   })
@@ -126,7 +109,7 @@ export function checkedValidator(
       text,
       targets,
       feedback: kit.secrets.text(intentFeedback(unmet)),
-      good_enough: { ask: intentFeedbackQuery, again: planValidator(kit, async () => targets) },
+      good_enough: { writeQuery: writeUnmetQuery, again: planValidator(kit, async () => targets) },
     }
   }
 }

@@ -1,10 +1,8 @@
-import { askText } from '../../../src/agent/ask-text.ts'
-import { contextBudget } from '../../../src/agent/context-budget.ts'
 import { PlatformError } from '../../../src/base/errors.ts'
-import { statusUpdateLayout } from '../../../src/prompts/layouts/status-update.ts'
-import { earlierTurns, statusQuery } from '../../../src/prompts/queries.ts'
+import { statusUpdate } from '../../../src/chains/status-update.ts'
 import { storePlanText } from '../../../src/reports/artifacts.ts'
 import type { Kit } from '../../kit/kit.ts'
+import { askForText } from '../../kit/run-chain.ts'
 import { remediateDrift } from '../drift/remediate-drift.ts'
 import type { Conventions } from '../shared/compose-prompts.ts'
 import { planTargets, type ValidPlan } from '../shared/plan.ts'
@@ -45,20 +43,9 @@ export async function converge(
   return after
 }
 
-async function notConverged({ run, llm, secrets, trace }: Kit, feedback: string): Promise<PlatformError> {
-  const summary = askText({
-    llm,
-    chain: 'STATUS_UPDATE',
-    role: 'small',
-    system: statusUpdateLayout(),
-    query: statusQuery(feedback),
-    conversation: earlierTurns(run.conversation),
-    signal: run.signal,
-    observe: run.observe,
-    budget: contextBudget(run.context.config.llm, 'small'),
-    trace,
-  })
-  const text = await summary.catch((error: unknown) => {
+async function notConverged(kit: Kit, feedback: string): Promise<PlatformError> {
+  const { run, secrets } = kit
+  const text = await askForText(kit, statusUpdate, { text: feedback }).catch((error: unknown) => {
     run.signal.throwIfAborted()
     run.log.warn('what the engine said was not summarised', { error })
     return ''

@@ -2,7 +2,7 @@ import { PlatformError } from '../../../src/base/errors.ts'
 import { identity, parseIdentifiers } from '../../../src/plan/imports/identifiers.ts'
 import { EXCEPTED, type Excluded, importExceptions, unmanagedResources } from '../../../src/plan/imports/unmanaged.ts'
 import type { EngineResult } from '../../../src/services/iac/types.ts'
-import { type Kit, promptBodies } from '../../kit/kit.ts'
+import type { Kit } from '../../kit/kit.ts'
 import { initialise } from '../shared/plan.ts'
 
 /** Why a round imports nothing. */
@@ -72,6 +72,6 @@ const saidBy = ({ secrets }: Kit, { stderr }: EngineResult, step: string) =>
 async function exceptions({ run }: Kit): Promise<string[]> {
   const { provider } = run.round.session
   if (provider === 'kubernetes') return []
-  const [body] = await promptBodies(run, `${provider}-guidelines-import_exceptions`)
+  const body = await run.context.prompts.body(`${provider}-guidelines-import_exceptions`, run.signal)
   return importExceptions(body)
 }

@@ -1,4 +1,4 @@
-import { feedbackQuery, importQuery } from '../../../src/prompts/queries.ts'
+import { describeImportTask, writeFeedbackQuery, writeImportQuery } from '../../../src/chains/iac-generator.ts'
 import { storePlanText } from '../../../src/reports/artifacts.ts'
 import type { Kit } from '../../kit/kit.ts'
 import type { Conventions } from '../shared/compose-prompts.ts'
@@ -21,14 +21,14 @@ export interface ImportTask {
  */
 export async function importSelected(kit: Kit, { ledger, resumed, conventions }: ImportTask): Promise<ValidPlan> {
   const ids = ledger.pending()
-  const query = `Write one resource block for each of these existing resources.\n\n${ids.map((id) => `- ${id}`).join('\n')}`
+  const query = describeImportTask(ids)
   const earlier = resumed ? await continueEarlier(kit, ledger) : null
   if (earlier?.plan) return earlier.plan
   const last: { plan: ValidPlan | null } = { plan: null }
   try {
     return await generateAndValidate(kit, {
       query,
-      prompt: earlier ? feedbackQuery(earlier.feedback) : importQuery(ids),
+      prompt: earlier ? writeFeedbackQuery(earlier.feedback) : writeImportQuery(ids),
       operation: 'import',
       conventions,
       forbid: false,

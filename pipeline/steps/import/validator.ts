@@ -1,28 +1,23 @@
-import { importAddressesTool } from '../../../src/agent/sentinels/import-addresses.ts'
+import { importAddresses } from '../../../src/chains/import-addresses.ts'
+import { MAX_TARGETS, sessionTargets } from '../../../src/chains/target-generator.ts'
 import { actionOf } from '../../../src/plan/changes.ts'
 import { changesByAddress, isCreated, stateOf } from '../../../src/plan/imports/alignment.ts'
 import { identity } from '../../../src/plan/imports/identifiers.ts'
-import { checkPairs, importFeedback, type Pair } from '../../../src/plan/imports/pairs.ts'
+import { checkPairs, importFeedback } from '../../../src/plan/imports/pairs.ts'
 import { describesCode, type Plan } from '../../../src/plan/plan.ts'
-import { importAddressesLayout } from '../../../src/prompts/layouts/import.ts'
-import { importAddressesQuery } from '../../../src/prompts/queries.ts'
-import { type Kit, runChain } from '../../kit/kit.ts'
-import { inspection } from '../../kit/tools.ts'
+import type { Kit } from '../../kit/kit.ts'
+import { runChain } from '../../kit/run-chain.ts'
 import type { Validation } from '../shared/generate-and-validate.ts'
-import { generateSessionTargets } from '../shared/generate-targets.ts'
 import { planTargets, type ValidPlan } from '../shared/plan.ts'
 import { importPairs } from './import-pairs.ts'
 import type { Ledger } from './ledger.ts'
-
-/** The sidecar takes no more targets. */
-const MAX_TARGETS = 256
 
 /**
  * Plans what the session changed and imports what has a block by then. Content when nothing is left to
  * import; else the feedback names what is.
  */
 export async function validateImports(kit: Kit, ledger: Ledger): Promise<Validation<ValidPlan>> {
-  const targets = withImported(await generateSessionTargets(kit), ledger)
+  const targets = withImported(await runChain(kit, sessionTargets, {}), ledger)
   const result = await planTargets(kit, targets)
   if (!result.ok) return { ok: false, text: result.text, targets, feedback: result.feedback, step: result.step }
   const { plan, text } = result
@@ -78,21 +73,9 @@ async function proposePairs(
   const pending = ledger.pending()
   const addresses = [...changesByAddress(plan).values()].filter(isCreated).map(({ address }) => address)
   if (pending.length === 0 || (addresses.length === 0 && describesCode(plan))) return { pairs: [], refused: [] }
-  const told = await askAddresses(kit, pending, addresses)
-  const checked = checkPairs(told, { pending, plan, identity: identity(kit.run.round.session.provider) })
+  const named = await runChain(kit, importAddresses, { pendingIds: pending, addresses })
+  const checked = checkPairs(named, { pending, plan, identity: identity(kit.run.round.session.provider) })
   if (checked.foreign > 0)
     kit.run.log.warn('addresses were named for identifiers that are not to be imported', { count: checked.foreign })
   return checked
-}
-
-async function askAddresses(kit: Kit, pending_ids: readonly string[], addresses: readonly string[]): Promise<Pair[]> {
-  const { imports } = await runChain(kit, {
-    chain: 'IMPORT_ADDRESSES',
-    role: 'small',
-    system: importAddressesLayout({ pending_ids }),
-    query: importAddressesQuery(addresses),
-    tools: inspection(kit),
-    resultTool: importAddressesTool(),
-  })
-  return imports
 }

@@ -1,18 +1,15 @@
-import { taskCompleteTool } from '../../../src/agent/sentinels/task-complete.ts'
-import type { Tool } from '../../../src/agent/types.ts'
 import { PlatformError } from '../../../src/base/errors.ts'
 import type { Operation, Turn } from '../../../src/base/vocabulary.ts'
-import { iacGeneratorLayout } from '../../../src/prompts/layouts/iac-generator.ts'
-import { earlierTurns } from '../../../src/prompts/queries.ts'
-import { repairQuery, withSchema } from '../../../src/prompts/repair-query.ts'
+import { type GeneratorValues, iacGenerator, writeRepairQuery } from '../../../src/chains/iac-generator.ts'
+import { fenceEarlierTurns } from '../../../src/chains/shared/conversation.ts'
 import { storeCodeChange, storePlanText } from '../../../src/reports/artifacts.ts'
-import { type Chain, type Kit, promptBodies, runChain } from '../../kit/kit.ts'
-import { editing } from '../../kit/tools.ts'
+import type { Kit } from '../../kit/kit.ts'
+import { renderSystem, runChain } from '../../kit/run-chain.ts'
 import type { Conventions } from './compose-prompts.ts'
 import { describeFailure, type EngineStep, whyUnmendable } from './diagnose.ts'
-import { groundGenerator } from './ground-generator.ts'
+import { readSchemas } from './ground-generator.ts'
 import { learnDeclaredSecrets } from './learn-declared-secrets.ts'
-import { withRepository } from './look-at-repository.ts'
+import { readForTask } from './look-at-repository.ts'
 
 /** What a validator says about one attempt. */
 export type Validation<Value> = {
@@ -26,8 +23,8 @@ export type Validation<Value> = {
 
 /** For an attempt that would do, should none of the later ones turn out better. */
 export interface GoodEnough<Value> {
-  /** What the generator is asked instead of mending an error. */
-  ask(feedback: string): string
+  /** Writes what the generator is asked instead of mending an error. */
+  writeQuery(feedback: string): string
   /** Validates it once more, after its code was restored. */
   again(): Promise<Validation<Value>>
 }
@@ -103,22 +100,38 @@ async function attempts<Value>(
   kept: { standing: Standing<Value> | null },
 ): Promise<Accepted<Value>> {
   const { run, status } = kit
-  const [system, first] = await Promise.all([generatorSystem(kit, task), withRepository(kit, task.prompt, task.query)])
-  const conversation: Turn[] = earlierTurns(run.conversation)
+  const values: GeneratorValues = {
+    operation: task.operation,
+    forbid: task.forbid,
+    ...task.conventions,
+    selectedIds: task.selected_ids,
+    task: task.prompt,
+    repository: null,
+    providerSchema: null,
+  }
+  const [system, repository] = await Promise.all([
+    renderSystem(kit, iacGenerator, values),
+    readForTask(kit, task.query),
+  ])
+  const conversation: Turn[] = fenceEarlierTurns(run.conversation)
   let prompt = task.prompt
-  let asked = first
   let raw = task.query
   let last: Validation<Value> | null = null
   for (let attempt = 1; attempt <= task.max_attempts; attempt++) {
     run.meter.attempt()
     await status.say('generating', raw)
-    const grounding = await groundGenerator(kit, { query: prompt, templates: task.conventions.templates })
-    const summary = await generate(kit, {
-      system,
-      query: withSchema(asked, grounding.text),
-      conversation,
-      tools: grounding.tools,
-    })
+    const summary = await runChain(
+      kit,
+      iacGenerator,
+      {
+        ...values,
+        task: prompt,
+        // Later attempts have seen the files in the first query, and have changed some of them since.
+        repository: attempt === 1 ? repository : null,
+        providerSchema: await readSchemas(kit, { query: prompt, templates: task.conventions.templates }),
+      },
+      { system, conversation },
+    )
     conversation.push({ user: prompt, assistant: summary })
     const commit = await publish(kit)
     await status.say('validating', 'Waiting for infrastructure as code to be validated.')
@@ -128,8 +141,7 @@ async function attempts<Value>(
     raw = last.feedback
     if (last.good_enough) kept.standing = { commit, summary, again: last.good_enough.again }
     const findings = await judge(kit, last, attempt < task.max_attempts)
-    prompt = last.good_enough ? last.good_enough.ask(raw) : repairQuery(raw, findings)
-    asked = prompt
+    prompt = last.good_enough ? last.good_enough.writeQuery(raw) : writeRepairQuery(raw, findings)
   }
   throw new ValidationLoopExceeded(last)
 }
@@ -155,44 +167,6 @@ async function judge(kit: Kit, last: Extract<Validation<unknown>, { ok: false }>
   const reason = await whyUnmendable(kit, feedback)
   if (reason !== null) throw new EnvironmentFailure(last, reason)
   return goes_on ? await describeFailure(kit, { step, feedback }) : ''
-}
-
-type Attempt = Pick<Chain<unknown>, 'system' | 'query' | 'conversation'> & { tools: readonly Tool[] }
-
-async function generate(kit: Kit, { tools, ...attempt }: Attempt): Promise<string> {
-  const { summary } = await runChain(kit, {
-    chain: 'IAC_GENERATOR',
-    role: 'main',
-    ...attempt,
-    tools: [...editing(kit), ...tools],
-    resultTool: taskCompleteTool(),
-  })
-  return summary
-}
-
-async function generatorSystem({ run }: Kit, task: GenerationTask<unknown>): Promise<string> {
-  const { provider } = run.round.session
-  const [engine, resource_creation, networking, permissions] = await promptBodies(
-    run,
-    'general-guidelines-engine',
-    `${provider}-guidelines-resource_creation`,
-    `${provider}-guidelines-networking`,
-    `${provider}-guidelines-permissions`,
-  )
-  const forbidden_actions = task.forbid
-    ? await run.context.prompts.body(`${provider}-guidelines-forbidden_actions`, run.signal)
-    : null
-  const { operation, conventions, selected_ids } = task
-  return iacGeneratorLayout({
-    engine,
-    resource_creation,
-    networking,
-    permissions,
-    forbidden_actions,
-    operation,
-    selected_ids,
-    ...conventions,
-  })
 }
 
 /** Artifacts of one attempt that are uploaded at the same time. */

@@ -1,19 +1,9 @@
-import type { Tool } from '../../../src/agent/types.ts'
 import type { KnownTypes } from '../../../src/plan/schema/provider-schema.ts'
 import { declaredTypes, mentionedTypes, type TypeName, unique } from '../../../src/plan/schema/read.ts'
 import { renderTypes } from '../../../src/plan/schema/render.ts'
 import type { Kit } from '../../kit/kit.ts'
-import { resourceSchemaTool } from '../../tools/resource-schema.ts'
 import { createFileAccess } from '../../workspace/files/access.ts'
 
-/** What one attempt of the generator knows about the providers: nothing before the first init. */
-export interface Grounding {
-  /** Schemas of the types in play; empty when there are none. */
-  text: string
-  tools: Tool[]
-}
-
-const NOTHING: Grounding = { text: '', tools: [] }
 const ROOM = { type: 6_000, total: 24_000 }
 const MAX_TYPES = 24
 
@@ -25,13 +15,15 @@ export interface TypesInPlay {
 }
 
 /**
- * Schemas of the types that the query, the session's changes, the selected prompts and the code name, in this order.
+ * Reads the schemas of the types that the query, the session's changes, the selected prompts and the code name, in this
+ * order. The text is empty when no provider has any of them; null as long as nothing is known of the providers, which
+ * is so before the first init.
  */
-export async function groundGenerator(kit: Kit, { query, templates }: TypesInPlay): Promise<Grounding> {
+export async function readSchemas(kit: Kit, { query, templates }: TypesInPlay): Promise<string | null> {
   const { run, engine } = kit
   try {
     const names = await engine.schema.names()
-    if (!names) return NOTHING
+    if (!names) return null
     const candidates = unique([
       ...mentionedTypes(query),
       ...declaredTypes(await run.workspace.branchDiff()),
@@ -40,11 +32,11 @@ export async function groundGenerator(kit: Kit, { query, templates }: TypesInPla
     ])
     const wanted = existing(candidates, names)
     const schemas = (await engine.schema.of(wanted.slice(0, MAX_TYPES))) ?? []
-    return { text: renderTypes(schemas, ROOM).text, tools: [resourceSchemaTool(engine.schema)] }
+    return renderTypes(schemas, ROOM).text
   } catch (error) {
     run.signal.throwIfAborted()
     run.log.warn('the generator goes on without provider schemas', { error })
-    return NOTHING
+    return null
   }
 }
 

@@ -1,4 +1,5 @@
 import { type ContextBudget, contextBudget } from '../../../src/agent/context-budget.ts'
+import type { ShownRepository } from '../../../src/chains/iac-generator.ts'
 import { declaredBlocks } from '../../../src/chains/shared/declared-blocks.ts'
 import {
   blocksText,
@@ -8,9 +9,9 @@ import {
   relevantFiles,
 } from '../../../src/chains/shared/repository.ts'
 import type { ModelRole } from '../../../src/llm/types.ts'
-import { fence } from '../../../src/prompts/fence.ts'
 import type { Kit } from '../../kit/kit.ts'
-import { createFileAccess, type SurveyedFile } from '../../workspace/files/access.ts'
+import type { SurveyedFile } from '../../workspace/files/access.ts'
+import { createFileAccess } from '../../workspace/files/access.ts'
 
 /** Largest file that is read, and how many are. */
 const MAX_BYTES = 128 * 1024
@@ -59,24 +60,18 @@ export const declaredText = async (kit: Kit, files: Promise<RepositoryFile[]>): 
   kit.secrets.text(blocksText(await files, share(kit, 'small', OVERVIEW)))
 
 /**
- * A task with what the generator would look for first: an overview of the files and those that the task is about.
- * Without files it is the task alone.
+ * Reads what the generator would look for first: an overview of the files and those that the task is about. Null when
+ * there are no files, or none could be read.
  * @param about the words of the task
  */
-export async function withRepository(kit: Kit, task: string, about: string): Promise<string> {
+export async function readForTask(kit: Kit, about: string): Promise<ShownRepository | null> {
   const files = await repositoryFiles(kit)
-  if (files.length === 0) return task
+  if (files.length === 0) return null
   const changed = await changedFiles(kit)
-  const relevant = chosenText(relevantFiles(files, about, changed, share(kit, 'main', FILES)))
-  const overview = overviewText(files, share(kit, 'main', OVERVIEW))
-  return [
-    task,
-    `The files of the repository as they are now, with the blocks they declare:\n${fence('repository files', overview)}`,
-    relevant &&
-      `Files that may matter here, whole, so that they need not be read again:\n${fence('relevant files', relevant)}`,
-  ]
-    .filter(Boolean)
-    .join('\n\n')
+  return {
+    overview: overviewText(files, share(kit, 'main', OVERVIEW)),
+    relevant: chosenText(relevantFiles(files, about, changed, share(kit, 'main', FILES))),
+  }
 }
 
 /** What earlier rounds of the session changed. */

@@ -112,11 +112,13 @@ const namesOf = ({ path, blocks }: RepositoryFile): string =>
   `${path.replace(/\.\w+$/, '')} ${blocks.map((block) => block.replace(/^\w+ /, '')).join(' ')}`
 
 /** Too common in code and requests to tell anything. */
-const COMMON = new Set(
-  'the and for with that this from into when all add new not but its our use make set get has have should please also main tf terraform data aws azurerm google oci kubernetes name names id ids tags type resource resources module variable output file files'.split(
+const COMMON = new Set([
+  ...'the and for with that this from into when all add new not but its our use make set get has have should'.split(
     ' ',
   ),
-)
+  ...'please also main tf terraform data aws azurerm google oci kubernetes name names id ids tags type'.split(' '),
+  ...'resource resources module variable output file files'.split(' '),
+])
 
 /** Lower-case words of three characters or more without their plural ending. */
 function wordsOf(text: string): Set<string> {

@@ -2,15 +2,12 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { EXAMPLES } from '../../../dev/scripted-model/examples.ts'
-import { requestsFilterLayout } from '../../../src/prompts/layouts/requests-filter.ts'
-import { targetGeneratorLayout } from '../../../src/prompts/layouts/target-generator.ts'
-import {
-  driftReportQuery,
-  driftTargetsQuery,
-  operationsQuery,
-  requestQuery,
-  splitQuery,
-} from '../../../src/prompts/queries.ts'
+import { writeOperationsQuery } from '../../../src/chains/iac-generator.ts'
+import { type DriftReportValues, driftReportWriter } from '../../../src/chains/report-writers.ts'
+import { requestsFilter } from '../../../src/chains/requests-filter.ts'
+import { driftTargets } from '../../../src/chains/target-generator.ts'
+import { taskSplitter } from '../../../src/chains/task-splitter.ts'
+import type { DriftOperation } from '../../../src/plan/drift.ts'
 import { EDITING, INSPECTION, type Scripted, startScripted } from './support.ts'
 
 let scripted: Scripted
@@ -19,9 +16,12 @@ beforeEach(async () => {
 })
 afterEach(() => scripted.close())
 
-const filter = requestsFilterLayout({ guideline: '', forbidden_actions: '', variant: 'drift' })
-const targetRules = targetGeneratorLayout({ variant: 'drift', targeting_policies: '' })
-const DRIFT = [
+const filterQuery = (request: string) => requestsFilter.query({ request, operation: 'drift' })
+const filter = requestsFilter.system({ guideline: '', forbiddenActions: '' }, { request: '', operation: 'drift' })
+const targetRules = driftTargets.system({ targetingPolicies: '' }, { request: '' })
+const reportQuery = (changes: Partial<DriftReportValues>) =>
+  driftReportWriter.query({ failure: null, remaining: [], exclusions: [], excepted: [], ...changes })
+const DRIFT: DriftOperation[] = [
   {
     address: 'terraform_data.flow_logs',
     action: 'update resource',
@@ -38,35 +38,35 @@ const DRIFT = [
     changes: { changed: { 'input.encryption': { old_value: 'aes256-gcm', new_value: ['aes128-$', '{x}'].join('') } } },
   },
 ]
-const split = (drift: unknown[]) =>
+const split = (drift: readonly DriftOperation[]) =>
   scripted.chain({
     sentinel: 'report_decomposed_task_operations',
-    query: splitQuery(JSON.stringify(drift, null, 2)),
+    query: taskSplitter.query({ drift }),
     tools: [...INSPECTION, 'web_search'],
   })
 const mend = (operations: string[]) =>
-  scripted.chain({ sentinel: 'task_complete', query: operationsQuery(operations), tools: EDITING })
+  scripted.chain({ sentinel: 'task_complete', query: writeOperationsQuery(operations), tools: EDITING })
 const read = (file: string) => readFile(join(scripted.folder, file), 'utf8')
 
 test('a request about drift is accepted and names its targets', async () => {
   const { request } = EXAMPLES['partial-drift']
   const verdict = await scripted.chain({
     sentinel: 'requests_filter',
-    query: requestQuery(request),
+    query: filterQuery(request),
     tools: INSPECTION,
     system: filter,
   })
   expect(verdict.args.status).toBe(true)
   const named = await scripted.chain({
     sentinel: 'generate_engine_targets',
-    query: driftTargetsQuery(request),
+    query: driftTargets.query({ request }),
     tools: INSPECTION,
     system: targetRules,
   })
   expect(named.args.targets).toEqual(['terraform_data.flow_logs'])
   const none = await scripted.chain({
     sentinel: 'generate_engine_targets',
-    query: driftTargetsQuery('Bring the database in line'),
+    query: driftTargets.query({ request: 'Bring the database in line' }),
     tools: INSPECTION,
     system: targetRules,
   })
@@ -76,7 +76,7 @@ test('a request about drift is accepted and names its targets', async () => {
 test('a request for something else is declined with what is recorded', async () => {
   const { args } = await scripted.chain({
     sentinel: 'requests_filter',
-    query: requestQuery('Add a queue for the orders service'),
+    query: filterQuery('Add a queue for the orders service'),
     tools: INSPECTION,
     system: filter,
   })
@@ -96,7 +96,7 @@ test('the operations become the code, which the engine takes, and the report tel
 
   const report = await scripted.chain({
     sentinel: 'generate_engine_drift_report',
-    query: driftReportQuery({ unreconciled: '', exceptions: '' }),
+    query: reportQuery({}),
     tools: INSPECTION,
   })
   expect(report.args).toMatchObject({ status: 'Succeeded', unreconciled_drift: [], whitelisted_exceptions: [] })
@@ -122,13 +122,13 @@ test('the operations become the code, which the engine takes, and the report tel
 
 test('what it cannot write it leaves and says so', async () => {
   const before = await read('network.tf')
-  const reference = {
+  const reference: DriftOperation = {
     address: 'terraform_data.network',
     action: 'update resource',
     changes: { changed: { 'input.name': { old_value: 'base-eu-central-1-network', new_value: 'renamed' } } },
   }
-  const gone = { address: 'terraform_data.firewall_https', action: 'delete resource' }
-  const inside = { address: 'module.x.terraform_data.y', action: 'update resource', changes: {} }
+  const gone: DriftOperation = { address: 'terraform_data.firewall_https', action: 'delete resource' }
+  const inside: DriftOperation = { address: 'module.x.terraform_data.y', action: 'update resource', changes: {} }
   for (const drift of [[reference], [gone], [inside]]) {
     const { args } = await mend((await split(drift)).args.operations)
     expect(args).toMatchObject({ status: 'not done', summary: expect.stringContaining(drift[0]?.address ?? '') })
@@ -139,7 +139,7 @@ test('what it cannot write it leaves and says so', async () => {
 test('remaining drift and exceptions are told', async () => {
   const partial = await scripted.chain({
     sentinel: 'generate_engine_drift_report',
-    query: driftReportQuery({ unreconciled: 'one left', exceptions: 'tags by rule' }),
+    query: reportQuery({ failure: 'one left', exclusions: ['tags by rule'] }),
     tools: INSPECTION,
   })
   expect(partial.args).toMatchObject({
@@ -151,7 +151,7 @@ test('remaining drift and exceptions are told', async () => {
   await writeFile(join(scripted.folder, 'logging.tf'), (await read('logging.tf')).replace('90', '30'))
   const mended = await scripted.chain({
     sentinel: 'generate_engine_drift_report',
-    query: driftReportQuery({ unreconciled: 'one left', exceptions: '' }),
+    query: reportQuery({ failure: 'one left' }),
     tools: INSPECTION,
   })
   expect(mended.args.status).toBe('Partial')

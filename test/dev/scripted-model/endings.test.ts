@@ -1,6 +1,8 @@
 import { afterEach, expect, test } from 'vitest'
 import { EXAMPLES } from '../../../dev/scripted-model/examples.ts'
-import { feedbackQuery, reportQuery, requestQuery, taskQuery } from '../../../src/prompts/queries.ts'
+import { writeFeedbackQuery, writeTaskQuery } from '../../../src/chains/iac-generator.ts'
+import { applyReportWriter, generateReportWriter } from '../../../src/chains/report-writers.ts'
+import { requestsFilter } from '../../../src/chains/requests-filter.ts'
 import { EDITING, INSPECTION, type Scripted, startScripted } from './support.ts'
 
 let scripted: Scripted
@@ -10,7 +12,13 @@ const start = async (sample: string, iac_path?: string) => {
   scripted = await startScripted(sample, iac_path)
 }
 const ask = async (request: string) =>
-  (await scripted.chain({ sentinel: 'requests_filter', query: requestQuery(request), tools: INSPECTION })).args
+  (
+    await scripted.chain({
+      sentinel: 'requests_filter',
+      query: requestsFilter.query({ request, operation: 'generate' }),
+      tools: INSPECTION,
+    })
+  ).args
 const write = (query: string) => scripted.chain({ sentinel: 'task_complete', query, tools: EDITING })
 
 test('a question is answered by counting blocks', async () => {
@@ -38,7 +46,7 @@ test('a request that destroys data is carried out and graded high', async () => 
   await scripted.engine('init', '-no-color', '-input=false')
   await scripted.engine('apply', '-no-color', '-input=false', '-auto-approve')
   expect((await ask(request)).status).toBe(true)
-  await write(taskQuery(request))
+  await write(writeTaskQuery(request))
   expect(
     (await scripted.chain({ sentinel: 'generate_engine_targets', query: 'Targets', tools: INSPECTION })).args.targets,
   ).toEqual([])
@@ -54,7 +62,7 @@ test('a request that destroys data is carried out and graded high', async () => 
   expect(own.args.operations).toEqual([])
   const report = await scripted.chain({
     sentinel: 'generate_engine_plan_report',
-    query: reportQuery('plan', plan.stdout),
+    query: generateReportWriter.query({ plan: plan.stdout }),
   })
   expect(report.args).toMatchObject({ summary: { delete: 1 }, potential_impact: { banner: { level: 'high' } } })
   expect(await ask('Remove the payroll dataset')).toMatchObject({
@@ -68,13 +76,13 @@ test('the recording that never gets it right is refused again and again', async 
   await start(sample)
   await scripted.engine('init', '-no-color', '-input=false')
   expect((await ask(request)).status).toBe(true)
-  let query = taskQuery(request)
+  let query = writeTaskQuery(request)
   const refusals = new Set<string>()
   for (let attempt = 1; attempt <= 5; attempt++) {
     await write(query)
     const { stderr } = await scripted.engine('validate', '-no-color')
     refusals.add(/with the name\s+"(\w+)"/.exec(stderr)?.[1] ?? '')
-    query = feedbackQuery(stderr)
+    query = writeFeedbackQuery(stderr)
   }
   expect(refusals).toEqual(new Set(['second_region', 'secondary_region', 'region_b', 'mirror_region', 'other_region']))
 })
@@ -82,7 +90,7 @@ test('the recording that never gets it right is refused again and again', async 
 test('the report of an apply is read from the output of the engine', async () => {
   await start('network-baseline')
   const report = async (output: string) =>
-    (await scripted.chain({ sentinel: 'generate_engine_apply_report', query: reportQuery('apply output', output) }))
+    (await scripted.chain({ sentinel: 'generate_engine_apply_report', query: applyReportWriter.query({ output }) }))
       .args
   await scripted.engine('init', '-no-color', '-input=false')
   const { stdout } = await scripted.engine('apply', '-no-color', '-input=false', '-auto-approve')

@@ -2,10 +2,11 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { EXAMPLES } from '../../../dev/scripted-model/examples.ts'
-import { iacGeneratorLayout } from '../../../src/prompts/layouts/iac-generator.ts'
-import { importAddressesLayout, importFilterLayout } from '../../../src/prompts/layouts/import.ts'
-import { requestsFilterLayout } from '../../../src/prompts/layouts/requests-filter.ts'
-import { feedbackQuery, importQuery, reportQuery, requestQuery } from '../../../src/prompts/queries.ts'
+import { iacGenerator, writeFeedbackQuery, writeImportQuery } from '../../../src/chains/iac-generator.ts'
+import { importAddresses } from '../../../src/chains/import-addresses.ts'
+import { importFilter } from '../../../src/chains/import-filter.ts'
+import { requestsFilter } from '../../../src/chains/requests-filter.ts'
+import { fence } from '../../../src/prompts/fence.ts'
 import { EDITING, INSPECTION, type Scripted, startScripted } from './support.ts'
 
 let scripted: Scripted
@@ -20,29 +21,33 @@ const DEAD = arn('sqs', 'invoices-dead-letter')
 const TABLE = arn('dynamodb', 'table/invoices')
 const KNOWN = [INVOICES, DEAD, TABLE, arn('lambda', 'function:send-reminders')]
 
-const select = async (request: string) =>
-  (
-    await scripted.chain({
-      sentinel: 'report_decomposed_task_operations',
-      query: requestQuery(request),
-      system: importFilterLayout({ unmanaged_ids: KNOWN, templates: [], abbreviations: [] }),
-    })
-  ).args
-const rules = (selected_ids: string[]) =>
-  iacGeneratorLayout({
-    engine: '',
-    templates: [],
-    abbreviations: [],
-    resource_creation: '',
-    networking: '',
-    permissions: '',
-    forbidden_actions: null,
-    operation: 'import',
-    selected_ids,
+const requestQuery = (request: string) => requestsFilter.query({ request, operation: 'import' })
+const select = async (request: string) => {
+  const values = { cloud: 'aws', request, unmanagedIds: KNOWN, templates: [], abbreviations: [] } as const
+  const answer = await scripted.chain({
+    sentinel: 'report_decomposed_task_operations',
+    query: requestQuery(request),
+    system: importFilter.system({}, values),
   })
+  return answer.args
+}
+const rules = (selectedIds: string[]) =>
+  iacGenerator.system(
+    { engine: '', resourceCreation: '', networking: '', permissions: '', forbiddenActions: '' },
+    {
+      operation: 'import',
+      forbid: false,
+      templates: [],
+      abbreviations: [],
+      selectedIds,
+      task: '',
+      repository: null,
+      providerSchema: null,
+    },
+  )
 
 test('a request to import is accepted, another one declined', async () => {
-  const system = requestsFilterLayout({ guideline: '', forbidden_actions: '', variant: 'import' })
+  const system = requestsFilter.system({ guideline: '', forbiddenActions: '' }, { request: '', operation: 'import' })
   const ask = (request: string) =>
     scripted.chain({ sentinel: 'requests_filter', query: requestQuery(request), tools: INSPECTION, system })
   expect((await ask(EXAMPLES['partial-import'].request)).args.status).toBe(true)
@@ -68,11 +73,11 @@ test('blocks are written, mended after the refusal of the engine, and matched wi
   const ids = [INVOICES, DEAD]
   const write = (query: string) =>
     scripted.chain({ sentinel: 'task_complete', query, tools: EDITING, system: rules(ids) })
-  await write(importQuery(ids))
+  await write(writeImportQuery(ids))
   await scripted.engine('init', '-no-color', '-input=false')
   const refused = await scripted.engine('validate', '-no-color')
   expect(refused.stderr).toContain('An argument named "arn" is not expected here')
-  await write(feedbackQuery(refused.stderr))
+  await write(writeFeedbackQuery(refused.stderr))
   expect((await scripted.engine('validate', '-no-color')).stdout).toContain('The configuration is valid')
   expect(await readFile(join(scripted.folder, 'imported.tf'), 'utf8')).not.toContain('arn =')
 
@@ -80,7 +85,7 @@ test('blocks are written, mended after the refusal of the engine, and matched wi
     sentinel: 'import_addresses',
     query: 'Name the addresses.',
     tools: INSPECTION,
-    system: importAddressesLayout({ pending_ids: [DEAD, INVOICES, TABLE] }),
+    system: importAddresses.system({}, { pendingIds: [DEAD, INVOICES, TABLE], addresses: [] }),
   })
   expect(addresses.args).toMatchObject({
     status: 'partly done',
@@ -105,7 +110,7 @@ test('blocks are written, mended after the refusal of the engine, and matched wi
   // A later task of the session keeps what is there.
   await scripted.chain({
     sentinel: 'task_complete',
-    query: importQuery([TABLE]),
+    query: writeImportQuery([TABLE]),
     tools: EDITING,
     system: rules([TABLE]),
   })
@@ -117,12 +122,12 @@ test('blocks are written, mended after the refusal of the engine, and matched wi
 test('feedback without a recording changes nothing and says so', async () => {
   await scripted.chain({
     sentinel: 'task_complete',
-    query: importQuery([TABLE]),
+    query: writeImportQuery([TABLE]),
     tools: EDITING,
     system: rules([TABLE]),
   })
   for (const feedback of ['Error: Provider produced inconsistent result', '`terraform_data.x` (id): not found']) {
-    const query = feedbackQuery(feedback)
+    const query = writeFeedbackQuery(feedback)
     const { args, called } = await scripted.chain({
       sentinel: 'task_complete',
       query,
@@ -139,7 +144,7 @@ test('the report repeats the results', async () => {
     (
       await scripted.chain({
         sentinel: 'generate_engine_import_report',
-        query: reportQuery('import results', JSON.stringify(results)),
+        query: `Write the report.\n\n${fence('import results', JSON.stringify(results))}`,
       })
     ).args
   const imported = [{ address: 'terraform_data.a', resource_id: INVOICES, error: null }]

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { generateDriftTargets } from '../../../../pipeline/steps/shared/generate-targets.ts'
+import { runChain } from '../../../../pipeline/kit/run-chain.ts'
+import { driftTargets } from '../../../../src/chains/target-generator.ts'
 import { said } from '../scripted-llm.ts'
 import { createSteps } from '../support.ts'
 
@@ -11,12 +12,12 @@ afterAll(() => steps.close())
 
 const addresses = (number: number) => Array.from({ length: number }, (_, index) => `a.b${index}`)
 
-describe('generateDriftTargets', () => {
+describe('the target generator of a request about drift', () => {
   it.each([
-    ['addresses without repeats', ['a.b', 'c.d', 'a.b'], { found: true, targets: ['a.b', 'c.d'] }],
-    ['256 addresses', addresses(256), { found: true, targets: addresses(256) }],
-    ['the whole root instead of 257', addresses(257), { found: true, targets: [] }],
-    ['the explanation when nothing fits, without secrets', [], { found: false, explanation: 'Not (sensitive value).' }],
+    ['addresses without repeats', ['a.b', 'c.d', 'a.b'], { fits: true, targets: ['a.b', 'c.d'] }],
+    ['256 addresses', addresses(256), { fits: true, targets: addresses(256) }],
+    ['the whole root instead of 257', addresses(257), { fits: true, targets: [] }],
+    ['the explanation when nothing fits, without secrets', [], { fits: false, explanation: 'Not (sensitive value).' }],
   ])('answers %s', async (_, targets, expected) => {
     const { kit, llm } = await steps.world({
       scripts: { generate_engine_targets: { args: { targets, explanation: 'Not topsecret-1.' } } },
@@ -24,7 +25,7 @@ describe('generateDriftTargets', () => {
     })
     kit.secrets.add(['topsecret-1'])
     kit.run.conversation.push({ user: 'before', assistant: 'earlier' })
-    expect(await generateDriftTargets(kit)).toEqual(expected)
+    expect(await runChain(kit, driftTargets, { request: kit.run.round.query })).toEqual(expected)
     const [request] = llm.of('generate_engine_targets')
     expect(request?.role).toBe('main')
     for (const part of ['body of general-guidelines-targeting_policies', 'Check the buckets', 'before', 'earlier'])
@@ -42,7 +43,10 @@ describe('generateDriftTargets', () => {
         ],
       },
     })
-    expect(await generateDriftTargets(kit)).toEqual({ found: true, targets: ['a.b'] })
+    expect(await runChain(kit, driftTargets, { request: kit.run.round.query })).toEqual({
+      fits: true,
+      targets: ['a.b'],
+    })
     expect(llm.of('generate_engine_targets')).toHaveLength(4)
   })
 })

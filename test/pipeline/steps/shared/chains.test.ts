@@ -1,11 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { Kit } from '../../../../pipeline/kit/kit.ts'
+import { runChain } from '../../../../pipeline/kit/run-chain.ts'
 import { auditCompliance } from '../../../../pipeline/steps/generate/audit-compliance.ts'
 import { writeGenerateReport } from '../../../../pipeline/steps/generate/write-generate-report.ts'
 import { composePrompts } from '../../../../pipeline/steps/shared/compose-prompts.ts'
-import { filterRequest } from '../../../../pipeline/steps/shared/filter-request.ts'
-import { generateSessionTargets } from '../../../../pipeline/steps/shared/generate-targets.ts'
 import { notFound } from '../../../../src/base/errors.ts'
 import { MASK } from '../../../../src/base/masking.ts'
+import { requestsFilter } from '../../../../src/chains/requests-filter.ts'
+import { sessionTargets } from '../../../../src/chains/target-generator.ts'
 import { said } from '../scripted-llm.ts'
 import { createSteps, type StepWorld, validPlan } from '../support.ts'
 
@@ -26,13 +28,16 @@ const secretPlan = (world: StepWorld) => {
   return valid
 }
 
-describe('filterRequest', () => {
+const filterRequest = (kit: Kit) =>
+  runChain(kit, requestsFilter, { request: kit.run.round.query, operation: 'generate' })
+
+describe('the requests filter', () => {
   it('asks the small model with the rules, the conversation and inspection tools', async () => {
     const { kit, llm, run } = await steps.world({
       scripts: { requests_filter: { args: { status: true, explanation: 'fine' } } },
     })
     run.conversation.push({ user: 'before', assistant: 'earlier' })
-    expect(await filterRequest(kit, 'generate')).toEqual({ accepted: true })
+    expect(await filterRequest(kit)).toEqual({ accepted: true })
     const [request] = llm.of('requests_filter')
     expect(request?.role).toBe('small')
     expect(request?.tools?.map(({ name }) => name)).toEqual([
@@ -57,13 +62,13 @@ describe('filterRequest', () => {
     const { kit } = await steps.world({
       scripts: { requests_filter: { args: { status: false, explanation: 'No "public" buckets.' } } },
     })
-    expect(await filterRequest(kit, 'generate')).toEqual({ accepted: false, explanation: 'No "public" buckets.' })
+    expect(await filterRequest(kit)).toEqual({ accepted: false, explanation: 'No "public" buckets.' })
   })
 
   it('fails with the name of a prompt that is missing', async () => {
     const prompts = { body: async (name: string) => Promise.reject(notFound(`Prompt not found: ${name}`)) }
     const { kit } = await steps.world({ context: { prompts } })
-    await expect(filterRequest(kit, 'generate')).rejects.toThrow('Prompt not found: general-guidelines-requests')
+    await expect(filterRequest(kit)).rejects.toThrow('Prompt not found: general-guidelines-requests')
   })
 })
 
@@ -123,7 +128,7 @@ describe('composePrompts', () => {
   })
 })
 
-describe('generateSessionTargets', () => {
+describe('the target generator of a session', () => {
   it.each([
     ['addresses without repeats', ['a.b', 'a.b', 'c.d'], ['a.b', 'c.d']],
     ['none for the whole root', [], []],
@@ -137,7 +142,7 @@ describe('generateSessionTargets', () => {
     const { kit, llm } = await steps.world({
       scripts: { generate_engine_targets: { args: { targets, explanation: '' } } },
     })
-    expect(await generateSessionTargets(kit)).toEqual(expected)
+    expect(await runChain(kit, sessionTargets, {})).toEqual(expected)
     expect(llm.of('generate_engine_targets')[0]?.role).toBe('main')
   })
 
@@ -145,7 +150,7 @@ describe('generateSessionTargets', () => {
     const { kit, llm } = await steps.world({
       scripts: { generate_engine_targets: [{ args: { targets: ['-destroy'] } }, { args: { targets: ['a.b'] } }] },
     })
-    expect(await generateSessionTargets(kit)).toEqual(['a.b'])
+    expect(await runChain(kit, sessionTargets, {})).toEqual(['a.b'])
     expect(said(llm.of('generate_engine_targets')[1])).toContain('must not begin with -')
   })
 })

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { intentStatementsTool } from '../../src/agent/sentinels/intent-statements.ts'
 import { ToolError } from '../../src/agent/types.ts'
+import { intentCheck } from '../../src/chains/intent-check.ts'
 
 const { signal } = new AbortController()
 const good = { kind: 'no_deletions', text: 'Nothing is lost.', words: 'only add' }
@@ -8,7 +8,7 @@ const good = { kind: 'no_deletions', text: 'Nothing is lost.', words: 'only add'
 describe('report_intent_statements', () => {
   it('reads flat statements, filled in or not', async () => {
     const filled = { ...good, id: 'x', type: null, name: '', where: [], value: null }
-    const { statements } = await intentStatementsTool().run({ statements: [filled, good] }, signal)
+    const { statements } = await intentCheck.resultTool().run({ statements: [filled, good] }, signal)
     expect(statements).toEqual([
       { id: 's1', ...good },
       { id: 's2', ...good },
@@ -16,7 +16,7 @@ describe('report_intent_statements', () => {
   })
 
   it('sends what does not fit back once, then leaves it out', async () => {
-    const tool = intentStatementsTool()
+    const tool = intentCheck.resultTool()
     const bad = [
       { kind: 'attribute', text: 'x', path: 'a', op: 'regex', value: '.*' },
       { kind: 'attribute', text: 'x', type: 'a_b', path: 'a', op: 'eq' },
@@ -36,19 +36,18 @@ describe('report_intent_statements', () => {
   })
 
   it('refuses what is no list, and looks at twenty at most', async () => {
-    expect(() => intentStatementsTool().run({ statements: 'none' }, signal)).toThrow('must be a list')
-    const { statements } = await intentStatementsTool().run(
-      { statements: Array.from({ length: 50 }, () => good) },
-      signal,
-    )
+    expect(() => intentCheck.resultTool().run({ statements: 'none' }, signal)).toThrow('must be a list')
+    const { statements } = await intentCheck
+      .resultTool()
+      .run({ statements: Array.from({ length: 50 }, () => good) }, signal)
     expect(statements).toHaveLength(20)
   })
 
   it('cuts long texts and refuses long patterns', async () => {
     const long = { ...good, text: 'x'.repeat(5_000) }
-    const { statements } = await intentStatementsTool().run({ statements: [long] }, signal)
+    const { statements } = await intentCheck.resultTool().run({ statements: [long] }, signal)
     expect(statements[0]?.text).toHaveLength(400)
     const pattern = { kind: 'output_exists', text: 'x', name: '*'.repeat(500) }
-    expect(() => intentStatementsTool().run({ statements: [pattern] }, signal)).toThrow('at most 200 characters')
+    expect(() => intentCheck.resultTool().run({ statements: [pattern] }, signal)).toThrow('at most 200 characters')
   })
 })

@@ -1,0 +1,96 @@
+import type { Masker } from '../../src/base/masking.ts'
+import type { Turn } from '../../src/base/vocabulary.ts'
+import type { ChainName } from '../../src/chains/index.ts'
+import type { Chain, TextChain, ToolKind } from '../../src/chains/shared/chain.ts'
+import { fenceEarlierTurns } from '../../src/chains/shared/conversation.ts'
+import {
+  askTextChain,
+  type ChainHost,
+  runChain as runOn,
+  type ToolBuilders,
+} from '../../src/chains/shared/run-chain.ts'
+import type { LlmClient } from '../../src/llm/types.ts'
+import type { RunTrace } from '../../src/observe/trace-types.ts'
+import type { BareRun } from './run.ts'
+
+/** What of a kit the runs of chains need. */
+export interface ChainKit {
+  run: Pick<BareRun, 'context' | 'round' | 'conversation' | 'log' | 'signal' | 'observe'>
+  secrets: Pick<Masker, 'text'>
+  llm: LlmClient
+  trace?: RunTrace
+}
+
+/** What a step may do otherwise than most. */
+interface ChainOptions<Body extends string> {
+  /** Bodies that were read already. */
+  bodies?: Record<Body, string>
+  /** A system text that was rendered already, so that several runs share it and providers find it in their cache. */
+  system?: string
+  /** Turns before the query, in place of those of the session. Foreign text in them is fenced already. */
+  conversation?: readonly Turn[]
+  /** Ends this run alone. */
+  signal?: AbortSignal
+}
+
+/**
+ * Runs a chain with the tools of the kit.
+ * Errors: those of `runAgent`; `PlatformError` 404 `Prompt not found: <name>`.
+ */
+export async function runChain<Values, Answer, Result, Kind extends ToolKind, Body extends string>(
+  kit: ChainKit & { tools: ToolBuilders<Kind> },
+  chain: Chain<ChainName, Values, Answer, Result, Kind, Body>,
+  values: Values,
+  options: ChainOptions<Body> = {},
+): Promise<Result> {
+  const system = options.system ?? (await renderSystem(kit, chain, values, options.bodies))
+  const conversation = options.conversation ?? turnsFor(kit, chain)
+  return await runOn({ ...hostOf(kit, options.signal), tools: kit.tools }, chain, { values, system, conversation })
+}
+
+/** Asks a model for the text of a chain. Errors: those of the model client. */
+export async function askForText<Values>(
+  kit: ChainKit,
+  chain: TextChain<ChainName, Values>,
+  values: Values,
+  options: { signal?: AbortSignal } = {},
+): Promise<string> {
+  return await askTextChain(hostOf(kit, options.signal), chain, { values, conversation: turnsFor(kit, chain) })
+}
+
+/** The system text of a chain with the bodies that the registry of prompts has now. */
+export async function renderSystem<Values, Body extends string>(
+  kit: ChainKit,
+  chain: Pick<Chain<ChainName, Values, never, unknown, ToolKind, Body>, 'bodies' | 'system'>,
+  values: Values,
+  bodies?: Record<Body, string>,
+): Promise<string> {
+  return chain.system(bodies ?? (await readBodies(kit, chain, values)), values)
+}
+
+/**
+ * Reads the prompt bodies of a chain, all at the same time.
+ * Errors: `PlatformError` 404 `Prompt not found: <name>`.
+ */
+export async function readBodies<Values, Body extends string>(
+  { run: { context, round, signal } }: ChainKit,
+  chain: Pick<Chain<ChainName, Values, never, unknown, ToolKind, Body>, 'bodies'>,
+  values: Values,
+): Promise<Record<Body, string>> {
+  const names = Object.entries<string | null>(chain.bodies?.(round.session.provider, values) ?? {})
+  const read = names.map(async ([key, name]) => [key, name === null ? '' : await context.prompts.body(name, signal)])
+  return Object.fromEntries(await Promise.all(read))
+}
+
+const turnsFor = ({ run }: ChainKit, chain: Pick<TextChain<ChainName, unknown>, 'seesConversation'>): Turn[] =>
+  chain.seesConversation ? fenceEarlierTurns(run.conversation) : []
+
+const hostOf = ({ run, llm, trace, secrets }: ChainKit, signal: AbortSignal = run.signal): ChainHost => ({
+  config: run.context.config,
+  llm,
+  signal,
+  observe: run.observe,
+  trace,
+  log: run.log,
+  mask: (text) => secrets.text(text),
+})

@@ -1,0 +1,49 @@
+import { renderLayout } from '../prompts/layout.ts'
+import { defineChain } from './shared/chain.ts'
+import { createOperationsTool, FINISH_WITH_OPERATIONS, limitToSent, writeFilterQuery } from './shared/operations.ts'
+
+/** What the exception filter made of a list of operations. */
+export interface Exceptions {
+  /** What is left to do. */
+  operations: string[]
+  /** The answer as the model gave it, to be compared with what was sent. */
+  answered: string[]
+  /** What was left out and why, in the words of the filter; null when nothing was. */
+  note: string | null
+}
+
+const UNEXPLAINED = 'Covered by the drift exception rules; the filter gave no explanation.'
+
+/** Drops operations that an exception rule of the organisation covers. */
+export const filterDriftExceptions = defineChain({
+  name: 'FILTER_DRIFT_EXCEPTIONS',
+  role: 'small',
+  bodies: (cloud) => ({ driftExceptions: `${cloud}-guidelines-drift_exceptions` }),
+  system: ({ driftExceptions }) =>
+    renderLayout({
+      role:
+        'You take operations out of a list when the drift exception rules say that such drift is expected and ' +
+        'stays as it is.',
+      rules: [
+        'A rule covers an operation only when kind of resource and attribute both match. Similar is not enough.',
+        'An operation that a rule covers completely is dropped; one that is covered in part keeps the attributes ' +
+          'no rule covers.',
+        'All other operations are returned word for word. Never add one.',
+        'Deleting or creating a whole resource is covered only by a rule that says so.',
+        'In the explanation name for each dropped operation the address, the change and the rule, one line each.',
+      ],
+      blocks: [['Drift exception rules', driftExceptions]],
+      finish: FINISH_WITH_OPERATIONS,
+    }),
+  query: ({ operations }: { operations: readonly string[] }) => writeFilterQuery(operations),
+  seesConversation: false,
+  tools: () => [],
+  resultTool: createOperationsTool,
+  read: (answer, { values, log, mask }): Exceptions => {
+    const sent = values.operations
+    const left = limitToSent(sent, answer.operations, log)
+    const unchanged = left.length === sent.length && left.every((operation) => sent.includes(operation))
+    const note = unchanged ? null : mask(answer.explanation).trim() || UNEXPLAINED
+    return { operations: left, answered: answer.operations, note }
+  },
+})

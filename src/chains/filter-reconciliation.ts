@@ -1,0 +1,31 @@
+import { renderLayout } from '../prompts/layout.ts'
+import { defineChain } from './shared/chain.ts'
+import { createOperationsTool, FINISH_WITH_OPERATIONS, limitToSent, writeFilterQuery } from './shared/operations.ts'
+
+/** Drops operations that would only undo what this session changed; mixed ones come back trimmed. */
+export const filterReconciliation = defineChain({
+  name: 'FILTER_RECONCILIATION',
+  role: 'small',
+  system: () =>
+    renderLayout({
+      role:
+        'You separate genuine drift from the changes that this session has just written and not yet applied. The ' +
+        'plan cannot tell them apart; the branch diff can.',
+      rules: [
+        'Call `diff_history` before you decide anything.',
+        'An operation that would only undo what the diff added, changed or removed is the work of this session: ' +
+          'drop it.',
+        'An operation about an address or attribute that the diff does not touch is genuine drift: keep it word ' +
+          'for word.',
+        'A mixed one is trimmed to the attributes that the diff does not touch; change nothing else in its text.',
+        'In doubt, drop it: undoing the work of the user is worse than leaving drift for a drift session.',
+        'Never add an operation.',
+      ],
+      finish: FINISH_WITH_OPERATIONS,
+    }),
+  query: ({ operations }: { operations: readonly string[] }) => writeFilterQuery(operations),
+  seesConversation: false,
+  tools: () => ['inspection'],
+  resultTool: createOperationsTool,
+  read: (answer, { values, log }) => limitToSent(values.operations, answer.operations, log),
+})

@@ -1,0 +1,66 @@
+import type { Cloud } from '../base/vocabulary.ts'
+import { identity } from '../plan/imports/identifiers.ts'
+import { fence } from '../prompts/fence.ts'
+import { bullets, joinBodies, renderLayout } from '../prompts/layout.ts'
+import { defineChain } from './shared/chain.ts'
+import { createOperationsTool } from './shared/operations.ts'
+
+export interface ImportFilterValues {
+  cloud: Cloud
+  request: string
+  /** Identifiers of the scope that no state manages. */
+  unmanagedIds: readonly string[]
+  /** Bodies of the selected resource prompts. */
+  templates: readonly string[]
+  abbreviations: readonly string[]
+}
+
+export interface SelectedImports {
+  /** In the order and spelling of the unmanaged identifiers. */
+  ids: string[]
+  /** Words for the user, masked; may be empty. */
+  explanation: string
+}
+
+/** Selects the resources that a request wants to import. Identifiers that are not unmanaged are dropped. */
+export const importFilter = defineChain({
+  name: 'IMPORT_FILTER',
+  role: 'small',
+  system: (_, { unmanagedIds, templates, abbreviations }: ImportFilterValues) =>
+    renderLayout({
+      role:
+        'You select, from the resources that exist in a scope and are not yet managed, those that a request wants ' +
+        'to import.',
+      rules: [
+        'Choose only from the list of identifiers below and copy each one exactly, one per entry.',
+        'Match by kind, name, group, region or tag as far as the identifier shows them. Templates and ' +
+          'abbreviations help to tell kinds from names.',
+        'A request for a group ("everything of the billing service") selects every identifier that plainly ' +
+          'belongs to it.',
+        'Do not select what a chosen resource depends on unless the request asks for it.',
+        'Nothing matches: report an empty list and tell the user in the explanation what was looked for.',
+      ],
+      blocks: [
+        ['Identifiers that are not managed', fence('identifiers', bullets(unmanagedIds))],
+        ['Templates', joinBodies(templates)],
+        ['Abbreviations', abbreviations.length > 0 ? fence('abbreviations', bullets(abbreviations)) : ''],
+      ],
+      finish:
+        'Call `report_decomposed_task_operations` once: `operations` is the list of selected identifiers, ' +
+        '`explanation` says how they were chosen.',
+    }),
+  query: ({ request }) => `Select the identifiers that this request wants to import.\n\n${fence('request', request)}`,
+  seesConversation: true,
+  tools: () => [],
+  resultTool: createOperationsTool,
+  read: ({ operations, explanation }, { values: { cloud, unmanagedIds }, log, mask }): SelectedImports => {
+    const same = identity(cloud)
+    const named = new Set(operations.map((operation) => same(withoutQuotes(operation))))
+    const ids = unmanagedIds.filter((id) => named.has(same(id)))
+    if (ids.length < named.size)
+      log.warn('the import filter named identifiers that are not unmanaged', { named: named.size, known: ids.length })
+    return { ids, explanation: mask(explanation.trim()) }
+  },
+})
+
+const withoutQuotes = (text: string) => text.trim().replace(/^`(.*)`$/, '$1')

@@ -1,0 +1,39 @@
+import { complianceChecker } from './compliance-checker.ts'
+import { filterDriftExceptions } from './filter-drift-exceptions.ts'
+import { filterReconciliation } from './filter-reconciliation.ts'
+import { iacGenerator } from './iac-generator.ts'
+import { importAddresses } from './import-addresses.ts'
+import { importFilter } from './import-filter.ts'
+import { intentCheck } from './intent-check.ts'
+import { promptCompositor } from './prompt-compositor.ts'
+import { pullRequestText } from './pull-request-text.ts'
+import { applyReportWriter, driftReportWriter, generateReportWriter, importReportWriter } from './report-writers.ts'
+import { requestsFilter } from './requests-filter.ts'
+import { statusUpdate } from './status-update.ts'
+import { driftTargets, sessionTargets } from './target-generator.ts'
+import { taskSplitter } from './task-splitter.ts'
+
+/** Every chain, in the order in which a round may come to it. */
+export const CHAINS = [
+  requestsFilter,
+  intentCheck,
+  promptCompositor,
+  iacGenerator,
+  sessionTargets,
+  driftTargets,
+  taskSplitter,
+  filterReconciliation,
+  filterDriftExceptions,
+  importFilter,
+  importAddresses,
+  generateReportWriter,
+  driftReportWriter,
+  applyReportWriter,
+  importReportWriter,
+  complianceChecker,
+  pullRequestText,
+  statusUpdate,
+] as const
+
+/** Names of the chains as traces and meters show them; chains with variants share one. */
+export type ChainName = (typeof CHAINS)[number]['name']

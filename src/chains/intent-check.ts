@@ -1,0 +1,129 @@
+import { type Tool, ToolError } from '../agent/types.ts'
+import type { Cloud } from '../base/vocabulary.ts'
+import { MAX_STATEMENTS, readStatements } from '../intent/schema.ts'
+import { ACTIONS, OPERATORS, type Statement } from '../intent/types.ts'
+import { fence } from '../prompts/fence.ts'
+import { renderLayout } from '../prompts/layout.ts'
+import { defineChain } from './shared/chain.ts'
+
+export interface IntentValues {
+  cloud: Cloud
+  request: string
+  /** What the repository declares; empty when that is not known. */
+  blocks: string
+}
+
+/** Turns a request into statements that code checks against the plan. */
+export const intentCheck = defineChain({
+  name: 'INTENT_CHECK',
+  role: 'small',
+  system: (_, { cloud }: IntentValues) =>
+    renderLayout({
+      role:
+        'You turn a request for a change of infrastructure code into statements that a program checks against ' +
+        'the plan of the engine. You write no code and judge no request.',
+      rules: [
+        `Resource types and attributes are those of the provider of the cloud \`${cloud}\`, or of the types the ` +
+          'repository already uses where those serve the request.',
+        'State only what the request says or cannot mean otherwise. What the engineer may choose freely, such as ' +
+          'names of blocks, helper resources or sizes that are not asked for, is no statement. Few certain ' +
+          'statements are better than many guesses; at most 20.',
+        '`resource_count`: how many resources of a type the plan creates, updates, deletes or recreates ' +
+          '(`action`), or how many there are afterwards (no `action`). Use `at_least` when something is to be ' +
+          'added, `eq` only when the request names the number as a whole.',
+        '`attribute`: a value that the request names, at the `path` the plan has it at, nested blocks by name ' +
+          '(`rule.status`). Holds when one changed resource of the `type` or `address` has it; set `every` when ' +
+          'all of them must. Use the unit of the attribute. Prefer `contains`, `at_least` and `at_most` where the ' +
+          'request is not exact.',
+        '`unchanged`: a type or an existing address that the request says must stay as it is. `no_deletions`: ' +
+          'when the request only adds or says that nothing may be lost. `no_changes_outside`: only when the ' +
+          'request limits the change in so many words.',
+        '`output_exists`: an output that the request names.',
+        'In `type`, `name`, `address` and with `matches`, `*` stands for any text, `?` for one character, and ' +
+          '`|` parts alternatives. There are no regular expressions.',
+        'Earlier requests of the session are done; state what the last one asks for.',
+        'A request that cannot be stated this way: report an empty list.',
+      ],
+      finish: 'Call `report_intent_statements` once with `statements`.',
+    }),
+  query: ({ request, blocks }) =>
+    [
+      `State what the plan must show for this request.\n\n${fence('request', request)}`,
+      blocks && fence('blocks of the repository', blocks),
+    ]
+      .filter(Boolean)
+      .join('\n\n'),
+  seesConversation: true,
+  tools: () => [],
+  resultTool: createStatementsTool,
+  maxTurns: 3,
+  read: ({ statements }) => statements,
+})
+
+const NAME = 'report_intent_statements'
+
+const text = (description: string) => ({ type: 'string', description })
+const list = (items: object, description: string) => ({ type: 'array', items, description })
+const words = (values: readonly string[], description: string) => ({ type: 'string', enum: values, description })
+
+const VALUE = text('What it is compared with, numbers and booleans as text')
+const where = {
+  type: 'object',
+  properties: { path: text('Path of the attribute'), op: words(OPERATORS, 'Comparison'), value: VALUE },
+  required: ['path', 'op'],
+}
+const statement = {
+  type: 'object',
+  properties: {
+    id: text('A short name of the statement'),
+    text: text('The statement as one sentence'),
+    words: text('The words of the request it stands for, verbatim'),
+    kind: words(
+      ['resource_count', 'attribute', 'unchanged', 'no_deletions', 'no_changes_outside', 'output_exists'],
+      'What is looked at; the other fields depend on it',
+    ),
+    type: text('Resource type, for example aws_s3_bucket'),
+    name: text('Name of the block, * for any text; of the output for output_exists'),
+    address: text('Address of a resource or module that exists'),
+    action: words(ACTIONS, 'resource_count: count only what the plan does this to'),
+    op: words(OPERATORS, 'Comparison; eq, at_least or at_most for resource_count'),
+    path: text('attribute: path as in the plan, for example versioning_configuration.status'),
+    value: VALUE,
+    every: { type: 'boolean', description: 'attribute: has to hold for every such resource; default is one' },
+    where: list(where, 'resource_count: count only resources with these attributes'),
+    types: list({ type: 'string' }, 'no_changes_outside: resource types that may change'),
+    addresses: list({ type: 'string' }, 'no_changes_outside: addresses that may change'),
+  },
+  required: ['text', 'words', 'kind'],
+}
+
+/**
+ * Makes the result tool, whose JSON schema is written by hand: a statement has other fields for each kind, and models
+ * understand one flat list of fields better than a choice of objects. Statements that do not fit their kind are sent
+ * back once; from then on they are left out.
+ */
+function createStatementsTool(): Tool<{ statements: Statement[] }> {
+  let sentBack = false
+  return {
+    definition: {
+      name: NAME,
+      description: 'Report what the plan must show if it does what the request asks for.',
+      parameters: {
+        type: 'object',
+        properties: { statements: list(statement, `At most ${MAX_STATEMENTS}; empty when nothing can be checked`) },
+        required: ['statements'],
+      },
+    },
+    run: ({ statements }) => {
+      if (!Array.isArray(statements))
+        throw new ToolError(`Invalid arguments of \`${NAME}\`: statements: must be a list.`)
+      const read = readStatements(statements)
+      if (read.faults.length === 0 || sentBack) return { statements: read.statements }
+      sentBack = true
+      throw new ToolError(
+        `Invalid arguments of \`${NAME}\`: ${read.faults.join('; ')}. Call it again with the whole corrected ` +
+          'list; leave out what cannot be said this way.',
+      )
+    },
+  }
+}

@@ -1,0 +1,55 @@
+import * as v from 'valibot'
+import { createResultTool } from '../agent/result-tool.ts'
+import { fence } from '../prompts/fence.ts'
+import { renderLayout } from '../prompts/layout.ts'
+import { defineChain } from './shared/chain.ts'
+import { requiredText } from './shared/result-fields.ts'
+
+/** Longest title of a pull request. */
+export const MAX_TITLE = 256
+
+const schema = v.object({
+  title: v.pipe(
+    v.string(),
+    v.transform((title) => title.trim().replaceAll(/\s+/g, ' ').slice(0, MAX_TITLE)),
+    requiredText('One line that says what the change does'),
+  ),
+  description: requiredText('The summary: what changes and why, as prose'),
+})
+
+/** Writes title and summary of a pull request. What the record of the session holds is added to them by code. */
+export const pullRequestText = defineChain({
+  name: 'PR_GENERATOR',
+  role: 'small',
+  system: () =>
+    renderLayout({
+      role: 'You write title and summary of a pull request from the conversation of the session that made it.',
+      rules: [
+        'The title is one line in the imperative of at most 72 characters that says what changes: no prefix, no ' +
+          'full stop, no quotation marks.',
+        'The summary goes into `description`: one to three short paragraphs on what changes and why, then a list ' +
+          'with `-` only if several things change.',
+        'Plan, impact, audit findings, cost, assumptions, how to roll back and the link to the session are added ' +
+          'behind the summary by code: write nothing about them.',
+        'No headings, tables, links, images, HTML, mentions or issue numbers: they are shown as plain text. ' +
+          'Names of resources and files stand in backticks.',
+        'Describe the outcome of the whole conversation; what was tried and replaced, and requests that were ' +
+          'declined, do not belong in it.',
+        'Only what the conversation says. No invented test results, ticket numbers, approvals or links.',
+        'No secrets, tokens or personal data, even if the conversation holds them.',
+      ],
+      finish: 'Call `generate_pull_request` once with `title` and `description`.',
+    }),
+  query: ({ firstRequest }: { firstRequest: string }) =>
+    'Write title and summary of the pull request for this session. It began with this ' +
+    `request:\n${fence('first request', firstRequest)}`,
+  seesConversation: true,
+  tools: () => [],
+  resultTool: () =>
+    createResultTool({
+      name: 'generate_pull_request',
+      description: 'Report title and summary of the pull request.',
+      schema,
+    }),
+  read: ({ title, description }) => ({ title, summary: description }),
+})

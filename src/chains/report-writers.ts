@@ -1,0 +1,208 @@
+import { createResultTool } from '../agent/result-tool.ts'
+import { cutMiddle } from '../base/text.ts'
+import type { ReportType } from '../base/vocabulary.ts'
+import type { DriftOperation } from '../plan/drift.ts'
+import { fence } from '../prompts/fence.ts'
+import { type Layout, renderLayout } from '../prompts/layout.ts'
+import { type ApplyReport, reportSchemas } from '../reports/schemas.ts'
+import type { ImportFacts } from '../reports/settle-import.ts'
+import { defineChain } from './shared/chain.ts'
+
+/** Four chains that narrate. Counts, status and whatever else code knows replace what the model says about them. */
+
+/** What all four are told, and how they end. */
+const renderReportLayout = (tool: string, { role, rules, blocks }: Pick<Layout, 'role' | 'rules' | 'blocks'>): string =>
+  renderLayout({
+    role,
+    rules: [
+      ...rules,
+      'Plain language, short sentences, no praise, no repetition. Never invent a resource, a number or a cause.',
+      'Values shown as masked or sensitive stay so; do not guess them.',
+    ],
+    blocks,
+    finish: `Call \`${tool}\` once with the complete report; every list key is present, empty where there is nothing.`,
+  })
+
+const writeReportQuery = (label: string, text: string) => `Write the report.\n\n${fence(label, text)}`
+
+const TOOLS = {
+  generate: {
+    name: 'generate_engine_plan_report',
+    description: 'Report the changes of the plan, their impact and their cost.',
+    schema: reportSchemas.generate,
+  },
+  drift: {
+    name: 'generate_engine_drift_report',
+    description: 'Report which drift was remediated and which was not.',
+    schema: reportSchemas.drift,
+  },
+  apply: {
+    name: 'generate_engine_apply_report',
+    description: 'Report what the engine changed and what failed.',
+    schema: reportSchemas.apply,
+  },
+  import: {
+    name: 'generate_engine_import_report',
+    description: 'Report which resources were imported and which were not.',
+    schema: reportSchemas.import,
+  },
+} as const satisfies Record<ReportType, object>
+
+/** Writes the report on a plan, which `describePlan` shows. */
+export const generateReportWriter = defineChain({
+  name: 'REPORT_GENERATOR',
+  role: 'main',
+  bodies: () => ({ impact: 'general-compliance-impact' }),
+  system: ({ impact }) =>
+    renderReportLayout(TOOLS.generate.name, {
+      role: 'You write the report on a plan for the person who decides whether it is applied.',
+      rules: [
+        'One entry in `detailed_changes` for each resource that the plan creates, changes, destroys or replaces, ' +
+          'named by its full address.',
+        'Say what the change means in operation, not only which attribute differs: interruption, loss of data, ' +
+          'exposure, permissions, cost.',
+        'Set the impact level by the criteria below and give the reason that decided it. A destroyed or replaced ' +
+          'resource that holds data or grants access is high.',
+        'Estimate monthly cost only for what the plan creates or changes. Use `fixed` with an amount when the ' +
+          'price does not depend on use, `usage_based` with amount 0 otherwise, `free` where nothing is charged. ' +
+          'Prices are estimates: say on which size, region and date they rest, look them up with `web_search` when ' +
+          'you are not sure, and write 0 rather than guess.',
+        'Currency is three capital letters, USD unless the request says otherwise. The total is the sum of the ' +
+          'fixed amounts.',
+      ],
+      blocks: [['Impact criteria', impact]],
+    }),
+  query: ({ plan }: { plan: string }) => writeReportQuery('plan', plan),
+  seesConversation: false,
+  tools: () => ['webSearch'],
+  resultTool: () => createResultTool(TOOLS.generate),
+  read: (report) => report,
+})
+
+/** What is left of the drift that a round looked at. */
+export interface DriftReportValues {
+  /** Why nothing could be compared; null when it could. */
+  failure: string | null
+  remaining: readonly DriftOperation[]
+  /** What the exception rules covered, in the words of the filter. */
+  exclusions: readonly string[]
+  excepted: readonly DriftOperation[]
+}
+
+/** Writes the report on a drift round, which it reads in the branch diff. */
+export const driftReportWriter = defineChain({
+  name: 'REPORT_GENERATOR',
+  role: 'main',
+  system: () =>
+    renderReportLayout(TOOLS.drift.name, {
+      role:
+        'You write the report on a drift session: what was brought in line, what was not, what is expected to ' +
+        'differ.',
+      rules: [
+        'Call `diff_history`: every remediation of this session is in it. Report nothing as remediated that the ' +
+          'diff does not show.',
+        'Remaining drift and exceptions come only from the blocks in the request; without such a block the lists ' +
+          'are empty.',
+        'Give for each remediated resource the file, the address, the attributes and why the code was changed.',
+        '`Succeeded` when nothing remains, `Partial` when something was remediated and something remains, ' +
+          '`Failed` when nothing could be remediated.',
+      ],
+    }),
+  query: ({ failure, remaining, exclusions, excepted }: DriftReportValues) => {
+    const left = describeDrift(failure ?? '', remaining)
+    const expected = describeDrift(exclusions.join('\n'), excepted)
+    return [
+      'Write the report.',
+      left && `Drift that remains:\n${fence('unreconciled drift', left)}`,
+      expected && `Drift that is expected and was left as it is:\n${fence('whitelisted exceptions', expected)}`,
+    ]
+      .filter(Boolean)
+      .join('\n\n')
+  },
+  seesConversation: false,
+  tools: () => ['inspection'],
+  resultTool: () => createResultTool(TOOLS.drift),
+  read: (report) => report,
+})
+
+/** Longest block of drift that is shown to a model. */
+const MAX_DRIFT_CHARS = 400_000
+
+function describeDrift(text: string, operations: readonly DriftOperation[]): string {
+  const parts = [text, operations.length > 0 ? JSON.stringify(operations, null, 2) : '']
+  return cutMiddle(parts.filter((part) => part !== '').join('\n\n'), MAX_DRIFT_CHARS)
+}
+
+/** Writes the report on an apply from what the engine said, which `describeApply` shows. */
+export const applyReportWriter = defineChain({
+  name: 'REPORT_GENERATOR',
+  role: 'main',
+  system: () =>
+    renderReportLayout(TOOLS.apply.name, {
+      role: 'You write the report on an apply from the output of the engine.',
+      rules: [
+        'Report what the output says happened, resource by resource; never assume that a planned change took place.',
+        'A failed apply may have changed part of the infrastructure: list what was done before the error, and ' +
+          'quote the error briefly.',
+        '`Success` when everything was applied, `Partial` when something was and something was not, `Failed` ' +
+          'when nothing was.',
+        'Recommendations are concrete next steps for this output; none are needed after a clean apply.',
+      ],
+    }),
+  query: ({ output }: { output: string }) => writeReportQuery('apply output', output),
+  seesConversation: false,
+  tools: () => ['webSearch'],
+  resultTool: () => createResultTool(TOOLS.apply),
+  read: (report) => report,
+})
+
+/** Longest output of an apply that is shown to a model. */
+const MAX_OUTPUT_CHARS = 400_000
+
+/** An apply as a model reads it: what code read in the output, then the output, cut in the middle when it is long. */
+export const describeApply = ({ summary, status }: ApplyReport, output: string): string =>
+  `Computed from the output: ${JSON.stringify({ status, summary })}\n\n${cutMiddle(output, MAX_OUTPUT_CHARS)}`
+
+export interface ImportReportValues {
+  facts: ImportFacts
+  /** The plan after the import as `describePlan` shows it; null when nothing was selected. */
+  plan: string | null
+}
+
+/** Writes the report on an import. */
+export const importReportWriter = defineChain({
+  name: 'REPORT_GENERATOR',
+  role: 'main',
+  system: () =>
+    renderReportLayout(TOOLS.import.name, {
+      role: 'You write the report on an import of existing resources into managed state.',
+      rules: [
+        'Report each identifier with its address and its result as given; counts follow from the lists.',
+        'Excluded identifiers are listed with the reason.',
+        'Describe in `state_alignment` what the plan after the import still wants to change; an empty plan means ' +
+          'that code and infrastructure agree.',
+        '`Succeeded` when all selected resources were imported, `Partial` when some were, `Failed` when none was.',
+      ],
+    }),
+  query: (values: ImportReportValues) =>
+    writeReportQuery('import', cutMiddle(JSON.stringify(listImports(values), null, 2), MAX_IMPORT_CHARS)),
+  seesConversation: false,
+  tools: () => ['webSearch'],
+  resultTool: () => createResultTool(TOOLS.import),
+  read: (report) => report,
+})
+
+/** Longest list of excluded identifiers that is shown to a model; the report has them all. */
+const MAX_EXCLUDED = 500
+const MAX_IMPORT_CHARS = 500_000
+
+function listImports({ facts: { imported, failed, excluded, nothing }, plan }: ImportReportValues) {
+  const excludedIds = excluded.slice(0, MAX_EXCLUDED).map(({ resource_id }) => resource_id)
+  const more = excluded.length - excludedIds.length
+  return {
+    selected_resource_ids: [...imported, ...failed].map(({ resource_id }) => resource_id),
+    excluded_resource_ids: more > 0 ? [...excludedIds, `and ${more} more`] : excludedIds,
+    import_results: { imported: imported.map((pair) => ({ ...pair, error: null })), failed },
+    ...(plan === null ? { summary: nothing?.text ?? '' } : { plan_after_import: plan }),
+  }
+}

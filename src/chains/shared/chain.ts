@@ -1,0 +1,72 @@
+import type { Tool } from '../../agent/types.ts'
+import type { Logger } from '../../base/log.ts'
+import type { Cloud } from '../../base/vocabulary.ts'
+import type { ModelRole } from '../../llm/types.ts'
+
+/** Groups of tools that a chain may be offered. Whoever runs chains builds the tools of each group. */
+export type ToolKind = 'editing' | 'inspection' | 'webSearch' | 'providerSchema'
+
+/** What a model is asked. */
+interface Question<Name extends string, Values, Body extends string> {
+  /** Name of the chain in traces and meters. */
+  readonly name: Name
+  readonly role: ModelRole
+  /**
+   * Qualified names of the prompts whose bodies stand in the system text, by the names that `system` has for them.
+   * A prompt that is null for these values is not read, and its body is empty.
+   */
+  bodies?(cloud: Cloud, values: Values): Record<Body, string | null>
+  system(bodies: Record<Body, string>, values: Values): string
+  query(values: Values): string
+  /** Whether the model sees the earlier turns of the session. */
+  readonly seesConversation: boolean
+}
+
+/**
+ * A model that works with tools until it calls the result tool: what it is asked, the tools that it is offered, and
+ * what its answer means.
+ */
+export interface Chain<
+  Name extends string,
+  Values,
+  Answer,
+  Result,
+  Kind extends ToolKind = never,
+  Body extends string = never,
+> extends Question<Name, Values, Body> {
+  /** The model sees the tools of these groups in this order. */
+  tools(values: Values): readonly Kind[]
+  /** Makes the tool anew for each run, because it may remember what it refused. */
+  resultTool(): Tool<Answer>
+  /** Most turns of a run; without it the limit of the configuration holds. */
+  readonly maxTurns?: number
+  /** Turns the arguments of the result tool into what the step goes on with. */
+  read(answer: Answer, reading: Reading<Values>): Result
+}
+
+/** What helps to read an answer. */
+export interface Reading<Values> {
+  values: Values
+  log: Pick<Logger, 'info' | 'warn'>
+  /** Hides sensitive values in words that the user will see. */
+  mask(text: string): string
+}
+
+/** A model that answers once, with a plain text. */
+export type TextChain<Name extends string, Values> = Omit<Question<Name, Values, never>, 'bodies'>
+
+/** Checks the parts of a chain against each other; the compiler infers the rest. */
+export const defineChain = <
+  const Name extends string,
+  Values,
+  Answer,
+  Result,
+  Kind extends ToolKind = never,
+  Body extends string = never,
+>(
+  chain: Chain<Name, Values, Answer, Result, Kind, Body>,
+): Chain<Name, Values, Answer, Result, Kind, Body> => chain
+
+export const defineTextChain = <const Name extends string, Values>(
+  chain: TextChain<Name, Values>,
+): TextChain<Name, Values> => chain

@@ -1,0 +1,39 @@
+import * as v from 'valibot'
+import { createResultTool } from '../../agent/result-tool.ts'
+import type { Tool } from '../../agent/types.ts'
+import type { Logger } from '../../base/log.ts'
+import { fence } from '../../prompts/fence.ts'
+import { explanation, textList } from './result-fields.ts'
+
+/** What the task splitter and the three filters of lists have in common. */
+
+const schema = v.object({
+  operations: textList('Self-contained operations in plain language, one per entry; may be empty'),
+  explanation: explanation('What was left out and why'),
+})
+
+export type Operations = v.InferOutput<typeof schema>
+
+export const createOperationsTool = (): Tool<Operations> =>
+  createResultTool({
+    name: 'report_decomposed_task_operations',
+    description: 'Report the list of operations.',
+    schema,
+  })
+
+export const FINISH_WITH_OPERATIONS =
+  'Call `report_decomposed_task_operations` once with `operations` (it may be empty) and an `explanation`.'
+
+/** Asks both filters of drift operations for the entries that stay. */
+export const writeFilterQuery = (operations: readonly string[]) =>
+  `Filter these operations.\n\n${fence('operations, a JSON array of strings', JSON.stringify(operations))}`
+
+/** A filter may drop and trim entries, never add one: an answer of more entries than were sent is cut. */
+export function limitToSent(sent: readonly string[], answered: readonly string[], log: Pick<Logger, 'warn'>): string[] {
+  const unique = [...new Set(answered)]
+  if (unique.length <= sent.length) return unique
+  log.warn('a filter answered more operations than it was given', { sent: sent.length, answered: unique.length })
+  const known = unique.filter((operation) => sent.includes(operation))
+  const trimmed = unique.filter((operation) => !sent.includes(operation))
+  return [...known, ...trimmed].slice(0, sent.length)
+}

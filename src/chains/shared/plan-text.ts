@@ -1,0 +1,22 @@
+import type { Masker } from '../../base/masking.ts'
+import { cutMiddle } from '../../base/text.ts'
+import { planFacts } from '../../plan/facts.ts'
+import type { Plan } from '../../plan/plan.ts'
+import type { BeyondTargets } from '../../plan/targets.ts'
+
+/** Longest plan text that is shown to a model. */
+const MAX_PLAN_CHARS = 400_000
+
+interface ReadablePlan {
+  plan: Plan
+  /** As the engine printed it, masked. */
+  text: string
+  reference: { targets: readonly string[] }
+  beyond?: BeyondTargets | null
+}
+
+/** A plan as a model reads it: what code computed from it, then its text, cut in the middle when it is long. */
+export function describePlan({ plan, text, reference, beyond }: ReadablePlan, masker: Pick<Masker, 'text'>): string {
+  const facts = masker.text(planFacts(plan, reference.targets, beyond))
+  return `Computed from the plan: ${facts}\n\n${cutMiddle(text, MAX_PLAN_CHARS)}`
+}

@@ -1,0 +1,75 @@
+import { askText } from '../../agent/ask-text.ts'
+import { contextBudget } from '../../agent/context-budget.ts'
+import { runAgent } from '../../agent/run-agent.ts'
+import type { AgentRequest, Tool } from '../../agent/types.ts'
+import type { Turn } from '../../base/vocabulary.ts'
+import type { Context } from '../../context.ts'
+import type { ChainName } from '../index.ts'
+import type { Chain, Reading, TextChain, ToolKind } from './chain.ts'
+
+/** One function for each group of tools that is at hand. */
+export type ToolBuilders<Kind extends ToolKind> = { readonly [Each in Kind]: () => Tool[] }
+
+/** What every run of a chain needs, whatever the chain is. */
+export interface ChainHost
+  extends Pick<AgentRequest<unknown, ChainName>, 'llm' | 'signal' | 'observe' | 'trace'>,
+    Pick<Reading<unknown>, 'log' | 'mask'> {
+  config: Pick<Context['config'], 'llm' | 'orchestration'>
+}
+
+/** What one run of a chain is about. */
+export interface ChainInput<Values> {
+  values: Values
+  /** The text that `system` of the chain made. */
+  system: string
+  /** Turns before the query, foreign text fenced. */
+  conversation: readonly Turn[]
+}
+
+/**
+ * Lets a model work on a chain within the limits of the configuration; answers what `read` makes of its result.
+ * Errors: those of `runAgent`.
+ */
+export async function runChain<Values, Answer, Result, Kind extends ToolKind>(
+  host: ChainHost & { tools: ToolBuilders<Kind> },
+  chain: Omit<Chain<ChainName, Values, Answer, Result, Kind>, 'system' | 'bodies'>,
+  { values, system, conversation }: ChainInput<Values>,
+): Promise<Result> {
+  const { config, llm, signal, observe, trace, log, mask } = host
+  const { value } = await runAgent<Answer, ChainName>({
+    llm,
+    chain: chain.name,
+    role: chain.role,
+    system,
+    query: chain.query(values),
+    conversation,
+    tools: chain.tools(values).flatMap((kind) => host.tools[kind]()),
+    resultTool: chain.resultTool(),
+    maxTurns: chain.maxTurns ?? config.orchestration.max_tool_agent_executions,
+    budget: contextBudget(config.llm, chain.role),
+    signal,
+    observe,
+    trace,
+  })
+  return chain.read(value, { values, log, mask })
+}
+
+/** Asks a model for the text of a chain. Errors: those of the model client. */
+export async function askTextChain<Values>(
+  { config, llm, signal, observe, trace }: ChainHost,
+  chain: TextChain<ChainName, Values>,
+  { values, conversation }: Omit<ChainInput<Values>, 'system'>,
+): Promise<string> {
+  return await askText<ChainName>({
+    llm,
+    chain: chain.name,
+    role: chain.role,
+    system: chain.system({}, values),
+    query: chain.query(values),
+    conversation,
+    budget: contextBudget(config.llm, chain.role),
+    signal,
+    observe,
+    trace,
+  })
+}

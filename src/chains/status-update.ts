@@ -1,0 +1,25 @@
+import { fence } from '../prompts/fence.ts'
+import { renderLayout } from '../prompts/layout.ts'
+import { defineTextChain } from './shared/chain.ts'
+
+/** Puts what happens at the moment into one sentence for the user. */
+export const statusUpdate = defineTextChain({
+  name: 'STATUS_UPDATE',
+  role: 'small',
+  system: () =>
+    renderLayout({
+      role:
+        'You tell the user of an infrastructure-as-code platform, in one sentence, what is happening at this ' +
+        'moment.',
+      rules: [
+        'One sentence of at most 25 words, in the present tense and in the language of the conversation.',
+        'Say what is being done for this request; name the resources concerned when they are known.',
+        'When the text is output of the engine, say in plain words what has to be corrected, without quoting it.',
+        'No greeting, no promise, no question, no quotation marks, no markdown, no mention of models, tools or ' +
+          'prompts.',
+      ],
+      finish: 'Answer with the sentence and nothing else.',
+    }),
+  query: ({ text }: { text: string }) => `Put this into one sentence for the user.\n\n${fence('status', text)}`,
+  seesConversation: true,
+})

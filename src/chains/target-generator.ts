@@ -1,0 +1,121 @@
+import * as v from 'valibot'
+import { createResultTool } from '../agent/result-tool.ts'
+import type { Logger } from '../base/log.ts'
+import { fence } from '../prompts/fence.ts'
+import { renderLayout } from '../prompts/layout.ts'
+import { defineChain } from './shared/chain.ts'
+import { explanation } from './shared/result-fields.ts'
+
+/** The iac service takes no more targets. More of them mean the whole root, which is planned without targets. */
+export const MAX_TARGETS = 256
+
+/** An address never begins like an option of the engine's command line. */
+const address = v.pipe(
+  v.string(),
+  v.trim(),
+  v.nonEmpty('must not be blank'),
+  v.regex(/^[^-]/, 'must not begin with -'),
+  v.maxLength(4096),
+)
+
+const schema = v.object({
+  targets: v.pipe(
+    v.array(address),
+    v.description(
+      'Resource or module addresses to plan, for example module.network or terraform_data.app["a"]; empty plans ' +
+        'everything',
+    ),
+  ),
+  explanation: explanation('Why these targets were chosen, written to the user'),
+})
+
+const createTargetsTool = () =>
+  createResultTool({
+    name: 'generate_engine_targets',
+    description: 'Report the addresses that the engine plans.',
+    schema,
+  })
+
+const ADDRESSES = [
+  'A target is a resource or module address as the engine knows it: `type.name`, `module.name`, ' +
+    '`module.name.type.name`. Resources only: no variables, outputs, locals, providers or data sources.',
+  'Read the files: every address must exist in the code, except for blocks that were removed and still have to ' +
+    'be destroyed.',
+  'Name the resource without an index when all of its instances are meant, with the index when only some are.',
+]
+
+/** Names the addresses that the session changed. None of them means that the whole root is planned. */
+export const sessionTargets = defineChain({
+  name: 'TARGET_GENERATOR',
+  role: 'main',
+  system: () =>
+    renderLayout({
+      role:
+        'You name the addresses that the engine has to plan so that the plan shows what this session changed, all ' +
+        'of it and nothing else.',
+      rules: [
+        'Call `diff_history` first: it holds every change of this session. List each resource whose block was ' +
+          'added, changed or removed.',
+        ...ADDRESSES,
+        'A changed variable, local, output or data source stands for the resources that use it: list those.',
+        'A changed module source, version or input stands for the whole module: list `module.name`.',
+        'Do not list what a listed resource merely depends on: the engine adds dependencies itself.',
+        'Report an empty list only when the change concerns the whole root (providers, backend, a rename of many ' +
+          'modules) or when no single address can be named.',
+      ],
+      finish:
+        'Call `generate_engine_targets` once with `targets` and an `explanation`. An empty list means: plan the ' +
+        'whole root.',
+    }),
+  query: () => 'Name the addresses that the engine has to plan for the changes of this session.',
+  seesConversation: false,
+  tools: () => ['inspection'],
+  resultTool: createTargetsTool,
+  read: ({ targets }, { log }) => limitTargets(targets, log),
+})
+
+/**
+ * What a request about drift means. `fits` is false when nothing in the code is meant; no targets although something
+ * fits means too many, so that the whole root is planned.
+ */
+export type DriftTargets = { fits: true; targets: string[] } | { fits: false; explanation: string }
+
+const NOTHING_FITS = 'Nothing in the code fits this request, so no drift was looked for.'
+
+/** Names the addresses that a request about drift is about. */
+export const driftTargets = defineChain({
+  name: 'TARGET_GENERATOR',
+  role: 'main',
+  bodies: () => ({ targetingPolicies: 'general-guidelines-targeting_policies' }),
+  system: ({ targetingPolicies }) =>
+    renderLayout({
+      role:
+        'You translate a request about drift into the addresses that the engine has to compare with the real ' +
+        'infrastructure.',
+      rules: [
+        'Search the code for what the request means; names in a request are often those of the real resource, ' +
+          'not of the block.',
+        ...ADDRESSES,
+        'Stay within the request: a resource that is merely close by is not meant.',
+        'Nothing in the code fits: report an empty list and say in the explanation, to the user, what you looked for.',
+      ],
+      blocks: [['Targeting policies', targetingPolicies]],
+      finish: 'Call `generate_engine_targets` once with `targets` and an `explanation`.',
+    }),
+  query: ({ request }: { request: string }) =>
+    `Name the addresses that this request is about.\n\n${fence('request', request)}`,
+  seesConversation: true,
+  tools: () => ['inspection'],
+  resultTool: createTargetsTool,
+  read: ({ targets, explanation }, { log, mask }): DriftTargets =>
+    targets.length > 0
+      ? { fits: true, targets: limitTargets(targets, log) }
+      : { fits: false, explanation: mask(explanation).trim() || NOTHING_FITS },
+})
+
+function limitTargets(targets: readonly string[], log: Pick<Logger, 'info'>): string[] {
+  const unique = [...new Set(targets)]
+  if (unique.length <= MAX_TARGETS) return unique
+  log.info('too many targets, the whole root is planned', { targets: unique.length })
+  return []
+}

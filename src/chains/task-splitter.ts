@@ -1,0 +1,63 @@
+import type { Logger } from '../base/log.ts'
+import { namesResource } from '../plan/addresses.ts'
+import type { DriftOperation } from '../plan/drift.ts'
+import { fence } from '../prompts/fence.ts'
+import { renderLayout } from '../prompts/layout.ts'
+import { defineChain } from './shared/chain.ts'
+import { createOperationsTool, FINISH_WITH_OPERATIONS } from './shared/operations.ts'
+
+/** Turns drift into operations in plain language. When the model finds none, every entry of the drift is one. */
+export const taskSplitter = defineChain({
+  name: 'TASK_SPLITTER',
+  role: 'main',
+  system: () =>
+    renderLayout({
+      role:
+        'You turn a drift document into operations for an engineer who edits the code. The document lists, for ' +
+        'each address, what has to change in the code so that it describes the infrastructure as it is.',
+      rules: [
+        'One operation for each address; several attributes of one address stay together. Blocks that can only ' +
+          'be changed together (a resource and the rule that refers to it) may share one.',
+        'Each operation stands on its own: full address, file when you found it, attribute paths, the value in ' +
+          'the code and the value to write. The engineer sees neither the document nor the other operations.',
+        'Keep direction: "update resource" means write the given values into the code; "delete resource" means ' +
+          'remove the block; "create resource" means add a block with the given values.',
+        'Copy values exactly. A masked value stays masked: say that the attribute is sensitive and must keep its ' +
+          'reference.',
+        'Leave out attributes that the provider computes and that cannot be written in code, and say so in the ' +
+          'explanation.',
+        'Add nothing that the document does not hold: no improvements, no refactoring.',
+      ],
+      finish: FINISH_WITH_OPERATIONS,
+    }),
+  query: ({ drift }: { drift: readonly DriftOperation[] }) =>
+    `Split this drift document into operations.\n\n${fence('drift document', JSON.stringify(drift, null, 2))}`,
+  seesConversation: false,
+  tools: () => ['inspection', 'webSearch'],
+  resultTool: createOperationsTool,
+  read: ({ operations }, { values: { drift }, log }) =>
+    operations.length > 0 ? keepAboutDrift(drift, operations, log) : drift.map((entry) => JSON.stringify(entry)),
+})
+
+/** Operations that one address may be split into. */
+const MAX_PER_ADDRESS = 32
+
+/**
+ * The splitter may not add work: where any operation names an address that drifted, those that name none are left out,
+ * and so is what goes beyond the limit for each address. What that leaves undone is read again as drift.
+ */
+function keepAboutDrift(
+  drift: readonly DriftOperation[],
+  operations: readonly string[],
+  log: Pick<Logger, 'warn'>,
+): string[] {
+  const unique = [...new Set(operations)]
+  const named = unique.filter((operation) => drift.some(({ address }) => namesResource(operation, address)))
+  const kept = (named.length > 0 ? named : unique).slice(0, drift.length * MAX_PER_ADDRESS)
+  if (kept.length < unique.length)
+    log.warn('the splitter answered operations about nothing that drifted, or too many', {
+      answered: unique.length,
+      kept: kept.length,
+    })
+  return kept
+}
