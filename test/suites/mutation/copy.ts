@@ -1,30 +1,25 @@
 import { execFile } from 'node:child_process'
-import { cp, mkdir, mkdtemp, realpath, rm, symlink } from 'node:fs/promises'
+import { rmSync } from 'node:fs'
+import { cp, mkdir, mkdtemp, realpath, symlink } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 
-/** A folder with the files of a project as they stand, committed or not; mutants live and die in there. */
-export interface Copy {
-  root: string
-  remove(): Promise<void>
-}
-
-/** Installed packages are linked, not copied. Errors: those of git and of the disk. */
-export async function copyProject(root: string): Promise<Copy> {
+/**
+ * Copies the files of a project as they stand, committed or not, into a new folder; answers its path. Mutants live and
+ * die in there. Installed packages are linked, not copied. The folder is removed when the process ends, however it
+ * does short of being killed at once.
+ * Errors: those of git and of the disk.
+ */
+export async function copyProject(root: string): Promise<string> {
   const folder = await realpath(await mkdtemp(join(tmpdir(), 'mutation-')))
-  const remove = () => rm(folder, { recursive: true, force: true })
-  try {
-    for (const file of await filesOf(root)) {
-      await mkdir(dirname(join(folder, file)), { recursive: true })
-      await cp(join(root, file), join(folder, file), { verbatimSymlinks: true })
-    }
-    await symlink(await realpath(join(root, 'node_modules')), join(folder, 'node_modules'))
-    return { root: folder, remove }
-  } catch (error) {
-    await remove()
-    throw error
+  process.once('exit', () => rmSync(folder, { recursive: true, force: true }))
+  for (const file of await filesOf(root)) {
+    await mkdir(dirname(join(folder, file)), { recursive: true })
+    await cp(join(root, file), join(folder, file), { verbatimSymlinks: true })
   }
+  await symlink(await realpath(join(root, 'node_modules')), join(folder, 'node_modules'))
+  return folder
 }
 
 async function filesOf(root: string): Promise<string[]> {

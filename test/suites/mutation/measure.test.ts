@@ -91,7 +91,7 @@ describe('a measurement', () => {
     expect((await measure(root, area, () => {})).tried).toEqual(first.tried)
   })
 
-  it('does not begin when the tests fail without a mutant', async () => {
+  it('does not count a test that fails without a mutant too', async () => {
     await writeFile(join(root, 'test/broken.test.ts'), "import { it } from 'vitest'\nit('fails', () => { throw 1 })\n")
     const all = options({ relatedOnly: false, count: 1 })
     await expect(measure(root, all, () => {})).rejects.toThrow(

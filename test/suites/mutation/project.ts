@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises'
 import { dirname, join, posix, relative, sep } from 'node:path'
 import { isExportDeclaration, isImportDeclaration, isStringLiteral, SyntaxKind } from 'typescript/unstable/ast'
-import { API, type Snapshot } from 'typescript/unstable/sync'
+import { API, DiagnosticCategory, NodeBuilderFlags, type Snapshot } from 'typescript/unstable/sync'
 import { applyTo, type Mutant, mutantsOf } from './mutants.ts'
 
 /** A compiled copy of the project in which files are changed and changed back. */
@@ -11,8 +11,10 @@ export interface Project {
   mutantsOf(file: string): Mutant[]
   /** Files that load this one when they run, by the number of imports in between; the file itself has 0. */
   importersOf(file: string): Map<string, number>
-  /** Writes the mutant into the file; false, and nothing is changed, where the compiler does not accept it. */
-  apply(mutant: Mutant): Promise<boolean>
+  /** Whether the compiler accepts the project with this mutant. */
+  accepts(mutant: Mutant): Promise<boolean>
+  /** Writes the mutant into the file. */
+  apply(mutant: Mutant): Promise<void>
   /** Writes the file as it was. */
   undo(mutant: Mutant): Promise<void>
   close(): void
@@ -29,20 +31,35 @@ export function openProject(root: string): Project {
   const api = new API({ cwd: root })
   const config = join(root, 'tsconfig.json')
   let snapshot: Snapshot = api.updateSnapshot({ openProjects: [config] })
-  const program = () => {
-    const { program } = snapshot.getProject(config) ?? {}
-    if (!program) throw new Error(`${config} could not be opened.`)
-    return program
+  const project = () => {
+    const opened = snapshot.getProject(config)
+    if (!opened) throw new Error(`${config} could not be opened.`)
+    return opened
   }
-  /** The first thing that the compiler does not accept: in the file itself most often. */
+  const program = () => project().program
+  const sourceOf = (file: string) => {
+    const source = program().getSourceFile(join(root, file))
+    if (!source) throw new Error(`${file} is no file of the project.`)
+    return source
+  }
+  /** The first thing that the compiler does not accept, in one file or in all. */
   const complaint = (file?: string): string | null => {
-    const checked = file === undefined ? [undefined] : [join(root, file), undefined]
-    for (const one of checked) {
-      const found = [...program().getSyntacticDiagnostics(one), ...program().getSemanticDiagnostics(one)]
-      const wrong = found.find(({ code, category }) => category === 1 && !UNUSED.has(code))
-      if (wrong) return `${wrong.fileName ?? ''}: ${wrong.text}`
-    }
-    return null
+    const path = file === undefined ? undefined : join(root, file)
+    const found = [...program().getSyntacticDiagnostics(path), ...program().getSemanticDiagnostics(path)]
+    const wrong = found.find(({ code, category }) => category === DiagnosticCategory.Error && !UNUSED.has(code))
+    return wrong ? `${wrong.fileName ?? ''}: ${wrong.text}` : null
+  }
+  /** Types of what the file exports: as long as they stay as they are, no other file can become wrong. */
+  const surfaceOf = (file: string): string => {
+    const { checker } = project()
+    const module = checker.getSymbolAtLocation(sourceOf(file))
+    const exported = module ? checker.getExportsOfModule(module) : []
+    return exported
+      .map((symbol) => {
+        const type = checker.getTypeOfSymbol(symbol)
+        return `${symbol.name}: ${type ? checker.typeToString(type, undefined, NodeBuilderFlags.NoTruncation) : ''}`
+      })
+      .join('\n')
   }
   const update = async (file: string, text: string): Promise<void> => {
     await writeFile(join(root, file), text)
@@ -57,11 +74,6 @@ export function openProject(root: string): Project {
     throw new Error(`The compiler does not accept the project as it is: ${fault}`)
   }
   const files = ownFiles(root, program().getSourceFileNames())
-  const sourceOf = (file: string) => {
-    const source = program().getSourceFile(join(root, file))
-    if (!source) throw new Error(`${file} is no file of the project.`)
-    return source
-  }
   const texts = new Map(files.map((file) => [file, sourceOf(file).text]))
   const importers = new Map<string, string[]>()
   for (const file of files)
@@ -72,14 +84,17 @@ export function openProject(root: string): Project {
     files,
     mutantsOf: (file) => mutantsOf(file, sourceOf(file)),
     importersOf: (file) => distances(file, importers),
-    async apply(mutant) {
-      const text = texts.get(mutant.file) ?? ''
-      await update(mutant.file, applyTo(text, mutant))
-      if (complaint(mutant.file) === null) return true
-      await update(mutant.file, text)
-      return false
+    async accepts(mutant) {
+      const { file } = mutant
+      const text = texts.get(file) ?? ''
+      const before = surfaceOf(file)
+      await update(file, applyTo(text, mutant))
+      const accepted = complaint(file) === null && (surfaceOf(file) === before || complaint() === null)
+      await update(file, text)
+      return accepted
     },
-    undo: ({ file }) => update(file, texts.get(file) ?? ''),
+    apply: (mutant) => writeFile(join(root, mutant.file), applyTo(texts.get(mutant.file) ?? '', mutant)),
+    undo: ({ file }) => writeFile(join(root, file), texts.get(file) ?? ''),
     close: () => api.close(),
   }
 }

@@ -3,8 +3,15 @@ import { readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import * as v from 'valibot'
 
-/** How a run of test files ended; `killer` is the first test that failed, or what happened instead. */
-export type Verdict = { kind: 'passed' } | { kind: 'failed'; killer: string } | { kind: 'timeout' }
+/** The first test that failed. */
+export interface Killer {
+  /** From the root of the project; null when no file of tests was begun. */
+  file: string | null
+  test: string
+}
+
+/** How a run of test files ended. */
+export type Verdict = { kind: 'passed' } | { kind: 'failed'; killer: Killer } | { kind: 'timeout' }
 
 export interface Tests {
   /** Files of `npm test`, from the root of the project, with `/`. */
@@ -20,6 +27,7 @@ const Results = v.object({
     v.object({
       name: v.string(),
       status: v.string(),
+      message: v.optional(v.string()),
       assertionResults: v.array(v.object({ status: v.string(), fullName: v.string() })),
     }),
   ),
@@ -60,15 +68,21 @@ async function runFiles(
   return { kind: 'failed', killer: await firstFailure(root, report) }
 }
 
-async function firstFailure(root: string, report: string): Promise<string> {
+async function firstFailure(root: string, report: string): Promise<Killer> {
   const text = await readFile(report, 'utf8').catch(() => null)
-  if (text === null) return 'the run itself: no test began'
+  if (text === null) return NO_TEST
   const { testResults } = v.parse(Results, JSON.parse(text))
-  const failed = testResults.find(({ status }) => status === 'failed')
-  if (!failed) return 'the run itself'
-  const test = failed.assertionResults.find(({ status }) => status === 'failed')?.fullName
-  return `${failed.name.slice(root.length + 1)}: ${test ?? 'the file itself'}`
+  // Files that were not begun because another one had failed count as failed too, without a test of theirs.
+  for (const { name, assertionResults } of testResults) {
+    const test = assertionResults.find(({ status }) => status === 'failed')
+    if (test) return { file: name.slice(root.length + 1), test: test.fullName }
+  }
+  const broken = testResults.find(({ status, message }) => status === 'failed' && message)
+  return broken ? { file: broken.name.slice(root.length + 1), test: 'the file itself' } : NO_TEST
 }
+
+/** The run itself failed, for example because its database could not be prepared. */
+const NO_TEST: Killer = { file: null, test: 'the run itself, before any test' }
 
 interface Ended {
   /** Null when it took too long. */
