@@ -131,6 +131,8 @@ describe('attribute', () => {
     [{ type: 'aws_s3_bucket', path: 'encryption', op: 'exists' }, 'unknown'],
     [{ ...lifecycle, path: 'rule.expiration.days', op: 'at_least', value: '90' }, 'met'],
     [{ ...lifecycle, path: 'rule[0].expiration[0].days', op: 'at_least', value: 90 }, 'unmet'],
+    [{ ...lifecycle, path: 'rule[0].expiration[0].days', op: 'eq', value: '30.0' }, 'met'],
+    [{ ...lifecycle, path: 'rule[0].expiration[0].days', op: 'eq', value: 'thirty' }, 'unmet'],
     [{ ...lifecycle, path: 'rule[*].status', op: 'eq', value: 'enabled' }, 'met'],
     [{ ...lifecycle, path: 'rule.status', op: 'at_most', value: 3 }, 'unknown'],
     [{ ...lifecycle, path: 'bucket', op: 'exists' }, 'met'],

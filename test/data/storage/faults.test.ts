@@ -132,6 +132,9 @@ describe('creating buckets', () => {
       '<AllowedOrigin>https://console.example</AllowedOrigin>',
       '<AllowedOrigin>http://a&amp;b</AllowedOrigin>',
       '<AllowedMethod>GET</AllowedMethod>',
+      '<AllowedMethod>HEAD</AllowedMethod>',
+      '<AllowedHeader>*</AllowedHeader>',
+      '<MaxAgeSeconds>3600</MaxAgeSeconds>',
       '<ExposeHeader>x-amz-meta-type</ExposeHeader>',
       '<ExposeHeader>x-amz-meta-new_file</ExposeHeader>',
     ])

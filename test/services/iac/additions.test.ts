@@ -122,6 +122,13 @@ describe('optional jobs', () => {
     expect(POSTS()).toHaveLength(2)
   })
 
+  it('are not asked for again after a job that was answered with another status than 202', async () => {
+    service({ submit: json({ job_id: JOB, status: 'queued' }, 200) })
+    const iac = client()
+    for (let count = 0; count < 2; count++) expect(await iac.schema(REQUEST)).toBeNull()
+    expect(calls).toEqual(['GET /v1/engine', 'POST /v1/schema'])
+  })
+
   it.each([
     'no JSON',
     '[]',

@@ -37,6 +37,7 @@ describe('token', () => {
 
   it('accepts any letter case of the scheme', async () => {
     expect((await validate(`bearer ${TOKEN}`)).status).toBe(422)
+    expect((await validate(`BEARER   ${TOKEN}`)).status).toBe(422)
   })
 
   it('guards every route below /v1, known or not, and no other', async () => {

@@ -91,6 +91,9 @@ interface Ended {
   errors: string
 }
 
+/** Sent by somebody: that says nothing about a mutant. */
+const STOPPED = new Set<NodeJS.Signals | null>(['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGKILL'])
+
 /** A process group of its own, so that nothing of a run that hangs is left. */
 function vitest(root: string, args: readonly string[], timeout_ms: number): Promise<Ended> {
   return new Promise((resolve, reject) => {
@@ -128,9 +131,10 @@ function vitest(root: string, args: readonly string[], timeout_ms: number): Prom
       end()
       reject(error)
     })
-    child.once('close', (code) => {
+    child.once('close', (code, signal) => {
       end()
-      resolve({ code: late ? null : (code ?? 1), output, errors })
+      if (!late && STOPPED.has(signal)) reject(new Error(`The run of tests was ended by ${signal}.`))
+      else resolve({ code: late ? null : (code ?? 1), output, errors })
     })
   })
 }

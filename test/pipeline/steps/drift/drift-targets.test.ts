@@ -32,6 +32,15 @@ describe('the target generator of a request about drift', () => {
       expect(said(request)).toContain(part)
   })
 
+  it.each([
+    ['\n Not one bucket. ', 'Not one bucket.'],
+    [' \n', 'Nothing in the code fits this request, so no drift was looked for.'],
+  ])('answers the explanation %j as %j', async (explanation, shown) => {
+    const { kit } = await steps.world({ scripts: { generate_engine_targets: { args: { targets: [], explanation } } } })
+    const answer = await runChain(kit, driftTargets, { request: kit.run.round.query })
+    expect(answer).toEqual({ fits: false, explanation: shown })
+  })
+
   it('lets the model try again after what is no list of addresses', async () => {
     const { kit, llm } = await steps.world({
       scripts: {
