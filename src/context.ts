@@ -9,7 +9,7 @@ import type { LlmClient } from './llm/types.ts'
 import type { PlatformMetrics } from './observe/metrics.ts'
 import type { Recorder } from './observe/round-recorder.ts'
 import type { Tracing } from './observe/trace-types.ts'
-import type { PromptSource } from './prompts/types.ts'
+import type { PromptSource } from './prompts/source.ts'
 import type { HostResolver, PinnedFetch } from './repository/allowed-addresses.ts'
 import type { IacClient } from './services/iac/types.ts'
 

@@ -1,7 +1,7 @@
 import { CLOUDS, type Cloud } from '../../src/base/vocabulary.ts'
 import { importExceptions } from '../../src/plan/imports/unmanaged.ts'
-import { PROMPT_TYPES } from '../../src/prompts/names.ts'
 import type { SeedPrompt } from '../../src/prompts/parse-seed.ts'
+import { PROMPT_TYPES } from '../../src/prompts/parse-seed.ts'
 import { codeComplaints } from './code-rules.ts'
 import { neededPrompts } from './markdown.ts'
 import type { ProviderSchema } from './schema.ts'

@@ -1,11 +1,12 @@
 import type { AgentEvent } from '../../src/agent/types.ts'
+import type { ChainName } from '../../src/chains/index.ts'
 import type { Pricing } from '../../src/llm/prices.ts'
 import type { Usage } from '../../src/llm/types.ts'
 import type { RoundUsage } from '../../src/sessions/types.ts'
 
 /** What is stored with a round: the published totals, and each chain's share. Overlaps are counted once, for the engine. */
 export interface MeteredUsage extends RoundUsage {
-  chains: Partial<Record<string, ChainUsage>>
+  chains: Partial<Record<ChainName, ChainUsage>>
 }
 export interface ChainUsage {
   calls: number
@@ -17,7 +18,7 @@ export interface ChainUsage {
 }
 
 export interface Meter {
-  observe(event: AgentEvent): void
+  observe(event: AgentEvent<ChainName>): void
   /** What a web search used; it belongs to no chain. */
   search(used: { model: string; usage: Usage }): void
   /** An engine job that was waited for, told when it ended. */
@@ -36,13 +37,13 @@ export function createMeter(options: { now?: () => number; price?: Pricing } = {
   const { now = () => performance.now(), price = () => null } = options
   const engine: Interval[] = []
   const model: Interval[] = []
-  const chains: Partial<Record<string, ChainUsage>> = {}
+  const chains: Partial<Record<ChainName, ChainUsage>> = {}
   const tokens = { input_tokens: 0, cached_tokens: 0, output_tokens: 0 }
   let validation_attempts = 0
   /** Dollars; null from the first call on whose price is not known. */
   let cost: number | null = 0
 
-  const chainOf = (name: string): ChainUsage => {
+  const chainOf = (name: ChainName): ChainUsage => {
     const known = chains[name]
     if (known) return known
     const fresh: ChainUsage = { calls: 0, tool_calls: 0, input_tokens: 0, output_tokens: 0, model_s: 0 }
@@ -50,7 +51,7 @@ export function createMeter(options: { now?: () => number; price?: Pricing } = {
     return fresh
   }
 
-  const observe = (event: AgentEvent) => {
+  const observe = (event: AgentEvent<ChainName>) => {
     const chain = chainOf(event.chain)
     if (event.type === 'tool') {
       chain.tool_calls++

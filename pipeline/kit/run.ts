@@ -2,6 +2,7 @@ import type { AgentEvent } from '../../src/agent/types.ts'
 import type { Logger } from '../../src/base/log.ts'
 import type { Masker } from '../../src/base/masking.ts'
 import type { Mode, Status, Turn } from '../../src/base/vocabulary.ts'
+import type { ChainName } from '../../src/chains/index.ts'
 import type { Context } from '../../src/context.ts'
 import type { LlmClient } from '../../src/llm/types.ts'
 import type { RoundRecording } from '../../src/observe/round-recorder.ts'
@@ -27,7 +28,7 @@ export interface BareRun {
   /** Writes a status row verbatim (fenced). */
   setStatus(status: Status, message: string): Promise<void>
   /** Counts tokens and time of every chain of this run. */
-  observe(event: AgentEvent): void
+  observe(event: AgentEvent<ChainName>): void
   /** Engine time and attempts; `observe` feeds it too. Saved with the round. */
   meter: Meter
   /** Absent where nobody collects spans. */

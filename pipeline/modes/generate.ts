@@ -13,7 +13,7 @@ import { writeGenerateReport } from '../steps/generate/write-generate-report.ts'
 import { composePrompts } from '../steps/shared/compose-prompts.ts'
 import { generateAndValidate } from '../steps/shared/generate-and-validate.ts'
 import { learnDeclaredSecrets } from '../steps/shared/learn-declared-secrets.ts'
-import { declaredText, repositoryFiles } from '../steps/shared/look-at-repository.ts'
+import { readDeclarations, readFiles } from '../steps/shared/look-at-repository.ts'
 import { planOutsideTargets } from '../steps/shared/plan-outside-targets.ts'
 import { planValidator } from '../steps/shared/validators.ts'
 
@@ -41,7 +41,7 @@ async function generateRound(kit: Kit): Promise<Outcome> {
     run.conversation.push({ user: query, assistant: verdict.explanation })
     return { status: 'uncompleted', message: verdict.explanation }
   }
-  const intent = startIntentCheck(kit, declaredText(kit, repositoryFiles(kit)))
+  const intent = startIntentCheck(kit, readDeclarations(kit, readFiles(kit)))
   try {
     return await carryOut(kit, intent)
   } finally {

@@ -25,29 +25,29 @@ export function contextBudget(
     .filter(({ model_name }) => model_name === name)
     .map(({ litellm_params }) => litellm_params.model)
   const sizes = (listed.length > 0 ? listed : [name]).map(modelSize)
-  const window = config.context_tokens || Math.min(...sizes.map(({ context_tokens }) => context_tokens))
+  const window = config.context_tokens || Math.min(...sizes.map(({ contextTokens }) => contextTokens))
   const answer = Math.min(config.max_output_tokens, window / 2)
-  const chars_per_token = Math.min(...sizes.map((size) => size.chars_per_token))
-  return { tokens: Math.floor((window - answer) * SAFETY), estimate: (text) => estimateTokens(text, chars_per_token) }
+  const charsPerToken = Math.min(...sizes.map((size) => size.charsPerToken))
+  return { tokens: Math.floor((window - answer) * SAFETY), estimate: (text) => estimateTokens(text, charsPerToken) }
 }
 
 /** What is not ASCII counts a token for each UTF-16 unit: other scripts are cut into small pieces. */
-export function estimateTokens(text: string, chars_per_token: number): number {
+export function estimateTokens(text: string, charsPerToken: number): number {
   let others = 0
   for (let at = 0; at < text.length; at++) if (text.charCodeAt(at) > 0x7f) others++
-  return Math.ceil((text.length - others) / chars_per_token) + others
+  return Math.ceil((text.length - others) / charsPerToken) + others
 }
 
 /** What is known of a kind of models. */
 export interface ModelSize {
   /** Tokens that a call may take as input, where that is less than the context window, else the window. */
-  context_tokens: number
+  contextTokens: number
   /** Characters of ASCII text for one token in code and plans, on the low side. */
-  chars_per_token: number
+  charsPerToken: number
 }
 
 /** By model id without provider prefix, first match counts. Sources: the vendors' model pages. */
-const SIZES: readonly (readonly [model: RegExp, context_tokens: number, chars_per_token: number])[] = [
+const SIZES: readonly (readonly [model: RegExp, contextTokens: number, charsPerToken: number])[] = [
   [/claude/, 200_000, 2.7],
   [/gpt-5/, 272_000, 3.4],
   [/gpt-4\.1/, 1_047_576, 3.4],
@@ -78,7 +78,7 @@ const SIZES: readonly (readonly [model: RegExp, context_tokens: number, chars_pe
   [/phi/, 16_384, 3],
 ]
 
-const UNKNOWN: ModelSize = { context_tokens: 128_000, chars_per_token: 2.7 }
+const UNKNOWN: ModelSize = { contextTokens: 128_000, charsPerToken: 2.7 }
 /** Servers of one's own serve less than the model could take, and some drop what is beyond without a word. */
 const LOCAL_TOKENS = 32_768
 
@@ -86,6 +86,6 @@ const LOCAL_TOKENS = 32_768
 export function modelSize(model: string): ModelSize {
   const name = model.toLowerCase()
   const known = SIZES.find(([pattern]) => pattern.test(name.slice(name.indexOf('/') + 1)))
-  const size = known ? { context_tokens: known[1], chars_per_token: known[2] } : UNKNOWN
-  return name.startsWith('ollama') ? { ...size, context_tokens: Math.min(size.context_tokens, LOCAL_TOKENS) } : size
+  const size = known ? { contextTokens: known[1], charsPerToken: known[2] } : UNKNOWN
+  return name.startsWith('ollama') ? { ...size, contextTokens: Math.min(size.contextTokens, LOCAL_TOKENS) } : size
 }

@@ -30,8 +30,8 @@ const LIMITS = {
   result: 2_000,
   turn: 400,
   argument: 400,
-  old_result: 200,
-  old_turn: 60,
+  oldResult: 200,
+  oldTurn: 60,
   text: 400,
   query: 1_000,
 } as const
@@ -58,9 +58,9 @@ export function fitMessages(messages: readonly Message[], query: number, budget:
   shrink(state, goal, results(old), (message) => withContent(message, LIMITS.result))
   shrink(state, goal, turns, (message) => withContent(message, LIMITS.turn))
   shrink(state, goal, old, withShortArguments)
-  shrink(state, goal, results(old), (message) => withContent(message, LIMITS.old_result))
+  shrink(state, goal, results(old), (message) => withContent(message, LIMITS.oldResult))
   for (const limit of NEW_RESULT) shrink(state, budget.tokens, last, (message) => withContent(message, limit))
-  shrink(state, budget.tokens, [...turns, ...old], (message) => withContent(message, LIMITS.old_turn))
+  shrink(state, budget.tokens, [...turns, ...old], (message) => withContent(message, LIMITS.oldTurn))
   shrink(state, budget.tokens, [...old, newest], (message) => withContent(withShortArguments(message), LIMITS.text))
   shrink(state, budget.tokens, [query], (message) => shortQuery(message, state.total - budget.tokens))
   return fitted

@@ -37,7 +37,7 @@ const NUMBER = /(?<![\w.,/-])(?:\d{1,3}(?:,\d{3})+|\d{4,9})(?![\w/-])/g
  * @param text the provider's
  */
 export function keptShare(text: string): number {
-  const numbers = [...text.matchAll(NUMBER)].map(([found]) => Number(found.replaceAll(',', ''))).sort((a, b) => b - a)
+  const numbers = [...text.matchAll(NUMBER)].map(([number]) => Number(number.replaceAll(',', ''))).sort((a, b) => b - a)
   const [largest = 1, second = largest] = numbers
   return Math.min(0.7, Math.max(0.1, (second / largest) * 0.9))
 }

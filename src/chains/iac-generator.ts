@@ -184,7 +184,7 @@ export function writeRepairQuery(feedback: string, findings: string): string {
 
 /**
  * The generator is asked to add what the plan lacks of the request.
- * @param unmet what code found missing, one statement a line
+ * @param unmet what the plan lacks according to code, one statement a line
  */
 export const writeUnmetQuery = (unmet: string) =>
   'The engine accepts the code, but a check of its plan against the request found something missing. Change the ' +

@@ -10,7 +10,7 @@ import { defineChain } from './shared/chain.ts'
 
 /** Four chains that narrate. Counts, status and whatever else code knows replace what the model says about them. */
 
-/** What all four are told, and how they end. */
+/** Adds the rules that all four share, and how they end. */
 const renderReportLayout = (tool: string, { role, rules, blocks }: Pick<Layout, 'role' | 'rules' | 'blocks'>): string =>
   renderLayout({
     role,

@@ -1,6 +1,13 @@
 import * as v from 'valibot'
 import { parse } from 'yaml'
-import { PROMPT_SCOPES, PROMPT_TYPES, qualifiedName } from './names.ts'
+
+export const PROMPT_SCOPES = ['general', 'azure', 'gcp', 'aws', 'oci', 'kubernetes'] as const
+export type PromptScope = (typeof PROMPT_SCOPES)[number]
+export const PROMPT_TYPES = ['guidelines', 'resources', 'compliance'] as const
+export type PromptType = (typeof PROMPT_TYPES)[number]
+
+/** Name under which registry and layouts know a prompt; names hold no hyphen, so it is unambiguous. */
+export const qualifiedName = (scope: PromptScope, type: PromptType, name: string) => `${scope}-${type}-${name}`
 
 export interface SeedFile {
   /** Relative to the seed folder, POSIX: `<scope>/<type>/<name>.yaml`. */
@@ -30,10 +37,10 @@ export function parseSeeds(files: readonly SeedFile[]): Map<string, SeedPrompt> 
   const prompts = new Map<string, SeedPrompt>()
   const problems: string[] = []
   for (const file of files) {
-    const found = parseSeed(file)
-    if (typeof found === 'string') problems.push(found)
-    else if (prompts.has(found.name)) problems.push(`Duplicate qualified name '${found.name}' in ${file.path}`)
-    else prompts.set(found.name, found.prompt)
+    const seed = parseSeed(file)
+    if (typeof seed === 'string') problems.push(seed)
+    else if (prompts.has(seed.name)) problems.push(`Duplicate qualified name '${seed.name}' in ${file.path}`)
+    else prompts.set(seed.name, seed.prompt)
   }
   if (problems.length > 0) throw new SeedError(problems)
   return prompts

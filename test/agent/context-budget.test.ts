@@ -39,7 +39,7 @@ describe('modelSize', () => {
     ['ollama/llama3.1', 32_768],
     ['openai/scripted-model', 128_000],
     ['no-provider', 128_000],
-  ])('%s takes %i', (model, tokens) => expect(modelSize(model).context_tokens).toBe(tokens))
+  ])('%s takes %i', (model, tokens) => expect(modelSize(model).contextTokens).toBe(tokens))
 })
 
 it('counts other scripts a token for each character', () => {

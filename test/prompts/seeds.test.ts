@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { CLOUDS } from '../../src/base/vocabulary.ts'
-import { builtinPrompts } from '../../src/prompts/builtin.ts'
+import { builtinPrompts } from '../../src/prompts/source.ts'
 import { readSeedPrompts } from '../../src/runtime/prompts.ts'
 
 const prompts = await readSeedPrompts()

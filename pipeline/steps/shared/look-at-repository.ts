@@ -1,17 +1,16 @@
 import { type ContextBudget, contextBudget } from '../../../src/agent/context-budget.ts'
 import type { ShownRepository } from '../../../src/chains/iac-generator.ts'
-import { declaredBlocks } from '../../../src/chains/shared/declared-blocks.ts'
+import { readDeclaredBlocks } from '../../../src/chains/shared/declared-blocks.ts'
 import {
-  blocksText,
-  chosenText,
-  overviewText,
+  chooseFiles,
+  describeBlocks,
+  describeChosen,
+  describeFiles,
   type RepositoryFile,
-  relevantFiles,
 } from '../../../src/chains/shared/repository.ts'
 import type { ModelRole } from '../../../src/llm/types.ts'
 import type { Kit } from '../../kit/kit.ts'
-import type { SurveyedFile } from '../../workspace/files/access.ts'
-import { createFileAccess } from '../../workspace/files/access.ts'
+import { createFileAccess, type SurveyedFile } from '../../workspace/files/access.ts'
 
 /** Largest file that is read, and how many are. */
 const MAX_BYTES = 128 * 1024
@@ -20,7 +19,7 @@ const MAX_READ = 300
 const READERS = 16
 
 /** Files of the engine root with what they declare. Best effort: what cannot be read is left out. */
-export async function repositoryFiles(kit: Kit): Promise<RepositoryFile[]> {
+export async function readFiles(kit: Kit): Promise<RepositoryFile[]> {
   const { run } = kit
   try {
     const access = createFileAccess(run.context.config, run.workspace)
@@ -38,7 +37,7 @@ export async function repositoryFiles(kit: Kit): Promise<RepositoryFile[]> {
     await Promise.all(Array.from({ length: READERS }, reader))
     return surveyed.map((file) => {
       const text = texts.get(file.path) ?? null
-      return { ...file, text, blocks: text === null ? [] : declaredBlocks(text) }
+      return { ...file, text, blocks: text === null ? [] : readDeclaredBlocks(text) }
     })
   } catch (error) {
     if (!run.signal.aborted) run.log.warn('the files of the repository could not be looked at', { error })
@@ -56,8 +55,8 @@ const share = ({ run }: Kit, role: ModelRole, { share, max_tokens }: typeof OVER
 }
 
 /** What the repository declares, for the model that makes statements from a request. */
-export const declaredText = async (kit: Kit, files: Promise<RepositoryFile[]>): Promise<string> =>
-  kit.secrets.text(blocksText(await files, share(kit, 'small', OVERVIEW)))
+export const readDeclarations = async (kit: Kit, files: Promise<RepositoryFile[]>): Promise<string> =>
+  kit.secrets.text(describeBlocks(await files, share(kit, 'small', OVERVIEW)))
 
 /**
  * Reads what the generator would look for first: an overview of the files and those that the task is about. Null when
@@ -65,17 +64,17 @@ export const declaredText = async (kit: Kit, files: Promise<RepositoryFile[]>): 
  * @param about the words of the task
  */
 export async function readForTask(kit: Kit, about: string): Promise<ShownRepository | null> {
-  const files = await repositoryFiles(kit)
+  const files = await readFiles(kit)
   if (files.length === 0) return null
-  const changed = await changedFiles(kit)
+  const changed = await findChangedFiles(kit)
   return {
-    overview: overviewText(files, share(kit, 'main', OVERVIEW)),
-    relevant: chosenText(relevantFiles(files, about, changed, share(kit, 'main', FILES))),
+    overview: describeFiles(files, share(kit, 'main', OVERVIEW)),
+    relevant: describeChosen(chooseFiles(files, about, changed, share(kit, 'main', FILES))),
   }
 }
 
 /** What earlier rounds of the session changed. */
-async function changedFiles({ run }: Kit): Promise<Set<string>> {
+async function findChangedFiles({ run }: Kit): Promise<Set<string>> {
   const diff = run.round.number > 1 ? await run.workspace.branchDiff().catch(() => '') : ''
   return new Set([...diff.matchAll(/^\+\+\+ (.+)$/gm)].map(([, path = '']) => path.trim()))
 }

@@ -9,20 +9,20 @@ const MAX_LOCALS_BLOCK = 20_000
  * What a file of the engine's language declares at its top level: `resource type.name`, `data type.name`,
  * `module name`, `variable name`, `output name`, `local name`. Read by the form that formatters give it.
  */
-export function declaredBlocks(text: string): string[] {
-  const found: string[] = []
-  let locals_blocks = 0
+export function readDeclaredBlocks(text: string): string[] {
+  const blocks: string[] = []
+  let localsBlocks = 0
   for (const { 0: header, 1: kind, 2: first, 3: second, index } of text.matchAll(HEADER)) {
     if (kind === 'locals') {
       const start = index + header.length
-      if (++locals_blocks <= MAX_LOCALS_BLOCKS) found.push(...localsIn(text.slice(start, start + MAX_LOCALS_BLOCK)))
-    } else if (first !== undefined) found.push(`${kind} ${second === undefined ? first : `${first}.${second}`}`)
+      if (++localsBlocks <= MAX_LOCALS_BLOCKS) blocks.push(...readLocals(text.slice(start, start + MAX_LOCALS_BLOCK)))
+    } else if (first !== undefined) blocks.push(`${kind} ${second === undefined ? first : `${first}.${second}`}`)
   }
-  return found
+  return blocks
 }
 
 /** Names at the smallest indentation of the block that begins before this text. */
-function localsIn(rest: string): string[] {
+function readLocals(rest: string): string[] {
   const end = rest.search(/^\}/m)
   const body = end < 0 ? rest : rest.slice(0, end)
   const entries = [...body.matchAll(LOCAL)].map(({ 0: whole, 1: name = '' }) => ({ name, indent: whole.search(/\S/) }))

@@ -18,7 +18,7 @@ const MAX_LINE = 2_000
  * One line a file, `path (size): blocks`, code before other files, files of the root before those below. Lines that
  * do not fit are counted.
  */
-export function overviewText(files: readonly RepositoryFile[], { tokens, estimate }: ContextBudget): string {
+export function describeFiles(files: readonly RepositoryFile[], { tokens, estimate }: ContextBudget): string {
   const ordered = files.toSorted((a, b) => rankOf(b) - rankOf(a) || (a.path < b.path ? -1 : 1))
   const lines: string[] = []
   let left = tokens
@@ -43,8 +43,8 @@ function lineOf({ path, bytes, blocks }: RepositoryFile): string {
 }
 
 /** Blocks by file, for a model that only has to know what there is. */
-export const blocksText = (files: readonly RepositoryFile[], budget: ContextBudget): string =>
-  overviewText(
+export const describeBlocks = (files: readonly RepositoryFile[], budget: ContextBudget): string =>
+  describeFiles(
     files.filter(({ blocks }) => blocks.length > 0),
     budget,
   )
@@ -55,7 +55,7 @@ export interface ChosenFiles {
   /** Whole files, the most relevant first. */
   chosen: { path: string; text: string }[]
   /** Relevant files that did not fit. */
-  left_out: string[]
+  leftOut: string[]
 }
 
 const MAX_CHOSEN = 12
@@ -66,7 +66,7 @@ const MAX_NAMED = 20
  * those the session changed. Only whole files are chosen, largest value first.
  * @param changed paths the session changed
  */
-export function relevantFiles(
+export function chooseFiles(
   files: readonly RepositoryFile[],
   request: string,
   changed: ReadonlySet<string>,
@@ -86,12 +86,12 @@ export function relevantFiles(
     })
     .filter(({ score }) => score > 0)
     .sort((a, b) => b.score - a.score || a.file.bytes - b.file.bytes)
-  const result: ChosenFiles = { chosen: [], left_out: [] }
+  const result: ChosenFiles = { chosen: [], leftOut: [] }
   let left = tokens
   for (const { file } of scored) {
     const cost = estimate(file.text) + estimate(file.path) + 8
     if (cost > left || result.chosen.length >= MAX_CHOSEN) {
-      if (result.left_out.length < MAX_NAMED) result.left_out.push(file.path)
+      if (result.leftOut.length < MAX_NAMED) result.leftOut.push(file.path)
       continue
     }
     left -= cost
@@ -101,10 +101,10 @@ export function relevantFiles(
 }
 
 /** Chosen files as one text; a marker names those that did not fit. */
-export function chosenText({ chosen, left_out }: ChosenFiles): string {
+export function describeChosen({ chosen, leftOut }: ChosenFiles): string {
   if (chosen.length === 0) return ''
   const parts = chosen.map(({ path, text }) => `--- ${oneLine(path)} ---\n${text}`)
-  if (left_out.length > 0) parts.push(`[… left out for lack of room: ${left_out.map(oneLine).join(', ')} …]`)
+  if (leftOut.length > 0) parts.push(`[… left out for lack of room: ${leftOut.map(oneLine).join(', ')} …]`)
   return parts.join('\n\n')
 }
 

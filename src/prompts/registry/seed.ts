@@ -68,9 +68,9 @@ async function missingTags(registry: PromptRegistry, name: string, version_id: s
   if ((await find(tag)) !== null) return []
   const missing: Tag[] = [tag]
   for (const other of TAGS.filter((one) => one !== tag)) {
-    const found = await find(other)
-    if (found === null) missing.push(other)
-    else if (found.id !== version_id) return []
+    const version = await find(other)
+    if (version === null) missing.push(other)
+    else if (version.id !== version_id) return []
   }
   return missing
 }

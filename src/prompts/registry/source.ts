@@ -1,5 +1,5 @@
 import { notFound, PlatformError } from '../../base/errors.ts'
-import type { PromptSource } from '../types.ts'
+import type { PromptSource } from '../source.ts'
 import { type PromptRegistry, RegistryError, type Tag } from './types.ts'
 
 /** What the registry itself accepts; keeps a name that a model made up from becoming another path. */

@@ -22,10 +22,10 @@ export async function waitForRegistry(
     } catch (cause) {
       if (!(cause instanceof RegistryError)) throw cause
       if (cause.kind === 'refused') throw new Error(`${name} probe failed: ${cause.message}`, { cause })
-      const wait_s = WAITS_S[attempt - 1]
-      if (wait_s === undefined)
+      const waitS = WAITS_S[attempt - 1]
+      if (waitS === undefined)
         throw new Error(`${name} unreachable after ${attempt} attempts: ${cause.message}`, { cause })
-      await pause(wait_s * 1000)
+      await pause(waitS * 1000)
     }
   }
 }

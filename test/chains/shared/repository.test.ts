@@ -1,17 +1,22 @@
 import { describe, expect, it } from 'vitest'
 import { estimateTokens } from '../../../src/agent/context-budget.ts'
-import { declaredBlocks } from '../../../src/chains/shared/declared-blocks.ts'
-import { chosenText, overviewText, type RepositoryFile, relevantFiles } from '../../../src/chains/shared/repository.ts'
+import { readDeclaredBlocks } from '../../../src/chains/shared/declared-blocks.ts'
+import {
+  chooseFiles,
+  describeChosen,
+  describeFiles,
+  type RepositoryFile,
+} from '../../../src/chains/shared/repository.ts'
 
 const budget = (tokens: number) => ({ tokens, estimate: (text: string) => estimateTokens(text, 3) })
 const file = (path: string, text: string | null = null): RepositoryFile => ({
   path,
   bytes: text?.length ?? 2_048,
   text,
-  blocks: text === null ? [] : declaredBlocks(text),
+  blocks: text === null ? [] : readDeclaredBlocks(text),
 })
 
-describe('declaredBlocks', () => {
+describe('readDeclaredBlocks', () => {
   it('names what a file declares at its top level', () => {
     const text = [
       'locals {',
@@ -31,7 +36,7 @@ describe('declaredBlocks', () => {
       '# resource "aws_x" "commented" {',
       'terraform {',
     ].join('\n')
-    expect(declaredBlocks(text)).toEqual([
+    expect(readDeclaredBlocks(text)).toEqual([
       'local name_prefix',
       'local nested',
       'resource aws_s3_bucket.logs',
@@ -43,12 +48,12 @@ describe('declaredBlocks', () => {
   })
 
   it('reads no blocks out of rubbish', () => {
-    expect(declaredBlocks('locals {')).toEqual([])
-    expect(declaredBlocks('resource "a\n" "b" {'.repeat(1_000))).toEqual([])
+    expect(readDeclaredBlocks('locals {')).toEqual([])
+    expect(readDeclaredBlocks('resource "a\n" "b" {'.repeat(1_000))).toEqual([])
   })
 })
 
-describe('overviewText', () => {
+describe('describeFiles', () => {
   const files = [
     file('README.md'),
     file('modules/a/main.tf', 'variable "x" {}'),
@@ -56,25 +61,25 @@ describe('overviewText', () => {
   ]
 
   it('shows code first, then what is close to the root', () => {
-    expect(overviewText(files, budget(1_000))).toBe(
+    expect(describeFiles(files, budget(1_000))).toBe(
       'main.tf (21 B): resource a_b.c\nmodules/a/main.tf (15 B): variable x\nREADME.md (2.0 kB)',
     )
   })
 
   it('counts what does not fit', () => {
-    expect(overviewText(files, budget(14))).toBe('main.tf (21 B): resource a_b.c\n[… 2 more files left out …]')
+    expect(describeFiles(files, budget(14))).toBe('main.tf (21 B): resource a_b.c\n[… 2 more files left out …]')
   })
 
   it('keeps a file to its line', () => {
-    expect(overviewText([file('a\n\u0000b.tf')], budget(1_000))).toBe('a b.tf (2.0 kB)')
+    expect(describeFiles([file('a\n\u0000b.tf')], budget(1_000))).toBe('a b.tf (2.0 kB)')
   })
 })
 
 it('takes many blocks that never close in reasonable steps', () => {
-  expect(declaredBlocks(`${'locals {\n'.repeat(100_000)}resource "a" "b" {`)).toEqual(['resource a.b'])
+  expect(readDeclaredBlocks(`${'locals {\n'.repeat(100_000)}resource "a" "b" {`)).toEqual(['resource a.b'])
 })
 
-describe('relevantFiles', () => {
+describe('chooseFiles', () => {
   const files = [
     file('orders-queue.tf', 'resource "aws_sqs_queue" "orders" {}'),
     file('network.tf', 'resource "aws_vpc" "main" {}'),
@@ -82,8 +87,8 @@ describe('relevantFiles', () => {
     file('orders.tfvars'),
   ]
   const paths = (request: string, tokens = 1_000, changed: string[] = []) => {
-    const { chosen, left_out } = relevantFiles(files, request, new Set(changed), budget(tokens))
-    return [chosen.map(({ path }) => path), left_out]
+    const { chosen, leftOut } = chooseFiles(files, request, new Set(changed), budget(tokens))
+    return [chosen.map(({ path }) => path), leftOut]
   }
 
   it('takes files that share words with the request, rare words first', () => {
@@ -97,10 +102,10 @@ describe('relevantFiles', () => {
 
   it('leaves out what does not fit, whole, and names it', () => {
     expect(paths('Add a queue for the orders', 28)).toEqual([['orders-queue.tf'], ['payments.tf']])
-    const chosen = relevantFiles(files, 'Add a queue for the orders', new Set(), budget(28))
-    expect(chosenText(chosen)).toBe(
+    const chosen = chooseFiles(files, 'Add a queue for the orders', new Set(), budget(28))
+    expect(describeChosen(chosen)).toBe(
       '--- orders-queue.tf ---\nresource "aws_sqs_queue" "orders" {}\n\n[… left out for lack of room: payments.tf …]',
     )
-    expect(chosenText({ chosen: [], left_out: ['x'] })).toBe('')
+    expect(describeChosen({ chosen: [], leftOut: ['x'] })).toBe('')
   })
 })

@@ -18,7 +18,7 @@ import type { Mode, Operation, Status, Turn } from '../../../src/base/vocabulary
 import type { Context } from '../../../src/context.ts'
 import { createObjectStore } from '../../../src/data/storage/create.ts'
 import type { LlmClient } from '../../../src/llm/types.ts'
-import { builtinPrompts } from '../../../src/prompts/builtin.ts'
+import { builtinPrompts } from '../../../src/prompts/source.ts'
 import { resolveHost } from '../../../src/runtime/fetch.ts'
 import { readSeedPrompts } from '../../../src/runtime/prompts.ts'
 import { createIacClient } from '../../../src/services/iac/client.ts'
