@@ -1,0 +1,107 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { readBodies, runChain } from '../../../pipeline/kit/run-chain.ts'
+import { composePrompts } from '../../../pipeline/steps/shared/compose-prompts.ts'
+import { type GeneratorValues, iacGenerator } from '../../../src/chains/iac-generator.ts'
+import { sessionTargets } from '../../../src/chains/target-generator.ts'
+import { said } from '../steps/scripted-llm.ts'
+import { createSteps } from '../steps/support.ts'
+
+let steps: Awaited<ReturnType<typeof createSteps>>
+beforeAll(async () => {
+  steps = await createSteps()
+})
+afterAll(() => steps.close())
+
+/** Prompts that note which of them were read. */
+function countingPrompts() {
+  const read: string[] = []
+  const body = async (name: string) => {
+    read.push(name)
+    return `body of ${name}`
+  }
+  return { read, body }
+}
+
+const generator: GeneratorValues = {
+  operation: 'drift',
+  forbid: false,
+  templates: [],
+  abbreviations: [],
+  task: 'Do it.',
+  repository: null,
+  providerSchema: null,
+}
+
+describe('the bodies of a chain', () => {
+  it('are read for the cloud of the session, and those that are not wanted are empty and not read', async () => {
+    const prompts = countingPrompts()
+    const { kit } = await steps.world({ context: { prompts } })
+    expect(await readBodies(kit, iacGenerator, generator)).toEqual({
+      engine: 'body of general-guidelines-engine',
+      resourceCreation: 'body of aws-guidelines-resource_creation',
+      networking: 'body of aws-guidelines-networking',
+      permissions: 'body of aws-guidelines-permissions',
+      forbiddenActions: '',
+    })
+    expect(prompts.read).not.toContain('aws-guidelines-forbidden_actions')
+    const bodies = await readBodies(kit, iacGenerator, { ...generator, forbid: true })
+    expect(bodies.forbiddenActions).toBe('body of aws-guidelines-forbidden_actions')
+  })
+
+  it('are read once for both passes of the compositor', async () => {
+    const prompts = countingPrompts()
+    const scripts = { construct_information: { args: { templates: [], abbreviations: [] } } }
+    const { kit, llm } = await steps.world({ context: { prompts }, scripts })
+    await composePrompts(kit)
+    expect(llm.of('construct_information')).toHaveLength(2)
+    expect(prompts.read).toEqual(['aws-guidelines-resources_list', 'aws-guidelines-abbreviations'])
+  })
+})
+
+describe('a run of a chain', () => {
+  it('may have a system text and turns of its own', async () => {
+    const prompts = countingPrompts()
+    const { kit, llm, run } = await steps.world({
+      context: { prompts },
+      scripts: { task_complete: { args: { status: 'done', summary: 'Done.' } } },
+    })
+    run.conversation.push({ user: 'turn of the session', assistant: 'answer' })
+    const own = { system: 'RULES', conversation: [{ user: 'own turn', assistant: 'own answer' }] }
+    expect(await runChain(kit, iacGenerator, generator, own)).toBe('Done.')
+    expect(llm.of('task_complete')[0]?.messages.map(({ content }) => content)).toEqual([
+      'RULES',
+      'own turn',
+      'own answer',
+      'Do it.',
+    ])
+    expect(prompts.read).toEqual([])
+  })
+
+  it('leaves the conversation out where the chain does not see it', async () => {
+    const scripts = { generate_engine_targets: { args: { targets: ['a.b'] } } }
+    const { kit, llm, run } = await steps.world({ scripts })
+    run.conversation.push({ user: 'turn of the session', assistant: 'answer' })
+    await runChain(kit, sessionTargets, {})
+    expect(said(llm.of('generate_engine_targets')[0])).not.toContain('turn of the session')
+  })
+
+  it('offers the look-up of schemas as soon as something is known of the providers', async () => {
+    const { kit, llm } = await steps.world({
+      scripts: { task_complete: { args: { status: 'done', summary: 'Done.' } } },
+    })
+    await runChain(kit, iacGenerator, generator)
+    await runChain(kit, iacGenerator, { ...generator, providerSchema: '' })
+    const offered = llm.of('task_complete').map(({ tools = [] }) => tools.map(({ name }) => name))
+    expect(offered[0]).not.toContain('resource_schema')
+    expect(offered[1]).toEqual([...(offered[0] ?? []).slice(0, -1), 'resource_schema', 'task_complete'])
+  })
+
+  it('ends with a signal of its own', async () => {
+    const { kit } = await steps.world({ scripts: { generate_engine_targets: 'hang' } })
+    const stop = new AbortController()
+    const running = runChain(kit, sessionTargets, {}, { signal: stop.signal })
+    stop.abort(new Error('stopped'))
+    await expect(running).rejects.toThrow('stopped')
+    expect(kit.run.signal.aborted).toBe(false)
+  })
+})
