@@ -9,7 +9,7 @@ import { readSettings } from './settings.ts'
 export const main = (): Promise<void> =>
   runService({
     name: 'authz',
-    secrets: ['PLATFORM_AUTHZ_TOKEN'],
+    tokenVariable: 'PLATFORM_AUTHZ_TOKEN',
     readSettings,
     open: async ({ token, permissive, role_store, root_admin_email }, log) => {
       const store = openRoleStore(role_store)

@@ -1,33 +1,113 @@
-import { createLogger } from '../../src/base/log.ts'
-import { onStopSignal } from '../../src/runtime/stop-signals.ts'
-import { SettingsError } from '../shared/settings-error.ts'
-import { readSettings } from './settings.ts'
-import { startIacService } from './start.ts'
+import { mkdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Fetch } from '../../src/base/http.ts'
+import type { Logger } from '../../src/base/log.ts'
+import { runService, type Service } from '../shared/run-service.ts'
+import { createIacApp } from './app.ts'
+import { claimDataFolder } from './data-folder.ts'
+import { downloadEngine } from './download-engine.ts'
+import { stopLeftover } from './engine-process.ts'
+import { createExecutor } from './execute-job.ts'
+import { findEngine, probeEngine } from './find-engine.ts'
+import { credentialsOf } from './hide-credentials.ts'
+import { openJobStore } from './job-store.ts'
+import { JobService } from './jobs.ts'
+import { writeCliConfig } from './limits/cli-config.ts'
+import { SchemaCache } from './schema/cache.ts'
+import { type IacSettings, readSettings } from './settings.ts'
+import type { Engine } from './types.ts'
+
+/** An ended job can be asked for during this hour. */
+const RETENTION_MS = 3_600_000
+const SWEEP_MS = 60_000
+
+interface Surroundings {
+  /** Environment of the process; the engine inherits it without the service's own entries. */
+  env: Readonly<Record<string, string | undefined>>
+  fetch: Fetch
+  now?: () => Date
+}
+
+/** Runs engine commands as jobs until it is stopped. */
+export const main = (): Promise<void> => runService(iacService({ env: process.env, fetch }))
 
 /**
- * Runs the service until SIGTERM or SIGINT; a later signal ends the process at once. A signal during
- * the start waits for its end: jobs of an earlier run may be under way by then.
+ * The service as the frame of all sidecars runs it. At its stop the engines are interrupted, their jobs fail with 503,
+ * and answers that wait for a job are given at once.
  */
-export async function main(): Promise<void> {
-  const log = createLogger({ fields: { service: 'iac' }, secrets: [process.env.PLATFORM_IAC_TOKEN ?? ''] })
-  try {
-    const starting = startIacService({ settings: readSettings(process.env), env: process.env, fetch, log })
-    onStopSignal(() => {
-      log.info('stopping')
-      starting
-        .then((service) => service.stop())
-        .then(
-          () => process.exit(0),
-          (error) => {
-            log.error('stop failed', { error })
-            process.exit(1)
-          },
-        )
-    })
-    await starting
-  } catch (error) {
-    if (error instanceof SettingsError) console.error(error.message)
-    else log.error('start failed', { error })
-    process.exit(1)
+export function iacService(surroundings: Surroundings): Service<IacSettings> {
+  return {
+    name: 'iac',
+    tokenVariable: 'PLATFORM_IAC_TOKEN',
+    readSettings,
+    open: async (settings, log) => {
+      await claimDataFolder(settings.data_dir)
+      await mkdir(settings.plugin_cache_dir, { recursive: true })
+      const engine = await openEngine(settings, surroundings, log)
+      const store = await openJobStore(join(settings.data_dir, 'jobs'))
+      const jobs = await openJobs({ settings, surroundings, engine, store, log })
+      const credentials = credentialsOf(surroundings.env)
+      const app = createIacApp({ token: settings.token, engine, jobs, store, credentials, log })
+      const sweep = setInterval(
+        () => jobs.expire().catch((error) => log.error('old jobs not removed', { error })),
+        SWEEP_MS,
+      )
+      return {
+        fetch: (request) => app.fetch(request),
+        readyFields: { engine: engine.name, version: engine.version },
+        close: async () => {
+          clearInterval(sweep)
+          await jobs.stop()
+        },
+      }
+    },
   }
+}
+
+/** Finds the engine, or downloads it where that is allowed, and asks for its version. Errors: `SettingsError`. */
+async function openEngine(settings: IacSettings, { env, fetch }: Surroundings, log: Logger): Promise<Engine> {
+  const download = () =>
+    downloadEngine({
+      folder: join(settings.data_dir, 'engine'),
+      base_url: settings.download_url,
+      target: `${process.platform}_${process.arch === 'x64' ? 'amd64' : process.arch}`,
+      fetch,
+      log,
+    })
+  const binary = await findEngine({
+    binary: settings.binary,
+    path: env.PATH ?? '',
+    download: settings.download ? download : null,
+  })
+  return probeEngine(binary, env, log)
+}
+
+/** Takes up the jobs of an earlier process and is ready for new ones. */
+async function openJobs(options: {
+  settings: IacSettings
+  surroundings: Surroundings
+  engine: Engine
+  store: Awaited<ReturnType<typeof openJobStore>>
+  log: Logger
+}): Promise<JobService> {
+  const { settings, engine, store, log } = options
+  const { env, fetch, now = () => new Date() } = options.surroundings
+  const schemas = new SchemaCache(join(settings.data_dir, 'schemas'))
+  await schemas.open()
+  const cli_config = await writeCliConfig(settings.data_dir, {
+    allowed: settings.allowed_providers,
+    mirror: settings.provider_mirror,
+    offline: settings.offline,
+  })
+  const jobs = new JobService({
+    store,
+    execute: createExecutor({ settings, engine, cli_config, schemas, env, store, fetch, log, now }),
+    stop_leftover: (leader) => stopLeftover(leader, settings.stop_grace_seconds * 1000),
+    max_parallel: settings.max_parallel,
+    retention_ms: RETENTION_MS,
+    log,
+    now,
+  })
+  await jobs.start()
+  return jobs
 }

@@ -7,7 +7,7 @@ import { readSettings } from './settings.ts'
 export const main = (): Promise<void> =>
   runService({
     name: 'mapping',
-    secrets: ['PLATFORM_MAPPING_TOKEN'],
+    tokenVariable: 'PLATFORM_MAPPING_TOKEN',
     readSettings,
     open: async ({ token, catalogue, strict }, log) => {
       const file = catalogue === '' ? null : await openCatalogueFile(catalogue, log)

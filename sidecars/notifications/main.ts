@@ -11,13 +11,8 @@ import { type ChannelSettings, readSettings } from './settings.ts'
 export const main = (): Promise<void> =>
   runService({
     name: 'notifications',
-    secrets: [
-      'PLATFORM_NOTIFICATIONS_TOKEN',
-      'CHAT_WEBHOOK_URL',
-      'SMTP_URL',
-      'NOTIFICATIONS_WEBHOOK_URL',
-      'NOTIFICATIONS_WEBHOOK_SECRET',
-    ],
+    tokenVariable: 'PLATFORM_NOTIFICATIONS_TOKEN',
+    secrets: ['CHAT_WEBHOOK_URL', 'SMTP_URL', 'NOTIFICATIONS_WEBHOOK_URL', 'NOTIFICATIONS_WEBHOOK_SECRET'],
     readSettings,
     open: async ({ token, channel }, log) => {
       log.info('channel', { channel: channel.channel })

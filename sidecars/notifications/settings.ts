@@ -13,7 +13,7 @@ export interface NotificationsSettings {
   port: number
   /** Blank accepts every request. */
   token: string
-  log_level: LogLevel
+  logLevel: LogLevel
   channel: ChannelSettings
 }
 
@@ -32,13 +32,13 @@ const LEVELS: Record<string, LogLevel> = {
 export function readSettings(env: Environment): NotificationsSettings {
   const problems: string[] = []
   const level = textOf(env, 'LOG_LEVEL') || 'INFO'
-  const log_level = LEVELS[level.toLowerCase()]
-  if (!log_level) problems.push(`LOG_LEVEL must be DEBUG, INFO, WARNING, ERROR or CRITICAL, got '${level}'`)
+  const logLevel = LEVELS[level.toLowerCase()]
+  if (!logLevel) problems.push(`LOG_LEVEL must be DEBUG, INFO, WARNING, ERROR or CRITICAL, got '${level}'`)
   const settings: NotificationsSettings = {
     host: hostOf(env),
     port: portOf(env, 8080, problems),
     token: textOf(env, 'PLATFORM_NOTIFICATIONS_TOKEN'),
-    log_level: log_level ?? 'info',
+    logLevel: logLevel ?? 'info',
     channel: readChannel(env, problems),
   }
   if (problems.length > 0) throw new SettingsError(problems.join('\n'))

@@ -6,8 +6,11 @@ type Handler = (request: Request) => Response | Promise<Response>
 export interface Running {
   /** `http://<host>:<port>` with the port that was really opened. */
   url: string
-  /** Takes no further connections and waits for those that are open; cuts them after `limitMs`. */
-  close(limitMs: number): Promise<void>
+  /**
+   * Takes no further connections and waits for those that are open; cuts them after `limitMs`.
+   * @param after the limit counts from the end of this work, which open requests may wait for
+   */
+  close(limitMs: number, after?: Promise<unknown>): Promise<void>
 }
 
 /** What of the other runtimes is used; their own types are not part of this project. */
@@ -60,12 +63,13 @@ async function onNode(handler: Handler, { port, hostname }: { port: number; host
   })
   return {
     url: address(hostname, (server.address() as AddressInfo).port),
-    close: async (limitMs) => {
+    close: async (limitMs, after) => {
       const closed = new Promise<void>((resolve) => server.close(() => resolve()))
       if ('closeIdleConnections' in server) server.closeIdleConnections()
-      await orAfter(limitMs, closed, () => {
+      const cut = () => {
         if ('closeAllConnections' in server) server.closeAllConnections()
-      })
+      }
+      await cutLate(closed, { limitMs, after, cut })
     },
   }
 }
@@ -75,11 +79,11 @@ function onDeno(
   handler: Handler,
   options: { port: number; hostname: string },
 ): Running {
-  const cut = new AbortController()
-  const server = deno.serve({ ...options, signal: cut.signal, onListen: () => {} }, handler)
+  const controller = new AbortController()
+  const server = deno.serve({ ...options, signal: controller.signal, onListen: () => {} }, handler)
   return {
     url: address(options.hostname, server.addr.port),
-    close: (limitMs) => orAfter(limitMs, server.shutdown(), () => cut.abort()),
+    close: (limitMs, after) => cutLate(server.shutdown(), { limitMs, after, cut: () => controller.abort() }),
   }
 }
 
@@ -92,18 +96,26 @@ function onBun(
   const server = bun.serve({ ...options, idleTimeout: 0, fetch: (request) => handler(request) })
   return {
     url: address(options.hostname, server.port),
-    close: (limitMs) => orAfter(limitMs, server.stop(), () => void server.stop(true)),
+    close: (limitMs, after) => cutLate(server.stop(), { limitMs, after, cut: () => void server.stop(true) }),
   }
 }
 
-async function orAfter(limitMs: number, work: Promise<void>, late: () => void): Promise<void> {
+/** Waits for `closed`, but no longer than the limit, which counts from the end of `after`; calls `cut` then. */
+async function cutLate(
+  closed: Promise<void>,
+  { limitMs, after, cut }: { limitMs: number; after: Promise<unknown> | undefined; cut: () => void },
+): Promise<void> {
   let timer: ReturnType<typeof setTimeout> | undefined
-  const limit = new Promise<void>((resolve) => {
-    timer = setTimeout(() => {
-      late()
-      resolve()
-    }, limitMs)
-  })
-  await Promise.race([work, limit])
+  let isClosed = false
+  const limit = async () => {
+    await after?.catch(() => {})
+    if (isClosed) return
+    await new Promise<void>((resolve) => {
+      timer = setTimeout(resolve, limitMs)
+    })
+    cut()
+  }
+  await Promise.race([closed, limit()])
+  isClosed = true
   clearTimeout(timer)
 }

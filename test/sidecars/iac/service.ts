@@ -4,8 +4,9 @@ import { mkdir, mkdtemp, open, readFile, realpath, rm, writeFile } from 'node:fs
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll } from 'vitest'
+import { iacService } from '../../../sidecars/iac/main.ts'
 import { type IacSettings, readSettings } from '../../../sidecars/iac/settings.ts'
-import { type IacService, startIacService } from '../../../sidecars/iac/start.ts'
+import { startService } from '../../../sidecars/shared/run-service.ts'
 import { createLogger } from '../../../src/base/log.ts'
 
 export const TOKEN = 'token-of-the-service'
@@ -60,13 +61,8 @@ export async function startTestService(
   }
   const settings = { ...readSettings(environment), ...options.settings }
   const logger = createLogger({ write: (line) => log.push(line) })
-  const service: IacService = await startIacService({
-    settings,
-    env: environment,
-    fetch,
-    log: logger,
-    ...(options.now ? { now: options.now } : {}),
-  })
+  const { now } = options
+  const service = await startService(iacService({ env: environment, fetch, ...(now ? { now } : {}) }), settings, logger)
   return {
     ...(await clientOf(service.url, folder)),
     log,

@@ -323,7 +323,7 @@ describe('settings', () => {
       host: '0.0.0.0',
       port: 8080,
       token: '',
-      log_level: 'info',
+      logLevel: 'info',
       channel: { channel: 'chat', webhook_url: HOOK },
     })
   })

@@ -11,8 +11,9 @@ import { modes } from '../../../pipeline/modes/index.ts'
 import { runRound } from '../../../pipeline/run-round.ts'
 import { writeOverride } from '../../../pipeline/workspace/backend-override.ts'
 import { openWorkspace } from '../../../pipeline/workspace/open.ts'
+import { iacService } from '../../../sidecars/iac/main.ts'
 import { readSettings } from '../../../sidecars/iac/settings.ts'
-import { startIacService } from '../../../sidecars/iac/start.ts'
+import { startService } from '../../../sidecars/shared/run-service.ts'
 import { createLogger, silentLogger } from '../../../src/base/log.ts'
 import type { Mode, Operation, Status, Turn } from '../../../src/base/vocabulary.ts'
 import type { Context } from '../../../src/context.ts'
@@ -76,7 +77,7 @@ export async function startStack(): Promise<Stack> {
     IAC_DATA_DIR: join(folder, 'iac'),
     IAC_STOP_GRACE_SECONDS: '1',
   }
-  const iac = await startIacService({ settings: readSettings(env), env, fetch, log: silentLogger })
+  const iac = await startService(iacService({ env, fetch }), readSettings(env), silentLogger)
   const config = await loadConfig({ ...ENVIRONMENT, PLATFORM_CONFIG: 'config.yaml' }, async () =>
     JSON.stringify({
       services: { iac: { endpoint: iac.url, job_poll_interval: 1 } },
