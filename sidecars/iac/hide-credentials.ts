@@ -1,7 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises'
 
 /** As the engine writes what it hides itself. */
-const HIDDEN = '(sensitive value)'
+export const HIDDEN = '(sensitive value)'
 const NAME = /SECRET|TOKEN|PASSW|CREDENTIAL|_KEY(_ID|_DATA)?$/i
 /** Always literal, even when the value begins like a path: keys of AWS are base64. */
 const LITERAL = /SECRET|TOKEN|PASSW/i

@@ -1,6 +1,5 @@
+import { HIDDEN } from './hide-credentials.ts'
 import { readTail } from './job-store.ts'
-
-const HIDDEN = '(sensitive value)'
 
 /**
  * The end of what a job has written so far, whole lines only, with the credentials of the environment

@@ -1,4 +1,12 @@
-import type { Row } from './resource-graph.ts'
+/** What of a row of Resource Graph tells who made the resource. */
+interface Row {
+  id: string
+  type: string
+  managedBy: string
+  tags: Record<string, unknown>
+  /** Of a role assignment: the ARM id of what it is about. */
+  scope: string
+}
 
 const GROUP = 'microsoft.resources/subscriptions/resourcegroups'
 /** Made by Azure itself, for the failures of Application Insights. */
@@ -10,7 +18,7 @@ const SERVICE_GROUP = /^(mc_.*|networkwatcherrg)$/i
 const groupOf = (id: string): string | undefined => IN_GROUP.exec(id)?.[1]?.toLowerCase()
 
 /** What nobody manages by code: groups that belong to a service with all in them, and resources that Azure makes or hides. */
-export function withoutServiceOwned(rows: readonly Row[]): Row[] {
+export function withoutServiceOwned<R extends Row>(rows: readonly R[]): R[] {
   const serviceGroups = new Set(rows.filter(isServiceGroup).map(({ id }) => groupOf(id)))
   const inServiceGroup = (id: string) => {
     const group = groupOf(id)

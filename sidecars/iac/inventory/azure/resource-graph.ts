@@ -28,7 +28,7 @@ const Row = v.object({
   /** Of a role assignment: the ARM id of what it is about. */
   scope: v.nullish(v.string(), ''),
 })
-export type Row = v.InferOutput<typeof Row>
+type Row = v.InferOutput<typeof Row>
 
 const Answer = v.object({
   data: v.array(Row),

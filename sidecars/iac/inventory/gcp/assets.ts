@@ -18,7 +18,6 @@ const Asset = v.object({
   assetType: v.string(),
   labels: v.nullish(v.record(v.string(), v.unknown()), {}),
 })
-export type Asset = v.InferOutput<typeof Asset>
 
 const Project = v.object({
   projectNumber: v.pipe(v.union([v.string(), v.number()]), v.transform(String), v.regex(/^\d{1,20}$/)),

@@ -1,4 +1,11 @@
-import type { Asset } from './assets.ts'
+/** What of an asset, as Cloud Asset Inventory describes it, tells who made it. */
+interface Asset {
+  /** `//service/path`. */
+  name: string
+  /** For example `storage.googleapis.com/Bucket`. */
+  assetType: string
+  labels: Record<string, unknown>
+}
 
 const PROJECT = 'cloudresourcemanager.googleapis.com/Project'
 const BUCKET = 'storage.googleapis.com/Bucket'

@@ -2,7 +2,7 @@ import * as v from 'valibot'
 import { shaped } from '../inputs.ts'
 import type { OciClient } from './client.ts'
 
-const SOURCE = 'OCI Object Storage'
+const OBJECT_STORAGE = 'OCI Object Storage'
 const Namespace = v.pipe(v.string(), v.regex(/^[A-Za-z0-9_-]{1,100}$/))
 
 export interface Identified {
@@ -24,7 +24,7 @@ export async function providerIds(
   object_storage: string,
 ): Promise<string[]> {
   if (!items.some(isBucket)) return items.map(({ identifier }) => identifier)
-  const { json } = await client(SOURCE, new URL(`${object_storage}/n/`), null)
-  const namespace = shaped(SOURCE, Namespace, json)
+  const { json } = await client(OBJECT_STORAGE, new URL(`${object_storage}/n/`), null)
+  const namespace = shaped(OBJECT_STORAGE, Namespace, json)
   return items.map((item) => (isBucket(item) ? `n/${namespace}/b/${item.displayName}` : item.identifier))
 }
