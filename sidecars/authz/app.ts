@@ -4,7 +4,6 @@ import type { Logger } from '../../src/base/log.ts'
 import { createSidecarApp, unexpected } from '../shared/create-app.ts'
 import { problemResponse } from '../shared/problem.ts'
 import { readBody } from '../shared/read-body.ts'
-import { CheckRequest, decide } from './check.ts'
 import type { RoleStore } from './role-store.ts'
 import { assignRole, holdsAdmin, isRole, noticeUser, ROLES, revokeRole } from './roles.ts'
 import { DamagedStore } from './store-document.ts'
@@ -86,4 +85,25 @@ function refuseLong(path: Partial<Record<keyof typeof LIMITS, string>>): Respons
     .filter((name) => [...(path[name] ?? '')].length > LIMITS[name])
     .map((name) => `path.${name}: must have at most ${LIMITS[name]} characters`)
   return problems.length > 0 ? problemResponse(422, 'Request validation failed', problems.join('; ')) : null
+}
+
+const CheckRequest = z.strictObject({
+  user_id: z.string().min(1).max(1024).nullish(),
+  cloud: z.string().min(1).max(32),
+  project: z.string().min(1).max(256),
+  environment: z.string().min(1).max(32).nullish(),
+})
+
+export interface Decision {
+  authorized: boolean
+  portal_url: null
+  reason: string
+}
+
+/** The decision of this implementation follows the permissive switch alone; no cloud is asked. */
+function decide({ cloud, project }: z.output<typeof CheckRequest>, permissive: boolean): Decision {
+  const reason = permissive
+    ? 'This reference implementation authorises every request; replace it before production use.'
+    : `This reference implementation authorises nobody on ${cloud}/${project}.`
+  return { authorized: permissive, portal_url: null, reason }
 }

@@ -1,5 +1,5 @@
 import { runService } from '../shared/run-service.ts'
-import { SettingsError } from '../shared/settings-error.ts'
+import { SettingsError } from '../shared/settings.ts'
 import { createAuthzApp } from './app.ts'
 import { openRoleStore, type RoleStore } from './role-store.ts'
 import { assignRole } from './roles.ts'

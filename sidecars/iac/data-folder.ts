@@ -1,6 +1,6 @@
 import { lstat, mkdir, readFile, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { SettingsError } from '../shared/settings-error.ts'
+import { SettingsError } from '../shared/settings.ts'
 import { identify, isAlive } from './process-identity.ts'
 
 /**

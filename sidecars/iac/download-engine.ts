@@ -3,7 +3,7 @@ import { access, chmod, mkdir, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type Fetch, send } from '../../src/base/http.ts'
 import type { Logger } from '../../src/base/log.ts'
-import { SettingsError } from '../shared/settings-error.ts'
+import { SettingsError } from '../shared/settings.ts'
 import { unzip } from './zip.ts'
 
 export interface PinnedRelease {

@@ -4,7 +4,7 @@ import { access, stat } from 'node:fs/promises'
 import { delimiter, isAbsolute, join } from 'node:path'
 import { promisify } from 'node:util'
 import type { Logger } from '../../src/base/log.ts'
-import { SettingsError } from '../shared/settings-error.ts'
+import { SettingsError } from '../shared/settings.ts'
 import { withoutOwnSettings } from './engine-environment.ts'
 import type { Engine } from './types.ts'
 

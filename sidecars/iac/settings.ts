@@ -1,6 +1,6 @@
 import { availableParallelism, tmpdir } from 'node:os'
 import { isAbsolute, join } from 'node:path'
-import { SettingsError } from '../shared/settings-error.ts'
+import { SettingsError } from '../shared/settings.ts'
 import { PROVIDER_PATTERN } from './limits/allowed-providers.ts'
 
 export interface IacSettings {

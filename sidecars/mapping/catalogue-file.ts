@@ -1,6 +1,6 @@
 import { readFile, stat } from 'node:fs/promises'
 import type { Logger } from '../../src/base/log.ts'
-import { SettingsError } from '../shared/settings-error.ts'
+import { SettingsError } from '../shared/settings.ts'
 import { type Catalogue, parseCatalogue } from './catalogue.ts'
 
 /** The catalogue as the file has it now; a file that cannot be used leaves the last good one in place. */

@@ -1,5 +1,4 @@
-import { type Environment, hostOf, portOf, textOf } from '../shared/environment.ts'
-import { SettingsError } from '../shared/settings-error.ts'
+import { type Environment, hostOf, portOf, SettingsError, textOf } from '../shared/settings.ts'
 
 export interface MappingSettings {
   host: string

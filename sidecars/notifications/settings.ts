@@ -1,6 +1,5 @@
 import type { LogLevel } from '../../src/base/log.ts'
-import { type Environment, hostOf, portOf, textOf } from '../shared/environment.ts'
-import { SettingsError } from '../shared/settings-error.ts'
+import { type Environment, hostOf, portOf, SettingsError, textOf } from '../shared/settings.ts'
 import { type EmailSettings, isAddress } from './channels/email.ts'
 
 export type ChannelSettings =

@@ -1,8 +1,7 @@
 import { createLogger, type LogFields, type Logger, type LogLevel } from '../../src/base/log.ts'
 import { serve } from '../../src/runtime/serve.ts'
 import { onStopSignal } from '../../src/runtime/stop-signals.ts'
-import { type Environment, textOf } from './environment.ts'
-import { SettingsError } from './settings-error.ts'
+import { type Environment, SettingsError, textOf } from './settings.ts'
 
 interface ServerSettings {
   host: string

@@ -7,7 +7,7 @@ import { prepareStore } from '../../../sidecars/authz/main.ts'
 import { openRoleStore, type RoleStore } from '../../../sidecars/authz/role-store.ts'
 import { assignRole, noticeUser } from '../../../sidecars/authz/roles.ts'
 import { readSettings } from '../../../sidecars/authz/settings.ts'
-import { SettingsError } from '../../../sidecars/shared/settings-error.ts'
+import { SettingsError } from '../../../sidecars/shared/settings.ts'
 import { createLogger } from '../../../src/base/log.ts'
 import { type Contract, readContract } from '../contract.ts'
 

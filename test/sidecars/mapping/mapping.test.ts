@@ -6,7 +6,7 @@ import { createMappingApp } from '../../../sidecars/mapping/app.ts'
 import { parseCatalogue } from '../../../sidecars/mapping/catalogue.ts'
 import { openCatalogueFile } from '../../../sidecars/mapping/catalogue-file.ts'
 import { readSettings } from '../../../sidecars/mapping/settings.ts'
-import { SettingsError } from '../../../sidecars/shared/settings-error.ts'
+import { SettingsError } from '../../../sidecars/shared/settings.ts'
 import { createLogger, silentLogger } from '../../../src/base/log.ts'
 import { type Contract, readContract } from '../contract.ts'
 

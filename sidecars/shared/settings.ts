@@ -15,3 +15,8 @@ export function portOf(env: Environment, fallback: number, problems: string[]): 
 
 /** `PLATFORM_HOST`, else every address of the machine. */
 export const hostOf = (env: Environment): string => textOf(env, 'PLATFORM_HOST') || '0.0.0.0'
+
+/** Wrong settings, all at once; the message is for the operator. */
+export class SettingsError extends Error {
+  override readonly name = 'SettingsError'
+}
