@@ -4,13 +4,12 @@ import type { Logger } from '../../src/base/log.ts'
 import { createSidecarApp, unexpected } from '../shared/create-app.ts'
 import { problemResponse } from '../shared/problem.ts'
 import { readBody } from '../shared/read-body.ts'
-import { jobAnswer } from './job-answer.ts'
-import type { JobStore } from './job-store.ts'
-import type { JobService } from './jobs.ts'
-import { liveOutput } from './live-output.ts'
-import { BODIES, JOB_ID, ROUTES } from './schemas.ts'
+import type { JobService } from './jobs/service.ts'
+import type { JobStore } from './jobs/store.ts'
+import { jobAnswer } from './output/job-answer.ts'
+import { liveOutput } from './output/masking.ts'
+import { BODIES, JOB_ID, ROUTES, resolveWorkspace } from './requests.ts'
 import { ADDITIONS, type Engine, JOB_KINDS, JobFault, type JobKind } from './types.ts'
-import { resolveWorkspace } from './workspace.ts'
 
 /** A full list of targets with every character escaped stays below it. */
 const MAX_BODY_BYTES = 8 * 1024 * 1024

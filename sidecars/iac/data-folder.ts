@@ -1,7 +1,7 @@
 import { lstat, mkdir, readFile, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { SettingsError } from '../shared/settings.ts'
-import { identify, isAlive } from './process-identity.ts'
+import { identify, isAlive } from './engine/process-identity.ts'
 
 /**
  * Creates the folder for this user alone and claims it for this process: two services on one folder

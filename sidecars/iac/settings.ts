@@ -1,7 +1,7 @@
 import { availableParallelism, tmpdir } from 'node:os'
 import { isAbsolute, join } from 'node:path'
 import { SettingsError } from '../shared/settings.ts'
-import { PROVIDER_PATTERN } from './limits/allowed-providers.ts'
+import { PROVIDER_PATTERN } from './limits/providers.ts'
 
 export interface IacSettings {
   host: string

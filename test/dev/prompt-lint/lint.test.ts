@@ -8,7 +8,7 @@ import { lintPrompts } from '../../../dev/prompt-lint/lint.ts'
 import { partsOf, shippedPrompts } from '../../../dev/prompt-lint/markdown.ts'
 import { readProviderSchema } from '../../../dev/prompt-lint/schema.ts'
 import { HEADINGS } from '../../../dev/prompt-lint/text-rules.ts'
-import { findEngine } from '../../../sidecars/iac/find-engine.ts'
+import { findEngine } from '../../../sidecars/iac/engine/find.ts'
 import { readSeedPrompts } from '../../../src/runtime/prompts.ts'
 
 const shipped = await readSeedPrompts()

@@ -3,7 +3,7 @@ import { Validator } from '@seriousme/openapi-schema-validator'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
 import { z } from 'zod'
-import { BODIES, ROUTES } from '../../../sidecars/iac/schemas.ts'
+import { BODIES, ROUTES } from '../../../sidecars/iac/requests.ts'
 import { JOB_KINDS } from '../../../sidecars/iac/types.ts'
 import {
   type Answer,

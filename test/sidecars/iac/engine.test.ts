@@ -3,7 +3,7 @@ import { mkdir, readFile, stat, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { findEngine } from '../../../sidecars/iac/find-engine.ts'
+import { findEngine } from '../../../sidecars/iac/engine/find.ts'
 import { type Json, SCOPE, startTestService, type TestService } from './service.ts'
 
 const run = promisify(execFile)

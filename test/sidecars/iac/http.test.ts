@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { preferredWait } from '../../../sidecars/iac/app.ts'
-import { ROUTES } from '../../../sidecars/iac/schemas.ts'
+import { ROUTES } from '../../../sidecars/iac/requests.ts'
 import { fakeEngine, SCOPE, startTestService, type TestService, TOKEN, temporaryFolder } from './service.ts'
 
 let service: TestService

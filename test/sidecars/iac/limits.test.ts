@@ -1,10 +1,9 @@
 import { mkdir, readFile, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { engineEnvironment } from '../../../sidecars/iac/engine-environment.ts'
-import { foreignProviders } from '../../../sidecars/iac/limits/allowed-providers.ts'
-import { cliConfig } from '../../../sidecars/iac/limits/cli-config.ts'
-import { diskUse } from '../../../sidecars/iac/limits/disk-use.ts'
+import { engineEnvironment } from '../../../sidecars/iac/engine/command.ts'
+import { cliConfig, foreignProviders } from '../../../sidecars/iac/limits/providers.ts'
+import { diskUse } from '../../../sidecars/iac/limits/refuse.ts'
 import { readSettings } from '../../../sidecars/iac/settings.ts'
 import { fakeEngine, SCOPE, startTestService, type TestService, temporaryFolder } from './service.ts'
 

@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { liveOutput } from '../../../sidecars/iac/live-output.ts'
+import { liveOutput } from '../../../sidecars/iac/output/masking.ts'
 import { temporaryFolder } from './service.ts'
 
 const SECRET = 'credential-0123456789-0123456789-0123456789'

@@ -1,3 +1,5 @@
+import { constants } from 'node:fs'
+import { access, realpath, stat } from 'node:fs/promises'
 import { z } from 'zod'
 import { ENGINE_PROVIDERS, type JobKind, type JobRequest } from './types.ts'
 
@@ -41,4 +43,16 @@ export const ROUTES: Record<JobKind, string> = {
   scope_resource_ids: '/v1/import/scope-resource-ids',
   schema: '/v1/schema',
   diagnostics: '/v1/diagnostics',
+}
+
+/** Real path of a workspace, by which jobs queue; null when it is no directory the engine can enter. */
+export async function resolveWorkspace(path: string): Promise<string | null> {
+  try {
+    const real = await realpath(path)
+    if (!(await stat(real)).isDirectory()) return null
+    await access(real, constants.R_OK | constants.X_OK)
+    return real
+  } catch {
+    return null
+  }
 }

@@ -3,10 +3,10 @@ import { constants } from 'node:fs'
 import { access, stat } from 'node:fs/promises'
 import { delimiter, isAbsolute, join } from 'node:path'
 import { promisify } from 'node:util'
-import type { Logger } from '../../src/base/log.ts'
-import { SettingsError } from '../shared/settings.ts'
-import { withoutOwnSettings } from './engine-environment.ts'
-import type { Engine } from './types.ts'
+import type { Logger } from '../../../src/base/log.ts'
+import { SettingsError } from '../../shared/settings.ts'
+import type { Engine } from '../types.ts'
+import { withoutOwnSettings } from './command.ts'
 
 const run = promisify(execFile)
 

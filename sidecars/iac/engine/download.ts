@@ -1,10 +1,10 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { access, chmod, mkdir, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { type Fetch, send } from '../../src/base/http.ts'
-import type { Logger } from '../../src/base/log.ts'
-import { SettingsError } from '../shared/settings.ts'
-import { unzip } from './zip.ts'
+import { type Fetch, send } from '../../../src/base/http.ts'
+import type { Logger } from '../../../src/base/log.ts'
+import { SettingsError } from '../../shared/settings.ts'
+import { unzip } from '../zip.ts'
 
 export interface PinnedRelease {
   version: string

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { renameSync, writeFileSync } from 'node:fs'
 import { mkdir, open, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { JobRecord } from './types.ts'
+import type { JobRecord } from '../types.ts'
 
 /** Job records and their output as files of one folder, readable by this user only. */
 export interface JobStore {

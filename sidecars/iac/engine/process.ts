@@ -3,8 +3,8 @@ import { once } from 'node:events'
 import { close, fstat, open } from 'node:fs'
 import { constants } from 'node:os'
 import { promisify } from 'node:util'
+import { JobFault, type ProcessIdentity, SHUT_DOWN } from '../types.ts'
 import { identify, isGroupAlive, signalGroup } from './process-identity.ts'
-import { JobFault, type ProcessIdentity, SHUT_DOWN } from './types.ts'
 
 const openFile = promisify(open)
 const closeFile = promisify(close)

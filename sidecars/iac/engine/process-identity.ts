@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs'
-import type { ProcessIdentity } from './types.ts'
+import type { ProcessIdentity } from '../types.ts'
 
 interface ProcessStat {
   state: string

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto'
-import type { Logger } from '../../src/base/log.ts'
-import { problem } from '../shared/problem.ts'
-import type { JobStore } from './job-store.ts'
+import type { Logger } from '../../../src/base/log.ts'
+import { problem } from '../../shared/problem.ts'
+import { JobFault, type JobKind, type JobRecord, type JobRequest, type ProcessIdentity, SHUT_DOWN } from '../types.ts'
 import { PathQueue } from './path-queue.ts'
-import { JobFault, type JobKind, type JobRecord, type JobRequest, type ProcessIdentity, SHUT_DOWN } from './types.ts'
+import type { JobStore } from './store.ts'
 
 /** Runs one job and answers the exit code; its output is in the store's files by then. */
 export type ExecuteJob = (

@@ -1,6 +1,6 @@
 import { type FileHandle, open } from 'node:fs/promises'
-import type { JobStore } from './job-store.ts'
-import type { JobRecord } from './types.ts'
+import type { JobStore } from '../jobs/store.ts'
+import type { JobRecord } from '../types.ts'
 
 const CHUNK = 256 * 1024
 
