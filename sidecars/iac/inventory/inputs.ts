@@ -58,3 +58,13 @@ export function shaped<Schema extends v.GenericSchema>(
   const path = v.getDotPath(parsed.issues[0])
   throw new InventoryError(`${source} gave an answer of an unknown form${path ? `, at ${path.slice(0, 100)}` : ''}`)
 }
+
+/** Text of a file; null when there is none at the path, throws when it cannot be read. */
+export async function readFileIfAny(path: string): Promise<string | null> {
+  try {
+    return await readFile(path, 'utf8')
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ENOTDIR')) return null
+    throw error
+  }
+}

@@ -1,9 +1,12 @@
-import { keepToken } from '../tokens.ts'
-import { type Inventory, InventoryError } from '../types.ts'
+import * as v from 'valibot'
+import { askJson } from '../http.ts'
+import { shaped } from '../inputs.ts'
+import { readPages } from '../pages.ts'
+import { keepToken, type TokenSource } from '../tokens.ts'
+import { type Inventory, InventoryError, type InventoryRequest } from '../types.ts'
 import { azureCredentials } from './credentials.ts'
-import { azureEnvironment } from './environment.ts'
+import { type AzureEnvironment, azureEnvironment } from './environment.ts'
 import { withoutServiceOwned } from './leave-out.ts'
-import { resourceGraphRows } from './resource-graph.ts'
 
 const SUBSCRIPTION = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
@@ -23,3 +26,72 @@ export const azureInventory: Inventory = async (request) => {
 }
 
 const byCode = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
+
+const SOURCE = 'Azure Resource Graph'
+const MAX_PAGES = 100
+const PAGE_SIZE = 1000
+
+/** Resources, groups and role assignments of the subscription. Holds nothing of the request. */
+const QUERY = [
+  'resources',
+  '| project id, type, name, managedBy, tags, scope = ""',
+  '| union (resourcecontainers | where type =~ \'microsoft.resources/subscriptions/resourcegroups\' | project id, type, name, managedBy, tags, scope = "")',
+  '| union (authorizationresources | where type =~ \'microsoft.authorization/roleassignments\' | project id, type, name, managedBy = "", tags = dynamic(null), scope = tostring(properties.scope))',
+  '| order by id asc',
+].join('\n')
+
+const Row = v.object({
+  id: v.pipe(v.string(), v.minLength(1)),
+  type: v.string(),
+  name: v.nullish(v.string(), ''),
+  managedBy: v.nullish(v.string(), ''),
+  tags: v.nullish(v.record(v.string(), v.unknown()), {}),
+  /** Of a role assignment: the ARM id of what it is about. */
+  scope: v.nullish(v.string(), ''),
+})
+type Row = v.InferOutput<typeof Row>
+
+const Answer = v.object({
+  data: v.array(Row),
+  resultTruncated: v.optional(
+    v.union([
+      v.boolean(),
+      v.pipe(
+        v.string(),
+        v.transform((text) => text.toLowerCase() === 'true'),
+      ),
+    ]),
+    false,
+  ),
+  $skipToken: v.nullish(v.string()),
+})
+
+/** https://learn.microsoft.com/rest/api/azureresourcegraph/resourcegraph/resources/resources */
+async function resourceGraphRows(
+  request: InventoryRequest,
+  environment: AzureEnvironment,
+  token: TokenSource,
+): Promise<Row[]> {
+  return readPages({
+    source: SOURCE,
+    max_pages: MAX_PAGES,
+    read: async (cursor) => {
+      const answer = await askJson({
+        request,
+        source: SOURCE,
+        url: `${environment.management}/providers/Microsoft.ResourceGraph/resources?api-version=2022-10-01`,
+        method: 'POST',
+        headers: async () => ({ authorization: `Bearer ${await token()}` }),
+        json: {
+          query: QUERY,
+          subscriptions: [request.scope_id],
+          options: { $top: PAGE_SIZE, ...(cursor === null ? {} : { $skipToken: cursor }) },
+        },
+      })
+      const page = shaped(SOURCE, Answer, answer)
+      // With a token, truncated only says that there are more pages.
+      if (page.resultTruncated && !page.$skipToken) throw new InventoryError(`${SOURCE} cut its result off`)
+      return { items: page.data, next: page.$skipToken }
+    },
+  })
+}

@@ -1,11 +1,9 @@
 import * as v from 'valibot'
 import type { ObtainToken } from '../tokens.ts'
 import { InventoryError } from '../types.ts'
-import { AuthorizedUserFile, authorizedUserToken } from './authorized-user.ts'
 import { ExternalAccountFile, externalAccountToken } from './external-account.ts'
-import type { Granting } from './grant.ts'
-import { impersonated } from './impersonation.ts'
 import { ServiceAccountFile, serviceAccountToken } from './service-account.ts'
+import { type Granting, grant, impersonated } from './token-exchange.ts'
 
 const ImpersonatedFile = v.object({
   type: v.literal('impersonated_service_account'),
@@ -68,4 +66,26 @@ function fields<Schema extends v.GenericSchema>(schema: Schema, json: unknown, o
   const parsed = v.safeParse(schema, json)
   if (parsed.success) return parsed.output
   throw new InventoryError(`${origin} lacks ${v.getDotPath(parsed.issues[0]) ?? 'what credentials of its type need'}`)
+}
+
+const AuthorizedUserFile = v.object({
+  type: v.literal('authorized_user'),
+  client_id: v.string(),
+  client_secret: v.string(),
+  refresh_token: v.string(),
+  token_uri: v.optional(v.string(), 'https://oauth2.googleapis.com/token'),
+  universe_domain: v.optional(v.string()),
+})
+
+/** What `gcloud auth application-default login` leaves behind. */
+function authorizedUserToken({ request }: Granting, file: v.InferOutput<typeof AuthorizedUserFile>): ObtainToken {
+  const { client_id, client_secret, refresh_token } = file
+  return () =>
+    grant({
+      request,
+      source: 'Google OAuth',
+      url: file.token_uri,
+      form: { grant_type: 'refresh_token', client_id, client_secret, refresh_token },
+      secret_fields: ['client_secret', 'refresh_token'],
+    })
 }

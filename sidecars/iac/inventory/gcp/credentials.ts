@@ -1,12 +1,13 @@
 import { access } from 'node:fs/promises'
 import { join } from 'node:path'
-import { type Env, readNamedText, setting } from '../inputs.ts'
-import { keepToken, type ObtainToken, type TokenSource } from '../tokens.ts'
-import type { InventoryRequest } from '../types.ts'
+import { OutboundError } from '../../../../src/base/http.ts'
+import { askJson } from '../http.ts'
+import { type Env, readNamedText, setting, shaped } from '../inputs.ts'
+import { asAccessToken, keepToken, type ObtainToken, type TokenSource, tokenAnswer } from '../tokens.ts'
+import { InventoryError, type InventoryRequest } from '../types.ts'
 import { type CredentialFile, credentialFile } from './credential-file.ts'
 import { DEFAULT_UNIVERSE, type GcpEndpoints, gcpEndpoints, universeOf } from './endpoints.ts'
-import { impersonated, impersonationUrl } from './impersonation.ts'
-import { metadataServerToken } from './metadata-server.ts'
+import { impersonated, impersonationUrl } from './token-exchange.ts'
 
 export interface GcpAccess {
   endpoints: GcpEndpoints
@@ -73,3 +74,26 @@ const exists = (path: string): Promise<boolean> =>
     () => true,
     () => false,
   )
+
+const SOURCE = 'Google metadata server'
+/** It is on the machine itself: it answers at once, or there is none. */
+const TIMEOUT_MS = 5_000
+
+/** https://cloud.google.com/compute/docs/access/authenticate-workloads#applications */
+function metadataServerToken(request: InventoryRequest, none: string): ObtainToken {
+  const host = setting(request.env, 'GCE_METADATA_HOST') ?? 'metadata.google.internal'
+  if (!/^[A-Za-z0-9.\-_[\]:]+$/.test(host)) throw new InventoryError('GCE_METADATA_HOST is not a host')
+  const url = `http://${host}/computeMetadata/v1/instance/service-accounts/default/token`
+  return async () => {
+    try {
+      const headers = { 'metadata-flavor': 'Google' }
+      const answer = await askJson({ request, source: SOURCE, url, headers, timeout_ms: TIMEOUT_MS, retries: 1 })
+      return asAccessToken(shaped(SOURCE, tokenAnswer, answer), request)
+    } catch (error) {
+      // Nothing else is set up and there is no such server: then nothing is.
+      if (error instanceof InventoryError && error.cause instanceof OutboundError)
+        throw new InventoryError(none, { cause: error })
+      throw error
+    }
+  }
+}

@@ -3,8 +3,7 @@ import { ask } from '../http.ts'
 import { readNamedText } from '../inputs.ts'
 import type { ObtainToken } from '../tokens.ts'
 import { InventoryError, type InventoryRequest } from '../types.ts'
-import { type Granting, grant, SCOPE } from './grant.ts'
-import { impersonated } from './impersonation.ts'
+import { type Granting, grant, impersonated, SCOPE } from './token-exchange.ts'
 
 const Format = v.optional(
   v.object({ type: v.optional(v.string(), 'text'), subject_token_field_name: v.optional(v.string()) }),

@@ -3,7 +3,7 @@ import { SignJWT } from 'jose'
 import * as v from 'valibot'
 import type { ObtainToken } from '../tokens.ts'
 import { InventoryError } from '../types.ts'
-import { type Granting, grant, SCOPE } from './grant.ts'
+import { type Granting, grant, SCOPE } from './token-exchange.ts'
 
 export const ServiceAccountFile = v.object({
   type: v.literal('service_account'),

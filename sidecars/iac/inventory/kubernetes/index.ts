@@ -1,4 +1,4 @@
-import { readFileIfAny } from '../read-file.ts'
+import { readFileIfAny } from '../inputs.ts'
 import { type Inventory, InventoryError, type InventoryRequest, RefusedError } from '../types.ts'
 import { type Api, createApi, SOURCE } from './api.ts'
 import { readCluster } from './cluster.ts'

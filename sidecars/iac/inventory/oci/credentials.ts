@@ -2,7 +2,7 @@ import { createPrivateKey, type KeyObject } from 'node:crypto'
 import { type Env, readNamedText, setting } from '../inputs.ts'
 import { InventoryError, type InventoryRequest } from '../types.ts'
 import { type Profile, readProfile } from './config-file.ts'
-import { checkRegion, domainOf } from './endpoint.ts'
+import { checkRegion, domainOf } from './endpoints.ts'
 import { instancePrincipal, instanceRegion } from './instance-principal.ts'
 import type { Signer } from './signature.ts'
 

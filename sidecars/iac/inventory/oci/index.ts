@@ -1,13 +1,11 @@
 import * as v from 'valibot'
 import { shaped } from '../inputs.ts'
 import { type Page, readPages } from '../pages.ts'
-import type { Inventory } from '../types.ts'
+import { type Inventory, InventoryError } from '../types.ts'
 import { type OciClient, ociClient } from './client.ts'
 import { ociAccess } from './credentials.ts'
-import { ociEndpoints } from './endpoint.ts'
-import { providerIds } from './identifiers.ts'
+import { ociEndpoints } from './endpoints.ts'
 import { isManageable } from './leave-out.ts'
-import { realmOf } from './scope.ts'
 
 const SOURCE = 'OCI Search'
 const MAX_PAGES = 200
@@ -53,4 +51,41 @@ async function searchPage(
   const query = `query all resources where compartmentId = '${compartment_id}'`
   const { json, headers } = await client(SOURCE, url, { type: 'Structured', query })
   return { items: shaped(SOURCE, Answer, json).items, next: headers.get('opc-next-page') }
+}
+
+const OBJECT_STORAGE = 'OCI Object Storage'
+const Namespace = v.pipe(v.string(), v.regex(/^[A-Za-z0-9_-]{1,100}$/))
+
+export interface Identified {
+  identifier: string
+  resourceType: string
+  displayName: string
+}
+
+const isBucket = ({ resourceType, displayName }: Identified): boolean =>
+  resourceType.toLowerCase() === 'bucket' && displayName !== ''
+
+/**
+ * The ids by which the engine's provider knows these resources: OCIDs, but for a bucket its name and the tenancy's
+ * namespace, without which a managed bucket would look like an unmanaged one.
+ */
+async function providerIds(items: readonly Identified[], client: OciClient, object_storage: string): Promise<string[]> {
+  if (!items.some(isBucket)) return items.map(({ identifier }) => identifier)
+  const { json } = await client(OBJECT_STORAGE, new URL(`${object_storage}/n/`), null)
+  const namespace = shaped(OBJECT_STORAGE, Namespace, json)
+  return items.map((item) => (isBucket(item) ? `n/${namespace}/b/${item.displayName}` : item.identifier))
+}
+
+/** `ocid1.<kind>.<realm>.[region][.reserved].<id>`; a tenancy is its root compartment. */
+const COMPARTMENT =
+  /^ocid1\.(?:compartment|tenancy)\.(oc[0-9]{1,4})\.[a-z0-9-]{0,64}\.(?:[a-z0-9-]{0,64}\.)?[a-z0-9]{1,255}$/
+
+/**
+ * The realm in which a compartment is, such as `oc1`. What passes holds nothing that a query could take for its own.
+ * https://docs.oracle.com/iaas/Content/General/Concepts/identifiers.htm
+ */
+function realmOf(scope_id: string): string {
+  const realm = COMPARTMENT.exec(scope_id)?.[1]
+  if (realm === undefined) throw new InventoryError(`'${scope_id}' is not an OCI compartment id`)
+  return realm
 }
