@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { fakeEngine, startTestService, type TestService, temporaryFolder } from '../service.ts'
-import { apiServer, object } from './api-server.ts'
+import { apiServer, object } from './kubernetes/api-server.ts'
 
 let binary: string
 let origin: string

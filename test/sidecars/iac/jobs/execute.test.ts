@@ -3,8 +3,8 @@ import { mkdir, readFile, stat, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { findEngine } from '../../../sidecars/iac/engine/find.ts'
-import { type Json, SCOPE, startTestService, type TestService } from './service.ts'
+import { findEngine } from '../../../../sidecars/iac/engine/find.ts'
+import { type Json, SCOPE, startTestService, type TestService } from '../service.ts'
 
 const run = promisify(execFile)
 const LOCAL_EXEC = 'resource "terraform_data" "x" {\n  provisioner "local-exec" {\n    command = "touch ran"\n  }\n}\n'

@@ -2,7 +2,7 @@ import { mkdir, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { jwtVerify } from 'jose'
 import { beforeEach, describe, expect, it } from 'vitest'
-import { gcpInventory } from '../../../../sidecars/iac/inventory/gcp/index.ts'
+import { gcpInventory } from '../../../../../sidecars/iac/inventory/gcp/index.ts'
 import {
   type Call,
   folderWith,
@@ -12,7 +12,7 @@ import {
   PUBLIC_KEY,
   refused,
   unreachable,
-} from './outside.ts'
+} from '../outside.ts'
 
 const at = outsideWorld()
 const SCOPE = 'web-prod-1'

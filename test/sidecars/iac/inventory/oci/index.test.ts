@@ -3,7 +3,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { passthrough } from 'msw'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { ociInventory } from '../../../../sidecars/iac/inventory/oci/index.ts'
+import { ociInventory } from '../../../../../sidecars/iac/inventory/oci/index.ts'
 import {
   type Call,
   outcome,
@@ -13,7 +13,7 @@ import {
   type Reply,
   refused,
   unreachable,
-} from './outside.ts'
+} from '../outside.ts'
 
 const at = outsideWorld()
 const SCOPE = 'ocid1.compartment.oc1..aaaaaaaaexample'

@@ -1,8 +1,8 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { readLockFile } from '../../../sidecars/iac/schema/lock-file.ts'
-import { temporaryFolder } from './service.ts'
+import { readLockFile } from '../../../../sidecars/iac/schema/lock-file.ts'
+import { temporaryFolder } from '../service.ts'
 
 const SOURCE = 'registry.terraform.io/hashicorp/aws'
 

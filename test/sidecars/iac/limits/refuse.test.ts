@@ -1,11 +1,11 @@
 import { mkdir, readFile, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { engineEnvironment } from '../../../sidecars/iac/engine/command.ts'
-import { cliConfig, foreignProviders } from '../../../sidecars/iac/limits/providers.ts'
-import { diskUse } from '../../../sidecars/iac/limits/refuse.ts'
-import { readSettings } from '../../../sidecars/iac/settings.ts'
-import { fakeEngine, SCOPE, startTestService, type TestService, temporaryFolder } from './service.ts'
+import { engineEnvironment } from '../../../../sidecars/iac/engine/command.ts'
+import { cliConfig, foreignProviders } from '../../../../sidecars/iac/limits/providers.ts'
+import { diskUse } from '../../../../sidecars/iac/limits/refuse.ts'
+import { readSettings } from '../../../../sidecars/iac/settings.ts'
+import { fakeEngine, SCOPE, startTestService, type TestService, temporaryFolder } from '../service.ts'
 
 const lock = (...sources: string[]) =>
   sources.map((source) => `provider "${source}" {\n  version = "1.0.0"\n}\n`).join('\n')

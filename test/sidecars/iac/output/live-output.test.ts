@@ -1,8 +1,8 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { liveOutput } from '../../../sidecars/iac/output/masking.ts'
-import { temporaryFolder } from './service.ts'
+import { liveOutput } from '../../../../sidecars/iac/output/masking.ts'
+import { temporaryFolder } from '../service.ts'
 
 const SECRET = 'credential-0123456789-0123456789-0123456789'
 

@@ -3,9 +3,9 @@ import type { AddressInfo } from 'node:net'
 import type { TLSSocket } from 'node:tls'
 import { generate } from 'selfsigned'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { kubernetesInventory } from '../../../../sidecars/iac/inventory/kubernetes/index.ts'
+import { kubernetesInventory } from '../../../../../sidecars/iac/inventory/kubernetes/index.ts'
+import { folderWith, outcome } from '../outside.ts'
 import { apiServer, object } from './api-server.ts'
-import { folderWith, outcome } from './outside.ts'
 
 const SHAPE = { keyType: 'ec', curve: 'P-256', algorithm: 'sha256' } as const
 let ca: string

@@ -2,8 +2,17 @@ import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { jwtVerify } from 'jose'
 import { beforeEach, describe, expect, it } from 'vitest'
-import { azureInventory } from '../../../../sidecars/iac/inventory/azure/index.ts'
-import { CERTIFICATE, fixture, folderWith, outcome, outsideWorld, PUBLIC_KEY, refused, unreachable } from './outside.ts'
+import { azureInventory } from '../../../../../sidecars/iac/inventory/azure/index.ts'
+import {
+  CERTIFICATE,
+  fixture,
+  folderWith,
+  outcome,
+  outsideWorld,
+  PUBLIC_KEY,
+  refused,
+  unreachable,
+} from '../outside.ts'
 
 const at = outsideWorld()
 const SCOPE = '11111111-2222-3333-4444-555555555555'

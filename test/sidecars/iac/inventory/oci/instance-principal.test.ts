@@ -2,8 +2,8 @@ import { createPrivateKey, createPublicKey, createVerify, type KeyObject, X509Ce
 import { readFile } from 'node:fs/promises'
 import { UnsecuredJWT } from 'jose'
 import { describe, expect, it } from 'vitest'
-import { ociInventory } from '../../../../sidecars/iac/inventory/oci/index.ts'
-import { type Call, CLIENT_PEM, fixture, outcome, outsideWorld, type Reply, refused, unreachable } from './outside.ts'
+import { ociInventory } from '../../../../../sidecars/iac/inventory/oci/index.ts'
+import { type Call, CLIENT_PEM, fixture, outcome, outsideWorld, type Reply, refused, unreachable } from '../outside.ts'
 
 const at = outsideWorld()
 const SCOPE = 'ocid1.compartment.oc1..aaaaaaaaexample'

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { readCluster } from '../../../../sidecars/iac/inventory/kubernetes/cluster.ts'
-import { kubernetesInventory } from '../../../../sidecars/iac/inventory/kubernetes/index.ts'
-import { CERTIFICATE, folderWith, outcome, PRIVATE_PEM } from './outside.ts'
+import { readCluster } from '../../../../../sidecars/iac/inventory/kubernetes/cluster.ts'
+import { kubernetesInventory } from '../../../../../sidecars/iac/inventory/kubernetes/index.ts'
+import { CERTIFICATE, folderWith, outcome, PRIVATE_PEM } from '../outside.ts'
 
 const CA = CERTIFICATE.toString()
 const base64 = (text: string) => Buffer.from(text).toString('base64')

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { azureInventory } from '../../../../sidecars/iac/inventory/azure/index.ts'
-import { outcome, outsideWorld, type Reply, refused, unreachable } from './outside.ts'
+import { azureInventory } from '../../../../../sidecars/iac/inventory/azure/index.ts'
+import { outcome, outsideWorld, type Reply, refused, unreachable } from '../outside.ts'
 
 const at = outsideWorld()
 const SCOPE = '11111111-2222-3333-4444-555555555555'

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { scanHcl } from '../../../sidecars/iac/host-programs/scan-hcl.ts'
-import { scanJson } from '../../../sidecars/iac/host-programs/scan-json.ts'
+import { scanHcl } from '../../../../sidecars/iac/host-programs/scan-hcl.ts'
+import { scanJson } from '../../../../sidecars/iac/host-programs/scan-json.ts'
 
 const PROVISIONER = '  provisioner "local-exec" {\n    command = "id"\n  }\n'
 const resource = (body: string) => `resource "terraform_data" "x" {\n${body}}\n`

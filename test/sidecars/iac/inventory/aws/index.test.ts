@@ -3,9 +3,9 @@ import { join } from 'node:path'
 import { HttpResponse, http } from 'msw'
 import { setupServer } from 'msw/node'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { awsInventory } from '../../../../sidecars/iac/inventory/aws/index.ts'
-import { temporaryFolder } from '../service.ts'
-import { inventoryRequest } from './request.ts'
+import { awsInventory } from '../../../../../sidecars/iac/inventory/aws/index.ts'
+import { temporaryFolder } from '../../service.ts'
+import { inventoryRequest } from '../request.ts'
 
 const outside = setupServer()
 beforeAll(() => outside.listen({ onUnhandledFrame: 'error' }))

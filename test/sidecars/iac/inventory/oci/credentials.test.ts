@@ -1,8 +1,8 @@
 import { createPrivateKey, createVerify } from 'node:crypto'
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { beforeEach, describe, expect, it } from 'vitest'
-import { ociInventory } from '../../../../sidecars/iac/inventory/oci/index.ts'
-import { type Call, fixture, folderWith, outcome, outsideWorld, PRIVATE_PEM, PUBLIC_KEY, refused } from './outside.ts'
+import { ociInventory } from '../../../../../sidecars/iac/inventory/oci/index.ts'
+import { type Call, fixture, folderWith, outcome, outsideWorld, PRIVATE_PEM, PUBLIC_KEY, refused } from '../outside.ts'
 
 const at = outsideWorld()
 const SCOPE = 'ocid1.compartment.oc1..aaaaaaaaexample'

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { gcpInventory } from '../../../../sidecars/iac/inventory/gcp/index.ts'
-import { outcome, outsideWorld, type Reply, refused, unreachable } from './outside.ts'
+import { gcpInventory } from '../../../../../sidecars/iac/inventory/gcp/index.ts'
+import { outcome, outsideWorld, type Reply, refused, unreachable } from '../outside.ts'
 
 const at = outsideWorld()
 const SCOPE = 'web-prod-1'

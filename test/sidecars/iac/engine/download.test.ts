@@ -3,11 +3,11 @@ import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { deflateRawSync } from 'node:zlib'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { downloadEngine, PINNED_OPENTOFU } from '../../../sidecars/iac/engine/download.ts'
-import { findEngine, probeEngine } from '../../../sidecars/iac/engine/find.ts'
-import { unzip } from '../../../sidecars/iac/zip.ts'
-import { silentLogger } from '../../../src/base/log.ts'
-import { fakeEngine, temporaryFolder } from './service.ts'
+import { downloadEngine, PINNED_OPENTOFU } from '../../../../sidecars/iac/engine/download.ts'
+import { findEngine, probeEngine } from '../../../../sidecars/iac/engine/find.ts'
+import { unzip } from '../../../../sidecars/iac/zip.ts'
+import { silentLogger } from '../../../../src/base/log.ts'
+import { fakeEngine, temporaryFolder } from '../service.ts'
 
 /** A zip archive with deflated entries; checksums of the content are left zero, which readers of it ignore. */
 function zip(files: Record<string, string>): Buffer {

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { chmod, readdir, readFile, rm, stat, symlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { fakeEngine, pipe, SCOPE, startTestService, type TestService, temporaryFolder } from './service.ts'
+import { fakeEngine, pipe, SCOPE, startTestService, type TestService, temporaryFolder } from '../service.ts'
 
 let binary: string
 const services: TestService[] = []

@@ -1,9 +1,9 @@
 import { appendFile, readdir, readFile, rm, symlink, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { SchemaCache } from '../../../sidecars/iac/schema/cache.ts'
-import { indexDocument } from '../../../sidecars/iac/schema/index-document.ts'
-import { fakeEngine, type Json, SCOPE, startTestService, type TestService, temporaryFolder } from './service.ts'
+import { SchemaCache } from '../../../../sidecars/iac/schema/cache.ts'
+import { indexDocument } from '../../../../sidecars/iac/schema/index-document.ts'
+import { fakeEngine, type Json, SCOPE, startTestService, type TestService, temporaryFolder } from '../service.ts'
 
 const AWS = 'registry.opentofu.org/hashicorp/aws'
 const block = (name: string) => ({ version: 1, block: { attributes: { [name]: { type: 'string', required: true } } } })

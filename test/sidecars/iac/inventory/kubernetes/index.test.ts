@@ -1,9 +1,9 @@
 import { HttpResponse, http } from 'msw'
 import { setupServer } from 'msw/node'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { kubernetesInventory } from '../../../../sidecars/iac/inventory/kubernetes/index.ts'
+import { kubernetesInventory } from '../../../../../sidecars/iac/inventory/kubernetes/index.ts'
+import { outcome } from '../outside.ts'
 import { apiServer, forbidden, object, type Served, status } from './api-server.ts'
-import { outcome } from './outside.ts'
 
 const outside = setupServer()
 beforeAll(() => outside.listen({ onUnhandledFrame: 'error' }))

@@ -2,8 +2,8 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { credentialsOf, hideCredentials } from '../../../sidecars/iac/output/masking.ts'
-import { SCOPE, startTestService, type TestService } from './service.ts'
+import { credentialsOf, hideCredentials } from '../../../../sidecars/iac/output/masking.ts'
+import { SCOPE, startTestService, type TestService } from '../service.ts'
 
 it('knows credentials by the names of their variables', () => {
   const env = {
