@@ -1,12 +1,13 @@
-import { readFile, writeFile } from 'node:fs/promises'
+import { readFile } from 'node:fs/promises'
 import type { Fetch } from '../../../src/base/http.ts'
 import type { Logger } from '../../../src/base/log.ts'
 import { engineArguments, engineEnvironment, withoutOwnSettings } from '../engine/command.ts'
-import { Turns } from '../engine/plugin-cache.ts'
+import { type RunOnce, runInit, Turns } from '../engine/plugin-cache.ts'
 import { runEngine } from '../engine/process.ts'
 import { checkHostPrograms } from '../host-programs/check.ts'
 import { discover } from '../inventory/discover.ts'
 import { refuseByLimits, refuseLinkedPlan } from '../limits/refuse.ts'
+import { type OutputFiles, readTail, writeOutput } from '../output/files.ts'
 import { credentialsOf, hideCredentials } from '../output/masking.ts'
 import type { SchemaCache } from '../schema/cache.ts'
 import { runSchemaJob } from '../schema/job.ts'
@@ -14,14 +15,11 @@ import type { IacSettings } from '../settings.ts'
 import { ADDITIONS, type Engine, type JobRecord, type JobRequest } from '../types.ts'
 import type { ExecuteJob } from './service.ts'
 import { stateResourceIds } from './state-ids.ts'
-import { type JobStore, readTail } from './store.ts'
+import type { JobStore } from './store.ts'
 
-const CACHE_TURN_MS = 15_000
 /** Nobody waits longer for them, and the workspace is busy meanwhile. */
 const ADDITION_SECONDS = 120
 const LOGGED_STDERR = 500
-/** Runs the engine with this plugin cache, or with none; answers the exit code. */
-type RunOnce = (plugin_cache: string | null) => Promise<number>
 
 interface ExecutorOptions {
   settings: IacSettings
@@ -50,7 +48,7 @@ export function createExecutor(options: ExecutorOptions): ExecuteJob {
     const refusal = await refuse(options, job, request)
     if (refusal !== null) {
       log.warn('job refused', { job_id: job.job_id, kind: job.kind, refusal })
-      return answer(output, 1, '', refusal)
+      return writeOutput(output, 1, '', refusal)
     }
     const started = performance.now()
     const run: RunOnce = (plugin_cache) =>
@@ -71,7 +69,7 @@ export function createExecutor(options: ExecutorOptions): ExecuteJob {
       })
     const cache = settings.plugin_cache_dir
     const runKind = () => {
-      if (job.kind === 'init') return initialise(run, cache, cacheTurns, output.stderr)
+      if (job.kind === 'init') return runInit(run, cache, cacheTurns, output.stderr)
       return job.kind === 'schema' ? runSchemaJob(options, request, output, () => run(cache)) : run(cache)
     }
     const exit_code = await runKind()
@@ -112,7 +110,7 @@ async function listScope(
     max_bytes: settings.max_output_bytes,
   })
   const output = store.output(job.job_id)
-  await answer(output, found.exit_code, found.stdout, found.stderr)
+  await writeOutput(output, found.exit_code, found.stdout, found.stderr)
   for (const path of [output.stdout, output.stderr]) await hideCredentials(path, credentials)
   const end = {
     job_id: job.job_id,
@@ -134,32 +132,10 @@ async function refuse({ settings, env }: ExecutorOptions, job: JobRecord, reques
   return checkHostPrograms(job.kind, job.workspace_path, request.plan_file, env)
 }
 
-type Output = ReturnType<JobStore['output']>
-
-async function answer(output: Output, exit_code: number, stdout: string, stderr: string): Promise<number> {
-  await writeFile(output.stdout, stdout, { mode: 0o600 })
-  await writeFile(output.stderr, stderr, { mode: 0o600 })
-  return exit_code
-}
-
-/**
- * Neither engine promises that two `init` may fill one plugin cache at the same time: they take turns,
- * and one that waited long, or met a cached provider that another workspace is running, does without.
- */
-async function initialise(run: RunOnce, cache: string, turns: Turns, stderr: string): Promise<number> {
-  const release = await turns.take(CACHE_TURN_MS)
-  if (!release) return run(null)
-  try {
-    const code = await run(cache)
-    const busy = code !== 0 && /text file busy/i.test(await readTail(stderr, 100_000))
-    return busy ? await run(null) : code
-  } finally {
-    release()
-  }
-}
-
-async function extractIds(output: Output, exit_code: number): Promise<number> {
-  if (exit_code !== 0) return answer(output, exit_code, '', await readFile(output.stderr, 'utf8'))
+async function extractIds(output: OutputFiles, exit_code: number): Promise<number> {
+  if (exit_code !== 0) return writeOutput(output, exit_code, '', await readFile(output.stderr, 'utf8'))
   const extracted = stateResourceIds(await readFile(output.stdout, 'utf8'))
-  return extracted.ok ? answer(output, 0, JSON.stringify(extracted.ids), '') : answer(output, 1, '', extracted.text)
+  return extracted.ok
+    ? writeOutput(output, 0, JSON.stringify(extracted.ids), '')
+    : writeOutput(output, 1, '', extracted.text)
 }

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { renameSync, writeFileSync } from 'node:fs'
-import { mkdir, open, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import type { OutputFiles } from '../output/files.ts'
 import type { JobRecord } from '../types.ts'
 
 /** Job records and their output as files of one folder, readable by this user only. */
@@ -12,7 +13,8 @@ export interface JobStore {
   saveNow(record: JobRecord): void
   loadAll(): Promise<JobRecord[]>
   remove(job_id: string): Promise<void>
-  output(job_id: string): { stdout: string; stderr: string }
+  /** Where the output of a job lies. */
+  output(job_id: string): OutputFiles
 }
 
 export async function openJobStore(folder: string): Promise<JobStore> {
@@ -54,22 +56,5 @@ async function readRecord(path: string): Promise<JobRecord | null> {
     return typeof record.job_id === 'string' && typeof record.status === 'string' ? record : null
   } catch {
     return null
-  }
-}
-
-/** Reads at most `limit` bytes from the end of a file; empty when it is missing. */
-export async function readTail(path: string, limit: number): Promise<string> {
-  try {
-    const handle = await open(path)
-    try {
-      const { size } = await handle.stat()
-      const length = Math.min(size, limit)
-      const { buffer } = await handle.read(Buffer.alloc(length), 0, length, size - length)
-      return buffer.toString('utf8')
-    } finally {
-      await handle.close()
-    }
-  } catch {
-    return ''
   }
 }

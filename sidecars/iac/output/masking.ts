@@ -1,5 +1,5 @@
 import { readFile, writeFile } from 'node:fs/promises'
-import { readTail } from '../jobs/store.ts'
+import { type OutputFiles, readTail } from './files.ts'
 
 /** As the engine writes what it hides itself. */
 const HIDDEN = '(sensitive value)'
@@ -41,7 +41,7 @@ export async function hideCredentials(path: string, credentials: readonly string
  * @param bytes at most this much of each stream
  */
 export async function liveOutput(
-  files: { stdout: string; stderr: string },
+  files: OutputFiles,
   credentials: readonly string[],
   bytes: number,
 ): Promise<{ stdout: string; stderr: string }> {

@@ -1,14 +1,10 @@
-import { writeFile } from 'node:fs/promises'
+import { type OutputFiles, writeOutput } from '../output/files.ts'
 import type { Engine, JobRequest } from '../types.ts'
 import { schemaAnswer } from './answer.ts'
 import type { SchemaCache, StoredSchema } from './cache.ts'
 import { indexDocument } from './index-document.ts'
 import { type LockFile, readLockFile } from './lock-file.ts'
 
-interface Output {
-  stdout: string
-  stderr: string
-}
 const UNREADABLE =
   'Error: Unreadable schema\n\nThe engine answered a document of provider schemas that cannot be read.\n'
 /** The engine's own provider is in no lock file. */
@@ -22,21 +18,21 @@ const BUILT_IN_SOURCE = 'terraform.io/builtin/terraform'
 export async function runSchemaJob(
   { schemas: cache, engine }: { schemas: SchemaCache; engine: Engine },
   request: JobRequest,
-  output: Output,
+  output: OutputFiles,
   run: () => Promise<number>,
 ): Promise<number> {
   const lock = await readLockFile(request.workspace_path, engine)
   const cached = lock && (await cache.find(lock.key))
   if (cached && knowsBuiltIn(cached, request)) {
     const answer = await schemaAnswer(cached, lock.versions, request).catch(() => null)
-    if (answer !== null) return write(output, 0, answer, '')
+    if (answer !== null) return writeOutput(output, 0, answer, '')
   }
   const exit_code = await run()
   if (exit_code !== 0) return exit_code
   const index = await indexDocument(output.stdout)
-  if (!index) return write(output, 1, '', UNREADABLE)
+  if (!index) return writeOutput(output, 1, '', UNREADABLE)
   const stored = await keep(cache, lock, output.stdout, { path: output.stdout, index })
-  return write(output, 0, await schemaAnswer(stored, lock?.versions ?? new Map(), request), '')
+  return writeOutput(output, 0, await schemaAnswer(stored, lock?.versions ?? new Map(), request), '')
 }
 
 /** Without a lock file nothing tells which providers were asked, so nothing is kept. */
@@ -50,10 +46,4 @@ const keep = async (
 function knowsBuiltIn({ index }: StoredSchema, { resource_types = [], data_source_types = [] }: JobRequest): boolean {
   const asked = [...resource_types, ...data_source_types].some((type) => BUILT_IN.test(type))
   return !asked || Object.hasOwn(index.providers, BUILT_IN_SOURCE)
-}
-
-async function write(output: Output, exit_code: number, stdout: string, stderr: string): Promise<number> {
-  await writeFile(output.stdout, stdout, { mode: 0o600 })
-  await writeFile(output.stderr, stderr, { mode: 0o600 })
-  return exit_code
 }

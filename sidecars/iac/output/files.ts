@@ -1,0 +1,36 @@
+import { open, writeFile } from 'node:fs/promises'
+
+/** Paths of the two files that hold the output of a job. */
+export interface OutputFiles {
+  stdout: string
+  stderr: string
+}
+
+/** Puts these texts in place of what the files held; answers the exit code, so that a job can end with it. */
+export async function writeOutput(
+  files: OutputFiles,
+  exit_code: number,
+  stdout: string,
+  stderr: string,
+): Promise<number> {
+  await writeFile(files.stdout, stdout, { mode: 0o600 })
+  await writeFile(files.stderr, stderr, { mode: 0o600 })
+  return exit_code
+}
+
+/** Reads at most `limit` bytes from the end of a file; empty when it is missing. */
+export async function readTail(path: string, limit: number): Promise<string> {
+  try {
+    const handle = await open(path)
+    try {
+      const { size } = await handle.stat()
+      const length = Math.min(size, limit)
+      const { buffer } = await handle.read(Buffer.alloc(length), 0, length, size - length)
+      return buffer.toString('utf8')
+    } finally {
+      await handle.close()
+    }
+  } catch {
+    return ''
+  }
+}
