@@ -41,7 +41,7 @@ export function createIacApp(options: {
     if (wait !== null && jobs.find(id)) await jobs.settled(id, wait * 1000, c.req.raw.signal)
     const record = jobs.find(id)
     if (!record) return problemResponse(404, `Unknown or expired job: ${id}`)
-    return jobAnswer(record, store, wait === null ? {} : { 'preference-applied': `wait=${wait}` })
+    return jobAnswer(record, store.output(id), wait === null ? {} : { 'preference-applied': `wait=${wait}` })
   })
   app.get('/v1/jobs/:job_id/output', async (c) => {
     const job_id = JOB_ID.safeParse(c.req.param('job_id'))

@@ -1,6 +1,6 @@
 import { type FileHandle, open } from 'node:fs/promises'
-import type { JobStore } from '../jobs/store.ts'
 import type { JobRecord } from '../types.ts'
+import type { OutputFiles } from './files.ts'
 
 const CHUNK = 256 * 1024
 
@@ -10,15 +10,14 @@ const CHUNK = 256 * 1024
  */
 export async function jobAnswer(
   record: JobRecord,
-  store: JobStore,
+  files: OutputFiles,
   headers: Record<string, string>,
 ): Promise<Response> {
   const { process: _process, exit_code, workspace_path: _workspace_path, error, ...shown } = record
   const init = { headers: { 'content-type': 'application/json', ...headers } }
   if (record.status !== 'succeeded') return new Response(JSON.stringify({ ...shown, result: null, error }), init)
-  const paths = store.output(record.job_id)
-  const stdout = await open(paths.stdout)
-  const stderr = await open(paths.stderr).catch(async (cause) => {
+  const stdout = await open(files.stdout)
+  const stderr = await open(files.stderr).catch(async (cause) => {
     await stdout.close()
     throw cause
   })
