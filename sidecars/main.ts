@@ -74,10 +74,10 @@ const helpOf = (name: string, { summary, variables }: Sidecar) =>
 
 const [name, ...rest] = process.argv.slice(2)
 const sidecar = name !== undefined && Object.hasOwn(SIDECARS, name) ? SIDECARS[name] : undefined
-const asks_help = (text: string | undefined) => text === '--help' || text === '-h'
+const asksHelp = (text: string | undefined) => text === '--help' || text === '-h'
 
-if (asks_help(name)) console.log(usage)
-else if (name !== undefined && sidecar && rest.some(asks_help)) console.log(helpOf(name, sidecar))
+if (asksHelp(name)) console.log(usage)
+else if (name !== undefined && sidecar && rest.some(asksHelp)) console.log(helpOf(name, sidecar))
 else if (sidecar && rest.length === 0) await (await sidecar.load()).main()
 else {
   console.error(usage)

@@ -28,7 +28,7 @@ export function createAuthzApp(options: { token: string; permissive: boolean; st
   })
 
   app.post('/v1/check', async (c) => {
-    const body = await readBody(c, CheckRequest, { max_bytes: MAX_BODY_BYTES, unparseable: 400 })
+    const body = await readBody(c, CheckRequest, { maxBytes: MAX_BODY_BYTES, unparseable: 400 })
     return body.ok ? c.json(decide(body.value, permissive)) : body.response
   })
 
@@ -49,9 +49,9 @@ export function createAuthzApp(options: { token: string; permissive: boolean; st
 
   app.post('/v1/users/:user_id/roles', async (c) => {
     const { user_id } = c.req.param()
-    const too_long = refuseLong({ user_id })
-    if (too_long) return too_long
-    const body = await readBody(c, RoleRequest, { max_bytes: MAX_BODY_BYTES, unparseable: 400 })
+    const tooLong = refuseLong({ user_id })
+    if (tooLong) return tooLong
+    const body = await readBody(c, RoleRequest, { maxBytes: MAX_BODY_BYTES, unparseable: 400 })
     if (!body.ok) return body.response
     const refused = await refuseCaller(c, store)
     if (refused) return refused

@@ -11,9 +11,9 @@ const STALE_MS = 10_000
  * Errors: `The role store stays locked by another process.`; those of `work`.
  */
 export async function withFileLock<T>(path: string, work: () => Promise<T>): Promise<T> {
-  const give_up = performance.now() + WAIT_MS
+  const giveUp = performance.now() + WAIT_MS
   while (!(await taken(path))) {
-    if (performance.now() > give_up) throw new Error('The role store stays locked by another process.')
+    if (performance.now() > giveUp) throw new Error('The role store stays locked by another process.')
     await removeStale(path)
     await sleep(RETRY_MS)
   }

@@ -11,21 +11,18 @@ export const main = (): Promise<void> =>
     name: 'authz',
     tokenVariable: 'PLATFORM_AUTHZ_TOKEN',
     readSettings,
-    open: async ({ token, permissive, role_store, root_admin_email }, log) => {
-      const store = openRoleStore(role_store)
-      await prepareStore(store, { path: role_store, root_admin_email })
-      log.info('role store', { path: role_store, permissive })
+    open: async ({ token, permissive, roleStore, rootAdminEmail }, log) => {
+      const store = openRoleStore(roleStore)
+      await prepareStore(store, { path: roleStore, rootAdminEmail })
+      log.info('role store', { path: roleStore, permissive })
       const app = createAuthzApp({ token, permissive, store, log })
       return { fetch: (request) => app.fetch(request) }
     },
   })
 
 /** Grants the root admin. Errors: `SettingsError` for a store that cannot be read or, with a root admin, not written. */
-export async function prepareStore(
-  store: RoleStore,
-  options: { path: string; root_admin_email: string },
-): Promise<void> {
-  const email = options.root_admin_email
+export async function prepareStore(store: RoleStore, options: { path: string; rootAdminEmail: string }): Promise<void> {
+  const email = options.rootAdminEmail
   try {
     if (email === '') await store.read()
     else await store.change((users) => assignRole(users, email, 'admin', email))

@@ -8,9 +8,9 @@ export interface AuthzSettings {
   /** True: every check is granted. */
   permissive: boolean
   /** Path of the JSON file with users and roles. */
-  role_store: string
+  roleStore: string
   /** Holds role `admin` from the start; empty: nobody does. */
-  root_admin_email: string
+  rootAdminEmail: string
 }
 
 /**
@@ -20,15 +20,15 @@ export interface AuthzSettings {
 export function readSettings(env: Environment): AuthzSettings {
   const problems: string[] = []
   const permissive = env.PLATFORM_AUTHZ_PERMISSIVE
-  const root_admin_email = textOf(env, 'PLATFORM_AUTHZ_ROOT_ADMIN_EMAIL')
-  if (root_admin_email.length > 256) problems.push('PLATFORM_AUTHZ_ROOT_ADMIN_EMAIL must have at most 256 characters')
+  const rootAdminEmail = textOf(env, 'PLATFORM_AUTHZ_ROOT_ADMIN_EMAIL')
+  if (rootAdminEmail.length > 256) problems.push('PLATFORM_AUTHZ_ROOT_ADMIN_EMAIL must have at most 256 characters')
   const settings: AuthzSettings = {
     host: hostOf(env),
     port: portOf(env, 8083, problems),
     token: textOf(env, 'PLATFORM_AUTHZ_TOKEN'),
     permissive: permissive === undefined || permissive.trim().toLowerCase() === 'true',
-    role_store: textOf(env, 'PLATFORM_AUTHZ_ROLE_STORE') || '/data/roles.json',
-    root_admin_email,
+    roleStore: textOf(env, 'PLATFORM_AUTHZ_ROLE_STORE') || '/data/roles.json',
+    rootAdminEmail,
   }
   if (problems.length > 0) throw new SettingsError(problems.join('\n'))
   return settings

@@ -34,9 +34,9 @@ export function createIacApp(options: {
   )
   for (const kind of JOB_KINDS) submitRoute(app, kind, jobs)
   app.get('/v1/jobs/:job_id', async (c) => {
-    const job_id = JOB_ID.safeParse(c.req.param('job_id'))
-    if (!job_id.success) return problemResponse(422, 'Request validation failed', 'path.job_id: must be a UUID')
-    const id = job_id.data.toLowerCase()
+    const jobId = JOB_ID.safeParse(c.req.param('job_id'))
+    if (!jobId.success) return problemResponse(422, 'Request validation failed', 'path.job_id: must be a UUID')
+    const id = jobId.data.toLowerCase()
     const wait = preferredWait(c.req.header('prefer'))
     if (wait !== null && jobs.find(id)) await jobs.settled(id, wait * 1000, c.req.raw.signal)
     const record = jobs.find(id)
@@ -44,12 +44,12 @@ export function createIacApp(options: {
     return jobAnswer(record, store.output(id), wait === null ? {} : { 'preference-applied': `wait=${wait}` })
   })
   app.get('/v1/jobs/:job_id/output', async (c) => {
-    const job_id = JOB_ID.safeParse(c.req.param('job_id'))
+    const jobId = JOB_ID.safeParse(c.req.param('job_id'))
     const bytes = TAIL_BYTES.safeParse(c.req.query('tail_bytes'))
-    if (!job_id.success) return problemResponse(422, 'Request validation failed', 'path.job_id: must be a UUID')
+    if (!jobId.success) return problemResponse(422, 'Request validation failed', 'path.job_id: must be a UUID')
     if (!bytes.success)
       return problemResponse(422, 'Request validation failed', 'query.tail_bytes: must be a number from 1 to 65536')
-    const id = job_id.data.toLowerCase()
+    const id = jobId.data.toLowerCase()
     const record = jobs.find(id)
     if (!record) return problemResponse(404, `Unknown or expired job: ${id}`)
     return c.json({
@@ -66,12 +66,12 @@ const TAIL_BYTES = z.coerce.number().int().min(1).max(65_536).default(4096)
 /** Token, then body, then workspace: the order of the contract. */
 function submitRoute(app: Hono, kind: JobKind, jobs: JobService): void {
   app.post(ROUTES[kind], async (c) => {
-    const body = await readBody(c, BODIES[kind], { max_bytes: MAX_BODY_BYTES })
+    const body = await readBody(c, BODIES[kind], { maxBytes: MAX_BODY_BYTES })
     if (!body.ok) return body.response
-    const workspace_path = await resolveWorkspace(body.value.workspace_path)
-    if (workspace_path === null)
+    const workspacePath = await resolveWorkspace(body.value.workspace_path)
+    if (workspacePath === null)
       return problemResponse(404, `workspace_path does not exist or is not a directory: ${body.value.workspace_path}`)
-    const { job_id, status } = await jobs.submit(kind, { ...body.value, workspace_path })
+    const { job_id, status } = await jobs.submit(kind, { ...body.value, workspace_path: workspacePath })
     return c.json({ job_id, status }, 202, { location: `/v1/jobs/${job_id}` })
   })
 }

@@ -41,10 +41,10 @@ export function iacService(surroundings: Surroundings): Service<IacSettings> {
     tokenVariable: 'PLATFORM_IAC_TOKEN',
     readSettings,
     open: async (settings, log) => {
-      await claimDataFolder(settings.data_dir)
-      await mkdir(settings.plugin_cache_dir, { recursive: true })
+      await claimDataFolder(settings.dataDir)
+      await mkdir(settings.pluginCacheDir, { recursive: true })
       const engine = await openEngine(settings, surroundings, log)
-      const store = await openJobStore(join(settings.data_dir, 'jobs'))
+      const store = await openJobStore(join(settings.dataDir, 'jobs'))
       const jobs = await openJobs({ settings, surroundings, engine, store, log })
       const credentials = credentialsOf(surroundings.env)
       const app = createIacApp({ token: settings.token, engine, jobs, store, credentials, log })
@@ -68,8 +68,8 @@ export function iacService(surroundings: Surroundings): Service<IacSettings> {
 async function openEngine(settings: IacSettings, { env, fetch }: Surroundings, log: Logger): Promise<Engine> {
   const download = () =>
     downloadEngine({
-      folder: join(settings.data_dir, 'engine'),
-      base_url: settings.download_url,
+      folder: join(settings.dataDir, 'engine'),
+      baseUrl: settings.downloadUrl,
       target: `${process.platform}_${process.arch === 'x64' ? 'amd64' : process.arch}`,
       fetch,
       log,
@@ -92,19 +92,19 @@ async function openJobs(options: {
 }): Promise<JobService> {
   const { settings, engine, store, log } = options
   const { env, fetch, now = () => new Date() } = options.surroundings
-  const schemas = new SchemaCache(join(settings.data_dir, 'schemas'))
+  const schemas = new SchemaCache(join(settings.dataDir, 'schemas'))
   await schemas.open()
-  const cli_config = await writeCliConfig(settings.data_dir, {
-    allowed: settings.allowed_providers,
-    mirror: settings.provider_mirror,
+  const cliConfig = await writeCliConfig(settings.dataDir, {
+    allowed: settings.allowedProviders,
+    mirror: settings.providerMirror,
     offline: settings.offline,
   })
   const jobs = new JobService({
     store,
-    execute: createExecutor({ settings, engine, cli_config, schemas, env, store, fetch, log, now }),
-    stop_leftover: (leader) => stopLeftover(leader, settings.stop_grace_seconds * 1000),
-    max_parallel: settings.max_parallel,
-    retention_ms: RETENTION_MS,
+    execute: createExecutor({ settings, engine, cliConfig, schemas, env, store, fetch, log, now }),
+    stopLeftover: (leader) => stopLeftover(leader, settings.stopGraceSeconds * 1000),
+    maxParallel: settings.maxParallel,
+    retentionMs: RETENTION_MS,
     log,
     now,
   })

@@ -11,25 +11,25 @@ export interface IacSettings {
   binary: string
   download: boolean
   /** Base URL of the engine's releases; empty means the project's own. */
-  download_url: string
-  backend_config: string
-  job_timeout_seconds: number
-  stop_grace_seconds: number
-  max_parallel: number
-  max_output_bytes: number
-  data_dir: string
-  plugin_cache_dir: string
-  allow_host_programs: boolean
+  downloadUrl: string
+  backendConfig: string
+  jobTimeoutSeconds: number
+  stopGraceSeconds: number
+  maxParallel: number
+  maxOutputBytes: number
+  dataDir: string
+  pluginCacheDir: string
+  allowHostPrograms: boolean
   /** Patterns of provider sources; empty: every provider. */
-  allowed_providers: string[]
+  allowedProviders: string[]
   /** Folder in the engine's mirror layout; empty: none. */
-  provider_mirror: string
+  providerMirror: string
   /** The engine downloads nothing. */
   offline: boolean
   /** Hosts that an offline engine may still reach, the state's for example. */
-  offline_hosts: string
+  offlineHosts: string
   /** Of one workspace; 0: no limit. */
-  max_workspace_bytes: number
+  maxWorkspaceBytes: number
 }
 
 const MEBIBYTE = 1024 * 1024
@@ -53,44 +53,44 @@ export function readSettings(env: Record<string, string | undefined>): IacSettin
     return false
   }
   const port = number('PLATFORM_PORT', 8082, 0, 65_535)
-  const data_dir = text('IAC_DATA_DIR') || join(tmpdir(), `platform-iac-${process.getuid?.() ?? 0}-${port}`)
+  const dataDir = text('IAC_DATA_DIR') || join(tmpdir(), `platform-iac-${process.getuid?.() ?? 0}-${port}`)
   const settings: IacSettings = {
     host: text('PLATFORM_HOST') || '0.0.0.0',
     port,
     token: text('PLATFORM_IAC_TOKEN'),
     binary: text('IAC_BINARY'),
     download: flag('IAC_DOWNLOAD'),
-    download_url: text('IAC_DOWNLOAD_URL'),
-    backend_config: text('IAC_BACKEND_CONFIG'),
-    job_timeout_seconds: number('IAC_JOB_TIMEOUT_SECONDS', 3600, 0.1, 604_800, false),
-    stop_grace_seconds: number('IAC_STOP_GRACE_SECONDS', 20, 0, 3600, false),
-    max_parallel: number('IAC_MAX_PARALLEL', Math.max(2, availableParallelism()), 1, 1024),
-    max_output_bytes: number('IAC_MAX_OUTPUT_MIB', 256, 1, 4096) * MEBIBYTE,
-    data_dir,
-    plugin_cache_dir: text('IAC_PLUGIN_CACHE_DIR') || text('TF_PLUGIN_CACHE_DIR') || join(data_dir, 'plugins'),
-    allow_host_programs: flag('IAC_ALLOW_HOST_PROGRAMS'),
-    allowed_providers: text('IAC_ALLOWED_PROVIDERS')
+    downloadUrl: text('IAC_DOWNLOAD_URL'),
+    backendConfig: text('IAC_BACKEND_CONFIG'),
+    jobTimeoutSeconds: number('IAC_JOB_TIMEOUT_SECONDS', 3600, 0.1, 604_800, false),
+    stopGraceSeconds: number('IAC_STOP_GRACE_SECONDS', 20, 0, 3600, false),
+    maxParallel: number('IAC_MAX_PARALLEL', Math.max(2, availableParallelism()), 1, 1024),
+    maxOutputBytes: number('IAC_MAX_OUTPUT_MIB', 256, 1, 4096) * MEBIBYTE,
+    dataDir,
+    pluginCacheDir: text('IAC_PLUGIN_CACHE_DIR') || text('TF_PLUGIN_CACHE_DIR') || join(dataDir, 'plugins'),
+    allowHostPrograms: flag('IAC_ALLOW_HOST_PROGRAMS'),
+    allowedProviders: text('IAC_ALLOWED_PROVIDERS')
       .split(',')
       .map((pattern) => pattern.trim())
       .filter((pattern) => pattern !== ''),
-    provider_mirror: text('IAC_PROVIDER_MIRROR'),
+    providerMirror: text('IAC_PROVIDER_MIRROR'),
     offline: flag('IAC_OFFLINE'),
-    offline_hosts: text('IAC_OFFLINE_HOSTS'),
-    max_workspace_bytes: number('IAC_MAX_WORKSPACE_MIB', 0, 0, 1_048_576) * MEBIBYTE,
+    offlineHosts: text('IAC_OFFLINE_HOSTS'),
+    maxWorkspaceBytes: number('IAC_MAX_WORKSPACE_MIB', 0, 0, 1_048_576) * MEBIBYTE,
   }
   checkLimits(settings, text('TF_CLI_CONFIG_FILE') || text('TERRAFORM_CONFIG'), problems)
   if (problems.length > 0) throw new SettingsError(problems.join('\n'))
   return settings
 }
 
-function checkLimits(settings: IacSettings, cli_config_file: string, problems: string[]): void {
-  const { allowed_providers, provider_mirror, offline } = settings
-  for (const pattern of allowed_providers)
+function checkLimits(settings: IacSettings, cliConfigFile: string, problems: string[]): void {
+  const { allowedProviders, providerMirror, offline } = settings
+  for (const pattern of allowedProviders)
     if (!PROVIDER_PATTERN.test(pattern))
       problems.push(`IAC_ALLOWED_PROVIDERS holds '${pattern}', which is no [host/]namespace/type`)
-  if (provider_mirror !== '' && !isAbsolute(provider_mirror))
+  if (providerMirror !== '' && !isAbsolute(providerMirror))
     problems.push('IAC_PROVIDER_MIRROR must be an absolute path')
-  if (cli_config_file !== '' && (allowed_providers.length > 0 || provider_mirror !== '' || offline))
+  if (cliConfigFile !== '' && (allowedProviders.length > 0 || providerMirror !== '' || offline))
     problems.push(
       'IAC_ALLOWED_PROVIDERS, IAC_PROVIDER_MIRROR and IAC_OFFLINE write a CLI configuration of their own: unset TF_CLI_CONFIG_FILE',
     )

@@ -12,7 +12,7 @@ const DEFLATE = 8
 export function unzip(
   archive: Buffer,
   wanted: (name: string) => boolean,
-  max_bytes: number,
+  maxBytes: number,
 ): Map<string, Buffer> | null {
   const end = archive.lastIndexOf(Buffer.from([0x50, 0x4b, 5, 6]))
   if (end < 0 || end + 22 > archive.length || archive.readUInt32LE(end) !== END) return null
@@ -22,10 +22,10 @@ export function unzip(
     for (let count = archive.readUInt16LE(end + 10); count > 0; count--) {
       if (archive.readUInt32LE(at) !== CENTRAL) return null
       const lengths = [28, 30, 32].map((offset) => archive.readUInt16LE(at + offset))
-      const [name_length = 0, extra_length = 0, comment_length = 0] = lengths
-      const name = archive.toString('utf8', at + 46, at + 46 + name_length)
-      if (wanted(name)) files.set(name, unpack(archive, at, max_bytes))
-      at += 46 + name_length + extra_length + comment_length
+      const [nameLength = 0, extraLength = 0, commentLength = 0] = lengths
+      const name = archive.toString('utf8', at + 46, at + 46 + nameLength)
+      if (wanted(name)) files.set(name, unpack(archive, at, maxBytes))
+      at += 46 + nameLength + extraLength + commentLength
     }
   } catch {
     return null
@@ -33,7 +33,7 @@ export function unzip(
   return files
 }
 
-function unpack(archive: Buffer, entry: number, max_bytes: number): Buffer {
+function unpack(archive: Buffer, entry: number, maxBytes: number): Buffer {
   const method = archive.readUInt16LE(entry + 10)
   const packed = archive.readUInt32LE(entry + 20)
   const local = archive.readUInt32LE(entry + 42)
@@ -41,6 +41,6 @@ function unpack(archive: Buffer, entry: number, max_bytes: number): Buffer {
   const start = local + 30 + archive.readUInt16LE(local + 26) + archive.readUInt16LE(local + 28)
   const data = archive.subarray(start, start + packed)
   if (method === 0) return data
-  if (method === DEFLATE) return inflateRawSync(data, { maxOutputLength: max_bytes })
+  if (method === DEFLATE) return inflateRawSync(data, { maxOutputLength: maxBytes })
   throw new Error(`compression method ${method} is not supported`)
 }

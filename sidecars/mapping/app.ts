@@ -26,7 +26,7 @@ export function createMappingApp(options: {
 }): Hono {
   const app = createSidecarApp({ token: options.token, log: options.log })
   app.post('/v1/resolve', async (c) => {
-    const body = await readBody(c, Question, { max_bytes: MAX_BODY_BYTES, unparseable: 400 })
+    const body = await readBody(c, Question, { maxBytes: MAX_BODY_BYTES, unparseable: 400 })
     if (!body.ok) return body.response
     const { identifier, engine_provider = null } = body.value
     const known = options.catalogue && (await options.catalogue()).find(identifier)

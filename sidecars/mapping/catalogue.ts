@@ -35,15 +35,15 @@ export function parseCatalogue(yaml: string): Catalogue {
   if (!parsed.success)
     throw new Error(parsed.issues.map((issue) => `${v.getDotPath(issue) ?? 'document'}: ${issue.message}`).join('; '))
   const entries = new Map(Object.entries(parsed.output.repositories))
-  const by_url = new Map<string, Entry | null>()
+  const byUrl = new Map<string, Entry | null>()
   for (const known of entries.values()) {
     const address = canonical(known.repo_url)
     // Two roots of one repository may lie in different clouds: the address alone does not tell which.
-    by_url.set(address, by_url.has(address) ? null : known)
+    byUrl.set(address, byUrl.has(address) ? null : known)
   }
   return {
     size: entries.size,
-    find: (identifier) => entries.get(identifier) ?? by_url.get(canonical(identifier)) ?? null,
+    find: (identifier) => entries.get(identifier) ?? byUrl.get(canonical(identifier)) ?? null,
   }
 }
 

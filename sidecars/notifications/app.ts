@@ -15,13 +15,13 @@ export function createNotificationsApp(options: { token: string; deliveries: Del
   const { deliveries, log } = options
   const app = createSidecarApp({ token: options.token, log })
   app.post('/v1/notify', async (c) => {
-    const body = await readBody(c, Notification, { max_bytes: MAX_BODY_BYTES, typed: true })
+    const body = await readBody(c, Notification, { maxBytes: MAX_BODY_BYTES, typed: true })
     if (!body.ok) return body.response
     const { kind, severity } = body.value
     try {
-      const delivery_id = await deliveries.deliver(body.value)
-      log.info('notification delivered', { kind, severity, delivery_id })
-      return c.json({ delivery_id }, 202)
+      const deliveryId = await deliveries.deliver(body.value)
+      log.info('notification delivered', { kind, severity, delivery_id: deliveryId })
+      return c.json({ delivery_id: deliveryId }, 202)
     } catch (error) {
       log.error('notification not delivered', { kind, severity, reason: reasonOf(error) })
       return problemResponse(502, 'Downstream channel error')

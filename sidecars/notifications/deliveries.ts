@@ -27,8 +27,8 @@ export function createDeliveries(channel: Channel, now: () => number = () => per
       const key = JSON.stringify(notification)
       const known = recent.get(key)
       if (known) return known.id
-      const delivery_id = crypto.randomUUID()
-      const id = channel.deliver(notification, delivery_id).then(() => delivery_id)
+      const deliveryId = crypto.randomUUID()
+      const id = channel.deliver(notification, deliveryId).then(() => deliveryId)
       recent.set(key, { at: now(), id })
       id.catch(() => {
         if (recent.get(key)?.id === id) recent.delete(key)

@@ -24,7 +24,7 @@ export const main = (): Promise<void> =>
 function openChannel(settings: ChannelSettings): Channel {
   switch (settings.channel) {
     case 'chat':
-      return chatChannel(settings.webhook_url, fetch)
+      return chatChannel(settings.webhookUrl, fetch)
     case 'email':
       return emailChannel(settings)
     case 'webhook':

@@ -33,7 +33,7 @@ export type Notification = z.output<typeof Notification>
 
 /** Where notifications go. `deliver` resolves when the other side has taken the message; anything else throws. */
 export interface Channel {
-  deliver(notification: Notification, delivery_id: string): Promise<void>
+  deliver(notification: Notification, deliveryId: string): Promise<void>
 }
 
 /** A far side that refused; the message is ours and holds no address. */

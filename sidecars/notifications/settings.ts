@@ -3,7 +3,7 @@ import { type Environment, hostOf, portOf, SettingsError, textOf } from '../shar
 import { type EmailSettings, isAddress } from './channels/email.ts'
 
 export type ChannelSettings =
-  | { channel: 'chat'; webhook_url: string }
+  | { channel: 'chat'; webhookUrl: string }
   | ({ channel: 'email' } & EmailSettings)
   | { channel: 'webhook'; url: string; secret: string }
 
@@ -54,7 +54,7 @@ function readChannel(env: Environment, problems: string[]): ChannelSettings {
   }
   if (channel !== 'chat')
     problems.push(`PLATFORM_NOTIFICATIONS_CHANNEL must be chat, email or webhook, got '${channel}'`)
-  return { channel: 'chat', webhook_url: urlOf(env, 'CHAT_WEBHOOK_URL', /^https?:$/, problems) }
+  return { channel: 'chat', webhookUrl: urlOf(env, 'CHAT_WEBHOOK_URL', /^https?:$/, problems) }
 }
 
 function readEmail(env: Environment, problems: string[]): ChannelSettings {
@@ -68,7 +68,7 @@ function readEmail(env: Environment, problems: string[]): ChannelSettings {
     problems.push('NOTIFICATIONS_EMAIL_TO must name at least one recipient for notifications without an audience')
   for (const address of to)
     if (!isAddress(address)) problems.push(`NOTIFICATIONS_EMAIL_TO holds '${address}', which is no e-mail address`)
-  return { channel: 'email', smtp_url: urlOf(env, 'SMTP_URL', /^smtps?:$/, problems), from, to }
+  return { channel: 'email', smtpUrl: urlOf(env, 'SMTP_URL', /^smtps?:$/, problems), from, to }
 }
 
 function urlOf(env: Environment, name: string, protocol: RegExp, problems: string[]): string {

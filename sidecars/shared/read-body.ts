@@ -10,19 +10,19 @@ class TooLarge extends Error {}
 
 /**
  * The body checked against the schema, or the 422 answer that lists every violation.
- * @param rules.max_bytes larger bodies are refused with 413, whether they tell their length or not
+ * @param rules.maxBytes larger bodies are refused with 413, whether they tell their length or not
  * @param rules.unparseable status for a body that is no JSON at all; the contracts differ
  * @param rules.typed a body must say that it is JSON
  */
 export async function readBody<S extends z.ZodType>(
   c: Context,
   schema: S,
-  { max_bytes, unparseable = 422, typed = false }: { max_bytes: number; unparseable?: 400 | 422; typed?: boolean },
+  { maxBytes, unparseable = 422, typed = false }: { maxBytes: number; unparseable?: 400 | 422; typed?: boolean },
 ): Promise<{ ok: true; value: z.output<S> } | { ok: false; response: Response }> {
   let json: unknown
   try {
     if (typed && !JSON_TYPE.test(c.req.header('content-type') ?? '')) throw new TypeError('no JSON')
-    json = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(await bytesOf(c, max_bytes)))
+    json = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(await bytesOf(c, maxBytes)))
   } catch (error) {
     if (error instanceof TooLarge) return { ok: false, response: problemResponse(413, 'Content Too Large') }
     const text = typed ? 'The body must be JSON with the content type application/json.' : 'The body is not valid JSON.'
@@ -34,7 +34,7 @@ export async function readBody<S extends z.ZodType>(
   return { ok: false, response: invalid(violations.join('; ')) }
 }
 
-async function bytesOf(c: Context, max_bytes: number): Promise<Uint8Array<ArrayBuffer>> {
-  if (Number(c.req.header('content-length') ?? 0) > max_bytes) throw new TooLarge()
-  return readStream(c.req.raw.body, max_bytes, () => new TooLarge())
+async function bytesOf(c: Context, maxBytes: number): Promise<Uint8Array<ArrayBuffer>> {
+  if (Number(c.req.header('content-length') ?? 0) > maxBytes) throw new TooLarge()
+  return readStream(c.req.raw.body, maxBytes, () => new TooLarge())
 }

@@ -2,7 +2,7 @@ import { importIdOf } from '../inventory/kubernetes/identifier.ts'
 import type { JobKind, JobRequest } from '../types.ts'
 
 /** Arguments of the one engine command of a kind; null for kinds that run none. */
-export function engineArguments(kind: JobKind, request: JobRequest, backend_config: string): string[] | null {
+export function engineArguments(kind: JobKind, request: JobRequest, backendConfig: string): string[] | null {
   const { plan_file = '', targets = [], address = '', resource_id = '' } = request
   switch (kind) {
     case 'init':
@@ -11,7 +11,7 @@ export function engineArguments(kind: JobKind, request: JobRequest, backend_conf
         '-no-color',
         '-input=false',
         '-reconfigure',
-        ...(backend_config ? [`-backend-config=${backend_config}`] : []),
+        ...(backendConfig ? [`-backend-config=${backendConfig}`] : []),
       ]
     case 'validate':
       return ['validate', '-no-color']
@@ -60,9 +60,9 @@ export function withoutOwnSettings(service: Environment): Environment {
 /** What the operator restricts. */
 export interface EngineRestrictions {
   /** Path of the engine's CLI configuration; null: its own. */
-  cli_config: string | null
+  cliConfig: string | null
   offline: boolean
-  offline_hosts: string
+  offlineHosts: string
 }
 
 /** A port that nothing listens on: what is sent there is refused at once. */
@@ -73,14 +73,14 @@ export function engineEnvironment(
   service: Environment,
   kind: JobKind,
   request: JobRequest,
-  options: EngineRestrictions & { plugin_cache: string | null },
+  options: EngineRestrictions & { pluginCache: string | null },
 ): Environment {
-  const { plugin_cache } = options
+  const { pluginCache } = options
   const environment = restricted(withoutOwnSettings(service), options)
   environment.TF_IN_AUTOMATION = '1'
   environment.CHECKPOINT_DISABLE = '1'
   delete environment.TF_PLUGIN_CACHE_DIR
-  if (plugin_cache !== null) environment.TF_PLUGIN_CACHE_DIR = plugin_cache
+  if (pluginCache !== null) environment.TF_PLUGIN_CACHE_DIR = pluginCache
   if (UNSCOPED.includes(kind) || request.scope_id === undefined) return environment
   if (request.engine_provider === 'azure') environment.ARM_SUBSCRIPTION_ID = request.scope_id
   if (request.engine_provider === 'gcp') environment.GOOGLE_PROJECT = request.scope_id
@@ -88,13 +88,13 @@ export function engineEnvironment(
 }
 
 /** Offline, modules from elsewhere are as unreachable as providers: the engine's calls and those of git end nowhere. */
-function restricted(environment: Environment, { cli_config, offline, offline_hosts }: EngineRestrictions): Environment {
-  if (cli_config !== null) environment.TF_CLI_CONFIG_FILE = cli_config
+function restricted(environment: Environment, { cliConfig, offline, offlineHosts }: EngineRestrictions): Environment {
+  if (cliConfig !== null) environment.TF_CLI_CONFIG_FILE = cliConfig
   if (!offline) return environment
   for (const name of ['HTTP_PROXY', 'HTTPS_PROXY', 'ALL_PROXY', 'http_proxy', 'https_proxy', 'all_proxy'])
     environment[name] = NOWHERE
-  environment.NO_PROXY = offline_hosts
-  environment.no_proxy = offline_hosts
+  environment.NO_PROXY = offlineHosts
+  environment.no_proxy = offlineHosts
   environment.GIT_ALLOW_PROTOCOL = 'file'
   return environment
 }

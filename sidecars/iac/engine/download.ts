@@ -32,7 +32,7 @@ const TIMEOUT_MS = 300_000
 export async function downloadEngine(options: {
   folder: string
   /** Base URL of a mirror with the layout of the project's releases; empty for the project's own. */
-  base_url: string
+  baseUrl: string
   /** `<os>_<architecture>`, for example `linux_amd64`. */
   target: string
   fetch: Fetch
@@ -47,9 +47,9 @@ export async function downloadEngine(options: {
     )
   const binary = join(options.folder, `tofu-${version}`)
   if (await exists(binary)) return binary
-  const base = `${options.base_url.replace(/\/+$/, '') || RELEASES}/v${version}`
+  const base = `${options.baseUrl.replace(/\/+$/, '') || RELEASES}/v${version}`
   const name = `tofu_${version}_${options.target}.zip`
-  const get = (file: string, max_bytes: number) => fetchFile(options.fetch, `${base}/${file}`, max_bytes)
+  const get = (file: string, maxBytes: number) => fetchFile(options.fetch, `${base}/${file}`, maxBytes)
   options.log.info('fetching the engine', { url: `${base}/${name}` })
   const sums = new TextDecoder().decode(await get(`tofu_${version}_SHA256SUMS`, 1024 * 1024))
   const listed = sums.split('\n').some((line) => line.trim().replace(/\s+\*?/, ' ') === `${expected} ${name}`)
@@ -74,9 +74,15 @@ const exists = (path: string) =>
     () => false,
   )
 
-async function fetchFile(fetch: Fetch, url: string, max_bytes: number): Promise<Uint8Array<ArrayBuffer>> {
+async function fetchFile(fetch: Fetch, url: string, maxBytes: number): Promise<Uint8Array<ArrayBuffer>> {
   try {
-    const response = await send(fetch, { url, timeout_ms: TIMEOUT_MS, retries: 2, redirect: 'follow', max_bytes })
+    const response = await send(fetch, {
+      url,
+      timeout_ms: TIMEOUT_MS,
+      retries: 2,
+      redirect: 'follow',
+      max_bytes: maxBytes,
+    })
     if (response.status !== 200)
       throw new SettingsError(`The engine could not be fetched: ${url} answered ${response.status}.`)
     return response.body

@@ -26,7 +26,7 @@ export class Turns {
 const CACHE_TURN_MS = 15_000
 
 /** Runs the engine with this plugin cache, or with none; answers the exit code. */
-export type RunOnce = (plugin_cache: string | null) => Promise<number>
+export type RunOnce = (pluginCache: string | null) => Promise<number>
 
 /**
  * Neither engine promises that two `init` may fill one plugin cache at the same time: they take turns,

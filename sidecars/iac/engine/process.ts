@@ -18,13 +18,13 @@ export interface EngineCommand {
   /** Files that receive the output: the engine outlives a killed service without a broken pipe. */
   stdout: string
   stderr: string
-  timeout_ms: number
+  timeoutMs: number
   /** Between the interrupt and the kill. */
-  grace_ms: number
+  graceMs: number
   /** Largest output accepted, both streams together. */
-  max_bytes: number
+  maxBytes: number
   signal: AbortSignal
-  on_started: (identity: ProcessIdentity) => void
+  onStarted: (identity: ProcessIdentity) => void
 }
 
 const SIZE_CHECK_MS = 500
@@ -61,7 +61,7 @@ async function supervise(command: EngineCommand, out: number, err: number): Prom
     throw new JobFault(500, 'The engine could not be started.')
   }
   const identity = identify(pid)
-  command.on_started(identity)
+  command.onStarted(identity)
   let fault: JobFault | null = null
   let killer: NodeJS.Timeout | undefined
   const stop = (reason: JobFault) => {
@@ -69,19 +69,19 @@ async function supervise(command: EngineCommand, out: number, err: number): Prom
     fault = reason
     // An interrupt, as from a terminal: the engine stops in order and its providers ignore it.
     signalGroup(pid, 'SIGINT')
-    killer = setTimeout(() => signalGroup(pid, 'SIGKILL'), command.grace_ms)
+    killer = setTimeout(() => signalGroup(pid, 'SIGKILL'), command.graceMs)
   }
   const shutDown = () => stop(new JobFault(503, SHUT_DOWN))
   command.signal.addEventListener('abort', shutDown, { once: true })
   const limit = setTimeout(
-    () => stop(new JobFault(504, `The engine did not finish within ${command.timeout_ms / 1000}s.`)),
-    command.timeout_ms,
+    () => stop(new JobFault(504, `The engine did not finish within ${command.timeoutMs / 1000}s.`)),
+    command.timeoutMs,
   )
-  const exceeds = async () => (await fileSize(out)) + (await fileSize(err)) > command.max_bytes
+  const exceeds = async () => (await fileSize(out)) + (await fileSize(err)) > command.maxBytes
   const sizes = setInterval(
     () =>
       exceeds().then(
-        (over) => over && stop(tooMuch(command.max_bytes)),
+        (over) => over && stop(tooMuch(command.maxBytes)),
         () => undefined,
       ),
     SIZE_CHECK_MS,
@@ -89,7 +89,7 @@ async function supervise(command: EngineCommand, out: number, err: number): Prom
   try {
     const [code, by] = await exited
     if (signalGroup(pid, 'SIGKILL')) await groupEnd(identity, KILLED_WITHIN_MS)
-    if (!fault && (await exceeds())) fault = tooMuch(command.max_bytes)
+    if (!fault && (await exceeds())) fault = tooMuch(command.maxBytes)
     if (fault) throw fault
     return code ?? 128 + (by ? constants.signals[by] : 0)
   } finally {
@@ -100,15 +100,15 @@ async function supervise(command: EngineCommand, out: number, err: number): Prom
   }
 }
 
-const tooMuch = (max_bytes: number) => new JobFault(500, `The engine wrote more than ${max_bytes} bytes of output.`)
+const tooMuch = (maxBytes: number) => new JobFault(500, `The engine wrote more than ${maxBytes} bytes of output.`)
 
 /**
  * Ends what a crashed service left running: interrupt, then kill after the grace.
  */
-export async function stopLeftover(leader: ProcessIdentity, grace_ms: number): Promise<void> {
+export async function stopLeftover(leader: ProcessIdentity, graceMs: number): Promise<void> {
   if (!isGroupAlive(leader)) return
   signalGroup(leader.pid, 'SIGINT')
-  if (await groupEnd(leader, grace_ms)) return
+  if (await groupEnd(leader, graceMs)) return
   signalGroup(leader.pid, 'SIGKILL')
   await groupEnd(leader, KILLED_WITHIN_MS)
 }

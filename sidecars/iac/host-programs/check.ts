@@ -15,14 +15,14 @@ const MAX_FILE_BYTES = 64 * 1024 * 1024
 export async function checkHostPrograms(
   kind: JobKind,
   workspace: string,
-  plan_file: string | undefined,
+  planFile: string | undefined,
   env: Record<string, string | undefined>,
 ): Promise<string | null> {
   if (kind === 'scope_resource_ids') return null
   const shipped = await shippedPrograms(workspace)
   if (shipped.length > 0) return refusal(shipped)
-  if (kind === 'apply' && plan_file !== undefined) {
-    const snapshot = await planSnapshot(join(workspace, plan_file))
+  if (kind === 'apply' && planFile !== undefined) {
+    const snapshot = await planSnapshot(join(workspace, planFile))
     if (snapshot) return judge(snapshot.map((file) => ({ file, scan: scanFile(file) })))
   }
   return kind === 'plan' || kind === 'import' || kind === 'apply'
@@ -43,8 +43,8 @@ function judge(scans: { file: ConfigFile; scan: FileScan }[]): string | null {
 }
 
 /** The root, every installed module and every module named by a local path from any of them. */
-async function checkFolders(workspace: string, data_dir: string): Promise<string | null> {
-  const folders = [workspace, ...(await installedModules(workspace, data_dir))]
+async function checkFolders(workspace: string, dataDir: string): Promise<string | null> {
+  const folders = [workspace, ...(await installedModules(workspace, dataDir))]
   const seen = new Set<string>()
   const scans: { file: ConfigFile; scan: FileScan }[] = []
   for (let folder = folders.shift(); folder !== undefined; folder = folders.shift()) {
@@ -105,10 +105,10 @@ async function configFiles(workspace: string, folder: string): Promise<ConfigFil
 }
 
 /** Folders of all modules that the engine has installed, local ones included, as its manifest lists them. */
-async function installedModules(workspace: string, data_dir: string): Promise<string[]> {
+async function installedModules(workspace: string, dataDir: string): Promise<string[]> {
   try {
     const manifest: unknown = JSON.parse(
-      await readFile(join(resolve(workspace, data_dir), 'modules', 'modules.json'), 'utf8'),
+      await readFile(join(resolve(workspace, dataDir), 'modules', 'modules.json'), 'utf8'),
     )
     const modules = typeof manifest === 'object' && manifest !== null && 'Modules' in manifest ? manifest.Modules : []
     if (!Array.isArray(modules)) return []

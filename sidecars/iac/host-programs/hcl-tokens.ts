@@ -8,7 +8,7 @@ export interface HclToken {
 type Mode =
   | { kind: 'code'; braces: number }
   | { kind: 'quoted'; line: number; literal: string; template: boolean }
-  | { kind: 'heredoc'; marker: string; line_start: boolean }
+  | { kind: 'heredoc'; marker: string; lineStart: boolean }
 
 const IDENTIFIER = /[\p{ID_Start}_][\p{ID_Continue}-]*/uy
 const HEREDOC = /<<-?([\p{ID_Start}_][\p{ID_Continue}-]*)\r?\n/uy
@@ -85,7 +85,7 @@ class HclScanner {
       this.#modes.push({ kind: 'quoted', line: this.#line, literal: '', template: false })
     } else if (heredoc) {
       this.#advance(this.#at + heredoc[0].length)
-      this.#modes.push({ kind: 'heredoc', marker: heredoc[1] as string, line_start: true })
+      this.#modes.push({ kind: 'heredoc', marker: heredoc[1] as string, lineStart: true })
     } else if (identifier) {
       this.#emit('identifier', identifier[0])
       this.#at += identifier[0].length
@@ -137,22 +137,22 @@ class HclScanner {
     }
   }
 
-  #heredoc(mode: { marker: string; line_start: boolean }): void {
+  #heredoc(mode: { marker: string; lineStart: boolean }): void {
     const char = this.#text[this.#at] as string
-    if (mode.line_start) {
+    if (mode.lineStart) {
       const end = this.#text.indexOf('\n', this.#at)
       if (end !== -1 && this.#text.slice(this.#at, end).replace(EDGES, '') === mode.marker) {
         this.#modes.pop()
         this.#at = end
         return
       }
-      mode.line_start = false
+      mode.lineStart = false
     }
     if (char === '$' || char === '%') {
       this.#introducer(char)
       return
     }
-    if (char === '\n') mode.line_start = true
+    if (char === '\n') mode.lineStart = true
     this.#advance(this.#at + 1)
   }
 }

@@ -4,7 +4,7 @@ import { type HclToken, hclTokens } from './hcl-tokens.ts'
 interface OpenBrace {
   /** Block type, or null for an object. */
   type: string | null
-  in_provider: boolean
+  inProvider: boolean
 }
 
 /** Looks at the header before every opening brace, with the blocks around it. */
@@ -21,10 +21,10 @@ export function scanHcl(source: string): FileScan {
   for (const token of tokens) {
     if (token.kind === 'symbol' && token.text === '{') {
       const type = blockType(header)
-      const in_provider = open.at(-1)?.in_provider ?? false
-      const construct = forbidden(header, in_provider)
+      const inProvider = open.at(-1)?.inProvider ?? false
+      const construct = forbidden(header, inProvider)
       if (construct) scan.findings.push({ line: header[0]?.line ?? token.line, construct })
-      open.push({ type, in_provider: in_provider || type === 'provider' })
+      open.push({ type, inProvider: inProvider || type === 'provider' })
       header = []
     } else if (token.kind === 'symbol' && token.text === '}') {
       endStatement()
@@ -47,7 +47,7 @@ function localSource(statement: HclToken[]): string | null {
 }
 
 /** The construct a header opens, anywhere in it: a header the engine would refuse is refused here too. */
-function forbidden(header: HclToken[], in_provider: boolean): string | null {
+function forbidden(header: HclToken[], inProvider: boolean): string | null {
   for (const [index, { kind, text }] of header.entries()) {
     if (kind !== 'identifier' || text === null) continue
     const label = header[index + 1]
@@ -55,7 +55,7 @@ function forbidden(header: HclToken[], in_provider: boolean): string | null {
     if (text === 'provisioner' && isProgramProvisioner(label.text)) return `provisioner "${label.text ?? ''}"`
     if (isProgramBlock(text, label.text)) return `${text} "${label.text}"`
   }
-  return in_provider && header.some(({ kind, text }) => kind !== 'symbol' && text === 'exec')
+  return inProvider && header.some(({ kind, text }) => kind !== 'symbol' && text === 'exec')
     ? 'exec of a provider'
     : null
 }

@@ -9,7 +9,7 @@ import { type Inventory, InventoryError, type InventoryRequest } from './types.t
 
 /** How a discovery ended, in the form of an engine command. */
 export interface Discovery {
-  exit_code: number
+  exitCode: number
   /** JSON array of identifiers, unique, first seen first; empty unless the exit code is 0. */
   stdout: string
   /** One message; empty when the exit code is 0. */
@@ -37,33 +37,33 @@ export async function discover(options: {
   request: Omit<InventoryRequest, 'signal'>
   /** Fires when the service stops. */
   stopping: AbortSignal
-  timeout_ms: number
+  timeoutMs: number
   /** Largest `stdout`, in bytes. */
-  max_bytes: number
+  maxBytes: number
   inventories?: Inventories
 }): Promise<Discovery> {
-  const { provider, request, stopping, timeout_ms } = options
+  const { provider, request, stopping, timeoutMs } = options
   const inventory = (options.inventories ?? INVENTORIES)[provider]
   if (!inventory) return failed(2, `no scope discovery for provider '${provider}'`)
-  const limit = AbortSignal.timeout(timeout_ms)
+  const limit = AbortSignal.timeout(timeoutMs)
   const signal = AbortSignal.any([stopping, limit])
   try {
     const ids = await unlessAborted(inventory({ ...request, signal }), signal)
     const stdout = JSON.stringify([...new Set(ids)])
-    if (Buffer.byteLength(stdout) > options.max_bytes)
-      throw new JobFault(500, `The discovery found more than ${options.max_bytes} bytes of identifiers.`)
-    return { exit_code: 0, stdout, stderr: '' }
+    if (Buffer.byteLength(stdout) > options.maxBytes)
+      throw new JobFault(500, `The discovery found more than ${options.maxBytes} bytes of identifiers.`)
+    return { exitCode: 0, stdout, stderr: '' }
   } catch (error) {
     if (error instanceof JobFault) throw error
     if (stopping.aborted) throw new JobFault(503, SHUT_DOWN)
-    if (limit.aborted) throw new JobFault(504, `The discovery did not finish within ${timeout_ms / 1000}s.`)
+    if (limit.aborted) throw new JobFault(504, `The discovery did not finish within ${timeoutMs / 1000}s.`)
     if (error instanceof InventoryError) return failed(1, error.message)
     request.log.error('discovery failed', { provider, error })
     return failed(1, error instanceof OutboundError ? error.message : UNEXPECTED)
   }
 }
 
-const failed = (exit_code: number, stderr: string): Discovery => ({ exit_code, stdout: '', stderr })
+const failed = (exitCode: number, stderr: string): Discovery => ({ exitCode, stdout: '', stderr })
 
 /** Whatever an inventory waits for, the end of the job's time ends the job. */
 function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {

@@ -21,7 +21,7 @@ export interface Question {
   /** What must not stand in an error besides the values of credential headers, for example a posted secret. */
   secrets?: readonly string[]
   /** Milliseconds for one attempt, answer included. Default 60 s. */
-  timeout_ms?: number
+  timeoutMs?: number
   /** Further attempts after the first. Default 6. */
   retries?: number
 }
@@ -79,7 +79,7 @@ async function attemptOnce(question: Question, headers: HeaderFields): Promise<O
       method: question.method ?? 'GET',
       headers,
       ...(question.json === undefined ? { body: question.body ?? null } : { json: question.json }),
-      timeout_ms: question.timeout_ms ?? TIMEOUT_MS,
+      timeout_ms: question.timeoutMs ?? TIMEOUT_MS,
       max_bytes: MAX_BYTES,
       signal: question.request.signal,
     })
@@ -96,11 +96,11 @@ async function pause(
   asked: number | null,
   why: InventoryError,
 ) {
-  const growing = (request.backoff_ms ?? BACKOFF_MS) * 2 ** attempt
+  const growing = (request.backoffMs ?? BACKOFF_MS) * 2 ** attempt
   // Several services that were refused together shall not come back together.
-  const wait_ms = Math.min(asked ?? growing * (0.75 + Math.random() / 2), MAX_WAIT_MS)
-  request.log.info('inventory call is repeated', { source, reason: why.message, wait_ms: Math.round(wait_ms) })
-  await delay(wait_ms, request.signal)
+  const waitMs = Math.min(asked ?? growing * (0.75 + Math.random() / 2), MAX_WAIT_MS)
+  request.log.info('inventory call is repeated', { source, reason: why.message, wait_ms: Math.round(waitMs) })
+  await delay(waitMs, request.signal)
 }
 
 /** Some clouds echo the request, credentials included. */

@@ -19,21 +19,21 @@ export const isOn = (env: Env, name: string): boolean => /^(true|1|yes|on)$/i.te
 
 /**
  * Reads a file that a setting names.
- * @param setting_name stands in the error; the path does not
+ * @param settingName stands in the error; the path does not
  */
-export async function readNamed(path: string, setting_name: string, env: Env): Promise<Buffer> {
+export async function readNamed(path: string, settingName: string, env: Env): Promise<Buffer> {
   try {
     return await readFile(path.startsWith('~/') ? join(env.HOME ?? '', path.slice(2)) : path)
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? ` (${error.code})` : ''
-    throw new InventoryError(`the file that ${setting_name} names cannot be read${code}`)
+    throw new InventoryError(`the file that ${settingName} names cannot be read${code}`)
   }
 }
 
 /** The same for text, without blanks around it. */
-export async function readNamedText(path: string, setting_name: string, env: Env): Promise<string> {
-  const text = (await readNamed(path, setting_name, env)).toString('utf8').trim()
-  if (text === '') throw new InventoryError(`the file that ${setting_name} names is empty`)
+export async function readNamedText(path: string, settingName: string, env: Env): Promise<string> {
+  const text = (await readNamed(path, settingName, env)).toString('utf8').trim()
+  if (text === '') throw new InventoryError(`the file that ${settingName} names is empty`)
   return text
 }
 

@@ -13,10 +13,10 @@ export interface Page<Item> {
  */
 export async function readPages<Item>(options: {
   source: string
-  max_pages: number
+  maxPages: number
   read: (cursor: string | null) => Promise<Page<Item>>
 }): Promise<Item[]> {
-  const { source, max_pages, read } = options
+  const { source, maxPages, read } = options
   const all: Item[] = []
   const seen = new Set<string>()
   let cursor: string | null = null
@@ -24,7 +24,7 @@ export async function readPages<Item>(options: {
     const { items, next }: Page<Item> = await read(cursor)
     for (const item of items) all.push(item)
     if (!next) return all
-    if (page >= max_pages) throw new InventoryError(`${source} has more than ${max_pages} pages of results`)
+    if (page >= maxPages) throw new InventoryError(`${source} has more than ${maxPages} pages of results`)
     if (seen.has(next)) throw new InventoryError(`${source} repeats a page of results`)
     seen.add(next)
     cursor = next

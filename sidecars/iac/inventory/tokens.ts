@@ -4,7 +4,7 @@ import type { InventoryRequest } from './types.ts'
 export interface AccessToken {
   value: string
   /** Milliseconds since 1970. */
-  expires_at: number
+  expiresAt: number
 }
 
 export type ObtainToken = () => Promise<AccessToken>
@@ -16,7 +16,7 @@ const EARLY_MS = 5 * 60_000
 export function keepToken(request: InventoryRequest, obtain: ObtainToken): TokenSource {
   let held: AccessToken | null = null
   return async () => {
-    if (held === null || held.expires_at - EARLY_MS <= request.now().getTime()) held = await obtain()
+    if (held === null || held.expiresAt - EARLY_MS <= request.now().getTime()) held = await obtain()
     return held.value
   }
 }
@@ -34,5 +34,5 @@ const DEFAULT_LIFETIME_S = 3600
 
 export function asAccessToken(answer: v.InferOutput<typeof tokenAnswer>, request: InventoryRequest): AccessToken {
   const lifetime = answer.expires_in ?? DEFAULT_LIFETIME_S
-  return { value: answer.access_token, expires_at: request.now().getTime() + lifetime * 1000 }
+  return { value: answer.access_token, expiresAt: request.now().getTime() + lifetime * 1000 }
 }

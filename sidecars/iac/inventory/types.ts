@@ -3,7 +3,7 @@ import type { Logger } from '../../../src/base/log.ts'
 
 /** What the discovery of one scope may use; nothing else of the process is read. */
 export interface InventoryRequest {
-  scope_id: string
+  scopeId: string
   /** Environment of the service: credentials, regions, endpoint overrides. */
   env: Readonly<Record<string, string | undefined>>
   fetch: Fetch
@@ -12,7 +12,7 @@ export interface InventoryRequest {
   log: Logger
   now: () => Date
   /** First wait before a refused call is repeated, in milliseconds, doubled each time. Default 500. */
-  backoff_ms?: number
+  backoffMs?: number
 }
 
 /**

@@ -25,7 +25,7 @@ interface ExecutorOptions {
   settings: IacSettings
   engine: Engine
   /** Path of the CLI configuration that restricts the engine; null: none. */
-  cli_config: string | null
+  cliConfig: string | null
   schemas: SchemaCache
   /** Environment of the service. */
   env: Record<string, string | undefined>
@@ -43,7 +43,7 @@ export function createExecutor(options: ExecutorOptions): ExecuteJob {
   const credentials = credentialsOf(options.env)
   return async (job, request, supervision) => {
     const output = store.output(job.job_id)
-    const args = engineArguments(job.kind, request, settings.backend_config)
+    const args = engineArguments(job.kind, request, settings.backendConfig)
     if (args === null) return listScope(options, job, request, supervision.signal, credentials)
     const refusal = await refuse(options, job, request)
     if (refusal !== null) {
@@ -51,40 +51,40 @@ export function createExecutor(options: ExecutorOptions): ExecuteJob {
       return writeOutput(output, 1, '', refusal)
     }
     const started = performance.now()
-    const run: RunOnce = (plugin_cache) =>
+    const run: RunOnce = (pluginCache) =>
       runEngine({
         binary: options.engine.binary,
         args,
         cwd: job.workspace_path,
         env: engineEnvironment(options.env, job.kind, request, {
           ...settings,
-          cli_config: options.cli_config,
-          plugin_cache,
+          cliConfig: options.cliConfig,
+          pluginCache,
         }),
         ...output,
-        timeout_ms: Math.min(settings.job_timeout_seconds, isAddition(job) ? ADDITION_SECONDS : Infinity) * 1000,
-        grace_ms: settings.stop_grace_seconds * 1000,
-        max_bytes: settings.max_output_bytes,
+        timeoutMs: Math.min(settings.jobTimeoutSeconds, isAddition(job) ? ADDITION_SECONDS : Infinity) * 1000,
+        graceMs: settings.stopGraceSeconds * 1000,
+        maxBytes: settings.maxOutputBytes,
         ...supervision,
       })
-    const cache = settings.plugin_cache_dir
+    const cache = settings.pluginCacheDir
     const runKind = () => {
       if (job.kind === 'init') return runInit(run, cache, cacheTurns, output.stderr)
       return job.kind === 'schema' ? runSchemaJob(options, request, output, () => run(cache)) : run(cache)
     }
-    const exit_code = await runKind()
+    const exitCode = await runKind()
     for (const path of [output.stdout, output.stderr]) await hideCredentials(path, credentials)
     const end = {
       job_id: job.job_id,
       command: [options.engine.binary, ...args].join(' '),
-      exit_code,
+      exit_code: exitCode,
       duration_ms: elapsed(started),
     }
     log.info(
       'engine command ended',
-      exit_code === 0 ? end : { ...end, stderr: await readTail(output.stderr, LOGGED_STDERR) },
+      exitCode === 0 ? end : { ...end, stderr: await readTail(output.stderr, LOGGED_STDERR) },
     )
-    return job.kind === 'state_resource_ids' ? extractIds(output, exit_code) : exit_code
+    return job.kind === 'state_resource_ids' ? extractIds(output, exitCode) : exitCode
   }
 }
 
@@ -104,36 +104,36 @@ async function listScope(
   const started = performance.now()
   const found = await discover({
     provider: engine_provider,
-    request: { scope_id, env: withoutOwnSettings(env), fetch, log: log.with({ job_id: job.job_id }), now },
+    request: { scopeId: scope_id, env: withoutOwnSettings(env), fetch, log: log.with({ job_id: job.job_id }), now },
     stopping,
-    timeout_ms: settings.job_timeout_seconds * 1000,
-    max_bytes: settings.max_output_bytes,
+    timeoutMs: settings.jobTimeoutSeconds * 1000,
+    maxBytes: settings.maxOutputBytes,
   })
   const output = store.output(job.job_id)
-  await writeOutput(output, found.exit_code, found.stdout, found.stderr)
+  await writeOutput(output, found.exitCode, found.stdout, found.stderr)
   for (const path of [output.stdout, output.stderr]) await hideCredentials(path, credentials)
   const end = {
     job_id: job.job_id,
     provider: engine_provider,
-    exit_code: found.exit_code,
+    exit_code: found.exitCode,
     duration_ms: elapsed(started),
   }
   log.info(
     'scope discovery ended',
-    found.exit_code === 0 ? end : { ...end, stderr: await readTail(output.stderr, LOGGED_STDERR) },
+    found.exitCode === 0 ? end : { ...end, stderr: await readTail(output.stderr, LOGGED_STDERR) },
   )
-  return found.exit_code
+  return found.exitCode
 }
 
 async function refuse({ settings, env }: ExecutorOptions, job: JobRecord, request: JobRequest): Promise<string | null> {
   const refusal =
     (await refuseLinkedPlan(job.workspace_path, request.plan_file)) ?? (await refuseByLimits(settings, job))
-  if (refusal !== null || settings.allow_host_programs) return refusal
+  if (refusal !== null || settings.allowHostPrograms) return refusal
   return checkHostPrograms(job.kind, job.workspace_path, request.plan_file, env)
 }
 
-async function extractIds(output: OutputFiles, exit_code: number): Promise<number> {
-  if (exit_code !== 0) return writeOutput(output, exit_code, '', await readFile(output.stderr, 'utf8'))
+async function extractIds(output: OutputFiles, exitCode: number): Promise<number> {
+  if (exitCode !== 0) return writeOutput(output, exitCode, '', await readFile(output.stderr, 'utf8'))
   const extracted = stateResourceIds(await readFile(output.stdout, 'utf8'))
   return extracted.ok
     ? writeOutput(output, 0, JSON.stringify(extracted.ids), '')

@@ -5,14 +5,14 @@ interface Task {
 
 /** First in, first out for each path; different paths side by side, at most `max_parallel` at once. */
 export class PathQueue {
-  readonly #max_parallel: number
+  readonly #maxParallel: number
   readonly #waiting: Task[] = []
   readonly #busy = new Set<string>()
   readonly #running = new Set<Promise<void>>()
   #closed = false
 
-  constructor(max_parallel: number) {
-    this.#max_parallel = max_parallel
+  constructor(maxParallel: number) {
+    this.#maxParallel = maxParallel
   }
 
   /** `run` must not reject. */
@@ -30,7 +30,7 @@ export class PathQueue {
   }
 
   #schedule(): void {
-    for (let index = 0; index < this.#waiting.length && this.#running.size < this.#max_parallel; ) {
+    for (let index = 0; index < this.#waiting.length && this.#running.size < this.#maxParallel; ) {
       const task = this.#waiting[index] as Task
       if (this.#busy.has(task.path)) {
         index++

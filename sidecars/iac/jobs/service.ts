@@ -9,17 +9,17 @@ import type { JobStore } from './store.ts'
 export type ExecuteJob = (
   job: JobRecord,
   request: JobRequest,
-  options: { signal: AbortSignal; on_started: (identity: ProcessIdentity) => void },
+  options: { signal: AbortSignal; onStarted: (identity: ProcessIdentity) => void },
 ) => Promise<number>
 
 export interface JobOptions {
   store: JobStore
   execute: ExecuteJob
   /** Ends the process that a crashed service left behind. */
-  stop_leftover: (leader: ProcessIdentity) => Promise<void>
-  max_parallel: number
+  stopLeftover: (leader: ProcessIdentity) => Promise<void>
+  maxParallel: number
   /** How long a terminal job stays pollable. */
-  retention_ms: number
+  retentionMs: number
   log: Logger
   now: () => Date
 }
@@ -41,7 +41,7 @@ export class JobService {
 
   constructor(options: JobOptions) {
     this.#options = options
-    this.#queue = new PathQueue(options.max_parallel)
+    this.#queue = new PathQueue(options.maxParallel)
   }
 
   /**
@@ -68,25 +68,25 @@ export class JobService {
   }
 
   /** Null for unknown and expired jobs. */
-  find(job_id: string): JobRecord | null {
-    const record = this.#records.get(job_id)
+  find(jobId: string): JobRecord | null {
+    const record = this.#records.get(jobId)
     return record && !this.#isExpired(record) ? record : null
   }
 
   /** Resolves when the job is terminal, after `ms`, or when the signal fires or the service stops. */
-  settled(job_id: string, ms: number, signal: AbortSignal): Promise<void> {
-    const record = this.#records.get(job_id)
+  settled(jobId: string, ms: number, signal: AbortSignal): Promise<void> {
+    const record = this.#records.get(jobId)
     const stop = AbortSignal.any([signal, this.#stopping.signal])
     if (!record || isTerminal(record) || stop.aborted) return Promise.resolve()
     return new Promise((resolve) => {
       const end = () => {
-        this.#settled.removeEventListener(job_id, end)
+        this.#settled.removeEventListener(jobId, end)
         stop.removeEventListener('abort', end)
         clearTimeout(timer)
         resolve()
       }
       const timer = setTimeout(end, ms)
-      this.#settled.addEventListener(job_id, end)
+      this.#settled.addEventListener(jobId, end)
       stop.addEventListener('abort', end)
     })
   }
@@ -107,7 +107,7 @@ export class JobService {
       this.#records.set(current.job_id, current)
       store.saveNow(current)
     }
-    const on_started = (identity: ProcessIdentity) => {
+    const onStarted = (identity: ProcessIdentity) => {
       try {
         update({ process: identity })
       } catch (error) {
@@ -117,8 +117,8 @@ export class JobService {
     }
     try {
       update({})
-      const exit_code = await execute(current, request, { signal: this.#stopping.signal, on_started })
-      await this.#finish(current, { status: 'succeeded', exit_code, error: null, process: null })
+      const exitCode = await execute(current, request, { signal: this.#stopping.signal, onStarted })
+      await this.#finish(current, { status: 'succeeded', exit_code: exitCode, error: null, process: null })
     } catch (error) {
       if (!(error instanceof JobFault)) this.#options.log.error('job failed', { job_id: record.job_id, error })
       const fault = error instanceof JobFault ? error : new JobFault(500, 'The job ended with an unexpected error.')
@@ -127,17 +127,17 @@ export class JobService {
   }
 
   /** The record names the process until it is gone, should this service crash as well. */
-  async #stopLeftover(job_id: string): Promise<void> {
-    const record = this.#records.get(job_id)
+  async #stopLeftover(jobId: string): Promise<void> {
+    const record = this.#records.get(jobId)
     if (!record?.process) return
-    const { log, store, stop_leftover } = this.#options
+    const { log, store, stopLeftover } = this.#options
     try {
-      await stop_leftover(record.process)
+      await stopLeftover(record.process)
       const stopped = { ...record, process: null }
-      this.#records.set(job_id, stopped)
+      this.#records.set(jobId, stopped)
       await store.save(stopped)
     } catch (error) {
-      log.error('left-over engine process not stopped', { job_id, error })
+      log.error('left-over engine process not stopped', { job_id: jobId, error })
     }
   }
 
@@ -156,8 +156,8 @@ export class JobService {
   }
 
   #isExpired({ finished_at }: JobRecord): boolean {
-    const { now, retention_ms } = this.#options
-    return finished_at !== null && now().getTime() - Date.parse(finished_at) >= retention_ms
+    const { now, retentionMs } = this.#options
+    return finished_at !== null && now().getTime() - Date.parse(finished_at) >= retentionMs
   }
 
   /** Forgets what is past its retention, files included. */
@@ -170,10 +170,10 @@ export class JobService {
   }
 }
 
-const newRecord = (kind: JobKind, workspace_path: string, created: Date): JobRecord => ({
+const newRecord = (kind: JobKind, workspacePath: string, created: Date): JobRecord => ({
   job_id: randomUUID(),
   kind,
-  workspace_path,
+  workspace_path: workspacePath,
   status: 'queued',
   created_at: created.toISOString(),
   started_at: null,

@@ -12,14 +12,14 @@ export interface JobStore {
   /** The same before it returns: no crash may come between an engine's start and its entry. */
   saveNow(record: JobRecord): void
   loadAll(): Promise<JobRecord[]>
-  remove(job_id: string): Promise<void>
+  remove(jobId: string): Promise<void>
   /** Where the output of a job lies. */
-  output(job_id: string): OutputFiles
+  output(jobId: string): OutputFiles
 }
 
 export async function openJobStore(folder: string): Promise<JobStore> {
   await mkdir(folder, { recursive: true, mode: 0o700 })
-  const file = (job_id: string, ending: string) => join(folder, `${job_id}.${ending}`)
+  const file = (jobId: string, ending: string) => join(folder, `${jobId}.${ending}`)
   return {
     async save(record) {
       const temporary = file(record.job_id, `${randomUUID()}.tmp`)
@@ -43,10 +43,10 @@ export async function openJobStore(folder: string): Promise<JobStore> {
       await Promise.all(stale.map((name) => rm(join(folder, name), { force: true })))
       return records
     },
-    async remove(job_id) {
-      await Promise.all(['json', 'stdout', 'stderr'].map((ending) => rm(file(job_id, ending), { force: true })))
+    async remove(jobId) {
+      await Promise.all(['json', 'stdout', 'stderr'].map((ending) => rm(file(jobId, ending), { force: true })))
     },
-    output: (job_id) => ({ stdout: file(job_id, 'stdout'), stderr: file(job_id, 'stderr') }),
+    output: (jobId) => ({ stdout: file(jobId, 'stdout'), stderr: file(jobId, 'stderr') }),
   }
 }
 

@@ -8,9 +8,9 @@ export const PROVIDER_PATTERN = /^(?:[a-z0-9.-]+\.[a-z0-9.:-]+\/)?(?:[a-z0-9_-]+
  * Providers that the lock file of a workspace names and no pattern allows. The engine enforces the patterns
  * when it installs; a workspace may bring what was installed elsewhere.
  */
-export async function foreignProviders(workspace_path: string, allowed: readonly string[]): Promise<string[]> {
+export async function foreignProviders(workspacePath: string, allowed: readonly string[]): Promise<string[]> {
   if (allowed.length === 0) return []
-  const lock = await readFile(join(workspace_path, '.terraform.lock.hcl'), 'utf8').catch(() => '')
+  const lock = await readFile(join(workspacePath, '.terraform.lock.hcl'), 'utf8').catch(() => '')
   const sources = [...lock.matchAll(QUOTED)]
     .map(([, text = '']) => text)
     .filter((text) => /[/\\]/.test(text) && !HASH.test(text))
@@ -28,9 +28,9 @@ const DEFAULT_HOSTS = ['registry.terraform.io', 'registry.opentofu.org']
 function matches(pattern: string, source: string): boolean {
   const [host = '', namespace = '', type = ''] = source.split('/')
   const parts = pattern.split('/')
-  const [type_pattern = '', namespace_pattern = '', host_pattern] = parts.toReversed()
-  const hosts = host_pattern === undefined ? DEFAULT_HOSTS : [host_pattern]
-  return hosts.includes(host) && covers(namespace_pattern, namespace) && covers(type_pattern, type)
+  const [typePattern = '', namespacePattern = '', hostPattern] = parts.toReversed()
+  const hosts = hostPattern === undefined ? DEFAULT_HOSTS : [hostPattern]
+  return hosts.includes(host) && covers(namespacePattern, namespace) && covers(typePattern, type)
 }
 
 const covers = (pattern: string, name: string) => pattern === '*' || pattern === name
@@ -60,10 +60,10 @@ export function cliConfig({ allowed, mirror, offline }: ProviderSources): string
 }
 
 /** Writes it into the data folder; answers its path, null when nothing is restricted. */
-export async function writeCliConfig(data_dir: string, sources: ProviderSources): Promise<string | null> {
+export async function writeCliConfig(dataDir: string, sources: ProviderSources): Promise<string | null> {
   const text = cliConfig(sources)
   if (text === null) return null
-  const path = join(data_dir, 'engine.tfrc')
+  const path = join(dataDir, 'engine.tfrc')
   await writeFile(path, text, { mode: 0o600 })
   return path
 }

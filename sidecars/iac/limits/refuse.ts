@@ -15,14 +15,14 @@ export async function refuseByLimits(
   { kind, workspace_path }: JobRecord,
 ): Promise<string | null> {
   if (RUNS_PROVIDERS.includes(kind)) {
-    const foreign = await foreignProviders(workspace_path, settings.allowed_providers)
+    const foreign = await foreignProviders(workspace_path, settings.allowedProviders)
     if (foreign.length > 0)
-      return `Error: Provider not allowed\n\nThe operator of the iac service allows ${settings.allowed_providers.join(', ')}; this workspace uses ${foreign.join(', ')}.`
+      return `Error: Provider not allowed\n\nThe operator of the iac service allows ${settings.allowedProviders.join(', ')}; this workspace uses ${foreign.join(', ')}.`
   }
-  if (settings.max_workspace_bytes > 0 && GROWING.includes(kind)) {
-    const used = await diskUse(workspace_path, settings.max_workspace_bytes)
-    if (used >= settings.max_workspace_bytes)
-      return `Error: Workspace too large\n\nThe workspace uses more than the ${settings.max_workspace_bytes / 1024 ** 2} MiB that the operator of the iac service allows.`
+  if (settings.maxWorkspaceBytes > 0 && GROWING.includes(kind)) {
+    const used = await diskUse(workspace_path, settings.maxWorkspaceBytes)
+    if (used >= settings.maxWorkspaceBytes)
+      return `Error: Workspace too large\n\nThe workspace uses more than the ${settings.maxWorkspaceBytes / 1024 ** 2} MiB that the operator of the iac service allows.`
   }
   return null
 }
@@ -32,13 +32,13 @@ const MAX_ENTRIES = 500_000
 
 /**
  * Bytes that a folder uses, links not followed, so that shared plugins count once and nowhere here.
- * @param stop_at the walk ends when this is reached
+ * @param stopAt the walk ends when this is reached
  */
-export async function diskUse(folder: string, stop_at: number): Promise<number> {
+export async function diskUse(folder: string, stopAt: number): Promise<number> {
   let total = 0
   let entries = 0
   const waiting = [folder]
-  for (let path = waiting.pop(); path !== undefined && total < stop_at; path = waiting.pop()) {
+  for (let path = waiting.pop(); path !== undefined && total < stopAt; path = waiting.pop()) {
     const found = await readdir(path, { withFileTypes: true }).catch(() => [])
     entries += found.length
     if (entries > MAX_ENTRIES) return Number.POSITIVE_INFINITY
@@ -56,9 +56,9 @@ export async function diskUse(folder: string, stop_at: number): Promise<number> 
 }
 
 /** A repository could commit the plan's name as a link and have the engine write or read elsewhere. */
-export async function refuseLinkedPlan(workspace: string, plan_file: string | undefined): Promise<string | null> {
-  if (plan_file === undefined) return null
-  const entry = await lstat(join(workspace, plan_file)).catch(() => null)
+export async function refuseLinkedPlan(workspace: string, planFile: string | undefined): Promise<string | null> {
+  if (planFile === undefined) return null
+  const entry = await lstat(join(workspace, planFile)).catch(() => null)
   if (!entry || entry.isFile()) return null
-  return `Error: Plan file refused\n\n  on ${plan_file}\n\nThe name of the plan file is taken by something that is no regular file. Remove it from the repository.\n`
+  return `Error: Plan file refused\n\n  on ${planFile}\n\nThe name of the plan file is taken by something that is no regular file. Remove it from the repository.\n`
 }

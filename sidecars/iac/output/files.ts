@@ -9,13 +9,13 @@ export interface OutputFiles {
 /** Puts these texts in place of what the files held; answers the exit code, so that a job can end with it. */
 export async function writeOutput(
   files: OutputFiles,
-  exit_code: number,
+  exitCode: number,
   stdout: string,
   stderr: string,
 ): Promise<number> {
   await writeFile(files.stdout, stdout, { mode: 0o600 })
   await writeFile(files.stderr, stderr, { mode: 0o600 })
-  return exit_code
+  return exitCode
 }
 
 /** Reads at most `limit` bytes from the end of a file; empty when it is missing. */

@@ -27,12 +27,12 @@ export async function jobAnswer(
 
 async function* resultText(
   head: string,
-  exit_code: number | null,
+  exitCode: number | null,
   stdout: FileHandle,
   stderr: FileHandle,
 ): AsyncGenerator<string> {
   try {
-    yield `${head},"result":{"exit_code":${exit_code ?? 0},"stdout":"`
+    yield `${head},"result":{"exit_code":${exitCode ?? 0},"stdout":"`
     yield* jsonCharacters(stdout)
     yield '","stderr":"'
     yield* jsonCharacters(stderr)

@@ -50,8 +50,8 @@ export async function liveOutput(
   const tail = async (path: string) => {
     const text = await readTail(path, bytes + longest)
     const hidden = credentials.reduce((shown, credential) => shown.replaceAll(credential, HIDDEN), text)
-    const is_cut = Buffer.byteLength(text) >= bytes + longest
-    const cut = Math.max(hidden.length - bytes, is_cut ? longest : 0)
+    const isCut = Buffer.byteLength(text) >= bytes + longest
+    const cut = Math.max(hidden.length - bytes, isCut ? longest : 0)
     const start =
       cut <= 0 || hidden[cut - 1] === '\n' ? Math.max(0, cut) : hidden.indexOf('\n', cut) + 1 || hidden.length
     const lines = hidden.slice(start)

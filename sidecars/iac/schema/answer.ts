@@ -32,18 +32,18 @@ export async function schemaAnswer(
     const members: string[] = []
     for (const [source, index] of Object.entries(providers)) {
       const resources = await parts.of(index.resource_schemas, resource_types)
-      const data_sources = await parts.of(index.data_source_schemas, data_source_types)
-      if (resources.length + data_sources.length === 0) continue
+      const dataSources = await parts.of(index.data_source_schemas, data_source_types)
+      if (resources.length + dataSources.length === 0) continue
       const version = versions.get(source)
       const sections = [
         ...(version === undefined ? [] : [`"version":${JSON.stringify(version)}`]),
         `"resource_schemas":{${resources.join(',')}}`,
-        `"data_source_schemas":{${data_sources.join(',')}}`,
+        `"data_source_schemas":{${dataSources.join(',')}}`,
       ]
       members.push(`${JSON.stringify(source)}:{${sections.join(',')}}`)
     }
     const missing = [...resource_types, ...data_source_types].filter((type) => !parts.known.has(type))
-    const tail = JSON.stringify({ missing: [...new Set(missing)], left_out: [...parts.left_out] }).slice(1)
+    const tail = JSON.stringify({ missing: [...new Set(missing)], left_out: [...parts.leftOut] }).slice(1)
     return `{"format_version":${JSON.stringify(format_version)},"providers":{${members.join(',')}},${tail}`
   } finally {
     await document.close()
@@ -52,7 +52,7 @@ export async function schemaAnswer(
 
 class Parts {
   readonly known = new Set<string>()
-  readonly left_out = new Set<string>()
+  readonly leftOut = new Set<string>()
   readonly #document: FileHandle
   #room = MAX_BYTES
 
@@ -68,7 +68,7 @@ class Parts {
       const [offset, length] = extents[type] as Extent
       this.known.add(type)
       if (length > this.#room) {
-        this.left_out.add(type)
+        this.leftOut.add(type)
         continue
       }
       this.#room -= length

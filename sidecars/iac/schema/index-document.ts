@@ -37,7 +37,7 @@ class Scan {
   readonly #path: string[] = []
   #position = 0
   #depth = 0
-  #in_string = false
+  #isInString = false
   #escaped = false
   /** Bytes of a string on a level whose keys matter; null elsewhere. */
   #string: number[] | null = null
@@ -48,7 +48,7 @@ class Scan {
   /** False when the document is broken. */
   feed(chunk: Buffer): boolean {
     for (const byte of chunk) {
-      if (this.#in_string) {
+      if (this.#isInString) {
         if (!this.#inString(byte)) return false
       } else if (!this.#ended && !this.#structure(byte)) return false
       this.#position++
@@ -69,7 +69,7 @@ class Scan {
   }
 
   #endString(): boolean {
-    this.#in_string = false
+    this.#isInString = false
     if (!this.#string) return true
     try {
       this.#last = JSON.parse(`"${Buffer.from(this.#string).toString('utf8')}"`)
@@ -91,7 +91,7 @@ class Scan {
   }
 
   #beginString(): void {
-    this.#in_string = true
+    this.#isInString = true
     this.#string = this.#depth <= KEYS ? [] : null
   }
 

@@ -27,8 +27,8 @@ export async function runSchemaJob(
     const answer = await schemaAnswer(cached, lock.versions, request).catch(() => null)
     if (answer !== null) return writeOutput(output, 0, answer, '')
   }
-  const exit_code = await run()
-  if (exit_code !== 0) return exit_code
+  const exitCode = await run()
+  if (exitCode !== 0) return exitCode
   const index = await indexDocument(output.stdout)
   if (!index) return writeOutput(output, 1, '', UNREADABLE)
   const stored = await keep(cache, lock, output.stdout, { path: output.stdout, index })

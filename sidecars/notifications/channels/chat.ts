@@ -20,10 +20,10 @@ interface Attachment {
 }
 
 /** A chat's incoming webhook. Its URL is a credential: no error of this channel holds it. */
-export const chatChannel = (webhook_url: string, fetch: Fetch): Channel => ({
+export const chatChannel = (webhookUrl: string, fetch: Fetch): Channel => ({
   async deliver(notification) {
     const response = await send(fetch, {
-      url: webhook_url,
+      url: webhookUrl,
       method: 'POST',
       json: chatMessage(notification),
       timeout_ms: CHANNEL_LIMIT_MS,

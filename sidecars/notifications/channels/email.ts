@@ -4,22 +4,22 @@ import { CHANNEL_LIMIT_MS, type Channel, type Notification } from '../message.ts
 
 export interface EmailSettings {
   /** `smtp://` (upgraded by STARTTLS where offered) or `smtps://`, with user and password where needed. */
-  smtp_url: string
+  smtpUrl: string
   from: string
   /** Recipients when the audience names none that is an address. */
   to: readonly string[]
 }
 
 /** Plain text by SMTP; every recipient is addressed blind, so that none learns of the others. */
-export function emailChannel({ smtp_url, from, to }: EmailSettings): Channel {
+export function emailChannel({ smtpUrl, from, to }: EmailSettings): Channel {
   const limits = {
     connectionTimeout: CHANNEL_LIMIT_MS,
     greetingTimeout: CHANNEL_LIMIT_MS,
     socketTimeout: CHANNEL_LIMIT_MS,
   }
-  const transport = createTransport({ url: smtp_url, ...limits, disableFileAccess: true, disableUrlAccess: true })
+  const transport = createTransport({ url: smtpUrl, ...limits, disableFileAccess: true, disableUrlAccess: true })
   return {
-    async deliver(notification, delivery_id) {
+    async deliver(notification, deliveryId) {
       const named = notification.audience.filter(isAddress)
       await transport.sendMail({
         from,
@@ -27,7 +27,7 @@ export function emailChannel({ smtp_url, from, to }: EmailSettings): Channel {
         subject: `[${notification.severity}] ${notification.subject}`,
         text: emailText(notification),
         headers: {
-          'X-Delivery-Id': delivery_id,
+          'X-Delivery-Id': deliveryId,
           'X-Notification-Kind': notification.kind,
           'Auto-Submitted': 'auto-generated',
         },

@@ -12,8 +12,8 @@ export const webhookChannel = (
   fetch: Fetch,
   now: () => Date = () => new Date(),
 ): Channel => ({
-  async deliver(notification, delivery_id) {
-    const body = JSON.stringify({ delivery_id, ...notification })
+  async deliver(notification, deliveryId) {
+    const body = JSON.stringify({ delivery_id: deliveryId, ...notification })
     const timestamp = String(Math.floor(now().getTime() / 1000))
     const response = await send(fetch, {
       url,
@@ -21,9 +21,9 @@ export const webhookChannel = (
       body,
       headers: {
         'content-type': 'application/json',
-        'webhook-id': delivery_id,
+        'webhook-id': deliveryId,
         'webhook-timestamp': timestamp,
-        'webhook-signature': `v1,${await sign(secret, `${delivery_id}.${timestamp}.${body}`)}`,
+        'webhook-signature': `v1,${await sign(secret, `${deliveryId}.${timestamp}.${body}`)}`,
       },
       timeout_ms: CHANNEL_LIMIT_MS,
       max_bytes: 64 * 1024,

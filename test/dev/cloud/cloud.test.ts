@@ -81,10 +81,10 @@ test('refuses wrong keys, changed bodies, other regions, odd input', async () =>
 })
 
 test('the inventory lists what is to be managed and nothing else', async () => {
-  const request = { scope_id: ACCOUNT, env: cloudVariables(cloud.url), fetch, log: silentLogger, now: () => new Date() }
+  const request = { scopeId: ACCOUNT, env: cloudVariables(cloud.url), fetch, log: silentLogger, now: () => new Date() }
   const ids = await awsInventory({ ...request, signal: new AbortController().signal })
   expect(ids).toEqual(RESOURCES.slice(0, 8).map(({ arn }) => arn))
   await expect(
-    awsInventory({ ...request, scope_id: '999999999999', signal: new AbortController().signal }),
+    awsInventory({ ...request, scopeId: '999999999999', signal: new AbortController().signal }),
   ).rejects.toThrow(`AWS credentials belong to account ${ACCOUNT}, not 999999999999`)
 })

@@ -68,7 +68,7 @@ const revoke = (caller: string | null, id: string, role: string) =>
     template: '/v1/users/{user_id}/roles/{role}',
     ...(caller !== null && { headers: { 'x-user-id': caller } }),
   })
-const bootstrap = () => prepareStore(store, { path, root_admin_email: ROOT })
+const bootstrap = () => prepareStore(store, { path, rootAdminEmail: ROOT })
 
 it('has the routes of its contract', () => {
   expect(contract.operations).toEqual([
@@ -291,13 +291,13 @@ describe('role store', () => {
     expect((await ask('GET', '/healthz')).status).toBe(200)
     expect(log_lines.join('\n')).toContain('left as it is')
     await expect(bootstrap()).rejects.toThrow(SettingsError)
-    await expect(prepareStore(store, { path, root_admin_email: '' })).rejects.toThrow(/cannot be used/)
+    await expect(prepareStore(store, { path, rootAdminEmail: '' })).rejects.toThrow(/cannot be used/)
     expect(await readFile(path, 'utf8')).toBe(text)
   })
 
   it('must be writable for a root admin', async () => {
     const inside_a_file = openRoleStore('/dev/null/roles.json')
-    await expect(prepareStore(inside_a_file, { path: '/dev/null/roles.json', root_admin_email: ROOT })).rejects.toThrow(
+    await expect(prepareStore(inside_a_file, { path: '/dev/null/roles.json', rootAdminEmail: ROOT })).rejects.toThrow(
       SettingsError,
     )
   })
@@ -310,8 +310,8 @@ describe('settings', () => {
       port: 8083,
       token: '',
       permissive: true,
-      role_store: '/data/roles.json',
-      root_admin_email: '',
+      roleStore: '/data/roles.json',
+      rootAdminEmail: '',
     })
   })
   it.each([

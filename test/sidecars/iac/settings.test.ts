@@ -11,18 +11,18 @@ describe('settings of the service', () => {
       token: '',
       binary: '',
       download: false,
-      backend_config: '',
-      job_timeout_seconds: 3600,
-      stop_grace_seconds: 20,
-      max_parallel: Math.max(2, availableParallelism()),
-      max_output_bytes: 256 * 1024 * 1024,
-      allow_host_programs: false,
+      backendConfig: '',
+      jobTimeoutSeconds: 3600,
+      stopGraceSeconds: 20,
+      maxParallel: Math.max(2, availableParallelism()),
+      maxOutputBytes: 256 * 1024 * 1024,
+      allowHostPrograms: false,
     })
-    expect(settings.plugin_cache_dir.startsWith(settings.data_dir)).toBe(true)
+    expect(settings.pluginCacheDir.startsWith(settings.dataDir)).toBe(true)
   })
 
   it('keeps the data of two ports apart', () => {
-    expect(readSettings({ PLATFORM_PORT: '1' }).data_dir).not.toBe(readSettings({ PLATFORM_PORT: '2' }).data_dir)
+    expect(readSettings({ PLATFORM_PORT: '1' }).dataDir).not.toBe(readSettings({ PLATFORM_PORT: '2' }).dataDir)
   })
 
   it('trims, and takes blank for unset', () => {
@@ -36,13 +36,13 @@ describe('settings of the service', () => {
     expect(readSettings(blank)).toEqual(readSettings({}))
     expect(readSettings({ PLATFORM_IAC_TOKEN: ' t\n', IAC_ALLOW_HOST_PROGRAMS: 'TRUE' })).toMatchObject({
       token: 't',
-      allow_host_programs: true,
+      allowHostPrograms: true,
     })
   })
 
   it('takes the plugin cache of the engine when there is one', () => {
-    expect(readSettings({ TF_PLUGIN_CACHE_DIR: '/c' }).plugin_cache_dir).toBe('/c')
-    expect(readSettings({ TF_PLUGIN_CACHE_DIR: '/c', IAC_PLUGIN_CACHE_DIR: '/d' }).plugin_cache_dir).toBe('/d')
+    expect(readSettings({ TF_PLUGIN_CACHE_DIR: '/c' }).pluginCacheDir).toBe('/c')
+    expect(readSettings({ TF_PLUGIN_CACHE_DIR: '/c', IAC_PLUGIN_CACHE_DIR: '/d' }).pluginCacheDir).toBe('/d')
   })
 
   it.each([

@@ -324,7 +324,7 @@ describe('settings', () => {
       port: 8080,
       token: '',
       logLevel: 'info',
-      channel: { channel: 'chat', webhook_url: HOOK },
+      channel: { channel: 'chat', webhookUrl: HOOK },
     })
   })
   it.each([

@@ -24,21 +24,21 @@ export function createAwsClient(request: InventoryRequest): AwsClient {
   const region = setting(request.env, 'AWS_REGION', 'AWS_DEFAULT_REGION')
   if (region === undefined) throw new InventoryError('AWS_REGION is not set')
   if (!isRegion(region)) throw new InventoryError('AWS_REGION does not name a region')
-  const sts_url = `${endpointOf('sts', region, request.env)}/`
-  const sign = createSigner(request, chain(request, region, sts_url))
+  const stsUrl = `${endpointOf('sts', region, request.env)}/`
+  const sign = createSigner(request, chain(request, region, stsUrl))
   return {
     region,
     account: async () => {
       const call = {
         service: 'sts',
         region,
-        url: sts_url,
+        url: stsUrl,
         body: 'Action=GetCallerIdentity&Version=2011-06-15',
         type: FORM,
       }
       const response = await ask({
         source: 'AWS STS',
-        url: sts_url,
+        url: stsUrl,
         method: 'POST',
         headers: () => sign(call),
         body: call.body,
@@ -72,12 +72,12 @@ export function createAwsClient(request: InventoryRequest): AwsClient {
 
 const FORM = 'application/x-www-form-urlencoded; charset=utf-8'
 
-const chain = ({ env, fetch, now, log }: InventoryRequest, region: string, sts_url: string): CredentialSource =>
+const chain = ({ env, fetch, now, log }: InventoryRequest, region: string, stsUrl: string): CredentialSource =>
   defaultCredentials({
     aws: readAws({ variable: (name) => env[name]?.trim() ?? '' }),
     purpose: 'the inventory',
     region,
-    sts_url,
+    sts_url: stsUrl,
     fetch,
     read_file: readFileIfAny,
     now,

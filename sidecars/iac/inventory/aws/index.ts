@@ -14,15 +14,15 @@ const MAX_PAGES = 200
  * the resources of all regions. The scope is the number of the account.
  */
 export const awsInventory: Inventory = async (request) => {
-  const { scope_id } = request
+  const { scopeId } = request
   const client = createAwsClient(request)
   const account = await client.account()
-  if (account !== scope_id) throw new InventoryError(`AWS credentials belong to account ${account}, not ${scope_id}`)
+  if (account !== scopeId) throw new InventoryError(`AWS credentials belong to account ${account}, not ${scopeId}`)
   const region = await aggregatorRegion(client, account)
   const view = await defaultView(client, region, account)
   const resources = await readPages({
     source: SOURCE,
-    max_pages: MAX_PAGES,
+    maxPages: MAX_PAGES,
     read: async (cursor) => {
       const body = { MaxResults: PAGE_SIZE, ViewArn: view, ...(cursor === null ? {} : { NextToken: cursor }) }
       const { Resources, NextToken } = shaped(
@@ -68,7 +68,7 @@ const resourcesAnswer = v.object({
         arn: Arn,
         owner: OwningAccountId,
         type: ResourceType,
-        tag_keys: Properties,
+        tagKeys: Properties,
       })),
     ),
   ),
@@ -78,7 +78,7 @@ const resourcesAnswer = v.object({
 async function aggregatorRegion(client: AwsClient, account: string): Promise<string> {
   const indexes = await readPages({
     source: SOURCE,
-    max_pages: MAX_PAGES,
+    maxPages: MAX_PAGES,
     read: async (cursor) => {
       const body = { Type: 'AGGREGATOR', ...(cursor === null ? {} : { NextToken: cursor }) }
       const { Indexes, NextToken } = shaped(

@@ -3,7 +3,7 @@ export interface ExploredResource {
   arn: string
   type: string
   owner: string
-  tag_keys: readonly string[]
+  tagKeys: readonly string[]
 }
 
 const TYPES = ['ec2:network-interface']
@@ -26,6 +26,6 @@ export function leavesOut(resource: ExploredResource, account: string): boolean 
     resource.owner !== account ||
     TYPES.includes(resource.type) ||
     ARN_PARTS.some((part) => resource.arn.includes(part)) ||
-    resource.tag_keys.some((key) => TAG_PREFIXES.some((prefix) => key.startsWith(prefix)))
+    resource.tagKeys.some((key) => TAG_PREFIXES.some((prefix) => key.startsWith(prefix)))
   )
 }

@@ -18,23 +18,23 @@ const BLOCK = /-----BEGIN ([A-Z0-9 ]+)-----[\s\S]+?-----END \1-----/g
 export async function certificateProof(
   request: InventoryRequest,
   environment: AzureEnvironment,
-  { tenant_id, client_id }: Application,
+  { tenantId, clientId }: Application,
 ): Promise<() => Promise<Proof>> {
   const { key, certificate } = await loadCertificate(request)
   const thumbprint = (hash: string) => createHash(hash).update(certificate.raw).digest('base64url')
   const header = { alg: 'RS256', typ: 'JWT', x5t: thumbprint('sha1'), 'x5t#S256': thumbprint('sha256') }
   return async () => {
     const now = Math.floor(request.now().getTime() / 1000)
-    const client_assertion = await new SignJWT({ jti: randomUUID() })
+    const clientAssertion = await new SignJWT({ jti: randomUUID() })
       .setProtectedHeader(header)
-      .setAudience(tokenEndpoint(environment, tenant_id))
-      .setIssuer(client_id)
-      .setSubject(client_id)
+      .setAudience(tokenEndpoint(environment, tenantId))
+      .setIssuer(clientId)
+      .setSubject(clientId)
       .setIssuedAt(now)
       .setNotBefore(now)
       .setExpirationTime(now + LIFETIME_S)
       .sign(key)
-    return { client_assertion }
+    return { client_assertion: clientAssertion }
   }
 }
 

@@ -35,14 +35,14 @@ export async function azureCredentials(request: InventoryRequest, environment: A
     const application = await applicationOf(request, certificate)
     return signIn(request, environment, application, await certificateProof(request, environment, application))
   }
-  const client_secret = await clientSecret(request)
-  if (client_secret === undefined) throw new InventoryError(`${NONE}; ${CHOICES}`)
+  const clientSecret = await readClientSecret(request)
+  if (clientSecret === undefined) throw new InventoryError(`${NONE}; ${CHOICES}`)
   return signIn(request, environment, await applicationOf(request, 'ARM_CLIENT_SECRET'), async () => ({
-    client_secret,
+    client_secret: clientSecret,
   }))
 }
 
-async function clientSecret({ env }: InventoryRequest): Promise<string | undefined> {
+async function readClientSecret({ env }: InventoryRequest): Promise<string | undefined> {
   const path = setting(env, 'ARM_CLIENT_SECRET_FILE_PATH')
   // Blanks may belong to a secret.
   return env.ARM_CLIENT_SECRET || (path ? await readNamedText(path, 'ARM_CLIENT_SECRET_FILE_PATH', env) : undefined)
@@ -50,13 +50,13 @@ async function clientSecret({ env }: InventoryRequest): Promise<string | undefin
 
 async function applicationOf({ env }: InventoryRequest, form: string, ...instead: string[]): Promise<Application> {
   const [tenantInstead = '', clientInstead = ''] = instead
-  const tenant_id = setting(env, 'ARM_TENANT_ID', tenantInstead)
+  const tenantId = setting(env, 'ARM_TENANT_ID', tenantInstead)
   const path = setting(env, 'ARM_CLIENT_ID_FILE_PATH')
-  const client_id =
+  const clientId =
     setting(env, 'ARM_CLIENT_ID') ??
     (path ? await readNamedText(path, 'ARM_CLIENT_ID_FILE_PATH', env) : setting(env, clientInstead))
-  if (tenant_id && client_id) return { tenant_id, client_id }
-  const missing = [tenant_id ? '' : 'ARM_TENANT_ID', client_id ? '' : 'ARM_CLIENT_ID'].filter(Boolean).join(' and ')
+  if (tenantId && clientId) return { tenantId, clientId }
+  const missing = [tenantId ? '' : 'ARM_TENANT_ID', clientId ? '' : 'ARM_CLIENT_ID'].filter(Boolean).join(' and ')
   throw new InventoryError(`${NONE}; ${form} needs ${missing} too`)
 }
 

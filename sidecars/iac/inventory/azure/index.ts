@@ -15,8 +15,8 @@ const SUBSCRIPTION = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
  * What the identity may not read is not in Azure's answer, and so not in the list.
  */
 export const azureInventory: Inventory = async (request) => {
-  if (!SUBSCRIPTION.test(request.scope_id))
-    throw new InventoryError(`'${request.scope_id}' is not an Azure subscription id`)
+  if (!SUBSCRIPTION.test(request.scopeId))
+    throw new InventoryError(`'${request.scopeId}' is not an Azure subscription id`)
   const environment = await azureEnvironment(request)
   const token = keepToken(request, await azureCredentials(request, environment))
   const rows = await resourceGraphRows(request, environment, token)
@@ -74,7 +74,7 @@ async function resourceGraphRows(
 ): Promise<Row[]> {
   return readPages({
     source: SOURCE,
-    max_pages: MAX_PAGES,
+    maxPages: MAX_PAGES,
     read: async (cursor) => {
       const answer = await askJson({
         request,
@@ -84,7 +84,7 @@ async function resourceGraphRows(
         headers: async () => ({ authorization: `Bearer ${await token()}` }),
         json: {
           query: QUERY,
-          subscriptions: [request.scope_id],
+          subscriptions: [request.scopeId],
           options: { $top: PAGE_SIZE, ...(cursor === null ? {} : { $skipToken: cursor }) },
         },
       })

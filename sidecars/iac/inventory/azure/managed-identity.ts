@@ -21,11 +21,11 @@ const Answer = v.object({ access_token: tokenText, expires_in: v.optional(second
 export function managedIdentity(request: InventoryRequest, environment: AzureEnvironment): ObtainToken {
   return async () => {
     const { url, headers } = place(request, environment.audience)
-    const answer = await askJson({ request, source: SOURCE, url, headers, timeout_ms: TIMEOUT_MS, retries: RETRIES })
+    const answer = await askJson({ request, source: SOURCE, url, headers, timeoutMs: TIMEOUT_MS, retries: RETRIES })
     const { access_token, expires_in, expires_on } = shaped(SOURCE, Answer, answer)
-    const expires_at =
+    const expiresAt =
       expires_on === undefined ? request.now().getTime() + (expires_in ?? 300) * 1000 : expires_on * 1000
-    return { value: access_token, expires_at }
+    return { value: access_token, expiresAt }
   }
 }
 
@@ -37,7 +37,7 @@ function place({ env }: InventoryRequest, resource: string): { url: URL; headers
   const url = new URL(own ?? (hosted ? endpoint : INSTANCE))
   url.searchParams.set('api-version', hosted ? '2019-08-01' : '2018-02-01')
   url.searchParams.set('resource', resource)
-  const client_id = setting(env, 'ARM_CLIENT_ID')
-  if (client_id) url.searchParams.set('client_id', client_id)
+  const clientId = setting(env, 'ARM_CLIENT_ID')
+  if (clientId) url.searchParams.set('client_id', clientId)
   return { url, headers: hosted ? { 'x-identity-header': key } : { metadata: 'true' } }
 }

@@ -15,11 +15,11 @@ const PRFS: Record<string, string> = {
   '1.2.840.113549.2.10': 'sha384',
   '1.2.840.113549.2.11': 'sha512',
 }
-const CIPHERS: Record<string, { name: string; key_bytes: number }> = {
-  '2.16.840.1.101.3.4.1.2': { name: 'aes-128-cbc', key_bytes: 16 },
-  '2.16.840.1.101.3.4.1.22': { name: 'aes-192-cbc', key_bytes: 24 },
-  '2.16.840.1.101.3.4.1.42': { name: 'aes-256-cbc', key_bytes: 32 },
-  '1.2.840.113549.3.7': { name: 'des-ede3-cbc', key_bytes: 24 },
+const CIPHERS: Record<string, { name: string; keyBytes: number }> = {
+  '2.16.840.1.101.3.4.1.2': { name: 'aes-128-cbc', keyBytes: 16 },
+  '2.16.840.1.101.3.4.1.22': { name: 'aes-192-cbc', keyBytes: 24 },
+  '2.16.840.1.101.3.4.1.42': { name: 'aes-256-cbc', keyBytes: 32 },
+  '1.2.840.113549.3.7': { name: 'des-ede3-cbc', keyBytes: 24 },
 }
 
 /**
@@ -45,7 +45,7 @@ function pbes2([derivation, encryption]: Element[], data: Uint8Array, password: 
   const prf = rest.find(({ tag }) => tag === SEQUENCE)
   const hash = prf === undefined ? 'sha1' : PRFS[objectId(elements(prf.content)[0])]
   if (hash === undefined) throw new UnknownCipherError('PBKDF2')
-  const key = pbkdf2Sync(password, contentOf(salt, OCTETS), count(iterations), cipher.key_bytes, hash)
+  const key = pbkdf2Sync(password, contentOf(salt, OCTETS), count(iterations), cipher.keyBytes, hash)
   return open(cipher.name, key, contentOf(iv, OCTETS), data)
 }
 

@@ -5,15 +5,15 @@ import type { InventoryRequest } from '../types.ts'
 import type { AzureEnvironment } from './environment.ts'
 
 export interface Application {
-  tenant_id: string
-  client_id: string
+  tenantId: string
+  clientId: string
 }
 
 /** How an application proves itself. */
 export type Proof = { client_secret: string } | { client_assertion: string }
 
-export const tokenEndpoint = (environment: AzureEnvironment, tenant_id: string): string =>
-  `${environment.login}/${encodeURIComponent(tenant_id)}/oauth2/v2.0/token`
+export const tokenEndpoint = (environment: AzureEnvironment, tenantId: string): string =>
+  `${environment.login}/${encodeURIComponent(tenantId)}/oauth2/v2.0/token`
 
 const SOURCE = 'Microsoft Entra ID'
 const ASSERTION_TYPE = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer'
@@ -26,14 +26,14 @@ const ASSERTION_TYPE = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer'
 export function signIn(
   request: InventoryRequest,
   environment: AzureEnvironment,
-  { tenant_id, client_id }: Application,
+  { tenantId, clientId }: Application,
   prove: () => Promise<Proof>,
 ): ObtainToken {
   return async () => {
     const proof = await prove()
     const form = new URLSearchParams({
       grant_type: 'client_credentials',
-      client_id,
+      client_id: clientId,
       scope: `${environment.audience}/.default`,
       ...proof,
       ...('client_assertion' in proof ? { client_assertion_type: ASSERTION_TYPE } : {}),
@@ -41,7 +41,7 @@ export function signIn(
     const answer = await askJson({
       request,
       source: SOURCE,
-      url: tokenEndpoint(environment, tenant_id),
+      url: tokenEndpoint(environment, tenantId),
       method: 'POST',
       headers: { 'content-type': 'application/x-www-form-urlencoded' },
       body: form.toString(),

@@ -21,7 +21,7 @@ const Common = v.object({
 export interface CredentialFile {
   universe: string | undefined
   /** Whose quota the calls use. */
-  quota_project: string | undefined
+  quotaProject: string | undefined
   token: (granting: Granting) => ObtainToken
 }
 
@@ -37,7 +37,7 @@ export function credentialFile(text: string, origin: string): CredentialFile {
   if (!common.success) throw new InventoryError(`${origin} holds no Google credentials`)
   return {
     universe: common.output.universe_domain,
-    quota_project: common.output.quota_project_id,
+    quotaProject: common.output.quota_project_id,
     token: (granting) => tokenOf(granting, json, origin),
   }
 }
@@ -86,6 +86,6 @@ function authorizedUserToken({ request }: Granting, file: v.InferOutput<typeof A
       source: 'Google OAuth',
       url: file.token_uri,
       form: { grant_type: 'refresh_token', client_id, client_secret, refresh_token },
-      secret_fields: ['client_secret', 'refresh_token'],
+      secretFields: ['client_secret', 'refresh_token'],
     })
 }

@@ -31,23 +31,23 @@ export async function gcpAccess(request: InventoryRequest): Promise<GcpAccess> {
   const named = universeOf(env) ?? file?.universe
   const universe = named === DEFAULT_UNIVERSE ? undefined : named
   let obtain: ObtainToken
-  if (given !== undefined) obtain = async () => ({ value: given, expires_at: Number.POSITIVE_INFINITY })
+  if (given !== undefined) obtain = async () => ({ value: given, expiresAt: Number.POSITIVE_INFINITY })
   else obtain = file?.token({ request, universe }) ?? metadataServerToken(request, NONE)
   const account = setting(env, 'GOOGLE_IMPERSONATE_SERVICE_ACCOUNT')
-  if (account) obtain = impersonated(request, impersonationUrl(endpoints.iam_credentials, account), obtain)
+  if (account) obtain = impersonated(request, impersonationUrl(endpoints.iamCredentials, account), obtain)
   return { endpoints, headers: headersOf(keepToken(request, obtain), quotaProject(env, file)) }
 }
 
-const headersOf = (token: TokenSource, quota_project: string | undefined) => async () => ({
+const headersOf = (token: TokenSource, quotaProject: string | undefined) => async () => ({
   authorization: `Bearer ${await token()}`,
-  ...(quota_project ? { 'x-goog-user-project': quota_project } : {}),
+  ...(quotaProject ? { 'x-goog-user-project': quotaProject } : {}),
 })
 
 /** The provider uses a billing project only when it is told to; credentials of people need one. */
 function quotaProject(env: Env, file: CredentialFile | null): string | undefined {
   const override = /^(true|1)$/i.test(setting(env, 'USER_PROJECT_OVERRIDE') ?? '')
   const billing = override ? setting(env, 'GOOGLE_BILLING_PROJECT') : undefined
-  return billing ?? setting(env, 'GOOGLE_CLOUD_QUOTA_PROJECT') ?? file?.quota_project
+  return billing ?? setting(env, 'GOOGLE_CLOUD_QUOTA_PROJECT') ?? file?.quotaProject
 }
 
 async function configuredFile(env: Env): Promise<CredentialFile | null> {
@@ -87,7 +87,7 @@ function metadataServerToken(request: InventoryRequest, none: string): ObtainTok
   return async () => {
     try {
       const headers = { 'metadata-flavor': 'Google' }
-      const answer = await askJson({ request, source: SOURCE, url, headers, timeout_ms: TIMEOUT_MS, retries: 1 })
+      const answer = await askJson({ request, source: SOURCE, url, headers, timeoutMs: TIMEOUT_MS, retries: 1 })
       return asAccessToken(shaped(SOURCE, tokenAnswer, answer), request)
     } catch (error) {
       // Nothing else is set up and there is no such server: then nothing is.

@@ -3,9 +3,9 @@ import { InventoryError } from '../types.ts'
 
 /** Addresses with their version and without slash at the end. */
 export interface GcpEndpoints {
-  resource_manager: string
-  cloud_asset: string
-  iam_credentials: string
+  resourceManager: string
+  cloudAsset: string
+  iamCredentials: string
 }
 
 export const DEFAULT_UNIVERSE = 'googleapis.com'
@@ -20,9 +20,9 @@ export function gcpEndpoints(env: Env, universe: string | undefined): GcpEndpoin
   const endpoint = (name: string, service: string) =>
     serviceUrl(setting(env, name) ?? `https://${service}.${domain}/v1`, name)
   return {
-    resource_manager: endpoint('GOOGLE_RESOURCE_MANAGER_CUSTOM_ENDPOINT', 'cloudresourcemanager'),
-    cloud_asset: endpoint('GOOGLE_CLOUD_ASSET_CUSTOM_ENDPOINT', 'cloudasset'),
-    iam_credentials: endpoint('GOOGLE_IAM_CREDENTIALS_CUSTOM_ENDPOINT', 'iamcredentials'),
+    resourceManager: endpoint('GOOGLE_RESOURCE_MANAGER_CUSTOM_ENDPOINT', 'cloudresourcemanager'),
+    cloudAsset: endpoint('GOOGLE_CLOUD_ASSET_CUSTOM_ENDPOINT', 'cloudasset'),
+    iamCredentials: endpoint('GOOGLE_IAM_CREDENTIALS_CUSTOM_ENDPOINT', 'iamcredentials'),
   }
 }
 

@@ -59,7 +59,7 @@ export function externalAccountToken({ request }: Granting, file: File): ObtainT
           : {}),
       },
       headers: client_id ? { authorization: `Basic ${btoa(`${client_id}:${client_secret ?? ''}`)}` } : {},
-      secret_fields: ['subject_token'],
+      secretFields: ['subject_token'],
     })
   const target = file.service_account_impersonation_url
   return target ? impersonated(request, target, federated) : federated

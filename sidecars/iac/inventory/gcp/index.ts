@@ -13,14 +13,14 @@ const PROJECT = /^[a-z][a-z0-9-]{4,28}[a-z0-9]$/
  * the policy's too: a list without bindings would make an import look complete that is not.
  */
 export const gcpInventory: Inventory = async (request) => {
-  const { scope_id } = request
-  if (!PROJECT.test(scope_id)) throw new InventoryError(`'${scope_id}' is not a GCP project id`)
+  const { scopeId } = request
+  if (!PROJECT.test(scopeId)) throw new InventoryError(`'${scopeId}' is not a GCP project id`)
   const access = await gcpAccess(request)
-  const { resource_manager, cloud_asset } = access.endpoints
+  const { resourceManager, cloudAsset } = access.endpoints
   const ask = asker(request, access)
-  const number = await projectNumber(ask, resource_manager, scope_id)
-  const assets = await assetNames(ask, cloud_asset, scope_id, number)
-  const bindings = await bindingNames(ask, resource_manager, scope_id)
+  const number = await projectNumber(ask, resourceManager, scopeId)
+  const assets = await assetNames(ask, cloudAsset, scopeId, number)
+  const bindings = await bindingNames(ask, resourceManager, scopeId)
   request.log.info('scope listed', { provider: 'gcp', assets: assets.length, bindings: bindings.length })
   return [...new Set([...assets, ...bindings])]
 }
@@ -56,8 +56,8 @@ const asker =
     askJson({ ...call, request, headers })
 
 /** https://cloud.google.com/resource-manager/reference/rest/v1/projects/get */
-async function projectNumber(ask: Ask, resource_manager: string, project_id: string): Promise<string> {
-  const answer = await ask({ source: MANAGER, url: `${resource_manager}/projects/${project_id}` })
+async function projectNumber(ask: Ask, resourceManager: string, projectId: string): Promise<string> {
+  const answer = await ask({ source: MANAGER, url: `${resourceManager}/projects/${projectId}` })
   return shaped(MANAGER, Project, answer).projectNumber
 }
 
@@ -65,10 +65,10 @@ async function projectNumber(ask: Ask, resource_manager: string, project_id: str
  * Names of the project's assets without `//service/`; the project's number in them becomes its id.
  * https://cloud.google.com/asset-inventory/docs/reference/rest/v1/TopLevel/searchAllResources
  */
-async function assetNames(ask: Ask, cloud_asset: string, project_id: string, number: string): Promise<string[]> {
+async function assetNames(ask: Ask, cloudAsset: string, projectId: string, number: string): Promise<string[]> {
   const assets = await readPages({
     source: ASSETS,
-    max_pages: MAX_PAGES,
+    maxPages: MAX_PAGES,
     read: async (cursor) => {
       const query = new URLSearchParams({
         pageSize: String(PAGE_SIZE),
@@ -77,7 +77,7 @@ async function assetNames(ask: Ask, cloud_asset: string, project_id: string, num
       })
       const answer = await ask({
         source: ASSETS,
-        url: `${cloud_asset}/projects/${project_id}:searchAllResources?${query}`,
+        url: `${cloudAsset}/projects/${projectId}:searchAllResources?${query}`,
       })
       const { results, nextPageToken } = shaped(ASSETS, Found, answer)
       return { items: results, next: nextPageToken }
@@ -85,23 +85,23 @@ async function assetNames(ask: Ask, cloud_asset: string, project_id: string, num
   })
   const byNumber = new RegExp(`(^|/)projects/${number}(?=/|$)`, 'g')
   return assets
-    .filter((asset) => !isServiceOwned(asset, project_id))
-    .map(({ name }) => name.replace(/^\/\/[^/]*\//, '').replaceAll(byNumber, `$1projects/${project_id}`))
+    .filter((asset) => !isServiceOwned(asset, projectId))
+    .map(({ name }) => name.replace(/^\/\/[^/]*\//, '').replaceAll(byNumber, `$1projects/${projectId}`))
 }
 
 /**
  * One entry `<project> <role> <member>` for each binding of the project's policy.
  * https://cloud.google.com/resource-manager/reference/rest/v1/projects/getIamPolicy
  */
-async function bindingNames(ask: Ask, resource_manager: string, project_id: string): Promise<string[]> {
+async function bindingNames(ask: Ask, resourceManager: string, projectId: string): Promise<string[]> {
   const answer = await ask({
     source: MANAGER,
-    url: `${resource_manager}/projects/${project_id}:getIamPolicy`,
+    url: `${resourceManager}/projects/${projectId}:getIamPolicy`,
     method: 'POST',
     json: { options: { requestedPolicyVersion: 3 } },
   })
   const { bindings } = shaped(MANAGER, Policy, answer)
   return bindings.flatMap(({ role, members }) =>
-    members.filter((member) => !isForeignMember(member, project_id)).map((member) => `${project_id} ${role} ${member}`),
+    members.filter((member) => !isForeignMember(member, projectId)).map((member) => `${projectId} ${role} ${member}`),
   )
 }

@@ -16,20 +16,20 @@ const SERVICE_BUCKET = /^(dataproc-staging-|dataproc-temp-|gcf-sources-|gcf-v2-|
 const lastSegment = (name: string): string => name.slice(name.lastIndexOf('/') + 1)
 
 /** What a service of Google made, and the project itself. */
-export function isServiceOwned({ name, assetType, labels }: Asset, project_id: string): boolean {
+export function isServiceOwned({ name, assetType, labels }: Asset, projectId: string): boolean {
   const last = lastSegment(name)
   return (
     assetType === PROJECT ||
     Object.keys(labels).some((key) => key.startsWith('goog-')) ||
     last.startsWith('gke-') ||
     (assetType === BUCKET && SERVICE_BUCKET.test(last)) ||
-    (assetType === SERVICE_ACCOUNT && isServiceAgent(last, project_id))
+    (assetType === SERVICE_ACCOUNT && isServiceAgent(last, projectId))
   )
 }
 
 /** Members that are gone, and accounts that Google or another project owns. */
-export const isForeignMember = (member: string, project_id: string): boolean =>
-  member.startsWith('deleted:') || isServiceAgent(member, project_id)
+export const isForeignMember = (member: string, projectId: string): boolean =>
+  member.startsWith('deleted:') || isServiceAgent(member, projectId)
 
-const isServiceAgent = (account: string, project_id: string): boolean =>
-  account.endsWith('.gserviceaccount.com') && !account.endsWith(`@${project_id}.iam.gserviceaccount.com`)
+const isServiceAgent = (account: string, projectId: string): boolean =>
+  account.endsWith('.gserviceaccount.com') && !account.endsWith(`@${projectId}.iam.gserviceaccount.com`)

@@ -37,7 +37,7 @@ export function serviceAccountToken(
   return async () => {
     if (universe !== undefined) {
       const value = await sign({ sub: file.client_email })
-      return { value, expires_at: request.now().getTime() + LIFETIME_S * 1000 }
+      return { value, expiresAt: request.now().getTime() + LIFETIME_S * 1000 }
     }
     return grant({
       request,
@@ -47,7 +47,7 @@ export function serviceAccountToken(
         grant_type: 'urn:ietf:params:oauth:grant-type:jwt-bearer',
         assertion: await sign({ aud: file.token_uri }),
       },
-      secret_fields: ['assertion'],
+      secretFields: ['assertion'],
     })
   }
 }

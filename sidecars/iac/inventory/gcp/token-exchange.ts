@@ -21,7 +21,7 @@ export async function grant(options: {
   form: Record<string, string>
   headers?: Record<string, string>
   /** Names of the fields that must not stand in an error. */
-  secret_fields: readonly string[]
+  secretFields: readonly string[]
 }): Promise<AccessToken> {
   const { request, source, form } = options
   const answer = await askJson({
@@ -31,7 +31,7 @@ export async function grant(options: {
     method: 'POST',
     headers: { 'content-type': 'application/x-www-form-urlencoded', ...options.headers },
     body: new URLSearchParams(form).toString(),
-    secrets: options.secret_fields.flatMap((name) => [form[name] ?? '', encodeURIComponent(form[name] ?? '')]),
+    secrets: options.secretFields.flatMap((name) => [form[name] ?? '', encodeURIComponent(form[name] ?? '')]),
   })
   return asAccessToken(shaped(source, tokenAnswer, answer), request)
 }
@@ -40,10 +40,10 @@ const SOURCE = 'IAM Service Account Credentials'
 const Answer = v.object({ accessToken: tokenText, expireTime: v.pipe(v.string(), v.isoTimestamp()) })
 
 /** The address that issues tokens of this account. */
-export function impersonationUrl(iam_credentials: string, account: string): string {
+export function impersonationUrl(iamCredentials: string, account: string): string {
   if (!/^[^\s@/?#]+@[^\s@/?#]+$/.test(account))
     throw new InventoryError('GOOGLE_IMPERSONATE_SERVICE_ACCOUNT is no service account')
-  return `${iam_credentials}/projects/-/serviceAccounts/${encodeURIComponent(account)}:generateAccessToken`
+  return `${iamCredentials}/projects/-/serviceAccounts/${encodeURIComponent(account)}:generateAccessToken`
 }
 
 /** https://cloud.google.com/iam/docs/reference/credentials/rest/v1/projects.serviceAccounts/generateAccessToken */
@@ -65,6 +65,6 @@ export function impersonated(
       json: { scope: [SCOPE], lifetime: '3600s', ...(delegates.length > 0 ? { delegates } : {}) },
     })
     const { accessToken, expireTime } = shaped(SOURCE, Answer, answer)
-    return { value: accessToken, expires_at: Date.parse(expireTime) }
+    return { value: accessToken, expiresAt: Date.parse(expireTime) }
   }
 }

@@ -30,7 +30,7 @@ export async function readCluster(env: Env, readFile: ReadFile): Promise<Cluster
     ca: value('KUBE_CLUSTER_CA_CERT_DATA') || source.ca,
     certificate: value('KUBE_CLIENT_CERT_DATA') || source.certificate,
     key: value('KUBE_CLIENT_KEY_DATA') || source.key,
-    server_name: value('KUBE_TLS_SERVER_NAME') || source.server_name,
+    serverName: value('KUBE_TLS_SERVER_NAME') || source.serverName,
     insecure,
   }
   const headers = credentialHeaders({
@@ -40,7 +40,7 @@ export async function readCluster(env: Env, readFile: ReadFile): Promise<Cluster
     username: value('KUBE_USER') || source.username,
     password: value('KUBE_PASSWORD') || source.password,
   })
-  const usual = !insecure && [tls.ca, tls.certificate, tls.key, tls.server_name].every((text) => text === '')
+  const usual = !insecure && [tls.ca, tls.certificate, tls.key, tls.serverName].every((text) => text === '')
   if (!usual) checkPem(tls)
   return {
     server: serverOf(value('KUBE_HOST') || source.server, tls),

@@ -62,7 +62,7 @@ function identifiers(kinds: readonly ServedKind[], lists: readonly (readonly Obj
       if (leavesOut(kind, object) || !isPlain(object.name) || seen.has(object.uid)) return []
       if (object.uid !== '') seen.add(object.uid)
       const namespace = kind.namespaced ? object.namespace : null
-      return [identifierOf({ api_version: apiVersionOf(kind), kind: kind.kind, namespace, name: object.name })]
+      return [identifierOf({ apiVersion: apiVersionOf(kind), kind: kind.kind, namespace, name: object.name })]
     }),
   )
 }

@@ -48,7 +48,7 @@ async function listAt(api: Api, path: string): Promise<ObjectMetadata[]> {
     try {
       return await readPages({
         source: `${SOURCE} at ${path}`,
-        max_pages: MAX_PAGES,
+        maxPages: MAX_PAGES,
         read: async (cursor) => {
           const query = new URLSearchParams({
             limit: String(PAGE_SIZE),

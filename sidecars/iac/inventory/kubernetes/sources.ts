@@ -12,7 +12,7 @@ export interface Source {
   /** Of the context or the pod. */
   namespace: string
   ca: string
-  server_name: string
+  serverName: string
   insecure: boolean
   certificate: string
   key: string
@@ -27,7 +27,7 @@ const NOTHING: Source = {
   server: '',
   namespace: '',
   ca: '',
-  server_name: '',
+  serverName: '',
   insecure: false,
   certificate: '',
   key: '',
@@ -71,15 +71,15 @@ async function fromKubeconfig(config: Kubeconfig, env: Env, readFile: ReadFile):
   const name = setting(env, 'KUBE_CTX') ?? config.current
   const context = config.contexts.get(name)
   if (name !== '' && !context) throw new InventoryError(`the kubeconfig has no context ${name}`)
-  const cluster_name = setting(env, 'KUBE_CTX_CLUSTER') ?? context?.cluster ?? ''
-  const user_name = setting(env, 'KUBE_CTX_AUTH_INFO') ?? context?.user ?? ''
-  const cluster = config.clusters.get(cluster_name)
-  const user = config.users.get(user_name)
-  if (cluster_name !== '' && !cluster) throw new InventoryError(`the kubeconfig has no cluster ${cluster_name}`)
-  if (user_name !== '' && !user) throw new InventoryError(`the kubeconfig has no user ${user_name}`)
+  const clusterName = setting(env, 'KUBE_CTX_CLUSTER') ?? context?.cluster ?? ''
+  const userName = setting(env, 'KUBE_CTX_AUTH_INFO') ?? context?.user ?? ''
+  const cluster = config.clusters.get(clusterName)
+  const user = config.users.get(userName)
+  if (clusterName !== '' && !cluster) throw new InventoryError(`the kubeconfig has no cluster ${clusterName}`)
+  if (userName !== '' && !user) throw new InventoryError(`the kubeconfig has no user ${userName}`)
   if (cluster?.['proxy-url']) throw new InventoryError('a proxy to the Kubernetes API is not supported')
   if (user?.as)
-    throw new InventoryError(`user ${user_name} of the kubeconfig acts as another one, which is not supported`)
+    throw new InventoryError(`user ${userName} of the kubeconfig acts as another one, which is not supported`)
   const text = async (data: string | undefined, path: string | undefined, what: string) =>
     decoded(data) || (await content(readFile, path, what))
   return {
@@ -90,14 +90,14 @@ async function fromKubeconfig(config: Kubeconfig, env: Env, readFile: ReadFile):
       cluster?.['certificate-authority'],
       'the certificate authority',
     ),
-    server_name: cluster?.['tls-server-name'] ?? '',
+    serverName: cluster?.['tls-server-name'] ?? '',
     insecure: cluster?.['insecure-skip-tls-verify'] ?? false,
     certificate: await text(user?.['client-certificate-data'], user?.['client-certificate'], 'the client certificate'),
     key: await text(user?.['client-key-data'], user?.['client-key'], 'the client key'),
     token: user?.token || (await content(readFile, user?.tokenFile, 'the token')),
     username: user?.username ?? '',
     password: user?.password ?? '',
-    obstacle: obstacleOf(user_name, user ?? {}),
+    obstacle: obstacleOf(userName, user ?? {}),
   }
 }
 

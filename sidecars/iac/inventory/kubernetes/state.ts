@@ -3,7 +3,7 @@ import { identifierOf, isPlain, type ObjectName } from './identifier.ts'
 type Attributes = Record<string, unknown>
 
 /** Kind and API versions under which clusters list it, by the provider's name of the type without prefix and version. */
-const TYPES = new Map<string, readonly [kind: string, ...api_versions: string[]]>(
+const TYPES = new Map<string, readonly [kind: string, ...apiVersions: string[]]>(
   Object.entries({
     api_service: ['APIService', 'apiregistration.k8s.io/v1'],
     cluster_role: ['ClusterRole', 'rbac.authorization.k8s.io/v1'],
@@ -58,12 +58,12 @@ function objectsOf(type: string, attributes: Attributes): ObjectName[] {
   if (type === 'kubernetes_manifest') return written(attributes.object) ?? written(attributes.manifest) ?? []
   if (type === 'kubectl_manifest')
     return named(attributes.api_version, attributes.kind, attributes.namespace, attributes.name) ?? []
-  const [kind, ...api_versions] = TYPES.get(
+  const [kind, ...apiVersions] = TYPES.get(
     /^kubernetes_([a-z_]+?)(_v\d+((alpha|beta)\d+)?)?$/.exec(type)?.[1] ?? '',
   ) ?? ['']
   const [, namespace = null, name = ''] =
     typeof attributes.id === 'string' ? (/^(?:([^/]+)\/)?([^/]+)$/.exec(attributes.id) ?? []) : []
-  return name === '' ? [] : api_versions.map((api_version) => ({ api_version, kind, namespace, name }))
+  return name === '' ? [] : apiVersions.map((apiVersion) => ({ apiVersion, kind, namespace, name }))
 }
 
 /** A manifest; values of any type stand in a state document as `{ value, type }`. */
@@ -74,9 +74,9 @@ function written(attribute: unknown): ObjectName[] | null {
   return named(manifest.apiVersion, manifest.kind, metadata.namespace, metadata.name)
 }
 
-function named(api_version: unknown, kind: unknown, namespace: unknown, name: unknown): ObjectName[] | null {
-  if (!isFilled(api_version) || !isFilled(kind) || !isFilled(name)) return null
-  return [{ api_version, kind, namespace: isFilled(namespace) ? namespace : null, name }]
+function named(apiVersion: unknown, kind: unknown, namespace: unknown, name: unknown): ObjectName[] | null {
+  if (!isFilled(apiVersion) || !isFilled(kind) || !isFilled(name)) return null
+  return [{ apiVersion, kind, namespace: isFilled(namespace) ? namespace : null, name }]
 }
 
 const isFilled = (value: unknown): value is string => typeof value === 'string' && value !== ''

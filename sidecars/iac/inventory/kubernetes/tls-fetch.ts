@@ -9,7 +9,7 @@ export interface TlsOptions {
   certificate: string
   key: string
   /** Name to ask for and to check the certificate against; empty means that of the URL. */
-  server_name: string
+  serverName: string
   insecure: boolean
 }
 
@@ -20,14 +20,14 @@ const IDLE_MS = 4_000
  * `fetch` as far as a GET needs it, with authorities and a client certificate of its own, which the usual one cannot have.
  * Redirects are answered, not followed. Errors: those of the connection, as rejections.
  */
-export function createTlsFetch({ ca, certificate, key, server_name, insecure }: TlsOptions): Fetch {
+export function createTlsFetch({ ca, certificate, key, serverName, insecure }: TlsOptions): Fetch {
   const agent = new Agent({
     keepAlive: true,
     timeout: IDLE_MS,
     rejectUnauthorized: !insecure,
     ...(ca && { ca }),
     ...(certificate && { cert: certificate, key }),
-    ...(server_name && { servername: server_name }),
+    ...(serverName && { servername: serverName }),
   })
   return (input, init = {}) => {
     const headers = Object.fromEntries(new Headers(init.headers))

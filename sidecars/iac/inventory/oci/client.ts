@@ -15,8 +15,8 @@ export function ociClient(request: InventoryRequest, access: OciAccess): OciClie
   return async (source, url, document) => {
     const body = document === null ? null : JSON.stringify(document)
     const headers = async () => signed(await access.signer(), url, body, request.now())
-    const { key_id } = await access.signer()
-    const secrets = key_id.startsWith('ST$') ? [key_id.slice(3)] : []
+    const { keyId } = await access.signer()
+    const secrets = keyId.startsWith('ST$') ? [keyId.slice(3)] : []
     const call = { request, source, url, headers, secrets }
     const response = await ask(body === null ? call : { ...call, method: 'POST', body })
     return { json: jsonOf(source, () => response.json()), headers: response.headers }

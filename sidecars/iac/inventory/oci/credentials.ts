@@ -45,7 +45,7 @@ async function apiKey(env: Env): Promise<OciAccess> {
     throw new InventoryError(
       'no OCI credentials configured for scope discovery; set OCI_TENANCY_OCID, OCI_USER_OCID, OCI_FINGERPRINT and OCI_PRIVATE_KEY_PATH, or give a profile in ~/.oci/config',
     )
-  const signer = { key_id: keyId(parts.join('/')), key: await apiSigningKey(env, profile) }
+  const signer = { keyId: checkKeyId(parts.join('/')), key: await apiSigningKey(env, profile) }
   return { region: regionOf(env, profile.region), signer: async () => signer }
 }
 
@@ -77,7 +77,7 @@ async function securityToken(env: Env): Promise<OciAccess> {
   if (!profile || !path)
     throw new InventoryError('the OCI profile has no security_token_file, which the auth SecurityToken needs')
   const key = await profileKey(env, profile, env.TF_VAR_private_key_password || env.OCI_PRIVATE_KEY_PASSWORD)
-  const signer = async () => ({ key_id: keyId(`ST$${await readNamedText(path, 'security_token_file', env)}`), key })
+  const signer = async () => ({ keyId: checkKeyId(`ST$${await readNamedText(path, 'security_token_file', env)}`), key })
   return { region: regionOf(env, profile.region), signer }
 }
 
@@ -99,7 +99,7 @@ async function resourcePrincipal(env: Env): Promise<OciAccess> {
   const signer = async () => {
     const pem = await needed(`${PRINCIPAL}_PRIVATE_PEM`)
     const key = signingKey(pem, await read(`${PRINCIPAL}_PRIVATE_PEM_PASSPHRASE`), `${PRINCIPAL}_PRIVATE_PEM`)
-    return { key_id: keyId(`ST$${await needed(`${PRINCIPAL}_RPST`)}`), key }
+    return { keyId: checkKeyId(`ST$${await needed(`${PRINCIPAL}_RPST`)}`), key }
   }
   return { region: regionOf(env, setting(env, `${PRINCIPAL}_REGION`)), signer }
 }
@@ -111,7 +111,7 @@ function regionOf(env: Env, fallback: string | undefined): string {
 }
 
 /** Stands between quotes in a header. */
-function keyId(text: string): string {
+function checkKeyId(text: string): string {
   if (!/^[\x21\x23-\x7e]+$/.test(text))
     throw new InventoryError('the OCI credentials hold characters that no key id has')
   return text

@@ -37,7 +37,7 @@ const RegionMetadata = v.object({
 
 export interface OciEndpoints {
   search: string
-  object_storage: string
+  objectStorage: string
 }
 
 /**
@@ -52,7 +52,7 @@ export function ociEndpoints(env: Env, region: string, realm: string): OciEndpoi
   }
   return {
     search: endpoint('oci_resource_search.ResourceSearchClient', (domain) => `query.${region}.oci.${domain}`),
-    object_storage: endpoint('oci_object_storage.ObjectStorageClient', (domain) => `objectstorage.${region}.${domain}`),
+    objectStorage: endpoint('oci_object_storage.ObjectStorageClient', (domain) => `objectstorage.${region}.${domain}`),
   }
 }
 

@@ -25,14 +25,14 @@ const Answer = v.object({ items: v.array(Item) })
  * it are listed, what they hold is not. Kinds that Search does not know and what the credentials may not read are absent.
  */
 export const ociInventory: Inventory = async (request) => {
-  const { scope_id, env, log } = request
-  const realm = realmOf(scope_id)
+  const { scopeId, env, log } = request
+  const realm = realmOf(scopeId)
   const access = await ociAccess(request, realm)
   const endpoints = ociEndpoints(env, access.region, realm)
   const client = ociClient(request, access)
-  const read = (cursor: string | null) => searchPage(client, endpoints.search, scope_id, cursor)
-  const found = await readPages({ source: SOURCE, max_pages: MAX_PAGES, read })
-  const ids = new Set(await providerIds(found.filter(isManageable), client, endpoints.object_storage))
+  const read = (cursor: string | null) => searchPage(client, endpoints.search, scopeId, cursor)
+  const found = await readPages({ source: SOURCE, maxPages: MAX_PAGES, read })
+  const ids = new Set(await providerIds(found.filter(isManageable), client, endpoints.objectStorage))
   log.info('scope listed', { provider: 'oci', region: access.region, found: found.length, listed: ids.size })
   return [...ids]
 }
@@ -41,14 +41,14 @@ export const ociInventory: Inventory = async (request) => {
 async function searchPage(
   client: OciClient,
   endpoint: string,
-  compartment_id: string,
+  compartmentId: string,
   cursor: string | null,
 ): Promise<Page<Item>> {
   const url = new URL(`${endpoint}/20180409/resources`)
   url.searchParams.set('limit', String(PAGE_SIZE))
   if (cursor !== null) url.searchParams.set('page', cursor)
   // Safe to put in: the form of the id has been checked. States are sorted out by us, as not every kind has one.
-  const query = `query all resources where compartmentId = '${compartment_id}'`
+  const query = `query all resources where compartmentId = '${compartmentId}'`
   const { json, headers } = await client(SOURCE, url, { type: 'Structured', query })
   return { items: shaped(SOURCE, Answer, json).items, next: headers.get('opc-next-page') }
 }
@@ -69,9 +69,9 @@ const isBucket = ({ resourceType, displayName }: Identified): boolean =>
  * The ids by which the engine's provider knows these resources: OCIDs, but for a bucket its name and the tenancy's
  * namespace, without which a managed bucket would look like an unmanaged one.
  */
-async function providerIds(items: readonly Identified[], client: OciClient, object_storage: string): Promise<string[]> {
+async function providerIds(items: readonly Identified[], client: OciClient, objectStorage: string): Promise<string[]> {
   if (!items.some(isBucket)) return items.map(({ identifier }) => identifier)
-  const { json } = await client(OBJECT_STORAGE, new URL(`${object_storage}/n/`), null)
+  const { json } = await client(OBJECT_STORAGE, new URL(`${objectStorage}/n/`), null)
   const namespace = shaped(OBJECT_STORAGE, Namespace, json)
   return items.map((item) => (isBucket(item) ? `n/${namespace}/b/${item.displayName}` : item.identifier))
 }
@@ -84,8 +84,8 @@ const COMPARTMENT =
  * The realm in which a compartment is, such as `oc1`. What passes holds nothing that a query could take for its own.
  * https://docs.oracle.com/iaas/Content/General/Concepts/identifiers.htm
  */
-function realmOf(scope_id: string): string {
-  const realm = COMPARTMENT.exec(scope_id)?.[1]
-  if (realm === undefined) throw new InventoryError(`'${scope_id}' is not an OCI compartment id`)
+function realmOf(scopeId: string): string {
+  const realm = COMPARTMENT.exec(scopeId)?.[1]
+  if (realm === undefined) throw new InventoryError(`'${scopeId}' is not an OCI compartment id`)
   return realm
 }

@@ -11,7 +11,7 @@ import { type Signer, signed } from './signature.ts'
 const METADATA = 'OCI instance metadata'
 const BASE = 'http://169.254.169.254/opc/v2'
 /** The service is on the machine itself: it answers at once, or there is none. */
-const LIMITS = { timeout_ms: 10_000, retries: 2 }
+const LIMITS = { timeoutMs: 10_000, retries: 2 }
 const AUTH = 'OCI authentication service'
 const Answer = v.object({ token: tokenText })
 const EARLY_MS = 5 * 60_000
@@ -31,9 +31,9 @@ export const instanceRegion = (request: InventoryRequest): Promise<string> =>
  * @param domain of the region, for example `oraclecloud.com`
  */
 export function instancePrincipal(request: InventoryRequest, region: string, domain: string): () => Promise<Signer> {
-  let held: { signer: Signer; expires_at: number } | null = null
+  let held: { signer: Signer; expiresAt: number } | null = null
   return async () => {
-    if (held === null || held.expires_at - EARLY_MS <= request.now().getTime())
+    if (held === null || held.expiresAt - EARLY_MS <= request.now().getTime())
       held = await federate(request, region, domain)
     return held.signer
   }
@@ -52,10 +52,10 @@ async function federate(request: InventoryRequest, region: string, domain: strin
   })
   const url = new URL(`https://auth.${region}.${domain}/v1/x509`)
   // This one endpoint leaves the host out of what is signed.
-  const headers = () => signed(machine, url, body, request.now(), { with_host: false })
+  const headers = () => signed(machine, url, body, request.now(), { withHost: false })
   const answer = await askJson({ request, source: AUTH, url, method: 'POST', headers, body })
   const { token } = shaped(AUTH, Answer, answer)
-  return { signer: { key_id: `ST$${token}`, key: session.privateKey }, expires_at: expiry(token) }
+  return { signer: { keyId: `ST$${token}`, key: session.privateKey }, expiresAt: expiry(token) }
 }
 
 /** The certificate names the tenancy in its subject, as `OU=opc-tenant:<ocid>` or `O=opc-identity:<ocid>`. */
@@ -65,7 +65,7 @@ function machineSigner(certificatePem: string, keyPem: string): Signer {
     const tenancy = /=opc-(?:tenant|identity):(ocid1\.tenancy\.[a-z0-9.-]+)/.exec(certificate.subject)?.[1]
     const key = createPrivateKey(keyPem)
     if (tenancy && certificate.checkPrivateKey(key))
-      return { key_id: `${tenancy}/fed-x509/${certificate.fingerprint}`, key }
+      return { keyId: `${tenancy}/fed-x509/${certificate.fingerprint}`, key }
   } catch {
     // The same answer: what stands there may be part of a key.
   }

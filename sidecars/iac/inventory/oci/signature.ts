@@ -2,7 +2,7 @@ import { createHash, createSign, type KeyObject } from 'node:crypto'
 
 export interface Signer {
   /** `<tenancy>/<user>/<fingerprint>`, or `ST$<token>`. */
-  key_id: string
+  keyId: string
   key: KeyObject
 }
 
@@ -11,15 +11,15 @@ export interface Signer {
  * headers in this order. https://docs.oracle.com/iaas/Content/API/Concepts/signingrequests.htm
  */
 export function signed(
-  { key_id, key }: Signer,
+  { keyId, key }: Signer,
   url: URL,
   body: string | null,
   now: Date,
-  { with_host = true } = {},
+  { withHost = true } = {},
 ): Record<string, string> {
   const headers: Record<string, string> = {
     date: now.toUTCString(),
-    ...(with_host ? { host: url.host } : {}),
+    ...(withHost ? { host: url.host } : {}),
     ...(body === null ? {} : headersOf(body)),
   }
   const lines = [
@@ -30,7 +30,7 @@ export function signed(
   const names = ['(request-target)', ...Object.keys(headers)].join(' ')
   const parameters = [
     `version="1"`,
-    `keyId="${key_id}"`,
+    `keyId="${keyId}"`,
     'algorithm="rsa-sha256"',
     `headers="${names}"`,
     `signature="${signature}"`,

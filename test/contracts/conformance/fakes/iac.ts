@@ -75,7 +75,7 @@ export function fakeIac(wrong: Partial<Ways> = {}): Handler {
   for (const kind of Object.keys(ROUTES) as JobKind[]) {
     if (!ways.additions && ['schema', 'diagnostics'].includes(kind)) continue
     app.post(ROUTES[kind], async (c) => {
-      const body = await readBody(c, BODIES[kind], { max_bytes: 8 * 1024 * 1024 })
+      const body = await readBody(c, BODIES[kind], { maxBytes: 8 * 1024 * 1024 })
       if (!body.ok) return body.response
       const { workspace_path } = body.value
       const real = await folderAt(workspace_path)

@@ -42,7 +42,7 @@ const sum = (content: Buffer) => createHash('sha256').update(content).digest('he
 const NAME = 'tofu_0.0.1_linux_amd64.zip'
 
 let server: Server
-let base_url: string
+let baseUrl: string
 let files: Record<string, Buffer>
 let asked: string[]
 
@@ -53,7 +53,7 @@ beforeAll(async () => {
     response.writeHead(file ? 200 : 404).end(file)
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  base_url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`
+  baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`
 })
 afterAll(() => server.close())
 beforeEach(() => {
@@ -67,7 +67,7 @@ beforeEach(() => {
 const download = async (folder?: string, target = 'linux_amd64') =>
   downloadEngine({
     folder: folder ?? (await temporaryFolder()),
-    base_url,
+    baseUrl,
     target,
     fetch,
     log: silentLogger,

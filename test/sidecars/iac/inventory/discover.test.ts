@@ -10,8 +10,8 @@ const run = (inventory: Inventory, more: Partial<Parameters<typeof discover>[0]>
     provider: 'gcp',
     request,
     stopping: new AbortController().signal,
-    timeout_ms: 60_000,
-    max_bytes: 1000,
+    timeoutMs: 60_000,
+    maxBytes: 1000,
     inventories,
     ...more,
   })
@@ -19,17 +19,17 @@ const run = (inventory: Inventory, more: Partial<Parameters<typeof discover>[0]>
 
 describe('a discovery', () => {
   it('answers each identifier once, the first seen first', async () => {
-    expect(await run(async ({ scope_id }) => ['b', 'a', 'b', scope_id])).toEqual({
-      exit_code: 0,
+    expect(await run(async ({ scopeId }) => ['b', 'a', 'b', scopeId])).toEqual({
+      exitCode: 0,
       stdout: '["b","a","scope"]',
       stderr: '',
     })
-    expect(await run(async () => [])).toEqual({ exit_code: 0, stdout: '[]', stderr: '' })
+    expect(await run(async () => [])).toEqual({ exitCode: 0, stdout: '[]', stderr: '' })
   })
 
   it('of a provider that has none says so', async () => {
     const none = await run(async () => [], { provider: 'oci' })
-    expect(none).toEqual({ exit_code: 2, stdout: '', stderr: "no scope discovery for provider 'oci'" })
+    expect(none).toEqual({ exitCode: 2, stdout: '', stderr: "no scope discovery for provider 'oci'" })
   })
 
   it.each([
@@ -38,7 +38,7 @@ describe('a discovery', () => {
     [new TypeError('reading secret-value failed'), 'the discovery ended with an unexpected error'],
   ])('that fails with %s is a result with one message', async (error, stderr) => {
     const inventory: Inventory = () => Promise.reject(error)
-    expect(await run(inventory)).toEqual({ exit_code: 1, stdout: '', stderr })
+    expect(await run(inventory)).toEqual({ exitCode: 1, stdout: '', stderr })
   })
 
   it('keeps the details of an unexpected error in the log', async () => {
@@ -51,13 +51,13 @@ describe('a discovery', () => {
     const inventory: Inventory = () => {
       throw new InventoryError('at once')
     }
-    expect(await run(inventory)).toMatchObject({ exit_code: 1, stderr: 'at once' })
+    expect(await run(inventory)).toMatchObject({ exitCode: 1, stderr: 'at once' })
   })
 
   const never: Inventory = () => new Promise(() => undefined)
 
   it('ends with the time of its job, whatever it waits for', async () => {
-    await expect(run(never, { timeout_ms: 1 })).rejects.toMatchObject({
+    await expect(run(never, { timeoutMs: 1 })).rejects.toMatchObject({
       status: 504,
       message: 'The discovery did not finish within 0.001s.',
     })

@@ -233,13 +233,13 @@ describe('pages', () => {
 
   it('are read to the end, in order, empty ones in between included', async () => {
     const pages = { '': { items: [1], next: 'b' }, b: { items: [], next: 'c' }, c: { items: [2], next: '' } }
-    expect(await readPages({ source: 'the cloud', max_pages: 3, read: read(pages) })).toEqual([1, 2])
+    expect(await readPages({ source: 'the cloud', maxPages: 3, read: read(pages) })).toEqual([1, 2])
   })
 
   it('are too many beyond the limit', async () => {
     let page = 0
     const endless = async () => ({ items: [page], next: String(++page) })
-    await expect(readPages({ source: 'the cloud', max_pages: 5, read: endless })).rejects.toThrow(
+    await expect(readPages({ source: 'the cloud', maxPages: 5, read: endless })).rejects.toThrow(
       'the cloud has more than 5 pages of results',
     )
     expect(page).toBe(5)
@@ -247,7 +247,7 @@ describe('pages', () => {
 
   it('do not go in circles', async () => {
     const pages = { '': { items: [1], next: 'b' }, b: { items: [2], next: 'c' }, c: { items: [3], next: 'b' } }
-    await expect(readPages({ source: 'the cloud', max_pages: 9, read: read(pages) })).rejects.toThrow(
+    await expect(readPages({ source: 'the cloud', maxPages: 9, read: read(pages) })).rejects.toThrow(
       'the cloud repeats a page of results',
     )
   })

@@ -3,19 +3,19 @@ import { createLogger } from '../../../../src/base/log.ts'
 
 /** A request as the job makes it, with waits of a millisecond; `log` holds the finished lines. */
 export function inventoryRequest(
-  scope_id: string,
+  scopeId: string,
   env: Record<string, string | undefined> = {},
   more: Partial<InventoryRequest> = {},
 ): InventoryRequest & { lines: string[] } {
   const lines: string[] = []
   return {
-    scope_id,
+    scopeId,
     env,
     fetch: (...args) => fetch(...args),
     signal: new AbortController().signal,
     log: createLogger({ level: 'debug', write: (line) => lines.push(line) }),
     now: () => new Date(),
-    backoff_ms: 1,
+    backoffMs: 1,
     lines,
     ...more,
   }

@@ -147,7 +147,7 @@ describe('answers', () => {
   })
 
   it('ends a job that writes too much', async () => {
-    const service = await start({}, { settings: { max_output_bytes: 1_000_000 } })
+    const service = await start({}, { settings: { maxOutputBytes: 1_000_000 } })
     const workspace_path = await service.workspace({ 'command.sh': 'yes' })
     const job = await service.run('/v1/validate', { workspace_path })
     expect(job).toMatchObject({

@@ -79,15 +79,15 @@ describe('environment of an engine', () => {
       'init',
       { workspace_path: '/w' },
       {
-        cli_config: null,
+        cliConfig: null,
         offline: false,
-        offline_hosts: '',
-        plugin_cache: null,
+        offlineHosts: '',
+        pluginCache: null,
         ...options,
       },
     )
   it('leads nowhere while it is offline, but to the named hosts', () => {
-    expect(of({ offline: true, offline_hosts: 'store.internal' })).toMatchObject({
+    expect(of({ offline: true, offlineHosts: 'store.internal' })).toMatchObject({
       HTTPS_PROXY: 'http://127.0.0.1:9',
       https_proxy: 'http://127.0.0.1:9',
       NO_PROXY: 'store.internal',
@@ -95,7 +95,7 @@ describe('environment of an engine', () => {
     })
   })
   it('stays as it is otherwise', () => {
-    const env = of({ cli_config: '/data/engine.tfrc' })
+    const env = of({ cliConfig: '/data/engine.tfrc' })
     expect(env).toMatchObject({ HTTPS_PROXY: 'http://proxy:1', TF_CLI_CONFIG_FILE: '/data/engine.tfrc' })
     expect(env).not.toHaveProperty('GIT_ALLOW_PROTOCOL')
     expect(env).not.toHaveProperty('IAC_OFFLINE')
@@ -115,9 +115,9 @@ describe('settings', () => {
   })
   it('restrict nothing by default', () => {
     expect(readSettings({ TF_CLI_CONFIG_FILE: '/etc/tf.rc' })).toMatchObject({
-      allowed_providers: [],
+      allowedProviders: [],
       offline: false,
-      max_workspace_bytes: 0,
+      maxWorkspaceBytes: 0,
     })
   })
 })

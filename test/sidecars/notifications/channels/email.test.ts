@@ -54,7 +54,7 @@ const note = (more: object = {}) =>
     body: 'A database goes.',
     ...more,
   })
-const settings = (smtp_url: string) => ({ smtp_url, from: 'platform@example.com', to: ['ops@example.com'] })
+const settings = (smtpUrl: string) => ({ smtpUrl, from: 'platform@example.com', to: ['ops@example.com'] })
 
 describe('e-mail', () => {
   it('goes to the addresses of the audience, hidden from each other', async () => {

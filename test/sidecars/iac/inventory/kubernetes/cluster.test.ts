@@ -67,7 +67,7 @@ describe('variables of the provider', () => {
       server: 'https://other.example',
       namespace: 'shop',
       headers: { authorization: 'Bearer other' },
-      tls: { insecure: true, server_name: 'name' },
+      tls: { insecure: true, serverName: 'name' },
     })
   })
 
