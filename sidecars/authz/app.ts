@@ -1,7 +1,7 @@
 import type { Context, Hono } from 'hono'
 import { z } from 'zod'
 import type { Logger } from '../../src/base/log.ts'
-import { createSidecarApp, unexpected } from '../shared/create-app.ts'
+import { answerUnexpected, createSidecarApp } from '../shared/create-app.ts'
 import { problemResponse } from '../shared/problem.ts'
 import { readBody } from '../shared/read-body.ts'
 import type { RoleStore } from './role-store.ts'
@@ -24,7 +24,7 @@ export function createAuthzApp(options: { token: string; permissive: boolean; st
       log.error('the role store is damaged and is left as it is', { reason: error.message })
       return problemResponse(503, 'The role store is damaged.')
     }
-    return unexpected(error, log)
+    return answerUnexpected(error, log)
   })
 
   app.post('/v1/check', async (c) => {

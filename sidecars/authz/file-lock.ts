@@ -11,9 +11,9 @@ const STALE_MS = 10_000
  * Errors: `The role store stays locked by another process.`; those of `work`.
  */
 export async function withFileLock<T>(path: string, work: () => Promise<T>): Promise<T> {
-  const giveUp = performance.now() + WAIT_MS
-  while (!(await taken(path))) {
-    if (performance.now() > giveUp) throw new Error('The role store stays locked by another process.')
+  const deadline = performance.now() + WAIT_MS
+  while (!(await tryLock(path))) {
+    if (performance.now() > deadline) throw new Error('The role store stays locked by another process.')
     await removeStale(path)
     await sleep(RETRY_MS)
   }
@@ -24,7 +24,7 @@ export async function withFileLock<T>(path: string, work: () => Promise<T>): Pro
   }
 }
 
-async function taken(path: string): Promise<boolean> {
+async function tryLock(path: string): Promise<boolean> {
   try {
     await (await open(path, 'wx', 0o600)).close()
     return true
@@ -35,6 +35,6 @@ async function taken(path: string): Promise<boolean> {
 }
 
 async function removeStale(path: string): Promise<void> {
-  const found = await stat(path).catch(() => null)
-  if (found && Date.now() - found.mtimeMs > STALE_MS) await rm(path, { force: true })
+  const entry = await stat(path).catch(() => null)
+  if (entry && Date.now() - entry.mtimeMs > STALE_MS) await rm(path, { force: true })
 }

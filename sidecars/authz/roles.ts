@@ -11,24 +11,24 @@ export const holdsAdmin = (users: Users, id: string): boolean => users.get(id)?.
 
 /** Each answers whether it changed anything, as `RoleStore.change` asks. */
 export function assignRole(users: Users, id: string, role: string, email: string | null = null): boolean {
-  const found = users.get(id)
-  if (found?.roles.includes(role)) return false
-  const user: User = found ?? { id, email, name: null, roles: [] }
+  const existing = users.get(id)
+  if (existing?.roles.includes(role)) return false
+  const user: User = existing ?? { id, email, name: null, roles: [] }
   users.set(id, { ...user, roles: [...user.roles, role] })
   return true
 }
 
 export function revokeRole(users: Users, id: string, role: string): boolean {
-  const found = users.get(id)
-  if (!found?.roles.includes(role)) return false
-  users.set(id, { ...found, roles: found.roles.filter((name) => name !== role) })
+  const existing = users.get(id)
+  if (!existing?.roles.includes(role)) return false
+  users.set(id, { ...existing, roles: existing.roles.filter((name) => name !== role) })
   return true
 }
 
 /** Creates the caller's record; an e-mail is filled in where there is none yet. */
 export function noticeUser(users: Users, id: string, email: string | null): boolean {
-  const found = users.get(id)
-  if (found && (found.email !== null || email === null)) return false
-  users.set(id, found ? { ...found, email } : { id, email, name: null, roles: [] })
+  const existing = users.get(id)
+  if (existing && (existing.email !== null || email === null)) return false
+  users.set(id, existing ? { ...existing, email } : { id, email, name: null, roles: [] })
   return true
 }

@@ -1,13 +1,13 @@
 import type { Hono } from 'hono'
 import { z } from 'zod'
 import type { Logger } from '../../src/base/log.ts'
-import { createSidecarApp, unexpected } from '../shared/create-app.ts'
+import { answerUnexpected, createSidecarApp } from '../shared/create-app.ts'
 import { problemResponse } from '../shared/problem.ts'
 import { readBody } from '../shared/read-body.ts'
 import type { JobService } from './jobs/service.ts'
 import type { JobStore } from './jobs/store.ts'
-import { jobAnswer } from './output/job-answer.ts'
-import { liveOutput } from './output/masking.ts'
+import { answerWithJob } from './output/job-answer.ts'
+import { readLiveOutput } from './output/masking.ts'
 import { BODIES, JOB_ID, ROUTES, resolveWorkspace } from './requests.ts'
 import { ADDITIONS, type Engine, JOB_KINDS, JobFault, type JobKind } from './types.ts'
 
@@ -27,21 +27,21 @@ export function createIacApp(options: {
   const { engine, jobs, store, credentials, log } = options
   const app = createSidecarApp({ token: options.token, log })
   app.onError((error) =>
-    error instanceof JobFault ? problemResponse(error.status, error.message) : unexpected(error, log),
+    error instanceof JobFault ? problemResponse(error.status, error.message) : answerUnexpected(error, log),
   )
   app.get('/v1/engine', (c) =>
     c.json({ name: engine.name, version: engine.version, additions: [...ADDITIONS, 'output'] }),
   )
-  for (const kind of JOB_KINDS) submitRoute(app, kind, jobs)
+  for (const kind of JOB_KINDS) addSubmitRoute(app, kind, jobs)
   app.get('/v1/jobs/:job_id', async (c) => {
     const jobId = JOB_ID.safeParse(c.req.param('job_id'))
     if (!jobId.success) return problemResponse(422, 'Request validation failed', 'path.job_id: must be a UUID')
     const id = jobId.data.toLowerCase()
     const wait = preferredWait(c.req.header('prefer'))
-    if (wait !== null && jobs.find(id)) await jobs.settled(id, wait * 1000, c.req.raw.signal)
+    if (wait !== null && jobs.find(id)) await jobs.waitUntilSettled(id, wait * 1000, c.req.raw.signal)
     const record = jobs.find(id)
     if (!record) return problemResponse(404, `Unknown or expired job: ${id}`)
-    return jobAnswer(record, store.output(id), wait === null ? {} : { 'preference-applied': `wait=${wait}` })
+    return answerWithJob(record, store.output(id), wait === null ? {} : { 'preference-applied': `wait=${wait}` })
   })
   app.get('/v1/jobs/:job_id/output', async (c) => {
     const jobId = JOB_ID.safeParse(c.req.param('job_id'))
@@ -55,7 +55,7 @@ export function createIacApp(options: {
     return c.json({
       job_id: id,
       status: record.status,
-      ...(await liveOutput(store.output(id), credentials, bytes.data)),
+      ...(await readLiveOutput(store.output(id), credentials, bytes.data)),
     })
   })
   return app
@@ -64,7 +64,7 @@ export function createIacApp(options: {
 const TAIL_BYTES = z.coerce.number().int().min(1).max(65_536).default(4096)
 
 /** Token, then body, then workspace: the order of the contract. */
-function submitRoute(app: Hono, kind: JobKind, jobs: JobService): void {
+function addSubmitRoute(app: Hono, kind: JobKind, jobs: JobService): void {
   app.post(ROUTES[kind], async (c) => {
     const body = await readBody(c, BODIES[kind], { maxBytes: MAX_BODY_BYTES })
     if (!body.ok) return body.response

@@ -31,7 +31,7 @@ export async function openCatalogueFile(path: string, log: Logger): Promise<Cata
       catalogue = parseCatalogue(await readFile(path, 'utf8'))
       log.info('catalogue read again', { path, repositories: catalogue.size })
     } catch (error) {
-      log.error('the changed catalogue cannot be used, the last good one stays', { path, reason: reason(error) })
+      log.error('the changed catalogue cannot be used, the last good one stays', { path, reasonOf: reason(error) })
     }
   }
   return {
@@ -47,8 +47,8 @@ export async function openCatalogueFile(path: string, log: Logger): Promise<Cata
 
 /** Changes with every write and every replacement of the file; `missing` when there is none. */
 async function markOf(path: string): Promise<string> {
-  const found = await stat(path, { bigint: true }).catch(() => null)
-  return found ? `${found.ino} ${found.size} ${found.mtimeNs}` : 'missing'
+  const entry = await stat(path, { bigint: true }).catch(() => null)
+  return entry ? `${entry.ino} ${entry.size} ${entry.mtimeNs}` : 'missing'
 }
 
 const reason = (error: unknown) => (error instanceof Error ? error.message : 'unknown error')

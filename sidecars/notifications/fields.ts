@@ -21,7 +21,7 @@ export function fieldsOf({ kind, severity, audience, context }: Notification, sa
   ]
   if (audience.length > 0) fields.push({ title: 'Audience', value: audienceText(audience.map(safe)), short: false })
   for (const [key, value] of Object.entries(context)) {
-    const text = capped(safe(valueText(value)))
+    const text = cap(safe(valueText(value)))
     if (text !== '')
       fields.push({ title: safe(titleOf(key)), value: text, short: text.length <= MAX_SHORT && !text.includes('\n') })
   }
@@ -62,7 +62,7 @@ export function audienceText(audience: readonly string[]): string {
 }
 
 /** At most 1000 characters, the ellipsis included; no half of a surrogate pair or of an entity is left. */
-function capped(text: string): string {
+function cap(text: string): string {
   if (text.length <= MAX_VALUE) return text
   const cut = text
     .slice(0, MAX_VALUE - 1)

@@ -2,7 +2,7 @@ import { z } from 'zod'
 
 export const SEVERITIES = ['info', 'warning', 'error', 'critical'] as const
 
-const absolute = (value: string) => {
+const isAbsoluteUrl = (value: string) => {
   const url = URL.canParse(value) ? new URL(value) : null
   return url !== null && /^https?:$/.test(url.protocol) && url.hostname !== ''
 }
@@ -22,7 +22,7 @@ export const Notification = z.strictObject({
     .array(
       z.strictObject({
         label: z.string().min(1).max(128),
-        url: z.string().max(2048).refine(absolute, 'must be an absolute http or https URL'),
+        url: z.string().max(2048).refine(isAbsoluteUrl, 'must be an absolute http or https URL'),
       }),
     )
     .max(32)

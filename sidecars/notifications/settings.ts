@@ -50,11 +50,11 @@ function readChannel(env: Environment, problems: string[]): ChannelSettings {
   if (channel === 'webhook') {
     const secret = textOf(env, 'NOTIFICATIONS_WEBHOOK_SECRET')
     if (secret.length < 16) problems.push('NOTIFICATIONS_WEBHOOK_SECRET must have at least 16 characters')
-    return { channel, url: urlOf(env, 'NOTIFICATIONS_WEBHOOK_URL', /^https?:$/, problems), secret }
+    return { channel, url: readUrl(env, 'NOTIFICATIONS_WEBHOOK_URL', /^https?:$/, problems), secret }
   }
   if (channel !== 'chat')
     problems.push(`PLATFORM_NOTIFICATIONS_CHANNEL must be chat, email or webhook, got '${channel}'`)
-  return { channel: 'chat', webhookUrl: urlOf(env, 'CHAT_WEBHOOK_URL', /^https?:$/, problems) }
+  return { channel: 'chat', webhookUrl: readUrl(env, 'CHAT_WEBHOOK_URL', /^https?:$/, problems) }
 }
 
 function readEmail(env: Environment, problems: string[]): ChannelSettings {
@@ -68,10 +68,10 @@ function readEmail(env: Environment, problems: string[]): ChannelSettings {
     problems.push('NOTIFICATIONS_EMAIL_TO must name at least one recipient for notifications without an audience')
   for (const address of to)
     if (!isAddress(address)) problems.push(`NOTIFICATIONS_EMAIL_TO holds '${address}', which is no e-mail address`)
-  return { channel: 'email', smtpUrl: urlOf(env, 'SMTP_URL', /^smtps?:$/, problems), from, to }
+  return { channel: 'email', smtpUrl: readUrl(env, 'SMTP_URL', /^smtps?:$/, problems), from, to }
 }
 
-function urlOf(env: Environment, name: string, protocol: RegExp, problems: string[]): string {
+function readUrl(env: Environment, name: string, protocol: RegExp, problems: string[]): string {
   const value = textOf(env, name)
   if (value === '') problems.push(`${name} is not set; the notifications service cannot deliver anything without it`)
   else if (!URL.canParse(value) || !protocol.test(new URL(value).protocol)) problems.push(`${name} is no valid address`)

@@ -9,10 +9,10 @@ import { problemResponse } from './problem.ts'
  */
 export function createSidecarApp(options: { token: string; log: Logger }): Hono {
   const app = new Hono()
-  app.onError((error) => unexpected(error, options.log))
+  app.onError((error) => answerUnexpected(error, options.log))
   app.notFound(() => problemResponse(404, 'Not Found'))
   app.get('/healthz', (c) => c.json({ status: 'ok' }))
-  app.use('/v1/*', bearer(options.token))
+  app.use('/v1/*', requireBearer(options.token))
   app.use(
     '/v1/*',
     methodNotAllowed({
@@ -25,7 +25,7 @@ export function createSidecarApp(options: { token: string; log: Logger }): Hono 
 }
 
 /** For errors that a sidecar's own handler does not know either. */
-export function unexpected(error: Error, log: Logger): Response {
+export function answerUnexpected(error: Error, log: Logger): Response {
   log.error('request failed', { error })
   return problemResponse(500, 'Internal server error')
 }
@@ -33,18 +33,18 @@ export function unexpected(error: Error, log: Logger): Response {
 const unauthorized = (title: string) => problemResponse(401, title, undefined, { 'www-authenticate': 'Bearer' })
 
 /** Requires `Authorization: Bearer <expected>`; a blank expected token accepts every request. */
-export function bearer(expected: string): MiddlewareHandler {
+export function requireBearer(expected: string): MiddlewareHandler {
   return async (c, next) => {
     if (!expected) return next()
     const presented = /^bearer +(\S+) *$/i.exec(c.req.header('authorization') ?? '')?.[1]
     if (presented === undefined) return unauthorized('Missing or malformed bearer credentials.')
-    if (!(await sameSecret(presented, expected))) return unauthorized('Invalid bearer token.')
+    if (!(await isSameSecret(presented, expected))) return unauthorized('Invalid bearer token.')
     return next()
   }
 }
 
 /** Compares digests, so that neither the length nor a matching prefix shows in the time it takes. */
-async function sameSecret(a: string, b: string): Promise<boolean> {
+async function isSameSecret(a: string, b: string): Promise<boolean> {
   const [left, right] = await Promise.all(
     [a, b].map((text) => crypto.subtle.digest('SHA-256', new TextEncoder().encode(text))),
   )

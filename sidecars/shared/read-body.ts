@@ -4,7 +4,7 @@ import { readStream } from '../../src/base/http.ts'
 import { problemResponse } from './problem.ts'
 
 const JSON_TYPE = /^application\/(?:[\w.!#$&^+-]+\+)?json\s*(?:;|$)/i
-const invalid = (detail: string) => problemResponse(422, 'Request validation failed', detail)
+const invalidResponse = (detail: string) => problemResponse(422, 'Request validation failed', detail)
 
 class TooLarge extends Error {}
 
@@ -22,19 +22,19 @@ export async function readBody<S extends z.ZodType>(
   let json: unknown
   try {
     if (typed && !JSON_TYPE.test(c.req.header('content-type') ?? '')) throw new TypeError('no JSON')
-    json = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(await bytesOf(c, maxBytes)))
+    json = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(await readBytes(c, maxBytes)))
   } catch (error) {
     if (error instanceof TooLarge) return { ok: false, response: problemResponse(413, 'Content Too Large') }
     const text = typed ? 'The body must be JSON with the content type application/json.' : 'The body is not valid JSON.'
-    return { ok: false, response: unparseable === 422 ? invalid(text) : problemResponse(unparseable, text) }
+    return { ok: false, response: unparseable === 422 ? invalidResponse(text) : problemResponse(unparseable, text) }
   }
   const parsed = schema.safeParse(json)
   if (parsed.success) return { ok: true, value: parsed.data }
   const violations = parsed.error.issues.map((issue) => `${['body', ...issue.path].join('.')}: ${issue.message}`)
-  return { ok: false, response: invalid(violations.join('; ')) }
+  return { ok: false, response: invalidResponse(violations.join('; ')) }
 }
 
-async function bytesOf(c: Context, maxBytes: number): Promise<Uint8Array<ArrayBuffer>> {
+async function readBytes(c: Context, maxBytes: number): Promise<Uint8Array<ArrayBuffer>> {
   if (Number(c.req.header('content-length') ?? 0) > maxBytes) throw new TooLarge()
   return readStream(c.req.raw.body, maxBytes, () => new TooLarge())
 }

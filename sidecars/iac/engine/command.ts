@@ -76,7 +76,7 @@ export function engineEnvironment(
   options: EngineRestrictions & { pluginCache: string | null },
 ): Environment {
   const { pluginCache } = options
-  const environment = restricted(withoutOwnSettings(service), options)
+  const environment = restrict(withoutOwnSettings(service), options)
   environment.TF_IN_AUTOMATION = '1'
   environment.CHECKPOINT_DISABLE = '1'
   delete environment.TF_PLUGIN_CACHE_DIR
@@ -88,7 +88,7 @@ export function engineEnvironment(
 }
 
 /** Offline, modules from elsewhere are as unreachable as providers: the engine's calls and those of git end nowhere. */
-function restricted(environment: Environment, { cliConfig, offline, offlineHosts }: EngineRestrictions): Environment {
+function restrict(environment: Environment, { cliConfig, offline, offlineHosts }: EngineRestrictions): Environment {
   if (cliConfig !== null) environment.TF_CLI_CONFIG_FILE = cliConfig
   if (!offline) return environment
   for (const name of ['HTTP_PROXY', 'HTTPS_PROXY', 'ALL_PROXY', 'http_proxy', 'https_proxy', 'all_proxy'])

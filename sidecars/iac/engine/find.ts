@@ -19,7 +19,7 @@ async function isProgram(path: string): Promise<boolean> {
   }
 }
 
-async function onPath(name: string, path: string): Promise<string | null> {
+async function findOnPath(name: string, path: string): Promise<string | null> {
   for (const folder of path.split(delimiter).filter(isAbsolute)) {
     const candidate = join(folder, name)
     if (await isProgram(candidate)) return candidate
@@ -38,11 +38,11 @@ export async function findEngine(options: {
 }): Promise<string> {
   const { binary, path, download } = options
   if (binary) {
-    const found = isAbsolute(binary) ? ((await isProgram(binary)) ? binary : null) : await onPath(binary, path)
-    if (found) return found
+    const program = isAbsolute(binary) ? ((await isProgram(binary)) ? binary : null) : await findOnPath(binary, path)
+    if (program) return program
     throw new SettingsError(`IAC_BINARY '${binary}' is neither an executable file nor a program on PATH`)
   }
-  const installed = (await onPath('tofu', path)) ?? (await onPath('terraform', path))
+  const installed = (await findOnPath('tofu', path)) ?? (await findOnPath('terraform', path))
   if (installed) return installed
   if (download) return download()
   throw new SettingsError(

@@ -9,7 +9,7 @@ interface ProcessStat {
 }
 
 /** One line of /proc; null when there is no such process or no /proc. */
-function statOf(pid: number | string): ProcessStat | null {
+function readStat(pid: number | string): ProcessStat | null {
   try {
     const text = readFileSync(`/proc/${pid}/stat`, 'latin1')
     // The name in parentheses may hold anything; the fields count from behind it.
@@ -20,7 +20,7 @@ function statOf(pid: number | string): ProcessStat | null {
   }
 }
 
-const bootId = (): string => {
+const readBootId = (): string => {
   try {
     return readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()
   } catch {
@@ -28,19 +28,19 @@ const bootId = (): string => {
   }
 }
 
-const HAS_PROC = statOf(process.pid) !== null
+const HAS_PROC = readStat(process.pid) !== null
 
 /** Identity of a process of this machine; `started` is empty where /proc is missing. */
 export function identify(pid: number): ProcessIdentity {
-  const stat = statOf(pid)
-  return { pid, started: stat ? `${bootId()}/${stat.started}` : '' }
+  const stat = readStat(pid)
+  return { pid, started: stat ? `${readBootId()}/${stat.started}` : '' }
 }
 
 /** True while exactly this process lives (a zombie does not). */
 export function isAlive(identity: ProcessIdentity): boolean {
-  if (!HAS_PROC) return signalled(identity.pid, 0)
-  const stat = statOf(identity.pid)
-  return stat !== null && stat.state !== 'Z' && `${bootId()}/${stat.started}` === identity.started
+  if (!HAS_PROC) return trySignal(identity.pid, 0)
+  const stat = readStat(identity.pid)
+  return stat !== null && stat.state !== 'Z' && `${readBootId()}/${stat.started}` === identity.started
 }
 
 /**
@@ -48,22 +48,22 @@ export function isAlive(identity: ProcessIdentity): boolean {
  * the group's number to no new process, so members without their leader are still the old group.
  */
 export function isGroupAlive(leader: ProcessIdentity): boolean {
-  if (!HAS_PROC) return signalled(-leader.pid, 0)
-  const stat = statOf(leader.pid)
-  const current = stat ? `${bootId()}/${stat.started}` : null
+  if (!HAS_PROC) return trySignal(-leader.pid, 0)
+  const stat = readStat(leader.pid)
+  const current = stat ? `${readBootId()}/${stat.started}` : null
   if (current !== null && current !== leader.started) return false
-  if (!leader.started.startsWith(`${bootId()}/`)) return false
+  if (!leader.started.startsWith(`${readBootId()}/`)) return false
   return readdirSync('/proc').some((name) => {
     if (!/^\d+$/.test(name)) return false
-    const member = statOf(name)
+    const member = readStat(name)
     return member !== null && member.group === leader.pid && member.state !== 'Z'
   })
 }
 
 /** Signals the whole group; false when it is gone. */
-export const signalGroup = (pid: number, signal: NodeJS.Signals): boolean => signalled(-pid, signal)
+export const signalGroup = (pid: number, signal: NodeJS.Signals): boolean => trySignal(-pid, signal)
 
-function signalled(pid: number, signal: NodeJS.Signals | 0): boolean {
+function trySignal(pid: number, signal: NodeJS.Signals | 0): boolean {
   try {
     process.kill(pid, signal)
     return true

@@ -81,15 +81,15 @@ async function supervise(command: EngineCommand, out: number, err: number): Prom
   const sizes = setInterval(
     () =>
       exceeds().then(
-        (over) => over && stop(tooMuch(command.maxBytes)),
+        (over) => over && stop(tooMuchOutput(command.maxBytes)),
         () => undefined,
       ),
     SIZE_CHECK_MS,
   )
   try {
     const [code, by] = await exited
-    if (signalGroup(pid, 'SIGKILL')) await groupEnd(identity, KILLED_WITHIN_MS)
-    if (!fault && (await exceeds())) fault = tooMuch(command.maxBytes)
+    if (signalGroup(pid, 'SIGKILL')) await waitForGroupEnd(identity, KILLED_WITHIN_MS)
+    if (!fault && (await exceeds())) fault = tooMuchOutput(command.maxBytes)
     if (fault) throw fault
     return code ?? 128 + (by ? constants.signals[by] : 0)
   } finally {
@@ -100,7 +100,7 @@ async function supervise(command: EngineCommand, out: number, err: number): Prom
   }
 }
 
-const tooMuch = (maxBytes: number) => new JobFault(500, `The engine wrote more than ${maxBytes} bytes of output.`)
+const tooMuchOutput = (maxBytes: number) => new JobFault(500, `The engine wrote more than ${maxBytes} bytes of output.`)
 
 /**
  * Ends what a crashed service left running: interrupt, then kill after the grace.
@@ -108,13 +108,13 @@ const tooMuch = (maxBytes: number) => new JobFault(500, `The engine wrote more t
 export async function stopLeftover(leader: ProcessIdentity, graceMs: number): Promise<void> {
   if (!isGroupAlive(leader)) return
   signalGroup(leader.pid, 'SIGINT')
-  if (await groupEnd(leader, graceMs)) return
+  if (await waitForGroupEnd(leader, graceMs)) return
   signalGroup(leader.pid, 'SIGKILL')
-  await groupEnd(leader, KILLED_WITHIN_MS)
+  await waitForGroupEnd(leader, KILLED_WITHIN_MS)
 }
 
 /** True when the group is gone within `ms`. Its members are no children of this process: their end has to be looked for. */
-async function groupEnd(leader: ProcessIdentity, ms: number): Promise<boolean> {
+async function waitForGroupEnd(leader: ProcessIdentity, ms: number): Promise<boolean> {
   const until = performance.now() + ms
   for (let pause = 5; isGroupAlive(leader); pause = Math.min(pause * 2, 100)) {
     if (performance.now() >= until) return false

@@ -2,7 +2,7 @@ import { lstat, readdir, readFile, realpath, stat } from 'node:fs/promises'
 import { join, relative, resolve } from 'node:path'
 import type { JobKind } from '../types.ts'
 import { unzip } from '../zip.ts'
-import { type FileScan, type Finding, refusal, unreadable } from './findings.ts'
+import { type FileScan, type Finding, refusalText, unreadableText } from './findings.ts'
 import { scanHcl } from './scan-hcl.ts'
 import { scanJson } from './scan-json.ts'
 
@@ -19,10 +19,10 @@ export async function checkHostPrograms(
   env: Record<string, string | undefined>,
 ): Promise<string | null> {
   if (kind === 'scope_resource_ids') return null
-  const shipped = await shippedPrograms(workspace)
-  if (shipped.length > 0) return refusal(shipped)
+  const shipped = await findShippedPrograms(workspace)
+  if (shipped.length > 0) return refusalText(shipped)
   if (kind === 'apply' && planFile !== undefined) {
-    const snapshot = await planSnapshot(join(workspace, planFile))
+    const snapshot = await readPlanSnapshot(join(workspace, planFile))
     if (snapshot) return judge(snapshot.map((file) => ({ file, scan: scanFile(file) })))
   }
   return kind === 'plan' || kind === 'import' || kind === 'apply'
@@ -37,21 +37,21 @@ function judge(scans: { file: ConfigFile; scan: FileScan }[]): string | null {
   const findings: Finding[] = scans.flatMap(({ file, scan }) =>
     scan.findings.map((finding) => ({ file: file.name, ...finding })),
   )
-  if (findings.length > 0) return refusal(findings)
+  if (findings.length > 0) return refusalText(findings)
   const broken = scans.find(({ scan }) => !scan.complete)
-  return broken ? unreadable(broken.file.name) : null
+  return broken ? unreadableText(broken.file.name) : null
 }
 
 /** The root, every installed module and every module named by a local path from any of them. */
 async function checkFolders(workspace: string, dataDir: string): Promise<string | null> {
-  const folders = [workspace, ...(await installedModules(workspace, dataDir))]
+  const folders = [workspace, ...(await readInstalledModules(workspace, dataDir))]
   const seen = new Set<string>()
   const scans: { file: ConfigFile; scan: FileScan }[] = []
   for (let folder = folders.shift(); folder !== undefined; folder = folders.shift()) {
     const real = await realFolder(folder)
     if (real === null || seen.has(real)) continue
     seen.add(real)
-    for (const file of await configFiles(workspace, folder)) {
+    for (const file of await readConfigFiles(workspace, folder)) {
       const scan = scanFile(file)
       scans.push({ file, scan })
       folders.push(...scan.modules.map((source) => resolve(real, source)))
@@ -61,7 +61,7 @@ async function checkFolders(workspace: string, dataDir: string): Promise<string 
 }
 
 /** Plugins that the engine would find beside the configuration and run. */
-async function shippedPrograms(workspace: string): Promise<Finding[]> {
+async function findShippedPrograms(workspace: string): Promise<Finding[]> {
   const names = await readdir(workspace).catch(() => [])
   const plugins = names.filter((name) => /^(?:terraform|tofu)-(?:provider|provisioner)-/.test(name))
   const mirror = join(workspace, 'terraform.d', 'plugins')
@@ -70,7 +70,7 @@ async function shippedPrograms(workspace: string): Promise<Finding[]> {
 }
 
 /** The configuration as the plan file carries it; null when it is no readable archive. */
-async function planSnapshot(path: string): Promise<ConfigFile[] | null> {
+async function readPlanSnapshot(path: string): Promise<ConfigFile[] | null> {
   const archive = await readFile(path).catch(() => null)
   const isSource = (name: string) =>
     name.startsWith('tfconfig/m-') && isConfigFile(name.slice(name.lastIndexOf('/') + 1))
@@ -93,7 +93,7 @@ const IGNORED = /^\.|~$|^#.*#$/
 const isConfigFile = (name: string): boolean => CONFIG_FILE.test(name) && !IGNORED.test(name)
 
 /** Configuration files of one folder; none when it is missing. */
-async function configFiles(workspace: string, folder: string): Promise<ConfigFile[]> {
+async function readConfigFiles(workspace: string, folder: string): Promise<ConfigFile[]> {
   const names = await readdir(folder).catch(() => [])
   const files: ConfigFile[] = []
   for (const name of names.filter(isConfigFile).sort()) {
@@ -105,7 +105,7 @@ async function configFiles(workspace: string, folder: string): Promise<ConfigFil
 }
 
 /** Folders of all modules that the engine has installed, local ones included, as its manifest lists them. */
-async function installedModules(workspace: string, dataDir: string): Promise<string[]> {
+async function readInstalledModules(workspace: string, dataDir: string): Promise<string[]> {
   try {
     const manifest: unknown = JSON.parse(
       await readFile(join(resolve(workspace, dataDir), 'modules', 'modules.json'), 'utf8'),

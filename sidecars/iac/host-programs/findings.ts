@@ -28,7 +28,7 @@ export const isLocalSource = (source: string): boolean => /^\.\.?\//.test(source
 const SHOWN = 20
 
 /** Written like a diagnostic of the engine, so that whoever reads its stderr can mend the code. */
-export function refusal(findings: Finding[]): string {
+export function refusalText(findings: Finding[]): string {
   const lines = findings
     .slice(0, SHOWN)
     .map(({ file, line, construct }) => `  on ${file}${line > 0 ? ` line ${line}` : ''}: ${construct}`)
@@ -47,7 +47,7 @@ export function refusal(findings: Finding[]): string {
 }
 
 /** For a file whose structure could not be followed, so that nothing can be said about it. */
-export const unreadable = (file: string): string =>
+export const unreadableText = (file: string): string =>
   [
     'Error: Configuration could not be checked',
     '',

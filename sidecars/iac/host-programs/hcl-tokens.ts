@@ -20,7 +20,7 @@ const ESCAPE = /\\(?:u([0-9a-f]{4})|U([0-9a-f]{8})|(.))/gis
  * templates and heredocs (their nested expressions too) yield no code. `complete` is false when the
  * file ends inside of one, or with open braces: the engine does not accept such a file.
  */
-export function hclTokens(source: string): { tokens: HclToken[]; complete: boolean } {
+export function tokenizeHcl(source: string): { tokens: HclToken[]; complete: boolean } {
   const scanner = new HclScanner(source.replace(/^\uFEFF/, ''))
   return scanner.scan()
 }
@@ -40,9 +40,9 @@ class HclScanner {
   scan(): { tokens: HclToken[]; complete: boolean } {
     while (this.#at < this.#text.length) {
       const mode = this.#modes.at(-1) as Mode
-      if (mode.kind === 'code') this.#code(mode)
-      else if (mode.kind === 'quoted') this.#quoted(mode)
-      else this.#heredoc(mode)
+      if (mode.kind === 'code') this.#scanCode(mode)
+      else if (mode.kind === 'quoted') this.#scanQuoted(mode)
+      else this.#scanHeredoc(mode)
     }
     const [bottom] = this.#modes
     const complete = !this.#broken && this.#modes.length === 1 && bottom?.kind === 'code' && bottom.braces === 0
@@ -67,12 +67,12 @@ class HclScanner {
   }
 
   #skipTo(needle: string, include: boolean): void {
-    const found = this.#text.indexOf(needle, this.#at)
-    if (found === -1 && include) this.#broken = true
-    this.#advance(found === -1 ? this.#text.length : found + (include ? needle.length : 0))
+    const index = this.#text.indexOf(needle, this.#at)
+    if (index === -1 && include) this.#broken = true
+    this.#advance(index === -1 ? this.#text.length : index + (include ? needle.length : 0))
   }
 
-  #code(mode: { braces: number }): void {
+  #scanCode(mode: { braces: number }): void {
     const char = this.#text[this.#at] as string
     const heredoc = char === '<' ? this.#match(HEREDOC) : null
     const identifier = this.#match(IDENTIFIER)
@@ -89,10 +89,10 @@ class HclScanner {
     } else if (identifier) {
       this.#emit('identifier', identifier[0])
       this.#at += identifier[0].length
-    } else this.#symbol(char, mode)
+    } else this.#scanSymbol(char, mode)
   }
 
-  #symbol(char: string, mode: { braces: number }): void {
+  #scanSymbol(char: string, mode: { braces: number }): void {
     if (char === '}' && mode.braces === 0 && this.#modes.length > 1) this.#modes.pop()
     else {
       if (char === '{') mode.braces++
@@ -105,7 +105,7 @@ class HclScanner {
   }
 
   /** Handles `$` and `%` in literal text: escaped introducers, templates, or the plain character. */
-  #introducer(char: string): { literal: string; template: boolean } {
+  #scanIntroducer(char: string): { literal: string; template: boolean } {
     if (this.#text.startsWith(`${char}${char}{`, this.#at)) {
       this.#at += 3
       return { literal: `${char}{`, template: false }
@@ -119,14 +119,14 @@ class HclScanner {
     return { literal: char, template: false }
   }
 
-  #quoted(mode: { line: number; literal: string; template: boolean }): void {
+  #scanQuoted(mode: { line: number; literal: string; template: boolean }): void {
     const char = this.#text[this.#at] as string
     if (char === '"') {
       this.#modes.pop()
       this.#at++
       this.#emit('string', mode.template ? null : decodeEscapes(mode.literal), mode.line)
     } else if (char === '$' || char === '%') {
-      const { literal, template } = this.#introducer(char)
+      const { literal, template } = this.#scanIntroducer(char)
       mode.literal += literal
       mode.template ||= template
     } else {
@@ -137,7 +137,7 @@ class HclScanner {
     }
   }
 
-  #heredoc(mode: { marker: string; lineStart: boolean }): void {
+  #scanHeredoc(mode: { marker: string; lineStart: boolean }): void {
     const char = this.#text[this.#at] as string
     if (mode.lineStart) {
       const end = this.#text.indexOf('\n', this.#at)
@@ -149,7 +149,7 @@ class HclScanner {
       mode.lineStart = false
     }
     if (char === '$' || char === '%') {
-      this.#introducer(char)
+      this.#scanIntroducer(char)
       return
     }
     if (char === '\n') mode.lineStart = true

@@ -11,10 +11,10 @@ const WORD = /[\w.+-]+/y
 const SPACE = /[\s\uFEFF]*/y
 
 /** Null when the text is not JSON or nests deeper than any configuration does. */
-export function jsonTree(text: string): JsonNode | null {
+export function parseJsonTree(text: string): JsonNode | null {
   const reader = new JsonReader(text)
   try {
-    return reader.document()
+    return reader.readDocument()
   } catch {
     return null
   }
@@ -30,8 +30,8 @@ class JsonReader {
     this.#text = text
   }
 
-  document(): JsonNode {
-    const node = this.#value(0)
+  readDocument(): JsonNode {
+    const node = this.#readValue(0)
     this.#take(SPACE)
     if (this.#at !== this.#text.length) throw new SyntaxError('text after the document')
     return node
@@ -45,12 +45,12 @@ class JsonReader {
     return match
   }
 
-  #next(): string {
+  #peek(): string {
     this.#take(SPACE)
     return this.#text[this.#at] ?? ''
   }
 
-  #string(): string {
+  #readString(): string {
     const literal = this.#take(STRING)
     // Line feeds are no valid string content, but must not hide the string from the check.
     return JSON.parse(literal.replaceAll('\n', '\\n').replaceAll('\r', '\\r').replaceAll('\t', '\\t'))
@@ -61,50 +61,50 @@ class JsonReader {
     return this.#line
   }
 
-  #value(depth: number): JsonNode {
+  #readValue(depth: number): JsonNode {
     if (depth > MAX_DEPTH) throw new SyntaxError('nested too deeply')
-    const char = this.#next()
-    if (char === '"') return { kind: 'string', value: this.#string() }
-    if (char === '{') return this.#object(depth)
-    if (char === '[') return this.#array(depth)
+    const char = this.#peek()
+    if (char === '"') return { kind: 'string', value: this.#readString() }
+    if (char === '{') return this.#readObject(depth)
+    if (char === '[') return this.#readArray(depth)
     this.#take(WORD)
     return { kind: 'other' }
   }
 
-  #object(depth: number): JsonNode {
+  #readObject(depth: number): JsonNode {
     const entries: { key: string; line: number; value: JsonNode }[] = []
     this.#at++
-    if (this.#next() === '}') {
+    if (this.#peek() === '}') {
       this.#at++
       return { kind: 'object', entries }
     }
     for (;;) {
-      this.#next()
+      this.#peek()
       const line = this.#currentLine()
-      const key = this.#string()
-      if (this.#next() !== ':') throw new SyntaxError('a colon is missing')
+      const key = this.#readString()
+      if (this.#peek() !== ':') throw new SyntaxError('a colon is missing')
       this.#at++
-      entries.push({ key, line, value: this.#value(depth + 1) })
-      if (this.#separator('}')) return { kind: 'object', entries }
+      entries.push({ key, line, value: this.#readValue(depth + 1) })
+      if (this.#skipSeparator('}')) return { kind: 'object', entries }
     }
   }
 
-  #array(depth: number): JsonNode {
+  #readArray(depth: number): JsonNode {
     const items: JsonNode[] = []
     this.#at++
-    if (this.#next() === ']') {
+    if (this.#peek() === ']') {
       this.#at++
       return { kind: 'array', items }
     }
     for (;;) {
-      items.push(this.#value(depth + 1))
-      if (this.#separator(']')) return { kind: 'array', items }
+      items.push(this.#readValue(depth + 1))
+      if (this.#skipSeparator(']')) return { kind: 'array', items }
     }
   }
 
   /** Steps over a comma or the end; true at the end. */
-  #separator(end: string): boolean {
-    const char = this.#next()
+  #skipSeparator(end: string): boolean {
+    const char = this.#peek()
     if (char !== ',' && char !== end) throw new SyntaxError('a comma is missing')
     this.#at++
     return char === end

@@ -1,5 +1,5 @@
 import { type FileScan, isLocalSource, isProgramBlock, isProgramProvisioner } from './findings.ts'
-import { type HclToken, hclTokens } from './hcl-tokens.ts'
+import { type HclToken, tokenizeHcl } from './hcl-tokens.ts'
 
 interface OpenBrace {
   /** Block type, or null for an object. */
@@ -9,7 +9,7 @@ interface OpenBrace {
 
 /** Looks at the header before every opening brace, with the blocks around it. */
 export function scanHcl(source: string): FileScan {
-  const { tokens, complete } = hclTokens(source)
+  const { tokens, complete } = tokenizeHcl(source)
   const scan: FileScan = { findings: [], modules: [], complete }
   const open: OpenBrace[] = []
   let header: HclToken[] = []
@@ -22,7 +22,7 @@ export function scanHcl(source: string): FileScan {
     if (token.kind === 'symbol' && token.text === '{') {
       const type = blockType(header)
       const inProvider = open.at(-1)?.inProvider ?? false
-      const construct = forbidden(header, inProvider)
+      const construct = forbiddenConstruct(header, inProvider)
       if (construct) scan.findings.push({ line: header[0]?.line ?? token.line, construct })
       open.push({ type, inProvider: inProvider || type === 'provider' })
       header = []
@@ -47,7 +47,7 @@ function localSource(statement: HclToken[]): string | null {
 }
 
 /** The construct a header opens, anywhere in it: a header the engine would refuse is refused here too. */
-function forbidden(header: HclToken[], inProvider: boolean): string | null {
+function forbiddenConstruct(header: HclToken[], inProvider: boolean): string | null {
   for (const [index, { kind, text }] of header.entries()) {
     if (kind !== 'identifier' || text === null) continue
     const label = header[index + 1]

@@ -48,7 +48,7 @@ export function serviceUrl(value: string, name: string): string {
 }
 
 /** Checks the form of what a cloud answered. */
-export function shaped<Schema extends v.GenericSchema>(
+export function checkShape<Schema extends v.GenericSchema>(
   source: string,
   schema: Schema,
   value: unknown,

@@ -10,16 +10,16 @@ const WRAPPERS = ['error', 'Error', 'errors', 'details']
  * or XML (`<Message>`): one line of at most 1000 characters, empty when nothing fits.
  */
 export function messageOf(text: string): string {
-  const found = fromJson(text, textAt(MESSAGE_KEYS), true) ?? fromXml(text, 'Message') ?? plain(text)
-  const line = found.replaceAll(/[\p{Cc}\p{Zl}\p{Zp}\s]+/gu, ' ').trim()
+  const message = fromJson(text, textAt(MESSAGE_KEYS), true) ?? fromXml(text, 'Message') ?? plainMessage(text)
+  const line = message.replaceAll(/[\p{Cc}\p{Zl}\p{Zp}\s]+/gu, ' ').trim()
   return line.length > MAX_MESSAGE ? `${line.slice(0, MAX_MESSAGE - 1)}…` : line
 }
 
 /** The name of the error, such as `AccessDenied`, without namespaces; some clouds put it into a header. Empty when there is none. */
 export function codeOf(text: string, headers: Headers): string {
-  const found =
+  const code =
     headers.get('x-amzn-errortype') ?? fromJson(text, textAt(CODE_KEYS), false) ?? fromXml(text, 'Code') ?? ''
-  const name = found.split('#').at(-1)?.split(':')[0] ?? ''
+  const name = code.split('#').at(-1)?.split(':')[0] ?? ''
   return /^[A-Za-z0-9_.-]{1,100}$/.test(name) ? name : ''
 }
 
@@ -48,8 +48,8 @@ function search(value: unknown, find: Find, innermost: boolean, depth: number): 
   if (own !== undefined && !innermost) return own
   for (const key of WRAPPERS) {
     const inner: unknown = Reflect.get(value, key)
-    const found = typeof inner === 'object' ? search(inner, find, innermost, depth + 1) : undefined
-    if (found !== undefined) return found
+    const text = typeof inner === 'object' ? search(inner, find, innermost, depth + 1) : undefined
+    if (text !== undefined) return text
   }
   return own
 }
@@ -58,4 +58,4 @@ const fromXml = (text: string, element: string) =>
   new RegExp(`<${element}>([^<]+)</${element}>`).exec(text)?.[1]?.trim()
 
 /** A short text that is neither a page nor a document. */
-const plain = (text: string) => (/^\s*[<{[]/.test(text) || text.length > MAX_MESSAGE ? '' : text)
+const plainMessage = (text: string) => (/^\s*[<{[]/.test(text) || text.length > MAX_MESSAGE ? '' : text)

@@ -102,7 +102,7 @@ async function listScope(
 ): Promise<number> {
   if (engine_provider === undefined) throw new Error('an inventory needs the provider of its scope')
   const started = performance.now()
-  const found = await discover({
+  const discovery = await discover({
     provider: engine_provider,
     request: { scopeId: scope_id, env: withoutOwnSettings(env), fetch, log: log.with({ job_id: job.job_id }), now },
     stopping,
@@ -110,19 +110,19 @@ async function listScope(
     maxBytes: settings.maxOutputBytes,
   })
   const output = store.output(job.job_id)
-  await writeOutput(output, found.exitCode, found.stdout, found.stderr)
+  await writeOutput(output, discovery.exitCode, discovery.stdout, discovery.stderr)
   for (const path of [output.stdout, output.stderr]) await hideCredentials(path, credentials)
   const end = {
     job_id: job.job_id,
     provider: engine_provider,
-    exit_code: found.exitCode,
+    exit_code: discovery.exitCode,
     duration_ms: elapsed(started),
   }
   log.info(
     'scope discovery ended',
-    found.exitCode === 0 ? end : { ...end, stderr: await readTail(output.stderr, LOGGED_STDERR) },
+    discovery.exitCode === 0 ? end : { ...end, stderr: await readTail(output.stderr, LOGGED_STDERR) },
   )
-  return found.exitCode
+  return discovery.exitCode
 }
 
 async function refuse({ settings, env }: ExecutorOptions, job: JobRecord, request: JobRequest): Promise<string | null> {

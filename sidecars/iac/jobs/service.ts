@@ -74,7 +74,7 @@ export class JobService {
   }
 
   /** Resolves when the job is terminal, after `ms`, or when the signal fires or the service stops. */
-  settled(jobId: string, ms: number, signal: AbortSignal): Promise<void> {
+  waitUntilSettled(jobId: string, ms: number, signal: AbortSignal): Promise<void> {
     const record = this.#records.get(jobId)
     const stop = AbortSignal.any([signal, this.#stopping.signal])
     if (!record || isTerminal(record) || stop.aborted) return Promise.resolve()

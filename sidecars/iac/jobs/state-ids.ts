@@ -4,7 +4,7 @@ type Extraction = { ok: true; ids: string[] } | { ok: false; text: string }
 
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
-const list = (value: unknown): unknown[] => (Array.isArray(value) ? value : [])
+const asList = (value: unknown): unknown[] => (Array.isArray(value) ? value : [])
 
 /**
  * Identifiers of everything a state document manages: of each instance the first non-empty of `arn`
@@ -22,11 +22,11 @@ export function stateResourceIds(document: string): Extraction {
   }
   if (!isObject(state)) return unparsable
   const ids = new Set<string>()
-  for (const resource of list(state.resources)) {
+  for (const resource of asList(state.resources)) {
     if (!isObject(resource) || resource.mode !== 'managed') continue
-    for (const instance of list(resource.instances)) {
+    for (const instance of asList(resource.instances)) {
       if (!isObject(instance) || !isObject(instance.attributes)) continue
-      const id = identifier(instance.attributes)
+      const id = identifierOf(instance.attributes)
       if (id !== null) ids.add(id)
       for (const name of kubernetesIdentifiers(String(resource.type), instance.attributes)) ids.add(name)
     }
@@ -34,7 +34,7 @@ export function stateResourceIds(document: string): Extraction {
   return { ok: true, ids: [...ids] }
 }
 
-function identifier(attributes: Record<string, unknown>): string | null {
+function identifierOf(attributes: Record<string, unknown>): string | null {
   for (const value of [attributes.arn, attributes.id]) if (typeof value === 'string' && value !== '') return value
   return null
 }

@@ -8,7 +8,7 @@ export const PROVIDER_PATTERN = /^(?:[a-z0-9.-]+\.[a-z0-9.:-]+\/)?(?:[a-z0-9_-]+
  * Providers that the lock file of a workspace names and no pattern allows. The engine enforces the patterns
  * when it installs; a workspace may bring what was installed elsewhere.
  */
-export async function foreignProviders(workspacePath: string, allowed: readonly string[]): Promise<string[]> {
+export async function findForeignProviders(workspacePath: string, allowed: readonly string[]): Promise<string[]> {
   if (allowed.length === 0) return []
   const lock = await readFile(join(workspacePath, '.terraform.lock.hcl'), 'utf8').catch(() => '')
   const sources = [...lock.matchAll(QUOTED)]
@@ -48,7 +48,7 @@ export interface ProviderSources {
  * The engine's own configuration of where providers may come from; null when nothing is restricted.
  * The engine refuses the others itself, during `init`, with their names.
  */
-export function cliConfig({ allowed, mirror, offline }: ProviderSources): string | null {
+export function renderCliConfig({ allowed, mirror, offline }: ProviderSources): string | null {
   if (allowed.length === 0 && mirror === '' && !offline) return null
   const include =
     allowed.length > 0 ? `\n    include = [${allowed.map((pattern) => JSON.stringify(pattern)).join(', ')}]` : ''
@@ -61,7 +61,7 @@ export function cliConfig({ allowed, mirror, offline }: ProviderSources): string
 
 /** Writes it into the data folder; answers its path, null when nothing is restricted. */
 export async function writeCliConfig(dataDir: string, sources: ProviderSources): Promise<string | null> {
-  const text = cliConfig(sources)
+  const text = renderCliConfig(sources)
   if (text === null) return null
   const path = join(dataDir, 'engine.tfrc')
   await writeFile(path, text, { mode: 0o600 })

@@ -2,7 +2,7 @@ import { lstat, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { IacSettings } from '../settings.ts'
 import type { JobKind, JobRecord } from '../types.ts'
-import { foreignProviders } from './providers.ts'
+import { findForeignProviders } from './providers.ts'
 
 /** What makes a workspace larger. */
 const GROWING: readonly JobKind[] = ['init', 'plan']
@@ -15,12 +15,12 @@ export async function refuseByLimits(
   { kind, workspace_path }: JobRecord,
 ): Promise<string | null> {
   if (RUNS_PROVIDERS.includes(kind)) {
-    const foreign = await foreignProviders(workspace_path, settings.allowedProviders)
+    const foreign = await findForeignProviders(workspace_path, settings.allowedProviders)
     if (foreign.length > 0)
       return `Error: Provider not allowed\n\nThe operator of the iac service allows ${settings.allowedProviders.join(', ')}; this workspace uses ${foreign.join(', ')}.`
   }
   if (settings.maxWorkspaceBytes > 0 && GROWING.includes(kind)) {
-    const used = await diskUse(workspace_path, settings.maxWorkspaceBytes)
+    const used = await measureDiskUse(workspace_path, settings.maxWorkspaceBytes)
     if (used >= settings.maxWorkspaceBytes)
       return `Error: Workspace too large\n\nThe workspace uses more than the ${settings.maxWorkspaceBytes / 1024 ** 2} MiB that the operator of the iac service allows.`
   }
@@ -34,15 +34,15 @@ const MAX_ENTRIES = 500_000
  * Bytes that a folder uses, links not followed, so that shared plugins count once and nowhere here.
  * @param stopAt the walk ends when this is reached
  */
-export async function diskUse(folder: string, stopAt: number): Promise<number> {
+export async function measureDiskUse(folder: string, stopAt: number): Promise<number> {
   let total = 0
   let entries = 0
   const waiting = [folder]
   for (let path = waiting.pop(); path !== undefined && total < stopAt; path = waiting.pop()) {
-    const found = await readdir(path, { withFileTypes: true }).catch(() => [])
-    entries += found.length
+    const children = await readdir(path, { withFileTypes: true }).catch(() => [])
+    entries += children.length
     if (entries > MAX_ENTRIES) return Number.POSITIVE_INFINITY
-    for (const entry of found) {
+    for (const entry of children) {
       const child = join(path, entry.name)
       if (entry.isDirectory()) waiting.push(child)
       else if (entry.isFile())

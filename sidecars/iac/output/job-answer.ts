@@ -8,7 +8,7 @@ const CHUNK = 256 * 1024
  * The job object of the contract. Output is read from disk while it is sent, so that a large plan
  * costs no memory; bytes that are no UTF-8 become replacement characters.
  */
-export async function jobAnswer(
+export async function answerWithJob(
   record: JobRecord,
   files: OutputFiles,
   headers: Record<string, string>,

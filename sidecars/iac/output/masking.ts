@@ -29,9 +29,9 @@ export function credentialsOf(env: Record<string, string | undefined>): string[]
  */
 export async function hideCredentials(path: string, credentials: readonly string[]): Promise<void> {
   const bytes = await readFile(path)
-  const found = credentials.filter((credential) => bytes.includes(credential))
-  if (found.length === 0) return
-  const text = found.reduce((shown, credential) => shown.replaceAll(credential, HIDDEN), bytes.toString('utf8'))
+  const exposed = credentials.filter((credential) => bytes.includes(credential))
+  if (exposed.length === 0) return
+  const text = exposed.reduce((shown, credential) => shown.replaceAll(credential, HIDDEN), bytes.toString('utf8'))
   await writeFile(path, text, { mode: 0o600 })
 }
 
@@ -40,7 +40,7 @@ export async function hideCredentials(path: string, credentials: readonly string
  * replaced: the files of a running job still hold them.
  * @param bytes at most this much of each stream
  */
-export async function liveOutput(
+export async function readLiveOutput(
   files: OutputFiles,
   credentials: readonly string[],
   bytes: number,

@@ -14,7 +14,7 @@ const MAX_BYTES = 16 * 1024 * 1024
  * The answer of a schema job as JSON: the types that were asked for, else the names of all types.
  * @param versions selected versions of the providers, by source address
  */
-export async function schemaAnswer(
+export async function readSchemaAnswer(
   stored: StoredSchema,
   versions: ReadonlyMap<string, string>,
   request: SchemaRequest,
@@ -31,8 +31,8 @@ export async function schemaAnswer(
     const parts = new Parts(document)
     const members: string[] = []
     for (const [source, index] of Object.entries(providers)) {
-      const resources = await parts.of(index.resource_schemas, resource_types)
-      const dataSources = await parts.of(index.data_source_schemas, data_source_types)
+      const resources = await parts.read(index.resource_schemas, resource_types)
+      const dataSources = await parts.read(index.data_source_schemas, data_source_types)
       if (resources.length + dataSources.length === 0) continue
       const version = versions.get(source)
       const sections = [
@@ -61,7 +61,7 @@ class Parts {
   }
 
   /** Members `"type":{schema}` as they stand in the document. */
-  async of(extents: Record<string, Extent>, types: readonly string[]): Promise<string[]> {
+  async read(extents: Record<string, Extent>, types: readonly string[]): Promise<string[]> {
     const members: string[] = []
     for (const type of new Set(types)) {
       if (!Object.hasOwn(extents, type)) continue

@@ -49,8 +49,8 @@ class Scan {
   feed(chunk: Buffer): boolean {
     for (const byte of chunk) {
       if (this.#isInString) {
-        if (!this.#inString(byte)) return false
-      } else if (!this.#ended && !this.#structure(byte)) return false
+        if (!this.#readStringByte(byte)) return false
+      } else if (!this.#ended && !this.#readStructureByte(byte)) return false
       this.#position++
     }
     return true
@@ -60,7 +60,7 @@ class Scan {
     return this.#ended && this.#index.format_version !== '' ? this.#index : null
   }
 
-  #inString(byte: number): boolean {
+  #readStringByte(byte: number): boolean {
     if (this.#escaped) this.#escaped = false
     else if (byte === BACKSLASH) this.#escaped = true
     else if (byte === QUOTE) return this.#endString()
@@ -81,7 +81,7 @@ class Scan {
     return true
   }
 
-  #structure(byte: number): boolean {
+  #readStructureByte(byte: number): boolean {
     if (byte === OPEN || (byte === OPEN_LIST && this.#depth > 0)) this.#open()
     else if (this.#depth === 0) return true
     else if (byte === QUOTE) this.#beginString()

@@ -1,6 +1,6 @@
 import { type OutputFiles, writeOutput } from '../output/files.ts'
 import type { Engine, JobRequest } from '../types.ts'
-import { schemaAnswer } from './answer.ts'
+import { readSchemaAnswer } from './answer.ts'
 import type { SchemaCache, StoredSchema } from './cache.ts'
 import { indexDocument } from './index-document.ts'
 import { type LockFile, readLockFile } from './lock-file.ts'
@@ -24,19 +24,19 @@ export async function runSchemaJob(
   const lock = await readLockFile(request.workspace_path, engine)
   const cached = lock && (await cache.find(lock.key))
   if (cached && knowsBuiltIn(cached, request)) {
-    const answer = await schemaAnswer(cached, lock.versions, request).catch(() => null)
+    const answer = await readSchemaAnswer(cached, lock.versions, request).catch(() => null)
     if (answer !== null) return writeOutput(output, 0, answer, '')
   }
   const exitCode = await run()
   if (exitCode !== 0) return exitCode
   const index = await indexDocument(output.stdout)
   if (!index) return writeOutput(output, 1, '', UNREADABLE)
-  const stored = await keep(cache, lock, output.stdout, { path: output.stdout, index })
-  return writeOutput(output, 0, await schemaAnswer(stored, lock?.versions ?? new Map(), request), '')
+  const stored = await keepSchema(cache, lock, output.stdout, { path: output.stdout, index })
+  return writeOutput(output, 0, await readSchemaAnswer(stored, lock?.versions ?? new Map(), request), '')
 }
 
 /** Without a lock file nothing tells which providers were asked, so nothing is kept. */
-const keep = async (
+const keepSchema = async (
   cache: SchemaCache,
   lock: LockFile | null,
   path: string,

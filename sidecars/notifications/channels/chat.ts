@@ -37,7 +37,7 @@ export const chatChannel = (webhookUrl: string, fetch: Fetch): Channel => ({
 /** The message: one attachment in the colour of the severity, and further ones for further buttons. */
 export function chatMessage(notification: Notification): { attachments: Attachment[] } {
   const color = COLOURS[notification.severity]
-  const subject = withoutControl(notification.subject)
+  const subject = escapeControl(notification.subject)
   const [first, ...rest] = groupsOf(
     notification.links.map(({ label, url }): Button => ({ type: 'button', text: label, url })),
   )
@@ -45,15 +45,15 @@ export function chatMessage(notification: Notification): { attachments: Attachme
     fallback: subject,
     title: subject,
     color,
-    text: withoutControl(notification.body),
-    fields: fieldsOf(notification, withoutControl),
+    text: escapeControl(notification.body),
+    fields: fieldsOf(notification, escapeControl),
     ...(first && { actions: first }),
   }
   return { attachments: [main, ...rest.map((actions) => ({ fallback: subject, color, actions }))] }
 }
 
 /** These three characters begin the chat's own commands: mentions of everybody, links under another name. */
-const withoutControl = (text: string): string =>
+const escapeControl = (text: string): string =>
   text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
 
 function groupsOf<T>(items: readonly T[]): T[][] {

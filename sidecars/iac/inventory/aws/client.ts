@@ -25,7 +25,7 @@ export function createAwsClient(request: InventoryRequest): AwsClient {
   if (region === undefined) throw new InventoryError('AWS_REGION is not set')
   if (!isRegion(region)) throw new InventoryError('AWS_REGION does not name a region')
   const stsUrl = `${endpointOf('sts', region, request.env)}/`
-  const sign = createSigner(request, chain(request, region, stsUrl))
+  const sign = createSigner(request, credentialChain(request, region, stsUrl))
   return {
     region,
     account: async () => {
@@ -72,7 +72,11 @@ export function createAwsClient(request: InventoryRequest): AwsClient {
 
 const FORM = 'application/x-www-form-urlencoded; charset=utf-8'
 
-const chain = ({ env, fetch, now, log }: InventoryRequest, region: string, stsUrl: string): CredentialSource =>
+const credentialChain = (
+  { env, fetch, now, log }: InventoryRequest,
+  region: string,
+  stsUrl: string,
+): CredentialSource =>
   defaultCredentials({
     aws: readAws({ variable: (name) => env[name]?.trim() ?? '' }),
     purpose: 'the inventory',

@@ -17,15 +17,15 @@ export function endpointOf(service: keyof typeof SERVICES, region: string, env: 
   const { host, variable } = SERVICES[service]
   if (!isOn(env, 'AWS_IGNORE_CONFIGURED_ENDPOINT_URLS')) {
     for (const name of [`AWS_ENDPOINT_URL_${variable}`, 'AWS_ENDPOINT_URL']) {
-      const given = setting(env, name)
-      if (given !== undefined) return checked(name, given)
+      const override = setting(env, name)
+      if (override !== undefined) return checkUrl(name, override)
     }
   }
   return `https://${host}${isOn(env, 'AWS_USE_FIPS_ENDPOINT') ? '-fips' : ''}.${region}.${domainOf(region)}`
 }
 
 /** Plain http is allowed, as the vendor does: what is sent is signed and holds no secret key. */
-function checked(name: string, text: string): string {
+function checkUrl(name: string, text: string): string {
   const url = URL.canParse(text) ? new URL(text) : null
   if (url?.protocol !== 'https:' && url?.protocol !== 'http:')
     throw new InventoryError(`${name} is not an http or https address`)

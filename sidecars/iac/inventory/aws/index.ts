@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { shaped } from '../inputs.ts'
+import { checkShape } from '../inputs.ts'
 import { readPages } from '../pages.ts'
 import { type Inventory, InventoryError, RefusedError } from '../types.ts'
 import { type AwsClient, createAwsClient, isRegion } from './client.ts'
@@ -18,14 +18,14 @@ export const awsInventory: Inventory = async (request) => {
   const client = createAwsClient(request)
   const account = await client.account()
   if (account !== scopeId) throw new InventoryError(`AWS credentials belong to account ${account}, not ${scopeId}`)
-  const region = await aggregatorRegion(client, account)
-  const view = await defaultView(client, region, account)
+  const region = await findAggregatorRegion(client, account)
+  const view = await findDefaultView(client, region, account)
   const resources = await readPages({
     source: SOURCE,
     maxPages: MAX_PAGES,
     read: async (cursor) => {
       const body = { MaxResults: PAGE_SIZE, ViewArn: view, ...(cursor === null ? {} : { NextToken: cursor }) }
-      const { Resources, NextToken } = shaped(
+      const { Resources, NextToken } = checkShape(
         SOURCE,
         resourcesAnswer,
         await client.explore(region, 'ListResources', body),
@@ -75,13 +75,13 @@ const resourcesAnswer = v.object({
   NextToken: token,
 })
 
-async function aggregatorRegion(client: AwsClient, account: string): Promise<string> {
+async function findAggregatorRegion(client: AwsClient, account: string): Promise<string> {
   const indexes = await readPages({
     source: SOURCE,
     maxPages: MAX_PAGES,
     read: async (cursor) => {
       const body = { Type: 'AGGREGATOR', ...(cursor === null ? {} : { NextToken: cursor }) }
-      const { Indexes, NextToken } = shaped(
+      const { Indexes, NextToken } = checkShape(
         SOURCE,
         indexesAnswer,
         await client.explore(client.region, 'ListIndexes', body),
@@ -95,12 +95,12 @@ async function aggregatorRegion(client: AwsClient, account: string): Promise<str
   return region
 }
 
-async function defaultView(client: AwsClient, region: string, account: string): Promise<string> {
+async function findDefaultView(client: AwsClient, region: string, account: string): Promise<string> {
   const answer = await client.explore(region, 'GetDefaultView', {}).catch((error: unknown) => {
     if (error instanceof RefusedError && error.status === 404) return {}
     throw error
   })
-  const { ViewArn } = shaped(SOURCE, viewAnswer, answer)
+  const { ViewArn } = checkShape(SOURCE, viewAnswer, answer)
   if (!ViewArn) throw notEnabled(account, `the region ${region} of its aggregator index has no default view`)
   return ViewArn
 }

@@ -15,7 +15,7 @@ const BLOCK = /-----BEGIN ([A-Z0-9 ]+)-----[\s\S]+?-----END \1-----/g
  * `ARM_CLIENT_CERTIFICATE_PATH` names or in base64 in `ARM_CLIENT_CERTIFICATE`.
  * https://learn.microsoft.com/entra/identity-platform/certificate-credentials
  */
-export async function certificateProof(
+export async function readCertificateProof(
   request: InventoryRequest,
   environment: AzureEnvironment,
   { tenantId, clientId }: Application,
@@ -61,10 +61,10 @@ function parse(bytes: Buffer, password: string, name: string): KeysAndCertificat
 }
 
 function readPem(text: string, passphrase: string): KeysAndCertificates {
-  const found: KeysAndCertificates = { keys: [], certificates: [] }
+  const contents: KeysAndCertificates = { keys: [], certificates: [] }
   for (const [block, label = ''] of text.matchAll(BLOCK)) {
-    if (label === 'CERTIFICATE') found.certificates.push(new X509Certificate(block))
-    if (label.endsWith('PRIVATE KEY')) found.keys.push(createPrivateKey({ key: block, passphrase }))
+    if (label === 'CERTIFICATE') contents.certificates.push(new X509Certificate(block))
+    if (label.endsWith('PRIVATE KEY')) contents.keys.push(createPrivateKey({ key: block, passphrase }))
   }
-  return found
+  return contents
 }

@@ -1,9 +1,9 @@
 import * as v from 'valibot'
 import { askJson } from '../http.ts'
-import { isOn, readNamedText, serviceUrl, setting, shaped } from '../inputs.ts'
+import { checkShape, isOn, readNamedText, serviceUrl, setting } from '../inputs.ts'
 import { type ObtainToken, tokenText } from '../tokens.ts'
 import { InventoryError, type InventoryRequest } from '../types.ts'
-import { certificateProof } from './certificate.ts'
+import { readCertificateProof } from './certificate.ts'
 import type { AzureEnvironment } from './environment.ts'
 import { managedIdentity } from './managed-identity.ts'
 import { type Application, type Proof, signIn } from './sign-in.ts'
@@ -16,28 +16,31 @@ const CHOICES =
  * The first form that is switched on counts, in this order: managed identity, workload identity of AKS, OIDC token,
  * client certificate, client secret. One that is switched on and incomplete is an error, never skipped.
  */
-export async function azureCredentials(request: InventoryRequest, environment: AzureEnvironment): Promise<ObtainToken> {
+export async function readAzureCredentials(
+  request: InventoryRequest,
+  environment: AzureEnvironment,
+): Promise<ObtainToken> {
   const { env } = request
   if (isOn(env, 'ARM_USE_MSI')) return managedIdentity(request, environment)
   if (isOn(env, 'ARM_USE_AKS_WORKLOAD_IDENTITY')) {
-    const application = await applicationOf(
+    const application = await readApplication(
       request,
       'ARM_USE_AKS_WORKLOAD_IDENTITY',
       'AZURE_TENANT_ID',
       'AZURE_CLIENT_ID',
     )
-    return signIn(request, environment, application, () => workloadIdentity(request))
+    return signIn(request, environment, application, () => readWorkloadIdentity(request))
   }
   if (isOn(env, 'ARM_USE_OIDC'))
-    return signIn(request, environment, await applicationOf(request, 'ARM_USE_OIDC'), () => oidcToken(request))
+    return signIn(request, environment, await readApplication(request, 'ARM_USE_OIDC'), () => readOidcToken(request))
   const certificate = ['ARM_CLIENT_CERTIFICATE_PATH', 'ARM_CLIENT_CERTIFICATE'].find((name) => setting(env, name))
   if (certificate) {
-    const application = await applicationOf(request, certificate)
-    return signIn(request, environment, application, await certificateProof(request, environment, application))
+    const application = await readApplication(request, certificate)
+    return signIn(request, environment, application, await readCertificateProof(request, environment, application))
   }
   const clientSecret = await readClientSecret(request)
   if (clientSecret === undefined) throw new InventoryError(`${NONE}; ${CHOICES}`)
-  return signIn(request, environment, await applicationOf(request, 'ARM_CLIENT_SECRET'), async () => ({
+  return signIn(request, environment, await readApplication(request, 'ARM_CLIENT_SECRET'), async () => ({
     client_secret: clientSecret,
   }))
 }
@@ -48,7 +51,7 @@ async function readClientSecret({ env }: InventoryRequest): Promise<string | und
   return env.ARM_CLIENT_SECRET || (path ? await readNamedText(path, 'ARM_CLIENT_SECRET_FILE_PATH', env) : undefined)
 }
 
-async function applicationOf({ env }: InventoryRequest, form: string, ...instead: string[]): Promise<Application> {
+async function readApplication({ env }: InventoryRequest, form: string, ...instead: string[]): Promise<Application> {
   const [tenantInstead = '', clientInstead = ''] = instead
   const tenantId = setting(env, 'ARM_TENANT_ID', tenantInstead)
   const path = setting(env, 'ARM_CLIENT_ID_FILE_PATH')
@@ -64,14 +67,14 @@ const SOURCE = 'GitHub OIDC provider'
 const AUDIENCE = 'api://AzureADTokenExchange'
 
 /** The token of the cluster's service account, read anew each time: the cluster renews it. */
-async function workloadIdentity({ env }: InventoryRequest): Promise<Proof> {
+async function readWorkloadIdentity({ env }: InventoryRequest): Promise<Proof> {
   const path = setting(env, 'AZURE_FEDERATED_TOKEN_FILE')
   if (!path) throw new InventoryError('ARM_USE_AKS_WORKLOAD_IDENTITY is set, but AZURE_FEDERATED_TOKEN_FILE is not')
   return { client_assertion: await readNamedText(path, 'AZURE_FEDERATED_TOKEN_FILE', env) }
 }
 
 /** `ARM_OIDC_TOKEN`, else `ARM_OIDC_TOKEN_FILE_PATH`, else what the host of a GitHub workflow issues. */
-async function oidcToken(request: InventoryRequest): Promise<Proof> {
+async function readOidcToken(request: InventoryRequest): Promise<Proof> {
   const { env } = request
   const token = setting(env, 'ARM_OIDC_TOKEN')
   if (token) return { client_assertion: token }
@@ -86,5 +89,5 @@ async function oidcToken(request: InventoryRequest): Promise<Proof> {
   const issuer = new URL(serviceUrl(url, 'ARM_OIDC_REQUEST_URL'))
   issuer.searchParams.set('audience', AUDIENCE)
   const answer = await askJson({ request, source: SOURCE, url: issuer, headers: { authorization: `Bearer ${bearer}` } })
-  return { client_assertion: shaped(SOURCE, v.object({ value: tokenText }), answer).value }
+  return { client_assertion: checkShape(SOURCE, v.object({ value: tokenText }), answer).value }
 }

@@ -18,17 +18,17 @@ export const CONTEXT_0_PRIMITIVE = 0x80
  * Errors: `RangeError` for anything that is not DER, lengths of the indefinite form of BER included.
  */
 export function elements(bytes: Uint8Array): Element[] {
-  const found: Element[] = []
+  const all: Element[] = []
   let at = 0
   while (at < bytes.length) {
     const tag = bytes[at] ?? 0
     const { length, header } = lengthAt(bytes, at + 1)
     const start = at + 1 + header
     if ((tag & 0x1f) === 0x1f || start + length > bytes.length) throw new RangeError('not DER')
-    found.push({ tag, content: bytes.subarray(start, start + length) })
+    all.push({ tag, content: bytes.subarray(start, start + length) })
     at = start + length
   }
-  return found
+  return all
 }
 
 function lengthAt(bytes: Uint8Array, at: number): { length: number; header: number } {

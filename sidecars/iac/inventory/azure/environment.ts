@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import { askJson } from '../http.ts'
-import { serviceUrl, setting, shaped } from '../inputs.ts'
+import { checkShape, serviceUrl, setting } from '../inputs.ts'
 import { InventoryError, type InventoryRequest } from '../types.ts'
 
 /** Where one Azure cloud is. Addresses without a slash at their end. */
@@ -13,15 +13,15 @@ export interface AzureEnvironment {
   audience: string
 }
 
-const known = (login: string, management: string): AzureEnvironment => ({
+const environmentAt = (login: string, management: string): AzureEnvironment => ({
   login: `https://${login}`,
   management: `https://${management}`,
   audience: `https://${management}`,
 })
 
-const PUBLIC = known('login.microsoftonline.com', 'management.azure.com')
-const US_GOVERNMENT = known('login.microsoftonline.us', 'management.usgovcloudapi.net')
-const CHINA = known('login.chinacloudapi.cn', 'management.chinacloudapi.cn')
+const PUBLIC = environmentAt('login.microsoftonline.com', 'management.azure.com')
+const US_GOVERNMENT = environmentAt('login.microsoftonline.us', 'management.usgovcloudapi.net')
+const CHINA = environmentAt('login.chinacloudapi.cn', 'management.chinacloudapi.cn')
 
 const ENVIRONMENTS: Record<string, AzureEnvironment> = {
   public: PUBLIC,
@@ -33,9 +33,9 @@ const ENVIRONMENTS: Record<string, AzureEnvironment> = {
 }
 
 /** As the engine's provider finds it: `ARM_METADATA_HOSTNAME` before `ARM_ENVIRONMENT`. */
-export async function azureEnvironment(request: InventoryRequest): Promise<AzureEnvironment> {
+export async function readAzureEnvironment(request: InventoryRequest): Promise<AzureEnvironment> {
   const host = setting(request.env, 'ARM_METADATA_HOSTNAME', 'ARM_METADATA_HOST')
-  if (host !== undefined) return fromMetadata(request, host)
+  if (host !== undefined) return readMetadata(request, host)
   const name = setting(request.env, 'ARM_ENVIRONMENT') ?? 'public'
   const environment = ENVIRONMENTS[name.toLowerCase()]
   if (!environment)
@@ -51,10 +51,10 @@ const Description = v.object({
 const SOURCE = 'Azure metadata service'
 
 /** One description, or a list with one a cloud. https://learn.microsoft.com/rest/api/resources/metadata */
-async function fromMetadata(request: InventoryRequest, host: string): Promise<AzureEnvironment> {
+async function readMetadata(request: InventoryRequest, host: string): Promise<AzureEnvironment> {
   const base = serviceUrl(host.includes('://') ? host : `https://${host}`, 'ARM_METADATA_HOSTNAME')
   const answer = await askJson({ request, source: SOURCE, url: `${base}/metadata/endpoints?api-version=2022-09-01` })
-  const all = shaped(
+  const all = checkShape(
     SOURCE,
     v.union([
       v.array(Description),
@@ -66,11 +66,11 @@ async function fromMetadata(request: InventoryRequest, host: string): Promise<Az
     answer,
   )
   const wanted = setting(request.env, 'ARM_ENVIRONMENT')?.toLowerCase()
-  const found = all.find(({ name }) => wanted !== undefined && name?.toLowerCase() === wanted) ?? all[0]
-  if (!found) throw new InventoryError(`${SOURCE} describes no cloud`)
+  const description = all.find(({ name }) => wanted !== undefined && name?.toLowerCase() === wanted) ?? all[0]
+  if (!description) throw new InventoryError(`${SOURCE} describes no cloud`)
   return {
-    login: serviceUrl(found.authentication.loginEndpoint, `the login endpoint of the ${SOURCE}`),
-    management: serviceUrl(found.resourceManager, `the resource manager of the ${SOURCE}`),
-    audience: (found.authentication.audiences[0] ?? found.resourceManager).replace(/\/+$/, ''),
+    login: serviceUrl(description.authentication.loginEndpoint, `the login endpoint of the ${SOURCE}`),
+    management: serviceUrl(description.resourceManager, `the resource manager of the ${SOURCE}`),
+    audience: (description.authentication.audiences[0] ?? description.resourceManager).replace(/\/+$/, ''),
   }
 }

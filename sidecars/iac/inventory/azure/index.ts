@@ -1,11 +1,11 @@
 import * as v from 'valibot'
 import { askJson } from '../http.ts'
-import { shaped } from '../inputs.ts'
+import { checkShape } from '../inputs.ts'
 import { readPages } from '../pages.ts'
 import { keepToken, type TokenSource } from '../tokens.ts'
 import { type Inventory, InventoryError, type InventoryRequest } from '../types.ts'
-import { azureCredentials } from './credentials.ts'
-import { type AzureEnvironment, azureEnvironment } from './environment.ts'
+import { readAzureCredentials } from './credentials.ts'
+import { type AzureEnvironment, readAzureEnvironment } from './environment.ts'
 import { withoutServiceOwned } from './leave-out.ts'
 
 const SUBSCRIPTION = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
@@ -17,9 +17,9 @@ const SUBSCRIPTION = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 export const azureInventory: Inventory = async (request) => {
   if (!SUBSCRIPTION.test(request.scopeId))
     throw new InventoryError(`'${request.scopeId}' is not an Azure subscription id`)
-  const environment = await azureEnvironment(request)
-  const token = keepToken(request, await azureCredentials(request, environment))
-  const rows = await resourceGraphRows(request, environment, token)
+  const environment = await readAzureEnvironment(request)
+  const token = keepToken(request, await readAzureCredentials(request, environment))
+  const rows = await readResourceGraph(request, environment, token)
   const ids = new Set(withoutServiceOwned(rows).map(({ id }) => id))
   request.log.info('scope listed', { provider: 'azure', found: rows.length, listed: ids.size })
   return [...ids].sort(byCode)
@@ -67,7 +67,7 @@ const Answer = v.object({
 })
 
 /** https://learn.microsoft.com/rest/api/azureresourcegraph/resourcegraph/resources/resources */
-async function resourceGraphRows(
+async function readResourceGraph(
   request: InventoryRequest,
   environment: AzureEnvironment,
   token: TokenSource,
@@ -88,7 +88,7 @@ async function resourceGraphRows(
           options: { $top: PAGE_SIZE, ...(cursor === null ? {} : { $skipToken: cursor }) },
         },
       })
-      const page = shaped(SOURCE, Answer, answer)
+      const page = checkShape(SOURCE, Answer, answer)
       // With a token, truncated only says that there are more pages.
       if (page.resultTruncated && !page.$skipToken) throw new InventoryError(`${SOURCE} cut its result off`)
       return { items: page.data, next: page.$skipToken }

@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import { askJson } from '../http.ts'
-import { setting, shaped } from '../inputs.ts'
+import { checkShape, setting } from '../inputs.ts'
 import { type ObtainToken, tokenText } from '../tokens.ts'
 import type { InventoryRequest } from '../types.ts'
 import type { AzureEnvironment } from './environment.ts'
@@ -20,16 +20,16 @@ const Answer = v.object({ access_token: tokenText, expires_in: v.optional(second
  */
 export function managedIdentity(request: InventoryRequest, environment: AzureEnvironment): ObtainToken {
   return async () => {
-    const { url, headers } = place(request, environment.audience)
+    const { url, headers } = identityEndpoint(request, environment.audience)
     const answer = await askJson({ request, source: SOURCE, url, headers, timeoutMs: TIMEOUT_MS, retries: RETRIES })
-    const { access_token, expires_in, expires_on } = shaped(SOURCE, Answer, answer)
+    const { access_token, expires_in, expires_on } = checkShape(SOURCE, Answer, answer)
     const expiresAt =
       expires_on === undefined ? request.now().getTime() + (expires_in ?? 300) * 1000 : expires_on * 1000
     return { value: access_token, expiresAt }
   }
 }
 
-function place({ env }: InventoryRequest, resource: string): { url: URL; headers: Record<string, string> } {
+function identityEndpoint({ env }: InventoryRequest, resource: string): { url: URL; headers: Record<string, string> } {
   const own = setting(env, 'ARM_MSI_ENDPOINT')
   const endpoint = setting(env, 'IDENTITY_ENDPOINT')
   const key = setting(env, 'IDENTITY_HEADER')

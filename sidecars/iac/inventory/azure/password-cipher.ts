@@ -30,13 +30,13 @@ const CIPHERS: Record<string, { name: string; keyBytes: number }> = {
 export function decrypt(algorithm: Element | undefined, data: Uint8Array, password: string): Uint8Array {
   const [id, parameters] = elements(contentOf(algorithm, SEQUENCE))
   const name = objectId(id)
-  const given = elements(contentOf(parameters, SEQUENCE))
-  if (name === PBES2) return pbes2(given, data, password)
-  if (name === PBE_SHA1_3DES) return sha1TripleDes(given, data, password)
+  const values = elements(contentOf(parameters, SEQUENCE))
+  if (name === PBES2) return decryptPbes2(values, data, password)
+  if (name === PBE_SHA1_3DES) return decryptTripleDes(values, data, password)
   throw new UnknownCipherError(name)
 }
 
-function pbes2([derivation, encryption]: Element[], data: Uint8Array, password: string): Uint8Array {
+function decryptPbes2([derivation, encryption]: Element[], data: Uint8Array, password: string): Uint8Array {
   const [kdf, kdfParameters] = elements(contentOf(derivation, SEQUENCE))
   const [cipherId, iv] = elements(contentOf(encryption, SEQUENCE))
   const cipher = CIPHERS[objectId(cipherId)]
@@ -45,23 +45,23 @@ function pbes2([derivation, encryption]: Element[], data: Uint8Array, password: 
   const prf = rest.find(({ tag }) => tag === SEQUENCE)
   const hash = prf === undefined ? 'sha1' : PRFS[objectId(elements(prf.content)[0])]
   if (hash === undefined) throw new UnknownCipherError('PBKDF2')
-  const key = pbkdf2Sync(password, contentOf(salt, OCTETS), count(iterations), cipher.keyBytes, hash)
-  return open(cipher.name, key, contentOf(iv, OCTETS), data)
+  const key = pbkdf2Sync(password, contentOf(salt, OCTETS), iterationCount(iterations), cipher.keyBytes, hash)
+  return decipherWith(cipher.name, key, contentOf(iv, OCTETS), data)
 }
 
-function sha1TripleDes([salt, iterations]: Element[], data: Uint8Array, password: string): Uint8Array {
+function decryptTripleDes([salt, iterations]: Element[], data: Uint8Array, password: string): Uint8Array {
   const derive = (purpose: 1 | 2, bytes: number) =>
-    pkcs12Key(purpose, bytes, contentOf(salt, OCTETS), count(iterations), password)
-  return open('des-ede3-cbc', derive(1, 24), derive(2, 8), data)
+    pkcs12Key(purpose, bytes, contentOf(salt, OCTETS), iterationCount(iterations), password)
+  return decipherWith('des-ede3-cbc', derive(1, 24), derive(2, 8), data)
 }
 
-function count(iterations: Element | undefined): number {
+function iterationCount(iterations: Element | undefined): number {
   const value = integer(iterations)
   if (value < 1 || value > MAX_ITERATIONS) throw new RangeError('not an iteration count')
   return value
 }
 
-function open(cipher: string, key: Uint8Array, iv: Uint8Array, data: Uint8Array): Uint8Array {
+function decipherWith(cipher: string, key: Uint8Array, iv: Uint8Array, data: Uint8Array): Uint8Array {
   const decipher = createDecipheriv(cipher, key, iv)
   return Buffer.concat([decipher.update(data), decipher.final()])
 }
@@ -73,19 +73,19 @@ const BLOCK = 64
  * @param purpose 1 a key, 2 an initialisation vector
  */
 function pkcs12Key(purpose: 1 | 2, bytes: number, salt: Uint8Array, iterations: number, password: string): Uint8Array {
-  const input = Buffer.concat([filled(salt), filled(Buffer.from(`${password}\0`, 'utf16le').swap16())])
+  const input = Buffer.concat([repeatToBlock(salt), repeatToBlock(Buffer.from(`${password}\0`, 'utf16le').swap16())])
   const derived: Buffer[] = []
   while (Buffer.concat(derived).length < bytes) {
     let digest = createHash('sha1').update(Buffer.alloc(BLOCK, purpose)).update(input).digest()
     for (let round = 1; round < iterations; round++) digest = createHash('sha1').update(digest).digest()
     derived.push(digest)
-    addToBlocks(input, filled(digest).subarray(0, BLOCK))
+    addToBlocks(input, repeatToBlock(digest).subarray(0, BLOCK))
   }
   return Buffer.concat(derived).subarray(0, bytes)
 }
 
 /** Repeated up to the next whole block. */
-const filled = (bytes: Uint8Array): Buffer => Buffer.alloc(Math.ceil(bytes.length / BLOCK) * BLOCK, bytes)
+const repeatToBlock = (bytes: Uint8Array): Buffer => Buffer.alloc(Math.ceil(bytes.length / BLOCK) * BLOCK, bytes)
 
 /** Each block plus this number plus one, as big-endian numbers that wrap. */
 function addToBlocks(blocks: Buffer, number: Buffer): void {

@@ -30,10 +30,10 @@ export interface KeysAndCertificates {
  */
 export function readPkcs12(bytes: Uint8Array, password: string): KeysAndCertificates {
   const [, authenticated] = inside(bytes, SEQUENCE)
-  const found: KeysAndCertificates = { keys: [], certificates: [] }
+  const contents: KeysAndCertificates = { keys: [], certificates: [] }
   for (const part of elements(contentOf(elements(dataOf(authenticated))[0], SEQUENCE)))
-    for (const bag of inside(safeContents(part, password), SEQUENCE)) readBag(bag, password, found)
-  return found
+    for (const bag of inside(safeContents(part, password), SEQUENCE)) readBag(bag, password, contents)
+  return contents
 }
 
 /** The octets of a ContentInfo of type data. */
@@ -51,20 +51,20 @@ function safeContents(contentInfo: Element, password: string): Uint8Array {
   return decrypt(algorithm, contentOf(octets, CONTEXT_0_PRIMITIVE), password)
 }
 
-function readBag(bag: Element, password: string, found: KeysAndCertificates): void {
+function readBag(bag: Element, password: string, contents: KeysAndCertificates): void {
   const [type, wrapped] = elements(contentOf(bag, SEQUENCE))
   const value = contentOf(wrapped, CONTEXT_0)
   const kind = objectId(type)
-  if (kind === KEY_BAG) found.keys.push(privateKey(value))
+  if (kind === KEY_BAG) contents.keys.push(parsePrivateKey(value))
   if (kind === SHROUDED_KEY_BAG) {
     const [algorithm, octets] = inside(value, SEQUENCE)
-    found.keys.push(privateKey(decrypt(algorithm, contentOf(octets, OCTETS), password)))
+    contents.keys.push(parsePrivateKey(decrypt(algorithm, contentOf(octets, OCTETS), password)))
   }
   if (kind === CERTIFICATE_BAG) {
     const [, certificate] = inside(value, SEQUENCE)
-    found.certificates.push(new X509Certificate(contentOf(elements(contentOf(certificate, CONTEXT_0))[0], OCTETS)))
+    contents.certificates.push(new X509Certificate(contentOf(elements(contentOf(certificate, CONTEXT_0))[0], OCTETS)))
   }
 }
 
-const privateKey = (der: Uint8Array): KeyObject =>
+const parsePrivateKey = (der: Uint8Array): KeyObject =>
   createPrivateKey({ key: Buffer.from(der), format: 'der', type: 'pkcs8' })

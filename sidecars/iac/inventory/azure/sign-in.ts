@@ -1,5 +1,5 @@
 import { askJson } from '../http.ts'
-import { shaped } from '../inputs.ts'
+import { checkShape } from '../inputs.ts'
 import { asAccessToken, type ObtainToken, tokenAnswer } from '../tokens.ts'
 import type { InventoryRequest } from '../types.ts'
 import type { AzureEnvironment } from './environment.ts'
@@ -47,6 +47,6 @@ export function signIn(
       body: form.toString(),
       secrets: Object.values(proof).flatMap((secret) => [secret, encodeURIComponent(secret)]),
     })
-    return asAccessToken(shaped(SOURCE, tokenAnswer, answer), request)
+    return asAccessToken(checkShape(SOURCE, tokenAnswer, answer), request)
   }
 }

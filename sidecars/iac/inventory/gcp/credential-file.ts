@@ -3,7 +3,7 @@ import type { ObtainToken } from '../tokens.ts'
 import { InventoryError } from '../types.ts'
 import { ExternalAccountFile, externalAccountToken } from './external-account.ts'
 import { ServiceAccountFile, serviceAccountToken } from './service-account.ts'
-import { type Granting, grant, impersonated } from './token-exchange.ts'
+import { exchangeToken, impersonate, type TokenContext } from './token-exchange.ts'
 
 const ImpersonatedFile = v.object({
   type: v.literal('impersonated_service_account'),
@@ -22,7 +22,7 @@ export interface CredentialFile {
   universe: string | undefined
   /** Whose quota the calls use. */
   quotaProject: string | undefined
-  token: (granting: Granting) => ObtainToken
+  token: (context: TokenContext) => ObtainToken
 }
 
 const SUPPORTED = 'supported are service_account, authorized_user, external_account and impersonated_service_account'
@@ -31,14 +31,14 @@ const SUPPORTED = 'supported are service_account, authorized_user, external_acco
  * Reads credentials in one of Google's JSON forms.
  * @param origin stands in errors; the text does not
  */
-export function credentialFile(text: string, origin: string): CredentialFile {
+export function parseCredentialFile(text: string, origin: string): CredentialFile {
   const json = parse(text, origin)
   const common = v.safeParse(Common, json)
   if (!common.success) throw new InventoryError(`${origin} holds no Google credentials`)
   return {
     universe: common.output.universe_domain,
     quotaProject: common.output.quota_project_id,
-    token: (granting) => tokenOf(granting, json, origin),
+    token: (context) => tokenOf(context, json, origin),
   }
 }
 
@@ -50,19 +50,23 @@ function parse(text: string, origin: string): unknown {
   }
 }
 
-function tokenOf(granting: Granting, json: unknown, origin: string, nested = false): ObtainToken {
-  const { type } = fields(v.object({ type: v.string() }), json, origin)
-  if (type === 'service_account') return serviceAccountToken(granting, fields(ServiceAccountFile, json, origin))
-  if (type === 'authorized_user') return authorizedUserToken(granting, fields(AuthorizedUserFile, json, origin))
-  if (type === 'external_account') return externalAccountToken(granting, fields(ExternalAccountFile, json, origin))
+function tokenOf(context: TokenContext, json: unknown, origin: string, nested = false): ObtainToken {
+  const { type } = checkFields(v.object({ type: v.string() }), json, origin)
+  if (type === 'service_account') return serviceAccountToken(context, checkFields(ServiceAccountFile, json, origin))
+  if (type === 'authorized_user') return authorizedUserToken(context, checkFields(AuthorizedUserFile, json, origin))
+  if (type === 'external_account') return externalAccountToken(context, checkFields(ExternalAccountFile, json, origin))
   if (type !== 'impersonated_service_account' || nested)
     throw new InventoryError(`${origin} holds credentials of a type that this discovery cannot use; ${SUPPORTED}`)
-  const file = fields(ImpersonatedFile, json, origin)
-  const source = tokenOf(granting, file.source_credentials, origin, true)
-  return impersonated(granting.request, file.service_account_impersonation_url, source, file.delegates)
+  const file = checkFields(ImpersonatedFile, json, origin)
+  const source = tokenOf(context, file.source_credentials, origin, true)
+  return impersonate(context.request, file.service_account_impersonation_url, source, file.delegates)
 }
 
-function fields<Schema extends v.GenericSchema>(schema: Schema, json: unknown, origin: string): v.InferOutput<Schema> {
+function checkFields<Schema extends v.GenericSchema>(
+  schema: Schema,
+  json: unknown,
+  origin: string,
+): v.InferOutput<Schema> {
   const parsed = v.safeParse(schema, json)
   if (parsed.success) return parsed.output
   throw new InventoryError(`${origin} lacks ${v.getDotPath(parsed.issues[0]) ?? 'what credentials of its type need'}`)
@@ -78,10 +82,10 @@ const AuthorizedUserFile = v.object({
 })
 
 /** What `gcloud auth application-default login` leaves behind. */
-function authorizedUserToken({ request }: Granting, file: v.InferOutput<typeof AuthorizedUserFile>): ObtainToken {
+function authorizedUserToken({ request }: TokenContext, file: v.InferOutput<typeof AuthorizedUserFile>): ObtainToken {
   const { client_id, client_secret, refresh_token } = file
   return () =>
-    grant({
+    exchangeToken({
       request,
       source: 'Google OAuth',
       url: file.token_uri,

@@ -2,12 +2,12 @@ import { access } from 'node:fs/promises'
 import { join } from 'node:path'
 import { OutboundError } from '../../../../src/base/http.ts'
 import { askJson } from '../http.ts'
-import { type Env, readNamedText, setting, shaped } from '../inputs.ts'
+import { checkShape, type Env, readNamedText, setting } from '../inputs.ts'
 import { asAccessToken, keepToken, type ObtainToken, type TokenSource, tokenAnswer } from '../tokens.ts'
 import { InventoryError, type InventoryRequest } from '../types.ts'
-import { type CredentialFile, credentialFile } from './credential-file.ts'
+import { type CredentialFile, parseCredentialFile } from './credential-file.ts'
 import { DEFAULT_UNIVERSE, type GcpEndpoints, gcpEndpoints, universeOf } from './endpoints.ts'
-import { impersonated, impersonationUrl } from './token-exchange.ts'
+import { impersonate, impersonationUrl } from './token-exchange.ts'
 
 export interface GcpAccess {
   endpoints: GcpEndpoints
@@ -23,18 +23,18 @@ const NONE =
  * (`GOOGLE_APPLICATION_CREDENTIALS`, the file of gcloud, the metadata server); then, if it is to be, another account
  * in whose name all calls are made.
  */
-export async function gcpAccess(request: InventoryRequest): Promise<GcpAccess> {
+export async function readGcpAccess(request: InventoryRequest): Promise<GcpAccess> {
   const { env } = request
-  const given = setting(env, 'GOOGLE_OAUTH_ACCESS_TOKEN')
-  const file = given === undefined ? await configuredFile(env) : null
+  const accessToken = setting(env, 'GOOGLE_OAUTH_ACCESS_TOKEN')
+  const file = accessToken === undefined ? await readConfiguredFile(env) : null
   const endpoints = gcpEndpoints(env, file?.universe)
-  const named = universeOf(env) ?? file?.universe
-  const universe = named === DEFAULT_UNIVERSE ? undefined : named
+  const declared = universeOf(env) ?? file?.universe
+  const universe = declared === DEFAULT_UNIVERSE ? undefined : declared
   let obtain: ObtainToken
-  if (given !== undefined) obtain = async () => ({ value: given, expiresAt: Number.POSITIVE_INFINITY })
+  if (accessToken !== undefined) obtain = async () => ({ value: accessToken, expiresAt: Number.POSITIVE_INFINITY })
   else obtain = file?.token({ request, universe }) ?? metadataServerToken(request, NONE)
   const account = setting(env, 'GOOGLE_IMPERSONATE_SERVICE_ACCOUNT')
-  if (account) obtain = impersonated(request, impersonationUrl(endpoints.iamCredentials, account), obtain)
+  if (account) obtain = impersonate(request, impersonationUrl(endpoints.iamCredentials, account), obtain)
   return { endpoints, headers: headersOf(keepToken(request, obtain), quotaProject(env, file)) }
 }
 
@@ -50,18 +50,18 @@ function quotaProject(env: Env, file: CredentialFile | null): string | undefined
   return billing ?? setting(env, 'GOOGLE_CLOUD_QUOTA_PROJECT') ?? file?.quotaProject
 }
 
-async function configuredFile(env: Env): Promise<CredentialFile | null> {
+async function readConfiguredFile(env: Env): Promise<CredentialFile | null> {
   const credentials = setting(env, 'GOOGLE_CREDENTIALS', 'GOOGLE_CLOUD_KEYFILE_JSON', 'GCLOUD_KEYFILE_JSON')
   if (credentials !== undefined) {
     const text = credentials.startsWith('{') ? credentials : await readNamedText(credentials, 'GOOGLE_CREDENTIALS', env)
-    return credentialFile(text, 'GOOGLE_CREDENTIALS')
+    return parseCredentialFile(text, 'GOOGLE_CREDENTIALS')
   }
   const path = setting(env, 'GOOGLE_APPLICATION_CREDENTIALS')
   const name = 'GOOGLE_APPLICATION_CREDENTIALS'
-  if (path !== undefined) return credentialFile(await readNamedText(path, name, env), name)
+  if (path !== undefined) return parseCredentialFile(await readNamedText(path, name, env), name)
   const own = wellKnownPath(env)
   if (own === null || !(await exists(own))) return null
-  return credentialFile(await readNamedText(own, 'gcloud', env), 'the credentials file of gcloud')
+  return parseCredentialFile(await readNamedText(own, 'gcloud', env), 'the credentials file of gcloud')
 }
 
 function wellKnownPath(env: Env): string | null {
@@ -88,7 +88,7 @@ function metadataServerToken(request: InventoryRequest, none: string): ObtainTok
     try {
       const headers = { 'metadata-flavor': 'Google' }
       const answer = await askJson({ request, source: SOURCE, url, headers, timeoutMs: TIMEOUT_MS, retries: 1 })
-      return asAccessToken(shaped(SOURCE, tokenAnswer, answer), request)
+      return asAccessToken(checkShape(SOURCE, tokenAnswer, answer), request)
     } catch (error) {
       // Nothing else is set up and there is no such server: then nothing is.
       if (error instanceof InventoryError && error.cause instanceof OutboundError)

@@ -3,7 +3,7 @@ import { ask } from '../http.ts'
 import { readNamedText } from '../inputs.ts'
 import type { ObtainToken } from '../tokens.ts'
 import { InventoryError, type InventoryRequest } from '../types.ts'
-import { type Granting, grant, impersonated, SCOPE } from './token-exchange.ts'
+import { exchangeToken, impersonate, SCOPE, type TokenContext } from './token-exchange.ts'
 
 const Format = v.optional(
   v.object({ type: v.optional(v.string(), 'text'), subject_token_field_name: v.optional(v.string()) }),
@@ -38,12 +38,12 @@ const UNSUPPORTED =
  * Workload identity federation: the token of another issuer, exchanged (RFC 8693), then often that of a service account.
  * https://google.aip.dev/auth/4117
  */
-export function externalAccountToken({ request }: Granting, file: File): ObtainToken {
+export function externalAccountToken({ request }: TokenContext, file: File): ObtainToken {
   const { audience, subject_token_type, client_id, client_secret, workforce_pool_user_project } = file
   const { file: path, url } = file.credential_source
   if (path === undefined && url === undefined) throw new InventoryError(UNSUPPORTED)
   const federated: ObtainToken = async () =>
-    grant({
+    exchangeToken({
       request,
       source: SOURCE,
       url: file.token_url,
@@ -53,7 +53,7 @@ export function externalAccountToken({ request }: Granting, file: File): ObtainT
         scope: SCOPE,
         audience,
         subject_token_type,
-        subject_token: await subjectToken(request, file.credential_source),
+        subject_token: await readSubjectToken(request, file.credential_source),
         ...(workforce_pool_user_project && !client_id
           ? { options: JSON.stringify({ userProject: workforce_pool_user_project }) }
           : {}),
@@ -62,23 +62,27 @@ export function externalAccountToken({ request }: Granting, file: File): ObtainT
       secretFields: ['subject_token'],
     })
   const target = file.service_account_impersonation_url
-  return target ? impersonated(request, target, federated) : federated
+  return target ? impersonate(request, target, federated) : federated
 }
 
-async function subjectToken(
+async function readSubjectToken(
   request: InventoryRequest,
   { file, url, headers, format }: v.InferOutput<typeof Source>,
 ): Promise<string> {
   const text =
     file !== undefined
       ? await readNamedText(file, 'credential_source', request.env)
-      : await fetched(request, url ?? '', headers)
+      : await fetchSubjectToken(request, url ?? '', headers)
   const token = format.type === 'json' ? fieldOf(text, format.subject_token_field_name ?? '') : text.trim()
   if (!token) throw new InventoryError('the credential_source of the Google credentials holds no subject token')
   return token
 }
 
-async function fetched(request: InventoryRequest, url: string, headers: Record<string, string>): Promise<string> {
+async function fetchSubjectToken(
+  request: InventoryRequest,
+  url: string,
+  headers: Record<string, string>,
+): Promise<string> {
   if (!URL.canParse(url)) throw new InventoryError('the credential_source of the Google credentials is no address')
   const secrets = Object.values(headers)
   return (

@@ -1,9 +1,9 @@
 import * as v from 'valibot'
 import { askJson } from '../http.ts'
-import { shaped } from '../inputs.ts'
+import { checkShape } from '../inputs.ts'
 import { readPages } from '../pages.ts'
 import { type Inventory, InventoryError, type InventoryRequest } from '../types.ts'
-import { type GcpAccess, gcpAccess } from './credentials.ts'
+import { type GcpAccess, readGcpAccess } from './credentials.ts'
 import { isForeignMember, isServiceOwned } from './leave-out.ts'
 
 const PROJECT = /^[a-z][a-z0-9-]{4,28}[a-z0-9]$/
@@ -15,12 +15,12 @@ const PROJECT = /^[a-z][a-z0-9-]{4,28}[a-z0-9]$/
 export const gcpInventory: Inventory = async (request) => {
   const { scopeId } = request
   if (!PROJECT.test(scopeId)) throw new InventoryError(`'${scopeId}' is not a GCP project id`)
-  const access = await gcpAccess(request)
+  const access = await readGcpAccess(request)
   const { resourceManager, cloudAsset } = access.endpoints
-  const ask = asker(request, access)
+  const ask = createAsk(request, access)
   const number = await projectNumber(ask, resourceManager, scopeId)
-  const assets = await assetNames(ask, cloudAsset, scopeId, number)
-  const bindings = await bindingNames(ask, resourceManager, scopeId)
+  const assets = await listAssetNames(ask, cloudAsset, scopeId, number)
+  const bindings = await listBindingNames(ask, resourceManager, scopeId)
   request.log.info('scope listed', { provider: 'gcp', assets: assets.length, bindings: bindings.length })
   return [...new Set([...assets, ...bindings])]
 }
@@ -39,9 +39,9 @@ const Asset = v.object({
 })
 
 const Project = v.object({
-  projectNumber: v.pipe(v.union([v.string(), v.number()]), v.transform(String), v.regex(/^\d{1,20}$/)),
+  readProjectNumber: v.pipe(v.union([v.string(), v.number()]), v.transform(String), v.regex(/^\d{1,20}$/)),
 })
-const Found = v.object({ results: v.optional(v.array(Asset), []), nextPageToken: v.nullish(v.string()) })
+const AssetPage = v.object({ results: v.optional(v.array(Asset), []), nextPageToken: v.nullish(v.string()) })
 const Policy = v.object({
   bindings: v.optional(
     v.array(v.object({ role: v.pipe(v.string(), v.minLength(1)), members: v.optional(v.array(v.string()), []) })),
@@ -50,7 +50,7 @@ const Policy = v.object({
 })
 
 type Ask = (call: { source: string; url: string; method?: string; json?: unknown }) => Promise<unknown>
-const asker =
+const createAsk =
   (request: InventoryRequest, { headers }: GcpAccess): Ask =>
   (call) =>
     askJson({ ...call, request, headers })
@@ -58,14 +58,14 @@ const asker =
 /** https://cloud.google.com/resource-manager/reference/rest/v1/projects/get */
 async function projectNumber(ask: Ask, resourceManager: string, projectId: string): Promise<string> {
   const answer = await ask({ source: MANAGER, url: `${resourceManager}/projects/${projectId}` })
-  return shaped(MANAGER, Project, answer).projectNumber
+  return checkShape(MANAGER, Project, answer).readProjectNumber
 }
 
 /**
  * Names of the project's assets without `//service/`; the project's number in them becomes its id.
  * https://cloud.google.com/asset-inventory/docs/reference/rest/v1/TopLevel/searchAllResources
  */
-async function assetNames(ask: Ask, cloudAsset: string, projectId: string, number: string): Promise<string[]> {
+async function listAssetNames(ask: Ask, cloudAsset: string, projectId: string, number: string): Promise<string[]> {
   const assets = await readPages({
     source: ASSETS,
     maxPages: MAX_PAGES,
@@ -79,7 +79,7 @@ async function assetNames(ask: Ask, cloudAsset: string, projectId: string, numbe
         source: ASSETS,
         url: `${cloudAsset}/projects/${projectId}:searchAllResources?${query}`,
       })
-      const { results, nextPageToken } = shaped(ASSETS, Found, answer)
+      const { results, nextPageToken } = checkShape(ASSETS, AssetPage, answer)
       return { items: results, next: nextPageToken }
     },
   })
@@ -93,14 +93,14 @@ async function assetNames(ask: Ask, cloudAsset: string, projectId: string, numbe
  * One entry `<project> <role> <member>` for each binding of the project's policy.
  * https://cloud.google.com/resource-manager/reference/rest/v1/projects/getIamPolicy
  */
-async function bindingNames(ask: Ask, resourceManager: string, projectId: string): Promise<string[]> {
+async function listBindingNames(ask: Ask, resourceManager: string, projectId: string): Promise<string[]> {
   const answer = await ask({
     source: MANAGER,
     url: `${resourceManager}/projects/${projectId}:getIamPolicy`,
     method: 'POST',
     json: { options: { requestedPolicyVersion: 3 } },
   })
-  const { bindings } = shaped(MANAGER, Policy, answer)
+  const { bindings } = checkShape(MANAGER, Policy, answer)
   return bindings.flatMap(({ role, members }) =>
     members.filter((member) => !isForeignMember(member, projectId)).map((member) => `${projectId} ${role} ${member}`),
   )

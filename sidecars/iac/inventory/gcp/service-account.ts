@@ -3,7 +3,7 @@ import { SignJWT } from 'jose'
 import * as v from 'valibot'
 import type { ObtainToken } from '../tokens.ts'
 import { InventoryError } from '../types.ts'
-import { type Granting, grant, SCOPE } from './token-exchange.ts'
+import { exchangeToken, SCOPE, type TokenContext } from './token-exchange.ts'
 
 export const ServiceAccountFile = v.object({
   type: v.literal('service_account'),
@@ -21,10 +21,10 @@ const LIFETIME_S = 3600
  * the assertion itself is the token. https://developers.google.com/identity/protocols/oauth2/service-account
  */
 export function serviceAccountToken(
-  { request, universe }: Granting,
+  { request, universe }: TokenContext,
   file: v.InferOutput<typeof ServiceAccountFile>,
 ): ObtainToken {
-  const key = signingKey(file.private_key)
+  const key = parseSigningKey(file.private_key)
   const sign = async (claims: Record<string, string>) => {
     const now = Math.floor(request.now().getTime() / 1000)
     return new SignJWT({ ...claims, scope: SCOPE })
@@ -39,7 +39,7 @@ export function serviceAccountToken(
       const value = await sign({ sub: file.client_email })
       return { value, expiresAt: request.now().getTime() + LIFETIME_S * 1000 }
     }
-    return grant({
+    return exchangeToken({
       request,
       source: 'Google OAuth',
       url: file.token_uri,
@@ -52,7 +52,7 @@ export function serviceAccountToken(
   }
 }
 
-function signingKey(pem: string) {
+function parseSigningKey(pem: string) {
   try {
     const key = createPrivateKey(pem)
     if (key.asymmetricKeyType === 'rsa') return key

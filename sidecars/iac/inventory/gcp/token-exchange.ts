@@ -1,20 +1,20 @@
 import * as v from 'valibot'
 import { askJson } from '../http.ts'
-import { serviceUrl, shaped } from '../inputs.ts'
+import { checkShape, serviceUrl } from '../inputs.ts'
 import { type AccessToken, asAccessToken, type ObtainToken, tokenAnswer, tokenText } from '../tokens.ts'
 import { InventoryError, type InventoryRequest } from '../types.ts'
 
 export const SCOPE = 'https://www.googleapis.com/auth/cloud-platform'
 
 /** What a form of credentials needs to get a token. */
-export interface Granting {
+export interface TokenContext {
   request: InventoryRequest
   /** Set when it is not the default one. */
   universe: string | undefined
 }
 
 /** One exchange at a token endpoint. */
-export async function grant(options: {
+export async function exchangeToken(options: {
   request: InventoryRequest
   source: string
   url: string
@@ -33,7 +33,7 @@ export async function grant(options: {
     body: new URLSearchParams(form).toString(),
     secrets: options.secretFields.flatMap((name) => [form[name] ?? '', encodeURIComponent(form[name] ?? '')]),
   })
-  return asAccessToken(shaped(source, tokenAnswer, answer), request)
+  return asAccessToken(checkShape(source, tokenAnswer, answer), request)
 }
 
 const SOURCE = 'IAM Service Account Credentials'
@@ -47,7 +47,7 @@ export function impersonationUrl(iamCredentials: string, account: string): strin
 }
 
 /** https://cloud.google.com/iam/docs/reference/credentials/rest/v1/projects.serviceAccounts/generateAccessToken */
-export function impersonated(
+export function impersonate(
   request: InventoryRequest,
   url: string,
   obtain: ObtainToken,
@@ -64,7 +64,7 @@ export function impersonated(
       headers: { authorization: `Bearer ${value}` },
       json: { scope: [SCOPE], lifetime: '3600s', ...(delegates.length > 0 ? { delegates } : {}) },
     })
-    const { accessToken, expireTime } = shaped(SOURCE, Answer, answer)
+    const { accessToken, expireTime } = checkShape(SOURCE, Answer, answer)
     return { value: accessToken, expiresAt: Date.parse(expireTime) }
   }
 }

@@ -21,7 +21,7 @@ export const kubernetesInventory: Inventory = async (request) => {
   const api = createApi(request, await readCluster(request.env, readFileIfAny))
   const kinds = (await readKinds(api)).filter((kind) => !leavesOutKind(kind))
   if (kinds.length === 0) throw new InventoryError(`${SOURCE} serves no kinds of objects`)
-  return identifiers(kinds, await listAll(request, api, kinds))
+  return identifiersOf(kinds, await listAll(request, api, kinds))
 }
 
 /** Lists by kind, in the order of the kinds; empty for those that are left out. */
@@ -55,7 +55,7 @@ async function listAll(request: InventoryRequest, api: Api, kinds: readonly Serv
 }
 
 /** The same object may be served in two groups, such as an old and a new one: the first counts. */
-function identifiers(kinds: readonly ServedKind[], lists: readonly (readonly ObjectMetadata[])[]): string[] {
+function identifiersOf(kinds: readonly ServedKind[], lists: readonly (readonly ObjectMetadata[])[]): string[] {
   const seen = new Set<string>()
   return kinds.flatMap((kind, index) =>
     (lists[index] ?? []).flatMap((object) => {

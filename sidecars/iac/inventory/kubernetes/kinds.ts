@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { shaped } from '../inputs.ts'
+import { checkShape } from '../inputs.ts'
 import { RefusedError } from '../types.ts'
 import { type Api, SOURCE } from './api.ts'
 
@@ -40,12 +40,14 @@ export const basePathOf = ({ group, version }: Pick<ServedKind, 'group' | 'versi
   group === '' ? `/api/${version}` : `/apis/${group}/${version}`
 
 async function readServed(api: Api, path: string): Promise<ServedKind[]> {
-  const answer = shaped(SOURCE, answerSchema, await api.get(path, ACCEPT))
-  if (answer.kind === 'APIGroupDiscoveryList') return answer.items.flatMap((item) => aggregated(api, item))
+  const answer = checkShape(SOURCE, answerSchema, await api.get(path, ACCEPT))
+  if (answer.kind === 'APIGroupDiscoveryList') return answer.items.flatMap((item) => aggregatedKinds(api, item))
   const versions =
     answer.kind === 'APIVersions'
       ? answer.versions.map((version) => ({ group: '', version }))
-      : answer.groups.flatMap((group) => preferredFirst(group).map(({ version }) => ({ group: group.name, version })))
+      : answer.groups.flatMap((group) =>
+          sortPreferredFirst(group).map(({ version }) => ({ group: group.name, version })),
+        )
   const kinds: ServedKind[] = []
   for (const version of versions) kinds.push(...(await readVersion(api, version)))
   return kinds
@@ -97,7 +99,7 @@ const isManageable = (allowed: readonly string[]) =>
   ['list', 'create', 'delete'].every((verb) => allowed.includes(verb))
 
 /** Versions come with the preferred one first. */
-function aggregated(api: Api, { metadata, versions }: v.InferOutput<typeof discoverySchema>): ServedKind[] {
+function aggregatedKinds(api: Api, { metadata, versions }: v.InferOutput<typeof discoverySchema>): ServedKind[] {
   const group = metadata?.name ?? ''
   return versions.flatMap(({ version, freshness, resources }) => {
     if (freshness === 'Stale')
@@ -112,7 +114,7 @@ function aggregated(api: Api, { metadata, versions }: v.InferOutput<typeof disco
   })
 }
 
-const preferredFirst = ({ versions, preferredVersion }: v.InferOutput<typeof groupSchema>) =>
+const sortPreferredFirst = ({ versions, preferredVersion }: v.InferOutput<typeof groupSchema>) =>
   versions.toSorted(
     (a, b) => Number(b.version === preferredVersion?.version) - Number(a.version === preferredVersion?.version),
   )
@@ -120,7 +122,7 @@ const preferredFirst = ({ versions, preferredVersion }: v.InferOutput<typeof gro
 /** A server behind the API server may be away: what it serves is left out. */
 async function readVersion(api: Api, at: { group: string; version: string }): Promise<ServedKind[]> {
   try {
-    const { resources } = shaped(SOURCE, versionSchema, await api.get(basePathOf(at), 'application/json'))
+    const { resources } = checkShape(SOURCE, versionSchema, await api.get(basePathOf(at), 'application/json'))
     return resources.flatMap(({ name, kind, namespaced, verbs }) =>
       v.is(part, name) && isManageable(verbs) ? [{ ...at, kind, resource: name, namespaced }] : [],
     )

@@ -51,15 +51,15 @@ const FILE_KEYS = ['certificate-authority', 'client-certificate', 'client-key', 
 
 /** One file; the paths in it become absolute. Errors: `InventoryError`, which shows nothing of the content. */
 export function parseKubeconfig(content: string, path: string): Kubeconfig {
-  const parsed = v.safeParse(configSchema, read(content))
-  if (!parsed.success) throw new InventoryError(`a kubeconfig is not valid${at(v.getDotPath(parsed.issues[0]))}`)
+  const parsed = v.safeParse(configSchema, parseYaml(content))
+  if (!parsed.success) throw new InventoryError(`a kubeconfig is not valid${placeText(v.getDotPath(parsed.issues[0]))}`)
   const { contexts, clusters, users } = parsed.output
   const folder = dirname(path)
   return {
     current: parsed.output['current-context'],
     contexts: new Map(contexts.map(({ name, context }) => [name, context])),
-    clusters: new Map(clusters.map(({ name, cluster }) => [name, absolute(cluster, folder)])),
-    users: new Map(users.map(({ name, user }) => [name, absolute(user, folder)])),
+    clusters: new Map(clusters.map(({ name, cluster }) => [name, resolvePaths(cluster, folder)])),
+    users: new Map(users.map(({ name, user }) => [name, resolvePaths(user, folder)])),
   }
 }
 
@@ -75,7 +75,7 @@ export function mergeKubeconfigs(files: readonly Kubeconfig[]): Kubeconfig {
   }
 }
 
-function read(content: string): unknown {
+function parseYaml(content: string): unknown {
   try {
     return parse(content, { maxAliasCount: 100 }) ?? {}
   } catch (error) {
@@ -83,9 +83,9 @@ function read(content: string): unknown {
   }
 }
 
-const at = (path: string | null) => (path ? `, at ${path.slice(0, 100)}` : '')
+const placeText = (path: string | null) => (path ? `, at ${path.slice(0, 100)}` : '')
 
-function absolute<T extends object>(entry: T, folder: string): T {
+function resolvePaths<T extends object>(entry: T, folder: string): T {
   const paths = Object.entries(entry).filter(
     ([key, value]) => FILE_KEYS.includes(key) && typeof value === 'string' && value !== '',
   )

@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { shaped } from '../inputs.ts'
+import { checkShape } from '../inputs.ts'
 import { readPages } from '../pages.ts'
 import { RefusedError } from '../types.ts'
 import { type Api, SOURCE } from './api.ts'
@@ -54,7 +54,7 @@ async function listAt(api: Api, path: string): Promise<ObjectMetadata[]> {
             limit: String(PAGE_SIZE),
             ...(cursor === null ? {} : { continue: cursor }),
           })
-          const { items, metadata } = shaped(SOURCE, listSchema, await api.get(`${path}?${query}`, ACCEPT))
+          const { items, metadata } = checkShape(SOURCE, listSchema, await api.get(`${path}?${query}`, ACCEPT))
           return { items: (items ?? []).map((item) => item.metadata), next: metadata?.continue }
         },
       })

@@ -46,19 +46,19 @@ export async function readSource(env: Env, readFile: ReadFile): Promise<Source> 
   const paths = (value('KUBE_CONFIG_PATH') || value('KUBE_CONFIG_PATHS')).split(
     value('KUBE_CONFIG_PATH') ? '\0' : delimiter,
   )
-  const named = paths
+  const configPaths = paths
     .filter((path) => path !== '')
     .map((path) => (path.startsWith('~/') ? join(value('HOME'), path.slice(2)) : path))
-  if (named.length > 0) return fromKubeconfig(await readKubeconfigs(named, readFile), env, readFile)
-  return value('KUBE_HOST') === '' ? fromPod(env, readFile) : NOTHING
+  if (configPaths.length > 0) return readKubeconfigSource(await readKubeconfigs(configPaths, readFile), env, readFile)
+  return value('KUBE_HOST') === '' ? readPodSource(env, readFile) : NOTHING
 }
 
 /** Of several files some may be missing. */
 async function readKubeconfigs(paths: readonly string[], readFile: ReadFile): Promise<Kubeconfig> {
   const files: Kubeconfig[] = []
   for (const path of paths) {
-    const content = await read(readFile, path, 'a kubeconfig')
-    if (content !== null) files.push(parseKubeconfig(content, path))
+    const readContent = await readText(readFile, path, 'a kubeconfig')
+    if (readContent !== null) files.push(parseKubeconfig(readContent, path))
   }
   if (files.length === 0)
     throw new InventoryError(
@@ -67,7 +67,7 @@ async function readKubeconfigs(paths: readonly string[], readFile: ReadFile): Pr
   return mergeKubeconfigs(files)
 }
 
-async function fromKubeconfig(config: Kubeconfig, env: Env, readFile: ReadFile): Promise<Source> {
+async function readKubeconfigSource(config: Kubeconfig, env: Env, readFile: ReadFile): Promise<Source> {
   const name = setting(env, 'KUBE_CTX') ?? config.current
   const context = config.contexts.get(name)
   if (name !== '' && !context) throw new InventoryError(`the kubeconfig has no context ${name}`)
@@ -81,7 +81,7 @@ async function fromKubeconfig(config: Kubeconfig, env: Env, readFile: ReadFile):
   if (user?.as)
     throw new InventoryError(`user ${userName} of the kubeconfig acts as another one, which is not supported`)
   const text = async (data: string | undefined, path: string | undefined, what: string) =>
-    decoded(data) || (await content(readFile, path, what))
+    decodeBase64(data) || (await content(readFile, path, what))
   return {
     server: cluster?.server ?? '',
     namespace: context?.namespace ?? '',
@@ -112,9 +112,9 @@ function obstacleOf(name: string, user: { exec?: unknown; 'auth-provider'?: unkn
 
 const POD = '/var/run/secrets/kubernetes.io/serviceaccount'
 
-async function fromPod(env: Env, readFile: ReadFile): Promise<Source> {
+async function readPodSource(env: Env, readFile: ReadFile): Promise<Source> {
   const [host, port] = [setting(env, 'KUBERNETES_SERVICE_HOST'), setting(env, 'KUBERNETES_SERVICE_PORT')]
-  const token = host && port ? await read(readFile, `${POD}/token`, 'the token of the pod') : null
+  const token = host && port ? await readText(readFile, `${POD}/token`, 'the token of the pod') : null
   if (token === null)
     throw new InventoryError(
       'no Kubernetes cluster configured for scope discovery; set KUBE_CONFIG_PATH, KUBE_CONFIG_PATHS or KUBE_HOST, or run in a pod with a service account',
@@ -122,22 +122,22 @@ async function fromPod(env: Env, readFile: ReadFile): Promise<Source> {
   return {
     ...NOTHING,
     server: `https://${host?.includes(':') ? `[${host}]` : host}:${port}`,
-    namespace: (await read(readFile, `${POD}/namespace`, 'the namespace of the pod'))?.trim() ?? '',
-    ca: (await read(readFile, `${POD}/ca.crt`, 'the certificate authority of the pod')) ?? '',
+    namespace: (await readText(readFile, `${POD}/namespace`, 'the namespace of the pod'))?.trim() ?? '',
+    ca: (await readText(readFile, `${POD}/ca.crt`, 'the certificate authority of the pod')) ?? '',
     token: token.trim(),
   }
 }
 
-const decoded = (base64: string | undefined) => Buffer.from(base64 ?? '', 'base64').toString('utf8')
+const decodeBase64 = (base64: string | undefined) => Buffer.from(base64 ?? '', 'base64').toString('utf8')
 
 async function content(readFile: ReadFile, path: string | undefined, what: string): Promise<string> {
   if (!path) return ''
-  const text = (await read(readFile, path, `${what} of the kubeconfig`))?.trim()
+  const text = (await readText(readFile, path, `${what} of the kubeconfig`))?.trim()
   if (!text) throw new InventoryError(`${what} of the kubeconfig is missing or empty`)
   return text
 }
 
-async function read(readFile: ReadFile, path: string, what: string): Promise<string | null> {
+async function readText(readFile: ReadFile, path: string, what: string): Promise<string | null> {
   try {
     return await readFile(path)
   } catch (error) {

@@ -55,9 +55,10 @@ export function kubernetesIdentifiers(type: string, attributes: Attributes): str
 }
 
 function objectsOf(type: string, attributes: Attributes): ObjectName[] {
-  if (type === 'kubernetes_manifest') return written(attributes.object) ?? written(attributes.manifest) ?? []
+  if (type === 'kubernetes_manifest')
+    return manifestObjects(attributes.object) ?? manifestObjects(attributes.manifest) ?? []
   if (type === 'kubectl_manifest')
-    return named(attributes.api_version, attributes.kind, attributes.namespace, attributes.name) ?? []
+    return namedObject(attributes.api_version, attributes.kind, attributes.namespace, attributes.name) ?? []
   const [kind, ...apiVersions] = TYPES.get(
     /^kubernetes_([a-z_]+?)(_v\d+((alpha|beta)\d+)?)?$/.exec(type)?.[1] ?? '',
   ) ?? ['']
@@ -67,14 +68,14 @@ function objectsOf(type: string, attributes: Attributes): ObjectName[] {
 }
 
 /** A manifest; values of any type stand in a state document as `{ value, type }`. */
-function written(attribute: unknown): ObjectName[] | null {
+function manifestObjects(attribute: unknown): ObjectName[] | null {
   if (!isObject(attribute)) return null
   const manifest = isObject(attribute.value) ? attribute.value : attribute
   const metadata = isObject(manifest.metadata) ? manifest.metadata : {}
-  return named(manifest.apiVersion, manifest.kind, metadata.namespace, metadata.name)
+  return namedObject(manifest.apiVersion, manifest.kind, metadata.namespace, metadata.name)
 }
 
-function named(apiVersion: unknown, kind: unknown, namespace: unknown, name: unknown): ObjectName[] | null {
+function namedObject(apiVersion: unknown, kind: unknown, namespace: unknown, name: unknown): ObjectName[] | null {
   if (!isFilled(apiVersion) || !isFilled(kind) || !isFilled(name)) return null
   return [{ apiVersion, kind, namespace: isFilled(namespace) ? namespace : null, name }]
 }

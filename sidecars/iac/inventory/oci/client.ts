@@ -1,7 +1,7 @@
 import { ask } from '../http.ts'
 import { InventoryError, type InventoryRequest } from '../types.ts'
 import type { OciAccess } from './credentials.ts'
-import { signed } from './signature.ts'
+import { signHeaders } from './signature.ts'
 
 export interface OciAnswer {
   json: unknown
@@ -11,10 +11,10 @@ export interface OciAnswer {
 /** One signed call: a POST with this document, or a GET with null. */
 export type OciClient = (source: string, url: URL, document: unknown) => Promise<OciAnswer>
 
-export function ociClient(request: InventoryRequest, access: OciAccess): OciClient {
+export function createOciClient(request: InventoryRequest, access: OciAccess): OciClient {
   return async (source, url, document) => {
     const body = document === null ? null : JSON.stringify(document)
-    const headers = async () => signed(await access.signer(), url, body, request.now())
+    const headers = async () => signHeaders(await access.signer(), url, body, request.now())
     const { keyId } = await access.signer()
     const secrets = keyId.startsWith('ST$') ? [keyId.slice(3)] : []
     const call = { request, source, url, headers, secrets }

@@ -14,15 +14,15 @@ export const profileName = (env: Env): string =>
  * https://docs.oracle.com/iaas/Content/API/Concepts/sdkconfig.htm
  */
 export async function readProfile(env: Env): Promise<Profile | null> {
-  const named = setting(env, 'OCI_CONFIG_FILE', 'OCI_CLI_CONFIG_FILE')
-  const path = named?.startsWith('~/')
-    ? join(env.HOME ?? '', named.slice(2))
-    : (named ?? join(env.HOME ?? '', '.oci', 'config'))
+  const configuredPath = setting(env, 'OCI_CONFIG_FILE', 'OCI_CLI_CONFIG_FILE')
+  const path = configuredPath?.startsWith('~/')
+    ? join(env.HOME ?? '', configuredPath.slice(2))
+    : (configuredPath ?? join(env.HOME ?? '', '.oci', 'config'))
   const name = profileName(env)
   const text = await readFile(path, 'utf8').catch(() => null)
   const profile = text === null ? undefined : parseProfiles(text).get(name)
   if (profile !== undefined) return profile
-  if (named !== undefined && text === null)
+  if (configuredPath !== undefined && text === null)
     throw new InventoryError('the file that OCI_CONFIG_FILE names cannot be read')
   if (name !== 'DEFAULT') throw new InventoryError('the OCI configuration file has no such profile as was asked for')
   return null

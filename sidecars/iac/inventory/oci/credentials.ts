@@ -3,7 +3,7 @@ import { type Env, readNamedText, setting } from '../inputs.ts'
 import { InventoryError, type InventoryRequest } from '../types.ts'
 import { type Profile, readProfile } from './config-file.ts'
 import { checkRegion, domainOf } from './endpoints.ts'
-import { instancePrincipal, instanceRegion } from './instance-principal.ts'
+import { askInstanceRegion, instancePrincipal } from './instance-principal.ts'
 import type { Signer } from './signature.ts'
 
 export interface OciAccess {
@@ -21,14 +21,14 @@ const attribute = (env: Env, name: string): string | undefined =>
  * principal of a resource or of the instance. https://docs.oracle.com/iaas/Content/terraform/configuring.htm
  * @param realm of the scope
  */
-export async function ociAccess(request: InventoryRequest, realm: string): Promise<OciAccess> {
+export async function readOciAccess(request: InventoryRequest, realm: string): Promise<OciAccess> {
   const { env } = request
   const auth = (attribute(env, 'auth') ?? 'ApiKey').toLowerCase()
-  if (auth === 'apikey') return apiKey(env)
-  if (auth === 'securitytoken') return securityToken(env)
-  if (auth === 'resourceprincipal') return resourcePrincipal(env)
+  if (auth === 'apikey') return readApiKey(env)
+  if (auth === 'securitytoken') return readSecurityToken(env)
+  if (auth === 'resourceprincipal') return readResourcePrincipal(env)
   if (auth === 'instanceprincipal') {
-    const region = regionOf(env, attribute(env, 'region') ? undefined : await instanceRegion(request))
+    const region = regionOf(env, attribute(env, 'region') ? undefined : await askInstanceRegion(request))
     return { region, signer: instancePrincipal(request, region, domainOf(env, region, realm)) }
   }
   throw new InventoryError(
@@ -36,7 +36,7 @@ export async function ociAccess(request: InventoryRequest, realm: string): Promi
   )
 }
 
-async function apiKey(env: Env): Promise<OciAccess> {
+async function readApiKey(env: Env): Promise<OciAccess> {
   const profile = (await readProfile(env)) ?? {}
   const own = [attribute(env, 'tenancy_ocid'), attribute(env, 'user_ocid'), attribute(env, 'fingerprint')]
   const filed = [profile.tenancy, profile.user, profile.fingerprint]
@@ -45,20 +45,21 @@ async function apiKey(env: Env): Promise<OciAccess> {
     throw new InventoryError(
       'no OCI credentials configured for scope discovery; set OCI_TENANCY_OCID, OCI_USER_OCID, OCI_FINGERPRINT and OCI_PRIVATE_KEY_PATH, or give a profile in ~/.oci/config',
     )
-  const signer = { keyId: checkKeyId(parts.join('/')), key: await apiSigningKey(env, profile) }
+  const signer = { keyId: checkKeyId(parts.join('/')), key: await readApiSigningKey(env, profile) }
   return { region: regionOf(env, profile.region), signer: async () => signer }
 }
 
-async function apiSigningKey(env: Env, profile: Profile): Promise<KeyObject> {
+async function readApiSigningKey(env: Env, profile: Profile): Promise<KeyObject> {
   const password = env.TF_VAR_private_key_password || env.OCI_PRIVATE_KEY_PASSWORD
   const text = attribute(env, 'private_key')
-  if (text) return signingKey(text.replaceAll('\\n', '\n'), password, 'OCI_PRIVATE_KEY')
+  if (text) return parseSigningKey(text.replaceAll('\\n', '\n'), password, 'OCI_PRIVATE_KEY')
   const path = attribute(env, 'private_key_path')
-  if (path) return signingKey(await readNamedText(path, 'OCI_PRIVATE_KEY_PATH', env), password, 'OCI_PRIVATE_KEY_PATH')
-  return profileKey(env, profile, password)
+  if (path)
+    return parseSigningKey(await readNamedText(path, 'OCI_PRIVATE_KEY_PATH', env), password, 'OCI_PRIVATE_KEY_PATH')
+  return readProfileKey(env, profile, password)
 }
 
-async function profileKey(
+async function readProfileKey(
   env: Env,
   { key_file, pass_phrase }: Profile,
   password: string | undefined,
@@ -67,16 +68,16 @@ async function profileKey(
     throw new InventoryError(
       'no OCI private key: neither OCI_PRIVATE_KEY, OCI_PRIVATE_KEY_PATH nor key_file of the profile is set',
     )
-  return signingKey(await readNamedText(key_file, 'key_file', env), password || pass_phrase, 'key_file')
+  return parseSigningKey(await readNamedText(key_file, 'key_file', env), password || pass_phrase, 'key_file')
 }
 
 /** What `oci session authenticate` leaves in a profile. */
-async function securityToken(env: Env): Promise<OciAccess> {
+async function readSecurityToken(env: Env): Promise<OciAccess> {
   const profile = await readProfile(env)
   const path = profile?.security_token_file
   if (!profile || !path)
     throw new InventoryError('the OCI profile has no security_token_file, which the auth SecurityToken needs')
-  const key = await profileKey(env, profile, env.TF_VAR_private_key_password || env.OCI_PRIVATE_KEY_PASSWORD)
+  const key = await readProfileKey(env, profile, env.TF_VAR_private_key_password || env.OCI_PRIVATE_KEY_PASSWORD)
   const signer = async () => ({ keyId: checkKeyId(`ST$${await readNamedText(path, 'security_token_file', env)}`), key })
   return { region: regionOf(env, profile.region), signer }
 }
@@ -84,7 +85,7 @@ async function securityToken(env: Env): Promise<OciAccess> {
 const PRINCIPAL = 'OCI_RESOURCE_PRINCIPAL'
 
 /** Version 2.2: token and key in variables, or in files whose paths stand there; these are renewed in place. */
-async function resourcePrincipal(env: Env): Promise<OciAccess> {
+async function readResourcePrincipal(env: Env): Promise<OciAccess> {
   const version = setting(env, `${PRINCIPAL}_VERSION`)
   if (version !== '2.2') throw new InventoryError(`scope discovery for OCI needs ${PRINCIPAL}_VERSION 2.2`)
   const read = async (name: string) => {
@@ -98,7 +99,7 @@ async function resourcePrincipal(env: Env): Promise<OciAccess> {
   }
   const signer = async () => {
     const pem = await needed(`${PRINCIPAL}_PRIVATE_PEM`)
-    const key = signingKey(pem, await read(`${PRINCIPAL}_PRIVATE_PEM_PASSPHRASE`), `${PRINCIPAL}_PRIVATE_PEM`)
+    const key = parseSigningKey(pem, await read(`${PRINCIPAL}_PRIVATE_PEM_PASSPHRASE`), `${PRINCIPAL}_PRIVATE_PEM`)
     return { keyId: checkKeyId(`ST$${await needed(`${PRINCIPAL}_RPST`)}`), key }
   }
   return { region: regionOf(env, setting(env, `${PRINCIPAL}_REGION`)), signer }
@@ -117,7 +118,7 @@ function checkKeyId(text: string): string {
   return text
 }
 
-function signingKey(pem: string, passphrase: string | undefined, name: string): KeyObject {
+function parseSigningKey(pem: string, passphrase: string | undefined, name: string): KeyObject {
   try {
     const key = createPrivateKey({ key: pem, ...(passphrase ? { passphrase } : {}) })
     if (key.asymmetricKeyType === 'rsa') return key

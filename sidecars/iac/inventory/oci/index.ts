@@ -1,9 +1,9 @@
 import * as v from 'valibot'
-import { shaped } from '../inputs.ts'
+import { checkShape } from '../inputs.ts'
 import { type Page, readPages } from '../pages.ts'
 import { type Inventory, InventoryError } from '../types.ts'
-import { type OciClient, ociClient } from './client.ts'
-import { ociAccess } from './credentials.ts'
+import { createOciClient, type OciClient } from './client.ts'
+import { readOciAccess } from './credentials.ts'
 import { ociEndpoints } from './endpoints.ts'
 import { isManageable } from './leave-out.ts'
 
@@ -27,13 +27,13 @@ const Answer = v.object({ items: v.array(Item) })
 export const ociInventory: Inventory = async (request) => {
   const { scopeId, env, log } = request
   const realm = realmOf(scopeId)
-  const access = await ociAccess(request, realm)
+  const access = await readOciAccess(request, realm)
   const endpoints = ociEndpoints(env, access.region, realm)
-  const client = ociClient(request, access)
+  const client = createOciClient(request, access)
   const read = (cursor: string | null) => searchPage(client, endpoints.search, scopeId, cursor)
-  const found = await readPages({ source: SOURCE, maxPages: MAX_PAGES, read })
-  const ids = new Set(await providerIds(found.filter(isManageable), client, endpoints.objectStorage))
-  log.info('scope listed', { provider: 'oci', region: access.region, found: found.length, listed: ids.size })
+  const resources = await readPages({ source: SOURCE, maxPages: MAX_PAGES, read })
+  const ids = new Set(await readProviderIds(resources.filter(isManageable), client, endpoints.objectStorage))
+  log.info('scope listed', { provider: 'oci', region: access.region, found: resources.length, listed: ids.size })
   return [...ids]
 }
 
@@ -50,7 +50,7 @@ async function searchPage(
   // Safe to put in: the form of the id has been checked. States are sorted out by us, as not every kind has one.
   const query = `query all resources where compartmentId = '${compartmentId}'`
   const { json, headers } = await client(SOURCE, url, { type: 'Structured', query })
-  return { items: shaped(SOURCE, Answer, json).items, next: headers.get('opc-next-page') }
+  return { items: checkShape(SOURCE, Answer, json).items, next: headers.get('opc-next-page') }
 }
 
 const OBJECT_STORAGE = 'OCI Object Storage'
@@ -69,10 +69,14 @@ const isBucket = ({ resourceType, displayName }: Identified): boolean =>
  * The ids by which the engine's provider knows these resources: OCIDs, but for a bucket its name and the tenancy's
  * namespace, without which a managed bucket would look like an unmanaged one.
  */
-async function providerIds(items: readonly Identified[], client: OciClient, objectStorage: string): Promise<string[]> {
+async function readProviderIds(
+  items: readonly Identified[],
+  client: OciClient,
+  objectStorage: string,
+): Promise<string[]> {
   if (!items.some(isBucket)) return items.map(({ identifier }) => identifier)
   const { json } = await client(OBJECT_STORAGE, new URL(`${objectStorage}/n/`), null)
-  const namespace = shaped(OBJECT_STORAGE, Namespace, json)
+  const namespace = checkShape(OBJECT_STORAGE, Namespace, json)
   return items.map((item) => (isBucket(item) ? `n/${namespace}/b/${item.displayName}` : item.identifier))
 }
 

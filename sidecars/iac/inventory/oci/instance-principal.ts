@@ -3,10 +3,10 @@ import { promisify } from 'node:util'
 import { decodeJwt } from 'jose'
 import * as v from 'valibot'
 import { ask, askJson } from '../http.ts'
-import { shaped } from '../inputs.ts'
+import { checkShape } from '../inputs.ts'
 import { tokenText } from '../tokens.ts'
 import { InventoryError, type InventoryRequest } from '../types.ts'
-import { type Signer, signed } from './signature.ts'
+import { type Signer, signHeaders } from './signature.ts'
 
 const METADATA = 'OCI instance metadata'
 const BASE = 'http://169.254.169.254/opc/v2'
@@ -16,14 +16,14 @@ const AUTH = 'OCI authentication service'
 const Answer = v.object({ token: tokenText })
 const EARLY_MS = 5 * 60_000
 
-async function metadata(request: InventoryRequest, path: string): Promise<string> {
+async function askMetadata(request: InventoryRequest, path: string): Promise<string> {
   const headers = { authorization: 'Bearer Oracle' }
   return (await ask({ request, source: METADATA, url: `${BASE}/${path}`, headers, ...LIMITS })).text().trim()
 }
 
 /** The region of the machine, for example `eu-frankfurt-1`. */
-export const instanceRegion = (request: InventoryRequest): Promise<string> =>
-  metadata(request, 'instance/canonicalRegionName')
+export const askInstanceRegion = (request: InventoryRequest): Promise<string> =>
+  askMetadata(request, 'instance/canonicalRegionName')
 
 /**
  * Signs in the name of the machine: its certificate vouches for a key made here, for which OCI issues a token.
@@ -41,21 +41,21 @@ export function instancePrincipal(request: InventoryRequest, region: string, dom
 
 async function federate(request: InventoryRequest, region: string, domain: string) {
   const [certificatePem, keyPem, intermediatePem] = await Promise.all(
-    ['cert.pem', 'key.pem', 'intermediate.pem'].map((name) => metadata(request, `identity/${name}`)),
+    ['cert.pem', 'key.pem', 'intermediate.pem'].map((name) => askMetadata(request, `identity/${name}`)),
   )
   const machine = machineSigner(certificatePem ?? '', keyPem ?? '')
   const session = await promisify(generateKeyPair)('rsa', { modulusLength: 2048 })
   const body = JSON.stringify({
-    certificate: bare(certificatePem ?? ''),
+    certificate: stripPem(certificatePem ?? ''),
     publicKey: session.publicKey.export({ format: 'der', type: 'spki' }).toString('base64'),
-    intermediateCertificates: [bare(intermediatePem ?? '')],
+    intermediateCertificates: [stripPem(intermediatePem ?? '')],
   })
   const url = new URL(`https://auth.${region}.${domain}/v1/x509`)
   // This one endpoint leaves the host out of what is signed.
-  const headers = () => signed(machine, url, body, request.now(), { withHost: false })
+  const headers = () => signHeaders(machine, url, body, request.now(), { withHost: false })
   const answer = await askJson({ request, source: AUTH, url, method: 'POST', headers, body })
-  const { token } = shaped(AUTH, Answer, answer)
-  return { signer: { keyId: `ST$${token}`, key: session.privateKey }, expiresAt: expiry(token) }
+  const { token } = checkShape(AUTH, Answer, answer)
+  return { signer: { keyId: `ST$${token}`, key: session.privateKey }, expiresAt: expiryOf(token) }
 }
 
 /** The certificate names the tenancy in its subject, as `OU=opc-tenant:<ocid>` or `O=opc-identity:<ocid>`. */
@@ -73,9 +73,9 @@ function machineSigner(certificatePem: string, keyPem: string): Signer {
 }
 
 /** Base64 without the lines around it. */
-const bare = (pem: string): string => pem.replaceAll(/-----[A-Z ]+-----|\s/g, '')
+const stripPem = (pem: string): string => pem.replaceAll(/-----[A-Z ]+-----|\s/g, '')
 
-function expiry(token: string): number {
+function expiryOf(token: string): number {
   try {
     return (decodeJwt(token).exp ?? 0) * 1000
   } catch {

@@ -1,5 +1,5 @@
 /** One resource as OCI Search describes it. */
-export interface Found {
+export interface SearchedResource {
   resourceType: string
   lifecycleState: string
 }
@@ -23,5 +23,5 @@ const DEPENDENT = [
 const GONE = ['terminated', 'terminating', 'deleted', 'deleting', 'pending_deletion', 'scheduling_deletion']
 
 /** Whether an engine could manage this. */
-export const isManageable = ({ resourceType, lifecycleState }: Found): boolean =>
+export const isManageable = ({ resourceType, lifecycleState }: SearchedResource): boolean =>
   !DEPENDENT.includes(resourceType.toLowerCase()) && !GONE.includes(lifecycleState.toLowerCase())

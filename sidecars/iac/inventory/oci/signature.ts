@@ -10,7 +10,7 @@ export interface Signer {
  * Headers of a signed call, a POST when it has a JSON body, else a GET: signature version 1, RSA-SHA256 over these
  * headers in this order. https://docs.oracle.com/iaas/Content/API/Concepts/signingrequests.htm
  */
-export function signed(
+export function signHeaders(
   { keyId, key }: Signer,
   url: URL,
   body: string | null,

@@ -4,7 +4,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { Hono } from 'hono'
 import { BODIES, JOB_ID, ROUTES } from '../../../../sidecars/iac/requests.ts'
 import type { JobKind } from '../../../../sidecars/iac/types.ts'
-import { bearer } from '../../../../sidecars/shared/create-app.ts'
+import { requireBearer } from '../../../../sidecars/shared/create-app.ts'
 import { problemResponse } from '../../../../sidecars/shared/problem.ts'
 import { readBody } from '../../../../sidecars/shared/read-body.ts'
 import { type Handler, TOKEN } from './serve.ts'
@@ -47,7 +47,7 @@ export function fakeIac(wrong: Partial<Ways> = {}): Handler {
   const app = new Hono()
   app.get('/healthz', (c) => c.json({ status: 'ok' }))
   app.notFound(() => problemResponse(404, 'Not Found'))
-  app.use('/v1/*', bearer(TOKEN))
+  app.use('/v1/*', requireBearer(TOKEN))
 
   const drain = async (name: string, queue: (() => Promise<void>)[]) => {
     for (;;) {

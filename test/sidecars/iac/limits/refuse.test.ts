@@ -2,8 +2,8 @@ import { mkdir, readFile, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { engineEnvironment } from '../../../../sidecars/iac/engine/command.ts'
-import { cliConfig, foreignProviders } from '../../../../sidecars/iac/limits/providers.ts'
-import { diskUse } from '../../../../sidecars/iac/limits/refuse.ts'
+import { findForeignProviders, renderCliConfig } from '../../../../sidecars/iac/limits/providers.ts'
+import { measureDiskUse } from '../../../../sidecars/iac/limits/refuse.ts'
 import { readSettings } from '../../../../sidecars/iac/settings.ts'
 import { fakeEngine, SCOPE, startTestService, type TestService, temporaryFolder } from '../service.ts'
 
@@ -28,7 +28,7 @@ describe('allowed providers', () => {
     [[], 'evil.example.com/x/y', true],
   ])('%j and %s: %s', async (allowed, source, fine) => {
     const folder = await folderWith({ '.terraform.lock.hcl': lock(source) })
-    expect(await foreignProviders(folder, allowed)).toEqual(fine ? [] : [source])
+    expect(await findForeignProviders(folder, allowed)).toEqual(fine ? [] : [source])
   })
 
   it.each([
@@ -38,25 +38,25 @@ describe('allowed providers', () => {
     'provider "evil.example.com\\u002fx\\u002fy" {\n}',
   ])('are found in a lock file of any form: %j', async (text) => {
     const folder = await folderWith({ '.terraform.lock.hcl': text })
-    expect(await foreignProviders(folder, ['hashicorp/*'])).not.toEqual([])
+    expect(await findForeignProviders(folder, ['hashicorp/*'])).not.toEqual([])
   })
 
   it('are not mixed up with versions and hashes', async () => {
     const hashes = `  constraints = "~> 5.0"\n  hashes = [\n    "h1:${'a/+'.repeat(14)}b=",\n    "zh:${'0a'.repeat(32)}",\n  ]\n`
     const text = `# by "terraform init".\nprovider "registry.terraform.io/hashicorp/aws" {\n  version = "5.1.0"\n${hashes}}\n`
     const folder = await folderWith({ '.terraform.lock.hcl': text })
-    expect(await foreignProviders(folder, ['hashicorp/*'])).toEqual([])
+    expect(await findForeignProviders(folder, ['hashicorp/*'])).toEqual([])
   })
 
   it('are enforced by the engine where it installs', () => {
-    expect(cliConfig({ allowed: [], mirror: '', offline: false })).toBeNull()
-    expect(cliConfig({ allowed: ['hashicorp/*', 'a/b'], mirror: '', offline: false })).toBe(
+    expect(renderCliConfig({ allowed: [], mirror: '', offline: false })).toBeNull()
+    expect(renderCliConfig({ allowed: ['hashicorp/*', 'a/b'], mirror: '', offline: false })).toBe(
       'provider_installation {\n  direct {\n    include = ["hashicorp/*", "a/b"]\n  }\n}\ndisable_checkpoint = true\n',
     )
-    expect(cliConfig({ allowed: [], mirror: '/mirror', offline: true })).toBe(
+    expect(renderCliConfig({ allowed: [], mirror: '/mirror', offline: true })).toBe(
       'provider_installation {\n  filesystem_mirror {\n    path = "/mirror"\n  }\n}\ndisable_checkpoint = true\n',
     )
-    expect(cliConfig({ allowed: ['a/b'], mirror: '/mirror', offline: false })).toContain('direct')
+    expect(renderCliConfig({ allowed: ['a/b'], mirror: '/mirror', offline: false })).toContain('direct')
   })
 })
 
@@ -66,9 +66,9 @@ describe('disk use', () => {
     await mkdir(join(folder, 'deep/er'), { recursive: true })
     await writeFile(join(folder, 'deep/er/b'), 'x'.repeat(500))
     await symlink('/usr', join(folder, 'link'))
-    expect(await diskUse(folder, 1e9)).toBe(1500)
-    expect(await diskUse(folder, 400)).toBeGreaterThanOrEqual(400)
-    expect(await diskUse(join(folder, 'missing'), 1e9)).toBe(0)
+    expect(await measureDiskUse(folder, 1e9)).toBe(1500)
+    expect(await measureDiskUse(folder, 400)).toBeGreaterThanOrEqual(400)
+    expect(await measureDiskUse(join(folder, 'missing'), 1e9)).toBe(0)
   })
 })
 

@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { liveOutput } from '../../../../sidecars/iac/output/masking.ts'
+import { readLiveOutput } from '../../../../sidecars/iac/output/masking.ts'
 import { temporaryFolder } from '../service.ts'
 
 const SECRET = 'credential-0123456789-0123456789-0123456789'
@@ -10,7 +10,7 @@ async function shown(text: string, bytes: number): Promise<string> {
   const folder = await temporaryFolder()
   const files = { stdout: join(folder, 'stdout'), stderr: join(folder, 'stderr') }
   await writeFile(files.stdout, text)
-  return (await liveOutput(files, [SECRET], bytes)).stdout
+  return (await readLiveOutput(files, [SECRET], bytes)).stdout
 }
 
 it('shows whole lines without credentials', async () => {
