@@ -71,7 +71,9 @@ export function createAuthzApp(options: { token: string; permissive: boolean; st
   return app
 }
 
-/** The caller says who it is and is believed: only the core reaches this service. */
+/**
+ * Refuses a caller without role `admin`. It is believed who it says it is, because only the core reaches this service.
+ */
 async function refuseCaller(c: Context, store: RoleStore): Promise<Response | null> {
   const id = c.req.header('x-user-id')?.slice(0, MAX_ID)
   if (!id) return problemResponse(403, 'X-User-Id header required for admin operations.')
@@ -100,7 +102,7 @@ export interface Decision {
   reason: string
 }
 
-/** The decision of this implementation follows the permissive switch alone; no cloud is asked. */
+/** Decides by the permissive switch alone: this implementation asks no cloud. */
 function decide({ cloud, project }: z.output<typeof CheckRequest>, permissive: boolean): Decision {
   const reason = permissive
     ? 'This reference implementation authorises every request; replace it before production use.'

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 
 const RETRY_MS = 20
 const WAIT_MS = 5_000
-/** A holder is done within milliseconds: an older lock was left behind by a crash. */
+/** A holder is done within milliseconds, so an older lock was left behind by a crash. */
 const STALE_MS = 10_000
 
 /**

@@ -20,7 +20,10 @@ export const main = (): Promise<void> =>
     },
   })
 
-/** Grants the root admin. Errors: `SettingsError` for a store that cannot be read or, with a root admin, not written. */
+/**
+ * Grants role `admin` to the root admin, where one is set. Errors: `SettingsError` for a store that cannot be read, or
+ * not be written for a root admin.
+ */
 export async function prepareStore(store: RoleStore, options: { path: string; rootAdminEmail: string }): Promise<void> {
   const email = options.rootAdminEmail
   try {

@@ -6,17 +6,17 @@ import { parseStore, renderStore, type Users } from './store-document.ts'
 
 /** Users and their roles in one JSON file, shared with whoever else writes it. */
 export interface RoleStore {
-  /** As the file has it now; a missing file holds nobody. Errors: `DamagedStore`. */
+  /** The users that the file holds now; nobody when it is missing. Errors: `DamagedStore`. */
   read(): Promise<Users>
   /**
-   * Reads, lets `change` alter the users and writes them when it answers true. One change at a time,
-   * also across processes. A damaged file is never written over.
+   * Reads the users, lets `change` alter them and writes them when it answers true. One change runs at a time, also
+   * across processes. A damaged file is never written over.
    * Errors: `DamagedStore`; those of the file system.
    */
   change(change: (users: Users) => boolean): Promise<void>
 }
 
-/** Nothing is touched before the first change. */
+/** Opens the store at a path. The disk is not touched before the first call. */
 export function openRoleStore(path: string): RoleStore {
   let last: Promise<unknown> = Promise.resolve()
   const read = async (): Promise<Users> => {
@@ -44,7 +44,9 @@ export function openRoleStore(path: string): RoleStore {
   }
 }
 
-/** A reader, or a crash at any moment, finds the old file or the new one. */
+/**
+ * Replaces the file as a whole: a reader at any moment, and a restart after a crash, finds the old file or the new one.
+ */
 async function replace(path: string, text: string): Promise<void> {
   const temporary = `${path}.${randomUUID()}.tmp`
   try {

@@ -22,7 +22,7 @@ const document = v.object({
   ),
 })
 
-/** The file is no role store. The message holds nothing of its content. */
+/** The file is no role store. The message holds nothing of what is in the file. */
 export class DamagedStore extends Error {
   override readonly name = 'DamagedStore'
 }
@@ -47,7 +47,7 @@ function readUser(value: unknown): User {
   return parsed.output
 }
 
-/** Two-space indentation and sorted keys, so that two states of the file compare line by line. */
+/** The text of the file. Keys are sorted and indented, so that two states of the file can be compared line by line. */
 export function renderStore(users: Users): string {
   const sorted = [...users].sort(([a], [b]) => (a < b ? -1 : 1))
   const entries = sorted.map(

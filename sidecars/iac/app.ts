@@ -11,7 +11,7 @@ import { readLiveOutput } from './output/masking.ts'
 import { BODIES, JOB_ID, ROUTES, resolveWorkspace } from './requests.ts'
 import { ADDITIONS, type Engine, JOB_KINDS, JobFault, type JobKind } from './types.ts'
 
-/** A full list of targets with every character escaped stays below it. */
+/** The longest valid body, 256 targets of 4096 characters that are all escaped, stays below this. */
 const MAX_BODY_BYTES = 8 * 1024 * 1024
 const MAX_WAIT_SECONDS = 60
 
@@ -63,7 +63,7 @@ export function createIacApp(options: {
 
 const TAIL_BYTES = z.coerce.number().int().min(1).max(65_536).default(4096)
 
-/** Token, then body, then workspace: the order of the contract. */
+/** Checks the body, then the workspace. The contract has this order, after the token. */
 function addSubmitRoute(app: Hono, kind: JobKind, jobs: JobService): void {
   app.post(ROUTES[kind], async (c) => {
     const body = await readBody(c, BODIES[kind], { maxBytes: MAX_BODY_BYTES })
@@ -76,7 +76,7 @@ function addSubmitRoute(app: Hono, kind: JobKind, jobs: JobService): void {
   })
 }
 
-/** Seconds of `Prefer: wait=N` (RFC 7240), at most a minute; null without it. */
+/** The seconds of `Prefer: wait=N` (RFC 7240), at most 60; null when the header asks for no waiting. */
 export function preferredWait(header: string | undefined): number | null {
   const seconds = /(?:^|[,;])\s*wait\s*=\s*"?(\d+)"?\s*(?:$|[,;])/i.exec(header ?? '')?.[1]
   return seconds === undefined ? null : Math.min(Number(seconds), MAX_WAIT_SECONDS)

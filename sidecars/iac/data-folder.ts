@@ -4,14 +4,14 @@ import { SettingsError } from '../shared/settings.ts'
 import { identify, isAlive } from './engine/process-identity.ts'
 
 /**
- * Creates the folder for this user alone and claims it for this process: two services on one folder
- * would take each other's running jobs for left-overs. Throws `SettingsError`.
+ * Creates the folder for this user alone and claims it for this process. Two services on one folder would each take the
+ * other's running engines for left-overs of a crash and end them. Errors: `SettingsError`.
  */
 export async function claimDataFolder(folder: string): Promise<void> {
   await mkdir(folder, { recursive: true, mode: 0o700 })
   const stat = await lstat(folder)
   const uid = process.getuid?.()
-  // A foreign folder under the shared temporary directory would hand out plans and state.
+  // Another user who made the folder first, in the shared temporary directory, could read plans and state in it.
   if (!stat.isDirectory() || (uid !== undefined && stat.uid !== uid))
     throw new SettingsError(`IAC_DATA_DIR ${folder} is no directory of this user`)
   const claim = join(folder, 'service.json')

@@ -3,8 +3,8 @@ import { access, realpath, stat } from 'node:fs/promises'
 import { z } from 'zod'
 import { ENGINE_PROVIDERS, type JobKind, type JobRequest } from './types.ts'
 
-// Values become arguments and environment entries of a process: no NUL, and no leading `-` where
-// the engine could read an option.
+// Values become arguments and environment entries of a process. They must therefore hold no NUL, and must not begin
+// with `-` where the engine could read them as an option.
 const noNul = (text: z.ZodString) => text.refine((value) => !value.includes('\0'), 'must not contain NUL')
 const workspace_path = noNul(z.string().min(1).max(4096).startsWith('/', 'must be an absolute path'))
 const argument = noNul(z.string().min(1).max(4096)).refine((value) => !value.startsWith('-'), 'must not begin with "-"')
@@ -15,7 +15,7 @@ const plan_file = z
 const types = z.array(z.string().regex(/^[A-Za-z][A-Za-z0-9_-]{0,127}$/, 'must be the name of a type')).max(64)
 const scoped = { scope_id: noNul(z.string().min(1).max(1024)), engine_provider: z.enum(ENGINE_PROVIDERS) }
 
-/** Bodies of the submission routes; undeclared keys are refused. */
+/** Bodies of the submission routes. Keys that are not declared here are refused. */
 export const BODIES: Record<JobKind, z.ZodType<JobRequest>> = {
   init: z.strictObject({ workspace_path, ...scoped }),
   validate: z.strictObject({ workspace_path }),
@@ -45,7 +45,7 @@ export const ROUTES: Record<JobKind, string> = {
   diagnostics: '/v1/diagnostics',
 }
 
-/** Real path of a workspace, by which jobs queue; null when it is no directory the engine can enter. */
+/** The real path of a workspace, under which its jobs queue; null when it is no directory that the engine can enter. */
 export async function resolveWorkspace(path: string): Promise<string | null> {
   try {
     const real = await realpath(path)

@@ -20,21 +20,24 @@ export interface IacSettings {
   dataDir: string
   pluginCacheDir: string
   allowHostPrograms: boolean
-  /** Patterns of provider sources; empty: every provider. */
+  /** Patterns of provider sources; an empty list allows every provider. */
   allowedProviders: string[]
-  /** Folder in the engine's mirror layout; empty: none. */
+  /** Folder with providers in the engine's mirror layout; empty where there is none. */
   providerMirror: string
   /** The engine downloads nothing. */
   offline: boolean
   /** Hosts that an offline engine may still reach, the state's for example. */
   offlineHosts: string
-  /** Of one workspace; 0: no limit. */
+  /** Largest size of one workspace; 0 sets no limit. */
   maxWorkspaceBytes: number
 }
 
 const MEBIBYTE = 1024 * 1024
 
-/** The service's settings from its environment; every value is trimmed and a blank one counts as unset. */
+/**
+ * Reads the settings of the service from its environment. Every value is trimmed, and a blank one counts as unset.
+ * Errors: `SettingsError`, which names every wrong variable.
+ */
 export function readSettings(env: Record<string, string | undefined>): IacSettings {
   const problems: string[] = []
   const text = (name: string) => env[name]?.trim() ?? ''

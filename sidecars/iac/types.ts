@@ -1,6 +1,6 @@
 import type { Problem } from '../shared/problem.ts'
 
-/** Additions to the contract: a replacement may leave them out. */
+/** Kinds that are additions to the contract. A replacement of this service may leave them out. */
 export const ADDITIONS = ['schema', 'diagnostics'] as const
 export const JOB_KINDS = [
   'init',
@@ -17,7 +17,7 @@ export type JobKind = (typeof JOB_KINDS)[number]
 export const ENGINE_PROVIDERS = ['azure', 'gcp', 'aws', 'oci', 'kubernetes'] as const
 export type EngineProvider = (typeof ENGINE_PROVIDERS)[number]
 
-/** What a job runs on; fields that a kind does not have are absent. `workspace_path` is real. */
+/** What a job runs on. Fields that its kind does not have are absent; `workspace_path` holds no links. */
 export interface JobRequest {
   workspace_path: string
   scope_id?: string
@@ -30,7 +30,7 @@ export interface JobRequest {
   data_source_types?: string[]
 }
 
-/** One job as kept on disk. Output lies beside it in two files and is never held here. */
+/** One job as it lies on disk. Its output lies beside it in two files and is not part of the record. */
 export interface JobRecord {
   job_id: string
   kind: JobKind
@@ -41,11 +41,11 @@ export interface JobRecord {
   finished_at: string | null
   exit_code: number | null
   error: Problem | null
-  /** The engine process while the job runs: recognises it after a crash of the service. */
+  /** The engine process while the job runs, so that a service that starts after a crash recognises it. */
   process: ProcessIdentity | null
 }
 
-/** `started` tells a process from a later one with the same id. */
+/** A process. `started` tells it from a later one that was given the same id. */
 export interface ProcessIdentity {
   pid: number
   started: string
@@ -57,7 +57,7 @@ export interface Engine {
   version: string
 }
 
-/** A job that ended without a result of the engine; becomes the job's `error`. */
+/** A job that ended without a result of the engine. The message becomes part of the job's `error`. */
 export class JobFault extends Error {
   readonly status: number
   constructor(status: number, message: string) {

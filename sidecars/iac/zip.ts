@@ -6,8 +6,8 @@ const LOCAL = 0x04034b50
 const DEFLATE = 8
 
 /**
- * Files of a zip archive that `wanted` names, in memory; null when the bytes are no such archive.
- * `max_bytes` bounds each unpacked file.
+ * Unpacks the files of a zip archive that `wanted` asks for, in memory; null when the bytes are no such archive.
+ * @param maxBytes of one unpacked file; an archive with a larger one counts as damaged
  */
 export function unzip(
   archive: Buffer,

@@ -3,14 +3,16 @@ import type { Logger } from '../../src/base/log.ts'
 import { SettingsError } from '../shared/settings.ts'
 import { type Catalogue, parseCatalogue } from './catalogue.ts'
 
-/** The catalogue as the file has it now; a file that cannot be used leaves the last good one in place. */
+/**
+ * The catalogue in the file as it is now. A changed file that cannot be used leaves the last good catalogue in place.
+ */
 export interface CatalogueFile {
   current(): Promise<Catalogue>
 }
 
 /**
- * Reads the file once and again whenever it has changed, seen at the next request: no watcher, which
- * mounted volumes do not serve reliably.
+ * Reads the file at once, and again at a request that finds it changed. Watching the file would be no help: mounted
+ * volumes do not report changes reliably.
  * Errors: `SettingsError` when the file cannot be used at the start.
  */
 export async function openCatalogueFile(path: string, log: Logger): Promise<CatalogueFile> {

@@ -7,7 +7,7 @@ import { readBody } from '../shared/read-body.ts'
 import type { Deliveries } from './deliveries.ts'
 import { ChannelError, Notification } from './message.ts'
 
-/** The longest audience of a contract with unbounded names still fits. */
+/** The contract sets no limit to the names of an audience. 256 of 4 KiB each and a full message fit into this. */
 const MAX_BODY_BYTES = 2 * 1024 * 1024
 
 /** The HTTP surface of the notifications service, as `contracts/notifications.v1.yaml` describes it. */
@@ -30,7 +30,7 @@ export function createNotificationsApp(options: { token: string; deliveries: Del
   return app
 }
 
-/** The words of a library may quote the channel's address, which is a credential; its codes do not. */
+/** A library's message may quote the address of the channel, which is a credential. Its codes do not. */
 function reasonOf(error: unknown): string {
   if (error instanceof ChannelError) return error.message
   if (error instanceof OutboundError) return error.kind

@@ -10,8 +10,8 @@ export interface Deliveries {
 }
 
 /**
- * Delivers each notification once: the same one again within half a minute answers the id of the first.
- * The same means every field, so that nothing new is swallowed. One that failed is forgotten at once.
+ * Delivers each notification once. The same one, equal in every field, is answered with the id of the first when it
+ * comes again within half a minute. One that has failed is forgotten at once and may be sent again.
  */
 export function createDeliveries(channel: Channel, now: () => number = () => performance.now()): Deliveries {
   const recent = new Map<string, { at: number; id: Promise<string> }>()

@@ -1,6 +1,6 @@
 import type { Notification } from './message.ts'
 
-/** One line of facts beside the body. */
+/** One fact beside the body of a message. */
 export interface Field {
   title: string
   value: string
@@ -38,7 +38,7 @@ export function titleOf(key: string): string {
   return words.charAt(0).toUpperCase() + words.slice(1)
 }
 
-/** Empty for what is not worth a field. */
+/** The text of a value; empty for one that is not worth a field. */
 function valueText(value: unknown): string {
   if (value === null || value === undefined) return ''
   if (typeof value === 'boolean') return value ? 'yes' : 'no'

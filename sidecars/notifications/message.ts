@@ -36,10 +36,10 @@ export interface Channel {
   deliver(notification: Notification, deliveryId: string): Promise<void>
 }
 
-/** A far side that refused; the message is ours and holds no address. */
+/** The far side has refused. The message is our own and holds no address, since that of a chat is a credential. */
 export class ChannelError extends Error {
   override readonly name = 'ChannelError'
 }
 
-/** Answer limit of the far side, in milliseconds. */
+/** The far side has to answer within this time, in milliseconds. */
 export const CHANNEL_LIMIT_MS = 10_000

@@ -4,8 +4,8 @@ import type { Logger } from '../../src/base/log.ts'
 import { problemResponse } from './problem.ts'
 
 /**
- * What every sidecar has in common: `/healthz` without token, the token before anything else
- * below `/v1`, problem documents for all that is not answered, and no text of an unknown error.
+ * The routes and rules that every sidecar has in common: `/healthz` needs no token, below `/v1` the token is checked
+ * before anything else, every error is a problem document, and the text of an unknown error is not shown.
  */
 export function createSidecarApp(options: { token: string; log: Logger }): Hono {
   const app = new Hono()
@@ -24,7 +24,7 @@ export function createSidecarApp(options: { token: string; log: Logger }): Hono 
   return app
 }
 
-/** For errors that a sidecar's own handler does not know either. */
+/** Logs and answers an error that the sidecar's own handler does not know. */
 export function answerUnexpected(error: Error, log: Logger): Response {
   log.error('request failed', { error })
   return problemResponse(500, 'Internal server error')
@@ -43,7 +43,7 @@ export function requireBearer(expected: string): MiddlewareHandler {
   }
 }
 
-/** Compares digests, so that neither the length nor a matching prefix shows in the time it takes. */
+/** Compares digests, so that the time it takes shows neither the length nor how much of the beginning is right. */
 async function isSameSecret(a: string, b: string): Promise<boolean> {
   const [left, right] = await Promise.all(
     [a, b].map((text) => crypto.subtle.digest('SHA-256', new TextEncoder().encode(text))),

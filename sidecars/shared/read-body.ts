@@ -9,10 +9,11 @@ const invalidResponse = (detail: string) => problemResponse(422, 'Request valida
 class TooLarge extends Error {}
 
 /**
- * The body checked against the schema, or the 422 answer that lists every violation.
- * @param rules.maxBytes larger bodies are refused with 413, whether they tell their length or not
- * @param rules.unparseable status for a body that is no JSON at all; the contracts differ
- * @param rules.typed a body must say that it is JSON
+ * Reads the body and checks it against the schema. Answers the value, or the response that says what is wrong: a 422
+ * names every violation.
+ * @param rules.maxBytes a larger body is refused with 413, whether it announces its length or not
+ * @param rules.unparseable the status for a body that is no JSON at all, in which the contracts differ
+ * @param rules.typed true when the body must have a content type of JSON
  */
 export async function readBody<S extends z.ZodType>(
   c: Context,

@@ -1,7 +1,7 @@
-/** What a process is configured by. */
+/** The environment variables of a process. */
 export type Environment = Readonly<Record<string, string | undefined>>
 
-/** A trimmed value; a blank one counts as unset and is empty. */
+/** The trimmed value of a variable; empty when it is not set. */
 export const textOf = (env: Environment, name: string): string => env[name]?.trim() ?? ''
 
 /** A port from 0 (any free one) to 65535; a wrong one is added to `problems`. */
@@ -16,7 +16,7 @@ export function portOf(env: Environment, fallback: number, problems: string[]): 
 /** `PLATFORM_HOST`, else every address of the machine. */
 export const hostOf = (env: Environment): string => textOf(env, 'PLATFORM_HOST') || '0.0.0.0'
 
-/** Wrong settings, all at once; the message is for the operator. */
+/** Settings are wrong. The message names all of them and is meant for the operator. */
 export class SettingsError extends Error {
   override readonly name = 'SettingsError'
 }

@@ -1,7 +1,7 @@
 import { importIdOf } from '../inventory/kubernetes/identifier.ts'
 import type { JobKind, JobRequest } from '../types.ts'
 
-/** Arguments of the one engine command of a kind; null for kinds that run none. */
+/** Arguments of the engine command that a kind of job runs; null for a kind that runs none. */
 export function engineArguments(kind: JobKind, request: JobRequest, backendConfig: string): string[] | null {
   const { plan_file = '', targets = [], address = '', resource_id = '' } = request
   switch (kind) {
@@ -49,26 +49,26 @@ export function engineArguments(kind: JobKind, request: JobRequest, backendConfi
 
 type Environment = Record<string, string | undefined>
 
-/** These read no cloud: they run without the scope of the request. */
+/** These kinds read no cloud, so their commands get no scope. */
 const UNSCOPED: readonly JobKind[] = ['validate', 'show', 'state_resource_ids', 'schema', 'diagnostics']
 
-/** The service's own environment without its settings and secrets; cloud credentials stay. */
+/** The environment of the service without its own settings and secrets. The credentials of the clouds stay. */
 export function withoutOwnSettings(service: Environment): Environment {
   return Object.fromEntries(Object.entries(service).filter(([name]) => !/^(PLATFORM|IAC)_/i.test(name)))
 }
 
-/** What the operator restricts. */
+/** How the operator restricts every engine command. */
 export interface EngineRestrictions {
-  /** Path of the engine's CLI configuration; null: its own. */
+  /** Path of the CLI configuration for the engine; null leaves the engine its own. */
   cliConfig: string | null
   offline: boolean
   offlineHosts: string
 }
 
-/** A port that nothing listens on: what is sent there is refused at once. */
+/** Nothing listens on the discard port, so a connection to it is refused at once instead of timing out. */
 const NOWHERE = 'http://127.0.0.1:9'
 
-/** What a command of a job gets: the above plus the scope of the request, which wins. */
+/** The environment of a job's command. The scope of the request replaces one that the service was started with. */
 export function engineEnvironment(
   service: Environment,
   kind: JobKind,
@@ -87,7 +87,10 @@ export function engineEnvironment(
   return environment
 }
 
-/** Offline, modules from elsewhere are as unreachable as providers: the engine's calls and those of git end nowhere. */
+/**
+ * Applies the operator's restrictions. An offline engine must reach no module of another host either, so that its own
+ * calls go to a proxy that does not exist, and git may read local paths only.
+ */
 function restrict(environment: Environment, { cliConfig, offline, offlineHosts }: EngineRestrictions): Environment {
   if (cliConfig !== null) environment.TF_CLI_CONFIG_FILE = cliConfig
   if (!offline) return environment

@@ -12,7 +12,7 @@ export interface PinnedRelease {
   checksums: Record<string, string>
 }
 
-/** The release that `IAC_DOWNLOAD=true` fetches. A new version means new checksums from its SHA256SUMS. */
+/** The release that `IAC_DOWNLOAD=true` fetches. With a new version come new checksums, from its SHA256SUMS. */
 export const PINNED_OPENTOFU: PinnedRelease = {
   version: '1.10.6',
   checksums: {
@@ -26,8 +26,8 @@ const MAX_BINARY = 512 * 1024 * 1024
 const TIMEOUT_MS = 300_000
 
 /**
- * Path of the pinned engine below `folder`, fetched once. The archive must carry the checksum pinned
- * here, and the release's own SHA256SUMS must agree. Throws `SettingsError`.
+ * Fetches the pinned engine into `folder`, unless it is there already, and answers its path. The archive must have the
+ * checksum that is pinned here, and the release's own SHA256SUMS must name the same one. Errors: `SettingsError`.
  */
 export async function downloadEngine(options: {
   folder: string

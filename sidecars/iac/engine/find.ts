@@ -28,8 +28,8 @@ async function findOnPath(name: string, path: string): Promise<string | null> {
 }
 
 /**
- * Absolute path of the engine: the given binary, else `tofu`, else `terraform` on PATH, else what
- * `download` fetches. Throws `SettingsError` with what to install.
+ * Absolute path of the engine: `binary` where it is set, else `tofu` on PATH, else `terraform` on PATH, else what
+ * `download` fetches. Errors: `SettingsError`, which says what to install.
  */
 export async function findEngine(options: {
   binary: string
@@ -51,7 +51,7 @@ export async function findEngine(options: {
   )
 }
 
-/** Asks the binary for its name and version; an engine that does not tell is only logged. */
+/** Asks the binary for its name and version. An engine that does not tell them is used all the same. */
 export async function probeEngine(
   binary: string,
   env: Record<string, string | undefined>,

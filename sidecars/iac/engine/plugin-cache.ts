@@ -1,10 +1,10 @@
 import { readTail } from '../output/files.ts'
 
-/** A lock that is given in order of asking. */
+/** A lock that is given to those who ask for it one after the other, in the order in which they asked. */
 export class Turns {
   #last: Promise<void> = Promise.resolve()
 
-  /** Answers the release, or null when the turn did not come within `ms`; the place in line is then given up. */
+  /** Answers the function that gives the lock back, or null when the turn did not come within `ms` milliseconds. */
   async take(ms: number): Promise<(() => void) | null> {
     const before = this.#last
     let release = () => {}
@@ -23,14 +23,16 @@ export class Turns {
   }
 }
 
+/** An `init` that fills the cache may download for minutes; one without the cache starts at once. */
 const CACHE_TURN_MS = 15_000
 
-/** Runs the engine with this plugin cache, or with none; answers the exit code. */
+/** Runs the engine with the plugin cache at this path, or without one; answers the exit code. */
 export type RunOnce = (pluginCache: string | null) => Promise<number>
 
 /**
- * Neither engine promises that two `init` may fill one plugin cache at the same time: they take turns,
- * and one that waited long, or met a cached provider that another workspace is running, does without.
+ * Runs `init`. Neither engine promises that two of them may fill one plugin cache at the same time, so they take turns.
+ * One that has waited for 15 seconds runs without the cache, and so does one that found a cached provider busy
+ * ("text file busy") because another workspace is running it.
  */
 export async function runInit(run: RunOnce, cache: string, turns: Turns, stderr: string): Promise<number> {
   const release = await turns.take(CACHE_TURN_MS)

@@ -4,15 +4,15 @@ import type { ProcessIdentity } from '../types.ts'
 interface ProcessStat {
   state: string
   group: number
-  /** Clock ticks between boot and start. */
+  /** Clock ticks from the boot of the machine to the start of the process. */
   started: string
 }
 
-/** One line of /proc; null when there is no such process or no /proc. */
+/** Reads a process from /proc; null when there is no such process, or no /proc as on macOS. */
 function readStat(pid: number | string): ProcessStat | null {
   try {
     const text = readFileSync(`/proc/${pid}/stat`, 'latin1')
-    // The name in parentheses may hold anything; the fields count from behind it.
+    // The program's name in parentheses may hold spaces, so the fields are counted from behind it.
     const fields = text.slice(text.lastIndexOf(')') + 2).split(' ')
     return { state: fields[0] ?? '', group: Number(fields[2]), started: fields[19] ?? '' }
   } catch {
@@ -30,13 +30,13 @@ const readBootId = (): string => {
 
 const HAS_PROC = readStat(process.pid) !== null
 
-/** Identity of a process of this machine; `started` is empty where /proc is missing. */
+/** Identity of a process of this machine. `started` is empty where there is no /proc. */
 export function identify(pid: number): ProcessIdentity {
   const stat = readStat(pid)
   return { pid, started: stat ? `${readBootId()}/${stat.started}` : '' }
 }
 
-/** True while exactly this process lives (a zombie does not). */
+/** True while exactly this process lives. A zombie, which has ended and waits for its parent, does not. */
 export function isAlive(identity: ProcessIdentity): boolean {
   if (!HAS_PROC) return trySignal(identity.pid, 0)
   const stat = readStat(identity.pid)
@@ -44,8 +44,8 @@ export function isAlive(identity: ProcessIdentity): boolean {
 }
 
 /**
- * True while a process of the group that `leader` led lives. While a member exists the kernel gives
- * the group's number to no new process, so members without their leader are still the old group.
+ * True while a process of the group that `leader` led lives. The kernel gives the number of a group to no new process
+ * as long as the group has a member, so members without their leader still belong to the old group.
  */
 export function isGroupAlive(leader: ProcessIdentity): boolean {
   if (!HAS_PROC) return trySignal(-leader.pid, 0)
@@ -60,7 +60,7 @@ export function isGroupAlive(leader: ProcessIdentity): boolean {
   })
 }
 
-/** Signals the whole group; false when it is gone. */
+/** Sends a signal to the whole group; false when the group is gone. */
 export const signalGroup = (pid: number, signal: NodeJS.Signals): boolean => trySignal(-pid, signal)
 
 function trySignal(pid: number, signal: NodeJS.Signals | 0): boolean {

@@ -15,26 +15,26 @@ export interface EngineCommand {
   args: string[]
   cwd: string
   env: Record<string, string | undefined>
-  /** Files that receive the output: the engine outlives a killed service without a broken pipe. */
+  /** Output goes to files, not to pipes: an engine must not break when the service that reads the pipe is killed. */
   stdout: string
   stderr: string
   timeoutMs: number
-  /** Between the interrupt and the kill. */
+  /** Milliseconds between the interrupt and the kill. */
   graceMs: number
-  /** Largest output accepted, both streams together. */
+  /** Largest output that is accepted, both streams together. */
   maxBytes: number
   signal: AbortSignal
   onStarted: (identity: ProcessIdentity) => void
 }
 
 const SIZE_CHECK_MS = 500
-/** A killed process ends as soon as the kernel lets it. */
+/** A killed process ends as soon as it returns from the kernel, for example from a write to a slow disk. */
 const KILLED_WITHIN_MS = 5000
 
 /**
  * Runs one command in a process group of its own and answers its exit code (128 + n after signal n).
- * Throws `JobFault` 504 after `timeout_ms`, 503 when `signal` fires, 500 on too much output or when
- * the program cannot be started; the whole group is then gone.
+ * Errors: `JobFault` 504 after `timeoutMs`, 503 when `signal` fires, 500 on too much output or when the program cannot
+ * be started. The whole group is gone by then.
  */
 export async function runEngine(command: EngineCommand): Promise<number> {
   if (command.signal.aborted) throw new JobFault(503, SHUT_DOWN)
@@ -67,7 +67,7 @@ async function supervise(command: EngineCommand, out: number, err: number): Prom
   const stop = (reason: JobFault) => {
     if (fault) return
     fault = reason
-    // An interrupt, as from a terminal: the engine stops in order and its providers ignore it.
+    // An interrupt is what a terminal sends: the engine saves its state and ends, and its providers ignore it.
     signalGroup(pid, 'SIGINT')
     killer = setTimeout(() => signalGroup(pid, 'SIGKILL'), command.graceMs)
   }
@@ -103,7 +103,7 @@ async function supervise(command: EngineCommand, out: number, err: number): Prom
 const tooMuchOutput = (maxBytes: number) => new JobFault(500, `The engine wrote more than ${maxBytes} bytes of output.`)
 
 /**
- * Ends what a crashed service left running: interrupt, then kill after the grace.
+ * Ends the process group that a crashed service left running: interrupts it, and kills it after the grace.
  */
 export async function stopLeftover(leader: ProcessIdentity, graceMs: number): Promise<void> {
   if (!isGroupAlive(leader)) return
@@ -113,7 +113,10 @@ export async function stopLeftover(leader: ProcessIdentity, graceMs: number): Pr
   await waitForGroupEnd(leader, KILLED_WITHIN_MS)
 }
 
-/** True when the group is gone within `ms`. Its members are no children of this process: their end has to be looked for. */
+/**
+ * True when the group is gone within `ms` milliseconds. Its members are no children of this process, which is therefore
+ * not told of their end and has to look for it.
+ */
 async function waitForGroupEnd(leader: ProcessIdentity, ms: number): Promise<boolean> {
   const until = performance.now() + ms
   for (let pause = 5; isGroupAlive(leader); pause = Math.min(pause * 2, 100)) {

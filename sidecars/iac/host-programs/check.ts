@@ -9,8 +9,8 @@ import { scanJson } from './scan-json.ts'
 const MAX_FILE_BYTES = 64 * 1024 * 1024
 
 /**
- * The diagnostic that refuses a job because its configuration would run programs here; null when it
- * may run. Planning and importing are checked on the files, applying on the copy inside the plan.
+ * The diagnostic that refuses a job because its configuration would run programs on this machine; null when the job may
+ * run. `plan` and `import` are checked on the files of the workspace, `apply` on the copy inside its plan file.
  */
 export async function checkHostPrograms(
   kind: JobKind,
@@ -42,7 +42,7 @@ function judge(scans: { file: ConfigFile; scan: FileScan }[]): string | null {
   return broken ? unreadableText(broken.file.name) : null
 }
 
-/** The root, every installed module and every module named by a local path from any of them. */
+/** Checks the root, every installed module, and every module that one of them names by a local path. */
 async function checkFolders(workspace: string, dataDir: string): Promise<string | null> {
   const folders = [workspace, ...(await readInstalledModules(workspace, dataDir))]
   const seen = new Set<string>()
@@ -60,7 +60,7 @@ async function checkFolders(workspace: string, dataDir: string): Promise<string 
   return judge(scans)
 }
 
-/** Plugins that the engine would find beside the configuration and run. */
+/** Finds plugins that lie beside the configuration, where the engine would run them. */
 async function findShippedPrograms(workspace: string): Promise<Finding[]> {
   const names = await readdir(workspace).catch(() => [])
   const plugins = names.filter((name) => /^(?:terraform|tofu)-(?:provider|provisioner)-/.test(name))
@@ -69,7 +69,7 @@ async function findShippedPrograms(workspace: string): Promise<Finding[]> {
   return [...plugins, ...shipped].map((file) => ({ file, line: 0, construct: 'a plugin inside the repository' }))
 }
 
-/** The configuration as the plan file carries it; null when it is no readable archive. */
+/** Reads the copy of the configuration that a plan file carries; null when the file is no readable archive. */
 async function readPlanSnapshot(path: string): Promise<ConfigFile[] | null> {
   const archive = await readFile(path).catch(() => null)
   const isSource = (name: string) =>
@@ -87,12 +87,12 @@ interface ConfigFile {
 }
 
 const CONFIG_FILE = /\.(?:tf|tofu)(?:\.json)?$/
-/** The engine skips editor leavings. */
+/** The engine skips hidden files and what editors leave behind, such as `main.tf~`. */
 const IGNORED = /^\.|~$|^#.*#$/
 
 const isConfigFile = (name: string): boolean => CONFIG_FILE.test(name) && !IGNORED.test(name)
 
-/** Configuration files of one folder; none when it is missing. */
+/** Reads the configuration files of one folder; answers none when the folder is missing. */
 async function readConfigFiles(workspace: string, folder: string): Promise<ConfigFile[]> {
   const names = await readdir(folder).catch(() => [])
   const files: ConfigFile[] = []
@@ -104,7 +104,7 @@ async function readConfigFiles(workspace: string, folder: string): Promise<Confi
   return files
 }
 
-/** Folders of all modules that the engine has installed, local ones included, as its manifest lists them. */
+/** The folders of all modules that the engine has installed, local ones included, as its manifest lists them. */
 async function readInstalledModules(workspace: string, dataDir: string): Promise<string[]> {
   try {
     const manifest: unknown = JSON.parse(
@@ -118,5 +118,5 @@ async function readInstalledModules(workspace: string, dataDir: string): Promise
   }
 }
 
-/** Real path, or null when there is nothing. */
+/** The real path of a folder, or null when there is none. */
 const realFolder = (folder: string): Promise<string | null> => realpath(folder).catch(() => null)

@@ -8,13 +8,13 @@ export interface Finding {
 
 export interface FileScan {
   findings: Omit<Finding, 'file'>[]
-  /** Literal local sources (`./…`, `../…`) of the file's module calls. */
+  /** Local sources (`./…` and `../…`) of the modules that the file calls. */
   modules: string[]
   /** False when the file could not be followed to its end. */
   complete: boolean
 }
 
-/** `file` copies; every other provisioner runs a program, those found beside the configuration too. */
+/** The provisioner `file` only copies. Every other one runs a program. */
 export const isProgramProvisioner = (type: string | null): boolean => type !== 'file'
 
 const PROGRAM_TYPES = ['external', 'local_command']
@@ -27,7 +27,7 @@ export const isLocalSource = (source: string): boolean => /^\.\.?\//.test(source
 
 const SHOWN = 20
 
-/** Written like a diagnostic of the engine, so that whoever reads its stderr can mend the code. */
+/** Has the form of a diagnostic of the engine, so that whoever reads the job's stderr can mend the code. */
 export function refusalText(findings: Finding[]): string {
   const lines = findings
     .slice(0, SHOWN)
@@ -46,7 +46,7 @@ export function refusalText(findings: Finding[]): string {
   ].join('\n')
 }
 
-/** For a file whose structure could not be followed, so that nothing can be said about it. */
+/** For a file whose structure could not be followed to its end, so that it may hide anything. */
 export const unreadableText = (file: string): string =>
   [
     'Error: Configuration could not be checked',

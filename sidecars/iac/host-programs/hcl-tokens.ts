@@ -1,4 +1,4 @@
-/** What block headers are made of. `text` of a string is decoded, null when it holds a template. */
+/** What block headers are made of. The `text` of a string is decoded; it is null when the string holds a template. */
 export interface HclToken {
   kind: 'identifier' | 'string' | 'newline' | 'symbol'
   text: string | null
@@ -16,9 +16,9 @@ const EDGES = /^\p{White_Space}+|\p{White_Space}+$/gu
 const ESCAPE = /\\(?:u([0-9a-f]{4})|U([0-9a-f]{8})|(.))/gis
 
 /**
- * Splits a file of the configuration language as the engine's own scanner does: comments, quoted
- * templates and heredocs (their nested expressions too) yield no code. `complete` is false when the
- * file ends inside of one, or with open braces: the engine does not accept such a file.
+ * Splits a file of the configuration language into tokens as the engine's own scanner does. Comments, quoted templates
+ * and heredocs yield no code, and the expressions nested in them do not either. `complete` is false when the file ends
+ * inside of one or with open braces, which the engine does not accept.
  */
 export function tokenizeHcl(source: string): { tokens: HclToken[]; complete: boolean } {
   const scanner = new HclScanner(source.replace(/^\uFEFF/, ''))
@@ -50,11 +50,11 @@ class HclScanner {
   }
 
   #emit(kind: HclToken['kind'], text: string | null, line = this.#line): void {
-    // Inside of a template there are expressions only, and no blocks.
+    // A template holds expressions, which can contain no block.
     if (this.#modes.length === 1) this.#tokens.push({ kind, text, line })
   }
 
-  /** Moves on, counting lines. */
+  /** Moves on to this position and counts the lines on the way. */
   #advance(to: number): void {
     for (let i = this.#text.indexOf('\n', this.#at); i !== -1 && i < to; i = this.#text.indexOf('\n', i + 1))
       this.#line++
@@ -104,7 +104,7 @@ class HclScanner {
     this.#advance(this.#at + 1)
   }
 
-  /** Handles `$` and `%` in literal text: escaped introducers, templates, or the plain character. */
+  /** Reads `$` or `%` in literal text: an escaped introducer such as `$${`, the beginning of a template, or itself. */
   #scanIntroducer(char: string): { literal: string; template: boolean } {
     if (this.#text.startsWith(`${char}${char}{`, this.#at)) {
       this.#at += 3

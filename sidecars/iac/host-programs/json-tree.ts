@@ -1,4 +1,4 @@
-/** JSON as the engine reads it: duplicate keys stay, so none can hide another. */
+/** JSON as the engine reads it. Of duplicate keys all stay, so that none can hide another. */
 export type JsonNode =
   | { kind: 'object'; entries: { key: string; line: number; value: JsonNode }[] }
   | { kind: 'array'; items: JsonNode[] }
@@ -52,7 +52,7 @@ class JsonReader {
 
   #readString(): string {
     const literal = this.#take(STRING)
-    // Line feeds are no valid string content, but must not hide the string from the check.
+    // A string with a bare line feed is no valid JSON, but must not escape the check because of that.
     return JSON.parse(literal.replaceAll('\n', '\\n').replaceAll('\r', '\\r').replaceAll('\t', '\\t'))
   }
 
@@ -102,7 +102,7 @@ class JsonReader {
     }
   }
 
-  /** Steps over a comma or the end; true at the end. */
+  /** Steps over a comma or the closing bracket; true for the bracket. */
   #skipSeparator(end: string): boolean {
     const char = this.#peek()
     if (char !== ',' && char !== end) throw new SyntaxError('a comma is missing')

@@ -2,12 +2,12 @@ import { type FileScan, isLocalSource, isProgramBlock, isProgramProvisioner } fr
 import { type HclToken, tokenizeHcl } from './hcl-tokens.ts'
 
 interface OpenBrace {
-  /** Block type, or null for an object. */
+  /** The type of the block; null for the brace of an object. */
   type: string | null
   inProvider: boolean
 }
 
-/** Looks at the header before every opening brace, with the blocks around it. */
+/** Scans the native form of the language: looks at the header before every brace and at the blocks around it. */
 export function scanHcl(source: string): FileScan {
   const { tokens, complete } = tokenizeHcl(source)
   const scan: FileScan = { findings: [], modules: [], complete }
@@ -46,7 +46,10 @@ function localSource(statement: HclToken[]): string | null {
   return isSource && isLocalSource(value.text as string) ? value.text : null
 }
 
-/** The construct a header opens, anywhere in it: a header the engine would refuse is refused here too. */
+/**
+ * The construct in a header that would run a program; null when there is none. It is looked for anywhere in the header,
+ * so that a malformed one that the engine would not accept is refused here too.
+ */
 function forbiddenConstruct(header: HclToken[], inProvider: boolean): string | null {
   for (const [index, { kind, text }] of header.entries()) {
     if (kind !== 'identifier' || text === null) continue

@@ -7,20 +7,20 @@ interface Member {
   value: JsonNode
 }
 
-/** Members of an object, or of all objects of a list: the engine reads both as one body or label level. */
+/** Members of an object, or of all objects of a list. The engine takes a list of objects for several blocks. */
 function membersOf(node: JsonNode): Member[] {
   if (node.kind === 'object') return node.entries
   return node.kind === 'array' ? node.items.flatMap(membersOf) : []
 }
 const membersNamed = (node: JsonNode, key: string): Member[] => membersOf(node).filter((member) => member.key === key)
-/** Bodies of all blocks of a type that takes this many labels. */
+/** The bodies of all blocks of a type, which has this many labels: `resource` has two, `module` has one. */
 const bodiesOf = (node: JsonNode, block: string, labels: number): JsonNode[] => {
   let level = membersNamed(node, block).map(({ value }) => value)
   for (let i = 0; i < labels; i++) level = level.flatMap((each) => membersOf(each).map(({ value }) => value))
   return level
 }
 
-/** The JSON form of the language: blocks are keys, their labels the keys below. */
+/** Scans the JSON form of the language, in which a block is a key and its labels are the keys below it. */
 export function scanJson(source: string): FileScan {
   const root = parseJsonTree(source)
   if (root === null) return { findings: [], modules: [], complete: false }

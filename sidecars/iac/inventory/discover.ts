@@ -7,7 +7,7 @@ import { kubernetesInventory } from './kubernetes/index.ts'
 import { ociInventory } from './oci/index.ts'
 import { type Inventory, InventoryError, type InventoryRequest } from './types.ts'
 
-/** How a discovery ended, in the form of an engine command. */
+/** How a discovery ended, in the form in which an engine command ends. */
 export interface Discovery {
   exitCode: number
   /** JSON array of identifiers, unique, first seen first; empty unless the exit code is 0. */
@@ -29,7 +29,7 @@ export const INVENTORIES: Inventories = {
 const UNEXPECTED = 'the discovery ended with an unexpected error'
 
 /**
- * Lists a scope. A discovery that fails is a result with exit code 1.
+ * Lists a scope. A discovery that fails is a result with exit code 1, as a failed command would be.
  * Errors: `JobFault` 504 when the time is up, 503 when the service stops, 500 when there is more than fits.
  */
 export async function discover(options: {
@@ -65,7 +65,7 @@ export async function discover(options: {
 
 const failed = (exitCode: number, stderr: string): Discovery => ({ exitCode, stdout: '', stderr })
 
-/** Whatever an inventory waits for, the end of the job's time ends the job. */
+/** Settles with the work, or rejects when the signal fires, whatever the work waits for then. */
 function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     const abort = () => reject(signal.reason)

@@ -5,20 +5,20 @@ import { InventoryError, type InventoryRequest, RefusedError } from './types.ts'
 type HeaderFields = Record<string, string>
 
 export interface Question {
-  /** Stands in errors, for example `Azure Resource Graph`. */
+  /** Who is asked, for the text of errors, for example `Azure Resource Graph`. */
   source: string
   url: string | URL
   /** Default GET. Every call must be one that may be repeated. */
   method?: string
-  /** A function is asked before each attempt: signatures carry a time. */
+  /** A function is called before each attempt, because a signature holds the time. */
   headers?: HeaderFields | (() => HeaderFields | Promise<HeaderFields>)
   body?: string
-  /** In place of `body`: serialised, with its content type. */
+  /** Is sent as JSON, with its content type, in place of `body`. */
   json?: unknown
   request: InventoryRequest
   /** Default: that of the request. */
   fetch?: Fetch
-  /** What must not stand in an error besides the values of credential headers, for example a posted secret. */
+  /** What must not appear in an error, for example a posted secret. The values of credential headers never do. */
   secrets?: readonly string[]
   /** Milliseconds for one attempt, answer included. Default 60 s. */
   timeoutMs?: number
@@ -29,17 +29,20 @@ export interface Question {
 const TIMEOUT_MS = 60_000
 const MAX_BYTES = 32 * 1024 * 1024
 const RETRIES = 6
-/** A wrong address does not get better; a restarted server does so within seconds. */
+/**
+ * Fewer attempts when no connection is made: a wrong address stays wrong, a restarted server is back within seconds.
+ */
 const NETWORK_RETRIES = 3
 const BACKOFF_MS = 500
 const MAX_WAIT_MS = 60_000
 const TRANSIENT = [408, 429, 500, 502, 503, 504]
-/** Refused for the number of calls, whatever the status; without suffixes such as `Exception`. */
+/** Beginnings of the names of errors that mean too many calls, whatever the status is. */
 const THROTTLED = /^(Throttl|TooManyRequests|RequestLimitExceeded|RequestThrottled|SlowDown|RateLimitExceeded)/i
 
 /**
- * One call to a cloud; answers with a success (2xx) only. Throttling, faults of the server and of the network are
- * met by repeating with growing waits, `Retry-After` going first, while the job's time lasts.
+ * Calls a cloud and answers a success (2xx) only. A call that is throttled, or fails for a fault of the server or of
+ * the network, is repeated while the job's time lasts: after the time that `Retry-After` names, else after growing
+ * waits.
  * Errors: `RefusedError` for any other answer, `InventoryError` when there is none.
  */
 export async function ask(question: Question): Promise<OutboundResponse> {
@@ -62,7 +65,7 @@ export async function ask(question: Question): Promise<OutboundResponse> {
   }
 }
 
-/** The same for an answer that has to be JSON. */
+/** Calls a cloud whose answer has to be JSON, and answers the parsed document. Errors: those of `ask`. */
 export async function askJson(question: Question): Promise<unknown> {
   const response = await ask(question)
   try {
@@ -97,13 +100,13 @@ async function pause(
   why: InventoryError,
 ) {
   const growing = (request.backoffMs ?? BACKOFF_MS) * 2 ** attempt
-  // Several services that were refused together shall not come back together.
+  // Services that were refused together must not all come back at the same moment.
   const waitMs = Math.min(asked ?? growing * (0.75 + Math.random() / 2), MAX_WAIT_MS)
   request.log.info('inventory call is repeated', { source, reason: why.message, wait_ms: Math.round(waitMs) })
   await delay(waitMs, request.signal)
 }
 
-/** Some clouds echo the request, credentials included. */
+/** The error for an answer. Credentials are hidden in it, because some clouds quote the request. */
 function refusalOf({ source, secrets = [] }: Question, headers: HeaderFields, answer: OutboundResponse): RefusedError {
   const hidden = [
     ...secrets,
@@ -121,7 +124,7 @@ function refusalOf({ source, secrets = [] }: Question, headers: HeaderFields, an
 }
 
 const CREDENTIAL_HEADER = /^(authorization|cookie|proxy-authorization)$|token|secret|api-key/i
-/** The names of signed headers, as OCI lists them, are no secret and stand in many messages. */
+/** The words of a credential header. OCI lists the names of the signed headers in it, which are no secret. */
 const wordsOf = (value: string) => [value, ...value.replace(/\bheaders="[^"]*"/, '').split(/[\s,"]+/)]
 const STATUS_TEXTS: Record<number, string> = {
   301: 'moved elsewhere',
@@ -139,13 +142,13 @@ const STATUS_TEXTS: Record<number, string> = {
   504: 'Gateway Timeout',
 }
 
-/** With the system's code, such as `ECONNREFUSED`, where there is one. */
+/** The message, with the system's code such as `ECONNREFUSED` where there is one. */
 function reasonOf(error: OutboundError): string {
   const code = systemCode(error)
   return code === '' || code === 'ABORT_ERR' ? error.message : `${error.message} (${code})`
 }
 
-/** Answers that are too large, and certificates that are not trusted, stay so. */
+/** Whether another attempt may succeed. An answer that is too large and a certificate that is not trusted stay so. */
 const isPassing = (error: OutboundError) =>
   error.kind !== 'body' && !/CERT|SIGNATURE|^ERR_(SSL|TLS|OSSL)/.test(systemCode(error))
 

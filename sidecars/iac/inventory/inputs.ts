@@ -14,12 +14,12 @@ export function setting(env: Env, ...names: string[]): string | undefined {
   return undefined
 }
 
-/** As the engine's providers read a switch. */
+/** Whether a switch is on, in the words that the engine's providers take. */
 export const isOn = (env: Env, name: string): boolean => /^(true|1|yes|on)$/i.test(env[name]?.trim() ?? '')
 
 /**
  * Reads a file that a setting names.
- * @param settingName stands in the error; the path does not
+ * @param settingName is named in an error; the path, which may be private, is not
  */
 export async function readNamed(path: string, settingName: string, env: Env): Promise<Buffer> {
   try {
@@ -30,7 +30,7 @@ export async function readNamed(path: string, settingName: string, env: Env): Pr
   }
 }
 
-/** The same for text, without blanks around it. */
+/** Reads such a file as text, without blanks around it. */
 export async function readNamedText(path: string, settingName: string, env: Env): Promise<string> {
   const text = (await readNamed(path, settingName, env)).toString('utf8').trim()
   if (text === '') throw new InventoryError(`the file that ${settingName} names is empty`)
@@ -39,7 +39,7 @@ export async function readNamedText(path: string, settingName: string, env: Env)
 
 const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/
 
-/** An address to which credentials go: https, or plain http on this machine. Without slash at its end. */
+/** An address to which credentials go, without a slash at its end: https, or plain http on this machine. */
 export function serviceUrl(value: string, name: string): string {
   const url = URL.canParse(value) ? new URL(value) : null
   if (url === null || !(url.protocol === 'https:' || (url.protocol === 'http:' && LOOPBACK.test(url.hostname))))

@@ -2,13 +2,13 @@ import { InventoryError } from './types.ts'
 
 export interface Page<Item> {
   items: readonly Item[]
-  /** What the next call needs; null, undefined and empty mean that this was the last page. */
+  /** Cursor for the next page; null, undefined or an empty text after the last one. */
   next: string | null | undefined
 }
 
 /**
  * Reads a list to its end, page by page.
- * @param read gets null for the first page, then what the page before named
+ * @param read is called with null for the first page, then with the cursor that the page before has named
  * Errors: `InventoryError` when there are more than `max_pages`, or when a page names one that was read before.
  */
 export async function readPages<Item>(options: {

@@ -15,7 +15,10 @@ export function messageOf(text: string): string {
   return line.length > MAX_MESSAGE ? `${line.slice(0, MAX_MESSAGE - 1)}…` : line
 }
 
-/** The name of the error, such as `AccessDenied`, without namespaces; some clouds put it into a header. Empty when there is none. */
+/**
+ * The name of the error, such as `AccessDenied`, without its namespace; empty when there is none. AWS puts it into a
+ * header.
+ */
 export function codeOf(text: string, headers: Headers): string {
   const code =
     headers.get('x-amzn-errortype') ?? fromJson(text, textAt(CODE_KEYS), false) ?? fromXml(text, 'Code') ?? ''
@@ -40,7 +43,7 @@ function fromJson(text: string, find: Find, innermost: boolean): string | undefi
   }
 }
 
-/** Inner errors say more, outer ones have the better name. */
+/** Of nested errors the inner one has the better message and the outer one the better name. */
 function search(value: unknown, find: Find, innermost: boolean, depth: number): string | undefined {
   if (typeof value !== 'object' || value === null || depth > MAX_DEPTH) return undefined
   if (Array.isArray(value)) return search(value[0], find, innermost, depth + 1)

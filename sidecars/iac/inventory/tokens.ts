@@ -12,7 +12,7 @@ export type TokenSource = () => Promise<string>
 
 const EARLY_MS = 5 * 60_000
 
-/** Keeps a token, in memory and for one discovery, until it has five minutes left. */
+/** Keeps a token in memory for one discovery, and obtains another when it has less than five minutes left. */
 export function keepToken(request: InventoryRequest, obtain: ObtainToken): TokenSource {
   let held: AccessToken | null = null
   return async () => {
@@ -24,7 +24,7 @@ export function keepToken(request: InventoryRequest, obtain: ObtainToken): Token
 /** What can stand in an `Authorization` header. */
 export const tokenText = v.pipe(v.string(), v.regex(/^[\x21-\x7e]+$/))
 
-/** Answer of a token endpoint (RFC 6749, 5.1); some write the lifetime as text. */
+/** The answer of a token endpoint (RFC 6749, section 5.1). Some write the lifetime, in seconds, as text. */
 export const tokenAnswer = v.object({
   access_token: tokenText,
   expires_in: v.optional(v.union([v.number(), v.pipe(v.string(), v.regex(/^\d{1,9}$/), v.transform(Number))])),

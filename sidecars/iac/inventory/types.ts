@@ -1,7 +1,7 @@
 import type { Fetch } from '../../../src/base/http.ts'
 import type { Logger } from '../../../src/base/log.ts'
 
-/** What the discovery of one scope may use; nothing else of the process is read. */
+/** What the discovery of one scope may use. It reads nothing else of the process. */
 export interface InventoryRequest {
   scopeId: string
   /** Environment of the service: credentials, regions, endpoint overrides. */
@@ -11,12 +11,12 @@ export interface InventoryRequest {
   signal: AbortSignal
   log: Logger
   now: () => Date
-  /** First wait before a refused call is repeated, in milliseconds, doubled each time. Default 500. */
+  /** Milliseconds before a refused call is repeated, doubled with each repetition. Default 500. */
   backoffMs?: number
 }
 
 /**
- * Lists the identifiers of everything a scope holds that an engine could manage: unique, first seen first.
+ * Lists the identifiers of everything in a scope that an engine could manage.
  * Errors: `InventoryError`, whose message is shown to the user.
  */
 export type Inventory = (request: InventoryRequest) => Promise<string[]>
@@ -26,7 +26,7 @@ export class InventoryError extends Error {
   override readonly name: string = 'InventoryError'
 }
 
-/** An answer of a cloud that is no success. */
+/** A cloud has answered with a status that is no success. */
 export class RefusedError extends InventoryError {
   override readonly name = 'RefusedError'
   readonly status: number

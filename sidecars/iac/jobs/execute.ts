@@ -17,14 +17,14 @@ import type { ExecuteJob } from './service.ts'
 import { stateResourceIds } from './state-ids.ts'
 import type { JobStore } from './store.ts'
 
-/** Nobody waits longer for them, and the workspace is busy meanwhile. */
+/** The core waits half a minute for an addition at most, and no other job of the workspace runs meanwhile. */
 const ADDITION_SECONDS = 120
 const LOGGED_STDERR = 500
 
 interface ExecutorOptions {
   settings: IacSettings
   engine: Engine
-  /** Path of the CLI configuration that restricts the engine; null: none. */
+  /** Path of the CLI configuration that restricts the engine; null where nothing is restricted. */
   cliConfig: string | null
   schemas: SchemaCache
   /** Environment of the service. */
@@ -36,7 +36,7 @@ interface ExecutorOptions {
   now: () => Date
 }
 
-/** Runs the command of a job; what the service itself has to say about it stands in the job's stderr. */
+/** Runs the command of a job. What the service itself has to say, such as a refusal, becomes the job's stderr. */
 export function createExecutor(options: ExecutorOptions): ExecuteJob {
   const { settings, store, log } = options
   const cacheTurns = new Turns()
@@ -92,7 +92,7 @@ const isAddition = ({ kind }: JobRecord) => ADDITIONS.some((addition) => additio
 
 const elapsed = (started: number) => Math.round(performance.now() - started)
 
-/** No engine runs: the clouds are asked themselves. */
+/** Lists what a scope holds. No engine runs for this: the service asks the cloud itself. */
 async function listScope(
   { settings, env, store, fetch, log, now }: ExecutorOptions,
   job: JobRecord,

@@ -3,7 +3,7 @@ interface Task {
   run: () => Promise<void>
 }
 
-/** First in, first out for each path; different paths side by side, at most `max_parallel` at once. */
+/** Runs the tasks of one path one after the other, and those of different paths at the same time, up to a limit. */
 export class PathQueue {
   readonly #maxParallel: number
   readonly #waiting: Task[] = []
@@ -22,7 +22,7 @@ export class PathQueue {
     this.#schedule()
   }
 
-  /** Starts nothing more; resolves when what runs has ended. */
+  /** Starts no further task; resolves when those that run have ended. */
   async close(): Promise<void> {
     this.#closed = true
     this.#waiting.length = 0

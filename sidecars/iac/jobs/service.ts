@@ -5,7 +5,7 @@ import { JobFault, type JobKind, type JobRecord, type JobRequest, type ProcessId
 import { PathQueue } from './path-queue.ts'
 import type { JobStore } from './store.ts'
 
-/** Runs one job and answers the exit code; its output is in the store's files by then. */
+/** Runs one job and answers the exit code. The output of the job is in the store's files by then. */
 export type ExecuteJob = (
   job: JobRecord,
   request: JobRequest,
@@ -18,7 +18,7 @@ export interface JobOptions {
   /** Ends the process that a crashed service left behind. */
   stopLeftover: (leader: ProcessIdentity) => Promise<void>
   maxParallel: number
-  /** How long a terminal job stays pollable. */
+  /** How many milliseconds an ended job can be asked for. */
   retentionMs: number
   log: Logger
   now: () => Date
@@ -31,7 +31,7 @@ const PHRASES: Record<number, string> = {
   504: 'Gateway Timeout',
 }
 
-/** Accepts, runs, keeps and answers jobs. `start` must have resolved before the first call. */
+/** Accepts, runs and keeps jobs. `start` must have resolved before any other call. */
 export class JobService {
   readonly #options: JobOptions
   readonly #records = new Map<string, JobRecord>()
@@ -45,8 +45,8 @@ export class JobService {
   }
 
   /**
-   * Takes up the jobs of an earlier process: finished ones are answered, interrupted ones fail, and
-   * their workspace stays closed until the process they left behind has ended.
+   * Takes up the jobs of an earlier process. Those that had ended can be asked for, the others fail, and nothing runs
+   * in their workspace until the engine that they left behind has ended.
    */
   async start(): Promise<void> {
     for (const record of await this.#options.store.loadAll()) {
@@ -57,7 +57,7 @@ export class JobService {
     await this.expire()
   }
 
-  /** Stores and queues a job; resolves when a restart would already know it. */
+  /** Stores and queues a job. Resolves once the job is on disk, so that a restarted service knows it. */
   async submit(kind: JobKind, request: JobRequest): Promise<JobRecord> {
     if (this.#stopping.signal.aborted) throw new JobFault(503, SHUT_DOWN)
     const record = newRecord(kind, request.workspace_path, this.#options.now())
@@ -67,13 +67,13 @@ export class JobService {
     return record
   }
 
-  /** Null for unknown and expired jobs. */
+  /** The job as it is now; null for one that is unknown or expired. */
   find(jobId: string): JobRecord | null {
     const record = this.#records.get(jobId)
     return record && !this.#isExpired(record) ? record : null
   }
 
-  /** Resolves when the job is terminal, after `ms`, or when the signal fires or the service stops. */
+  /** Resolves when the job has ended, after `ms` milliseconds, or when the signal fires or the service stops. */
   waitUntilSettled(jobId: string, ms: number, signal: AbortSignal): Promise<void> {
     const record = this.#records.get(jobId)
     const stop = AbortSignal.any([signal, this.#stopping.signal])
@@ -91,7 +91,7 @@ export class JobService {
     })
   }
 
-  /** Interrupts what runs, fails what waits and resolves when nothing is left. */
+  /** Interrupts the jobs that run, fails those that wait, and resolves when none is left. */
   async stop(): Promise<void> {
     this.#stopping.abort()
     await this.#queue.close()
@@ -111,7 +111,7 @@ export class JobService {
       try {
         update({ process: identity })
       } catch (error) {
-        // The engine runs already: it may end, only a crash of this service would not find it again.
+        // The engine runs already and may go on. It would only be missed should this service crash before its end.
         this.#options.log.error('job record not written', { job_id: record.job_id, error })
       }
     }
@@ -126,7 +126,7 @@ export class JobService {
     }
   }
 
-  /** The record names the process until it is gone, should this service crash as well. */
+  /** The record names the process until it is gone, so that the next service finds it should this one crash too. */
   async #stopLeftover(jobId: string): Promise<void> {
     const record = this.#records.get(jobId)
     if (!record?.process) return
@@ -149,7 +149,7 @@ export class JobService {
   async #finish(record: JobRecord, outcome: Partial<JobRecord>): Promise<void> {
     const { store, log, now } = this.#options
     const finished = { ...record, ...outcome, finished_at: now().toISOString() }
-    // Disk first: what a poller has seen must survive a crash.
+    // The disk comes first: an end that somebody has been told of must survive a crash.
     await store.save(finished).catch((error) => log.error('job record not written', { job_id: record.job_id, error }))
     this.#records.set(record.job_id, finished)
     this.#settled.dispatchEvent(new Event(record.job_id))
@@ -160,7 +160,7 @@ export class JobService {
     return finished_at !== null && now().getTime() - Date.parse(finished_at) >= retentionMs
   }
 
-  /** Forgets what is past its retention, files included. */
+  /** Forgets the jobs that are past their retention and removes their files. */
   async expire(): Promise<void> {
     for (const record of [...this.#records.values()]) {
       if (!this.#isExpired(record)) continue

@@ -7,9 +7,9 @@ const isObject = (value: unknown): value is Record<string, unknown> =>
 const asList = (value: unknown): unknown[] => (Array.isArray(value) ? value : [])
 
 /**
- * Identifiers of everything a state document manages: of each instance the first non-empty of `arn`
- * and `id`, in order of first occurrence. An empty document holds none. Objects of Kubernetes have the
- * identifiers of the inventory besides: their ids alone do not name the kind.
+ * Identifiers of everything that a state document manages, in the order of the document: of each instance its `arn`,
+ * or its `id` where it has no `arn`. An empty document holds none. Objects of Kubernetes have the identifiers of the
+ * inventory besides, because an id such as `shop/web` does not tell a Deployment from a Service.
  */
 export function stateResourceIds(document: string): Extraction {
   if (document.trim() === '') return { ok: true, ids: [] }

@@ -5,11 +5,11 @@ import { join } from 'node:path'
 import type { OutputFiles } from '../output/files.ts'
 import type { JobRecord } from '../types.ts'
 
-/** Job records and their output as files of one folder, readable by this user only. */
+/** Keeps job records and their output as files of one folder, which only this user can read. */
 export interface JobStore {
-  /** Replaces the record as a whole: a reader never sees half of one. */
+  /** Replaces the record as a whole, so that no reader ever sees half of one. */
   save(record: JobRecord): Promise<void>
-  /** The same before it returns: no crash may come between an engine's start and its entry. */
+  /** Does the same before it returns, so that no crash can come between the start of an engine and its entry here. */
   saveNow(record: JobRecord): void
   loadAll(): Promise<JobRecord[]>
   remove(jobId: string): Promise<void>

@@ -5,8 +5,8 @@ import { join } from 'node:path'
 export const PROVIDER_PATTERN = /^(?:[a-z0-9.-]+\.[a-z0-9.:-]+\/)?(?:[a-z0-9_-]+|\*)\/(?:[a-z0-9_-]+|\*)$/i
 
 /**
- * Providers that the lock file of a workspace names and no pattern allows. The engine enforces the patterns
- * when it installs; a workspace may bring what was installed elsewhere.
+ * Providers that the lock file of a workspace names and no pattern allows. The engine enforces the patterns only when
+ * it installs a provider, and a workspace may bring one that was installed elsewhere.
  */
 export async function findForeignProviders(workspacePath: string, allowed: readonly string[]): Promise<string[]> {
   if (allowed.length === 0) return []
@@ -19,7 +19,7 @@ export async function findForeignProviders(workspacePath: string, allowed: reado
     .filter((source) => !BUILT_IN.test(source) && !allowed.some((pattern) => matches(pattern.toLowerCase(), source)))
 }
 
-/** Comments may stand between the words of a block: every text that could be an address counts as one. */
+/** Comments may stand between the words of a block, so every quoted text that could be an address counts as one. */
 const QUOTED = /"([^"\n]*)"/g
 const HASH = /^(h1:[A-Za-z0-9+/]{43}=|zh:[0-9a-f]{64})$/
 const BUILT_IN = /^terraform\.io\/builtin\//
@@ -45,8 +45,8 @@ export interface ProviderSources {
 }
 
 /**
- * The engine's own configuration of where providers may come from; null when nothing is restricted.
- * The engine refuses the others itself, during `init`, with their names.
+ * The engine's own configuration of where providers may come from; null when nothing is restricted. With it the engine
+ * itself refuses other providers during `init` and names them.
  */
 export function renderCliConfig({ allowed, mirror, offline }: ProviderSources): string | null {
   if (allowed.length === 0 && mirror === '' && !offline) return null
@@ -59,7 +59,7 @@ export function renderCliConfig({ allowed, mirror, offline }: ProviderSources): 
   return `provider_installation {\n${methods.join('')}}\ndisable_checkpoint = true\n`
 }
 
-/** Writes it into the data folder; answers its path, null when nothing is restricted. */
+/** Writes that configuration into the data folder and answers its path; null when nothing is restricted. */
 export async function writeCliConfig(dataDir: string, sources: ProviderSources): Promise<string | null> {
   const text = renderCliConfig(sources)
   if (text === null) return null

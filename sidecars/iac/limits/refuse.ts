@@ -4,12 +4,12 @@ import type { IacSettings } from '../settings.ts'
 import type { JobKind, JobRecord } from '../types.ts'
 import { findForeignProviders } from './providers.ts'
 
-/** What makes a workspace larger. */
+/** These kinds make a workspace larger: they install providers and modules, or write a plan. */
 const GROWING: readonly JobKind[] = ['init', 'plan']
-/** These start the providers of a workspace. */
+/** These kinds start the providers of a workspace. */
 const RUNS_PROVIDERS: readonly JobKind[] = ['validate', 'plan', 'show', 'apply', 'import', 'schema', 'diagnostics']
 
-/** Why the operator's limits keep a job from running, as a diagnostic for its caller; null when they do not. */
+/** The diagnostic for a job that the operator's limits keep from running; null when they do not. */
 export async function refuseByLimits(
   settings: IacSettings,
   { kind, workspace_path }: JobRecord,
@@ -27,12 +27,13 @@ export async function refuseByLimits(
   return null
 }
 
-/** Enough for any workspace that is one; more entries count as too much. */
+/** No real workspace has more entries. A folder with more counts as too large, so that the walk ends. */
 const MAX_ENTRIES = 500_000
 
 /**
- * Bytes that a folder uses, links not followed, so that shared plugins count once and nowhere here.
- * @param stopAt the walk ends when this is reached
+ * Bytes of the files in a folder. Links are not followed: they lead to providers in the plugin cache, which many
+ * workspaces share.
+ * @param stopAt the walk ends when this many bytes are reached
  */
 export async function measureDiskUse(folder: string, stopAt: number): Promise<number> {
   let total = 0
@@ -55,7 +56,10 @@ export async function measureDiskUse(folder: string, stopAt: number): Promise<nu
   return total
 }
 
-/** A repository could commit the plan's name as a link and have the engine write or read elsewhere. */
+/**
+ * The diagnostic for a plan file that is no regular file; null for one that is, or is not there yet. A repository could
+ * hold a link under the name of the plan file and have the engine read or write another file of this machine.
+ */
 export async function refuseLinkedPlan(workspace: string, planFile: string | undefined): Promise<string | null> {
   if (planFile === undefined) return null
   const entry = await lstat(join(workspace, planFile)).catch(() => null)

@@ -5,8 +5,8 @@ import type { OutputFiles } from './files.ts'
 const CHUNK = 256 * 1024
 
 /**
- * The job object of the contract. Output is read from disk while it is sent, so that a large plan
- * costs no memory; bytes that are no UTF-8 become replacement characters.
+ * The answer with the job object of the contract. The output is read from disk while it is sent, so that a plan of
+ * hundreds of megabytes needs no memory. Bytes that are no UTF-8 become replacement characters.
  */
 export async function answerWithJob(
   record: JobRecord,

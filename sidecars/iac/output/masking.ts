@@ -1,15 +1,18 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { type OutputFiles, readTail } from './files.ts'
 
-/** As the engine writes what it hides itself. */
+/** The engine writes the same words where it hides a value itself. */
 const HIDDEN = '(sensitive value)'
 const NAME = /SECRET|TOKEN|PASSW|CREDENTIAL|_KEY(_ID|_DATA)?$/i
-/** Always literal, even when the value begins like a path: keys of AWS are base64. */
+/** Variables of these names hold a secret even when it begins like a path, as a key of AWS in base64 may. */
 const LITERAL = /SECRET|TOKEN|PASSW/i
 const NAMES_A_FILE = /_(FILE|PATH|DIR|DIRECTORY)$/i
 const MIN_LENGTH = 8
 
-/** Literal credentials in the service's environment, as they are and as quoted texts show them; longest first. */
+/**
+ * Credentials that stand in the environment of the service, as they are and as they look in a quoted text. The longest
+ * come first, since a shorter one may be the beginning of a longer one.
+ */
 export function credentialsOf(env: Record<string, string | undefined>): string[] {
   const values = Object.entries(env).flatMap(([name, value = '']) =>
     NAME.test(name) &&
@@ -24,8 +27,8 @@ export function credentialsOf(env: Record<string, string | undefined>): string[]
 }
 
 /**
- * Replaces the credentials in an output file of the engine. Code can read its environment with `file()`,
- * and whatever a plan shows is stored and read by others.
+ * Replaces the credentials in an output file of the engine. The code of a repository can read the environment with
+ * `file("/proc/self/environ")`, and whatever a plan shows is stored and read by others.
  */
 export async function hideCredentials(path: string, credentials: readonly string[]): Promise<void> {
   const bytes = await readFile(path)
@@ -36,16 +39,16 @@ export async function hideCredentials(path: string, credentials: readonly string
 }
 
 /**
- * The end of what a job has written so far, whole lines only, with the credentials of the environment
- * replaced: the files of a running job still hold them.
- * @param bytes at most this much of each stream
+ * The last whole lines that a job has written so far. The credentials of the environment are replaced here, because the
+ * files of a job that still runs hold them.
+ * @param bytes how much of each stream is answered at most
  */
 export async function readLiveOutput(
   files: OutputFiles,
   credentials: readonly string[],
   bytes: number,
 ): Promise<{ stdout: string; stderr: string }> {
-  // A credential that begins before the cut would be shown in part: more is read than is shown.
+  // More is read than is shown: of a credential that begins before the cut the rest would be shown otherwise.
   const longest = Math.max(0, ...credentials.map((credential) => Buffer.byteLength(credential)))
   const tail = async (path: string) => {
     const text = await readTail(path, bytes + longest)

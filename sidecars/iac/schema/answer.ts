@@ -7,12 +7,12 @@ export interface SchemaRequest {
   data_source_types?: string[]
 }
 
-/** Larger answers name what they leave out. */
+/** The schemas of an answer, in bytes. A larger answer leaves some out and names them. */
 const MAX_BYTES = 16 * 1024 * 1024
 
 /**
- * The answer of a schema job as JSON: the types that were asked for, else the names of all types.
- * @param versions selected versions of the providers, by source address
+ * The answer of a schema job as JSON: the schemas of the types that were asked for, or the names of all when none was.
+ * @param versions the selected versions of the providers, by source address
  */
 export async function readSchemaAnswer(
   stored: StoredSchema,
@@ -60,7 +60,7 @@ class Parts {
     this.#document = document
   }
 
-  /** Members `"type":{schema}` as they stand in the document. */
+  /** Members `"type":{schema}`, with the schema as it stands in the document. */
   async read(extents: Record<string, Extent>, types: readonly string[]): Promise<string[]> {
     const members: string[] = []
     for (const type of new Set(types)) {

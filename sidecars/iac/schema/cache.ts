@@ -3,7 +3,7 @@ import { mkdir, readdir, readFile, rename, rm, stat, utimes, writeFile } from 'n
 import { join } from 'node:path'
 import type { SchemaIndex } from './index-document.ts'
 
-/** A document and where its parts lie. */
+/** A document on disk, and where its parts lie in it. */
 export interface StoredSchema {
   path: string
   index: SchemaIndex
@@ -17,7 +17,7 @@ const LIMITS: SchemaCacheLimits = { entries: 32, bytes: 1024 ** 3 }
 const DOCUMENT = 'schema.json'
 const INDEX = 'index.json'
 
-/** Documents of `providers schema` by lock file, on disk; what was not used for longest goes first. */
+/** Keeps documents of `providers schema` on disk, by lock file. Those that were not used for longest go first. */
 export class SchemaCache {
   readonly #folder: string
   readonly #limits: SchemaCacheLimits
@@ -27,14 +27,14 @@ export class SchemaCache {
     this.#limits = limits
   }
 
-  /** Creates the folder and removes what an earlier process left half written. */
+  /** Creates the folder, and removes what an earlier process has left half written. */
   async open(): Promise<void> {
     await mkdir(this.#folder, { recursive: true, mode: 0o700 })
     const names = await readdir(this.#folder)
     await Promise.all(names.filter((name) => name.endsWith('.tmp')).map((name) => this.#remove(name)))
   }
 
-  /** Null when there is none, or when it cannot be read. */
+  /** The stored document; null when there is none, or when it cannot be read. */
   async find(key: string): Promise<StoredSchema | null> {
     const folder = join(this.#folder, key)
     try {
@@ -55,7 +55,7 @@ export class SchemaCache {
     await rename(path, join(folder, DOCUMENT))
     await writeFile(join(folder, INDEX), JSON.stringify(index), { mode: 0o600 })
     await this.#remove(key)
-    // Another workspace with the same lock file may come first: its document is as good.
+    // Another workspace with the same lock file may have stored its document meanwhile, which is as good.
     await rename(folder, join(this.#folder, key)).catch(() => this.#remove(temporary))
     await this.#evict(key)
     return { path: join(this.#folder, key, DOCUMENT), index }

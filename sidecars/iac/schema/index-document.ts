@@ -16,14 +16,14 @@ export interface SchemaIndex {
 }
 
 const SECTIONS: readonly string[] = ['resource_schemas', 'data_source_schemas'] satisfies (keyof ProviderIndex)[]
-/** Document, providers, one provider, its section: what lies deeper is skipped. */
+/** Keys matter on four levels: the document, the providers, one provider, its section. Deeper ones are skipped. */
 const KEYS = 4
 const MAX_KEY_BYTES = 1024
 const [QUOTE, BACKSLASH, COLON, OPEN, CLOSE, OPEN_LIST, CLOSE_LIST] = [...'"\\:{}[]'].map((sign) => sign.charCodeAt(0))
 
 /**
- * Finds the schemas in a document of tens of megabytes without holding it: the file is read once, in pieces.
- * Null when it is no such document. What an engine prints before the document is skipped.
+ * Finds where the schemas lie in a document of tens of megabytes. The file is read once, in pieces, and never held as a
+ * whole. Null when it is no such document. What an engine prints before the document is skipped.
  */
 export async function indexDocument(path: string): Promise<SchemaIndex | null> {
   const scan = new Scan()
@@ -33,13 +33,13 @@ export async function indexDocument(path: string): Promise<SchemaIndex | null> {
 
 class Scan {
   readonly #index: SchemaIndex = { format_version: '', providers: {} }
-  /** Key of the present member on each level. */
+  /** On each level the key of the member that is being read. */
   readonly #path: string[] = []
   #position = 0
   #depth = 0
   #isInString = false
   #escaped = false
-  /** Bytes of a string on a level whose keys matter; null elsewhere. */
+  /** The bytes of a string on a level whose keys matter; null on deeper levels. */
   #string: number[] | null = null
   #last = ''
   #start = 0

@@ -7,13 +7,13 @@ import { type LockFile, readLockFile } from './lock-file.ts'
 
 const UNREADABLE =
   'Error: Unreadable schema\n\nThe engine answered a document of provider schemas that cannot be read.\n'
-/** The engine's own provider is in no lock file. */
+/** Types of the provider that is built into the engine and therefore stands in no lock file. */
 const BUILT_IN = /^terraform_/
 const BUILT_IN_SOURCE = 'terraform.io/builtin/terraform'
 
 /**
- * Runs a schema job: from the cache where the providers of the workspace were asked before, else from
- * `run`, the engine's `providers schema -json` into `output`. Answers the exit code.
+ * Runs a schema job and answers its exit code. Where the same providers were asked before, the answer comes from the
+ * cache. Else `run` makes the engine write `providers schema -json` into the output files, and the cache takes it over.
  */
 export async function runSchemaJob(
   { schemas: cache, engine }: { schemas: SchemaCache; engine: Engine },
@@ -35,7 +35,7 @@ export async function runSchemaJob(
   return writeOutput(output, 0, await readSchemaAnswer(stored, lock?.versions ?? new Map(), request), '')
 }
 
-/** Without a lock file nothing tells which providers were asked, so nothing is kept. */
+/** Without a lock file nothing tells which providers a schema is of, so it is not kept. */
 const keepSchema = async (
   cache: SchemaCache,
   lock: LockFile | null,

@@ -8,13 +8,13 @@ const NAME = '.terraform.lock.hcl'
 const MAX_BYTES = 4 * 1024 * 1024
 
 export interface LockFile {
-  /** Of exactly these providers under exactly this engine. */
+  /** A hash that stands for exactly these providers under exactly this engine. */
   key: string
-  /** Selected versions by source address. */
+  /** The versions that were selected, by source address. */
   versions: Map<string, string>
 }
 
-/** The lock file of a workspace; null without a regular one, as when only built-in providers are used. */
+/** The lock file of a workspace; null without one, as when a workspace uses built-in providers only. */
 export async function readLockFile(workspace: string, engine: Engine): Promise<LockFile | null> {
   const handle = await open(
     join(workspace, NAME),

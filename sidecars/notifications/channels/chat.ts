@@ -52,7 +52,9 @@ export function chatMessage(notification: Notification): { attachments: Attachme
   return { attachments: [main, ...rest.map((actions) => ({ fallback: subject, color, actions }))] }
 }
 
-/** These three characters begin the chat's own commands: mentions of everybody, links under another name. */
+/**
+ * These three characters begin the chat's own commands, such as a mention of everybody or a link under another name.
+ */
 const escapeControl = (text: string): string =>
   text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
 

@@ -10,7 +10,7 @@ export interface EmailSettings {
   to: readonly string[]
 }
 
-/** Plain text by SMTP; every recipient is addressed blind, so that none learns of the others. */
+/** Sends plain text by SMTP. Every recipient is a blind copy, so that none learns of the others. */
 export function emailChannel({ smtpUrl, from, to }: EmailSettings): Channel {
   const limits = {
     connectionTimeout: CHANNEL_LIMIT_MS,
@@ -36,7 +36,7 @@ export function emailChannel({ smtpUrl, from, to }: EmailSettings): Channel {
   }
 }
 
-/** Body, links, then the facts, one a line; nothing is rendered. */
+/** The text of a mail: the body, the links, then the facts, one a line. */
 export function emailText(notification: Notification): string {
   const links = notification.links.map(({ label, url }) => `${label}: ${url}`)
   const facts = fieldsOf({ ...notification, audience: [] }, (text) => text).map(

@@ -17,7 +17,7 @@ export interface AwsClient {
   explore(region: string, operation: string, body: object): Promise<unknown>
 }
 
-/** Becomes part of a host name. */
+/** Whether a text names a region, so that it can become part of a host name. */
 export const isRegion = (text: string): boolean => /^[a-z]{2,5}(-[a-z0-9]+){2,4}$/.test(text)
 
 export function createAwsClient(request: InventoryRequest): AwsClient {
@@ -96,7 +96,7 @@ interface Call {
   type: string
 }
 
-/** Headers of a POST with its signature, made anew for each attempt: it is valid for minutes only. */
+/** Makes the headers of a POST with its signature. That is valid for minutes only, so each attempt gets its own. */
 function createSigner(
   { now }: InventoryRequest,
   credentials: CredentialSource,

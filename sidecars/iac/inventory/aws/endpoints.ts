@@ -2,15 +2,15 @@ import { domainOf } from '../../../../src/base/aws/partition.ts'
 import { type Env, isOn, setting } from '../inputs.ts'
 import { InventoryError } from '../types.ts'
 
-/** Prefix of the host and end of the variable, as the vendor names its services there. */
+/** What the vendor calls a service in its host name and in its variable. */
 const SERVICES = {
   sts: { host: 'sts', variable: 'STS' },
   explorer: { host: 'resource-explorer-2', variable: 'RESOURCE_EXPLORER_2' },
 } as const
 
 /**
- * Base URL of a service, without trailing slash. `AWS_ENDPOINT_URL_<SERVICE>`, then `AWS_ENDPOINT_URL`, go before the
- * address of the region, unless `AWS_IGNORE_CONFIGURED_ENDPOINT_URLS` says otherwise; FIPS addresses are those of regions.
+ * Base URL of a service, without a slash at its end: `AWS_ENDPOINT_URL_<SERVICE>`, else `AWS_ENDPOINT_URL`, else the
+ * address of the region, which may be its FIPS address. `AWS_IGNORE_CONFIGURED_ENDPOINT_URLS` skips the first two.
  * Errors: `InventoryError` for an override that is no http(s) URL.
  */
 export function endpointOf(service: keyof typeof SERVICES, region: string, env: Env): string {
@@ -24,7 +24,7 @@ export function endpointOf(service: keyof typeof SERVICES, region: string, env: 
   return `https://${host}${isOn(env, 'AWS_USE_FIPS_ENDPOINT') ? '-fips' : ''}.${region}.${domainOf(region)}`
 }
 
-/** Plain http is allowed, as the vendor does: what is sent is signed and holds no secret key. */
+/** Plain http is allowed, as the vendor allows it: a request is signed and does not hold the secret key. */
 function checkUrl(name: string, text: string): string {
   const url = URL.canParse(text) ? new URL(text) : null
   if (url?.protocol !== 'https:' && url?.protocol !== 'http:')

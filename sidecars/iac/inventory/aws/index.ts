@@ -10,8 +10,8 @@ const PAGE_SIZE = 500
 const MAX_PAGES = 200
 
 /**
- * ARNs of what AWS Resource Explorer knows of an account, in the region of its aggregator index: only that one holds
- * the resources of all regions. The scope is the number of the account.
+ * Lists the ARNs of what AWS Resource Explorer knows of an account, whose number is the scope. It asks in the region of
+ * the aggregator index, because only that index holds the resources of all regions.
  */
 export const awsInventory: Inventory = async (request) => {
   const { scopeId } = request
@@ -43,7 +43,7 @@ const indexesAnswer = v.object({
 })
 const viewAnswer = v.object({ ViewArn: v.nullish(v.string()) })
 
-/** `tags` is a property among others; its data is a list of pairs, but of no declared form. */
+/** The keys of the tags. `tags` is one property among others, with a list of pairs whose form is not documented. */
 const tagKeys = v.pipe(
   v.nullish(v.array(v.object({ Name: v.nullish(v.string()), Data: v.unknown() })), []),
   v.transform((properties) =>

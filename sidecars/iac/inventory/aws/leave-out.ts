@@ -8,7 +8,7 @@ export interface ExploredResource {
 
 const TYPES = ['ec2:network-interface']
 const ARN_PARTS = [':role/aws-service-role/', ':role/aws-reserved/sso.amazonaws.com/']
-/** Tags of what AWS services and the controllers of clusters made for themselves. */
+/** Tags of what services of AWS and the controllers of clusters have made for themselves. */
 const TAG_PREFIXES = [
   'aws:',
   'eks:',
@@ -20,7 +20,7 @@ const TAG_PREFIXES = [
   'service.k8s.aws/',
 ]
 
-/** Whether nobody manages this by code in the given account. Tags are unknown where the view leaves them out. */
+/** Whether nobody manages this resource by code in the account. Its tags are unknown where the view has none. */
 export function leavesOut(resource: ExploredResource, account: string): boolean {
   return (
     resource.owner !== account ||

@@ -11,8 +11,8 @@ const LIFETIME_S = 600
 const BLOCK = /-----BEGIN ([A-Z0-9 ]+)-----[\s\S]+?-----END \1-----/g
 
 /**
- * An assertion signed with the key of a client certificate: PKCS #12, or PEM with both, in the file that
- * `ARM_CLIENT_CERTIFICATE_PATH` names or in base64 in `ARM_CLIENT_CERTIFICATE`.
+ * Reads a client certificate with its key and answers what signs an assertion with them. The certificate is PKCS #12 or
+ * PEM, in the file that `ARM_CLIENT_CERTIFICATE_PATH` names or in base64 in `ARM_CLIENT_CERTIFICATE`.
  * https://learn.microsoft.com/entra/identity-platform/certificate-credentials
  */
 export async function readCertificateProof(

@@ -13,8 +13,8 @@ const CHOICES =
   'set ARM_TENANT_ID, ARM_CLIENT_ID and one of ARM_CLIENT_SECRET, ARM_CLIENT_CERTIFICATE_PATH and ARM_USE_OIDC, or ARM_USE_MSI, or ARM_USE_AKS_WORKLOAD_IDENTITY'
 
 /**
- * The first form that is switched on counts, in this order: managed identity, workload identity of AKS, OIDC token,
- * client certificate, client secret. One that is switched on and incomplete is an error, never skipped.
+ * The first form of credentials that is switched on counts, in this order: managed identity, workload identity of AKS,
+ * OIDC token, client certificate, client secret. One that is switched on but incomplete is an error and never skipped.
  */
 export async function readAzureCredentials(
   request: InventoryRequest,
@@ -47,7 +47,7 @@ export async function readAzureCredentials(
 
 async function readClientSecret({ env }: InventoryRequest): Promise<string | undefined> {
   const path = setting(env, 'ARM_CLIENT_SECRET_FILE_PATH')
-  // Blanks may belong to a secret.
+  // The value is not trimmed: blanks may belong to a secret.
   return env.ARM_CLIENT_SECRET || (path ? await readNamedText(path, 'ARM_CLIENT_SECRET_FILE_PATH', env) : undefined)
 }
 
@@ -66,14 +66,14 @@ async function readApplication({ env }: InventoryRequest, form: string, ...inste
 const SOURCE = 'GitHub OIDC provider'
 const AUDIENCE = 'api://AzureADTokenExchange'
 
-/** The token of the cluster's service account, read anew each time: the cluster renews it. */
+/** Reads the token of the cluster's service account, each time anew because the cluster renews it. */
 async function readWorkloadIdentity({ env }: InventoryRequest): Promise<Proof> {
   const path = setting(env, 'AZURE_FEDERATED_TOKEN_FILE')
   if (!path) throw new InventoryError('ARM_USE_AKS_WORKLOAD_IDENTITY is set, but AZURE_FEDERATED_TOKEN_FILE is not')
   return { client_assertion: await readNamedText(path, 'AZURE_FEDERATED_TOKEN_FILE', env) }
 }
 
-/** `ARM_OIDC_TOKEN`, else `ARM_OIDC_TOKEN_FILE_PATH`, else what the host of a GitHub workflow issues. */
+/** The token in `ARM_OIDC_TOKEN` or `ARM_OIDC_TOKEN_FILE_PATH`, else one that the host of a GitHub workflow issues. */
 async function readOidcToken(request: InventoryRequest): Promise<Proof> {
   const { env } = request
   const token = setting(env, 'ARM_OIDC_TOKEN')

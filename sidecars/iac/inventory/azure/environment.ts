@@ -9,7 +9,7 @@ export interface AzureEnvironment {
   login: string
   /** Resource Manager, Resource Graph included. */
   management: string
-  /** For which tokens are issued. */
+  /** The audience that tokens are issued for. */
   audience: string
 }
 
@@ -32,7 +32,7 @@ const ENVIRONMENTS: Record<string, AzureEnvironment> = {
   azurechinacloud: CHINA,
 }
 
-/** As the engine's provider finds it: `ARM_METADATA_HOSTNAME` before `ARM_ENVIRONMENT`. */
+/** Finds the cloud as the engine's provider does: `ARM_METADATA_HOSTNAME` goes before `ARM_ENVIRONMENT`. */
 export async function readAzureEnvironment(request: InventoryRequest): Promise<AzureEnvironment> {
   const host = setting(request.env, 'ARM_METADATA_HOSTNAME', 'ARM_METADATA_HOST')
   if (host !== undefined) return readMetadata(request, host)
@@ -50,7 +50,10 @@ const Description = v.object({
 })
 const SOURCE = 'Azure metadata service'
 
-/** One description, or a list with one a cloud. https://learn.microsoft.com/rest/api/resources/metadata */
+/**
+ * Asks a metadata service, which answers one description or a list of them.
+ * https://learn.microsoft.com/rest/api/resources/metadata
+ */
 async function readMetadata(request: InventoryRequest, host: string): Promise<AzureEnvironment> {
   const base = serviceUrl(host.includes('://') ? host : `https://${host}`, 'ARM_METADATA_HOSTNAME')
   const answer = await askJson({ request, source: SOURCE, url: `${base}/metadata/endpoints?api-version=2022-09-01` })

@@ -31,7 +31,7 @@ const SOURCE = 'Azure Resource Graph'
 const MAX_PAGES = 100
 const PAGE_SIZE = 1000
 
-/** Resources, groups and role assignments of the subscription. Holds nothing of the request. */
+/** Asks for the resources, groups and role assignments of a subscription. No part of it comes from a request. */
 const QUERY = [
   'resources',
   '| project id, type, name, managedBy, tags, scope = ""',
@@ -89,7 +89,7 @@ async function readResourceGraph(
         },
       })
       const page = checkShape(SOURCE, Answer, answer)
-      // With a token, truncated only says that there are more pages.
+      // With a token for the next page, truncated only means that there is one.
       if (page.resultTruncated && !page.$skipToken) throw new InventoryError(`${SOURCE} cut its result off`)
       return { items: page.data, next: page.$skipToken }
     },

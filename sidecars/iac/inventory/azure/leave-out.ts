@@ -9,7 +9,7 @@ interface Row {
 }
 
 const GROUP = 'microsoft.resources/subscriptions/resourcegroups'
-/** Made by Azure itself, for the failures of Application Insights. */
+/** Types that Azure makes itself, here for the failures that Application Insights detects. */
 const MADE_BY_AZURE = ['microsoft.alertsmanagement/smartdetectoralertrules']
 const IN_GROUP = /^\/subscriptions\/[^/]+\/resourcegroups\/([^/]+)/i
 /** Node resource groups of AKS, and the group that Azure makes for Network Watcher. */
@@ -17,7 +17,10 @@ const SERVICE_GROUP = /^(mc_.*|networkwatcherrg)$/i
 
 const groupOf = (id: string): string | undefined => IN_GROUP.exec(id)?.[1]?.toLowerCase()
 
-/** What nobody manages by code: groups that belong to a service with all in them, and resources that Azure makes or hides. */
+/**
+ * The rows without what nobody manages by code: groups that belong to a service, everything in them, and resources that
+ * Azure makes or hides.
+ */
 export function withoutServiceOwned<R extends Row>(rows: readonly R[]): R[] {
   const serviceGroups = new Set(rows.filter(isServiceGroup).map(({ id }) => groupOf(id)))
   const inServiceGroup = (id: string) => {

@@ -7,7 +7,7 @@ import type { AzureEnvironment } from './environment.ts'
 
 const SOURCE = 'Azure managed identity'
 const INSTANCE = 'http://169.254.169.254/metadata/identity/oauth2/token'
-/** The service is on the machine itself: it answers at once, or there is none. */
+/** The service is on the machine itself, so it answers at once where there is one. */
 const TIMEOUT_MS = 10_000
 const RETRIES = 3
 
@@ -15,8 +15,8 @@ const seconds = v.union([v.number(), v.pipe(v.string(), v.regex(/^\d{1,12}$/), v
 const Answer = v.object({ access_token: tokenText, expires_in: v.optional(seconds), expires_on: v.optional(seconds) })
 
 /**
- * The identity of the machine: of a virtual machine by instance metadata, or where `IDENTITY_ENDPOINT` says, as in
- * App Service and Container Apps. `ARM_MSI_ENDPOINT` names another place.
+ * Obtains tokens for the identity of the machine. A virtual machine has an instance metadata service; App Service and
+ * Container Apps name an address in `IDENTITY_ENDPOINT`. `ARM_MSI_ENDPOINT` goes before both.
  */
 export function managedIdentity(request: InventoryRequest, environment: AzureEnvironment): ObtainToken {
   return async () => {

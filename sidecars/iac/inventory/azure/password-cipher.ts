@@ -84,10 +84,10 @@ function pkcs12Key(purpose: 1 | 2, bytes: number, salt: Uint8Array, iterations: 
   return Buffer.concat(derived).subarray(0, bytes)
 }
 
-/** Repeated up to the next whole block. */
+/** The bytes, repeated up to the next whole block. */
 const repeatToBlock = (bytes: Uint8Array): Buffer => Buffer.alloc(Math.ceil(bytes.length / BLOCK) * BLOCK, bytes)
 
-/** Each block plus this number plus one, as big-endian numbers that wrap. */
+/** Adds this number and one to each block, as big-endian numbers that wrap around. */
 function addToBlocks(blocks: Buffer, number: Buffer): void {
   for (let start = 0; start < blocks.length; start += BLOCK) {
     let carry = 1

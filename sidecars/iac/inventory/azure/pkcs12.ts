@@ -24,8 +24,8 @@ export interface KeysAndCertificates {
 }
 
 /**
- * Reads a PKCS #12 file (RFC 7292) in DER. Its checksum is not verified: what decrypts to a key that fits
- * its certificate is the right one.
+ * Reads a PKCS #12 file (RFC 7292) in DER. Its checksum is not verified, because a key that fits its certificate has
+ * been decrypted rightly.
  * Errors: `UnknownCipherError`; any other error means a wrong password or no such file.
  */
 export function readPkcs12(bytes: Uint8Array, password: string): KeysAndCertificates {

@@ -19,8 +19,8 @@ const SOURCE = 'Microsoft Entra ID'
 const ASSERTION_TYPE = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer'
 
 /**
- * The client credentials grant.
- * @param prove is asked for each token: assertions are short-lived, and files with them are renewed
+ * Obtains tokens by the client credentials grant.
+ * @param prove is called for each token, because an assertion is short-lived and a file with one is renewed
  * https://learn.microsoft.com/entra/identity-platform/v2-oauth2-client-creds-grant-flow
  */
 export function signIn(

@@ -19,9 +19,9 @@ const NONE =
   'no Google Cloud credentials configured for scope discovery; set GOOGLE_CREDENTIALS, GOOGLE_OAUTH_ACCESS_TOKEN or GOOGLE_APPLICATION_CREDENTIALS, or run where a metadata server answers'
 
 /**
- * The first of: an access token, `GOOGLE_CREDENTIALS` (a path or the JSON itself), application default credentials
- * (`GOOGLE_APPLICATION_CREDENTIALS`, the file of gcloud, the metadata server); then, if it is to be, another account
- * in whose name all calls are made.
+ * Reads the credentials, the first that there are: an access token; `GOOGLE_CREDENTIALS`, which is a path or the JSON
+ * itself; the application default credentials, which are `GOOGLE_APPLICATION_CREDENTIALS`, the file of gcloud and the
+ * metadata server. `GOOGLE_IMPERSONATE_SERVICE_ACCOUNT` then names an account in whose name all calls are made.
  */
 export async function readGcpAccess(request: InventoryRequest): Promise<GcpAccess> {
   const { env } = request
@@ -43,7 +43,9 @@ const headersOf = (token: TokenSource, quotaProject: string | undefined) => asyn
   ...(quotaProject ? { 'x-goog-user-project': quotaProject } : {}),
 })
 
-/** The provider uses a billing project only when it is told to; credentials of people need one. */
+/**
+ * The project whose quota is used. As for the engine's provider a billing project counts only when it is switched on.
+ */
 function quotaProject(env: Env, file: CredentialFile | null): string | undefined {
   const override = /^(true|1)$/i.test(setting(env, 'USER_PROJECT_OVERRIDE') ?? '')
   const billing = override ? setting(env, 'GOOGLE_BILLING_PROJECT') : undefined
@@ -76,7 +78,7 @@ const exists = (path: string): Promise<boolean> =>
   )
 
 const SOURCE = 'Google metadata server'
-/** It is on the machine itself: it answers at once, or there is none. */
+/** The server is on the machine itself, so it answers at once where there is one. */
 const TIMEOUT_MS = 5_000
 
 /** https://cloud.google.com/compute/docs/access/authenticate-workloads#applications */
@@ -90,7 +92,7 @@ function metadataServerToken(request: InventoryRequest, none: string): ObtainTok
       const answer = await askJson({ request, source: SOURCE, url, headers, timeoutMs: TIMEOUT_MS, retries: 1 })
       return asAccessToken(checkShape(SOURCE, tokenAnswer, answer), request)
     } catch (error) {
-      // Nothing else is set up and there is no such server: then nothing is.
+      // The server was the last possibility: where there is none, no credentials are configured at all.
       if (error instanceof InventoryError && error.cause instanceof OutboundError)
         throw new InventoryError(none, { cause: error })
       throw error

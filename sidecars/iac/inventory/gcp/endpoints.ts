@@ -11,8 +11,9 @@ export interface GcpEndpoints {
 export const DEFAULT_UNIVERSE = 'googleapis.com'
 
 /**
- * The engine's provider takes a whole address for each API, version included, or another universe for all.
- * @param universe what the credentials say, when they do
+ * The addresses of the APIs. As for the engine's provider a variable can give the whole address of one API, version
+ * included, and another one the universe of all.
+ * @param universe the one that the credentials name, where they do
  */
 export function gcpEndpoints(env: Env, universe: string | undefined): GcpEndpoints {
   const domain = universeOf(env) ?? universe ?? DEFAULT_UNIVERSE

@@ -35,8 +35,8 @@ const UNSUPPORTED =
   'the Google credentials take their subject token from AWS, a certificate or a program; this discovery reads it from a file or an address'
 
 /**
- * Workload identity federation: the token of another issuer, exchanged (RFC 8693), then often that of a service account.
- * https://google.aip.dev/auth/4117
+ * Workload identity federation: the token of another issuer is exchanged for one of Google (RFC 8693), and that, where
+ * an address for it is named, for one of a service account. https://google.aip.dev/auth/4117
  */
 export function externalAccountToken({ request }: TokenContext, file: File): ObtainToken {
   const { audience, subject_token_type, client_id, client_secret, workforce_pool_user_project } = file

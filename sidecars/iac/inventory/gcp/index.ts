@@ -9,8 +9,8 @@ import { isForeignMember, isServiceOwned } from './leave-out.ts'
 const PROJECT = /^[a-z][a-z0-9-]{4,28}[a-z0-9]$/
 
 /**
- * Lists a project: names of its assets, then the bindings of its IAM policy. A call that is denied fails the discovery,
- * the policy's too: a list without bindings would make an import look complete that is not.
+ * Lists a project: the names of its assets, then the bindings of its IAM policy. A call that is denied fails the
+ * discovery. That goes for the policy too: without its bindings an import would look complete that is not.
  */
 export const gcpInventory: Inventory = async (request) => {
   const { scopeId } = request

@@ -15,7 +15,7 @@ const SERVICE_BUCKET = /^(dataproc-staging-|dataproc-temp-|gcf-sources-|gcf-v2-|
 
 const lastSegment = (name: string): string => name.slice(name.lastIndexOf('/') + 1)
 
-/** What a service of Google made, and the project itself. */
+/** Whether a service of Google has made this asset, or it is the project itself. */
 export function isServiceOwned({ name, assetType, labels }: Asset, projectId: string): boolean {
   const last = lastSegment(name)
   return (
@@ -27,7 +27,7 @@ export function isServiceOwned({ name, assetType, labels }: Asset, projectId: st
   )
 }
 
-/** Members that are gone, and accounts that Google or another project owns. */
+/** Whether a member of a binding is gone, or is an account that Google or another project owns. */
 export const isForeignMember = (member: string, projectId: string): boolean =>
   member.startsWith('deleted:') || isServiceAgent(member, projectId)
 

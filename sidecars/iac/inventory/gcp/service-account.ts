@@ -17,8 +17,8 @@ export const ServiceAccountFile = v.object({
 const LIFETIME_S = 3600
 
 /**
- * Exchanges an assertion that the key of the service account signs. Other universes have no such exchange: there
- * the assertion itself is the token. https://developers.google.com/identity/protocols/oauth2/service-account
+ * Exchanges an assertion that the key of the service account signs. Other universes have no such exchange, and the
+ * assertion itself is the token there. https://developers.google.com/identity/protocols/oauth2/service-account
  */
 export function serviceAccountToken(
   { request, universe }: TokenContext,
@@ -57,7 +57,7 @@ function parseSigningKey(pem: string) {
     const key = createPrivateKey(pem)
     if (key.asymmetricKeyType === 'rsa') return key
   } catch {
-    // The same answer: what stands there may be part of a key.
+    // The error below is all that is said: a message of the parser may quote a part of the key.
   }
   throw new InventoryError('the private_key of the Google credentials is no RSA key')
 }

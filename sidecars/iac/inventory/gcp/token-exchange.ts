@@ -6,21 +6,21 @@ import { InventoryError, type InventoryRequest } from '../types.ts'
 
 export const SCOPE = 'https://www.googleapis.com/auth/cloud-platform'
 
-/** What a form of credentials needs to get a token. */
+/** What every form of credentials needs to get a token. */
 export interface TokenContext {
   request: InventoryRequest
-  /** Set when it is not the default one. */
+  /** The universe of the credentials; undefined for the default one. */
   universe: string | undefined
 }
 
-/** One exchange at a token endpoint. */
+/** Exchanges a form for a token at a token endpoint. */
 export async function exchangeToken(options: {
   request: InventoryRequest
   source: string
   url: string
   form: Record<string, string>
   headers?: Record<string, string>
-  /** Names of the fields that must not stand in an error. */
+  /** Names of the fields whose values must not appear in an error. */
   secretFields: readonly string[]
 }): Promise<AccessToken> {
   const { request, source, form } = options
@@ -39,14 +39,17 @@ export async function exchangeToken(options: {
 const SOURCE = 'IAM Service Account Credentials'
 const Answer = v.object({ accessToken: tokenText, expireTime: v.pipe(v.string(), v.isoTimestamp()) })
 
-/** The address that issues tokens of this account. */
+/** The address that issues tokens for this account. */
 export function impersonationUrl(iamCredentials: string, account: string): string {
   if (!/^[^\s@/?#]+@[^\s@/?#]+$/.test(account))
     throw new InventoryError('GOOGLE_IMPERSONATE_SERVICE_ACCOUNT is no service account')
   return `${iamCredentials}/projects/-/serviceAccounts/${encodeURIComponent(account)}:generateAccessToken`
 }
 
-/** https://cloud.google.com/iam/docs/reference/credentials/rest/v1/projects.serviceAccounts/generateAccessToken */
+/**
+ * Obtains tokens for another service account with those of the first.
+ * https://cloud.google.com/iam/docs/reference/credentials/rest/v1/projects.serviceAccounts/generateAccessToken
+ */
 export function impersonate(
   request: InventoryRequest,
   url: string,

@@ -7,10 +7,10 @@ export const SOURCE = 'Kubernetes API'
 
 /** Reads from one API server. */
 export interface Api {
-  /** Where to look when the whole cluster may not be listed; empty when unknown. */
+  /** The namespace that is listed where the whole cluster may not be; empty when unknown. */
   namespace: string
   log: Logger
-  /** @param path below the server's address, with its query. Errors: `InventoryError`. */
+  /** @param path the path below the server's address, with its query. Errors: `InventoryError`. */
   get(path: string, accept: string): Promise<unknown>
 }
 

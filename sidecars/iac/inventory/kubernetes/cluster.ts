@@ -10,16 +10,16 @@ import { createTlsFetch, type TlsOptions } from './tls-fetch.ts'
 export interface Cluster {
   /** Base URL without trailing slash. */
   server: string
-  /** Where to look when the whole cluster may not be listed; empty when unknown. */
+  /** The namespace that is listed where the whole cluster may not be; empty when unknown. */
   namespace: string
   headers: Record<string, string>
-  /** Null when the usual transport serves. */
+  /** Null where the usual transport will do. */
   tls: TlsOptions | null
 }
 
 /**
- * The cluster that the engine's provider would use. The provider's variables for single values go before the
- * kubeconfig. Errors: `InventoryError`, which shows no credentials.
+ * Finds the cluster that the engine's provider would use. Its variables for single values go before the kubeconfig.
+ * Errors: `InventoryError`, which shows no credentials.
  */
 export async function readCluster(env: Env, readFile: ReadFile): Promise<Cluster> {
   const value = (name: string) => setting(env, name) ?? ''
@@ -50,7 +50,7 @@ export async function readCluster(env: Env, readFile: ReadFile): Promise<Cluster
   }
 }
 
-/** The transport for a cluster; ends its connections when the signal fires. */
+/** The transport for a cluster: the usual one, or one with the cluster's own certificates. */
 export const transportOf = ({ server, tls }: Cluster, usual: Fetch): Fetch =>
   tls === null || !server.startsWith('https:') ? usual : createTlsFetch(tls)
 
@@ -65,12 +65,12 @@ function credentialHeaders({ token, username, password, certificate, obstacle }:
   return {}
 }
 
-/** Certificates that cannot be read would look like a fault of the network later. */
+/** Checks certificates and key here, because one that cannot be read would look like a fault of the network later. */
 function checkPem({ ca, certificate, key }: TlsOptions): void {
   if ((certificate === '') !== (key === ''))
     throw new InventoryError('of client certificate and client key for the Kubernetes API one is missing')
   try {
-    // An authority that cannot be read is passed over in silence else.
+    // Node passes over an authority that it cannot read, without an error.
     if (ca !== '') new X509Certificate(ca)
     createSecureContext({ ...(ca && { ca }), ...(certificate && { cert: certificate, key }) })
   } catch (error) {

@@ -9,8 +9,8 @@ export interface ObjectName {
 }
 
 /**
- * The form in which the provider imports a `kubernetes_manifest`. The ids of its typed resources (`<namespace>/<name>`) are
- * shorter but do not tell a Deployment from a Service of the same name, so they identify nothing in a list of all kinds.
+ * The form in which the provider imports a `kubernetes_manifest`. The ids of its typed resources (`<namespace>/<name>`)
+ * are shorter, but do not tell a Deployment from a Service of the same name, so they are no use in a list of all kinds.
  */
 export function identifierOf({ apiVersion, kind, namespace, name }: ObjectName): string {
   return `apiVersion=${apiVersion},kind=${kind},${namespace === null ? '' : `namespace=${namespace},`}name=${name}`
@@ -29,7 +29,7 @@ export const isPlain = (name: string): boolean => /^[^,=\s]{1,253}$/.test(name)
 /**
  * What `import` takes for an identifier of the inventory, which depends on the type of the resource block; any
  * other text is returned as it is.
- * @param address of the resource block, in modules and with an index or not
+ * @param address the address of the resource block, which may lie in a module and have an index
  */
 export function importIdOf(address: string, resourceId: string): string {
   const object = parseIdentifier(resourceId)

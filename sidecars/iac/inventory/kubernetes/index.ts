@@ -7,15 +7,15 @@ import { apiVersionOf, readKinds, type ServedKind } from './kinds.ts'
 import { leavesOut, leavesOutKind } from './leave-out.ts'
 import { listObjects, type ObjectMetadata } from './objects.ts'
 
-/** Kinds that are listed at the same time: API servers have fair shares for each user. */
+/** So many kinds are listed at the same time. API servers give each user a fair share and refuse more. */
 const PARALLEL = 4
-/** Not allowed, gone since the kinds were read, or not to be listed after all. */
+/** Listing a kind is not allowed, the kind is gone since the kinds were read, or it cannot be listed after all. */
 const SKIPPED = [403, 404, 405]
 
 /**
- * Objects of a cluster that code could manage, in the form `apiVersion=…,kind=…,namespace=…,name=…` (see `identifierOf`).
- * The scope is any name that the operator gave the cluster. What may not be listed is left out and logged; when nothing may be
- * listed the discovery fails.
+ * Lists the objects of a cluster that code could manage, as `apiVersion=…,kind=…,namespace=…,name=…` (see
+ * `identifierOf`). The scope is any name that the operator gave the cluster. Kinds that may not be listed are left out
+ * and logged. When none may be listed the discovery fails.
  */
 export const kubernetesInventory: Inventory = async (request) => {
   const api = createApi(request, await readCluster(request.env, readFileIfAny))
@@ -24,7 +24,7 @@ export const kubernetesInventory: Inventory = async (request) => {
   return identifiersOf(kinds, await listAll(request, api, kinds))
 }
 
-/** Lists by kind, in the order of the kinds; empty for those that are left out. */
+/** Lists the objects of each kind, in the order of the kinds. The list is empty for a kind that is left out. */
 async function listAll(request: InventoryRequest, api: Api, kinds: readonly ServedKind[]): Promise<ObjectMetadata[][]> {
   const lists: ObjectMetadata[][] = kinds.map(() => [])
   const refusals: RefusedError[] = []
@@ -54,7 +54,7 @@ async function listAll(request: InventoryRequest, api: Api, kinds: readonly Serv
   return lists
 }
 
-/** The same object may be served in two groups, such as an old and a new one: the first counts. */
+/** The same object may be served in two groups, such as an old and a new one. The first counts. */
 function identifiersOf(kinds: readonly ServedKind[], lists: readonly (readonly ObjectMetadata[])[]): string[] {
   const seen = new Set<string>()
   return kinds.flatMap((kind, index) =>

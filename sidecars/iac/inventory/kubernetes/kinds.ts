@@ -14,13 +14,13 @@ export interface ServedKind {
   namespaced: boolean
 }
 
-/** One request answers for all groups where the server can do that (1.26 and later), else one for each version of each. */
+/** From version 1.26 on one request answers for all groups. Older servers need one for each version of each group. */
 const AGGREGATED = ['v2', 'v2beta1'].map(
   (version) => `application/json;g=apidiscovery.k8s.io;v=${version};as=APIGroupDiscoveryList`,
 )
 const ACCEPT = [...AGGREGATED, 'application/json'].join(',')
 
-/** Every kind that can be listed, created and deleted, in the version that its group prefers of those that have it. */
+/** Reads every kind that can be listed, created and deleted, in the version that its group prefers. */
 export async function readKinds(api: Api): Promise<ServedKind[]> {
   const kinds = new Map<string, ServedKind>()
   for (const path of ['/api', '/apis']) {
@@ -53,7 +53,7 @@ async function readServed(api: Api, path: string): Promise<ServedKind[]> {
   return kinds
 }
 
-/** Parts of URLs and identifiers. */
+/** These texts become parts of URLs and identifiers. */
 const part = v.pipe(v.string(), v.regex(/^[a-z0-9.-]{1,253}$/))
 const kindName = v.pipe(v.string(), v.regex(/^[A-Za-z0-9]{1,63}$/))
 const verbs = v.nullish(v.array(v.string()), [])
@@ -98,7 +98,7 @@ const versionSchema = v.object({
 const isManageable = (allowed: readonly string[]) =>
   ['list', 'create', 'delete'].every((verb) => allowed.includes(verb))
 
-/** Versions come with the preferred one first. */
+/** The kinds of a group. The server names its versions with the preferred one first. */
 function aggregatedKinds(api: Api, { metadata, versions }: v.InferOutput<typeof discoverySchema>): ServedKind[] {
   const group = metadata?.name ?? ''
   return versions.flatMap(({ version, freshness, resources }) => {
@@ -119,7 +119,9 @@ const sortPreferredFirst = ({ versions, preferredVersion }: v.InferOutput<typeof
     (a, b) => Number(b.version === preferredVersion?.version) - Number(a.version === preferredVersion?.version),
   )
 
-/** A server behind the API server may be away: what it serves is left out. */
+/**
+ * Reads the kinds of one version. The server behind the API server that serves it may be away; they are left out then.
+ */
 async function readVersion(api: Api, at: { group: string; version: string }): Promise<ServedKind[]> {
   try {
     const { resources } = checkShape(SOURCE, versionSchema, await api.get(basePathOf(at), 'application/json'))

@@ -49,7 +49,7 @@ export interface Kubeconfig {
 
 const FILE_KEYS = ['certificate-authority', 'client-certificate', 'client-key', 'tokenFile']
 
-/** One file; the paths in it become absolute. Errors: `InventoryError`, which shows nothing of the content. */
+/** Parses one file. The paths in it become absolute. Errors: `InventoryError`, which shows nothing of the content. */
 export function parseKubeconfig(content: string, path: string): Kubeconfig {
   const parsed = v.safeParse(configSchema, parseYaml(content))
   if (!parsed.success) throw new InventoryError(`a kubeconfig is not valid${placeText(v.getDotPath(parsed.issues[0]))}`)
@@ -63,7 +63,7 @@ export function parseKubeconfig(content: string, path: string): Kubeconfig {
   }
 }
 
-/** Of entries with the same name, and of current contexts, the first counts. */
+/** Merges files. Of entries with the same name, and of current contexts, the first counts. */
 export function mergeKubeconfigs(files: readonly Kubeconfig[]): Kubeconfig {
   const merged = <T>(pick: (file: Kubeconfig) => ReadonlyMap<string, T>) =>
     new Map(files.toReversed().flatMap((file) => [...pick(file)]))

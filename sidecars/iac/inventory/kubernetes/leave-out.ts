@@ -42,7 +42,7 @@ const ANNOTATIONS = [
   'pv.kubernetes.io/provisioned-by',
 ]
 
-/** Objects that every namespace or cluster is born with, as `resource.group` and name. */
+/** Objects that every new namespace or cluster has, as `resource.group` and name. */
 const BORN = new Map(
   Object.entries({
     configmaps: /^(kube-root-ca\.crt|openshift-service-ca\.crt)$/,
@@ -73,7 +73,9 @@ export function leavesOut(kind: ServedKind, object: ObjectMetadata): boolean {
   )
 }
 
-/** Clusters before 1.24 made one for each service account; those that people write have names of their own. */
+/**
+ * Whether a cluster has made this token. Before 1.24 it made one for each service account, with a name of this form.
+ */
 function isGeneratedToken({ resource, group }: ServedKind, { name, annotations }: ObjectMetadata): boolean {
   const account = annotations['kubernetes.io/service-account.name'] ?? ''
   const rest = name.startsWith(`${account}-`) ? name.slice(account.length + 1) : ''

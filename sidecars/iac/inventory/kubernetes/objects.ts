@@ -7,9 +7,9 @@ import { basePathOf, type ServedKind } from './kinds.ts'
 
 const PAGE_SIZE = 500
 const MAX_PAGES = 200
-/** A list that takes longer than the server remembers its beginning is begun anew. */
+/** A list is begun anew when it takes longer than the server remembers its beginning. */
 const MAX_ATTEMPTS = 3
-/** Names and labels are enough: no content of a Secret leaves the server where it can do that. */
+/** Only metadata is asked for, so that the content of a Secret stays on a server that can leave it out. */
 const ACCEPT = 'application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json'
 
 const texts = v.nullish(v.record(v.string(), v.nullish(v.string(), '')), {})
@@ -30,7 +30,8 @@ const listSchema = v.object({
 export type ObjectMetadata = v.InferOutput<typeof metadataSchema>
 
 /**
- * Metadata of all objects of a kind, in the whole cluster or, where that is not allowed, in the namespace of the context.
+ * Lists the metadata of all objects of a kind, in the whole cluster or, where that is not allowed, in the context's
+ * namespace.
  * Errors: `RefusedError` 403 when neither is allowed, 404 and 405 when the kind is gone; `InventoryError` else.
  */
 export async function listObjects(api: Api, kind: ServedKind): Promise<ObjectMetadata[]> {

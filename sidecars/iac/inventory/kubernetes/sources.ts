@@ -3,13 +3,13 @@ import { type Env, setting } from '../inputs.ts'
 import { InventoryError } from '../types.ts'
 import { type Kubeconfig, mergeKubeconfigs, parseKubeconfig } from './kubeconfig.ts'
 
-/** Text of a file; null when it is missing, throws when it cannot be read. */
+/** Answers the text of a file, or null when it is missing. Throws when it cannot be read. */
 export type ReadFile = (path: string) => Promise<string | null>
 
-/** Server and credentials as a kubeconfig or a pod has them; PEM and other texts, empty where there is none. */
+/** Server and credentials as a kubeconfig or a pod has them. A text that is not there is empty. */
 export interface Source {
   server: string
-  /** Of the context or the pod. */
+  /** The namespace of the context or of the pod. */
   namespace: string
   ca: string
   serverName: string
@@ -38,8 +38,8 @@ const NOTHING: Source = {
 }
 
 /**
- * Kubeconfigs of `KUBE_CONFIG_PATH` or `KUBE_CONFIG_PATHS`; without them nothing when `KUBE_HOST` is set, else the
- * service account of the pod. So does the engine's provider, which does not look at `KUBECONFIG` either.
+ * Reads the kubeconfigs of `KUBE_CONFIG_PATH` or `KUBE_CONFIG_PATHS`. Without them nothing is read when `KUBE_HOST` is
+ * set, else the service account of the pod. So does the engine's provider, which does not look at `KUBECONFIG` either.
  */
 export async function readSource(env: Env, readFile: ReadFile): Promise<Source> {
   const value = (name: string) => setting(env, name) ?? ''
@@ -53,7 +53,7 @@ export async function readSource(env: Env, readFile: ReadFile): Promise<Source> 
   return value('KUBE_HOST') === '' ? readPodSource(env, readFile) : NOTHING
 }
 
-/** Of several files some may be missing. */
+/** Reads the files and merges them. Some of several may be missing. */
 async function readKubeconfigs(paths: readonly string[], readFile: ReadFile): Promise<Kubeconfig> {
   const files: Kubeconfig[] = []
   for (const path of paths) {
@@ -101,7 +101,7 @@ async function readKubeconfigSource(config: Kubeconfig, env: Env, readFile: Read
   }
 }
 
-/** Programs are not run for credentials, whatever the engine may do. */
+/** Says why the user's credentials cannot be had. No program is run for them, whatever the engine may do. */
 function obstacleOf(name: string, user: { exec?: unknown; 'auth-provider'?: unknown }): string {
   if (user.exec)
     return `user ${name} of the kubeconfig gets its credentials from a program, which is not run; set KUBE_TOKEN or a client certificate`

@@ -2,7 +2,7 @@ import { identifierOf, isPlain, type ObjectName } from './identifier.ts'
 
 type Attributes = Record<string, unknown>
 
-/** Kind and API versions under which clusters list it, by the provider's name of the type without prefix and version. */
+/** The kind and the API versions of a type of the provider, whose name stands here without prefix and version. */
 const TYPES = new Map<string, readonly [kind: string, ...apiVersions: string[]]>(
   Object.entries({
     api_service: ['APIService', 'apiregistration.k8s.io/v1'],
@@ -45,8 +45,8 @@ const TYPES = new Map<string, readonly [kind: string, ...apiVersions: string[]]>
 )
 
 /**
- * Identifiers, as the inventory writes them, of what one instance in a state document manages: one for each API version
- * under which a cluster may list it. Empty for types that manage no object of their own.
+ * Identifiers, as the inventory writes them, of what one instance in a state document manages. There is one for each
+ * API version under which a cluster may list the object, and none for a type that manages no object of its own.
  */
 export function kubernetesIdentifiers(type: string, attributes: Attributes): string[] {
   return objectsOf(type, attributes)
@@ -67,7 +67,7 @@ function objectsOf(type: string, attributes: Attributes): ObjectName[] {
   return name === '' ? [] : apiVersions.map((apiVersion) => ({ apiVersion, kind, namespace, name }))
 }
 
-/** A manifest; values of any type stand in a state document as `{ value, type }`. */
+/** The object of a manifest. A value of any type stands in a state document as `{ value, type }`. */
 function manifestObjects(attribute: unknown): ObjectName[] | null {
   if (!isObject(attribute)) return null
   const manifest = isObject(attribute.value) ? attribute.value : attribute

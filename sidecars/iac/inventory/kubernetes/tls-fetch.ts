@@ -13,12 +13,12 @@ export interface TlsOptions {
   insecure: boolean
 }
 
-/** Sockets between two requests. */
+/** Sockets are kept open for this long between two requests. */
 const IDLE_MS = 4_000
 
 /**
- * `fetch` as far as a GET needs it, with authorities and a client certificate of its own, which the usual one cannot have.
- * Redirects are answered, not followed. Errors: those of the connection, as rejections.
+ * A `fetch` that does what a GET needs, with authorities and a client certificate of its own, which the usual one
+ * cannot have. Redirects are answered, not followed. Errors: those of the connection, as rejections.
  */
 export function createTlsFetch({ ca, certificate, key, serverName, insecure }: TlsOptions): Fetch {
   const agent = new Agent({

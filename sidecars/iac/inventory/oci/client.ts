@@ -8,7 +8,7 @@ export interface OciAnswer {
   headers: Headers
 }
 
-/** One signed call: a POST with this document, or a GET with null. */
+/** Makes one signed call: a POST with this document, or a GET when it is null. */
 export type OciClient = (source: string, url: URL, document: unknown) => Promise<OciAnswer>
 
 export function createOciClient(request: InventoryRequest, access: OciAccess): OciClient {

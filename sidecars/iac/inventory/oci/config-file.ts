@@ -9,8 +9,8 @@ export const profileName = (env: Env): string =>
   setting(env, 'TF_VAR_config_file_profile', 'OCI_CONFIG_FILE_PROFILE', 'OCI_CLI_PROFILE') ?? 'DEFAULT'
 
 /**
- * One profile of the configuration file: `OCI_CONFIG_FILE`, else `~/.oci/config`. As for the engine's provider a
- * profile takes nothing over from DEFAULT. Null without such a file, unless it or the profile was asked for.
+ * Reads one profile of the configuration file, which is `OCI_CONFIG_FILE`, else `~/.oci/config`. As for the engine's
+ * provider a profile takes nothing over from DEFAULT. Null when there is no such file and none was asked for.
  * https://docs.oracle.com/iaas/Content/API/Concepts/sdkconfig.htm
  */
 export async function readProfile(env: Env): Promise<Profile | null> {
@@ -28,7 +28,7 @@ export async function readProfile(env: Env): Promise<Profile | null> {
   return null
 }
 
-/** `[PROFILE]` and `key=value` lines; the last value of a key counts. */
+/** Parses `[PROFILE]` and `key=value` lines. Of several values of a key the last one counts. */
 export function parseProfiles(text: string): Map<string, Profile> {
   const profiles = new Map<string, Record<string, string>>()
   let current: Record<string, string> | undefined

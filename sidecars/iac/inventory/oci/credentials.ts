@@ -8,18 +8,19 @@ import type { Signer } from './signature.ts'
 
 export interface OciAccess {
   region: string
-  /** Asked before each call: tokens are renewed where they lie. */
+  /** Is called before each request, because the files with tokens are renewed in place. */
   signer: () => Promise<Signer>
 }
 
-/** A variable of the engine's provider. */
+/** An attribute of the engine's provider, as its variables name it. */
 const attribute = (env: Env, name: string): string | undefined =>
   setting(env, `TF_VAR_${name}`, `OCI_${name.toUpperCase()}`)
 
 /**
- * As the `auth` of the engine's provider says: an API key (the default), a security token of the CLI, or the
- * principal of a resource or of the instance. https://docs.oracle.com/iaas/Content/terraform/configuring.htm
- * @param realm of the scope
+ * Reads the credentials that the `auth` of the engine's provider names: an API key (the default), a security token of
+ * the CLI, or the principal of a resource or of the instance.
+ * https://docs.oracle.com/iaas/Content/terraform/configuring.htm
+ * @param realm the one of the scope, for example `oc1`
  */
 export async function readOciAccess(request: InventoryRequest, realm: string): Promise<OciAccess> {
   const { env } = request
@@ -71,7 +72,7 @@ async function readProfileKey(
   return parseSigningKey(await readNamedText(key_file, 'key_file', env), password || pass_phrase, 'key_file')
 }
 
-/** What `oci session authenticate` leaves in a profile. */
+/** Reads what `oci session authenticate` leaves in a profile. */
 async function readSecurityToken(env: Env): Promise<OciAccess> {
   const profile = await readProfile(env)
   const path = profile?.security_token_file
@@ -84,7 +85,7 @@ async function readSecurityToken(env: Env): Promise<OciAccess> {
 
 const PRINCIPAL = 'OCI_RESOURCE_PRINCIPAL'
 
-/** Version 2.2: token and key in variables, or in files whose paths stand there; these are renewed in place. */
+/** Version 2.2 has token and key in variables, or in files that the variables name and that are renewed in place. */
 async function readResourcePrincipal(env: Env): Promise<OciAccess> {
   const version = setting(env, `${PRINCIPAL}_VERSION`)
   if (version !== '2.2') throw new InventoryError(`scope discovery for OCI needs ${PRINCIPAL}_VERSION 2.2`)
@@ -111,7 +112,7 @@ function regionOf(env: Env, fallback: string | undefined): string {
   return checkRegion(region)
 }
 
-/** Stands between quotes in a header. */
+/** Checks a key id, which stands between quotes in a header. */
 function checkKeyId(text: string): string {
   if (!/^[\x21\x23-\x7e]+$/.test(text))
     throw new InventoryError('the OCI credentials hold characters that no key id has')
@@ -123,7 +124,7 @@ function parseSigningKey(pem: string, passphrase: string | undefined, name: stri
     const key = createPrivateKey({ key: pem, ...(passphrase ? { passphrase } : {}) })
     if (key.asymmetricKeyType === 'rsa') return key
   } catch {
-    // The same answer: what stands there may be part of a key.
+    // The error below is all that is said: a message of the parser may quote a part of the key.
   }
   throw new InventoryError(`${name} is no RSA private key in PEM, or its passphrase does not open it`)
 }

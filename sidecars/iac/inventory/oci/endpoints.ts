@@ -41,8 +41,8 @@ export interface OciEndpoints {
 }
 
 /**
- * Where the region's services are. In this order: `CLIENT_HOST_OVERRIDES` of the engine's provider, the domain
- * that `OCI_REGION_METADATA` gives for the region or `domain_name_override` for all, the realm of the scope.
+ * The addresses of the region's services. `CLIENT_HOST_OVERRIDES` of the engine's provider goes first, then the domain
+ * that `OCI_REGION_METADATA` gives for the region or `domain_name_override` for all, then the domain of the realm.
  */
 export function ociEndpoints(env: Env, region: string, realm: string): OciEndpoints {
   const endpoint = (client: string, host: (domain: string) => string) => {

@@ -21,8 +21,8 @@ type Item = v.InferOutput<typeof Item>
 const Answer = v.object({ items: v.array(Item) })
 
 /**
- * Lists a compartment, in the configured region: ids of what OCI Search finds directly in it. Compartments inside
- * it are listed, what they hold is not. Kinds that Search does not know and what the credentials may not read are absent.
+ * Lists a compartment in the configured region: the ids of what OCI Search finds directly in it. Compartments inside it
+ * are listed, what they hold is not. Kinds that Search does not know are absent, and so is what may not be read.
  */
 export const ociInventory: Inventory = async (request) => {
   const { scopeId, env, log } = request
@@ -47,7 +47,8 @@ async function searchPage(
   const url = new URL(`${endpoint}/20180409/resources`)
   url.searchParams.set('limit', String(PAGE_SIZE))
   if (cursor !== null) url.searchParams.set('page', cursor)
-  // Safe to put in: the form of the id has been checked. States are sorted out by us, as not every kind has one.
+  // The id can be put into the query because its form has been checked. The query asks for no states, because not every
+  // kind of resource has one; `isManageable` looks at them.
   const query = `query all resources where compartmentId = '${compartmentId}'`
   const { json, headers } = await client(SOURCE, url, { type: 'Structured', query })
   return { items: checkShape(SOURCE, Answer, json).items, next: headers.get('opc-next-page') }
@@ -66,8 +67,8 @@ const isBucket = ({ resourceType, displayName }: Identified): boolean =>
   resourceType.toLowerCase() === 'bucket' && displayName !== ''
 
 /**
- * The ids by which the engine's provider knows these resources: OCIDs, but for a bucket its name and the tenancy's
- * namespace, without which a managed bucket would look like an unmanaged one.
+ * The ids by which the engine's provider knows these resources, which are OCIDs, except for a bucket. Its id has the
+ * namespace of the tenancy, which is asked for, and its name. Else a managed bucket would look like an unmanaged one.
  */
 async function readProviderIds(
   items: readonly Identified[],
@@ -85,8 +86,8 @@ const COMPARTMENT =
   /^ocid1\.(?:compartment|tenancy)\.(oc[0-9]{1,4})\.[a-z0-9-]{0,64}\.(?:[a-z0-9-]{0,64}\.)?[a-z0-9]{1,255}$/
 
 /**
- * The realm in which a compartment is, such as `oc1`. What passes holds nothing that a query could take for its own.
- * https://docs.oracle.com/iaas/Content/General/Concepts/identifiers.htm
+ * The realm in which a compartment is, such as `oc1`. An id that passes holds no quote that could end the text in a
+ * query. https://docs.oracle.com/iaas/Content/General/Concepts/identifiers.htm
  */
 function realmOf(scopeId: string): string {
   const realm = COMPARTMENT.exec(scopeId)?.[1]

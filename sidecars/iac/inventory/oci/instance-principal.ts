@@ -10,7 +10,7 @@ import { type Signer, signHeaders } from './signature.ts'
 
 const METADATA = 'OCI instance metadata'
 const BASE = 'http://169.254.169.254/opc/v2'
-/** The service is on the machine itself: it answers at once, or there is none. */
+/** The service is on the machine itself, so it answers at once where there is one. */
 const LIMITS = { timeoutMs: 10_000, retries: 2 }
 const AUTH = 'OCI authentication service'
 const Answer = v.object({ token: tokenText })
@@ -26,9 +26,9 @@ export const askInstanceRegion = (request: InventoryRequest): Promise<string> =>
   askMetadata(request, 'instance/canonicalRegionName')
 
 /**
- * Signs in the name of the machine: its certificate vouches for a key made here, for which OCI issues a token.
+ * Signs in the name of the machine. Its certificate vouches for a key that is made here, for which OCI issues a token.
  * The token is kept until it has five minutes left.
- * @param domain of the region, for example `oraclecloud.com`
+ * @param domain the one of the region, for example `oraclecloud.com`
  */
 export function instancePrincipal(request: InventoryRequest, region: string, domain: string): () => Promise<Signer> {
   let held: { signer: Signer; expiresAt: number } | null = null
@@ -67,12 +67,12 @@ function machineSigner(certificatePem: string, keyPem: string): Signer {
     if (tenancy && certificate.checkPrivateKey(key))
       return { keyId: `${tenancy}/fed-x509/${certificate.fingerprint}`, key }
   } catch {
-    // The same answer: what stands there may be part of a key.
+    // The error below is all that is said: a message of the parser may quote a part of the key.
   }
   throw new InventoryError(`${METADATA} holds no certificate of an instance`)
 }
 
-/** Base64 without the lines around it. */
+/** The base64 of a PEM text, without the lines around it. */
 const stripPem = (pem: string): string => pem.replaceAll(/-----[A-Z ]+-----|\s/g, '')
 
 function expiryOf(token: string): number {

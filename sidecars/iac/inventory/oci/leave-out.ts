@@ -5,9 +5,9 @@ export interface SearchedResource {
 }
 
 /**
- * Kinds that come and go with something else; Search does not tell the few apart that code made by itself.
- * Addresses and interfaces belong to an instance, node pool or load balancer, attachments of boot volumes to an instance,
- * nodes to a database system; console histories and work requests are records.
+ * Kinds that come and go with something else. Search does not tell the few apart that somebody made by code. Addresses
+ * and interfaces belong to an instance, node pool or load balancer, attachments of boot volumes to an instance, nodes
+ * to a database system. Console histories and work requests are mere records.
  */
 const DEPENDENT = [
   'privateip',
@@ -19,7 +19,7 @@ const DEPENDENT = [
   'workrequest',
 ]
 
-/** Gone or going; Search lists such resources for a while, keys and vaults for as long as their deletion waits. */
+/** States of what is gone or going. Search lists it for a while, a key or vault as long as its deletion is pending. */
 const GONE = ['terminated', 'terminating', 'deleted', 'deleting', 'pending_deletion', 'scheduling_deletion']
 
 /** Whether an engine could manage this. */

@@ -7,8 +7,8 @@ export interface Signer {
 }
 
 /**
- * Headers of a signed call, a POST when it has a JSON body, else a GET: signature version 1, RSA-SHA256 over these
- * headers in this order. https://docs.oracle.com/iaas/Content/API/Concepts/signingrequests.htm
+ * Makes the headers of a signed call, which is a POST when it has a JSON body, else a GET. Version 1 of the signature
+ * is RSA-SHA256 over these headers in this order. https://docs.oracle.com/iaas/Content/API/Concepts/signingrequests.htm
  */
 export function signHeaders(
   { keyId, key }: Signer,
