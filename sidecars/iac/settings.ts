@@ -95,6 +95,7 @@ function checkLimits(settings: IacSettings, cliConfigFile: string, problems: str
     problems.push('IAC_PROVIDER_MIRROR must be an absolute path')
   if (cliConfigFile !== '' && (allowedProviders.length > 0 || providerMirror !== '' || offline))
     problems.push(
-      'IAC_ALLOWED_PROVIDERS, IAC_PROVIDER_MIRROR and IAC_OFFLINE write a CLI configuration of their own: unset TF_CLI_CONFIG_FILE',
+      'IAC_ALLOWED_PROVIDERS, IAC_PROVIDER_MIRROR and IAC_OFFLINE write a CLI configuration of their own: ' +
+        'unset TF_CLI_CONFIG_FILE',
     )
 }

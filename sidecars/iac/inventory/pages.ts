@@ -9,7 +9,7 @@ export interface Page<Item> {
 /**
  * Reads a list to its end, page by page.
  * @param read is called with null for the first page, then with the cursor that the page before has named
- * Errors: `InventoryError` when there are more than `max_pages`, or when a page names one that was read before.
+ * Errors: `InventoryError` when there are more than `maxPages`, or when a page names one that was read before.
  */
 export async function readPages<Item>(options: {
   source: string

@@ -17,12 +17,18 @@ export async function refuseByLimits(
   if (RUNS_PROVIDERS.includes(kind)) {
     const foreign = await findForeignProviders(workspace_path, settings.allowedProviders)
     if (foreign.length > 0)
-      return `Error: Provider not allowed\n\nThe operator of the iac service allows ${settings.allowedProviders.join(', ')}; this workspace uses ${foreign.join(', ')}.`
+      return (
+        'Error: Provider not allowed\n\nThe operator of the iac service allows ' +
+        `${settings.allowedProviders.join(', ')}; this workspace uses ${foreign.join(', ')}.`
+      )
   }
   if (settings.maxWorkspaceBytes > 0 && GROWING.includes(kind)) {
     const used = await measureDiskUse(workspace_path, settings.maxWorkspaceBytes)
     if (used >= settings.maxWorkspaceBytes)
-      return `Error: Workspace too large\n\nThe workspace uses more than the ${settings.maxWorkspaceBytes / 1024 ** 2} MiB that the operator of the iac service allows.`
+      return (
+        'Error: Workspace too large\n\nThe workspace uses more than the ' +
+        `${settings.maxWorkspaceBytes / 1024 ** 2} MiB that the operator of the iac service allows.`
+      )
   }
   return null
 }
@@ -64,5 +70,8 @@ export async function refuseLinkedPlan(workspace: string, planFile: string | und
   if (planFile === undefined) return null
   const entry = await lstat(join(workspace, planFile)).catch(() => null)
   if (!entry || entry.isFile()) return null
-  return `Error: Plan file refused\n\n  on ${planFile}\n\nThe name of the plan file is taken by something that is no regular file. Remove it from the repository.\n`
+  return (
+    `Error: Plan file refused\n\n  on ${planFile}\n\nThe name of the plan file is taken by something that is no ` +
+    'regular file. Remove it from the repository.\n'
+  )
 }

@@ -81,6 +81,17 @@ export async function temporaryFolder(): Promise<string> {
   return folder
 }
 
+/** A temporary folder that holds these files. */
+export async function temporaryFolderWith(files: Record<string, string>): Promise<string> {
+  const folder = await temporaryFolder()
+  for (const [name, text] of Object.entries(files)) await writeFile(join(folder, name), text)
+  return folder
+}
+
+/** The lock file of a workspace that uses these providers. */
+export const lockFileOf = (...sources: string[]): string =>
+  sources.map((source) => `provider "${source}" {\n  version = "1.0.0"\n}\n`).join('\n')
+
 /** Calls against a running service; workspaces are made below `folder`. */
 export async function clientOf(url: string, folder: string): Promise<Omit<TestService, 'log' | 'stop' | 'close'>> {
   const request: TestService['request'] = async (method, path, { json, text, headers } = {}) => {

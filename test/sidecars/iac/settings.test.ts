@@ -58,3 +58,23 @@ describe('settings of the service', () => {
     expect(() => readSettings({ [name]: value })).toThrow(name)
   })
 })
+
+describe('limits of the operator', () => {
+  it.each([
+    [{ IAC_ALLOWED_PROVIDERS: 'hashicorp' }, /IAC_ALLOWED_PROVIDERS/],
+    [{ IAC_ALLOWED_PROVIDERS: 'a/b, ../x' }, /\.\.\/x/],
+    [{ IAC_PROVIDER_MIRROR: 'mirror' }, /absolute/],
+    [{ IAC_OFFLINE: 'true', TF_CLI_CONFIG_FILE: '/etc/tf.rc' }, /TF_CLI_CONFIG_FILE/],
+    [{ IAC_OFFLINE: 'maybe' }, /IAC_OFFLINE/],
+    [{ IAC_MAX_WORKSPACE_MIB: '-1' }, /IAC_MAX_WORKSPACE_MIB/],
+  ])('refuse %j', (env, text) => {
+    expect(() => readSettings(env)).toThrow(text)
+  })
+  it('restrict nothing by default', () => {
+    expect(readSettings({ TF_CLI_CONFIG_FILE: '/etc/tf.rc' })).toMatchObject({
+      allowedProviders: [],
+      offline: false,
+      maxWorkspaceBytes: 0,
+    })
+  })
+})

@@ -10,7 +10,8 @@ import { type Application, type Proof, signIn } from './sign-in.ts'
 
 const NONE = 'no Azure credentials configured for scope discovery'
 const CHOICES =
-  'set ARM_TENANT_ID, ARM_CLIENT_ID and one of ARM_CLIENT_SECRET, ARM_CLIENT_CERTIFICATE_PATH and ARM_USE_OIDC, or ARM_USE_MSI, or ARM_USE_AKS_WORKLOAD_IDENTITY'
+  'set ARM_TENANT_ID, ARM_CLIENT_ID and one of ARM_CLIENT_SECRET, ARM_CLIENT_CERTIFICATE_PATH and ARM_USE_OIDC, ' +
+  'or ARM_USE_MSI, or ARM_USE_AKS_WORKLOAD_IDENTITY'
 
 /**
  * The first form of credentials that is switched on counts, in this order: managed identity, workload identity of AKS,
@@ -84,7 +85,8 @@ async function readOidcToken(request: InventoryRequest): Promise<Proof> {
   const bearer = setting(env, 'ARM_OIDC_REQUEST_TOKEN', 'ACTIONS_ID_TOKEN_REQUEST_TOKEN')
   if (!url || !bearer)
     throw new InventoryError(
-      'ARM_USE_OIDC is set, but neither ARM_OIDC_TOKEN, ARM_OIDC_TOKEN_FILE_PATH nor ARM_OIDC_REQUEST_URL and _TOKEN are',
+      'ARM_USE_OIDC is set, but neither ARM_OIDC_TOKEN, ARM_OIDC_TOKEN_FILE_PATH nor ARM_OIDC_REQUEST_URL ' +
+        'and _TOKEN are',
     )
   const issuer = new URL(serviceUrl(url, 'ARM_OIDC_REQUEST_URL'))
   issuer.searchParams.set('audience', AUDIENCE)

@@ -35,8 +35,10 @@ const PAGE_SIZE = 1000
 const QUERY = [
   'resources',
   '| project id, type, name, managedBy, tags, scope = ""',
-  '| union (resourcecontainers | where type =~ \'microsoft.resources/subscriptions/resourcegroups\' | project id, type, name, managedBy, tags, scope = "")',
-  '| union (authorizationresources | where type =~ \'microsoft.authorization/roleassignments\' | project id, type, name, managedBy = "", tags = dynamic(null), scope = tostring(properties.scope))',
+  "| union (resourcecontainers | where type =~ 'microsoft.resources/subscriptions/resourcegroups' " +
+    '| project id, type, name, managedBy, tags, scope = "")',
+  "| union (authorizationresources | where type =~ 'microsoft.authorization/roleassignments' " +
+    '| project id, type, name, managedBy = "", tags = dynamic(null), scope = tostring(properties.scope))',
   '| order by id asc',
 ].join('\n')
 

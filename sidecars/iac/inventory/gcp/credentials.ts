@@ -16,7 +16,8 @@ export interface GcpAccess {
 }
 
 const NONE =
-  'no Google Cloud credentials configured for scope discovery; set GOOGLE_CREDENTIALS, GOOGLE_OAUTH_ACCESS_TOKEN or GOOGLE_APPLICATION_CREDENTIALS, or run where a metadata server answers'
+  'no Google Cloud credentials configured for scope discovery; set GOOGLE_CREDENTIALS, ' +
+  'GOOGLE_OAUTH_ACCESS_TOKEN or GOOGLE_APPLICATION_CREDENTIALS, or run where a metadata server answers'
 
 /**
  * Reads the credentials, the first that there are: an access token; `GOOGLE_CREDENTIALS`, which is a path or the JSON

@@ -32,7 +32,8 @@ type File = v.InferOutput<typeof ExternalAccountFile>
 
 const SOURCE = 'Google Security Token Service'
 const UNSUPPORTED =
-  'the Google credentials take their subject token from AWS, a certificate or a program; this discovery reads it from a file or an address'
+  'the Google credentials take their subject token from AWS, a certificate or a program; ' +
+  'this discovery reads it from a file or an address'
 
 /**
  * Workload identity federation: the token of another issuer is exchanged for one of Google (RFC 8693), and that, where

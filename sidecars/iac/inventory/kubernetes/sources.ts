@@ -104,7 +104,10 @@ async function readKubeconfigSource(config: Kubeconfig, env: Env, readFile: Read
 /** Says why the user's credentials cannot be had. No program is run for them, whatever the engine may do. */
 function obstacleOf(name: string, user: { exec?: unknown; 'auth-provider'?: unknown }): string {
   if (user.exec)
-    return `user ${name} of the kubeconfig gets its credentials from a program, which is not run; set KUBE_TOKEN or a client certificate`
+    return (
+      `user ${name} of the kubeconfig gets its credentials from a program, which is not run; ` +
+      'set KUBE_TOKEN or a client certificate'
+    )
   return user['auth-provider']
     ? `user ${name} of the kubeconfig uses an auth-provider, which is not supported; set KUBE_TOKEN`
     : ''
@@ -117,7 +120,8 @@ async function readPodSource(env: Env, readFile: ReadFile): Promise<Source> {
   const token = host && port ? await readText(readFile, `${POD}/token`, 'the token of the pod') : null
   if (token === null)
     throw new InventoryError(
-      'no Kubernetes cluster configured for scope discovery; set KUBE_CONFIG_PATH, KUBE_CONFIG_PATHS or KUBE_HOST, or run in a pod with a service account',
+      'no Kubernetes cluster configured for scope discovery; set KUBE_CONFIG_PATH, KUBE_CONFIG_PATHS ' +
+        'or KUBE_HOST, or run in a pod with a service account',
     )
   return {
     ...NOTHING,

@@ -33,7 +33,8 @@ export async function readOciAccess(request: InventoryRequest, realm: string): P
     return { region, signer: instancePrincipal(request, region, domainOf(env, region, realm)) }
   }
   throw new InventoryError(
-    'scope discovery for OCI knows the auth ApiKey, SecurityToken, ResourcePrincipal and InstancePrincipal; it cannot use another',
+    'scope discovery for OCI knows the auth ApiKey, SecurityToken, ResourcePrincipal and InstancePrincipal; ' +
+      'it cannot use another',
   )
 }
 
@@ -44,7 +45,8 @@ async function readApiKey(env: Env): Promise<OciAccess> {
   const parts = own.every(Boolean) ? own : filed
   if (!parts.every(Boolean))
     throw new InventoryError(
-      'no OCI credentials configured for scope discovery; set OCI_TENANCY_OCID, OCI_USER_OCID, OCI_FINGERPRINT and OCI_PRIVATE_KEY_PATH, or give a profile in ~/.oci/config',
+      'no OCI credentials configured for scope discovery; set OCI_TENANCY_OCID, OCI_USER_OCID, OCI_FINGERPRINT ' +
+        'and OCI_PRIVATE_KEY_PATH, or give a profile in ~/.oci/config',
     )
   const signer = { keyId: checkKeyId(parts.join('/')), key: await readApiSigningKey(env, profile) }
   return { region: regionOf(env, profile.region), signer: async () => signer }

@@ -1,16 +1,13 @@
 import { HttpResponse, http } from 'msw'
-import { setupServer } from 'msw/node'
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { ask, askJson, type Question } from '../../../../sidecars/iac/inventory/http.ts'
 import { readPages } from '../../../../sidecars/iac/inventory/pages.ts'
 import { RefusedError } from '../../../../sidecars/iac/inventory/types.ts'
 import { silentLogger } from '../../../../src/base/log.ts'
+import { emptyNetwork } from './outside.ts'
 import { inventoryRequest } from './request.ts'
 
-const outside = setupServer()
-beforeAll(() => outside.listen({ onUnhandledFrame: 'error' }))
-afterEach(() => outside.resetHandlers())
-afterAll(() => outside.close())
+const outside = emptyNetwork()
 
 const URL_OF = 'https://cloud.example/list'
 

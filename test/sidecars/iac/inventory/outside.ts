@@ -25,12 +25,18 @@ export interface Call {
 }
 export type Reply = unknown | ((call: Call, count: number) => unknown)
 
-/** A world without clouds, but for those that a test puts there. */
-export function outsideWorld() {
+/** Refuses every request of the file's tests to the outside, but for those that a test has an answer for. */
+export function emptyNetwork() {
   const server = setupServer()
   beforeAll(() => server.listen({ onUnhandledFrame: 'error' }))
   afterEach(() => server.resetHandlers())
   afterAll(() => server.close())
+  return server
+}
+
+/** A world without clouds, but for those that a test puts there. */
+export function outsideWorld() {
+  const server = emptyNetwork()
   /** Answers at this address, whatever the query: with JSON, or with a response as it is. Answers its calls. */
   return function at(address: string, reply: Reply): Call[] {
     const calls: Call[] = []

@@ -1,16 +1,13 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { HttpResponse, http } from 'msw'
-import { setupServer } from 'msw/node'
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { awsInventory } from '../../../../../sidecars/iac/inventory/aws/index.ts'
 import { temporaryFolder } from '../../service.ts'
+import { emptyNetwork } from '../outside.ts'
 import { inventoryRequest } from '../request.ts'
 
-const outside = setupServer()
-beforeAll(() => outside.listen({ onUnhandledFrame: 'error' }))
-afterEach(() => outside.resetHandlers())
-afterAll(() => outside.close())
+const outside = emptyNetwork()
 
 const ACCOUNT = '123456789012'
 const ENV = { AWS_REGION: 'eu-west-1', AWS_ACCESS_KEY_ID: 'AKIDEXAMPLE', AWS_SECRET_ACCESS_KEY: 'secret-of-the-key' }

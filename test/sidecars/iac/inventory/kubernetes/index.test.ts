@@ -1,14 +1,10 @@
 import { HttpResponse, http } from 'msw'
-import { setupServer } from 'msw/node'
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { kubernetesInventory } from '../../../../../sidecars/iac/inventory/kubernetes/index.ts'
-import { outcome } from '../outside.ts'
+import { emptyNetwork, outcome } from '../outside.ts'
 import { apiServer, forbidden, object, type Served, status } from './api-server.ts'
 
-const outside = setupServer()
-beforeAll(() => outside.listen({ onUnhandledFrame: 'error' }))
-afterEach(() => outside.resetHandlers())
-afterAll(() => outside.close())
+const outside = emptyNetwork()
 
 const SERVER = 'https://cluster.example:6443'
 const ENV = { KUBE_HOST: SERVER, KUBE_TOKEN: 'token-of-the-account' }
