@@ -21,7 +21,7 @@ export async function openCatalogueFile(path: string, log: Logger): Promise<Cata
   try {
     catalogue = parseCatalogue(await readFile(path, 'utf8'))
   } catch (error) {
-    throw new SettingsError(`The catalogue ${path} cannot be used: ${reason(error)}`)
+    throw new SettingsError(`The catalogue ${path} cannot be used: ${reasonOf(error)}`)
   }
   log.info('catalogue read', { path, repositories: catalogue.size })
   let reading: Promise<void> | null = null
@@ -33,7 +33,7 @@ export async function openCatalogueFile(path: string, log: Logger): Promise<Cata
       catalogue = parseCatalogue(await readFile(path, 'utf8'))
       log.info('catalogue read again', { path, repositories: catalogue.size })
     } catch (error) {
-      log.error('the changed catalogue cannot be used, the last good one stays', { path, reasonOf: reason(error) })
+      log.error('the changed catalogue cannot be used, the last good one stays', { path, reason: reasonOf(error) })
     }
   }
   return {
@@ -53,4 +53,4 @@ async function markOf(path: string): Promise<string> {
   return entry ? `${entry.ino} ${entry.size} ${entry.mtimeNs}` : 'missing'
 }
 
-const reason = (error: unknown) => (error instanceof Error ? error.message : 'unknown error')
+const reasonOf = (error: unknown) => (error instanceof Error ? error.message : 'unknown error')

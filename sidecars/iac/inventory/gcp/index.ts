@@ -18,7 +18,7 @@ export const gcpInventory: Inventory = async (request) => {
   const access = await readGcpAccess(request)
   const { resourceManager, cloudAsset } = access.endpoints
   const ask = createAsk(request, access)
-  const number = await projectNumber(ask, resourceManager, scopeId)
+  const number = await readProjectNumber(ask, resourceManager, scopeId)
   const assets = await listAssetNames(ask, cloudAsset, scopeId, number)
   const bindings = await listBindingNames(ask, resourceManager, scopeId)
   request.log.info('scope listed', { provider: 'gcp', assets: assets.length, bindings: bindings.length })
@@ -39,7 +39,7 @@ const Asset = v.object({
 })
 
 const Project = v.object({
-  readProjectNumber: v.pipe(v.union([v.string(), v.number()]), v.transform(String), v.regex(/^\d{1,20}$/)),
+  projectNumber: v.pipe(v.union([v.string(), v.number()]), v.transform(String), v.regex(/^\d{1,20}$/)),
 })
 const AssetPage = v.object({ results: v.optional(v.array(Asset), []), nextPageToken: v.nullish(v.string()) })
 const Policy = v.object({
@@ -56,9 +56,9 @@ const createAsk =
     askJson({ ...call, request, headers })
 
 /** https://cloud.google.com/resource-manager/reference/rest/v1/projects/get */
-async function projectNumber(ask: Ask, resourceManager: string, projectId: string): Promise<string> {
+async function readProjectNumber(ask: Ask, resourceManager: string, projectId: string): Promise<string> {
   const answer = await ask({ source: MANAGER, url: `${resourceManager}/projects/${projectId}` })
-  return checkShape(MANAGER, Project, answer).readProjectNumber
+  return checkShape(MANAGER, Project, answer).projectNumber
 }
 
 /**

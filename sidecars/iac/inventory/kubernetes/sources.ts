@@ -57,8 +57,8 @@ export async function readSource(env: Env, readFile: ReadFile): Promise<Source> 
 async function readKubeconfigs(paths: readonly string[], readFile: ReadFile): Promise<Kubeconfig> {
   const files: Kubeconfig[] = []
   for (const path of paths) {
-    const readContent = await readText(readFile, path, 'a kubeconfig')
-    if (readContent !== null) files.push(parseKubeconfig(readContent, path))
+    const content = await readText(readFile, path, 'a kubeconfig')
+    if (content !== null) files.push(parseKubeconfig(content, path))
   }
   if (files.length === 0)
     throw new InventoryError(
@@ -81,7 +81,7 @@ async function readKubeconfigSource(config: Kubeconfig, env: Env, readFile: Read
   if (user?.as)
     throw new InventoryError(`user ${userName} of the kubeconfig acts as another one, which is not supported`)
   const text = async (data: string | undefined, path: string | undefined, what: string) =>
-    decodeBase64(data) || (await content(readFile, path, what))
+    decodeBase64(data) || (await readContent(readFile, path, what))
   return {
     server: cluster?.server ?? '',
     namespace: context?.namespace ?? '',
@@ -94,7 +94,7 @@ async function readKubeconfigSource(config: Kubeconfig, env: Env, readFile: Read
     insecure: cluster?.['insecure-skip-tls-verify'] ?? false,
     certificate: await text(user?.['client-certificate-data'], user?.['client-certificate'], 'the client certificate'),
     key: await text(user?.['client-key-data'], user?.['client-key'], 'the client key'),
-    token: user?.token || (await content(readFile, user?.tokenFile, 'the token')),
+    token: user?.token || (await readContent(readFile, user?.tokenFile, 'the token')),
     username: user?.username ?? '',
     password: user?.password ?? '',
     obstacle: obstacleOf(userName, user ?? {}),
@@ -134,7 +134,7 @@ async function readPodSource(env: Env, readFile: ReadFile): Promise<Source> {
 
 const decodeBase64 = (base64: string | undefined) => Buffer.from(base64 ?? '', 'base64').toString('utf8')
 
-async function content(readFile: ReadFile, path: string | undefined, what: string): Promise<string> {
+async function readContent(readFile: ReadFile, path: string | undefined, what: string): Promise<string> {
   if (!path) return ''
   const text = (await readText(readFile, path, `${what} of the kubeconfig`))?.trim()
   if (!text) throw new InventoryError(`${what} of the kubeconfig is missing or empty`)
