@@ -14,15 +14,15 @@ export async function runCheckConfig(
   readFile: ReadFile,
   write: (text: string) => void,
 ): Promise<number> {
-  let found = false
-  const watched: ReadFile = async (path) => {
+  let hasFile = false
+  const readAndNote: ReadFile = async (path) => {
     const text = await readFile(path)
-    found ||= text !== null
+    hasFile ||= text !== null
     return text
   }
   try {
-    const config = await loadConfig(env, watched)
-    write(`# ${found ? 'configuration file found' : 'no configuration file: built-in defaults'}\n`)
+    const config = await loadConfig(env, readAndNote)
+    write(`# ${hasFile ? 'configuration file found' : 'no configuration file: built-in defaults'}\n`)
     for (const warning of configWarnings(config)) write(`# warning: ${warning}\n`)
     write(stringify(maskedConfig(config), { lineWidth: 0 }))
     return 0

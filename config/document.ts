@@ -20,10 +20,10 @@ export async function readDocument(env: Environment, readFile: ReadFile): Promis
     const code = error instanceof Error && 'code' in error && typeof error.code === 'string' ? ` (${error.code})` : ''
     throw new ConfigError([`configuration file exists but cannot be read${code}`])
   }
-  return text === null ? {} : parse(text)
+  return text === null ? {} : parseMapping(text)
 }
 
-function parse(text: string): Record<string, unknown> {
+function parseMapping(text: string): Record<string, unknown> {
   const lines = new LineCounter()
   const document = parseDocument(text, { merge: true, lineCounter: lines })
   const [error] = document.errors

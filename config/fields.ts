@@ -71,10 +71,10 @@ export const flag = (fallback: boolean) =>
  * One of a fixed set.
  * @param spellings every accepted spelling and what it stands for
  */
-export const choice = <T extends string>(fallback: T, spellings: Record<string, T>, named: readonly string[]) =>
+export const choice = <T extends string>(fallback: T, spellings: Record<string, T>, names: readonly string[]) =>
   field<T>(fallback, (value) => {
-    const found = typeof value === 'string' && Object.hasOwn(spellings, value) ? spellings[value] : undefined
-    return found === undefined ? { rule: `must be one of ${named.join(', ')}` } : { value: found }
+    const match = typeof value === 'string' && Object.hasOwn(spellings, value) ? spellings[value] : undefined
+    return match === undefined ? { rule: `must be one of ${names.join(', ')}` } : { value: match }
   })
 
 export const textList = (fallback: readonly string[]) =>

@@ -5,7 +5,7 @@ const SECRET_PARAMETER = /([?&][^=&#]*(?:password|passwd|token|secret|key|sig)[^
 export const withoutUserinfo = (url: string) => url.replace(USERINFO, '$1')
 
 /** The part of the user information that may be shown, and the secret after it. HTTP services take a token as a lone user. */
-function split(scheme: string, userinfo: string): { shown: string; secret: string } {
+function splitUserinfo(scheme: string, userinfo: string): { shown: string; secret: string } {
   const colon = userinfo.indexOf(':')
   if (colon !== -1) return { shown: userinfo.slice(0, colon + 1), secret: userinfo.slice(colon + 1) }
   return /^https?:/i.test(scheme) ? { shown: '', secret: userinfo } : { shown: userinfo, secret: '' }
@@ -15,7 +15,7 @@ function split(scheme: string, userinfo: string): { shown: string; secret: strin
 export function maskUrl(url: string): string {
   return url
     .replace(USERINFO, (_all, scheme: string, userinfo: string) => {
-      const { shown, secret } = split(scheme, userinfo)
+      const { shown, secret } = splitUserinfo(scheme, userinfo)
       return `${scheme}${shown}${secret === '' ? '' : '***'}@`
     })
     .replace(SECRET_PARAMETER, '$1***')
@@ -24,12 +24,12 @@ export function maskUrl(url: string): string {
 /** What `maskUrl` hides, as written and decoded. */
 export function secretsInUrl(url: string): string[] {
   const [, scheme = '', userinfo = ''] = USERINFO.exec(url) ?? []
-  const hidden = [split(scheme, userinfo).secret]
+  const hidden = [splitUserinfo(scheme, userinfo).secret]
   for (const [parameter, start = ''] of url.matchAll(SECRET_PARAMETER)) hidden.push(parameter.slice(start.length))
-  return hidden.filter((secret) => secret !== '').flatMap((secret) => [secret, decoded(secret)])
+  return hidden.filter((secret) => secret !== '').flatMap((secret) => [secret, decodeOrKeep(secret)])
 }
 
-function decoded(text: string): string {
+function decodeOrKeep(text: string): string {
   try {
     return decodeURIComponent(text)
   } catch {

@@ -21,17 +21,17 @@ const REFERENCE = /^os\.environ\//
 
 /** The configuration as it may be shown: secrets that are set read `***`, unset ones stay empty. */
 export function maskedConfig(config: Config): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(config).map(([key, value]) => [key, masked(value, [key])]))
+  return Object.fromEntries(Object.entries(config).map(([key, value]) => [key, maskValue(value, [key])]))
 }
 
-function masked(value: unknown, path: readonly string[]): unknown {
+function maskValue(value: unknown, path: readonly string[]): unknown {
   if (typeof value === 'string') {
     if (!isSecret(path, value)) return maskUrl(value)
     return value === '' ? '' : '***'
   }
-  if (Array.isArray(value)) return value.map((item, index) => masked(item, [...path, String(index)]))
+  if (Array.isArray(value)) return value.map((item, index) => maskValue(item, [...path, String(index)]))
   if (typeof value !== 'object' || value === null) return value
-  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, masked(inner, [...path, key])]))
+  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, maskValue(inner, [...path, key])]))
 }
 
 function isSecret(path: readonly string[], value: string): boolean {
@@ -43,14 +43,14 @@ function isSecret(path: readonly string[], value: string): boolean {
 
 /** Every literal secret of the configuration, so that the log can replace them. No empty strings, no repeats. */
 export function secretsOf(config: Config): string[] {
-  const found = new Set<string>()
+  const secrets = new Set<string>()
   const collect = (value: unknown, path: readonly string[]) => {
     if (typeof value === 'string')
-      for (const secret of isSecret(path, value) ? [value] : secretsInUrl(value)) found.add(secret)
+      for (const secret of isSecret(path, value) ? [value] : secretsInUrl(value)) secrets.add(secret)
     else if (typeof value === 'object' && value !== null)
       for (const [key, inner] of Object.entries(value)) collect(inner, [...path, key])
   }
   collect(config, [])
-  found.delete('')
-  return [...found]
+  secrets.delete('')
+  return [...secrets]
 }

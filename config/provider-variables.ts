@@ -1,32 +1,32 @@
 interface ProviderVariables {
   /** One complete set is enough. */
-  any_of: readonly (readonly string[])[]
+  anyOf: readonly (readonly string[])[]
   /** What to name when no set is complete; default the first set. */
-  named?: readonly string[]
+  reported?: readonly string[]
   /** Read when present, never demanded. */
   optional?: readonly string[]
 }
 
 /** Variables of each provider that can be checked at boot; other prefixes pass and fail on the first call. */
 const PROVIDERS: Record<string, ProviderVariables> = {
-  openai: { any_of: [['OPENAI_API_KEY']], optional: ['OPENAI_BASE_URL', 'OPENAI_API_BASE', 'OPENAI_ORGANIZATION'] },
-  anthropic: { any_of: [['ANTHROPIC_API_KEY']], optional: ['ANTHROPIC_BASE_URL', 'ANTHROPIC_API_BASE'] },
+  openai: { anyOf: [['OPENAI_API_KEY']], optional: ['OPENAI_BASE_URL', 'OPENAI_API_BASE', 'OPENAI_ORGANIZATION'] },
+  anthropic: { anyOf: [['ANTHROPIC_API_KEY']], optional: ['ANTHROPIC_BASE_URL', 'ANTHROPIC_API_BASE'] },
   gemini: {
-    any_of: [['GOOGLE_API_KEY'], ['GEMINI_API_KEY']],
-    named: ['GOOGLE_API_KEY', 'GEMINI_API_KEY'],
+    anyOf: [['GOOGLE_API_KEY'], ['GEMINI_API_KEY']],
+    reported: ['GOOGLE_API_KEY', 'GEMINI_API_KEY'],
     optional: ['GEMINI_API_BASE'],
   },
   azure: {
-    any_of: [['AZURE_API_BASE', 'AZURE_API_VERSION', 'AZURE_API_KEY']],
+    anyOf: [['AZURE_API_BASE', 'AZURE_API_VERSION', 'AZURE_API_KEY']],
     optional: ['AZURE_AD_TOKEN'],
   },
   // Whether credentials for the project can be had is known only on the first call.
   vertex_ai: {
-    any_of: [['VERTEXAI_PROJECT', 'VERTEXAI_LOCATION']],
+    anyOf: [['VERTEXAI_PROJECT', 'VERTEXAI_LOCATION']],
     optional: ['VERTEXAI_CREDENTIALS', 'GOOGLE_APPLICATION_CREDENTIALS', 'GOOGLE_OAUTH_ACCESS_TOKEN'],
   },
   bedrock: {
-    any_of: [
+    anyOf: [
       ['AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY'],
       ['AWS_BEARER_TOKEN_BEDROCK'],
       ['AWS_ROLE_ARN'],
@@ -44,40 +44,42 @@ const PROVIDERS: Record<string, ProviderVariables> = {
       'AWS_BEDROCK_RUNTIME_ENDPOINT',
     ],
   },
-  mistral: { any_of: [['MISTRAL_API_KEY']], optional: ['MISTRAL_API_BASE'] },
-  groq: { any_of: [['GROQ_API_KEY']], optional: ['GROQ_API_BASE'] },
-  deepseek: { any_of: [['DEEPSEEK_API_KEY']], optional: ['DEEPSEEK_API_BASE'] },
-  xai: { any_of: [['XAI_API_KEY']], optional: ['XAI_API_BASE'] },
-  cohere: { any_of: [['COHERE_API_KEY']], optional: ['COHERE_API_BASE'] },
-  openrouter: { any_of: [['OPENROUTER_API_KEY']], optional: ['OPENROUTER_API_BASE'] },
-  perplexity: { any_of: [['PERPLEXITYAI_API_KEY']], optional: ['PERPLEXITY_API_KEY', 'PERPLEXITYAI_API_BASE'] },
-  together_ai: { any_of: [['TOGETHERAI_API_KEY']], optional: ['TOGETHER_API_KEY', 'TOGETHERAI_API_BASE'] },
-  fireworks_ai: { any_of: [['FIREWORKS_AI_API_KEY'], ['FIREWORKS_API_KEY']], optional: ['FIREWORKS_API_BASE'] },
-  ollama: { any_of: [['OLLAMA_API_BASE']], optional: ['OLLAMA_API_KEY'] },
-  ollama_chat: { any_of: [['OLLAMA_API_BASE']] },
+  mistral: { anyOf: [['MISTRAL_API_KEY']], optional: ['MISTRAL_API_BASE'] },
+  groq: { anyOf: [['GROQ_API_KEY']], optional: ['GROQ_API_BASE'] },
+  deepseek: { anyOf: [['DEEPSEEK_API_KEY']], optional: ['DEEPSEEK_API_BASE'] },
+  xai: { anyOf: [['XAI_API_KEY']], optional: ['XAI_API_BASE'] },
+  cohere: { anyOf: [['COHERE_API_KEY']], optional: ['COHERE_API_BASE'] },
+  openrouter: { anyOf: [['OPENROUTER_API_KEY']], optional: ['OPENROUTER_API_BASE'] },
+  perplexity: { anyOf: [['PERPLEXITYAI_API_KEY']], optional: ['PERPLEXITY_API_KEY', 'PERPLEXITYAI_API_BASE'] },
+  together_ai: { anyOf: [['TOGETHERAI_API_KEY']], optional: ['TOGETHER_API_KEY', 'TOGETHERAI_API_BASE'] },
+  fireworks_ai: { anyOf: [['FIREWORKS_AI_API_KEY'], ['FIREWORKS_API_KEY']], optional: ['FIREWORKS_API_BASE'] },
+  ollama: { anyOf: [['OLLAMA_API_BASE']], optional: ['OLLAMA_API_KEY'] },
+  ollama_chat: { anyOf: [['OLLAMA_API_BASE']] },
 }
 
 /** Read when present for providers that cannot be checked. */
 const UNCHECKED = ['HOSTED_VLLM_API_BASE', 'HOSTED_VLLM_API_KEY', 'CUSTOM_OPENAI_API_BASE', 'CUSTOM_OPENAI_API_KEY']
 
-const of = (provider: string) => (Object.hasOwn(PROVIDERS, provider) ? PROVIDERS[provider] : undefined)
+const variablesOf = (provider: string) => (Object.hasOwn(PROVIDERS, provider) ? PROVIDERS[provider] : undefined)
 
 /** Names to report when the credentials of a provider are missing; null for a provider that cannot be checked. */
 export function requiredVariables(provider: string): string[] | null {
-  const known = of(provider)
-  return known ? [...(known.named ?? known.any_of[0] ?? [])] : null
+  const variables = variablesOf(provider)
+  return variables ? [...(variables.reported ?? variables.anyOf[0] ?? [])] : null
 }
 
 /** All names to report, or none when one set of variables is complete or the provider cannot be checked. */
 export function missingVariables(provider: string, exists: (name: string) => boolean): string[] {
-  const known = of(provider)
-  if (!known || known.any_of.some((set) => set.every(exists))) return []
+  const variables = variablesOf(provider)
+  if (!variables || variables.anyOf.some((set) => set.every(exists))) return []
   return requiredVariables(provider) ?? []
 }
 
 /** Every variable that any provider reads. */
 export const providerVariables: readonly string[] = [
-  ...new Set(Object.values(PROVIDERS).flatMap((known) => [...known.any_of.flat(), ...(known.optional ?? [])])),
+  ...new Set(
+    Object.values(PROVIDERS).flatMap((variables) => [...variables.anyOf.flat(), ...(variables.optional ?? [])]),
+  ),
   ...UNCHECKED,
 ]
 

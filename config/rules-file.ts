@@ -28,25 +28,25 @@ export async function readRulesFile(source: Source, path: string, readFile: Read
     source.problem(`${FIELD} names a file that does not exist`)
     return {}
   }
-  return gradesIn(text, (problem) => source.problem(`${FIELD}: ${problem}`))
+  return parseGrades(text, (problem) => source.problem(`${FIELD}: ${problem}`))
 }
 
-function gradesIn(text: string, report: (problem: string) => void): RuleGrades {
-  const rules = rulesOf(text, report)
+function parseGrades(text: string, report: (problem: string) => void): RuleGrades {
+  const rules = parseRules(text, report)
   // Short patterns first, so that longer ones and ids overwrite them.
-  const keys = Object.keys(rules).toSorted((a, b) => depth(a) - depth(b))
+  const keys = Object.keys(rules).toSorted((a, b) => patternDepth(a) - patternDepth(b))
   const grades: Record<string, RuleGrade> = {}
   for (const key of keys) {
     const grade = rules[key]
     const ids = idsOf(key)
-    if (ids.length === 0) report(`unknown rule ${shown(key)}`)
-    if (!isGrade(grade)) report(`rule ${shown(key)} must be one of ${GRADES.join(', ')}`)
+    if (ids.length === 0) report(`unknown rule ${quoteKey(key)}`)
+    if (!isGrade(grade)) report(`rule ${quoteKey(key)} must be one of ${GRADES.join(', ')}`)
     else for (const id of ids) grades[id] = grade
   }
   return grades
 }
 
-const depth = (key: string) => (key.endsWith('.*') ? key.split('.').length - 1 : Number.MAX_SAFE_INTEGER)
+const patternDepth = (key: string) => (key.endsWith('.*') ? key.split('.').length - 1 : Number.MAX_SAFE_INTEGER)
 
 function idsOf(key: string): readonly string[] {
   if (!key.endsWith('.*')) return RULE_IDS.filter((id) => id === key)
@@ -54,9 +54,9 @@ function idsOf(key: string): readonly string[] {
 }
 
 /** A key may be anything, so that only its beginning is repeated, in one line. */
-const shown = (key: string) => JSON.stringify(key.length > 80 ? `${key.slice(0, 80)}…` : key)
+const quoteKey = (key: string) => JSON.stringify(key.length > 80 ? `${key.slice(0, 80)}…` : key)
 
-function rulesOf(text: string, report: (problem: string) => void): Record<string, unknown> {
+function parseRules(text: string, report: (problem: string) => void): Record<string, unknown> {
   const lines = new LineCounter()
   const document = parseDocument(text, { lineCounter: lines })
   const [error] = document.errors
@@ -65,17 +65,17 @@ function rulesOf(text: string, report: (problem: string) => void): Record<string
     report(`not valid YAML: ${error.code} at line ${line}, column ${col}`)
     return {}
   }
-  const value = contentOf(document)
+  const value = toContent(document)
   if (value === null) return {}
   const unknown = isMapping(value) ? Object.keys(value).filter((key) => key !== 'rules') : []
-  for (const key of unknown) report(`unknown key ${shown(key)}; the file holds one mapping, rules`)
+  for (const key of unknown) report(`unknown key ${quoteKey(key)}; the file holds one mapping, rules`)
   const rules = isMapping(value) ? (value.rules ?? {}) : undefined
   if (isMapping(rules)) return rules
   report('must hold a mapping `rules` from rule ids to severities')
   return {}
 }
 
-function contentOf(document: ReturnType<typeof parseDocument>): unknown {
+function toContent(document: ReturnType<typeof parseDocument>): unknown {
   try {
     return document.toJS({ maxAliasCount: 100 }) ?? null
   } catch {

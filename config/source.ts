@@ -50,7 +50,7 @@ export function createSource(document: Mapping, env: Environment): Source {
     variable: (name) => read(name)?.trim() ?? '',
     exists: (name) => read(name) !== undefined,
     section(path, schema, aliases = {}) {
-      const raw = renamed(mapping(path), aliases)
+      const raw = applyAliases(mapping(path), aliases)
       const parsed = v.safeParse(schema, raw)
       if (parsed.success) return { values: parsed.output, failed: new Set() }
       const failed = new Set<string>()
@@ -65,7 +65,7 @@ export function createSource(document: Mapping, env: Environment): Source {
   }
 }
 
-function renamed(raw: Mapping, aliases: Record<string, string>): Mapping {
+function applyAliases(raw: Mapping, aliases: Record<string, string>): Mapping {
   const result = { ...raw }
   for (const [older, name] of Object.entries(aliases))
     if (Object.hasOwn(raw, older) && !Object.hasOwn(raw, name)) result[name] = raw[older]

@@ -56,7 +56,7 @@ export async function runRound(
     ended = end
     await saveEnd(context, claim, end, lease.signal)
     lease.stop()
-    context.metrics?.roundEnded(claim.mode, end.status)
+    context.metrics?.countRoundEnd(claim.mode, end.status)
     log.info('round ends', { status: end.status })
     if (end.status === 'failed') await frame.notifyFailure(claim.session, { round: claim.number, message: end.message })
   } catch (error) {
@@ -89,7 +89,7 @@ async function attempt(
     signal,
     meter,
     setStatus: (status, message) => {
-      recording?.status(status)
+      recording?.addStatus(status)
       return appendStatus(context.sql, claim, status, message)
     },
     observe: meter.observe,

@@ -1,7 +1,7 @@
 import { ConfigError, loadConfig } from '../config/load.ts'
 import type { Config } from '../config/types.ts'
 import { notifyRunFailure } from '../src/notifications/notify.ts'
-import { type Booted, bootProcess, readMetricsAddress, runEntry } from '../src/runtime/boot.ts'
+import { type BootedProcess, bootProcess, readMetricsAddress, runEntry } from '../src/runtime/boot.ts'
 import { readTextFile } from '../src/runtime/files.ts'
 import { modes } from './modes/index.ts'
 import { startSweeper } from './sweeper.ts'
@@ -34,7 +34,7 @@ async function main(): Promise<void> {
   await bootProcess('worker', config, readMetricsAddress(process.env), (booted) => openWorker(config, booted))
 }
 
-async function openWorker(config: Config, { context, log, phases, metricsUrl }: Booted): Promise<void> {
+async function openWorker(config: Config, { context, log, phases, metricsUrl }: BootedProcess): Promise<void> {
   if (metricsUrl) log.info('metrics', { address: metricsUrl })
   await Promise.all([configureGit(config, log), context.tracing?.warm()])
   const worker = await startWorker(context, modes, {

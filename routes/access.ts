@@ -4,23 +4,23 @@ import { findSession } from '../src/sessions/find.ts'
 import type { SessionFacts } from '../src/sessions/types.ts'
 import type { AppEnv } from './env.ts'
 
-const notTheOwner = () => forbidden('Not the session owner')
+const notOwnerError = () => forbidden('Not the session owner')
 
 /** The session, for its owner and for every holder of a panel role. Errors: 404, then 403. */
-export async function readableSession(c: Context<AppEnv>, uuid: string): Promise<SessionFacts> {
-  const session = await knownSession(c, uuid)
-  if (session.user_id !== c.var.user.id && c.var.user.panel_role === null) throw notTheOwner()
+export async function requireReadableSession(c: Context<AppEnv>, uuid: string): Promise<SessionFacts> {
+  const session = await requireSession(c, uuid)
+  if (session.user_id !== c.var.user.id && c.var.user.panel_role === null) throw notOwnerError()
   return session
 }
 
 /** The session, for its owner alone. Errors: 404, then 403. */
-export async function ownSession(c: Context<AppEnv>, uuid: string): Promise<SessionFacts> {
-  const session = await knownSession(c, uuid)
-  if (session.user_id !== c.var.user.id) throw notTheOwner()
+export async function requireOwnSession(c: Context<AppEnv>, uuid: string): Promise<SessionFacts> {
+  const session = await requireSession(c, uuid)
+  if (session.user_id !== c.var.user.id) throw notOwnerError()
   return session
 }
 
-async function knownSession(c: Context<AppEnv>, uuid: string): Promise<SessionFacts> {
+async function requireSession(c: Context<AppEnv>, uuid: string): Promise<SessionFacts> {
   const session = await findSession(c.var.platform.sql, uuid)
   if (!session) throw sessionNotFound(uuid)
   c.set('log', c.var.log.with({ session_id: session.uuid }))

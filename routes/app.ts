@@ -2,15 +2,15 @@ import { Hono } from 'hono'
 import { createAuthenticator } from '../src/access/authenticate.ts'
 import { createStreamHost } from '../src/sessions/events/stream.ts'
 import type { CoreContext } from './context.ts'
-import { documentation } from './docs/routes.ts'
+import { createDocumentationRoutes } from './docs/routes.ts'
 import { ENDPOINTS } from './endpoints.ts'
 import type { AppEnv, Platform } from './env.ts'
 import { onError } from './error-handler.ts'
-import { health } from './health.ts'
+import { createHealthRoutes } from './health.ts'
 import { cors } from './middleware/cors.ts'
 import { getOnly } from './middleware/get-only.ts'
 import { requestLog } from './middleware/request-log.ts'
-import { describe } from './openapi/document.ts'
+import { describeApi } from './openapi/document.ts'
 import { type KnownPath, onUnmatched } from './unmatched.ts'
 
 const POLL_PERIOD_MS = 5_000
@@ -42,11 +42,11 @@ export function createApp(context: CoreContext): Hono<AppEnv> {
   let description: string | null = null
   api.route(
     '/',
-    documentation(() => (description ??= describe(ENDPOINTS, context.config.version))),
+    createDocumentationRoutes(() => (description ??= describeApi(ENDPOINTS, context.config.version))),
   )
 
   for (const prefix of PREFIXES) app.route(prefix || '/', api)
-  app.route('/', health())
+  app.route('/', createHealthRoutes())
   app.notFound(onUnmatched(knownPaths()))
   app.onError(onError)
   return app

@@ -6,7 +6,7 @@ import { within } from './within.ts'
 const LIMIT_MS = 2_000
 
 /** For supervisors: alive, and ready to serve. Outside `/api`, without authentication. */
-export function health(): Hono<AppEnv> {
+export function createHealthRoutes(): Hono<AppEnv> {
   const app = new Hono<AppEnv>()
   app.get('/healthz', (c) => c.json({ status: 'ok' }))
   app.get('/readyz', async (c) => {

@@ -8,12 +8,12 @@ export interface Page<T> {
 
 /** The envelope of every list. */
 export const toPage = <T>(
-  found: { items: T[]; total: number },
-  asked: { page: number; page_size: number },
+  result: { items: T[]; total: number },
+  query: { page: number; page_size: number },
 ): Page<T> => ({
-  items: found.items,
-  total: found.total,
-  page: asked.page,
-  page_size: asked.page_size,
-  total_pages: Math.ceil(found.total / asked.page_size),
+  items: result.items,
+  total: result.total,
+  page: query.page,
+  page_size: query.page_size,
+  total_pages: Math.ceil(result.total / query.page_size),
 })

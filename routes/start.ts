@@ -4,7 +4,7 @@ import type { Config } from '../config/types.ts'
 import { watchStreams } from '../src/observe/gauges.ts'
 import { createAssetReader } from '../src/runtime/assets.ts'
 import {
-  type Booted,
+  type BootedProcess,
   bootProcess,
   type ListenAddress,
   readAddress,
@@ -48,7 +48,7 @@ async function main(): Promise<void> {
   await bootProcess('core', config, readMetricsAddress(process.env), (booted) => openCore(config, address, booted))
 }
 
-async function openCore(config: Config, address: ListenAddress, booted: Booted): Promise<void> {
+async function openCore(config: Config, address: ListenAddress, booted: BootedProcess): Promise<void> {
   const { context, log, phases, metricsUrl } = booted
   const events = await startStatusHub(context.sql, log)
   watchStreams(context.metrics.registry, events)

@@ -13,26 +13,26 @@ export interface KnownPath {
  * a known path, else 404. Never 401: authentication belongs to routes.
  */
 export function onUnmatched(known: readonly KnownPath[]) {
-  const find = (path: string) =>
+  const methodsOf = (path: string) =>
     known.filter((candidate) => matches(candidate.path, path)).flatMap(({ methods }) => methods)
   return (c: Context<AppEnv>): Response => {
     const { path } = c.req
-    const methods = find(path)
+    const methods = methodsOf(path)
     if (methods.length > 0) {
       c.header('allow', methods.join(', '))
       return answer(c, 405, 'Method Not Allowed')
     }
     const bare = path.replace(/\/+$/, '')
-    if (bare !== path && find(bare).length > 0) return c.redirect(bare + new URL(c.req.url).search, 307)
+    if (bare !== path && methodsOf(bare).length > 0) return c.redirect(bare + new URL(c.req.url).search, 307)
     return answer(c, 404, 'Not Found')
   }
 }
 
 function matches(pattern: string, path: string): boolean {
-  const wanted = pattern.split('/')
-  const given = path.split('/')
+  const patternParts = pattern.split('/')
+  const pathParts = path.split('/')
   return (
-    wanted.length === given.length &&
-    wanted.every((part, index) => (part.startsWith('{') ? given[index] !== '' : part === given[index]))
+    patternParts.length === pathParts.length &&
+    patternParts.every((part, index) => (part.startsWith('{') ? pathParts[index] !== '' : part === pathParts[index]))
   )
 }

@@ -7,7 +7,7 @@ import type { RoundQueue } from './data/queue/types.ts'
 import type { ObjectStore } from './data/storage/types.ts'
 import type { LlmClient } from './llm/types.ts'
 import type { PlatformMetrics } from './observe/metrics.ts'
-import type { Recorder } from './observe/round-recorder.ts'
+import type { RoundRecorder } from './observe/round-recorder.ts'
 import type { Tracing } from './observe/trace-types.ts'
 import type { PromptSource } from './prompts/source.ts'
 import type { HostResolver, PinnedFetch } from './repository/allowed-addresses.ts'
@@ -39,5 +39,5 @@ export interface Context {
   /** Absent where nobody collects spans. */
   tracing?: Tracing
   /** Absent where no model traffic is kept. */
-  recorder?: Recorder
+  recorder?: RoundRecorder
 }

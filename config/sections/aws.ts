@@ -31,8 +31,8 @@ function belowHome(source: Variables, name: string): string {
 }
 
 function metadataEndpoint(source: Variables): string {
-  const given = source.variable('AWS_EC2_METADATA_SERVICE_ENDPOINT').replace(/\/+$/, '')
-  if (given !== '') return given
-  const six = source.variable('AWS_EC2_METADATA_SERVICE_ENDPOINT_MODE').toLowerCase() === 'ipv6'
-  return six ? 'http://[fd00:ec2::254]' : 'http://169.254.169.254'
+  const endpoint = source.variable('AWS_EC2_METADATA_SERVICE_ENDPOINT').replace(/\/+$/, '')
+  if (endpoint !== '') return endpoint
+  const usesIpv6 = source.variable('AWS_EC2_METADATA_SERVICE_ENDPOINT_MODE').toLowerCase() === 'ipv6'
+  return usesIpv6 ? 'http://[fd00:ec2::254]' : 'http://169.254.169.254'
 }

@@ -35,7 +35,7 @@ export function readLlm(source: Source): LlmConfig {
     ...values,
     ...(uses('bedrock') && { aws: readAws(source) }),
     ...(uses('vertex_ai') && { google_credentials_file: googleCredentialsFile(source) }),
-    credentials: credentials(source, values),
+    credentials: collectCredentials(source, values),
   }
 }
 
@@ -75,7 +75,7 @@ function checkCredentials(source: Source, models: readonly string[]): void {
     )
 }
 
-function credentials(source: Source, values: Values): Record<string, string> {
+function collectCredentials(source: Source, values: Values): Record<string, string> {
   const names = new Set([...providerVariables, ...referencedVariables(values.model_list)])
   return Object.fromEntries([...names].filter(source.exists).map((name) => [name, source.variable(name)]))
 }

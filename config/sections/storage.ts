@@ -40,8 +40,8 @@ export function readStorage(source: Source): StorageConfig {
   checkPresignExpiry(source, values.presign_expiry_seconds)
   const { access_key_env, secret_key_env, account_key_env, ...rest } = values
   const usable = !failed.has('provider') && !failed.has('endpoint_url')
-  const accessKey = bundledKey(source, values.provider, access_key_env)
-  const secretKey = bundledKey(source, values.provider, secret_key_env)
+  const accessKey = readBundledKey(source, values.provider, access_key_env)
+  const secretKey = readBundledKey(source, values.provider, secret_key_env)
   const chained = values.provider === 'S3' && (accessKey === '' || secretKey === '')
   return {
     ...rest,
@@ -68,7 +68,7 @@ const OLDER_NAMES: Record<string, string> = {
 const BUNDLED_KEY = 'bundledadmin'
 
 /** A variable that exists but is empty means "no key"; only an absent one takes the bundled store's default. */
-function bundledKey(source: Source, provider: StorageProvider, name: string): string {
+function readBundledKey(source: Source, provider: StorageProvider, name: string): string {
   const names = [name, OLDER_NAMES[name]].filter((candidate) => candidate !== undefined)
   const set = names.map(source.variable).find((value) => value !== '')
   if (set !== undefined) return set

@@ -61,7 +61,7 @@ const observed = (secrets: SecretRegister, { recording }: BareRun): SecretRegist
     ? {
         ...secrets,
         learn: (plan) => {
-          recording.planned(planCounts(plan))
+          recording.addPlan(planCounts(plan))
           secrets.learn(plan)
         },
       }

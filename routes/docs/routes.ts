@@ -10,7 +10,7 @@ const PAGE_HEADERS = { 'Content-Security-Policy': CONTENT_SECURITY_POLICY, 'Refe
  * The documentation of the API, public like the description itself.
  * @param description the OpenAPI document, as JSON text
  */
-export function documentation(description: () => string): Hono<AppEnv> {
+export function createDocumentationRoutes(description: () => string): Hono<AppEnv> {
   const docs = new Hono<AppEnv>()
   docs.get('/openapi.json', (c) => c.body(description(), 200, { 'Content-Type': 'application/json' }))
   const swagger = swaggerUI<AppEnv>({

@@ -12,13 +12,13 @@ export const cors = createMiddleware<AppEnv>(async (c, next) => {
   if (origin === undefined) return next()
   const origins = c.var.platform.config.http.cors_origins
   const allowed = origins.includes(origin) || origins.includes('*')
-  const wanted = c.req.method === 'OPTIONS' ? c.req.header('access-control-request-method') : undefined
+  const requestedMethod = c.req.method === 'OPTIONS' ? c.req.header('access-control-request-method') : undefined
   c.header('vary', 'Origin')
   c.header('access-control-allow-credentials', 'true')
   if (allowed) c.header('access-control-allow-origin', origin)
-  if (wanted === undefined) return next()
+  if (requestedMethod === undefined) return next()
   if (!allowed) return c.text('Disallowed CORS origin', 400)
-  if (!METHODS.includes(wanted)) return c.text('Disallowed CORS method', 400)
+  if (!METHODS.includes(requestedMethod)) return c.text('Disallowed CORS method', 400)
   c.header('access-control-allow-methods', METHODS.join(', '))
   c.header('access-control-max-age', '600')
   const headers = c.req.header('access-control-request-headers')

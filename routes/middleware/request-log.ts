@@ -10,8 +10,8 @@ const REQUEST_ID = /^[\w.:-]{1,128}$/
  * is harmless, else a new one. The query string stays out: it may hold what people searched for.
  */
 export const requestLog = createMiddleware<AppEnv>(async (c, next) => {
-  const given = c.req.header('x-request-id') ?? ''
-  const requestId = REQUEST_ID.test(given) ? given : crypto.randomUUID()
+  const callerId = c.req.header('x-request-id') ?? ''
+  const requestId = REQUEST_ID.test(callerId) ? callerId : crypto.randomUUID()
   const started = performance.now()
   c.set('log', c.var.platform.log.with({ request_id: requestId }))
   c.header('x-request-id', requestId)
@@ -19,7 +19,7 @@ export const requestLog = createMiddleware<AppEnv>(async (c, next) => {
   const { method } = c.req
   const { status } = c.res
   const ms = performance.now() - started
-  c.var.platform.metrics?.request({ method, route: templateOf(c), status, seconds: ms / 1000 })
+  c.var.platform.metrics?.countRequest({ method, route: routeTemplate(c), status, seconds: ms / 1000 })
   const quiet = c.req.path === '/healthz' || c.req.path === '/readyz'
   c.var.log[quiet ? 'debug' : 'info']('request', {
     method,
@@ -30,7 +30,7 @@ export const requestLog = createMiddleware<AppEnv>(async (c, next) => {
 })
 
 /** The route that took the request, with and without `/api` alike; never a path that a caller made up. */
-function templateOf(c: Context<AppEnv>): string {
+function routeTemplate(c: Context<AppEnv>): string {
   const route = matchedRoutes(c).findLast(({ path }) => !path.endsWith('*'))
   return route ? route.path.replace(/^\/api(?=\/)/, '') : 'unmatched'
 }

@@ -58,14 +58,18 @@ export const jsonBody = <T extends z.ZodType>(schema: T) => ({
 })
 
 /** One error of a route in words of its own, with texts that it answers. */
-export interface Told {
+export interface ErrorAnswer {
   status: number | 'default'
   description: string
   examples: string[]
   /** Absent: the envelope of one text. */
   schema?: z.ZodType
 }
-export const told = (status: Told['status'], description: string, ...examples: string[]): Told => ({
+export const errorAnswer = (
+  status: ErrorAnswer['status'],
+  description: string,
+  ...examples: string[]
+): ErrorAnswer => ({
   status,
   description,
   examples,
@@ -73,7 +77,7 @@ export const told = (status: Told['status'], description: string, ...examples: s
 
 /** What every route with a body may answer to it. */
 export const BODY_ERRORS = [400, 413, 422]
-export const UNREACHABLE = told(
+export const UNREACHABLE = errorAnswer(
   400,
   'The repository cannot be reached or access was denied; or the body is not UTF-8.',
   'Repository is not reachable or access was denied.',
@@ -81,31 +85,35 @@ export const UNREACHABLE = told(
 )
 
 /** 403 of a route for the owner of a session, behind an operation role. */
-export const OPERATION_OR_OWNER = (role: OperationRole) =>
-  told(
+export const operationForbidden = (role: OperationRole) =>
+  errorAnswer(
     403,
     'The operation role is too low, or the caller does not own the session.',
     ...(role === 'developer' ? [] : [`Requires operation role '${role}' or higher`]),
     'Not the session owner',
   )
 /** 403 of a route of the admin panel. */
-export const PANEL = (role: PanelRole) =>
-  told(403, 'The panel role is too low.', `Requires admin-panel role '${role}' or higher`)
+export const panelForbidden = (role: PanelRole) =>
+  errorAnswer(403, 'The panel role is too low.', `Requires admin-panel role '${role}' or higher`)
 
 /** What reaches the caller of a git host that refuses or fails. */
 export const GIT_HOST_ERRORS = [
-  told('default', 'Any other refusal of the git host, with its status and in its words.', 'Merge conflict'),
+  errorAnswer('default', 'Any other refusal of the git host, with its status and in its words.', 'Merge conflict'),
   {
-    ...told(422, 'The request did not validate: a list. Or the git host refused it: its words.', 'Validation Failed'),
+    ...errorAnswer(
+      422,
+      'The request did not validate: a list. Or the git host refused it: its words.',
+      'Validation Failed',
+    ),
     schema: z.union([Problems, Detail]),
   },
-  told(
+  errorAnswer(
     400,
     'The repository is not at the configured git host, or the host refused; or the body is not UTF-8.',
     "Malformed repository URL 'git.example.com/acme/infrastructure'",
     'There was an error parsing the body',
   ),
-  told(
+  errorAnswer(
     502,
     'The git host is not reachable, does not take the credentials, or there are none.',
     'The git provider is not reachable.',
@@ -114,7 +122,7 @@ export const GIT_HOST_ERRORS = [
 ]
 
 /** 503 of a route whose answer holds presigned addresses. */
-export const STORE_ERROR = told(
+export const STORE_ERROR = errorAnswer(
   503,
   'The credentials of the object store cannot be had.',
   'The object store cannot be reached.',
@@ -122,13 +130,13 @@ export const STORE_ERROR = told(
 
 /** 502 and 504 of a route that asks a sidecar. */
 export const sidecarErrors = (name: string, seconds: number) => [
-  told(
+  errorAnswer(
     502,
     'The service behind the route cannot be reached, or its answer is off contract.',
     `${name} service unreachable: the connection failed`,
     `${name} service returned an unexpected response: HTTP 500`,
   ),
-  told(
+  errorAnswer(
     504,
     'The service behind the route did not answer in time.',
     `${name} service timed out: no answer within ${seconds} s`,
@@ -139,25 +147,25 @@ export const sidecarErrors = (name: string, seconds: number) => [
  * The error answers of a route, by status; a later entry replaces an earlier one. 500 is always
  * among them.
  */
-export const errors = (...entries: (number | Told)[]) =>
+export const errors = (...entries: (number | ErrorAnswer)[]) =>
   Object.fromEntries(
     [...entries, 500].map((entry) =>
-      typeof entry === 'number' ? [entry, general(entry)] : [entry.status, text(entry)],
+      typeof entry === 'number' ? [entry, toGeneralAnswer(entry)] : [entry.status, toAnswer(entry)],
     ),
   )
 
-const general = (status: number) =>
+const toGeneralAnswer = (status: number) =>
   status === 422
     ? json(Problems, DESCRIPTIONS[422] ?? '')
-    : text(told(status, DESCRIPTIONS[status] ?? '', ...(EXAMPLES[status] ? [EXAMPLES[status]] : [])))
+    : toAnswer(errorAnswer(status, DESCRIPTIONS[status] ?? '', ...(EXAMPLES[status] ? [EXAMPLES[status]] : [])))
 
-const text = ({ status, description, examples, schema }: Told) => ({
+const toAnswer = ({ status, description, examples, schema }: ErrorAnswer) => ({
   description,
-  content: { 'application/json': { schema: schema ?? Detail, examples: named(examples) } },
+  content: { 'application/json': { schema: schema ?? Detail, examples: toExamples(examples) } },
   ...(status === 401 ? { headers: CHALLENGE } : {}),
 })
 
-const named = (examples: string[]) =>
+const toExamples = (examples: string[]) =>
   Object.fromEntries(
     examples.map((detail) => [detail.toLowerCase().replaceAll(/[^a-z0-9]+/g, '-'), { value: { detail } }]),
   )

@@ -7,7 +7,7 @@ A request answers at once and its round runs in the background: follow it on the
 Errors are \`{"detail": "<text>"}\`; a request that does not validate is 422 with a list.`
 
 /** The OpenAPI 3.1 document of these endpoints, as JSON text. Paths are relative to the server \`/api\`. */
-export function describe(endpoints: readonly Endpoint[], version: string): string {
+export function describeApi(endpoints: readonly Endpoint[], version: string): string {
   const app = new OpenAPIHono()
   app.openAPIRegistry.registerComponent('securitySchemes', 'bearer', {
     type: 'http',

@@ -6,10 +6,10 @@ const MAX_LENGTH = 4_096
 
 /** What a 422 answer may show of the request; null in place of anything secret, long or odd. */
 export function echo(value: unknown): unknown {
-  const shown = withoutSecretKeys(value)
+  const visible = withoutSecretKeys(value)
   try {
-    const text = JSON.stringify(shown) ?? ''
-    return text.length > MAX_LENGTH || SECRET_ADDRESS.test(text) ? null : shown
+    const text = JSON.stringify(visible) ?? ''
+    return text.length > MAX_LENGTH || SECRET_ADDRESS.test(text) ? null : visible
   } catch {
     // Nested deeper than the stack.
     return null

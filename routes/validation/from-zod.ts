@@ -3,7 +3,7 @@ import { echo, isSecretKey } from './echo.ts'
 import type { Problem } from './problem.ts'
 
 type Issue = z.core.$ZodIssue
-type Told = Pick<Problem, 'type' | 'msg' | 'ctx'>
+type ProblemText = Pick<Problem, 'type' | 'msg' | 'ctx'>
 export type Source = 'path' | 'query' | 'body'
 
 /** Carried by the custom issues of `fields.ts`. */
@@ -23,21 +23,21 @@ export function problemsOf(source: Source, raw: unknown, issues: readonly Issue[
         entry(source, raw, [...issue.path, key], { type: 'extra_forbidden', msg: 'Extra inputs are not permitted' }),
       )
     const value = valueAt(raw, issue.path)
-    return entry(source, raw, issue.path, value === undefined ? MISSING : tell(issue, value))
+    return entry(source, raw, issue.path, value === undefined ? MISSING : describeIssue(issue, value))
   })
 }
 
-const MISSING: Told = { type: 'missing', msg: 'Field required' }
+const MISSING: ProblemText = { type: 'missing', msg: 'Field required' }
 
 /** A missing key and a rule over several keys show the whole object, a bad key its own value. */
-function entry(source: Source, raw: unknown, path: readonly PropertyKey[], told: Told): Problem {
-  const subject = told.type === 'missing' ? valueAt(raw, path.slice(0, -1)) : valueAt(raw, path)
-  const input = told.type !== 'missing' && isSecretKey(path.at(-1)) ? null : echo(subject)
+function entry(source: Source, raw: unknown, path: readonly PropertyKey[], text: ProblemText): Problem {
+  const subject = text.type === 'missing' ? valueAt(raw, path.slice(0, -1)) : valueAt(raw, path)
+  const input = text.type !== 'missing' && isSecretKey(path.at(-1)) ? null : echo(subject)
   const loc = [source, ...path.map((part) => (typeof part === 'number' ? part : String(part)))]
-  return { type: told.type, loc, msg: told.msg, input, ...(told.ctx ? { ctx: told.ctx } : {}) }
+  return { type: text.type, loc, msg: text.msg, input, ...(text.ctx ? { ctx: text.ctx } : {}) }
 }
 
-function tell(issue: Issue, value: unknown): Told {
+function describeIssue(issue: Issue, value: unknown): ProblemText {
   switch (issue.code) {
     case 'invalid_type':
       return wrongType(issue.expected)
@@ -59,21 +59,25 @@ function tell(issue: Issue, value: unknown): Told {
   }
 }
 
-const valueError = (text: string): Told => ({ type: 'value_error', msg: `Value error, ${text}`, ctx: { error: {} } })
+const valueError = (text: string): ProblemText => ({
+  type: 'value_error',
+  msg: `Value error, ${text}`,
+  ctx: { error: {} },
+})
 
-const WRONG_TYPES: Record<string, Told> = {
+const WRONG_TYPES: Record<string, ProblemText> = {
   string: { type: 'string_type', msg: 'Input should be a valid string' },
   boolean: { type: 'bool_type', msg: 'Input should be a valid boolean' },
   number: { type: 'int_type', msg: 'Input should be a valid integer' },
   array: { type: 'list_type', msg: 'Input should be a valid list' },
 }
-export const NOT_AN_OBJECT: Told = {
+export const NOT_AN_OBJECT: ProblemText = {
   type: 'model_attributes_type',
   msg: 'Input should be a valid dictionary or object to extract fields from',
 }
-const wrongType = (expected: string): Told => WRONG_TYPES[expected] ?? NOT_AN_OBJECT
+const wrongType = (expected: string): ProblemText => WRONG_TYPES[expected] ?? NOT_AN_OBJECT
 
-function notInEnum(values: string[]): Told {
+function notInEnum(values: string[]): ProblemText {
   const quoted = values.map((value) => `'${value}'`)
   const last = quoted.pop() ?? ''
   const expected = quoted.length > 0 ? `${quoted.join(', ')} or ${last}` : last
@@ -82,7 +86,7 @@ function notInEnum(values: string[]): Told {
 
 const characters = (count: number) => `${count} character${count === 1 ? '' : 's'}`
 
-function tooSmall(origin: string, minimum: number): Told {
+function tooSmall(origin: string, minimum: number): ProblemText {
   return origin === 'string'
     ? {
         type: 'string_too_short',
@@ -92,7 +96,7 @@ function tooSmall(origin: string, minimum: number): Told {
     : { type: 'greater_than_equal', msg: `Input should be greater than or equal to ${minimum}`, ctx: { ge: minimum } }
 }
 
-function tooBig(origin: string, maximum: number): Told {
+function tooBig(origin: string, maximum: number): ProblemText {
   return origin === 'string'
     ? {
         type: 'string_too_long',
@@ -102,7 +106,7 @@ function tooBig(origin: string, maximum: number): Told {
     : { type: 'less_than_equal', msg: `Input should be less than or equal to ${maximum}`, ctx: { le: maximum } }
 }
 
-function tooMany(maxLength: number, value: unknown): Told {
+function tooMany(maxLength: number, value: unknown): ProblemText {
   const actualLength = Array.isArray(value) ? value.length : 0
   const msg = `List should have at most ${maxLength} items after validation, not ${actualLength}`
   return { type: 'too_long', msg, ctx: { field_type: 'List', max_length: maxLength, actual_length: actualLength } }

@@ -38,8 +38,8 @@ const isJson = (contentType: string | null) =>
 
 /** Where the parser stopped, when the runtime says so. Its own words may quote the body. */
 function position(error: unknown): number {
-  const found = error instanceof Error ? /at position (\d+)/.exec(error.message)?.[1] : undefined
-  return found ? Number(found) : 0
+  const offset = error instanceof Error ? /at position (\d+)/.exec(error.message)?.[1] : undefined
+  return offset ? Number(offset) : 0
 }
 
 function decode(bytes: Uint8Array): string {

@@ -48,7 +48,7 @@ export async function send(fetcher: Fetch, request: OutboundRequest): Promise<Ou
   const attempts = 1 + (request.retries ?? 0)
   for (let attempt = 1; ; attempt++) {
     try {
-      const response = await once(fetcher, request)
+      const response = await sendOnce(fetcher, request)
       if (attempt < attempts && request.retry_statuses?.includes(response.status))
         await pause(request, attempt, retryAfter(response.headers))
       else return response
@@ -59,7 +59,7 @@ export async function send(fetcher: Fetch, request: OutboundRequest): Promise<Ou
   }
 }
 
-async function once(fetcher: Fetch, request: OutboundRequest): Promise<OutboundResponse> {
+async function sendOnce(fetcher: Fetch, request: OutboundRequest): Promise<OutboundResponse> {
   const timeout = AbortSignal.timeout(request.timeout_ms)
   const signal = request.signal ? AbortSignal.any([request.signal, timeout]) : timeout
   const headers = new Headers(request.headers)
@@ -118,9 +118,9 @@ export function retryAfter(headers: Headers, now = Date.now()): number | null {
 
 const MAX_WAIT_MS = 60_000
 
-async function pause(request: OutboundRequest, attempt: number, asked: number | null = null): Promise<void> {
+async function pause(request: OutboundRequest, attempt: number, requestedMs: number | null = null): Promise<void> {
   const backoff = (request.backoff_ms ?? 250) * 2 ** (attempt - 1)
-  await delay(Math.min(asked ?? backoff, MAX_WAIT_MS), request.signal)
+  await delay(Math.min(requestedMs ?? backoff, MAX_WAIT_MS), request.signal)
 }
 
 /** Resolves after `ms`; rejects with `OutboundError` kind `aborted` when the signal fires first. */

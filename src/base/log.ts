@@ -10,10 +10,10 @@ export interface Logger {
 export type LogFields = Record<string, unknown>
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error'
 
-const ORDER: Record<LogLevel, number> = { debug: 10, info: 20, warn: 30, error: 40 }
+const LEVEL_ORDER: Record<LogLevel, number> = { debug: 10, info: 20, warn: 30, error: 40 }
 
 /** Errors become name, message and stack; their cause is followed once. */
-const plain = (value: unknown): unknown =>
+const toLoggable = (value: unknown): unknown =>
   value instanceof Error
     ? {
         name: value.name,
@@ -33,13 +33,13 @@ export function createLogger(options: {
   secrets?: readonly string[]
   fields?: LogFields
 }): Logger {
-  const minimum = ORDER[options.level ?? 'info']
+  const minimum = LEVEL_ORDER[options.level ?? 'info']
   const write = options.write ?? ((line: string) => console.log(line))
-  const secrets = formsOf(options.secrets ?? [])
+  const secrets = secretForms(options.secrets ?? [])
   const emit = (level: LogLevel, message: string, fields?: LogFields) => {
-    if (ORDER[level] < minimum) return
+    if (LEVEL_ORDER[level] < minimum) return
     const entry: LogFields = { time: new Date().toISOString(), level, message, ...options.fields }
-    for (const [key, value] of Object.entries(fields ?? {})) entry[key] = plain(value)
+    for (const [key, value] of Object.entries(fields ?? {})) entry[key] = toLoggable(value)
     let line = JSON.stringify(entry)
     for (const secret of secrets) line = line.replaceAll(secret, '***')
     write(line)
@@ -54,7 +54,7 @@ export function createLogger(options: {
 }
 
 /** As they are and as they stand in JSON, and in JSON inside of it; longest first, since one may begin like another. */
-function formsOf(secrets: readonly string[]): string[] {
+function secretForms(secrets: readonly string[]): string[] {
   const quoted = (text: string) => JSON.stringify(text).slice(1, -1)
   const forms = secrets
     .filter(({ length }) => length >= 6)

@@ -16,14 +16,14 @@ const MIN_LITERAL = 4
 /** From this length on a value is replaced inside of longer words too. */
 const MIN_UNBOUNDED = 8
 /** Text forms of values that are no secret by themselves. */
-const COMMON = /^(true|false|null|\d{1,5})$/
+const HARMLESS = /^(true|false|null|\d{1,5})$/
 /** Could be a word of any text. */
 const WORD = /^\p{Lu}?[\p{Ll}_-]{1,15}$/u
 
 /** @param literals text forms of sensitive values, in any order, repeats allowed */
 export function createMasker(literals: Iterable<string>): Masker {
-  const forms = [...new Set([...literals].flatMap(formsOf))].filter(
-    (form) => form.length >= MIN_LITERAL && !COMMON.test(form),
+  const forms = [...new Set([...literals].flatMap(literalForms))].filter(
+    (form) => form.length >= MIN_LITERAL && !HARMLESS.test(form),
   )
   forms.sort((a, b) => b.length - a.length)
   if (forms.length === 0) return { text: (text) => text, json: (value) => value }
@@ -33,7 +33,7 @@ export function createMasker(literals: Iterable<string>): Masker {
 }
 
 /** As it is, as a JSON string shows it, and each longer line of a text of several lines. */
-function formsOf(literal: string): string[] {
+function literalForms(literal: string): string[] {
   const lines = literal.includes('\n')
     ? literal
         .split('\n')

@@ -3,7 +3,7 @@ import { CallFailure, isRetryable } from './call.ts'
 import type { Deployment } from './deployments.ts'
 import type { Quirks } from './quirks.ts'
 import type { Carry, FinishReason, Inference, ToolCall, Usage } from './types.ts'
-import { errorOf } from './wire/error-of.ts'
+import { readError } from './wire/error-of.ts'
 import { isRecord } from './wire/types.ts'
 
 const tokens = v.nullish(v.number(), 0)
@@ -53,36 +53,36 @@ const INTERRUPTED = ['insufficient_system_resource']
 /** The model's slip, which another attempt may mend: `function_call_filter: MALFORMED_FUNCTION_CALL`. */
 const MALFORMED = /\bMALFORMED_FUNCTION_CALL$/
 
-type Parser = Pick<Deployment, 'model' | 'carries' | 'quirks'>
+type AnsweringDeployment = Pick<Deployment, 'model' | 'carries' | 'quirks'>
 
 /**
  * A chat-completions answer in our own terms. Errors: `CallFailure`, retryable for an answer that is no
  * completion at all (a gateway's page, nothing, half an object).
  */
-export function parseCompletion({ model, carries, quirks }: Parser, answer: unknown): Inference {
+export function parseCompletion({ model, carries, quirks }: AnsweringDeployment, answer: unknown): Inference {
   const parsed = v.safeParse(completion, answer)
   const choice = parsed.success ? parsed.output.choices[0] : undefined
-  if (isRecord(answer) && answer.error) refuseError(answer)
+  if (isRecord(answer) && answer.error) throwProviderError(answer)
   if (!parsed.success || !choice) {
-    refuseError(answer)
+    throwProviderError(answer)
     throw new CallFailure('the answer is not a chat completion', 502, { retryable: true })
   }
-  if (choice.error) refuseError({ error: choice.error })
+  if (choice.error) throwProviderError({ error: choice.error })
   const raw = choice.finish_reason
   if (MALFORMED.test(raw))
     throw new CallFailure(`the model called a tool in no readable form (${raw})`, 502, { retryable: true })
   if (INTERRUPTED.includes(raw)) throw new CallFailure(`the answer was interrupted (${raw})`, 503, { retryable: true })
   const { message } = choice
   const toolCalls = message.tool_calls.map(toToolCall)
-  const data = carriedBy(message, toolCalls, quirks)
+  const data = collectCarry(message, toolCalls, quirks)
   // One provider adds which filter it was: `content_filter: SAFETY`.
   const kind = raw.replace(/^(content_filter): .*$/, '$1')
-  const known = Object.hasOwn(quirks.finish, kind) ? (quirks.finish[kind] ?? kind) : kind
+  const finishReason = Object.hasOwn(quirks.finish, kind) ? (quirks.finish[kind] ?? kind) : kind
   return {
     model,
     text: textOf(message.content) || message.refusal,
     tool_calls: toolCalls,
-    finish: Object.hasOwn(FINISH, known) ? (FINISH[known] ?? null) : null,
+    finish: Object.hasOwn(FINISH, finishReason) ? (FINISH[finishReason] ?? null) : null,
     finish_raw: raw || 'none',
     usage: toUsage(parsed.output.usage),
     ...(data !== undefined && { carry: { for: carries, data } satisfies Carry }),
@@ -90,18 +90,18 @@ export function parseCompletion({ model, carries, quirks }: Parser, answer: unkn
 }
 
 /** Some gateways answer 200 with an error inside. Errors: `CallFailure` when that is so. */
-export function refuseError(answer: unknown): void {
-  const error = errorOf(answer)
+export function throwProviderError(answer: unknown): void {
+  const error = readError(answer)
   if (!error) return
   throw new CallFailure(error.message, error.status ?? 502, {
     retryable: error.status !== null && isRetryable(error.status),
   })
 }
 
-type Wanted = v.InferOutput<typeof completion>['choices'][number]['message']
+type AnswerMessage = v.InferOutput<typeof completion>['choices'][number]['message']
 
 /** What goes back with the message: made by a translator, or fields that the provider's table row names. */
-function carriedBy(message: Wanted, toolCalls: readonly ToolCall[], { echo }: Quirks): unknown {
+function collectCarry(message: AnswerMessage, toolCalls: readonly ToolCall[], { echo }: Quirks): unknown {
   if (message.carry !== undefined) return message.carry
   if (echo.length === 0) return undefined
   const fields = Object.fromEntries(echo.flatMap((name) => (message[name] == null ? [] : [[name, message[name]]])))
@@ -158,7 +158,7 @@ const answerSchema = v.object({
 export function parseResponses(answer: unknown): { text: string; usage: Usage } {
   const parsed = v.safeParse(answerSchema, answer)
   if (!parsed.success) {
-    refuseError(answer)
+    throwProviderError(answer)
     throw new CallFailure('the answer is not a response', 502, { retryable: true })
   }
   const { output, usage } = parsed.output

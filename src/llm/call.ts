@@ -26,26 +26,26 @@ export interface CallOptions<Answer> {
  * One inference: at most four attempts, each with a time budget of its own.
  * Errors: `PlatformError` `InferenceCallAPIError`; `OutboundError` kind `aborted`.
  */
-export async function call<Answer>(options: CallOptions<Answer>): Promise<Answer> {
+export async function callModel<Answer>(options: CallOptions<Answer>): Promise<Answer> {
   const { log, signal, route } = options
   let deployment = route.next()
   for (let attempt = 1; ; attempt++) {
     try {
-      const answer = await withoutUnsupported(deployment, options)
-      route.worked(deployment)
+      const answer = await postSupported(deployment, options)
+      route.markWorked(deployment)
       return answer
     } catch (error) {
       if (!(error instanceof CallFailure)) throw error
       const { model, secrets } = deployment
-      const askedMs = error.wait_ms === null ? null : Math.min(error.wait_ms, MAX_WAIT_MS)
-      if (error.retryable) route.failed(deployment, askedMs)
+      const requestedWaitMs = error.wait_ms === null ? null : Math.min(error.wait_ms, MAX_WAIT_MS)
+      if (error.retryable) route.markFailed(deployment, requestedWaitMs)
       if (!error.retryable || attempt === ATTEMPTS)
         throw inferenceError(model, error.message, error.status, secrets, error.cause)
       const failed = deployment
       deployment = route.next()
       const backoffMs = Math.min(options.backoff_ms * 2 ** (attempt - 1), MAX_WAIT_MS)
       // Another entry is asked at once, or when it asked to be asked.
-      const waitMs = (deployment === failed ? askedMs : route.wait(deployment)) ?? backoffMs
+      const waitMs = (deployment === failed ? requestedWaitMs : route.remainingWaitMs(deployment)) ?? backoffMs
       log.warn('inference attempt failed', {
         model,
         attempt,
@@ -59,7 +59,7 @@ export async function call<Answer>(options: CallOptions<Answer>): Promise<Answer
 }
 
 /** A refused parameter costs a call, not an attempt: the provider did answer. */
-async function withoutUnsupported<Answer>(deployment: Deployment, options: CallOptions<Answer>): Promise<Answer> {
+async function postSupported<Answer>(deployment: Deployment, options: CallOptions<Answer>): Promise<Answer> {
   for (;;) {
     const body = options.body(deployment)
     try {
@@ -121,13 +121,13 @@ function toCallFailure(error: unknown, timeout: AbortSignal, timeoutS: number, c
   if (caller?.aborted) return new OutboundError('aborted', 'the call was cancelled', { cause: error })
   if (timeout.aborted || error instanceof APIConnectionTimeoutError)
     return new CallFailure(`no answer within ${timeoutS} s`, 502, { retryable: true, cause: error })
-  if (error instanceof APIError && typeof error.status === 'number') return fromStatus(error, error.status)
+  if (error instanceof APIError && typeof error.status === 'number') return toStatusFailure(error, error.status)
   if (error instanceof SyntaxError)
     return new CallFailure('the answer is not JSON', 502, { retryable: true, cause: error })
   return new CallFailure('the connection failed', 502, { retryable: true, cause: error })
 }
 
-function fromStatus(error: APIError, status: number): CallFailure {
+function toStatusFailure(error: APIError, status: number): CallFailure {
   return new CallFailure(messageOf(error, status), status, {
     retryable: isRetryable(status),
     wait_ms: error.headers ? retryAfter(error.headers) : null,

@@ -3,7 +3,7 @@ import { PlatformError } from '../base/errors.ts'
 import type { Fetch } from '../base/http.ts'
 import type { Logger } from '../base/log.ts'
 import { parseCompletion } from './answer.ts'
-import { call } from './call.ts'
+import { callModel } from './call.ts'
 import type { LlmTools } from './connect/types.ts'
 import { chatBody } from './request-body.ts'
 import { createRouter } from './router.ts'
@@ -34,7 +34,7 @@ export function createLlmClient(config: LlmConfig, deps: LlmDeps): LlmClient {
   const common = { timeoutS: config.timeout, backoff_ms: deps.backoff_ms ?? 1000, log: deps.log }
   return {
     complete: async (request) =>
-      call({
+      callModel({
         ...common,
         route: routeTo(modelOf(request.role)),
         path: '/chat/completions',
@@ -47,7 +47,7 @@ export function createLlmClient(config: LlmConfig, deps: LlmDeps): LlmClient {
       const deployment = route.next()
       if (!deployment.quirks.search) return null
       const way = SEARCH_WAYS[deployment.quirks.search]
-      const found = await call({
+      const result = await callModel({
         ...common,
         // Entries of one name may search in different ways.
         route: { ...route, next: () => deployment },
@@ -61,8 +61,8 @@ export function createLlmClient(config: LlmConfig, deps: LlmDeps): LlmClient {
         deployment.quirks.search = null
         return null
       })
-      if (found) options.observe?.({ model: deployment.model, usage: found.usage })
-      return found?.text ?? null
+      if (result) options.observe?.({ model: deployment.model, usage: result.usage })
+      return result?.text ?? null
     },
   }
 }

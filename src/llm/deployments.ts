@@ -2,7 +2,7 @@ import OpenAI from 'openai'
 import type { LlmConfig, ModelListEntry } from '../../config/types.ts'
 import { inferenceError } from './call.ts'
 import { connectPlain } from './connect/plain.ts'
-import { type Asked, type Connection, type LlmTools, Unconfigured } from './connect/types.ts'
+import { type Connection, type LlmTools, type ModelEntry, Unconfigured } from './connect/types.ts'
 import { knownProviders, providerFor } from './providers.ts'
 import type { Parameter, Quirks } from './quirks.ts'
 import { createWireFetch } from './wire/wire-fetch.ts'
@@ -59,10 +59,10 @@ export function createDeployment(params: Params, config: DeploymentConfig, tools
 
 function connect(params: Params, config: DeploymentConfig, tools: LlmTools): Connection {
   const { model } = params
-  const found = providerFor(model)
-  if (!found) throw inferenceError(model, unknownProvider(model), 502, [])
-  const { provider, model_id } = found
-  const asked: Asked = {
+  const match = providerFor(model)
+  if (!match) throw inferenceError(model, unknownProvider(model), 502, [])
+  const { provider, model_id } = match
+  const entry: ModelEntry = {
     model,
     model_id,
     param: (name) => resolveReference(model, params[name], config.credentials),
@@ -72,7 +72,7 @@ function connect(params: Params, config: DeploymentConfig, tools: LlmTools): Con
     tools,
   }
   try {
-    return 'connect' in provider ? provider.connect(asked) : connectPlain(provider, asked)
+    return 'connect' in provider ? provider.connect(entry) : connectPlain(provider, entry)
   } catch (error) {
     if (!(error instanceof Unconfigured)) throw error
     throw inferenceError(model, error.message, 502, [])

@@ -47,7 +47,7 @@ export function googleTokens(sources: GoogleSources, tools: GoogleTools): () => 
   let pending: Promise<Token> | null = null
   return async () => {
     if (kept && tools.now() < kept.expires_at - RENEW_BEFORE_MS) return kept.value
-    pending ??= obtain(sources, tools).finally(() => {
+    pending ??= obtainToken(sources, tools).finally(() => {
       pending = null
     })
     kept = await pending
@@ -55,11 +55,11 @@ export function googleTokens(sources: GoogleSources, tools: GoogleTools): () => 
   }
 }
 
-async function obtain(sources: GoogleSources, tools: GoogleTools): Promise<Token> {
+async function obtainToken(sources: GoogleSources, tools: GoogleTools): Promise<Token> {
   const file = await findFile(sources, tools)
-  if (!file) return fromMetadataServer(tools)
-  const grant = file.type === 'service_account' ? await signedGrant(file, tools) : refreshGrant(file)
-  return request(
+  if (!file) return tokenFromMetadataServer(tools)
+  const grant = file.type === 'service_account' ? await signGrant(file, tools) : refreshGrant(file)
+  return fetchToken(
     tools,
     { url: file.token_uri, method: 'POST', body: new URLSearchParams(grant), timeout_ms: 10_000 },
     'the token service',
@@ -69,14 +69,14 @@ async function obtain(sources: GoogleSources, tools: GoogleTools): Promise<Token
 async function findFile(sources: GoogleSources, tools: GoogleTools): Promise<CredentialFile | null> {
   const { credentials, credentials_file, wellKnownFile } = sources
   if (credentials.startsWith('{')) return parsed(credentials, 'VERTEXAI_CREDENTIALS')
-  if (credentials !== '') return named(credentials, 'the file that VERTEXAI_CREDENTIALS names', tools)
+  if (credentials !== '') return readCredentialFile(credentials, 'the file that VERTEXAI_CREDENTIALS names', tools)
   if (credentials_file !== '')
-    return named(credentials_file, 'the file that GOOGLE_APPLICATION_CREDENTIALS names', tools)
+    return readCredentialFile(credentials_file, 'the file that GOOGLE_APPLICATION_CREDENTIALS names', tools)
   const text = wellKnownFile === '' ? null : await tools.read_file(wellKnownFile).catch(() => null)
   return text === null ? null : parsed(text, 'the credentials file of gcloud')
 }
 
-async function named(path: string, what: string, tools: GoogleTools): Promise<CredentialFile> {
+async function readCredentialFile(path: string, what: string, tools: GoogleTools): Promise<CredentialFile> {
   const text = await tools.read_file(path).catch((cause: unknown) => {
     throw new GoogleTokenError(`${what} cannot be read`, { cause })
   })
@@ -92,7 +92,7 @@ function parsed(text: string, what: string): CredentialFile {
   }
 }
 
-async function signedGrant(
+async function signGrant(
   file: Extract<CredentialFile, { type: 'service_account' }>,
   tools: GoogleTools,
 ): Promise<Record<string, string>> {
@@ -118,8 +118,8 @@ const refreshGrant = (file: Extract<CredentialFile, { type: 'authorized_user' }>
   refresh_token: file.refresh_token,
 })
 
-const fromMetadataServer = (tools: GoogleTools): Promise<Token> =>
-  request(
+const tokenFromMetadataServer = (tools: GoogleTools): Promise<Token> =>
+  fetchToken(
     tools,
     { url: METADATA, headers: { 'metadata-flavor': 'Google' }, timeout_ms: 3_000 },
     'no credentials are set up (VERTEXAI_CREDENTIALS, GOOGLE_APPLICATION_CREDENTIALS, GOOGLE_OAUTH_ACCESS_TOKEN), and the metadata server',
@@ -131,7 +131,7 @@ const answerSchema = v.object({
 })
 
 /** @param what the place, as the subject of an error text */
-async function request(tools: GoogleTools, asked: Parameters<typeof send>[1], what: string): Promise<Token> {
+async function fetchToken(tools: GoogleTools, asked: Parameters<typeof send>[1], what: string): Promise<Token> {
   const response = await send(tools.fetch, {
     ...asked,
     retries: 1,
@@ -142,15 +142,15 @@ async function request(tools: GoogleTools, asked: Parameters<typeof send>[1], wh
     throw new GoogleTokenError(`${what} does not answer (${reason})`, { transient: true, cause })
   })
   if (response.status !== 200)
-    throw new GoogleTokenError(`${what} answers ${response.status}${codeOf(response.text())}`, {
+    throw new GoogleTokenError(`${what} answers ${response.status}${errorCodeOf(response.text())}`, {
       transient: response.status >= 500,
     })
-  const answer = v.safeParse(answerSchema, jsonOf(response.text()))
+  const answer = v.safeParse(answerSchema, parseJsonOrNull(response.text()))
   if (!answer.success) throw new GoogleTokenError(`${what} answers without a token`)
   return { value: answer.output.access_token, expires_at: tools.now() + answer.output.expires_in * 1000 }
 }
 
-function jsonOf(text: string): unknown {
+function parseJsonOrNull(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {
@@ -159,7 +159,7 @@ function jsonOf(text: string): unknown {
 }
 
 /** `invalid_grant` and the like, and nothing that could hold a secret. */
-function codeOf(text: string): string {
+function errorCodeOf(text: string): string {
   const code = /"error"\s*:\s*"([a-z_]{1,40})"/.exec(text)?.[1]
   return code ? ` (${code})` : ''
 }
@@ -198,9 +198,9 @@ function parseCredentialFile(text: string, what: string): CredentialFile {
   if (parsed.success) return parsed.output
   const type =
     typeof value === 'object' && value !== null && 'type' in value && typeof value.type === 'string' ? value.type : ''
-  const known = type === 'service_account' || type === 'authorized_user'
+  const isSupported = type === 'service_account' || type === 'authorized_user'
   throw new Error(
-    known
+    isSupported
       ? `${what} lacks a field`
       : `${what} is of a type that is not supported (supported: service_account, authorized_user)`,
   )

@@ -87,8 +87,8 @@ export type Pricing = (model: string, usage: Usage) => number | null
 export function createPricing(own: ModelPrices): Pricing {
   const patterns = Object.entries(own).map(([pattern, price]) => ({ matches: wildcard(pattern), price }))
   return (model, usage) => {
-    const mine = patterns.find(({ matches }) => matches.test(model))?.price
-    const price = mine ?? listPrice(model, usage.input_tokens)
+    const ownPrice = patterns.find(({ matches }) => matches.test(model))?.price
+    const price = ownPrice ?? listPrice(model, usage.input_tokens)
     return price ? costOf(price, usage) : null
   }
 }
@@ -106,8 +106,8 @@ function listPrice(model: string, inputTokens: number): ModelPrice | null {
   const provider = slash === -1 ? '' : model.slice(0, slash)
   if (FREE.includes(provider)) return { input: 0, output: 0 }
   if (!AT_LIST_PRICE.includes(provider)) return null
-  const found = ROWS.find((each) => each.model.test(bareId(model.slice(slash + 1))))
-  return found?.above && inputTokens > found.above.tokens ? found.above : (found ?? null)
+  const match = ROWS.find((each) => each.model.test(bareId(model.slice(slash + 1))))
+  return match?.above && inputTokens > match.above.tokens ? match.above : (match ?? null)
 }
 
 /** `eu.anthropic.claude-…-v1:0` and `publishers/…/claude-…` are the same model as `claude-…`. */

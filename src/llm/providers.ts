@@ -3,7 +3,7 @@ import { connectAzure } from './connect/azure.ts'
 import { connectBedrock } from './connect/bedrock.ts'
 import { connectGemini, connectVertex } from './connect/google.ts'
 import { connectAnthropic, openaiQuirks } from './connect/plain.ts'
-import type { Asked, Connection } from './connect/types.ts'
+import type { Connection, ModelEntry } from './connect/types.ts'
 import type { Quirks } from './quirks.ts'
 
 /** A provider that speaks chat completions with a bearer key. */
@@ -31,7 +31,7 @@ export interface SpecialProvider {
   name: string
   aliases?: readonly string[]
   bare?: RegExp
-  connect: (asked: Asked) => Connection
+  connect: (entry: ModelEntry) => Connection
 }
 
 /** One row per provider. */

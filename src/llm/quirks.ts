@@ -38,7 +38,7 @@ export const quirksOf = (own: Partial<Quirks> = {}): Quirks => ({
 const COMPLAINT = /unsupported|not support|deprecat|unrecogni[sz]ed|unknown|not permitted|not allowed|only the default/i
 const DROPPABLE: readonly Parameter[] = ['temperature', 'reasoning_effort', 'tool_choice']
 /** Other names of a parameter in the forms of other providers. */
-const ALSO: Record<string, RegExp> = {
+const OTHER_NAMES: Record<string, RegExp> = {
   reasoning_effort: /\b(reasoning_effort|effort|thinking|thinking_?[lL]evel|output_config)\b/,
 }
 
@@ -50,7 +50,7 @@ export function learnUnsupported(deployment: Deployment, failure: CallFailure, s
   if ((failure.status !== 400 && failure.status !== 422) || !COMPLAINT.test(failure.message)) return false
   const complains = (name: string) =>
     failure.parameter === null
-      ? (ALSO[name]?.test(failure.message) ?? new RegExp(`\\b${name}\\b`).test(failure.message))
+      ? (OTHER_NAMES[name]?.test(failure.message) ?? new RegExp(`\\b${name}\\b`).test(failure.message))
       : failure.parameter === name
   const { quirks, unsupported } = deployment
   if (quirks.cap === 'max_tokens' && complains('max_tokens')) {

@@ -42,7 +42,7 @@ function wireMessages(messages: readonly Message[], deployment: Deployment): Wir
   return messages.map((message): WireMessage => {
     if (message.role === 'tool') return { ...message, tool_call_id: idOf(message.tool_call_id) }
     if (message.role !== 'assistant') return message
-    const { fields, calls } = carriedBack(message, deployment)
+    const { fields, calls } = carriedFields(message, deployment)
     if (!message.tool_calls?.length)
       return Object.assign({ role: 'assistant' as const, content: message.content ?? '' }, fields)
     const toolCalls = message.tool_calls.map(({ id, name, arguments: text }): WireCall => {
@@ -54,7 +54,7 @@ function wireMessages(messages: readonly Message[], deployment: Deployment): Wir
 }
 
 /** Fields of the message and of its calls that the deployment gave and wants back. */
-function carriedBack(message: Extract<Message, { role: 'assistant' }>, deployment: Deployment) {
+function carriedFields(message: Extract<Message, { role: 'assistant' }>, deployment: Deployment) {
   const none = { fields: {}, calls: {} as Record<string, object> }
   const { carry } = message
   if (!carry || carry.for !== deployment.carries) return none
@@ -71,11 +71,11 @@ function carriedBack(message: Extract<Message, { role: 'assistant' }>, deploymen
 
 /** Ids in the form that the provider accepts; the same id stays the same within a request. */
 function callIds(accepted: RegExp | undefined): (id: string) => string {
-  const known = new Map<string, string>()
+  const replacements = new Map<string, string>()
   return (id) => {
     if (!accepted || accepted.test(id)) return id
-    const made = known.get(id) ?? `c${String(known.size).padStart(8, '0')}`
-    known.set(id, made)
-    return made
+    const replacement = replacements.get(id) ?? `c${String(replacements.size).padStart(8, '0')}`
+    replacements.set(id, replacement)
+    return replacement
   }
 }

@@ -9,10 +9,10 @@ export interface Route {
    * The entry failed in a way that may pass.
    * @param askedMs how long it asked to be left alone; null when it did not
    */
-  failed(deployment: Deployment, askedMs: number | null): void
-  worked(deployment: Deployment): void
+  markFailed(deployment: Deployment, askedMs: number | null): void
+  markWorked(deployment: Deployment): void
   /** Milliseconds until the entry may be asked again as far as it said so; 0 for one that is ready; null when it only failed. */
-  wait(deployment: Deployment): number | null
+  remainingWaitMs(deployment: Deployment): number | null
 }
 
 /** How long an entry rests that did not say how long. */
@@ -44,37 +44,37 @@ function entriesOf(list: readonly ModelListEntry[], name: string): readonly [Mod
 
 function createRoute(list: readonly [ModelListEntry, ...ModelListEntry[]], config: LlmConfig, tools: LlmTools): Route {
   const { now } = tools
-  const made = new Map<ModelListEntry, Entry>()
+  const entries = new Map<ModelListEntry, Entry>()
   const byDeployment = new Map<Deployment, Entry>()
   let turn = 0
-  const open = (listed: ModelListEntry): Entry => {
-    const known = made.get(listed)
-    if (known) return known
+  const entryOf = (listed: ModelListEntry): Entry => {
+    const existing = entries.get(listed)
+    if (existing) return existing
     const entry = { deployment: createDeployment(listed.litellm_params, config, tools), coolUntil: 0, notBefore: 0 }
-    made.set(listed, entry)
+    entries.set(listed, entry)
     byDeployment.set(entry.deployment, entry)
     return entry
   }
-  const restsUntil = (listed: ModelListEntry) => made.get(listed)?.coolUntil ?? 0
+  const restsUntil = (listed: ModelListEntry) => entries.get(listed)?.coolUntil ?? 0
   return {
     next: () => {
       const order = list.map((_, index) => list[(turn + index) % list.length] ?? list[0])
       const ready = order.find((listed) => restsUntil(listed) <= now())
       const chosen = ready ?? order.reduce((first, other) => (restsUntil(other) < restsUntil(first) ? other : first))
       turn = list.indexOf(chosen) + 1
-      return open(chosen).deployment
+      return entryOf(chosen).deployment
     },
-    failed: (deployment, askedMs) => {
+    markFailed: (deployment, askedMs) => {
       const entry = byDeployment.get(deployment)
       if (!entry) return
       entry.notBefore = now() + (askedMs ?? 0)
       entry.coolUntil = now() + (askedMs ?? COOL_MS)
     },
-    worked: (deployment) => {
+    markWorked: (deployment) => {
       const entry = byDeployment.get(deployment)
       if (entry) Object.assign(entry, { coolUntil: 0, notBefore: 0 })
     },
-    wait: (deployment) => {
+    remainingWaitMs: (deployment) => {
       const entry = byDeployment.get(deployment)
       if (!entry || entry.coolUntil <= now()) return 0
       return entry.notBefore > now() ? entry.notBefore - now() : null

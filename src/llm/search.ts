@@ -1,12 +1,12 @@
 import * as v from 'valibot'
-import { parseCompletion, parseResponses, refuseError } from './answer.ts'
+import { parseCompletion, parseResponses, throwProviderError } from './answer.ts'
 import { CallFailure } from './call.ts'
 import type { Deployment } from './deployments.ts'
 import type { SearchWay } from './quirks.ts'
 import { type CallSettings, chatBody } from './request-body.ts'
 import type { InferenceRequest, Usage } from './types.ts'
 
-export interface Found {
+export interface SearchResult {
   text: string
   usage: Usage
 }
@@ -15,13 +15,13 @@ export interface Found {
 interface Way {
   path: string
   body(deployment: Deployment, query: string, settings: CallSettings): object
-  parse(answer: unknown, deployment: Deployment): Found
+  parse(answer: unknown, deployment: Deployment): SearchResult
 }
 
 /** Temperature of calls that a tool makes for itself. */
 const TOOL_TEMPERATURE = 0.5
 
-const asked = (query: string): InferenceRequest => ({
+const toSearchRequest = (query: string): InferenceRequest => ({
   role: 'small',
   messages: [{ role: 'user', content: query }],
   temperature: TOOL_TEMPERATURE,
@@ -30,7 +30,10 @@ const asked = (query: string): InferenceRequest => ({
 /** A chat completion with something more in its body. */
 const chat = (more: (deployment: Deployment) => object): Way => ({
   path: '/chat/completions',
-  body: (deployment, query, settings) => ({ ...chatBody(deployment, asked(query), settings), ...more(deployment) }),
+  body: (deployment, query, settings) => ({
+    ...chatBody(deployment, toSearchRequest(query), settings),
+    ...more(deployment),
+  }),
   parse: (answer, deployment) => {
     const { text, usage } = parseCompletion(deployment, answer)
     return { text, usage }
@@ -73,7 +76,7 @@ const conversations: Way = {
   parse: (answer) => {
     const parsed = v.safeParse(outputs, answer)
     if (!parsed.success) {
-      refuseError(answer)
+      throwProviderError(answer)
       throw new CallFailure('the answer is not a conversation', 502, { retryable: true })
     }
     const text = parsed.output.outputs

@@ -48,14 +48,14 @@ export function createCollectorExporter(options: CollectorExporterOptions): Span
   }
   const deliver = async (spans: readonly ReadableSpan[]): Promise<void> => {
     const signal = AbortSignal.timeout(EXPORT_LIMIT_MS)
-    for (const piece of inPieces(spans, MAX_REQUEST)) {
+    for (const piece of splitBatch(spans, MAX_REQUEST)) {
       const reason = await post(piece, signal).catch((error: unknown) =>
         error instanceof OutboundError ? error.message : 'unexpected fault',
       )
       if (reason !== null) options.lost(piece.length, reason)
     }
   }
-  const settled = async () => {
+  const waitForDeliveries = async () => {
     await Promise.all(underWay)
   }
   return {
@@ -68,8 +68,8 @@ export function createCollectorExporter(options: CollectorExporterOptions): Span
         })
       underWay.add(delivery)
     },
-    forceFlush: settled,
-    shutdown: settled,
+    forceFlush: waitForDeliveries,
+    shutdown: waitForDeliveries,
   }
 }
 
@@ -82,7 +82,7 @@ const PER_SPAN = 200
 const PER_ATTRIBUTE = 16
 
 /** Cuts a batch so that each piece stays about below `max_bytes`, but holds at least one span. */
-export function inPieces<Item extends Sized>(items: readonly Item[], maxBytes: number): Item[][] {
+export function splitBatch<Item extends Sized>(items: readonly Item[], maxBytes: number): Item[][] {
   const pieces: Item[][] = []
   let piece: Item[] = []
   let size = 0
@@ -113,31 +113,31 @@ export interface LossReport {
   trouble(error: unknown): void
   late(limitMs: number): void
   /** Writes what was held back. */
-  tell(): void
+  writePending(): void
 }
 
 const PERIOD_MS = 60_000
 
 /** @param now milliseconds of a monotonic clock */
 export function reportLosses(log: Logger, now: () => number = () => performance.now()): LossReport {
-  let told = Number.NEGATIVE_INFINITY
-  let troubled = Number.NEGATIVE_INFINITY
-  let waiting = { spans: 0, reason: '' }
+  let lastWrite = Number.NEGATIVE_INFINITY
+  let lastTrouble = Number.NEGATIVE_INFINITY
+  let pending = { spans: 0, reason: '' }
   const tell = () => {
-    if (waiting.spans === 0) return
-    log.warn('spans could not be handed to the collector', { ...waiting })
-    waiting = { spans: 0, reason: '' }
-    told = now()
+    if (pending.spans === 0) return
+    log.warn('spans could not be handed to the collector', { ...pending })
+    pending = { spans: 0, reason: '' }
+    lastWrite = now()
   }
   return {
-    tell,
+    writePending: tell,
     lost: (spans, reason) => {
-      waiting = { spans: waiting.spans + spans, reason }
-      if (now() - told >= PERIOD_MS) tell()
+      pending = { spans: pending.spans + spans, reason }
+      if (now() - lastWrite >= PERIOD_MS) tell()
     },
     trouble: (error) => {
-      if (now() - troubled < PERIOD_MS) return
-      troubled = now()
+      if (now() - lastTrouble < PERIOD_MS) return
+      lastTrouble = now()
       log.warn('a span could not be recorded', { error })
     },
     late: (limitMs) => log.warn(`the collector did not take the last spans within ${limitMs / 1000} s`),
@@ -150,7 +150,7 @@ export function reportLosses(log: Logger, now: () => number = () => performance.
  */
 export const createConsoleExporter = (write: (line: string) => void): SpanExporter => ({
   export: (spans, done) => {
-    for (const span of spans) write(JSON.stringify(shown(span)))
+    for (const span of spans) write(JSON.stringify(describeSpan(span)))
     done({ code: 0 })
   },
   forceFlush: async () => {},
@@ -159,7 +159,7 @@ export const createConsoleExporter = (write: (line: string) => void): SpanExport
 
 const STATUS = ['unset', 'ok', 'error'] as const
 
-function shown(span: ReadableSpan): Record<string, unknown> {
+function describeSpan(span: ReadableSpan): Record<string, unknown> {
   const { traceId, spanId } = span.spanContext()
   return {
     span: span.name,

@@ -5,11 +5,14 @@ import { createRegistry, type Registry } from './registry.ts'
 export interface PlatformMetrics {
   registry: Registry
   /** @param route the template of the route; @param seconds until the answer begins */
-  request(request: { method: string; route: string; status: number; seconds: number }): void
-  roundEnded(mode: Mode, status: TerminalStatus): void
-  cacheRead(outcome: 'hit' | 'miss' | 'fault'): void
-  tokens(role: 'main' | 'small', usage: { input_tokens: number; cached_tokens: number; output_tokens: number }): void
-  engine(job: string, seconds: number): void
+  countRequest(request: { method: string; route: string; status: number; seconds: number }): void
+  countRoundEnd(mode: Mode, status: TerminalStatus): void
+  countCacheRead(outcome: 'hit' | 'miss' | 'fault'): void
+  countTokens(
+    role: 'main' | 'small',
+    usage: { input_tokens: number; cached_tokens: number; output_tokens: number },
+  ): void
+  countEngineTime(job: string, seconds: number): void
 }
 
 const METHODS = ['DELETE', 'GET', 'HEAD', 'OPTIONS', 'PATCH', 'POST', 'PUT']
@@ -51,18 +54,18 @@ export function createMetrics(process: 'core' | 'worker', version: string): Plat
   ])
   return {
     registry,
-    request: ({ method, route, status, seconds }) => {
-      const known = METHODS.includes(method) ? method : 'other'
-      requests.add({ method: known, route, status: String(status) })
-      latency.observe({ method: known, route }, seconds)
+    countRequest: ({ method, route, status, seconds }) => {
+      const methodLabel = METHODS.includes(method) ? method : 'other'
+      requests.add({ method: methodLabel, route, status: String(status) })
+      latency.observe({ method: methodLabel, route }, seconds)
     },
-    roundEnded: (mode, status) => rounds.add({ mode, status }),
-    cacheRead: (outcome) => cache.add({ outcome }),
-    tokens: (role, usage) => {
+    countRoundEnd: (mode, status) => rounds.add({ mode, status }),
+    countCacheRead: (outcome) => cache.add({ outcome }),
+    countTokens: (role, usage) => {
       tokens.add({ role, kind: 'input' }, usage.input_tokens)
       tokens.add({ role, kind: 'cached' }, usage.cached_tokens)
       tokens.add({ role, kind: 'output' }, usage.output_tokens)
     },
-    engine: (job, seconds) => engine.add({ job }, seconds),
+    countEngineTime: (job, seconds) => engine.add({ job }, seconds),
   }
 }

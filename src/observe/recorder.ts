@@ -29,13 +29,13 @@ export interface OpenSpan {
   attempt<T>(make: () => T): T | undefined
 }
 
-export interface Recorder {
+export interface SpanRecorder {
   open(options: SpanOptions): OpenSpan
   /** Hands over everything that has ended. Rejects when it could not be. */
   close(): Promise<void>
 }
 
-export interface RecorderOptions {
+export interface SpanRecorderOptions {
   /** Most attributes of a span; the oldest are dropped first. */
   attributeLimit: number
   /** Spans that leave in batches: at 512, or five seconds after the first; of more than 2048 waiting ones the newest are lost. */
@@ -43,7 +43,7 @@ export interface RecorderOptions {
   /** Get each span when it ends. */
   immediate: readonly SpanExporter[]
   /** Told of a span that could not be recorded. */
-  trouble(error: unknown): void
+  onTrouble(error: unknown): void
 }
 
 /** Everything is said here: the library would take what is left out from variables of the environment. */
@@ -51,7 +51,7 @@ const BATCH = { maxExportBatchSize: 512, scheduledDelayMillis: 5_000, maxQueueSi
 const MAX_STATUS = 2_000
 
 /** One provider for each project, made when its first span opens. */
-export function createRecorder(options: RecorderOptions): Recorder {
+export function createSpanRecorder(options: SpanRecorderOptions): SpanRecorder {
   const providers = new Map<string, BasicTracerProvider>()
   const tracerOf = (project: string): Tracer => {
     const provider = providers.get(project) ?? createProvider(project, options)
@@ -59,9 +59,9 @@ export function createRecorder(options: RecorderOptions): Recorder {
     return provider.getTracer('platform')
   }
   return {
-    open: (wanted) => {
-      const parent = wanted.parent ? trace.setSpan(ROOT_CONTEXT, wanted.parent.span) : ROOT_CONTEXT
-      return openSpan(tracerOf(wanted.project).startSpan(wanted.name, {}, parent), wanted, options)
+    open: (spanOptions) => {
+      const parent = spanOptions.parent ? trace.setSpan(ROOT_CONTEXT, spanOptions.parent.span) : ROOT_CONTEXT
+      return openSpan(tracerOf(spanOptions.project).startSpan(spanOptions.name, {}, parent), spanOptions, options)
     },
     close: async () => {
       await Promise.all([...providers.values()].map((provider) => provider.shutdown()))
@@ -69,7 +69,7 @@ export function createRecorder(options: RecorderOptions): Recorder {
   }
 }
 
-function createProvider(project: string, options: RecorderOptions): BasicTracerProvider {
+function createProvider(project: string, options: SpanRecorderOptions): BasicTracerProvider {
   const spanProcessors: SpanProcessor[] = [
     ...options.batched.map((exporter) => new BatchSpanProcessor(exporter, BATCH)),
     ...options.immediate.map((exporter) => new SimpleSpanProcessor(exporter)),
@@ -92,7 +92,11 @@ function resourceOf(attributes: Record<string, string>): ReadableSpan['resource'
   return resource
 }
 
-function openSpan(span: Span, { mask, last }: SpanOptions, { attributeLimit, trouble }: RecorderOptions): OpenSpan {
+function openSpan(
+  span: Span,
+  { mask, last }: SpanOptions,
+  { attributeLimit, onTrouble: trouble }: SpanRecorderOptions,
+): OpenSpan {
   const attempt = <T>(make: () => T): T | undefined => {
     try {
       return make()
@@ -102,8 +106,8 @@ function openSpan(span: Span, { mask, last }: SpanOptions, { attributeLimit, tro
     }
   }
   const finish = (attributes: () => Attributes) => {
-    const { kept, dropped } = newest(
-      { ...masked(attempt(attributes) ?? {}, mask), ...masked(last, mask) },
+    const { kept, dropped } = splitAtLimit(
+      { ...maskAttributes(attempt(attributes) ?? {}, mask), ...maskAttributes(last, mask) },
       attributeLimit,
     )
     // The library refuses what comes after its limit, and counts it.
@@ -128,7 +132,7 @@ function openSpan(span: Span, { mask, last }: SpanOptions, { attributeLimit, tro
   }
 }
 
-const masked = (attributes: Attributes, mask: TextMask): Attributes =>
+const maskAttributes = (attributes: Attributes, mask: TextMask): Attributes =>
   Object.fromEntries(
     Object.entries(attributes).map(([key, value]) => [key, typeof value === 'string' ? mask.text(value) : value]),
   )
@@ -140,7 +144,7 @@ export type Attributes = Record<string, string | number>
  * At most `limit` attributes: the last ones in the order in which they were set, so that the oldest go first.
  * `dropped` are those before them.
  */
-function newest(attributes: Attributes, limit: number): { kept: Attributes; dropped: Attributes } {
+function splitAtLimit(attributes: Attributes, limit: number): { kept: Attributes; dropped: Attributes } {
   const entries = Object.entries(attributes)
   const cut = Math.max(0, entries.length - limit)
   return { kept: Object.fromEntries(entries.slice(cut)), dropped: Object.fromEntries(entries.slice(0, cut)) }

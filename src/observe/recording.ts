@@ -123,7 +123,7 @@ export interface Recording {
 export class RecordingError extends Error {}
 
 /** A line with the digest that tells a later change. */
-export async function sealed(entry: unknown): Promise<string> {
+export async function sealLine(entry: unknown): Promise<string> {
   const body = JSON.stringify(entry)
   return `${body.slice(0, -1)},"sum":"${await digest(body)}"}`
 }
@@ -141,9 +141,9 @@ export async function readRecording(text: string): Promise<Recording> {
     throw new RecordingError('The recording is not complete: its last line does not tell how the round ended.')
   const completions = lines.filter((line) => line.kind === 'complete')
   const searches = lines.filter((line) => line.kind === 'search')
-  const held = completions.length + searches.length
-  if (held !== last.calls)
-    throw new RecordingError(`The recording is not complete: it holds ${held} of ${last.calls} calls.`)
+  const callCount = completions.length + searches.length
+  if (callCount !== last.calls)
+    throw new RecordingError(`The recording is not complete: it holds ${callCount} of ${last.calls} calls.`)
   if (last.cut) throw new RecordingError('The recording is not complete: the round was longer than what is kept.')
   const { kind: _, version: __, ...round } = first
   return { round, completions, searches, outcome: { statuses: last.statuses, plans: last.plans, end: last.end } }

@@ -91,17 +91,17 @@ export function createRegistry(): Registry {
 /** The states of one metric by label values, in the order in which they appeared. */
 function createSeries<Label extends string, State>(labels: readonly Label[], fresh: () => State) {
   const states = new Map<string, { values: string[]; state: State }>()
-  const named = (values: string[]): State => {
+  const stateOf = (values: string[]): State => {
     const key = JSON.stringify(values)
-    const known = states.get(key)
-    if (known) return known.state
-    if (states.size >= MAX_SERIES && values.some((value) => value !== OTHER)) return named(values.map(() => OTHER))
+    const existing = states.get(key)
+    if (existing) return existing.state
+    if (states.size >= MAX_SERIES && values.some((value) => value !== OTHER)) return stateOf(values.map(() => OTHER))
     const state = fresh()
     states.set(key, { values, state })
     return state
   }
   return {
-    of: (values: Labels<Label>): State => named(labels.map((label) => values[label])),
+    of: (values: Labels<Label>): State => stateOf(labels.map((label) => values[label])),
     all: (): [string[], State][] => [...states.values()].map(({ values, state }) => [values, state]),
   }
 }
@@ -136,11 +136,11 @@ const header = (name: string, help: string, type: string) => [
 ]
 
 function line(name: string, labels: Pairs, value: number): string {
-  const pairs = labels.map(([label, text]) => `${label}="${escaped(text)}"`)
+  const pairs = labels.map(([label, text]) => `${label}="${escapeLabel(text)}"`)
   return `${name}${pairs.length > 0 ? `{${pairs.join(',')}}` : ''} ${value}`
 }
 
-const escaped = (text: string) =>
+const escapeLabel = (text: string) =>
   text.toWellFormed().replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('\n', '\\n')
 
 /** `GET /metrics` and nothing else. */

@@ -3,10 +3,10 @@ import type { Logger } from '../base/log.ts'
 import { createMasker, type Masker } from '../base/masking.ts'
 import type { InferenceRequest, LlmClient, Message } from '../llm/types.ts'
 import type { PlanCounts } from '../plan/plan.ts'
-import { chainOf, RECORDING_VERSION, type RecordedError, type RecordedRound, sealed } from './recording.ts'
+import { chainOf, RECORDING_VERSION, type RecordedError, type RecordedRound, sealLine } from './recording.ts'
 
 /** Keeps the model traffic of rounds; one for each process. */
-export interface Recorder {
+export interface RoundRecorder {
   /** @param facts go into the first line */
   round(facts: RecordedRound): RoundRecording
 }
@@ -18,13 +18,13 @@ export interface RoundRecording {
    * @param masker hides in the file what it knows at the end of the round
    */
   client(llm: LlmClient, masker: Masker): LlmClient
-  status(status: string): void
-  planned(counts: PlanCounts): void
+  addStatus(status: string): void
+  addPlan(counts: PlanCounts): void
   /** Writes the file, once. @param end null when the round did not end here */
   close(end: { status: string; message: string } | null): Promise<void>
 }
 
-export interface RecorderOptions {
+export interface RoundRecorderOptions {
   /** Stores a finished recording under a name without folders. */
   write(name: string, text: string): Promise<void>
   log: Logger
@@ -40,7 +40,7 @@ const MIN_SECRET = 6
  * The lines are written at the end of a round: a value may turn out to be sensitive only after the message
  * that holds it.
  */
-export function createRecorder({ write, log, secrets }: RecorderOptions): Recorder {
+export function createRoundRecorder({ write, log, secrets }: RoundRecorderOptions): RoundRecorder {
   const configured = createMasker(secrets.filter(({ length }) => length >= MIN_SECRET))
   return {
     round: (facts) => {
@@ -52,10 +52,10 @@ export function createRecorder({ write, log, secrets }: RecorderOptions): Record
       return {
         client: (llm, masker) => {
           maskers.push(masker)
-          return recordedClient(llm, tape)
+          return createRecordingClient(llm, tape)
         },
-        status: (status) => void statuses.push(status),
-        planned: (counts) => void plans.push(counts),
+        addStatus: (status) => void statuses.push(status),
+        addPlan: (counts) => void plans.push(counts),
         close: async (end) => {
           if (closed) return
           closed = true
@@ -64,7 +64,7 @@ export function createRecorder({ write, log, secrets }: RecorderOptions): Record
             const first = { kind: 'round', version: RECORDING_VERSION, ...facts }
             const last = { kind: 'end', calls: tape.entries.length, cut: tape.cut(), statuses, plans, end }
             const lines = await Promise.all(
-              [first, ...tape.entries, last].map((entry) => sealed(masked(entry, maskers))),
+              [first, ...tape.entries, last].map((entry) => sealLine(maskEntry(entry, maskers))),
             )
             await write(name, `${lines.join('\n')}\n`)
           } catch (error) {
@@ -96,13 +96,13 @@ function createTape(): Tape {
 }
 
 /** Every line is made of what `JSON.parse` gives, so that masking sees what is written. */
-function masked(entry: object, maskers: readonly Masker[]): Json {
+function maskEntry(entry: object, maskers: readonly Masker[]): Json {
   const plain: Json = JSON.parse(JSON.stringify(entry))
   return maskers.reduce((value, masker) => masker.json(value), plain)
 }
 
-function recordedClient(llm: LlmClient, tape: Tape): LlmClient {
-  const kept = async <T>(about: object, work: () => Promise<T>, answerOf: (answer: T) => object): Promise<T> => {
+function createRecordingClient(llm: LlmClient, tape: Tape): LlmClient {
+  const recordCall = async <T>(about: object, work: () => Promise<T>, answerOf: (answer: T) => object): Promise<T> => {
     const began = performance.now()
     const took = () => ({ duration_ms: Math.round(performance.now() - began) })
     try {
@@ -116,7 +116,7 @@ function recordedClient(llm: LlmClient, tape: Tape): LlmClient {
   }
   return {
     complete: (request) =>
-      kept(
+      recordCall(
         { kind: 'complete', ...chainOf(request), request: plainRequest(request) },
         () => llm.complete(request),
         ({ carry: _, ...answer }) => ({ answer }),
@@ -127,7 +127,7 @@ function recordedClient(llm: LlmClient, tape: Tape): LlmClient {
         used.push(what)
         options.observe?.(what)
       }
-      return await kept(
+      return await recordCall(
         { kind: 'search', query },
         () => llm.search(query, { ...options, observe }),
         (answer) => ({ answer, ...(used[0] && { used: used[0] }) }),

@@ -2,11 +2,11 @@ import type { LlmConfig } from '../../config/types.ts'
 import type { Pricing } from '../llm/prices.ts'
 import type { Inference, ModelRole } from '../llm/types.ts'
 import { modelAttributes, replyAttributes, requestAttributes } from './model-attributes.ts'
-import { type Attributes, messageOf, type OpenSpan, type Recorder } from './recorder.ts'
+import { type Attributes, messageOf, type OpenSpan, type SpanRecorder } from './recorder.ts'
 import type { ChainTrace, EngineTrace, RunTrace, TextMask, TracedSession } from './trace-types.ts'
 
 export interface RunTraceOptions {
-  recorder: Recorder
+  recorder: SpanRecorder
   project: string
   session: TracedSession
   mask: TextMask
@@ -43,13 +43,16 @@ function chainTrace(
   query: string,
   child: (name: string, kind: Kind, parent: OpenSpan) => OpenSpan,
 ): ChainTrace {
-  const named = (role: ModelRole) => (role === 'main' ? llm.model : llm.small_model)
+  const modelOf = (role: ModelRole) => (role === 'main' ? llm.model : llm.small_model)
   return {
     model: ({ role, messages, tools }) => {
       const span = child('Async Inference', 'LLM', chain)
-      const asked = () => ({ ...requestAttributes(messages, tools), ...invocation(llm, named(role), tools.length > 0) })
+      const readRequest = () => ({
+        ...requestAttributes(messages, tools),
+        ...invocation(llm, modelOf(role), tools.length > 0),
+      })
       // Both are taken as they are now: the conversation goes on growing.
-      const request = span.attempt(asked) ?? {}
+      const request = span.attempt(readRequest) ?? {}
       return {
         end: (reply) =>
           span.end(() => ({
@@ -58,7 +61,7 @@ function chainTrace(
             ...costOf(price, reply),
             ...replyAttributes(reply),
           })),
-        fail: (error) => span.fail(error, () => ({ ...request, ...modelAttributes(named(role)) })),
+        fail: (error) => span.fail(error, () => ({ ...request, ...modelAttributes(modelOf(role)) })),
       }
     },
     tool: ({ id, name, arguments: args }) => {

@@ -27,19 +27,23 @@ export function createTracing(config: Config, deps: TracingDeps): Tracing | unde
   if (collector_url === '' && !otel_console_exporter) return undefined
   const losses = reportLosses(deps.log)
   const load = async () => {
-    const [{ createRecorder }, { createRunTrace }, { createCollectorExporter }, { createConsoleExporter }] =
-      await Promise.all([
-        import('./recorder.ts'),
-        import('./run-trace.ts'),
-        import('./exporters.ts'),
-        import('./exporters.ts'),
-      ])
+    const [
+      { createSpanRecorder: createRecorder },
+      { createRunTrace },
+      { createCollectorExporter },
+      { createConsoleExporter },
+    ] = await Promise.all([
+      import('./recorder.ts'),
+      import('./run-trace.ts'),
+      import('./exporters.ts'),
+      import('./exporters.ts'),
+    ])
     const exporter = { collector_url, api_key, fetch: deps.fetch, lost: losses.lost }
     const recorder = createRecorder({
       attributeLimit: otel_attribute_count_limit,
       batched: collector_url === '' ? [] : [createCollectorExporter(exporter)],
       immediate: otel_console_exporter ? [createConsoleExporter(deps.write)] : [],
-      trouble: losses.trouble,
+      onTrouble: losses.trouble,
     })
     return { recorder, createRunTrace }
   }
@@ -81,7 +85,7 @@ export function createTracing(config: Config, deps: TracingDeps): Tracing | unde
       )
       await Promise.race([closed, limit])
       late.abort()
-      losses.tell()
+      losses.writePending()
     },
   }
 }

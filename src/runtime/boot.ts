@@ -53,7 +53,7 @@ export const serveMetrics = (registry: Registry, address: ListenAddress): Promis
   serve(metricsHandler(registry), address)
 
 /** What a process has when its own part begins. */
-export interface Booted {
+export interface BootedProcess {
   context: Awaited<ReturnType<typeof buildContext>>['context']
   log: Logger
   /** Ended in this order on a stop signal. The process puts what it opens in front of what it stands on. */
@@ -70,7 +70,7 @@ export async function bootProcess(
   role: 'core' | 'worker',
   config: Config,
   metricsAddress: ListenAddress | null,
-  open: (booted: Booted) => Promise<void>,
+  open: (booted: BootedProcess) => Promise<void>,
 ): Promise<void> {
   const log = createLogger({ write: createLineWriter(), secrets: secretsOf(config), fields: { process: role } })
   const phases: StopPhase[] = []

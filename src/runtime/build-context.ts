@@ -11,14 +11,14 @@ import { startSendingQueue } from '../data/queue/pg-boss.ts'
 import { createObjectStore } from '../data/storage/create.ts'
 import { watchQueue } from '../observe/gauges.ts'
 import { createMetrics, type PlatformMetrics } from '../observe/metrics.ts'
-import { createRecorder } from '../observe/round-recorder.ts'
+import { createRoundRecorder } from '../observe/round-recorder.ts'
 import { createTracing } from '../observe/tracing.ts'
 import { isOperatorsHost } from '../repository/remote.ts'
 import { createIacClient } from '../services/iac/client.ts'
 import { createFetch, createPinnedFetch, resolveHost } from './fetch.ts'
-import { createLineWriter, readTextFile, recordingFolder } from './files.ts'
+import { createLineWriter, createRecordingWriter, readTextFile } from './files.ts'
 import { openPrompts, withoutMissingCollector } from './prompts.ts'
-import { countEngineTime, countTokens, lateLlmClient } from './wrapped-clients.ts'
+import { countEngineTime, countTokens, createLazyLlmClient } from './wrapped-clients.ts'
 
 export interface BuiltContext {
   context: Context & { metrics: PlatformMetrics }
@@ -45,10 +45,10 @@ export async function buildContext(
   const metrics = createMetrics(options.role, config.version)
   try {
     for (const warning of configWarnings(config)) log.warn(warning)
-    const sql = await step('database', () => openDatabase(config, log, options.role))
+    const sql = await initialize('database', () => openDatabase(config, log, options.role))
     closers.push(() => sql.end({ timeout: 1 }))
-    const cache = await step('redis', async () => {
-      const opened = await connectCache(config.redis, log, fetch, metrics.cacheRead)
+    const cache = await initialize('redis', async () => {
+      const opened = await connectCache(config.redis, log, fetch, metrics.countCacheRead)
       closers.push(() => opened.close())
       await opened.ping()
       return opened
@@ -66,9 +66,9 @@ export async function buildContext(
       stateBucket === ''
         ? {}
         : { state_store: createObjectStore({ ...config.storage, bucket: stateBucket }, storeDeps) }
-    await step('object storage', () => storage.ensureBuckets())
+    await initialize('object storage', () => storage.ensureBuckets())
     const prompts = await openPrompts(config, options.role, { fetch, log })
-    const queue = await step('queue', () => startSendingQueue(sql, log))
+    const queue = await initialize('queue', () => startSendingQueue(sql, log))
     closers.push(() => queue.close())
     watchQueue(metrics.registry, sql)
     const loadLlm = async () => {
@@ -86,14 +86,14 @@ export async function buildContext(
       ...stateStore,
       prompts,
       // The core asks a model for pull request texts only.
-      llm: options.role === 'core' ? lateLlmClient(loadLlm) : await loadLlm(),
+      llm: options.role === 'core' ? createLazyLlmClient(loadLlm) : await loadLlm(),
       iac: countEngineTime(createIacClient(config.services.iac, { fetch, log }), metrics),
       resolver: resolveHost,
-      pinnedFetch: createPinnedFetch(await ownAuthority(config.git, log)),
+      pinnedFetch: createPinnedFetch(await readOwnAuthority(config.git, log)),
       now: () => new Date(),
       metrics,
       tracing: createTracing(config, { fetch, log, write: createLineWriter() }),
-      ...(options.role === 'worker' && recording(config, log)),
+      ...(options.role === 'worker' && createRecorder(config, log)),
     }
     return { context, close }
   } catch (error) {
@@ -103,14 +103,16 @@ export async function buildContext(
 }
 
 /** Only a worker runs rounds. */
-function recording(config: Config, log: Logger): Pick<Context, 'recorder'> {
+function createRecorder(config: Config, log: Logger): Pick<Context, 'recorder'> {
   const { record_folder } = config.llm
   if (record_folder === '') return {}
-  return { recorder: createRecorder({ write: recordingFolder(record_folder), log, secrets: secretsOf(config) }) }
+  return {
+    recorder: createRoundRecorder({ write: createRecordingWriter(record_folder), log, secrets: secretsOf(config) }),
+  }
 }
 
 /** `git.ca_file` vouches for hosts that the operator named, and for no others. */
-async function ownAuthority(git: GitConfig, log: Logger): Promise<Parameters<typeof createPinnedFetch>[0]> {
+async function readOwnAuthority(git: GitConfig, log: Logger): Promise<Parameters<typeof createPinnedFetch>[0]> {
   if (git.ca_file === '') return undefined
   const caPem = await readTextFile(git.ca_file).catch(() => null)
   if (caPem === null) log.warn(`git.ca_file ${git.ca_file} cannot be read`)
@@ -133,7 +135,7 @@ async function openDatabase(config: Config, log: Logger, role: 'core' | 'worker'
   }
 }
 
-async function step<T>(name: string, work: () => Promise<T>): Promise<T> {
+async function initialize<T>(name: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work()
   } catch (cause) {

@@ -53,13 +53,13 @@ const IDLE_MS = 4_000
  * whatever a name server says by then. Certificates are checked for the name. Redirects are answered,
  * not followed. Node, Deno and Bun all take the look-up that this rests on.
  * Errors of the fetch: another origin, and those of the connection, as rejections.
- * @param more PEM of authorities that count for the trusted addresses besides the usual ones
+ * @param extraAuthority PEM of authorities that count for the trusted addresses besides the usual ones
  */
-export function createPinnedFetch(more?: { caPem: string; trusted: (url: URL) => boolean }): PinnedFetch {
+export function createPinnedFetch(extraAuthority?: { caPem: string; trusted: (url: URL) => boolean }): PinnedFetch {
   return (target, addresses) => {
     const { origin, protocol, hostname } = target
-    const ca = more?.trusted(target) ? [...usualAuthorities(), more.caPem] : undefined
-    const lookup = answering(hostname, addresses)
+    const ca = extraAuthority?.trusted(target) ? [...defaultAuthorities(), extraAuthority.caPem] : undefined
+    const lookup = createPinnedLookup(hostname, addresses)
     const agent = new Agent({ keepAlive: true, timeout: IDLE_MS })
     return async (input, init = {}) => {
       const url = new URL(input instanceof Request ? input.url : input)
@@ -82,23 +82,23 @@ export function createPinnedFetch(more?: { caPem: string; trusted: (url: URL) =>
 }
 
 /** A look-up that knows one name. */
-function answering(hostname: string, addresses: readonly string[]): LookupFunction {
-  const known = addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 }))
+function createPinnedLookup(hostname: string, addresses: readonly string[]): LookupFunction {
+  const entries = addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 }))
   return (name, { all }, callback) => {
     queueMicrotask(() => {
-      const [first] = known
+      const [first] = entries
       if (name !== hostname || !first) callback(new Error(`no address is known for ${name}`), '')
-      else if (all) callback(null, known)
+      else if (all) callback(null, entries)
       else callback(null, first.address, first.family)
     })
   }
 }
 
 /** Naming any replaces all, so those that count without are named too. Not every runtime can list its own. */
-const usualAuthorities = (): readonly string[] => tls.getCACertificates?.('default') ?? tls.rootCertificates
+const defaultAuthorities = (): readonly string[] => tls.getCACertificates?.('default') ?? tls.rootCertificates
 
 /** Looks a host up as the operating system does, `/etc/hosts` included. All addresses, any family. */
 export const resolveHost: HostResolver = async (host) => {
-  const found = await lookup(host, { all: true, verbatim: true })
-  return found.map(({ address }) => address)
+  const addresses = await lookup(host, { all: true, verbatim: true })
+  return addresses.map(({ address }) => address)
 }

@@ -41,7 +41,7 @@ export function createLineWriter(): (line: string) => void {
 }
 
 /** Stores recordings in a folder, readable by the owner only; a file is there whole or not at all. */
-export const recordingFolder =
+export const createRecordingWriter =
   (folder: string) =>
   async (name: string, text: string): Promise<void> => {
     await mkdir(folder, { recursive: true, mode: 0o700 })

@@ -16,20 +16,20 @@ export function exchange(
 ): Promise<Response> {
   return new Promise((resolve, reject) => {
     if (signal?.aborted) return reject(signal.reason)
-    const sent = request(url, options)
-    const abort = () => sent.destroy(signal?.reason)
+    const outgoing = request(url, options)
+    const abort = () => outgoing.destroy(signal?.reason)
     signal?.addEventListener('abort', abort, { once: true })
-    sent.once('close', () => signal?.removeEventListener('abort', abort))
-    sent.on('error', reject)
-    sent.once('response', (answer) => {
+    outgoing.once('close', () => signal?.removeEventListener('abort', abort))
+    outgoing.on('error', reject)
+    outgoing.once('response', (answer) => {
       try {
         resolve(toResponse(answer))
       } catch (error) {
-        sent.destroy()
+        outgoing.destroy()
         reject(error)
       }
     })
-    sent.end(body ?? undefined)
+    outgoing.end(body ?? undefined)
   })
 }
 

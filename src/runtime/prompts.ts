@@ -31,11 +31,11 @@ export async function openPrompts(config: Config, role: 'core' | 'worker', deps:
   const { collector_url: url, api_key } = config.telemetry
   if (url === '') return builtinPrompts(await readSeedPrompts())
   const registry = createPromptRegistry({ url, api_key }, { fetch: deps.fetch })
-  if (role === 'core') await fill(registry, maskUrl(url), config.environment, deps)
+  if (role === 'core') await seedRegistry(registry, maskUrl(url), config.environment, deps)
   return registryPrompts(registry, config.environment)
 }
 
-async function fill(
+async function seedRegistry(
   registry: PromptRegistry,
   name: string,
   tag: Config['environment'],
@@ -53,13 +53,13 @@ async function fill(
   }
 }
 
-const SHIPPED = fileURLToPath(new URL('../prompts/seed/', import.meta.url))
+const SEED_FOLDER = fileURLToPath(new URL('../prompts/seed/', import.meta.url))
 
 /**
  * All `*.yaml` files below a folder, sorted by path, as prompts by qualified name.
  * Errors: `SeedError` naming every unusable file.
  */
-export async function readSeedPrompts(folder: string = SHIPPED): Promise<Map<string, SeedPrompt>> {
+export async function readSeedPrompts(folder: string = SEED_FOLDER): Promise<Map<string, SeedPrompt>> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true })
   const paths = entries
     .filter((entry) => entry.isFile() && entry.name.endsWith('.yaml'))
@@ -77,8 +77,8 @@ export async function readSeedPrompts(folder: string = SHIPPED): Promise<Map<str
 export async function withoutMissingCollector(config: Config, resolve: HostResolver, log: Logger): Promise<Config> {
   const { collector_url } = config.telemetry
   if (collector_url !== DEFAULT_COLLECTOR_URL) return config
-  const found = await resolve(new URL(collector_url).hostname).catch(() => [])
-  if (found.length > 0) return config
+  const addresses = await resolve(new URL(collector_url).hostname).catch(() => [])
+  if (addresses.length > 0) return config
   log.warn(
     'telemetry.collector_url is at its default and its host does not exist here: built-in prompts serve, no spans are sent',
     {

@@ -47,7 +47,7 @@ export async function serve(handler: Handler, options: { port: number; hostname:
 /** Node's own limit would answer a long token with a bare 431; ours says 401 in the usual envelope. */
 const MAX_HEADER_BYTES = 64 * 1024
 
-const address = (hostname: string, port: number) =>
+const formatUrl = (hostname: string, port: number) =>
   `http://${hostname.includes(':') ? `[${hostname}]` : hostname}:${port}`
 
 async function onNode(handler: Handler, { port, hostname }: { port: number; hostname: string }): Promise<Running> {
@@ -62,7 +62,7 @@ async function onNode(handler: Handler, { port, hostname }: { port: number; host
     server.listen(port, hostname, resolve)
   })
   return {
-    url: address(hostname, (server.address() as AddressInfo).port),
+    url: formatUrl(hostname, (server.address() as AddressInfo).port),
     close: async (limitMs, after) => {
       const closed = new Promise<void>((resolve) => server.close(() => resolve()))
       if ('closeIdleConnections' in server) server.closeIdleConnections()
@@ -82,7 +82,7 @@ function onDeno(
   const controller = new AbortController()
   const server = deno.serve({ ...options, signal: controller.signal, onListen: () => {} }, handler)
   return {
-    url: address(options.hostname, server.addr.port),
+    url: formatUrl(options.hostname, server.addr.port),
     close: (limitMs, after) => cutLate(server.shutdown(), { limitMs, after, cut: () => controller.abort() }),
   }
 }
@@ -95,7 +95,7 @@ function onBun(
 ): Running {
   const server = bun.serve({ ...options, idleTimeout: 0, fetch: (request) => handler(request) })
   return {
-    url: address(options.hostname, server.port),
+    url: formatUrl(options.hostname, server.port),
     close: (limitMs, after) => cutLate(server.stop(), { limitMs, after, cut: () => void server.stop(true) }),
   }
 }

@@ -7,17 +7,20 @@ const SAME_SIGNAL_MS = 1_000
  * @param options.exit_code of the end at once; default 1
  */
 export function onStopSignal(
-  ask: (signal: NodeJS.Signals) => void,
-  { signals = ['SIGINT', 'SIGTERM'], exit_code = 1 }: { signals?: readonly NodeJS.Signals[]; exit_code?: number } = {},
+  stop: (signal: NodeJS.Signals) => void,
+  {
+    signals = ['SIGINT', 'SIGTERM'],
+    exit_code: exitCode = 1,
+  }: { signals?: readonly NodeJS.Signals[]; exit_code?: number } = {},
 ): void {
   let first: number | null = null
   let echoed = false
-  const take = (signal: NodeJS.Signals) => {
+  const handleSignal = (signal: NodeJS.Signals) => {
     if (first === null) {
       first = performance.now()
-      ask(signal)
-    } else if (echoed || performance.now() - first > SAME_SIGNAL_MS) process.exit(exit_code)
+      stop(signal)
+    } else if (echoed || performance.now() - first > SAME_SIGNAL_MS) process.exit(exitCode)
     else echoed = true
   }
-  for (const signal of signals) process.on(signal, take)
+  for (const signal of signals) process.on(signal, handleSignal)
 }

@@ -3,7 +3,7 @@ import type { PlatformMetrics } from '../observe/metrics.ts'
 import type { IacClient } from '../services/iac/types.ts'
 
 /** A client that is made by its first call, for a process that rarely asks a model: the library is large. */
-export function lateLlmClient(load: () => Promise<LlmClient>): LlmClient {
+export function createLazyLlmClient(load: () => Promise<LlmClient>): LlmClient {
   let loading: Promise<LlmClient> | null = null
   const client = () => {
     loading ??= load()
@@ -20,14 +20,14 @@ export const countTokens = (llm: LlmClient, metrics: PlatformMetrics): LlmClient
   ...llm,
   complete: async (request) => {
     const answer = await llm.complete(request)
-    metrics.tokens(request.role, answer.usage)
+    metrics.countTokens(request.role, answer.usage)
     return answer
   },
   search: (query, options) =>
     llm.search(query, {
       ...options,
       observe: (used) => {
-        metrics.tokens(options?.role ?? 'small', used.usage)
+        metrics.countTokens(options?.role ?? 'small', used.usage)
         options?.observe?.(used)
       },
     }),
@@ -41,7 +41,7 @@ export const countEngineTime = (iac: IacClient, metrics: PlatformMetrics): IacCl
     try {
       return await iac.run(kind, body, options)
     } finally {
-      metrics.engine(kind, (performance.now() - started) / 1000)
+      metrics.countEngineTime(kind, (performance.now() - started) / 1000)
     }
   },
 })

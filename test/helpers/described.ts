@@ -2,7 +2,7 @@ import type { Hono } from 'hono'
 import { z } from 'zod'
 import { ENDPOINTS } from '../../routes/endpoints.ts'
 import type { AppEnv } from '../../routes/env.ts'
-import { describe } from '../../routes/openapi/document.ts'
+import { describeApi } from '../../routes/openapi/document.ts'
 
 export type Schema = Record<string, unknown>
 export interface DescribedOperation {
@@ -17,7 +17,7 @@ interface Document {
   components: { schemas: Record<string, Schema> }
 }
 
-export const DOCUMENT: Document = JSON.parse(describe(ENDPOINTS, 'test'))
+export const DOCUMENT: Document = JSON.parse(describeApi(ENDPOINTS, 'test'))
 const PATTERNS = Object.entries(DOCUMENT.paths).map(([path, methods]) => ({
   pattern: new RegExp(`^(?:/api)?${path.replaceAll(/\{\w+\}/g, '[^/]+')}$`),
   methods,

@@ -49,7 +49,7 @@ async function search(
       return HttpResponse.json(answers[Math.min(bodies.length, answers.length) - 1])
     }),
   )
-  const llm = createLlmClient(modelConfig('', { web_search_model: model, credentials }), {
+  const llm = createLlmClient(modelConfig('', { web_search_model: model, credentials: credentials }), {
     fetch: (...args) => fetch(...args),
     log: silentLogger,
     backoff_ms: 1,

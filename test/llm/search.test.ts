@@ -17,7 +17,7 @@ const credentials = {
   TOGETHERAI_API_KEY: 'together-key',
 }
 const clientOf = (overrides: Partial<LlmConfig>) =>
-  createLlmClient(modelConfig('', { credentials, ...overrides }), {
+  createLlmClient(modelConfig('', { credentials: credentials, ...overrides }), {
     fetch: (...args) => fetch(...args),
     log: silentLogger,
     backoff_ms: 1,

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { readSpans } from '../../dev/collector/read-spans.ts'
 import { createLogger } from '../../src/base/log.ts'
-import { createCollectorExporter, inPieces, reportLosses } from '../../src/observe/exporters.ts'
-import { createRecorder } from '../../src/observe/recorder.ts'
+import { createCollectorExporter, reportLosses, splitBatch } from '../../src/observe/exporters.ts'
+import { createSpanRecorder } from '../../src/observe/recorder.ts'
 import { eventually } from '../helpers/eventually.ts'
 import { PLAIN, type Recording, record, SESSION } from './support.ts'
 
@@ -53,13 +53,13 @@ describe('batches', () => {
 
   it('are cut into requests of a bounded size', () => {
     const span = (length: number) => ({ attributes: { text: 'x'.repeat(length), n: 1 } })
-    const pieces = inPieces([span(600), span(600), span(5_000), span(10), span(10)], 2_000)
+    const pieces = splitBatch([span(600), span(600), span(5_000), span(10), span(10)], 2_000)
     expect(pieces.map((piece) => piece.map(({ attributes }) => attributes.text.length))).toEqual([
       [600, 600],
       [5_000],
       [10, 10],
     ])
-    expect(inPieces([], 10)).toEqual([])
+    expect(splitBatch([], 10)).toEqual([])
   })
 })
 
@@ -97,7 +97,7 @@ describe('a collector that does not take spans', () => {
       },
       lost: () => received.push(-1),
     })
-    const recorder = createRecorder({ attributeLimit: 10, batched: [exporter], immediate: [], trouble: () => {} })
+    const recorder = createSpanRecorder({ attributeLimit: 10, batched: [exporter], immediate: [], onTrouble: () => {} })
     recorder.open({ project: 'p', name: 'n', mask: PLAIN, last: {} }).end(() => ({}))
     await recorder.close()
     expect(received).toEqual([1])
@@ -181,6 +181,6 @@ it('losses are told once a minute, with their sum', () => {
   now = 60_000
   losses.lost(1, 'HTTP 502')
   expect(lines).toMatchObject([{ spans: 5 }, { spans: 14, reason: 'HTTP 502' }])
-  losses.tell()
+  losses.writePending()
   expect(lines).toHaveLength(2)
 })

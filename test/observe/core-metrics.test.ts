@@ -88,12 +88,12 @@ describe('metrics of the core', () => {
   })
 
   it('counts rounds, cache reads, tokens and engine time', async () => {
-    metrics.roundEnded('generate', 'completed')
-    metrics.roundEnded('generate', 'completed')
-    metrics.cacheRead('hit')
-    metrics.tokens('main', { input_tokens: 10, cached_tokens: 4, output_tokens: 2 })
-    metrics.tokens('main', { input_tokens: 1, cached_tokens: 0, output_tokens: 1 })
-    metrics.engine('plan', 1.5)
+    metrics.countRoundEnd('generate', 'completed')
+    metrics.countRoundEnd('generate', 'completed')
+    metrics.countCacheRead('hit')
+    metrics.countTokens('main', { input_tokens: 10, cached_tokens: 4, output_tokens: 2 })
+    metrics.countTokens('main', { input_tokens: 1, cached_tokens: 0, output_tokens: 1 })
+    metrics.countEngineTime('plan', 1.5)
     const found = await scrape()
     expect(sampleOf(found, 'platform_rounds_total', { mode: 'generate', status: 'completed' })).toBe(2)
     expect(sampleOf(found, 'platform_cache_reads_total', { outcome: 'hit' })).toBe(1)

@@ -4,8 +4,8 @@ import { PlatformError } from '../../src/base/errors.ts'
 import { silentLogger } from '../../src/base/log.ts'
 import { createMasker } from '../../src/base/masking.ts'
 import type { Inference, InferenceRequest, LlmClient } from '../../src/llm/types.ts'
-import { type RecordedRound, RecordingError, readRecording, sealed } from '../../src/observe/recording.ts'
-import { createRecorder } from '../../src/observe/round-recorder.ts'
+import { type RecordedRound, RecordingError, readRecording, sealLine } from '../../src/observe/recording.ts'
+import { createRoundRecorder } from '../../src/observe/round-recorder.ts'
 import { fence } from '../../src/prompts/fence.ts'
 
 const ROUND: RecordedRound = {
@@ -45,7 +45,7 @@ async function record(
   const keep = (text: string) => {
     written = text
   }
-  const recorder = createRecorder({ write: async (_, text) => keep(text), log: silentLogger, secrets: [] })
+  const recorder = createRoundRecorder({ write: async (_, text) => keep(text), log: silentLogger, secrets: [] })
   const round = recorder.round(ROUND)
   await use(round.client(llm, createMasker(masked)))
   await round.close({ status: 'completed', message: 'GENERATE' })
@@ -164,7 +164,7 @@ describe('a file that is not as it was written', () => {
 
   it('of a later form is refused by its number', async () => {
     const lines = (await good()).split('\n')
-    const text = [await sealed({ kind: 'round', ...ROUND, version: 2 }), ...lines.slice(1)].join('\n')
+    const text = [await sealLine({ kind: 'round', ...ROUND, version: 2 }), ...lines.slice(1)].join('\n')
     await expect(readRecording(text)).rejects.toThrow(/^Line 1 of the recording: version: .*form/)
   })
 })

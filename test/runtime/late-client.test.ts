@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import type { Inference, LlmClient } from '../../src/llm/types.ts'
-import { lateLlmClient } from '../../src/runtime/wrapped-clients.ts'
+import { createLazyLlmClient } from '../../src/runtime/wrapped-clients.ts'
 
 const answer: Inference = {
   model: 'openai/x',
@@ -20,7 +20,7 @@ it('makes the client with its first call, once, and passes calls and errors thro
     },
     search: async (query) => `found ${query}`,
   }
-  const late = lateLlmClient(async () => {
+  const late = createLazyLlmClient(async () => {
     made++
     return client
   })

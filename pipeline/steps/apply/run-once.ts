@@ -86,7 +86,7 @@ async function awaitApply(kit: BareKit, job_id: string): Promise<ApplyResult> {
   } finally {
     const duration_ms = performance.now() - started
     meter.engine(duration_ms)
-    context.metrics?.engine('apply', duration_ms / 1000)
+    context.metrics?.countEngineTime('apply', duration_ms / 1000)
   }
 }
 

@@ -1,6 +1,6 @@
 import { createRoute, z } from '@hono/zod-openapi'
 import { sessionStream } from '../../../src/sessions/events/stream.ts'
-import { readableSession } from '../../access.ts'
+import { requireReadableSession } from '../../access.ts'
 import { endpoint } from '../../endpoint.ts'
 import { requireUser } from '../../middleware/gates.ts'
 import { errors, signedIn } from '../../openapi/answers.ts'
@@ -41,7 +41,7 @@ export const subscribe = endpoint({
   }),
   gates: [requireUser],
   handle: async (c, { params }) => {
-    const session = await readableSession(c, params.session_id)
+    const session = await requireReadableSession(c, params.session_id)
     const { streams, config } = c.var.platform
     const maxPolls = config.orchestration.max_session_events_iteration
     const body = sessionStream(streams, session.uuid, { maxPolls: maxPolls, log: c.var.log })

@@ -1,9 +1,17 @@
 import { createRoute, type z } from '@hono/zod-openapi'
 import { acceptRound } from '../../../src/sessions/accept.ts'
-import { ownSession } from '../../access.ts'
+import { requireOwnSession } from '../../access.ts'
 import { endpoint } from '../../endpoint.ts'
 import { requireOperation } from '../../middleware/gates.ts'
-import { BODY_ERRORS, errors, json, jsonBody, OPERATION_OR_OWNER, signedIn, told } from '../../openapi/answers.ts'
+import {
+  BODY_ERRORS,
+  errorAnswer,
+  errors,
+  json,
+  jsonBody,
+  operationForbidden,
+  signedIn,
+} from '../../openapi/answers.ts'
 import { SessionId, SessionReference } from '../../schemas/session.ts'
 
 export const postApply = endpoint({
@@ -24,9 +32,9 @@ export const postApply = endpoint({
       ...errors(
         ...BODY_ERRORS,
         401,
-        OPERATION_OR_OWNER('developer'),
+        operationForbidden('developer'),
         404,
-        told(
+        errorAnswer(
           409,
           'The session is locked.',
           'Session 5f0c3b0e-8f57-4a52-9f0b-0d9f3c1f7a11 is blocked; apply is not allowed.',
@@ -36,7 +44,7 @@ export const postApply = endpoint({
   }),
   gates: [requireOperation('developer')],
   handle: async (c, { body }) => {
-    const { uuid } = await ownSession(c, body.session_id)
+    const { uuid } = await requireOwnSession(c, body.session_id)
     await acceptRound(c.var.platform, { session_uuid: uuid, mode: 'apply', query: 'Engine apply.', is_partial: false })
     const answer: z.input<typeof SessionId> = { session_id: uuid }
     return c.json(answer, 202)

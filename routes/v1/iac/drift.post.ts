@@ -6,7 +6,7 @@ import {
   errors,
   json,
   jsonBody,
-  OPERATION_OR_OWNER,
+  operationForbidden,
   signedIn,
   UNREACHABLE,
 } from '../../openapi/answers.ts'
@@ -28,7 +28,7 @@ export const postDrift = endpoint({
     request: { body: jsonBody(DriftRequest) },
     responses: {
       202: json(SessionId, 'The round is queued.'),
-      ...errors(...BODY_ERRORS, UNREACHABLE, 401, OPERATION_OR_OWNER('devops'), 404),
+      ...errors(...BODY_ERRORS, UNREACHABLE, 401, operationForbidden('devops'), 404),
     },
   }),
   gates: [requireOperation('devops')],

@@ -6,7 +6,7 @@ import {
   errors,
   json,
   jsonBody,
-  OPERATION_OR_OWNER,
+  operationForbidden,
   signedIn,
   UNREACHABLE,
 } from '../../openapi/answers.ts'
@@ -29,7 +29,7 @@ export const postImport = endpoint({
     request: { body: jsonBody(ImportRequest) },
     responses: {
       202: json(SessionId, 'The round is queued.'),
-      ...errors(...BODY_ERRORS, UNREACHABLE, 401, OPERATION_OR_OWNER('developer'), 404),
+      ...errors(...BODY_ERRORS, UNREACHABLE, 401, operationForbidden('developer'), 404),
     },
   }),
   gates: [requireOperation('developer')],

@@ -2,7 +2,7 @@ import type { Context } from 'hono'
 import type { Cloud, Operation } from '../../../src/base/vocabulary.ts'
 import { assertReachable } from '../../../src/repository/head.ts'
 import { acceptFirstRound, acceptRound } from '../../../src/sessions/accept.ts'
-import { ownSession } from '../../access.ts'
+import { requireOwnSession } from '../../access.ts'
 import type { AppEnv } from '../../env.ts'
 
 /** A validated request of one of the three routes that share their body. */
@@ -25,7 +25,7 @@ export async function schedule(c: Context<AppEnv>, request: ScheduleRequest): Pr
   const { platform, user } = c.var
   const { q: query, mode, is_partial, repo_uri, scope_id, engine_providers, session_id } = request
   if (session_id !== undefined) {
-    const session = await ownSession(c, session_id)
+    const session = await requireOwnSession(c, session_id)
     await acceptRound(platform, { session_uuid: session.uuid, mode, query, is_partial })
     return session.uuid
   }

@@ -3,7 +3,7 @@ import { notifyForUser } from '../../../src/notifications/send.ts'
 import { SEVERITIES } from '../../../src/services/notifications.ts'
 import { endpoint } from '../../endpoint.ts'
 import { requireUser } from '../../middleware/gates.ts'
-import { BODY_ERRORS, errors, json, jsonBody, signedIn, told } from '../../openapi/answers.ts'
+import { BODY_ERRORS, errorAnswer, errors, json, jsonBody, signedIn } from '../../openapi/answers.ts'
 import { line, optional, text, webAddress } from '../../validation/fields.ts'
 
 const Link = z.strictObject({ label: text({ min: 1, max: 128 }), url: webAddress(2048) })
@@ -47,12 +47,12 @@ export const postNotification = endpoint({
       ...errors(
         ...BODY_ERRORS,
         401,
-        told(
+        errorAnswer(
           502,
           'The notifications service did not accept the message, for whatever reason.',
           'Notification was not delivered.',
         ),
-        told(503, 'The notifications service is disabled.', 'Notifications are disabled.'),
+        errorAnswer(503, 'The notifications service is disabled.', 'Notifications are disabled.'),
       ),
     },
   }),

@@ -2,7 +2,7 @@ import { createRoute, z } from '@hono/zod-openapi'
 import { parseRoots } from '../../../src/repository/root-modules.ts'
 import { endpoint } from '../../endpoint.ts'
 import { requireOperation } from '../../middleware/gates.ts'
-import { BODY_ERRORS, errors, json, jsonBody, signedIn, told, UNREACHABLE } from '../../openapi/answers.ts'
+import { BODY_ERRORS, errorAnswer, errors, json, jsonBody, signedIn, UNREACHABLE } from '../../openapi/answers.ts'
 import { repositoryUri } from '../../validation/fields.ts'
 
 const ParseRequest = z
@@ -30,8 +30,12 @@ export const postParse = endpoint({
         ...BODY_ERRORS,
         UNREACHABLE,
         401,
-        told(403, 'The operation role is too low.', "Requires operation role 'developer' or higher"),
-        told(502, 'The clone took too long or could not be read.', 'Repository is not reachable or access was denied.'),
+        errorAnswer(403, 'The operation role is too low.', "Requires operation role 'developer' or higher"),
+        errorAnswer(
+          502,
+          'The clone took too long or could not be read.',
+          'Repository is not reachable or access was denied.',
+        ),
       ),
     },
   }),

@@ -1,18 +1,18 @@
 import { createRoute, z } from '@hono/zod-openapi'
 import { createPullRequest } from '../../../src/pull-requests/create.ts'
-import { ownSession } from '../../access.ts'
+import { requireOwnSession } from '../../access.ts'
 import { endpoint } from '../../endpoint.ts'
 import { requireOperation } from '../../middleware/gates.ts'
 import {
   BODY_ERRORS,
+  errorAnswer,
   errors,
   GIT_HOST_ERRORS,
   json,
   jsonBody,
-  OPERATION_OR_OWNER,
+  operationForbidden,
   STORE_ERROR,
   signedIn,
-  told,
 } from '../../openapi/answers.ts'
 import { SessionReference } from '../../schemas/session.ts'
 
@@ -43,23 +43,23 @@ export const putPullRequest = endpoint({
         ...BODY_ERRORS,
         ...GIT_HOST_ERRORS,
         401,
-        OPERATION_OR_OWNER('developer'),
+        operationForbidden('developer'),
         404,
         STORE_ERROR,
-        told(
+        errorAnswer(
           502,
           'The git host is not reachable or does not take the credentials, or there are none; or the model failed.',
           'The git provider is not reachable.',
           'Git credentials are not configured; pull requests need the account and token of the git provider.',
           'Inference call to anthropic/small failed: overloaded',
         ),
-        told(504, 'The git host or the model did not answer in time.', 'PR creation timeout'),
+        errorAnswer(504, 'The git host or the model did not answer in time.', 'PR creation timeout'),
       ),
     },
   }),
   gates: [requireOperation('developer')],
   handle: async (c, { body }) => {
-    const session = await ownSession(c, body.session_id)
+    const session = await requireOwnSession(c, body.session_id)
     const { id, url, status } = await createPullRequest(c.var.platform, session.uuid)
     const answer: z.input<typeof PullRequest> = { id, url, status }
     return c.json(answer, 201)

@@ -1,7 +1,7 @@
 import { createRoute, z } from '@hono/zod-openapi'
 import { sessionNotFound } from '../../../src/base/errors.ts'
 import { loadAggregate } from '../../../src/sessions/aggregate.ts'
-import { readableSession } from '../../access.ts'
+import { requireReadableSession } from '../../access.ts'
 import { endpoint } from '../../endpoint.ts'
 import { requireUser } from '../../middleware/gates.ts'
 import { errors, json, STORE_ERROR, signedIn } from '../../openapi/answers.ts'
@@ -34,7 +34,7 @@ export const getSession = endpoint({
   }),
   gates: [requireUser],
   handle: async (c, { query }) => {
-    const session = await readableSession(c, query.id)
+    const session = await requireReadableSession(c, query.id)
     const aggregate = await loadAggregate(c.var.platform, session.uuid, { include_history: query.include_history })
     if (!aggregate) throw sessionNotFound(session.uuid)
     const answer: z.input<typeof SessionAggregate> = aggregate

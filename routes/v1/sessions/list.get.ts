@@ -47,8 +47,8 @@ export const getSessionList = endpoint({
   }),
   gates: [requireUser],
   handle: async (c, { query }) => {
-    const found = await listSessions(c.var.platform.sql, { ...query, owner_id: c.var.user.id })
-    const answer: z.input<typeof SessionPage> = toPage(found, query)
+    const result = await listSessions(c.var.platform.sql, { ...query, owner_id: c.var.user.id })
+    const answer: z.input<typeof SessionPage> = toPage(result, query)
     return c.json(answer)
   },
 })

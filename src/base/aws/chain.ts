@@ -25,19 +25,19 @@ export function defaultCredentials(tools: ChainTools): CredentialSource {
   const lookUp: CredentialSource = async () => {
     for (const [source, link] of LINKS) {
       if (chosen && link !== chosen) continue
-      const found = await link(tools)
-      if (!found) continue
+      const credentials = await link(tools)
+      if (!credentials) continue
       if (!chosen)
         tools.log.info(`credentials of ${tools.purpose} found`, {
           source,
-          expires: found.expires?.toISOString() ?? null,
+          expires: credentials.expires?.toISOString() ?? null,
         })
       chosen = link
-      return found
+      return credentials
     }
     throw credentialFault(chosen ? 'the place they came from has none any more' : 'no place to look for them is set up')
   }
-  return keptCredentials(lookUp, tools)
+  return cacheCredentials(lookUp, tools)
 }
 
 const RENEW_BEFORE_MS = 5 * 60_000
@@ -49,7 +49,7 @@ const RETRY_MS = 30_000
  * Keeps credentials until shortly before they lapse. Callers that come while they are renewed share one
  * look-up; when it fails, what is still valid is used on.
  */
-export function keptCredentials(
+export function cacheCredentials(
   lookUp: CredentialSource,
   { now, log, purpose }: Pick<ChainTools, 'now' | 'log' | 'purpose'>,
 ): CredentialSource {
@@ -59,7 +59,7 @@ export function keptCredentials(
   const renew = async (): Promise<AwsCredentials> => {
     try {
       kept = await lookUp()
-      renewAt = renewalOf(kept, now().getTime())
+      renewAt = nextRenewal(kept, now().getTime())
       return kept
     } catch (error) {
       if (!kept || (kept.expires && kept.expires <= now())) throw error
@@ -78,7 +78,7 @@ export function keptCredentials(
 }
 
 /** Late enough that a source which keeps giving short-lived ones is not asked for every signature. */
-function renewalOf({ expires }: AwsCredentials, now: number): number {
+function nextRenewal({ expires }: AwsCredentials, now: number): number {
   if (!expires) return now + LASTING_MS
   return Math.max(expires.getTime() - RENEW_BEFORE_MS, now + RETRY_MS)
 }

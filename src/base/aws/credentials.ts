@@ -64,16 +64,16 @@ const schema = v.object({
 })
 
 /** Null when the answer is no set of temporary credentials. */
-export function parseAnswer(answer: unknown): AwsCredentials | null {
+export function parseCredentials(answer: unknown): AwsCredentials | null {
   const parsed = v.safeParse(schema, answer)
   if (!parsed.success) return null
   const { AccessKeyId, SecretAccessKey, Token, Expiration } = parsed.output
   return { access_key: AccessKeyId, secret_key: SecretAccessKey, session_token: Token, expires: new Date(Expiration) }
 }
 
-export function parseJsonAnswer(text: string): AwsCredentials | null {
+export function parseCredentialsJson(text: string): AwsCredentials | null {
   try {
-    return parseAnswer(JSON.parse(text))
+    return parseCredentials(JSON.parse(text))
   } catch {
     return null
   }

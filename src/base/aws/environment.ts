@@ -1,5 +1,5 @@
 import { OutboundError, send } from '../http.ts'
-import { type ChainLink, type ChainTools, credentialFault, parseJsonAnswer, readNamedFile } from './credentials.ts'
+import { type ChainLink, type ChainTools, credentialFault, parseCredentialsJson, readNamedFile } from './credentials.ts'
 import { assumeWithToken } from './sts.ts'
 
 /** `AWS_ACCESS_KEY_ID`, `AWS_SECRET_ACCESS_KEY` and, for temporary keys, `AWS_SESSION_TOKEN`. */
@@ -17,9 +17,9 @@ const PLAIN_HOSTS = /^(localhost|127(\.\d{1,3}){3}|\[::1\]|169\.254\.170\.2|169\
 
 /** The role of the container, as its platform hands it out. */
 export const fromContainer: ChainLink = async (tools) => {
-  const url = addressOf(tools.aws)
+  const url = containerAddress(tools.aws)
   if (url === null) return null
-  const token = await tokenOf(tools)
+  const token = await readContainerToken(tools)
   const headers: Record<string, string> = token === '' ? {} : { authorization: token }
   const request = { url, headers, timeout_ms: 2_000, retries: 2, retry_statuses: [429, 500, 502, 503, 504] }
   const response = await send(tools.fetch, request).catch((error: unknown) => {
@@ -28,12 +28,15 @@ export const fromContainer: ChainLink = async (tools) => {
   })
   if (response.status !== 200)
     throw credentialFault(`the credentials of the container cannot be had (${response.status})`)
-  const found = parseJsonAnswer(response.text())
-  if (!found) throw credentialFault('the answer for the container holds none')
-  return found
+  const credentials = parseCredentialsJson(response.text())
+  if (!credentials) throw credentialFault('the answer for the container holds none')
+  return credentials
 }
 
-function addressOf({ container_relative_uri: path, container_full_uri: full }: ChainTools['aws']): string | null {
+function containerAddress({
+  container_relative_uri: path,
+  container_full_uri: full,
+}: ChainTools['aws']): string | null {
   if (path !== '') {
     if (!path.startsWith('/')) throw credentialFault('AWS_CONTAINER_CREDENTIALS_RELATIVE_URI must start with a slash')
     return `${ORIGIN}${path}`
@@ -45,7 +48,7 @@ function addressOf({ container_relative_uri: path, container_full_uri: full }: C
 }
 
 /** The file is read each time, for its content changes. */
-async function tokenOf(tools: ChainTools): Promise<string> {
+async function readContainerToken(tools: ChainTools): Promise<string> {
   const { container_token, container_token_file } = tools.aws
   const what = 'the file that AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE names'
   const token = container_token_file === '' ? container_token : await readNamedFile(tools, container_token_file, what)
@@ -54,23 +57,26 @@ async function tokenOf(tools: ChainTools): Promise<string> {
   return token
 }
 
-const NOWHERE = 'neither key variables, web identity, shared files nor a container role'
+const NO_OTHER_SOURCE = 'neither key variables, web identity, shared files nor a container role'
 
 /** The role of the machine (instance metadata, version 2 only). The last place, so having none is an error. */
 export const fromInstance: ChainLink = async (tools) => {
-  if (tools.aws.metadata_disabled) throw credentialFault(`${NOWHERE} is set up, and instance metadata is disabled`)
-  const token = await ask(tools, 'api/token', { 'x-aws-ec2-metadata-token-ttl-seconds': '21600' }, 'PUT')
+  if (tools.aws.metadata_disabled)
+    throw credentialFault(`${NO_OTHER_SOURCE} is set up, and instance metadata is disabled`)
+  const token = await requestMetadata(tools, 'api/token', { 'x-aws-ec2-metadata-token-ttl-seconds': '21600' }, 'PUT')
   const headers = { 'x-aws-ec2-metadata-token': token }
-  const [role = ''] = (await ask(tools, ROLES, headers)).split('\n')
-  if (role.trim() === '') throw credentialFault(`${NOWHERE} is set up, and this machine has no role`)
-  const found = parseJsonAnswer(await ask(tools, `${ROLES}${encodeURIComponent(role.trim())}`, headers))
-  if (!found) throw credentialFault('the answer of instance metadata holds none')
-  return found
+  const [role = ''] = (await requestMetadata(tools, ROLES, headers)).split('\n')
+  if (role.trim() === '') throw credentialFault(`${NO_OTHER_SOURCE} is set up, and this machine has no role`)
+  const credentials = parseCredentialsJson(
+    await requestMetadata(tools, `${ROLES}${encodeURIComponent(role.trim())}`, headers),
+  )
+  if (!credentials) throw credentialFault('the answer of instance metadata holds none')
+  return credentials
 }
 
 const ROLES = 'meta-data/iam/security-credentials/'
 
-async function ask(
+async function requestMetadata(
   { aws, fetch }: ChainTools,
   path: string,
   headers: Record<string, string>,
@@ -80,10 +86,10 @@ async function ask(
   const request = { url, method, headers, timeout_ms: 1_000, retries: 1, retry_statuses: [429, 500, 502, 503, 504] }
   const response = await send(fetch, request).catch((error: unknown) => {
     const reason = error instanceof OutboundError ? error.message : 'the request was refused'
-    throw credentialFault(`${NOWHERE} is set up, and instance metadata does not answer (${reason})`, error)
+    throw credentialFault(`${NO_OTHER_SOURCE} is set up, and instance metadata does not answer (${reason})`, error)
   })
   if (response.status !== 200)
-    throw credentialFault(`${NOWHERE} is set up, and instance metadata answers ${response.status}`)
+    throw credentialFault(`${NO_OTHER_SOURCE} is set up, and instance metadata answers ${response.status}`)
   return response.text()
 }
 

@@ -22,7 +22,7 @@ function parseIni(text: string): Ini {
       continue
     }
     const at = line.indexOf('=')
-    if (at > 0) current?.set(line.slice(0, at).trim().toLowerCase(), settingOf(line.slice(at + 1)))
+    if (at > 0) current?.set(line.slice(0, at).trim().toLowerCase(), parseSetting(line.slice(at + 1)))
   }
   return sections
 }
@@ -34,7 +34,7 @@ const sectionName = (heading: string) =>
     .replaceAll(/\s+/g, ' ')
     .replaceAll(/^(profile )?["'](.*)["']$/g, '$1$2')
 
-const settingOf = (text: string) => text.replace(/\s[#;].*$/, '').trim()
+const parseSetting = (text: string) => text.replace(/\s[#;].*$/, '').trim()
 
 type Profile = ReadonlyMap<string, string>
 
@@ -42,15 +42,15 @@ type Profile = ReadonlyMap<string, string>
 export const fromProfile: ChainLink = async (tools) => {
   const name = tools.aws.profile || 'default'
   const find = await readProfiles(tools)
-  if (find(name)) return resolve(tools, find, name, [])
+  if (find(name)) return resolveProfile(tools, find, name, [])
   if (tools.aws.profile === '') return null
   throw credentialFault(`profile ${name} of AWS_PROFILE is in neither of the shared files`)
 }
 
-type Find = (name: string) => Profile | null
+type FindProfile = (name: string) => Profile | null
 
 /** Keys of the credentials file win over those of the config file. */
-async function readProfiles(tools: ChainTools): Promise<Find> {
+async function readProfiles(tools: ChainTools): Promise<FindProfile> {
   const read = async (path: string, what: string) => parseIni(path === '' ? '' : await readNamedFile(tools, path, what))
   const keys = await read(tools.aws.credentials_file, 'the shared credentials file')
   const config = await read(tools.aws.config_file, 'the shared config file')
@@ -62,9 +62,9 @@ async function readProfiles(tools: ChainTools): Promise<Find> {
 }
 
 /** Null when the profile says nothing about credentials. */
-async function resolve(
+async function resolveProfile(
   tools: ChainTools,
-  find: Find,
+  find: FindProfile,
   name: string,
   visited: readonly string[],
 ): Promise<AwsCredentials | null> {
@@ -72,10 +72,10 @@ async function resolve(
   if (!profile) throw credentialFault(`profile ${name}, a source_profile, is in neither of the shared files`)
   const value = (key: string) => profile.get(key) ?? ''
   // A profile may assume a role with its own keys by naming itself as the source.
-  if (visited.at(-1) === name) return keysOf(name, value)
+  if (visited.at(-1) === name) return profileKeys(name, value)
   if (visited.includes(name)) throw credentialFault(`profile ${name} leads back to itself through source_profile`)
-  if (value('role_arn') !== '') return assumed(tools, find, name, value, visited)
-  const keys = keysOf(name, value)
+  if (value('role_arn') !== '') return assumeProfileRole(tools, find, name, value, visited)
+  const keys = profileKeys(name, value)
   if (keys) return keys
   const unsupported = ['sso_session', 'sso_start_url', 'credential_process', 'login_session'].find(
     (key) => value(key) !== '',
@@ -84,20 +84,20 @@ async function resolve(
   return null
 }
 
-type Value = (key: string) => string
+type ReadSetting = (key: string) => string
 
-function keysOf(name: string, value: Value): AwsCredentials | null {
+function profileKeys(name: string, value: ReadSetting): AwsCredentials | null {
   const [access_key, secret_key] = [value('aws_access_key_id'), value('aws_secret_access_key')]
   if (access_key === '' && secret_key === '') return null
   if (access_key === '' || secret_key === '') throw credentialFault(`profile ${name} has one of two keys`)
   return { access_key, secret_key, session_token: value('aws_session_token') || undefined }
 }
 
-async function assumed(
+async function assumeProfileRole(
   tools: ChainTools,
-  find: Find,
+  find: FindProfile,
   name: string,
-  value: Value,
+  value: ReadSetting,
   visited: readonly string[],
 ): Promise<AwsCredentials> {
   const role: Role = {
@@ -115,7 +115,9 @@ async function assumed(
   }
   const source = value('source_profile')
   const keys =
-    source === '' ? await namedSource(tools, name, value) : await resolve(tools, find, source, [...visited, name])
+    source === ''
+      ? await readNamedSource(tools, name, value)
+      : await resolveProfile(tools, find, source, [...visited, name])
   if (!keys) throw credentialFault(`profile ${name} has a role, but its source has no credentials`)
   return assumeWithKeys(tools, role, keys)
 }
@@ -126,7 +128,7 @@ const SOURCES: Record<string, ChainLink> = {
   Ec2InstanceMetadata: fromInstance,
 }
 
-async function namedSource(tools: ChainTools, name: string, value: Value): Promise<AwsCredentials | null> {
+async function readNamedSource(tools: ChainTools, name: string, value: ReadSetting): Promise<AwsCredentials | null> {
   const link = SOURCES[value('credential_source')]
   if (!link) throw credentialFault(`profile ${name} has a role without source_profile or a known credential_source`)
   return link(tools)

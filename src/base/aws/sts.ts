@@ -1,6 +1,6 @@
 import { AwsV4Signer } from 'aws4fetch'
 import { type OutboundResponse, send } from '../http.ts'
-import { type AwsCredentials, type ChainTools, credentialFault, parseAnswer } from './credentials.ts'
+import { type AwsCredentials, type ChainTools, credentialFault, parseCredentials } from './credentials.ts'
 import { domainOf } from './partition.ts'
 
 type Sts = Pick<ChainTools, 'fetch' | 'region' | 'now' | 'sts_url'>
@@ -37,7 +37,7 @@ async function assume(
   const url = tools.sts_url ?? `https://sts.${tools.region}.${domainOf(tools.region)}/`
   const body = new URLSearchParams({ Action: action, Version: '2011-06-15', ...fields }).toString()
   const plain = { 'content-type': 'application/x-www-form-urlencoded; charset=utf-8' }
-  const headers = keys ? await signed(tools, url, plain, body, keys) : plain
+  const headers = keys ? await signHeaders(tools, url, plain, body, keys) : plain
   const response = await send(tools.fetch, {
     url,
     method: 'POST',
@@ -53,18 +53,18 @@ async function assume(
     const answer = [response.status, errorCode(response)].filter(Boolean).join(' ')
     throw credentialFault(`the token service refused ${action} (${answer})`)
   }
-  return parseXml(response) ?? fail(action)
+  return parseXml(response) ?? failWithoutCredentials(action)
 }
 
 /** `<Code>` of the error document; empty when there is none. */
 const errorCode = (response: OutboundResponse) =>
   /<Code>([A-Za-z0-9_.-]{1,64})<\/Code>/.exec(response.text())?.[1] ?? ''
 
-const fail = (action: string): never => {
+const failWithoutCredentials = (action: string): never => {
   throw credentialFault(`the token service answered ${action} without credentials`)
 }
 
-async function signed(
+async function signHeaders(
   { region, now }: Sts,
   url: string,
   headers: Record<string, string>,
@@ -93,7 +93,7 @@ async function signed(
 function parseXml(response: OutboundResponse): AwsCredentials | null {
   const text = response.text()
   const element = (name: string) => new RegExp(`<${name}>([^<]*)</${name}>`).exec(text)?.[1]?.trim()
-  return parseAnswer({
+  return parseCredentials({
     AccessKeyId: element('AccessKeyId'),
     SecretAccessKey: element('SecretAccessKey'),
     Token: element('SessionToken'),

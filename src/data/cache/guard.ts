@@ -25,7 +25,7 @@ export function guard(
   /** Counts outages, so that a command of an earlier one cannot begin another. */
   let outages = 0
 
-  const fault = (error: unknown) => {
+  const startOutage = (error: unknown) => {
     if (!down) log.warn('cache is not reachable, going on without it', { error })
     if (!down) outages++
     down = true
@@ -33,7 +33,7 @@ export function guard(
     for (const release of waiting) release()
     waiting.clear()
   }
-  const refused = (error: CacheRefusal) => {
+  const logRefusal = (error: CacheRefusal) => {
     if (Date.now() < nextRefusalLog) return
     nextRefusalLog = Date.now() + REFUSAL_LOG_MS
     log.warn('cache refuses a command', { error })
@@ -45,24 +45,24 @@ export function guard(
       down = false
       log.info('cache is reachable again')
     } catch (error) {
-      fault(error)
+      startOutage(error)
     } finally {
       probing = false
     }
   }
-  const attempt = <T>(work: () => Promise<T>, otherwise: T): Promise<T> => {
+  const attempt = <T>(work: () => Promise<T>, fallback: T): Promise<T> => {
     if (down) {
       if (!probing && Date.now() >= nextProbe) void probe()
-      return Promise.resolve(otherwise)
+      return Promise.resolve(fallback)
     }
     const outage = outages
     return new Promise<T>((resolve) => {
-      const release = () => resolve(otherwise)
+      const release = () => resolve(fallback)
       waiting.add(release)
       work()
         .then(resolve, (error: unknown) => {
-          if (error instanceof CacheRefusal) refused(error)
-          else if (outage === outages) fault(error)
+          if (error instanceof CacheRefusal) logRefusal(error)
+          else if (outage === outages) startOutage(error)
           release()
         })
         .finally(() => waiting.delete(release))

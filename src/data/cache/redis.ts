@@ -3,17 +3,17 @@ import type { RedisConfig } from '../../../config/types.ts'
 import { createSlots, timeLimit } from './limits.ts'
 import { CacheRefusal, type CacheStore } from './types.ts'
 
-const open = (config: RedisConfig) =>
+const createRedisClient = (config: RedisConfig) =>
   createClient({
     url: config.url,
     RESP: 2,
     disableOfflineQueue: true,
     socket: { connectTimeout: config.socket_connect_timeout * 1000, reconnectStrategy: false },
   })
-type Client = ReturnType<typeof open>
+type Client = ReturnType<typeof createRedisClient>
 
 /** Answers that speak of the server and not of the command: another connection may get a better one. */
-const UNFIT = /^(LOADING|MASTERDOWN|NOAUTH|READONLY)\b/
+const SERVER_FAULT = /^(LOADING|MASTERDOWN|NOAUTH|READONLY)\b/
 
 /**
  * The cache over its own protocol: one multiplexed connection with at most `max_connections` commands
@@ -27,7 +27,7 @@ export function createRedisStore(config: RedisConfig): CacheStore {
   let wasConnected = false
   let closed = false
 
-  const start = () => {
+  const startConnection = () => {
     const attempt = connect(config)
     current = attempt
     const forget = () => {
@@ -39,20 +39,20 @@ export function createRedisStore(config: RedisConfig): CacheStore {
     }, forget)
     return attempt
   }
-  const connection = (reconnect: boolean) => {
+  const getConnection = (reconnect: boolean) => {
     if (closed) throw new Error('the cache is closed')
     if (current) return current
     if (wasConnected && !reconnect) throw new Error('the connection to the cache was lost')
-    return start()
+    return startConnection()
   }
   const run = <T>(command: (client: Client) => Promise<T>, { reconnect = false } = {}) =>
     inSlot(async () => {
-      const attempt = connection(reconnect)
+      const attempt = getConnection(reconnect)
       const client = await attempt
       try {
         return await timeLimit(commandMs, 'a cache command', command(client))
       } catch (error) {
-        if (error instanceof ErrorReply && !UNFIT.test(error.message)) throw new CacheRefusal(error.message)
+        if (error instanceof ErrorReply && !SERVER_FAULT.test(error.message)) throw new CacheRefusal(error.message)
         if (current === attempt) current = null
         discard(client)
         throw error
@@ -82,7 +82,7 @@ export function createRedisStore(config: RedisConfig): CacheStore {
 
 /** The connection within `socket_connect_timeout`, then the greeting within `socket_timeout`. */
 async function connect(config: RedisConfig): Promise<Client> {
-  const client = open(config)
+  const client = createRedisClient(config)
   // Without a listener an error of the connection would end the process.
   client.on('error', () => {})
   const connected = new Promise<void>((resolve) => client.once('connect', () => resolve()))

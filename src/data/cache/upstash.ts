@@ -9,7 +9,7 @@ import type { CacheStore } from './types.ts'
  * `token`.
  */
 export function createUpstashStore(config: RedisConfig, fetcher: Fetch): CacheStore {
-  const redis = new Redis(requester(config, fetcher))
+  const redis = new Redis(createRequester(config, fetcher))
   const inSlot = createSlots(config.max_connections, config.pool_timeout * 1000)
   return {
     // The client reads every value as JSON: a text is stored as a JSON text and comes back as it was.
@@ -28,8 +28,8 @@ export function createUpstashStore(config: RedisConfig, fetcher: Fetch): CacheSt
 }
 
 /** Carries the client's calls through the one way out. */
-function requester(config: RedisConfig, fetcher: Fetch): Requester {
-  const { base, token } = address(config.url)
+function createRequester(config: RedisConfig, fetcher: Fetch): Requester {
+  const { base, token } = parseAddress(config.url)
   return {
     request: async <T>(request: UpstashRequest): Promise<UpstashResponse<T>> => {
       const answer = await send(fetcher, {
@@ -47,7 +47,7 @@ function requester(config: RedisConfig, fetcher: Fetch): Requester {
   }
 }
 
-function address(text: string): { base: string; token: string } {
+function parseAddress(text: string): { base: string; token: string } {
   const url = new URL(text)
   const token = decodeURIComponent(url.password) || (url.searchParams.get('token') ?? '')
   return { base: `${url.origin}${url.pathname.replace(/\/+$/, '')}`, token }

@@ -73,9 +73,9 @@ function isConnectionLost(error: unknown): boolean {
   if (!(error instanceof Error)) return true
   // Answers of the server carry a severity; refusals of the driver to send a statement carry a code of their own.
   if ('severity_local' in error || 'severity' in error) return 'severity' in error && error.severity !== 'ERROR'
-  return !('code' in error) || !KEPT.has(String(error.code))
+  return !('code' in error) || !HARMLESS_CODES.has(String(error.code))
 }
-const KEPT = new Set([
+const HARMLESS_CODES = new Set([
   'UNDEFINED_VALUE',
   'MAX_PARAMETERS_EXCEEDED',
   'NOT_TAGGED_CALL',
@@ -85,7 +85,7 @@ const KEPT = new Set([
 
 /** The rows stay a plain list to look at; what else is known is beside them. Several statements answer as one list. */
 function toResult(answer: unknown, dates: boolean): Result {
-  const answers = isList(answer) ? answer : isAnswer(answer) ? [answer] : []
+  const answers = isAnswerList(answer) ? answer : isAnswer(answer) ? [answer] : []
   const rows = answers.flatMap((one) => (dates ? withDates(one) : [...one]))
   const last = answers.at(-1)
   return Object.defineProperties(rows, {
@@ -95,7 +95,7 @@ function toResult(answer: unknown, dates: boolean): Result {
 }
 
 const isAnswer = (answer: unknown): answer is Answer => Array.isArray(answer)
-const isList = (answer: unknown): answer is Answer[] =>
+const isAnswerList = (answer: unknown): answer is Answer[] =>
   Array.isArray(answer) && answer.length > 0 && answer.every((one) => Array.isArray(one))
 
 /** The queue expects dates where we read texts. */
@@ -151,9 +151,9 @@ export function toServerAddress(url: string): ServerAddress {
   const mode = parsed.searchParams.get('sslmode') ?? parsed.searchParams.get('ssl')
   for (const name of ['sslmode', 'ssl', ...FOREIGN_PARAMETERS]) parsed.searchParams.delete(name)
   if (mode !== null) {
-    const known = SSL_MODES[mode]
-    if (!known) throw new Error(`sslmode '${mode}' is not known`)
-    parsed.searchParams.set('ssl', known)
+    const driverMode = SSL_MODES[mode]
+    if (!driverMode) throw new Error(`sslmode '${mode}' is not known`)
+    parsed.searchParams.set('ssl', driverMode)
   }
   return { url: parsed.href }
 }

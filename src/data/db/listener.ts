@@ -43,17 +43,17 @@ export function createListener(
       throw error
     }
   }
-  const current = (): Promise<ListeningConnection> => {
+  const ensureConnection = (): Promise<ListeningConnection> => {
     if (connection) return connection
     const forget = () => {
-      const known = connection === mine
-      if (known) connection = null
-      return known
+      const isCurrent = connection === attempt
+      if (isCurrent) connection = null
+      return isCurrent
     }
-    const mine = start(() => forget() && reopen(0))
-    mine.catch(forget)
-    connection = mine
-    return mine
+    const attempt = start(() => forget() && reopen(0))
+    attempt.catch(forget)
+    connection = attempt
+    return attempt
   }
   const reopen = (failures: number) => {
     clearTimeout(timer)
@@ -61,7 +61,7 @@ export function createListener(
     timer = setTimeout(
       async () => {
         try {
-          await current()
+          await ensureConnection()
           for (const set of handlers.values()) for (const handler of set) handler.onListening?.()
         } catch {
           reopen(failures + 1)
@@ -75,7 +75,7 @@ export function createListener(
     add: async (channel, handler) => {
       handlers.set(channel, (handlers.get(channel) ?? new Set()).add(handler))
       try {
-        await (await current()).listen(channel)
+        await (await ensureConnection()).listen(channel)
       } catch (error) {
         remove(handlers, channel, handler)
         throw error

@@ -65,7 +65,9 @@ function createPool(address: ServerAddress, options: PoolOptions): Sql {
     const [mode, work] = args.length === 1 ? ['', args[0]] : args
     return runTransaction(await take(), mode, work)
   }
-  const listener = createListener((onNotification, onLost) => openListening(address, options, onNotification, onLost))
+  const listener = createListener((onNotification, onLost) =>
+    openListenConnection(address, options, onNotification, onLost),
+  )
   const tag = createTag(execute)
   let ended: Promise<void> | null = null
   return Object.assign(tag, {
@@ -93,22 +95,22 @@ function createConnections(open: () => ServerConnection, max: number) {
   const taken = new Set<ServerConnection>()
   let ending: (() => void) | null = null
 
-  const hand = (connection: ServerConnection) => {
+  const markTaken = (connection: ServerConnection) => {
     taken.add(connection)
     return connection
   }
-  const next = (): ServerConnection | null => {
-    for (let found = idle.pop(); found; found = idle.pop()) {
-      if (!found.lost) return found
-      void found.close()
+  const nextConnection = (): ServerConnection | null => {
+    for (let candidate = idle.pop(); candidate; candidate = idle.pop()) {
+      if (!candidate.lost) return candidate
+      void candidate.close()
     }
     return taken.size < max ? open() : null
   }
   return {
     take(): Promise<ServerConnection> {
       if (ending) return Promise.reject(new Error('the database connections are closed'))
-      const connection = next()
-      if (connection) return Promise.resolve(hand(connection))
+      const connection = nextConnection()
+      if (connection) return Promise.resolve(markTaken(connection))
       return new Promise((resolve, reject) => {
         const timer = setTimeout(() => {
           waiting.splice(waiting.indexOf(waiter), 1)
@@ -126,7 +128,7 @@ function createConnections(open: () => ServerConnection, max: number) {
       const waiter = waiting.shift()
       if (waiter) {
         clearTimeout(waiter.timer)
-        waiter.resolve(hand(next() ?? open()))
+        waiter.resolve(markTaken(nextConnection() ?? open()))
       } else if (taken.size === 0) ending?.()
     },
     /** Waits for what runs, `timeout` seconds at most. */
@@ -151,7 +153,7 @@ function createConnections(open: () => ServerConnection, max: number) {
   }
 }
 
-async function openListening(
+async function openListenConnection(
   address: ServerAddress,
   options: PoolOptions,
   onnotify: (channel: string, payload: string) => void,
@@ -211,11 +213,11 @@ async function runTransaction<T>(
     return result
   } catch (error) {
     // Closing the connection rolls back as well; so does a ROLLBACK that does not get through.
-    const undone = control('ROLLBACK').then(
+    const rollback = control('ROLLBACK').then(
       () => connection.giveBack({ lost: false }),
       () => connection.giveBack({ lost: true }),
     )
-    await undone
+    await rollback
     throw error
   }
 }

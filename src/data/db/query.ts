@@ -72,16 +72,16 @@ class LazyQuery<Rows extends readonly object[]> implements Query<Rows> {
 /** Inlines parts, quotes names, numbers values. Errors: an undefined value. */
 export function compile(template: Template): Statement {
   const values: unknown[] = []
-  const write = ({ strings, values: parts }: Template): string =>
-    strings.reduce((text, string, index) => text + part(parts[index - 1]) + string)
-  const part = (value: Value | undefined): string => {
+  const writeTemplate = ({ strings, values: parts }: Template): string =>
+    strings.reduce((text, string, index) => text + writeValue(parts[index - 1]) + string)
+  const writeValue = (value: Value | undefined): string => {
     if (value === undefined) throw new Error('undefined is not a value of a statement')
     if (typeof value === 'object' && value !== null) {
-      if ('template' in value) return write(value.template)
+      if ('template' in value) return writeTemplate(value.template)
       if ('identifier' in value) return `"${value.identifier.replaceAll('"', '""')}"`
     }
     values.push(value)
     return `$${values.length}`
   }
-  return { text: write(template), values }
+  return { text: writeTemplate(template), values }
 }

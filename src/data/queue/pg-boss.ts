@@ -57,7 +57,7 @@ export async function startWorkingQueue(
   const stopping = new AbortController()
   const running = new Set<Promise<void>>()
   let closing = false
-  const work = async ([job]: Job<RoundMessage>[]) => {
+  const handleMessage = async ([job]: Job<RoundMessage>[]) => {
     if (!job) return
     // Fetched on the last breath: rejecting puts the message back for another worker.
     if (stopping.signal.aborted || closing) throw new Error(STOPPING)
@@ -68,7 +68,7 @@ export async function startWorkingQueue(
   await boss.work<RoundMessage>(
     ROUND_QUEUE,
     { localConcurrency: options.concurrency, pollingIntervalSeconds: 1, notifyPollingIntervalSeconds: 2 },
-    work,
+    handleMessage,
   )
   const sweeper = setInterval(() => {
     sweep(boss, sql, log).catch((error) => log.warn('the look for interrupted rounds failed', { error }))
@@ -92,8 +92,8 @@ async function startBoss(sql: Sql, log: Logger, options: { supervise: boolean })
     try {
       return await openBoss(sql, log, options)
     } catch (error) {
-      const lost = error instanceof Error && 'code' in error && error.code === UNIQUE_VIOLATION
-      if (!lost || attempt >= 5) throw error
+      const lostRace = error instanceof Error && 'code' in error && error.code === UNIQUE_VIOLATION
+      if (!lostRace || attempt >= 5) throw error
     }
   }
 }

@@ -18,10 +18,10 @@ export interface BlobTools {
 export function createBlobStore({ config, call, log, now }: BlobTools): ObjectStore {
   const endpoint = withoutTrailingSlash(config.endpoint_url)
   const blobUrl = (base: string, key: string) => `${base}/${config.bucket}/${objectPath(key)}`
-  const signed = async (request: StoreRequest) =>
+  const sendSigned = async (request: StoreRequest) =>
     call({ ...request, headers: await sharedKeyHeaders(config, request, now()) })
   const ensureContainer = async (container: string) => {
-    const response = await signed({ method: 'PUT', url: `${endpoint}/${container}?restype=container`, headers: {} })
+    const response = await sendSigned({ method: 'PUT', url: `${endpoint}/${container}?restype=container`, headers: {} })
     if (response.status === 201) return log.info('container created', { container })
     if (response.status !== 409 || errorCode(response) === 'ContainerBeingDeleted')
       throw storeError(response, `the creation of container ${container}`)
@@ -36,18 +36,18 @@ export function createBlobStore({ config, call, log, now }: BlobTools): ObjectSt
       const bytes = typeof body === 'string' ? new TextEncoder().encode(body) : body
       const named = Object.entries(metadata).map(([name, value]) => [`${PREFIX}${name}`, value])
       const headers = { 'content-type': content_type, 'x-ms-blob-type': 'BlockBlob', ...Object.fromEntries(named) }
-      const response = await signed({ method: 'PUT', url: blobUrl(endpoint, key), headers, body: bytes, signal })
+      const response = await sendSigned({ method: 'PUT', url: blobUrl(endpoint, key), headers, body: bytes, signal })
       if (response.status !== 201) throw storeError(response, `the upload of ${key}`)
       return bytes.byteLength
     },
     get: async (key, options = {}) => {
-      const response = await signed({ method: 'GET', url: blobUrl(endpoint, key), headers: {}, ...options })
+      const response = await sendSigned({ method: 'GET', url: blobUrl(endpoint, key), headers: {}, ...options })
       if (isMissing(response)) throw notFound(`Object not found: ${key}`)
       if (response.status !== 200) throw storeError(response, `the read of ${key}`)
       return response.body
     },
     delete: async (key) => {
-      const response = await signed({ method: 'DELETE', url: blobUrl(endpoint, key), headers: {} })
+      const response = await sendSigned({ method: 'DELETE', url: blobUrl(endpoint, key), headers: {} })
       if (response.status !== 202 && response.status !== 404) throw storeError(response, `the deletion of ${key}`)
     },
     presign: async (key) => {

@@ -52,11 +52,11 @@ function credentialsOf(config: StorageConfig, deps: StorageDeps, now: () => Date
     read_file: readFile,
     now,
   }
-  return shown(defaultCredentials(tools))
+  return withPlatformErrors(defaultCredentials(tools))
 }
 
 /** Errors of the source become `PlatformError`: 503 when its place cannot be reached, else 500. */
-const shown =
+const withPlatformErrors =
   (source: CredentialSource): CredentialSource =>
   () =>
     source().catch((error: unknown) => {

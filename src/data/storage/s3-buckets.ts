@@ -19,7 +19,7 @@ export async function ensureBucket(tools: S3Tools, bucket: string): Promise<bool
   const head = await signedCall(tools, 'HEAD', url)
   if (head.status === 200) return false
   if (head.status >= 500) throw storeError(head, `a look at bucket ${bucket}`)
-  if (head.status !== 404) throw refusedBucket(bucket, head.status, head.headers.get('x-amz-bucket-region'))
+  if (head.status !== 404) throw bucketRefused(bucket, head.status, head.headers.get('x-amz-bucket-region'))
   const created = await signedCall(tools, 'PUT', url, locationConstraint(tools.config))
   if (created.status === 200) {
     tools.log.info('bucket created', { bucket })
@@ -30,7 +30,7 @@ export async function ensureBucket(tools: S3Tools, bucket: string): Promise<bool
   throw storeError(created, `the creation of bucket ${bucket}`)
 }
 
-function refusedBucket(bucket: string, status: number, region: string | null) {
+function bucketRefused(bucket: string, status: number, region: string | null) {
   const elsewhere = region ? `; it is in region ${region}` : ''
   return internal(`The object store refuses access to bucket ${bucket} (${status}${elsewhere}).`)
 }
@@ -71,10 +71,10 @@ const XMLNS = 'http://s3.amazonaws.com/doc/2006-03-01/'
 
 async function signedCall(tools: S3Tools, method: 'HEAD' | 'PUT', url: string, text?: string) {
   const body = text === undefined ? undefined : new TextEncoder().encode(text)
-  const plain: Record<string, string> = body
+  const contentHeaders: Record<string, string> = body
     ? { 'content-type': 'application/xml', 'x-amz-checksum-sha256': await sha256Base64(body) }
     : {}
-  const headers = await tools.signer.headers({ method, url, headers: plain, body })
+  const headers = await tools.signer.headers({ method, url, headers: contentHeaders, body })
   return tools.call({ method, url, headers, body })
 }
 

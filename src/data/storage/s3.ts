@@ -34,11 +34,11 @@ export function createS3Store(tools: S3Tools, corsOrigins: readonly string[]): O
     },
     put: async (key, body, { content_type, metadata = {}, signal }) => {
       const bytes = typeof body === 'string' ? new TextEncoder().encode(body) : body
-      const named = Object.entries(metadata).map(([name, value]) => [`${PREFIX}${name}`, value])
+      const prefixed = Object.entries(metadata).map(([name, value]) => [`${PREFIX}${name}`, value])
       const response = await request(
         'PUT',
         key,
-        { 'content-type': content_type, ...Object.fromEntries(named) },
+        { 'content-type': content_type, ...Object.fromEntries(prefixed) },
         bytes,
         { signal },
       )
@@ -75,7 +75,7 @@ const MAX_DERIVED_KEYS = 16
 
 export function createS3Signer(options: { credentials: CredentialSource; region: string; now: () => Date }): S3Signer {
   const cache = new Map<string, ArrayBuffer>()
-  const common = async () => {
+  const signerOptions = async () => {
     const { access_key, secret_key, session_token } = await options.credentials()
     if (cache.size > MAX_DERIVED_KEYS) cache.clear()
     const datetime = options
@@ -88,14 +88,14 @@ export function createS3Signer(options: { credentials: CredentialSource; region:
   return {
     headers: async ({ method, url, headers, body }) => {
       const hashed = { ...headers, 'x-amz-content-sha256': await sha256Hex(body ?? new Uint8Array()) }
-      const signed = await new AwsV4Signer({ ...(await common()), method, url, headers: hashed }).sign()
+      const signed = await new AwsV4Signer({ ...(await signerOptions()), method, url, headers: hashed }).sign()
       return Object.fromEntries(signed.headers)
     },
     presign: async (url, expiresSeconds) => {
       const target = new URL(url)
       target.searchParams.set('X-Amz-Expires', String(expiresSeconds))
       const signed = await new AwsV4Signer({
-        ...(await common()),
+        ...(await signerOptions()),
         method: 'GET',
         url: target.href,
         signQuery: true,

@@ -1,7 +1,7 @@
 import { quirksOf } from '../quirks.ts'
 import { chatWire } from '../wire/chat.ts'
 import { openaiQuirks } from './plain.ts'
-import { type Asked, type Connection, Unconfigured } from './types.ts'
+import { type Connection, type ModelEntry, Unconfigured } from './types.ts'
 
 /** Versions that stand for the undated interface, where the deployment is named in the body. */
 const UNDATED = /^(v1|latest|preview)$/
@@ -10,17 +10,17 @@ const UNDATED = /^(v1|latest|preview)$/
  * Deployments of a resource: named in the path with a dated `api-version`, or in the body of the undated
  * interface (`…/openai/v1`). The key goes into a header of its own, a token is a bearer.
  */
-export function connectAzure(asked: Asked): Connection {
-  const resource = asked.param('api_base') ?? asked.param('base_url') ?? asked.variable('AZURE_API_BASE')
+export function connectAzure(entry: ModelEntry): Connection {
+  const resource = entry.param('api_base') ?? entry.param('base_url') ?? entry.variable('AZURE_API_BASE')
   if (!resource) throw new Unconfigured('AZURE_API_BASE is not set')
-  const version = asked.param('api_version') ?? asked.variable('AZURE_API_VERSION')
-  const key = asked.param('api_key') ?? asked.variable('AZURE_API_KEY')
-  const token = asked.param('azure_ad_token') ?? asked.variable('AZURE_AD_TOKEN')
+  const version = entry.param('api_version') ?? entry.variable('AZURE_API_VERSION')
+  const key = entry.param('api_key') ?? entry.variable('AZURE_API_KEY')
+  const token = entry.param('azure_ad_token') ?? entry.variable('AZURE_AD_TOKEN')
   if (!key && !token) throw new Unconfigured('neither AZURE_API_KEY nor AZURE_AD_TOKEN is set')
   const bare = resource.replace(/\/+$/, '')
   const undated = UNDATED.test(version ?? '') || /\/openai\/v1$/.test(bare)
   if (!undated && !version) throw new Unconfigured('AZURE_API_VERSION is not set')
-  const deployment = asked.model_id
+  const deployment = entry.model_id
   const dated = `${bare.replace(/\/openai(\/.*)?$/, '')}/openai/deployments/${encodeURIComponent(deployment)}`
   const query = undated ? (version === 'preview' || version === 'latest' ? 'preview' : null) : version
   return {

@@ -1,6 +1,6 @@
 import { AwsV4Signer } from 'aws4fetch'
 import type { AwsVariables } from '../../../config/types.ts'
-import { defaultCredentials, keptCredentials } from '../../base/aws/chain.ts'
+import { cacheCredentials, defaultCredentials } from '../../base/aws/chain.ts'
 import { CredentialError, type CredentialSource, staticCredentials } from '../../base/aws/credentials.ts'
 import { domainOf } from '../../base/aws/partition.ts'
 import { assumeWithKeys } from '../../base/aws/sts.ts'
@@ -8,21 +8,21 @@ import { CallFailure } from '../call.ts'
 import { quirksOf } from '../quirks.ts'
 import { converseWire } from '../wire/converse.ts'
 import type { Authorize } from '../wire/wire-fetch.ts'
-import { askedWire, claudeIn, connectByWire } from './by-wire.ts'
-import { type Asked, baseUrl, type Connection, Unconfigured } from './types.ts'
+import { configuredWire, connectByWire, quirksOfClaude } from './by-wire.ts'
+import { baseUrl, type Connection, type ModelEntry, Unconfigured } from './types.ts'
 
 const DEFAULT_REGION = 'us-west-2'
 const REGION = /^[a-z]{2,4}(-[a-z]+)+-\d+$/
 
 /** Every family of models through the Converse API: it is the one that has tools for all of them. */
-export function connectBedrock(asked: Asked): Connection {
-  const gateway = asked.param('api_base') ?? asked.param('base_url')
-  const key = asked.param('api_key') ?? asked.variable('AWS_BEARER_TOKEN_BEDROCK')
-  const wire = askedWire(asked)
+export function connectBedrock(entry: ModelEntry): Connection {
+  const gateway = entry.param('api_base') ?? entry.param('base_url')
+  const key = entry.param('api_key') ?? entry.variable('AWS_BEARER_TOKEN_BEDROCK')
+  const wire = configuredWire(entry)
   if (gateway && wire !== 'converse')
-    return connectByWire(asked, wire ?? 'chat', { base_url: baseUrl(gateway), key, quirks: {} })
-  const { region, model_id } = placeOf(asked)
-  const own = gateway ?? asked.param('aws_bedrock_runtime_endpoint') ?? asked.variable('AWS_BEDROCK_RUNTIME_ENDPOINT')
+    return connectByWire(entry, wire ?? 'chat', { base_url: baseUrl(gateway), key, quirks: {} })
+  const { region, model_id } = regionAndModelId(entry)
+  const own = gateway ?? entry.param('aws_bedrock_runtime_endpoint') ?? entry.variable('AWS_BEDROCK_RUNTIME_ENDPOINT')
   const secrets: string[] = key ? [key] : []
   return {
     base_url: own ? baseUrl(own) : `https://bedrock-runtime.${region}.${domainOf(region)}`,
@@ -30,14 +30,14 @@ export function connectBedrock(asked: Asked): Connection {
     wire: converseWire,
     authorize: key
       ? async () => ({ authorization: `Bearer ${key}` })
-      : signed(credentialsOf(asked, region), region, secrets, () => new Date(asked.tools.now())),
-    quirks: quirksOf(claudeIn(model_id)),
+      : createSigner(credentialsOf(entry, region), region, secrets, () => new Date(entry.tools.now())),
+    quirks: quirksOf(quirksOfClaude(model_id)),
     secrets,
   }
 }
 
 /** `converse/` and a region may stand before the id; an ARN has its own region. */
-function placeOf(asked: Asked): { region: string; model_id: string } {
+function regionAndModelId(asked: ModelEntry): { region: string; model_id: string } {
   const id = asked.model_id.replace(/^(converse|converse_like|invoke)\//, '')
   const [first = '', ...rest] = id.split('/')
   const leading = REGION.test(first) && rest.length > 0
@@ -52,32 +52,32 @@ function placeOf(asked: Asked): { region: string; model_id: string } {
   return { region, model_id: leading ? rest.join('/') : id }
 }
 
-function credentialsOf(asked: Asked, region: string): CredentialSource {
+function credentialsOf(asked: ModelEntry, region: string): CredentialSource {
   const { fetch, log, read_file } = asked.tools
   const now = () => new Date(asked.tools.now())
   const purpose = 'the model'
   const [access_key, secret_key] = [asked.param('aws_access_key_id'), asked.param('aws_secret_access_key')]
-  const given =
+  const entryKeys =
     access_key && secret_key ? { access_key, secret_key, session_token: asked.param('aws_session_token') } : null
-  const base = given
-    ? staticCredentials(given)
+  const base = entryKeys
+    ? staticCredentials(entryKeys)
     : defaultCredentials({ aws: chainVariables(asked), purpose, region, fetch, log, read_file, now })
   const arn = asked.param('aws_role_name') ?? asked.variable('AWS_ROLE_NAME')
   if (!arn) return base
   const role = { arn, session_name: asked.param('aws_session_name') ?? '' }
-  return keptCredentials(async () => assumeWithKeys({ fetch, region, now }, role, await base()), { now, log, purpose })
+  return cacheCredentials(async () => assumeWithKeys({ fetch, region, now }, role, await base()), { now, log, purpose })
 }
 
 /** A profile that the entry names comes before keys of the environment. */
-function chainVariables({ config: { aws }, param }: Asked): AwsVariables {
+function chainVariables({ config: { aws }, param }: ModelEntry): AwsVariables {
   if (!aws) throw new Unconfigured('no AWS credentials are set up')
   const profile = param('aws_profile_name')
   return profile ? { ...aws, profile, access_key: '', secret_key: '', web_identity_token_file: '' } : aws
 }
 
-function signed(credentials: CredentialSource, region: string, secrets: string[], now: () => Date): Authorize {
+function createSigner(credentials: CredentialSource, region: string, secrets: string[], now: () => Date): Authorize {
   return async ({ url, body }) => {
-    const { access_key, secret_key, session_token } = await credentials().catch(refused)
+    const { access_key, secret_key, session_token } = await credentials().catch(throwCallFailure)
     secrets.splice(0, secrets.length, secret_key, access_key, ...(session_token ? [session_token] : []))
     const signer = new AwsV4Signer({
       method: 'POST',
@@ -97,7 +97,7 @@ function signed(credentials: CredentialSource, region: string, secrets: string[]
   }
 }
 
-function refused(error: unknown): never {
+function throwCallFailure(error: unknown): never {
   if (!(error instanceof CredentialError)) throw error
   throw new CallFailure(error.message, 502, { retryable: error.transient, cause: error })
 }

@@ -4,15 +4,15 @@ import { chatWire } from '../wire/chat.ts'
 import { converseWire } from '../wire/converse.ts'
 import { geminiWire } from '../wire/gemini.ts'
 import { WIRES, type WireName } from '../wire/types.ts'
-import { type Asked, type Connection, Unconfigured } from './types.ts'
+import { type Connection, type ModelEntry, Unconfigured } from './types.ts'
 
 /** The form that an entry asks for by `wire`; null when it leaves that to the provider. Errors: `Unconfigured`. */
-export function askedWire(asked: Asked): WireName | null {
-  const name = asked.param('wire')
+export function configuredWire(entry: ModelEntry): WireName | null {
+  const name = entry.param('wire')
   if (name === undefined) return null
-  const known = WIRES.find((wire) => wire === name)
-  if (!known) throw new Unconfigured(`wire '${name}' is unknown (known: ${WIRES.join(', ')})`)
-  return known
+  const wireName = WIRES.find((wire) => wire === name)
+  if (!wireName) throw new Unconfigured(`wire '${name}' is unknown (known: ${WIRES.join(', ')})`)
+  return wireName
 }
 
 export const ANTHROPIC_VERSION = '2023-06-01'
@@ -33,7 +33,7 @@ export const claudeQuirks = (modelId: string): Partial<Quirks> => ({
 
 /** Any provider's model at an address that speaks the form asked for. */
 export function connectByWire(
-  asked: Asked,
+  asked: ModelEntry,
   wire: WireName,
   options: { base_url: string; key: string | undefined; quirks: Partial<Quirks> },
 ): Connection {
@@ -59,9 +59,10 @@ export function connectByWire(
       ...common,
       wire: converseWire,
       authorize: proof({ authorization: `Bearer ${key}` }),
-      quirks: quirksOf(claudeIn(asked.model_id)),
+      quirks: quirksOf(quirksOfClaude(asked.model_id)),
     }
   return { ...common, wire: chatWire, key: key ?? '', quirks: quirksOf(options.quirks) }
 }
 
-export const claudeIn = (modelId: string): Partial<Quirks> => (modelId.includes('claude') ? claudeQuirks(modelId) : {})
+export const quirksOfClaude = (modelId: string): Partial<Quirks> =>
+  modelId.includes('claude') ? claudeQuirks(modelId) : {}

@@ -5,8 +5,8 @@ import { anthropicWire } from '../wire/anthropic.ts'
 import { chatWire } from '../wire/chat.ts'
 import { geminiWire } from '../wire/gemini.ts'
 import type { Wire } from '../wire/types.ts'
-import { askedWire, claudeQuirks, connectByWire } from './by-wire.ts'
-import { type Asked, baseUrl, type Connection, sameHost, Unconfigured } from './types.ts'
+import { claudeQuirks, configuredWire, connectByWire } from './by-wire.ts'
+import { baseUrl, type Connection, type ModelEntry, sameHost, Unconfigured } from './types.ts'
 
 const OFFICIAL = 'https://generativelanguage.googleapis.com/v1beta'
 
@@ -17,20 +17,20 @@ const searchingWire: Wire = {
   assemble: (events) => chatWire.assemble(events) ?? geminiWire.assemble(events),
 }
 
-export function connectGemini(asked: Asked): Connection {
-  const configured = asked.param('api_base') ?? asked.param('base_url') ?? asked.variable('GEMINI_API_BASE')
-  const key = asked.param('api_key') ?? asked.variable('GEMINI_API_KEY', 'GOOGLE_API_KEY')
-  const wire = askedWire(asked)
+export function connectGemini(entry: ModelEntry): Connection {
+  const configured = entry.param('api_base') ?? entry.param('base_url') ?? entry.variable('GEMINI_API_BASE')
+  const key = entry.param('api_key') ?? entry.variable('GEMINI_API_KEY', 'GOOGLE_API_KEY')
+  const wire = configuredWire(entry)
   const official = !configured || sameHost(configured, OFFICIAL)
   if (!key && official) throw new Unconfigured('neither GEMINI_API_KEY nor GOOGLE_API_KEY is set')
   if (wire !== null && wire !== 'chat')
-    return connectByWire(asked, wire, { base_url: baseUrl(configured ?? OFFICIAL, '/v1beta'), key, quirks: {} })
+    return connectByWire(entry, wire, { base_url: baseUrl(configured ?? OFFICIAL, '/v1beta'), key, quirks: {} })
   const quirks = { echo: ['extra_content'] as const }
-  if (!official) return connectByWire(asked, 'chat', { base_url: baseUrl(configured), key, quirks })
+  if (!official) return connectByWire(entry, 'chat', { base_url: baseUrl(configured), key, quirks })
   return {
     base_url: OFFICIAL,
     address: (url) => new URL(`${OFFICIAL}/openai${url.pathname.slice(new URL(OFFICIAL).pathname.length)}`),
-    model_id: asked.model_id,
+    model_id: entry.model_id,
     wire: searchingWire,
     authorize: async ({ url }): Promise<Record<string, string>> =>
       url.includes(':generateContent') ? { 'x-goog-api-key': key ?? '' } : { authorization: `Bearer ${key}` },
@@ -43,44 +43,44 @@ export function connectGemini(asked: Asked): Connection {
 const VERSION = 'vertex-2023-10-16'
 
 /** Claude models in their native form, all others through the chat-completions endpoint of the location. */
-export function connectVertex(asked: Asked): Connection {
-  const gateway = asked.param('api_base') ?? asked.param('base_url')
-  const wire = askedWire(asked)
-  const access = accessOf(asked)
+export function connectVertex(entry: ModelEntry): Connection {
+  const gateway = entry.param('api_base') ?? entry.param('base_url')
+  const wire = configuredWire(entry)
+  const access = googleAccess(entry)
   if (wire !== null && !gateway) throw new Unconfigured('wire needs an api_base beside it')
   if (gateway) {
-    const options = { base_url: baseUrl(gateway), key: asked.param('api_key'), quirks: {} }
-    return { ...connectByWire(asked, wire ?? 'chat', options), ...access.explicit }
+    const options = { base_url: baseUrl(gateway), key: entry.param('api_key'), quirks: {} }
+    return { ...connectByWire(entry, wire ?? 'chat', options), ...access.explicit }
   }
-  const project = asked.param('vertex_project') ?? asked.variable('VERTEXAI_PROJECT')
-  const location = asked.param('vertex_location') ?? asked.variable('VERTEXAI_LOCATION')
+  const project = entry.param('vertex_project') ?? entry.variable('VERTEXAI_PROJECT')
+  const location = entry.param('vertex_location') ?? entry.variable('VERTEXAI_LOCATION')
   if (!project) throw new Unconfigured('VERTEXAI_PROJECT is not set')
   if (!location) throw new Unconfigured('VERTEXAI_LOCATION is not set')
-  const place = `${hostOf(location)}/v1/projects/${encodeURIComponent(project)}/locations/${encodeURIComponent(location)}`
+  const place = `${vertexHost(location)}/v1/projects/${encodeURIComponent(project)}/locations/${encodeURIComponent(location)}`
   const common = { authorize: access.authorize, secrets: access.secrets }
-  if (asked.model_id.startsWith('claude-'))
+  if (entry.model_id.startsWith('claude-'))
     return {
       ...common,
       base_url: `${place}/publishers/anthropic/models`,
-      model_id: asked.model_id,
+      model_id: entry.model_id,
       wire: anthropicWire((model) => ({
         path: `/${encodeURIComponent(model).replace('%40', '@')}:rawPredict`,
         body: { anthropic_version: VERSION },
       })),
-      quirks: quirksOf({ ...claudeQuirks(asked.model_id), search: 'chat' }),
+      quirks: quirksOf({ ...claudeQuirks(entry.model_id), search: 'chat' }),
     }
-  const google = !asked.model_id.includes('/')
+  const google = !entry.model_id.includes('/')
   return {
     ...common,
     base_url: `${place}/endpoints/openapi`,
-    model_id: google ? `google/${asked.model_id}` : asked.model_id,
+    model_id: google ? `google/${entry.model_id}` : entry.model_id,
     wire: chatWire,
     quirks: quirksOf({ echo: ['extra_content'], ...(google && { search: 'chat', searchSize: false }) }),
   }
 }
 
 /** One host for the whole world, one for each group of regions, one for each region. */
-function hostOf(location: string): string {
+function vertexHost(location: string): string {
   if (location === 'global') return 'https://aiplatform.googleapis.com'
   if (!/^[a-z0-9-]+$/.test(location)) throw new Unconfigured('VERTEXAI_LOCATION is no location')
   return location.includes('-')
@@ -88,28 +88,28 @@ function hostOf(location: string): string {
     : `https://aiplatform.${location}.rep.googleapis.com`
 }
 
-function accessOf(
-  asked: Asked,
+function googleAccess(
+  entry: ModelEntry,
 ): Pick<Connection, 'secrets'> & { authorize: NonNullable<Connection['authorize']>; explicit: Partial<Connection> } {
   const secrets: string[] = []
   const sources = {
-    access_token: asked.variable('GOOGLE_OAUTH_ACCESS_TOKEN') ?? '',
-    credentials: asked.param('vertex_credentials') ?? asked.variable('VERTEXAI_CREDENTIALS') ?? '',
-    credentials_file: asked.variable('GOOGLE_APPLICATION_CREDENTIALS') ?? '',
-    wellKnownFile: asked.config.google_credentials_file ?? '',
+    access_token: entry.variable('GOOGLE_OAUTH_ACCESS_TOKEN') ?? '',
+    credentials: entry.param('vertex_credentials') ?? entry.variable('VERTEXAI_CREDENTIALS') ?? '',
+    credentials_file: entry.variable('GOOGLE_APPLICATION_CREDENTIALS') ?? '',
+    wellKnownFile: entry.config.google_credentials_file ?? '',
   }
-  const token = googleTokens(sources, asked.tools)
+  const token = googleTokens(sources, entry.tools)
   const authorize = async () => {
-    const value = await token().catch(refused)
+    const value = await token().catch(throwCallFailure)
     if (!secrets.includes(value)) secrets.splice(0, 1, value)
     return { authorization: `Bearer ${value}` }
   }
   // A gateway of one's own gets the cloud's token only when it was given no key and there is one to give.
   const setUp = sources.access_token !== '' || sources.credentials !== '' || sources.credentials_file !== ''
-  return { secrets, authorize, explicit: asked.param('api_key') || !setUp ? {} : { authorize, secrets } }
+  return { secrets, authorize, explicit: entry.param('api_key') || !setUp ? {} : { authorize, secrets } }
 }
 
-function refused(error: unknown): never {
+function throwCallFailure(error: unknown): never {
   if (!(error instanceof GoogleTokenError)) throw error
   throw new CallFailure(error.message, 502, { retryable: error.transient, cause: error })
 }

@@ -1,25 +1,25 @@
 import type { PlainProvider } from '../providers.ts'
 import type { Quirks } from '../quirks.ts'
-import { askedWire, connectByWire } from './by-wire.ts'
-import { type Asked, baseUrl, type Connection, sameHost, Unconfigured } from './types.ts'
+import { configuredWire, connectByWire } from './by-wire.ts'
+import { baseUrl, type Connection, type ModelEntry, sameHost, Unconfigured } from './types.ts'
 
 /** A row that speaks chat completions, at its own address or another one. */
-export function connectPlain(provider: PlainProvider, asked: Asked): Connection {
-  const configured = asked.param('api_base') ?? asked.param('base_url') ?? asked.variable(...provider.baseUrlVariables)
+export function connectPlain(provider: PlainProvider, entry: ModelEntry): Connection {
+  const configured = entry.param('api_base') ?? entry.param('base_url') ?? entry.variable(...provider.baseUrlVariables)
   const address = configured ? baseUrl(configured, provider.defaultPath) : provider.base_url
   if (address === null) throw new Unconfigured(`${provider.baseUrlVariables[0]} is not set`)
-  const key = asked.param('api_key') ?? asked.variable(...provider.keyVariables)
+  const key = entry.param('api_key') ?? entry.variable(...provider.keyVariables)
   const official = provider.base_url !== null && sameHost(address, provider.base_url)
   if (!key && official && !provider.keyOptional) throw new Unconfigured(`${provider.keyVariables[0]} is not set`)
-  const known = provider.quirks?.(asked.model_id) ?? {}
-  const quirks = official ? known : sayingAll(known)
-  const connection = connectByWire(asked, askedWire(asked) ?? 'chat', { base_url: address, key, quirks })
-  const organization = asked.param('organization') ?? asked.variable(provider.organizationVariable ?? '')
+  const vendorQuirks = provider.quirks?.(entry.model_id) ?? {}
+  const quirks = official ? vendorQuirks : withoutVendorLimits(vendorQuirks)
+  const connection = connectByWire(entry, configuredWire(entry) ?? 'chat', { base_url: address, key, quirks })
+  const organization = entry.param('organization') ?? entry.variable(provider.organizationVariable ?? '')
   return organization ? { ...connection, organization } : connection
 }
 
 /** A server that is not the vendor's may know the usual parameters alone; what it does not take is learnt from its refusal. */
-const sayingAll = ({ cap: _, unsupported = [], ...quirks }: Partial<Quirks>): Partial<Quirks> => ({
+const withoutVendorLimits = ({ cap: _, unsupported = [], ...quirks }: Partial<Quirks>): Partial<Quirks> => ({
   ...quirks,
   unsupported: unsupported.filter((name) => name !== 'temperature'),
 })
@@ -27,14 +27,14 @@ const sayingAll = ({ cap: _, unsupported = [], ...quirks }: Partial<Quirks>): Pa
 const OFFICIAL = 'https://api.anthropic.com/v1'
 
 /** The vendor's host is asked in its native form, another address in chat completions unless the entry says otherwise. */
-export function connectAnthropic(asked: Asked): Connection {
+export function connectAnthropic(asked: ModelEntry): Connection {
   const configured =
     asked.param('api_base') ?? asked.param('base_url') ?? asked.variable('ANTHROPIC_BASE_URL', 'ANTHROPIC_API_BASE')
   const base_url = configured ? baseUrl(configured, '/v1') : OFFICIAL
   const key = asked.param('api_key') ?? asked.variable('ANTHROPIC_API_KEY')
   const official = sameHost(base_url, OFFICIAL)
   if (!key && official) throw new Unconfigured('ANTHROPIC_API_KEY is not set')
-  return connectByWire(asked, askedWire(asked) ?? (official ? 'anthropic' : 'chat'), { base_url, key, quirks: {} })
+  return connectByWire(asked, configuredWire(asked) ?? (official ? 'anthropic' : 'chat'), { base_url, key, quirks: {} })
 }
 
 const REASONING = /^(o\d|gpt-[5-9])/

@@ -14,7 +14,7 @@ export interface LlmTools {
 }
 
 /** What a row of the table gets to know of an entry. */
-export interface Asked {
+export interface ModelEntry {
   /** `<provider>/<model-id>` as configured. */
   model: string
   model_id: string

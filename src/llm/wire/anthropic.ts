@@ -1,6 +1,6 @@
 import * as v from 'valibot'
-import { arrange, type BlockOrder, orderOf, readOrder } from './blocks.ts'
-import { completion } from './chat.ts'
+import { arrangeBlocks, type BlockOrder, carriedOrder, readOrder } from './blocks.ts'
+import { toCompletion } from './chat.ts'
 import {
   type AssistantMessage,
   argumentsObject,
@@ -103,7 +103,7 @@ function assistantBlocks(message: AssistantMessage): Block[] {
     name: call.function.name,
     input: argumentsObject(call.function.arguments),
   }))
-  return arrange<Block>(
+  return arrangeBlocks<Block>(
     { text: message.content ?? '', calls },
     (text) => ({ type: 'text', text }),
     readOrder(message.carry),
@@ -136,9 +136,9 @@ const FINISH: Record<string, string> = {
 }
 
 function decode(answer: unknown): unknown {
-  const parsed = v.safeParse(answerSchema, answer)
-  if (!parsed.success) return answer
-  const { content, stop_reason, usage } = parsed.output
+  const parseInput = v.safeParse(answerSchema, answer)
+  if (!parseInput.success) return answer
+  const { content, stop_reason, usage } = parseInput.output
   const calls = []
   const order: BlockOrder = []
   let text = ''
@@ -157,7 +157,7 @@ function decode(answer: unknown): unknown {
   }
   const cached = usage?.cache_read_input_tokens ?? 0
   const cacheWrite = usage?.cache_creation_input_tokens ?? 0
-  return completion({
+  return toCompletion({
     text,
     calls,
     finish_reason: Object.hasOwn(FINISH, stop_reason) ? (FINISH[stop_reason] ?? stop_reason) : stop_reason,
@@ -168,7 +168,7 @@ function decode(answer: unknown): unknown {
       cache_write: cacheWrite,
       output: usage?.output_tokens ?? 0,
     },
-    carry: orderOf(order),
+    carry: carriedOrder(order),
   })
 }
 
@@ -200,7 +200,7 @@ function assembleMessages(events: readonly unknown[]): unknown {
     const opened = v.safeParse(blockSchema, event)
     if (opened.success) blocks.set(opened.output.index, { ...opened.output.content_block })
     const delta = v.safeParse(deltaSchema, event)
-    if (delta.success) extend(blocks.get(delta.output.index), delta.output.delta, inputs, delta.output.index)
+    if (delta.success) appendDelta(blocks.get(delta.output.index), delta.output.delta, inputs, delta.output.index)
     const end = v.safeParse(endSchema, event)
     if (end.success) {
       Object.assign(message, end.output.delta)
@@ -211,7 +211,7 @@ function assembleMessages(events: readonly unknown[]): unknown {
   return { ...message, content: [...blocks].sort(([a], [b]) => a - b).map(([, block]) => block) }
 }
 
-function extend(
+function appendDelta(
   block: Record<string, unknown> | undefined,
   delta: Record<string, unknown>,
   inputs: Map<number, string>,

@@ -14,14 +14,14 @@ export const readOrder = (carry: unknown): BlockOrder | null => {
 }
 
 /** Undefined when there is no thought in it: then the usual order will do. */
-export const orderOf = (order: BlockOrder): BlockOrder | undefined =>
+export const carriedOrder = (order: BlockOrder): BlockOrder | undefined =>
   order.some((item) => typeof item === 'object') ? order : undefined
 
 /**
  * Blocks of an assistant's message.
  * @param order as the answer had them, null when unknown; one that fits no longer keeps its thoughts, in front
  */
-export function arrange<Block>(
+export function arrangeBlocks<Block>(
   message: { text: string; calls: readonly Block[] },
   textBlock: (text: string) => Block,
   order: BlockOrder | null,

@@ -38,7 +38,7 @@ function assembleChat(events: readonly unknown[]): unknown {
     usage = parsed.output.usage ?? usage
     for (const choice of parsed.output.choices.filter(({ index }) => index === 0)) {
       const { tool_calls, ...fields } = choice.delta
-      for (const [key, value] of Object.entries(fields)) message[key] = merged(message[key], value)
+      for (const [key, value] of Object.entries(fields)) message[key] = mergeField(message[key], value)
       for (const delta of tool_calls ?? []) addCall(calls, delta)
       finishReason = choice.finish_reason ?? finishReason
     }
@@ -57,7 +57,7 @@ function assembleChat(events: readonly unknown[]): unknown {
 }
 
 /** Parts of texts and lists follow each other; of other values the last one counts. `role` is no text. */
-function merged(before: unknown, value: unknown): unknown {
+function mergeField(before: unknown, value: unknown): unknown {
   if (value === null || value === undefined || value === 'assistant') return before
   if (typeof before === 'string' && typeof value === 'string') return before + value
   return Array.isArray(before) && Array.isArray(value) ? [...before, ...value] : value
@@ -79,7 +79,7 @@ function addCall(calls: Call[], { index, id, function: called, ...rest }: v.Infe
 }
 
 /** What a translated answer is made of. */
-export interface Translated {
+export interface TranslatedAnswer {
   text: string
   calls: ChatCall[]
   finish_reason: string
@@ -89,7 +89,7 @@ export interface Translated {
 }
 
 /** The chat-completions form of an answer. */
-export const completion = ({ text, calls, finish_reason, usage, carry }: Translated) => ({
+export const toCompletion = ({ text, calls, finish_reason, usage, carry }: TranslatedAnswer) => ({
   object: 'chat.completion',
   choices: [
     {

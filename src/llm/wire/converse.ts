@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import { thinkingFields } from './anthropic.ts'
-import { arrange, type BlockOrder, orderOf, readOrder } from './blocks.ts'
-import { completion } from './chat.ts'
+import { arrangeBlocks, type BlockOrder, carriedOrder, readOrder } from './blocks.ts'
+import { toCompletion } from './chat.ts'
 import {
   type AssistantMessage,
   argumentsObject,
@@ -82,7 +82,7 @@ function assistantBlocks(message: AssistantMessage): Block[] {
   const calls = (message.tool_calls ?? []).map((call) => ({
     toolUse: { toolUseId: plainId(call.id), name: call.function.name, input: argumentsObject(call.function.arguments) },
   }))
-  return arrange<Block>(
+  return arrangeBlocks<Block>(
     { text: message.content ?? '', calls },
     (text) => ({ text }),
     readOrder(message.carry),
@@ -136,7 +136,7 @@ function decode(answer: unknown): unknown {
   }
   const cached = usage?.cacheReadInputTokens ?? 0
   const cacheWrite = usage?.cacheWriteInputTokens ?? 0
-  return completion({
+  return toCompletion({
     text,
     calls,
     finish_reason: Object.hasOwn(FINISH, stopReason) ? (FINISH[stopReason] ?? stopReason) : stopReason,
@@ -146,7 +146,7 @@ function decode(answer: unknown): unknown {
       cache_write: cacheWrite,
       output: usage?.outputTokens ?? 0,
     },
-    carry: orderOf(order),
+    carry: carriedOrder(order),
   })
 }
 

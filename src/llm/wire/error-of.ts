@@ -39,17 +39,17 @@ const shape = v.object({
  * Reads `{error: {…}}`, `{error: "…"}`, a list of one of them, `{message}`, `{Message}` and `{detail}`; null when
  * there is nothing of the kind. An `{error}` beside other things counts too.
  */
-export function errorOf(value: unknown): ProviderError | null {
-  if (Array.isArray(value)) return value.length > 0 ? errorOf(value[0]) : null
+export function readError(value: unknown): ProviderError | null {
+  if (Array.isArray(value)) return value.length > 0 ? readError(value[0]) : null
   if (!isRecord(value)) return null
   if (typeof value.error === 'string' && value.error !== '')
     return { message: value.error, param: null, status: statusOf([value.code, value.status]) }
-  if (isRecord(value.error)) return fromShape(value.error)
+  if (isRecord(value.error)) return readErrorObject(value.error)
   const message = textOf(value.message) || textOf(value.Message) || textOf(value.detail)
   return message === '' ? null : { message, param: null, status: statusOf([value.status_code, value.code, value.type]) }
 }
 
-function fromShape(error: Record<string, unknown>): ProviderError {
+function readErrorObject(error: Record<string, unknown>): ProviderError {
   const parsed = v.safeParse(shape, error)
   if (!parsed.success) return { message: textOf(error.message) || 'unknown error', param: null, status: null }
   const { message, type, code, status, param, metadata } = parsed.output
@@ -77,13 +77,13 @@ function textOf(value: unknown): string {
   if (typeof value === 'string') return value.trim()
   if (Array.isArray(value))
     return value
-      .map((item) => (isRecord(item) ? complaint(item) : textOf(item)))
+      .map((item) => (isRecord(item) ? complaintText(item) : textOf(item)))
       .filter(Boolean)
       .join('; ')
   return isRecord(value) ? textOf(value.message ?? value.msg ?? value.detail) : ''
 }
 
-function complaint({ loc, msg, message }: Record<string, unknown>): string {
+function complaintText({ loc, msg, message }: Record<string, unknown>): string {
   const place = Array.isArray(loc) ? loc.filter((part) => part !== 'body').join('.') : ''
   const text = textOf(msg ?? message)
   return place && text ? `${place}: ${text}` : text

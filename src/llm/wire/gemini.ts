@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { completion } from './chat.ts'
+import { toCompletion } from './chat.ts'
 import { type AssistantMessage, argumentsObject, type ChatRequest, capOf, isRecord, type Wire } from './types.ts'
 
 type Part = Record<string, unknown>
@@ -139,7 +139,7 @@ function decode(answer: unknown): unknown {
     call
       ? [
           {
-            id: call.id || newId(),
+            id: call.id || createCallId(),
             function: { name: call.name, arguments: JSON.stringify(call.args) },
             signature: thoughtSignature,
           },
@@ -147,7 +147,7 @@ function decode(answer: unknown): unknown {
       : [],
   )
   const signatures = Object.fromEntries(calls.flatMap(({ id, signature }) => (signature ? [[id, signature]] : [])))
-  return completion({
+  return toCompletion({
     text: parts.map((part) => (part.thought ? '' : part.text)).join(''),
     calls: calls.map(({ signature: _, ...call }) => call),
     finish_reason: candidate ? finishOf(raw, calls.length > 0) : 'content_filter',
@@ -162,7 +162,7 @@ function decode(answer: unknown): unknown {
 }
 
 /** Earlier models have no ids; results find their call by it. */
-const newId = () => `call_${crypto.randomUUID().replaceAll('-', '').slice(0, 24)}`
+const createCallId = () => `call_${crypto.randomUUID().replaceAll('-', '').slice(0, 24)}`
 
 function finishOf(raw: string, called: boolean): string {
   if (raw === 'STOP') return called ? 'tool_calls' : 'stop'

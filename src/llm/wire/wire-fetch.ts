@@ -1,7 +1,7 @@
 import { type Fetch, readStream } from '../../base/http.ts'
 import { CallFailure } from '../call.ts'
 import { isEventStream, readEvents } from './converse.ts'
-import { errorOf } from './error-of.ts'
+import { readError } from './error-of.ts'
 import type { ChatRequest, Wire } from './types.ts'
 
 /** Headers that prove who calls. Asked for each request, since tokens lapse and signatures cover the body. */
@@ -46,7 +46,7 @@ export function createWireFetch(options: WireOptions): Fetch {
       const answer = await exchange(options, address, { ...init, body: sent }, request && { ...request.headers })
       const next =
         answer.value !== undefined && body && turn < MAX_RESUMES ? options.wire.resume?.(body, answer.value) : null
-      if (!next) return request ? translated(options.wire, answer) : plain(answer)
+      if (!next) return request ? translateAnswer(options.wire, answer) : toLibraryForm(answer)
       body = next
     }
   }
@@ -87,7 +87,7 @@ async function exchange(
     const value = options.wire.assemble(readEvents(text)) ?? undefined
     return { response, text, value }
   }
-  return { response, text, value: parse(text) }
+  return { response, text, value: parseJson(text) }
 }
 
 const MAX_HOPS = 3
@@ -113,7 +113,7 @@ async function readText(response: Response, limit: number): Promise<string> {
   return new TextDecoder().decode(bytes)
 }
 
-function parse(text: string): unknown {
+function parseJson(text: string): unknown {
   try {
     return JSON.parse(text) as unknown
   } catch {
@@ -121,21 +121,24 @@ function parse(text: string): unknown {
   }
 }
 
-function translated(wire: Wire, { response, text, value }: Answer): Response {
-  if (!response.ok || value === undefined) return plain({ response, text, value })
-  return json(response, wire.decode(value))
+function translateAnswer(wire: Wire, { response, text, value }: Answer): Response {
+  if (!response.ok || value === undefined) return toLibraryForm({ response, text, value })
+  return jsonResponse(response, wire.decode(value))
 }
 
 /** Errors in the form that the library reads; what is no JSON stays what it is. */
-function plain({ response, text, value }: Answer): Response {
+function toLibraryForm({ response, text, value }: Answer): Response {
   if (value === undefined)
-    return new Response(bodyFor(response.status, text), { status: response.status, headers: bare(response.headers) })
-  const error = response.ok ? null : errorOf(value)
-  return json(response, error ? { error: { message: error.message, param: error.param, code: null } } : value)
+    return new Response(bodyFor(response.status, text), {
+      status: response.status,
+      headers: withoutBodyHeaders(response.headers),
+    })
+  const error = response.ok ? null : readError(value)
+  return jsonResponse(response, error ? { error: { message: error.message, param: error.param, code: null } } : value)
 }
 
-const json = (response: Response, value: unknown): Response => {
-  const headers = bare(response.headers)
+const jsonResponse = (response: Response, value: unknown): Response => {
+  const headers = withoutBodyHeaders(response.headers)
   headers.set('content-type', 'application/json')
   return new Response(bodyFor(response.status, JSON.stringify(value)), { status: response.status, headers })
 }
@@ -143,7 +146,7 @@ const json = (response: Response, value: unknown): Response => {
 const bodyFor = (status: number, text: string): string | null => ([204, 205, 304].includes(status) ? null : text)
 
 /** Without those that described the body on its way. */
-function bare(headers: Headers): Headers {
+function withoutBodyHeaders(headers: Headers): Headers {
   const kept = new Headers(headers)
   for (const name of ['content-length', 'content-encoding', 'transfer-encoding']) kept.delete(name)
   return kept

@@ -6,8 +6,8 @@ import { replayLlm } from '../../../eval/replay/answers.ts'
 import { createLogger, silentLogger } from '../../../src/base/log.ts'
 import type { LlmClient } from '../../../src/llm/types.ts'
 import { readRecording } from '../../../src/observe/recording.ts'
-import { createRecorder } from '../../../src/observe/round-recorder.ts'
-import { recordingFolder } from '../../../src/runtime/files.ts'
+import { createRoundRecorder } from '../../../src/observe/round-recorder.ts'
+import { createRecordingWriter } from '../../../src/runtime/files.ts'
 import { type Script, scriptedLlm } from '../../pipeline/steps/scripted-llm.ts'
 import { textsOf } from './artifacts.ts'
 import { done, GATES, goodRound, MAIN, write } from './scripts.ts'
@@ -34,8 +34,8 @@ const scripts = (changes: Record<string, Script | Script[]> = {}) =>
   })
 
 async function round(llm: LlmClient, into: string) {
-  const recorder = createRecorder({
-    write: recordingFolder(into),
+  const recorder = createRoundRecorder({
+    write: createRecordingWriter(into),
     log: silentLogger,
     secrets: [stack.config.git.token, stack.config.storage.secret_key],
   })
@@ -106,7 +106,7 @@ describe('a recorded round', () => {
 
   it('does not disturb a round when it cannot be written', async () => {
     const lines: string[] = []
-    const recorder = createRecorder({
+    const recorder = createRoundRecorder({
       write: async () => {
         throw new Error('no space left')
       },

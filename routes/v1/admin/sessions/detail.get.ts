@@ -3,7 +3,7 @@ import { sessionNotFound } from '../../../../src/base/errors.ts'
 import { loadAggregate } from '../../../../src/sessions/aggregate.ts'
 import { endpoint } from '../../../endpoint.ts'
 import { requirePanel } from '../../../middleware/gates.ts'
-import { errors, json, PANEL, STORE_ERROR, signedIn } from '../../../openapi/answers.ts'
+import { errors, json, panelForbidden, STORE_ERROR, signedIn } from '../../../openapi/answers.ts'
 import { SessionAggregate } from '../../../schemas/session.ts'
 import { DetailQuery } from '../../sessions/detail.get.ts'
 
@@ -17,7 +17,10 @@ export const getAdminSession = endpoint({
     description: 'The session with its rounds and artifacts. For panel role viewer or higher, whoever owns it.',
     security: signedIn,
     request: { query: DetailQuery },
-    responses: { 200: json(SessionAggregate, 'The session.'), ...errors(401, PANEL('viewer'), 404, 422, STORE_ERROR) },
+    responses: {
+      200: json(SessionAggregate, 'The session.'),
+      ...errors(401, panelForbidden('viewer'), 404, 422, STORE_ERROR),
+    },
   }),
   gates: [requirePanel('viewer')],
   handle: async (c, { query }) => {

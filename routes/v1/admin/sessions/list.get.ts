@@ -2,7 +2,7 @@ import { createRoute, z } from '@hono/zod-openapi'
 import { listSessions } from '../../../../src/sessions/list.ts'
 import { endpoint } from '../../../endpoint.ts'
 import { requirePanel } from '../../../middleware/gates.ts'
-import { errors, json, PANEL, signedIn } from '../../../openapi/answers.ts'
+import { errors, json, panelForbidden, signedIn } from '../../../openapi/answers.ts'
 import { toPage } from '../../../page.ts'
 import { SessionPage } from '../../../schemas/session.ts'
 import { blankIsAbsent, text } from '../../../validation/fields.ts'
@@ -27,7 +27,7 @@ export const getAdminSessionList = endpoint({
     description: 'The sessions of all users, newest first. For panel role viewer or higher.',
     security: signedIn,
     request: { query: AdminListQuery },
-    responses: { 200: json(SessionPage, 'One page.'), ...errors(401, PANEL('viewer'), 422) },
+    responses: { 200: json(SessionPage, 'One page.'), ...errors(401, panelForbidden('viewer'), 422) },
   }),
   gates: [requirePanel('viewer')],
   handle: async (c, { query }) => {

@@ -3,7 +3,7 @@ import { sessionNotFound } from '../../../../src/base/errors.ts'
 import { setLock } from '../../../../src/sessions/locks.ts'
 import { endpoint } from '../../../endpoint.ts'
 import { requirePanel } from '../../../middleware/gates.ts'
-import { BODY_ERRORS, errors, json, jsonBody, PANEL, signedIn } from '../../../openapi/answers.ts'
+import { BODY_ERRORS, errors, json, jsonBody, panelForbidden, signedIn } from '../../../openapi/answers.ts'
 import { boolean, uuid } from '../../../validation/fields.ts'
 
 const LockRequest = z
@@ -28,7 +28,10 @@ export const patchToggleLock = endpoint({
       params: z.object({ session_id: uuid().openapi({ description: 'The session.' }) }),
       body: jsonBody(LockRequest),
     },
-    responses: { 200: json(LockState, 'The state of the lock.'), ...errors(...BODY_ERRORS, 401, PANEL('editor'), 404) },
+    responses: {
+      200: json(LockState, 'The state of the lock.'),
+      ...errors(...BODY_ERRORS, 401, panelForbidden('editor'), 404),
+    },
   }),
   gates: [requirePanel('editor')],
   handle: async (c, { params, body }) => {

@@ -2,7 +2,7 @@ import { createRoute, z } from '@hono/zod-openapi'
 import { listUsers } from '../../../../src/access/users.ts'
 import { endpoint } from '../../../endpoint.ts'
 import { requirePanel } from '../../../middleware/gates.ts'
-import { errors, json, PANEL, signedIn } from '../../../openapi/answers.ts'
+import { errors, json, panelForbidden, signedIn } from '../../../openapi/answers.ts'
 import { toPage } from '../../../page.ts'
 import { toAdminUser, UserPage } from '../../../schemas/user.ts'
 import { blankIsAbsent, text } from '../../../validation/fields.ts'
@@ -27,7 +27,7 @@ export const getAdminUserList = endpoint({
     description: 'Everybody who ever signed in, oldest first. For panel role admin.',
     security: signedIn,
     request: { query: UserListQuery },
-    responses: { 200: json(UserPage, 'One page.'), ...errors(401, PANEL('admin'), 422) },
+    responses: { 200: json(UserPage, 'One page.'), ...errors(401, panelForbidden('admin'), 422) },
   }),
   gates: [requirePanel('admin')],
   handle: async (c, { query }) => {

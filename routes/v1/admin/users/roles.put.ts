@@ -2,7 +2,7 @@ import { createRoute, z } from '@hono/zod-openapi'
 import { assignRoles, OPERATION_ROLES, PANEL_ROLES } from '../../../../src/access/users.ts'
 import { endpoint } from '../../../endpoint.ts'
 import { requirePanel } from '../../../middleware/gates.ts'
-import { BODY_ERRORS, errors, json, jsonBody, PANEL, signedIn, told } from '../../../openapi/answers.ts'
+import { BODY_ERRORS, errorAnswer, errors, json, jsonBody, panelForbidden, signedIn } from '../../../openapi/answers.ts'
 import { AdminUser, toAdminUser } from '../../../schemas/user.ts'
 import { pathInteger } from '../../../validation/fields.ts'
 
@@ -37,9 +37,9 @@ export const putRoles = endpoint({
       ...errors(
         ...BODY_ERRORS,
         401,
-        PANEL('admin'),
-        told(404, 'Unknown user.', 'User 7 not found.'),
-        told(
+        panelForbidden('admin'),
+        errorAnswer(404, 'Unknown user.', 'User 7 not found.'),
+        errorAnswer(
           409,
           'Admins would lose the panel role admin by their own hand.',
           'A panel admin cannot remove their own admin role',

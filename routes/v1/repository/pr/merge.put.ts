@@ -1,16 +1,16 @@
 import { createRoute } from '@hono/zod-openapi'
 import { mergePullRequest } from '../../../../src/pull-requests/merge.ts'
-import { ownSession } from '../../../access.ts'
+import { requireOwnSession } from '../../../access.ts'
 import { endpoint } from '../../../endpoint.ts'
 import { requireOperation } from '../../../middleware/gates.ts'
 import {
   BODY_ERRORS,
+  errorAnswer,
   errors,
   GIT_HOST_ERRORS,
   jsonBody,
-  OPERATION_OR_OWNER,
+  operationForbidden,
   signedIn,
-  told,
 } from '../../../openapi/answers.ts'
 import { SessionReference } from '../../../schemas/session.ts'
 
@@ -32,19 +32,19 @@ export const putMerge = endpoint({
         ...BODY_ERRORS,
         ...GIT_HOST_ERRORS,
         401,
-        OPERATION_OR_OWNER('developer'),
-        told(
+        operationForbidden('developer'),
+        errorAnswer(
           404,
           'Unknown session, or one without pull requests.',
           'Session 5f0c3b0e-8f57-4a52-9f0b-0d9f3c1f7a11 not found.',
           'Session 5f0c3b0e-8f57-4a52-9f0b-0d9f3c1f7a11 has no pull requests.',
         ),
-        told(
+        errorAnswer(
           409,
           'The session is locked, or the git host sees a conflict.',
           'Session 5f0c3b0e-8f57-4a52-9f0b-0d9f3c1f7a11 is blocked; PR merge is not allowed.',
         ),
-        told(
+        errorAnswer(
           504,
           'The git host did not answer in time.',
           'Complete PR timeout',
@@ -55,7 +55,7 @@ export const putMerge = endpoint({
   }),
   gates: [requireOperation('developer')],
   handle: async (c, { body }) => {
-    const { uuid } = await ownSession(c, body.session_id)
+    const { uuid } = await requireOwnSession(c, body.session_id)
     await mergePullRequest(c.var.platform, uuid)
     return c.body(null, 204)
   },

@@ -5,8 +5,8 @@ import type { Transaction } from '../types.ts'
  * the search reads the tables.
  */
 export async function createSearchIndexes(tx: Transaction): Promise<void> {
-  const [found] = await tx<{ last: string | null }[]>`SELECT to_regclass('session_search_content_trgm')::text AS last`
-  if (found?.last) return
+  const [index] = await tx<{ last: string | null }[]>`SELECT to_regclass('session_search_content_trgm')::text AS last`
+  if (index?.last) return
   await tx
     .savepoint(async (inner) => {
       await inner`CREATE EXTENSION IF NOT EXISTS pg_trgm`
