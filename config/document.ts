@@ -1,5 +1,5 @@
 import { LineCounter, parseDocument } from 'yaml'
-import { ConfigError } from './errors.ts'
+import { ConfigError, systemCode } from './errors.ts'
 import type { Environment } from './source.ts'
 
 const DEFAULT_PATH = '/etc/platform/config.yaml'
@@ -17,8 +17,7 @@ export async function readDocument(env: Environment, readFile: ReadFile): Promis
   try {
     text = await readFile(env.PLATFORM_CONFIG?.trim() || DEFAULT_PATH)
   } catch (error) {
-    const code = error instanceof Error && 'code' in error && typeof error.code === 'string' ? ` (${error.code})` : ''
-    throw new ConfigError([`configuration file exists but cannot be read${code}`])
+    throw new ConfigError([`configuration file exists but cannot be read${systemCode(error)}`])
   }
   return text === null ? {} : parseMapping(text)
 }

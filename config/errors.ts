@@ -1,4 +1,4 @@
-/** Everything that is wrong with file and environment, in the order of the sections. Holds no secret. */
+/** Everything that is wrong with the configuration file and the environment, in the order of the sections. */
 export class ConfigError extends Error {
   readonly problems: readonly string[]
   constructor(problems: readonly string[]) {
@@ -7,3 +7,7 @@ export class ConfigError extends Error {
     this.problems = problems
   }
 }
+
+/** The code of an error of the system as it is appended to a text, for example ` (EACCES)`; empty without one. */
+export const systemCode = (error: unknown): string =>
+  error instanceof Error && 'code' in error && typeof error.code === 'string' ? ` (${error.code})` : ''

@@ -1,5 +1,6 @@
 import { LineCounter, parseDocument } from 'yaml'
 import type { ReadFile } from './document.ts'
+import { systemCode } from './errors.ts'
 import { RULE_IDS } from './rule-ids.ts'
 import type { Source } from './source.ts'
 import type { RuleGrade, RuleGrades } from './types.ts'
@@ -20,8 +21,7 @@ export async function readRulesFile(source: Source, path: string, readFile: Read
   try {
     text = await readFile(path)
   } catch (error) {
-    const code = error instanceof Error && 'code' in error && typeof error.code === 'string' ? ` (${error.code})` : ''
-    source.problem(`${FIELD} names a file that cannot be read${code}`)
+    source.problem(`${FIELD} names a file that cannot be read${systemCode(error)}`)
     return {}
   }
   if (text === null) {

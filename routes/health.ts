@@ -1,7 +1,7 @@
 import { Hono } from 'hono'
+import { withTimeLimit } from '../src/base/time.ts'
 import type { CoreContext } from './context.ts'
 import type { AppEnv } from './env.ts'
-import { within } from './within.ts'
 
 const LIMIT_MS = 2_000
 
@@ -28,7 +28,7 @@ async function checkParts(platform: CoreContext): Promise<Record<string, 'ok' | 
   }
   const outcomes = Object.entries(checks).map(async ([name, check]): Promise<[string, 'ok' | 'failed']> => {
     try {
-      const healthy = await within(LIMIT_MS, check(), () => new Error(`no answer within ${LIMIT_MS} ms`))
+      const healthy = await withTimeLimit(LIMIT_MS, check(), () => new Error(`no answer within ${LIMIT_MS} ms`))
       return [name, healthy ? 'ok' : 'failed']
     } catch (error) {
       platform.log.warn('readiness check failed', { part: name, error })

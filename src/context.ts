@@ -14,8 +14,8 @@ import type { HostResolver, PinnedFetch } from './repository/allowed-addresses.t
 import type { IacClient } from './services/iac/types.ts'
 
 /**
- * Everything a verb may need, built once per process by the entry and passed in. No module holds a
- * client of its own.
+ * The clients and settings of one process. Its entry builds them once and passes them in, so that no module
+ * holds a client of its own and tests can replace each of them.
  */
 export interface Context {
   config: Config
@@ -25,19 +25,19 @@ export interface Context {
   cache: Cache
   queue: RoundQueue
   storage: ObjectStore
-  /** The bucket of managed engine state; absent when repositories declare their own backend. */
+  /** Reads the bucket of managed engine state; absent when repositories declare their own backend. */
   state_store?: Pick<ObjectStore, 'get'>
   prompts: PromptSource
   llm: LlmClient
   iac: IacClient
   resolver: HostResolver
-  /** For hosts that a caller names; without it `fetch` is used. */
+  /** A `fetch` that connects to checked addresses only, for hosts that a caller names; without it `fetch` is used. */
   pinnedFetch?: PinnedFetch
   now: () => Date
-  /** Absent where nobody asks for figures. */
+  /** Absent in tests that do not look at metrics. */
   metrics?: PlatformMetrics
-  /** Absent where nobody collects spans. */
+  /** Absent when neither a collector nor console output of spans is configured. */
   tracing?: Tracing
-  /** Absent where no model traffic is kept. */
+  /** Absent unless this is a worker with `llm.record_folder` set. */
   recorder?: RoundRecorder
 }

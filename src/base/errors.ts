@@ -1,7 +1,7 @@
 /**
- * Errors of the domain. `code` is stable, `status` is what the HTTP layer answers and `message` is
- * safe to show: it never carries text of a library, a path of the machine or a credential.
- * `cause` holds what only the log may see.
+ * An error of the domain. `code` never changes, `status` is the HTTP status of the answer, and `message` may be
+ * shown to the caller: it never holds text of a library, a path of the machine or a credential. `cause` holds
+ * the details, which only the log may show.
  */
 export class PlatformError extends Error {
   readonly code: string
@@ -23,14 +23,14 @@ export const unavailable = (message: string, cause?: unknown) =>
   new PlatformError('Unavailable', 503, message, { cause })
 export const gatewayTimeout = (message: string, cause?: unknown) =>
   new PlatformError('GatewayTimeout', 504, message, { cause })
-/** A platform fault whose text is part of the contract (for example `git clone failed`). */
+/** A fault of the platform whose text the contract prescribes, for example `git clone failed`. */
 export const internal = (message: string, cause?: unknown) => new PlatformError('Internal', 500, message, { cause })
 
 export const sessionNotFound = (uuid: string) => notFound(`Session ${uuid} not found.`)
 export const REPOSITORY_UNREACHABLE = 'Repository is not reachable or access was denied.'
 export const repositoryUnreachable = (cause?: unknown) => badRequest(REPOSITORY_UNREACHABLE, cause)
 
-/** The run lost its lease to another worker: it stops at once and writes nothing. */
+/** Another worker has taken over the round. The run that gets this error stops at once and writes nothing. */
 export class LeaseLost extends Error {
   constructor() {
     super('the lease of this round was taken by another worker')

@@ -1,22 +1,28 @@
 /**
- * The one way out: every HTTP call of core, worker and sidecars passes here, so that each has a
- * timeout and a place in the error table, and tests mock all of them at `fetch`.
+ * The type of `fetch`. Every HTTP call of core, worker and sidecars goes through `send` below with a `fetch` that
+ * was passed in: so each call has a timeout and known errors, and tests can replace all of them in one place.
  */
 export type Fetch = typeof globalThis.fetch
+
+/** Statuses that usually pass: too many requests, and faults of a server or of a gateway before it. */
+export const TRANSIENT_STATUSES: readonly number[] = [429, 500, 502, 503, 504]
 
 export interface OutboundRequest {
   url: string | URL
   method?: string
   headers?: Record<string, string>
-  /** Sent as is; `json` sets content type and serialises. */
+  /** Sent as it is. `json` is the alternative: it is serialised, and sets the content type unless `headers` do. */
   body?: BodyInit | null
   json?: unknown
-  /** Milliseconds for one attempt, headers and body included. */
+  /** Milliseconds for one attempt, from the connection to the end of the body. */
   timeout_ms: number
-  /** Further attempts after the first on network faults, timeouts and the statuses of `retry_statuses`. Default 0. */
+  /** Further attempts after network faults, timeouts and answers with one of `retry_statuses`. Default 0. */
   retries?: number
   retry_statuses?: readonly number[]
-  /** First wait between attempts in milliseconds, doubled each time. Default 250. */
+  /**
+   * Milliseconds before the second attempt; each later wait is twice as long. With the default of 250 and three
+   * retries the waits are 250, 500 and 1000 ms. A `Retry-After` of the answer takes the place of a wait.
+   */
   backoff_ms?: number
   signal?: AbortSignal
   redirect?: RequestRedirect
@@ -33,7 +39,10 @@ export interface OutboundResponse {
   json(): unknown
 }
 
-/** `timeout` and `network` never reached an answer; `body` is an answer that could not be read. */
+/**
+ * A call without a usable answer. `timeout` and `network`: no answer arrived. `body`: it could not be read or was
+ * too large. `aborted`: the caller's signal fired.
+ */
 export class OutboundError extends Error {
   readonly kind: 'timeout' | 'network' | 'body' | 'aborted'
   constructor(kind: OutboundError['kind'], message: string, options?: { cause?: unknown }) {
@@ -43,7 +52,7 @@ export class OutboundError extends Error {
   }
 }
 
-/** Answers with any HTTP status; only transport faults throw (`OutboundError`). */
+/** Sends a request, with retries. Any HTTP status is an answer. Errors: `OutboundError`. */
 export async function send(fetcher: Fetch, request: OutboundRequest): Promise<OutboundResponse> {
   const attempts = 1 + (request.retries ?? 0)
   for (let attempt = 1; ; attempt++) {
@@ -107,7 +116,10 @@ function toOutboundResponse(response: Response, bytes: Uint8Array<ArrayBuffer>):
   }
 }
 
-/** `Retry-After` in milliseconds, given as seconds or as a date; null when absent or unreadable. */
+/**
+ * The `Retry-After` header in milliseconds from `now`; null when it is absent or unreadable. Servers write it
+ * as seconds (`120`) or as a date.
+ */
 export function retryAfter(headers: Headers, now = Date.now()): number | null {
   const value = headers.get('retry-after')
   if (!value) return null
@@ -116,6 +128,7 @@ export function retryAfter(headers: Headers, now = Date.now()): number | null {
   return Number.isFinite(wait) && wait >= 0 ? wait : null
 }
 
+/** The longest wait between two attempts, whatever the server asks for. */
 const MAX_WAIT_MS = 60_000
 
 async function pause(request: OutboundRequest, attempt: number, requestedMs: number | null = null): Promise<void> {
@@ -123,7 +136,7 @@ async function pause(request: OutboundRequest, attempt: number, requestedMs: num
   await delay(Math.min(requestedMs ?? backoff, MAX_WAIT_MS), request.signal)
 }
 
-/** Resolves after `ms`; rejects with `OutboundError` kind `aborted` when the signal fires first. */
+/** Waits `ms` milliseconds. Errors: `OutboundError` of kind `aborted` when the signal fires before. */
 export function delay(ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     const abort = () => {
@@ -140,9 +153,9 @@ export function delay(ms: number, signal?: AbortSignal): Promise<void> {
 }
 
 /**
- * Reads a body whole.
- * @param limit bytes
- * @param tooLarge makes the error for a longer one, which is not read to its end
+ * Reads a stream to its end; a missing stream reads as no bytes.
+ * @param limit largest size in bytes; reading stops as soon as the stream exceeds it
+ * @param tooLarge makes the error that is thrown then
  */
 export async function readStream(
   stream: ReadableStream<Uint8Array> | null,

@@ -1,9 +1,9 @@
-/** Any JSON value of a plan. */
+/** Any value that `JSON.parse` can return. */
 export type Json = null | boolean | number | string | Json[] | { [key: string]: Json }
 
 export type JsonObject = { [key: string]: Json }
 
-/** Everything `JSON.parse` returns is JSON, so only the outermost shape is looked at. */
+/** Whether a value that came from `JSON.parse` is an object: neither null nor a list. Its members are not checked. */
 export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -1,10 +1,10 @@
-/** Structured logging: one JSON object a line. Bound fields (request_id, session_id) travel along. */
+/** Structured logging: each call writes one JSON object on one line. */
 export interface Logger {
   debug(message: string, fields?: LogFields): void
   info(message: string, fields?: LogFields): void
   warn(message: string, fields?: LogFields): void
   error(message: string, fields?: LogFields): void
-  /** A logger that adds these fields to every line. */
+  /** A logger that adds these fields, for example `request_id`, to each of its lines. */
   with(fields: LogFields): Logger
 }
 export type LogFields = Record<string, unknown>
@@ -12,7 +12,7 @@ export type LogLevel = 'debug' | 'info' | 'warn' | 'error'
 
 const LEVEL_ORDER: Record<LogLevel, number> = { debug: 10, info: 20, warn: 30, error: 40 }
 
-/** Errors become name, message and stack; their cause is followed once. */
+/** Turns an error into its name, message and stack, because JSON would show an error as `{}`. */
 const toLoggable = (value: unknown): unknown =>
   value instanceof Error
     ? {
@@ -24,8 +24,10 @@ const toLoggable = (value: unknown): unknown =>
     : value
 
 /**
- * @param write receives one finished line without its line feed
- * @param secrets literal values replaced by `***` wherever they occur in a line
+ * @param options.level lines below it are dropped; default `info`
+ * @param options.write receives one line without its line feed; default `console.log`
+ * @param options.secrets values that are replaced by `***` wherever they occur; those under six characters are
+ *   left alone, because they would also hit ordinary words
  */
 export function createLogger(options: {
   level?: LogLevel
@@ -53,7 +55,10 @@ export function createLogger(options: {
   }
 }
 
-/** As they are and as they stand in JSON, and in JSON inside of it; longest first, since one may begin like another. */
+/**
+ * How each secret may appear in a line: as it is, escaped once as a JSON string, and escaped twice in JSON inside
+ * a JSON string. The longest come first: where one secret is the beginning of another, the longer one is replaced.
+ */
 function secretForms(secrets: readonly string[]): string[] {
   const quoted = (text: string) => JSON.stringify(text).slice(1, -1)
   const forms = secrets
@@ -62,5 +67,5 @@ function secretForms(secrets: readonly string[]): string[] {
   return [...new Set(forms)].sort((a, b) => b.length - a.length)
 }
 
-/** For tests and for callers that have no log. */
+/** A logger that writes nothing, for tests and for callers without a log. */
 export const silentLogger: Logger = createLogger({ write: () => {} })

@@ -1,26 +1,29 @@
 import { isJsonObject, type Json } from './json.ts'
 
-/** What stands in the place of a value that must not be seen; the engine's own words. */
+/** Stands in the place of a value that must not be seen. The engine writes the same words. */
 export const MASK = '(sensitive value)'
 
-/** Replaces known sensitive values. Both functions leave everything else untouched. */
+/** Replaces the sensitive values that it was made for, and leaves everything else as it is. */
 export interface Masker {
-  /** In any text: literal occurrences, also in their JSON-escaped form. */
+  /** Replaces them in a text, also where they are escaped as in JSON. */
   text(text: string): string
-  /** In every string of a JSON value; keys stay. */
+  /** Replaces them in every string of a JSON value; keys stay as they are. */
   json(value: Json): Json
 }
 
-/** Values shorter than this are masked at the positions of their attributes only. */
+/** Shorter values are not searched for in texts; `maskFlagged` hides them where the plan marks them as sensitive. */
 const MIN_LITERAL = 4
-/** From this length on a value is replaced inside of longer words too. */
+/** Values of at least this length are replaced inside longer words too. */
 const MIN_UNBOUNDED = 8
-/** Text forms of values that are no secret by themselves. */
+/** Values that reveal nothing by themselves and occur in every plan: booleans, null and short numbers. */
 const HARMLESS = /^(true|false|null|\d{1,5})$/
-/** Could be a word of any text. */
+/** A value that could be an ordinary word of any text, for example `password` or `Postgres`. */
 const WORD = /^\p{Lu}?[\p{Ll}_-]{1,15}$/u
 
-/** @param literals text forms of sensitive values, in any order, repeats allowed */
+/**
+ * Makes a masker for sensitive values.
+ * @param literals the values as text, in any order; repeats are allowed
+ */
 export function createMasker(literals: Iterable<string>): Masker {
   const forms = [...new Set([...literals].flatMap(literalForms))].filter(
     (form) => form.length >= MIN_LITERAL && !HARMLESS.test(form),
@@ -32,7 +35,10 @@ export function createMasker(literals: Iterable<string>): Masker {
   return { text, json: (value) => mapStrings(value, text) }
 }
 
-/** As it is, as a JSON string shows it, and each longer line of a text of several lines. */
+/**
+ * How a value may appear in a text: as it is and as a JSON string. Of a value with several lines, a private key
+ * for example, each line of at least eight characters counts as well, because a log may show a single line.
+ */
 function literalForms(literal: string): string[] {
   const lines = literal.includes('\n')
     ? literal
@@ -44,8 +50,9 @@ function literalForms(literal: string): string[] {
 }
 
 /**
- * A value that could be an ordinary word (`password`, `postgres`) is replaced only where it is the whole
- * text or stands alone in quotes, another short one only as a whole word: names of arguments and prose stay readable.
+ * The pattern that finds one form. A form that could be an ordinary word matches only where it is the whole text
+ * or stands alone in quotes, and another short one only as a whole word: with the password `postgres`, the name
+ * `postgres_version` and the sentence `a postgres server` stay readable.
  */
 function toPattern(form: string): string {
   const literal = form.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&')
@@ -62,8 +69,8 @@ function mapStrings(value: Json, change: (text: string) => string): Json {
 }
 
 /**
- * Replaces what `flags` marks: `true` hides the whole value, objects and lists mirror its shape.
- * Null stays visible: that a value is absent is no secret.
+ * Replaces the parts of a value that the plan marks as sensitive. `flags` has the shape of the value with `true`
+ * in place of each sensitive part. Null stays visible, because the absence of a value is no secret.
  */
 export function maskFlagged(value: Json, flags: Json | undefined): Json {
   if (flags === true) return value === null ? null : MASK
@@ -73,6 +80,6 @@ export function maskFlagged(value: Json, flags: Json | undefined): Json {
   return value
 }
 
-/** The flag of a key, never one of the prototype. */
+/** The flag of a key. Only own keys count, so that a key called `constructor` finds none on the prototype. */
 export const ownFlag = (flags: { [key: string]: Json }, key: string): Json | undefined =>
   Object.hasOwn(flags, key) ? flags[key] : undefined

@@ -1,6 +1,7 @@
 /**
- * Text that is too long for a model keeps its beginning and its end; a marker says how much is missing.
- * @param limit largest length of the kept text in UTF-16 units, the marker not counted
+ * Shortens a text that is too long for a model: its beginning and its end stay, and a marker between them says
+ * how many characters are missing.
+ * @param limit most UTF-16 units to keep, half at each end; the marker is not counted
  */
 export function cutMiddle(text: string, limit: number): string {
   if (text.length <= limit) return text

@@ -1,4 +1,4 @@
-/** Values as the API shows them and as the tables store them (native enum types). */
+/** The words of the domain, spelled as the API shows them and as the enum types of the database store them. */
 export const OPERATIONS = ['generate', 'drift', 'import'] as const
 
 export type Operation = (typeof OPERATIONS)[number]
@@ -29,12 +29,12 @@ export const REPORT_TYPES = ['generate', 'drift', 'import', 'apply'] as const
 
 export type ReportType = (typeof REPORT_TYPES)[number]
 
-/** What a round runs; a session's `operation` is the one of its first round. */
+/** What a round runs. The `operation` of a session is the mode of its first round. */
 const MODES = ['generate', 'drift', 'import', 'apply'] as const
 
 export type Mode = (typeof MODES)[number]
 
-/** One pair of the conversation. */
+/** One exchange of the conversation: what the user asked, and what the platform answered. */
 export interface Turn {
   user: string
   assistant: string

@@ -1,3 +1,4 @@
+import { toHex } from '../base/bytes.ts'
 import type { ReportType } from '../base/vocabulary.ts'
 import type { Context } from '../context.ts'
 import type { ClaimedRound } from '../sessions/types.ts'
@@ -174,10 +175,7 @@ const planKey = (round: KeyOwner) => `${prefix(round)}/plans/${token()}.txt`
 const codeChangeKey = (round: KeyOwner, path: string) => `${prefix(round)}/changes/${token()}-${safeName(path)}`
 
 /** 8 random hex characters. */
-function token(): string {
-  const bytes = crypto.getRandomValues(new Uint8Array(4))
-  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')
-}
+const token = () => toHex(crypto.getRandomValues(new Uint8Array(4)))
 
 /** Every run of other characters becomes `_`; at most 100 characters; never empty. */
 export const safeName = (path: string) => path.replaceAll(/[^A-Za-z0-9._-]+/g, '_').slice(0, 100) || 'file'

@@ -17,8 +17,8 @@ const LINKS: readonly (readonly [string, ChainLink])[] = [
 ]
 
 /**
- * The default credential chain: the first place that is set up is used, and stays the one that is asked
- * for renewals. Errors: `CredentialError`.
+ * The default credential chain of AWS. The places are tried in the order of `LINKS`; the first one that is set
+ * up is used, and later renewals ask that same place. Errors: `CredentialError`.
  */
 export function defaultCredentials(tools: ChainTools): CredentialSource {
   let chosen: ChainLink | null = null
@@ -40,14 +40,16 @@ export function defaultCredentials(tools: ChainTools): CredentialSource {
   return cacheCredentials(lookUp, tools)
 }
 
+/** Credentials are renewed five minutes before they expire, so that a request under way still has valid ones. */
 const RENEW_BEFORE_MS = 5 * 60_000
-/** Keys without an end are looked up again too, since files are rotated. */
+/** Credentials without an expiry are looked up again every 15 minutes, because their files may be rotated. */
 const LASTING_MS = 15 * 60_000
 const RETRY_MS = 30_000
 
 /**
- * Keeps credentials until shortly before they lapse. Callers that come while they are renewed share one
- * look-up; when it fails, what is still valid is used on.
+ * Keeps credentials until shortly before they expire. Callers that arrive during a renewal share one look-up.
+ * When a renewal fails while the present credentials are still valid, they stay in use and the next attempt
+ * follows 30 seconds later.
  */
 export function cacheCredentials(
   lookUp: CredentialSource,
@@ -77,7 +79,7 @@ export function cacheCredentials(
   }
 }
 
-/** Late enough that a source which keeps giving short-lived ones is not asked for every signature. */
+/** At least 30 seconds ahead, so that a source of very short-lived credentials is not asked for every signature. */
 function nextRenewal({ expires }: AwsCredentials, now: number): number {
   if (!expires) return now + LASTING_MS
   return Math.max(expires.getTime() - RENEW_BEFORE_MS, now + RETRY_MS)

@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import { systemCode } from '../../../config/errors.ts'
 import type { AwsVariables } from '../../../config/types.ts'
 import { type Fetch, OutboundError } from '../http.ts'
 import type { Logger } from '../log.ts'
@@ -7,11 +8,11 @@ export interface AwsCredentials {
   access_key: string
   secret_key: string
   session_token?: string
-  /** Absent when they do not lapse by themselves. */
+  /** Absent when the credentials do not expire. */
   expires?: Date
 }
 
-/** Asked before each signature; keeps what it got for as long as that is valid. */
+/** Gives the credentials for one signature. It is called before each one and keeps its answer while it is valid. */
 export type CredentialSource = () => Promise<AwsCredentials>
 
 export const staticCredentials =
@@ -21,26 +22,32 @@ export const staticCredentials =
 
 export interface ChainTools {
   aws: AwsVariables
-  /** What they are for, as the log shall say it. */
+  /** What the credentials are for, in the words of the log, for example `the object store`. */
   purpose: string
-  /** Of the token service. */
+  /** Region of the token service (STS). */
   region: string
-  /** Address of the token service; default is the region's own. */
+  /** Address of the token service; by default that of the region. */
   sts_url?: string
   fetch: Fetch
-  /** Text of a file; null when there is none at that path; throws when it cannot be read. */
+  /** Answers the text of a file, or null when there is no file at that path. Throws when it cannot be read. */
   read_file: (path: string) => Promise<string | null>
   now: () => Date
   log: Logger
 }
 
-/** One place to look. Null: not set up here, the next one is asked. Errors: `CredentialError`. */
+/**
+ * Looks for credentials in one place. Null means that nothing is set up there, so that the next place is
+ * tried. Errors: `CredentialError`.
+ */
 export type ChainLink = (tools: ChainTools) => Promise<AwsCredentials | null>
 
-/** There are no credentials. The message may be shown; it begins in lower case and has no full stop. */
+/**
+ * There are no credentials. The message may be shown to users; it begins in lower case and has no full stop,
+ * because callers put it behind a beginning of their own.
+ */
 export class CredentialError extends Error {
   override readonly name = 'CredentialError'
-  /** The place could not be reached: a later attempt may do better. */
+  /** True when the place could not be reached, so that a later attempt may succeed. */
   readonly transient: boolean
   constructor(reason: string, cause?: unknown) {
     super(reason, { cause })
@@ -48,11 +55,14 @@ export class CredentialError extends Error {
   }
 }
 
-/** A source that is set up but gives nothing: another identity must not be used in its place. */
+/**
+ * The error of a place that is set up but yields no credentials. The chain ends with it: to go on to the next
+ * place could mean to act under another identity than the operator chose.
+ */
 export const credentialFault = (reason: string, cause?: unknown): CredentialError => new CredentialError(reason, cause)
 
 const filled = v.pipe(v.string(), v.nonEmpty())
-/** The form of container and instance metadata; the token service names the token differently. */
+/** Temporary credentials as container and instance metadata write them. The token service says `SessionToken`. */
 const schema = v.object({
   AccessKeyId: filled,
   SecretAccessKey: filled,
@@ -63,7 +73,7 @@ const schema = v.object({
   ),
 })
 
-/** Null when the answer is no set of temporary credentials. */
+/** Answers null when the value is no complete set of temporary credentials. */
 export function parseCredentials(answer: unknown): AwsCredentials | null {
   const parsed = v.safeParse(schema, answer)
   if (!parsed.success) return null
@@ -71,6 +81,7 @@ export function parseCredentials(answer: unknown): AwsCredentials | null {
   return { access_key: AccessKeyId, secret_key: SecretAccessKey, session_token: Token, expires: new Date(Expiration) }
 }
 
+/** The same for a JSON text; null also when the text is not JSON. */
 export function parseCredentialsJson(text: string): AwsCredentials | null {
   try {
     return parseCredentials(JSON.parse(text))
@@ -79,12 +90,15 @@ export function parseCredentialsJson(text: string): AwsCredentials | null {
   }
 }
 
-/** Text of a file without surrounding blanks; empty when it is missing. Faults name what it is, not where it is. */
+/**
+ * Reads a file without surrounding blanks; a missing file reads as an empty text.
+ * @param what how an error text names the file, which must not show its path
+ * Errors: `CredentialError`.
+ */
 export async function readNamedFile(tools: Pick<ChainTools, 'read_file'>, path: string, what: string): Promise<string> {
   try {
     return (await tools.read_file(path))?.trim() ?? ''
   } catch (error) {
-    const code = error instanceof Error && 'code' in error && typeof error.code === 'string' ? ` (${error.code})` : ''
-    throw credentialFault(`${what} cannot be read${code}`, error)
+    throw credentialFault(`${what} cannot be read${systemCode(error)}`, error)
   }
 }

@@ -1,8 +1,8 @@
-import { OutboundError, send } from '../http.ts'
+import { OutboundError, send, TRANSIENT_STATUSES } from '../http.ts'
 import { type ChainLink, type ChainTools, credentialFault, parseCredentialsJson, readNamedFile } from './credentials.ts'
 import { assumeWithToken } from './sts.ts'
 
-/** `AWS_ACCESS_KEY_ID`, `AWS_SECRET_ACCESS_KEY` and, for temporary keys, `AWS_SESSION_TOKEN`. */
+/** Keys in `AWS_ACCESS_KEY_ID` and `AWS_SECRET_ACCESS_KEY`; temporary keys have `AWS_SESSION_TOKEN` as well. */
 export const fromVariables: ChainLink = async ({ aws }) => {
   const { access_key, secret_key, session_token } = aws
   if (access_key === '' && secret_key === '') return null
@@ -11,17 +11,17 @@ export const fromVariables: ChainLink = async ({ aws }) => {
   return { access_key, secret_key, session_token: session_token || undefined }
 }
 
-const ORIGIN = 'http://169.254.170.2'
-/** Where plain HTTP stays on the machine or its link. */
+const CONTAINER_ORIGIN = 'http://169.254.170.2'
+/** Loopback and link-local hosts: plain HTTP to them does not leave the machine or its link. */
 const PLAIN_HOSTS = /^(localhost|127(\.\d{1,3}){3}|\[::1\]|169\.254\.170\.2|169\.254\.170\.23|\[fd00:ec2::23\])$/
 
-/** The role of the container, as its platform hands it out. */
+/** The role of the container, which its platform (ECS or EKS) hands out over HTTP. */
 export const fromContainer: ChainLink = async (tools) => {
   const url = containerAddress(tools.aws)
   if (url === null) return null
   const token = await readContainerToken(tools)
   const headers: Record<string, string> = token === '' ? {} : { authorization: token }
-  const request = { url, headers, timeout_ms: 2_000, retries: 2, retry_statuses: [429, 500, 502, 503, 504] }
+  const request = { url, headers, timeout_ms: 2_000, retries: 2, retry_statuses: TRANSIENT_STATUSES }
   const response = await send(tools.fetch, request).catch((error: unknown) => {
     const reason = error instanceof OutboundError ? error.message : 'the request was refused'
     throw credentialFault(`the credentials of the container cannot be had, ${reason}`, error)
@@ -39,7 +39,7 @@ function containerAddress({
 }: ChainTools['aws']): string | null {
   if (path !== '') {
     if (!path.startsWith('/')) throw credentialFault('AWS_CONTAINER_CREDENTIALS_RELATIVE_URI must start with a slash')
-    return `${ORIGIN}${path}`
+    return `${CONTAINER_ORIGIN}${path}`
   }
   if (full === '') return null
   const url = URL.canParse(full) ? new URL(full) : null
@@ -47,7 +47,7 @@ function containerAddress({
   throw credentialFault('AWS_CONTAINER_CREDENTIALS_FULL_URI must be https, or http to this machine')
 }
 
-/** The file is read each time, for its content changes. */
+/** The token for the request. A token file is read anew for each request, because the platform rotates it. */
 async function readContainerToken(tools: ChainTools): Promise<string> {
   const { container_token, container_token_file } = tools.aws
   const what = 'the file that AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE names'
@@ -57,9 +57,13 @@ async function readContainerToken(tools: ChainTools): Promise<string> {
   return token
 }
 
+/** Beginning of the errors of the last place: it says that all the others were tried before. */
 const NO_OTHER_SOURCE = 'neither key variables, web identity, shared files nor a container role'
 
-/** The role of the machine (instance metadata, version 2 only). The last place, so having none is an error. */
+/**
+ * The role of the machine, from instance metadata (version 2 only). It is the last place of the chain, so that
+ * a machine without a role is an error and not null.
+ */
 export const fromInstance: ChainLink = async (tools) => {
   if (tools.aws.metadata_disabled)
     throw credentialFault(`${NO_OTHER_SOURCE} is set up, and instance metadata is disabled`)
@@ -83,7 +87,7 @@ async function requestMetadata(
   method = 'GET',
 ): Promise<string> {
   const url = `${aws.metadata_endpoint}/latest/${path}`
-  const request = { url, method, headers, timeout_ms: 1_000, retries: 1, retry_statuses: [429, 500, 502, 503, 504] }
+  const request = { url, method, headers, timeout_ms: 1_000, retries: 1, retry_statuses: TRANSIENT_STATUSES }
   const response = await send(fetch, request).catch((error: unknown) => {
     const reason = error instanceof OutboundError ? error.message : 'the request was refused'
     throw credentialFault(`${NO_OTHER_SOURCE} is set up, and instance metadata does not answer (${reason})`, error)
@@ -93,7 +97,10 @@ async function requestMetadata(
   return response.text()
 }
 
-/** A token in a file, as clusters mount it for a service account; read anew at each renewal. */
+/**
+ * The role of a service account in a cluster: the cluster mounts a token as a file, and the token service gives
+ * credentials for it. The file is read anew at each renewal, because its content changes.
+ */
 export const fromWebIdentity: ChainLink = async (tools) => {
   const { web_identity_token_file, role_arn, role_session_name } = tools.aws
   if (web_identity_token_file === '') return null

@@ -7,6 +7,6 @@ const DOMAINS: readonly (readonly [prefix: string, domain: string])[] = [
   ['eu-isoe-', 'cloud.adc-e.uk'],
 ]
 
-/** Domain under which the services of a region are. */
+/** The domain of the services of a region, for example `amazonaws.com.cn` for `cn-north-1`. */
 export const domainOf = (region: string): string =>
   DOMAINS.find(([prefix]) => region.startsWith(prefix))?.[1] ?? 'amazonaws.com'

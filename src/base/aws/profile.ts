@@ -2,12 +2,13 @@ import { type AwsCredentials, type ChainLink, type ChainTools, credentialFault, 
 import { fromContainer, fromInstance, fromVariables } from './environment.ts'
 import { assumeWithKeys, assumeWithToken, type Role } from './sts.ts'
 
-/** Values by name of the key, by name of the section. */
-export type Ini = Map<string, Map<string, string>>
+/** The settings of each section: section name to key to value. */
+type Ini = Map<string, Map<string, string>>
 
 /**
- * The shared files' dialect: comments on lines of their own or after a blank, names in lower case,
- * indented lines belong to the key above and are left out.
+ * Reads the INI dialect of the shared files: comments stand on lines of their own or behind a blank, and keys
+ * are compared in lower case. An indented line continues the key above it; none of the settings that are read
+ * here has such lines, so they are skipped.
  */
 function parseIni(text: string): Ini {
   const sections: Ini = new Map()
@@ -27,7 +28,7 @@ function parseIni(text: string): Ini {
   return sections
 }
 
-/** `profile "my name"` and `profile   my name` are `profile my name`. */
+/** One spelling for each section: `profile "my name"` and `profile   my name` both become `profile my name`. */
 const sectionName = (heading: string) =>
   heading
     .trim()
@@ -38,7 +39,7 @@ const parseSetting = (text: string) => text.replace(/\s[#;].*$/, '').trim()
 
 type Profile = ReadonlyMap<string, string>
 
-/** The profile that `AWS_PROFILE` names, else `default`, in the credentials and the config file. */
+/** The profile that `AWS_PROFILE` names, or else `default`, from the shared credentials file and config file. */
 export const fromProfile: ChainLink = async (tools) => {
   const name = tools.aws.profile || 'default'
   const find = await readProfiles(tools)
@@ -49,7 +50,7 @@ export const fromProfile: ChainLink = async (tools) => {
 
 type FindProfile = (name: string) => Profile | null
 
-/** Keys of the credentials file win over those of the config file. */
+/** Reads both shared files. Where they define the same key of a profile, the credentials file counts. */
 async function readProfiles(tools: ChainTools): Promise<FindProfile> {
   const read = async (path: string, what: string) => parseIni(path === '' ? '' : await readNamedFile(tools, path, what))
   const keys = await read(tools.aws.credentials_file, 'the shared credentials file')
@@ -61,7 +62,10 @@ async function readProfiles(tools: ChainTools): Promise<FindProfile> {
   }
 }
 
-/** Null when the profile says nothing about credentials. */
+/**
+ * The credentials of one profile; null when it says nothing about credentials.
+ * @param visited profiles that led here through `source_profile`, to detect a circle
+ */
 async function resolveProfile(
   tools: ChainTools,
   find: FindProfile,

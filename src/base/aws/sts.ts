@@ -1,5 +1,5 @@
 import { AwsV4Signer } from 'aws4fetch'
-import { type OutboundResponse, send } from '../http.ts'
+import { type OutboundResponse, send, TRANSIENT_STATUSES } from '../http.ts'
 import { type AwsCredentials, type ChainTools, credentialFault, parseCredentials } from './credentials.ts'
 import { domainOf } from './partition.ts'
 
@@ -7,17 +7,17 @@ type Sts = Pick<ChainTools, 'fetch' | 'region' | 'now' | 'sts_url'>
 
 export interface Role {
   arn: string
-  /** Empty: a name of our own. */
+  /** When it is empty, a name with the present time is made up. */
   session_name: string
   external_id?: string
 }
 
-/** Temporary credentials of a role, for a token of an identity provider that the role trusts. */
+/** Exchanges a token of an identity provider that the role trusts for credentials. Errors: `CredentialError`. */
 export function assumeWithToken(tools: Sts, role: Role, token: string): Promise<AwsCredentials> {
   return assume(tools, 'AssumeRoleWithWebIdentity', { ...roleFields(tools, role), WebIdentityToken: token })
 }
 
-/** Temporary credentials of a role, for other credentials that the role trusts. */
+/** Exchanges credentials that the role trusts for credentials of the role. Errors: `CredentialError`. */
 export function assumeWithKeys(tools: Sts, role: Role, keys: AwsCredentials): Promise<AwsCredentials> {
   return assume(tools, 'AssumeRole', roleFields(tools, role), keys)
 }
@@ -45,7 +45,7 @@ async function assume(
     body,
     timeout_ms: 5_000,
     retries: 2,
-    retry_statuses: [429, 500, 502, 503, 504],
+    retry_statuses: TRANSIENT_STATUSES,
   }).catch((error: unknown) => {
     throw credentialFault('the token service cannot be reached', error)
   })
@@ -56,7 +56,7 @@ async function assume(
   return parseXml(response) ?? failWithoutCredentials(action)
 }
 
-/** `<Code>` of the error document; empty when there is none. */
+/** The `<Code>` element of the error document; empty when there is none. */
 const errorCode = (response: OutboundResponse) =>
   /<Code>([A-Za-z0-9_.-]{1,64})<\/Code>/.exec(response.text())?.[1] ?? ''
 

@@ -6,8 +6,10 @@ import type { Cache, CacheStore } from './types.ts'
 import { createUpstashStore } from './upstash.ts'
 
 /**
- * The cache at `redis.url`: `redis://`, `rediss://`, or the REST address (`https://`, `http://`) of a
- * service that speaks it. Connects on first use; `ping` tells whether it can.
+ * Makes the cache for `redis.url`. The scheme of the address chooses the store: `redis://` and `rediss://` the
+ * Redis protocol, `https://` and `http://` the REST interface of Upstash. No connection is made before the first
+ * use; `ping` checks whether one can be made.
+ * @param onRead is called after each read with its outcome
  * Errors: the address has another scheme or is no URL.
  */
 export async function connectCache(
@@ -16,7 +18,7 @@ export async function connectCache(
   fetcher: Fetch,
   onRead?: (outcome: ReadOutcome) => void,
 ): Promise<Cache> {
-  return guard(await createStore(config, fetcher), log, { onRead: onRead })
+  return guard(await createStore(config, fetcher), log, { onRead })
 }
 
 async function createStore(config: RedisConfig, fetcher: Fetch): Promise<CacheStore> {

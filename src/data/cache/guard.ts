@@ -1,15 +1,18 @@
 import type { Logger } from '../../base/log.ts'
 import { type Cache, CacheRefusal, type CacheStore } from './types.ts'
 
+/** How long an outage lasts at least before a ping checks whether the store is back. */
 const COOL_DOWN_MS = 1_000
-
-export type ReadOutcome = 'hit' | 'miss' | 'fault'
+/** Refusals are logged once a minute at most: a full store refuses every write. */
 const REFUSAL_LOG_MS = 60_000
 
+export type ReadOutcome = 'hit' | 'miss' | 'fault'
+
 /**
- * Makes faults invisible. The first one is an outage: everybody who waits gets null at once, later
- * callers without trying, and once per cool-down a ping in the background finds out whether the cache
- * is back. Deletions are lost meanwhile; readers must be able to tell an outdated entry.
+ * Makes a `Cache` of a `CacheStore`: the store throws when it fails, the cache never does. The first fault begins
+ * an outage. Every call that waits for the store is answered at once as if the entry were absent, and so are later
+ * calls, which do not ask the store. Calls that come a cool-down later start a ping in the background; when it
+ * succeeds, the outage is over. Deletions during an outage are lost, so readers must recognise outdated entries.
  */
 export function guard(
   store: CacheStore,
@@ -22,7 +25,7 @@ export function guard(
   let probing = false
   let nextProbe = 0
   let nextRefusalLog = 0
-  /** Counts outages, so that a command of an earlier one cannot begin another. */
+  /** Counts outages, so that a command which was sent before an outage and fails after it does not begin another. */
   let outages = 0
 
   const startOutage = (error: unknown) => {

@@ -1,19 +1,6 @@
-/** Rejects when `work` takes longer than `ms`; its own outcome is then dropped. */
-export async function timeLimit<T>(ms: number, what: string, work: Promise<T>): Promise<T> {
-  let timer: ReturnType<typeof setTimeout> | undefined
-  const limit = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`${what} took longer than ${ms / 1000} s`)), ms)
-  })
-  try {
-    return await Promise.race([work, limit])
-  } finally {
-    clearTimeout(timer)
-  }
-}
-
 /**
- * At most `limit` pieces of work at a time; the others wait their turn, at most `waitMs`.
- * Errors: `no free cache connection within <s> s`.
+ * Answers a function that runs work, at most `limit` pieces at a time. Further pieces wait in the order in which
+ * they came, at most `waitMs` milliseconds. Errors: `no free cache connection within <s> s`, and those of the work.
  */
 export function createSlots(limit: number, waitMs: number): <T>(work: () => Promise<T>) => Promise<T> {
   let free = limit

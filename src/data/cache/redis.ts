@@ -1,6 +1,7 @@
 import { createClient, ErrorReply } from 'redis'
 import type { RedisConfig } from '../../../config/types.ts'
-import { createSlots, timeLimit } from './limits.ts'
+import { withTimeLimit } from '../../base/time.ts'
+import { createSlots } from './limits.ts'
 import { CacheRefusal, type CacheStore } from './types.ts'
 
 const createRedisClient = (config: RedisConfig) =>
@@ -12,13 +13,14 @@ const createRedisClient = (config: RedisConfig) =>
   })
 type Client = ReturnType<typeof createRedisClient>
 
-/** Answers that speak of the server and not of the command: another connection may get a better one. */
+/** Error replies about the state of the server, not about the command: a new connection may reach a healthy one. */
 const SERVER_FAULT = /^(LOADING|MASTERDOWN|NOAUTH|READONLY)\b/
 
 /**
- * The cache over its own protocol: one multiplexed connection with at most `max_connections` commands
- * under way. The first command connects; a connection that was lost, failed or went silent is dropped,
- * and only `ping` opens another, so that nobody waits for one who just wants to read.
+ * The store that speaks the Redis protocol. It is one of two stores; `upstash.ts` is the other one, and `guard`
+ * makes a `Cache` of either. All commands share one connection, at most `max_connections` of them at a time. The
+ * first command opens it. After a connection was lost, failed or did not answer in time, only `ping` opens the
+ * next one, so that a reader never waits for a connection to a server that may be down.
  */
 export function createRedisStore(config: RedisConfig): CacheStore {
   const inSlot = createSlots(config.max_connections, config.pool_timeout * 1000)
@@ -50,7 +52,7 @@ export function createRedisStore(config: RedisConfig): CacheStore {
       const attempt = getConnection(reconnect)
       const client = await attempt
       try {
-        return await timeLimit(commandMs, 'a cache command', command(client))
+        return await limitTime(commandMs, 'a cache command', command(client))
       } catch (error) {
         if (error instanceof ErrorReply && !SERVER_FAULT.test(error.message)) throw new CacheRefusal(error.message)
         if (current === attempt) current = null
@@ -72,7 +74,7 @@ export function createRedisStore(config: RedisConfig): CacheStore {
     },
     close: async () => {
       closed = true
-      // Whoever needs an answer has waited for it: nothing under way is worth a delay.
+      // Commands under way are cut off: callers that need an answer awaited it before they closed the cache.
       const closing = current
       current = null
       closing?.then(discard, () => {})
@@ -80,17 +82,17 @@ export function createRedisStore(config: RedisConfig): CacheStore {
   }
 }
 
-/** The connection within `socket_connect_timeout`, then the greeting within `socket_timeout`. */
+/** Opens a connection within `socket_connect_timeout` and waits for the first answer within `socket_timeout`. */
 async function connect(config: RedisConfig): Promise<Client> {
   const client = createRedisClient(config)
-  // Without a listener an error of the connection would end the process.
+  // Node ends the process on an `error` event without a listener.
   client.on('error', () => {})
   const connected = new Promise<void>((resolve) => client.once('connect', () => resolve()))
   const ready = client.connect()
   ready.catch(() => {})
   try {
-    await timeLimit(config.socket_connect_timeout * 1000, 'connecting to the cache', Promise.race([connected, ready]))
-    await timeLimit(config.socket_timeout * 1000, 'the greeting of the cache', ready)
+    await limitTime(config.socket_connect_timeout * 1000, 'connecting to the cache', Promise.race([connected, ready]))
+    await limitTime(config.socket_timeout * 1000, 'the greeting of the cache', ready)
     return client
   } catch (error) {
     discard(client)
@@ -101,3 +103,6 @@ async function connect(config: RedisConfig): Promise<Client> {
 function discard(client: Client): void {
   if (client.isOpen) client.destroy()
 }
+
+const limitTime = <T>(ms: number, what: string, work: Promise<T>): Promise<T> =>
+  withTimeLimit(ms, work, () => new Error(`${what} took longer than ${ms / 1000} s`))

@@ -1,17 +1,21 @@
 /**
- * The cache in front of the database; docs/operations.md lists what is in it. Every method falls
- * through on a fault: `get` answers null, writes do nothing; each within the configured timeouts.
+ * The cache in front of the database; docs/operations.md lists what is in it. Callers need not handle faults:
+ * when the store fails, `get` answers null and writes do nothing, each within the configured timeouts. `guard`
+ * makes a cache of a `CacheStore`.
  */
 export interface Cache {
   get(key: string): Promise<string | null>
   set(key: string, value: string, ttlSeconds: number): Promise<void>
   delete(...keys: string[]): Promise<void>
-  /** Throws when the cache cannot be reached: boot and readiness. */
+  /** Throws when the store cannot be reached. Boot and the readiness check use it. */
   ping(): Promise<void>
   close(): Promise<void>
 }
 
-/** A cache without manners: every fault throws. `guard` makes a `Cache` of it. */
+/**
+ * A key-value store with expiring entries, as `redis.ts` and `upstash.ts` implement it. Every fault throws;
+ * `guard` turns a store into a `Cache`, which hides them.
+ */
 export interface CacheStore {
   get(key: string): Promise<string | null>
   set(key: string, value: string, ttlSeconds: number): Promise<void>
@@ -20,7 +24,7 @@ export interface CacheStore {
   close(): Promise<void>
 }
 
-/** The cache answered, and said no to this one command (full, wrong kind of value): no outage. */
+/** The store answered but refused this one command, because it is full for example. This is not an outage. */
 export class CacheRefusal extends Error {
   constructor(message: string) {
     super(message)

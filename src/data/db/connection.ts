@@ -3,7 +3,7 @@ import type { Execute } from './query.ts'
 import type { Result, Row } from './types.ts'
 import { listTypes, TIMESTAMPTZ, toFixedTimestamp, toParameter } from './values.ts'
 
-/** One connection to the server. Once it is lost it stays lost: the pool opens another one. */
+/** One connection to the server. A lost connection never recovers; the pool opens another one in its place. */
 export interface ServerConnection {
   execute: Execute
   readonly lost: boolean
@@ -14,8 +14,8 @@ export interface ServerConnection {
 type Answer = Row[] & { columns?: { name: string; type: number }[]; count?: number; command?: string }
 
 /**
- * A driver instance of exactly one connection. The driver's own pool is not used: a connection that
- * breaks under load leaves it with writes that never leave, and statements on it never settle.
+ * Opens one connection, by a driver instance of its own. The pool of the driver is not used: when one of its
+ * connections breaks under load, statements that were queued for it are never sent, and awaiting them never ends.
  */
 export function openConnection(
   address: ServerAddress,
@@ -39,7 +39,7 @@ export function openConnection(
     }),
   )
   const execute: Execute = async ({ text, values }, how) => {
-    // A write to a closed socket is thrown where nobody can catch it.
+    // The driver would write to the closed socket, and that error is thrown where no caller can catch it.
     if (lost) throw new ConnectionLost()
     try {
       const prepare = how?.types !== 'driver' && how?.prepare !== false && values.length > 0
@@ -60,7 +60,7 @@ export function openConnection(
   }
 }
 
-/** The connection was gone before the statement was sent. */
+/** The connection was lost before the statement was sent. */
 class ConnectionLost extends Error {
   readonly code = 'CONNECTION_LOST'
   constructor() {
@@ -68,10 +68,13 @@ class ConnectionLost extends Error {
   }
 }
 
-/** Whether the server closed, or is about to close, the connection on which this happened. */
+/**
+ * Whether the connection cannot be used after this error. It can after an error of the server with severity
+ * `ERROR`, and after the driver refused to send a statement (`HARMLESS_CODES`).
+ */
 function isConnectionLost(error: unknown): boolean {
   if (!(error instanceof Error)) return true
-  // Answers of the server carry a severity; refusals of the driver to send a statement carry a code of their own.
+  // Only errors that the server reports carry a severity; FATAL and PANIC end the connection.
   if ('severity_local' in error || 'severity' in error) return 'severity' in error && error.severity !== 'ERROR'
   return !('code' in error) || !HARMLESS_CODES.has(String(error.code))
 }
@@ -83,7 +86,10 @@ const HARMLESS_CODES = new Set([
   'ERR_INVALID_ARG_TYPE',
 ])
 
-/** The rows stay a plain list to look at; what else is known is beside them. Several statements answer as one list. */
+/**
+ * The rows as a plain list, with `count` and `command` as properties that do not show when it is printed or
+ * compared. The rows of several statements are joined; count and command are those of the last one.
+ */
 function toResult(answer: unknown, dates: boolean): Result {
   const answers = isAnswerList(answer) ? answer : isAnswer(answer) ? [answer] : []
   const rows = answers.flatMap((one) => (dates ? withDates(one) : [...one]))
@@ -98,7 +104,7 @@ const isAnswer = (answer: unknown): answer is Answer => Array.isArray(answer)
 const isAnswerList = (answer: unknown): answer is Answer[] =>
   Array.isArray(answer) && answer.length > 0 && answer.every((one) => Array.isArray(one))
 
-/** The queue expects dates where we read texts. */
+/** The rows with timestamps as `Date`, which the queue library expects, and not as the texts that we read. */
 function withDates(answer: Answer): Row[] {
   const names = (answer.columns ?? []).filter((column) => column.type === TIMESTAMPTZ).map((column) => column.name)
   return answer.map((row) => {
@@ -109,8 +115,9 @@ function withDates(answer: Answer): Row[] {
 }
 
 const INT8 = 20
-/** Texts are taken for JSON already, as other drivers do; the queue relies on it. */
+/** `json` and `jsonb`. A text is sent as JSON that is serialised already; the queue library relies on that. */
 const JSON_TYPES = [114, 3802]
+/** What the driver calls each `sslmode` of libpq. */
 const SSL_MODES: Record<string, string> = {
   disable: 'disable',
   false: 'disable',
@@ -122,7 +129,7 @@ const SSL_MODES: Record<string, string> = {
   'verify-ca': 'verify-full',
   'verify-full': 'verify-full',
 }
-/** Parameters of other drivers; the server would refuse them as settings. */
+/** Parameters of other drivers. This driver would send them as settings, which the server refuses. */
 const FOREIGN_PARAMETERS = [
   'channel_binding',
   'gssencmode',
@@ -135,13 +142,14 @@ const FOREIGN_PARAMETERS = [
   'schema',
 ]
 
-/** A database URL in the driver's spelling. */
+/** A database URL as the driver spells it. */
 export interface ServerAddress {
   url: string
 }
 
 /**
- * Rewrites what drivers spell differently: parameters, and a driver's name in the scheme.
+ * Rewrites a database URL for the driver: `postgresql+psycopg://` becomes `postgresql://`, `sslmode` becomes `ssl`,
+ * and parameters of other drivers are dropped.
  * Errors: `the database URL is not valid`, `sslmode '<mode>' is not known`.
  */
 export function toServerAddress(url: string): ServerAddress {
@@ -160,14 +168,14 @@ export function toServerAddress(url: string): ServerAddress {
 
 type DriverOptions = postgres.Options<Record<string, postgres.PostgresType>>
 
-/** Settings of every connection. `onnotify` is an option of the driver that its types leave out. */
+/** The settings of every connection. The driver knows the option `onnotify`, but its types leave it out. */
 function connectionOptions(
   callbacks: Pick<DriverOptions, 'onnotice' | 'onclose'> & { onnotify?: (channel: string, payload: string) => void },
 ): DriverOptions {
   return {
     ...callbacks,
     max: 1,
-    // The pool decides how long a connection lives: the driver knows nothing of our transactions.
+    // The pool decides how long a connection lives, because the driver does not know of our transactions.
     idle_timeout: 0,
     max_lifetime: null,
     connect_timeout: 10,

@@ -1,4 +1,4 @@
-/** As much of a connection as listening needs. */
+/** The part of a connection that listening needs. */
 export interface ListeningConnection {
   listen(channel: string): Promise<unknown>
   unlisten(channel: string): Promise<unknown>
@@ -13,12 +13,13 @@ export interface Listener {
   close(): Promise<void>
 }
 
+/** Waits before each attempt to open the connection again; the last one repeats. */
 const PAUSES_MS = [100, 500, 1_000, 2_000, 5_000]
 
 /**
- * All subscriptions of a pool on one connection, opened for the first of them and again whenever it
- * is lost.
- * @param open calls back for each notification, and once when the connection is gone
+ * Keeps all subscriptions of a pool on one connection, which is opened for the first subscription and again
+ * whenever it is lost.
+ * @param open opens the connection; it calls back for each notification and once when the connection is lost
  */
 export function createListener(
   open: (
@@ -97,7 +98,7 @@ export function createListener(
   }
 }
 
-/** True when nobody listens to the channel any more. */
+/** Removes a handler. Answers true when it was the last one of its channel. */
 function remove(handlers: Map<string, Set<Handler>>, channel: string, handler: Handler): boolean {
   const set = handlers.get(channel)
   if (!set?.delete(handler) || set.size > 0) return false

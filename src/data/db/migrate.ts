@@ -5,7 +5,7 @@ import { createRoundImports } from './steps/0004-round-imports.ts'
 import { createSearchIndexes } from './steps/search-indexes.ts'
 import type { Sql, Transaction } from './types.ts'
 
-/** In order, for ever: a step that was released never changes, the next change is the next number. */
+/** The steps in the order in which they run. A released step never changes: the next change gets the next number. */
 const STEPS: readonly { number: number; name: string; run: (tx: Transaction) => Promise<void> }[] = [
   { number: 1, name: 'tables', run: createTables },
   { number: 2, name: 'session lists', run: createSessionLists },
@@ -13,12 +13,12 @@ const STEPS: readonly { number: number; name: string; run: (tx: Transaction) => 
   { number: 4, name: 'round imports', run: createRoundImports },
 ]
 
-/** Any constant: "plat". */
+/** The key of the advisory lock. Any constant would do; these four bytes spell "plat". */
 const LOCK = 0x706c_6174
 
 /**
- * Brings the schema to the newest step. All steps run in one transaction under one lock, so that
- * processes that start together do it once and a failure leaves the old schema.
+ * Brings the schema of the database up to date. All missing steps run in one transaction under one lock: of
+ * several processes that start together only one runs them, and after a failure the schema is as it was before.
  */
 export async function migrate(sql: Sql): Promise<void> {
   await sql.begin(async (tx) => {

@@ -2,20 +2,21 @@ import type postgres from 'postgres'
 import { openConnection, type ServerAddress, type ServerConnection, toServerAddress } from './connection.ts'
 import { createListener } from './listener.ts'
 import { createTag, type Execute } from './query.ts'
+import { type Connection, runTransaction } from './transaction.ts'
 import type { Sql, Transaction } from './types.ts'
 
 export interface ConnectOptions {
-  /** Connections at most. Default 10. */
+  /** Most connections at a time. Default 10. */
   max?: number
   onnotice?: (notice: postgres.Notice) => void
-  /** Told of each statement, before it runs. */
+  /** Is called with the text of each statement before it runs. */
   onstatement?: (text: string) => void
 }
 
 /**
- * Opens the pool; no connection is made before the first statement. Timestamps are read as the one
- * published form (`toFixedTimestamp`), 64-bit integers as numbers. A statement on a connection that
- * breaks is rejected; the ones after it get new connections.
+ * Makes a pool; no connection is opened before the first statement. Timestamps are read as texts in the published
+ * form (`toFixedTimestamp`) and 64-bit integers as numbers. A statement whose connection breaks is rejected, and
+ * later statements get new connections.
  * @param url `postgresql://` or `postgres://`, `sslmode=` (or `ssl=`) in the spelling of libpq
  * Errors: `the database URL is not valid`, `sslmode '<mode>' is not known`.
  */
@@ -23,18 +24,14 @@ export function connect(url: string, { max = 10, onnotice = () => {}, onstatemen
   return createPool(toServerAddress(url), { max, onnotice, onstatement })
 }
 
-export interface PoolOptions {
-  max: number
-  /** Told of each statement, before it runs. */
-  onstatement?: (text: string) => void
-  onnotice: (notice: postgres.Notice) => void
-}
+type PoolOptions = Required<Pick<ConnectOptions, 'max' | 'onnotice'>> & Pick<ConnectOptions, 'onstatement'>
 
-/** How long a statement waits for a connection. */
+/** How long a statement waits for a free connection. */
 const WAIT_MS = 30_000
+/** A connection that is older than this is closed when it is given back. */
 const LIFETIME_MS = 60 * 60_000
 
-/** Connections that broke are thrown away, never used again; a new one is opened when one is needed. */
+/** A pool over single connections. One that broke is discarded, and another is opened when it is needed. */
 function createPool(address: ServerAddress, options: PoolOptions): Sql {
   const connections = createConnections(() => openConnection(address, options), options.max)
   const take = async (): Promise<Connection> => {
@@ -54,7 +51,7 @@ function createPool(address: ServerAddress, options: PoolOptions): Sql {
       connection.giveBack({ lost: false })
       return result
     } catch (error) {
-      // A text that began a transaction may have left it open.
+      // A text with several statements may have begun a transaction and failed before its end.
       connection.giveBack({ lost: /\bbegin\b/i.test(statement.text) })
       throw error
     }
@@ -73,7 +70,7 @@ function createPool(address: ServerAddress, options: PoolOptions): Sql {
   return Object.assign(tag, {
     begin,
     listen: (channel: string, onNotification: (payload: string) => void, onListening?: () => void) =>
-      listener.add(channel, { onNotification: onNotification, onListening: onListening }),
+      listener.add(channel, { onNotification, onListening }),
     notify: (channel: string, payload: string) => tag`SELECT pg_notify(${channel}, ${payload})`,
     end: ({ timeout }: { timeout?: number } = {}) => {
       ended ??= Promise.all([connections.end(timeout), listener.close()]).then(() => {})
@@ -88,7 +85,7 @@ interface Waiter {
   timer: ReturnType<typeof setTimeout>
 }
 
-/** At most `max` connections, the one used last first; waiters in order. */
+/** Hands out at most `max` connections, the most recently used one first. Callers wait in the order they came. */
 function createConnections(open: () => ServerConnection, max: number) {
   const idle: ServerConnection[] = []
   const waiting: Waiter[] = []
@@ -131,7 +128,7 @@ function createConnections(open: () => ServerConnection, max: number) {
         waiter.resolve(markTaken(nextConnection() ?? open()))
       } else if (taken.size === 0) ending?.()
     },
-    /** Waits for what runs, `timeout` seconds at most. */
+    /** Waits for running statements, at most `timeout` seconds when it is set, then closes all connections. */
     async end(timeout: number | undefined): Promise<void> {
       const done = new Promise<void>((resolve) => {
         ending = resolve
@@ -183,67 +180,5 @@ async function openListenConnection(
       wanted = false
       return connection.close()
     },
-  }
-}
-
-/** A connection that was taken from the pool. `giveBack` closes it when it is lost. */
-interface Connection {
-  execute: Execute
-  giveBack(options: { lost: boolean }): void
-}
-
-/**
- * Runs `work` in a transaction: commit when it resolves, rollback when it rejects. Its statements run
- * one after the other in the order in which they were awaited.
- */
-async function runTransaction<T>(
-  connection: Connection,
-  mode: string,
-  work: (tx: Transaction) => Promise<T>,
-): Promise<T> {
-  const run = inOrder(connection.execute)
-  const control = (text: string) => run({ text, values: [] })
-  try {
-    await control(`BEGIN ${mode.replaceAll(/[^a-z ]/gi, '')}`)
-    const result = await work(withSavepoints(run, control))
-    const { command } = await control('COMMIT')
-    // The answer to the end of a transaction in which a statement failed.
-    if (command === 'ROLLBACK') throw new Error('the transaction was rolled back because one of its statements failed')
-    connection.giveBack({ lost: false })
-    return result
-  } catch (error) {
-    // Closing the connection rolls back as well; so does a ROLLBACK that does not get through.
-    const rollback = control('ROLLBACK').then(
-      () => connection.giveBack({ lost: false }),
-      () => connection.giveBack({ lost: true }),
-    )
-    await rollback
-    throw error
-  }
-}
-
-function withSavepoints(run: Execute, control: (text: string) => Promise<unknown>): Transaction {
-  let count = 0
-  const savepoint = async <T>(work: (tx: Transaction) => Promise<T>): Promise<T> => {
-    const name = `s${++count}`
-    await control(`SAVEPOINT ${name}`)
-    try {
-      return await work(tx)
-    } catch (error) {
-      await control(`ROLLBACK TO SAVEPOINT ${name}`)
-      throw error
-    }
-  }
-  const tx: Transaction = Object.assign(createTag(run), { savepoint })
-  return tx
-}
-
-/** One connection takes one statement at a time. */
-function inOrder(execute: Execute): Execute {
-  let last: Promise<unknown> = Promise.resolve()
-  return (statement, options) => {
-    const next = last.then(() => execute(statement, options))
-    last = next.catch(() => {})
-    return next
   }
 }

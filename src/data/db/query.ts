@@ -1,18 +1,20 @@
 import type { Identifier, Query, Result, Row, Template, Value } from './types.ts'
 
-/** A finished statement: `$1` … in the text, values beside it. */
+/** A finished statement: its text with the placeholders `$1`, `$2` and so on, and the values for them. */
 export interface Statement {
   text: string
   values: readonly unknown[]
 }
-/** Runs a statement somewhere: on any connection of a pool, or on the one of a transaction. */
+/** Runs a statement: on any connection of a pool, or on the one connection of a transaction. */
 export type Execute = (statement: Statement, options?: ExecuteOptions) => Promise<Result>
 export interface ExecuteOptions {
+  /** Reads timestamps as `Date`, as the driver does by itself. */
   types?: 'driver'
+  /** False: the statement is planned anew for its values. */
   prepare?: boolean
 }
 
-/** The tag of a pool or transaction, without its other methods. */
+/** Makes the template tag of a pool or of a transaction; both add methods of their own to it. */
 export function createTag(execute: Execute) {
   function tag<Rows extends readonly object[] = Row[]>(strings: TemplateStringsArray, ...values: Value[]): Query<Rows>
   function tag(identifier: string): Identifier
@@ -69,7 +71,10 @@ class LazyQuery<Rows extends readonly object[]> implements Query<Rows> {
   }
 }
 
-/** Inlines parts, quotes names, numbers values. Errors: an undefined value. */
+/**
+ * Turns a template into a statement: queries inside it become part of the text, identifiers are quoted, and every
+ * other value becomes a numbered placeholder. Errors: one of the values is undefined.
+ */
 export function compile(template: Template): Statement {
   const values: unknown[] = []
   const writeTemplate = ({ strings, values: parts }: Template): string =>

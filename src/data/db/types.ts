@@ -1,19 +1,19 @@
-// biome-ignore lint/suspicious/noExplicitAny: what a statement answers is known to its author only; give `sql` a row type to say it
+// biome-ignore lint/suspicious/noExplicitAny: only the author of a statement knows its rows, and types them at `sql`
 export type Row = Record<string, any>
 
-/** The rows, and what the server said about the statement. */
+/** The rows of a statement, with how many rows it concerned and the command that the server completed. */
 export type Result<Rows extends readonly object[] = Row[]> = Rows & { count: number; command: string }
 
-/** A statement that runs when it is awaited, once; inside of another statement it is a part of it. */
+/** A statement. It runs once, when it is awaited first; as a value in another template it becomes a part of that. */
 export interface Query<Rows extends readonly object[] = Row[]> extends Promise<Result<Rows>> {
   readonly template: Template
-  /** For several statements in one text, without values. */
+  /** Marks a text of several statements. Errors: the statement has values. */
   simple(): this
-  /** Planned for these values each time; for conditions whose best plan depends on them. */
+  /** Has the server plan the statement for its values each time, where the best plan depends on the values. */
   unprepared(): this
 }
 
-/** A quoted name: `sql('users')`. */
+/** A name of a table or column, which is quoted: `sql('users')`. */
 export interface Identifier {
   readonly identifier: string
 }
@@ -38,18 +38,18 @@ export interface Template {
 interface Tag {
   <Rows extends readonly object[] = Row[]>(strings: TemplateStringsArray, ...values: Value[]): Query<Rows>
   (identifier: string): Identifier
-  /** A text that was not written here: schema scripts, the queue's own statements. Rows of all its statements. */
+  /** Runs a text that no template of ours holds, such as the statements of the queue library. */
   unsafe(text: string, values?: readonly unknown[], options?: { types: 'driver' }): Promise<Result>
 }
 
-/** The pool. Tagged templates only; a transaction is `sql.begin(async (tx) => …)`. */
+/** The pool. A statement is a tagged template: sql`SELECT 1`. A transaction is `sql.begin(async (tx) => …)`. */
 export interface Sql extends Tag {
   begin<T>(work: (tx: Transaction) => Promise<T>): Promise<T>
-  /** @param mode of BEGIN, such as `ISOLATION LEVEL REPEATABLE READ READ ONLY` */
+  /** @param mode follows the word BEGIN, for example `ISOLATION LEVEL REPEATABLE READ READ ONLY` */
   begin<T>(mode: string, work: (tx: Transaction) => Promise<T>): Promise<T>
   /**
-   * Hears NOTIFY on a connection that is shared by all listeners of the pool and opened again when it
-   * breaks; `onListening` is called each time, because notifications in between were lost.
+   * Receives the notifications of a channel. All listeners of the pool share one connection, which is opened again
+   * when it breaks. `onListening` is called after each opening, because notifications before it were lost.
    */
   listen(
     channel: string,
@@ -57,14 +57,14 @@ export interface Sql extends Tag {
     onListening?: () => void,
   ): Promise<{ unlisten(): Promise<void> }>
   notify(channel: string, payload: string): Promise<unknown>
-  /** Waits for running statements, `timeout` seconds at most. */
+  /** Closes all connections after waiting for running statements, at most `timeout` seconds when it is set. */
   end(options?: { timeout?: number }): Promise<void>
 }
 
 export interface Transaction extends Tag {
-  /** Undoes what `work` did when it rejects, and no more. */
+  /** Runs `work`; when it rejects, what it did is undone and the transaction can go on. */
   savepoint<T>(work: (tx: Transaction) => Promise<T>): Promise<T>
 }
 
-/** For functions that run inside or outside of a transaction. */
+/** The pool or a transaction, for functions that run in either. */
 export type Db = Sql | Transaction

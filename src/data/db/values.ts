@@ -1,6 +1,8 @@
+import { toHex } from '../../base/bytes.ts'
+
 /**
- * What PostgreSQL can store of a text: NUL characters are dropped and lone surrogates become U+FFFD.
- * Text of users, models and repositories passes here before it is written.
+ * The text as PostgreSQL can store it: NUL characters are dropped and lone surrogates become U+FFFD. Every text of
+ * users, models and repositories goes through this before it is written.
  */
 export function storable(text: string): string
 export function storable(text: string | null): string | null
@@ -8,12 +10,15 @@ export function storable(text: string | null): string | null {
   return text === null ? null : text.replaceAll('\0', '').toWellFormed()
 }
 
-/** A `LIKE` pattern that finds `text` itself anywhere. */
+/** A `LIKE` pattern for texts that contain `text`; the wildcards `%` and `_` in it stand for themselves. */
 export const containing = (text: string): string => `%${text.replaceAll(/[\\%_]/g, '\\$&')}%`
 
 export const TIMESTAMPTZ = 1184
 
-/** `2025-01-31 10:20:30.5+00` of a UTC session as `2025-01-31T10:20:30.500000Z`: always six digits, so that texts compare as times. */
+/**
+ * Rewrites a timestamp of a UTC session: `2025-01-31 10:20:30.5+00` becomes `2025-01-31T10:20:30.500000Z`. It always
+ * has six digits, so that comparing two texts compares the times. Errors: the text has another form.
+ */
 export function toFixedTimestamp(raw: string): string {
   const [, day, time, fraction = ''] = /^(\d{4,}-\d\d-\d\d) (\d\d:\d\d:\d\d)(?:\.(\d+))?\+00$/.exec(raw) ?? []
   if (!day) throw new Error(`not a timestamp of a UTC session: ${raw}`)
@@ -22,11 +27,11 @@ export function toFixedTimestamp(raw: string): string {
 
 type Nested<Element> = (Element | null | Nested<Element>)[]
 
-/** Types of the server whose values are lists, by the reading of their elements. */
+/** The object identifiers of array types, grouped by how their elements are read. */
 const TEXT_LISTS = [1003, 1009, 1015, 2951]
 const NUMBER_LISTS = [1005, 1007, 1016, 1021, 1022]
 
-/** For the driver's `types`: reading lists. */
+/** The option `types` of the driver for reading arrays. */
 export const listTypes = Object.fromEntries([
   ...TEXT_LISTS.map((type) => [`list${type}`, listType(type, (text) => text)]),
   ...NUMBER_LISTS.map((type) => [`list${type}`, listType(type, Number)]),
@@ -41,7 +46,7 @@ function listType<Element>(type: number, element: (text: string) => Element) {
   }
 }
 
-/** Reads `{a,"b,c",NULL,{d}}` of the server. */
+/** Parses an array as the server writes it, for example `{a,"b,c",NULL,{d}}`. */
 function parseArray<Element>(text: string, element: (text: string) => Element): Nested<Element> {
   const stack: Nested<Element>[] = [[]]
   const add = (value: Element | null) => stack.at(-1)?.push(value)
@@ -60,7 +65,7 @@ function parseArray<Element>(text: string, element: (text: string) => Element): 
 
 type Parameter = string | number | boolean | null | Uint8Array
 
-/** A value as the driver sends it: lists as array literals, dates as texts, other objects as JSON. */
+/** A value as it is sent to the server: a list as an array literal, a date as a text, any other object as JSON. */
 export function toParameter(value: unknown): Parameter {
   if (value === null || value === undefined) return null
   if (value instanceof Uint8Array) return value
@@ -77,10 +82,8 @@ function arrayLiteral(list: readonly unknown[]): string {
     if (Array.isArray(value)) return arrayLiteral(value)
     const parameter = toParameter(value)
     if (parameter === null) return 'NULL'
-    const text = parameter instanceof Uint8Array ? `\\x${hex(parameter)}` : String(parameter)
+    const text = parameter instanceof Uint8Array ? `\\x${toHex(parameter)}` : String(parameter)
     return `"${text.replaceAll(/["\\]/g, '\\$&')}"`
   }
   return `{${list.map(element).join(',')}}`
 }
-
-const hex = (bytes: Uint8Array) => Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')

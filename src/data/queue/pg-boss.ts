@@ -1,5 +1,6 @@
 import { type Job, PgBoss, type Db as QueueDatabase } from 'pg-boss'
 import type { Logger } from '../../base/log.ts'
+import { endsWithin } from '../../base/time.ts'
 import type { Db, Sql } from '../db/types.ts'
 import { ROUND_QUEUE, type RoundQueue, STOPPING } from './types.ts'
 
@@ -10,7 +11,7 @@ interface RoundMessage {
   round_id: number
 }
 
-/** A message says that a round waits. It is cheap and may come twice: the lease decides who runs it. */
+/** A message says that a round waits. It may arrive twice without harm, because the lease decides who runs it. */
 const QUEUE_OPTIONS = {
   // At most one waiting message for each round.
   policy: 'short',
@@ -25,7 +26,7 @@ export interface SendingQueue extends RoundQueue {
   close(): Promise<void>
 }
 
-/** The sending half, for every process. Creates the queue's own schema when it is absent. */
+/** Starts the sending half of the queue, which every process has. Creates the schema of the queue when absent. */
 export async function startSendingQueue(sql: Sql, log: Logger): Promise<SendingQueue> {
   const boss = await startBoss(sql, log, { supervise: false })
   return {
@@ -37,16 +38,17 @@ export async function startSendingQueue(sql: Sql, log: Logger): Promise<SendingQ
 
 export interface WorkingQueue {
   /**
-   * Takes no further rounds, waits `finishMs` for the running ones, then aborts them with reason
-   * `stopping` and waits `handBackMs`.
+   * Takes no further rounds and waits `finishMs` for the running ones. Those that still run are then aborted with
+   * the reason `stopping`, and have `handBackMs` to hand themselves back.
    */
   stop(limits: { finishMs: number; handBackMs: number }): Promise<void>
 }
 
 /**
- * The working half: calls `handle` for each waiting round, at most `concurrency` at a time, and puts
- * rounds back into the queue whose worker died.
- * @param options.handle a rejection offers the round again; `signal` fires with reason `stopping`
+ * Starts the working half of the queue. It calls `handle` for each waiting round, at most `concurrency` at a time,
+ * and each second it queues rounds again whose worker died.
+ * @param options.handle runs a round; when it rejects, the round is offered again. Its signal fires with the
+ *   reason `stopping` when this worker stops
  */
 export async function startWorkingQueue(
   sql: Sql,
@@ -59,7 +61,7 @@ export async function startWorkingQueue(
   let closing = false
   const handleMessage = async ([job]: Job<RoundMessage>[]) => {
     if (!job) return
-    // Fetched on the last breath: rejecting puts the message back for another worker.
+    // The message was fetched while the worker was stopping: rejecting leaves it to another worker.
     if (stopping.signal.aborted || closing) throw new Error(STOPPING)
     const run = options.handle(job.data.round_id, stopping.signal)
     running.add(run)
@@ -78,15 +80,18 @@ export async function startWorkingQueue(
       closing = true
       clearInterval(sweeper)
       await boss.offWork(ROUND_QUEUE, { wait: false })
-      await settled(running, limits.finishMs)
+      await endsWithin(limits.finishMs, Promise.allSettled(running))
       stopping.abort(STOPPING)
-      await settled(running, limits.handBackMs)
+      await endsWithin(limits.handBackMs, Promise.allSettled(running))
       await boss.stop({ graceful: false, close: false })
     },
   }
 }
 
-/** Two processes that start together on a new database may both create the queue's schema: the loser finds it there. */
+/**
+ * Opens the queue, with up to five attempts: when two processes start together on a new database, both create its
+ * schema, one of them fails, and finds the schema at its next attempt.
+ */
 async function startBoss(sql: Sql, log: Logger, options: { supervise: boolean }): Promise<PgBoss> {
   for (let attempt = 1; ; attempt++) {
     try {
@@ -111,8 +116,8 @@ async function openBoss(sql: Sql, log: Logger, options: { supervise: boolean }):
   boss.on('warning', (warning) => log.warn(`queue: ${warning.message}`, { data: warning.data }))
   await boss.start()
   await boss.createQueue(ROUND_QUEUE, QUEUE_OPTIONS)
-  // Makes it remember the queue. Otherwise the first sends, each inside a transaction, would all ask
-  // for a second connection to look the queue up, and with none left wait for ever.
+  // Makes the library remember the queue. Otherwise each of the first sends, which hold the connection of their
+  // transaction, would need a second one to look the queue up, and with none left they would wait for ever.
   await boss.findJobs(ROUND_QUEUE, { id: crypto.randomUUID() })
   return boss
 }
@@ -128,17 +133,7 @@ async function sweep(boss: PgBoss, sql: Sql, log: Logger): Promise<void> {
   }
 }
 
-async function settled(running: Set<Promise<void>>, limitMs: number): Promise<void> {
-  if (running.size === 0) return
-  let timer: ReturnType<typeof setTimeout> | undefined
-  const limit = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, limitMs)
-  })
-  await Promise.race([Promise.allSettled(running), limit])
-  clearTimeout(timer)
-}
-
-/** Lets the queue run its statements on our pool, with the values that its own driver would give it. */
+/** Lets the queue run its statements on our pool, and read values as its own driver would give them. */
 function queueDatabase(sql: Sql): QueueDatabase {
   return {
     ...transactionDatabase(sql),
@@ -149,14 +144,14 @@ function queueDatabase(sql: Sql): QueueDatabase {
   }
 }
 
-/** For statements inside of a caller's transaction. */
+/** Lets the queue run its statements inside the transaction of a caller. */
 const transactionDatabase = (db: Db): QueueDatabase => ({
   executeSql: async (text, values) => ({ rows: await db.unsafe(text, values, { types: 'driver' }) }),
 })
 
 /**
- * Rounds that nobody runs and for which no message waits: the lease lapsed, or it never began long
- * after the round was accepted.
+ * Up to 100 unfinished rounds that no worker runs and for which no message waits: their lease has expired, or they
+ * got none within ten seconds after they were accepted.
  */
 async function orphanedRounds(sql: Sql): Promise<number[]> {
   const rows = await sql<{ id: number }[]>`

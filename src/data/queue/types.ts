@@ -1,13 +1,13 @@
 import type { Transaction } from '../db/types.ts'
 
-/** Abort reason of a run whose worker stops: the round is handed back, not failed. */
+/** The abort reason of a run whose worker stops. The round does not fail: it is handed back to the queue. */
 export const STOPPING = 'stopping'
 
-/** The sending side, all that the core needs. The implementation is injected by the process entries. */
+/** The sending side of the queue, which is all that the core needs. */
 export interface RoundQueue {
   /** Enqueues the round inside the caller's transaction, so that both happen or neither. */
   enqueue(tx: Transaction, roundId: number): Promise<void>
-  /** Cheap check for readiness. */
+  /** Whether the queue exists; cheap enough for the readiness check. */
   healthy(): Promise<boolean>
 }
 

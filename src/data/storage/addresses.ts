@@ -2,8 +2,8 @@ import type { StorageConfig } from '../../../config/types.ts'
 import { domainOf } from '../../base/aws/partition.ts'
 
 /**
- * The path of an object below its bucket, encoded segment by segment as signatures demand. Throws for
- * dot segments: every URL parser resolves them, so they would name another object.
+ * The path of an object below its bucket, encoded segment by segment as signatures require.
+ * Errors: the key has a segment `.` or `..`. URL parsers resolve those, so the path would name another object.
  */
 export function objectPath(key: string): string {
   const segments = key.split('/')
@@ -20,7 +20,7 @@ const encodeSegment = (segment: string) =>
 
 export const withoutTrailingSlash = (url: string): string => url.replace(/\/+$/, '')
 
-/** Where buckets and objects are: for the platform itself and for browsers. An empty key is the bucket. */
+/** The URLs of buckets and objects, for the platform itself and for browsers. An empty key stands for the bucket. */
 export interface S3Address {
   internal(bucket: string, key?: string): string
   public(bucket: string, key: string): string
@@ -28,7 +28,10 @@ export interface S3Address {
 
 type Location = Pick<StorageConfig, 'provider' | 'endpoint_url' | 'public_endpoint_url' | 'region'>
 
-/** BUNDLED: path style at the configured endpoints. S3: the region makes the endpoint, both URLs are ignored. */
+/**
+ * The addresses for a provider. With `BUNDLED`, buckets are paths below the two configured endpoints. With `S3`, the
+ * region determines the endpoint, and the configured ones are ignored.
+ */
 export function createS3Address(config: Location): S3Address {
   if (config.provider === 'S3') {
     const regional = (bucket: string, key = '') => regionalUrl(config.region, bucket, key)
@@ -43,7 +46,7 @@ export function createS3Address(config: Location): S3Address {
 const pathStyle = (endpoint: string, bucket: string, key: string) =>
   `${withoutTrailingSlash(endpoint)}/${bucket}${key === '' ? '' : `/${objectPath(key)}`}`
 
-/** A bucket name with dots does not fit the certificate of the virtual host. */
+/** The bucket is part of the host name, unless it has dots: then no certificate of the service would match it. */
 function regionalUrl(region: string, bucket: string, key: string): string {
   const host = `s3.${region}.${domainOf(region)}`
   return bucket.includes('.')

@@ -14,7 +14,10 @@ export interface BlobTools {
   now: () => Date
 }
 
-/** A container of a storage account. Which origins may read is a setting of the account, not of the container. */
+/**
+ * The object store in a container of an Azure storage account. Which origins may read from browsers is a setting
+ * of the whole account, so it is not changed here.
+ */
 export function createBlobStore({ config, call, log, now }: BlobTools): ObjectStore {
   const endpoint = withoutTrailingSlash(config.endpoint_url)
   const blobUrl = (base: string, key: string) => `${base}/${config.bucket}/${objectPath(key)}`
@@ -34,8 +37,8 @@ export function createBlobStore({ config, call, log, now }: BlobTools): ObjectSt
     },
     put: async (key, body, { content_type, metadata = {}, signal }) => {
       const bytes = typeof body === 'string' ? new TextEncoder().encode(body) : body
-      const named = Object.entries(metadata).map(([name, value]) => [`${PREFIX}${name}`, value])
-      const headers = { 'content-type': content_type, 'x-ms-blob-type': 'BlockBlob', ...Object.fromEntries(named) }
+      const prefixed = Object.entries(metadata).map(([name, value]) => [`${PREFIX}${name}`, value])
+      const headers = { 'content-type': content_type, 'x-ms-blob-type': 'BlockBlob', ...Object.fromEntries(prefixed) }
       const response = await sendSigned({ method: 'PUT', url: blobUrl(endpoint, key), headers, body: bytes, signal })
       if (response.status !== 201) throw storeError(response, `the upload of ${key}`)
       return bytes.byteLength
@@ -59,12 +62,12 @@ export function createBlobStore({ config, call, log, now }: BlobTools): ObjectSt
   }
 }
 
-/** Version of the blob service that both signatures are written for. */
+/** The version of the blob service for which both kinds of signature are written. */
 const VERSION = '2021-12-02'
 
 type Account = Pick<StorageConfig, 'account_name' | 'account_key'>
 
-/** The headers with a SharedKey authorization added. */
+/** The headers of a request with its SharedKey signature. The order of the signed lines is that of the service. */
 async function sharedKeyHeaders(
   account: Account,
   request: Pick<StoreRequest, 'method' | 'url' | 'headers' | 'body'>,
@@ -75,7 +78,7 @@ async function sharedKeyHeaders(
     'x-ms-date': now.toUTCString(),
     'x-ms-version': VERSION,
   }
-  const named = Object.entries(headers).filter(([name]) => name.startsWith('x-ms-'))
+  const serviceHeaders = Object.entries(headers).filter(([name]) => name.startsWith('x-ms-'))
   const text = [
     request.method,
     '', // Content-Encoding
@@ -84,7 +87,7 @@ async function sharedKeyHeaders(
     '', // Content-MD5
     headers['content-type'] ?? '',
     ...['', '', '', '', '', ''], // Date, four conditions, Range
-    ...named.sort(([a], [b]) => (a < b ? -1 : 1)).map(([name, value]) => `${name}:${value}`),
+    ...serviceHeaders.sort(([a], [b]) => (a < b ? -1 : 1)).map(([name, value]) => `${name}:${value}`),
     canonicalResource(account.account_name, new URL(request.url)),
   ].join('\n')
   return {
@@ -98,7 +101,7 @@ function canonicalResource(account: string, url: URL): string {
   return `/${account}${url.pathname}${parameters.join('')}`
 }
 
-/** Query of a service SAS for one blob: read permission and expiry, nothing else. */
+/** The query of a URL that grants reading one blob until it expires (a service SAS). */
 async function readSas(account: Account, container: string, key: string, expires: Date): Promise<URLSearchParams> {
   const expiry = expires.toISOString().replace(/\.\d{3}Z$/, 'Z')
   const text = [

@@ -1,26 +1,26 @@
 import type { StorageConfig } from '../../../config/types.ts'
 import { internal, type PlatformError, unavailable } from '../../base/errors.ts'
-import { type Fetch, OutboundError, type OutboundResponse, send } from '../../base/http.ts'
+import { type Fetch, OutboundError, type OutboundResponse, send, TRANSIENT_STATUSES } from '../../base/http.ts'
 
-/** One request to the object store, signed already. */
+/** One request to the object store; its headers hold the signature already. */
 export interface StoreRequest {
   method: 'GET' | 'HEAD' | 'PUT' | 'DELETE'
   url: string
   headers: Record<string, string>
   body?: Uint8Array<ArrayBuffer>
   signal?: AbortSignal
-  /** Largest answer body accepted. */
+  /** Largest accepted answer in bytes; default 64 MiB. */
   max_bytes?: number
 }
 
 export type StoreCall = (request: StoreRequest) => Promise<OutboundResponse>
 
-const TRANSIENT = [429, 500, 502, 503, 504]
 const FIRST_WAIT_MS = 200
 
 /**
- * Sends with the configured budget: each attempt has the connect and the read time together.
- * Errors: `PlatformError` 503 when the store cannot be reached; any status is an answer.
+ * Makes the function that sends requests to the store. Each attempt may take the configured connect and read
+ * timeouts together, 13 s by default; with three attempts the waits between them are 200 and 400 ms.
+ * Errors of the function: `PlatformError` 503 when the store cannot be reached; any status is an answer.
  */
 export function createStoreCall(
   config: Pick<StorageConfig, 'connect_timeout' | 'read_timeout' | 'max_attempts'>,
@@ -33,7 +33,7 @@ export function createStoreCall(
         ...request,
         timeout_ms: (config.connect_timeout + config.read_timeout) * 1000,
         retries: Math.max(0, config.max_attempts - 1),
-        retry_statuses: TRANSIENT,
+        retry_statuses: TRANSIENT_STATUSES,
         backoff_ms: firstWaitMs,
       })
     } catch (error) {
@@ -43,7 +43,7 @@ export function createStoreCall(
   }
 }
 
-/** The error for an answer that is no success: 503 from a gateway or a busy store, else 500. */
+/** The error for an unsuccessful answer: 503 when it came from a gateway or a busy store, otherwise 500. */
 export function storeError(response: OutboundResponse, what: string): PlatformError {
   const answer = [response.status, errorCode(response)].filter(Boolean).join(' ')
   if (response.status === 502 || response.status === 503 || response.status === 504)
@@ -51,11 +51,11 @@ export function storeError(response: OutboundResponse, what: string): PlatformEr
   return internal(`The object store refused ${what} (${answer}).`)
 }
 
-/** The object is absent, which a missing bucket is not. */
+/** Whether the answer says that the object does not exist. A missing bucket is another error. */
 export const isMissing = (response: OutboundResponse): boolean =>
   response.status === 404 && ['', 'NoSuchKey', 'BlobNotFound'].includes(errorCode(response))
 
-/** `<Code>` of the error document, or the header that blob stores answer with; empty when there is none. */
+/** The error code of an answer: a header of blob stores, or `<Code>` of the error document; empty without either. */
 export function errorCode(response: OutboundResponse): string {
   const code =
     response.headers.get('x-ms-error-code') ?? /<Code>([A-Za-z0-9_.-]{1,64})<\/Code>/.exec(response.text())?.[1]

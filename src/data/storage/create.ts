@@ -7,23 +7,25 @@ import type { Logger } from '../../base/log.ts'
 import { createS3Address } from './addresses.ts'
 import { createBlobStore } from './blob.ts'
 import { createStoreCall } from './call.ts'
-import { createS3Signer, createS3Store } from './s3.ts'
+import { createS3Store } from './s3.ts'
+import { createS3Signer } from './s3-signer.ts'
 import type { ObjectStore } from './types.ts'
 
 export interface StorageDeps {
   fetch: Fetch
   log: Logger
-  /** Origins of browser clients, for the CORS rule of a bucket that is created here. */
+  /** The origins of browser clients, which a bucket that is created here lets read (CORS). */
   cors_origins?: readonly string[]
-  /** For S3 without keys; default is the chain over the variables of the configuration. */
+  /** The credentials for S3 without configured keys; default is the credential chain of AWS. */
   credentials?: CredentialSource
-  /** For the files of that chain: null when there is none at the path, throws when it cannot be read. */
+  /** Reads a file of that chain. Null: there is no file at the path. Throws when it cannot be read. */
   read_file?: (path: string) => Promise<string | null>
   now?: () => Date
-  /** First wait between attempts, doubled each time. Default 200. */
+  /** Milliseconds before the second attempt, doubled for each further one. Default 200. */
   backoff_ms?: number
 }
 
+/** The object store of the configured provider. No request is made before its first use. */
 export function createObjectStore(config: StorageConfig, deps: StorageDeps): ObjectStore {
   const now = deps.now ?? (() => new Date())
   const call = createStoreCall(config, deps.fetch, deps.backoff_ms)
@@ -35,7 +37,7 @@ export function createObjectStore(config: StorageConfig, deps: StorageDeps): Obj
   )
 }
 
-/** One of two keys is none. */
+/** The configured pair of keys when both are set, otherwise the credential chain. */
 function credentialsOf(config: StorageConfig, deps: StorageDeps, now: () => Date): CredentialSource {
   const { access_key, secret_key } = config
   if (access_key !== '' && secret_key !== '') return staticCredentials({ access_key, secret_key })
@@ -55,7 +57,7 @@ function credentialsOf(config: StorageConfig, deps: StorageDeps, now: () => Date
   return withPlatformErrors(defaultCredentials(tools))
 }
 
-/** Errors of the source become `PlatformError`: 503 when its place cannot be reached, else 500. */
+/** The same source; its `CredentialError` becomes a `PlatformError`, 503 when a place was not reached, else 500. */
 const withPlatformErrors =
   (source: CredentialSource): CredentialSource =>
   () =>

@@ -3,7 +3,7 @@ import { internal } from '../../base/errors.ts'
 import type { Logger } from '../../base/log.ts'
 import type { S3Address } from './addresses.ts'
 import { errorCode, type StoreCall, storeError } from './call.ts'
-import type { S3Signer } from './s3.ts'
+import type { S3Signer } from './s3-signer.ts'
 
 export interface S3Tools {
   config: StorageConfig
@@ -13,7 +13,7 @@ export interface S3Tools {
   log: Logger
 }
 
-/** Head, then create when absent. True when this call created the bucket. */
+/** Creates the bucket unless it exists. Answers true when this call created it. Errors: `PlatformError`. */
 export async function ensureBucket(tools: S3Tools, bucket: string): Promise<boolean> {
   const url = tools.address.internal(bucket)
   const head = await signedCall(tools, 'HEAD', url)
@@ -35,13 +35,18 @@ function bucketRefused(bucket: string, status: number, region: string | null) {
   return internal(`The object store refuses access to bucket ${bucket} (${status}${elsewhere}).`)
 }
 
-/** Only the S3 service itself wants the region named, and not for its first one. */
+/** The body that names the region of a new bucket. Only S3 itself requires it, and refuses it for `us-east-1`. */
 function locationConstraint(config: StorageConfig): string | undefined {
   if (config.provider !== 'S3' || config.region === 'us-east-1') return undefined
-  return `<CreateBucketConfiguration xmlns="${XMLNS}"><LocationConstraint>${escapeXml(config.region)}</LocationConstraint></CreateBucketConfiguration>`
+  const location = `<LocationConstraint>${escapeXml(config.region)}</LocationConstraint>`
+  return `<CreateBucketConfiguration xmlns="${XMLNS}">${location}</CreateBucketConfiguration>`
 }
 
-/** Lets browsers read artifacts and the metadata on them. Best effort: some servers have no such rules. */
+/**
+ * Lets browsers read artifacts and the metadata on them, by a CORS rule. A failure is only logged, because some
+ * servers have no such rules.
+ * @param exposed headers that a page may read
+ */
 export async function allowBrowsers(
   tools: S3Tools,
   bucket: string,
@@ -78,7 +83,7 @@ async function signedCall(tools: S3Tools, method: 'HEAD' | 'PUT', url: string, t
   return tools.call({ method, url, headers, body })
 }
 
-/** Bucket rules need a checksum; MD5, the older choice, is not among the standard web functions. */
+/** Requests for bucket rules need a checksum. SHA-256 it is, because WebCrypto does not offer MD5. */
 async function sha256Base64(bytes: Uint8Array<ArrayBuffer>): Promise<string> {
   return btoa(String.fromCharCode(...new Uint8Array(await crypto.subtle.digest('SHA-256', bytes))))
 }

@@ -1,27 +1,27 @@
 /**
- * The artifacts bucket. Errors are `PlatformError`: 503 when the store cannot be reached, 404 for a
- * missing object, 500 otherwise.
+ * A bucket of objects. Errors are `PlatformError`: 404 for a missing object, 503 when the store cannot be reached,
+ * and 500 otherwise.
  */
 export interface ObjectStore {
-  /** Creates the artifacts bucket and, with managed state, the state bucket, when absent. */
+  /** Creates the artifacts bucket and, when the platform manages engine state, the state bucket, unless they exist. */
   ensureBuckets(): Promise<void>
-  /** Metadata keys are bare; the store adds its own prefix. Returns the encoded length in bytes. */
+  /** Stores an object and answers its size in bytes. The store puts its own prefix before the names of metadata. */
   put(
     key: string,
     body: string | Uint8Array<ArrayBuffer>,
     options: { content_type: string; metadata?: Record<string, string>; signal?: AbortSignal },
   ): Promise<number>
-  /** @param options.max_bytes a larger object is an error; default 64 MiB */
+  /** Reads an object. A larger one than `max_bytes`, by default 64 MiB, is an error. */
   get(key: string, options?: { signal?: AbortSignal; max_bytes?: number }): Promise<Uint8Array<ArrayBuffer>>
-  /** Best effort where the caller says so; a missing object is no error. */
+  /** Deletes an object. A missing object is no error. */
   delete(key: string): Promise<void>
-  /** A GET URL signed for the public host, `presign_expiry_seconds` long. No network call. */
+  /** A URL for GET at the public host, valid for `presign_expiry_seconds`. It is computed without a request. */
   presign(key: string): Promise<string>
   /**
-   * When URLs signed now stop working although their own expiry is later: temporary credentials take
-   * their signatures with them. Null when nothing but the expiry ends them.
+   * When URLs that are signed now stop working before their own expiry. Temporary credentials cause that: their
+   * signatures are invalid once they expire. Null when only the expiry of the URL counts.
    */
   urlsLapse(): Promise<Date | null>
-  /** What the browser sees before a metadata name: `x-amz-meta-` or `x-ms-meta-`. */
+  /** The prefix of metadata names in the headers that a browser sees: `x-amz-meta-` or `x-ms-meta-`. */
   readonly metadata_prefix: string
 }

@@ -1,4 +1,5 @@
 import type { StorageConfig } from '../../../config/types.ts'
+import { sha256Hex } from '../../base/bytes.ts'
 import { PlatformError } from '../../base/errors.ts'
 import type { ObjectStore } from '../../data/storage/types.ts'
 import { type EngineState, NO_STATE, parseState } from './state.ts'
@@ -11,8 +12,7 @@ import { type EngineState, NO_STATE, parseState } from './state.ts'
  */
 export async function projectId(repository: string, scopeId: string, iacPath: string | null): Promise<string> {
   const text = [canonicalRepository(repository), scopeId.trim().toLowerCase(), canonicalPath(iacPath ?? '')].join('\n')
-  const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text))
-  return Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, '0')).join('')
+  return sha256Hex(text)
 }
 
 /** `host/path` in lower case, without scheme, user, port, surrounding slashes and one `.git` ending. */

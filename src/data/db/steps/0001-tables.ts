@@ -1,8 +1,8 @@
 import type { Transaction } from '../types.ts'
 
 /**
- * The thirteen tables. Besides them: what leases and fencing need, and the last status on the
- * session, so that lists and filters need no look at `statuses`.
+ * Creates the thirteen tables of the specification. Columns beyond it serve the lease and the fence of a run, and
+ * each session repeats its last status, so that lists and filters need not read the table `statuses`.
  */
 export async function createTables(tx: Transaction): Promise<void> {
   await createTypes(tx)
@@ -220,5 +220,7 @@ async function refreshUpdatedAt(tx: Transaction): Promise<void> {
   await tx`CREATE FUNCTION refresh_updated_at() RETURNS trigger LANGUAGE plpgsql AS
     'BEGIN NEW.updated_at := clock_timestamp(); RETURN NEW; END'`
   for (const table of TABLES)
-    await tx`CREATE TRIGGER refresh_updated_at BEFORE UPDATE ON ${tx(table)} FOR EACH ROW EXECUTE FUNCTION refresh_updated_at()`
+    await tx`
+      CREATE TRIGGER refresh_updated_at BEFORE UPDATE ON ${tx(table)}
+      FOR EACH ROW EXECUTE FUNCTION refresh_updated_at()`
 }

@@ -1,9 +1,9 @@
 import type { Transaction } from '../types.ts'
 
 /**
- * What the lists read. `session_search` holds the facts of a session that never change, beside the
- * text that a search looks into: written once, so that status changes cost its index nothing.
- * Repositories are few and sessions many, so their addresses are searched in a table of their own.
+ * Creates what the session lists read. `session_search` holds what never changes about a session, and the text
+ * that a search looks into; its rows are written once, so that status changes need no update of its indexes.
+ * Addresses of repositories are searched in a table of their own, because many sessions share few repositories.
  */
 export async function createSessionLists(tx: Transaction): Promise<void> {
   await tx`
@@ -29,13 +29,17 @@ export async function createSessionLists(tx: Transaction): Promise<void> {
 
     DROP INDEX sessions_newest, sessions_newest_of_user, sessions_last_status;
     CREATE INDEX sessions_newest ON sessions (created_at DESC, id DESC) INCLUDE (user_id, operation, last_status);
-    CREATE INDEX sessions_newest_of_user ON sessions (user_id, created_at DESC, id DESC) INCLUDE (operation, last_status);
+    CREATE INDEX sessions_newest_of_user ON sessions (user_id, created_at DESC, id DESC)
+      INCLUDE (operation, last_status);
     CREATE INDEX sessions_last_status ON sessions (last_status, created_at DESC, id DESC) INCLUDE (user_id, operation);
   `.simple()
   await fillOnInsert(tx)
 }
 
-/** Whichever of a session's two texts is inserted last completes its row; they never change. */
+/**
+ * Triggers that fill `session_search`. A session's row needs its workspace and its history; whichever of the two
+ * is inserted last creates it. Both are never changed afterwards, so that no trigger on updates is needed.
+ */
 async function fillOnInsert(tx: Transaction): Promise<void> {
   await tx`
     CREATE FUNCTION fill_session_search(ids integer[]) RETURNS void LANGUAGE sql AS $$

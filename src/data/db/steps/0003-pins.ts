@@ -1,8 +1,8 @@
 import type { Transaction } from '../types.ts'
 
 /**
- * What makes an apply the reviewed one, and one: the seal of a session's pinned plan, what an apply round
- * did so far, and which round may change a project.
+ * Creates what ensures that an apply runs the reviewed plan, and runs it once: the seal of a session's pinned plan
+ * (`pins`), how far an apply round has come (`applies`), and which round may change a project (`project_applies`).
  */
 export async function createPins(tx: Transaction): Promise<void> {
   await tx`

@@ -1,8 +1,8 @@
 import type { Transaction } from '../types.ts'
 
 /**
- * What an import round selected and what came of it. An import changes the state for good, so a round that
- * is taken up again goes on from here instead of starting over.
+ * Creates the table of the resources that an import round selected and imported. An import changes the state of
+ * the engine for good, so a round that another worker takes up continues from these rows and does not start over.
  */
 export async function createRoundImports(tx: Transaction): Promise<void> {
   await tx`

@@ -1,8 +1,8 @@
 import type { Transaction } from '../types.ts'
 
 /**
- * Indexes for substring search. They need an extension that not every database offers; without it
- * the search reads the tables.
+ * Creates the indexes for substring search unless they exist. They need the extension `pg_trgm`, which not every
+ * database offers. Without it this does nothing, and a search reads the whole table.
  */
 export async function createSearchIndexes(tx: Transaction): Promise<void> {
   const [index] = await tx<{ last: string | null }[]>`SELECT to_regclass('session_search_content_trgm')::text AS last`
