@@ -1,10 +1,10 @@
 import * as v from 'valibot'
-import { CallFailure, isRetryable } from './call.ts'
+import { isJsonObject } from '../base/json.ts'
 import type { Deployment } from './deployments.ts'
+import { CallFailure, isRetryable } from './failure.ts'
 import type { Quirks } from './quirks.ts'
 import type { Carry, FinishReason, Inference, ToolCall, Usage } from './types.ts'
 import { readError } from './wire/error-of.ts'
-import { isRecord } from './wire/types.ts'
 
 const tokens = v.nullish(v.number(), 0)
 const content = v.nullish(v.union([v.string(), v.array(v.object({ text: v.nullish(v.string(), '') }))]), '')
@@ -44,25 +44,28 @@ const FINISH: Record<string, FinishReason> = {
   tool_calls: 'tool_use',
   length: 'max_tokens',
   content_filter: 'content_filter',
-  // Gateways that hand on the words of the vendor behind them.
+  // Some gateways pass on the words of the vendor behind them.
   end_turn: 'end_turn',
   tool_use: 'tool_use',
 }
-/** The provider ran out of something in the middle of the answer. */
+/** Finish reasons that say the provider broke off the answer for want of resources. */
 const INTERRUPTED = ['insufficient_system_resource']
-/** The model's slip, which another attempt may mend: `function_call_filter: MALFORMED_FUNCTION_CALL`. */
+/**
+ * The model wrote a tool call that cannot be parsed; another attempt may succeed. A gateway writes for example
+ * `function_call_filter: MALFORMED_FUNCTION_CALL`.
+ */
 const MALFORMED = /\bMALFORMED_FUNCTION_CALL$/
 
 type AnsweringDeployment = Pick<Deployment, 'model' | 'carries' | 'quirks'>
 
 /**
- * A chat-completions answer in our own terms. Errors: `CallFailure`, retryable for an answer that is no
- * completion at all (a gateway's page, nothing, half an object).
+ * Reads a chat-completions answer. Errors: `CallFailure`. It is retryable when the answer is no completion at all,
+ * for example a page of a gateway, an empty body or half an object.
  */
 export function parseCompletion({ model, carries, quirks }: AnsweringDeployment, answer: unknown): Inference {
   const parsed = v.safeParse(completion, answer)
   const choice = parsed.success ? parsed.output.choices[0] : undefined
-  if (isRecord(answer) && answer.error) throwProviderError(answer)
+  if (isJsonObject(answer) && answer.error) throwProviderError(answer)
   if (!parsed.success || !choice) {
     throwProviderError(answer)
     throw new CallFailure('the answer is not a chat completion', 502, { retryable: true })
@@ -75,7 +78,7 @@ export function parseCompletion({ model, carries, quirks }: AnsweringDeployment,
   const { message } = choice
   const toolCalls = message.tool_calls.map(toToolCall)
   const data = collectCarry(message, toolCalls, quirks)
-  // One provider adds which filter it was: `content_filter: SAFETY`.
+  // One provider appends the name of the filter: `content_filter: SAFETY`.
   const kind = raw.replace(/^(content_filter): .*$/, '$1')
   const finishReason = Object.hasOwn(quirks.finish, kind) ? (quirks.finish[kind] ?? kind) : kind
   return {
@@ -89,7 +92,7 @@ export function parseCompletion({ model, carries, quirks }: AnsweringDeployment,
   }
 }
 
-/** Some gateways answer 200 with an error inside. Errors: `CallFailure` when that is so. */
+/** Throws `CallFailure` when the answer holds an error: some gateways answer 200 with an error in the body. */
 export function throwProviderError(answer: unknown): void {
   const error = readError(answer)
   if (!error) return
@@ -100,7 +103,10 @@ export function throwProviderError(answer: unknown): void {
 
 type AnswerMessage = v.InferOutput<typeof completion>['choices'][number]['message']
 
-/** What goes back with the message: made by a translator, or fields that the provider's table row names. */
+/**
+ * What must go back to the provider with this message later: what a wire form put into `carry`, or else the fields
+ * that the quirks name under `echo`. Undefined when there is nothing.
+ */
 function collectCarry(message: AnswerMessage, toolCalls: readonly ToolCall[], { echo }: Quirks): unknown {
   if (message.carry !== undefined) return message.carry
   if (echo.length === 0) return undefined
@@ -120,7 +126,7 @@ const textOf = (value: v.InferOutput<typeof content>) =>
   typeof value === 'string' ? value : value.map((part) => part.text).join('')
 
 const toToolCall = (call: v.InferOutput<typeof toolCall>, index: number): ToolCall => ({
-  // The answer to a call refers to its id; some servers leave it empty.
+  // The result of a call refers to its id, so a call needs one even where the server leaves it empty.
   id: call.id || `call_${index + 1}_${crypto.randomUUID().slice(0, 8)}`,
   name: call.function.name,
   arguments:
@@ -154,7 +160,10 @@ const answerSchema = v.object({
   ),
 })
 
-/** The text of a responses-style answer; searches and reasoning in between are passed over. Errors: `CallFailure`. */
+/**
+ * Reads the text and the usage from an answer of the Responses API. Its other items, such as searches and reasoning,
+ * are passed over. Errors: `CallFailure`.
+ */
 export function parseResponses(answer: unknown): { text: string; usage: Usage } {
   const parsed = v.safeParse(answerSchema, answer)
   if (!parsed.success) {

@@ -1,17 +1,17 @@
 import { APIConnectionError, APIConnectionTimeoutError, APIError } from 'openai'
-import { PlatformError } from '../base/errors.ts'
 import { delay, OutboundError, retryAfter } from '../base/http.ts'
 import type { Logger } from '../base/log.ts'
 import type { Deployment } from './deployments.ts'
+import { CallFailure, inferenceError, isRetryable, redact } from './failure.ts'
 import { learnUnsupported } from './quirks.ts'
 import type { Route } from './router.ts'
 
 const ATTEMPTS = 4
-/** A longer `Retry-After` is cut to this. */
+/** The longest wait between two attempts; a longer `Retry-After` is shortened to five minutes. */
 const MAX_WAIT_MS = 300_000
 
 export interface CallOptions<Answer> {
-  /** Asked before each attempt, so that entries of one name share the retries. */
+  /** Chooses the deployment of each attempt, so that all entries of one model name share the four attempts. */
   route: Route
   path: string
   body: (deployment: Deployment) => object
@@ -23,8 +23,10 @@ export interface CallOptions<Answer> {
 }
 
 /**
- * One inference: at most four attempts, each with a time budget of its own.
- * Errors: `PlatformError` `InferenceCallAPIError`; `OutboundError` kind `aborted`.
+ * Calls a model, with at most four attempts that each have the whole timeout. When a provider says how long to wait,
+ * that is how long the next attempt on it waits; otherwise the waits double. With `backoff_ms` at its default of
+ * 1000 the waits are 1, 2 and 4 s.
+ * Errors: `PlatformError` with code `InferenceCallAPIError`; `OutboundError` of kind `aborted`.
  */
 export async function callModel<Answer>(options: CallOptions<Answer>): Promise<Answer> {
   const { log, signal, route } = options
@@ -44,7 +46,7 @@ export async function callModel<Answer>(options: CallOptions<Answer>): Promise<A
       const failed = deployment
       deployment = route.next()
       const backoffMs = Math.min(options.backoff_ms * 2 ** (attempt - 1), MAX_WAIT_MS)
-      // Another entry is asked at once, or when it asked to be asked.
+      // Another entry need not wait for this one: it is asked at once, or as soon as its own wait is over.
       const waitMs = (deployment === failed ? requestedWaitMs : route.remainingWaitMs(deployment)) ?? backoffMs
       log.warn('inference attempt failed', {
         model,
@@ -58,7 +60,10 @@ export async function callModel<Answer>(options: CallOptions<Answer>): Promise<A
   }
 }
 
-/** A refused parameter costs a call, not an attempt: the provider did answer. */
+/**
+ * Posts a request and parses the answer. When the provider refuses a parameter, the call is repeated without it; that
+ * does not count as an attempt, because the provider works.
+ */
 async function postSupported<Answer>(deployment: Deployment, options: CallOptions<Answer>): Promise<Answer> {
   for (;;) {
     const body = options.body(deployment)
@@ -87,33 +92,10 @@ async function post(deployment: Deployment, body: object, options: CallOptions<u
   }
 }
 
-/** One attempt that failed, with what the retry rule needs to know. Never leaves `src/llm`. */
-export class CallFailure extends Error {
-  readonly status: number
-  readonly retryable: boolean
-  /** Asked for by `Retry-After`, in milliseconds. */
-  readonly wait_ms: number | null
-  /** Name of the parameter that the provider complains about. */
-  readonly parameter: string | null
-  constructor(
-    message: string,
-    status: number,
-    options: { retryable: boolean; wait_ms?: number | null; parameter?: string | null; cause?: unknown },
-  ) {
-    super(message, { cause: options.cause })
-    this.name = 'CallFailure'
-    this.status = status
-    this.retryable = options.retryable
-    this.wait_ms = options.wait_ms ?? null
-    this.parameter = options.parameter ?? null
-  }
-}
-
-export const isRetryable = (status: number) => status === 408 || status === 409 || status === 429 || status >= 500
-
 /**
- * What the library threw, as a `CallFailure`; `OutboundError` kind `aborted` when the caller gave up.
- * @param timeout the signal of this attempt
+ * Turns what the `openai` library threw into a `CallFailure`, or into an `OutboundError` of kind `aborted` when the
+ * caller gave up.
+ * @param timeout the signal that limits this attempt
  */
 function toCallFailure(error: unknown, timeout: AbortSignal, timeoutS: number, caller?: AbortSignal): Error {
   if (error instanceof CallFailure) return error
@@ -136,7 +118,7 @@ function toStatusFailure(error: APIError, status: number): CallFailure {
   })
 }
 
-/** The provider's own words; a page of a gateway says no more than its status. */
+/** The provider's own error text. In place of an HTML page of a gateway, the status alone. */
 function messageOf(error: APIError, status: number): string {
   const body: unknown = error.error
   if (
@@ -149,38 +131,4 @@ function messageOf(error: APIError, status: number): string {
     return body.message
   const text = error.message.replace(new RegExp(`^${status}\\s*`), '')
   return text === '' || /^\s*</.test(text) || text === 'status code (no body)' ? `HTTP ${status}` : text
-}
-
-const MAX_REASON = 1000
-
-/**
- * @param status the provider's, else 502
- * @param secrets literal values that must not show
- */
-export const inferenceError = (
-  model: string,
-  reason: string,
-  status: number,
-  secrets: readonly string[],
-  cause?: unknown,
-) =>
-  new PlatformError('InferenceCallAPIError', status, `Inference call to ${model} failed: ${redact(reason, secrets)}`, {
-    cause,
-  })
-
-/** A call that the platform itself composed wrongly. */
-export const badInference = (message: string) => new PlatformError('InferenceCallAPIError', 400, message)
-
-/** One line of at most 1000 characters without key material, be it ours or half masked by the provider. */
-function redact(text: string, secrets: readonly string[]): string {
-  let clean = text
-  for (const secret of secrets) if (secret.length >= 4) clean = clean.replaceAll(secret, '***')
-  return clean
-    .replaceAll(/\bBearer\s+[\w.~+/=-]+/gi, 'Bearer ***')
-    .replaceAll(/\b(?:sk|pk|rk|gsk|xai|pplx|fw|nvapi)-[\w*.-]*[\w*-]/g, '***')
-    .replaceAll(/\b(?:AIza[\w-]{10,}|gsk_\w{8,}|hf_\w{8,}|ya29\.[\w.-]+|(?:AKIA|ASIA)[A-Z0-9]{12,})/g, '***')
-    .replaceAll(/[\w-]*\*{4,}[\w*-]*/g, '***')
-    .replaceAll(/\s+/g, ' ')
-    .trim()
-    .slice(0, MAX_REASON)
 }

@@ -13,14 +13,15 @@ import type { LlmClient, ModelRole } from './types.ts'
 export interface LlmDeps {
   fetch: Fetch
   log: Logger
-  /** First wait between attempts, doubled each time; default 1000. */
+  /** Milliseconds before the second attempt, doubled for each further one. Default 1000. */
   backoff_ms?: number
-  /** For files of credentials; default is that there are none. */
+  /** Reads files of credentials; by default there are none. */
   read_file?: LlmTools['read_file']
-  /** Milliseconds; default is the clock. */
+  /** The present time in milliseconds; default `Date.now`. */
   now?: () => number
 }
 
+/** The client for the configured models. A deployment is connected when it is called for the first time. */
 export function createLlmClient(config: LlmConfig, deps: LlmDeps): LlmClient {
   const tools: LlmTools = {
     fetch: deps.fetch,
@@ -49,7 +50,7 @@ export function createLlmClient(config: LlmConfig, deps: LlmDeps): LlmClient {
       const way = SEARCH_WAYS[deployment.quirks.search]
       const result = await callModel({
         ...common,
-        // Entries of one name may search in different ways.
+        // All attempts go to this entry, because another entry of the name may search in another way.
         route: { ...route, next: () => deployment },
         path: way.path,
         body: (target) => way.body(target, query, settings),
@@ -57,7 +58,7 @@ export function createLlmClient(config: LlmConfig, deps: LlmDeps): LlmClient {
         signal: options.signal,
       }).catch((error: unknown) => {
         if (!(error instanceof PlatformError) || !NOT_OFFERED.includes(error.status)) throw error
-        // A server of one's own that speaks no more than chat completions; it is not asked again.
+        // The server has no search. A self-hosted one often offers chat completions only, so it is not asked again.
         deployment.quirks.search = null
         return null
       })
@@ -67,4 +68,5 @@ export function createLlmClient(config: LlmConfig, deps: LlmDeps): LlmClient {
   }
 }
 
+/** Statuses by which a server says that it does not offer a route or method. */
 const NOT_OFFERED = [404, 405, 501]

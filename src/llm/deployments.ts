@@ -1,22 +1,22 @@
 import OpenAI from 'openai'
 import type { LlmConfig, ModelListEntry } from '../../config/types.ts'
-import { inferenceError } from './call.ts'
 import { connectPlain } from './connect/plain.ts'
 import { type Connection, type LlmTools, type ModelEntry, Unconfigured } from './connect/types.ts'
+import { inferenceError } from './failure.ts'
 import { knownProviders, providerFor } from './providers.ts'
 import type { Parameter, Quirks } from './quirks.ts'
 import { createWireFetch } from './wire/wire-fetch.ts'
 
-/** One model at one address, ready to be called. */
+/** One model at one address, ready to be called. It keeps what was learnt about the model. */
 export interface Deployment {
   /** `<provider>/<model-id>` for error texts and telemetry. */
   model: string
   model_id: string
-  /** Whose carried fields it takes back. */
+  /** Identifies this deployment in what messages carry: it gets back only what it sent itself. */
   carries: string
   client: OpenAI
   quirks: Quirks
-  /** Grows when the model refuses a parameter, so that it is refused once only. */
+  /** Parameters that are left out. It grows when the model refuses one, so that each is refused only once. */
   unsupported: Set<Parameter>
   secrets: readonly string[]
 }
@@ -25,18 +25,18 @@ type Params = ModelListEntry['litellm_params']
 export type DeploymentConfig = Pick<LlmConfig, 'credentials' | 'timeout' | 'aws' | 'google_credentials_file'>
 
 /**
- * Errors: `PlatformError` `InferenceCallAPIError` when the provider is unknown or a variable that is needed
- * is not set: both pass the boot check and show on the first call.
+ * Makes the deployment for an entry. Errors: `PlatformError` with code `InferenceCallAPIError` when the provider is
+ * unknown or a required variable is not set. The check at boot does not find either in every case.
  */
 export function createDeployment(params: Params, config: DeploymentConfig, tools: LlmTools): Deployment {
   const { model } = params
   const connection = connect(params, config, tools)
   const client = new OpenAI({
     baseURL: connection.base_url,
-    // A server of one's own may ask for no key, the library always does.
+    // The library requires a key, even for a self-hosted server that needs none.
     apiKey: connection.key || 'none',
     organization: connection.organization ?? null,
-    // Spelled out, because what is left out the library takes from the environment.
+    // Every option is set, because the library would take a missing one from environment variables.
     project: null,
     adminAPIKey: null,
     webhookSecret: null,
@@ -79,14 +79,15 @@ function connect(params: Params, config: DeploymentConfig, tools: LlmTools): Con
   }
 }
 
-const unknownProvider = (model: string) =>
-  model.includes('/')
-    ? `the provider '${model.slice(0, model.indexOf('/'))}' is not supported (supported: ${knownProviders().join(', ')})`
-    : 'the model has no provider prefix; write <provider>/<model-id>'
+function unknownProvider(model: string): string {
+  if (!model.includes('/')) return 'the model has no provider prefix; write <provider>/<model-id>'
+  const prefix = model.slice(0, model.indexOf('/'))
+  return `the provider '${prefix}' is not supported (supported: ${knownProviders().join(', ')})`
+}
 
 const REFERENCE = 'os.environ/'
 
-/** Text as it stands, or the variable that `os.environ/<VARIABLE>` names. */
+/** A parameter as it is written, or the value of the variable when it is written as `os.environ/<VARIABLE>`. */
 function resolveReference(model: string, value: unknown, credentials: Record<string, string>): string | undefined {
   if (typeof value !== 'string' || value === '') return undefined
   if (!value.startsWith(REFERENCE)) return value

@@ -1,29 +1,29 @@
 import { importPKCS8, SignJWT } from 'jose'
 import * as v from 'valibot'
-import { type Fetch, OutboundError, send } from '../base/http.ts'
+import { type Fetch, OutboundError, type OutboundRequest, send, TRANSIENT_STATUSES } from '../base/http.ts'
 
 export interface GoogleTools {
   fetch: Fetch
-  /** Text of a file; null when there is none at that path. */
+  /** Reads a file. Null: there is no file at the path. */
   read_file: (path: string) => Promise<string | null>
   now: () => number
 }
 
-/** Where a token may come from; empty texts are not set up. The first that is set up is used. */
+/** Where tokens may come from, in the order of use. An empty text means that a source is not set up. */
 export interface GoogleSources {
-  /** A token as it is, which nobody renews. */
+  /** A finished token, which is not renewed. */
   access_token: string
-  /** Path or JSON text. */
+  /** The path of a credentials file, or its JSON text. */
   credentials: string
   credentials_file: string
-  /** Used when it exists. */
+  /** The path at which the tools of Google leave a person's credentials; used when the file exists. */
   wellKnownFile: string
 }
 
-/** No token can be had. The message may be shown. */
+/** There is no token. The message may be shown. */
 export class GoogleTokenError extends Error {
   override readonly name = 'GoogleTokenError'
-  /** A later attempt may do better. */
+  /** True when a later attempt may succeed. */
   readonly transient: boolean
   constructor(message: string, options: { transient?: boolean; cause?: unknown } = {}) {
     super(message, { cause: options.cause })
@@ -40,7 +40,10 @@ interface Token {
   expires_at: number
 }
 
-/** Bearer tokens of one identity, kept until five minutes before they lapse; one request at a time. Errors: `GoogleTokenError`. */
+/**
+ * Answers a function that gives a bearer token. A token is kept until five minutes before it expires, and callers
+ * that arrive during a renewal share one request. Errors of the function: `GoogleTokenError`.
+ */
 export function googleTokens(sources: GoogleSources, tools: GoogleTools): () => Promise<string> {
   if (sources.access_token !== '') return async () => sources.access_token
   let kept: Token | null = null
@@ -68,12 +71,12 @@ async function obtainToken(sources: GoogleSources, tools: GoogleTools): Promise<
 
 async function findFile(sources: GoogleSources, tools: GoogleTools): Promise<CredentialFile | null> {
   const { credentials, credentials_file, wellKnownFile } = sources
-  if (credentials.startsWith('{')) return parsed(credentials, 'VERTEXAI_CREDENTIALS')
+  if (credentials.startsWith('{')) return parseCredentialFile(credentials, 'VERTEXAI_CREDENTIALS')
   if (credentials !== '') return readCredentialFile(credentials, 'the file that VERTEXAI_CREDENTIALS names', tools)
   if (credentials_file !== '')
     return readCredentialFile(credentials_file, 'the file that GOOGLE_APPLICATION_CREDENTIALS names', tools)
   const text = wellKnownFile === '' ? null : await tools.read_file(wellKnownFile).catch(() => null)
-  return text === null ? null : parsed(text, 'the credentials file of gcloud')
+  return text === null ? null : parseCredentialFile(text, 'the credentials file of gcloud')
 }
 
 async function readCredentialFile(path: string, what: string, tools: GoogleTools): Promise<CredentialFile> {
@@ -81,15 +84,7 @@ async function readCredentialFile(path: string, what: string, tools: GoogleTools
     throw new GoogleTokenError(`${what} cannot be read`, { cause })
   })
   if (text === null) throw new GoogleTokenError(`${what} does not exist`)
-  return parsed(text, what)
-}
-
-function parsed(text: string, what: string): CredentialFile {
-  try {
-    return parseCredentialFile(text, what)
-  } catch (error) {
-    throw new GoogleTokenError(error instanceof Error ? error.message : `${what} cannot be used`)
-  }
+  return parseCredentialFile(text, what)
 }
 
 async function signGrant(
@@ -122,7 +117,8 @@ const tokenFromMetadataServer = (tools: GoogleTools): Promise<Token> =>
   fetchToken(
     tools,
     { url: METADATA, headers: { 'metadata-flavor': 'Google' }, timeout_ms: 3_000 },
-    'no credentials are set up (VERTEXAI_CREDENTIALS, GOOGLE_APPLICATION_CREDENTIALS, GOOGLE_OAUTH_ACCESS_TOKEN), and the metadata server',
+    'no credentials are set up (VERTEXAI_CREDENTIALS, GOOGLE_APPLICATION_CREDENTIALS, GOOGLE_OAUTH_ACCESS_TOKEN), ' +
+      'and the metadata server',
   )
 
 const answerSchema = v.object({
@@ -130,12 +126,12 @@ const answerSchema = v.object({
   expires_in: v.optional(v.number(), 3600),
 })
 
-/** @param what the place, as the subject of an error text */
-async function fetchToken(tools: GoogleTools, asked: Parameters<typeof send>[1], what: string): Promise<Token> {
+/** @param what the subject of an error text, for example `the token service` */
+async function fetchToken(tools: GoogleTools, tokenRequest: OutboundRequest, what: string): Promise<Token> {
   const response = await send(tools.fetch, {
-    ...asked,
+    ...tokenRequest,
     retries: 1,
-    retry_statuses: [429, 500, 502, 503, 504],
+    retry_statuses: TRANSIENT_STATUSES,
     max_bytes: 1024 * 1024,
   }).catch((cause: unknown) => {
     const reason = cause instanceof OutboundError ? cause.message : 'the request was refused'
@@ -158,7 +154,7 @@ function parseJsonOrNull(text: string): unknown {
   }
 }
 
-/** `invalid_grant` and the like, and nothing that could hold a secret. */
+/** The error code of an answer, for example ` (invalid_grant)`. The rest of the answer might hold a secret. */
 function errorCodeOf(text: string): string {
   const code = /"error"\s*:\s*"([a-z_]{1,40})"/.exec(text)?.[1]
   return code ? ` (${code})` : ''
@@ -183,23 +179,23 @@ const authorizedUser = v.object({
 type CredentialFile = v.InferOutput<typeof serviceAccount> | v.InferOutput<typeof authorizedUser>
 
 /**
- * Credentials of a service account or of a person. Errors: text that begins in lower case and repeats nothing
- * of the file.
- * @param what how errors name the file
+ * Reads the credentials of a service account or of a person. Errors: `GoogleTokenError`, whose text repeats nothing of
+ * the file.
+ * @param what how an error text names the file
  */
 function parseCredentialFile(text: string, what: string): CredentialFile {
   let value: unknown
   try {
     value = JSON.parse(text)
   } catch {
-    throw new Error(`${what} is not JSON`)
+    throw new GoogleTokenError(`${what} is not JSON`)
   }
   const parsed = v.safeParse(v.variant('type', [serviceAccount, authorizedUser]), value)
   if (parsed.success) return parsed.output
   const type =
     typeof value === 'object' && value !== null && 'type' in value && typeof value.type === 'string' ? value.type : ''
   const isSupported = type === 'service_account' || type === 'authorized_user'
-  throw new Error(
+  throw new GoogleTokenError(
     isSupported
       ? `${what} lacks a field`
       : `${what} is of a type that is not supported (supported: service_account, authorized_user)`,

@@ -5,9 +5,9 @@ import type { Usage } from './types.ts'
 export const PRICES_AS_OF = '2026-11'
 
 interface Row extends ModelPrice {
-  /** Of the model's id, without provider, region and publisher. */
+  /** Matches the id of the model without provider, region and publisher. */
   model: RegExp
-  /** Rates of requests whose input is longer than so many tokens. */
+  /** The prices of requests whose input has more than `tokens` tokens. */
   above?: ModelPrice & { tokens: number }
 }
 
@@ -18,9 +18,10 @@ const row = (model: RegExp, input: number, cachedInput: number, output: number, 
   output,
   ...more,
 })
-/** The vendor takes a quarter more for what it writes to its cache. */
+/** A row for Claude: the vendor charges a quarter more for input that it writes to its cache. */
 const claude = (model: RegExp, input: number, cachedInput: number, output: number): Row =>
   row(model, input, cachedInput, output, { cache_write: input * 1.25 })
+/** Input at twice the price beyond so many tokens, and output at its own price there. */
 const twice = ({ model: _, ...rates }: Row, tokens: number, output: number): Partial<Row> => ({
   above: {
     tokens,
@@ -64,7 +65,7 @@ const ROWS: readonly Row[] = [
   tiered(row(/^grok-4\.[56]/, 2, 0.5, 6), 200_000, 12),
 ]
 
-/** Providers that take what the vendor of a model takes. */
+/** Providers that charge the list price of the vendor of a model. */
 const AT_LIST_PRICE = [
   'openai',
   'azure',
@@ -77,13 +78,16 @@ const AT_LIST_PRICE = [
   'xai',
   '',
 ]
-/** Servers of one's own: nobody is paid by token. */
+/** Providers that run on the operator's own machines and charge nothing by token. */
 const FREE = ['ollama', 'ollama_chat']
 
-/** Dollars for one call, null when the price of the model is not known. */
+/** The price of one call in US dollars; null when the price of the model is not known. */
 export type Pricing = (model: string, usage: Usage) => number | null
 
-/** @param own prices by pattern, before those of the table */
+/**
+ * Makes the pricing from the built-in table.
+ * @param own prices by model pattern, which count before those of the table
+ */
 export function createPricing(own: ModelPrices): Pricing {
   const patterns = Object.entries(own).map(([pattern, price]) => ({ matches: wildcard(pattern), price }))
   return (model, usage) => {
@@ -110,7 +114,7 @@ function listPrice(model: string, inputTokens: number): ModelPrice | null {
   return match?.above && inputTokens > match.above.tokens ? match.above : (match ?? null)
 }
 
-/** `eu.anthropic.claude-…-v1:0` and `publishers/…/claude-…` are the same model as `claude-…`. */
+/** The id of the vendor: `claude-…` for both `eu.anthropic.claude-…` and `publishers/…/claude-…`. */
 const bareId = (id: string): string =>
   id.replace(/^.*\//, '').replace(/^([a-z]+\.)?(anthropic|openai|google|xai)\./, '')
 

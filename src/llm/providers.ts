@@ -6,27 +6,27 @@ import { connectAnthropic, openaiQuirks } from './connect/plain.ts'
 import type { Connection, ModelEntry } from './connect/types.ts'
 import type { Quirks } from './quirks.ts'
 
-/** A provider that speaks chat completions with a bearer key. */
+/** A provider that offers chat completions and takes its key as bearer token. */
 export interface PlainProvider {
-  /** What stands before the slash in `<provider>/<model-id>`. */
+  /** The prefix in `<provider>/<model-id>`. */
   name: string
   aliases?: readonly string[]
-  /** Model ids that belong to this provider even without a prefix. */
+  /** Matches model ids that belong to this provider even without its prefix. */
   bare?: RegExp
-  /** Null: there is no public server, an address has to be configured. */
+  /** Null when there is no public server, so that an address must be configured. */
   base_url: string | null
-  /** Path of a configured address that has none. */
+  /** The path that is appended to a configured address without one. */
   defaultPath?: string
-  /** Variables by precedence. */
+  /** The first of these variables that is set counts; the same holds for the keys. */
   baseUrlVariables: readonly string[]
   keyVariables: readonly string[]
   organizationVariable?: string
-  /** A server of one's own may ask for no key. */
+  /** True where servers are often self-hosted and need no key. */
   keyOptional?: boolean
   quirks?: (modelId: string) => Partial<Quirks>
 }
 
-/** A provider with rules of its own for addresses, identity or form. */
+/** A provider with its own rules for addresses, credentials or the form of requests. */
 export interface SpecialProvider {
   name: string
   aliases?: readonly string[]
@@ -34,7 +34,7 @@ export interface SpecialProvider {
   connect: (entry: ModelEntry) => Connection
 }
 
-/** One row per provider. */
+/** All providers that are supported. */
 const PROVIDERS: readonly (PlainProvider | SpecialProvider)[] = [
   {
     name: 'openai',
@@ -147,7 +147,7 @@ const PROVIDERS: readonly (PlainProvider | SpecialProvider)[] = [
   },
 ]
 
-/** The row and the model id of `<provider>/<model-id>`; null when the table does not know the provider. */
+/** Finds the provider of `<provider>/<model-id>` and the bare model id; null when the provider is not supported. */
 export function providerFor(model: string): { provider: PlainProvider | SpecialProvider; model_id: string } | null {
   const prefix = providerOf(model)
   const provider = PROVIDERS.find((row) =>

@@ -1,30 +1,31 @@
-import type { CallFailure } from './call.ts'
-import type { Deployment } from './deployments.ts'
+import type { CallFailure } from './failure.ts'
 
-/** Parameters that some models refuse; they are left out where the table or an answer says so. */
+/** Parameters that some models refuse. They are left out when the quirks or a refusal say so. */
 export type Parameter = 'temperature' | 'reasoning_effort' | 'tool_choice'
 
 /** How a model searches the web; see `search.ts`. */
 export type SearchWay = 'chat' | 'responses' | 'plain' | 'openrouter' | 'groq' | 'conversations'
 
+/** How a model deviates from what is usual for chat completions. */
 export interface Quirks {
-  /** Name of the completion cap. */
+  /** The name of the parameter that limits the length of the answer. */
   cap: 'max_tokens' | 'max_completion_tokens'
   unsupported: readonly Parameter[]
-  /** Null: not at all. */
+  /** Null when the model cannot search. */
   search: SearchWay | null
-  /** Whether the native search parameter has a context size. */
+  /** Whether the search tool takes a context size. */
   searchSize: boolean
-  /** Finish reasons of the provider by the usual ones. */
+  /** The usual finish reason for each finish reason that only this provider has. */
   finish: Readonly<Record<string, string>>
-  /** Fields of an answer's message and of its calls that have to come back with it. */
+  /** Fields of a message and of its calls that must be sent back with the conversation. */
   echo: readonly ('reasoning_content' | 'reasoning_details' | 'extra_content')[]
-  /** Ids of calls that the provider accepts; others are replaced. */
+  /** Matches the call ids that the provider accepts; other ids are replaced. */
   call_id?: RegExp
-  /** Highest temperature; default is whatever was configured. */
+  /** The highest temperature that the model accepts; a higher configured one is lowered to it. */
   maxTemperature?: number
 }
 
+/** Complete quirks: what `own` leaves out is as usual. */
 export const quirksOf = (own: Partial<Quirks> = {}): Quirks => ({
   cap: 'max_tokens',
   unsupported: [],
@@ -37,16 +38,20 @@ export const quirksOf = (own: Partial<Quirks> = {}): Quirks => ({
 
 const COMPLAINT = /unsupported|not support|deprecat|unrecogni[sz]ed|unknown|not permitted|not allowed|only the default/i
 const DROPPABLE: readonly Parameter[] = ['temperature', 'reasoning_effort', 'tool_choice']
-/** Other names of a parameter in the forms of other providers. */
+/** The names that a parameter has in other wire forms, as their errors mention them. */
 const OTHER_NAMES: Record<string, RegExp> = {
   reasoning_effort: /\b(reasoning_effort|effort|thinking|thinking_?[lL]evel|output_config)\b/,
 }
 
 /**
- * Learns from a refusal: a parameter that the model does not take is left out from now on, and the cap
- * goes by its other name. Answers whether the call is worth repeating.
+ * Learns from a refusal by status 400 or 422. A refused parameter is left out from now on, and a refused `max_tokens`
+ * is sent as `max_completion_tokens`. Answers true when something was learnt, so that the call is worth repeating.
  */
-export function learnUnsupported(deployment: Deployment, failure: CallFailure, sent: object): boolean {
+export function learnUnsupported(
+  deployment: { quirks: Quirks; unsupported: Set<Parameter> },
+  failure: CallFailure,
+  sent: object,
+): boolean {
   if ((failure.status !== 400 && failure.status !== 422) || !COMPLAINT.test(failure.message)) return false
   const complains = (name: string) =>
     failure.parameter === null

@@ -1,8 +1,8 @@
 import type OpenAI from 'openai'
-import { badInference } from './call.ts'
+import { isJsonObject, type JsonObject } from '../base/json.ts'
 import type { Deployment } from './deployments.ts'
+import { badInference } from './failure.ts'
 import type { InferenceRequest, Message, ToolDefinition } from './types.ts'
-import { isRecord } from './wire/types.ts'
 
 type Body = OpenAI.Chat.ChatCompletionCreateParamsNonStreaming
 type WireMessage = OpenAI.Chat.ChatCompletionMessageParam
@@ -13,7 +13,10 @@ export interface CallSettings {
   temperature: number
 }
 
-/** The chat-completions body for one deployment; what it does not support is left out. */
+/**
+ * The chat-completions body of a request for one deployment. Parameters that the deployment does not support are
+ * left out. Errors: `PlatformError` when the request combines thinking with tools.
+ */
 export function chatBody(deployment: Deployment, request: InferenceRequest, settings: CallSettings): Body {
   const { tools, thinking } = request
   const { unsupported, quirks } = deployment
@@ -53,23 +56,28 @@ function wireMessages(messages: readonly Message[], deployment: Deployment): Wir
   })
 }
 
-/** Fields of the message and of its calls that the deployment gave and wants back. */
+/** The fields that this deployment sent with the message and with its calls, and that it wants back unchanged. */
 function carriedFields(message: Extract<Message, { role: 'assistant' }>, deployment: Deployment) {
   const none = { fields: {}, calls: {} as Record<string, object> }
   const { carry } = message
   if (!carry || carry.for !== deployment.carries) return none
   if (deployment.quirks.echo.length === 0) return { ...none, fields: { carry: carry.data } }
-  if (!isRecord(carry.data)) return none
+  if (!isJsonObject(carry.data)) return none
   const { calls, ...fields } = carry.data
   return {
     fields,
-    calls: isRecord(calls)
-      ? Object.fromEntries(Object.entries(calls).filter((entry): entry is [string, object] => isRecord(entry[1])))
+    calls: isJsonObject(calls)
+      ? Object.fromEntries(
+          Object.entries(calls).filter((entry): entry is [string, JsonObject] => isJsonObject(entry[1])),
+        )
       : {},
   }
 }
 
-/** Ids in the form that the provider accepts; the same id stays the same within a request. */
+/**
+ * Answers a function that replaces call ids which the provider would refuse, for example those that another provider
+ * made. Equal ids get equal replacements, so that results still refer to their calls.
+ */
 function callIds(accepted: RegExp | undefined): (id: string) => string {
   const replacements = new Map<string, string>()
   return (id) => {

@@ -2,30 +2,38 @@ import type { LlmConfig, ModelListEntry } from '../../config/types.ts'
 import type { LlmTools } from './connect/types.ts'
 import { createDeployment, type Deployment } from './deployments.ts'
 
-/** Entries of one model name: they take turns, and one that failed rests for a while. */
+/** The entries of one model name. They take turns, and an entry that failed is passed over for a while. */
 export interface Route {
+  /** The deployment for the next attempt. When all entries rest, it is the one whose rest ends first. */
   next(): Deployment
   /**
-   * The entry failed in a way that may pass.
-   * @param askedMs how long it asked to be left alone; null when it did not
+   * Lets an entry rest that failed in a way that may pass.
+   * @param requestedMs how long the provider asked to wait; null when it did not say
    */
-  markFailed(deployment: Deployment, askedMs: number | null): void
+  markFailed(deployment: Deployment, requestedMs: number | null): void
+  /** Ends the rest of an entry. */
   markWorked(deployment: Deployment): void
-  /** Milliseconds until the entry may be asked again as far as it said so; 0 for one that is ready; null when it only failed. */
+  /**
+   * The milliseconds that the provider of an entry still wants to be left alone. It is 0 for an entry that does not
+   * rest, and null for one that rests although its provider named no time.
+   */
   remainingWaitMs(deployment: Deployment): number | null
 }
 
-/** How long an entry rests that did not say how long. */
+/** How long an entry rests when its provider names no time. */
 const COOL_MS = 30_000
 
 interface Entry {
   deployment: Deployment
   coolUntil: number
-  /** As the provider asked, by `Retry-After`. */
+  /** Until when the provider asked to wait (`Retry-After`), in milliseconds of the clock. */
   notBefore: number
 }
 
-/** A name that no entry of `model_list` has is taken as a model string. Deployments are made on first use. */
+/**
+ * Answers a function that gives the route for a model name. A name that no entry of `model_list` has is taken as a
+ * model string, `<provider>/<model-id>`. Deployments are made when they are used for the first time.
+ */
 export function createRouter(config: LlmConfig, tools: LlmTools): (name: string) => Route {
   const routes = new Map<string, Route>()
   return (name) => {
@@ -64,11 +72,11 @@ function createRoute(list: readonly [ModelListEntry, ...ModelListEntry[]], confi
       turn = list.indexOf(chosen) + 1
       return entryOf(chosen).deployment
     },
-    markFailed: (deployment, askedMs) => {
+    markFailed: (deployment, requestedMs) => {
       const entry = byDeployment.get(deployment)
       if (!entry) return
-      entry.notBefore = now() + (askedMs ?? 0)
-      entry.coolUntil = now() + (askedMs ?? COOL_MS)
+      entry.notBefore = now() + (requestedMs ?? 0)
+      entry.coolUntil = now() + (requestedMs ?? COOL_MS)
     },
     markWorked: (deployment) => {
       const entry = byDeployment.get(deployment)

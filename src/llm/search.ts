@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import { parseCompletion, parseResponses, throwProviderError } from './answer.ts'
-import { CallFailure } from './call.ts'
 import type { Deployment } from './deployments.ts'
+import { CallFailure } from './failure.ts'
 import type { SearchWay } from './quirks.ts'
 import { type CallSettings, chatBody } from './request-body.ts'
 import type { InferenceRequest, Usage } from './types.ts'
@@ -11,14 +11,14 @@ export interface SearchResult {
   usage: Usage
 }
 
-/** One way to have a model search the web. */
+/** One way to have a model search the web: the route, its body, and how its answer is read. */
 interface Way {
   path: string
   body(deployment: Deployment, query: string, settings: CallSettings): object
   parse(answer: unknown, deployment: Deployment): SearchResult
 }
 
-/** Temperature of calls that a tool makes for itself. */
+/** The temperature of model calls that a tool makes for itself. */
 const TOOL_TEMPERATURE = 0.5
 
 const toSearchRequest = (query: string): InferenceRequest => ({
@@ -27,7 +27,7 @@ const toSearchRequest = (query: string): InferenceRequest => ({
   temperature: TOOL_TEMPERATURE,
 })
 
-/** A chat completion with something more in its body. */
+/** A search by a chat completion; `more` adds what makes the model search to its body. */
 const chat = (more: (deployment: Deployment) => object): Way => ({
   path: '/chat/completions',
   body: (deployment, query, settings) => ({
@@ -40,6 +40,7 @@ const chat = (more: (deployment: Deployment) => object): Way => ({
   },
 })
 
+/** A search by the Responses API. */
 const responses: Way = {
   path: '/responses',
   body: ({ model_id, unsupported, quirks }, query, settings) => ({
@@ -62,7 +63,7 @@ const outputs = v.object({
   usage: v.nullish(v.object({ prompt_tokens: v.nullish(v.number(), 0), completion_tokens: v.nullish(v.number(), 0) })),
 })
 
-/** A conversation of one turn that is not kept. */
+/** A search by the Conversations API: a conversation of one turn, which the provider is told not to store. */
 const conversations: Way = {
   path: '/conversations',
   body: ({ model_id }, query, settings) => ({

@@ -8,11 +8,11 @@ export type Message =
   | { role: 'tool'; tool_call_id: string; content: string }
 
 /**
- * What a provider wants back with its own words, for example signed thoughts: to be handed on unread and
- * unchanged, or not at all.
+ * What a provider wants back together with its own message, for example signed thoughts. It is sent back as it is or
+ * left out, and nothing else looks into it.
  */
 export interface Carry {
-  /** The deployment that takes it. */
+  /** The deployment that sent it, which alone gets it back. */
   for: string
   data: unknown
 }
@@ -20,14 +20,14 @@ export interface Carry {
 export interface ToolCall {
   id: string
   name: string
-  /** The model's argument text, verbatim; it may be invalid JSON. */
+  /** The arguments as the model wrote them; they may be invalid JSON. */
   arguments: string
 }
 
 export interface ToolDefinition {
   name: string
   description: string
-  /** JSON schema of an object. */
+  /** The JSON schema of the arguments, which are an object. */
   parameters: Record<string, unknown>
 }
 
@@ -35,52 +35,51 @@ export interface InferenceRequest {
   role: ModelRole
   messages: Message[]
   tools?: ToolDefinition[]
-  /** Default `llm.temperature`. */
+  /** By default that of `llm.temperature`. */
   temperature?: number
-  /** Extended thinking: temperature 1.0, reasoning effort low; not together with tools. */
+  /** Extended thinking, with temperature 1.0 and low reasoning effort. It cannot be combined with tools. */
   thinking?: boolean
   signal?: AbortSignal
 }
 
-/** `null` stands for every finish reason the table does not know. */
+/** Why an answer ended; null stands for every reason that is not listed here. */
 export type FinishReason = 'end_turn' | 'tool_use' | 'max_tokens' | 'content_filter' | null
 
 export interface Usage {
-  /** All of the input, cached or not. */
+  /** All input tokens, whether they were cached or not. */
   input_tokens: number
-  /** Read from the provider's cache. */
+  /** The input tokens among them that were read from the provider's cache. */
   cached_tokens: number
   output_tokens: number
-  /** Written to the provider's cache, where that has a price of its own. */
+  /** The input tokens that were written to the provider's cache, where that has its own price. */
   cache_write_tokens?: number
 }
 
 export interface Inference {
-  /** `<provider>/<model-id>` that answered. */
+  /** The model that answered, as `<provider>/<model-id>`. */
   model: string
   text: string
   tool_calls: ToolCall[]
   finish: FinishReason
-  /** As the provider said it, for error texts. */
+  /** The finish reason in the provider's own words, for error texts. */
   finish_raw: string
   usage: Usage
   carry?: Carry
 }
 
 /**
- * A client for language models.
- * Errors: `PlatformError` code `InferenceCallAPIError`, text `Inference call to <model> failed: <reason>`;
- * `OutboundError` kind `aborted` when the signal fired.
+ * A client for language models. Errors: `PlatformError` with code `InferenceCallAPIError` and the text
+ * `Inference call to <model> failed: <reason>`; `OutboundError` of kind `aborted` when the signal fired.
  */
 export interface LlmClient {
   complete(request: InferenceRequest): Promise<Inference>
-  /** Text found by the model's own search, or null where no configured model can search. */
+  /** Has a model search the web and answers its text; null when the model that is asked cannot search. */
   search(query: string, options?: SearchOptions): Promise<string | null>
 }
 
 export interface SearchOptions {
   role?: ModelRole
   signal?: AbortSignal
-  /** Told what a search used. */
+  /** Is called with the model and the tokens of the search. */
   observe?: (used: { model: string; usage: Usage }) => void
 }

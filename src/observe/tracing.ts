@@ -5,7 +5,7 @@ import type { Logger } from '../base/log.ts'
 import { createMasker } from '../base/masking.ts'
 import type { Operation } from '../base/vocabulary.ts'
 import { createPricing } from '../llm/prices.ts'
-import { reportLosses } from './exporters.ts'
+import { reportLosses } from './losses.ts'
 import type { RunTrace, TextMask, Tracing } from './trace-types.ts'
 
 export interface TracingDeps {

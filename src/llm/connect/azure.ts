@@ -3,12 +3,13 @@ import { chatWire } from '../wire/chat.ts'
 import { openaiQuirks } from './plain.ts'
 import { type Connection, type ModelEntry, Unconfigured } from './types.ts'
 
-/** Versions that stand for the undated interface, where the deployment is named in the body. */
+/** Values of the API version that stand for the undated interface, where the body names the deployment. */
 const UNDATED = /^(v1|latest|preview)$/
 
 /**
- * Deployments of a resource: named in the path with a dated `api-version`, or in the body of the undated
- * interface (`…/openai/v1`). The key goes into a header of its own, a token is a bearer.
+ * A deployment of an Azure resource. With a dated API version the path names the deployment; with the undated
+ * interface (`…/openai/v1`) the body does. A key is sent in the header `api-key`, a token as bearer.
+ * Errors: `Unconfigured`.
  */
 export function connectAzure(entry: ModelEntry): Connection {
   const resource = entry.param('api_base') ?? entry.param('base_url') ?? entry.variable('AZURE_API_BASE')

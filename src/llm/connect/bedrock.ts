@@ -4,7 +4,7 @@ import { cacheCredentials, defaultCredentials } from '../../base/aws/chain.ts'
 import { CredentialError, type CredentialSource, staticCredentials } from '../../base/aws/credentials.ts'
 import { domainOf } from '../../base/aws/partition.ts'
 import { assumeWithKeys } from '../../base/aws/sts.ts'
-import { CallFailure } from '../call.ts'
+import { CallFailure } from '../failure.ts'
 import { quirksOf } from '../quirks.ts'
 import { converseWire } from '../wire/converse.ts'
 import type { Authorize } from '../wire/wire-fetch.ts'
@@ -14,7 +14,10 @@ import { baseUrl, type Connection, type ModelEntry, Unconfigured } from './types
 const DEFAULT_REGION = 'us-west-2'
 const REGION = /^[a-z]{2,4}(-[a-z]+)+-\d+$/
 
-/** Every family of models through the Converse API: it is the one that has tools for all of them. */
+/**
+ * Models of Amazon Bedrock. All families are called through the Converse API, the only one with tools for each of
+ * them. A gateway in front of it speaks the configured wire form. Errors: `Unconfigured`.
+ */
 export function connectBedrock(entry: ModelEntry): Connection {
   const gateway = entry.param('api_base') ?? entry.param('base_url')
   const key = entry.param('api_key') ?? entry.variable('AWS_BEARER_TOKEN_BEDROCK')
@@ -36,45 +39,49 @@ export function connectBedrock(entry: ModelEntry): Connection {
   }
 }
 
-/** `converse/` and a region may stand before the id; an ARN has its own region. */
-function regionAndModelId(asked: ModelEntry): { region: string; model_id: string } {
-  const id = asked.model_id.replace(/^(converse|converse_like|invoke)\//, '')
+/**
+ * The region and the bare model id. Before the id may stand `converse/` and a region, as in
+ * `eu-west-1/anthropic.claude-…`; an ARN names its own region.
+ */
+function regionAndModelId(entry: ModelEntry): { region: string; model_id: string } {
+  const id = entry.model_id.replace(/^(converse|converse_like|invoke)\//, '')
   const [first = '', ...rest] = id.split('/')
   const leading = REGION.test(first) && rest.length > 0
   const arn = /^arn:[^:]*:bedrock:([a-z0-9-]+):/.exec(id)?.[1]
   const region =
     (leading ? first : undefined) ??
-    asked.param('aws_region_name') ??
+    entry.param('aws_region_name') ??
     arn ??
-    asked.variable('AWS_REGION_NAME', 'AWS_REGION', 'AWS_DEFAULT_REGION') ??
+    entry.variable('AWS_REGION_NAME', 'AWS_REGION', 'AWS_DEFAULT_REGION') ??
     DEFAULT_REGION
   if (!REGION.test(region)) throw new Unconfigured('the region is no region')
   return { region, model_id: leading ? rest.join('/') : id }
 }
 
-function credentialsOf(asked: ModelEntry, region: string): CredentialSource {
-  const { fetch, log, read_file } = asked.tools
-  const now = () => new Date(asked.tools.now())
+function credentialsOf(entry: ModelEntry, region: string): CredentialSource {
+  const { fetch, log, read_file } = entry.tools
+  const now = () => new Date(entry.tools.now())
   const purpose = 'the model'
-  const [access_key, secret_key] = [asked.param('aws_access_key_id'), asked.param('aws_secret_access_key')]
+  const [access_key, secret_key] = [entry.param('aws_access_key_id'), entry.param('aws_secret_access_key')]
   const entryKeys =
-    access_key && secret_key ? { access_key, secret_key, session_token: asked.param('aws_session_token') } : null
+    access_key && secret_key ? { access_key, secret_key, session_token: entry.param('aws_session_token') } : null
   const base = entryKeys
     ? staticCredentials(entryKeys)
-    : defaultCredentials({ aws: chainVariables(asked), purpose, region, fetch, log, read_file, now })
-  const arn = asked.param('aws_role_name') ?? asked.variable('AWS_ROLE_NAME')
+    : defaultCredentials({ aws: chainVariables(entry), purpose, region, fetch, log, read_file, now })
+  const arn = entry.param('aws_role_name') ?? entry.variable('AWS_ROLE_NAME')
   if (!arn) return base
-  const role = { arn, session_name: asked.param('aws_session_name') ?? '' }
+  const role = { arn, session_name: entry.param('aws_session_name') ?? '' }
   return cacheCredentials(async () => assumeWithKeys({ fetch, region, now }, role, await base()), { now, log, purpose })
 }
 
-/** A profile that the entry names comes before keys of the environment. */
+/** The variables of the credential chain. A profile that the entry names counts before keys in the environment. */
 function chainVariables({ config: { aws }, param }: ModelEntry): AwsVariables {
   if (!aws) throw new Unconfigured('no AWS credentials are set up')
   const profile = param('aws_profile_name')
   return profile ? { ...aws, profile, access_key: '', secret_key: '', web_identity_token_file: '' } : aws
 }
 
+/** Signs each request. `secrets` is updated with the keys in use, so that they are masked in error texts. */
 function createSigner(credentials: CredentialSource, region: string, secrets: string[], now: () => Date): Authorize {
   return async ({ url, body }) => {
     const { access_key, secret_key, session_token } = await credentials().catch(throwCallFailure)

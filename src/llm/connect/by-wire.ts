@@ -6,7 +6,7 @@ import { geminiWire } from '../wire/gemini.ts'
 import { WIRES, type WireName } from '../wire/types.ts'
 import { type Connection, type ModelEntry, Unconfigured } from './types.ts'
 
-/** The form that an entry asks for by `wire`; null when it leaves that to the provider. Errors: `Unconfigured`. */
+/** The wire form that an entry sets by `wire`; null when it sets none. Errors: `Unconfigured` for an unknown form. */
 export function configuredWire(entry: ModelEntry): WireName | null {
   const name = entry.param('wire')
   if (name === undefined) return null
@@ -17,35 +17,38 @@ export function configuredWire(entry: ModelEntry): WireName | null {
 
 export const ANTHROPIC_VERSION = '2023-06-01'
 
-/** The Messages API below an address, as its vendor serves it. */
+/** The Messages API with the path and the version header of its vendor. */
 export const messagesWire = anthropicWire((model) => ({
   path: '/messages',
   body: { model },
   headers: { 'anthropic-version': ANTHROPIC_VERSION },
 }))
 
-/** Newer models refuse sampling parameters; of the older ones it is known that they take them. */
+/** Claude models that accept a temperature. Newer ones refuse it, so it is left out for every model but these. */
 const SAMPLED = /claude-(instant|v?2|3)|claude-(opus|sonnet|haiku)-4(?!-[7-9](?!\d))/
 export const claudeQuirks = (modelId: string): Partial<Quirks> => ({
   unsupported: SAMPLED.test(modelId) ? [] : ['temperature'],
   maxTemperature: 1,
 })
 
-/** Any provider's model at an address that speaks the form asked for. */
+/**
+ * A model at an address that speaks a given wire form, whichever provider it belongs to.
+ * @param options.quirks apply to the form `chat`; the other forms have quirks of their own
+ */
 export function connectByWire(
-  asked: ModelEntry,
+  entry: ModelEntry,
   wire: WireName,
   options: { base_url: string; key: string | undefined; quirks: Partial<Quirks> },
 ): Connection {
   const { base_url, key } = options
   const proof = (headers: Record<string, string>) => async () => (key ? headers : {})
-  const common = { base_url, model_id: asked.model_id, secrets: key ? [key] : [] }
+  const common = { base_url, model_id: entry.model_id, secrets: key ? [key] : [] }
   if (wire === 'anthropic')
     return {
       ...common,
       wire: messagesWire,
       authorize: proof({ 'x-api-key': key ?? '' }),
-      quirks: quirksOf({ ...claudeQuirks(asked.model_id), search: 'chat' }),
+      quirks: quirksOf({ ...claudeQuirks(entry.model_id), search: 'chat' }),
     }
   if (wire === 'gemini')
     return {
@@ -59,10 +62,11 @@ export function connectByWire(
       ...common,
       wire: converseWire,
       authorize: proof({ authorization: `Bearer ${key}` }),
-      quirks: quirksOf(quirksOfClaude(asked.model_id)),
+      quirks: quirksOf(quirksOfClaude(entry.model_id)),
     }
   return { ...common, wire: chatWire, key: key ?? '', quirks: quirksOf(options.quirks) }
 }
 
+/** The quirks of Claude for a model whose id says that it is one, and none for others. */
 export const quirksOfClaude = (modelId: string): Partial<Quirks> =>
   modelId.includes('claude') ? claudeQuirks(modelId) : {}

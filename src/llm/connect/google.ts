@@ -1,4 +1,4 @@
-import { CallFailure } from '../call.ts'
+import { CallFailure } from '../failure.ts'
 import { GoogleTokenError, googleTokens } from '../google-credentials.ts'
 import { quirksOf } from '../quirks.ts'
 import { anthropicWire } from '../wire/anthropic.ts'
@@ -10,13 +10,14 @@ import { baseUrl, type Connection, type ModelEntry, sameHost, Unconfigured } fro
 
 const OFFICIAL = 'https://generativelanguage.googleapis.com/v1beta'
 
-/** Chat completions, except that searches need the native form: there is no parameter for them here. */
+/** Chat completions for all but searches: only the native form has a parameter for them. */
 const searchingWire: Wire = {
   ...geminiWire,
   encode: (request) => (request.web_search_options ? geminiWire.encode(request) : null),
   assemble: (events) => chatWire.assemble(events) ?? geminiWire.assemble(events),
 }
 
+/** Models of the Gemini API, at the address of Google or at another one. Errors: `Unconfigured`. */
 export function connectGemini(entry: ModelEntry): Connection {
   const configured = entry.param('api_base') ?? entry.param('base_url') ?? entry.variable('GEMINI_API_BASE')
   const key = entry.param('api_key') ?? entry.variable('GEMINI_API_KEY', 'GOOGLE_API_KEY')
@@ -39,10 +40,13 @@ export function connectGemini(entry: ModelEntry): Connection {
   }
 }
 
-/** Of the vendor, in the body instead of a header. */
+/** The version of the Messages API on Vertex AI. It is sent in the body, and not in a header as elsewhere. */
 const VERSION = 'vertex-2023-10-16'
 
-/** Claude models in their native form, all others through the chat-completions endpoint of the location. */
+/**
+ * Models of Vertex AI: Claude models in their native form, all others through the chat-completions endpoint of the
+ * location. A gateway in front of it speaks the configured wire form. Errors: `Unconfigured`.
+ */
 export function connectVertex(entry: ModelEntry): Connection {
   const gateway = entry.param('api_base') ?? entry.param('base_url')
   const wire = configuredWire(entry)
@@ -56,7 +60,8 @@ export function connectVertex(entry: ModelEntry): Connection {
   const location = entry.param('vertex_location') ?? entry.variable('VERTEXAI_LOCATION')
   if (!project) throw new Unconfigured('VERTEXAI_PROJECT is not set')
   if (!location) throw new Unconfigured('VERTEXAI_LOCATION is not set')
-  const place = `${vertexHost(location)}/v1/projects/${encodeURIComponent(project)}/locations/${encodeURIComponent(location)}`
+  const projectPath = `/v1/projects/${encodeURIComponent(project)}/locations/${encodeURIComponent(location)}`
+  const place = `${vertexHost(location)}${projectPath}`
   const common = { authorize: access.authorize, secrets: access.secrets }
   if (entry.model_id.startsWith('claude-'))
     return {
@@ -79,7 +84,10 @@ export function connectVertex(entry: ModelEntry): Connection {
   }
 }
 
-/** One host for the whole world, one for each group of regions, one for each region. */
+/**
+ * The endpoint of a location. `global` has one, each region has one (`europe-west1`), and so has each group of regions
+ * (`eu`), whose name has no hyphen. Errors: `Unconfigured`.
+ */
 function vertexHost(location: string): string {
   if (location === 'global') return 'https://aiplatform.googleapis.com'
   if (!/^[a-z0-9-]+$/.test(location)) throw new Unconfigured('VERTEXAI_LOCATION is no location')
@@ -88,6 +96,7 @@ function vertexHost(location: string): string {
     : `https://aiplatform.${location}.rep.googleapis.com`
 }
 
+/** Access by tokens of Google. `explicit` is what a gateway in front of Vertex AI gets of it. */
 function googleAccess(
   entry: ModelEntry,
 ): Pick<Connection, 'secrets'> & { authorize: NonNullable<Connection['authorize']>; explicit: Partial<Connection> } {
@@ -104,7 +113,7 @@ function googleAccess(
     if (!secrets.includes(value)) secrets.splice(0, 1, value)
     return { authorization: `Bearer ${value}` }
   }
-  // A gateway of one's own gets the cloud's token only when it was given no key and there is one to give.
+  // A gateway gets a token of Google only when the entry has no key for it and credentials were set up on purpose.
   const setUp = sources.access_token !== '' || sources.credentials !== '' || sources.credentials_file !== ''
   return { secrets, authorize, explicit: entry.param('api_key') || !setUp ? {} : { authorize, secrets } }
 }

@@ -3,7 +3,7 @@ import type { Quirks } from '../quirks.ts'
 import { configuredWire, connectByWire } from './by-wire.ts'
 import { baseUrl, type Connection, type ModelEntry, sameHost, Unconfigured } from './types.ts'
 
-/** A row that speaks chat completions, at its own address or another one. */
+/** A provider of chat completions, at its public address or at a configured one. Errors: `Unconfigured`. */
 export function connectPlain(provider: PlainProvider, entry: ModelEntry): Connection {
   const configured = entry.param('api_base') ?? entry.param('base_url') ?? entry.variable(...provider.baseUrlVariables)
   const address = configured ? baseUrl(configured, provider.defaultPath) : provider.base_url
@@ -18,7 +18,10 @@ export function connectPlain(provider: PlainProvider, entry: ModelEntry): Connec
   return organization ? { ...connection, organization } : connection
 }
 
-/** A server that is not the vendor's may know the usual parameters alone; what it does not take is learnt from its refusal. */
+/**
+ * The quirks for a server that is not the vendor's. It may know the usual parameters only, so it gets `max_tokens`
+ * and a temperature; what it does not support is learnt from its refusals (`learnUnsupported`).
+ */
 const withoutVendorLimits = ({ cap: _, unsupported = [], ...quirks }: Partial<Quirks>): Partial<Quirks> => ({
   ...quirks,
   unsupported: unsupported.filter((name) => name !== 'temperature'),
@@ -26,21 +29,25 @@ const withoutVendorLimits = ({ cap: _, unsupported = [], ...quirks }: Partial<Qu
 
 const OFFICIAL = 'https://api.anthropic.com/v1'
 
-/** The vendor's host is asked in its native form, another address in chat completions unless the entry says otherwise. */
-export function connectAnthropic(asked: ModelEntry): Connection {
+/**
+ * Models of Anthropic. The host of the vendor is called in its native form, another address in chat completions unless
+ * the entry sets a wire form. Errors: `Unconfigured`.
+ */
+export function connectAnthropic(entry: ModelEntry): Connection {
   const configured =
-    asked.param('api_base') ?? asked.param('base_url') ?? asked.variable('ANTHROPIC_BASE_URL', 'ANTHROPIC_API_BASE')
+    entry.param('api_base') ?? entry.param('base_url') ?? entry.variable('ANTHROPIC_BASE_URL', 'ANTHROPIC_API_BASE')
   const base_url = configured ? baseUrl(configured, '/v1') : OFFICIAL
-  const key = asked.param('api_key') ?? asked.variable('ANTHROPIC_API_KEY')
+  const key = entry.param('api_key') ?? entry.variable('ANTHROPIC_API_KEY')
   const official = sameHost(base_url, OFFICIAL)
   if (!key && official) throw new Unconfigured('ANTHROPIC_API_KEY is not set')
-  return connectByWire(asked, configuredWire(asked) ?? (official ? 'anthropic' : 'chat'), { base_url, key, quirks: {} })
+  return connectByWire(entry, configuredWire(entry) ?? (official ? 'anthropic' : 'chat'), { base_url, key, quirks: {} })
 }
 
 const REASONING = /^(o\d|gpt-[5-9])/
 const SEARCHING = /-search-(preview|api)/
 const RESPONSES_SEARCH = /^(gpt-4o|gpt-4\.1|gpt-[5-9]|o[3-9])/
 
+/** What the models of OpenAI do not support, and how they search, by the names of their families. */
 export function openaiQuirks(id: string): Partial<Quirks> {
   if (SEARCHING.test(id)) return { search: 'chat', unsupported: ['temperature', 'reasoning_effort'] }
   const search = RESPONSES_SEARCH.test(id) ? 'responses' : null

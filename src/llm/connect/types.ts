@@ -8,46 +8,47 @@ import type { Authorize, WireOptions } from '../wire/wire-fetch.ts'
 export interface LlmTools {
   fetch: Fetch
   log: Logger
-  /** For files of credentials: null when there is none at the path, throws when it cannot be read. */
+  /** Reads a file of credentials. Null: there is no file at the path. Throws when it cannot be read. */
   read_file: (path: string) => Promise<string | null>
+  /** The present time in milliseconds. */
   now: () => number
 }
 
-/** What a row of the table gets to know of an entry. */
+/** The entry of `model_list`, or the bare model string, that a connection is made for. */
 export interface ModelEntry {
   /** `<provider>/<model-id>` as configured. */
   model: string
   model_id: string
-  /** A parameter of the entry, references resolved; undefined when absent or empty. */
+  /** A parameter of the entry with `os.environ/` references resolved; undefined when it is absent or empty. */
   param(name: string): string | undefined
-  /** A variable; undefined when unset or empty. */
+  /** The first of these environment variables that is set and not empty, else undefined. */
   variable(...names: string[]): string | undefined
   config: Pick<LlmConfig, 'aws' | 'google_credentials_file'>
   tools: LlmTools
 }
 
-/** One model at one address. */
+/** How one model at one address is called. */
 export interface Connection {
   base_url: string
-  /** As the provider calls it. */
+  /** The name of the model at the provider. */
   model_id: string
   wire: Wire
-  /** Bearer key for the library; absent with `authorize`. */
+  /** The key that the library sends as bearer; absent when `authorize` makes the headers. */
   key?: string
   authorize?: Authorize
   address?: WireOptions['address']
   quirks: Quirks
   organization?: string
-  /** Literal values that must not show; may grow. */
+  /** Values that must not appear in texts. The list grows when tokens are renewed. */
   secrets: string[]
 }
 
-/** What keeps a model from being called at all. The message is shown behind the model's name. */
+/** A model cannot be called as it is configured. The message is shown behind the name of the model. */
 export class Unconfigured extends Error {
   override readonly name = 'Unconfigured'
 }
 
-/** An address without trailing slashes; the usual path is added to one that has none. */
+/** The address without trailing slashes; `defaultPath` is appended to one that has no path. */
 export function baseUrl(configured: string, defaultPath = ''): string {
   const bare = configured.replace(/\/+$/, '')
   return /^[a-z]+:\/\/[^/]+\/./i.test(bare) ? bare : `${bare}${defaultPath}`

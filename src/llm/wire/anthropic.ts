@@ -1,34 +1,27 @@
 import * as v from 'valibot'
-import { arrangeBlocks, type BlockOrder, carriedOrder, readOrder } from './blocks.ts'
-import { toCompletion } from './chat.ts'
+import { isJsonObject } from '../../base/json.ts'
 import {
-  type AssistantMessage,
-  argumentsObject,
-  type ChatRequest,
-  capOf,
-  isRecord,
-  plainId,
-  type Wire,
-  type WireRequest,
-} from './types.ts'
-
-type Block = Record<string, unknown>
-interface Turn {
-  role: 'user' | 'assistant'
-  content: Block[]
-}
+  type AnswerBlock,
+  type Block,
+  type BlockWriter,
+  completionOfBlocks,
+  FINISH_REASONS,
+  toTurns,
+} from './blocks.ts'
+import { type ChatRequest, capOf, EMPTY_PARAMETERS, type Wire, type WireRequest } from './types.ts'
 
 const SEARCH = { type: 'web_search_20250305', name: 'web_search', max_uses: 5 }
 const CACHED = { cache_control: { type: 'ephemeral' } }
-/** Which models think by themselves, and which after being given a budget. */
+/** Models that decide themselves how much to think, and models that need a budget of tokens for it. */
 const ADAPTIVE = /claude-(opus|sonnet|haiku)-(4-[6-9]|[5-9])|claude-(fable|mythos)/
 const BUDGETED = /claude-(3-7|(opus|sonnet|haiku)-4)/
 const THINKING_BUDGET = 1024
 
 /**
- * The Messages API: system text apart, tool results inside of user turns, arguments as objects, breakpoints
- * of the prompt cache behind system text and last turn.
- * @param form where a request goes and what is in it besides the conversation
+ * The Messages API. It differs from chat completions in that the system text has a field of its own, results of tools
+ * are part of the user's turns, and arguments are objects. Marks behind the system text and the last turn let the
+ * provider cache the prompt up to there.
+ * @param form the path of a request for a model, and what its body and headers hold besides the conversation
  */
 export const anthropicWire = (form: (model: string) => WireRequest): Wire => ({
   name: 'anthropic',
@@ -40,7 +33,7 @@ export const anthropicWire = (form: (model: string) => WireRequest): Wire => ({
   assemble: assembleMessages,
   resume: (sent, answer) => {
     if (
-      !isRecord(answer) ||
+      !isJsonObject(answer) ||
       answer.stop_reason !== 'pause_turn' ||
       !('messages' in sent) ||
       !Array.isArray(sent.messages)
@@ -54,13 +47,13 @@ function messagesBody(request: ChatRequest): object {
   const system = request.messages
     .flatMap((message) => (message.role === 'system' ? [message.content] : []))
     .join('\n\n')
-  const turns = turnsOf(request)
+  const turns = toTurns(request.messages, WRITER)
   const last = turns.at(-1)?.content
   if (last && last.length > 0) last[last.length - 1] = { ...last.at(-1), ...CACHED }
   const tools: object[] = (request.tools ?? []).map(({ function: { name, description, parameters } }) => ({
     name,
     description,
-    input_schema: parameters ?? { type: 'object', properties: {} },
+    input_schema: parameters ?? EMPTY_PARAMETERS,
   }))
   if (request.web_search_options) tools.push(SEARCH)
   return {
@@ -73,42 +66,18 @@ function messagesBody(request: ChatRequest): object {
   }
 }
 
-/** Low effort is a budget for models that know no effort, and nothing for those that cannot think. */
+/** The fields that ask a model to think: an effort, a budget of tokens, or nothing where the model cannot think. */
 export function thinkingFields(model: string, effort: string | undefined): object {
   if (effort === undefined) return {}
   if (ADAPTIVE.test(model)) return { thinking: { type: 'adaptive' }, output_config: { effort } }
   return BUDGETED.test(model) ? { thinking: { type: 'enabled', budget_tokens: THINKING_BUDGET } } : {}
 }
 
-function turnsOf({ messages }: ChatRequest): Turn[] {
-  const turns: Turn[] = []
-  const add = (role: Turn['role'], content: Block[]) => {
-    const last = turns.at(-1)
-    if (last?.role === role) last.content.push(...content)
-    else if (content.length > 0) turns.push({ role, content })
-  }
-  for (const message of messages) {
-    if (message.role === 'user') add('user', [{ type: 'text', text: message.content || ' ' }])
-    else if (message.role === 'tool')
-      add('user', [{ type: 'tool_result', tool_use_id: plainId(message.tool_call_id), content: message.content }])
-    else if (message.role === 'assistant') add('assistant', assistantBlocks(message))
-  }
-  return turns
-}
-
-function assistantBlocks(message: AssistantMessage): Block[] {
-  const calls = (message.tool_calls ?? []).map((call) => ({
-    type: 'tool_use',
-    id: plainId(call.id),
-    name: call.function.name,
-    input: argumentsObject(call.function.arguments),
-  }))
-  return arrangeBlocks<Block>(
-    { text: message.content ?? '', calls },
-    (text) => ({ type: 'text', text }),
-    readOrder(message.carry),
-    (thought) => (isRecord(thought) ? thought : {}),
-  )
+const WRITER: BlockWriter = {
+  text: (text) => ({ type: 'text', text }),
+  call: ({ id, name, input }) => ({ type: 'tool_use', id, name, input }),
+  result: (callId, content) => ({ type: 'tool_result', tool_use_id: callId, content }),
+  thought: (thought) => (isJsonObject(thought) ? thought : {}),
 }
 
 const count = v.nullish(v.number(), 0)
@@ -126,50 +95,30 @@ const answerSchema = v.object({
 })
 const toolUse = v.object({ id: v.nullish(v.string(), ''), name: v.string(), input: v.nullish(v.unknown(), {}) })
 
-const FINISH: Record<string, string> = {
-  end_turn: 'stop',
-  stop_sequence: 'stop',
-  tool_use: 'tool_calls',
-  max_tokens: 'length',
-  model_context_window_exceeded: 'length',
-  refusal: 'content_filter',
-}
-
 function decode(answer: unknown): unknown {
-  const parseInput = v.safeParse(answerSchema, answer)
-  if (!parseInput.success) return answer
-  const { content, stop_reason, usage } = parseInput.output
-  const calls = []
-  const order: BlockOrder = []
-  let text = ''
-  for (const block of content) {
-    const call = block.type === 'tool_use' ? v.safeParse(toolUse, block) : null
-    if (call?.success) {
-      calls.push({
-        id: call.output.id,
-        function: { name: call.output.name, arguments: JSON.stringify(call.output.input) },
-      })
-      order.push('call')
-    } else if (block.type === 'text' && typeof block.text === 'string') {
-      text += block.text
-      order.push(block.text.length)
-    } else if (block.type === 'thinking' || block.type === 'redacted_thinking') order.push({ thought: block })
-  }
-  const cached = usage?.cache_read_input_tokens ?? 0
-  const cacheWrite = usage?.cache_creation_input_tokens ?? 0
-  return toCompletion({
-    text,
-    calls,
-    finish_reason: Object.hasOwn(FINISH, stop_reason) ? (FINISH[stop_reason] ?? stop_reason) : stop_reason,
-    // Without what was read from the cache and written to it, here.
+  const parsed = v.safeParse(answerSchema, answer)
+  if (!parsed.success) return answer
+  const { content, stop_reason, usage } = parsed.output
+  return completionOfBlocks({
+    blocks: content.flatMap(toAnswerBlock),
+    stopReason: stop_reason,
+    finishReasons: { ...FINISH_REASONS, refusal: 'content_filter' },
     usage: {
-      input: (usage?.input_tokens ?? 0) + cached + cacheWrite,
-      cached,
-      cache_write: cacheWrite,
+      input: usage?.input_tokens ?? 0,
+      cached: usage?.cache_read_input_tokens ?? 0,
+      cacheWrite: usage?.cache_creation_input_tokens ?? 0,
       output: usage?.output_tokens ?? 0,
     },
-    carry: carriedOrder(order),
   })
+}
+
+function toAnswerBlock(block: Block): AnswerBlock[] {
+  if (block.type === 'tool_use') {
+    const call = v.safeParse(toolUse, block)
+    return call.success ? [{ kind: 'call', ...call.output }] : []
+  }
+  if (block.type === 'text' && typeof block.text === 'string') return [{ kind: 'text', text: block.text }]
+  return block.type === 'thinking' || block.type === 'redacted_thinking' ? [{ kind: 'thought', thought: block }] : []
 }
 
 const startSchema = v.object({ type: v.literal('message_start'), message: v.looseObject({}) })
@@ -187,9 +136,12 @@ const endSchema = v.object({
 
 const text = (value: unknown): string => (typeof value === 'string' ? value : '')
 
-/** A message out of the events of its stream; null when they begin with none, the event of an error as it is. */
+/**
+ * Puts a message together from the events of its stream. Answers null when no event begins a message, and the event
+ * itself when one reports an error.
+ */
 function assembleMessages(events: readonly unknown[]): unknown {
-  const failed = events.find((event) => isRecord(event) && event.type === 'error')
+  const failed = events.find((event) => isJsonObject(event) && event.type === 'error')
   if (failed) return failed
   const start = events.map((event) => v.safeParse(startSchema, event)).find((parsed) => parsed.success)
   if (!start) return null
@@ -204,13 +156,14 @@ function assembleMessages(events: readonly unknown[]): unknown {
     const end = v.safeParse(endSchema, event)
     if (end.success) {
       Object.assign(message, end.output.delta)
-      message.usage = { ...(isRecord(message.usage) ? message.usage : {}), ...end.output.usage }
+      message.usage = { ...(isJsonObject(message.usage) ? message.usage : {}), ...end.output.usage }
     }
   }
-  for (const [index, json] of inputs) Object.assign(blocks.get(index) ?? {}, { input: parsed(json) })
+  for (const [index, json] of inputs) Object.assign(blocks.get(index) ?? {}, { input: parseInput(json) })
   return { ...message, content: [...blocks].sort(([a], [b]) => a - b).map(([, block]) => block) }
 }
 
+/** Adds a delta to its block. Arguments of a call come as pieces of JSON, which are collected in `inputs`. */
 function appendDelta(
   block: Record<string, unknown> | undefined,
   delta: Record<string, unknown>,
@@ -223,7 +176,7 @@ function appendDelta(
     if (typeof delta[key] === 'string') block[key] = text(block[key]) + delta[key]
 }
 
-function parsed(json: string): unknown {
+function parseInput(json: string): unknown {
   try {
     return JSON.parse(json || '{}')
   } catch {

@@ -1,48 +1,133 @@
 import * as v from 'valibot'
+import { toCompletion } from './chat.ts'
+import { type AssistantMessage, argumentsObject, type ChatCall, type ChatMessage, plainId } from './types.ts'
 
 /**
- * Order of an assistant's blocks, thoughts included. Providers that sign thoughts want the turn back as it
- * was; text and calls are taken from the message, because they were masked.
+ * What the Messages API and the Converse API have in common: a conversation of turns by user and assistant, each a
+ * list of blocks (texts, calls, results of calls, thoughts), and an answer that is such a list too.
  */
-export type BlockOrder = (number | 'call' | { thought: unknown })[]
+export type Block = Record<string, unknown>
+export interface BlockTurn {
+  role: 'user' | 'assistant'
+  content: Block[]
+}
+
+/** How one of the two forms writes each kind of block. */
+export interface BlockWriter {
+  text(text: string): Block
+  call(call: { id: string; name: string; input: Record<string, unknown> }): Block
+  result(callId: string, content: string): Block
+  thought(thought: unknown): Block
+}
+
+/** The turns of a conversation. System texts are left out; neighbours of one role become one turn. */
+export function toTurns(messages: readonly ChatMessage[], write: BlockWriter): BlockTurn[] {
+  const turns: BlockTurn[] = []
+  const add = (role: BlockTurn['role'], content: Block[]) => {
+    const last = turns.at(-1)
+    if (last?.role === role) last.content.push(...content)
+    else if (content.length > 0) turns.push({ role, content })
+  }
+  for (const message of messages) {
+    if (message.role === 'user') add('user', [write.text(message.content || ' ')])
+    else if (message.role === 'tool') add('user', [write.result(plainId(message.tool_call_id), message.content)])
+    else if (message.role === 'assistant') add('assistant', assistantBlocks(message, write))
+  }
+  return turns
+}
+
+/**
+ * The order of the blocks of an assistant's turn: the length of each text, `call` for each call, and the thoughts
+ * as they came. Providers that sign thoughts want the turn back as it was. Texts and calls are not kept here but
+ * taken from the message, because they may have been masked since.
+ */
+type BlockOrder = (number | 'call' | { thought: unknown })[]
 
 const orderSchema = v.array(v.union([v.number(), v.literal('call'), v.object({ thought: v.unknown() })]))
 
-export const readOrder = (carry: unknown): BlockOrder | null => {
-  const parsed = v.safeParse(orderSchema, carry)
-  return parsed.success ? parsed.output : null
-}
-
-/** Undefined when there is no thought in it: then the usual order will do. */
-export const carriedOrder = (order: BlockOrder): BlockOrder | undefined =>
-  order.some((item) => typeof item === 'object') ? order : undefined
-
 /**
- * Blocks of an assistant's message.
- * @param order as the answer had them, null when unknown; one that fits no longer keeps its thoughts, in front
+ * The blocks of an assistant's message, in the order that the message carries. A message without an order, or whose
+ * text and calls no longer match it, gets its thoughts first, then its text, then its calls.
  */
-export function arrangeBlocks<Block>(
-  message: { text: string; calls: readonly Block[] },
-  textBlock: (text: string) => Block,
-  order: BlockOrder | null,
-  thoughtBlock: (thought: unknown) => Block,
-): Block[] {
-  const texts = (order ?? []).filter((item) => typeof item === 'number')
-  const fits =
-    order !== null &&
-    texts.reduce((sum, length) => sum + length, 0) === message.text.length &&
-    order.filter((item) => item === 'call').length === message.calls.length
-  if (!fits) {
-    const thoughts = (order ?? []).flatMap((item) => (typeof item === 'object' ? [thoughtBlock(item.thought)] : []))
-    return [...thoughts, ...(message.text.trim() === '' ? [] : [textBlock(message.text)]), ...message.calls]
+function assistantBlocks(message: AssistantMessage, write: BlockWriter): Block[] {
+  const text = message.content ?? ''
+  const calls = (message.tool_calls ?? []).map(({ id, function: { name, arguments: json } }) =>
+    write.call({ id: plainId(id), name, input: argumentsObject(json) }),
+  )
+  const parsed = v.safeParse(orderSchema, message.carry)
+  const order: BlockOrder = parsed.success ? parsed.output : []
+  if (!parsed.success || !matchesOrder(order, text.length, calls.length)) {
+    const thoughts = order.flatMap((item) => (typeof item === 'object' ? [write.thought(item.thought)] : []))
+    return [...thoughts, ...(text.trim() === '' ? [] : [write.text(text)]), ...calls]
   }
-  const calls = [...message.calls]
   let at = 0
   return order.flatMap((item): Block[] => {
-    if (typeof item === 'object') return [thoughtBlock(item.thought)]
+    if (typeof item === 'object') return [write.thought(item.thought)]
     if (item === 'call') return calls.splice(0, 1)
-    const text = message.text.slice(at, at + item)
+    const piece = text.slice(at, at + item)
     at += item
-    return text.trim() === '' ? [] : [textBlock(text)]
+    return piece.trim() === '' ? [] : [write.text(piece)]
+  })
+}
+
+function matchesOrder(order: BlockOrder, textLength: number, callCount: number): boolean {
+  const lengths = order.filter((item) => typeof item === 'number')
+  return (
+    lengths.reduce((sum, length) => sum + length, 0) === textLength &&
+    order.filter((item) => item === 'call').length === callCount
+  )
+}
+
+/** One block of an answer in common terms. Kinds that are not among these are passed over. */
+export type AnswerBlock =
+  | { kind: 'text'; text: string }
+  | { kind: 'call'; id: string; name: string; input: unknown }
+  | { kind: 'thought'; thought: unknown }
+
+/** Stop reasons that both forms have, with the finish reasons of a chat completion. */
+export const FINISH_REASONS: Readonly<Record<string, string>> = {
+  end_turn: 'stop',
+  stop_sequence: 'stop',
+  tool_use: 'tool_calls',
+  max_tokens: 'length',
+  model_context_window_exceeded: 'length',
+}
+
+/**
+ * The chat completion that an answer of blocks stands for.
+ * @param finishReasons finish reason by stop reason; a stop reason that is not in it is passed on as it is
+ * @param usage tokens. `input` is without those that were read from the cache or written to it, as both forms count
+ */
+export function completionOfBlocks(answer: {
+  blocks: readonly AnswerBlock[]
+  stopReason: string
+  finishReasons: Readonly<Record<string, string>>
+  usage: { input: number; cached: number; cacheWrite: number; output: number }
+}) {
+  const { blocks, stopReason, finishReasons, usage } = answer
+  const calls: ChatCall[] = []
+  const order: BlockOrder = []
+  let text = ''
+  for (const block of blocks) {
+    if (block.kind === 'call') {
+      calls.push({ id: block.id, function: { name: block.name, arguments: JSON.stringify(block.input) } })
+      order.push('call')
+    } else if (block.kind === 'text') {
+      text += block.text
+      order.push(block.text.length)
+    } else order.push({ thought: block.thought })
+  }
+  return toCompletion({
+    text,
+    calls,
+    finish_reason: Object.hasOwn(finishReasons, stopReason) ? (finishReasons[stopReason] ?? stopReason) : stopReason,
+    usage: {
+      input: usage.input + usage.cached + usage.cacheWrite,
+      cached: usage.cached,
+      cache_write: usage.cacheWrite,
+      output: usage.output,
+    },
+    // Without a thought the usual order will do.
+    carry: blocks.some(({ kind }) => kind === 'thought') ? order : undefined,
   })
 }

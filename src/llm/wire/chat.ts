@@ -1,7 +1,8 @@
 import * as v from 'valibot'
-import { type ChatCall, isRecord, type Wire } from './types.ts'
+import { isJsonObject } from '../../base/json.ts'
+import type { ChatCall, Wire } from './types.ts'
 
-/** Requests and answers as they are. */
+/** The chat-completions form itself: requests and answers pass unchanged. */
 export const chatWire: Wire = { name: 'chat', encode: () => null, decode: (answer) => answer, assemble: assembleChat }
 
 const callSchema = v.looseObject({
@@ -22,19 +23,22 @@ const chunkSchema = v.object({
 
 type Call = Record<string, unknown> & { id: string; type: 'function'; function: { name: string; arguments: string } }
 
-/** A completion out of the chunks of its stream; an error among them as it is, null when there is no chunk. */
+/**
+ * Puts a completion together from the chunks of its stream. Answers null when there is no chunk, and the event itself
+ * when one reports an error.
+ */
 function assembleChat(events: readonly unknown[]): unknown {
-  const failed = events.find((event) => isRecord(event) && isRecord(event.error))
+  const failed = events.find((event) => isJsonObject(event) && isJsonObject(event.error))
   if (failed) return failed
   const message: Record<string, unknown> & { content: string } = { role: 'assistant', content: '' }
   const calls: Call[] = []
   let finishReason: string | null = null
   let usage: unknown
-  let seen = false
+  let hasChunk = false
   for (const event of events) {
     const parsed = v.safeParse(chunkSchema, event)
     if (!parsed.success) continue
-    seen = true
+    hasChunk = true
     usage = parsed.output.usage ?? usage
     for (const choice of parsed.output.choices.filter(({ index }) => index === 0)) {
       const { tool_calls, ...fields } = choice.delta
@@ -43,7 +47,7 @@ function assembleChat(events: readonly unknown[]): unknown {
       finishReason = choice.finish_reason ?? finishReason
     }
   }
-  if (!seen) return null
+  if (!hasChunk) return null
   return {
     choices: [
       {
@@ -56,7 +60,10 @@ function assembleChat(events: readonly unknown[]): unknown {
   }
 }
 
-/** Parts of texts and lists follow each other; of other values the last one counts. `role` is no text. */
+/**
+ * A field of the message after one more chunk: pieces of texts and lists are appended, of other values the last one
+ * counts. The role is repeated in some streams and must not be appended.
+ */
 function mergeField(before: unknown, value: unknown): unknown {
   if (value === null || value === undefined || value === 'assistant') return before
   if (typeof before === 'string' && typeof value === 'string') return before + value
@@ -64,7 +71,7 @@ function mergeField(before: unknown, value: unknown): unknown {
 }
 
 function addCall(calls: Call[], { index, id, function: called, ...rest }: v.InferOutput<typeof callSchema>): void {
-  // Some servers count no calls: then a name begins a new one.
+  // Some servers send no index of the call. Then a chunk with a name begins a new call.
   const at = index ?? (called?.name ? calls.length : Math.max(calls.length - 1, 0))
   const call = calls[at] ?? { id: '', type: 'function', function: { name: '', arguments: '' } }
   calls[at] = {
@@ -78,17 +85,17 @@ function addCall(calls: Call[], { index, id, function: called, ...rest }: v.Infe
   }
 }
 
-/** What a translated answer is made of. */
+/** The parts of an answer that a wire form translates. */
 export interface TranslatedAnswer {
   text: string
   calls: ChatCall[]
   finish_reason: string
   usage: { input: number; cached: number; cache_write: number; output: number }
-  /** What the provider wants back with the conversation; undefined when nothing. */
+  /** What the provider wants back with the conversation; undefined when there is nothing. */
   carry?: unknown
 }
 
-/** The chat-completions form of an answer. */
+/** A chat completion made of these parts. */
 export const toCompletion = ({ text, calls, finish_reason, usage, carry }: TranslatedAnswer) => ({
   object: 'chat.completion',
   choices: [

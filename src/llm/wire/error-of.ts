@@ -1,15 +1,15 @@
 import * as v from 'valibot'
-import { isRecord } from './types.ts'
+import { isJsonObject } from '../../base/json.ts'
 
-/** What an error says, whichever provider's form it has. */
+/** The contents of an error, whichever provider wrote it. */
 export interface ProviderError {
   message: string
   param: string | null
-  /** HTTP status, when the error itself names or implies one. */
+  /** The HTTP status that the error names or implies; null when it does neither. */
   status: number | null
 }
 
-/** Words for passing faults, of errors that carry no status of their own. */
+/** The HTTP status that an error type implies, for errors in a body that names no status. All of these may pass. */
 const STATUSES: Record<string, number> = {
   overloaded_error: 529,
   rate_limit_error: 429,
@@ -36,15 +36,15 @@ const shape = v.object({
 })
 
 /**
- * Reads `{error: {…}}`, `{error: "…"}`, a list of one of them, `{message}`, `{Message}` and `{detail}`; null when
- * there is nothing of the kind. An `{error}` beside other things counts too.
+ * Reads an error in any of these forms: `{error: {…}}`, `{error: "…"}`, a list whose first item is one of them,
+ * `{message}`, `{Message}` and `{detail}`. Other keys beside `error` do not matter. Null when it is none of them.
  */
 export function readError(value: unknown): ProviderError | null {
   if (Array.isArray(value)) return value.length > 0 ? readError(value[0]) : null
-  if (!isRecord(value)) return null
+  if (!isJsonObject(value)) return null
   if (typeof value.error === 'string' && value.error !== '')
     return { message: value.error, param: null, status: statusOf([value.code, value.status]) }
-  if (isRecord(value.error)) return readErrorObject(value.error)
+  if (isJsonObject(value.error)) return readErrorObject(value.error)
   const message = textOf(value.message) || textOf(value.Message) || textOf(value.detail)
   return message === '' ? null : { message, param: null, status: statusOf([value.status_code, value.code, value.type]) }
 }
@@ -53,10 +53,10 @@ function readErrorObject(error: Record<string, unknown>): ProviderError {
   const parsed = v.safeParse(shape, error)
   if (!parsed.success) return { message: textOf(error.message) || 'unknown error', param: null, status: null }
   const { message, type, code, status, param, metadata } = parsed.output
-  const raw = isRecord(metadata) ? textOf(metadata.raw) : ''
+  const raw = isJsonObject(metadata) ? textOf(metadata.raw) : ''
   const own = textOf(message) || 'unknown error'
   return {
-    // A router that says no more than that there was an error has its provider's words beside.
+    // A router that only says "provider returned error" has the words of that provider in `metadata.raw`.
     message: raw !== '' && /provider returned error/i.test(own) ? `${own}: ${raw}` : own,
     param: param ?? null,
     status: statusOf([code, status, type]),
@@ -72,15 +72,15 @@ function statusOf(candidates: readonly unknown[]): number | null {
   return null
 }
 
-/** Text, or the texts of a list of complaints. */
+/** A text as it is; of a list or an object of complaints their texts, joined by semicolons. */
 function textOf(value: unknown): string {
   if (typeof value === 'string') return value.trim()
   if (Array.isArray(value))
     return value
-      .map((item) => (isRecord(item) ? complaintText(item) : textOf(item)))
+      .map((item) => (isJsonObject(item) ? complaintText(item) : textOf(item)))
       .filter(Boolean)
       .join('; ')
-  return isRecord(value) ? textOf(value.message ?? value.msg ?? value.detail) : ''
+  return isJsonObject(value) ? textOf(value.message ?? value.msg ?? value.detail) : ''
 }
 
 function complaintText({ loc, msg, message }: Record<string, unknown>): string {

@@ -1,6 +1,14 @@
 import * as v from 'valibot'
+import { isJsonObject } from '../../base/json.ts'
 import { toCompletion } from './chat.ts'
-import { type AssistantMessage, argumentsObject, type ChatRequest, capOf, isRecord, type Wire } from './types.ts'
+import {
+  type AssistantMessage,
+  argumentsObject,
+  type ChatRequest,
+  capOf,
+  EMPTY_PARAMETERS,
+  type Wire,
+} from './types.ts'
 
 type Part = Record<string, unknown>
 interface Content {
@@ -8,10 +16,16 @@ interface Content {
   parts: Part[]
 }
 
-/** Models from 3 on refuse a call without its signature; this one is theirs for calls of another origin. */
+/**
+ * Models from version 3 on refuse a call without the signature that they gave it. Their provider documents this value
+ * for calls that another model made.
+ */
 const FOREIGN_SIGNATURE = 'skip_thought_signature_validator'
 
-/** `generateContent`: roles user and model, calls and results as parts, signatures of thoughts beside the calls. */
+/**
+ * The form of `generateContent`. Its roles are `user` and `model`, calls and results are parts of a turn, and each call
+ * may carry the signature of the thoughts before it.
+ */
 export const geminiWire: Wire = {
   name: 'gemini',
   encode: (request) => ({
@@ -27,7 +41,7 @@ function generateBody(request: ChatRequest): object {
   const functionDeclarations = request.tools?.map(({ function: { name, description, parameters } }) => ({
     name,
     description,
-    parametersJsonSchema: parameters ?? { type: 'object', properties: {} },
+    parametersJsonSchema: parameters ?? EMPTY_PARAMETERS,
   }))
   return {
     ...(system.length > 0 && { systemInstruction: { parts: system } }),
@@ -47,7 +61,7 @@ function generateBody(request: ChatRequest): object {
   }
 }
 
-/** Levels since 3, a budget of tokens before. */
+/** How much to think: a level since version 3, a budget of tokens before. */
 const thinkingOf = (model: string, effort: string): object =>
   /gemini-(1|2)[.-]/.test(model) ? { thinkingBudget: 1024 } : { thinkingLevel: effort }
 
@@ -122,12 +136,12 @@ const answerSchema = v.object({
 })
 
 const FILTERED = ['SAFETY', 'RECITATION', 'BLOCKLIST', 'PROHIBITED_CONTENT', 'SPII', 'LANGUAGE', 'IMAGE_SAFETY']
-/** The model's slip, which another attempt may mend. */
+/** Finish reasons that say the model called a tool in a form that cannot be used; another attempt may succeed. */
 const MALFORMED = ['MALFORMED_FUNCTION_CALL', 'UNEXPECTED_TOOL_CALL', 'MISSING_THOUGHT_SIGNATURE']
 
 function decode(answer: unknown): unknown {
   const parsed = v.safeParse(answerSchema, answer)
-  if (!parsed.success || !isRecord(answer) || isRecord(answer.error)) return answer
+  if (!parsed.success || !isJsonObject(answer) || isJsonObject(answer.error)) return answer
   const { candidates, promptFeedback, usageMetadata: used } = parsed.output
   const candidate = candidates?.[0]
   if (!candidate && !promptFeedback?.blockReason) return answer
@@ -161,7 +175,7 @@ function decode(answer: unknown): unknown {
   })
 }
 
-/** Earlier models have no ids; results find their call by it. */
+/** An id for a call of an older model, which gives none. Results refer to their call by it. */
 const createCallId = () => `call_${crypto.randomUUID().replaceAll('-', '').slice(0, 24)}`
 
 function finishOf(raw: string, called: boolean): string {
@@ -170,10 +184,10 @@ function finishOf(raw: string, called: boolean): string {
   return FILTERED.includes(raw) ? 'content_filter' : raw
 }
 
-/** Each event is an answer with some more parts. */
+/** Puts an answer together from the events of its stream, each of which is an answer with some further parts. */
 function assemble(events: readonly unknown[]): unknown {
-  const answers = events.filter(isRecord)
-  const failed = answers.find((answer) => isRecord(answer.error))
+  const answers = events.filter(isJsonObject)
+  const failed = answers.find((answer) => isJsonObject(answer.error))
   if (failed) return failed
   const parsed = answers
     .map((answer) => v.safeParse(answerSchema, answer))

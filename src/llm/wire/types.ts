@@ -1,8 +1,10 @@
-/** Forms in which providers take a request. `chat` is the one that everything else here sees. */
+import { isJsonObject } from '../../base/json.ts'
+
+/** The forms in which providers take requests. Everything outside of this folder sees `chat` only. */
 export const WIRES = ['chat', 'anthropic', 'gemini', 'converse'] as const
 export type WireName = (typeof WIRES)[number]
 
-/** The chat-completions request as `request-body.ts` writes it. */
+/** A chat-completions request as `request-body.ts` writes it. */
 export interface ChatRequest {
   model: string
   messages: ChatMessage[]
@@ -25,41 +27,45 @@ export type ChatMessage =
 export type AssistantMessage = Extract<ChatMessage, { role: 'assistant' }>
 
 export interface WireRequest {
-  /** Behind the base URL. */
+  /** Is appended to the base URL. */
   path: string
   body: object
   headers?: Record<string, string>
 }
 
-/** Translates one request and its answer. Whatever is no answer of the form passes through unchanged. */
+/** Translates requests and answers between chat completions and another form. What is no answer passes unchanged. */
 export interface Wire {
   name: WireName
-  /** Null: the request goes out as it is. */
+  /** The request in this form; null when it is sent as it is. */
   encode(request: ChatRequest): WireRequest | null
-  /** A chat completion, made of an answer of the provider. */
+  /** The chat completion that an answer in this form stands for. */
   decode(answer: unknown): unknown
-  /** One answer out of the events of a stream that nobody asked for; null when they are none of the form. */
+  /** One answer made of the events of a stream, which some gateways send unasked; null when the form does not fit. */
   assemble(events: readonly unknown[]): unknown
-  /** A turn that the provider paused for tools of its own: what to send to go on, else null. */
+  /** The next request when the provider paused the turn for its own tools, such as a search; null when it did not. */
   resume?(sent: object, answer: unknown): object | null
 }
 
+/** The schema of a tool without parameters, for forms that require one. */
+export const EMPTY_PARAMETERS = { type: 'object', properties: {} }
+
+/** The most tokens that the answer may have. */
 export const capOf = (request: ChatRequest): number | undefined => request.max_tokens ?? request.max_completion_tokens
 
-/** Argument text as the object that other forms ask for; text that is none stays readable for the model. */
+/**
+ * The arguments of a call as an object, which the other forms require. A text that is not a JSON object is wrapped, so
+ * that the model still sees what it wrote.
+ */
 export function argumentsObject(text: string): Record<string, unknown> {
   if (text.trim() === '') return {}
   try {
     const value: unknown = JSON.parse(text)
-    if (isRecord(value)) return value
+    if (isJsonObject(value)) return value
   } catch {
-    // Answered below.
+    // The text is wrapped below.
   }
   return { invalid_arguments: text }
 }
-
-export const isRecord = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** Ids of another provider in the alphabet that all of them accept; equal ids stay equal. */
 export const plainId = (id: string, max = 64): string => id.replaceAll(/[^a-zA-Z0-9_-]/g, '_').slice(0, max) || 'call'

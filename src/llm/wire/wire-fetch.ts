@@ -1,10 +1,13 @@
 import { type Fetch, readStream } from '../../base/http.ts'
-import { CallFailure } from '../call.ts'
-import { isEventStream, readEvents } from './converse.ts'
+import { CallFailure } from '../failure.ts'
 import { readError } from './error-of.ts'
+import { isEventStream, readEvents } from './event-stream.ts'
 import type { ChatRequest, Wire } from './types.ts'
 
-/** Headers that prove who calls. Asked for each request, since tokens lapse and signatures cover the body. */
+/**
+ * Makes the headers that authenticate a request. It is called for each one, because tokens expire and signatures
+ * depend on the body.
+ */
 export type Authorize = (request: {
   url: string
   body: string
@@ -14,23 +17,24 @@ export type Authorize = (request: {
 export interface WireOptions {
   fetch: Fetch
   wire: Wire
-  /** What `path` of the wire is joined to. */
+  /** The URL before the path of a translated request. */
   base_url: string
-  /** Absent: the bearer key of the library goes out. */
+  /** When it is absent, the bearer key of the library is sent. */
   authorize?: Authorize
-  /** Changes the address of requests that go out untranslated. */
+  /** Changes the address of a request that is not translated. */
   address?: (url: URL) => URL
-  /** Largest answer in bytes. */
+  /** Largest accepted answer in bytes; default 32 MiB. */
   max_bytes?: number
 }
 
 const MAX_BYTES = 32 * 1024 * 1024
-/** How often a paused turn is taken up again. */
+/** How often a paused turn is continued at most. */
 const MAX_RESUMES = 4
 
 /**
- * A fetch for the `openai` package that speaks another provider's form to the outside: the request is
- * translated, the answer read whole, unpacked, put together and translated back.
+ * A `fetch` for the `openai` library that speaks another wire form to the provider. A request is translated; its answer
+ * is read to the end, decompressed, assembled if it is a stream, and translated back.
+ * Errors: `CallFailure` for answers that are too large and for redirects to another origin.
  */
 export function createWireFetch(options: WireOptions): Fetch {
   return async (input, init) => {
@@ -55,11 +59,11 @@ export function createWireFetch(options: WireOptions): Fetch {
 interface Answer {
   response: Response
   text: string
-  /** Undefined when the text is no JSON. */
+  /** The parsed text; undefined when it is not JSON. */
   value: unknown
 }
 
-/** @param own headers of a translated request; null when those of the library go out */
+/** @param own the headers of a translated request; null when the headers of the library are sent */
 async function exchange(
   options: WireOptions,
   url: string,
@@ -92,7 +96,10 @@ async function exchange(
 
 const MAX_HOPS = 3
 
-/** Keys and prompts go where they were sent: a redirect is followed within its origin, as gateways make them. */
+/**
+ * Posts a request. Some gateways redirect within their origin, which is followed. A redirect to another origin is an
+ * error, because it would take the key and the prompt to another server.
+ */
 async function postWithin(fetcher: WireOptions['fetch'], url: string, init: RequestInit, hops = 0): Promise<Response> {
   const response = await fetcher(url, init)
   const location = response.headers.get('location')
@@ -107,7 +114,7 @@ async function postWithin(fetcher: WireOptions['fetch'], url: string, init: Requ
 async function readText(response: Response, limit: number): Promise<string> {
   const tooLarge = () => new CallFailure(`the answer is larger than ${limit} bytes`, 502, { retryable: false })
   let bytes = await readStream(response.body, limit, tooLarge)
-  // Packed by a gateway that forgot to say so.
+  // These bytes begin a gzip stream: some gateways compress an answer without the header that says so.
   if (bytes[0] === 0x1f && bytes[1] === 0x8b)
     bytes = await readStream(new Blob([bytes]).stream().pipeThrough(new DecompressionStream('gzip')), limit, tooLarge)
   return new TextDecoder().decode(bytes)
@@ -126,7 +133,7 @@ function translateAnswer(wire: Wire, { response, text, value }: Answer): Respons
   return jsonResponse(response, wire.decode(value))
 }
 
-/** Errors in the form that the library reads; what is no JSON stays what it is. */
+/** The answer for the library: an error in the form that it reads, everything else as it came. */
 function toLibraryForm({ response, text, value }: Answer): Response {
   if (value === undefined)
     return new Response(bodyFor(response.status, text), {
@@ -145,7 +152,7 @@ const jsonResponse = (response: Response, value: unknown): Response => {
 
 const bodyFor = (status: number, text: string): string | null => ([204, 205, 304].includes(status) ? null : text)
 
-/** Without those that described the body on its way. */
+/** The headers without those that describe how the body was transferred. */
 function withoutBodyHeaders(headers: Headers): Headers {
   const kept = new Headers(headers)
   for (const name of ['content-length', 'content-encoding', 'transfer-encoding']) kept.delete(name)

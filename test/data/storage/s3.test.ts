@@ -4,7 +4,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { staticCredentials } from '../../../src/base/aws/credentials.ts'
 import { silentLogger } from '../../../src/base/log.ts'
 import { createObjectStore } from '../../../src/data/storage/create.ts'
-import { createS3Signer } from '../../../src/data/storage/s3.ts'
+import { createS3Signer } from '../../../src/data/storage/s3-signer.ts'
 import { storageConfig } from './config.ts'
 
 const outside = setupServer()

@@ -1,0 +1,64 @@
+import { PlatformError } from '../base/errors.ts'
+
+/** A failed attempt, with what decides about the next one. It never leaves `src/llm`. */
+export class CallFailure extends Error {
+  readonly status: number
+  readonly retryable: boolean
+  /** Milliseconds that the provider asks to wait (`Retry-After`); null when it says nothing. */
+  readonly wait_ms: number | null
+  /** The parameter that the provider names in its error; null when it names none. */
+  readonly parameter: string | null
+  constructor(
+    message: string,
+    status: number,
+    options: { retryable: boolean; wait_ms?: number | null; parameter?: string | null; cause?: unknown },
+  ) {
+    super(message, { cause: options.cause })
+    this.name = 'CallFailure'
+    this.status = status
+    this.retryable = options.retryable
+    this.wait_ms = options.wait_ms ?? null
+    this.parameter = options.parameter ?? null
+  }
+}
+
+/** Whether a later attempt may succeed after this status: timeouts, conflicts, limits and faults of the server. */
+export const isRetryable = (status: number) => status === 408 || status === 409 || status === 429 || status >= 500
+
+const MAX_REASON = 1000
+
+/**
+ * The error of a failed inference, as callers outside of `src/llm` get it.
+ * @param status the status of the provider, or 502 when there was no answer
+ * @param secrets values that must not appear in the text
+ */
+export const inferenceError = (
+  model: string,
+  reason: string,
+  status: number,
+  secrets: readonly string[],
+  cause?: unknown,
+) =>
+  new PlatformError('InferenceCallAPIError', status, `Inference call to ${model} failed: ${redact(reason, secrets)}`, {
+    cause,
+  })
+
+/** The error of a request that the platform itself composed wrongly. */
+export const badInference = (message: string) => new PlatformError('InferenceCallAPIError', 400, message)
+
+/**
+ * The text as one line of at most 1000 characters without keys: neither ours nor anything that looks like a key, which
+ * providers quote in part.
+ */
+export function redact(text: string, secrets: readonly string[]): string {
+  let clean = text
+  for (const secret of secrets) if (secret.length >= 4) clean = clean.replaceAll(secret, '***')
+  return clean
+    .replaceAll(/\bBearer\s+[\w.~+/=-]+/gi, 'Bearer ***')
+    .replaceAll(/\b(?:sk|pk|rk|gsk|xai|pplx|fw|nvapi)-[\w*.-]*[\w*-]/g, '***')
+    .replaceAll(/\b(?:AIza[\w-]{10,}|gsk_\w{8,}|hf_\w{8,}|ya29\.[\w.-]+|(?:AKIA|ASIA)[A-Z0-9]{12,})/g, '***')
+    .replaceAll(/[\w-]*\*{4,}[\w*-]*/g, '***')
+    .replaceAll(/\s+/g, ' ')
+    .trim()
+    .slice(0, MAX_REASON)
+}
