@@ -6,7 +6,7 @@ import { STOPPING } from '../src/data/queue/types.ts'
 import { createPricing } from '../src/llm/prices.ts'
 import type { RecordedRound } from '../src/observe/recording.ts'
 import type { RoundRecording } from '../src/observe/round-recorder.ts'
-import { sessionTokens } from '../src/sessions/find.ts'
+import { countSessionTokens } from '../src/sessions/find.ts'
 import { finishRound, type RoundEnd } from '../src/sessions/finish.ts'
 import { type Claim, claimRound, releaseRound } from '../src/sessions/lease.ts'
 import { appendStatus } from '../src/sessions/status.ts'
@@ -133,7 +133,7 @@ function recordedFacts({ config, now }: Context, claim: Claim): RecordedRound {
 async function openBudget({ config, sql }: Context, claim: Claim): Promise<TokenBudget | null> {
   const limit = config.llm.max_session_tokens
   if (limit === 0) return null
-  const budget = createTokenBudget(limit, await sessionTokens(sql, claim.session.id))
+  const budget = createTokenBudget(limit, await countSessionTokens(sql, claim.session.id))
   if (claim.mode !== 'apply' || claim.attempt === 1) budget.check()
   return budget
 }

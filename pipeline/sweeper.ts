@@ -1,6 +1,6 @@
 import type { Context } from '../src/context.ts'
-import { standingsOf } from '../src/sessions/find.ts'
-import { forgetArchives } from '../src/sessions/pins/archive.ts'
+import { readStandings } from '../src/sessions/find.ts'
+import { deleteArchivesOfFailedSessions } from '../src/sessions/pins/archive.ts'
 import { sweepWorkspaces } from './workspace/pins/sweep.ts'
 
 const EVERY_MS = 3_600_000
@@ -42,13 +42,13 @@ export function startSweeper(context: Needs): Sweeper {
 export async function sweep(context: Needs, signal: AbortSignal): Promise<void> {
   const { config, sql, log } = context
   const { removed, unknown } = await sweepWorkspaces(config.paths.upload_folder, {
-    standings: (uuids) => standingsOf(sql, uuids),
+    standings: (uuids) => readStandings(sql, uuids),
     now: context.now(),
     log,
     signal,
   })
   if (unknown > 0)
     log.warn('folders of sessions that the database does not know stay where they are', { folders: unknown })
-  const archives = signal.aborted ? 0 : await forgetArchives(context, signal)
+  const archives = signal.aborted ? 0 : await deleteArchivesOfFailedSessions(context, signal)
   if (removed + archives > 0) log.info('cleaned up', { directories: removed, archives })
 }

@@ -1,5 +1,5 @@
 import { LeaseLost, PlatformError } from '../../src/base/errors.ts'
-import { type ApplyProgress, type ApplyResult, findProgress, recordApplyResult } from '../../src/sessions/applies.ts'
+import { type ApplyProgress, type ApplyResult, readApplyProgress, recordApplyResult } from '../../src/sessions/applies.ts'
 import { findPin, type StoredSeal } from '../../src/sessions/pins/seal.ts'
 import { type BareKit, createBareKit } from '../kit/kit.ts'
 import type { BareMode, BareRun, Outcome, Parked } from '../kit/run.ts'
@@ -49,7 +49,7 @@ async function handle(run: BareRun): Promise<Outcome | Parked> {
 /** What is left of earlier attempts and of the pin, with what has to be masked. */
 async function lookBack({ run, secrets }: BareKit): Promise<Applied> {
   const { context, round } = run
-  const progress = await findProgress(context.sql, round.id)
+  const progress = await readApplyProgress(context.sql, round.id)
   const found = await findPin(context.sql, round.session.id)
   if (!found || !progress.intended) return { seal: found?.seal ?? null, directory: null, progress }
   const directory = await findPinned(context.config.paths, round.session, found.seal.plan_sha256)

@@ -1,9 +1,9 @@
 import { conflict, gatewayTimeout, notFound, sessionNotFound } from '../base/errors.ts'
 import type { Context } from '../context.ts'
 import type { Db } from '../data/db/types.ts'
-import { sessionAggregateKey } from '../sessions/cache-keys.ts'
+import { sessionAggregateKey } from '../sessions/aggregate.ts'
 import { findSession } from '../sessions/find.ts'
-import { latestPullRequest } from '../sessions/pull-requests.ts'
+import { findLatestPullRequest } from '../sessions/pull-requests.ts'
 import type { SessionFacts } from '../sessions/types.ts'
 import { MERGE_LATE } from './call.ts'
 import { pullRequestHost } from './host-of.ts'
@@ -23,7 +23,7 @@ export async function mergePullRequest(
   signal: AbortSignal = new AbortController().signal,
 ): Promise<void> {
   const { workspace } = await unlockedSession(context.sql, session_uuid)
-  const pull_request = await latestPullRequest(context.sql, session_uuid)
+  const pull_request = await findLatestPullRequest(context.sql, session_uuid)
   if (!pull_request) throw notFound(`Session ${session_uuid} has no pull requests.`)
   const host = pullRequestHost(context, workspace.uri)
   const limit = new AbortController()

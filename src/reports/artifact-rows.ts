@@ -1,7 +1,7 @@
 import type { ReportType } from '../base/vocabulary.ts'
 import type { Sql } from '../data/db/types.ts'
 import { storable } from '../data/db/values.ts'
-import { assertHeld, heldSession } from '../sessions/status.ts'
+import { assertHeld, heldSessionQuery } from '../sessions/status.ts'
 import type { ClaimedRound } from '../sessions/types.ts'
 
 /** A stored object; `uri` is its key in the artifacts bucket. */
@@ -67,4 +67,4 @@ export async function insertCodeChange(
 
 const artifact = (sql: Sql, round: ClaimedRound, object: StoredObject) => sql`
   INSERT INTO artifacts (uri, content_type, file_size_bytes)
-  SELECT ${object.uri}, ${object.content_type}, ${object.file_size_bytes}::integer FROM (${heldSession(sql, round)}) AS held RETURNING id`
+  SELECT ${object.uri}, ${object.content_type}, ${object.file_size_bytes}::integer FROM (${heldSessionQuery(sql, round)}) AS held RETURNING id`

@@ -3,12 +3,12 @@ import type { Cloud, Mode, Operation } from '../base/vocabulary.ts'
 import type { Context } from '../context.ts'
 import type { Transaction } from '../data/db/types.ts'
 import { storable } from '../data/db/values.ts'
-import { sessionAggregateKey } from './cache-keys.ts'
+import { sessionAggregateKey } from './aggregate.ts'
 import { notifyStatus } from './status.ts'
 
 export interface FirstRound {
   user_id: number
-  /** Checked and normalised by the caller. */
+  /** The caller has checked and normalised it. */
   repo_uri: string
   scope_id: string
   provider: Cloud
@@ -19,7 +19,8 @@ export interface FirstRound {
 }
 
 /**
- * Creates a session with its first round, status `started`, and the queue's message, all or nothing.
+ * Creates a session with its first round and the status `started`, and queues the round for the workers. One
+ * transaction writes all of it, so that no session is left without a round or without its message in the queue.
  * @returns the session's uuid
  */
 export async function acceptFirstRound(
@@ -70,9 +71,10 @@ export interface NextRound {
 }
 
 /**
- * Opens the next round of an existing session when it is idle and not finished, with status
- * `started` and the queue's message, all or nothing. Otherwise nothing changes and the log says why.
- * Errors: 409 for an apply on a locked session, whatever else its state is.
+ * Opens the next round of an existing session that has no round in flight and did not fail: one transaction
+ * writes the round and the status `started`, and queues the round for the workers. For any other session
+ * nothing changes, and the log says why.
+ * Errors: 409 for an apply on a locked session, whatever else is the state of that session.
  */
 export async function acceptRound(
   context: Pick<Context, 'sql' | 'queue' | 'cache' | 'log'>,
@@ -86,10 +88,13 @@ export async function acceptRound(
     return true
   })
   if (accepted) await context.cache.delete(sessionAggregateKey(input.session_uuid))
-  else await refuse(context, input)
+  else await refuseRound(context, input)
 }
 
-/** The mark is taken and the round is numbered by one statement, so that of many requests one wins. */
+/**
+ * Answers the round's id, or null when the session cannot take a round. One statement sets `in_flight` and
+ * numbers the round: of several requests at the same moment exactly one opens a round.
+ */
 async function openRound(tx: Transaction, input: NextRound): Promise<number | null> {
   const [round] = await tx<{ id: number }[]>`
     WITH session AS (
@@ -109,7 +114,11 @@ async function openRound(tx: Transaction, input: NextRound): Promise<number | nu
   return round?.id ?? null
 }
 
-async function refuse(context: Pick<Context, 'sql' | 'log'>, { session_uuid: uuid, mode }: NextRound): Promise<void> {
+/** Says why a round was not opened: as an error for a locked session, in the log otherwise. */
+async function refuseRound(
+  context: Pick<Context, 'sql' | 'log'>,
+  { session_uuid: uuid, mode }: NextRound,
+): Promise<void> {
   const [session] = await context.sql<{ in_flight: boolean; is_blocked: boolean }[]>`
     SELECT in_flight, is_blocked FROM sessions WHERE uuid = ${uuid}`
   if (mode === 'apply' && session?.is_blocked) throw conflict(`Session ${uuid} is blocked; apply is not allowed.`)
@@ -119,7 +128,7 @@ async function refuse(context: Pick<Context, 'sql' | 'log'>, { session_uuid: uui
   context.log.info(`runner not started: ${text} (session ${uuid})`, { session_id: uuid })
 }
 
-/** `Platform/<YYYY-MM-DD_HHMMSS>-<4 hex>` in UTC. */
+/** For example `Platform/2026-03-01_142530-9f3a`, in UTC. The four hexadecimal digits are random. */
 function branchName(now: Date): string {
   const [day = '', time = ''] = now.toISOString().split('T')
   return `Platform/${day}_${time.slice(0, 8).replaceAll(':', '')}-${crypto.randomUUID().slice(0, 4)}`

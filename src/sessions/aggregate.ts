@@ -1,37 +1,49 @@
 import { type ReportType, type Status, TERMINAL_STATUSES, type Turn } from '../base/vocabulary.ts'
 import type { Context } from '../context.ts'
 import type { Transaction } from '../data/db/types.ts'
-import { sessionAggregateKey, sessionAggregateTtl } from './cache-keys.ts'
 import { isUuid } from './find.ts'
 import { type SummaryRow, toSummary } from './list.ts'
 import type { ArtifactEntry, PullRequest, RoundDetail, RoundUsage, SessionAggregate } from './types.ts'
 
-type Needs = Pick<Context, 'sql' | 'cache' | 'storage'>
+type AggregateContext = Pick<Context, 'sql' | 'cache' | 'storage'>
+
+const DAY_S = 24 * 60 * 60
+
+/** Key of the cached detail of a finished session. */
+export const sessionAggregateKey = (uuid: string): string => `platform:session:${uuid.toLowerCase()}:aggregate`
+
+/** Seconds: one day plus a random part of up to 2.4 hours, so that entries written together do not expire together. */
+export const sessionAggregateTtl = (random = Math.random()): number => Math.floor(DAY_S * (1 + 0.1 * random))
 
 /**
- * A session with everything below it, in a constant number of queries; null when there is none.
- * Finished idle sessions come from the cache unless the history is asked for.
+ * Reads a session with its rounds and all that belongs to them; answers null when there is no such session.
+ * The number of queries does not grow with the number of rounds. The detail of a session whose last round has
+ * ended is kept in the cache; a request that includes the history always reads the database.
  */
 export async function loadAggregate(
-  context: Needs,
+  context: AggregateContext,
   uuid: string,
-  options: { include_history: boolean },
+  options: { includeHistory: boolean },
 ): Promise<SessionAggregate | null> {
   if (!isUuid(uuid)) return null
-  if (options.include_history) return readAggregate(context, uuid, options)
+  if (options.includeHistory) return readAggregate(context, uuid, options)
   const key = sessionAggregateKey(uuid)
   const cached = parseEntry(await context.cache.get(key))
   if (cached && (await isCurrent(context, cached))) return cached
   const aggregate = await readAggregate(context, uuid, options)
   if (aggregate && isFinished(aggregate)) {
-    const ttl = Math.floor(Math.min(sessionAggregateTtl(), await halfOfUrls(context)))
+    const ttl = Math.floor(Math.min(sessionAggregateTtl(), await halfUrlLifetimeS(context)))
     if (ttl > 0) await context.cache.set(key, JSON.stringify(aggregate), ttl)
   }
   return aggregate
 }
 
-/** Seconds. Temporary credentials end the URLs inside early: an entry then lives half as long, a reader has the rest. */
-async function halfOfUrls({ storage }: Needs): Promise<number> {
+/**
+ * Half of the time for which the presigned URLs of an entry still work, in seconds; infinite while nothing cuts it
+ * short. Temporary credentials end it early: with 60 minutes left an entry is cached for 30, so that whoever reads
+ * it at the last moment can still use the URLs for another 30.
+ */
+async function halfUrlLifetimeS({ storage }: AggregateContext): Promise<number> {
   const lapse = await storage.urlsLapse()
   return lapse ? (lapse.getTime() - Date.now()) / 2000 : Number.POSITIVE_INFINITY
 }
@@ -40,15 +52,16 @@ const isFinished = (session: SessionAggregate): boolean =>
   !session.in_flight && TERMINAL_STATUSES.some((status) => status === session.current_status)
 
 /**
- * Every change of a session moves its `updated_at`. Asking for it closes the gap between a change
- * and the removal of the entry, also when the cache was away at that moment.
+ * Whether a cached entry is still the state of the database. Every change of a session also changes its
+ * `updated_at`. The comparison is needed because a change is committed a moment before its entry is removed, and
+ * because the removal fails while the cache cannot be reached.
  */
-async function isCurrent(context: Needs, cached: SessionAggregate): Promise<boolean> {
+async function isCurrent(context: AggregateContext, cached: SessionAggregate): Promise<boolean> {
   const [row] = await context.sql<{ updated_at: string }[]>`SELECT updated_at FROM sessions WHERE uuid = ${cached.uuid}`
   return row?.updated_at === cached.updated_at
 }
 
-/** What we wrote ourselves; anything unreadable counts as absent. */
+/** Parses an entry that this module has written; null for anything else, which then counts as a miss. */
 function parseEntry(text: string | null): SessionAggregate | null {
   if (text === null) return null
   try {
@@ -60,14 +73,14 @@ function parseEntry(text: string | null): SessionAggregate | null {
 }
 
 type Head = SummaryRow & { id: number; scope_id: string; payload: Turn[] }
-type OfRound = { round_id: number }
-type Stored = OfRound & Omit<ArtifactEntry, 'url'> & { uri: string }
+type RoundRow = { round_id: number }
+type ArtifactRow = RoundRow & Omit<ArtifactEntry, 'url'> & { uri: string }
 
-/** Reads the whole session from one snapshot; eight queries however many rounds it has. */
+/** Reads the whole session from one snapshot of the database: eight queries, however many rounds it has. */
 async function readAggregate(
   context: Pick<Context, 'sql' | 'storage'>,
   uuid: string,
-  options: { include_history: boolean },
+  options: { includeHistory: boolean },
 ): Promise<SessionAggregate | null> {
   const rows = await context.sql.begin('ISOLATION LEVEL REPEATABLE READ READ ONLY', async (tx) => {
     const head = await readHead(tx, uuid)
@@ -76,35 +89,35 @@ async function readAggregate(
   if (!rows) return null
   const { head } = rows
   const entries = {
-    reports: await presigned(context, rows.reports),
-    compliance_checks: await presigned(context, rows.compliance_checks),
-    plans: await presigned(context, rows.plans),
-    code_changes: await presigned(context, rows.code_changes),
+    reports: await presignRows(context, rows.reports),
+    compliance_checks: await presignRows(context, rows.compliance_checks),
+    plans: await presignRows(context, rows.plans),
+    code_changes: await presignRows(context, rows.code_changes),
   }
   const rounds = rows.rounds.map(({ id, number, query, usage, created_at }): RoundDetail => {
-    const mine = <Row extends OfRound>(list: readonly Row[]) =>
+    const ofThisRound = <Row extends RoundRow>(list: readonly Row[]) =>
       list.filter((row) => row.round_id === id).map(withoutRound)
     return {
       id,
       number,
       query,
-      statuses: mine(rows.statuses),
-      reports: mine(entries.reports),
-      compliance_checks: mine(entries.compliance_checks),
-      plans: mine(entries.plans),
-      code_changes: mine(entries.code_changes),
-      pull_requests: mine(rows.pull_requests),
-      usage: usage && usageOf(usage),
+      statuses: ofThisRound(rows.statuses),
+      reports: ofThisRound(entries.reports),
+      compliance_checks: ofThisRound(entries.compliance_checks),
+      plans: ofThisRound(entries.plans),
+      code_changes: ofThisRound(entries.code_changes),
+      pull_requests: ofThisRound(rows.pull_requests),
+      usage: usage && toUsage(usage),
       created_at,
     }
   })
-  return { ...toSummary(head), scope_id: head.scope_id, rounds, history: options.include_history ? head.payload : null }
+  return { ...toSummary(head), scope_id: head.scope_id, rounds, history: options.includeHistory ? head.payload : null }
 }
 
 async function readHead(tx: Transaction, uuid: string): Promise<Head | null> {
   const [head] = await tx<Head[]>`
-    SELECT s.id, s.uuid, coalesce(nullif(u.email, ''), 'user-' || u.id) AS username, s.operation, p.provider, p.scope_id,
-           h.first_query, h.payload, w.uri, w.branch, w.root_path, s.last_status AS current_status,
+    SELECT s.id, s.uuid, coalesce(nullif(u.email, ''), 'user-' || u.id) AS username, s.operation,
+           p.provider, p.scope_id, h.first_query, h.payload, w.uri, w.branch, w.root_path, s.last_status AS current_status,
            s.in_flight, s.is_blocked, s.created_at, s.updated_at
     FROM sessions s
     JOIN users u ON u.id = s.user_id
@@ -120,14 +133,16 @@ async function readRounds(tx: Transaction, sessionId: number) {
   const [rounds, statuses, reports, compliance_checks, plans, code_changes, pull_requests] = await Promise.all([
     tx<{ id: number; number: number; query: string; usage: Partial<RoundUsage> | null; created_at: string }[]>`
       SELECT id, number, query, usage, created_at FROM rounds WHERE session_id = ${sessionId} ORDER BY number, id`,
-    tx<(OfRound & { status: Status; message: string | null; created_at: string })[]>`
-      SELECT round_id, status, message, created_at FROM statuses WHERE session_id = ${sessionId} ORDER BY created_at, id`,
+    tx<(RoundRow & { status: Status; message: string | null; created_at: string })[]>`
+      SELECT round_id, status, message, created_at FROM statuses
+      WHERE session_id = ${sessionId} ORDER BY created_at, id`,
     artifacts<{ type: ReportType }>('reports', 'type'),
     artifacts<{ passed: boolean }>('compliance_checks', 'passed'),
     artifacts<{ targets: string[] }>('engine_plans', 'targets'),
     artifacts<{ file_name: string }>('code_changes', 'file_name'),
-    tx<(OfRound & PullRequest)[]>`
-      SELECT round_id, provider, number, url FROM pull_requests WHERE round_id IN (SELECT id FROM rounds WHERE session_id = ${sessionId}) ORDER BY created_at, id`,
+    tx<(RoundRow & PullRequest)[]>`
+      SELECT round_id, provider, number, url FROM pull_requests
+      WHERE round_id IN (SELECT id FROM rounds WHERE session_id = ${sessionId}) ORDER BY created_at, id`,
   ])
   return { rounds, statuses, reports, compliance_checks, plans, code_changes, pull_requests }
 }
@@ -137,15 +152,15 @@ async function readArtifacts<Own>(
   sessionId: number,
   table: string,
   column: string,
-): Promise<(Stored & Own)[]> {
-  return tx<(Stored & Own)[]>`
+): Promise<(ArtifactRow & Own)[]> {
+  return tx<(ArtifactRow & Own)[]>`
     SELECT t.round_id, t.id, a.uri, a.content_type, a.file_size_bytes, t.${tx(column)}, t.created_at
     FROM ${tx(table)} t JOIN artifacts a ON a.id = t.artifact_id
     WHERE t.round_id IN (SELECT id FROM rounds WHERE session_id = ${sessionId}) ORDER BY t.created_at, t.id`
 }
 
-/** The totals of what the worker stored; it keeps more than is shown. */
-const usageOf = (stored: Partial<RoundUsage>): RoundUsage => ({
+/** The figures that are published. The worker stores more than these, for example the figures of each step. */
+const toUsage = (stored: Partial<RoundUsage>): RoundUsage => ({
   engine_s: stored.engine_s ?? 0,
   model_s: stored.model_s ?? 0,
   input_tokens: stored.input_tokens ?? 0,
@@ -155,9 +170,9 @@ const usageOf = (stored: Partial<RoundUsage>): RoundUsage => ({
   validation_attempts: stored.validation_attempts ?? 0,
 })
 
-/** The stored address never leaves; a URL signed for the public host does. */
-function presigned<Row extends Stored>(context: Pick<Context, 'storage'>, rows: readonly Row[]) {
+/** Replaces the stored address of each artifact, which is internal, by a URL that is signed for the public host. */
+function presignRows<Row extends ArtifactRow>(context: Pick<Context, 'storage'>, rows: readonly Row[]) {
   return Promise.all(rows.map(async ({ uri, ...row }) => ({ ...row, url: await context.storage.presign(uri) })))
 }
 
-const withoutRound = <Row extends OfRound>({ round_id: _, ...row }: Row): Omit<Row, 'round_id'> => row
+const withoutRound = <Row extends RoundRow>({ round_id: _, ...row }: Row): Omit<Row, 'round_id'> => row

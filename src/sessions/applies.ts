@@ -3,30 +3,30 @@ import type { Context } from '../context.ts'
 import type { Sql, Transaction } from '../data/db/types.ts'
 import { storable } from '../data/db/values.ts'
 import type { RoundQueue } from '../data/queue/types.ts'
-import { assertHeld, heldSession } from './status.ts'
+import { assertHeld, heldSessionQuery } from './status.ts'
 import type { ClaimedRound } from './types.ts'
 
-/** How an apply ended. Texts are masked. */
+/** How an apply ended. Sensitive values are masked in all texts. */
 export type ApplyResult =
-  /** The engine ended. */
+  /** The engine ran to its end, successfully or not. */
   | { kind: 'ran'; exit_code: number; stdout: string; stderr: string }
-  /** Nothing was submitted, so nothing changed; `reason` says why, in sentences, and `advice` what to do. */
+  /** No job was submitted, so nothing changed. `reason` says why and `advice` says what to do, both in sentences. */
   | { kind: 'refused'; reason: string; advice: string }
-  /** The one job was, or may have been, submitted, and nobody knows how it ended. */
+  /** The round's job was submitted, or may have been, and nobody knows how it ended. */
   | { kind: 'unknown'; reason: string }
 
-/** What earlier attempts of an apply round did. */
+/** How far earlier attempts of an apply round came. */
 export interface ApplyProgress {
-  /** Seconds since the round began to wait for another one of its project; null when it does not. */
+  /** Seconds since the round began to wait for another apply of its project; null when it does not wait. */
   waited_s: number | null
-  /** The one job was about to be submitted: no other may be. */
+  /** True when an attempt was about to submit the round's job. A second job must not be submitted then. */
   intended: boolean
   job_id: string | null
   result: ApplyResult | null
 }
 
-/** What earlier attempts of an apply round left; of none when it has just begun. */
-export async function findProgress(sql: Sql, roundId: number): Promise<ApplyProgress> {
+/** Reads how far earlier attempts of an apply round came; the first attempt finds nothing done. */
+export async function readApplyProgress(sql: Sql, roundId: number): Promise<ApplyProgress> {
   const [row] = await sql<ApplyProgress[]>`
     SELECT extract(epoch FROM clock_timestamp() - waiting_since)::float8 AS waited_s,
            intended_at IS NOT NULL AS intended, job_id, result
@@ -35,14 +35,14 @@ export async function findProgress(sql: Sql, roundId: number): Promise<ApplyProg
 }
 
 /**
- * Makes this round the one that may change a project, if no other unfinished round is; answers the uuid of
- * the session whose round it is, null when it is this one now.
+ * Makes this round the only one that may change a project, unless another unfinished round already is.
+ * @returns null when this round holds the project now, else the uuid of the session whose round holds it
  * Errors: `LeaseLost`.
  */
 export async function takeProject(sql: Sql, round: ClaimedRound, projectId: string): Promise<string | null> {
-  // The holder may end between the two statements: then the project is free.
+  // When the holder ends between the two statements, the second one finds nobody and the project is tried again.
   for (;;) {
-    if (await tryToTake(sql, round, projectId)) return null
+    if (await tryToTakeProject(sql, round, projectId)) return null
     const [holder] = await sql<{ uuid: string }[]>`
       SELECT s.uuid FROM project_applies p
       JOIN rounds r ON r.id = p.round_id JOIN sessions s ON s.id = r.session_id
@@ -51,9 +51,9 @@ export async function takeProject(sql: Sql, round: ClaimedRound, projectId: stri
   }
 }
 
-async function tryToTake(sql: Sql, round: ClaimedRound, projectId: string): Promise<boolean> {
+async function tryToTakeProject(sql: Sql, round: ClaimedRound, projectId: string): Promise<boolean> {
   const rows = await sql<{ taken: boolean }[]>`
-    WITH session AS (${heldSession(sql, round)}),
+    WITH session AS (${heldSessionQuery(sql, round)}),
     taken AS (
       INSERT INTO project_applies (project_id, round_id) SELECT ${projectId}, ${round.id} FROM session
       ON CONFLICT (project_id) DO UPDATE SET round_id = excluded.round_id
@@ -69,9 +69,9 @@ async function tryToTake(sql: Sql, round: ClaimedRound, projectId: string): Prom
 }
 
 /**
- * Hands a round back until the apply that holds its project ends, so that waiting costs no worker a place;
- * it is taken up again then, or `limit_s` seconds after it began to wait. False, and nothing changes, when
- * the project is free by now.
+ * Hands a round back to the queue until the apply that holds its project ends, so that a waiting round does not
+ * keep a worker busy. A worker claims it again at that end, at the latest `limit_s` seconds after it began to
+ * wait. Answers false, and changes nothing, when the project has become free in the meantime.
  * Errors: `LeaseLost`.
  */
 export async function parkRound(
@@ -80,7 +80,8 @@ export async function parkRound(
   wait: { project_id: string; limit_s: number },
 ): Promise<boolean> {
   return await sql.begin(async (tx) => {
-    // The end of the holder removes this row: it waits for us, or we see that it is gone.
+    // Whoever ends the holder deletes this row. The lock makes that deletion wait until this round is parked;
+    // when the deletion came first, no row is found.
     const [holder] = await tx`
       SELECT p.round_id FROM project_applies p JOIN rounds r ON r.id = p.round_id
       WHERE p.project_id = ${wait.project_id} AND p.round_id <> ${round.id} AND r.finished_at IS NULL
@@ -92,22 +93,25 @@ export async function parkRound(
     if (!session) throw new LeaseLost()
     await tx`
       WITH waiting AS (
-        INSERT INTO applies (round_id, project_id, waiting_since) VALUES (${round.id}, ${wait.project_id}, clock_timestamp())
+        INSERT INTO applies (round_id, project_id, waiting_since)
+        VALUES (${round.id}, ${wait.project_id}, clock_timestamp())
         ON CONFLICT (round_id) DO UPDATE SET waiting_since = coalesce(applies.waiting_since, excluded.waiting_since)
         RETURNING waiting_since
       )
       UPDATE rounds
-      SET parked = true, handed_back = handed_back + 1, lease_until = waiting_since + make_interval(secs => ${wait.limit_s})
+      SET parked = true, handed_back = handed_back + 1,
+          lease_until = waiting_since + make_interval(secs => ${wait.limit_s})
       FROM waiting WHERE rounds.id = ${round.id}`
     return true
   })
 }
 
 /**
- * Writes down that the one job of this round is about to be submitted. The same statement makes sure that
- * the session is not locked, that the plan is still the sealed one and that the round holds its project.
- * Answers false for a locked session.
- * Errors: `LeaseLost`; 500 when one of the others does not hold, or when it was written before.
+ * Records that the job of this round is about to be submitted. The same statement makes sure that the session is
+ * not locked, that the plan is still the sealed one and that the round holds its project.
+ * @returns false for a locked session
+ * Errors: `LeaseLost`; 500 when the plan or the project is no longer as checked, or when an earlier attempt has
+ * recorded the same already.
  */
 export async function recordIntent(
   sql: Sql,
@@ -116,7 +120,8 @@ export async function recordIntent(
 ): Promise<boolean> {
   const rows = await sql<{ is_blocked: boolean; recorded: boolean }[]>`
     WITH session AS (
-      SELECT id, is_blocked FROM sessions WHERE id = ${round.session.id} AND fence = ${round.fence} AND in_flight FOR SHARE
+      SELECT id, is_blocked FROM sessions
+      WHERE id = ${round.session.id} AND fence = ${round.fence} AND in_flight FOR SHARE
     ), recorded AS (
       INSERT INTO applies (round_id, project_id, intended_at)
       SELECT ${round.id}, ${pin.project_id}, clock_timestamp() FROM session
@@ -135,15 +140,18 @@ export async function recordIntent(
 }
 
 /**
- * Remembers the one job of an apply round, so that a later attempt waits for it. Not fenced: only the
- * attempt that wrote the intent can know the id, and it is worth as much from a worker that lost the round.
+ * Records the id of an apply round's job, so that a later attempt waits for this job instead of submitting another.
+ * The write does not carry the run's fence: only the attempt that recorded the intent can know the id, and the next
+ * attempt needs it also from a worker that has lost the round in the meantime.
  */
 export async function recordApplyJob(sql: Sql, roundId: number, jobId: string): Promise<void> {
-  await sql`UPDATE applies SET job_id = ${jobId} WHERE round_id = ${roundId} AND intended_at IS NOT NULL AND job_id IS NULL`
+  await sql`
+    UPDATE applies SET job_id = ${jobId}
+    WHERE round_id = ${roundId} AND intended_at IS NOT NULL AND job_id IS NULL`
 }
 
 /**
- * Keeps how an apply ended, so that an attempt that takes the round up from here tells the same.
+ * Records how an apply ended, so that a later attempt of the round reports the same result.
  * Errors: `LeaseLost`.
  */
 export async function recordApplyResult(
@@ -154,7 +162,7 @@ export async function recordApplyResult(
 ): Promise<void> {
   const json = JSON.stringify(result, (_, value: unknown) => (typeof value === 'string' ? storable(value) : value))
   const rows = await sql`
-    WITH session AS (${heldSession(sql, round)})
+    WITH session AS (${heldSessionQuery(sql, round)})
     INSERT INTO applies (round_id, project_id, result) SELECT ${round.id}, ${projectId}, ${json}::jsonb FROM session
     ON CONFLICT (round_id) DO UPDATE SET result = excluded.result
     RETURNING round_id`
@@ -162,8 +170,9 @@ export async function recordApplyResult(
 }
 
 /**
- * Forgets the output of an ending apply round, gives back the project that it held and offers the rounds that
- * wait for it; the first one takes it, the others wait on. Part of the transaction that ends the round.
+ * Cleans up after an apply round: deletes the stored output, releases the project and queues the rounds that wait
+ * for it. The first of them to run takes the project and the others go on waiting. The caller runs this inside the
+ * transaction that ends the round.
  */
 export async function endApply(
   queue: Pick<RoundQueue, 'enqueue'>,
@@ -171,10 +180,10 @@ export async function endApply(
   round: ClaimedRound,
 ): Promise<void> {
   await tx`UPDATE applies SET result = NULL WHERE round_id = ${round.id}`
-  const held = await tx<
-    { project_id: string }[]
-  >`DELETE FROM project_applies WHERE round_id = ${round.id} RETURNING project_id`
-  // A statement of its own: a round that was just parked is seen only from here on.
+  const held = await tx<{ project_id: string }[]>`
+    DELETE FROM project_applies WHERE round_id = ${round.id} RETURNING project_id`
+  // This has to be a second statement: only after the deletion has waited for the lock of `parkRound` does a new
+  // statement see the round that was parked at that moment.
   for (const { project_id } of held) {
     const woken = await tx<{ id: number }[]>`
       UPDATE rounds SET lease_until = NULL FROM applies

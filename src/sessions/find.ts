@@ -2,15 +2,15 @@ import type { Status } from '../base/vocabulary.ts'
 import type { Db, Sql } from '../data/db/types.ts'
 import type { SessionFacts } from './types.ts'
 
-/** The facts of a session, or null when there is none. */
+/** Reads the facts of a session by uuid; null when there is no such session. */
 export async function findSession(sql: Db, uuid: string): Promise<SessionFacts | null> {
   if (!isUuid(uuid)) return null
   const [row] = await sql<FactsRow[]>`${selectFacts(sql)} WHERE s.uuid = ${uuid}`
   return row ? toFacts(row) : null
 }
 
-/** The same by primary key, for runs. */
-export async function factsOf(sql: Db, sessionId: number): Promise<SessionFacts> {
+/** Reads the facts of a session by primary key, for a run. Errors: a plain one when there is no such row. */
+export async function readSessionFacts(sql: Db, sessionId: number): Promise<SessionFacts> {
   const [row] = await sql<FactsRow[]>`${selectFacts(sql)} WHERE s.id = ${sessionId}`
   if (!row) throw new Error(`session ${sessionId} has no row`)
   return toFacts(row)
@@ -36,27 +36,29 @@ const toFacts = ({ uri, branch, root_path, ...facts }: FactsRow): SessionFacts =
 /** Whether PostgreSQL reads the text as a uuid in the usual form. */
 export const isUuid = (text: string): boolean => /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text)
 
-/** What decides whether anybody still needs what a session left on a disk. */
+/** The facts that decide whether the files of a session on a worker's disk are still needed. */
 export interface Standing {
   uuid: string
   in_flight: boolean
   last_status: Status
-  /** Whether the session has a pinned plan by the database. */
+  /** Whether the database knows a pinned plan of the session. */
   has_seal: boolean
 }
 
-/** Standings by uuid in lower case; a session that this database does not know is missing. */
-export async function standingsOf(sql: Db, uuids: readonly string[]): Promise<Map<string, Standing>> {
+/** Reads standings, keyed by the uuid in lower case. A session that this database does not know has no entry. */
+export async function readStandings(sql: Db, uuids: readonly string[]): Promise<Map<string, Standing>> {
   const rows = await sql<Standing[]>`
     SELECT s.uuid, s.in_flight, s.last_status, p.session_id IS NOT NULL AS has_seal
     FROM sessions s LEFT JOIN pins p ON p.session_id = s.id WHERE s.uuid = ANY(${[...uuids]}::uuid[])`
   return new Map(rows.map((row) => [row.uuid, row]))
 }
 
-/** Tokens, input and output, of all finished rounds of a session. */
-export async function sessionTokens(sql: Sql, sessionId: number): Promise<number> {
+/** Reads the sum of input and output tokens of all finished rounds of a session. */
+export async function countSessionTokens(sql: Sql, sessionId: number): Promise<number> {
   const [row] = await sql<{ tokens: number }[]>`
-    SELECT coalesce(sum(coalesce((usage->>'input_tokens')::float8, 0) + coalesce((usage->>'output_tokens')::float8, 0)), 0)::float8 AS tokens
+    SELECT coalesce(sum(
+      coalesce((usage->>'input_tokens')::float8, 0) + coalesce((usage->>'output_tokens')::float8, 0)
+    ), 0)::float8 AS tokens
     FROM rounds WHERE session_id = ${sessionId}`
   return row?.tokens ?? 0
 }

@@ -2,27 +2,27 @@ import type { TerminalStatus, Turn } from '../base/vocabulary.ts'
 import type { Context } from '../context.ts'
 import type { Transaction } from '../data/db/types.ts'
 import { storable } from '../data/db/values.ts'
+import { sessionAggregateKey } from './aggregate.ts'
 import { endApply } from './applies.ts'
-import { sessionAggregateKey } from './cache-keys.ts'
-import { discardPin } from './pins/seal.ts'
+import { deletePinRow } from './pins/seal.ts'
 import { appendStatus } from './status.ts'
 import type { ClaimedRound } from './types.ts'
 
 export interface RoundEnd {
   status: TerminalStatus
   message: string
-  /** The whole conversation; replaces what is stored. Null leaves it as it is. */
+  /** The whole conversation, which replaces the stored one. Null keeps the stored one. */
   history: readonly Turn[] | null
-  /** Head of the session branch; null keeps the one of the round before. */
+  /** Head of the session branch. Null keeps the head of the round before. */
   commit: string | null
-  /** Plain JSON; what the run's meter counted. */
+  /** What the run's meter counted, as plain JSON. Null stores nothing. */
   usage: object | null
 }
 
 /**
- * Ends a round: terminal status, history and the release of the session's mark become visible
- * together, so that a request sent on sight of the status is accepted. Whatever became of an apply round,
- * nothing is pinned after it, and the next one of its project may begin.
+ * Ends a round. The terminal status, the history and `in_flight = false` become visible in one transaction, so that
+ * a client that sees the status and sends the next request at once is accepted. After an apply round, successful or
+ * not, the session has no pinned plan any more, and the next apply of its project may begin.
  * Errors: `LeaseLost`.
  */
 export async function finishRound(
@@ -32,12 +32,16 @@ export async function finishRound(
 ): Promise<void> {
   await context.sql.begin(async (tx) => {
     await appendStatus(tx, round, end.status, end.message)
-    await tx`UPDATE sessions SET in_flight = false, last_commit = coalesce(${end.commit}, last_commit) WHERE id = ${round.session.id}`
+    await tx`
+      UPDATE sessions SET in_flight = false, last_commit = coalesce(${end.commit}, last_commit)
+      WHERE id = ${round.session.id}`
     const usage = end.usage === null ? null : JSON.stringify(end.usage)
-    await tx`UPDATE rounds SET finished_at = clock_timestamp(), lease_until = NULL, usage = ${usage}::jsonb WHERE id = ${round.id}`
+    await tx`
+      UPDATE rounds SET finished_at = clock_timestamp(), lease_until = NULL, usage = ${usage}::jsonb
+      WHERE id = ${round.id}`
     if (end.history) await saveHistory(tx, round.session.id, end.history)
     if (round.mode === 'apply') {
-      await discardPin(tx, round)
+      await deletePinRow(tx, round)
       await endApply(context.queue, tx, round)
     }
   })

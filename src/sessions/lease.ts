@@ -2,15 +2,15 @@ import { LeaseLost } from '../base/errors.ts'
 import type { Mode, Turn } from '../base/vocabulary.ts'
 import type { Context } from '../context.ts'
 import type { Db, Sql, Transaction } from '../data/db/types.ts'
-import { factsOf } from './find.ts'
+import { readSessionFacts } from './find.ts'
 import { appendStatus, assertHeld } from './status.ts'
 import type { ClaimedRound } from './types.ts'
 
-/** How long a claim stands without a sign of life of its worker. */
+/** How long a claim stays valid when its worker does not extend it. After that another worker may claim the round. */
 export const LEASE_SECONDS = 6
 
 /**
- * A sign of life: moves the lease on.
+ * Extends the lease of a round to `LEASE_SECONDS` from now.
  * Errors: `LeaseLost`.
  */
 export async function extendLease(sql: Db, round: ClaimedRound): Promise<void> {
@@ -22,15 +22,15 @@ export async function extendLease(sql: Db, round: ClaimedRound): Promise<void> {
   assertHeld(rows)
 }
 
-/** `interruptions`: how many earlier attempts ended without an orderly hand-back. */
 export interface Claim extends ClaimedRound {
+  /** How many earlier attempts ended without handing the round back, for example because their worker died. */
   interruptions: number
 }
 
 /**
- * Takes a round for this worker: raises the fence, counts the attempt and removes what an interrupted
- * attempt recorded. Null when the round is finished or another worker's lease still stands, so that a
- * message that arrives twice does no harm.
+ * Claims a round for this worker: raises the session's fence, counts the attempt and deletes what an earlier
+ * attempt recorded. Answers null when the round is finished or when another worker's lease is still valid, so that
+ * a queue message that is delivered twice does no harm.
  */
 export async function claimRound(sql: Sql, roundId: number): Promise<Claim | null> {
   return sql.begin(async (tx) => {
@@ -47,17 +47,17 @@ export async function claimRound(sql: Sql, roundId: number): Promise<Claim | nul
       fence: session.fence + 1,
       attempt: round.attempts,
       interruptions: round.attempts - 1 - round.handed_back,
-      session: await factsOf(tx, session.id),
+      session: await readSessionFacts(tx, session.id),
       history: await readHistory(tx, session.id),
       base_commit: session.last_commit,
     }
     await tx`UPDATE sessions SET fence = ${claim.fence} WHERE id = ${session.id}`
-    if (claim.attempt > 1) await startOver(tx, claim, round.parked)
+    if (claim.attempt > 1) await discardEarlierAttempt(tx, claim, round.parked)
     return claim
   })
 }
 
-/** Sessions are locked before rounds everywhere, so that claims and endings never wait in a circle. */
+/** Every transaction locks the session before the round, so that a claim and an end of a round cannot deadlock. */
 async function lockSession(tx: Transaction, roundId: number) {
   const [session] = await tx<{ id: number; fence: number; last_commit: string | null }[]>`
     SELECT id, fence, last_commit FROM sessions
@@ -92,16 +92,19 @@ async function readHistory(tx: Transaction, sessionId: number): Promise<Turn[]> 
   return row?.payload ?? []
 }
 
-/** The rows go, the stored objects stay: nothing refers to them any more. */
-async function startOver(tx: Transaction, claim: Claim, wasParked: boolean): Promise<void> {
+/**
+ * Deletes the artifact rows that an earlier attempt wrote. The stored objects stay, although nothing refers to them
+ * any more. Unless the round was parked, which is no interruption, a status tells the user that it starts again.
+ */
+async function discardEarlierAttempt(tx: Transaction, claim: Claim, wasParked: boolean): Promise<void> {
   for (const table of ['engine_plans', 'reports', 'compliance_checks', 'code_changes'])
     await tx`DELETE FROM ${tx(table)} WHERE round_id = ${claim.id}`
   if (!wasParked) await appendStatus(tx, claim, 'started', 'The round was interrupted and starts again.')
 }
 
 /**
- * Hands a round back in good order, for a worker that stops: it counts as no interruption and is
- * offered to the other workers at once.
+ * Hands a round back from a worker that stops. It does not count as an interruption, and the round is queued for
+ * the other workers at once.
  * Errors: `LeaseLost`.
  */
 export async function releaseRound(context: Pick<Context, 'sql' | 'queue'>, round: ClaimedRound): Promise<void> {

@@ -4,26 +4,33 @@ import { containing } from '../data/db/values.ts'
 import type { SessionSummary } from './types.ts'
 
 export interface SessionFilter {
-  /** Absent: sessions of all users. */
+  /** Without it, sessions of all users are listed. */
   owner_id?: number
-  /** From 1. */
+  /** The first page is 1. */
   page: number
   page_size: number
   operation?: Operation
-  /** Of the most recent status. */
+  /** Compared with the session's most recent status. */
   status?: Status
-  /** Literal, any case: part of the first query, the repository URI or the uuid. Blank is ignored. */
+  /**
+   * Part of the first query, of the repository URI or of the uuid. Upper and lower case count as equal and no
+   * character is a wildcard. A blank text is ignored.
+   */
   search?: string
-  /** Literal, any case: part of the owner's e-mail. Blank is ignored. */
+  /** Part of the owner's e-mail, compared like `search`. */
   user_email?: string
 }
 
-/** Up to this many matches are read and sorted; more are met soon enough on the way from the newest on. */
-const FEW = 1_000
+/**
+ * Up to this many matching sessions are all read and then sorted. When more match, it is faster to walk the
+ * sessions from the newest on and to stop when the page is full.
+ */
+const FEW_MATCHES = 1_000
 
 /**
- * Newest first. A page beyond the end is empty; `total` counts what the filter finds. The count comes
- * first: it decides how the page is looked for, where the planner would have to guess.
+ * Lists sessions, newest first. A page beyond the end is empty; `total` is the number of all sessions that match
+ * the filter. They are counted before the page is read, because the count decides how the page is read (see
+ * `FEW_MATCHES`); the query planner would have to guess.
  */
 export async function listSessions(
   sql: Sql,
@@ -31,28 +38,31 @@ export async function listSessions(
 ): Promise<{ items: SessionSummary[]; total: number }> {
   const search = filter.search?.trim() ? filter.search : null
   const userEmail = filter.user_email?.trim() ? filter.user_email : null
-  // No stored text holds a NUL character, and the server refuses it in a parameter.
+  // PostgreSQL cannot store a NUL character and refuses it in a parameter, so nothing can match.
   if (search?.includes('\0') || userEmail?.includes('\0')) return { items: [], total: 0 }
-  const searched = search === null ? null : inSearch(sql, search, await matchingRepositories(sql, search))
-  const found = matching(sql, { ...filter, user_email: userEmail }, searched)
-  const total = await count(sql, found)
+  const searchCondition =
+    search === null ? null : buildSearchCondition(sql, search, await findMatchingRepositories(sql, search))
+  const query = buildMatchQuery(sql, { ...filter, user_email: userEmail }, searchCondition)
+  const total = await countMatches(sql, query)
   const offset = (filter.page - 1) * filter.page_size
-  const items = offset < total ? await page(sql, found, { limit: filter.page_size, offset, few: total <= FEW }) : []
+  if (offset >= total) return { items: [], total }
+  const items = await readPage(sql, query, { limit: filter.page_size, offset, few: total <= FEW_MATCHES })
   return { items, total }
 }
 
-/** `FROM … WHERE …` with columns `id` and `created_at` of `s`. */
-interface Found {
-  part: Query
-  /** The best plan depends on the values. */
-  varies: boolean
+/** The sessions that match a filter. */
+interface MatchQuery {
+  /** `FROM … WHERE …` with columns `id` and `created_at` of the table or subquery `s`. */
+  fromWhere: Query
+  /** True when the best query plan depends on the values, so that a prepared, general plan must not be used. */
+  planDependsOnValues: boolean
 }
 
-function matching(
+function buildMatchQuery(
   sql: Sql,
   filter: Omit<SessionFilter, 'user_email'> & { user_email: string | null },
-  searched: Searched | null,
-): Found {
+  searched: SearchCondition | null,
+): MatchQuery {
   const { owner_id, operation, status, user_email } = filter
   const conditions = [
     searched?.condition ?? null,
@@ -69,15 +79,15 @@ function matching(
     ? sql`FROM (SELECT session_id AS id, * FROM session_search) s WHERE true`
     : sql`FROM sessions s WHERE true`
   const part = conditions.reduce<Query>((all, one) => (one ? sql`${all} AND ${one}` : all), from)
-  return { part, varies: searched !== null || user_email !== null }
+  return { fromWhere: part, planDependsOnValues: searched !== null || user_email !== null }
 }
 
-interface Searched {
-  /** null: every session matches. */
+interface SearchCondition {
+  /** Null when every session matches. */
   condition: Query | null
 }
 
-function inSearch(sql: Sql, search: string, repositories: string[] | 'all' | 'many'): Searched {
+function buildSearchCondition(sql: Sql, search: string, repositories: string[] | 'all' | 'many'): SearchCondition {
   if (repositories === 'all') return { condition: null }
   const inContent = sql`s.content LIKE lower(${containing(search.replaceAll('\x1f', ' '))})`
   if (repositories.length === 0) return { condition: inContent }
@@ -88,26 +98,31 @@ function inSearch(sql: Sql, search: string, repositories: string[] | 'all' | 'ma
   return { condition: sql`(s.repository_id = ANY(${ids}) OR ${inContent})` }
 }
 
-const MANY = 500
+const MAX_LISTED_REPOSITORIES = 500
 
-/** Repositories that match, known to the planner where they are not too many. */
-async function matchingRepositories(sql: Sql, search: string): Promise<string[] | 'all' | 'many'> {
+/**
+ * Finds the repositories whose address contains the searched text. Up to 500 ids are returned as a list: with the
+ * ids in the query the planner knows how many they are.
+ * @returns `all` when every known repository matches, `many` when more than 500 do
+ */
+async function findMatchingRepositories(sql: Sql, search: string): Promise<string[] | 'all' | 'many'> {
   const rows = await sql<{ id: string; known: number }[]>`
     SELECT id, (SELECT count(*) FROM searched_repositories) AS known
     FROM searched_repositories WHERE uri LIKE lower(${containing(search)})`
   if (rows.length > 0 && rows.length === rows[0]?.known) return 'all'
-  return rows.length > MANY ? 'many' : rows.map(({ id }) => id)
+  return rows.length > MAX_LISTED_REPOSITORIES ? 'many' : rows.map(({ id }) => id)
 }
 
-async function page(
+async function readPage(
   sql: Sql,
-  { part, varies }: Found,
+  { fromWhere, planDependsOnValues }: MatchQuery,
   window: { limit: number; offset: number; few: boolean },
 ): Promise<SessionSummary[]> {
   const query = sql<SummaryRow[]>`
-    WITH matching AS ${window.few ? sql`MATERIALIZED` : sql`NOT MATERIALIZED`} (SELECT s.id, s.created_at ${part})
+    WITH matching AS ${window.few ? sql`MATERIALIZED` : sql`NOT MATERIALIZED`} (SELECT s.id, s.created_at ${fromWhere})
     SELECT s.uuid, coalesce(nullif(u.email, ''), 'user-' || u.id) AS username, s.operation, p.provider, h.first_query,
-           w.uri, w.branch, w.root_path, s.last_status AS current_status, s.in_flight, s.is_blocked, s.created_at, s.updated_at
+           w.uri, w.branch, w.root_path, s.last_status AS current_status,
+           s.in_flight, s.is_blocked, s.created_at, s.updated_at
     FROM (SELECT id FROM matching ORDER BY created_at DESC, id DESC LIMIT ${window.limit} OFFSET ${window.offset}) found
     JOIN sessions s ON s.id = found.id
     JOIN users u ON u.id = s.user_id
@@ -115,13 +130,13 @@ async function page(
     JOIN engine_providers p ON p.session_id = s.id
     JOIN histories h ON h.session_id = s.id
     ORDER BY s.created_at DESC, s.id DESC`
-  const rows = await (varies ? query.unprepared() : query)
+  const rows = await (planDependsOnValues ? query.unprepared() : query)
   return rows.map(toSummary)
 }
 
-async function count(sql: Sql, { part, varies }: Found): Promise<number> {
-  const query = sql<{ total: number }[]>`SELECT count(*) AS total ${part}`
-  const [row] = await (varies ? query.unprepared() : query)
+async function countMatches(sql: Sql, { fromWhere, planDependsOnValues }: MatchQuery): Promise<number> {
+  const query = sql<{ total: number }[]>`SELECT count(*) AS total ${fromWhere}`
+  const [row] = await (planDependsOnValues ? query.unprepared() : query)
   return row?.total ?? 0
 }
 

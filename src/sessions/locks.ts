@@ -1,15 +1,15 @@
 import { LeaseLost, PlatformError } from '../base/errors.ts'
 import type { Context } from '../context.ts'
 import type { Sql } from '../data/db/types.ts'
-import { sessionAggregateKey } from './cache-keys.ts'
+import { sessionAggregateKey } from './aggregate.ts'
 import { isUuid } from './find.ts'
 import type { ClaimedRound } from './types.ts'
 
 /**
- * The lock decision of a run.
- * Errors: `LeaseLost`; `SetLockError`, `Error updating DB session lock.`
+ * Writes whether a run has locked its session.
+ * Errors: `LeaseLost`; 500 `SetLockError` when the database does not take the write.
  */
-export async function setBlocked(sql: Sql, round: ClaimedRound, isBlocked: boolean): Promise<void> {
+export async function recordLockDecision(sql: Sql, round: ClaimedRound, isBlocked: boolean): Promise<void> {
   const rows = await sql`
     UPDATE sessions SET is_blocked = ${isBlocked}
     WHERE id = ${round.session.id} AND fence = ${round.fence} AND in_flight RETURNING id`.catch((cause) => {
@@ -18,7 +18,10 @@ export async function setBlocked(sql: Sql, round: ClaimedRound, isBlocked: boole
   if (rows.length === 0) throw new LeaseLost()
 }
 
-/** Locks or unlocks a session from either state; null when there is none. */
+/**
+ * Locks or unlocks a session on an operator's request, whatever its state is. Answers null when there is no such
+ * session.
+ */
 export async function setLock(
   context: Pick<Context, 'sql' | 'cache'>,
   uuid: string,

@@ -1,11 +1,12 @@
 import { sessionNotFound } from '../base/errors.ts'
 import type { Context } from '../context.ts'
 import type { Db } from '../data/db/types.ts'
-import { sessionAggregateKey } from './cache-keys.ts'
+import { sessionAggregateKey } from './aggregate.ts'
 import type { PullRequest } from './types.ts'
 
 /**
- * Records a pull request with the session's latest round; the same one is recorded once.
+ * Records a pull request with the session's latest round. A pull request that the session has already is not
+ * recorded again.
  * Errors: 404 unknown session.
  */
 export async function recordPullRequest(
@@ -15,10 +16,10 @@ export async function recordPullRequest(
 ): Promise<void> {
   const { provider, number, url } = pullRequest
   await context.sql.begin(async (tx) => {
-    // Touches the session, which orders two calls and outdates the cached detail.
-    const [session] = await tx<
-      { id: number }[]
-    >`UPDATE sessions SET updated_at = DEFAULT WHERE uuid = ${sessionUuid} RETURNING id`
+    // The update locks the row, so that two calls at once run one after the other; the new `updated_at` makes the
+    // cached detail of the session out of date.
+    const [session] = await tx<{ id: number }[]>`
+      UPDATE sessions SET updated_at = DEFAULT WHERE uuid = ${sessionUuid} RETURNING id`
     if (!session) throw sessionNotFound(sessionUuid)
     await tx`
       INSERT INTO pull_requests (round_id, provider, number, url)
@@ -31,8 +32,8 @@ export async function recordPullRequest(
   await context.cache.delete(sessionAggregateKey(sessionUuid))
 }
 
-/** The pull request recorded last, or null. */
-export async function latestPullRequest(sql: Db, sessionUuid: string): Promise<PullRequest | null> {
+/** Reads the pull request that was recorded last; null when the session has none. */
+export async function findLatestPullRequest(sql: Db, sessionUuid: string): Promise<PullRequest | null> {
   const [row] = await sql<PullRequest[]>`
     SELECT p.provider, p.number, p.url FROM pull_requests p
     JOIN rounds r ON r.id = p.round_id JOIN sessions s ON s.id = r.session_id

@@ -1,8 +1,8 @@
 import type { Sql } from '../data/db/types.ts'
-import { assertHeld, heldSession } from './status.ts'
+import { assertHeld, heldSessionQuery } from './status.ts'
 import type { ClaimedRound } from './types.ts'
 
-/** A selected identifier; `address` is set from the moment its import was handed to the engine. */
+/** A cloud identifier that was selected for import. `address` is set just before the engine is asked to import it. */
 export interface RoundImport {
   position: number
   resource_id: string
@@ -10,16 +10,16 @@ export interface RoundImport {
   imported: boolean
 }
 
-/** What earlier attempts of the round recorded, in the order of the selection. */
+/** Reads what earlier attempts of the round recorded, in the order of the selection. */
 export async function readImports(sql: Sql, round: ClaimedRound): Promise<RoundImport[]> {
   return await sql<RoundImport[]>`
     SELECT position, resource_id, address, imported FROM round_imports WHERE round_id = ${round.id} ORDER BY position`
 }
 
-/** Records what the round is going to import, in place of an earlier selection. Errors: `LeaseLost`. */
+/** Records which identifiers the round is going to import, in place of an earlier selection. Errors: `LeaseLost`. */
 export async function recordSelection(sql: Sql, round: ClaimedRound, ids: readonly string[]): Promise<void> {
   await sql.begin(async (tx) => {
-    assertHeld(await tx`${heldSession(tx, round)}`)
+    assertHeld(await tx`${heldSessionQuery(tx, round)}`)
     await tx`DELETE FROM round_imports WHERE round_id = ${round.id}`
     await tx`
       INSERT INTO round_imports (round_id, position, resource_id)
@@ -28,29 +28,30 @@ export async function recordSelection(sql: Sql, round: ClaimedRound, ids: readon
 }
 
 /**
- * Records an import before the engine gets it. The state relies on the code from then on: a round that is
- * taken up again begins with `commit` instead of the last round's end.
+ * Records an import before the engine is asked for it. From then on the state may hold a resource that only the
+ * code of this round describes: an interrupted round therefore begins again at `commit` and not at the commit with
+ * which the last round ended.
  * Errors: `LeaseLost`.
  */
 export async function recordImport(
   sql: Sql,
   round: ClaimedRound,
-  given: { position: number; address: string; commit: string },
+  entry: { position: number; address: string; commit: string },
 ): Promise<void> {
   const rows = await sql`
     WITH session AS (
-      UPDATE sessions SET last_commit = ${given.commit}
+      UPDATE sessions SET last_commit = ${entry.commit}
       WHERE id = ${round.session.id} AND fence = ${round.fence} AND in_flight RETURNING id
     )
-    UPDATE round_imports SET address = ${given.address} FROM session
-    WHERE round_id = ${round.id} AND position = ${given.position} RETURNING position`
+    UPDATE round_imports SET address = ${entry.address} FROM session
+    WHERE round_id = ${round.id} AND position = ${entry.position} RETURNING position`
   assertHeld(rows)
 }
 
-/** Errors: `LeaseLost`. */
-export async function recordImported(sql: Sql, round: ClaimedRound, position: number): Promise<void> {
+/** Records that the engine has imported an identifier. Errors: `LeaseLost`. */
+export async function markImported(sql: Sql, round: ClaimedRound, position: number): Promise<void> {
   const rows = await sql`
-    WITH session AS (${heldSession(sql, round)})
+    WITH session AS (${heldSessionQuery(sql, round)})
     UPDATE round_imports SET imported = true FROM session
     WHERE round_id = ${round.id} AND position = ${position} RETURNING position`
   assertHeld(rows)

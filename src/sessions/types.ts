@@ -1,12 +1,12 @@
 import type { GitProvider } from '../../config/types.ts'
 import type { Cloud, Mode, Operation, ReportType, Status, Turn } from '../base/vocabulary.ts'
 
-/** What a run needs to know about its session; never changes during a run, except the lock. */
+/** What a run needs to know about its session. Only `is_blocked` may change while the run lasts. */
 export interface SessionFacts {
   id: number
   uuid: string
   user_id: number
-  /** Owner's e-mail, else `user-<id>`. */
+  /** The owner's e-mail; `user-<id>` for an owner without one. */
   username: string
   operation: Operation
   provider: Cloud
@@ -18,7 +18,7 @@ export interface SessionFacts {
   current_status: Status
 }
 
-/** A row of the lists. Timestamps here and below: UTC, six fraction digits, `Z`. */
+/** An entry of the session lists. Timestamps here and below look like `2026-03-01T14:25:30.123456Z`, in UTC. */
 export interface SessionSummary {
   uuid: string
   username: string
@@ -33,7 +33,7 @@ export interface SessionSummary {
   updated_at: string
 }
 
-/** `url` is presigned at read time; `id` is the typed row's. */
+/** `url` is presigned whenever the entry is read. `id` is that of the row in `reports`, `engine_plans` and so on. */
 export interface ArtifactEntry {
   id: number
   url: string
@@ -46,9 +46,9 @@ export interface PullRequest {
   number: number
   url: string
 }
-/** What a finished round took, as the worker measured it. Seconds are wall clock. */
+/** What a finished round used, as the worker measured it. Seconds are those of the wall clock. */
 export interface RoundUsage {
-  /** Time during which at least one engine job of the round was waited for. */
+  /** Time during which the round waited for at least one engine job. */
   engine_s: number
   /** Time during which at least one model call ran and no engine job did. */
   model_s: number
@@ -70,11 +70,11 @@ export interface RoundDetail {
   plans: (ArtifactEntry & { targets: string[] })[]
   code_changes: (ArtifactEntry & { file_name: string })[]
   pull_requests: PullRequest[]
-  /** Addition to the contract; null until the round ended. */
+  /** Not part of the contract but an addition to it. Null until the round has ended. */
   usage: RoundUsage | null
   created_at: string
 }
-/** All lists oldest first. `history` is null unless asked for. */
+/** All lists are in the order oldest first. `history` is null unless the caller asked for it. */
 export interface SessionAggregate extends SessionSummary {
   scope_id: string
   rounds: RoundDetail[]
@@ -87,7 +87,10 @@ export interface RoundRequest {
   is_partial: boolean
 }
 
-/** A round that this worker holds. Every write of the run carries `fence`; a stale one writes nothing. */
+/**
+ * A round that this worker has claimed. Each claim raises the session's `fence` by one and every write of a run
+ * compares it, so that a worker that has lost the round to another one cannot write any more.
+ */
 export interface ClaimedRound extends RoundRequest {
   id: number
   number: number

@@ -32,7 +32,7 @@ async function run(
 }
 
 async function detail(uuid: string) {
-  const session = await loadAggregate(verbs, uuid, { include_history: true })
+  const session = await loadAggregate(verbs, uuid, { includeHistory: true })
   if (!session) throw new Error('no session')
   return session
 }

@@ -94,7 +94,7 @@ describe('a new pull request', () => {
       url: 'https://github.com/Acme/Infra/pull/7',
       status: 'open',
     })
-    const branch = (await loadAggregate(core.context, uuid, { include_history: false }))?.workspace.branch
+    const branch = (await loadAggregate(core.context, uuid, { includeHistory: false }))?.workspace.branch
     expect(calls[0]?.body).toEqual({
       title: 'Add a bucket',
       body: expect.stringMatching(/^Why and what\.\n\n## /),
@@ -116,7 +116,7 @@ describe('a new pull request', () => {
     provider(() => created(8))
     const uuid = await finishedSession()
     await createPullRequest(core.context, uuid)
-    const session = await loadAggregate(core.context, uuid, { include_history: false })
+    const session = await loadAggregate(core.context, uuid, { includeHistory: false })
     expect(session?.rounds.at(-1)?.pull_requests).toEqual([
       { provider: 'GITHUB', number: 8, url: 'https://github.com/Acme/Infra/pull/8' },
     ])
@@ -253,7 +253,7 @@ describe('a new pull request', () => {
     const uuid = await finishedSession(uri)
     const host = new URL(uri).host
     expect(await createPullRequest(withGit({ provider: name, host }), uuid)).toMatchObject({ id: 9, url })
-    const session = await loadAggregate(core.context, uuid, { include_history: false })
+    const session = await loadAggregate(core.context, uuid, { includeHistory: false })
     expect(session?.rounds.at(-1)?.pull_requests).toEqual([{ provider: name, number: 9, url }])
   })
 
@@ -313,7 +313,7 @@ describe('a provider that refuses', () => {
     provider(answer)
     const uuid = await finishedSession()
     const error = await createPullRequest(core.context, uuid).catch((reason) => reason)
-    const session = await loadAggregate(core.context, uuid, { include_history: false })
+    const session = await loadAggregate(core.context, uuid, { includeHistory: false })
     expect(session?.rounds.at(-1)?.pull_requests).toEqual([])
     return error
   }

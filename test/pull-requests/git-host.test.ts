@@ -75,7 +75,7 @@ async function openedPullRequest(name: string) {
   await (await runRound(core.context, uuid)).finish('completed', 'GENERATE', [
     { user: 'Add a bucket', assistant: 'Added.' },
   ])
-  const branch = (await loadAggregate(core.context, uuid, { include_history: false }))?.workspace.branch ?? ''
+  const branch = (await loadAggregate(core.context, uuid, { includeHistory: false }))?.workspace.branch ?? ''
   const base = await gitAt(repository, ['rev-parse', 'main'])
   const head = await commitFile(repository, branch, base, '# changed\n')
   const { id } = await createPullRequest(core.context, uuid)

@@ -4,8 +4,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest
 import type { GitConfig } from '../../config/types.ts'
 import type { CoreContext } from '../../routes/context.ts'
 import { mergePullRequest } from '../../src/pull-requests/merge.ts'
-import { loadAggregate } from '../../src/sessions/aggregate.ts'
-import { sessionAggregateKey } from '../../src/sessions/cache-keys.ts'
+import { loadAggregate, sessionAggregateKey } from '../../src/sessions/aggregate.ts'
 import { setLock } from '../../src/sessions/locks.ts'
 import { recordPullRequest } from '../../src/sessions/pull-requests.ts'
 import { createTestCore, type TestCore } from '../helpers/core.ts'
@@ -68,16 +67,16 @@ describe('a merge', () => {
   it('takes the pull request that was opened last and leaves the session as it is', async () => {
     const calls = provider()
     const uuid = await sessionWith([12, 4])
-    const before = await loadAggregate(core.context, uuid, { include_history: false })
+    const before = await loadAggregate(core.context, uuid, { includeHistory: false })
     await mergePullRequest(core.context, uuid)
     expect(calls).toEqual(['GET 4', 'PUT 4'])
-    expect(await loadAggregate(core.context, uuid, { include_history: false })).toEqual(before)
+    expect(await loadAggregate(core.context, uuid, { includeHistory: false })).toEqual(before)
   })
 
   it('drops the cached detail, also of a session that is named in capitals', async () => {
     provider()
     const uuid = await sessionWith([4])
-    await loadAggregate(core.context, uuid, { include_history: false })
+    await loadAggregate(core.context, uuid, { includeHistory: false })
     expect(await core.context.cache.get(sessionAggregateKey(uuid))).not.toBeNull()
     await mergePullRequest(core.context, uuid.toUpperCase())
     expect(await core.context.cache.get(sessionAggregateKey(uuid))).toBeNull()
@@ -110,7 +109,7 @@ describe('a merge', () => {
 
   it('reads the lock from the database, not from the cache', async () => {
     const uuid = await sessionWith([4])
-    await loadAggregate(core.context, uuid, { include_history: false })
+    await loadAggregate(core.context, uuid, { includeHistory: false })
     await core.context.sql`UPDATE sessions SET is_blocked = true WHERE uuid = ${uuid}`
     expect(await refusalOf(mergePullRequest(core.context, uuid))).toEqual(blocked(uuid))
   })
@@ -147,12 +146,12 @@ describe('a merge', () => {
     shortenTimers(1_000)
     provider(() => HttpResponse.json({ state: 'open', mergeable: null }))
     const uuid = await sessionWith([4])
-    const before = await loadAggregate(core.context, uuid, { include_history: false })
+    const before = await loadAggregate(core.context, uuid, { includeHistory: false })
     expect(await refusalOf(mergePullRequest(core.context, uuid))).toEqual({
       status: 504,
       message: 'Pull Request 4 readiness polling exhausted.',
     })
-    expect(await loadAggregate(core.context, uuid, { include_history: false })).toEqual(before)
+    expect(await loadAggregate(core.context, uuid, { includeHistory: false })).toEqual(before)
     const calls = provider()
     await mergePullRequest(core.context, uuid)
     expect(calls).toEqual(['GET 4', 'PUT 4'])

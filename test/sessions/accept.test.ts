@@ -20,7 +20,7 @@ afterAll(() => db.drop())
 const next = (session_uuid: string, query = 'and a subnet') =>
   acceptRound(context, { session_uuid, mode: 'generate', query, is_partial: false })
 const end = { message: 'GENERATE', history: [{ user: 'a', assistant: 'b' }], commit: 'abc', usage: { tokens: 3 } }
-const detail = (uuid: string) => loadAggregate(context, uuid, { include_history: true })
+const detail = (uuid: string) => loadAggregate(context, uuid, { includeHistory: true })
 
 describe('acceptFirstRound', () => {
   it('creates the session with its first round, status and message', async () => {

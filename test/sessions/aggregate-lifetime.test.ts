@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { loadAggregate } from '../../src/sessions/aggregate.ts'
-import { sessionAggregateKey } from '../../src/sessions/cache-keys.ts'
+import { loadAggregate, sessionAggregateKey } from '../../src/sessions/aggregate.ts'
 import { finishRound } from '../../src/sessions/finish.ts'
 import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts'
 import { claimOf, createSession, verbContext } from './fixtures.ts'
@@ -19,7 +18,7 @@ async function keptFor(lapse: Date | null): Promise<number | null> {
   const context = { ...base, storage: { ...base.storage, urlsLapse: async () => lapse } }
   const uuid = await createSession(context)
   await finishRound(context, await claimOf(db.sql, uuid), end)
-  await loadAggregate(context, uuid, { include_history: false })
+  await loadAggregate(context, uuid, { includeHistory: false })
   return context.cache.entries.get(sessionAggregateKey(uuid))?.ttl ?? null
 }
 

@@ -2,12 +2,11 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { connect } from '../../src/data/db/pool.ts'
 import { insertCodeChange, insertComplianceCheck, insertPlan, insertReport } from '../../src/reports/artifact-rows.ts'
 import { acceptRound } from '../../src/sessions/accept.ts'
-import { loadAggregate } from '../../src/sessions/aggregate.ts'
-import { sessionAggregateKey, sessionAggregateTtl } from '../../src/sessions/cache-keys.ts'
+import { loadAggregate, sessionAggregateKey, sessionAggregateTtl } from '../../src/sessions/aggregate.ts'
 import { findSession } from '../../src/sessions/find.ts'
 import { finishRound } from '../../src/sessions/finish.ts'
 import { setLock } from '../../src/sessions/locks.ts'
-import { latestPullRequest, recordPullRequest } from '../../src/sessions/pull-requests.ts'
+import { findLatestPullRequest, recordPullRequest } from '../../src/sessions/pull-requests.ts'
 import { appendStatus } from '../../src/sessions/status.ts'
 import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts'
 import { claimOf, createSession, verbContext } from './fixtures.ts'
@@ -29,7 +28,8 @@ const end = {
   usage: null,
 } as const
 const pull_request = { provider: 'GITHUB', number: 12, url: 'https://github.com/acme/network/pull/12' } as const
-const load = (uuid: string, include_history = false) => loadAggregate(context, uuid, { include_history })
+const load = (uuid: string, include_history = false) =>
+  loadAggregate(context, uuid, { includeHistory: include_history })
 const NOWHERE = '00000000-0000-4000-8000-000000000000'
 
 async function finishedSession(): Promise<string> {
@@ -120,7 +120,7 @@ describe('loadAggregate', () => {
     const sql = connect(db.url, { onstatement: (text) => statements.push(text) })
     const counted = async () => {
       statements.splice(0)
-      await loadAggregate({ ...context, sql }, uuid, { include_history: true })
+      await loadAggregate({ ...context, sql }, uuid, { includeHistory: true })
       return statements.length
     }
     const one = await counted()
@@ -208,14 +208,14 @@ describe('setLock', () => {
 describe('pull requests', () => {
   it('belong to the latest round and are recorded once', async () => {
     const uuid = await finishedSession()
-    expect(await latestPullRequest(db.sql, uuid)).toBeNull()
+    expect(await findLatestPullRequest(db.sql, uuid)).toBeNull()
     await Promise.all([1, 2, 3].map(() => recordPullRequest(context, uuid, pull_request)))
     await acceptRound(context, { session_uuid: uuid, mode: 'generate', query: 'more', is_partial: false })
     await recordPullRequest(context, uuid, pull_request)
     const next = { ...pull_request, number: 13, url: `${pull_request.url}3` }
     await recordPullRequest(context, uuid, next)
     expect((await load(uuid))?.rounds.map((round) => round.pull_requests)).toEqual([[pull_request], [next]])
-    expect(await latestPullRequest(db.sql, uuid)).toEqual(next)
+    expect(await findLatestPullRequest(db.sql, uuid)).toEqual(next)
   })
 
   it('need a session', async () => {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { LeaseLost } from '../../src/base/errors.ts'
-import { readImports, recordImport, recordImported, recordSelection } from '../../src/sessions/round-imports.ts'
+import { markImported, readImports, recordImport, recordSelection } from '../../src/sessions/round-imports.ts'
 import { memoryCache } from '../helpers/memory-cache.ts'
 import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts'
 import { createUser, openSession, runRound } from '../helpers/sessions.ts'
@@ -31,7 +31,7 @@ describe('the record of an import round', () => {
     await recordSelection(db.sql, round, ['gone'])
     await recordSelection(db.sql, round, ['b "quoted", {}', long, 'NULL'])
     await recordImport(db.sql, round, { position: 1, address: 'a.b["x"]', commit: 'c1' })
-    await recordImported(db.sql, round, 1)
+    await markImported(db.sql, round, 1)
     expect(await readImports(db.sql, round)).toEqual([
       { position: 0, resource_id: 'b "quoted", {}', address: null, imported: false },
       { position: 1, resource_id: long, address: 'a.b["x"]', imported: true },
@@ -55,7 +55,7 @@ describe('the record of an import round', () => {
     await db.sql`UPDATE sessions SET fence = fence + 1 WHERE uuid = ${round.session.uuid}`
     await expect(recordSelection(db.sql, round, ['b'])).rejects.toThrow(LeaseLost)
     await expect(recordImport(db.sql, round, { position: 0, address: 'a.b', commit: 'c' })).rejects.toThrow(LeaseLost)
-    await expect(recordImported(db.sql, round, 0)).rejects.toThrow(LeaseLost)
+    await expect(markImported(db.sql, round, 0)).rejects.toThrow(LeaseLost)
     expect(await readImports(db.sql, round)).toEqual([
       { position: 0, resource_id: 'a', address: null, imported: false },
     ])

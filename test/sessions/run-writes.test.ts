@@ -5,7 +5,7 @@ import { loadAggregate } from '../../src/sessions/aggregate.ts'
 import { findSession } from '../../src/sessions/find.ts'
 import { finishRound } from '../../src/sessions/finish.ts'
 import { claimRound, extendLease, releaseRound } from '../../src/sessions/lease.ts'
-import { setBlocked } from '../../src/sessions/locks.ts'
+import { recordLockDecision } from '../../src/sessions/locks.ts'
 import { appendStatus, recordJob, STATUS_CHANNEL } from '../../src/sessions/status.ts'
 import type { ClaimedRound } from '../../src/sessions/types.ts'
 import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts'
@@ -21,7 +21,7 @@ afterAll(() => db.drop())
 
 const object = { uri: 'sessions/x/plans/1.txt', content_type: 'text/plain', file_size_bytes: 12 }
 const end = { status: 'completed', message: 'GENERATE', history: [], commit: null, usage: null } as const
-const detail = (uuid: string) => loadAggregate(context, uuid, { include_history: true })
+const detail = (uuid: string) => loadAggregate(context, uuid, { includeHistory: true })
 
 const writes: [string, (round: ClaimedRound) => Promise<void>][] = [
   ['a status', (round) => appendStatus(db.sql, round, 'filtering', 'text')],
@@ -30,7 +30,7 @@ const writes: [string, (round: ClaimedRound) => Promise<void>][] = [
   ['a compliance check', (round) => insertComplianceCheck(db.sql, round, { ...object, passed: true })],
   ['a code change', (round) => insertCodeChange(db.sql, round, { ...object, file_name: 'main.tf' })],
   ['a job', (round) => recordJob(db.sql, round, 'plan', 'job-1')],
-  ['the lock', (round) => setBlocked(db.sql, round, true)],
+  ['the lock', (round) => recordLockDecision(db.sql, round, true)],
   ['a sign of life', (round) => extendLease(db.sql, round)],
   ['the end', (round) => finishRound(context, round, end)],
   ['a hand-back', (round) => releaseRound(context, round)],

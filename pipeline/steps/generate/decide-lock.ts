@@ -1,6 +1,6 @@
 import { notifyComplianceFailed, notifyImpactHigh } from '../../../src/notifications/notify.ts'
 import type { ComplianceReport, GenerateReport } from '../../../src/reports/schemas.ts'
-import { setBlocked } from '../../../src/sessions/locks.ts'
+import { recordLockDecision } from '../../../src/sessions/locks.ts'
 import type { Kit } from '../../kit/kit.ts'
 
 /** What the gates look at. */
@@ -27,7 +27,7 @@ export async function decideLock({ run, secrets }: Kit, review: Review): Promise
   const { context, round } = run
   const { block_on_high_impact } = context.config.orchestration
   const decision = lockDecision(review, block_on_high_impact)
-  if (decision !== null) await setBlocked(context.sql, round, decision)
+  if (decision !== null) await recordLockDecision(context.sql, round, decision)
   const { banner } = review.report.potential_impact
   // What the request itself said in clear is masked on its way out, like everything else.
   const session = { ...round.session, first_query: secrets.text(round.session.first_query) }

@@ -4,7 +4,7 @@ import { projectId } from '../../../src/plan/state/managed-state.ts'
 import { parseState } from '../../../src/plan/state/state.ts'
 import type { EngineInfo } from '../../../src/services/iac/types.ts'
 import { MAX_ARCHIVE_BYTES, storeArchive } from '../../../src/sessions/pins/archive.ts'
-import { dropPin, type Seal, sealPin } from '../../../src/sessions/pins/seal.ts'
+import { removePin, type Seal, sealPin } from '../../../src/sessions/pins/seal.ts'
 import type { Kit } from '../../kit/kit.ts'
 import type { Run } from '../../kit/run.ts'
 import { packDirectory, readZipEntry } from '../../workspace/pins/archive.ts'
@@ -44,7 +44,7 @@ async function pinUnsealed(run: Run): Promise<void> {
   log.warn(
     'the plan file is not on the disk of the worker: nothing can be applied; do worker and iac service share paths.upload_folder?',
   )
-  const earlier_key = await dropPin(context.sql, round)
+  const earlier_key = await removePin(context.sql, round)
   await workspace.pin()
   if (earlier_key !== null) await forgetArchive(run, earlier_key)
 }

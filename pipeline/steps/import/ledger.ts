@@ -5,7 +5,7 @@ import {
   type RoundImport,
   readImports,
   recordImport,
-  recordImported,
+  markImported,
   recordSelection,
 } from '../../../src/sessions/round-imports.ts'
 import type { Kit } from '../../kit/kit.ts'
@@ -77,7 +77,7 @@ function createLedger({ run }: Kit, rows: readonly RoundImport[]): Ledger {
   const open = () => entries.filter(({ imported, taken }) => !imported && taken === null)
   const succeed = async (resource_id: string) => {
     const entry = entryOf(resource_id)
-    await recordImported(context.sql, round, entry.position)
+    await markImported(context.sql, round, entry.position)
     Object.assign(entry, { imported: true, error: null })
   }
   return {

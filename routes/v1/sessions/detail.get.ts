@@ -35,7 +35,7 @@ export const getSession = endpoint({
   gates: [requireUser],
   handle: async (c, { query }) => {
     const session = await requireReadableSession(c, query.id)
-    const aggregate = await loadAggregate(c.var.platform, session.uuid, { include_history: query.include_history })
+    const aggregate = await loadAggregate(c.var.platform, session.uuid, { includeHistory: query.include_history })
     if (!aggregate) throw sessionNotFound(session.uuid)
     const answer: z.input<typeof SessionAggregate> = aggregate
     return c.json(answer)

@@ -11,16 +11,20 @@ export interface SessionState {
 }
 
 /**
- * One LISTEN connection per process, shared by all streams. `watch` answers the current state and
- * then calls back on each change; a lost notification is mended by one query for all watched
- * sessions every five seconds.
+ * Tells streams of changes of their sessions, over one LISTEN connection for the whole process. A notification can
+ * get lost while that connection is broken; therefore one query reads the states of all watched sessions every five
+ * seconds.
  */
 export interface StatusHub {
+  /**
+   * Answers the current state of a session and calls `onChange` with each later one.
+   * Errors: 404 unknown session; the database cannot be reached.
+   */
   watch(
     sessionUuid: string,
     onChange: (state: SessionState) => void,
   ): Promise<{ state: SessionState; close: () => void }>
-  /** Ends every stream, so that clients reconnect elsewhere. */
+  /** Ends every stream, so that its client connects again, to another process. */
   close(): Promise<void>
   readonly closing: AbortSignal
   readonly openStreams: number
@@ -28,110 +32,125 @@ export interface StatusHub {
 
 const RESYNC_MS = 5_000
 
-type Listener = (state: SessionState) => void
-interface Watched {
-  listeners: Set<Listener>
-  state: SessionState | null
-}
-
 /**
- * Opens the one LISTEN connection of this process; it is opened again by itself when it is lost, and
- * everything watched is read anew then.
+ * Opens the LISTEN connection of this process. The database client opens it again when it is lost, and all watched
+ * sessions are read anew then.
  * Errors: the database cannot be reached.
  */
 export async function startStatusHub(sql: Sql, log: Logger, options: { resyncMs?: number } = {}): Promise<StatusHub> {
-  const watched = new Map<string, Watched>()
   const closing = new AbortController()
-  let openStreams = 0
-  let timer: ReturnType<typeof setInterval> | null = null
-
   const refresh = createBatchedReader(
     (uuids) => readStates(sql, uuids),
-    (asked, states) => {
-      for (const uuid of asked) tell(watched.get(uuid), states.get(uuid))
+    (uuids, states) => {
+      for (const uuid of uuids) notifyListeners(watched.find(uuid), states.get(uuid))
     },
   )
   const refreshQuietly = (uuids: Iterable<string>) => {
     refresh(uuids).catch((error) => log.warn('session states could not be read', { error }))
   }
-  const resync = () => refreshQuietly(watched.keys())
+  const watched = createWatchList(refreshQuietly, options.resyncMs ?? RESYNC_MS)
   const subscription = await sql.listen(
     STATUS_CHANNEL,
     (uuid) => {
-      if (watched.has(uuid)) refreshQuietly([uuid])
+      if (watched.find(uuid)) refreshQuietly([uuid])
     },
     () => {
-      if (watched.size > 0) resync()
+      if (!watched.isEmpty()) refreshQuietly(watched.uuids())
     },
   )
 
-  const remove = (uuid: string, entry: Watched, listener: Listener) => {
-    if (!entry.listeners.delete(listener)) return
-    openStreams--
-    if (entry.listeners.size === 0) watched.delete(uuid)
-    if (watched.size > 0 || timer === null) return
-    clearInterval(timer)
-    timer = null
-  }
-
   return {
     async watch(uuid, onChange) {
-      const entry = watched.get(uuid) ?? { listeners: new Set(), state: null }
-      watched.set(uuid, entry)
-      // Silent until the caller has its first state.
+      // The first state is the answer of this call: before it there are no calls back.
       let ready = false
-      const listener: Listener = (state) => {
+      const { entry, remove } = watched.add(uuid, (state) => {
         if (ready) onChange(state)
-      }
-      entry.listeners.add(listener)
-      openStreams++
-      timer ??= setInterval(resync, options.resyncMs ?? RESYNC_MS)
+      })
       try {
         await refresh([uuid])
         if (entry.state === null) throw sessionNotFound(uuid)
       } catch (error) {
-        remove(uuid, entry, listener)
+        remove()
         throw error
       }
       ready = true
-      return { state: entry.state, close: () => remove(uuid, entry, listener) }
+      return { state: entry.state, close: remove }
     },
     async close() {
       closing.abort()
-      if (timer !== null) clearInterval(timer)
-      timer = null
       watched.clear()
       await subscription.unlisten().catch((error: unknown) => log.debug('unlisten failed', { error }))
     },
     closing: closing.signal,
     get openStreams() {
-      return openStreams
+      return watched.listenerCount()
     },
   }
 }
 
-function tell(entry: Watched | undefined, state: SessionState | undefined): void {
-  if (!entry || !state || isSame(entry.state, state)) return
+type Listener = (state: SessionState) => void
+interface WatchedSession {
+  listeners: Set<Listener>
+  /** The state that the listeners know; null before it was read for the first time. */
+  state: SessionState | null
+}
+
+/** The listeners of all watched sessions. While there are any, `onPeriod` is called with their uuids periodically. */
+function createWatchList(onPeriod: (uuids: Iterable<string>) => void, periodMs: number) {
+  const sessions = new Map<string, WatchedSession>()
+  let listenerCount = 0
+  let timer: ReturnType<typeof setInterval> | null = null
+  const stopTimer = () => {
+    if (timer !== null) clearInterval(timer)
+    timer = null
+  }
+  return {
+    find: (uuid: string) => sessions.get(uuid),
+    uuids: () => sessions.keys(),
+    isEmpty: () => sessions.size === 0,
+    listenerCount: () => listenerCount,
+    add(uuid: string, listener: Listener): { entry: WatchedSession; remove: () => void } {
+      const entry = sessions.get(uuid) ?? { listeners: new Set(), state: null }
+      sessions.set(uuid, entry)
+      entry.listeners.add(listener)
+      listenerCount++
+      timer ??= setInterval(() => onPeriod(sessions.keys()), periodMs)
+      const remove = () => {
+        if (!entry.listeners.delete(listener)) return
+        listenerCount--
+        if (entry.listeners.size === 0) sessions.delete(uuid)
+        if (sessions.size === 0) stopTimer()
+      }
+      return { entry, remove }
+    },
+    clear() {
+      stopTimer()
+      sessions.clear()
+    },
+  }
+}
+
+function notifyListeners(entry: WatchedSession | undefined, state: SessionState | undefined): void {
+  if (!entry || !state || isSameState(entry.state, state)) return
   entry.state = state
   for (const listener of [...entry.listeners]) listener(state)
 }
 
-const isSame = (a: SessionState | null, b: SessionState) =>
+const isSameState = (a: SessionState | null, b: SessionState) =>
   a !== null && a.status === b.status && a.message === b.message && a.in_flight === b.in_flight
 
 type States = Map<string, SessionState>
 
 /**
- * Reads states in batches, one query at a time: whatever is asked for while a query runs is answered
- * together by the next one. So every answer is at least as new as its question, and answers never
- * overtake each other.
- * @param apply called with each batch before its askers are
+ * Reads states in batches, one query at a time: all sessions that are asked for while a query runs are read together
+ * by the next query. So an answer is never older than its request, and an older answer never arrives after a newer.
+ * @param apply is called with each batch before the promises of its requests resolve
  */
 function createBatchedReader(
   read: (uuids: string[]) => Promise<States>,
-  apply: (asked: ReadonlySet<string>, states: States) => void,
+  apply: (uuids: ReadonlySet<string>, states: States) => void,
 ): (uuids: Iterable<string>) => Promise<States> {
-  let next: { asked: Set<string>; answer: PromiseWithResolvers<States> } | null = null
+  let next: { uuids: Set<string>; answer: PromiseWithResolvers<States> } | null = null
   let busy = false
 
   const drain = async () => {
@@ -140,8 +159,8 @@ function createBatchedReader(
     for (let batch = next; batch !== null; batch = next) {
       next = null
       try {
-        const states = await read([...batch.asked])
-        apply(batch.asked, states)
+        const states = await read([...batch.uuids])
+        apply(batch.uuids, states)
         batch.answer.resolve(states)
       } catch (error) {
         batch.answer.reject(error)
@@ -150,16 +169,16 @@ function createBatchedReader(
     busy = false
   }
   return (uuids) => {
-    const batch = next ?? { asked: new Set(), answer: Promise.withResolvers() }
+    const batch = next ?? { uuids: new Set(), answer: Promise.withResolvers() }
     next = batch
-    for (const uuid of uuids) batch.asked.add(uuid)
+    for (const uuid of uuids) batch.uuids.add(uuid)
     void drain()
     return batch.answer.promise
   }
 }
 
-/** Current states by session uuid, in one query; unknown sessions are missing from the answer. */
-async function readStates(sql: Db, uuids: readonly string[]): Promise<Map<string, SessionState>> {
+/** Reads the current states in one query, keyed by session uuid; an unknown session has no entry. */
+async function readStates(sql: Db, uuids: readonly string[]): Promise<States> {
   const rows = await sql<(SessionState & { uuid: string })[]>`
     SELECT uuid, last_status AS status, last_message AS message, in_flight
     FROM sessions WHERE uuid = ANY(${[...uuids]}::uuid[])`

@@ -1,23 +1,26 @@
 import type { Context } from '../../context.ts'
 
-/** Whose pinned directory an archive is. */
+/** Says which pinned plan directory an archive belongs to. */
 export interface PinOwner {
   session_uuid: string
   round_id: number
   plan_sha256: string
 }
 
-/** Largest archive: it is in memory once in clear and once encrypted. */
+/** Largest archive. It is limited because it is in memory twice at the same time: in clear and encrypted. */
 export const MAX_ARCHIVE_BYTES = 128 * 1024 * 1024
-/** Mark, salt and one tag a mebibyte come on top. */
+/** An encrypted object also holds the mark, the salt and one tag of 16 bytes for each mebibyte. */
 const MAX_OBJECT_BYTES = MAX_ARCHIVE_BYTES + 1024 * 1024
 
 type Store = Pick<Context, 'storage' | 'config'>
 
-const aboutOf = ({ session_uuid, round_id, plan_sha256 }: PinOwner) => `${session_uuid}\n${round_id}\n${plan_sha256}`
+/** The text that encryption binds an archive to; see `about` at `encrypt`. */
+const describeOwner = ({ session_uuid, round_id, plan_sha256 }: PinOwner) =>
+  `${session_uuid}\n${round_id}\n${plan_sha256}`
 
 /**
- * Encrypts a packed directory and uploads it; answers its object key.
+ * Encrypts a packed directory and uploads it.
+ * @returns the object key
  * Errors: those of the object store.
  */
 export async function storeArchive(
@@ -27,14 +30,14 @@ export async function storeArchive(
   signal?: AbortSignal,
 ): Promise<string> {
   const key = `sessions/${owner.session_uuid}/pins/${owner.round_id}-${crypto.randomUUID().slice(0, 8)}.pin`
-  const sealed = await encrypt(config.worker.pin_key, aboutOf(owner), archive)
+  const sealed = await encrypt(config.worker.pin_key, describeOwner(owner), archive)
   await storage.put(key, sealed, { content_type: 'application/octet-stream', signal })
   return key
 }
 
 /**
- * Downloads and decrypts an archive; null when it does not belong to this pin, is damaged or was made with
- * another key.
+ * Downloads and decrypts an archive. Answers null when the archive belongs to another pin, is damaged or was
+ * encrypted with another key.
  * Errors: those of the object store.
  */
 export async function fetchArchive(
@@ -44,43 +47,43 @@ export async function fetchArchive(
   signal?: AbortSignal,
 ): Promise<Uint8Array<ArrayBuffer> | null> {
   const sealed = await storage.get(key, { signal, max_bytes: MAX_OBJECT_BYTES })
-  return await decrypt(config.worker.pin_key, aboutOf(owner), sealed)
+  return await decrypt(config.worker.pin_key, describeOwner(owner), sealed)
 }
 
-/** At most so many in one call. */
-const LIMIT = 100
+/** How many archives one call deletes at most. */
+const MAX_DELETIONS = 100
 
 /**
- * Deletes stored pins of sessions that failed: no round of theirs is accepted any more. Best effort; what
- * could not be deleted is tried again by the next call. Answers how many are gone.
+ * Deletes the archives of sessions that failed: such a session takes no further round, so nobody will apply them.
+ * An archive that cannot be deleted is logged, and the next call tries it again.
+ * @returns the number of deleted archives
  */
-export async function forgetArchives(
+export async function deleteArchivesOfFailedSessions(
   { sql, storage, log }: Pick<Context, 'sql' | 'storage' | 'log'>,
   signal?: AbortSignal,
 ): Promise<number> {
   const rows = await sql<{ session_id: number; archive_key: string }[]>`
     SELECT p.session_id, p.archive_key FROM pins p JOIN sessions s ON s.id = p.session_id
     WHERE s.last_status = 'failed' AND NOT s.in_flight AND p.archive_key IS NOT NULL
-    ORDER BY p.sealed_at LIMIT ${LIMIT}`
-  let forgotten = 0
+    ORDER BY p.sealed_at LIMIT ${MAX_DELETIONS}`
+  let deleted = 0
   for (const { session_id, archive_key } of rows) {
     if (signal?.aborted) break
     try {
       await storage.delete(archive_key)
       await sql`UPDATE pins SET archive_key = NULL WHERE session_id = ${session_id} AND archive_key = ${archive_key}`
-      forgotten++
+      deleted++
     } catch (error) {
       log.warn('a stored pin could not be deleted', { key: archive_key, error })
     }
   }
-  return forgotten
+  return deleted
 }
 
-/**
- * Encryption of pinned directories. An object is the mark, a random salt and frames; each frame is sealed
- * with AES-256-GCM under a key derived for this object alone, and its nonce says which frame it is and
- * whether it is the last one. So a changed, missing, repeated, moved or foreign frame is found.
- */
+// Format of an encrypted object: the mark `PIN1`, a random salt of 32 bytes, then frames of one mebibyte. Each frame
+// is encrypted with AES-256-GCM under a key that is derived from the operator's key and the salt, for this object
+// alone. The nonce of a frame holds its number and whether it is the last one, so that decryption fails when a frame
+// was changed, left out, repeated, moved or taken from another object.
 const MARK = new TextEncoder().encode('PIN1')
 const SALT_BYTES = 32
 const FRAME_BYTES = 1024 * 1024
@@ -90,8 +93,9 @@ const HEAD_BYTES = MARK.length + SALT_BYTES
 type Bytes = Uint8Array<ArrayBuffer>
 
 /**
+ * Encrypts bytes in the format above.
  * @param secret the operator's key, as text
- * @param about what the object belongs to; decryption has to name the same
+ * @param about names what the object belongs to; decryption succeeds only with the same text
  */
 export async function encrypt(secret: string, about: string, plain: Bytes): Promise<Bytes> {
   const salt = crypto.getRandomValues(new Uint8Array(SALT_BYTES))
@@ -110,7 +114,8 @@ export async function encrypt(secret: string, about: string, plain: Bytes): Prom
 }
 
 /**
- * The plain bytes of an object; null when it was made with another key, for something else, or is not whole.
+ * Decrypts an object. Answers null when it was encrypted with another key or another `about`, or when any part of it
+ * is missing or changed.
  */
 export async function decrypt(secret: string, about: string, sealed: Bytes): Promise<Bytes | null> {
   const body = sealed.length - HEAD_BYTES

@@ -3,24 +3,27 @@ import { storable } from '../../data/db/values.ts'
 import type { PlannedChange } from '../../plan/plan.ts'
 import type { StateVersion } from '../../plan/state/state.ts'
 import type { EngineInfo } from '../../services/iac/types.ts'
-import { assertHeld, heldSession } from '../status.ts'
+import { assertHeld, heldSessionQuery } from '../status.ts'
 import type { ClaimedRound } from '../types.ts'
 
-/** What the platform says about a session's reviewed plan. Nothing else is applied. */
+/**
+ * The facts that identify the plan that was reviewed in a session. An apply compares everything with them, and
+ * applies nothing else.
+ */
 export interface Seal {
-  /** Lower-case hex of the plan file. */
+  /** SHA-256 of the plan file, in lower-case hexadecimal digits. */
   plan_sha256: string
   /** Head of the session branch. */
   commit: string
   targets: string[]
   /** What the plan does. */
   changes: PlannedChange[]
-  /** Null when the iac sidecar does not tell. */
+  /** Null when the iac sidecar does not say which engine it runs. */
   engine: EngineInfo | null
-  /** Null when the plan file does not tell. */
+  /** Version of the state that the plan was made from; null when the plan file does not hold it. */
   state: StateVersion | null
   project_id: string
-  /** Object with the encrypted directory; null when only the worker's disk has it. */
+  /** Key of the object with the encrypted directory; null when only the worker's disk has the directory. */
   archive_key: string | null
 }
 
@@ -30,20 +33,22 @@ export interface StoredSeal extends Seal {
 }
 
 /**
- * Makes this the session's one seal; answers the object key of the one before, null when it had none.
- * Written before the directory takes its place: a seal without its directory applies nothing.
+ * Writes the session's seal in place of an earlier one. The caller does this before it moves the pinned directory
+ * to its place: after a crash between the two there is a seal without a directory, which applies nothing.
+ * @returns the object key of the earlier seal's archive, null when there was none
  * Errors: `LeaseLost`.
  */
 export async function sealPin(sql: Sql, round: ClaimedRound, seal: Seal): Promise<string | null> {
   const changes = JSON.stringify(seal.changes.map((change) => ({ ...change, address: storable(change.address) })))
   const rows = await sql<{ earlier_key: string | null }[]>`
-    WITH session AS (${heldSession(sql, round)}),
+    WITH session AS (${heldSessionQuery(sql, round)}),
     earlier AS (SELECT archive_key FROM pins WHERE session_id = ${round.session.id})
     INSERT INTO pins (session_id, round_id, plan_sha256, commit, targets, changes, engine_name, engine_version,
                       state_lineage, state_serial, project_id, archive_key)
     SELECT id, ${round.id}, ${seal.plan_sha256}, ${seal.commit}, ${seal.targets}::text[], ${changes}::jsonb,
            ${seal.engine?.name ?? null}, ${seal.engine?.version ?? null},
-           ${seal.state?.lineage ?? null}, ${seal.state?.serial ?? null}::bigint, ${seal.project_id}, ${seal.archive_key}
+           ${seal.state?.lineage ?? null}, ${seal.state?.serial ?? null}::bigint,
+           ${seal.project_id}, ${seal.archive_key}
     FROM session
     ON CONFLICT (session_id) DO UPDATE SET
       round_id = excluded.round_id, plan_sha256 = excluded.plan_sha256, commit = excluded.commit,
@@ -71,8 +76,8 @@ interface PinRow {
 }
 
 /**
- * The seal of a session, whatever became of the round that wrote it, and whether that round completed:
- * an attempt that was interrupted after it had sealed reviewed nothing.
+ * Reads the seal of a session; null when there is none. `reviewed` says whether the round that wrote it completed:
+ * when a round was interrupted after it had written the seal, nobody has reviewed that plan.
  */
 export async function findPin(sql: Db, sessionId: number): Promise<{ seal: StoredSeal; reviewed: boolean } | null> {
   const [row] = await sql<(PinRow & { reviewed: boolean })[]>`
@@ -100,22 +105,21 @@ function toSeal(row: PinRow): StoredSeal {
 }
 
 /**
- * Takes the session's seal away in the middle of a run; answers the object key of its archive, null when
- * there was none.
+ * Deletes the session's seal in the middle of a run.
+ * @returns the object key of its archive, null when there was none
  * Errors: `LeaseLost`.
  */
-export async function dropPin(sql: Sql, round: ClaimedRound): Promise<string | null> {
+export async function removePin(sql: Sql, round: ClaimedRound): Promise<string | null> {
   return await sql.begin(async (tx) => {
-    assertHeld(await heldSession(tx, round))
-    const [pin] = await tx<
-      { archive_key: string | null }[]
-    >`SELECT archive_key FROM pins WHERE session_id = ${round.session.id}`
-    await discardPin(tx, round)
+    assertHeld(await heldSessionQuery(tx, round))
+    const [pin] = await tx<{ archive_key: string | null }[]>`
+      SELECT archive_key FROM pins WHERE session_id = ${round.session.id}`
+    await deletePinRow(tx, round)
     return pin?.archive_key ?? null
   })
 }
 
-/** Takes the session's seal away: nothing is pinned any more. Part of a transaction that holds the session. */
-export async function discardPin(tx: Transaction, round: ClaimedRound): Promise<void> {
+/** Deletes the session's seal inside the caller's transaction, which has locked the session. */
+export async function deletePinRow(tx: Transaction, round: ClaimedRound): Promise<void> {
   await tx`DELETE FROM pins WHERE session_id = ${round.session.id}`
 }

@@ -43,7 +43,7 @@ function contextWith(llm: LlmClient, limit: number): Context {
 }
 
 async function detail(uuid: string) {
-  const session = await loadAggregate(verbs, uuid, { include_history: false })
+  const session = await loadAggregate(verbs, uuid, { includeHistory: false })
   if (!session) throw new Error('no session')
   return session
 }

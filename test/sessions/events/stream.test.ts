@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { silentLogger } from '../../../src/base/log.ts'
 import type { SessionState, StatusHub } from '../../../src/sessions/events/hub.ts'
-import { createStreamHost, sessionStream } from '../../../src/sessions/events/stream.ts'
+import { createSessionStream, createStreamHost } from '../../../src/sessions/events/stream.ts'
 import { readStream } from '../../helpers/sse.ts'
 
 const PERIOD_MS = 5_000
@@ -35,7 +35,7 @@ function stubHub(state: SessionState) {
 function open(options: { state?: SessionState; maxPolls?: number } = {}) {
   const { hub, change } = stubHub(options.state ?? running('generating', 'Writing'))
   const host = createStreamHost(hub, PERIOD_MS)
-  const body = sessionStream(host, crypto.randomUUID(), { maxPolls: options.maxPolls ?? 2160, log: silentLogger })
+  const body = createSessionStream(host, crypto.randomUUID(), { maxPolls: options.maxPolls ?? 2160, log: silentLogger })
   return { hub, change, polls: host.polls, stream: readStream(new Response(body)) }
 }
 
@@ -101,7 +101,7 @@ describe('polls', () => {
     const host = createStreamHost(hub, PERIOD_MS)
     const { polls } = host
     const streams = Array.from({ length: 100 }, () =>
-      readStream(new Response(sessionStream(host, 'x', { maxPolls: 2160, log: silentLogger }))),
+      readStream(new Response(createSessionStream(host, 'x', { maxPolls: 2160, log: silentLogger }))),
     )
     await Promise.all(streams.map((stream) => stream.event()))
     expect([polls.size, vi.getTimerCount()]).toEqual([100, 1])
@@ -150,7 +150,7 @@ it('ends when its first state cannot be read', async () => {
   const { hub } = stubHub(running('started'))
   const broken: StatusHub = { ...hub, closing: hub.closing, watch: () => Promise.reject(new Error('no database')) }
   const stream = readStream(
-    new Response(sessionStream(createStreamHost(broken, PERIOD_MS), 'x', { maxPolls: 10, log: silentLogger })),
+    new Response(createSessionStream(createStreamHost(broken, PERIOD_MS), 'x', { maxPolls: 10, log: silentLogger })),
   )
   expect(await stream.frame()).toBe(': keepalive\n\n')
   expect(await stream.frame()).toBeNull()

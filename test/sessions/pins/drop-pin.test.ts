@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { LeaseLost } from '../../../src/base/errors.ts'
-import { dropPin, findPin, type Seal, sealPin } from '../../../src/sessions/pins/seal.ts'
+import { findPin, removePin, type Seal, sealPin } from '../../../src/sessions/pins/seal.ts'
 import type { ClaimedRound } from '../../../src/sessions/types.ts'
 import { createTestDatabase, type TestDatabase } from '../../helpers/postgres.ts'
 import { claimOf, createSession, lapseLease, verbContext } from '../fixtures.ts'
@@ -37,11 +37,11 @@ describe('dropPin', () => {
       [third, null],
     ] as const)
       expect(await sealPin(db.sql, round, { ...SEAL, archive_key })).toBeNull()
-    expect(await dropPin(db.sql, unsealed)).toBeNull()
-    expect(await dropPin(db.sql, third)).toBeNull()
-    expect(await dropPin(db.sql, second)).toBe('second.pin')
+    expect(await removePin(db.sql, unsealed)).toBeNull()
+    expect(await removePin(db.sql, third)).toBeNull()
+    expect(await removePin(db.sql, second)).toBe('second.pin')
     expect(await Promise.all([first, second, third].map(keyOf))).toEqual(['first.pin', undefined, undefined])
-    expect(await dropPin(db.sql, second)).toBeNull()
+    expect(await removePin(db.sql, second)).toBeNull()
   })
 
   it('leaves the seal to the worker that has the round now', async () => {
@@ -49,7 +49,7 @@ describe('dropPin', () => {
     await sealPin(db.sql, stale, { ...SEAL, archive_key: 'kept.pin' })
     await lapseLease(db.sql, stale.id)
     await claimOf(db.sql, stale.session.uuid)
-    await expect(dropPin(db.sql, stale)).rejects.toBeInstanceOf(LeaseLost)
+    await expect(removePin(db.sql, stale)).rejects.toBeInstanceOf(LeaseLost)
     expect(await keyOf(stale)).toBe('kept.pin')
   })
 })

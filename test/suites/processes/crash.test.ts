@@ -27,7 +27,7 @@ afterAll(async () => {
 })
 
 async function detail(uuid: string): Promise<SessionAggregate> {
-  const session = await loadAggregate(context, uuid, { include_history: true })
+  const session = await loadAggregate(context, uuid, { includeHistory: true })
   if (!session) throw new Error('no session')
   return session
 }

@@ -24,7 +24,7 @@ export const getAdminSession = endpoint({
   }),
   gates: [requirePanel('viewer')],
   handle: async (c, { query }) => {
-    const aggregate = await loadAggregate(c.var.platform, query.id, { include_history: query.include_history })
+    const aggregate = await loadAggregate(c.var.platform, query.id, { includeHistory: query.include_history })
     if (!aggregate) throw sessionNotFound(query.id)
     const answer: z.input<typeof SessionAggregate> = aggregate
     return c.json(answer)

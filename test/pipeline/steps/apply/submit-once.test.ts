@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
 import { submitOnce } from '../../../../pipeline/steps/apply/run-once.ts'
 import type { Sql } from '../../../../src/data/db/types.ts'
-import { findProgress, takeProject } from '../../../../src/sessions/applies.ts'
+import { readApplyProgress, takeProject } from '../../../../src/sessions/applies.ts'
 import { type StoredSeal, sealPin } from '../../../../src/sessions/pins/seal.ts'
 import { createSteps, type StepWorld } from '../support.ts'
 
@@ -78,7 +78,7 @@ describe('the one job of an apply round', () => {
     const { world, seal } = await ready()
     const { submitted, waited_ms } = await submitWith({ world, seal }, failures)
     const job_id = await submitted
-    expect(await findProgress(steps.database.sql, world.run.round.id)).toMatchObject({ intended: true, job_id })
+    expect(await readApplyProgress(steps.database.sql, world.run.round.id)).toMatchObject({ intended: true, job_id })
     expect(world.jobs).toMatchObject([
       { kind: 'apply', body: { workspace_path: '/pinned/live', plan_file: 'session.plan' } },
     ])
@@ -90,6 +90,6 @@ describe('the one job of an apply round', () => {
     const { submitted } = await submitWith({ world, seal }, 4)
     await expect(submitted).rejects.toThrow('the database is away')
     expect(world.jobs).toHaveLength(1)
-    expect(await findProgress(steps.database.sql, world.run.round.id)).toMatchObject({ intended: true, job_id: null })
+    expect(await readApplyProgress(steps.database.sql, world.run.round.id)).toMatchObject({ intended: true, job_id: null })
   })
 })

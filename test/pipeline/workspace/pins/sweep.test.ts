@@ -11,7 +11,7 @@ import { createLogger } from '../../../../src/base/log.ts'
 import type { TerminalStatus } from '../../../../src/base/vocabulary.ts'
 import type { Context } from '../../../../src/context.ts'
 import { acceptRound } from '../../../../src/sessions/accept.ts'
-import { standingsOf } from '../../../../src/sessions/find.ts'
+import { readStandings } from '../../../../src/sessions/find.ts'
 import { finishRound } from '../../../../src/sessions/finish.ts'
 import { sealPin } from '../../../../src/sessions/pins/seal.ts'
 import { eventually } from '../../../helpers/eventually.ts'
@@ -164,7 +164,7 @@ describe('a sweep of the disk', () => {
           query: 'More',
           is_partial: false,
         })
-      return await standingsOf(db.sql, uuids)
+      return await readStandings(db.sql, uuids)
     }
     const { signal } = new AbortController()
     const swept = await sweepWorkspaces(folder, { standings, now: new Date(Date.now() + 2 * HOUR), log, signal })
@@ -174,7 +174,7 @@ describe('a sweep of the disk', () => {
 
   it('cleans a bounded number of sessions, and nothing once the worker stops', async () => {
     for (let number = 0; number < 3; number++) await session({ names: [CLONE] })
-    const standings = (uuids: readonly string[]) => standingsOf(db.sql, uuids)
+    const standings = (uuids: readonly string[]) => readStandings(db.sql, uuids)
     const options = { standings, now: new Date(Date.now() + 2 * HOUR), log }
     expect(await sweepWorkspaces(folder, { ...options, signal: AbortSignal.abort() })).toMatchObject({ removed: 0 })
     expect(await sweepWorkspaces(folder, { ...options, signal: new AbortController().signal, limit: 2 })).toMatchObject(
