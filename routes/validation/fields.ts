@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi'
-import { checkIacPath, checkRepositoryUri } from '../../src/repository/given-names.ts'
+import { checkIacPath, checkRepositoryUri } from '../../src/repository/check-input.ts'
 import type { CustomParams } from './from-zod.ts'
 
 type Add = { addIssue(issue: { code: 'custom'; message: string; params?: CustomParams; input?: unknown }): void }

@@ -5,14 +5,14 @@ import { type Identity, resolveUser, type User } from './users.ts'
 import { createTokenVerifier } from './verify-token.ts'
 
 /**
- * From the value of the Authorization header to the user's row, created on first sight.
+ * Answers the user that the value of the Authorization header stands for. The row of a new user is created.
  * Errors: `Unauthorized`.
  */
 export type Authenticate = (authorization: string | null) => Promise<User>
 
 /**
- * With a blank issuer every request is the local developer and the header is ignored; otherwise
- * nobody passes without a valid token.
+ * Makes the authenticator that the configuration asks for. When `oidc.issuer_url` is blank, the header is ignored and
+ * every request counts as the local developer's; otherwise every request needs a valid token.
  */
 export function createAuthenticator(context: Pick<Context, 'config' | 'fetch' | 'now' | 'sql'>): Authenticate {
   const { config, sql } = context
@@ -21,18 +21,18 @@ export function createAuthenticator(context: Pick<Context, 'config' | 'fetch' | 
   return async (authorization) => {
     const token = bearerToken(authorization)
     if (token === null) throw notAuthenticated()
-    return resolveUser(sql, identityOf(await verify(token), config.admin.default_root_email))
+    return resolveUser(sql, toIdentity(await verify(token), config.admin.default_root_email))
   }
 }
 
-/** The credentials of a Bearer header (scheme in any case); null for another scheme or none. */
+/** The token of an `Authorization: Bearer …` header; null without a token or with another scheme. */
 export function bearerToken(authorization: string | null): string | null {
   const [scheme, ...rest] = (authorization ?? '').trim().split(/ +/)
   const token = rest.join(' ')
   return scheme?.toLowerCase() === 'bearer' && token !== '' ? token : null
 }
 
-/** The fixed identity while authentication is disabled. Always devops and panel admin. */
+/** The identity of every request while authentication is disabled. It has the roles devops and panel admin. */
 const LOCAL_DEVELOPER: Identity = {
   issuer: 'urn:platform:dev',
   subject: 'dev',
@@ -42,21 +42,25 @@ const LOCAL_DEVELOPER: Identity = {
 }
 
 /**
- * Who a verified token stands for. Both spellings of the issuer are one user.
+ * Reads from the claims of a verified token who the user is. An issuer with and without a slash at its end is the
+ * same issuer, so the same user.
  * @param rootEmail `admin.default_root_email`; blank elevates nobody
  */
-export const identityOf = (claims: JWTPayload & { iss: string; sub: string }, rootEmail: string): Identity => ({
+export const toIdentity = (claims: JWTPayload & { iss: string; sub: string }, rootEmail: string): Identity => ({
   issuer: claims.iss.replace(/\/+$/, ''),
   subject: claims.sub,
-  email: text(claims.email) ?? text(claims.preferred_username),
-  display_name: text(claims.name),
+  email: nonBlankText(claims.email) ?? nonBlankText(claims.preferred_username),
+  display_name: nonBlankText(claims.name),
   elevated: isRoot(claims, rootEmail),
 })
 
-/** Only the provider's own `email` counts, and only with a verification that is literally true. */
+/**
+ * Whether the token belongs to the configured root user. Only the claim `email` counts, and only when
+ * `email_verified` is the boolean true: users may choose the other claims themselves.
+ */
 function isRoot(claims: JWTPayload, rootEmail: string): boolean {
   const root = rootEmail.trim().toLowerCase()
-  return root !== '' && claims.email_verified === true && text(claims.email)?.trim().toLowerCase() === root
+  return root !== '' && claims.email_verified === true && nonBlankText(claims.email)?.trim().toLowerCase() === root
 }
 
-const text = (value: unknown) => (typeof value === 'string' && value.trim() !== '' ? value : null)
+const nonBlankText = (value: unknown) => (typeof value === 'string' && value.trim() !== '' ? value : null)

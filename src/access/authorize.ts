@@ -5,7 +5,7 @@ import type { User } from './users.ts'
 export interface AuthorizationRequest {
   cloud: string
   project_name: string
-  /** Blank: none. */
+  /** Blank when the request names no environment. */
   environment: string
 }
 export interface Decision {
@@ -15,8 +15,8 @@ export interface Decision {
 }
 
 /**
- * Whether the caller may operate on a project in a cloud, in the words of the authorization sidecar;
- * yes without asking while it is disabled.
+ * Asks the authorization sidecar whether the caller may operate on a project in a cloud. While the sidecar is
+ * disabled in the configuration, everybody may and nothing is asked.
  * Errors: those of the sidecar's client.
  */
 export async function authorize(
@@ -29,7 +29,7 @@ export async function authorize(
   const { authorized, reason, portal_url } = await checkAccess(service, context.fetch, toCheck(caller, request))
   return {
     result: authorized,
-    message: reason?.trim() ? reason : sentence(authorized, request),
+    message: reason?.trim() ? reason : describeDecision(authorized, request),
     portalUrl: portal_url !== null && isWebAddress(portal_url) ? portal_url : null,
   }
 }
@@ -40,11 +40,11 @@ function toCheck(caller: User, { cloud, project_name, environment }: Authorizati
   return check
 }
 
-function sentence(authorized: boolean, { cloud, project_name, environment }: AuthorizationRequest): string {
+function describeDecision(authorized: boolean, { cloud, project_name, environment }: AuthorizationRequest): string {
   if (authorized) return `Authorized on ${project_name}`
   return `Not authorized on ${cloud}/${project_name}${environment.trim() === '' ? '' : ` (${environment})`}`
 }
 
-/** Clients show it as a link: a script must not come in that way. */
+/** Clients show the address as a link, so an address like `javascript:…` must not pass. */
 const isWebAddress = (text: string): boolean =>
   URL.canParse(text) && ['http:', 'https:'].includes(new URL(text).protocol)

@@ -3,7 +3,7 @@ import { PlatformError } from '../base/errors.ts'
 
 export const INVALID_TOKEN = 'Bearer error="invalid_token"'
 
-/** 401 with the challenge for `WWW-Authenticate`. */
+/** Error 401; `challenge` is the value of the `WWW-Authenticate` header. */
 export class Unauthorized extends PlatformError {
   readonly challenge: string
   constructor(message: string, challenge: string, cause?: unknown) {
@@ -14,30 +14,31 @@ export class Unauthorized extends PlatformError {
 
 export const notAuthenticated = () => new Unauthorized('Not authenticated', 'Bearer')
 
-/** @param reason short and stable; what a library said belongs into `cause` */
+/** @param reason a short text that clients may rely on; the text of a library belongs into `cause` */
 export const invalidToken = (reason: string, cause?: unknown) =>
   new Unauthorized(`Token validation failed: ${reason}`, INVALID_TOKEN, cause)
 
-const CLAIMS: Record<string, string> = {
+const CLAIM_REASONS: Record<string, string> = {
   aud: 'audience is not accepted',
   iss: 'issuer is not accepted',
   nbf: 'token is not yet valid',
 }
 
 /**
- * Maps what a library threw to a short reason that stays the same across versions. The cause kept for
- * the log has no more than code and text: the library's errors carry the claims of the token.
+ * Turns an error of the token library into a 401 with a short reason, which stays the same when the library changes
+ * its texts. The errors of the library hold the claims of the token, which must not get into the log: the `cause`
+ * has only code and text of the error.
  */
-export function reasonOf(error: unknown): Unauthorized {
+export function toUnauthorized(error: unknown): Unauthorized {
   if (error instanceof Unauthorized) return error
-  return invalidToken(text(error), bare(error))
+  return invalidToken(describeReason(error), withoutClaims(error))
 }
 
-function text(error: unknown): string {
+function describeReason(error: unknown): string {
   if (error instanceof errors.JWTExpired) return 'token has expired'
   if (error instanceof errors.JWTClaimValidationFailed) {
     if (error.reason === 'missing') return `claim ${error.claim} is missing`
-    return (error.reason === 'check_failed' && CLAIMS[error.claim]) || `claim ${error.claim} is not valid`
+    return (error.reason === 'check_failed' && CLAIM_REASONS[error.claim]) || `claim ${error.claim} is not valid`
   }
   if (error instanceof errors.JWSSignatureVerificationFailed) return 'signature does not match'
   if (error instanceof errors.JOSEAlgNotAllowed) return 'algorithm is not allowed'
@@ -47,7 +48,7 @@ function text(error: unknown): string {
   return 'the keys of the identity provider could not be read'
 }
 
-function bare(error: unknown): Error {
+function withoutClaims(error: unknown): Error {
   if (!(error instanceof errors.JOSEError)) return error instanceof Error ? error : new Error('unknown')
   return new Error(`${error.code}: ${error.message}`)
 }

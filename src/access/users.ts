@@ -7,7 +7,7 @@ export type OperationRole = (typeof OPERATION_ROLES)[number]
 export const PANEL_ROLES = ['viewer', 'editor', 'admin'] as const
 export type PanelRole = (typeof PANEL_ROLES)[number]
 
-/** One row for each pair of issuer and subject. */
+/** A row of the table `users`. There is one for each pair of issuer and subject. */
 export interface User {
   id: number
   issuer: string
@@ -25,32 +25,33 @@ export interface Identity {
   subject: string
   email: string | null
   display_name: string | null
-  /** Grants devops and panel admin; never takes anything away. */
+  /** True gives the user the roles devops and panel admin. False leaves the user's roles as they are. */
   elevated: boolean
 }
 
 /**
- * The user of a checked identity, created on first sight. Known claims that changed are written;
- * absent ones leave what is stored.
+ * Reads the user of a verified identity. Writes the row when the user is new or when e-mail, name or roles have to
+ * change; a claim that is missing leaves the stored value as it is.
  * Errors: 401 when issuer or subject cannot be stored.
  */
 export async function resolveUser(sql: Db, identity: Identity): Promise<User> {
   const { issuer, subject } = identity
   if (issuer.length > 512 || subject.length > 254 || storable(issuer + subject) !== issuer + subject)
     throw new PlatformError('InvalidToken', 401, 'Token validation failed: issuer or subject is not acceptable')
-  const email = fitting(identity.email)
-  const displayName = fitting(identity.display_name)
-  const [known] = await sql<User[]>`SELECT * FROM users WHERE issuer = ${issuer} AND subject = ${subject}`
+  const email = toColumnText(identity.email)
+  const displayName = toColumnText(identity.display_name)
+  const [existing] = await sql<User[]>`SELECT * FROM users WHERE issuer = ${issuer} AND subject = ${subject}`
   const current =
-    known &&
-    (email === null || email === known.email) &&
-    (displayName === null || displayName === known.display_name) &&
-    (!identity.elevated || (known.operation_role === 'devops' && known.panel_role === 'admin'))
-  if (current) return known
+    existing &&
+    (email === null || email === existing.email) &&
+    (displayName === null || displayName === existing.display_name) &&
+    (!identity.elevated || (existing.operation_role === 'devops' && existing.panel_role === 'admin'))
+  if (current) return existing
   const roles = identity.elevated ? ({ operation_role: 'devops', panel_role: 'admin' } as const) : null
   const [user] = await sql<User[]>`
     INSERT INTO users (issuer, subject, email, display_name, operation_role, panel_role)
-    VALUES (${issuer}, ${subject}, ${email}, ${displayName}, ${roles?.operation_role ?? 'developer'}, ${roles?.panel_role ?? null})
+    VALUES (${issuer}, ${subject}, ${email}, ${displayName},
+            ${roles?.operation_role ?? 'developer'}, ${roles?.panel_role ?? null})
     ON CONFLICT (issuer, subject) DO UPDATE SET
       email = coalesce(excluded.email, users.email),
       display_name = coalesce(excluded.display_name, users.display_name),
@@ -61,43 +62,46 @@ export async function resolveUser(sql: Db, identity: Identity): Promise<User> {
   return user
 }
 
-/** What the column holds of a claim; a blank claim says nothing. */
-function fitting(claim: string | null): string | null {
+/** A claim as the column can hold it, at most 254 characters; null for a blank one. */
+function toColumnText(claim: string | null): string | null {
   const text = storable(claim)
   return text?.trim() ? [...text].slice(0, 254).join('') : null
 }
 
 export interface UserFilter {
-  /** From 1. */
+  /** The first page is 1. */
   page: number
   page_size: number
-  /** Literal, any case: part of the e-mail or of the display name. Blank is ignored. */
+  /**
+   * Part of the e-mail or of the display name. Upper and lower case count as equal and no character is a wildcard.
+   * A blank text is ignored.
+   */
   search?: string
 }
 
-/** Oldest first. A page beyond the end is empty; `total` counts what the filter finds. */
+/** Lists users, oldest first. A page beyond the end is empty; `total` is the number of all users that match. */
 export async function listUsers(sql: Sql, filter: UserFilter): Promise<{ items: User[]; total: number }> {
   const search = filter.search?.trim() ? filter.search : null
-  // No stored text holds a NUL character, and the server refuses it in a parameter.
+  // PostgreSQL cannot store a NUL character and refuses it in a parameter, so nothing can match.
   if (search?.includes('\0')) return { items: [], total: 0 }
-  const where = matching(sql, search)
-  const [items, total] = await Promise.all([page(sql, where, filter), count(sql, where)])
+  const where = buildSearchCondition(sql, search)
+  const [items, total] = await Promise.all([readPage(sql, where, filter), countUsers(sql, where)])
   return { items, total }
 }
 
-const matching = (sql: Sql, search: string | null) =>
+const buildSearchCondition = (sql: Sql, search: string | null) =>
   search === null ? sql`true` : sql`(email ILIKE ${containing(search)} OR display_name ILIKE ${containing(search)})`
 
-type Condition = ReturnType<typeof matching>
+type Condition = ReturnType<typeof buildSearchCondition>
 
-async function page(sql: Sql, where: Condition, filter: UserFilter): Promise<User[]> {
+async function readPage(sql: Sql, where: Condition, filter: UserFilter): Promise<User[]> {
   const offset = Math.min((filter.page - 1) * filter.page_size, Number.MAX_SAFE_INTEGER)
   return [
     ...(await sql<User[]>`SELECT * FROM users WHERE ${where} ORDER BY id LIMIT ${filter.page_size} OFFSET ${offset}`),
   ]
 }
 
-async function count(sql: Sql, where: Condition): Promise<number> {
+async function countUsers(sql: Sql, where: Condition): Promise<number> {
   const [row] = await sql<{ total: number }[]>`SELECT count(*) AS total FROM users WHERE ${where}`
   return row?.total ?? 0
 }
@@ -105,9 +109,8 @@ async function count(sql: Sql, where: Condition): Promise<number> {
 const MAX_ID = 2_147_483_647
 
 /**
- * Sets both roles of a user; nothing of the former ones is kept. In force from that user's next
- * request, because every request reads the row.
- * @param adminId the panel admin who asks
+ * Replaces both roles of a user. They apply from the user's next request on, because every request reads the row.
+ * @param adminId the panel admin who makes the change
  * Errors: 404 `User <id> not found.`; 409 when admins would take the panel role admin from themselves.
  */
 export async function assignRoles(
@@ -118,12 +121,12 @@ export async function assignRoles(
 ): Promise<User> {
   if (userId === adminId && roles.panel_role !== 'admin')
     throw conflict('A panel admin cannot remove their own admin role')
-  const [user] = Math.abs(userId) > MAX_ID ? [] : await update(sql, userId, roles)
+  const [user] = Math.abs(userId) > MAX_ID ? [] : await updateRoles(sql, userId, roles)
   if (!user) throw notFound(`User ${userId} not found.`)
   return user
 }
 
-const update = (
+const updateRoles = (
   sql: Sql,
   userId: number,
   roles: { operation_role: OperationRole; panel_role: PanelRole | null },
@@ -131,8 +134,8 @@ const update = (
   UPDATE users SET operation_role = ${roles.operation_role}, panel_role = ${roles.panel_role}
   WHERE id = ${userId} RETURNING *`
 
-/** E-mails of all users with panel role editor or higher, oldest user first. */
-export async function staffEmails(sql: Db): Promise<string[]> {
+/** Reads the e-mails of all users with the panel role editor or admin, oldest user first. */
+export async function readStaffEmails(sql: Db): Promise<string[]> {
   const rows = await sql<{ email: string }[]>`
     SELECT email FROM users WHERE panel_role >= 'editor' AND email <> '' ORDER BY id`
   return rows.map((row) => row.email)

@@ -1,49 +1,52 @@
 import { decodeProtectedHeader, errors, type JWTPayload, type JWTVerifyGetKey, jwtVerify } from 'jose'
 import type { OidcConfig } from '../../config/types.ts'
 import type { Fetch } from '../base/http.ts'
-import { createKeySet, keySetReader } from './signing-keys.ts'
-import { invalidToken, reasonOf } from './unauthorized.ts'
+import { createKeySet, createKeySetReader } from './signing-keys.ts'
+import { invalidToken, toUnauthorized } from './unauthorized.ts'
 
-/** Asymmetric signatures only: a public key must never serve as a shared secret. */
+/**
+ * Only algorithms with a private and a public key. With a shared-secret algorithm anybody could sign a token with
+ * the public key of the issuer.
+ */
 const ALGORITHMS = ['RS256', 'RS384', 'RS512', 'ES256', 'ES384', 'ES512', 'PS256', 'PS384', 'PS512']
-/** Servers take about as much in all headers together. */
-const MAX_LENGTH = 16 * 1024
-/** The compact form and nothing else: no blanks, no padding, no second token. */
-const COMPACT = /^[\w-]+\.[\w-]+\.[\w-]*$/
+/** Web servers accept about this much in all headers together, so no honest client has a longer token. */
+const MAX_TOKEN_LENGTH = 16 * 1024
+/** The compact form of a JWT: three parts in base64url, without blanks, padding or anything after it. */
+const COMPACT_FORM = /^[\w-]+\.[\w-]+\.[\w-]*$/
 
-/** Claims of a token that passed every check. */
+/** Checks a token and answers its claims. Errors: `Unauthorized`. */
 export type VerifyToken = (token: string) => Promise<JWTPayload & { iss: string; sub: string }>
 
 /**
- * Verifies signature, issuer, audience and times of a bearer token against the key set of the
- * configured issuer, which is discovered on first use.
+ * Makes a function that verifies signature, issuer, audience and times of a bearer token. The keys of the configured
+ * issuer are read on first use.
  * Errors: `Unauthorized`, also when the issuer cannot be reached.
  */
 export function createTokenVerifier(oidc: OidcConfig, dependencies: { fetch: Fetch; now: () => Date }): VerifyToken {
   const now = () => dependencies.now().getTime()
-  const keys = createKeySet(keySetReader(oidc.issuer_url, dependencies.fetch), now)
-  const verified = createVerifiedTokens<Awaited<ReturnType<VerifyToken>>>(now, oidc.clock_skew_seconds)
+  const keys = createKeySet(createKeySetReader(oidc.issuer_url, dependencies.fetch), now)
+  const verifiedTokens = createVerifiedTokens<Awaited<ReturnType<VerifyToken>>>(now, oidc.clock_skew_seconds)
   return async (token) => {
     const before = keys.current()
-    const known = verified.find(token, before)
+    const known = verifiedTokens.find(token, before)
     if (known) return known
     try {
-      refuseUnread(token)
+      assertReadable(token)
       const payload = await verify(token, keys, oidc, dependencies.now())
       checkIssuedAt(payload, oidc, dependencies.now())
-      const claims = named(payload)
-      verified.add(token, claims, { before, after: keys.current() })
+      const claims = withIssuerAndSubject(payload)
+      verifiedTokens.add(token, claims, { before, after: keys.current() })
       return claims
     } catch (error) {
-      throw reasonOf(error)
+      throw toUnauthorized(error)
     }
   }
 }
 
-/** Before any request leaves for the issuer: garbage must not cost it a call. */
-function refuseUnread(token: string): void {
-  if (token.length > MAX_LENGTH) throw invalidToken('token is too long')
-  if (!COMPACT.test(token)) throw invalidToken('token is malformed')
+/** Refuses a token that cannot be valid before the issuer is asked for its keys, so that garbage causes no request. */
+function assertReadable(token: string): void {
+  if (token.length > MAX_TOKEN_LENGTH) throw invalidToken('token is too long')
+  if (!COMPACT_FORM.test(token)) throw invalidToken('token is malformed')
   let algorithm: unknown
   try {
     algorithm = decodeProtectedHeader(token).alg
@@ -82,8 +85,8 @@ function checkIssuedAt(payload: JWTPayload, oidc: OidcConfig, now: Date): void {
     throw invalidToken('token was issued in the future')
 }
 
-/** The library sees that both are there, not what they are. */
-function named(payload: JWTPayload): JWTPayload & { iss: string; sub: string } {
+/** Checks that issuer and subject are texts. The library has checked only that both claims are present. */
+function withIssuerAndSubject(payload: JWTPayload): JWTPayload & { iss: string; sub: string } {
   const { iss, sub } = payload
   if (typeof iss !== 'string') throw invalidToken('claim iss is not valid')
   if (typeof sub !== 'string' || sub.trim() === '') throw invalidToken('claim sub is not valid')
@@ -101,15 +104,18 @@ interface Entry<Claims> {
 }
 
 /**
- * Remembers tokens whose signature was checked, so that the next request with the same token is spared
- * the check. What passes is the same as without it: a token is found only while the very key set that
- * verified it is in use, until it expires, and not before the moment at which it was verified.
+ * Remembers tokens that were verified, so that the next request with the same token does not need the costly check
+ * of the signature. A token is accepted exactly when it would be without this memory: it must not have expired, and
+ * the key set that verified it must still be in use. A clock that was set back makes it be verified again.
  * @param now milliseconds
  */
 function createVerifiedTokens<Claims extends JWTPayload>(now: () => number, toleranceS: number) {
   const known = new Map<string, Entry<Claims>>()
   return {
-    /** @param keys the key set in use; null when it has to be read again */
+    /**
+     * Answers the claims of a remembered token, or null.
+     * @param keys the key set in use; null when it has to be read again
+     */
     find(token: string, keys: object | null): Claims | null {
       const entry = known.get(token)
       if (!entry) return null
@@ -118,7 +124,11 @@ function createVerifiedTokens<Claims extends JWTPayload>(now: () => number, tole
       known.delete(token)
       return null
     },
-    /** @param keys those in use before and after the check */
+    /**
+     * Remembers a verified token, unless the keys were read again during the check: then it is not known which
+     * set has verified it.
+     * @param keys the key set in use before and after the check
+     */
     add(token: string, claims: Claims, keys: { before: object | null; after: object | null }): void {
       if (keys.before === null || keys.before !== keys.after || token.length > MAX_REMEMBERED_LENGTH) return
       if (known.size >= MAX_TOKENS)

@@ -1,7 +1,9 @@
 import type { SessionFacts } from '../sessions/types.ts'
 import { type NotificationContext, sendBestEffort } from './send.ts'
 
-/** A background run ended `failed`; `message` is the text of that status. Best effort. */
+// None of these functions throws: a notification that cannot be sent is logged.
+
+/** Sends the notification that a round ended with the status `failed`. `message` is the text of that status. */
 export const notifyRunFailure = (
   context: NotificationContext,
   session: SessionFacts,
@@ -14,7 +16,7 @@ export const notifyRunFailure = (
     body: facts.message,
   })
 
-/** The engine ended an apply with a non-zero exit code; `stderr` is its output. Best effort. */
+/** Sends the notification that the engine ended an apply with a non-zero exit code. `stderr` is its output. */
 export const notifyApplyFailure = (
   context: NotificationContext,
   session: SessionFacts,
@@ -27,7 +29,7 @@ export const notifyApplyFailure = (
     body: facts.stderr,
   })
 
-/** The compliance audit locked the session; `summary` is the auditor's. Best effort. */
+/** Sends the notification that the compliance audit locked the session. `summary` was written by the auditor. */
 export const notifyComplianceFailed = (
   context: NotificationContext,
   session: SessionFacts,
@@ -40,7 +42,7 @@ export const notifyComplianceFailed = (
     body: facts.summary,
   })
 
-/** The impact gate locked the session; title and description are the report's banner. Best effort. */
+/** Sends the notification that the impact gate locked the session. The texts are those of the report's banner. */
 export const notifyImpactHigh = (
   context: NotificationContext,
   session: SessionFacts,
@@ -52,26 +54,3 @@ export const notifyImpactHigh = (
     subject: `High impact changes – session ${session.uuid}`,
     body: [facts.title, facts.description].filter((text) => text !== '').join('\n\n'),
   })
-
-/** Plain facts about the session, without those that are unknown. */
-export function sessionContext(session: SessionFacts, round: number): Record<string, string | number> {
-  const facts: Record<string, string | number | null> = {
-    session_id: session.uuid,
-    operation: session.operation,
-    cloud: session.provider,
-    project: session.scope_id,
-    repository: session.workspace.uri,
-    branch: session.workspace.branch,
-    iac_path: session.workspace.root_path,
-    round,
-    user: session.username,
-    request: session.first_query,
-  }
-  const known: Record<string, string | number> = {}
-  for (const [name, value] of Object.entries(facts)) if (value !== null && value !== '') known[name] = value
-  return known
-}
-
-/** The name of a user without an e-mail is made from the id. */
-export const ownerEmail = ({ username, user_id }: SessionFacts): string | null =>
-  username === `user-${user_id}` ? null : username

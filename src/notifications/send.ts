@@ -1,15 +1,15 @@
-import { staffEmails, type User } from '../access/users.ts'
+import { readStaffEmails, type User } from '../access/users.ts'
 import { unavailable } from '../base/errors.ts'
 import type { Logger } from '../base/log.ts'
 import type { Context } from '../context.ts'
 import type { Db } from '../data/db/types.ts'
 import { deliverNotification, type Notification } from '../services/notifications.ts'
 import type { SessionFacts } from '../sessions/types.ts'
-import { ownerEmail, sessionContext } from './notify.ts'
 
 /**
- * Hands on what a user has to say, to the staff and to the user; answers the delivery id.
- * Errors: 503 while the sidecar is disabled, 502 when it did not accept.
+ * Sends a user's own message to the staff and to that user.
+ * @returns the delivery id
+ * Errors: 503 while the sidecar is disabled, 502 when it did not accept the message.
  */
 export async function notifyForUser(
   context: NotificationContext,
@@ -18,15 +18,15 @@ export async function notifyForUser(
 ): Promise<string> {
   const service = context.config.services.notifications
   if (!service.enabled) throw unavailable('Notifications are disabled.')
-  const audience = await notificationAudience(context.sql, context.log, caller.email)
+  const audience = await readAudience(context.sql, context.log, caller.email)
   return deliverNotification(service, context.fetch, { ...message, audience })
 }
 
 export type NotificationContext = Pick<Context, 'config' | 'fetch' | 'sql' | 'log'>
 
 /**
- * Sends what the core itself has to say about a session. Never throws: a failure is one log line. A
- * disabled sidecar, or one without endpoint, is not contacted.
+ * Sends a message of the platform about a session, to the staff and to the session's owner. Never throws: a failure
+ * is logged. Does nothing while the sidecar is disabled or has no endpoint.
  */
 export async function sendBestEffort(
   context: NotificationContext,
@@ -37,8 +37,8 @@ export async function sendBestEffort(
   const service = context.config.services.notifications
   if (!service.enabled || !service.endpoint) return
   try {
-    const audience = await notificationAudience(context.sql, context.log, ownerEmail(session))
-    const notification = withinLimits({ ...message, audience, context: sessionContext(session, round) })
+    const audience = await readAudience(context.sql, context.log, ownerEmail(session))
+    const notification = cutToLimits({ ...message, audience, context: describeSession(session, round) })
     await deliverNotification(service, context.fetch, notification)
   } catch (error) {
     context.log.warn(`Failed to send '${message.kind}' notification`, { session_id: session.uuid, error })
@@ -48,35 +48,59 @@ export async function sendBestEffort(
 const MAX_AUDIENCE = 256
 
 /**
- * E-mails of the staff (panel role editor or higher) in store order, then the owner's; no duplicates.
- * When the staff cannot be read only the owner is left. The contract's limit never cuts off the owner.
+ * Reads who gets a message: the e-mails of the staff (panel role editor or admin), then the owner's, each once. When
+ * the staff cannot be read, only the owner gets it. The contract allows 256 addresses; the owner is always among
+ * them.
  */
-async function notificationAudience(sql: Db, log: Logger, owner_email: string | null): Promise<string[]> {
-  const staff = await staffEmails(sql).catch((error) => {
+async function readAudience(sql: Db, log: Logger, ownerEmail: string | null): Promise<string[]> {
+  const staff = await readStaffEmails(sql).catch((error) => {
     log.warn('notification staff not read', { error })
     return []
   })
-  const others = [...new Set(staff)].filter((email) => email !== owner_email)
-  return owner_email ? [...others.slice(0, MAX_AUDIENCE - 1), owner_email] : others.slice(0, MAX_AUDIENCE)
+  const others = [...new Set(staff)].filter((email) => email !== ownerEmail)
+  return ownerEmail ? [...others.slice(0, MAX_AUDIENCE - 1), ownerEmail] : others.slice(0, MAX_AUDIENCE)
 }
 
-const SUBJECT = 256
-const BODY = 16_384
-const BREAKS = /[\p{Cc}\u2028\u2029]+/gu
+const MAX_SUBJECT = 256
+const MAX_BODY = 16_384
+const LINE_BREAKS = /[\p{Cc}\u2028\u2029]+/gu
 
-/** Cuts subject and body to the contract's limits: what the sidecar refused would be lost whole. */
-function withinLimits(notification: Notification): Notification {
+/** Cuts subject and body to the limits of the contract, because a longer message would be refused as a whole. */
+function cutToLimits(notification: Notification): Notification {
   return {
     ...notification,
-    subject: shorten(notification.subject.replace(BREAKS, ' ').trim(), SUBJECT) || '-',
-    body: notification.body.trim() === '' ? '-' : shorten(notification.body, BODY),
+    subject: shorten(notification.subject.replace(LINE_BREAKS, ' ').trim(), MAX_SUBJECT) || '-',
+    body: notification.body.trim() === '' ? '-' : shorten(notification.body, MAX_BODY),
   }
 }
 
-/** At most `limit` UTF-16 units, an ellipsis included, and no half of a surrogate pair. */
+/** Cuts a text to `limit` UTF-16 units, the ellipsis included. A character of two units is never split. */
 function shorten(text: string, limit: number): string {
   if (text.length <= limit) return text
   const end = limit - 1
   const splitsPair = /[\uD800-\uDBFF]/.test(text[end - 1] ?? '')
   return `${text.slice(0, splitsPair ? end - 1 : end)}…`
 }
+
+/** The facts about a session that a message carries. Blank and unknown ones are left out. */
+export function describeSession(session: SessionFacts, round: number): Record<string, string | number> {
+  const facts: Record<string, string | number | null> = {
+    session_id: session.uuid,
+    operation: session.operation,
+    cloud: session.provider,
+    project: session.scope_id,
+    repository: session.workspace.uri,
+    branch: session.workspace.branch,
+    iac_path: session.workspace.root_path,
+    round,
+    user: session.username,
+    request: session.first_query,
+  }
+  const nonBlank: Record<string, string | number> = {}
+  for (const [name, value] of Object.entries(facts)) if (value !== null && value !== '') nonBlank[name] = value
+  return nonBlank
+}
+
+/** The owner's e-mail, or null: a user without an e-mail has the name `user-<id>`. */
+export const ownerEmail = ({ username, user_id }: SessionFacts): string | null =>
+  username === `user-${user_id}` ? null : username

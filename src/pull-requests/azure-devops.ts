@@ -1,9 +1,8 @@
 import * as v from 'valibot'
 import type { OutboundResponse } from '../base/http.ts'
-import { CREATE_LATE, callProvider, MERGE_LATE, pullNumber, readAnswer } from './call.ts'
-import { basicAuthorization } from './credentials.ts'
-import { cannotBeMerged, noOpenPullRequest, untilReady } from './readiness.ts'
-import { azureRepository } from './repository-path.ts'
+import { basicAuthorization, CREATE_LATE, callProvider, MERGE_LATE, pullNumber, readAnswer } from './call.ts'
+import { cannotBeMerged, noOpenPullRequest, pollUntilReady } from './readiness.ts'
+import { parseAzureRepository } from './repository-path.ts'
 import type { HostFactory } from './types.ts'
 
 const API_VERSION = '7.1-preview'
@@ -15,10 +14,10 @@ const connectionSchema = v.object({ authenticatedUser: v.object({ id: name }) })
 const pullSchema = v.object({ status: v.optional(v.string()), lastMergeSourceCommit: v.object({ commitId: name }) })
 const completionSchema = v.object({ status: v.optional(v.string()), mergeStatus: v.optional(v.string()) })
 
-/** Azure DevOps Services, or a server with the same addresses. */
+/** Pull requests of Azure DevOps Services, or of a server with the same paths. */
 export const azureDevopsHost: HostFactory = (access, uri) => {
   const { git } = access
-  const { organization, project, repository } = azureRepository(git, uri)
+  const { organization, project, repository } = parseAzureRepository(git, uri)
   const [org, within, repo] = [organization, project, repository].map(encodeURIComponent)
   const api = git.api_url || `https://${git.host}`
   const pulls = `${api}/${org}/${within}/_apis/git/repositories/${repo}/pullrequests`
@@ -51,20 +50,20 @@ export const azureDevopsHost: HostFactory = (access, uri) => {
       await confirm()
       const { commitId } = lastMergeSourceCommit
       const json = { status: 'completed', lastMergeSourceCommit: { commitId } }
-      // The merge itself runs in the background and may still fail.
+      // The server merges in the background and may still fail, so the answer is polled until the merge is done.
       let answer: OutboundResponse | null = await ask('PATCH', pull, json)
       const completed = async () => {
         const current = readAnswer(completionSchema, answer ?? (await ask('GET', pull)))
         answer = null
         return isCompleted(number, current) || null
       }
-      await untilReady(completed, { number, seconds: access.readinessSeconds, signal })
+      await pollUntilReady(completed, { number, seconds: access.readinessSeconds, signal })
     },
   }
 }
 
 function isCompleted(number: number, pull: v.InferOutput<typeof completionSchema>): boolean {
-  // A server that tells no status has accepted the completion, and nothing more can be learnt.
+  // A server whose answer has no status has accepted the request, and there is nothing more to wait for.
   if (pull.status === 'completed' || pull.status === undefined) return true
   if (pull.status === 'abandoned') throw noOpenPullRequest(number, pull.status)
   if (['conflicts', 'rejectedByPolicy', 'failure'].includes(pull.mergeStatus ?? '')) throw cannotBeMerged(number)

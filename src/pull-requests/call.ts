@@ -2,7 +2,6 @@ import * as v from 'valibot'
 import type { GitConfig } from '../../config/types.ts'
 import { badGateway, gatewayTimeout, PlatformError } from '../base/errors.ts'
 import { OutboundError, type OutboundRequest, type OutboundResponse, send } from '../base/http.ts'
-import { basicAuthorization } from './credentials.ts'
 import type { HostAccess } from './types.ts'
 
 export const CREATE_LATE = 'PR creation timeout'
@@ -18,7 +17,7 @@ export interface ProviderRequest
   late: string
 }
 
-/** One call to a provider; answers with 2xx only. Errors as those of `PullRequestHost`. */
+/** Sends one request to a provider and answers a response with a status of 2xx. Errors: those of `PullRequestHost`. */
 export async function callProvider(
   access: HostAccess,
   { late, ...request }: ProviderRequest,
@@ -29,11 +28,12 @@ export async function callProvider(
     },
   )
   if (response.status >= 400)
-    throw new ProviderRefusal(response.status, withoutSecrets(access.git, response.text()).slice(0, MAX_TEXT))
+    throw new ProviderRefusal(response.status, removeSecrets(access.git, response.text()).slice(0, MAX_TEXT))
   // Azure DevOps answers a token it does not know with a sign-in page: 203, or a redirect to it.
   if (response.status >= 300 || response.status === 203)
     throw badGateway(
-      `The git provider answered HTTP ${response.status} in place of a result; check the token and the address of its interface.`,
+      `The git provider answered HTTP ${response.status} in place of a result; ` +
+        'check the token and the address of its interface.',
     )
   return response
 }
@@ -45,7 +45,10 @@ function transportFault(error: unknown, signal: AbortSignal, late: string): unkn
   return error.kind === 'body' ? unexpectedForm(error) : badGateway('The git provider is not reachable.', error)
 }
 
-/** The provider's own words and status, but 502 for those that would read as the caller's own session having ended. */
+/**
+ * An error with the provider's own text and status. A status of 401, 403 or 407 becomes 502: a client would take it
+ * for the end of its own login.
+ */
 export class ProviderRefusal extends PlatformError {
   readonly providerStatus: number
   constructor(providerStatus: number, text: string) {
@@ -59,8 +62,8 @@ export class ProviderRefusal extends PlatformError {
   }
 }
 
-/** Some servers repeat the request in their error page. */
-function withoutSecrets(git: GitConfig, text: string): string {
+/** Removes the token from a provider's text, because some servers repeat the request in their error page. */
+function removeSecrets(git: GitConfig, text: string): string {
   const secrets = [
     git.token,
     encodeURIComponent(git.token),
@@ -69,15 +72,15 @@ function withoutSecrets(git: GitConfig, text: string): string {
   return secrets.filter((secret) => secret !== '').reduce((masked, secret) => masked.replaceAll(secret, '***'), text)
 }
 
-/** A provider's answer in the form that is needed of it. Errors: 502. */
+/** Parses a provider's answer and checks it against a schema. Errors: 502. */
 export function readAnswer<Schema extends v.GenericSchema>(
   schema: Schema,
   response: OutboundResponse,
 ): v.InferOutput<Schema> {
-  return checked(schema, parsed(response))
+  return checkAnswer(schema, parseBody(response))
 }
 
-function parsed(response: OutboundResponse): unknown {
+function parseBody(response: OutboundResponse): unknown {
   try {
     return response.json()
   } catch (error) {
@@ -85,8 +88,8 @@ function parsed(response: OutboundResponse): unknown {
   }
 }
 
-/** The same for an answer that is parsed already. */
-export function checked<Schema extends v.GenericSchema>(schema: Schema, answer: unknown): v.InferOutput<Schema> {
+/** Checks an answer that is parsed already against a schema. Errors: 502. */
+export function checkAnswer<Schema extends v.GenericSchema>(schema: Schema, answer: unknown): v.InferOutput<Schema> {
   const read = v.safeParse(schema, answer)
   if (!read.success) throw unexpectedForm(new v.ValiError(read.issues))
   return read.output
@@ -95,7 +98,11 @@ export function checked<Schema extends v.GenericSchema>(schema: Schema, answer: 
 const unexpectedForm = (cause: unknown): PlatformError =>
   badGateway('The git provider answered in an unexpected form.', cause)
 
-/** Number of a pull request, within what the record holds. */
+/** Number of a pull request. The limit is that of the database column. */
 export const pullNumber = v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(2_147_483_647))
-/** Address of a page, to be shown as a link. */
+/** Address of a web page. Clients show it as a link, so an address like `javascript:…` must not pass. */
 export const pageUrl = v.pipe(v.string(), v.url(), v.regex(/^https?:\/\//i))
+
+/** Value of an `Authorization` header (RFC 7617, UTF-8). */
+export const basicAuthorization = (user: string, token: string): string =>
+  `Basic ${btoa(String.fromCharCode(...new TextEncoder().encode(`${user}:${token}`)))}`

@@ -1,31 +1,30 @@
 import { Octokit } from '@octokit/core'
 import * as v from 'valibot'
 import type { Fetch } from '../base/http.ts'
-import { CREATE_LATE, callProvider, checked, MERGE_LATE, pageUrl, pullNumber } from './call.ts'
-import { basicAuthorization } from './credentials.ts'
-import { cannotBeMerged, noOpenPullRequest, untilReady } from './readiness.ts'
-import { githubRepository } from './repository-path.ts'
+import { basicAuthorization, CREATE_LATE, callProvider, checkAnswer, MERGE_LATE, pageUrl, pullNumber } from './call.ts'
+import { cannotBeMerged, noOpenPullRequest, pollUntilReady } from './readiness.ts'
+import { parseGithubRepository } from './repository-path.ts'
 import type { HostAccess, HostFactory } from './types.ts'
 
 const MAX_DESCRIPTION = 65_536
 
 const createdSchema = v.object({ number: pullNumber, html_url: pageUrl, state: v.string() })
-/** `mergeable` is null while GitHub still tries the merge, and for ever once the pull request is closed. */
+/** `mergeable` is null while GitHub still tries the merge, and stays null once the pull request is closed. */
 const pullSchema = v.object({
   mergeable: v.nullable(v.boolean()),
   state: v.optional(v.string()),
   merged: v.optional(v.boolean()),
 })
-/** The status says that it is merged; only a contradiction in the body counts. */
+/** The HTTP status says that it is merged. The body may lack `merged`, but must not contradict. */
 const mergedSchema = v.object({ merged: v.optional(v.literal(true)) })
 
-/** GitHub's REST interface, or that of an Enterprise server. */
+/** Pull requests at GitHub or at an Enterprise server, over its REST interface. */
 export const githubHost: HostFactory = (access, uri) => {
-  const repository = githubRepository(access.git, uri)
+  const repository = parseGithubRepository(access.git, uri)
   const octokit = createOctokit(access)
   const options = (signal: AbortSignal, late: string) => ({
     ...repository,
-    request: { signal, fetch: octokitFetch(access, signal, late) },
+    request: { signal, fetch: createOctokitFetch(access, signal, late) },
   })
   return {
     maxDescription: MAX_DESCRIPTION,
@@ -34,17 +33,17 @@ export const githubHost: HostFactory = (access, uri) => {
       const { data } = await octokit
         .request('POST /repos/{owner}/{repo}/pulls', { ...options(signal, CREATE_LATE), title, head, base, body })
         .catch(rethrowCause)
-      const pull = checked(createdSchema, data)
+      const pull = checkAnswer(createdSchema, data)
       return { id: pull.number, url: pull.html_url, status: pull.state }
     },
     merge: async (number, { confirm, signal }) => {
       const call = { ...options(signal, MERGE_LATE), pull_number: number }
-      const mergeable = await untilReady(
+      const mergeable = await pollUntilReady(
         async () => {
           const { data } = await octokit
             .request('GET /repos/{owner}/{repo}/pulls/{pull_number}', call)
             .catch(rethrowCause)
-          const pull = checked(pullSchema, data)
+          const pull = checkAnswer(pullSchema, data)
           if (pull.state === 'closed') throw noOpenPullRequest(number, pull.merged ? 'merged' : 'closed')
           return pull.mergeable
         },
@@ -55,14 +54,14 @@ export const githubHost: HostFactory = (access, uri) => {
       const { data } = await octokit
         .request('PUT /repos/{owner}/{repo}/pulls/{pull_number}/merge', call)
         .catch(rethrowCause)
-      checked(mergedSchema, data)
+      checkAnswer(mergedSchema, data)
     },
   }
 }
 
 function createOctokit({ git }: HostAccess): Octokit {
-  const public_api = git.host === 'github.com' ? 'https://api.github.com' : `https://${git.host}/api/v3`
-  const octokit = new Octokit({ baseUrl: git.api_url || public_api, request: { log: { warn: () => {} } } })
+  const publicApi = git.host === 'github.com' ? 'https://api.github.com' : `https://${git.host}/api/v3`
+  const octokit = new Octokit({ baseUrl: git.api_url || publicApi, request: { log: { warn: () => {} } } })
   octokit.hook.before('request', (options) => {
     options.headers.accept = 'application/vnd.github+json'
     options.headers['x-github-api-version'] = '2022-11-28'
@@ -72,10 +71,11 @@ function createOctokit({ git }: HostAccess): Octokit {
 }
 
 /**
- * Octokit reads bodies without a limit and takes one that breaks off for text: it gets them whole.
- * Redirects are followed because GitHub sends them for renamed repositories.
+ * The `fetch` for Octokit. It hands Octokit a body that was read completely and within a limit, because Octokit has
+ * no limit and takes a body that breaks off for a text. Redirects are followed, because GitHub redirects requests
+ * for a renamed repository.
  */
-function octokitFetch(access: HostAccess, signal: AbortSignal, late: string): Fetch {
+function createOctokitFetch(access: HostAccess, signal: AbortSignal, late: string): Fetch {
   return async (input, init) => {
     const { status, headers, body } = await callProvider(access, {
       url: input instanceof Request ? input.url : input,
@@ -90,7 +90,7 @@ function octokitFetch(access: HostAccess, signal: AbortSignal, late: string): Fe
   }
 }
 
-/** Octokit wraps what its fetch throws. */
+/** Throws the original error, which Octokit wraps into one of its own. */
 function rethrowCause(error: unknown): never {
   throw error instanceof Error && error.cause !== undefined ? error.cause : error
 }

@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import { CREATE_LATE, callProvider, MERGE_LATE, ProviderRefusal, pageUrl, pullNumber, readAnswer } from './call.ts'
 import { noOpenPullRequest } from './readiness.ts'
-import { gitlabProject } from './repository-path.ts'
+import { parseGitlabProject } from './repository-path.ts'
 import type { HostFactory } from './types.ts'
 
 const MAX_TITLE = 255
@@ -9,14 +9,15 @@ const MAX_DESCRIPTION = 1_048_576
 
 const createdSchema = v.object({ iid: pullNumber, web_url: pageUrl, state: v.string() })
 const stateSchema = v.object({ state: v.string() })
-/** The status says that it is merged; only a contradiction in the body counts. */
+/** The HTTP status says that it is merged. The body may lack `state`, but must not contradict. */
 const mergedSchema = v.object({ state: v.optional(v.literal('merged')) })
 
-/** Merge requests at gitlab.com or at a server of one's own. */
+/** Merge requests at gitlab.com or at a self-hosted server. */
 export const gitlabHost: HostFactory = (access, uri) => {
   const { git } = access
-  const { namespace, project } = gitlabProject(git, uri)
-  const requests = `${git.api_url || `https://${git.host}/api/v4`}/projects/${encodeURIComponent(`${namespace}/${project}`)}/merge_requests`
+  const { namespace, project } = parseGitlabProject(git, uri)
+  const api = git.api_url || `https://${git.host}/api/v4`
+  const requests = `${api}/projects/${encodeURIComponent(`${namespace}/${project}`)}/merge_requests`
   const headers = { 'private-token': git.token }
   return {
     maxDescription: MAX_DESCRIPTION,
@@ -54,8 +55,9 @@ export const gitlabHost: HostFactory = (access, uri) => {
 }
 
 /**
- * GitLab answers 401 to a second approval by the same account and where authors may not approve: a
- * merge that failed once could never be repeated. Whether it may be merged, the merge itself says.
+ * Ignores a 401 to the approval. GitLab sends it when the same account has approved already and where authors may
+ * not approve; as an error it would keep a merge that failed once from being tried again. When the approval is really
+ * missing, GitLab refuses the merge.
  */
 function ignoreRefusedApproval(error: unknown): void {
   if (!refusedWith(error, 401)) throw error

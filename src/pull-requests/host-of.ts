@@ -13,10 +13,14 @@ const PROVIDERS: Record<GitProvider, HostFactory> = {
 }
 
 /**
- * The provider of pull requests for a repository: the configured one, whatever the address says.
- * Errors: 502 without credentials, 400 for an address that is not the provider's. Contacts nobody.
+ * Makes the client for the pull requests of a repository. The provider is the configured one, whatever the address of
+ * the repository is. Sends no request.
+ * Errors: 502 when the configuration has no credentials, 400 for an address that is not the provider's.
  */
-export function pullRequestHost({ config, fetch }: Pick<Context, 'config' | 'fetch'>, uri: string): PullRequestHost {
+export function createPullRequestHost(
+  { config, fetch }: Pick<Context, 'config' | 'fetch'>,
+  uri: string,
+): PullRequestHost {
   const { git, orchestration } = config
   if (!git.user || !git.token)
     throw badGateway(

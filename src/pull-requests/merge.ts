@@ -6,41 +6,41 @@ import { findSession } from '../sessions/find.ts'
 import { findLatestPullRequest } from '../sessions/pull-requests.ts'
 import type { SessionFacts } from '../sessions/types.ts'
 import { MERGE_LATE } from './call.ts'
-import { pullRequestHost } from './host-of.ts'
+import { createPullRequestHost } from './host-of.ts'
 
 /** Clients give up after 50 seconds. */
 const TOTAL_MS = 45_000
 
 /**
- * Merges the session's most recent pull request into its base branch. The caller has checked that the
- * session is the user's own. Its status stays as it is, also when the merge fails.
- * Errors: 404 unknown session, 409 locked, 404 no pull requests, and those of the provider; 504
- * `Complete PR timeout` when the merge is not done within 45 seconds.
+ * Merges the session's most recent pull request into its base branch. The status of the session does not change, not
+ * even when the merge fails. The caller has checked that the session belongs to the user.
+ * Errors: 404 for an unknown session and for one without pull requests, 409 for a locked session, 504
+ * `Complete PR timeout` when the merge takes more than 45 seconds, and those of the provider.
  */
 export async function mergePullRequest(
   context: Context,
-  session_uuid: string,
+  sessionUuid: string,
   signal: AbortSignal = new AbortController().signal,
 ): Promise<void> {
-  const { workspace } = await unlockedSession(context.sql, session_uuid)
-  const pull_request = await findLatestPullRequest(context.sql, session_uuid)
-  if (!pull_request) throw notFound(`Session ${session_uuid} has no pull requests.`)
-  const host = pullRequestHost(context, workspace.uri)
+  const { workspace } = await requireUnlockedSession(context.sql, sessionUuid)
+  const pullRequest = await findLatestPullRequest(context.sql, sessionUuid)
+  if (!pullRequest) throw notFound(`Session ${sessionUuid} has no pull requests.`)
+  const host = createPullRequestHost(context, workspace.uri)
   const limit = new AbortController()
   const timer = setTimeout(() => limit.abort(gatewayTimeout(MERGE_LATE)), TOTAL_MS)
   try {
-    await host.merge(pull_request.number, {
-      // Waiting for the provider takes seconds, in which the session may have been locked.
-      confirm: async () => void (await unlockedSession(context.sql, session_uuid)),
+    await host.merge(pullRequest.number, {
+      // Waiting for the provider takes seconds, during which somebody may lock the session.
+      confirm: async () => void (await requireUnlockedSession(context.sql, sessionUuid)),
       signal: AbortSignal.any([signal, limit.signal]),
     })
   } finally {
     clearTimeout(timer)
   }
-  await context.cache.delete(sessionAggregateKey(session_uuid))
+  await context.cache.delete(sessionAggregateKey(sessionUuid))
 }
 
-async function unlockedSession(sql: Db, uuid: string): Promise<SessionFacts> {
+async function requireUnlockedSession(sql: Db, uuid: string): Promise<SessionFacts> {
   const session = await findSession(sql, uuid)
   if (!session) throw sessionNotFound(uuid)
   if (session.is_blocked) throw conflict(`Session ${session.uuid} is blocked; PR merge is not allowed.`)

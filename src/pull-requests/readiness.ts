@@ -4,10 +4,10 @@ import { delay } from '../base/http.ts'
 const WAIT_MS = 1_000
 
 /**
- * Asks until there is an answer other than null, with one-second waits in between.
+ * Calls `ask` until its answer is not null, with a pause of one second after each null.
  * Errors: 504 `Pull Request <n> readiness polling exhausted.` after `seconds` waits; the signal's reason.
  */
-export async function untilReady<Answer>(
+export async function pollUntilReady<Answer>(
   ask: () => Promise<Answer | null>,
   options: { number: number; seconds: number; signal: AbortSignal },
 ): Promise<Answer> {
@@ -23,6 +23,6 @@ export async function untilReady<Answer>(
 
 export const cannotBeMerged = (number: number) => badRequest(`Pull Request ${number} cannot be merged.`)
 
-/** A pull request that is closed or merged already is none to the caller. */
+/** The error for a pull request that is closed or merged already. It is a 404, like for a session without any. */
 export const noOpenPullRequest = (number: number, state: string) =>
   notFound(`There are no pull requests to merge: Pull Request ${number} is ${state}.`)

@@ -2,14 +2,15 @@ import { MASK } from '../base/masking.ts'
 import type { Turn } from '../base/vocabulary.ts'
 
 /**
- * The first request as it may leave the platform: where the conversation keeps it with sensitive values
- * masked, in that form, else as it was typed.
+ * The first request in the form that may leave the platform. When the conversation holds the same request with
+ * sensitive values masked, this is the masked text; otherwise it is the text as the user typed it.
  */
-export function shownRequest(first_query: string, history: readonly Turn[]): string {
-  const kept = history.find(({ user }) => user.includes(MASK) && isMaskedFormOf(user, first_query))
-  return kept?.user ?? first_query
+export function maskFirstRequest(firstQuery: string, history: readonly Turn[]): string {
+  const maskedTurn = history.find(({ user }) => user.includes(MASK) && isMaskedFormOf(user, firstQuery))
+  return maskedTurn?.user ?? firstQuery
 }
 
+/** Whether `text` becomes `masked` when some parts of it are replaced by the mask. */
 function isMaskedFormOf(masked: string, text: string): boolean {
   const parts = masked.split(MASK)
   const tail = parts.pop() ?? ''

@@ -6,12 +6,12 @@ export interface NewPullRequest {
   description: string
   /** Branch with the changes. */
   head: string
-  /** Branch they go into. */
+  /** Branch that the changes go into. */
   base: string
 }
 
 export interface CreatedPullRequest {
-  /** The provider's number, as people see it. */
+  /** The number that the provider shows to people. */
   id: number
   /** Address of its page. */
   url: string
@@ -20,22 +20,25 @@ export interface CreatedPullRequest {
 }
 
 export interface MergeOptions {
-  /** Runs right before the call that merges; when it throws, nothing is merged. */
+  /** Is called right before the request that merges. When it throws, nothing is merged. */
   confirm(): Promise<void>
   signal: AbortSignal
 }
 
 /**
  * Pull requests of one repository at one provider.
- * Errors: `PlatformError` with the provider's status and text; 502 where the provider refuses the
- * credentials, is not reachable or answers in another form; 504 `PR creation timeout` and
- * `Complete PR timeout` after 20 seconds of one call. An aborted call throws the signal's reason.
+ * Errors: `PlatformError` with the provider's status and text; 502 when the provider refuses the credentials, cannot
+ * be reached or answers in an unexpected form; 504 `PR creation timeout` or `Complete PR timeout` when a single
+ * request takes more than 20 seconds. An aborted call throws the signal's reason.
  */
 export interface PullRequestHost {
-  /** UTF-16 units of a description; a longer one is cut. */
+  /** Longest description, in UTF-16 units. A longer one is cut. */
   readonly maxDescription: number
   create(request: NewPullRequest, signal: AbortSignal): Promise<CreatedPullRequest>
-  /** Further errors: 404 when it is closed or merged, 400 when it cannot be merged, 504 when it is not ready in time. */
+  /**
+   * Merges a pull request. Further errors: 404 when it is closed or merged already, 400 when it cannot be merged, 504
+   * when it does not become ready in time.
+   */
   merge(number: number, options: MergeOptions): Promise<void>
 }
 
@@ -43,7 +46,7 @@ export interface PullRequestHost {
 export interface HostAccess {
   git: GitConfig
   fetch: Fetch
-  /** One-second waits for a pull request to become ready. */
+  /** How many seconds to wait for a pull request to become ready. */
   readinessSeconds: number
 }
 

@@ -5,7 +5,7 @@ import { runChain } from '../chains/shared/run-chain.ts'
 import type { Context } from '../context.ts'
 import type { RunTrace } from '../observe/trace-types.ts'
 import { plainTitle } from './evidence/markdown.ts'
-import { shownRequest } from './shown-request.ts'
+import { maskFirstRequest } from './shown-request.ts'
 
 /** For a title of which nothing can be seen. */
 const UNTITLED = 'Platform changes'
@@ -23,7 +23,7 @@ export async function writePullRequestText(
   const { config, llm, log } = context
   // The history of a session is stored with sensitive values masked, so that nothing is left to hide.
   const host = { config, llm, log, signal, trace, mask: (text: string) => text, tools: {} }
-  const values = { firstRequest: shownRequest(session.first_query, session.history) }
+  const values = { firstRequest: maskFirstRequest(session.first_query, session.history) }
   const { title, summary } = await runChain(host, pullRequestText, {
     values,
     system: pullRequestText.system({}, values),

@@ -1,33 +1,25 @@
 import ipaddr from 'ipaddr.js'
 import type { GitConfig } from '../../config/types.ts'
 import type { Fetch } from '../base/http.ts'
-import { isConfiguredHost } from './remote.ts'
-
-/** Name look-up, injected because the standard web interfaces have none. Addresses as text. */
-export type HostResolver = (host: string, signal?: AbortSignal) => Promise<string[]>
-
-/**
- * A `fetch` for the origin of this address that connects to these addresses of its host, and to no
- * others. It follows no redirect.
- */
-export type PinnedFetch = (url: URL, addresses: readonly string[]) => Fetch
+import { type GitContext, type HostResolver, isConfiguredHost } from './remote.ts'
 
 const RESOLVE_TIMEOUT_MS = 5_000
 
 /**
- * Addresses of a repository host that may be contacted. Hosts of `git.allow_private_hosts` and the
- * configured self-hosted server may have any address, all others only public ones. Connect to these
- * addresses and no others: the next look-up of the name may answer otherwise.
- * Throws when one address of the host is not public, or within 5 s when nothing can be resolved.
+ * Looks up the addresses of a repository host and checks that they may be contacted. Hosts in
+ * `git.allow_private_hosts` and the configured self-hosted server may have any address, all others only public ones.
+ * The caller must connect to these addresses alone: whoever controls the name can make the next look-up answer
+ * differently.
+ * Errors: plain ones, when one address of the host is not public or when the look-up fails or takes more than 5 s.
  */
-export async function allowedAddresses(
+export async function resolveAllowedAddresses(
   git: GitConfig,
   resolver: HostResolver,
   url: URL,
   signal?: AbortSignal,
 ): Promise<string[]> {
   const host = url.hostname.replace(/^\[|\]$/g, '')
-  const addresses = ipaddr.isValid(host) ? [host] : await resolve(resolver, host, signal)
+  const addresses = ipaddr.isValid(host) ? [host] : await resolveInTime(resolver, host, signal)
   if (addresses.length === 0) throw new Error('the host has no address')
   if (!mayBePrivate(git, url)) {
     const refused = addresses.find((address) => !isPublicAddress(address))
@@ -41,29 +33,29 @@ function mayBePrivate(git: GitConfig, url: URL): boolean {
   return git.allow_private_hosts.includes(url.host) || git.allow_private_hosts.includes(url.hostname)
 }
 
-async function resolve(resolver: HostResolver, host: string, signal?: AbortSignal): Promise<string[]> {
+async function resolveInTime(resolver: HostResolver, host: string, signal?: AbortSignal): Promise<string[]> {
   const timeout = AbortSignal.timeout(RESOLVE_TIMEOUT_MS)
-  const either = signal ? AbortSignal.any([signal, timeout]) : timeout
-  const givenUp = new Promise<never>((_, reject) => {
-    either.addEventListener('abort', () => reject(new Error('the host was not resolved in time')), { once: true })
+  const deadline = signal ? AbortSignal.any([signal, timeout]) : timeout
+  const aborted = new Promise<never>((_, reject) => {
+    deadline.addEventListener('abort', () => reject(new Error('the host was not resolved in time')), { once: true })
   })
-  return Promise.race([resolver(host, either), givenUp])
+  return Promise.race([resolver(host, deadline), aborted])
 }
 
 /**
- * True when an IP address (as text) is reachable for everyone on the internet. Addresses that carry an
- * IPv4 address inside (mapped, NAT64, 6to4) are judged by it; everything unreadable is not public.
+ * Whether an IP address, given as text, can be reached by everybody on the internet. An IPv6 address that holds an
+ * IPv4 address (mapped, NAT64, 6to4) is judged by the latter. A text that is no address is not public.
  */
 export function isPublicAddress(text: string): boolean {
   if (!ipaddr.IPv4.isValidFourPartDecimal(text) && !ipaddr.IPv6.isValid(text)) return false
   const address = ipaddr.parse(text)
   if (address.kind() === 'ipv4') return address.range() === 'unicast'
-  const inner = embedded(address.toByteArray())
+  const inner = embeddedIpv4(address.toByteArray())
   if (inner) return isPublicAddress(inner)
   return address.range() === 'unicast' && !isCompatible(address.toByteArray())
 }
 
-/** IPv4 inside an IPv6 address: where it begins, by prefix (RFC 4291, 6052, 8215, 3056). */
+/** IPv6 prefixes behind which an IPv4 address stands, and the byte where it begins (RFC 4291, 6052, 8215, 3056). */
 const EMBEDDINGS: readonly { prefix: number[]; at: number }[] = [
   { prefix: [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff], at: 12 },
   { prefix: [0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 0, 0], at: 12 },
@@ -71,11 +63,22 @@ const EMBEDDINGS: readonly { prefix: number[]; at: number }[] = [
   { prefix: [0x20, 0x02], at: 2 },
 ]
 
-function embedded(bytes: number[]): string | null {
+function embeddedIpv4(bytes: number[]): string | null {
   for (const { prefix, at } of EMBEDDINGS)
     if (prefix.every((byte, index) => bytes[index] === byte)) return bytes.slice(at, at + 4).join('.')
   return null
 }
 
-/** `::a.b.c.d`, withdrawn by RFC 4291: no host on the internet has one. */
+/** Whether the address has the form `::a.b.c.d`. RFC 4291 has withdrawn it, so no host on the internet has one. */
 const isCompatible = (bytes: number[]): boolean => bytes.slice(0, 12).every((byte) => byte === 0)
+
+/**
+ * Makes the `fetch` for one exchange with a repository host. The addresses of the host are looked up and checked
+ * here, and connections go to these addresses alone. Otherwise a host could have a public address while it is checked
+ * and a private one a moment later. A context without `pinnedFetch` has only the host's certificate against that.
+ * Errors: those of `resolveAllowedAddresses`.
+ */
+export async function createCheckedFetch(context: GitContext, url: URL, signal?: AbortSignal): Promise<Fetch> {
+  const addresses = await resolveAllowedAddresses(context.config.git, context.resolver, url, signal)
+  return context.pinnedFetch?.(url, addresses) ?? context.fetch
+}

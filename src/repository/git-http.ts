@@ -2,17 +2,17 @@ import type { HttpClient } from 'isomorphic-git'
 import { type Fetch, send } from '../base/http.ts'
 
 /**
- * Carries isomorphic-git's requests over the injected fetch. Every request stays on the origin it was
- * made for: redirects are answered to the caller as they are, never followed.
+ * The HTTP client for isomorphic-git, on top of the injected fetch. Redirects are not followed but answered to the
+ * caller as they are, so that no request, with its credentials, goes to another host.
  * @param options.timeout_ms for each request
  * @param options.max_bytes largest answer body
- * @param options.blobless asks the server to leave out file contents, where it can
+ * @param options.blobless asks the server to leave out the contents of files, if it can
  */
-export function gitHttp(
+export function createGitHttp(
   fetch: Fetch,
   options: { timeout_ms: number; max_bytes: number; signal?: AbortSignal; blobless?: boolean },
 ): HttpClient {
-  let filter = false
+  let canFilter = false
   return {
     request: async ({ url, method = 'GET', headers = {}, body }) => {
       const bytes = body && (await collect(body))
@@ -20,18 +20,18 @@ export function gitHttp(
         url,
         method,
         headers,
-        body: bytes && (filter ? withoutBlobs(bytes) : bytes),
+        body: bytes && (canFilter ? addBlobFilter(bytes) : bytes),
         timeout_ms: options.timeout_ms,
         max_bytes: options.max_bytes,
         signal: options.signal,
         redirect: 'manual',
       })
-      if (options.blobless && method === 'GET') filter = advertisesFilter(response.body)
+      if (options.blobless && method === 'GET') canFilter = advertisesFilter(response.body)
       return {
         url,
         method,
         headers: Object.fromEntries(response.headers),
-        body: once(response.body),
+        body: toAsyncIterable(response.body),
         statusCode: response.status,
         statusMessage: String(response.status),
       }
@@ -45,11 +45,11 @@ async function collect(chunks: AsyncIterable<Uint8Array>): Promise<Uint8Array<Ar
   return new Uint8Array(await new Blob(parts).arrayBuffer())
 }
 
-async function* once(bytes: Uint8Array): AsyncIterableIterator<Uint8Array> {
+async function* toAsyncIterable(bytes: Uint8Array): AsyncIterableIterator<Uint8Array> {
   yield bytes
 }
 
-/** Capabilities follow the first reference of the advertisement, after a NUL. */
+/** Whether the server can filter objects. Its capabilities stand behind the first reference, after a NUL byte. */
 function advertisesFilter(advertisement: Uint8Array): boolean {
   const start = advertisement.indexOf(0)
   if (start < 0) return false
@@ -58,20 +58,21 @@ function advertisesFilter(advertisement: Uint8Array): boolean {
 }
 
 /**
- * isomorphic-git has no partial clone: adds the capability to its first `want` line and the filter
- * itself before the flush that ends the wants (protocol version 1).
+ * Turns a fetch request into one without the contents of files, which isomorphic-git cannot ask for itself. In
+ * protocol version 1 the capability `filter` belongs to the first `want` line, and the filter itself stands before
+ * the flush packet that ends the wants.
  */
-function withoutBlobs(request: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> {
+function addBlobFilter(request: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> {
   const text = new TextDecoder('latin1').decode(request)
   let [offset, head] = [0, '']
   while (offset + 4 <= text.length) {
     const length = Number.parseInt(text.slice(offset, offset + 4), 16)
     if (length < 4) break
     const line = text.slice(offset + 4, offset + length)
-    head += offset === 0 ? packet(line.replace(/\n?$/, ' filter\n')) : packet(line)
+    head += offset === 0 ? toPacketLine(line.replace(/\n?$/, ' filter\n')) : toPacketLine(line)
     offset += length
   }
-  return new TextEncoder().encode(`${head}${packet('filter blob:none\n')}${text.slice(offset)}`)
+  return new TextEncoder().encode(`${head}${toPacketLine('filter blob:none\n')}${text.slice(offset)}`)
 }
 
-const packet = (line: string): string => (line.length + 4).toString(16).padStart(4, '0') + line
+const toPacketLine = (line: string): string => (line.length + 4).toString(16).padStart(4, '0') + line

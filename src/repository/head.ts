@@ -1,29 +1,31 @@
 import { listServerRefs } from 'isomorphic-git'
 import { badGateway, internal, PlatformError, REPOSITORY_UNREACHABLE, repositoryUnreachable } from '../base/errors.ts'
-import { gitHttp } from './git-http.ts'
-import { checkedFetch, type GitContext, isConfiguredHost, loggableUri, remoteUrl } from './remote.ts'
+import { createCheckedFetch } from './allowed-addresses.ts'
+import { createGitHttp } from './git-http.ts'
+import { type GitContext, isConfiguredHost, loggableUri, remoteUrl } from './remote.ts'
 
 const MAX_BYTES = 32 * 1024 * 1024
 
-/** What a remote's HEAD points at; `branch` is null when the server does not say. */
+/** The commit and branch that a remote's HEAD points at. `branch` is null when the server does not name it. */
 interface RemoteHead {
   commit: string
   branch: string | null
 }
 
 /**
- * Asks a remote for its HEAD over HTTPS, credentials only for the configured host. Answers null for a
- * repository without commits; throws plain errors for everything else, which are for the log only.
+ * Asks a remote for its HEAD over HTTPS. Only the configured host gets the platform's credentials. Answers null for
+ * a repository without commits.
+ * Errors: plain ones, which are for the log only.
  */
-async function remoteHead(
+async function readRemoteHead(
   context: GitContext,
   uri: string,
   options: { timeout_ms: number; signal?: AbortSignal },
 ): Promise<RemoteHead | null> {
   const url = remoteUrl(context.config.git, uri)
-  const fetch = await checkedFetch(context, url, options.signal)
+  const fetch = await createCheckedFetch(context, url, options.signal)
   const refs = await listServerRefs({
-    http: gitHttp(fetch, { ...options, max_bytes: MAX_BYTES }),
+    http: createGitHttp(fetch, { ...options, max_bytes: MAX_BYTES }),
     url: url.href,
     prefix: 'HEAD',
     symrefs: true,
@@ -33,7 +35,7 @@ async function remoteHead(
   return head ? { commit: head.oid, branch: head.target?.replace(/^refs\/heads\//, '') ?? null } : null
 }
 
-/** Answers a remote's 401 once with the platform's credentials, and only the configured host's. */
+/** Options that make isomorphic-git answer a 401 with the platform's credentials; none for any other host. */
 export function credentials(context: GitContext, url: URL) {
   const { git } = context.config
   if (!isConfiguredHost(git, url) || !git.user || !git.token) return {}
@@ -43,32 +45,33 @@ export function credentials(context: GitContext, url: URL) {
 const LIST_TIMEOUT_MS = 20_000
 
 /**
- * Refuses a repository that cannot be listed, is empty, or lives at an address that is not public.
- * Errors: 400 with one fixed text for all of these; the reason is in the log only.
+ * Throws when a repository cannot be read, is empty or has an address that is not public.
+ * Errors: 400, with the same text for all of these, so that callers cannot explore a private network with it. The
+ * reason is in the log only.
  */
 export async function assertReachable(context: GitContext, uri: string, signal?: AbortSignal): Promise<void> {
-  await reachableHead(context, uri, signal)
+  await readReachableHead(context, uri, signal)
 }
 
-/** As `assertReachable`; answers what HEAD points at. */
-export async function reachableHead(context: GitContext, uri: string, signal?: AbortSignal): Promise<RemoteHead> {
-  const head = await remoteHead(context, uri, { timeout_ms: LIST_TIMEOUT_MS, signal }).catch((error: unknown) =>
-    refuse(context, uri, error),
+/** Does the same as `assertReachable` and answers what HEAD points at. */
+export async function readReachableHead(context: GitContext, uri: string, signal?: AbortSignal): Promise<RemoteHead> {
+  const head = await readRemoteHead(context, uri, { timeout_ms: LIST_TIMEOUT_MS, signal }).catch((error: unknown) =>
+    refuseRepository(context, uri, error),
   )
-  return head ?? refuse(context, uri, new Error('the repository is empty'))
+  return head ?? refuseRepository(context, uri, new Error('the repository is empty'))
 }
 
-function refuse(context: GitContext, uri: string, error: unknown): never {
+function refuseRepository(context: GitContext, uri: string, error: unknown): never {
   context.log.warn('repository is not reachable', { repository: loggableUri(uri), reason: error })
   throw error instanceof PlatformError ? error : repositoryUnreachable(error)
 }
 
 /**
- * Name of the branch that a remote's HEAD points at.
- * Errors: 502 when the remote cannot be listed, 500 when it names no branch.
+ * Reads the name of the branch that a remote's HEAD points at.
+ * Errors: 502 when the remote cannot be read, 500 when it names no branch.
  */
-export async function defaultBranch(context: GitContext, uri: string, signal?: AbortSignal): Promise<string> {
-  const head = await remoteHead(context, uri, { timeout_ms: LIST_TIMEOUT_MS, signal }).catch((error: unknown) => {
+export async function readDefaultBranch(context: GitContext, uri: string, signal?: AbortSignal): Promise<string> {
+  const head = await readRemoteHead(context, uri, { timeout_ms: LIST_TIMEOUT_MS, signal }).catch((error: unknown) => {
     context.log.warn('default branch is not known', { repository: loggableUri(uri), reason: error })
     throw badGateway(REPOSITORY_UNREACHABLE, error)
   })

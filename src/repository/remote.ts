@@ -1,9 +1,8 @@
 import type { GitConfig } from '../../config/types.ts'
 import type { Fetch } from '../base/http.ts'
 import type { Logger } from '../base/log.ts'
-import { allowedAddresses, type HostResolver, type PinnedFetch } from './allowed-addresses.ts'
 
-/** What talking to a remote needs; a `Context` has it. */
+/** What is needed to talk to a remote repository. A `Context` has all of it. */
 export interface GitContext {
   config: { git: GitConfig }
   log: Logger
@@ -14,8 +13,8 @@ export interface GitContext {
 }
 
 /**
- * The address that is really asked: without user, query and fragment, because credentials come from
- * the configuration alone. GitLab answers only below `.git` without a redirect, and none is followed.
+ * The address that requests go to. User, query and fragment are removed, because credentials come from the
+ * configuration alone. For GitLab `.git` is added: it redirects other addresses, and redirects are not followed.
  */
 export function remoteUrl(git: GitConfig, uri: string): URL {
   const url = new URL(uri)
@@ -29,17 +28,17 @@ export function remoteUrl(git: GitConfig, uri: string): URL {
   return url
 }
 
-/** True for the one host that gets the platform's credentials. */
+/** Whether the address is on the configured host, the only one that gets the platform's credentials. */
 export const isConfiguredHost = (git: GitConfig, url: URL): boolean =>
   url.protocol === 'https:' && url.host === git.host.toLowerCase()
 
-/** True for hosts that the operator has named: the configured one and those that may be private. */
+/** Whether the configuration names the host: as the configured one or in `git.allow_private_hosts`. */
 export const isOperatorsHost = (git: GitConfig, url: URL): boolean =>
   isConfiguredHost(git, url) ||
   git.allow_private_hosts.includes(url.host) ||
   git.allow_private_hosts.includes(url.hostname)
 
-/** `host[:port]/path` for logs: a user name may be a token in disguise. */
+/** The address as `host[:port]/path`, for logs. The user name is left out because it may be a token. */
 export function loggableUri(uri: string): string {
   if (!URL.canParse(uri)) return '(unreadable)'
   const url = new URL(uri)
@@ -47,12 +46,10 @@ export function loggableUri(uri: string): string {
 }
 
 /**
- * The `fetch` for one conversation with a repository host: its addresses are looked up and checked
- * here, and connections go to them alone, so that a name which answers otherwise a moment later
- * leads nowhere. Where a context has no pinned `fetch`, only the certificate stands against that.
- * Errors: those of `allowedAddresses`.
+ * Looks up the IP addresses of a host name and answers them as texts. It is injected, because the web standards have
+ * no such function.
  */
-export async function checkedFetch(context: GitContext, url: URL, signal?: AbortSignal): Promise<Fetch> {
-  const addresses = await allowedAddresses(context.config.git, context.resolver, url, signal)
-  return context.pinnedFetch?.(url, addresses) ?? context.fetch
-}
+export type HostResolver = (host: string, signal?: AbortSignal) => Promise<string[]>
+
+/** Makes a `fetch` for the host of `url` that connects to these IP addresses alone. It does not follow redirects. */
+export type PinnedFetch = (url: URL, addresses: readonly string[]) => Fetch

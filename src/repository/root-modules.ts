@@ -1,23 +1,24 @@
 import { addRemote, Errors, fetch as fetchPack, init, readTree } from 'isomorphic-git'
 import { badGateway, REPOSITORY_UNREACHABLE, repositoryUnreachable } from '../base/errors.ts'
-import { gitHttp } from './git-http.ts'
-import { credentials, reachableHead } from './head.ts'
-import { memoryFs } from './memory-fs.ts'
-import { checkedFetch, type GitContext, loggableUri, remoteUrl } from './remote.ts'
+import { createCheckedFetch } from './allowed-addresses.ts'
+import { createGitHttp } from './git-http.ts'
+import { credentials, readReachableHead } from './head.ts'
+import { createMemoryFs } from './memory-fs.ts'
+import { type GitContext, loggableUri, remoteUrl } from './remote.ts'
 
-/** Callers give up after 50 s: whatever happens, an answer comes before. */
+/** Clients give up after 50 s, so the answer, even if it is an error, has to come before that. */
 const TOTAL_MS = 45_000
 
 /**
  * Finds the engine root modules on the default branch of a repository.
  * @returns sorted POSIX paths, the repository root as `.`
- * Errors: 400 with the fixed text when the remote cannot be listed or refuses the clone, 502 with the
- * same text when clone or scan fails otherwise. Answers within 45 s.
+ * Errors: 400 with a fixed text when the remote cannot be read or refuses the clone, 502 with the same text when
+ * clone or scan fails for another reason or takes longer than 45 s.
  */
-export async function parseRoots(context: GitContext, uri: string): Promise<string[]> {
+export async function findRootModules(context: GitContext, uri: string): Promise<string[]> {
   const deadline = AbortSignal.timeout(TOTAL_MS)
   try {
-    return await Promise.race([scan(context, uri, deadline), rejectAt(deadline)])
+    return await Promise.race([scan(context, uri, deadline), rejectOnAbort(deadline)])
   } catch (error) {
     if (deadline.aborted) throw cloneFailed(context, uri, error)
     throw error
@@ -25,10 +26,10 @@ export async function parseRoots(context: GitContext, uri: string): Promise<stri
 }
 
 async function scan(context: GitContext, uri: string, signal: AbortSignal): Promise<string[]> {
-  await reachableHead(context, uri, signal)
+  await readReachableHead(context, uri, signal)
   try {
-    const { repository, commit } = await fetchNewest(context, uri, { timeout_ms: TOTAL_MS, signal })
-    return commit ? rootModules(await listFiles(repository, commit, signal)) : []
+    const { repository, commit } = await fetchNewestCommit(context, uri, { timeout_ms: TOTAL_MS, signal })
+    return commit ? selectRootModules(await listFiles(repository, commit, signal)) : []
   } catch (error) {
     throw cloneFailed(context, uri, error)
   }
@@ -40,29 +41,31 @@ function cloneFailed(context: GitContext, uri: string, error: unknown) {
   return refused ? repositoryUnreachable(error) : badGateway(REPOSITORY_UNREACHABLE, error)
 }
 
-function rejectAt(signal: AbortSignal): Promise<never> {
+function rejectOnAbort(signal: AbortSignal): Promise<never> {
   return new Promise((_, reject) => {
     signal.addEventListener('abort', () => reject(signal.reason), { once: true })
   })
 }
 
-const MARKERS = new Set(['main.tf', 'provider.tf', 'providers.tf', 'backend.tf', 'terraform.tf', 'versions.tf'])
+const MARKER_FILES = new Set(['main.tf', 'provider.tf', 'providers.tf', 'backend.tf', 'terraform.tf', 'versions.tf'])
 const NEVER_ROOTS = new Set(['modules', 'examples', 'example', '.terraform'])
 
 /**
- * Directories that hold engine root modules, judged by file names alone.
+ * Selects the directories that hold engine root modules, by the names of files alone. A directory with `.tf` files is
+ * a root module when it has a marker file like `main.tf`, or when neither a directory above it is a root module nor
+ * one below it has `.tf` files.
  * @param files POSIX paths relative to the repository root
  * @returns sorted by code point, the repository root as `.`
  */
-export function rootModules(files: readonly string[]): string[] {
+export function selectRootModules(files: readonly string[]): string[] {
   const names = groupByDirectory(files)
   const candidates = [...names.keys()].filter((directory) => isCandidate(directory, names.get(directory) ?? []))
   const marked = new Set(candidates.filter((directory) => (names.get(directory) ?? []).some(isMarker)))
-  const holders = new Set(candidates.flatMap(ancestors))
+  const parents = new Set(candidates.flatMap(ancestors))
   const roots = new Set(marked)
   for (const directory of candidates) {
     const insideRoot = ancestors(directory).some((ancestor) => marked.has(ancestor))
-    if (!holders.has(directory) && !insideRoot) roots.add(directory)
+    if (!parents.has(directory) && !insideRoot) roots.add(directory)
   }
   return [...roots].sort(byCodePoint)
 }
@@ -79,7 +82,7 @@ function groupByDirectory(files: readonly string[]): Map<string, string[]> {
   return directories
 }
 
-/** Directories above, nearest last; the repository root counts for none. */
+/** The directories above a directory, the nearest one last, without the repository root. */
 function ancestors(directory: string): string[] {
   const segments = directory.split('/')
   return segments.slice(1).map((_, index) => segments.slice(0, index + 1).join('/'))
@@ -89,9 +92,9 @@ const isCandidate = (directory: string, names: string[]): boolean =>
   names.some((name) => name.endsWith('.tf')) && !directory.split('/').some((segment) => NEVER_ROOTS.has(segment))
 
 const isMarker = (name: string): boolean =>
-  MARKERS.has(name) || name.endsWith('.tfvars') || name.endsWith('.tfvars.json')
+  MARKER_FILES.has(name) || name.endsWith('.tfvars') || name.endsWith('.tfvars.json')
 
-/** The default order compares UTF-16 units, which differs above the basic plane. */
+/** Compares code points. The default order compares UTF-16 units, which sorts characters above U+FFFF differently. */
 function byCodePoint(left: string, right: string): number {
   const [a, b] = [Array.from(left), Array.from(right)]
   for (let index = 0; index < Math.min(a.length, b.length); index++) {
@@ -105,22 +108,26 @@ const MAX_PACK_BYTES = 48 * 1024 * 1024
 const MAX_FILES = 500_000
 const GITDIR = '/repository'
 
-type Repository = { fs: ReturnType<typeof memoryFs>; gitdir: string; cache: object }
+type Repository = { fs: ReturnType<typeof createMemoryFs>; gitdir: string; cache: object }
 
 /**
- * Fetches the newest commit of the default branch into memory, without file contents where the server
- * can leave them out.
- * @returns the commit and a handle for `listFiles`
+ * Fetches the newest commit of the default branch into memory, without the contents of files if the server can leave
+ * them out.
+ * @returns the commit and the repository, for `listFiles`
  */
-async function fetchNewest(context: GitContext, uri: string, options: { timeout_ms: number; signal: AbortSignal }) {
+async function fetchNewestCommit(
+  context: GitContext,
+  uri: string,
+  options: { timeout_ms: number; signal: AbortSignal },
+) {
   const url = remoteUrl(context.config.git, uri)
-  const fetch = await checkedFetch(context, url, options.signal)
-  const repository: Repository = { fs: memoryFs(4 * MAX_PACK_BYTES), gitdir: GITDIR, cache: {} }
+  const fetch = await createCheckedFetch(context, url, options.signal)
+  const repository: Repository = { fs: createMemoryFs(4 * MAX_PACK_BYTES), gitdir: GITDIR, cache: {} }
   await init({ ...repository, bare: true })
   await addRemote({ ...repository, remote: 'origin', url: url.href })
   const { fetchHead } = await fetchPack({
     ...repository,
-    http: gitHttp(fetch, { ...options, max_bytes: MAX_PACK_BYTES, blobless: true }),
+    http: createGitHttp(fetch, { ...options, max_bytes: MAX_PACK_BYTES, blobless: true }),
     url: url.href,
     depth: 1,
     singleBranch: true,

@@ -6,20 +6,20 @@ import { type Fetch, OutboundError, type OutboundResponse, send } from '../base/
 const MAX_BYTES = 1024 * 1024
 
 export interface Question<Schema extends v.GenericSchema> {
-  /** As it appears in error texts. */
+  /** The service's name as it appears in error texts. */
   name: string
   service: Pick<ServiceConfig, 'endpoint' | 'token'>
   path: string
   json: unknown
-  /** The whole budget, in milliseconds. */
+  /** How long the whole call may take. */
   timeout_ms: number
   answer: Schema
 }
 
 /**
- * Posts one question to a sidecar; answers what its contract promises.
+ * Posts one request to a sidecar and answers its body, checked against the schema of the contract.
  * Errors: 504 `<name> service timed out: …`; 502 `<name> service unreachable: …` and, for any status
- * but 200 and any body off contract, `<name> service returned an unexpected response: …`.
+ * but 200 and any body that breaks the contract, `<name> service returned an unexpected response: …`.
  */
 export async function ask<Schema extends v.GenericSchema>(
   fetcher: Fetch,
@@ -37,13 +37,13 @@ export async function ask<Schema extends v.GenericSchema>(
     throw transportFault(name, error)
   })
   if (response.status !== 200) throw unexpectedAnswer(name, `HTTP ${response.status}`)
-  const read = v.safeParse(answer, parsed(name, response))
+  const read = v.safeParse(answer, parseBody(name, response))
   if (!read.success)
     throw unexpectedAnswer(name, 'a body that does not follow the contract', new v.ValiError(read.issues))
   return read.output
 }
 
-function parsed(name: string, response: OutboundResponse): unknown {
+function parseBody(name: string, response: OutboundResponse): unknown {
   try {
     return response.json()
   } catch (error) {
@@ -51,7 +51,7 @@ function parsed(name: string, response: OutboundResponse): unknown {
   }
 }
 
-/** Text of a contract: well-formed, and as long as it says, in characters. */
+/** Schema of a text in a contract: well-formed Unicode without NUL, with `min` to `max` characters. */
 export const contractText = (min: number, max: number) =>
   v.pipe(
     v.string(),
@@ -64,7 +64,7 @@ export const contractText = (min: number, max: number) =>
 
 /**
  * The platform's error for a call that got no usable answer: 504 after a timeout, else 502.
- * A cancelled call is rethrown as it is: whoever cancelled knows.
+ * The error of a cancelled call is rethrown as it is, for the caller that cancelled it.
  */
 export function transportFault(service: string, error: unknown): PlatformError {
   if (!(error instanceof OutboundError) || error.kind === 'aborted') throw error
@@ -73,6 +73,6 @@ export function transportFault(service: string, error: unknown): PlatformError {
   return unexpectedAnswer(service, error.message, error)
 }
 
-/** What the sidecar said stays in the log: it may hold paths and addresses of its machine. */
+/** The text never repeats what the sidecar answered, because that may hold paths and addresses of its machine. */
 export const unexpectedAnswer = (service: string, what: string, cause?: unknown): PlatformError =>
   badGateway(`${service} service returned an unexpected response: ${what}`, cause)

@@ -8,7 +8,7 @@ const TIMEOUT_MS = 15_000
 
 /** Body of `POST /v1/check`. */
 export interface AccessCheck {
-  /** E-mail of the caller, else the token subject. */
+  /** The caller's e-mail; the subject of the token for a caller without one. */
   user_id: string
   cloud: string
   project: string
@@ -22,7 +22,10 @@ const DecisionSchema = v.object({
 })
 export type AccessDecision = v.InferOutput<typeof DecisionSchema>
 
-/** Asks the authorization sidecar; a denial is an answer. Errors: 502 and 504, named `authz service …`. */
+/**
+ * Asks the authorization sidecar. A denial is an answer and no error.
+ * Errors: 502 and 504, with texts that begin with `authz service`.
+ */
 export const checkAccess = (service: ServiceConfig, fetcher: Fetch, check: AccessCheck): Promise<AccessDecision> =>
   ask(fetcher, {
     name: 'authz',

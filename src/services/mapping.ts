@@ -5,8 +5,8 @@ import { CLOUDS, type Cloud } from '../base/vocabulary.ts'
 import { ask, contractText, unexpectedAnswer } from './ask.ts'
 
 /**
- * What is known about a repository identifier. While the mapping sidecar is disabled the identifier
- * stands for itself.
+ * Finds the repository, cloud and scope of an identifier. While the mapping sidecar is disabled, the identifier is
+ * taken for the address of the repository.
  * Errors: those of the sidecar's client.
  */
 export async function resolveRepository(
@@ -28,7 +28,7 @@ interface MappingQuestion {
   engine_provider?: Cloud
 }
 
-/** Provider and scope are best effort: null means unknown. */
+/** The catalogue need not know provider and scope: null means unknown. */
 const MappingSchema = v.strictObject({
   repo_url: contractText(1, 2048),
   identifier: contractText(1, 1024),
@@ -38,8 +38,9 @@ const MappingSchema = v.strictObject({
 type Mapping = v.InferOutput<typeof MappingSchema>
 
 /**
- * Asks the mapping sidecar. Errors: 502 and 504, named `mapping service …`, also for an identifier
- * that its catalogue does not hold.
+ * Asks the mapping sidecar.
+ * Errors: 502 and 504, with texts that begin with `mapping service`; also for an identifier that is not in its
+ * catalogue.
  */
 export async function askMapping(service: ServiceConfig, fetcher: Fetch, question: MappingQuestion): Promise<Mapping> {
   const mapping = await ask(fetcher, {

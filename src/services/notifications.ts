@@ -6,14 +6,14 @@ import { contractText } from './ask.ts'
 
 export const SEVERITIES = ['info', 'warning', 'error', 'critical'] as const
 
-/** Body of `POST /v1/notify`; absent and empty optional fields are left out of the JSON. */
+/** Body of `POST /v1/notify`. Optional fields that are empty are left out of the JSON. */
 export interface Notification {
-  /** Dotted lower case, 1-128 characters. */
+  /** Words in lower case with dots between, 1 to 128 characters, for example `iac.apply.failure`. */
   kind: string
   severity: (typeof SEVERITIES)[number]
   /** One line of 1-256 characters. */
   subject: string
-  /** 1-16384 characters, Markdown permitted. */
+  /** 1 to 16384 characters. Markdown is allowed. */
   body: string
   audience?: string[]
   links?: { label: string; url: string }[]
@@ -21,11 +21,12 @@ export interface Notification {
 }
 
 const AcceptedSchema = v.object({ delivery_id: contractText(1, Number.POSITIVE_INFINITY) })
-const refused = (cause: unknown) => badGateway('Notification was not delivered.', cause)
+const notDelivered = (cause: unknown) => badGateway('Notification was not delivered.', cause)
 
 /**
- * Hands one notification to the sidecar and answers its delivery id.
- * Throws `PlatformError` 502 `Notification was not delivered.` whatever went wrong; the cause says what.
+ * Sends one notification to the sidecar.
+ * @returns the delivery id
+ * Errors: `PlatformError` 502 `Notification was not delivered.` for every fault; its `cause` says what went wrong.
  */
 export async function deliverNotification(
   service: ServiceConfig,
@@ -33,7 +34,7 @@ export async function deliverNotification(
   notification: Notification,
   signal?: AbortSignal,
 ): Promise<string> {
-  if (!service.endpoint) throw refused(new Error('the notifications service has no endpoint'))
+  if (!service.endpoint) throw notDelivered(new Error('the notifications service has no endpoint'))
   const { audience, links, context, ...required } = notification
   const json: Notification = { ...required }
   if (audience && audience.length > 0) json.audience = audience
@@ -52,6 +53,6 @@ export async function deliverNotification(
     if (response.status !== 202) throw new Error(`the notifications service answered HTTP ${response.status}`)
     return v.parse(AcceptedSchema, response.json()).delivery_id
   } catch (error) {
-    throw refused(error)
+    throw notDelivered(error)
   }
 }

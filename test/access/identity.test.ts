@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { bearerToken, identityOf } from '../../src/access/authenticate.ts'
+import { bearerToken, toIdentity } from '../../src/access/authenticate.ts'
 
 describe('bearer header', () => {
   it.each([
@@ -21,7 +21,7 @@ describe('identity', () => {
   const claims = { iss: 'https://issuer.example.org/', sub: 'ada' }
 
   it('reads names and drops the slash of the issuer', () => {
-    expect(identityOf({ ...claims, email: 'ada@example.org', name: 'Ada' }, '')).toEqual({
+    expect(toIdentity({ ...claims, email: 'ada@example.org', name: 'Ada' }, '')).toEqual({
       issuer: 'https://issuer.example.org',
       subject: 'ada',
       email: 'ada@example.org',
@@ -31,8 +31,8 @@ describe('identity', () => {
   })
 
   it('falls back to the preferred user name, and to nothing', () => {
-    expect(identityOf({ ...claims, preferred_username: 'ada@corp' }, '').email).toBe('ada@corp')
-    expect(identityOf({ ...claims, email: '', name: 7 }, '')).toMatchObject({ email: null, display_name: null })
+    expect(toIdentity({ ...claims, preferred_username: 'ada@corp' }, '').email).toBe('ada@corp')
+    expect(toIdentity({ ...claims, email: '', name: 7 }, '')).toMatchObject({ email: null, display_name: null })
   })
 
   it.each([
@@ -43,10 +43,10 @@ describe('identity', () => {
     ['another address', { email: 'ada@example.org', email_verified: true }, false],
     ['a user name that looks like it', { preferred_username: 'root@example.org', email_verified: true }, false],
   ])('elevates the root address: %s', (_, more, elevated) => {
-    expect(identityOf({ ...claims, ...more }, ' ROOT@example.org ').elevated).toBe(elevated)
+    expect(toIdentity({ ...claims, ...more }, ' ROOT@example.org ').elevated).toBe(elevated)
   })
 
   it('elevates nobody when no address is configured', () => {
-    expect(identityOf({ ...claims, email: '', email_verified: true }, ' ').elevated).toBe(false)
+    expect(toIdentity({ ...claims, email: '', email_verified: true }, ' ').elevated).toBe(false)
   })
 })

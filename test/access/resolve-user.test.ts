@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { resolveUser, staffEmails } from '../../src/access/users.ts'
+import { resolveUser, readStaffEmails } from '../../src/access/users.ts'
 import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts'
 
 let db: TestDatabase
@@ -97,6 +97,6 @@ describe('staffEmails', () => {
       INSERT INTO users (issuer, subject, email, panel_role) VALUES
         ('i', 'a', 'admin@e', 'admin'), ('i', 'b', 'viewer@e', 'viewer'), ('i', 'c', 'editor@e', 'editor'),
         ('i', 'd', NULL, 'admin'), ('i', 'e', 'none@e', NULL), ('i', 'f', '', 'editor')`
-    expect(await staffEmails(db.sql)).toEqual(['admin@e', 'editor@e'])
+    expect(await readStaffEmails(db.sql)).toEqual(['admin@e', 'editor@e'])
   })
 })

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { azureRepository, githubRepository, gitlabProject } from '../../src/pull-requests/repository-path.ts'
+import { parseAzureRepository, parseGithubRepository, parseGitlabProject } from '../../src/pull-requests/repository-path.ts'
 import { gitConfig } from '../repository/support.ts'
 
 const github = gitConfig()
@@ -21,10 +21,10 @@ describe('a repository has its name', () => {
     'https://github.com/Acme/Infra?tab=readme',
     'https://github.com/Acme/Infra.git#readme',
     'https://github.com/Acme/Infra/tree/main',
-  ])('at GitHub: %s', (uri) => expect(githubRepository(github, uri)).toEqual({ owner: 'Acme', repo: 'Infra' }))
+  ])('at GitHub: %s', (uri) => expect(parseGithubRepository(github, uri)).toEqual({ owner: 'Acme', repo: 'Infra' }))
 
   it('at GitLab, with letter case and dots', () => {
-    expect(gitlabProject(gitlab, 'https://oauth2@gitlab.com/Acme.Group/my.infra.git')).toEqual({
+    expect(parseGitlabProject(gitlab, 'https://oauth2@gitlab.com/Acme.Group/my.infra.git')).toEqual({
       namespace: 'Acme.Group',
       project: 'my.infra',
     })
@@ -32,7 +32,7 @@ describe('a repository has its name', () => {
 
   it('at Azure DevOps, with blanks', () => {
     const name = { organization: 'acme', project: 'My Project', repository: 'Infra Code' }
-    expect(azureRepository(azure, 'https://acme@dev.azure.com/acme/My%20Project/_git/Infra%20Code')).toEqual(name)
+    expect(parseAzureRepository(azure, 'https://acme@dev.azure.com/acme/My%20Project/_git/Infra%20Code')).toEqual(name)
   })
 })
 
@@ -50,7 +50,7 @@ describe('a malformed address', () => {
     ['https://github.com/%2e%2e/user', 'github.com/%2e%2e/user'],
     ['https://github.com/Acme/a%2fb', 'github.com/Acme/a%2fb'],
     ['https://github.com/Acme/%zz', 'github.com/Acme/%zz'],
-  ])('at GitHub: %s', (uri, shown) => expect(() => githubRepository(github, uri)).toThrow(malformed(shown)))
+  ])('at GitHub: %s', (uri, shown) => expect(() => parseGithubRepository(github, uri)).toThrow(malformed(shown)))
 
   it.each([
     'gitlab.com/Acme',
@@ -58,7 +58,7 @@ describe('a malformed address', () => {
     'github.com/Acme/Infra',
     'gitlab.com/../Infra',
   ])('at GitLab: %s', (address) =>
-    expect(() => gitlabProject(gitlab, `https://${address}`)).toThrow(malformed(address)))
+    expect(() => parseGitlabProject(gitlab, `https://${address}`)).toThrow(malformed(address)))
 
   it.each([
     'dev.azure.com/acme/infra',
@@ -68,5 +68,5 @@ describe('a malformed address', () => {
     'acme.visualstudio.com/project/_git/infra/x',
     'dev.azure.com/../project/_git/infra',
   ])('at Azure DevOps: %s', (address) =>
-    expect(() => azureRepository(azure, `https://${address}`)).toThrow(malformed(address)))
+    expect(() => parseAzureRepository(azure, `https://${address}`)).toThrow(malformed(address)))
 })

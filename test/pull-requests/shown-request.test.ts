@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { MASK } from '../../src/base/masking.ts'
-import { shownRequest } from '../../src/pull-requests/shown-request.ts'
+import { maskFirstRequest } from '../../src/pull-requests/shown-request.ts'
 
 const QUERY = 'Set hunter2-x as password, hunter2-x again'
 const turn = (user: string) => ({ user, assistant: 'Done.' })
@@ -19,5 +19,5 @@ it.each([
   ['as typed when another request ends differently', [turn(`Set ${MASK} as password`)], QUERY],
   ['as typed when parts would overlap', [turn(`${QUERY}${MASK}again`)], QUERY],
 ])('shows the request %s', (_, history, shown) => {
-  expect(shownRequest(QUERY, history)).toBe(shown)
+  expect(maskFirstRequest(QUERY, history)).toBe(shown)
 })

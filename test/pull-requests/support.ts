@@ -1,6 +1,6 @@
 import { vi } from 'vitest'
 import { PlatformError } from '../../src/base/errors.ts'
-import { pullRequestHost } from '../../src/pull-requests/host-of.ts'
+import { createPullRequestHost } from '../../src/pull-requests/host-of.ts'
 import type { MergeOptions, PullRequestHost } from '../../src/pull-requests/types.ts'
 import { configOf } from '../helpers/core.ts'
 
@@ -15,7 +15,7 @@ export const freely: MergeOptions = { confirm: async () => {}, signal: never() }
 
 /** The adapter of the configured provider, on msw's fetch. */
 export async function hostOf(uri: string, yaml = ''): Promise<PullRequestHost> {
-  return pullRequestHost({ config: await configOf(yaml), fetch: (input, init) => globalThis.fetch(input, init) }, uri)
+  return createPullRequestHost({ config: await configOf(yaml), fetch: (input, init) => globalThis.fetch(input, init) }, uri)
 }
 
 /** Status and text of the error that a call ends with. */

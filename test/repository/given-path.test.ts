@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { checkIacPath } from '../../src/repository/given-names.ts'
+import { checkIacPath } from '../../src/repository/check-input.ts'
 
 describe('iac_path', () => {
   it.each([null, undefined, ''])('takes %j for the repository root', (value) => {

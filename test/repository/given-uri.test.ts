@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { checkRepositoryUri } from '../../src/repository/given-names.ts'
+import { checkRepositoryUri } from '../../src/repository/check-input.ts'
 
 const text = (uri: string) => {
   const check = checkRepositoryUri(uri)

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { memoryFs } from '../../src/repository/memory-fs.ts'
+import { createMemoryFs } from '../../src/repository/memory-fs.ts'
 
 const bytes = (size: number) => new Uint8Array(size)
 const failing = (promise: Promise<unknown>) =>
@@ -10,7 +10,7 @@ const failing = (promise: Promise<unknown>) =>
 
 describe('the file system in memory', () => {
   it('keeps files in directories', async () => {
-    const { promises: fs } = memoryFs(1_000)
+    const { promises: fs } = createMemoryFs(1_000)
     await fs.mkdir('/a')
     await fs.mkdir('/a/b/')
     await fs.writeFile('/a/b/c', 'text')
@@ -24,7 +24,7 @@ describe('the file system in memory', () => {
   })
 
   it('fails with the codes of a real one', async () => {
-    const { promises: fs } = memoryFs(1_000)
+    const { promises: fs } = createMemoryFs(1_000)
     await fs.mkdir('/a')
     await fs.writeFile('/a/f', 'x')
     expect(await failing(fs.readFile('/none'))).toBe('ENOENT')
@@ -43,7 +43,7 @@ describe('the file system in memory', () => {
   })
 
   it('holds no more than its bound, counting what is there', async () => {
-    const { promises: fs } = memoryFs(100)
+    const { promises: fs } = createMemoryFs(100)
     await fs.writeFile('/a', bytes(60))
     await fs.writeFile('/a', bytes(90))
     expect(await failing(fs.writeFile('/b', bytes(11)))).toContain('larger than 100 bytes')

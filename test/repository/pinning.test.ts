@@ -1,3 +1,4 @@
+import type { HostResolver, PinnedFetch } from '../../src/repository/remote.ts'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { createServer, type Server } from 'node:https'
 import type { AddressInfo } from 'node:net'
@@ -6,9 +7,8 @@ import { dirname, join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { loadCertificates } from '../../dev/git-host/certificates.ts'
 import { type GitHost, startGitHost } from '../../dev/git-host/start.ts'
-import type { HostResolver, PinnedFetch } from '../../src/repository/allowed-addresses.ts'
 import { assertReachable } from '../../src/repository/head.ts'
-import { parseRoots } from '../../src/repository/root-modules.ts'
+import { findRootModules } from '../../src/repository/root-modules.ts'
 import { createPinnedFetch } from '../../src/runtime/fetch.ts'
 import { gitContext, trust } from './support.ts'
 
@@ -101,7 +101,7 @@ describe('a name that answers otherwise at the connection', () => {
     }
     const resolver = answering([PUBLIC], ['127.0.0.1'])
     const context = gitContext({}, { resolver, pinnedFetch: pinned })
-    await expect(parseRoots(context, filled)).rejects.toMatchObject({ message: UNREACHABLE })
+    await expect(findRootModules(context, filled)).rejects.toMatchObject({ message: UNREACHABLE })
     expect([listed, resolver.asked]).toEqual([[PUBLIC], 2])
     expect(context.lines.join()).toContain('127.0.0.1, which is not public')
   })
@@ -113,7 +113,7 @@ describe('a host that may be private', () => {
     const resolver = answering(['127.0.0.1'])
     const context = gitContext({ allow_private_hosts: ['localhost'] }, { resolver, pinnedFetch: pinned })
     await assertReachable(context, filled)
-    expect(await parseRoots(context, filled)).toEqual(['live'])
+    expect(await findRootModules(context, filled)).toEqual(['live'])
     expect(new Set(pins.map(([, addresses]) => addresses.join()))).toEqual(new Set(['127.0.0.1']))
   })
 

@@ -6,9 +6,9 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type GitHost, startGitHost } from '../../dev/git-host/start.ts'
 import type { Fetch } from '../../src/base/http.ts'
-import { allowedAddresses } from '../../src/repository/allowed-addresses.ts'
-import { assertReachable, defaultBranch } from '../../src/repository/head.ts'
-import { parseRoots } from '../../src/repository/root-modules.ts'
+import { resolveAllowedAddresses } from '../../src/repository/allowed-addresses.ts'
+import { assertReachable, readDefaultBranch } from '../../src/repository/head.ts'
+import { findRootModules } from '../../src/repository/root-modules.ts'
 import { gitConfig, gitContext, trust } from './support.ts'
 
 const UNREACHABLE = 'Repository is not reachable or access was denied.'
@@ -136,21 +136,21 @@ describe('addresses that may be contacted', () => {
   const local = async () => ['10.0.0.7']
 
   it('are private ones only for listed hosts and the self-hosted server', async () => {
-    await expect(allowedAddresses(gitConfig(), local, url('https://git.corp/x'))).rejects.toThrow('not public')
+    await expect(resolveAllowedAddresses(gitConfig(), local, url('https://git.corp/x'))).rejects.toThrow('not public')
     const listed = gitConfig({ allow_private_hosts: ['git.corp'] })
-    expect(await allowedAddresses(listed, local, url('https://git.corp:8443/x'))).toEqual(['10.0.0.7'])
+    expect(await resolveAllowedAddresses(listed, local, url('https://git.corp:8443/x'))).toEqual(['10.0.0.7'])
     const with_port = gitConfig({ allow_private_hosts: ['git.corp:8443'] })
-    expect(await allowedAddresses(with_port, local, url('https://git.corp:8443/x'))).toEqual(['10.0.0.7'])
-    await expect(allowedAddresses(with_port, local, url('https://git.corp/x'))).rejects.toThrow('not public')
+    expect(await resolveAllowedAddresses(with_port, local, url('https://git.corp:8443/x'))).toEqual(['10.0.0.7'])
+    await expect(resolveAllowedAddresses(with_port, local, url('https://git.corp/x'))).rejects.toThrow('not public')
     const own_server = gitConfig({ base_url: 'https://git.corp', host: 'git.corp' })
-    expect(await allowedAddresses(own_server, local, url('https://git.corp/x'))).toEqual(['10.0.0.7'])
-    await expect(allowedAddresses(gitConfig(), local, url('https://github.com/x'))).rejects.toThrow('not public')
+    expect(await resolveAllowedAddresses(own_server, local, url('https://git.corp/x'))).toEqual(['10.0.0.7'])
+    await expect(resolveAllowedAddresses(gitConfig(), local, url('https://github.com/x'))).rejects.toThrow('not public')
   })
 
   it('are given up when the caller goes away', async () => {
     const never = () => new Promise<string[]>(() => {})
     const controller = new AbortController()
-    const pending = allowedAddresses(gitConfig(), never, url('https://git.corp/x'), controller.signal)
+    const pending = resolveAllowedAddresses(gitConfig(), never, url('https://git.corp/x'), controller.signal)
     controller.abort()
     await expect(pending).rejects.toThrow('in time')
   })
@@ -158,16 +158,16 @@ describe('addresses that may be contacted', () => {
 
 describe('default branch', () => {
   it('is the one HEAD names, slashes kept', async () => {
-    expect(await defaultBranch(own(), filled)).toBe('main')
+    expect(await readDefaultBranch(own(), filled)).toBe('main')
   })
 
   it('is a 502 when the remote cannot be listed and a 500 when it names none', async () => {
-    await expect(defaultBranch(own(), `${host.url}/acme/missing.git`)).rejects.toMatchObject({
+    await expect(readDefaultBranch(own(), `${host.url}/acme/missing.git`)).rejects.toMatchObject({
       status: 502,
       message: UNREACHABLE,
     })
     const empty = await host.addRepository({ owner: 'acme', name: 'unborn' })
-    await expect(defaultBranch(own(), empty)).rejects.toMatchObject({
+    await expect(readDefaultBranch(own(), empty)).rejects.toMatchObject({
       status: 500,
       message: 'No match git default branch ls-remote',
     })
@@ -183,7 +183,7 @@ describe('repository parse', () => {
       if (init?.method === 'POST') received += bytes.byteLength
       return new Response(bytes, response)
     }
-    expect(await parseRoots(own({ fetch: counting }), filled)).toEqual(['.', 'live/prod'])
+    expect(await findRootModules(own({ fetch: counting }), filled)).toEqual(['.', 'live/prod'])
     expect(received).toBeLessThan(5_000)
   })
 
@@ -194,11 +194,11 @@ describe('repository parse', () => {
       const bytes = Buffer.from(text).toString('latin1').replaceAll(' filter', ' fiLter')
       return new Response(Buffer.from(bytes, 'latin1'), response)
     }
-    expect(await parseRoots(own({ fetch: plain }), filled)).toEqual(['.', 'live/prod'])
+    expect(await findRootModules(own({ fetch: plain }), filled)).toEqual(['.', 'live/prod'])
   })
 
   it('is 400 when the remote cannot be listed', async () => {
-    await expect(parseRoots(own(), `${host.url}/acme/missing.git`)).rejects.toMatchObject({
+    await expect(findRootModules(own(), `${host.url}/acme/missing.git`)).rejects.toMatchObject({
       status: 400,
       message: UNREACHABLE,
     })
@@ -212,7 +212,7 @@ describe('repository parse', () => {
     const failing = recording((url) =>
       url.endsWith('/git-upload-pack') && packs(failing.requests) ? new Response('x', { status: answer }) : undefined,
     )
-    await expect(parseRoots(own({ fetch: failing.fetch }), filled)).rejects.toMatchObject({
+    await expect(findRootModules(own({ fetch: failing.fetch }), filled)).rejects.toMatchObject({
       status,
       message: UNREACHABLE,
     })
@@ -228,7 +228,7 @@ describe('repository parse', () => {
         if (!isPack(init?.body)) return response
         return new Response(damage(new Uint8Array(await response.arrayBuffer())), response)
       }
-      await expect(parseRoots(own({ fetch }), filled)).rejects.toMatchObject({ status: 502, message: UNREACHABLE })
+      await expect(findRootModules(own({ fetch }), filled)).rejects.toMatchObject({ status: 502, message: UNREACHABLE })
     }
   })
 
@@ -237,7 +237,7 @@ describe('repository parse', () => {
     const endless = () => new ReadableStream({ pull: (controller) => controller.enqueue(chunk) })
     const fetch: Fetch = async (input, init) =>
       isPack(init?.body) ? new Response(endless()) : globalThis.fetch(input, init)
-    await expect(parseRoots(own({ fetch }), filled)).rejects.toMatchObject({ status: 502, message: UNREACHABLE })
+    await expect(findRootModules(own({ fetch }), filled)).rejects.toMatchObject({ status: 502, message: UNREACHABLE })
   })
 })
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { rootModules } from '../../src/repository/root-modules.ts'
+import { selectRootModules } from '../../src/repository/root-modules.ts'
 
 describe('root modules', () => {
   it.each<[string, string[], string[]]>([
@@ -49,11 +49,11 @@ describe('root modules', () => {
     ['letter case of extensions', ['a/MAIN.TF', 'b/main.tf'], ['b']],
     ['odd names', ['a\nb/main.tf', ' /main.tf'], [' ', 'a\nb']],
   ])('finds %s', (_, files, roots) => {
-    expect(rootModules(files)).toEqual(roots)
+    expect(selectRootModules(files)).toEqual(roots)
   })
 
   it('stays fast with many directories', () => {
     const files = Array.from({ length: 20_000 }, (_, index) => `live/${index}/x.tf`)
-    expect(rootModules(files)).toHaveLength(20_000)
+    expect(selectRootModules(files)).toHaveLength(20_000)
   })
 })

@@ -1,7 +1,7 @@
+import { type HostResolver, remoteUrl } from '../../../src/repository/remote.ts'
 import type { GitConfig } from '../../../config/types.ts'
 import { internal, repositoryUnreachable } from '../../../src/base/errors.ts'
-import { allowedAddresses, type HostResolver } from '../../../src/repository/allowed-addresses.ts'
-import { remoteUrl } from '../../../src/repository/remote.ts'
+import { resolveAllowedAddresses } from '../../../src/repository/allowed-addresses.ts'
 import { type ProcessOutput, runProcess } from './run-process.ts'
 import { gitEnvironment } from './settings.ts'
 
@@ -39,7 +39,7 @@ export function createGit(config: GitConfig, uri: string, resolver: HostResolver
     url: url.href,
     local: createLocalGit(config),
     network: async (args, options) => {
-      const addresses = await allowedAddresses(config, resolver, url, options.signal).catch((error: unknown) => {
+      const addresses = await resolveAllowedAddresses(config, resolver, url, options.signal).catch((error: unknown) => {
         options.signal?.throwIfAborted()
         throw repositoryUnreachable(error)
       })

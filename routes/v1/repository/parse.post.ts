@@ -1,5 +1,5 @@
 import { createRoute, z } from '@hono/zod-openapi'
-import { parseRoots } from '../../../src/repository/root-modules.ts'
+import { findRootModules } from '../../../src/repository/root-modules.ts'
 import { endpoint } from '../../endpoint.ts'
 import { requireOperation } from '../../middleware/gates.ts'
 import { BODY_ERRORS, errorAnswer, errors, json, jsonBody, signedIn, UNREACHABLE } from '../../openapi/answers.ts'
@@ -41,7 +41,7 @@ export const postParse = endpoint({
   }),
   gates: [requireOperation('developer')],
   handle: async (c, { body }) => {
-    const answer: z.input<typeof Roots> = { roots: await parseRoots(c.var.platform, body.repo_uri) }
+    const answer: z.input<typeof Roots> = { roots: await findRootModules(c.var.platform, body.repo_uri) }
     return c.json(answer)
   },
 })

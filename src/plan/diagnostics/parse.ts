@@ -1,4 +1,4 @@
-import type { EngineDiagnostic } from '../../services/iac/additions.ts'
+import type { EngineDiagnostic } from '../../services/iac/answers.ts'
 import type { Diagnostic } from './diagnostic.ts'
 
 /** More are follow-ups, and nobody reads them. */

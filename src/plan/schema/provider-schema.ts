@@ -1,4 +1,4 @@
-import type { SchemaParts } from '../../services/iac/additions.ts'
+import type { SchemaParts } from '../../services/iac/answers.ts'
 import type { SchemaRequest } from '../../services/iac/types.ts'
 import { keyOf, type TypeName, type TypeSchema } from './read.ts'
 

@@ -10,23 +10,23 @@ import { importSection } from './sections/import.ts'
 import { planSection, roundsSection } from './sections/plan.ts'
 import { requestSection } from './sections/request.ts'
 import { rollBackSection } from './sections/roll-back.ts'
-import { notices, reference, sessionSection } from './sections/session.ts'
+import { listNotices, sessionReference, sessionSection } from './sections/session.ts'
 import type { Evidence } from './types.ts'
 
 const MAX_SUMMARY = 8_000
-/** What of a short limit the summary may take. */
+/** The part of a short limit that the summary may take. */
 const SUMMARY_SHARE = 0.3
 
 export interface DescriptionOptions {
-  /** UTF-16 units that the host takes. */
+  /** Longest description that the host accepts, in UTF-16 units. */
   limit: number
   session_url: string
 }
 
 /**
- * The description of a pull request: the model's summary, then sections made by code from stored evidence.
- * Where that is longer than the host takes, all sections are shortened, then the least important ones are
- * left out, and a note says which.
+ * Writes the description of a pull request: the model's summary, then sections that code makes from stored evidence.
+ * When this is longer than the host accepts, sections are shortened one by one, the least important first; when that
+ * does not suffice, they are left out in the same order. A note names the shortened and the missing sections.
  * @param summary prose of a model
  */
 export function composeDescription(
@@ -34,7 +34,7 @@ export function composeDescription(
   evidence: Evidence,
   { limit, session_url }: DescriptionOptions,
 ): string {
-  const head = blocks(notices(evidence), prose(summary, Math.min(MAX_SUMMARY, Math.floor(limit * SUMMARY_SHARE))))
+  const head = blocks(listNotices(evidence), prose(summary, Math.min(MAX_SUMMARY, Math.floor(limit * SUMMARY_SHARE))))
   const sections = [
     planSection(evidence),
     driftSection(evidence),
@@ -50,37 +50,37 @@ export function composeDescription(
     roundsSection(evidence),
     sessionSection(evidence, session_url),
   ].filter((part) => part !== null)
-  return fitted(head, sections, limit, reference(evidence.session.uuid, session_url))
+  return fitToLimit(head, sections, limit, sessionReference(evidence.session.uuid, session_url))
 }
 
-/** A section with the form it is shown in; null: left out. */
-type Shown = Section & { form: number | null }
+/** A section and which of its forms is used, as an index of `forms`; null when the section is left out. */
+type ChosenForm = Section & { form: number | null }
 
-function fitted(head: string, sections: readonly Section[], limit: number, where: string): string {
-  const shown: Shown[] = sections.map((part) => ({ ...part, form: 0 }))
-  const weakest_first = shown.toSorted((a, b) => a.rank - b.rank)
+function fitToLimit(head: string, sections: readonly Section[], limit: number, sessionLink: string): string {
+  const chosen: ChosenForm[] = sections.map((part) => ({ ...part, form: 0 }))
+  const leastImportantFirst = chosen.toSorted((a, b) => a.rank - b.rank)
   for (;;) {
-    const text = rendered(head, shown, where)
+    const text = renderDescription(head, chosen, sessionLink)
     if (text.length <= limit) return text
     const next =
-      weakest_first.find(({ form, forms }) => form === 0 && forms.length > 1) ??
-      weakest_first.find(({ form }) => form !== null)
+      leastImportantFirst.find(({ form, forms }) => form === 0 && forms.length > 1) ??
+      leastImportantFirst.find(({ form }) => form !== null)
     if (!next) return cut(text, limit)
     next.form = next.form !== null && next.form < next.forms.length - 1 ? next.form + 1 : null
   }
 }
 
-function rendered(head: string, shown: readonly Shown[], where: string): string {
-  const left_out = shown.filter(({ form }) => form === null).map(({ title }) => title)
-  const shortened = shown.filter(({ form }) => form !== null && form > 0).map(({ title }) => title)
+function renderDescription(head: string, chosen: readonly ChosenForm[], sessionLink: string): string {
+  const leftOut = chosen.filter(({ form }) => form === null).map(({ title }) => title)
+  const shortened = chosen.filter(({ form }) => form !== null && form > 0).map(({ title }) => title)
   const note = [
-    left_out.length > 0 && `Left out because the host limits the length: ${left_out.join(', ')}.`,
+    leftOut.length > 0 && `Left out because the host limits the length: ${leftOut.join(', ')}.`,
     shortened.length > 0 && `Shortened: ${shortened.join(', ')}.`,
   ].filter(Boolean)
-  const bodies = shown.map(({ title, forms, form }) => form !== null && `## ${title}\n\n${forms[form] ?? ''}`)
+  const bodies = chosen.map(({ title, forms, form }) => form !== null && `## ${title}\n\n${forms[form] ?? ''}`)
   return blocks(
     head,
     ...bodies,
-    note.length > 0 && `_${note.join(' ')} The whole evidence is with the session: ${where}._`,
+    note.length > 0 && `_${note.join(' ')} The whole evidence is with the session: ${sessionLink}._`,
   )
 }

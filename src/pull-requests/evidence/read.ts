@@ -4,27 +4,31 @@ import { createMasker, type Masker } from '../../base/masking.ts'
 import type { ReportType } from '../../base/vocabulary.ts'
 import type { Context } from '../../context.ts'
 import { complianceFindings, type ReportDocuments, reportSchemas } from '../../reports/schemas.ts'
-import { shownRequest } from '../shown-request.ts'
-import type { Evidence, EvidenceRows, Found, StoredRow } from './types.ts'
+import { maskFirstRequest } from '../shown-request.ts'
+import type { Evidence, EvidenceRows, StoredDocument, StoredRow } from './types.ts'
 
-type Needs = Pick<Context, 'storage' | 'log' | 'config'>
+type EvidenceContext = Pick<Context, 'storage' | 'log' | 'config'>
 
-/** For all artifacts together: a pull request does not wait for a store in trouble. */
+/** Time for all artifacts together. A pull request does not wait for an object store that is slow or broken. */
 const LIMIT_MS = 5_000
 const MAX_BYTES = 2 * 1024 * 1024
-/** As in rounds: shorter values of the configuration may be ordinary words. */
+/** Shorter values of the configuration are not masked, because they may be ordinary words. The same holds in rounds. */
 const MIN_CONFIGURED_SECRET = 12
 
 /**
- * Reads the artifacts that a pull request shows, side by side. What is missing, too large, late or of
- * another form counts as unreadable and is logged.
- * Errors: the signal's reason alone.
+ * Reads the artifacts that a pull request shows, all at the same time. An artifact that is missing, too large, too
+ * slow or of an unexpected form counts as unreadable and is logged.
+ * Errors: only the signal's reason.
  */
-export async function readEvidence(context: Needs, rows: EvidenceRows, signal: AbortSignal): Promise<Evidence> {
+export async function readEvidence(
+  context: EvidenceContext,
+  rows: EvidenceRows,
+  signal: AbortSignal,
+): Promise<Evidence> {
   const masker = createMasker(secretsOf(context.config).filter(({ length }) => length >= MIN_CONFIGURED_SECRET))
   const reader = createReader(context, masker, signal)
   const report = <Type extends ReportType>(type: Type) => readReport(reader, rows, type)
-  const [generate, drift, imported, apply, compliance, plan] = await Promise.all([
+  const [generate, drift, importReport, apply, compliance, plan] = await Promise.all([
     report('generate'),
     report('drift'),
     report('import'),
@@ -36,15 +40,15 @@ export async function readEvidence(context: Needs, rows: EvidenceRows, signal: A
   const { session } = rows
   const rounds = rows.rounds.map((round) => ({
     ...round,
-    query: masker.text(shownRequest(round.query, session.history)),
+    query: masker.text(maskFirstRequest(round.query, session.history)),
   }))
-  return { session, rounds, generate, drift, import: imported, apply, compliance, plan }
+  return { session, rounds, generate, drift, import: importReport, apply, compliance, plan }
 }
 
 interface Reader {
-  /** Masked text of an artifact; null where it could not be read. */
+  /** Reads the text of an artifact and masks it; null when it could not be read. */
   text(row: StoredRow): Promise<string | null>
-  /** The same as a document. */
+  /** Reads an artifact as a JSON document; null also when it does not fit the schema. */
   document<Document>(row: StoredRow, schema: v.GenericSchema<unknown, Document>): Promise<Document | null>
 }
 
@@ -54,7 +58,7 @@ async function readReport<Type extends ReportType>(
   reader: Reader,
   { reports }: EvidenceRows,
   type: Type,
-): Promise<Found<ReportDocuments[Type]> | null> {
+): Promise<StoredDocument<ReportDocuments[Type]> | null> {
   const row = reports.find((candidate) => candidate.type === type)
   if (!row) return null
   return { round: row.round, created_at: row.created_at, document: await reader.document(row, SCHEMAS[type]) }
@@ -67,7 +71,10 @@ async function readCheck(reader: Reader, row: EvidenceRows['check']): Promise<Ev
   return { round, created_at, passed, document: findings && { passed, ...findings } }
 }
 
-/** A drift document is JSON, the text of a plan never is. */
+/**
+ * Finds the reviewed plan among the stored ones. Documents with drift are stored beside it: they are JSON lists,
+ * which the text of a plan never is.
+ */
 async function readPlan(reader: Reader, rows: EvidenceRows['plans']): Promise<Evidence['plan']> {
   const [latest] = rows
   if (!latest) return null
@@ -77,7 +84,7 @@ async function readPlan(reader: Reader, rows: EvidenceRows['plans']): Promise<Ev
   return { targets, created_at, text: plan?.text ?? null }
 }
 
-function createReader({ storage, log }: Needs, masker: Masker, signal: AbortSignal): Reader {
+function createReader({ storage, log }: EvidenceContext, masker: Masker, signal: AbortSignal): Reader {
   const limit = AbortSignal.any([signal, AbortSignal.timeout(LIMIT_MS)])
   const ended = new Promise<never>((_, reject) =>
     limit.addEventListener('abort', () => reject(limit.reason), { once: true }),

@@ -4,10 +4,12 @@ import type { EvidenceRows, RoundRow } from './types.ts'
 
 type Head = EvidenceRows['session'] & { id: number }
 
-/** Plans of a round that are looked at: the reviewed one is among the last, with the drift read after it. */
+/** How many stored plans of a round are read. The reviewed one is among the last, before the drift read after it. */
 const LATEST_PLANS = 4
 
-/** What a pull request of a session can say, from one snapshot; null for an unknown session. */
+/**
+ * Reads the rows of all evidence for a pull request from one snapshot of the database; null for an unknown session.
+ */
 export async function readEvidenceRows(sql: Sql, uuid: string): Promise<EvidenceRows | null> {
   if (!isUuid(uuid)) return null
   return await sql.begin('ISOLATION LEVEL REPEATABLE READ READ ONLY', async (tx) => {
@@ -26,7 +28,8 @@ export async function readEvidenceRows(sql: Sql, uuid: string): Promise<Evidence
 
 async function readHead(tx: Transaction, uuid: string): Promise<Head | null> {
   const [head] = await tx<Head[]>`
-    SELECT s.id, s.uuid, s.operation, h.first_query, h.payload AS history, w.uri, w.branch, s.is_blocked, s.in_flight, s.last_commit
+    SELECT s.id, s.uuid, s.operation, h.first_query, h.payload AS history, w.uri, w.branch,
+           s.is_blocked, s.in_flight, s.last_commit
     FROM sessions s
     JOIN workspaces w ON w.session_id = s.id
     JOIN histories h ON h.session_id = s.id
@@ -45,10 +48,10 @@ const readReports = (tx: Transaction, session_id: number) => tx<EvidenceRows['re
   FROM reports t JOIN artifacts a ON a.id = t.artifact_id JOIN rounds r ON r.id = t.round_id
   WHERE r.session_id = ${session_id} ORDER BY t.type, t.created_at DESC, t.id DESC`
 
-const readLatestCheck = (tx: Transaction, session_id: number) => tx<NonNullable<EvidenceRows['check']>[]>`
+const readLatestCheck = (tx: Transaction, sessionId: number) => tx<NonNullable<EvidenceRows['check']>[]>`
   SELECT t.passed, r.number AS round, a.uri, a.file_size_bytes, t.created_at
   FROM compliance_checks t JOIN artifacts a ON a.id = t.artifact_id JOIN rounds r ON r.id = t.round_id
-  WHERE r.session_id = ${session_id} ORDER BY t.created_at DESC, t.id DESC LIMIT 1`
+  WHERE r.session_id = ${sessionId} ORDER BY t.created_at DESC, t.id DESC LIMIT 1`
 
 const readPlans = (tx: Transaction, session_id: number) => tx<EvidenceRows['plans']>`
   SELECT t.targets, r.number AS round, a.uri, a.file_size_bytes, t.created_at

@@ -1,16 +1,16 @@
-import type { Evidence, Found } from './types.ts'
+import type { Evidence, StoredDocument } from './types.ts'
 
-/** A part of the text under a heading of its own. */
+/** A part of the description under a heading of its own. */
 export interface Section {
   title: string
-  /** Markdown without the heading, longest form first; the last one is what must not be missed. */
+  /** The section in Markdown without its heading, the longest form first. The last one holds only the essentials. */
   forms: string[]
-  /** The higher, the longer it stays when the text is too long. */
+  /** The higher the rank, the longer the section stays when the description is too long. */
   rank: number
 }
 
-/** What is given up first when the text is too long comes first. */
-const BY_RANK = [
+/** The titles of all sections, the least important first: it is left out first when the description is too long. */
+const TITLES_BY_RANK = [
   'Rounds',
   'Assumptions',
   'Cost estimate',
@@ -25,27 +25,30 @@ const BY_RANK = [
   'Plan',
   'Session',
 ] as const
-export type SectionTitle = (typeof BY_RANK)[number]
+export type SectionTitle = (typeof TITLES_BY_RANK)[number]
 
-/** Blank parts are left out. */
+/** Makes a section; its rank follows from the title. */
 export const section = (title: SectionTitle, ...forms: string[]): Section => ({
   title,
   forms,
-  rank: BY_RANK.indexOf(title),
+  rank: TITLES_BY_RANK.indexOf(title),
 })
 
-/** Paragraphs, lists and tables, with an empty line between them. */
+/** Joins paragraphs, lists and tables with an empty line between them. Blank parts are left out. */
 export const blocks = (...parts: (string | false | null | undefined)[]): string => parts.filter(Boolean).join('\n\n')
 
-/** For a report that is on record but could not be read. */
-export const unreadable = (title: SectionTitle, { round }: Found<unknown>): Section =>
+/** The section for a report that is stored but could not be read. */
+export const unreadableSection = (title: SectionTitle, { round }: StoredDocument<unknown>): Section =>
   section(title, `Not available: the report of round ${round} could not be read. The session holds it.`)
 
-/** `2026-01-31 23:59 UTC` */
-export const timeOf = (created_at: string): string => `${created_at.slice(0, 10)} ${created_at.slice(11, 16)} UTC`
+/** Formats a timestamp like `2026-01-31 23:59 UTC`. */
+export const formatTime = (createdAt: string): string => `${createdAt.slice(0, 10)} ${createdAt.slice(11, 16)} UTC`
 
 export const plural = (count: number, one: string, many = `${one}s`): string => `${count} ${count === 1 ? one : many}`
 
-/** The first round after a given one that may have changed the code; apply changes none, a declined round nothing. */
-export const laterChange = ({ rounds }: Evidence, round: number) =>
+/**
+ * The first round after the given one that may have changed the code; undefined when there is none. A round of mode
+ * apply changes no code, and a round that ended `uncompleted` changes nothing at all.
+ */
+export const findLaterChange = ({ rounds }: Evidence, round: number) =>
   rounds.find(({ number, mode, status }) => number > round && mode !== 'apply' && status !== 'uncompleted')

@@ -1,7 +1,7 @@
 import type { Mode, Operation, ReportType, Status, Turn } from '../../base/vocabulary.ts'
 import type { ApplyReport, ComplianceReport, DriftReport, GenerateReport, ImportReport } from '../../reports/schemas.ts'
 
-/** What the record says about a session; nothing here was read from the object store. */
+/** The rows of the database about a session. Nothing here was read from the object store. */
 export interface EvidenceRows {
   session: {
     uuid: string
@@ -17,11 +17,11 @@ export interface EvidenceRows {
   }
   /** Oldest first. */
   rounds: RoundRow[]
-  /** The latest of each type. */
+  /** The latest report of each type. */
   reports: (StoredRow & { type: ReportType })[]
-  /** The latest one. */
+  /** The latest compliance check. */
   check: (StoredRow & { passed: boolean }) | null
-  /** Of the round with the latest generate report, newest first; drift documents are among them. */
+  /** Plans of the round with the latest generate report, newest first. Drift documents are among them. */
   plans: (StoredRow & { targets: string[] })[]
 }
 
@@ -40,27 +40,28 @@ export interface StoredRow {
   created_at: string
 }
 
-/** A document of the object store; null where it could not be read. */
-export interface Found<Document> {
+/** A document of the object store. `document` is null when it could not be read. */
+export interface StoredDocument<Document> {
   round: number
   created_at: string
   document: Document | null
 }
 
-/** Everything the sections are made of. Documents are null where the session has none. */
+/** Everything that the sections are made from. A document is null when the session has none of its type. */
 export interface Evidence {
   session: EvidenceRows['session']
-  /** Queries in the form that may be shown. */
+  /** The rounds, with sensitive values in their queries masked. */
   rounds: RoundRow[]
-  generate: Found<GenerateReport> | null
-  drift: Found<DriftReport> | null
-  import: Found<ImportReport> | null
-  apply: Found<ApplyReport> | null
-  compliance: (Found<ComplianceReport> & { passed: boolean }) | null
-  /** The reviewed plan; null without one. */
+  generate: StoredDocument<GenerateReport> | null
+  drift: StoredDocument<DriftReport> | null
+  import: StoredDocument<ImportReport> | null
+  apply: StoredDocument<ApplyReport> | null
+  compliance: (StoredDocument<ComplianceReport> & { passed: boolean }) | null
+  /** The reviewed plan; null when there is none. */
   plan: {
     targets: string[]
-    created_at: string /** As the engine printed it, masked; null where it could not be read. */
+    created_at: string
+    /** The plan as the engine printed it, masked; null when it could not be read. */
     text: string | null
   } | null
 }

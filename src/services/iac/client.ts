@@ -4,7 +4,8 @@ import { delay, type Fetch, OutboundError, type OutboundRequest, type OutboundRe
 import type { Logger } from '../../base/log.ts'
 import { transportFault, unexpectedAnswer } from '../ask.ts'
 import { createAdditions } from './additions.ts'
-import { EngineSchema, type IacClient, type IacJobKind, SubmittedSchema } from './types.ts'
+import { EngineSchema, parseJsonBody, SubmittedSchema } from './answers.ts'
+import type { IacClient, IacJobKind } from './types.ts'
 import { waitForJob } from './wait-for-job.ts'
 
 const ROUTES: Record<IacJobKind, string> = {
@@ -17,12 +18,12 @@ const ROUTES: Record<IacJobKind, string> = {
   state_resource_ids: '/v1/import/state-resource-ids',
   scope_resource_ids: '/v1/import/scope-resource-ids',
 }
-/** These change the world: submitting them twice could do it twice. */
+/** These jobs change infrastructure or state. They are submitted once, because a second one could do it twice. */
 const ONCE_ONLY: readonly IacJobKind[] = ['apply', 'import']
 const RECONNECT_WAITS_MS = [250, 500, 1000, 2000]
 const NOT_OFFERED = [404, 405, 501]
 
-/** Client of the iac contract; see `IacClient` for its errors. */
+/** Makes a client of the iac contract. See `IacClient` for its errors. */
 export function createIacClient(config: IacServiceConfig, deps: { fetch: Fetch; log: Logger }): IacClient {
   const { log } = deps
   const call = (path: string, request: Partial<OutboundRequest> = {}): Promise<OutboundResponse> =>
@@ -37,10 +38,10 @@ export function createIacClient(config: IacServiceConfig, deps: { fetch: Fetch; 
     const request: Partial<OutboundRequest> = { method: 'POST', json: body }
     if (signal) request.signal = signal
     const waits = ONCE_ONLY.includes(kind) ? [] : RECONNECT_WAITS_MS
-    const response = await reconnecting(() => call(ROUTES[kind], request), waits, signal).catch((error) => {
+    const response = await retryWhileUnreachable(() => call(ROUTES[kind], request), waits, signal).catch((error) => {
       throw transportFault('iac', error)
     })
-    const answer = response.status === 202 ? v.safeParse(SubmittedSchema, readJson(response)) : null
+    const answer = response.status === 202 ? v.safeParse(SubmittedSchema, parseJsonBody(response)) : null
     if (answer?.success) return answer.output.job_id
     log.error('iac service refused a job', { kind, status: response.status, answer: response.text().slice(0, 2000) })
     throw unexpectedAnswer('iac', `HTTP ${response.status} to ${kind}`)
@@ -54,14 +55,14 @@ export function createIacClient(config: IacServiceConfig, deps: { fetch: Fetch; 
     wait,
     async run(kind, body, options = {}) {
       const { signal, on_submitted } = options
-      const submitAndTell = async () => {
+      const submitAndRecord = async () => {
         const jobId = await submit(kind, body, signal)
         await on_submitted?.(jobId)
         return jobId
       }
-      const waiting: Parameters<IacClient['wait']>[1] = signal ? { signal } : {}
-      const jobId = await submitAndTell()
-      return wait(jobId, ONCE_ONLY.includes(kind) ? waiting : { ...waiting, resubmit: submitAndTell })
+      const waitOptions: Parameters<IacClient['wait']>[1] = signal ? { signal } : {}
+      const jobId = await submitAndRecord()
+      return wait(jobId, ONCE_ONLY.includes(kind) ? waitOptions : { ...waitOptions, resubmit: submitAndRecord })
     },
     async healthy(signal) {
       const response = await call('/healthz', signal ? { signal } : {}).catch(() => null)
@@ -72,15 +73,22 @@ export function createIacClient(config: IacServiceConfig, deps: { fetch: Fetch; 
         throw transportFault('iac', error)
       })
       if (NOT_OFFERED.includes(response.status)) return null
-      const answer = response.status === 200 ? v.safeParse(EngineSchema, readJson(response)) : null
+      const answer = response.status === 200 ? v.safeParse(EngineSchema, parseJsonBody(response)) : null
       if (!answer?.success) throw unexpectedAnswer('iac', `HTTP ${response.status} to the question for its engine`)
       return answer.output
     },
   }
 }
 
-/** A restart of the service refuses connections for a moment; a timeout is not repeated. */
-async function reconnecting<T>(attempt: () => Promise<T>, waits: readonly number[], signal?: AbortSignal): Promise<T> {
+/**
+ * Repeats a call while the service refuses connections, as it does for a moment when it is restarted. A call that
+ * timed out is not repeated, because it may have arrived.
+ */
+async function retryWhileUnreachable<T>(
+  attempt: () => Promise<T>,
+  waits: readonly number[],
+  signal?: AbortSignal,
+): Promise<T> {
   for (const wait of waits) {
     try {
       return await attempt()
@@ -90,13 +98,4 @@ async function reconnecting<T>(attempt: () => Promise<T>, waits: readonly number
     }
   }
   return attempt()
-}
-
-/** Undefined when the answer is no JSON, which no schema accepts. */
-function readJson(response: OutboundResponse): unknown {
-  try {
-    return response.json()
-  } catch {
-    return undefined
-  }
 }

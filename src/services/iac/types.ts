@@ -1,6 +1,5 @@
-import * as v from 'valibot'
 import type { Cloud } from '../../base/vocabulary.ts'
-import type { EngineDiagnostic, SchemaParts } from './additions.ts'
+import type { EngineDiagnostic, SchemaParts } from './answers.ts'
 
 interface Scoped {
   scope_id: string
@@ -38,53 +37,36 @@ export interface EngineResult {
 }
 
 /**
- * Submits engine commands and waits for them.
- * Errors: `PlatformError` 504 `IaC job <id> did not finish within <n>s.` or transport timeout, 502
- * unreachable or off contract, the problem's status when the job itself failed. A non-zero exit code
- * of the engine is a result, not an error.
+ * Submits engine commands and waits for them. A non-zero exit code of the engine is a result, not an error.
+ * Errors: `PlatformError` with 504 `IaC job <id> did not finish within <n>s.` or when a request times out, with 502
+ * when the service cannot be reached or breaks the contract, and with the status that the service reports when the
+ * job itself failed.
  */
 export interface IacClient {
   submit<Kind extends IacJobKind>(kind: Kind, body: IacJobs[Kind], signal?: AbortSignal): Promise<string>
-  /** `kind` and `body` allow one resubmission of a lost job, never of `apply` or `import`. */
+  /**
+   * Waits for a submitted job. With `resubmit` a job that the service has lost is submitted again, once; callers
+   * never pass it for `apply` and `import`.
+   */
   wait(jobId: string, options?: { signal?: AbortSignal; resubmit?: () => Promise<string> }): Promise<EngineResult>
-  /** submit + wait; `on_submitted` is awaited before the first poll, so that the id can be recorded. */
+  /** Submits a job and waits for it. `on_submitted` is awaited before the first poll, so that it can record the id. */
   run<Kind extends IacJobKind>(
     kind: Kind,
     body: IacJobs[Kind],
     options?: { signal?: AbortSignal; on_submitted?: (jobId: string) => Promise<void> },
   ): Promise<EngineResult>
-  /** Liveness of the sidecar, within its timeout. */
+  /** Whether the sidecar answers its health check within its timeout. Never throws. */
   healthy(signal?: AbortSignal): Promise<boolean>
-  /** Name and version of the engine; null when the implementation does not tell (`GET /v1/engine` is an addition). */
+  /** Reads name and version of the engine; null when the service lacks `GET /v1/engine`, an optional addition. */
   engine(signal?: AbortSignal): Promise<EngineInfo | null>
   /**
-   * Parts of the providers' schemas of an initialised workspace: of the given types, at most 64 of each, or without
-   * any the names of all types. Null when the implementation does not offer it, within half a minute; never an error.
+   * Reads parts of the providers' schemas in an initialised workspace: the schemas of the given types, at most 64
+   * resource and 64 data types, or the names of all types when none is given. Answers null instead of an error, also
+   * when the implementation does not offer it or needs more than 30 s.
    */
   schema(request: SchemaRequest, signal?: AbortSignal): Promise<SchemaParts | null>
-  /** What the engine says about the code in machine form; null like `schema`, never an error. */
+  /** Reads what the engine says about the code, in machine-readable form; null instead of an error, like `schema`. */
   diagnostics(workspacePath: string, signal?: AbortSignal): Promise<EngineDiagnostic[] | null>
-  /** The end of what a job has written so far, whole lines; null like `schema`, never an error. */
+  /** Reads the last lines that a running job has written so far; null instead of an error, like `schema`. */
   output?(jobId: string, signal?: AbortSignal): Promise<{ stdout: string; stderr: string } | null>
 }
-
-/** What the core reads of the contract's answers; other implementations may add keys. */
-export const SubmittedSchema = v.object({ job_id: v.pipe(v.string(), v.uuid()) })
-
-const ResultSchema = v.object({ exit_code: v.pipe(v.number(), v.integer()), stdout: v.string(), stderr: v.string() })
-const ProblemSchema = v.object({
-  status: v.optional(v.pipe(v.number(), v.integer())),
-  title: v.optional(v.string()),
-  detail: v.nullish(v.string()),
-})
-export const JobSchema = v.variant('status', [
-  v.object({ status: v.picklist(['queued', 'running']) }),
-  v.object({ status: v.literal('succeeded'), result: ResultSchema }),
-  v.object({ status: v.literal('failed'), error: ProblemSchema }),
-])
-export type JobAnswer = v.InferOutput<typeof JobSchema>
-
-export const EngineSchema = v.object({
-  name: v.pipe(v.string(), v.minLength(1)),
-  version: v.pipe(v.string(), v.minLength(1)),
-})

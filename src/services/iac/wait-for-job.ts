@@ -4,9 +4,11 @@ import { gatewayTimeout, PlatformError } from '../../base/errors.ts'
 import { delay, OutboundError, type OutboundRequest, type OutboundResponse } from '../../base/http.ts'
 import type { Logger } from '../../base/log.ts'
 import { transportFault, unexpectedAnswer } from '../ask.ts'
-import { type EngineResult, type JobAnswer, JobSchema } from './types.ts'
+import { type JobAnswer, JobSchema } from './answers.ts'
+import type { EngineResult } from './types.ts'
 
-interface Access {
+/** What is needed to talk to the iac service. `call` adds the service's address and token to a request. */
+export interface IacAccess {
   config: IacServiceConfig
   log: Logger
   call: (path: string, request: Partial<OutboundRequest>) => Promise<OutboundResponse>
@@ -17,15 +19,19 @@ interface WaitOptions {
 }
 type Poll = { kind: 'job'; job: JobAnswer } | { kind: 'lost' } | { kind: 'missed' }
 
-/** A plan of this size is still one text in memory; beyond it no engine output makes sense. */
+/**
+ * Largest answer to a poll. It has to be below the longest text that the JavaScript engine can hold, and no engine
+ * output needs as much.
+ */
 const MAX_ANSWER_BYTES = 384 * 1024 * 1024
 const MAX_HELD_SECONDS = 60
 
 /**
- * Polls until the job is terminal or `job_timeout` is over. Each poll asks the service to hold its
- * answer for `job_poll_interval`; one that answers at once is asked again after the interval.
+ * Polls until the job has ended or `job_timeout` is over. Each poll asks the service to answer only when the job has
+ * ended or `job_poll_interval` is over. A service that answers at once all the same is asked again after the
+ * interval.
  */
-export async function waitForJob(access: Access, jobId: string, options: WaitOptions): Promise<EngineResult> {
+export async function waitForJob(access: IacAccess, jobId: string, options: WaitOptions): Promise<EngineResult> {
   const { config, log } = access
   const deadline = performance.now() + config.job_timeout * 1000
   let resubmit = options.resubmit
@@ -55,8 +61,11 @@ function jobFailure(error: Extract<JobAnswer, { status: 'failed' }>['error']): P
   return new PlatformError('IacJobFailed', status, error.detail || error.title || 'The IaC job failed.')
 }
 
-/** `missed`: no answer, or a passing fault of the service; the next poll may succeed. */
-async function pollOnce(access: Access, jobId: string, remainingMs: number, signal?: AbortSignal): Promise<Poll> {
+/**
+ * Sends one poll. `lost` means that the service does not know the job; `missed` means that there was no answer or a
+ * temporary fault, so that the next poll may succeed.
+ */
+async function pollOnce(access: IacAccess, jobId: string, remainingMs: number, signal?: AbortSignal): Promise<Poll> {
   const { config, log, call } = access
   const held = Math.min(
     MAX_HELD_SECONDS,

@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import type { ReportType } from '../../../src/base/vocabulary.ts'
-import type { Evidence, Found } from '../../../src/pull-requests/evidence/types.ts'
+import type { Evidence, StoredDocument } from '../../../src/pull-requests/evidence/types.ts'
 import { complianceVerdict } from '../../../src/reports/compliance.ts'
 import {
   type ComplianceReport,
@@ -17,13 +17,13 @@ export const report = <Type extends ReportType>(
   type: Type,
   document: unknown,
   round = 1,
-): Found<ReportDocuments[Type]> => {
+): StoredDocument<ReportDocuments[Type]> => {
   const schema: v.GenericSchema<unknown, ReportDocuments[Type]> = SCHEMAS[type]
   return { round, created_at: AT, document: v.parse(schema, document) }
 }
 const SCHEMAS: { [Type in ReportType]: v.GenericSchema<unknown, ReportDocuments[Type]> } = reportSchemas
 
-export const lost = (round = 1): Found<never> => ({ round, created_at: AT, document: null })
+export const lost = (round = 1): StoredDocument<never> => ({ round, created_at: AT, document: null })
 
 export const generateReport = (changes: Record<string, unknown> = {}, round = 1) =>
   report(
@@ -38,7 +38,7 @@ export const generateReport = (changes: Record<string, unknown> = {}, round = 1)
     round,
   )
 
-export function check(violations: unknown[] = [], round = 1): Found<ComplianceReport> & { passed: boolean } {
+export function check(violations: unknown[] = [], round = 1): StoredDocument<ComplianceReport> & { passed: boolean } {
   const document = complianceVerdict(
     v.parse(complianceFindings, { violations, summary: 'Audited.', checked_rules: ['scope_exceeded'] }),
   )

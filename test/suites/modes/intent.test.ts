@@ -1,7 +1,7 @@
+import { basicAuthorization } from '../../../src/pull-requests/call.ts'
 import { existsSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createPullRequest } from '../../../src/pull-requests/create.ts'
-import { basicAuthorization } from '../../../src/pull-requests/credentials.ts'
 import { type Reply, said, scriptedLlm } from '../../pipeline/steps/scripted-llm.ts'
 import { trust } from '../../repository/support.ts'
 import { textsOf } from './artifacts.ts'

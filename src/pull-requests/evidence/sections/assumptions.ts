@@ -1,26 +1,30 @@
-import { bulleted, capped, code } from '../markdown.ts'
-import { laterChange, plural, type Section, section, timeOf } from '../section.ts'
+import { bulletList, capLines, code } from '../markdown.ts'
+import { findLaterChange, formatTime, plural, type Section, section } from '../section.ts'
 import type { Evidence } from '../types.ts'
 
 const MAX_TARGETS = 20
 const UNKNOWN = /\(known after apply\)/g
 
-/** What the evidence rests on and what nobody looked at. */
+/** Says what the evidence is based on and what nobody has looked at. */
 export function assumptionsSection(evidence: Evidence): Section | null {
-  const lines = evidence.generate ? ofPlan(evidence) : ofReading(evidence)
-  return lines.length > 0 ? section('Assumptions', bulleted(lines), bulleted(lines.slice(0, 2))) : null
+  const lines = evidence.generate ? listPlanAssumptions(evidence) : listReadingAssumptions(evidence)
+  return lines.length > 0 ? section('Assumptions', bulletList(lines), bulletList(lines.slice(0, 2))) : null
 }
 
-function ofPlan({ plan, ...evidence }: Evidence): string[] {
+function listPlanAssumptions({ plan, ...evidence }: Evidence): string[] {
   const { generate, session } = evidence
   const commit =
-    session.last_commit && generate && !laterChange({ plan, ...evidence }, generate.round) ? session.last_commit : null
-  const made = plan
-    ? `The engine planned at ${timeOf(plan.created_at)}${commit ? ` on commit ${code(commit.slice(0, 12))}` : ''}. What changed since then, in the infrastructure or on the default branch, is not in the plan.`
+    session.last_commit && generate && !findLaterChange({ plan, ...evidence }, generate.round)
+      ? session.last_commit
+      : null
+  const plannedAt = plan
+    ? 'The engine planned at ' +
+      `${formatTime(plan.created_at)}${commit ? ` on commit ${code(commit.slice(0, 12))}` : ''}. What changed ` +
+      'since then, in the infrastructure or on the default branch, is not in the plan.'
     : 'When the plan was made is not available.'
   return [
     targetsLine(plan),
-    made,
+    plannedAt,
     unknownLine(plan),
     costLine(evidence.generate),
     'A plan does not show whether quotas, permissions and policies of the cloud let it through.',
@@ -30,18 +34,24 @@ function ofPlan({ plan, ...evidence }: Evidence): string[] {
 function targetsLine(plan: Evidence['plan']): string {
   if (!plan) return 'Which targets were planned is not available.'
   if (plan.targets.length === 0) return 'The whole root was planned.'
-  const named = capped(
+  const targets = capLines(
     plan.targets.map((target) => code(target)),
     MAX_TARGETS,
   )
-  return `Only ${plural(plan.targets.length, 'target')} and what ${plan.targets.length === 1 ? 'it depends' : 'they depend'} on were planned: ${named.join(', ')}.`
+  return (
+    `Only ${plural(plan.targets.length, 'target')} and what ` +
+    `${plan.targets.length === 1 ? 'it depends' : 'they depend'} on were planned: ${targets.join(', ')}.`
+  )
 }
 
 function unknownLine(plan: Evidence['plan']): string {
   if (!plan || plan.text === null) return 'Which values are known only after apply is not available.'
   const count = plan.text.match(UNKNOWN)?.length ?? 0
   if (count === 0) return 'The plan names no value that is known only after apply.'
-  return `${plural(count, 'value')} of the plan ${count === 1 ? 'is' : 'are'} known only after apply, and nothing could be checked about ${count === 1 ? 'it' : 'them'}.`
+  return (
+    `${plural(count, 'value')} of the plan ${count === 1 ? 'is' : 'are'} known only after apply, and nothing ` +
+    `could be checked about ${count === 1 ? 'it' : 'them'}.`
+  )
 }
 
 function costLine(generate: Evidence['generate']): string | null {
@@ -51,20 +61,22 @@ function costLine(generate: Evidence['generate']): string | null {
   )
   const types = [...new Set(open.map(({ resource_type }) => code(resource_type)))]
   const without =
-    types.length > 0 ? ` What is charged by use is not in it: ${capped(types, MAX_TARGETS).join(', ')}.` : ''
+    types.length > 0 ? ` What is charged by use is not in it: ${capLines(types, MAX_TARGETS).join(', ')}.` : ''
   return `The cost estimate counts fixed monthly prices only.${without}`
 }
 
-/** Drift and import rounds make no reviewed plan. */
-function ofReading({ drift, import: imported }: Evidence): string[] {
+/** The assumptions of drift and import rounds, which make no reviewed plan. */
+function listReadingAssumptions({ drift, import: imported }: Evidence): string[] {
   const lines: string[] = []
   if (drift)
     lines.push(
-      `Drift was read in round ${drift.round}, which ended at ${timeOf(drift.created_at)}. What changed since then was not looked at.`,
+      `Drift was read in round ${drift.round}, which ended at ${formatTime(drift.created_at)}. What changed ` +
+        'since then was not looked at.',
     )
   if (imported)
     lines.push(
-      `The import ended at ${timeOf(imported.created_at)}. Resources of the scope that came later were not looked at.`,
+      `The import ended at ${formatTime(imported.created_at)}. Resources of the scope that came later were ` +
+        'not looked at.',
     )
   if (lines.length > 0) lines.push('No plan was pinned: this session cannot apply anything.')
   return lines

@@ -1,6 +1,6 @@
 import type { Severity } from '../../../base/vocabulary.ts'
 import type { ComplianceReport } from '../../../reports/schemas.ts'
-import { bulleted, capped, code, inline, table } from '../markdown.ts'
+import { bulletList, capLines, code, inline, table } from '../markdown.ts'
 import { blocks, plural, type Section, section } from '../section.ts'
 import type { Evidence } from '../types.ts'
 
@@ -8,9 +8,9 @@ type Finding = ComplianceReport['violations'][number]
 
 const WORST_FIRST: readonly Severity[] = ['critical', 'error', 'warning', 'info']
 const MAX_ROWS = 50
-const FEW = 5
+const FEW_FINDINGS = 5
 
-/** The verdict and the findings of the audit of the reviewed plan. */
+/** Shows the verdict and the findings of the audit of the reviewed plan. */
 export function complianceSection({ compliance, generate }: Evidence): Section | null {
   if (!generate)
     return section('Compliance', 'Not audited: there is no reviewed plan. Only plans of generate rounds are audited.')
@@ -27,10 +27,10 @@ export function complianceSection({ compliance, generate }: Evidence): Section |
     )
   const { violations, summary, checked_rules } = compliance.document
   const sorted = violations.toSorted((a, b) => WORST_FIRST.indexOf(a.severity) - WORST_FIRST.indexOf(b.severity))
-  const lead = `${verdict} (round ${compliance.round}): ${countsOf(sorted)}.`
+  const lead = `${verdict} (round ${compliance.round}): ${countBySeverity(sorted)}.`
   const checked =
     checked_rules.length > 0 &&
-    `Checked: ${capped(
+    `Checked: ${capLines(
       checked_rules.map((rule) => code(rule, 80)),
       60,
     ).join(', ')}`
@@ -44,7 +44,7 @@ export function complianceSection({ compliance, generate }: Evidence): Section |
       inline(summary, 1_500),
       checked,
     ),
-    blocks(lead, bulleted(capped(sorted.map(findingLine), FEW))),
+    blocks(lead, bulletList(capLines(sorted.map(findingLine), FEW_FINDINGS))),
     lead,
   )
 }
@@ -60,12 +60,12 @@ const findingCells = ({ severity, rule_id, resource, message, suggested_fix }: F
 const findingLine = ({ severity, rule_id, resource, message }: Finding): string =>
   `${severity} ${code(rule_id, 80)}${resource ? ` at ${code(resource)}` : ''}: ${inline(message, 120)}`
 
-function countsOf(findings: readonly Finding[]): string {
+function countBySeverity(findings: readonly Finding[]): string {
   if (findings.length === 0) return 'no findings'
   const counts = WORST_FIRST.map((severity) => ({
     severity,
     count: findings.filter((finding) => finding.severity === severity).length,
   }))
-  const named = counts.filter(({ count }) => count > 0).map(({ severity, count }) => `${count} ${severity}`)
-  return `${plural(findings.length, 'finding')}, ${named.join(', ')}`
+  const parts = counts.filter(({ count }) => count > 0).map(({ severity, count }) => `${count} ${severity}`)
+  return `${plural(findings.length, 'finding')}, ${parts.join(', ')}`
 }

@@ -1,15 +1,17 @@
 import { code, inline, table } from '../markdown.ts'
-import { blocks, type Section, section, unreadable } from '../section.ts'
+import { blocks, type Section, section, unreadableSection } from '../section.ts'
 import type { Evidence } from '../types.ts'
 
 const MAX_ROWS = 40
 
-/** The report's estimate of monthly cost, marked as one. */
+/** Shows the report's estimate of the monthly cost and says that it is an estimate. */
 export function costSection({ generate }: Evidence): Section | null {
   if (!generate) return null
-  if (!generate.document) return unreadable('Cost estimate', generate)
+  if (!generate.document) return unreadableSection('Cost estimate', generate)
   const { currency, total_fixed_monthly_cost, introduction_paragraph, breakdown } = generate.document.estimated_costs
-  const lead = `**${currency} ${total_fixed_monthly_cost.toFixed(2)} a month** for what has a fixed price. An estimate of a model, not an offer.`
+  const lead =
+    `**${currency} ${total_fixed_monthly_cost.toFixed(2)} a month** for what has a fixed price. An estimate of ` +
+    'a model, not an offer.'
   const rows = breakdown
     .slice(0, MAX_ROWS)
     .map(({ resource_type, pricing_model, fixed_monthly_cost, notes }) => [

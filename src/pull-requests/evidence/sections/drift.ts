@@ -1,25 +1,27 @@
-import { bulleted, capped, code, inline, prose, table } from '../markdown.ts'
-import { blocks, type Section, section, timeOf, unreadable } from '../section.ts'
+import { bulletList, capLines, code, inline, prose, table } from '../markdown.ts'
+import { blocks, formatTime, type Section, section, unreadableSection } from '../section.ts'
 import type { Evidence } from '../types.ts'
 
 const MAX_ROWS = 40
 
-/** What a drift round brought in line, what remains and what is expected to differ. */
+/** Says which drift a drift round removed, which remains and which differences are expected. */
 export function driftSection({ drift }: Evidence): Section | null {
   if (!drift) return null
-  if (!drift.document) return unreadable('Drift', drift)
+  if (!drift.document) return unreadableSection('Drift', drift)
   const { status, summary, remediated_resources, unreconciled_drift, whitelisted_exceptions } = drift.document
-  const counts = `${remediated_resources.length} remediated, ${unreconciled_drift.length} unreconciled, ${whitelisted_exceptions.length} expected`
-  const lead = `**${status}: ${counts}** (round ${drift.round}, ${timeOf(drift.created_at)}).`
+  const counts =
+    `${remediated_resources.length} remediated, ${unreconciled_drift.length} unreconciled, ` +
+    `${whitelisted_exceptions.length} expected`
+  const lead = `**${status}: ${counts}** (round ${drift.round}, ${formatTime(drift.created_at)}).`
   const rows = remediated_resources.map(({ resource_address, file_path, changes }) => [
     code(resource_address),
     code(file_path) || 'not named',
     inline(changes.map(({ change_description }) => change_description).join('; '), 300),
   ])
   const more = rows.length > MAX_ROWS && `and ${rows.length - MAX_ROWS} more`
-  const open = unreconciled_drift.map(({ resource_address, reason }) => named(resource_address, inline(reason)))
+  const open = unreconciled_drift.map(({ resource_address, reason }) => withAddress(resource_address, inline(reason)))
   const expected = whitelisted_exceptions.map(({ resource_address, change, rule }) =>
-    named(resource_address, inline(rule ? `${change} (${rule})` : change)),
+    withAddress(resource_address, inline(rule ? `${change} (${rule})` : change)),
   )
   return section(
     'Drift',
@@ -28,14 +30,15 @@ export function driftSection({ drift }: Evidence): Section | null {
       prose(summary, 1_000),
       rows.length > 0 && table(['Remediated', 'File', 'Change'], rows.slice(0, MAX_ROWS)),
       more,
-      listed('Unreconciled:', open, MAX_ROWS),
-      listed('Expected to differ:', expected, MAX_ROWS),
+      titledList('Unreconciled:', open, MAX_ROWS),
+      titledList('Expected to differ:', expected, MAX_ROWS),
     ),
-    blocks(lead, listed('Unreconciled:', open, 5)),
+    blocks(lead, titledList('Unreconciled:', open, 5)),
   )
 }
 
-const named = (address: string, text: string): string => (address.trim() === '' ? text : `${code(address)}: ${text}`)
+const withAddress = (address: string, text: string): string =>
+  address.trim() === '' ? text : `${code(address)}: ${text}`
 
-const listed = (lead: string, lines: readonly string[], max: number): string | false =>
-  lines.length > 0 && blocks(lead, bulleted(capped(lines, max)))
+const titledList = (lead: string, lines: readonly string[], max: number): string | false =>
+  lines.length > 0 && blocks(lead, bulletList(capLines(lines, max)))

@@ -1,40 +1,44 @@
 import { isIntentTitle } from '../../../intent/told.ts'
 import { BEYOND_TITLE, isBeyondTitle } from '../../../plan/targets.ts'
-import { bulleted, capped, code, inline } from '../markdown.ts'
-import { blocks, type Section, section, unreadable } from '../section.ts'
+import { bulletList, capLines, code, inline } from '../markdown.ts'
+import { blocks, type Section, section, unreadableSection } from '../section.ts'
 import type { Evidence } from '../types.ts'
 
 const MAX_POINTS = 30
 
-/** The banner with its reasons. */
+/** Shows the impact level of the plan with its reasons. Two of these have sections of their own and are left out. */
 export function impactSection({ generate }: Evidence): Section | null {
   if (!generate) return null
-  if (!generate.document) return unreadable('Impact', generate)
+  if (!generate.document) return unreadableSection('Impact', generate)
   const { banner, summary, bullet_points } = generate.document.potential_impact
   const lead = (max: number) =>
     `**${banner.level}**: ${[inline(banner.title, 200), inline(banner.description, max)].filter(Boolean).join('. ')}`
   const points = bullet_points
     .filter(({ title }) => !isBeyondTitle(title) && !isIntentTitle(title))
     .map(({ title, description }) => [inline(title, 200), inline(description, 600)].filter(Boolean).join(': '))
-  return section('Impact', blocks(lead(1_500), inline(summary, 1_500), bulleted(capped(points, MAX_POINTS))), lead(250))
+  return section(
+    'Impact',
+    blocks(lead(1_500), inline(summary, 1_500), bulletList(capLines(points, MAX_POINTS))),
+    lead(250),
+  )
 }
 
-/** What a plan of the whole root would change that the reviewed one leaves out. */
+/** Says what a plan of the whole root would change that the reviewed plan, limited to its targets, leaves out. */
 export function outsideSection({ generate, plan }: Evidence): Section | null {
   if (!generate) return null
-  if (!generate.document) return unreadable(BEYOND_TITLE, generate)
-  const told = generate.document.potential_impact.bullet_points.findLast(({ title }) => isBeyondTitle(title))
-  if (!told) {
+  if (!generate.document) return unreadableSection(BEYOND_TITLE, generate)
+  const point = generate.document.potential_impact.bullet_points.findLast(({ title }) => isBeyondTitle(title))
+  if (!point) {
     const whole = plan !== null && plan.targets.length === 0
     return section(
       BEYOND_TITLE,
       whole ? 'The whole root was planned: nothing is left out.' : 'Not available for this plan.',
     )
   }
-  const [lead = '', ...lines] = told.description.split('\n')
-  const shown = lines.map(outsideLine).filter((line) => line !== '')
-  const form = (max: number) => blocks(inline(lead, 600), bulleted(capped(shown, max)))
-  return section(BEYOND_TITLE, form(shown.length), form(5))
+  const [lead = '', ...lines] = point.description.split('\n')
+  const outsideLines = lines.map(outsideLine).filter((line) => line !== '')
+  const form = (max: number) => blocks(inline(lead, 600), bulletList(capLines(outsideLines, max)))
+  return section(BEYOND_TITLE, form(outsideLines.length), form(5))
 }
 
 function outsideLine(line: string): string {

@@ -1,17 +1,19 @@
-import { bulleted, capped, code, inline, prose, table } from '../markdown.ts'
-import { blocks, type Section, section, timeOf, unreadable } from '../section.ts'
+import { bulletList, capLines, code, inline, prose, table } from '../markdown.ts'
+import { blocks, formatTime, type Section, section, unreadableSection } from '../section.ts'
 import type { Evidence } from '../types.ts'
 
 const MAX_ROWS = 40
 
-/** What an import round took into the state, what it did not, and whether code and infrastructure agree. */
+/** Says what an import round took into the state, what it did not, and whether code and infrastructure agree. */
 export function importSection({ import: imported }: Evidence): Section | null {
   if (!imported) return null
-  if (!imported.document) return unreadable('Import', imported)
+  if (!imported.document) return unreadableSection('Import', imported)
   const { status, summary, imported_resources, excluded_resources, state_alignment, execution_summary } =
     imported.document
-  const counts = `${summary.selected} selected, ${summary.imported} imported, ${summary.failed} failed, ${excluded_resources.length} excluded`
-  const lead = `**${status}: ${counts}** (round ${imported.round}, ${timeOf(imported.created_at)}).`
+  const counts =
+    `${summary.selected} selected, ${summary.imported} imported, ${summary.failed} failed, ` +
+    `${excluded_resources.length} excluded`
+  const lead = `**${status}: ${counts}** (round ${imported.round}, ${formatTime(imported.created_at)}).`
   const rows = imported_resources
     .toSorted((a, b) => Number(a.status === 'imported') - Number(b.status === 'imported'))
     .map(({ status: result, resource_address, resource_id, error_message, details }) => [
@@ -31,7 +33,7 @@ export function importSection({ import: imported }: Evidence): Section | null {
       prose(execution_summary, 1_000),
       rows.length > 0 && table(['Result', 'Address', 'Identifier', 'Note'], rows.slice(0, MAX_ROWS)),
       rows.length > MAX_ROWS && `and ${rows.length - MAX_ROWS} more`,
-      excluded.length > 0 && blocks('Excluded:', bulleted(capped(excluded, MAX_ROWS))),
+      excluded.length > 0 && blocks('Excluded:', bulletList(capLines(excluded, MAX_ROWS))),
       alignment,
     ),
     blocks(lead, alignment),

@@ -2,20 +2,24 @@ import { code } from '../markdown.ts'
 import { blocks, type Section, section } from '../section.ts'
 import type { Evidence } from '../types.ts'
 
-/** Where everything is to be found. @param session_url template of the configuration, may be empty */
+/**
+ * Names the session and its branch.
+ * @param session_url template of the configuration, for example `https://ui.example/{session_id}`; may be empty
+ */
 export function sessionSection({ session }: Evidence, session_url: string): Section {
-  return section('Session', blocks(`${reference(session.uuid, session_url)}, branch ${code(session.branch)}.`))
+  return section('Session', blocks(`${sessionReference(session.uuid, session_url)}, branch ${code(session.branch)}.`))
 }
 
-/** A link to the session's page, or its id. */
-export function reference(uuid: string, session_url: string): string {
+/** A link to the session's page; its id when the configuration has no template. */
+export function sessionReference(uuid: string, session_url: string): string {
   if (session_url === '') return `Session \`${uuid}\``
   const { href } = new URL(session_url.replaceAll('{session_id}', uuid))
-  return `[Session ${uuid}](${href.replace(/[()\\*_~[\]`|]/g, (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`)})`
+  const percentEncoded = (character: string) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`
+  return `[Session ${uuid}](${href.replace(/[()\\*_~[\]`|]/g, percentEncoded)})`
 }
 
-/** What a reviewer must know before everything else, as quoted lines; empty when there is nothing. */
-export function notices({ session, rounds, generate }: Evidence): string {
+/** The warnings that a reviewer must see first, as quoted lines; empty when there are none. */
+export function listNotices({ session, rounds, generate }: Evidence): string {
   const last = rounds.at(-1)
   const reviewed = generate?.round ?? 0
   return blocks(

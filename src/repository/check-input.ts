@@ -1,14 +1,15 @@
-/** Outcome of a lexical check; `text` is for the caller and never repeats the input. */
+/** Result of a check of the text alone. `text` is the message for the caller and never repeats the input. */
 export type UriCheck = { ok: true; uri: string } | { ok: false; text: string }
 
 const NOT_HTTPS = 'repo_uri must be an https:// URL with a host.'
 const HOLDS_SECRET =
-  "repo_uri must not embed a password or token; pass the repository URI without the ':<secret>' part (a bare user@host prefix is fine)."
+  "repo_uri must not embed a password or token; pass the repository URI without the ':<secret>' part (a bare " +
+  'user@host prefix is fine).'
 
 /**
- * The lexical rules for a repository address, without any contact with the remote. Looks at the raw
- * text first, because the URL parser repairs much of what must be refused (`https:host`, blanks,
- * backslashes, an empty password). The address is kept as given, trimmed.
+ * Checks the text of a repository address, without contacting the host. The raw text is looked at before it is
+ * parsed, because the URL parser repairs much of what must be refused (`https:host`, blanks, backslashes, an empty
+ * password). The answer is the address as the user gave it, without blanks at its ends.
  */
 export function checkRepositoryUri(value: string): UriCheck {
   const uri = value.trim()
@@ -22,7 +23,7 @@ export function checkRepositoryUri(value: string): UriCheck {
   return { ok: true, uri }
 }
 
-/** Blanks, control characters and backslashes, which the parser would drop or rewrite. */
+/** Whether a text holds blanks, control characters or backslashes, which the URL parser would drop or rewrite. */
 function hasForbiddenCharacter(text: string): boolean {
   for (const character of text) {
     const code = character.codePointAt(0) ?? 0
@@ -31,14 +32,14 @@ function hasForbiddenCharacter(text: string): boolean {
   return false
 }
 
-/** Outcome of a lexical check of `iac_path`; null stands for the repository root. */
+/** Result of the check of `iac_path`. A null path stands for the root of the repository. */
 export type PathCheck = { ok: true; path: string | null } | { ok: false; text: string }
 
 const NOT_RELATIVE = "iac_path must be a repo-relative path (not absolute) and must not contain '..' segments"
 const FORBIDDEN_CHARACTER = 'iac_path must not contain backslashes or control characters'
 
 /**
- * The lexical rules for the engine root inside a repository. Whether the directory exists is known
+ * Checks the text of the path of the engine root inside a repository. Whether the directory exists can be checked
  * only after the clone.
  */
 export function checkIacPath(value: string | null | undefined): PathCheck {

@@ -1,0 +1,94 @@
+import * as v from 'valibot'
+import type { OutboundResponse } from '../../base/http.ts'
+
+const NamesSchema = v.optional(v.array(v.string()), [])
+
+const SchemasSchema = v.optional(v.record(v.string(), v.unknown()), {})
+
+/** `stdout` of a `schema` job. The schemas inside are not checked here: whoever shows them skips what is unreadable. */
+export const SchemaPartsSchema = v.object({
+  providers: v.record(
+    v.string(),
+    v.object({
+      version: v.optional(v.string()),
+      resource_schemas: SchemasSchema,
+      data_source_schemas: SchemasSchema,
+      resource_types: NamesSchema,
+      data_source_types: NamesSchema,
+    }),
+  ),
+  missing: NamesSchema,
+  left_out: NamesSchema,
+})
+
+export type SchemaParts = v.InferOutput<typeof SchemaPartsSchema>
+
+const IntegerSchema = v.pipe(v.number(), v.integer())
+
+const DiagnosticSchema = v.object({
+  severity: v.string(),
+  summary: v.string(),
+  detail: v.fallback(v.string(), ''),
+  address: v.fallback(v.optional(v.string()), undefined),
+  range: v.fallback(
+    v.optional(v.object({ filename: v.string(), start: v.object({ line: IntegerSchema }) })),
+    undefined,
+  ),
+  snippet: v.fallback(
+    v.optional(
+      v.object({ context: v.fallback(v.nullish(v.string()), null), code: v.string(), start_line: IntegerSchema }),
+    ),
+    undefined,
+  ),
+})
+
+/** One entry of the engine's `validate -json`, with the fields that the platform uses. */
+export type EngineDiagnostic = v.InferOutput<typeof DiagnosticSchema>
+
+/** `stdout` of a `diagnostics` job. */
+export const DiagnosticsSchema = v.pipe(
+  v.object({ diagnostics: v.array(DiagnosticSchema) }),
+  v.transform(({ diagnostics }) => diagnostics),
+)
+
+/**
+ * The optional jobs that the service announces at `GET /v1/engine`. An implementation of the contract without its
+ * additions announces none.
+ */
+export const AnnouncementSchema = v.object({ additions: v.array(v.string()) })
+
+/** The last part of the output that a running job has written so far. */
+export const LiveOutputSchema = v.object({ stdout: v.string(), stderr: v.string() })
+
+/** The answer to a submission. This and all schemas below ignore keys that an implementation adds. */
+export const SubmittedSchema = v.object({ job_id: v.pipe(v.string(), v.uuid()) })
+
+const ResultSchema = v.object({ exit_code: v.pipe(v.number(), v.integer()), stdout: v.string(), stderr: v.string() })
+
+const ProblemSchema = v.object({
+  status: v.optional(v.pipe(v.number(), v.integer())),
+  title: v.optional(v.string()),
+  detail: v.nullish(v.string()),
+})
+
+export const JobSchema = v.variant('status', [
+  v.object({ status: v.picklist(['queued', 'running']) }),
+  v.object({ status: v.literal('succeeded'), result: ResultSchema }),
+  v.object({ status: v.literal('failed'), error: ProblemSchema }),
+])
+
+export type JobAnswer = v.InferOutput<typeof JobSchema>
+
+export const EngineSchema = v.object({
+  name: v.pipe(v.string(), v.minLength(1)),
+  version: v.pipe(v.string(), v.minLength(1)),
+})
+
+/** Parses the body of an answer. Undefined when it is no JSON: no schema accepts that. */
+export function parseJsonBody(response: OutboundResponse): unknown {
+  try {
+    return response.json()
+  } catch {
+    return undefined
+  }
+}
