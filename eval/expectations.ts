@@ -1,9 +1,9 @@
 import type { Session } from '../dev/demo/api.ts'
 import type { Collected } from '../dev/demo/collect.ts'
 import type { Json } from '../src/base/json.ts'
-import { compare } from '../src/intent/compare.ts'
+import { compareValue } from '../src/intent/compare.ts'
 import { fits } from '../src/intent/condition.ts'
-import { evaluate } from '../src/intent/evaluate.ts'
+import { evaluateStatements } from '../src/intent/evaluate.ts'
 import { stepsOf, valuesAt } from '../src/intent/values-at.ts'
 import { managedChanges } from '../src/plan/changes.ts'
 import type { Plan } from '../src/plan/plan.ts'
@@ -50,7 +50,7 @@ const sameNames = (a: readonly string[], b: readonly string[]): boolean =>
 function reportFailure({ path, op, value }: Expectations['reports'][number], reports: Collected['reports']): string[] {
   const document: Json = JSON.parse(JSON.stringify(reports))
   const { values } = valuesAt({ value: document, unknown: undefined, sensitive: undefined }, stepsOf(path))
-  const holds = values.length === 0 ? op === 'absent' : values.some((found) => compare(found, op, value) === true)
+  const holds = values.length === 0 ? op === 'absent' : values.some((found) => compareValue(found, op, value) === true)
   return holds ? [] : [`report ${path} is ${JSON.stringify(values).slice(0, 200)}, not ${op} ${value ?? ''}`.trim()]
 }
 
@@ -66,7 +66,7 @@ function planFailures(expected: Expectations, plan: Outcome['plan']): string[] {
         `a plan of the branch ${changes.length === 0 ? 'is empty' : `is not empty: ${changes.slice(0, 5).join(', ')}`}`,
       )
   }
-  for (const { statement, verdict, found } of evaluate(expected.plan, plan))
+  for (const { statement, verdict, finding: found } of evaluateStatements(expected.plan, plan))
     if (verdict !== 'met') failures.push(`${verdict}: ${statement.text} (${found})`)
   return failures
 }

@@ -5,7 +5,7 @@ import { follow } from '../dev/demo/follow.ts'
 import { changedByHand } from '../dev/sample-state/edit.ts'
 import { stateObjects } from '../dev/sample-state/objects.ts'
 import { PlatformError } from '../src/base/errors.ts'
-import { projectId } from '../src/plan/state/managed-state.ts'
+import { deriveProjectId } from '../src/plan/state/managed-state.ts'
 import { EngineRefused, type EngineRoot, type EngineRoots } from './engine-root.ts'
 import { needsPlan, type Outcome, unmet } from './expectations.ts'
 import { checkPolicy } from './iac-eval/opa.ts'
@@ -102,7 +102,7 @@ async function seed(roots: EngineRoots, scenario: Scenario, uri: string, signal:
   }
   if (past.changed.length === 0) return
   const objects = stateObjects(roots.config.storage)
-  const id = await projectId(uri, scope_id, iac_path)
+  const id = await deriveProjectId(uri, scope_id, iac_path)
   const state = await objects.read(id)
   if (!state) throw new Error(`${scenario.name}: the root was applied and has no state`)
   const changes = past.changed.map(({ name, attribute, from, to }) => ({

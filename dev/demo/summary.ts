@@ -1,4 +1,4 @@
-import { INTENT_TITLE } from '../../src/intent/told.ts'
+import { INTENT_TITLE } from '../../src/intent/describe.ts'
 import type { Evidence } from './checks.ts'
 import type { Collected } from './collect.ts'
 import type { Display } from './display.ts'

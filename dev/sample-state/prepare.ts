@@ -6,7 +6,7 @@ import { loadConfig } from '../../config/load.ts'
 import type { Config } from '../../config/types.ts'
 import { writeOverride } from '../../pipeline/workspace/backend-override.ts'
 import { silentLogger } from '../../src/base/log.ts'
-import { projectId } from '../../src/plan/state/managed-state.ts'
+import { deriveProjectId } from '../../src/plan/state/managed-state.ts'
 import { createIacClient } from '../../src/services/iac/client.ts'
 import type { EngineResult, IacClient } from '../../src/services/iac/types.ts'
 import { readText } from '../files.ts'
@@ -42,7 +42,7 @@ export async function sampleStates(folder: string, repositories: readonly string
     if (!uri) throw new Error(`the git host of this stack has no repository ${sample}`)
     return uri
   }
-  const idOf = ({ sample, iac_path }: SampleRoot) => projectId(uriOf(sample), SCOPE, iac_path)
+  const idOf = ({ sample, iac_path }: SampleRoot) => deriveProjectId(uriOf(sample), SCOPE, iac_path)
   const reset: SampleStates['reset'] = async (root, signal) => {
     const project_id = await idOf(root)
     await objects.remove(project_id)

@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import type { KnownTypes, ProviderSchema } from '../../src/plan/schema/provider-schema.ts'
+import type { ProviderSchema, TypeNames } from '../../src/plan/schema/provider-schema.ts'
 import { nearNames, type TypeName } from '../../src/plan/schema/read.ts'
 import { renderTypes } from '../../src/plan/schema/render.ts'
 import { explanation, tool } from './tool.ts'
@@ -33,7 +33,7 @@ export const resourceSchemaTool = (schema: ProviderSchema) =>
       ])
       const found = await schema.of(existing)
       if (!found) return UNAVAILABLE
-      const { text, told } = renderTypes(found, ROOM)
+      const { text, keys: told } = renderTypes(found, ROOM)
       const told_types = new Set(told.map((key) => key.split(' ')[1]))
       const known = new Set(existing.map(({ type }) => type))
       const left = [...known].filter((type) => !told_types.has(type))
@@ -47,7 +47,7 @@ export const resourceSchemaTool = (schema: ProviderSchema) =>
     },
   })
 
-function absent(type: string, names: KnownTypes): string {
+function absent(type: string, names: TypeNames): string {
   const near = nearNames(type, [...new Set([...names.resource, ...names.data])])
   const hint = near.length > 0 ? ` Names like it: ${near.join(', ')}.` : ''
   return `No provider of this repository has a type ${JSON.stringify(type)}.${hint}`

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import type { Config } from '../../config/types.ts'
 import { internal } from '../../src/base/errors.ts'
 import type { Logger } from '../../src/base/log.ts'
-import { overrideFile, projectId } from '../../src/plan/state/managed-state.ts'
+import { deriveProjectId, overrideFile } from '../../src/plan/state/managed-state.ts'
 import type { SessionFacts } from '../../src/sessions/types.ts'
 
 /**
@@ -19,7 +19,7 @@ export async function writeOverride(
   log: Logger,
 ): Promise<void> {
   const { uri, root_path } = session.workspace
-  const file = overrideFile(config.storage, await projectId(uri, session.scope_id, root_path))
+  const file = overrideFile(config.storage, await deriveProjectId(uri, session.scope_id, root_path))
   if (!file) return
   await refuseForeignBackend(iacRoot, config.paths.backend_override_filename)
   const path = join(iacRoot, config.paths.backend_override_filename)

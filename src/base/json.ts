@@ -3,7 +3,21 @@ export type Json = null | boolean | number | string | Json[] | { [key: string]: 
 
 export type JsonObject = { [key: string]: Json }
 
-/** Whether a value that came from `JSON.parse` is an object: neither null nor a list. Its members are not checked. */
+/**
+ * Whether a value is an object and neither null nor a list. Only the outermost shape is looked at, because everything
+ * inside of what `JSON.parse` returned is JSON anyway.
+ */
 export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
+
+/** The member of an object, never one of the prototype: the key may come from outside and be `__proto__`. */
+export const ownMember = (object: JsonObject, key: string): Json | undefined =>
+  Object.hasOwn(object, key) ? object[key] : undefined
+
+/** The member of a value that may be of any type; undefined when it is no object or has no such key. */
+export const memberOf = (value: Json | undefined, key: string): Json | undefined =>
+  isJsonObject(value) ? ownMember(value, key) : undefined
+
+/** The items of a list; none when the value is anything else. */
+export const itemsOf = (value: Json | undefined): Json[] => (Array.isArray(value) ? value : [])

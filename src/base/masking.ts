@@ -1,4 +1,4 @@
-import { isJsonObject, type Json } from './json.ts'
+import { isJsonObject, type Json, ownMember } from './json.ts'
 
 /** Stands in the place of a value that must not be seen. The engine writes the same words. */
 export const MASK = '(sensitive value)'
@@ -76,10 +76,8 @@ export function maskFlagged(value: Json, flags: Json | undefined): Json {
   if (flags === true) return value === null ? null : MASK
   if (Array.isArray(value) && Array.isArray(flags)) return value.map((item, index) => maskFlagged(item, flags[index]))
   if (isJsonObject(value) && isJsonObject(flags))
-    return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, maskFlagged(item, ownFlag(flags, key))]))
+    return Object.fromEntries(
+      Object.entries(value).map(([key, item]) => [key, maskFlagged(item, ownMember(flags, key))]),
+    )
   return value
 }
-
-/** The flag of a key. Only own keys count, so that a key called `constructor` finds none on the prototype. */
-export const ownFlag = (flags: { [key: string]: Json }, key: string): Json | undefined =>
-  Object.hasOwn(flags, key) ? flags[key] : undefined

@@ -1,5 +1,5 @@
 import type { Cloud } from '../base/vocabulary.ts'
-import { identity } from '../plan/imports/identifiers.ts'
+import { identityOf } from '../plan/imports/identifiers.ts'
 import { fence } from '../prompts/fence.ts'
 import { bullets, joinBodies, renderLayout } from '../prompts/layout.ts'
 import { defineChain } from './shared/chain.ts'
@@ -54,7 +54,7 @@ export const importFilter = defineChain({
   tools: () => [],
   resultTool: createOperationsTool,
   read: ({ operations, explanation }, { values: { cloud, unmanagedIds }, log, mask }): SelectedImports => {
-    const same = identity(cloud)
+    const same = identityOf(cloud)
     const named = new Set(operations.map((operation) => same(withoutQuotes(operation))))
     const ids = unmanagedIds.filter((id) => named.has(same(id)))
     if (ids.length < named.size)

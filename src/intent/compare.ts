@@ -2,10 +2,10 @@ import { isJsonObject, type Json } from '../base/json.ts'
 import { fits } from './condition.ts'
 import type { Operator, Scalar } from './types.ts'
 
-/** Operators that have to hold for every value; the others for one. */
+/** Whether an operator has to hold for every value at a path. The others have to hold for one of them only. */
 export const isNegative = (op: Operator): boolean => op === 'ne' || op === 'not_contains' || op === 'absent'
 
-/** Nothing is there, or what stands for nothing: null, false, an empty text, list or object. */
+/** Whether a value is absent or stands for nothing: null, false, an empty text, an empty object, a list of such. */
 export function isNothing(value: Json, depth = 0): boolean {
   if (value === null || value === false || value === '') return true
   if (Array.isArray(value)) return depth < MAX_DEPTH && value.every((item) => isNothing(item, depth + 1))
@@ -13,8 +13,8 @@ export function isNothing(value: Json, depth = 0): boolean {
 }
 const MAX_DEPTH = 20
 
-/** Whether a planned value is as the operator says; null when the two cannot be compared. */
-export function compare(value: Json, op: Operator, wanted: Scalar | undefined): boolean | null {
+/** Whether a planned value is as operator and wanted value say; null when the two cannot be compared. */
+export function compareValue(value: Json, op: Operator, wanted: Scalar | undefined): boolean | null {
   if (op === 'exists') return !isNothing(value)
   if (op === 'absent') return isNothing(value)
   if (wanted === undefined) return null
@@ -29,42 +29,46 @@ export function compare(value: Json, op: Operator, wanted: Scalar | undefined): 
   return numbers.every((number) => number !== null && (op === 'at_least' ? number >= limit : number <= limit))
 }
 
-/** Equal as text in any letter case, as number or as switch; a list of one item is that item. */
+/**
+ * Whether a value equals the wanted one: as a number where both are numbers, else as text in any letter case. A list of
+ * one item is compared as that item.
+ */
 function equals(value: Json, wanted: Scalar, depth = 0): boolean {
-  if (Array.isArray(value)) return listIs(value, wanted, depth)
+  if (Array.isArray(value)) return listEquals(value, wanted, depth)
   if (value === null || isJsonObject(value)) return false
   const [a, b] = [numberOf(value), numberOf(wanted)]
   if (a !== null && b !== null) return a === b
-  return folded(value) === folded(wanted)
+  return fold(value) === fold(wanted)
 }
 
-/** A list is what it holds, in any order: `a, b` or `["a", "b"]`. */
-function listIs(list: Json[], wanted: Scalar, depth: number): boolean {
+/** Whether a list has exactly the wanted items, in any order. They are written `a, b` or `["a", "b"]`. */
+function listEquals(list: Json[], wanted: Scalar, depth: number): boolean {
   const [only] = list
   if (list.length === 1 && only !== undefined) return depth < MAX_DEPTH && equals(only, wanted, depth + 1)
   const parts = String(wanted)
     .replace(/^\s*\[|\]\s*$/g, '')
     .split(',')
-    .map(folded)
+    .map(fold)
   if (parts.length !== list.length || list.length === 0) return false
-  const items = list.map((item) => (typeof item === 'object' ? '' : folded(item)))
+  const items = list.map((item) => (typeof item === 'object' ? '' : fold(item)))
   return JSON.stringify(items.toSorted()) === JSON.stringify(parts.toSorted())
 }
 
-/** A part of a text, an item of a list, a key or a value of an object. */
+/** Whether the wanted value is part of a text, an item of a list, or a key or a value of an object. */
 function contains(value: Json, wanted: Scalar, depth = 0): boolean {
   if (Array.isArray(value)) return depth < MAX_DEPTH && value.some((item) => contains(item, wanted, depth + 1))
   if (isJsonObject(value))
-    return Object.entries(value).some(([key, item]) => folded(key) === folded(wanted) || equals(item, wanted))
+    return Object.entries(value).some(([key, item]) => fold(key) === fold(wanted) || equals(item, wanted))
   if (value === null) return false
-  return typeof value === 'string' ? folded(value).includes(folded(wanted)) : equals(value, wanted)
+  return typeof value === 'string' ? fold(value).includes(fold(wanted)) : equals(value, wanted)
 }
 
-/** Scalars of a value or of a list. */
+/** The value itself or, of a list, its items, as far as they are scalars. */
 const scalarsOf = (value: Json): Scalar[] =>
   (Array.isArray(value) ? value : [value]).filter((item): item is Scalar => item !== null && typeof item !== 'object')
 
-const folded = (value: Scalar): string =>
+/** A scalar as text for a comparison: without blanks and quotes around it, in lower case. */
+const fold = (value: Scalar): string =>
   String(value)
     .trim()
     .replace(/^"(.*)"$/s, '$1')

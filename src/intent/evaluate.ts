@@ -1,21 +1,28 @@
 import type { Plan } from '../plan/plan.ts'
 import { isNegative } from './compare.ts'
 import { fits, judge } from './condition.ts'
-import { isAt, type PlanView, type Resource, selects, viewPlan } from './resources.ts'
-import type { Evaluated, IntentAction, Statement, StatementOf, Verdict } from './types.ts'
+import { isAt, isSelected, type PlanView, type Resource, viewPlan } from './resources.ts'
+import type { IntentAction, Statement, StatementOf, StatementResult, Verdict } from './types.ts'
 import { stepsOf } from './values-at.ts'
 
-type Result = Pick<Evaluated, 'verdict' | 'found'>
+type Result = Pick<StatementResult, 'verdict' | 'finding'>
 
 export interface EvaluationOptions {
-  /** The plan also holds what earlier rounds of the session changed: what it has too much of may be theirs. */
+  /**
+   * The plan also contains what earlier rounds of the session changed. A change that the request did not ask for may
+   * then be one of theirs, so it counts as unknown and not as unmet.
+   */
   cumulative?: boolean
-  /** Every resource type that the providers have, where that is known. */
+  /** Every resource type that the providers have; absent when that is not known. */
   types?: readonly string[]
 }
 
-/** What a plan says about statements, in their order. Never throws, whatever the plan holds. */
-export function evaluate(statements: readonly Statement[], plan: Plan, options: EvaluationOptions = {}): Evaluated[] {
+/** Evaluates statements against a plan, in their order. Never throws, whatever the plan contains. */
+export function evaluateStatements(
+  statements: readonly Statement[],
+  plan: Plan,
+  options: EvaluationOptions = {},
+): StatementResult[] {
   const view = viewPlan(plan, options.types)
   return statements.map((statement) => ({ statement, ...resultOf(statement, view, options.cumulative === true) }))
 }
@@ -27,14 +34,14 @@ function resultOf(statement: Statement, view: PlanView, cumulative: boolean): Re
     case 'attribute':
       return attributeResult(statement, view)
     case 'unchanged':
-      return noneOf(
+      return requireNone(
         view,
         cumulative,
         'what must not change',
-        (resource) => touches(resource) && selects(statement, resource),
+        (resource) => disturbs(resource) && isSelected(statement, resource),
       )
     case 'no_deletions':
-      return noneOf(
+      return requireNone(
         view,
         cumulative,
         'what must not be destroyed',
@@ -44,7 +51,7 @@ function resultOf(statement: Statement, view: PlanView, cumulative: boolean): Re
       const { types, addresses } = statement
       const inside = ({ type, address }: Resource) =>
         types.some((one) => fits(one, type)) || addresses.some((one) => isAt(one, address))
-      return noneOf(
+      return requireNone(
         view,
         cumulative,
         'changes elsewhere',
@@ -52,29 +59,37 @@ function resultOf(statement: Statement, view: PlanView, cumulative: boolean): Re
       )
     }
     case 'output_exists': {
-      if (view.outputs === null) return { verdict: 'unknown', found: 'the plan does not tell its outputs' }
+      if (view.outputs === null) return { verdict: 'unknown', finding: 'the plan does not tell its outputs' }
       const met = view.outputs.some((name) => fits(statement.name, name))
-      return { verdict: met ? 'met' : 'unmet', found: met ? 'the output is there' : `outputs: ${listed(view.outputs)}` }
+      return {
+        verdict: met ? 'met' : 'unmet',
+        finding: met ? 'the output is there' : `outputs: ${listItems(view.outputs)}`,
+      }
     }
   }
 }
 
-const touches = ({ action, forgotten }: Resource) =>
+const disturbs = ({ action, forgotten }: Resource) =>
   forgotten || action === 'update' || action === 'delete' || action === 'recreate'
 
-/** Met when nothing is as described. */
-function noneOf(
+/**
+ * A statement that is met when no resource matches.
+ * @param what names the matching resources in the finding
+ */
+function requireNone(
   { resources }: PlanView,
   cumulative: boolean,
   what: string,
   matches: (resource: Resource) => boolean,
 ): Result {
   const matching = resources.filter(matches)
-  if (matching.length === 0) return { verdict: 'met', found: `no ${what.replace(/^what /, 'change to what ')}` }
-  const found = listed(matching.map(({ address, action }) => `${action === 'none' ? 'forget' : action} ${address}`))
+  if (matching.length === 0) return { verdict: 'met', finding: `no ${what.replace(/^what /, 'change to what ')}` }
+  const finding = listItems(
+    matching.map(({ address, action }) => `${action === 'none' ? 'forget' : action} ${address}`),
+  )
   return cumulative
-    ? { verdict: 'unknown', found: `${found}; an earlier round may have asked for it` }
-    : { verdict: 'unmet', found }
+    ? { verdict: 'unknown', finding: `${finding}; an earlier round may have asked for it` }
+    : { verdict: 'unmet', finding }
 }
 
 const HAPPENS: Record<IntentAction, string> = {
@@ -86,80 +101,75 @@ const HAPPENS: Record<IntentAction, string> = {
 
 function countResult(statement: StatementOf<'resource_count'>, view: PlanView, cumulative: boolean): Result {
   const { type, action, op, value, name } = statement
-  const counted = countOf(statement, view)
+  const count = countOf(statement, view)
   const what = `${type}${statement.where.length > 0 ? ' of that kind' : ''} ${action ? HAPPENS[action] : 'planned'}`
-  const range =
-    counted.certain === counted.possible ? `${counted.certain}` : `${counted.certain} to ${counted.possible}`
-  const found = `${range} ${what}`
-  if (counted.possible === 0 && !view.speaksOf(type))
-    return { verdict: 'unknown', found: `no provider of this plan has ${type}` }
-  const verdict = verdictOfCount(op, value, counted)
-  if (verdict !== 'unmet') return { verdict, found }
-  if (cumulative && counted.certain > value)
-    return { verdict: 'unknown', found: `${found}; earlier rounds may have asked for them` }
-  // Names of blocks are the generator's to choose.
+  const range = count.certain === count.possible ? `${count.certain}` : `${count.certain} to ${count.possible}`
+  const finding = `${range} ${what}`
+  if (count.possible === 0 && !view.knowsType(type))
+    return { verdict: 'unknown', finding: `no provider of this plan has ${type}` }
+  const verdict = verdictOfCount(op, value, count)
+  if (verdict !== 'unmet') return { verdict, finding }
+  if (cumulative && count.certain > value)
+    return { verdict: 'unknown', finding: `${finding}; earlier rounds may have asked for them` }
+  // The generator chooses the names of blocks, so another name does not break the statement.
   if (name !== undefined && verdictOfCount(op, value, countOf({ ...statement, name: undefined }, view)) === 'met')
-    return { verdict: 'unknown', found: `${found}, others have another name` }
-  return { verdict, found }
+    return { verdict: 'unknown', finding: `${finding}, others have another name` }
+  return { verdict, finding }
 }
 
-/** How many there are for certain, and how many there may be. */
-interface Counted {
+/** How many resources match for certain, and how many may match once the apply knows all values. */
+interface Count {
   certain: number
   possible: number
 }
 
-function countOf(statement: StatementOf<'resource_count'>, { resources }: PlanView): Counted {
+function countOf(statement: StatementOf<'resource_count'>, { resources }: PlanView): Count {
   const { action } = statement
   const where = statement.where.map((condition) => ({ condition, steps: stepsOf(condition.path) }))
-  const counted: Counted = { certain: 0, possible: 0 }
+  const count: Count = { certain: 0, possible: 0 }
   for (const resource of resources) {
-    if (!selects(statement, resource) || (action ? resource.action !== action : resource.values === null)) continue
+    if (!isSelected(statement, resource) || (action ? resource.action !== action : resource.values === null)) continue
     const results =
       action === 'delete' ? [] : where.map(({ condition, steps }) => judge(resource, condition, steps).holds)
     if (results.includes(false)) continue
-    counted.possible++
-    if (!results.includes(null)) counted.certain++
+    count.possible++
+    if (!results.includes(null)) count.certain++
   }
-  return counted
+  return count
 }
 
-function verdictOfCount(
-  op: StatementOf<'resource_count'>['op'],
-  value: number,
-  { certain, possible }: Counted,
-): Verdict {
+function verdictOfCount(op: StatementOf<'resource_count'>['op'], value: number, { certain, possible }: Count): Verdict {
   if (op === 'at_least') return certain >= value ? 'met' : possible >= value ? 'unknown' : 'unmet'
   if (op === 'at_most') return possible <= value ? 'met' : certain <= value ? 'unknown' : 'unmet'
   if (certain === possible) return certain === value ? 'met' : 'unmet'
   return certain <= value && value <= possible ? 'unknown' : 'unmet'
 }
 
-/** Of what the plan creates or changes where that is anything, else of what there is. */
+/** Looks at the matching resources that the plan creates or changes; when there are none, at all that match. */
 function attributeResult(statement: StatementOf<'attribute'>, view: PlanView): Result {
   const { type, path, op } = statement
-  const selected = view.resources.filter((resource) => resource.values !== null && selects(statement, resource))
+  const selected = view.resources.filter((resource) => resource.values !== null && isSelected(statement, resource))
   const changed = selected.filter(({ action }) => action !== 'none')
-  const lookedAt = changed.length > 0 ? changed : selected
-  if (lookedAt.length === 0) return noResource(statement, view)
+  const examined = changed.length > 0 ? changed : selected
+  if (examined.length === 0) return noResource(statement, view)
   const steps = stepsOf(path)
-  const judged = lookedAt.map((resource) => ({ resource, ...judge(resource, statement, steps) }))
-  const results = judged.map(({ holds }) => holds)
+  const judgements = examined.map((resource) => ({ resource, ...judge(resource, statement, steps) }))
+  const results = judgements.map(({ holds }) => holds)
   const all = statement.every || isNegative(op)
   const verdict = all ? verdictOf(results, false) : verdictOf(results, true)
-  const decisive = judged.filter(({ holds }) =>
+  const decisive = judgements.filter(({ holds }) =>
     verdict === 'met' ? holds === true : verdict === 'unmet' ? holds === false : holds === null,
   )
   return {
     verdict,
-    found: listed(
-      decisive.map(({ resource, shown }) => `${resource.address}: ${path} is ${shown}`),
+    finding: listItems(
+      decisive.map(({ resource, description }) => `${resource.address}: ${path} is ${description}`),
       type,
     ),
   }
 }
 
-/** @param enough the result of one resource that settles it */
+/** @param enough the result that decides the verdict as soon as one resource has it */
 function verdictOf(results: readonly (boolean | null)[], enough: boolean): Verdict {
   if (results.includes(enough)) return enough ? 'met' : 'unmet'
   if (results.includes(null)) return 'unknown'
@@ -168,20 +178,22 @@ function verdictOf(results: readonly (boolean | null)[], enough: boolean): Verdi
 
 function noResource({ type, name, address, op }: StatementOf<'attribute'>, view: PlanView): Result {
   const wanted = address ?? [type, name].filter(Boolean).join(' ')
-  const found = `no ${wanted} in the plan`
-  if (type !== undefined && !view.speaksOf(type))
-    return { verdict: 'unknown', found: `no provider of this plan has ${type}` }
-  if (isNegative(op)) return { verdict: 'met', found }
+  const finding = `no ${wanted} in the plan`
+  if (type !== undefined && !view.knowsType(type))
+    return { verdict: 'unknown', finding: `no provider of this plan has ${type}` }
+  if (isNegative(op)) return { verdict: 'met', finding }
   const renamed =
     name !== undefined &&
-    view.resources.some((resource) => resource.values !== null && selects({ type, address }, resource))
-  return renamed ? { verdict: 'unknown', found: `${found}, others have another name` } : { verdict: 'unmet', found }
+    view.resources.some((resource) => resource.values !== null && isSelected({ type, address }, resource))
+  return renamed
+    ? { verdict: 'unknown', finding: `${finding}, others have another name` }
+    : { verdict: 'unmet', finding }
 }
 
 const MAX_LISTED = 5
 
-function listed(items: readonly string[], none = 'none'): string {
+function listItems(items: readonly string[], none = 'none'): string {
   if (items.length === 0) return none
-  const shown = items.slice(0, MAX_LISTED).join('; ')
-  return items.length > MAX_LISTED ? `${shown}; and ${items.length - MAX_LISTED} more` : shown
+  const first = items.slice(0, MAX_LISTED).join('; ')
+  return items.length > MAX_LISTED ? `${first}; and ${items.length - MAX_LISTED} more` : first
 }

@@ -1,10 +1,6 @@
 import * as v from 'valibot'
+import { isJsonObject } from '../base/json.ts'
 import { ACTIONS, OPERATORS, type Scalar, type Statement } from './types.ts'
-
-/**
- * The statements as a model may send them: one flat object each, since several providers take no alternatives
- * in schemas. Fields of other kinds, null and blank ones are dropped; what is left has to fit its kind.
- */
 
 const MAX_TEXT = 400
 const short = (max = 200) =>
@@ -13,7 +9,7 @@ const scalar = v.pipe(
   v.union([short(500), v.number(), v.boolean()], 'must be a text, a number or a boolean'),
   v.transform((value): Scalar => value),
 )
-/** A count, also spelled as text. */
+/** A count; a model may also send it as text. */
 const count = v.pipe(
   v.union(
     [v.number(), v.pipe(v.string(), v.trim(), v.regex(/^\d{1,6}$/, 'must be a whole number'), v.transform(Number))],
@@ -23,7 +19,7 @@ const count = v.pipe(
   v.minValue(0, 'must be at least 0'),
   v.maxValue(100_000, 'must be at most 100000'),
 )
-/** `resource.` before a type or an address is how some speak of blocks. */
+/** Some models write `resource.` before a type or an address; it is removed. */
 const resourceName = v.pipe(
   short(300),
   v.transform((text) => text.replace(/^resource\./i, '')),
@@ -39,21 +35,25 @@ const condition = v.pipe(
   v.check((item) => needsValue(item), VALUE_MISSING),
 )
 
-const told = {
-  text: v.pipe(v.string(), v.trim(), v.nonEmpty('must not be blank'), v.transform(cut)),
-  words: v.optional(v.pipe(v.string(), v.trim(), v.transform(cut)), ''),
+const textEntries = {
+  text: v.pipe(v.string(), v.trim(), v.nonEmpty('must not be blank'), v.transform(shorten)),
+  words: v.optional(v.pipe(v.string(), v.trim(), v.transform(shorten)), ''),
 }
 const selector = {
   type: v.exactOptional(resourceName),
   name: v.exactOptional(short()),
   address: v.exactOptional(resourceName),
 }
-const names = v.optional(v.pipe(v.array(resourceName), v.maxLength(50, 'must have at most 50 entries')), [])
+const nameList = v.optional(v.pipe(v.array(resourceName), v.maxLength(50, 'must have at most 50 entries')), [])
 
+/**
+ * One statement as a model may send it. It is one flat object, because several providers of models accept no
+ * alternatives in a schema. Fields of other kinds, null and blank ones are dropped; what is left has to fit the kind.
+ */
 const statement = v.variant('kind', [
   v.object({
     kind: v.literal('resource_count'),
-    ...told,
+    ...textEntries,
     ...selector,
     type: resourceName,
     action: v.exactOptional(v.picklist(ACTIONS)),
@@ -64,7 +64,7 @@ const statement = v.variant('kind', [
   v.pipe(
     v.object({
       kind: v.literal('attribute'),
-      ...told,
+      ...textEntries,
       ...selector,
       ...conditionEntries,
       every: v.optional(v.boolean(), false),
@@ -73,31 +73,31 @@ const statement = v.variant('kind', [
     v.check(({ type, address }) => type !== undefined || address !== undefined, 'type or address is required'),
   ),
   v.pipe(
-    v.object({ kind: v.literal('unchanged'), ...told, ...selector }),
+    v.object({ kind: v.literal('unchanged'), ...textEntries, ...selector }),
     v.check(({ type, address }) => type !== undefined || address !== undefined, 'type or address is required'),
   ),
-  v.object({ kind: v.literal('no_deletions'), ...told }),
+  v.object({ kind: v.literal('no_deletions'), ...textEntries }),
   v.pipe(
-    v.object({ kind: v.literal('no_changes_outside'), ...told, types: names, addresses: names }),
+    v.object({ kind: v.literal('no_changes_outside'), ...textEntries, types: nameList, addresses: nameList }),
     v.check(({ types, addresses }) => types.length + addresses.length > 0, 'types or addresses is required'),
   ),
-  v.object({ kind: v.literal('output_exists'), ...told, name: short() }),
+  v.object({ kind: v.literal('output_exists'), ...textEntries, name: short() }),
 ])
 
-function cut(text: string): string {
+function shorten(text: string): string {
   return text.length > MAX_TEXT ? `${text.slice(0, MAX_TEXT - 1).toWellFormed()}…` : text
 }
 
-/** Most statements that are looked at. */
+/** At most so many statements are read. */
 export const MAX_STATEMENTS = 20
 
 export interface ReadStatements {
   statements: Statement[]
-  /** What is wrong with the others, one line each. */
+  /** What is wrong with the statements that were refused, one line each. */
   faults: string[]
 }
 
-/** Reads a list of statements; what is beyond the twentieth is left out. */
+/** Reads the first 20 statements of a list. */
 export function readStatements(list: readonly unknown[]): ReadStatements {
   const read: ReadStatements = { statements: [], faults: [] }
   for (const [index, item] of list.slice(0, MAX_STATEMENTS).entries()) {
@@ -116,10 +116,10 @@ const faultsOf = (issues: readonly v.BaseIssue<unknown>[]): string =>
     .map((issue) => [v.getDotPath(issue), issue.message.slice(0, 200)].filter(Boolean).join(': '))
     .join('; ')
 
-/** Models fill in what they do not need. */
+/** Removes null, empty texts and empty lists at every level: models fill in fields that they do not need. */
 function withoutBlanks(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutBlanks)
-  if (typeof value !== 'object' || value === null) return value
+  if (!isJsonObject(value)) return value
   const kept = Object.entries(value).filter(
     ([, item]) => item !== null && item !== '' && !(Array.isArray(item) && item.length === 0),
   )

@@ -1,6 +1,6 @@
 import type { Json } from '../base/json.ts'
 
-/** How a planned value is compared with the one that a statement names. */
+/** How a planned value is compared with the value in a statement. */
 export const OPERATORS = [
   'eq',
   'ne',
@@ -19,7 +19,7 @@ export type IntentAction = (typeof ACTIONS)[number]
 
 export type Scalar = string | number | boolean
 
-/** A comparison of what stands at a path of a resource, for example `versioning_configuration.status`. */
+/** A comparison of the value at a path of a resource, for example `versioning_configuration.status`. */
 export interface Condition {
   path: string
   op: Operator
@@ -27,30 +27,33 @@ export interface Condition {
   value?: Scalar
 }
 
-/** Which resources a statement is about; texts are globs (`*`, `?`, `|` between alternatives), letter case does not count. */
+/**
+ * Which resources a statement is about. The texts are patterns with `*`, `?` and `|` between alternatives; letter case
+ * does not matter.
+ */
 export interface Selector {
   type?: string
-  /** Of the block. */
+  /** Name of the block. */
   name?: string
-  /** With or without indexes; a module stands for everything in it. */
+  /** With or without indexes; the address of a module includes everything in it. */
   address?: string
 }
 
 /** What every statement has. */
-interface Told {
-  /** Unique in its list. */
+interface StatementText {
+  /** Unique in its list, for example `s3`. */
   id: string
   /** The statement as a sentence. */
   text: string
-  /** Words of the request that it stands for; may be empty. */
+  /** The words of the request that it was made from; may be empty. */
   words: string
 }
 
-export type Statement = Told &
+export type Statement = StatementText &
   (
     | ({
         kind: 'resource_count'
-        /** Planned changes of that kind are counted; without it the resources that there are afterwards. */
+        /** Counts the changes of this kind; when absent, the resources that exist after the apply are counted. */
         action?: IntentAction
         op: 'eq' | 'at_least' | 'at_most'
         value: number
@@ -65,17 +68,17 @@ export type Statement = Told &
 export type StatementKind = Statement['kind']
 export type StatementOf<Kind extends StatementKind> = Extract<Statement, { kind: Kind }>
 
-/** `unknown`: the plan cannot tell. */
+/** `unknown` when the plan cannot tell whether a statement is met. */
 export type Verdict = 'met' | 'unmet' | 'unknown'
 
-/** What the plan says about a statement. `found` is in our words and values of the plan, never one that is sensitive. */
-export interface Evaluated {
+/** Whether the plan meets a statement. `finding` says what the plan has, without sensitive values. */
+export interface StatementResult {
   statement: Statement
   verdict: Verdict
-  found: string
+  finding: string
 }
 
-/** A value of a plan with what is marked in it. */
+/** A value of a plan with the marks of its unknown and of its sensitive parts. */
 export interface Marked {
   value: Json
   unknown: Json | undefined

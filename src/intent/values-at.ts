@@ -1,48 +1,48 @@
-import { isJsonObject, type Json } from '../base/json.ts'
-import { ownFlag } from '../base/masking.ts'
+import { isJsonObject, type Json, ownMember } from '../base/json.ts'
+import { hasMark, itemMarks, memberMarks } from '../plan/marks.ts'
 import type { Marked } from './types.ts'
 
-/** What stands at a path. */
-export interface Found {
+/** The values that a path leads to. */
+export interface PathValues {
   values: Json[]
-  /** A part of what the path names is known only after the apply. */
+  /** Whether a part of them is known only after the apply. */
   unknown: boolean
-  /** A part of it is sensitive: it may be told that it is there, not what it is. */
+  /** Whether a part of them is sensitive: one may say that there is a value, but not which. */
   sensitive: boolean
 }
 
 const MAX_STEPS = 20
-/** Values that one path may name together. */
+/** At most so many values of one path are looked at. */
 const MAX_VALUES = 1_000
-/** Longest text that is read as a document, for example a policy. */
+/** Longest text that is parsed as a JSON document, for example a policy. */
 const MAX_DOCUMENT = 100_000
 
 /**
- * Everything that the steps of a path name, such as `rule[0].status`, `tags["a.b"]` or `policy.Statement.Action` names. Lists are
- * gone through where the path has no index; a text that is a JSON document is entered; keys match in any
- * letter case.
+ * Finds every value that a path leads to, such as `rule[0].status`, `tags["a.b"]` or `policy.Statement.Action`. Without
+ * an index a step goes through all items of a list. A text that is a JSON document, such as a policy, is parsed and
+ * entered. Keys match in any letter case.
  */
-export function valuesAt(root: Marked, steps: readonly string[]): Found {
+export function valuesAt(root: Marked, steps: readonly string[]): PathValues {
   let reached: Marked[] = [root]
-  const found: Found = { values: [], unknown: false, sensitive: false }
+  const result: PathValues = { values: [], unknown: false, sensitive: false }
   for (const step of steps) {
     const next: Marked[] = []
     for (const marked of reached) {
-      if (marked.unknown === true) found.unknown = true
-      else next.push(...taken(entered(marked), step))
-      if (marked.sensitive === true) found.sensitive = true
+      if (marked.unknown === true) result.unknown = true
+      else next.push(...takeStep(parseDocument(marked), step))
+      if (marked.sensitive === true) result.sensitive = true
     }
     reached = next.slice(0, MAX_VALUES)
   }
   for (const { value, unknown, sensitive } of reached) {
-    if (holdsTrue(unknown)) found.unknown = true
-    if (holdsTrue(sensitive)) found.sensitive = true
-    if (value !== null || unknown !== true) found.values.push(value)
+    if (hasMark(unknown)) result.unknown = true
+    if (hasMark(sensitive)) result.sensitive = true
+    if (value !== null || unknown !== true) result.values.push(value)
   }
-  return found
+  return result
 }
 
-/** Steps of a path; the first is the attribute. `[*]` and `*` go through a list, which happens anyway. */
+/** Splits a path into steps; the first is the attribute. `[*]` and `*` are dropped: a list is gone through anyway. */
 export function stepsOf(path: string): string[] {
   const steps = [...path.trim().matchAll(/\["([^"]*)"\]|\['([^']*)'\]|\[([^\]]*)\]|([^.[\]]+)/g)].map(
     ([, double, single, index, key]) => double ?? single ?? index ?? key ?? '',
@@ -53,31 +53,38 @@ export function stepsOf(path: string): string[] {
     .slice(0, MAX_STEPS)
 }
 
-function taken(marked: Marked, step: string): Marked[] {
+function takeStep(marked: Marked, step: string): Marked[] {
   const { value, unknown, sensitive } = marked
   if (Array.isArray(value)) {
     const items = value.slice(0, MAX_VALUES).map((item, index) => ({
       value: item,
-      unknown: itemOf(unknown, index),
-      sensitive: itemOf(sensitive, index),
+      unknown: itemMarks(unknown, index),
+      sensitive: itemMarks(sensitive, index),
     }))
     if (/^\d{1,6}$/.test(step)) return items.slice(Number(step), Number(step) + 1)
-    return items.flatMap((item) => taken(entered(item), step))
+    return items.flatMap((item) => takeStep(parseDocument(item), step))
   }
   if (!isJsonObject(value)) return []
-  const key = keyLike(value, step) ?? (isJsonObject(unknown) ? keyLike(unknown, step) : undefined)
+  const key = findKey(value, step) ?? (isJsonObject(unknown) ? findKey(unknown, step) : undefined)
   if (key === undefined) return []
-  return [{ value: ownFlag(value, key) ?? null, unknown: memberOf(unknown, key), sensitive: memberOf(sensitive, key) }]
+  return [
+    {
+      value: ownMember(value, key) ?? null,
+      unknown: memberMarks(unknown, key),
+      sensitive: memberMarks(sensitive, key),
+    },
+  ]
 }
 
-function keyLike(value: { [key: string]: Json }, step: string): string | undefined {
+/** The key of an object that equals a step, if need be in another letter case. */
+function findKey(value: { [key: string]: Json }, step: string): string | undefined {
   if (Object.hasOwn(value, step)) return step
   const lower = step.toLowerCase()
   return Object.keys(value).find((key) => key.toLowerCase() === lower)
 }
 
-/** A text that is a JSON document, as that document. */
-function entered(marked: Marked): Marked {
+/** Replaces a text that is a JSON document by that document; any other value stays as it is. */
+function parseDocument(marked: Marked): Marked {
   const { value } = marked
   if (typeof value !== 'string' || value.length > MAX_DOCUMENT || !/^\s*[{[]/.test(value)) return marked
   try {
@@ -86,18 +93,4 @@ function entered(marked: Marked): Marked {
   } catch {
     return marked
   }
-}
-
-const itemOf = (flags: Json | undefined, index: number): Json | undefined =>
-  Array.isArray(flags) ? flags[index] : inherited(flags)
-const memberOf = (flags: Json | undefined, key: string): Json | undefined =>
-  isJsonObject(flags) ? ownFlag(flags, key) : inherited(flags)
-const inherited = (flags: Json | undefined): true | undefined => (flags === true ? true : undefined)
-
-const MAX_DEPTH = 60
-
-function holdsTrue(flags: Json | undefined, depth = 0): boolean {
-  if (flags === true || depth > MAX_DEPTH) return true
-  if (Array.isArray(flags)) return flags.some((item) => holdsTrue(item, depth + 1))
-  return isJsonObject(flags) && Object.values(flags).some((item) => holdsTrue(item, depth + 1))
 }

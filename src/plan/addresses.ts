@@ -1,22 +1,28 @@
-/** Whether a text, prose or JSON, holds the address itself, not one that it is a part of. */
+/**
+ * Whether a text, be it prose or JSON, contains exactly this address. `aws_vpc.main` is not found in `aws_vpc.main2`
+ * or in `module.net.aws_vpc.main`, whose addresses merely contain the same characters.
+ */
 export const namesAddress = (text: string, address: string): boolean =>
-  [address, JSON.stringify(address).slice(1, -1)].some((form) => holds(text, form, /[\w.\-\]]/, /[\w\-[]/))
+  [address, JSON.stringify(address).slice(1, -1)].some((form) => containsWhole(text, form, /[\w.\-\]]/, /[\w\-[]/))
 
-/** The same for a text that may leave out modules and indexes. */
+/** As `namesAddress`, for a text that may leave out the modules and indexes of the address. */
 export const namesResource = (text: string, address: string): boolean =>
-  holds(text, localName(address), /[\w-]/, /[\w-]/)
+  containsWhole(text, localName(address), /[\w-]/, /[\w-]/)
 
-/** `type.name` of a resource; of anything else what is left of it. */
+/** `type.name` of a resource address; any other address without its modules and indexes. */
 const localName = (address: string) => withoutIndexes(address).replace(/^(module\.[^.]+\.)+(?=.)/, '')
 
-/** An address without the indexes of modules and instances. */
+/** An address without the indexes of modules and instances: `module.a[0].x.y["k"]` becomes `module.a.x.y`. */
 export const withoutIndexes = (address: string) => address.replace(/\[("(\\.|[^"\\])*"|\d+)\]/g, '')
 
-/** A name as a model writes it, without the backticks around it. */
-export const bareName = (name: string) => name.trim().replace(/^`(.*)`$/, '$1')
+/** Removes the backticks that a model often writes around a name. */
+export const stripBackticks = (name: string) => name.trim().replace(/^`(.*)`$/, '$1')
 
-/** @param before, after characters that must not stand next to the form */
-function holds(text: string, form: string, before: RegExp, after: RegExp): boolean {
+/**
+ * @param before characters that must not stand directly before `form`
+ * @param after characters that must not stand directly behind it
+ */
+function containsWhole(text: string, form: string, before: RegExp, after: RegExp): boolean {
   for (let start = text.indexOf(form); start >= 0; start = text.indexOf(form, start + 1))
     if (!before.test(text[start - 1] ?? ' ') && !after.test(text[start + form.length] ?? ' ')) return true
   return false

@@ -1,7 +1,10 @@
 import { isJsonObject, type Json } from '../base/json.ts'
 import type { ChangeAction, Plan, PlanCounts, PlannedChange, ResourceChange } from './plan.ts'
 
-/** Verb of one `actions` list. A replacement that only forgets the old object still makes a new one. */
+/**
+ * The one action that a list of engine actions amounts to. `delete` with `create` is a replacement; so is `forget` with
+ * `create`, since a new object is made although the old one is only removed from the state.
+ */
 export function actionOf(actions: readonly string[]): ChangeAction {
   const creates = actions.includes('create')
   const removes = actions.includes('delete') || actions.includes('forget')
@@ -11,7 +14,7 @@ export function actionOf(actions: readonly string[]): ChangeAction {
   return actions.includes('update') ? 'update' : 'none'
 }
 
-/** Changes of managed resources, in the plan's order; reads of data sources are none. */
+/** Changes of managed resources, in the plan's order; reading a data source is no change. */
 export function managedChanges(plan: Plan): { resource: ResourceChange; action: Exclude<ChangeAction, 'none'> }[] {
   return plan.resource_changes.flatMap((resource) => {
     const action = resource.mode === 'data' ? 'none' : actionOf(resource.change.actions)
@@ -35,15 +38,18 @@ export function planCounts(plan: Plan): PlanCounts {
   return counts
 }
 
-/** A leftover object shares its address with the live one, so its key is shown as the engine does. */
+/**
+ * An object left over from an interrupted replacement has the address of the live one. Its key is appended in the
+ * engine's own words, so that the two can be told apart.
+ */
 const addressOf = (resource: ResourceChange) =>
   resource.deposed === undefined ? resource.address : `${resource.address} (deposed object ${resource.deposed})`
 
 /**
- * Addresses that the plan creates for the first time: the state never held them. A resource that was
- * deleted behind the engine's back is planned as `create` too, but stands in `resource_drift`.
+ * Addresses that the plan creates and that were not in the state before. A resource that somebody deleted without the
+ * engine is planned as `create` too; it is left out, because the plan lists it in `resource_drift`.
  */
-export function neverCreated(plan: Plan): Set<string> {
+export function newAddresses(plan: Plan): Set<string> {
   const deleted = deletedOutside(plan.document.resource_drift)
   const created = plan.resource_changes.filter(
     ({ change }) => change.actions.length === 1 && change.actions[0] === 'create',

@@ -1,10 +1,12 @@
 import { isJsonObject, type Json, type JsonObject } from '../base/json.ts'
 
 /**
- * Literal values that code itself declares sensitive, known before any plan is: defaults of variables
- * with `sensitive = true` and arguments of `sensitive()`. Texts of `.tf` files in, text forms of the values out.
+ * Finds the literal values that code declares sensitive, so that they can be masked before the first plan is made:
+ * defaults of variables with `sensitive = true` and constant arguments of `sensitive()`.
+ * @param code text of `.tf` files
+ * @returns names of the sensitive variables, and the values as they would appear in a text
  */
-export function declaredSecrets(code: string): { names: string[]; literals: string[] } {
+export function findDeclaredSecrets(code: string): { names: string[]; literals: string[] } {
   const names: string[] = []
   const literals: string[] = []
   for (const match of code.matchAll(/^[ \t]*variable[ \t]+"?([\w-]+)"?[ \t]*\{/gm).take(MAX_BLOCKS)) {
@@ -19,11 +21,11 @@ export function declaredSecrets(code: string): { names: string[]; literals: stri
   return { names, literals }
 }
 
-/** Text with an expression in it is no value yet. */
+/** A text with an interpolation such as `${var.a}` has no value before the engine evaluates it. */
 const isConstant = (literal: string) => !/[$%]\{/.test(literal)
 
-/** Values that a `.tfvars` text assigns to variables of these names. */
-export function assignedSecrets(tfvars: string, names: readonly string[]): string[] {
+/** Finds the values that the text of a `.tfvars` file assigns to variables of these names. */
+export function findAssignedSecrets(tfvars: string, names: readonly string[]): string[] {
   const wanted = new Set(names)
   return tfvars
     .matchAll(/^[ \t]*"?([\w-]+)"?[ \t]*=[ \t]*/gm)
@@ -33,15 +35,21 @@ export function assignedSecrets(tfvars: string, names: readonly string[]): strin
     .toArray()
 }
 
-/** A token that hides braces in it (comment, string, heredoc), or a bracket. What is not closed goes to the end. */
+/**
+ * Matches a bracket, or a comment, string or heredoc as a whole, since brackets inside these do not count. A block
+ * comment or a heredoc that is never closed reaches to the end of the text.
+ */
 const TOKEN = /#.*|\/\/.*|\/\*[\s\S]*?(?:\*\/|$)|"(?:\\.|[^"\\\n])*"|<<-?(\w+)\n[\s\S]*?(?:\n[ \t]*\1\b|$)|[{}[\]]/g
 
-/** Files are of strangers: what is looked at has an end. Characters of a block, and blocks of a file. */
+/**
+ * Anybody may have written the files, so the work on each is bounded: characters of one block, blocks of one file and
+ * characters of one literal.
+ */
 const MAX_BLOCK = 20_000
 const MAX_BLOCKS = 1_000
 const MAX_LITERAL = 100_000
 
-/** The text from `start`, just behind an opening bracket, to the bracket that closes it. */
+/** The text of a block. `start` is the place behind its opening bracket; the closing bracket is left out. */
 function blockAt(text: string, start: number): string {
   const block = text.slice(start, start + MAX_BLOCK)
   let depth = 1
@@ -53,45 +61,46 @@ function blockAt(text: string, start: number): string {
   return block
 }
 
-/** Strings of the value at the beginning of `text`: one string, one heredoc, or all of a list or map. */
+/** The strings in the value at the beginning of `text`: one string, one heredoc, or every string of a list or map. */
 function literalsAt(text: string): string[] {
   const bracket = text[0] === '{' || text[0] === '['
   const value = bracket
     ? blockAt(text, 1)
     : (/^("(?:\\.|[^"\\\n])*"|<<-?(\w+)\n[\s\S]*?\n[ \t]*\2\b)/.exec(text.slice(0, MAX_LITERAL))?.[0] ?? '')
   return [...value.matchAll(TOKEN)].flatMap(([token]) => {
-    if (token.startsWith('"')) return [unescaped(token.slice(1, -1))]
+    if (token.startsWith('"')) return [resolveEscapes(token.slice(1, -1))]
     if (token.startsWith('<<')) return [token.slice(token.indexOf('\n') + 1, token.lastIndexOf('\n'))]
     return []
   })
 }
 
 const ESCAPES: Record<string, string> = { n: '\n', r: '\r', t: '\t' }
-const unescaped = (text: string) => text.replace(/\\(.)/g, (_, character: string) => ESCAPES[character] ?? character)
+const resolveEscapes = (text: string) =>
+  text.replace(/\\(.)/g, (_, character: string) => ESCAPES[character] ?? character)
 
-/** As `declaredSecrets`, for the text of a `.tf.json` file. What is no JSON declares nothing. */
-export function declaredSecretsJson(code: string): { names: string[]; literals: string[] } {
+/** As `findDeclaredSecrets`, for the text of a `.tf.json` file. Text that is no JSON declares nothing. */
+export function findDeclaredSecretsInJson(code: string): { names: string[]; literals: string[] } {
   const names: string[] = []
   const literals: string[] = []
-  for (const root of objectsOf(parsed(code))) {
-    for (const variables of objectsOf(member(root, 'variable'))) {
+  for (const root of objectsOf(parseJson(code))) {
+    for (const variables of objectsOf(memberOf(root, 'variable'))) {
       for (const [name, declaration] of Object.entries(variables)) {
-        const blocks = objectsOf(declaration).filter((block) => isTrue(member(block, 'sensitive')))
+        const blocks = objectsOf(declaration).filter((block) => isTrue(memberOf(block, 'sensitive')))
         if (blocks.length > 0) names.push(name)
-        for (const block of blocks) literals.push(...strings(member(block, 'default')))
+        for (const block of blocks) literals.push(...textsIn(memberOf(block, 'default')))
       }
     }
   }
   return { names, literals }
 }
 
-/** As `assignedSecrets`, for the text of a `.tfvars.json` file. */
-export function assignedSecretsJson(tfvars: string, names: readonly string[]): string[] {
-  const [values] = objectsOf(parsed(tfvars))
-  return values ? names.flatMap((name) => [...strings(member(values, name))]) : []
+/** As `findAssignedSecrets`, for the text of a `.tfvars.json` file. */
+export function findAssignedSecretsInJson(tfvars: string, names: readonly string[]): string[] {
+  const [values] = objectsOf(parseJson(tfvars))
+  return values ? names.flatMap((name) => [...textsIn(memberOf(values, name))]) : []
 }
 
-function parsed(text: string): Json {
+function parseJson(text: string): Json {
   try {
     return JSON.parse(text)
   } catch {
@@ -99,13 +108,13 @@ function parsed(text: string): Json {
   }
 }
 
-/** A block may be written as an object or as a list of them. */
+/** The format allows both one object and a list of objects where a block may stand. */
 const objectsOf = (value: Json): JsonObject[] => (Array.isArray(value) ? value : [value]).filter(isJsonObject)
-const member = (object: JsonObject, key: string): Json => (Object.hasOwn(object, key) ? (object[key] ?? null) : null)
+const memberOf = (object: JsonObject, key: string): Json => (Object.hasOwn(object, key) ? (object[key] ?? null) : null)
 const isTrue = (value: Json) => value === true || value === 'true'
 
-function* strings(value: Json): Generator<string> {
+function* textsIn(value: Json): Generator<string> {
   if (typeof value === 'string') yield value
-  else if (Array.isArray(value)) for (const item of value) yield* strings(item)
-  else if (isJsonObject(value)) for (const item of Object.values(value)) yield* strings(item)
+  else if (Array.isArray(value)) for (const item of value) yield* textsIn(item)
+  else if (isJsonObject(value)) for (const item of Object.values(value)) yield* textsIn(item)
 }

@@ -1,89 +1,94 @@
-import { isJsonObject, type Json } from '../base/json.ts'
-import { MASK, ownFlag } from '../base/masking.ts'
+import { isJsonObject, type Json, ownMember } from '../base/json.ts'
+import { MASK } from '../base/masking.ts'
 
-/** Differences by path, for example `tags["a b"].list[2]`; the top is the empty path. */
+/** Differences by path, for example `tags["a b"].list[2]`; the empty path stands for the whole value. */
 export interface Differences {
   changed?: Record<string, { old_value: Json; new_value: Json }>
   added?: Record<string, Json>
   removed?: Record<string, Json>
 }
 
-/** One side of a comparison with what is known about its values. */
+/** One of the two values that are compared, with marks that are nested like the value. */
 export interface Side {
   value: Json
+  /** `true` where the value is sensitive. */
   sensitive?: Json
-  /** `true` where the value is not known: nothing is compared there. */
+  /** `true` where the value is known only after the apply: nothing is compared there. */
   unknown?: Json
 }
 
 /**
- * What turns `from` into `to`. Values that either side marks sensitive are masked, unknown ones
- * skipped. Null and absent are the same. Lists are compared without their common head and tail.
+ * Finds what has to change to turn `from` into `to`. A value that either side marks sensitive is masked, an unknown one
+ * is skipped, and null counts as absent. Equal items at the beginning and at the end of two lists are skipped, so that
+ * an item inserted in the middle is one addition and not a change of every item behind it.
  */
-export function differences(from: Side, to: Side): Differences {
-  // No prototype: a path may be any key of a map, `__proto__` included.
-  const found: Required<Differences> = {
+export function findDifferences(from: Side, to: Side): Differences {
+  // The records have no prototype, because a path may be any key of a map, `__proto__` included.
+  const differences: Required<Differences> = {
     changed: Object.create(null),
     added: Object.create(null),
     removed: Object.create(null),
   }
-  compare(from, to, '', found)
-  return Object.fromEntries(Object.entries(found).filter(([, entries]) => Object.keys(entries).length > 0))
+  compare(from, to, '', differences)
+  return Object.fromEntries(Object.entries(differences).filter(([, entries]) => Object.keys(entries).length > 0))
 }
 
-export const isEmpty = (found: Differences): boolean => Object.keys(found).length === 0
+export const isEmpty = (differences: Differences): boolean => Object.keys(differences).length === 0
 
-function compare(from: Side, to: Side, path: string, found: Required<Differences>): void {
+function compare(from: Side, to: Side, path: string, differences: Required<Differences>): void {
   if (from.unknown === true || to.unknown === true) return
-  if (equal(from.value, to.value)) return
-  const hidden = from.sensitive === true || to.sensitive === true
-  if (!hidden && isJsonObject(from.value) && isJsonObject(to.value)) {
+  if (isEqual(from.value, to.value)) return
+  const isSensitive = from.sensitive === true || to.sensitive === true
+  if (!isSensitive && isJsonObject(from.value) && isJsonObject(to.value)) {
     for (const key of new Set([...Object.keys(from.value), ...Object.keys(to.value)]))
-      compare(member(from, key), member(to, key), step(path, key), found)
-  } else if (!hidden && Array.isArray(from.value) && Array.isArray(to.value)) {
-    compareLists(from, to, path, found)
+      compare(memberOf(from, key), memberOf(to, key), appendKey(path, key), differences)
+  } else if (!isSensitive && Array.isArray(from.value) && Array.isArray(to.value)) {
+    compareLists(from, to, path, differences)
   } else if (from.value === null) {
-    found.added[path] = shown(to, hidden)
+    differences.added[path] = maskSensitive(to, isSensitive)
   } else if (to.value === null) {
-    found.removed[path] = shown(from, hidden)
+    differences.removed[path] = maskSensitive(from, isSensitive)
   } else {
-    found.changed[path] = { old_value: shown(from, hidden), new_value: shown(to, hidden) }
+    differences.changed[path] = {
+      old_value: maskSensitive(from, isSensitive),
+      new_value: maskSensitive(to, isSensitive),
+    }
   }
 }
 
-function compareLists(from: Side, to: Side, path: string, found: Required<Differences>): void {
-  const left = items(from)
-  const right = items(to)
+function compareLists(from: Side, to: Side, path: string, differences: Required<Differences>): void {
+  const left = itemsOf(from)
+  const right = itemsOf(to)
   const shorter = Math.min(left.length, right.length)
   let head = 0
-  while (head < shorter && equal(left[head]?.value, right[head]?.value)) head++
+  while (head < shorter && isEqual(left[head]?.value, right[head]?.value)) head++
   let tail = 0
-  while (tail < shorter - head && equal(left.at(-1 - tail)?.value, right.at(-1 - tail)?.value)) tail++
+  while (tail < shorter - head && isEqual(left.at(-1 - tail)?.value, right.at(-1 - tail)?.value)) tail++
   const absent: Side = { value: null }
   for (let index = head; index < Math.max(left.length, right.length) - tail; index++)
     compare(
       index < left.length - tail ? (left[index] ?? absent) : absent,
       index < right.length - tail ? (right[index] ?? absent) : absent,
       `${path}[${index}]`,
-      found,
+      differences,
     )
 }
 
-/** The value with every nested sensitive part masked. */
-function shown(side: Side, hidden: boolean): Json {
+/** The value of a side, with every part masked that is sensitive. */
+function maskSensitive(side: Side, hidden: boolean): Json {
   if (hidden || side.sensitive === true) return MASK
-  if (Array.isArray(side.value)) return items(side).map((item) => shown(item, false))
+  if (Array.isArray(side.value)) return itemsOf(side).map((item) => maskSensitive(item, false))
   if (!isJsonObject(side.value)) return side.value
-  return Object.fromEntries(Object.keys(side.value).map((key) => [key, shown(member(side, key), false)]))
+  return Object.fromEntries(Object.keys(side.value).map((key) => [key, maskSensitive(memberOf(side, key), false)]))
 }
 
-const member = (side: Side, key: string): Side => ({
-  value: isJsonObject(side.value) ? (ownFlag(side.value, key) ?? null) : null,
-  sensitive: isJsonObject(side.sensitive) ? ownFlag(side.sensitive, key) : undefined,
-  unknown: isJsonObject(side.unknown) ? ownFlag(side.unknown, key) : undefined,
+const memberOf = (side: Side, key: string): Side => ({
+  value: isJsonObject(side.value) ? (ownMember(side.value, key) ?? null) : null,
+  sensitive: isJsonObject(side.sensitive) ? ownMember(side.sensitive, key) : undefined,
+  unknown: isJsonObject(side.unknown) ? ownMember(side.unknown, key) : undefined,
 })
 
-const items = (side: Side): Side[] =>
+const itemsOf = (side: Side): Side[] =>
   Array.isArray(side.value)
     ? side.value.map((value, index) => ({
         value,
@@ -92,17 +97,17 @@ const items = (side: Side): Side[] =>
       }))
     : []
 
-const step = (path: string, key: string): string => {
+const appendKey = (path: string, key: string): string => {
   if (!/^[A-Za-z_][A-Za-z0-9_-]*$/.test(key)) return `${path}[${JSON.stringify(key)}]`
   return path === '' ? key : `${path}.${key}`
 }
 
-/** Deep equality of JSON values, order of keys ignored. */
-function equal(a: Json | undefined, b: Json | undefined): boolean {
+/** Whether two JSON values are equal in depth; the order of keys does not matter. */
+function isEqual(a: Json | undefined, b: Json | undefined): boolean {
   if (a === b) return true
   if (Array.isArray(a) && Array.isArray(b))
-    return a.length === b.length && a.every((item, index) => equal(item, b[index]))
+    return a.length === b.length && a.every((item, index) => isEqual(item, b[index]))
   if (!isJsonObject(a) || !isJsonObject(b)) return false
   const keys = Object.keys(a)
-  return keys.length === Object.keys(b).length && keys.every((key) => Object.hasOwn(b, key) && equal(a[key], b[key]))
+  return keys.length === Object.keys(b).length && keys.every((key) => Object.hasOwn(b, key) && isEqual(a[key], b[key]))
 }

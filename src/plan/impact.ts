@@ -6,31 +6,32 @@ export type ImpactLevel = (typeof IMPACT_LEVELS)[number]
 
 export interface CriticalChange extends PlannedChange {
   action: 'delete' | 'recreate'
-  holds: Criticality
+  criticality: Criticality
 }
 
-/** Destroyed and replaced objects that hold data or grant access, in the plan's order. */
+/** Objects that the plan destroys or replaces and that hold data or grant access, in the plan's order. */
 export function criticalChanges(plan: Plan): CriticalChange[] {
   return plannedChanges(plan).flatMap((change) => {
     if (change.action !== 'delete' && change.action !== 'recreate') return []
-    const holds = criticalityOf(change.type)
-    return holds ? [{ ...change, action: change.action, holds }] : []
+    const criticality = criticalityOf(change.type)
+    return criticality ? [{ ...change, action: change.action, criticality }] : []
   })
 }
 
-/** Least impact level the plan allows: `high` as soon as one critical object goes. */
+/** The lowest impact level that fits the plan: `high` as soon as one critical object is destroyed or replaced. */
 export const impactFloor = (plan: Plan): ImpactLevel => (criticalChanges(plan).length > 0 ? 'high' : 'low')
 
-/** The higher of two levels. */
-export const raisedTo = (level: ImpactLevel, floor: ImpactLevel): ImpactLevel =>
+/** The higher of two impact levels. */
+export const higherImpact = (level: ImpactLevel, floor: ImpactLevel): ImpactLevel =>
   IMPACT_LEVELS.indexOf(floor) > IMPACT_LEVELS.indexOf(level) ? floor : level
 
-/** Why losing an object of a type hurts: it holds data, or access hangs on it. */
+/** Why the loss of an object does harm: it holds data, or access to other things depends on it. */
 type Criticality = 'data' | 'access'
 
 /**
- * Resource types by what they hold, per provider prefix: words, each matching the whole rest of the
- * type after the prefix, where `*` stands for any characters. Types that are not listed are plain.
+ * Critical resource types by the prefix of their provider. Each word stands for the rest of a type behind the prefix,
+ * as a whole; `*` stands for any characters: `iam_*` below `aws_` covers `aws_iam_role`. Types that are in no list are
+ * not critical.
  */
 const TABLE: Record<string, Record<Criticality, string>> = {
   aws_: {
@@ -55,10 +56,10 @@ const TABLE: Record<string, Record<Criticality, string>> = {
       storage_account storage_container storage_blob storage_share* storage_table* storage_queue storage_data_lake_*
       managed_disk snapshot mssql_* sql_* mysql_* mariadb_* postgresql_* cosmosdb_* redis_cache redis_enterprise_*
       managed_redis* kusto_* synapse_* databricks_workspace data_factory netapp_* recovery_services_vault backup_*
-      data_protection_backup_* container_registry log_analytics_workspace eventhub eventhub_namespace servicebus_namespace
-      servicebus_queue servicebus_topic search_service resource_group virtual_machine linux_virtual_machine
-      windows_virtual_machine virtual_machine_data_disk_attachment dns_zone private_dns_zone kubernetes_cluster
-      app_configuration* hpc_cache cognitive_account purview_account`,
+      data_protection_backup_* container_registry log_analytics_workspace eventhub eventhub_namespace
+      servicebus_namespace servicebus_queue servicebus_topic search_service resource_group virtual_machine
+      linux_virtual_machine windows_virtual_machine virtual_machine_data_disk_attachment dns_zone private_dns_zone
+      kubernetes_cluster app_configuration* hpc_cache cognitive_account purview_account`,
     access: `
       key_vault* role_assignment role_definition user_assigned_identity federated_identity_credential network_security_*
       policy_* *_policy_assignment *_policy_exemption pim_* management_lock ssh_public_key disk_encryption_set firewall*
@@ -70,16 +71,18 @@ const TABLE: Record<string, Record<Criticality, string>> = {
     data: `
       storage_bucket storage_bucket_object storage_managed_folder sql_* bigquery_dataset bigquery_table bigquery_routine
       bigtable_* spanner_* alloydb_* firestore_* datastore_* firebase_database_instance redis_* memcache_instance
-      memorystore_* compute_disk compute_region_disk compute_snapshot compute_image compute_instance filestore_* netapp_*
-      backup_dr_* pubsub_topic pubsub_subscription artifact_registry_repository container_registry container_cluster
-      dns_managed_zone project logging_project_bucket_config dataproc_metastore_service vertex_ai_featurestore*
-      vertex_ai_index healthcare_* lustre_instance managed_kafka_cluster workbench_instance notebooks_instance`,
+      memorystore_* compute_disk compute_region_disk compute_snapshot compute_image compute_instance filestore_*
+      netapp_* backup_dr_* pubsub_topic pubsub_subscription artifact_registry_repository container_registry
+      container_cluster dns_managed_zone project logging_project_bucket_config dataproc_metastore_service
+      vertex_ai_featurestore* vertex_ai_index healthcare_* lustre_instance managed_kafka_cluster workbench_instance
+      notebooks_instance`,
     access: `
       *_iam_member *_iam_binding *_iam_policy *_iam_custom_role service_account* kms_* secret_manager_* iam_*
-      compute_firewall* compute_network_firewall_* compute_region_network_firewall_* compute_security_policy org_policy_*
-      organization_policy project_organization_policy folder_organization_policy access_context_manager_* storage_*_acl
-      storage_hmac_key storage_*access_control apikeys_key privateca_* certificate_manager_* identity_platform_* iap_*
-      os_login_ssh_public_key privileged_access_manager_* compute_ssl_certificate bigquery_dataset_access`,
+      compute_firewall* compute_network_firewall_* compute_region_network_firewall_* compute_security_policy
+      org_policy_* organization_policy project_organization_policy folder_organization_policy access_context_manager_*
+      storage_*_acl storage_hmac_key storage_*access_control apikeys_key privateca_* certificate_manager_*
+      identity_platform_* iap_* os_login_ssh_public_key privileged_access_manager_* compute_ssl_certificate
+      bigquery_dataset_access`,
   },
   oci_: {
     data: `
@@ -89,7 +92,8 @@ const TABLE: Record<string, Record<Criticality, string>> = {
     access: `
       identity_policy identity_group identity_user* identity_dynamic_group identity_domain* identity_api_key
       identity_auth_token identity_customer_secret_key identity_tag_default kms_* vault_secret core_security_list
-      core_default_security_list core_network_security_group* bastion_* certificates_management_* network_firewall_* waf_*`,
+      core_default_security_list core_network_security_group* bastion_* certificates_management_* network_firewall_*
+      waf_*`,
   },
   kubernetes_: {
     data: `
@@ -97,8 +101,8 @@ const TABLE: Record<string, Record<Criticality, string>> = {
       stateful_set_v1 config_map config_map_v1 namespace namespace_v1 storage_class*`,
     access: `
       secret secret_v1 role role_v1 role_binding role_binding_v1 cluster_role cluster_role_v1 cluster_role_binding
-      cluster_role_binding_v1 service_account service_account_v1 default_service_account* network_policy network_policy_v1
-      token_request_v1 certificate_signing_request* pod_security_policy* *webhook_configuration*`,
+      cluster_role_binding_v1 service_account service_account_v1 default_service_account* network_policy
+      network_policy_v1 token_request_v1 certificate_signing_request* pod_security_policy* *webhook_configuration*`,
   },
   vault_: { data: '', access: '*' },
   tls_: { data: '', access: 'private_key self_signed_cert locally_signed_cert' },
@@ -116,7 +120,7 @@ const PATTERNS = Object.entries(TABLE).map(([prefix, words]) => ({
   data: toPatterns(words.data),
 }))
 
-/** What an object of this type holds; null for plain types and for providers the table does not know. */
+/** Why an object of this type is critical; null when it is not, or when the table does not know its provider. */
 export function criticalityOf(type: string): Criticality | null {
   for (const { prefix, access, data } of PATTERNS) {
     if (!type.startsWith(prefix)) continue

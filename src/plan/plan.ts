@@ -2,7 +2,7 @@ import * as v from 'valibot'
 import { badGateway, PlatformError } from '../base/errors.ts'
 import { isJsonObject, type Json, type JsonObject } from '../base/json.ts'
 
-/** One entry of `resource_changes`, as `show -json` of the engine writes it. */
+/** One entry of `resource_changes`, as the engine's `show -json` writes it. */
 export interface ResourceChange {
   address: string
   previous_address?: string
@@ -11,7 +11,7 @@ export interface ResourceChange {
   type: string
   name: string
   provider_name?: string
-  /** Set for an object left over from an interrupted replacement. */
+  /** Key of an object left over from an interrupted replacement; absent for every other object. */
   deposed?: string
   action_reason?: string
   change: Change
@@ -21,21 +21,21 @@ export interface Change {
   actions: string[]
   before: Json
   after: Json
-  /** `true` for a value known only after apply; nested like the value. */
+  /** `true` where a value is known only after the apply; nested like `after`. */
   after_unknown: Json
-  /** `true` for a sensitive value; nested like the value. */
+  /** `true` where a value is sensitive; nested like `before` and `after`. */
   before_sensitive: Json
   after_sensitive: Json
   importing?: JsonObject
 }
 
-/** A plan document whose format was checked. `document` is the whole JSON, never shown unmasked. */
+/** A plan document whose format was checked. `document` is the whole JSON, which is never shown unmasked. */
 export interface Plan {
   resource_changes: ResourceChange[]
   document: JsonObject
 }
 
-/** What happens to an object. `none` covers no-op, read and forget. */
+/** What the plan does with an object; `none` stands for no-op, read and forget. */
 export type ChangeAction = 'create' | 'update' | 'delete' | 'recreate' | 'none'
 
 export interface PlannedChange {
@@ -83,10 +83,11 @@ type ReadChange = v.InferOutput<typeof resourceChangeSchema>
 
 const INDEX = /\[("(\\.|[^"\\])*"|\d+)\]/g
 
-/** Type and name of an entry that does not tell them stand at the end of its address. */
-function identified({ type, name, ...change }: ReadChange): ResourceChange {
-  const [, of_address = '', at_address = ''] = /([\w-]+)\.([\w-]+)$/.exec(change.address.replaceAll(INDEX, '')) ?? []
-  return { ...change, type: type ?? of_address, name: name ?? at_address }
+/** Fills in type and name from the end of the address, for an entry that does not state them. */
+function withTypeAndName({ type, name, ...change }: ReadChange): ResourceChange {
+  const [, typeInAddress = '', nameInAddress = ''] =
+    /([\w-]+)\.([\w-]+)$/.exec(change.address.replaceAll(INDEX, '')) ?? []
+  return { ...change, type: type ?? typeInAddress, name: name ?? nameInAddress }
 }
 
 /**
@@ -97,12 +98,12 @@ function identified({ type, name, ...change }: ReadChange): ResourceChange {
 export function parsePlan(text: string): Plan {
   const document = readDocument(text)
   const major = /^(\d+)(\.\d+)*$/.exec(String(document.format_version ?? ''))?.[1]
-  if (major === undefined) throw unreadable()
+  if (major === undefined) throw unreadablePlan()
   if (Number(major) >= 2)
     throw new PlatformError('PlanFormatChanged', 502, 'Engine plan json output major format change.')
   const parsed = v.safeParse(planSchema, document)
-  if (!parsed.success) throw unreadable(new v.ValiError(parsed.issues))
-  return { resource_changes: (parsed.output.resource_changes ?? []).map(identified), document }
+  if (!parsed.success) throw unreadablePlan(new v.ValiError(parsed.issues))
+  return { resource_changes: (parsed.output.resource_changes ?? []).map(withTypeAndName), document }
 }
 
 function readDocument(text: string): JsonObject {
@@ -111,12 +112,15 @@ function readDocument(text: string): JsonObject {
     if (isJsonObject(value)) return value
   } catch (error) {
     // The parser's message quotes the text, which may hold secrets.
-    throw unreadable(error instanceof Error ? error.name : undefined)
+    throw unreadablePlan(error instanceof Error ? error.name : undefined)
   }
-  throw unreadable()
+  throw unreadablePlan()
 }
 
-/** Whether the document tells what the code declares, as that of every engine does; the contract does not ask for it. */
+/**
+ * Whether the document says what the code declares. The document of every known engine does, but the contract does not
+ * demand it.
+ */
 export const describesCode = ({ document }: Plan): boolean => isJsonObject(document.configuration ?? null)
 
-const unreadable = (cause?: unknown) => badGateway('Engine plan json output could not be read.', cause)
+const unreadablePlan = (cause?: unknown) => badGateway('Engine plan json output could not be read.', cause)

@@ -1,11 +1,11 @@
-import { isJsonObject, type Json, type JsonObject } from '../base/json.ts'
-import { createMasker, type Masker, ownFlag } from '../base/masking.ts'
+import { isJsonObject, type Json, type JsonObject, memberOf, ownMember } from '../base/json.ts'
+import { createMasker, type Masker } from '../base/masking.ts'
 import type { Plan } from './plan.ts'
 
-/** Text forms of every leaf that the plan marks sensitive, wherever it stands in the document. */
+/** Every scalar that the plan marks sensitive anywhere in its document, as the text that it would appear as. */
 export function sensitiveLiterals(plan: Plan): Set<string> {
-  const found = new Set<string>()
-  const collect = (value: Json | undefined, flags: Json | undefined) => collectFlagged(value ?? null, flags, found)
+  const literals = new Set<string>()
+  const collect = (value: Json | undefined, flags: Json | undefined) => collectFlagged(value ?? null, flags, literals)
   walk(plan.document, (node) => {
     if (isJsonObject(node.change)) collectChange(node.change, collect)
     if (isJsonObject(node.values) && 'sensitive_values' in node) collect(node.values, node.sensitive_values)
@@ -16,10 +16,10 @@ export function sensitiveLiterals(plan: Plan): Set<string> {
         if (isJsonObject(output) && output.sensitive === true) collect(output.value, true)
   })
   for (const value of sensitiveVariables(plan.document)) collect(value, true)
-  return found
+  return literals
 }
 
-/** A masker for everything that one or several plans of a round mark sensitive. */
+/** Creates a masker for everything that one or several plans of a round mark sensitive. */
 export const maskerOf = (...plans: Plan[]): Masker =>
   createMasker(plans.flatMap((plan) => [...sensitiveLiterals(plan)]))
 
@@ -30,15 +30,15 @@ function collectChange(change: JsonObject, collect: Collect): void {
   collect(change.after, change.after_sensitive)
 }
 
-function collectFlagged(value: Json, flags: Json | undefined, found: Set<string>): void {
+function collectFlagged(value: Json, flags: Json | undefined, literals: Set<string>): void {
   if (flags === true) {
-    for (const leaf of leaves(value)) if (leaf !== null && typeof leaf !== 'boolean') found.add(String(leaf))
+    for (const leaf of leaves(value)) if (leaf !== null && typeof leaf !== 'boolean') literals.add(String(leaf))
   } else if (Array.isArray(value) && Array.isArray(flags)) {
     value.forEach((item, index) => {
-      collectFlagged(item, flags[index], found)
+      collectFlagged(item, flags[index], literals)
     })
   } else if (isJsonObject(value) && isJsonObject(flags)) {
-    for (const [key, item] of Object.entries(value)) collectFlagged(item, ownFlag(flags, key), found)
+    for (const [key, item] of Object.entries(value)) collectFlagged(item, ownMember(flags, key), literals)
   }
 }
 
@@ -57,48 +57,49 @@ function walk(value: Json, visit: (node: JsonObject) => void): void {
   }
 }
 
-/** Values of sensitive variables: given at the root, defaults, and constants in module calls. */
+/** Values of sensitive variables: those set for the root, their defaults, and constants in module calls. */
 function* sensitiveVariables(document: JsonObject): Generator<Json | undefined> {
   const root = rootModule(document)
-  for (const name of declaredSensitive(root)) yield member(member(document.variables, name), 'value')
+  for (const name of declaredSensitive(root)) yield memberOf(memberOf(document.variables, name), 'value')
   yield* constantsOf(root)
 }
 
 function* constantsOf(module: Json | undefined): Generator<Json | undefined> {
-  for (const name of declaredSensitive(module)) yield member(member(member(module, 'variables'), name), 'default')
-  const calls = member(module, 'module_calls')
+  for (const name of declaredSensitive(module)) yield memberOf(memberOf(memberOf(module, 'variables'), name), 'default')
+  const calls = memberOf(module, 'module_calls')
   if (!isJsonObject(calls)) return
   for (const call of Object.values(calls)) {
-    const called = member(call, 'module')
+    const called = memberOf(call, 'module')
     for (const name of declaredSensitive(called))
-      yield member(member(member(call, 'expressions'), name), 'constant_value')
+      yield memberOf(memberOf(memberOf(call, 'expressions'), name), 'constant_value')
     yield* constantsOf(called)
   }
 }
 
 function declaredSensitive(module: Json | undefined): string[] {
-  const variables = member(module, 'variables')
+  const variables = memberOf(module, 'variables')
   if (!isJsonObject(variables)) return []
-  return Object.keys(variables).filter((name) => member(variables[name], 'sensitive') === true)
+  return Object.keys(variables).filter((name) => memberOf(variables[name], 'sensitive') === true)
 }
 
-const rootModule = (document: JsonObject) => member(document.configuration, 'root_module')
-const member = (value: Json | undefined, key: string): Json | undefined =>
-  isJsonObject(value) ? ownFlag(value, key) : undefined
+const rootModule = (document: JsonObject) => memberOf(document.configuration, 'root_module')
 
-/** Grows with every plan of a round, so that a value stays hidden after the plan that named it is gone. */
+/**
+ * A masker that learns from every plan of a round. A value stays masked even when later plans no longer mention it.
+ */
 export interface SecretRegister extends Masker {
+  /** Masks from now on what this plan marks sensitive. */
   learn(plan: Plan): void
-  /** Text forms of further secret values. */
+  /** Masks from now on these texts. */
   add(values: Iterable<string>): void
-  /** Text forms that were learned and added, without those that were secret from the start. */
+  /** The texts that were learned or added, without the initial ones. */
   learned(): string[]
 }
 
-/** @param known text forms of values that are secret from the start */
-export function createSecretRegister(known: Iterable<string> = []): SecretRegister {
-  const fromStart = new Set(known)
-  const literals = new Set(fromStart)
+/** @param initial texts that are masked from the start, for example credentials of the process */
+export function createSecretRegister(initial: Iterable<string> = []): SecretRegister {
+  const initialLiterals = new Set(initial)
+  const literals = new Set(initialLiterals)
   let masker = createMasker(literals)
   const add = (values: Iterable<string>) => {
     const before = literals.size
@@ -108,7 +109,7 @@ export function createSecretRegister(known: Iterable<string> = []): SecretRegist
   return {
     learn: (plan) => add(sensitiveLiterals(plan)),
     add,
-    learned: () => [...literals].filter((literal) => !fromStart.has(literal)),
+    learned: () => [...literals].filter((literal) => !initialLiterals.has(literal)),
     text: (text) => masker.text(text),
     json: (value) => masker.json(value),
   }

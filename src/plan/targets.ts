@@ -1,28 +1,31 @@
-import { isJsonObject, type Json } from '../base/json.ts'
+import { isJsonObject, itemsOf, type Json, memberOf } from '../base/json.ts'
 import { managedChanges, plannedChanges } from './changes.ts'
 import { describesCode, type Plan, type PlannedChange } from './plan.ts'
 
 /**
- * Changes that no target names: what the engine added because a target depends on it.
- * @param targets resource or module addresses; none means the whole root, so nothing is outside
+ * Changes that no target names. The engine adds them because a target depends on them.
+ * @param targets resource or module addresses; an empty list stands for the whole root, so nothing is outside it
  */
 export function changesOutsideTargets(plan: Plan, targets: readonly string[]): PlannedChange[] {
   if (targets.length === 0) return []
   return managedChanges(plan).flatMap(({ resource, action }) => {
     const addresses = [resource.address, resource.previous_address ?? resource.address]
-    const named = targets.some((target) => addresses.some((address) => covers(target, address)))
-    return named ? [] : [{ address: resource.address, type: resource.type, action }]
+    const isTargeted = targets.some((target) => addresses.some((address) => covers(target, address)))
+    return isTargeted ? [] : [{ address: resource.address, type: resource.type, action }]
   })
 }
 
-/** A target names itself, its instances and, for a module, everything inside. */
+/** Whether a target includes an address: the same address, an instance of it or, for a module, anything inside. */
 export const covers = (target: string, address: string) =>
   address === target || address.startsWith(`${target}[`) || (isModule(target) && address.startsWith(`${target}.`))
 
-/** The last step of a module's address is `module.<name>`, with an index or without. */
+/** The address of a module ends with `module.<name>`, with or without an index. */
 const isModule = (target: string) => /(^|\.)module\.[^.[\]]+(\[("(\\.|[^"\\])*"|\d+)\])?$/.test(target)
 
-/** What a plan of the whole root would do that a targeted plan leaves out; `reason` is masked and short. */
+/**
+ * What a plan of the whole root would do and a targeted plan leaves out. `made` is false when the plan of the whole
+ * root failed; `reason` is then a short masked text.
+ */
 export type BeyondTargets = { made: true; changes: PlannedChange[] } | { made: false; reason: string }
 
 /** Changes of the whole root at addresses that the targeted plan does not change, in the plan's order. */
@@ -31,20 +34,21 @@ export function changesBeyond(targeted: Plan, whole: Plan): PlannedChange[] {
   return plannedChanges(whole).filter(({ address }) => !planned.has(address))
 }
 
-/** Title of the report entry that tells about them. */
+/** Title of the report entry about changes outside the targets. */
 export const BEYOND_TITLE = 'Outside the targets'
 
 export const isBeyondTitle = (title: string): boolean => title.trim().toLowerCase() === BEYOND_TITLE.toLowerCase()
 
 const MAX_LISTED = 50
 
-/** The entry's text: a sentence, then one line `- <action> <address>` for each change. */
-export function beyondText(beyond: BeyondTargets): string {
+/** Text of that entry: a sentence, then one line `- <action> <address>` for each change, 50 at most. */
+export function describeBeyondTargets(beyond: BeyondTargets): string {
   if (!beyond.made)
     return `What a plan of the whole root would change outside the targets could not be determined: ${beyond.reason}`
   const { changes } = beyond
   if (changes.length === 0) return 'A plan of the whole root changes nothing outside the targets.'
-  const lead = `A plan of the whole root would also make ${changes.length === 1 ? 'a change' : `${changes.length} changes`} that this plan leaves out:`
+  const count = changes.length === 1 ? 'a change' : `${changes.length} changes`
+  const lead = `A plan of the whole root would also make ${count} that this plan leaves out:`
   return [lead, ...changeLines(changes)].join('\n')
 }
 
@@ -54,34 +58,31 @@ function changeLines(changes: readonly PlannedChange[]): string[] {
 }
 
 /**
- * Whether any of the targets names something that the plan looked at: in the code, in the state or gone from the
- * cloud. The engine plans a target that names nothing without an error and without a change. A document that does
- * not tell what the code declares does not tell that nothing is named either.
+ * Whether at least one target matches something that the plan knows: a resource in the code, in the state, or deleted
+ * in the cloud. The engine does not complain about a target that matches nothing; it makes an empty plan, which would
+ * read as "no drift". Also true without targets, and when the document does not say what the code declares, since then
+ * nobody can tell that nothing matches.
  */
-export function namesAnything(plan: Plan, targets: readonly string[]): boolean {
-  const named = (address: Json | undefined) =>
+export function hasMatchingTarget(plan: Plan, targets: readonly string[]): boolean {
+  const isTargeted = (address: Json | undefined) =>
     typeof address === 'string' && targets.some((target) => covers(target, address))
-  if (targets.length === 0 || !describesCode(plan) || plan.resource_changes.some(({ address }) => named(address)))
+  if (targets.length === 0 || !describesCode(plan) || plan.resource_changes.some(({ address }) => isTargeted(address)))
     return true
-  return entriesOf(plan).some((entry) => isJsonObject(entry) && (named(entry.address) || named(entry.previous_address)))
+  return entriesOf(plan).some(
+    (entry) => isJsonObject(entry) && (isTargeted(entry.address) || isTargeted(entry.previous_address)),
+  )
 }
 
 function entriesOf({ document }: Plan): Json[] {
-  const drift = Array.isArray(document.resource_drift) ? document.resource_drift : []
-  return [...drift, ...resourcesOf(rootModule(document.prior_state)), ...resourcesOf(rootModule(document))]
+  const modules = [rootModule(document.prior_state), rootModule(document)]
+  return [...itemsOf(document.resource_drift), ...modules.flatMap(resourcesOf)]
 }
 
-/** Resources of a module and of everything it calls. */
+/** Resources of a module and of all modules that it calls. */
 function resourcesOf(module: Json | undefined): Json[] {
-  if (!isJsonObject(module)) return []
-  const own = Array.isArray(module.resources) ? module.resources : []
-  const children = Array.isArray(module.child_modules) ? module.child_modules : []
-  return [...own, ...children.flatMap(resourcesOf)]
+  return [...itemsOf(memberOf(module, 'resources')), ...itemsOf(memberOf(module, 'child_modules')).flatMap(resourcesOf)]
 }
 
-/** `values` of the state before, or `planned_values` of the plan itself. */
-function rootModule(holder: Json | undefined): Json | undefined {
-  if (!isJsonObject(holder)) return undefined
-  const values = holder.values ?? holder.planned_values
-  return isJsonObject(values) ? values.root_module : undefined
-}
+/** The root module in the `values` of the prior state or in the `planned_values` of the plan itself. */
+const rootModule = (holder: Json | undefined): Json | undefined =>
+  memberOf(memberOf(holder, 'values') ?? memberOf(holder, 'planned_values'), 'root_module')

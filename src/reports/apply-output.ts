@@ -1,5 +1,5 @@
 /** What the engine did with an object. */
-export type Deed = 'created' | 'updated' | 'destroyed'
+export type Effect = 'created' | 'updated' | 'destroyed'
 
 export interface EngineError {
   /** Of the resource that the error names; null when it names none. */
@@ -12,9 +12,9 @@ export interface EngineError {
 
 /** What the output of an apply says, read line by line; both engines write the same. */
 export interface ApplyOutput {
-  done: Map<string, Set<Deed>>
+  done: Map<string, Set<Effect>>
   /** Whether it ended or not. */
-  begun: Map<string, Set<Deed>>
+  begun: Map<string, Set<Effect>>
   /** Of the closing line, which only an apply without errors has. */
   counts: { created: number; updated: number; destroyed: number } | null
   errors: EngineError[]
@@ -27,7 +27,7 @@ export interface ApplyOutput {
 const DONE = /^(.+?): (Creation|Modifications|Destruction) complete after \S+/
 const BEGUN = /^(.+?): (Creating|Modifying|Destroying)\.\.\./
 const CLOSING = /^Apply complete! Resources: (?:\d+ imported, )?(\d+) added, (\d+) changed, (\d+) destroyed\./
-const DEEDS: Record<string, Deed> = {
+const EFFECTS: Record<string, Effect> = {
   Creation: 'created',
   Modifications: 'updated',
   Destruction: 'destroyed',
@@ -37,8 +37,8 @@ const DEEDS: Record<string, Deed> = {
 }
 
 export function readApplyOutput(stdout: string, stderr: string): ApplyOutput {
-  const done = new Map<string, Set<Deed>>()
-  const begun = new Map<string, Set<Deed>>()
+  const done = new Map<string, Set<Effect>>()
+  const begun = new Map<string, Set<Effect>>()
   let counts: ApplyOutput['counts'] = null
   for (const line of stdout.split('\n')) {
     const closing = CLOSING.exec(line)
@@ -47,8 +47,8 @@ export function readApplyOutput(stdout: string, stderr: string): ApplyOutput {
       // Outputs follow, whose text anybody may have written.
       break
     }
-    note(done, DONE.exec(line))
-    note(begun, BEGUN.exec(line))
+    addEffect(done, DONE.exec(line))
+    addEffect(begun, BEGUN.exec(line))
   }
   return {
     done,
@@ -60,10 +60,10 @@ export function readApplyOutput(stdout: string, stderr: string): ApplyOutput {
   }
 }
 
-function note(deeds: Map<string, Set<Deed>>, match: RegExpExecArray | null): void {
+function addEffect(effects: Map<string, Set<Effect>>, match: RegExpExecArray | null): void {
   const [, address = '', what = ''] = match ?? []
-  const deed = DEEDS[what]
-  if (deed) deeds.set(address, (deeds.get(address) ?? new Set()).add(deed))
+  const effect = EFFECTS[what]
+  if (effect) effects.set(address, (effects.get(address) ?? new Set()).add(effect))
 }
 
 const MAX_ERROR = 2_000

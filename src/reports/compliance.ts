@@ -11,14 +11,14 @@ export function complianceVerdict(findings: ComplianceFindings): ComplianceRepor
 }
 
 /** Findings of code before those of the model; the summary says what code found, if it did, then what the model says. */
-export function mergedFindings(code: CodeFindings, model: ComplianceFindings): ComplianceFindings {
-  const told = model.summary.trim()
+export function mergeFindings(code: CodeFindings, model: ComplianceFindings): ComplianceFindings {
+  const modelSummary = model.summary.trim()
   return {
     violations: [...code.findings, ...model.violations],
     summary:
-      code.findings.length === 0 && told !== ''
-        ? told
-        : [ruleSummary(code), told].filter((text) => text !== '').join(' '),
+      code.findings.length === 0 && modelSummary !== ''
+        ? modelSummary
+        : [summariseRules(code), modelSummary].filter((text) => text !== '').join(' '),
     checked_rules: [...new Set([...code.checked_rules, ...model.checked_rules])],
   }
 }
@@ -38,7 +38,7 @@ const MAX_NAMED = 5
  * What code found, in one or two sentences, for example
  * `Code checked 61 rules: 1 critical, 2 warnings. Blocking: aws.network.open-all-ports.`
  */
-function ruleSummary({ checked_rules, findings }: CodeFindings): string {
+function summariseRules({ checked_rules, findings }: CodeFindings): string {
   const checked = `Code checked ${checked_rules.length} ${checked_rules.length === 1 ? 'rule' : 'rules'}`
   if (findings.length === 0) return `${checked}: no findings.`
   const counts = ORDER.flatMap((severity) => {

@@ -3,7 +3,7 @@ import type { Masker } from '../base/masking.ts'
 import { withoutIndexes } from '../plan/addresses.ts'
 import type { PlannedChange } from '../plan/plan.ts'
 import type { ApplyResult } from '../sessions/applies.ts'
-import { type ApplyOutput, type Deed, type EngineError, readApplyOutput } from './apply-output.ts'
+import { type ApplyOutput, type Effect, type EngineError, readApplyOutput } from './apply-output.ts'
 import { type ApplyReport, reportSchemas } from './schemas.ts'
 import { reportGenerationError } from './settle-generate.ts'
 
@@ -11,26 +11,29 @@ type Entry = ApplyReport['resource_changes'][number]
 type Status = ApplyReport['status']
 
 /** What a planned change comes to, in the order in which it is told. */
-const DEEDS_OF: Record<PlannedChange['action'], readonly Deed[]> = {
+const EFFECTS_OF: Record<PlannedChange['action'], readonly Effect[]> = {
   create: ['created'],
   update: ['updated'],
   delete: ['destroyed'],
   recreate: ['destroyed', 'created'],
 }
-const SAYS: Record<Deed, string> = { created: 'Created.', updated: 'Changed in place.', destroyed: 'Destroyed.' }
-const WOULD: Record<Deed, string> = { created: 'creation', updated: 'change in place', destroyed: 'destruction' }
+const DONE: Record<Effect, string> = { created: 'Created.', updated: 'Changed in place.', destroyed: 'Destroyed.' }
+const PLANNED: Record<Effect, string> = { created: 'creation', updated: 'change in place', destroyed: 'destruction' }
 
 /** The facts of an apply: what was planned, held against what the engine says it did. */
 export function applyFacts(result: ApplyResult, planned: readonly PlannedChange[]): ApplyReport {
   if (result.kind === 'unknown') return unknownOutcome(result.reason, planned)
-  if (result.kind === 'refused') return untouched(`Nothing was applied: ${result.reason}`, planned, [result.advice])
+  if (result.kind === 'refused')
+    return nothingApplied(`Nothing was applied: ${result.reason}`, planned, [result.advice])
   const output = readApplyOutput(result.stdout, result.stderr)
   const allDone = result.exit_code === 0
   if (!allDone && output.done.size === 0) {
     if (output.isStale)
-      return untouched(STALE, planned, ['Run a generate round, which plans on the state as it stands, and apply then.'])
+      return nothingApplied(STALE, planned, [
+        'Run a generate round, which plans on the state as it stands, and apply then.',
+      ])
     if (output.is_locked)
-      return untouched(LOCKED, planned, ['Wait for the other run, run a generate round and apply then.'])
+      return nothingApplied(LOCKED, planned, ['Wait for the other run, run a generate round and apply then.'])
   }
   const resourceChanges = planned.flatMap((change) => entriesOf(change, planned, output, allDone))
   const counts = allDone && output.counts ? output.counts : countsOf(planned, output, allDone)
@@ -41,7 +44,7 @@ export function applyFacts(result: ApplyResult, planned: readonly PlannedChange[
   return {
     summary,
     status,
-    execution_summary: [sentence(status, summary), ...unplaced(output, resourceChanges)].join(' '),
+    execution_summary: [summarise(status, summary), ...unplacedErrors(output, resourceChanges)].join(' '),
     resource_changes: resourceChanges,
     recommendations: allDone
       ? []
@@ -56,41 +59,45 @@ const LOCKED = 'Nothing was applied: the engine could not lock the state, becaus
 /**
  * The report that is stored: results, counts and status are the facts, the prose is the model's, as long as
  * it tells the same story.
- * @param told null when the model wrote nothing
+ * @param narration null when the model wrote nothing
  * Errors: `ReportGenerationError` `report 'apply' generation error.`
  */
-export function settleApplyReport(told: ApplyReport | null, facts: ApplyReport, masker: Masker): ApplyReport {
-  const document = told === null ? facts : narrated(told, facts)
+export function settleApplyReport(narration: ApplyReport | null, facts: ApplyReport, masker: Masker): ApplyReport {
+  const document = narration === null ? facts : narrateFacts(narration, facts)
   const parsed = v.safeParse(reportSchemas.apply, masker.json(document))
   if (!parsed.success) throw reportGenerationError('apply', new v.ValiError(parsed.issues))
   return parsed.output
 }
 
-function narrated(told: ApplyReport, facts: ApplyReport): ApplyReport {
+function narrateFacts(narration: ApplyReport, facts: ApplyReport): ApplyReport {
   const agrees =
-    told.status === facts.status &&
-    (['created', 'updated', 'destroyed', 'failed'] as const).every((name) => told.summary[name] === facts.summary[name])
+    narration.status === facts.status &&
+    (['created', 'updated', 'destroyed', 'failed'] as const).every(
+      (name) => narration.summary[name] === facts.summary[name],
+    )
   return {
     ...facts,
-    execution_summary: agrees ? told.execution_summary : `${facts.execution_summary} ${told.execution_summary}`,
+    execution_summary: agrees
+      ? narration.execution_summary
+      : `${facts.execution_summary} ${narration.execution_summary}`,
     resource_changes: facts.resource_changes.map((entry) => ({
       ...entry,
-      details: wordsFor(told, entry) || entry.details,
+      details: narratedDetails(narration, entry) || entry.details,
     })),
-    recommendations: [...facts.recommendations, ...told.recommendations.filter((text) => text.trim() !== '')],
+    recommendations: [...facts.recommendations, ...narration.recommendations.filter((text) => text.trim() !== '')],
   }
 }
 
 /** The model may name a resource by its address, by type and name, or by its name alone. */
-function wordsFor(told: ApplyReport, { resource_type, resource_name, action }: Entry): string {
+function narratedDetails(narration: ApplyReport, { resource_type, resource_name, action }: Entry): string {
   const names = [`${resource_type}.${resource_name}`, resource_name, fullAddress(resource_type, resource_name)]
-  const found = told.resource_changes.find(
+  const match = narration.resource_changes.find(
     (entry) =>
       names.includes(entry.resource_name.trim()) &&
       ['', resource_type].includes(entry.resource_type) &&
       entry.action === action,
   )
-  return found?.details.trim() ?? ''
+  return match?.details.trim() ?? ''
 }
 
 function entriesOf(
@@ -99,54 +106,54 @@ function entriesOf(
   output: ApplyOutput,
   allDone: boolean,
 ): Entry[] {
-  const done = deedsOf(change, output)
+  const done = effectsOf(change, output)
   const error = allDone ? null : errorOf(change, planned, output)
   const identity = { resource_type: change.type, resource_name: nameOf(change) }
-  return DEEDS_OF[change.action].map((deed, index, deeds): Entry => {
-    const isLast = index === deeds.length - 1
-    if (allDone || done.has(deed)) {
+  return EFFECTS_OF[change.action].map((effect, index, effects): Entry => {
+    const isLast = index === effects.length - 1
+    if (allDone || done.has(effect)) {
       // Done, and yet an error names it: a check that comes after, for example.
       if (error === null || !isLast)
-        return { ...identity, action: deed, status: 'success', details: SAYS[deed], error_message: null }
+        return { ...identity, action: effect, status: 'success', details: DONE[effect], error_message: null }
       return {
         ...identity,
-        action: deed,
+        action: effect,
         status: 'failed',
-        details: `${SAYS[deed]} An error followed.`,
+        details: `${DONE[effect]} An error followed.`,
         error_message: error.text,
       }
     }
-    if (output.begun.get(change.address)?.has(deed) || (error !== null && isLast))
+    if (output.begun.get(change.address)?.has(effect) || (error !== null && isLast))
       return {
         ...identity,
-        action: deed,
+        action: effect,
         status: 'failed',
-        details: `The ${WOULD[deed]} failed.`,
+        details: `The ${PLANNED[effect]} failed.`,
         error_message: error?.text ?? null,
       }
     return {
       ...identity,
       action: 'no_change',
       status: 'failed',
-      details: `The planned ${WOULD[deed]} was not reached.`,
+      details: `The planned ${PLANNED[effect]} was not reached.`,
       error_message: null,
     }
   })
 }
 
 /** An object that is replaced before it is destroyed is destroyed under a name of its own. */
-function deedsOf({ address, action }: PlannedChange, { done }: ApplyOutput): ReadonlySet<Deed> {
-  const own = done.get(address) ?? new Set<Deed>()
+function effectsOf({ address, action }: PlannedChange, { done }: ApplyOutput): ReadonlySet<Effect> {
+  const own = done.get(address) ?? new Set<Effect>()
   if (action !== 'recreate') return own
   const leftover = [...done].some(
-    ([name, deeds]) => name.startsWith(`${address} (deposed object `) && deeds.has('destroyed'),
+    ([name, effects]) => name.startsWith(`${address} (deposed object `) && effects.has('destroyed'),
   )
   return leftover ? new Set([...own, 'destroyed']) : own
 }
 
 function errorOf(change: PlannedChange, planned: readonly PlannedChange[], output: ApplyOutput): EngineError | null {
-  const named = output.errors.find(({ address }) => address === change.address)
-  if (named) return named
+  const exact = output.errors.find(({ address }) => address === change.address)
+  if (exact) return exact
   return (
     output.errors.find(
       ({ address, block }) => address === null && block !== null && isOfBlock(change, block, planned, output),
@@ -169,7 +176,7 @@ function isOfBlock(
 const isBlockOf = (address: string, block: string) => address === block || address.endsWith(`.${block}`)
 
 /** Errors that belong to no entry are told in the summary. */
-function unplaced({ errors }: ApplyOutput, entries: readonly Entry[]): string[] {
+function unplacedErrors({ errors }: ApplyOutput, entries: readonly Entry[]): string[] {
   const placed = new Set(entries.map(({ error_message }) => error_message))
   return errors.filter(({ text }) => !placed.has(text)).map(({ text }) => text.replaceAll(/\s+/g, ' '))
 }
@@ -177,32 +184,32 @@ function unplaced({ errors }: ApplyOutput, entries: readonly Entry[]): string[] 
 function countsOf(planned: readonly PlannedChange[], output: ApplyOutput, allDone: boolean) {
   const counts = { created: 0, updated: 0, destroyed: 0 }
   for (const change of planned) {
-    const done = deedsOf(change, output)
-    for (const deed of DEEDS_OF[change.action]) if (allDone || done.has(deed)) counts[deed]++
+    const done = effectsOf(change, output)
+    for (const effect of EFFECTS_OF[change.action]) if (allDone || done.has(effect)) counts[effect]++
   }
   return counts
 }
 
-function sentence(status: Status, { created, updated, destroyed, failed }: ApplyReport['summary']): string {
+function summarise(status: Status, { created, updated, destroyed, failed }: ApplyReport['summary']): string {
   const counts = `${created} created, ${updated} updated, ${destroyed} destroyed`
   if (status === 'Success') return `The plan was applied: ${counts}.`
   if (status === 'Partial') return `The plan was applied in part: ${counts}, ${failed} failed.`
   return 'The apply failed before it changed anything.'
 }
 
-function untouched(
+function nothingApplied(
   executionSummary: string,
   planned: readonly PlannedChange[],
   recommendations: string[],
 ): ApplyReport {
   const resourceChanges = planned.flatMap((change) =>
-    DEEDS_OF[change.action].map(
-      (deed): Entry => ({
+    EFFECTS_OF[change.action].map(
+      (effect): Entry => ({
         resource_type: change.type,
         resource_name: nameOf(change),
         action: 'no_change',
         status: 'failed',
-        details: `The planned ${WOULD[deed]} was not carried out.`,
+        details: `The planned ${PLANNED[effect]} was not carried out.`,
         error_message: null,
       }),
     ),
@@ -226,7 +233,7 @@ function untouched(
 const MAX_NAMED = 50
 
 function unknownOutcome(reason: string, planned: readonly PlannedChange[]): ApplyReport {
-  const named = planned.slice(0, MAX_NAMED).map(({ address }) => address)
+  const addresses = planned.slice(0, MAX_NAMED).map(({ address }) => address)
   const more = planned.length > MAX_NAMED ? ` and ${planned.length - MAX_NAMED} more` : ''
   return {
     summary: { total_resources: 0, created: 0, updated: 0, destroyed: 0, failed: 0 },
@@ -234,7 +241,7 @@ function unknownOutcome(reason: string, planned: readonly PlannedChange[]): Appl
     execution_summary: `It is not known what this apply changed: ${reason} It may have been carried out wholly, in part or not at all. It is not tried again.`,
     resource_changes: [],
     recommendations: [
-      ...(named.length > 0 ? [`Look at what the plan was to change: ${named.join(', ')}${more}.`] : []),
+      ...(addresses.length > 0 ? [`Look at what the plan was to change: ${addresses.join(', ')}${more}.`] : []),
       'See whether the engine still holds the lock of the state; a lock that an interrupted engine left behind has to be removed by hand.',
       'Run a drift round or a generate round: their plans show how infrastructure and code differ now.',
     ],

@@ -1,15 +1,15 @@
 import * as v from 'valibot'
 import type { Masker } from '../base/masking.ts'
-import { bareName, withoutIndexes } from '../plan/addresses.ts'
+import { stripBackticks, withoutIndexes } from '../plan/addresses.ts'
 import { type DriftFact, type DriftOperation, driftFacts } from '../plan/drift.ts'
-import { type BeyondTargets, beyondText } from '../plan/targets.ts'
+import { type BeyondTargets, describeBeyondTargets } from '../plan/targets.ts'
 import { type DriftReport, reportSchemas } from './schemas.ts'
 import { reportGenerationError } from './settle-generate.ts'
 
 /** What is certain about a drift round. Operations are masked. */
 export interface DriftFacts {
   /** Every address that differed at some time in the round, as it was first read. */
-  found: readonly DriftOperation[]
+  detected: readonly DriftOperation[]
   /** What differed when it was last read and no exception rule covers. */
   remaining: readonly DriftOperation[]
   /** What differed when it was last read and is expected to. */
@@ -38,16 +38,18 @@ const MAX_TEXT = 4_000
  * prose from the model. Entries about anything else are left out, missing ones added.
  * Errors: `ReportGenerationError` `report 'drift' generation error.`
  */
-export function settleDriftReport(told: DriftReport, facts: DriftFacts, masker: Masker): DriftReport {
-  const remediated = mendedOf(facts).map((operation) => remediatedEntry(told, operation, facts.changed_files))
-  const unreconciled = unreconciledEntries(told, facts)
+export function settleDriftReport(narration: DriftReport, facts: DriftFacts, masker: Masker): DriftReport {
+  const remediated = remediatedOperations(facts).map((operation) =>
+    remediatedEntry(narration, operation, facts.changed_files),
+  )
+  const unreconciled = unreconciledEntries(narration, facts)
   const status = unreconciled.length === 0 ? 'Succeeded' : remediated.length > 0 ? 'Partial' : 'Failed'
   const document = {
-    summary: summaryOf(told, facts, { status, remediated: remediated.length }),
+    summary: summaryOf(narration, facts, { status, remediated: remediated.length }),
     status,
     remediated_resources: remediated,
     unreconciled_drift: unreconciled,
-    whitelisted_exceptions: facts.excepted.map((operation) => whitelistedEntry(told, operation, facts.notes)),
+    whitelisted_exceptions: facts.excepted.map((operation) => whitelistedEntry(narration, operation, facts.notes)),
   }
   const parsed = v.safeParse(reportSchemas.drift, masker.json(document))
   if (!parsed.success) throw reportGenerationError('drift', new v.ValiError(parsed.issues))
@@ -55,92 +57,96 @@ export function settleDriftReport(told: DriftReport, facts: DriftFacts, masker: 
 }
 
 /** What differed, does so no more, and only if the round changed code at all. */
-function mendedOf({ found, remaining, excepted, changed_files }: DriftFacts): DriftOperation[] {
+function remediatedOperations({ detected: found, remaining, excepted, changed_files }: DriftFacts): DriftOperation[] {
   if (changed_files.length === 0) return []
   const left = new Set([...remaining, ...excepted].map(({ address }) => address))
   return found.filter(({ address }) => !left.has(address))
 }
 
-function remediatedEntry(told: DriftReport, operation: DriftOperation, changedFiles: readonly string[]): Remediated {
-  const entries = toldAbout(told.remediated_resources, operation.address)
+function remediatedEntry(
+  narration: DriftReport,
+  operation: DriftOperation,
+  changedFiles: readonly string[],
+): Remediated {
+  const entries = entriesAbout(narration.remediated_resources, operation.address)
   const changes = entries.flatMap((entry) => entry.changes)
-  const named = new Set(changes.map(({ attribute_modified }) => attribute_modified.trim()))
+  const narratedAttributes = new Set(changes.map(({ attribute_modified }) => attribute_modified.trim()))
   const missing = driftFacts(operation).filter(({ attribute }) =>
-    attribute === '' ? changes.length === 0 : !named.has(attribute),
+    attribute === '' ? changes.length === 0 : !narratedAttributes.has(attribute),
   )
   const only = changedFiles.length === 1 ? changedFiles[0] : undefined
   const files = entries.map(({ file_path }) => file_path.trim().replace(/^\.\//, ''))
   return {
     file_path: files.find((file) => changedFiles.includes(file)) ?? only ?? '',
     resource_address: operation.address,
-    changes: [...changes, ...missing.map(changeOf)],
+    changes: [...changes, ...missing.map(describeChange)],
   }
 }
 
-function unreconciledEntries(told: DriftReport, { remaining, failure }: DriftFacts): Unreconciled[] {
+function unreconciledEntries(narration: DriftReport, { remaining, failure }: DriftFacts): Unreconciled[] {
   const entries = remaining.map((operation) => {
-    const said = toldAbout(told.unreconciled_drift, operation.address)
+    const narrated = entriesAbout(narration.unreconciled_drift, operation.address)
     return {
       resource_address: operation.address,
-      reason: said[0]?.reason || (failure === null ? STILL_THERE : NOT_READ_AGAIN),
-      details: [...driftFacts(operation).map(({ text }) => text), ...said.flatMap(({ details }) => details)],
+      reason: narrated[0]?.reason || (failure === null ? STILL_THERE : NOT_READ_AGAIN),
+      details: [...driftFacts(operation).map(({ text }) => text), ...narrated.flatMap(({ details }) => details)],
     }
   })
   return failure === null
     ? entries
-    : [{ resource_address: '', reason: UNREADABLE, details: [cut(failure)] }, ...entries]
+    : [{ resource_address: '', reason: UNREADABLE, details: [shorten(failure)] }, ...entries]
 }
 
-function whitelistedEntry(told: DriftReport, operation: DriftOperation, notes: readonly string[]): Whitelisted {
-  const [said] = toldAbout(told.whitelisted_exceptions, operation.address)
+function whitelistedEntry(narration: DriftReport, operation: DriftOperation, notes: readonly string[]): Whitelisted {
+  const [narrated] = entriesAbout(narration.whitelisted_exceptions, operation.address)
   const differs = driftFacts(operation)
     .map(({ text }) => text)
     .join('; ')
   return {
     resource_address: operation.address,
-    change: said?.change || cut(differs),
-    rule: said?.rule || cut(notes.join('\n')),
+    change: narrated?.change || shorten(differs),
+    rule: narrated?.rule || shorten(notes.join('\n')),
   }
 }
 
 /** What is counted comes first; the model's words follow when they rest on the same result. */
 function summaryOf(
-  told: DriftReport,
+  narration: DriftReport,
   facts: DriftFacts,
   settled: { status: DriftReport['status']; remediated: number },
 ): string {
-  const { found, remaining, excepted, failure, beyond } = facts
+  const { detected: found, remaining, excepted, failure, beyond } = facts
   if (found.length === 0 && failure === null)
     return 'No drift was found: the code describes the infrastructure as it is.'
   const vanished = found.length - settled.remediated - remaining.length - excepted.length
   const counts = [
-    `${resources(found.length)} differed: ${settled.remediated} remediated, ${remaining.length} left`,
+    `${countResources(found.length)} differed: ${settled.remediated} remediated, ${remaining.length} left`,
     `${excepted.length} expected to differ by the exception rules`,
   ].join(', ')
   const sentences = [
     found.length > 0 ? `${counts}.` : '',
-    vanished > 0 ? `${resources(vanished)} agreed again without a change of the code.` : '',
+    vanished > 0 ? `${countResources(vanished)} agreed again without a change of the code.` : '',
     failure === null ? '' : UNREADABLE,
-    told.status === settled.status ? told.summary.trim() : '',
+    narration.status === settled.status ? narration.summary.trim() : '',
   ]
   const text = sentences.filter((sentence) => sentence !== '').join(' ')
-  return beyond ? `${text}\n\n${beyondText(beyond)}` : text
+  return beyond ? `${text}\n\n${describeBeyondTargets(beyond)}` : text
 }
 
-const resources = (number: number) => (number === 1 ? '1 resource' : `${number} resources`)
-const cut = (text: string) => (text.length > MAX_TEXT ? `${[...text].slice(0, MAX_TEXT).join('')}…` : text)
+const countResources = (number: number) => (number === 1 ? '1 resource' : `${number} resources`)
+const shorten = (text: string) => (text.length > MAX_TEXT ? `${[...text].slice(0, MAX_TEXT).join('')}…` : text)
 
 type Change = DriftReport['remediated_resources'][number]['changes'][number]
 
 /** Entries of a list that name this address, in backticks or not, exactly or without the indexes of its instances. */
-function toldAbout<Entry extends { resource_address: string }>(entries: readonly Entry[], address: string): Entry[] {
-  const named = (form: string) => entries.filter((entry) => bareName(entry.resource_address) === form)
-  const exact = named(address)
-  return exact.length > 0 ? exact : named(withoutIndexes(address))
+function entriesAbout<Entry extends { resource_address: string }>(entries: readonly Entry[], address: string): Entry[] {
+  const entriesFor = (form: string) => entries.filter((entry) => stripBackticks(entry.resource_address) === form)
+  const exact = entriesFor(address)
+  return exact.length > 0 ? exact : entriesFor(withoutIndexes(address))
 }
 
 /** A remediated attribute in the words of the plan. */
-const changeOf = ({ attribute, text }: DriftFact): Change => ({
+const describeChange = ({ attribute, text }: DriftFact): Change => ({
   attribute_modified: attribute,
   change_description: 'The code was brought in line with the infrastructure.',
   details: [`Before: ${text}`],

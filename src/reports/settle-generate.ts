@@ -1,13 +1,13 @@
 import * as v from 'valibot'
 import { PlatformError } from '../base/errors.ts'
 import type { Masker } from '../base/masking.ts'
-import { INTENT_TITLE, intentText, isIntentTitle } from '../intent/told.ts'
-import type { Evaluated } from '../intent/types.ts'
-import { bareName, withoutIndexes } from '../plan/addresses.ts'
+import { describeResults, INTENT_TITLE, isIntentTitle } from '../intent/describe.ts'
+import type { StatementResult } from '../intent/types.ts'
+import { stripBackticks, withoutIndexes } from '../plan/addresses.ts'
 import { planCounts, plannedChanges } from '../plan/changes.ts'
-import { type CriticalChange, criticalChanges, impactFloor, raisedTo } from '../plan/impact.ts'
+import { type CriticalChange, criticalChanges, higherImpact, impactFloor } from '../plan/impact.ts'
 import type { Plan, PlannedChange } from '../plan/plan.ts'
-import { BEYOND_TITLE, type BeyondTargets, beyondText, isBeyondTitle } from '../plan/targets.ts'
+import { BEYOND_TITLE, type BeyondTargets, describeBeyondTargets, isBeyondTitle } from '../plan/targets.ts'
 import { type GenerateReport, generateReport } from './schemas.ts'
 
 type Entry = GenerateReport['detailed_changes'][number]
@@ -23,17 +23,17 @@ type Point = GenerateReport['potential_impact']['bullet_points'][number]
  * Errors: `ReportGenerationError` `report 'generate' generation error.`
  */
 export function settleGenerateReport(
-  told: GenerateReport,
+  narration: GenerateReport,
   plan: Plan,
   masker: Masker,
   beyond: BeyondTargets | null = null,
-  checked: readonly Evaluated[] = [],
+  checked: readonly StatementResult[] = [],
 ): GenerateReport {
-  const impact = told.potential_impact
+  const impact = narration.potential_impact
   const document = {
-    ...told,
+    ...narration,
     summary: planCounts(plan),
-    detailed_changes: settleChanges(told.detailed_changes, plannedChanges(plan)),
+    detailed_changes: settleChanges(narration.detailed_changes, plannedChanges(plan)),
     potential_impact: {
       ...impact,
       banner: settleBanner(impact.banner, plan),
@@ -55,21 +55,21 @@ const HAPPENS: Record<PlannedChange['action'], string> = {
   recreate: 'Will be destroyed and created again.',
 }
 
-function settleChanges(told: readonly Entry[], changes: readonly PlannedChange[]): Entry[] {
+function settleChanges(narrated: readonly Entry[], changes: readonly PlannedChange[]): Entry[] {
   return changes.map(({ address, action }) => {
-    const entry = entryOf(told, address)
+    const entry = findEntry(narrated, address)
     if (!entry) return { name: address, action, notes: '', summary: HAPPENS[action], details: '' }
     return { ...entry, name: address, action, summary: entry.summary || HAPPENS[action] }
   })
 }
 
 /** The model may name a resource in full, without its index, or by its type and name alone. */
-function entryOf(told: readonly Entry[], address: string): Entry | undefined {
+function findEntry(narrated: readonly Entry[], address: string): Entry | undefined {
   const resource = withoutIndexes(address)
   const local = resource.replace(/^(module\.[^.]+\.)+/, '')
   const name = local.split('.').at(-1)
   for (const form of [address, resource, local, name]) {
-    const entry = told.find((candidate) => bareName(candidate.name) === form)
+    const entry = narrated.find((candidate) => stripBackticks(candidate.name) === form)
     if (entry) return entry
   }
   return undefined
@@ -78,27 +78,31 @@ function entryOf(told: readonly Entry[], address: string): Entry | undefined {
 /** Indexes of modules and resources, in whatever order they come. */
 
 /** What lies outside the targets and what was checked is never the model's to tell. */
-function settlePoints(told: readonly Point[], beyond: BeyondTargets | null, checked: readonly Evaluated[]): Point[] {
-  const points = told.filter(({ title }) => !isBeyondTitle(title) && !isIntentTitle(title))
-  if (checked.length > 0) points.push({ title: INTENT_TITLE, description: intentText(checked) })
-  if (beyond) points.push({ title: BEYOND_TITLE, description: beyondText(beyond) })
+function settlePoints(
+  narrated: readonly Point[],
+  beyond: BeyondTargets | null,
+  checked: readonly StatementResult[],
+): Point[] {
+  const points = narrated.filter(({ title }) => !isBeyondTitle(title) && !isIntentTitle(title))
+  if (checked.length > 0) points.push({ title: INTENT_TITLE, description: describeResults(checked) })
+  if (beyond) points.push({ title: BEYOND_TITLE, description: describeBeyondTargets(beyond) })
   return points
 }
 
 const MAX_NAMED = 10
 
 function settleBanner(banner: Banner, plan: Plan): Banner {
-  const level = raisedTo(banner.level, impactFloor(plan))
+  const level = higherImpact(banner.level, impactFloor(plan))
   if (level === banner.level) return banner
   const critical = criticalChanges(plan)
-  const named = critical.slice(0, MAX_NAMED).map(describe).join(', ')
+  const changes = critical.slice(0, MAX_NAMED).map(describe).join(', ')
   const more = critical.length > MAX_NAMED ? ` and ${critical.length - MAX_NAMED} more` : ''
   return {
     ...banner,
     level,
-    description: `${banner.description} Raised to ${level} because of ${named}${more}.`.trim(),
+    description: `${banner.description} Raised to ${level} because of ${changes}${more}.`.trim(),
   }
 }
 
-const describe = ({ address, action, holds }: CriticalChange) =>
-  `${address} (${action === 'delete' ? 'destroyed' : 'replaced'}, ${holds === 'data' ? 'holds data' : 'grants access'})`
+const describe = ({ address, action, criticality }: CriticalChange) =>
+  `${address} (${action === 'delete' ? 'destroyed' : 'replaced'}, ${criticality === 'data' ? 'holds data' : 'grants access'})`

@@ -25,19 +25,19 @@ type Entry = ImportReport['imported_resources'][number]
  * the model's. What it tells about anything else is left out.
  * Errors: `ReportGenerationError` `report 'import' generation error.`
  */
-export function settleImportReport(told: ImportReport, facts: ImportFacts, masker: Masker): ImportReport {
+export function settleImportReport(narration: ImportReport, facts: ImportFacts, masker: Masker): ImportReport {
   const { imported, failed, excluded, nothing } = facts
   const document: ImportReport = {
     summary: { selected: imported.length + failed.length, imported: imported.length, failed: failed.length },
     status: statusOf(facts),
-    execution_summary: nothing?.text ?? told.execution_summary,
+    execution_summary: nothing?.text ?? narration.execution_summary,
     imported_resources: [
-      ...imported.map((pair) => entry(told, pair, 'imported', null)),
-      ...failed.map((failure) => entry(told, failure, 'failed', failure.error)),
+      ...imported.map((pair) => settleEntry(narration, pair, 'imported', null)),
+      ...failed.map((failure) => settleEntry(narration, failure, 'failed', failure.error)),
     ],
     excluded_resources: excluded.map(({ resource_id, details }) => ({ resource_id, details })),
     state_alignment: facts.state_alignment,
-    recommendations: [...facts.recommendations, ...told.recommendations],
+    recommendations: [...facts.recommendations, ...narration.recommendations],
   }
   const parsed = v.safeParse(reportSchemas.import, masker.json(document))
   if (!parsed.success) throw reportGenerationError('import', new v.ValiError(parsed.issues))
@@ -51,13 +51,13 @@ function statusOf({ imported, failed, nothing }: ImportFacts): ImportReport['sta
   return imported.length === 0 ? 'Failed' : 'Partial'
 }
 
-function entry(
-  told: ImportReport,
+function settleEntry(
+  narration: ImportReport,
   { address, resource_id }: Pair,
   status: Entry['status'],
   errorMessage: string | null,
 ): Entry {
   const details =
-    told.imported_resources.find((candidate) => candidate.resource_id.trim() === resource_id)?.details ?? ''
+    narration.imported_resources.find((candidate) => candidate.resource_id.trim() === resource_id)?.details ?? ''
   return { resource_address: address, resource_id, status, details, error_message: errorMessage }
 }

@@ -17,7 +17,7 @@ export interface EncryptionSwitch {
 const isOff = (view: View, key: string, { off }: EncryptionSwitch) =>
   off === undefined ? flagOf(view, key) === false : textOf(view, key)?.toUpperCase() === off
 
-function parts(path: string): { blocks: string; key: string } {
+function splitPath(path: string): { blocks: string; key: string } {
   const end = path.lastIndexOf('.')
   return { blocks: path.slice(0, Math.max(end, 0)), key: path.slice(end + 1) }
 }
@@ -26,7 +26,7 @@ const holders = (subject: Subject, blocks: string) => (blocks === '' ? [subject]
 
 /** Encryption at rest that is switched off, and encryption that is off because nobody switched it on. */
 export function encryptionRules(cloud: Cloud, switches: readonly EncryptionSwitch[]): Rule[] {
-  const of = (subject: Subject) =>
+  const switchesOf = (subject: Subject) =>
     switches.filter(({ type, when }) => type === subject.type && (when?.(subject) ?? true))
   const optional = switches.filter((each) => each.offByDefault)
   const missing: Rule = {
@@ -39,7 +39,7 @@ export function encryptionRules(cloud: Cloud, switches: readonly EncryptionSwitc
     cloud,
     types: [...new Set(optional.map(({ type }) => type))],
     check: (subject, context) =>
-      of(subject)
+      switchesOf(subject)
         .filter((each) => each.offByDefault)
         .filter(
           (each) => isMissing(subject, each.path) || (isOffAt(subject, each) && isDefault(subject, each.path, context)),
@@ -55,7 +55,7 @@ export function encryptionRules(cloud: Cloud, switches: readonly EncryptionSwitc
     cloud,
     types: [...new Set(switches.map(({ type }) => type))],
     check: (subject, context) =>
-      of(subject)
+      switchesOf(subject)
         .filter((each) => isOffAt(subject, each) && !isDefault(subject, each.path, context))
         .map(({ path }) => `${path} switches encryption off.`),
   }
@@ -63,7 +63,7 @@ export function encryptionRules(cloud: Cloud, switches: readonly EncryptionSwitc
 }
 
 function isOffAt(subject: Subject, each: EncryptionSwitch): boolean {
-  const { blocks, key } = parts(each.path)
+  const { blocks, key } = splitPath(each.path)
   return holders(subject, blocks).some((holder) => isOff(holder, key, each))
 }
 
@@ -74,9 +74,9 @@ function isDefault({ address }: Subject, path: string, { expressionsOf }: PlanCo
 }
 
 function isMissing(subject: Subject, path: string): boolean {
-  const { blocks, key } = parts(path)
+  const { blocks, key } = splitPath(path)
   if (blocks === '') return isAbsent(subject, key)
   const [first = ''] = blocks.split('.')
-  const found = blocksAt(subject, blocks)
-  return found.length === 0 ? isAbsent(subject, first) : found.some((holder) => isAbsent(holder, key))
+  const blockViews = blocksAt(subject, blocks)
+  return blockViews.length === 0 ? isAbsent(subject, first) : blockViews.some((holder) => isAbsent(holder, key))
 }

@@ -1,10 +1,9 @@
 import type { RuleGrades } from '../../config/types.ts'
 import type { Severity } from '../base/vocabulary.ts'
 import type { Plan } from '../plan/plan.ts'
-import { planContext } from './context.ts'
 import { RULES } from './index.ts'
-import { cloudOf, type GradedRule, gradedRules } from './settings.ts'
-import { beforeOf, subjectsOf } from './subjects.ts'
+import { cloudOf, type GradedRule, gradeRules } from './settings.ts'
+import { beforeOf, planContext, subjectsOf } from './subjects.ts'
 import type { CodeFindings, Finding, PlanContext, ResourceRule, Subject } from './types.ts'
 
 export interface RuleOptions {
@@ -27,16 +26,16 @@ export function evaluateRules(plan: Plan, { targets, grades }: RuleOptions): Cod
   const subjects = subjectsOf(plan)
   const context = planContext(plan, targets)
   const clouds = new Set(['common', ...subjects.map(({ type }) => cloudOf(type))])
-  const checked = gradedRules(RULES, grades).filter(({ rule }) => clouds.has(rule.cloud))
+  const checked = gradeRules(RULES, grades).filter(({ rule }) => clouds.has(rule.cloud))
   const byType = Map.groupBy(subjects, ({ type }) => type)
-  const findings = checked.flatMap((graded) => listed(graded, findingsOf(graded, subjects, byType, plan, context)))
+  const findings = checked.flatMap((graded) => toFindings(graded, findingsOf(graded, subjects, byType, plan, context)))
   return {
     findings: ORDER.flatMap((severity) => findings.filter((finding) => finding.severity === severity)),
     checked_rules: checked.map(({ rule }) => rule.id),
   }
 }
 
-interface Found {
+interface RuleMessage {
   resource: string | null
   message: string
 }
@@ -47,10 +46,10 @@ function findingsOf(
   byType: ReadonlyMap<string, Subject[]>,
   plan: Plan,
   context: PlanContext,
-): Found[] {
+): RuleMessage[] {
   if ('checkPlan' in rule) return rule.checkPlan(plan)
-  const lookedAt = rule.types ? [...new Set(rule.types)].flatMap((type) => byType.get(type) ?? []) : subjects
-  return lookedAt.flatMap((subject) =>
+  const examined = rule.types ? [...new Set(rule.types)].flatMap((type) => byType.get(type) ?? []) : subjects
+  return examined.flatMap((subject) =>
     messagesOf(rule, subject, context).map((message) => ({ resource: subject.address, message })),
   )
 }
@@ -61,19 +60,21 @@ function messagesOf(rule: ResourceRule, subject: Subject, context: PlanContext):
   if (subject.action === 'delete') return []
   const messages = new Set(rule.check(subject, context))
   if (messages.size > 0 && subject.action === 'update')
-    for (const known of rule.check(beforeOf(subject), context)) messages.delete(known)
+    for (const earlier of rule.check(beforeOf(subject), context)) messages.delete(earlier)
   return [...messages]
 }
 
-function listed({ rule, severity }: GradedRule, found: Found[]): Finding[] {
-  const violation = ({ resource, message }: Found): Finding => ({
+function toFindings({ rule, severity }: GradedRule, messages: RuleMessage[]): Finding[] {
+  const toFinding = ({ resource, message }: RuleMessage): Finding => ({
     rule_id: rule.id,
     severity,
     resource,
     message,
     suggested_fix: rule.fix,
   })
-  const rest = found.length - MAX_LISTED
-  const shown = found.slice(0, MAX_LISTED).map(violation)
-  return rest > 0 ? [...shown, violation({ resource: null, message: `${rest} more findings of this rule.` })] : shown
+  const rest = messages.length - MAX_LISTED
+  const findings = messages.slice(0, MAX_LISTED).map(toFinding)
+  return rest > 0
+    ? [...findings, toFinding({ resource: null, message: `${rest} more findings of this rule.` })]
+    : findings
 }

@@ -2,7 +2,7 @@ import { adminPorts, databasePorts, isEveryPort, isOtherPort, type Opening } fro
 import type { Cloud, Rule, Subject } from './types.ts'
 
 const MAX_NAMED = 5
-const listed = (ports: readonly string[]) =>
+const listPorts = (ports: readonly string[]) =>
   ports.length > MAX_NAMED
     ? `${ports.slice(0, MAX_NAMED).join(', ')} and ${ports.length - MAX_NAMED} more`
     : ports.join(', ')
@@ -32,7 +32,7 @@ export function networkRules(
       cloud,
       types,
       check: each((opening) =>
-        isEveryPort(opening) ? `Every port is open to ${opening.audience}${only(opening)}.` : null,
+        isEveryPort(opening) ? `Every port is open to ${opening.audience}${protocolNote(opening)}.` : null,
       ),
     },
     {
@@ -48,7 +48,7 @@ export function networkRules(
         const ports = isEveryPort(opening) ? [] : adminPorts(opening)
         return ports.length === 0
           ? null
-          : `Administration is open to ${opening.audience}: ${opening.protocol} ${listed(ports)}.`
+          : `Administration is open to ${opening.audience}: ${opening.protocol} ${listPorts(ports)}.`
       }),
     },
     {
@@ -63,7 +63,7 @@ export function networkRules(
         const ports = isEveryPort(opening) ? [] : databasePorts(opening)
         return ports.length === 0
           ? null
-          : `A database port is open to ${opening.audience}: ${opening.protocol} ${listed(ports)}.`
+          : `A database port is open to ${opening.audience}: ${opening.protocol} ${listPorts(ports)}.`
       }),
     },
     {
@@ -81,4 +81,4 @@ export function networkRules(
   ]
 }
 
-const only = ({ protocol }: Opening) => (protocol === 'all' ? '' : ` (${protocol})`)
+const protocolNote = ({ protocol }: Opening) => (protocol === 'all' ? '' : ` (${protocol})`)

@@ -19,7 +19,7 @@ export function jsonOf(value: Json): Json {
 /** An AWS policy statement that allows something. */
 export interface Allowance {
   actions: string[]
-  not_actions: string[]
+  notActions: string[]
   resources: string[]
   /** Anyone at all is allowed. */
   anyone: boolean
@@ -33,15 +33,15 @@ export const allowancesOf = (view: View, key: string): Allowance[] => allowances
 export function allowancesIn(policy: Json): Allowance[] {
   const document = jsonOf(policy)
   if (!isJsonObject(document)) return []
-  return listOf(member(document, 'Statement'))
+  return listOf(memberOf(document, 'Statement'))
     .filter(isJsonObject)
-    .filter((statement) => member(statement, 'Effect') === 'Allow')
+    .filter((statement) => memberOf(statement, 'Effect') === 'Allow')
     .map((statement) => ({
-      actions: texts(member(statement, 'Action')),
-      not_actions: texts(member(statement, 'NotAction')),
-      resources: texts(member(statement, 'Resource')),
-      anyone: isAnyone(member(statement, 'Principal')) || member(statement, 'NotPrincipal') !== null,
-      conditions: conditionKeys(member(statement, 'Condition')),
+      actions: texts(memberOf(statement, 'Action')),
+      notActions: texts(memberOf(statement, 'NotAction')),
+      resources: texts(memberOf(statement, 'Resource')),
+      anyone: isAnyone(memberOf(statement, 'Principal')) || memberOf(statement, 'NotPrincipal') !== null,
+      conditions: conditionKeys(memberOf(statement, 'Condition')),
     }))
 }
 
@@ -58,7 +58,7 @@ const conditionKeys = (condition: Json): string[] =>
       )
     : []
 
-const member = (object: JsonObject, key: string): Json => (Object.hasOwn(object, key) ? (object[key] ?? null) : null)
+const memberOf = (object: JsonObject, key: string): Json => (Object.hasOwn(object, key) ? (object[key] ?? null) : null)
 const listOf = (value: Json): Json[] => (Array.isArray(value) ? value : value === null ? [] : [value])
 const texts = (value: Json): string[] => listOf(value).filter((item) => typeof item === 'string')
 

@@ -64,8 +64,8 @@ const WEB = new Set([80, 443])
 export const isEveryPort = ({ protocol, from, to }: Opening): boolean =>
   protocol === 'all' || (protocol !== 'other' && to - from >= 65_000)
 
-export const adminPorts = (opening: Opening): string[] => named(opening, ADMIN_TCP, ADMIN_UDP)
-export const databasePorts = (opening: Opening): string[] => named(opening, DATABASE_TCP, DATABASE_UDP)
+export const adminPorts = (opening: Opening): string[] => listServices(opening, ADMIN_TCP, ADMIN_UDP)
+export const databasePorts = (opening: Opening): string[] => listServices(opening, DATABASE_TCP, DATABASE_UDP)
 
 /** Neither web, nor a port of the two lists, nor everything. */
 export const isOtherPort = (opening: Opening): boolean =>
@@ -75,7 +75,11 @@ export const isOtherPort = (opening: Opening): boolean =>
   databasePorts(opening).length === 0 &&
   !(opening.from === opening.to && WEB.has(opening.from))
 
-function named({ protocol, from, to }: Opening, tcp: Record<number, string>, udp: Record<number, string>): string[] {
+function listServices(
+  { protocol, from, to }: Opening,
+  tcp: Record<number, string>,
+  udp: Record<number, string>,
+): string[] {
   if (protocol !== 'tcp' && protocol !== 'udp') return []
   return Object.entries(protocol === 'tcp' ? tcp : udp)
     .filter(([port]) => Number(port) >= from && Number(port) <= to)

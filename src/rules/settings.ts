@@ -9,7 +9,7 @@ export interface GradedRule {
 }
 
 /** Rules that are not switched off, with their severities. */
-export function gradedRules(rules: readonly Rule[], grades: RuleGrades): GradedRule[] {
+export function gradeRules(rules: readonly Rule[], grades: RuleGrades): GradedRule[] {
   return rules.flatMap((rule) => {
     const grade = Object.hasOwn(grades, rule.id) ? (grades[rule.id] ?? rule.severity) : rule.severity
     return grade === 'off' ? [] : [{ rule, severity: grade }]

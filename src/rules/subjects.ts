@@ -1,8 +1,11 @@
 import { isJsonObject, type Json, type JsonObject } from '../base/json.ts'
+import { withoutIndexes } from '../plan/addresses.ts'
 import { managedChanges } from '../plan/changes.ts'
 import type { Plan } from '../plan/plan.ts'
+import { changesOutsideTargets } from '../plan/targets.ts'
+import { expressionsByAddress } from './common/expressions.ts'
 import { typedManifest } from './kubernetes/manifest.ts'
-import type { Subject } from './types.ts'
+import type { PlanContext, Subject } from './types.ts'
 
 const RAW_MANIFESTS = new Set(['kubernetes_manifest', 'kubectl_manifest'])
 const objectOf = (value: Json): JsonObject => (isJsonObject(value) ? value : {})
@@ -27,3 +30,14 @@ export function subjectsOf(plan: Plan): Subject[] {
 
 /** The resource as it was before an update. */
 export const beforeOf = (subject: Subject): Subject => ({ ...subject, values: subject.before, unknown: undefined })
+
+const NOTHING: JsonObject = {}
+
+/** What rules know of a plan beside the resource they look at. */
+export function planContext(plan: Plan, targets: readonly string[]): PlanContext {
+  const expressions = expressionsByAddress(plan)
+  return {
+    outside: new Set(changesOutsideTargets(plan, targets).map(({ address }) => address)),
+    expressionsOf: (address) => expressions.get(withoutIndexes(address)) ?? NOTHING,
+  }
+}

@@ -1,14 +1,10 @@
-import { isJsonObject, type Json, type JsonObject } from '../base/json.ts'
-import { ownFlag } from '../base/masking.ts'
+import { isJsonObject, type Json, type JsonObject, ownMember } from '../base/json.ts'
+import { hasMark, itemMarks, memberMarks } from '../plan/marks.ts'
 import type { View } from './types.ts'
 
 /** Reading of planned values. Everything may be missing, null, unknown or of another type: then there is no value. */
 
-export const jsonAt = ({ values }: View, key: string): Json => ownFlag(values, key) ?? null
-const memberOf = (flags: Json | undefined, key: string) =>
-  isJsonObject(flags) ? ownFlag(flags, key) : flags === true ? true : undefined
-const itemOf = (flags: Json | undefined, index: number) =>
-  Array.isArray(flags) ? flags[index] : flags === true ? true : undefined
+export const jsonAt = ({ values }: View, key: string): Json => ownMember(values, key) ?? null
 
 /** Text of an attribute; null when there is none. */
 export function textOf(view: View, key: string): string | null {
@@ -40,12 +36,14 @@ export function textsOf(view: View, key: string): string[] {
 /** Nested blocks: a list of objects, or one object. */
 export function blocksOf(view: View, key: string): View[] {
   const value = jsonAt(view, key)
-  const unknown = memberOf(view.unknown, key)
-  const sensitive = memberOf(view.sensitive, key)
+  const unknown = memberMarks(view.unknown, key)
+  const sensitive = memberMarks(view.sensitive, key)
   if (isJsonObject(value)) return [{ values: value, unknown, sensitive }]
   if (!Array.isArray(value)) return []
   return value.flatMap((item, index) =>
-    isJsonObject(item) ? [{ values: item, unknown: itemOf(unknown, index), sensitive: itemOf(sensitive, index) }] : [],
+    isJsonObject(item)
+      ? [{ values: item, unknown: itemMarks(unknown, index), sensitive: itemMarks(sensitive, index) }]
+      : [],
   )
 }
 
@@ -57,19 +55,11 @@ export const blocksAt = (view: View, path: string): View[] =>
 export function isAbsent(view: View, key: string): boolean {
   const value = jsonAt(view, key)
   const empty = value === null || value === '' || (Array.isArray(value) && value.length === 0)
-  return empty && !hasTrue(memberOf(view.unknown, key))
+  return empty && !hasMark(memberMarks(view.unknown, key))
 }
 
 /** Whether a value, or a part of it, is known only after the apply. */
-export const isUnknown = (view: View, key: string): boolean => hasTrue(memberOf(view.unknown, key))
-
-function hasTrue(flags: Json | undefined, depth = 0): boolean {
-  if (flags === true || depth > MAX_DEPTH) return true
-  if (Array.isArray(flags)) return flags.some((item) => hasTrue(item, depth + 1))
-  return isJsonObject(flags) && Object.values(flags).some((item) => hasTrue(item, depth + 1))
-}
-/** What is nested deeper is taken as unknown. */
-const MAX_DEPTH = 60
+export const isUnknown = (view: View, key: string): boolean => hasMark(memberMarks(view.unknown, key))
 
 /** A view of values about which nothing else is known. */
 export const viewOf = (values: JsonObject): View => ({ values, unknown: undefined, sensitive: undefined })

@@ -144,7 +144,7 @@ const driftResult = (world: StepWorld): DriftResult => ({
   in_sync: false,
   remaining: [...DRIFT],
   excepted: [...DRIFT].slice(0, 1),
-  found: [...DRIFT],
+  detected: [...DRIFT],
   feedback: null,
   valid: validPlan(world, CHANGES),
   exclusions: ['aws_vpc.a: expected by rule one'],

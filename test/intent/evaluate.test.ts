@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { evaluate } from '../../src/intent/evaluate.ts'
+import { evaluateStatements } from '../../src/intent/evaluate.ts'
 import { readStatements } from '../../src/intent/schema.ts'
 import { type Plan, parsePlan } from '../../src/plan/plan.ts'
 import { changesJson, planOf } from '../plan/fixtures.ts'
@@ -9,7 +9,7 @@ import { changesJson, planOf } from '../plan/fixtures.ts'
 function verdict(fields: Record<string, unknown>, plan: Plan, cumulative = false): string {
   const { statements, faults } = readStatements([{ text: 'A statement', words: '', ...fields }])
   expect(faults).toEqual([])
-  const [result] = evaluate(statements, plan, { cumulative })
+  const [result] = evaluateStatements(statements, plan, { cumulative })
   return result?.verdict ?? 'none'
 }
 
@@ -102,9 +102,9 @@ describe('resource_count', () => {
       { kind: 'resource_count', text: 'x', type: 'aws_bucket_s3', op: 'at_least', value: 1 },
     ])
     const types = ['aws_s3_bucket']
-    expect(evaluate(statements, buckets).map((result) => result.verdict)).toEqual(['unmet'])
-    expect(evaluate(statements, buckets, { types }).map((result) => result.verdict)).toEqual(['unknown'])
-    expect(evaluate(statements, buckets, { types: [...types, 'aws_bucket_s3'] })[0]?.verdict).toBe('unmet')
+    expect(evaluateStatements(statements, buckets).map((result) => result.verdict)).toEqual(['unmet'])
+    expect(evaluateStatements(statements, buckets, { types }).map((result) => result.verdict)).toEqual(['unknown'])
+    expect(evaluateStatements(statements, buckets, { types: [...types, 'aws_bucket_s3'] })[0]?.verdict).toBe('unmet')
   })
 
   it('knows resources that only the planned values list', () => {
@@ -156,13 +156,13 @@ describe('attribute', () => {
       { ...secret, op: 'ne', value: 'x' },
       { ...secret, op: 'absent' },
     ])
-    expect(JSON.stringify(evaluate(statements, buckets))).not.toContain('S3cret!')
+    expect(JSON.stringify(evaluateStatements(statements, buckets))).not.toContain('S3cret!')
   })
 
   it('tells apart an attribute that only the code or only the engine knows from one that nobody has', () => {
     const found = (path: string, op = 'exists') => {
       const { statements } = readStatements([{ kind: 'attribute', text: 'x', ...lifecycle, path, op }])
-      return evaluate(statements, outsideValues).map((result) => [result.verdict, result.found])
+      return evaluateStatements(statements, outsideValues).map((result) => [result.verdict, result.finding])
     }
     const outsideValues = planOf([create(`${lifecycle.type}.logs`, {}, { after_unknown: { id: true } })], {
       configuration: {
@@ -181,7 +181,7 @@ describe('attribute', () => {
   it('shows what stands there, one value as itself, long ones up to 120 characters', () => {
     const shown = (value: unknown) => {
       const { statements } = readStatements([{ kind: 'attribute', text: 'x', type: 'aws_x', path: 'a', op: 'exists' }])
-      return evaluate(statements, planOf([create('aws_x.y', { a: value })]))[0]?.found
+      return evaluateStatements(statements, planOf([create('aws_x.y', { a: value })]))[0]?.finding
     }
     expect(shown('x')).toBe('aws_x.y: a is "x"')
     expect(shown(['x', 'y'])).toBe('aws_x.y: a is ["x","y"]')
@@ -306,7 +306,7 @@ describe('hostile input', () => {
         rest,
         (list, changes, others) => {
           const { statements } = readStatements(list)
-          const results = evaluate(statements, planOf(changes, others))
+          const results = evaluateStatements(statements, planOf(changes, others))
           expect(results.map(({ statement: { id } }) => id)).toEqual(statements.map(({ id }) => id))
         },
       ),

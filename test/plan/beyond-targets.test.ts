@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { planFacts } from '../../src/plan/facts.ts'
-import { type BeyondTargets, beyondText, changesBeyond } from '../../src/plan/targets.ts'
+import { type BeyondTargets, changesBeyond, describeBeyondTargets } from '../../src/plan/targets.ts'
 import { planOf } from './fixtures.ts'
 
 const whole = planOf([
@@ -51,22 +51,22 @@ describe('beyondText', () => {
   })
 
   it('lists each change on a line of its own', () => {
-    expect(beyondText(made(1))).toBe(
+    expect(describeBeyondTargets(made(1))).toBe(
       'A plan of the whole root would also make a change that this plan leaves out:\n- update a.b[0]',
     )
-    expect(beyondText(made(2)).split('\n').slice(1)).toEqual(['- update a.b[0]', '- update a.b[1]'])
+    expect(describeBeyondTargets(made(2)).split('\n').slice(1)).toEqual(['- update a.b[0]', '- update a.b[1]'])
   })
 
   it('stays short for thousands of changes', () => {
-    const lines = beyondText(made(3_000)).split('\n')
+    const lines = describeBeyondTargets(made(3_000)).split('\n')
     expect(lines).toHaveLength(52)
     expect(lines[0]).toContain('3000 changes')
     expect(lines.at(-1)).toBe('- and 2950 more')
   })
 
   it('says that there are none, or why nobody knows', () => {
-    expect(beyondText(made(0))).toBe('A plan of the whole root changes nothing outside the targets.')
-    expect(beyondText({ made: false, reason: 'Error: no credentials' })).toBe(
+    expect(describeBeyondTargets(made(0))).toBe('A plan of the whole root changes nothing outside the targets.')
+    expect(describeBeyondTargets({ made: false, reason: 'Error: no credentials' })).toBe(
       'What a plan of the whole root would change outside the targets could not be determined: Error: no credentials',
     )
   })

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { assignedSecretsJson, declaredSecretsJson } from '../../src/plan/declared-secrets.ts'
+import { findAssignedSecretsInJson, findDeclaredSecretsInJson } from '../../src/plan/declared-secrets.ts'
 
 const file = (variable: unknown) => JSON.stringify({ variable })
 
@@ -13,11 +13,11 @@ it.each([
   ['no variables', JSON.stringify([{ resource: {} }, 3]), [], []],
   ['no JSON', '{"variable": {', [], []],
 ])('reads what %s declares', (_, code, names, literals) => {
-  expect(declaredSecretsJson(code)).toEqual({ names, literals })
+  expect(findDeclaredSecretsInJson(code)).toEqual({ names, literals })
 })
 
 it('reads what is assigned to them', () => {
   const tfvars = JSON.stringify({ pw: 'topsecret', keys: { a: ['k1', 'k2'] }, region: 'eu' })
-  expect(assignedSecretsJson(tfvars, ['pw', 'keys', 'unknown', 'toString'])).toEqual(['topsecret', 'k1', 'k2'])
-  expect(assignedSecretsJson('no json', ['pw'])).toEqual([])
+  expect(findAssignedSecretsInJson(tfvars, ['pw', 'keys', 'unknown', 'toString'])).toEqual(['topsecret', 'k1', 'k2'])
+  expect(findAssignedSecretsInJson('no json', ['pw'])).toEqual([])
 })

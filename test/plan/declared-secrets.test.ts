@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { assignedSecrets, declaredSecrets } from '../../src/plan/declared-secrets.ts'
+import { findAssignedSecrets, findDeclaredSecrets } from '../../src/plan/declared-secrets.ts'
 
 const variable = (body: string, name = 'password') => `variable "${name}" {\n  type = string\n${body}\n}\n`
 
@@ -40,12 +40,12 @@ it.each([
   ],
   ['no HCL at all', '}}}{{{"', []],
 ])('finds the literals of %s', (_, code, expected) => {
-  expect(declaredSecrets(code).literals).toEqual(expected)
+  expect(findDeclaredSecrets(code).literals).toEqual(expected)
 })
 
 it('names the variables', () => {
   expect(
-    declaredSecrets(variable('  sensitive = true', 'a') + variable('', 'b') + variable('  sensitive = true', 'c-d'))
+    findDeclaredSecrets(variable('  sensitive = true', 'a') + variable('', 'b') + variable('  sensitive = true', 'c-d'))
       .names,
   ).toEqual(['a', 'c-d'])
 })
@@ -53,20 +53,20 @@ it('names the variables', () => {
 it('reads what is assigned to them', () => {
   const tfvars =
     'region = "eu"\npassword = "from tfvars"\nkeys = ["k1", "k2"]\n# password = "old"\npassword_hint = "dog"\n'
-  expect(assignedSecrets(tfvars, ['password', 'keys'])).toEqual(['from tfvars', 'k1', 'k2'])
+  expect(findAssignedSecrets(tfvars, ['password', 'keys'])).toEqual(['from tfvars', 'k1', 'k2'])
 })
 
 it.each(['sensitive({', 'variable "x" {\n'])('takes many blocks that never close in reasonable steps: %j', (block) => {
-  expect(declaredSecrets(block.repeat(18_000)).literals).toEqual([])
+  expect(findDeclaredSecrets(block.repeat(18_000)).literals).toEqual([])
 })
 
 it.each(['/*', '<<A\n'])('takes comments and heredocs that never close in reasonable steps: %j', (opening) => {
   const code = `${'variable "x" {\n'.repeat(1_000)}${opening.repeat(5_000)}`
-  expect(declaredSecrets(code).names).toEqual([])
-  expect(assignedSecrets(`a = ${opening}`.repeat(100_000), ['a'])).toEqual([])
+  expect(findDeclaredSecrets(code).names).toEqual([])
+  expect(findAssignedSecrets(`a = ${opening}`.repeat(100_000), ['a'])).toEqual([])
 })
 
 it('takes a long file without closing quotes in reasonable steps', () => {
   const code = `variable "x" {\n  sensitive = true\n  default = "${'a\\'.repeat(50_000)}`
-  expect(declaredSecrets(code).names).toEqual(['x'])
+  expect(findDeclaredSecrets(code).names).toEqual(['x'])
 })

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { MASK } from '../../src/base/masking.ts'
-import { differences } from '../../src/plan/diff.ts'
+import { findDifferences } from '../../src/plan/diff.ts'
 import { driftOperations } from '../../src/plan/drift.ts'
 import { parsePlan } from '../../src/plan/plan.ts'
 import { changesJson, planOf } from './fixtures.ts'
@@ -125,14 +125,14 @@ describe('differences', () => {
     ],
     ['a whole value', 'a', 'b', { changed: { '': { old_value: 'a', new_value: 'b' } } }],
   ])('finds %s', (_, from, to, expected) => {
-    expect(differences({ value: from }, { value: to })).toEqual(expected)
+    expect(findDifferences({ value: from }, { value: to })).toEqual(expected)
   })
 
   it('is the mirror image in the other direction', () => {
     const one = { a: 1, l: ['x', 'y'], gone: true }
     const two = { a: 2, l: ['x'], fresh: null, more: { k: 'v' } }
-    const there = differences({ value: one }, { value: two })
-    const back = differences({ value: two }, { value: one })
+    const there = findDifferences({ value: one }, { value: two })
+    const back = findDifferences({ value: two }, { value: one })
     expect(back.added).toEqual(there.removed)
     expect(back.removed).toEqual(there.added)
     expect(back.changed).toEqual({ a: { old_value: 2, new_value: 1 } })
@@ -140,12 +140,12 @@ describe('differences', () => {
 
   it('skips what is unknown on either side', () => {
     const from = { value: { id: 'x', l: [1, 2] }, unknown: { id: true, l: [false, true] } }
-    expect(differences(from, { value: { id: 'y', l: [1, 3], n: 1 } })).toEqual({ added: { n: 1 } })
+    expect(findDifferences(from, { value: { id: 'y', l: [1, 3], n: 1 } })).toEqual({ added: { n: 1 } })
   })
 
   it('survives keys of the prototype', () => {
     const from = { value: JSON.parse('{"__proto__": 1}') }
     const to = { value: JSON.parse('{"__proto__": 2}') }
-    expect(Object.keys(differences(from, to).changed ?? {})).toEqual(['__proto__'])
+    expect(Object.keys(findDifferences(from, to).changed ?? {})).toEqual(['__proto__'])
   })
 })

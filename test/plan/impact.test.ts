@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { criticalChanges, criticalityOf, impactFloor, raisedTo } from '../../src/plan/impact.ts'
+import { criticalChanges, criticalityOf, higherImpact, impactFloor } from '../../src/plan/impact.ts'
 import { parsePlan } from '../../src/plan/plan.ts'
 import { changesJson, planOf } from './fixtures.ts'
 
@@ -70,8 +70,13 @@ describe('impactFloor', () => {
       { address: 'aws_iam_role.ci', type: 'aws_iam_role', actions: ['delete'] },
     ])
     expect(criticalChanges(plan)).toEqual([
-      { address: 'module.db.aws_db_instance.main[0]', type: 'aws_db_instance', action: 'recreate', holds: 'data' },
-      { address: 'aws_iam_role.ci', type: 'aws_iam_role', action: 'delete', holds: 'access' },
+      {
+        address: 'module.db.aws_db_instance.main[0]',
+        type: 'aws_db_instance',
+        action: 'recreate',
+        criticality: 'data',
+      },
+      { address: 'aws_iam_role.ci', type: 'aws_iam_role', action: 'delete', criticality: 'access' },
     ])
   })
 })
@@ -83,5 +88,5 @@ it.each([
   ['medium', 'low', 'medium'],
   ['low', 'low', 'low'],
 ] as const)('%s with floor %s becomes %s', (level, floor, expected) => {
-  expect(raisedTo(level, floor)).toBe(expected)
+  expect(higherImpact(level, floor)).toBe(expected)
 })

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { parsePlan } from '../../src/plan/plan.ts'
-import { namesAnything } from '../../src/plan/targets.ts'
+import { hasMatchingTarget } from '../../src/plan/targets.ts'
 
 const change = { actions: ['no-op'], before: null, after: null }
 const plan = parsePlan(
@@ -23,21 +23,21 @@ const plan = parsePlan(
 
 describe('namesAnything', () => {
   it.each(['x.code', 'x.code["k"]', 'x.moved', 'x.before', 'x.state', 'module.m', 'module.new'])('%s', (target) => {
-    expect(namesAnything(plan, [target])).toBe(true)
-    expect(namesAnything(plan, ['x.imagined', target])).toBe(true)
+    expect(hasMatchingTarget(plan, [target])).toBe(true)
+    expect(hasMatchingTarget(plan, ['x.imagined', target])).toBe(true)
   })
   it.each(['x.cod', 'x.code["other"]', 'module.x', 'module.n', 'imagined', ''])('not %j', (target) => {
-    expect(namesAnything(plan, [target])).toBe(false)
+    expect(hasMatchingTarget(plan, [target])).toBe(false)
   })
   it('the whole root always does, also an empty one', () => {
-    expect(namesAnything(parsePlan('{"format_version":"1.2"}'), [])).toBe(true)
+    expect(hasMatchingTarget(parsePlan('{"format_version":"1.2"}'), [])).toBe(true)
     expect(
-      namesAnything(parsePlan('{"format_version":"1.2","configuration":{},"prior_state":3,"resource_drift":{}}'), [
+      hasMatchingTarget(parsePlan('{"format_version":"1.2","configuration":{},"prior_state":3,"resource_drift":{}}'), [
         'x.a',
       ]),
     ).toBe(false)
   })
   it('cannot be told from a document without the code', () => {
-    expect(namesAnything(parsePlan('{"format_version":"1.2","resource_changes":[]}'), ['x.a'])).toBe(true)
+    expect(hasMatchingTarget(parsePlan('{"format_version":"1.2","resource_changes":[]}'), ['x.a'])).toBe(true)
   })
 })

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { neverCreated } from '../../src/plan/changes.ts'
+import { newAddresses } from '../../src/plan/changes.ts'
 import { parsePlan } from '../../src/plan/plan.ts'
 
 const change = (address: string, ...actions: string[]) => ({
@@ -19,13 +19,13 @@ describe('resources that the state never held', () => {
       change('a.changed', 'update'),
       change('a.same', 'no-op'),
     ]
-    expect([...neverCreated(plan(all))]).toEqual(['a.new'])
+    expect([...newAddresses(plan(all))]).toEqual(['a.new'])
   })
 
   it('do not include what was deleted behind the back of the engine', () => {
     const drift = [change('a.gone', 'delete'), change('a.edited', 'update')]
     expect([
-      ...neverCreated(
+      ...newAddresses(
         plan([change('a.gone', 'create'), change('a.edited', 'create'), change('a.new', 'create')], drift),
       ),
     ]).toEqual(['a.edited', 'a.new'])
@@ -37,6 +37,6 @@ describe('resources that the state never held', () => {
       'x',
       [null, 1, {}, { address: 'a.new' }, { address: 'a.new', change: { actions: 'delete' } }],
     ])
-      expect([...neverCreated(plan([change('a.new', 'create')], odd))]).toEqual(['a.new'])
+      expect([...newAddresses(plan([change('a.new', 'create')], odd))]).toEqual(['a.new'])
   })
 })

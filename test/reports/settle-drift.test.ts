@@ -10,7 +10,7 @@ const update = (address: string, path = 'size'): DriftOperation => ({
   changes: { changed: { [path]: { old_value: 2, new_value: 1 } } },
 })
 const facts = (changes: Partial<DriftFacts> = {}): DriftFacts => ({
-  found: [],
+  detected: [],
   remaining: [],
   excepted: [],
   notes: [],
@@ -41,14 +41,14 @@ describe('the status', () => {
   const [a, b, c] = [update('x.a'), update('x.b'), update('x.c')]
   it.each([
     ['nothing was found', {}, 'Succeeded'],
-    ['everything is gone', { found: [a, b] }, 'Succeeded'],
-    ['only expected drift is left', { found: [a, b], excepted: [b] }, 'Succeeded'],
-    ['one is gone and one is left', { found: [a, b], remaining: [b] }, 'Partial'],
-    ['one is gone, one expected, one left', { found: [a, b, c], excepted: [b], remaining: [c] }, 'Partial'],
-    ['all is left', { found: [a], remaining: [a] }, 'Failed'],
-    ['one is left and one went without a commit', { found: [a, b], remaining: [b], changed_files: [] }, 'Failed'],
+    ['everything is gone', { detected: [a, b] }, 'Succeeded'],
+    ['only expected drift is left', { detected: [a, b], excepted: [b] }, 'Succeeded'],
+    ['one is gone and one is left', { detected: [a, b], remaining: [b] }, 'Partial'],
+    ['one is gone, one expected, one left', { detected: [a, b, c], excepted: [b], remaining: [c] }, 'Partial'],
+    ['all is left', { detected: [a], remaining: [a] }, 'Failed'],
+    ['one is left and one went without a commit', { detected: [a, b], remaining: [b], changed_files: [] }, 'Failed'],
     ['it could not be read', { failure: 'Error: no credentials' }, 'Failed'],
-    ['it could not be read in the end', { found: [a, b], remaining: [b], failure: 'Error: no credentials' }, 'Partial'],
+    ['it could not be read in the end', { detected: [a, b], remaining: [b], failure: 'Error: no credentials' }, 'Partial'],
   ] satisfies [string, Partial<DriftFacts>, string][])('when %s', (_, certain, status) => {
     for (const claimed of ['Succeeded', 'Partial', 'Failed'] as const)
       expect(settle(told({ status: claimed }), facts(certain)).status).toBe(status)
@@ -61,7 +61,7 @@ describe('remediated resources', () => {
       remediated_resources: [mended('x.invented'), mended('x.left'), mended('`x.gone`'), mended('x.expected')],
     })
     const certain = facts({
-      found: [update('x.gone'), update('x.left'), update('x.expected'), update('x.forgotten')],
+      detected: [update('x.gone'), update('x.left'), update('x.expected'), update('x.forgotten')],
       remaining: [update('x.left')],
       excepted: [update('x.expected')],
     })
@@ -88,16 +88,16 @@ describe('remediated resources', () => {
       changes: { added: { 'tags["cost"]': 'c1' }, removed: { size: 3 } },
     }
     const document = told({ remediated_resources: [mended('x.a', { file_path: '/etc/passwd' })] })
-    const [entry] = settle(document, facts({ found: [both], changed_files: ['live/a.tf'] })).remediated_resources
+    const [entry] = settle(document, facts({ detected: [both], changed_files: ['live/a.tf'] })).remediated_resources
     expect(entry?.file_path).toBe('live/a.tf')
     expect(entry?.changes.map(({ attribute_modified }) => attribute_modified)).toEqual(['size', 'tags["cost"]'])
-    const [unsure] = settle(document, facts({ found: [both], changed_files: ['a.tf', 'b.tf'] })).remediated_resources
+    const [unsure] = settle(document, facts({ detected: [both], changed_files: ['a.tf', 'b.tf'] })).remediated_resources
     expect(unsure?.file_path).toBe('')
   })
 
   it('match a model that leaves the index out, and join its entries', () => {
     const document = told({ remediated_resources: [mended('module.m.x.a'), mended('module.m.x.a'), mended('x.a')] })
-    const [entry] = settle(document, facts({ found: [update('module.m["k"].x.a[0]')] })).remediated_resources
+    const [entry] = settle(document, facts({ detected: [update('module.m["k"].x.a[0]')] })).remediated_resources
     expect(entry).toMatchObject({ resource_address: 'module.m["k"].x.a[0]', changes: [{}, {}] })
   })
 })
@@ -112,7 +112,7 @@ describe('what is left', () => {
       ],
     })
     expect(
-      settle(document, facts({ found: [update('x.a'), update('x.b')], remaining: [update('x.a'), update('x.b')] })),
+      settle(document, facts({ detected: [update('x.a'), update('x.b')], remaining: [update('x.a'), update('x.b')] })),
     ).toMatchObject({
       unreconciled_drift: [
         {
@@ -132,7 +132,7 @@ describe('what is left', () => {
   it('holds the words of the engine when drift could not be read, and what was not verified', () => {
     const { unreconciled_drift } = settle(
       told(),
-      facts({ found: [update('x.a')], remaining: [update('x.a')], failure: 'Error: no credentials' }),
+      facts({ detected: [update('x.a')], remaining: [update('x.a')], failure: 'Error: no credentials' }),
     )
     expect(unreconciled_drift).toMatchObject([
       { resource_address: '', reason: 'The drift could not be read.', details: ['Error: no credentials'] },
@@ -145,7 +145,7 @@ describe('what is left', () => {
       { address: 'x.code', action: 'delete resource' },
       { address: 'x.cloud', action: 'create resource', changes: { size: 1 } },
     ]
-    const { unreconciled_drift } = settle(told(), facts({ found: remaining, remaining }))
+    const { unreconciled_drift } = settle(told(), facts({ detected: remaining, remaining }))
     expect(unreconciled_drift.map(({ details }) => details)).toEqual([
       ['The code has it, the infrastructure does not.'],
       ['The infrastructure has it, the code does not.'],
@@ -157,7 +157,7 @@ describe('what is left', () => {
       Array.from({ length: 150 }, (_, index) => [`a${index}`, { old_value: 'x'.repeat(5_000), new_value: 1 }]),
     )
     const remaining: DriftOperation[] = [{ address: 'x.a', action: 'update resource', changes: { changed } }]
-    const [entry] = settle(told(), facts({ found: remaining, remaining })).unreconciled_drift
+    const [entry] = settle(told(), facts({ detected: remaining, remaining })).unreconciled_drift
     expect(entry?.details).toHaveLength(101)
     expect(entry?.details.at(-1)).toBe('and 50 more differences')
     expect(JSON.stringify(entry).length).toBeLessThan(50_000)
@@ -176,7 +176,7 @@ describe('expected drift', () => {
       settle(
         document,
         facts({
-          found: [update('x.a'), update('x.b')],
+          detected: [update('x.a'), update('x.b')],
           excepted: [update('x.a'), update('x.b')],
           notes: ['x.b: one', 'two'],
         }),
@@ -190,7 +190,7 @@ describe('expected drift', () => {
 })
 
 describe('the summary', () => {
-  const certain = facts({ found: [update('x.a'), update('x.b')], remaining: [update('x.b')] })
+  const certain = facts({ detected: [update('x.a'), update('x.b')], remaining: [update('x.b')] })
   it('begins with what was counted; a model that claims another result is not quoted', () => {
     const counts = '2 resources differed: 1 remediated, 1 left, 0 expected to differ by the exception rules.'
     expect(settle(told({ status: 'Partial' }), certain).summary).toBe(`${counts} Told by the model.`)
@@ -219,7 +219,7 @@ it('hides secrets in every text', () => {
   })
   const settled = settleDriftReport(
     document,
-    facts({ found: [update('x.a')], remaining: [update('x.a')], failure: 'topsecret-1' }),
+    facts({ detected: [update('x.a')], remaining: [update('x.a')], failure: 'topsecret-1' }),
     createMasker(['topsecret-1']),
   )
   expect(addresses(settled.unreconciled_drift)).toEqual(['', 'x.a'])

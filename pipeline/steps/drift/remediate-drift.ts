@@ -3,9 +3,9 @@ import { filterDriftExceptions } from '../../../src/chains/filter-drift-exceptio
 import { filterReconciliation } from '../../../src/chains/filter-reconciliation.ts'
 import { writeOperationsQuery } from '../../../src/chains/iac-generator.ts'
 import { taskSplitter } from '../../../src/chains/task-splitter.ts'
-import { neverCreated } from '../../../src/plan/changes.ts'
+import { newAddresses } from '../../../src/plan/changes.ts'
 import type { DriftOperation } from '../../../src/plan/drift.ts'
-import { namesAnything } from '../../../src/plan/targets.ts'
+import { hasMatchingTarget } from '../../../src/plan/targets.ts'
 import { storeDrift } from '../../../src/reports/artifacts.ts'
 import type { Kit } from '../../kit/kit.ts'
 import { runChain } from '../../kit/run-chain.ts'
@@ -35,7 +35,7 @@ export interface DriftResult {
   /** Drift that is left and expected, as last read. */
   excepted: DriftOperation[]
   /** Every address that differed at some time, as it was first read. */
-  found: DriftOperation[]
+  detected: DriftOperation[]
   /** What the engine said when drift could not be read; null otherwise. */
   feedback: string | null
   /** The last plan; null when there was none. */
@@ -64,7 +64,7 @@ export async function remediateDrift(kit: Kit, task: DriftTask): Promise<DriftRe
     in_sync: false,
     remaining: [],
     excepted: [],
-    found: [],
+    detected: [],
     feedback: null,
     valid: task.valid,
     exclusions: ledger.notes,
@@ -98,14 +98,14 @@ async function read(kit: Kit, task: DriftTask, state: DriftResult): Promise<stri
   if (!reading.ok) return reading.feedback
   const { valid, operations } = reading
   const { targets } = valid.reference
-  if (!state.valid && !task.filter_session_changes && !namesAnything(valid.plan, targets))
+  if (!state.valid && !task.filter_session_changes && !hasMatchingTarget(valid.plan, targets))
     return `Nothing in the code or in the state has one of these addresses: ${targets.join(', ')}`
-  const known = new Set(state.found.map(({ address }) => address))
+  const known = new Set(state.detected.map(({ address }) => address))
   Object.assign(state, {
     valid,
     remaining: operations,
     in_sync: operations.length === 0,
-    found: [...state.found, ...operations.filter(({ address }) => !known.has(address))],
+    detected: [...state.detected, ...operations.filter(({ address }) => !known.has(address))],
   })
   return null
 }
@@ -183,7 +183,7 @@ async function genuineOperations(kit: Kit, task: DriftTask, drift: readonly Drif
  * code. No model is asked about what the plan tells.
  */
 function withoutNewResources(operations: readonly DriftOperation[], { plan }: ValidPlan): DriftOperation[] {
-  const fresh = neverCreated(plan)
+  const fresh = newAddresses(plan)
   return operations.filter(({ action, address }) => action !== 'delete resource' || !fresh.has(address))
 }
 

@@ -2,7 +2,7 @@ import * as v from 'valibot'
 import { complianceChecker } from '../../../src/chains/compliance-checker.ts'
 import { describePlan } from '../../../src/chains/shared/plan-text.ts'
 import { storeComplianceCheck } from '../../../src/reports/artifacts.ts'
-import { complianceVerdict, emptyCompliance, mergedFindings } from '../../../src/reports/compliance.ts'
+import { complianceVerdict, emptyCompliance, mergeFindings } from '../../../src/reports/compliance.ts'
 import { type ComplianceReport, complianceFindings } from '../../../src/reports/schemas.ts'
 import { reportGenerationError } from '../../../src/reports/settle-generate.ts'
 import { evaluateRules } from '../../../src/rules/evaluate.ts'
@@ -28,7 +28,7 @@ export async function auditCompliance(kit: Kit, valid: ValidPlan, conventions: C
     codeFindings: secrets.text(listFindings(code)),
     templates: conventions.templates,
   })
-  const masked = v.safeParse(complianceFindings, secrets.json(mergedFindings(code, findings)))
+  const masked = v.safeParse(complianceFindings, secrets.json(mergeFindings(code, findings)))
   if (!masked.success) throw reportGenerationError('compliance', new v.ValiError(masked.issues))
   const document = complianceVerdict(masked.output)
   await storeComplianceCheck(run.context, run.round, document, run.signal)

@@ -1,8 +1,8 @@
 import { writeUnmetQuery } from '../../../src/chains/iac-generator.ts'
 import { intentCheck } from '../../../src/chains/intent-check.ts'
-import { evaluate } from '../../../src/intent/evaluate.ts'
-import { intentFeedback, withVerdict } from '../../../src/intent/told.ts'
-import type { Evaluated, Statement } from '../../../src/intent/types.ts'
+import { intentFeedback, withVerdict } from '../../../src/intent/describe.ts'
+import { evaluateStatements } from '../../../src/intent/evaluate.ts'
+import type { Statement, StatementResult } from '../../../src/intent/types.ts'
 import type { Plan } from '../../../src/plan/plan.ts'
 import type { Kit } from '../../kit/kit.ts'
 import { runChain } from '../../kit/run-chain.ts'
@@ -13,7 +13,7 @@ import { planValidator } from '../shared/validators.ts'
 /** The request of a round as statements, which the small model makes while the round goes on. */
 export interface IntentCheck {
   /** What a plan says about them; none when there are no statements, or none in time. */
-  results(plan: Plan): Promise<Evaluated[]>
+  results(plan: Plan): Promise<StatementResult[]>
   /** Ends the model's work; to be called before the round ends. */
   stop(): void
 }
@@ -53,12 +53,16 @@ export function startIntentCheck(kit: Kit, blocks: Promise<string>): IntentCheck
 }
 
 /** A type that no provider has was guessed wrongly. The providers are asked only when something is unmet. */
-async function evaluated({ run, engine }: Kit, statements: readonly Statement[], plan: Plan): Promise<Evaluated[]> {
+async function evaluated(
+  { run, engine }: Kit,
+  statements: readonly Statement[],
+  plan: Plan,
+): Promise<StatementResult[]> {
   const cumulative = run.round.number > 1
-  const results = evaluate(statements, plan, { cumulative })
+  const results = evaluateStatements(statements, plan, { cumulative })
   if (!withVerdict(results, 'unmet').some(({ statement }) => 'type' in statement)) return results
   const names = await engine.schema.names()
-  return names ? evaluate(statements, plan, { cumulative, types: names.resource }) : results
+  return names ? evaluateStatements(statements, plan, { cumulative, types: names.resource }) : results
 }
 
 async function makeStatements(kit: Kit, blocks: Promise<string>, signal: AbortSignal): Promise<Statement[]> {

@@ -1,6 +1,6 @@
 import { PlatformError } from '../../../src/base/errors.ts'
 import { plannedChanges } from '../../../src/plan/changes.ts'
-import { projectId } from '../../../src/plan/state/managed-state.ts'
+import { deriveProjectId } from '../../../src/plan/state/managed-state.ts'
 import { parseState } from '../../../src/plan/state/state.ts'
 import type { EngineInfo } from '../../../src/services/iac/types.ts'
 import { MAX_ARCHIVE_BYTES, storeArchive } from '../../../src/sessions/pins/archive.ts'
@@ -73,7 +73,7 @@ async function sealFacts(
     changes: plannedChanges(plan),
     engine: await engineOf(run),
     state: state === null ? null : { lineage: state.lineage, serial: state.serial },
-    project_id: await projectId(source.uri, scope_id, source.root_path),
+    project_id: await deriveProjectId(source.uri, scope_id, source.root_path),
   }
 }
 

@@ -1,6 +1,6 @@
 import { generateReportWriter } from '../../../src/chains/report-writers.ts'
 import { describePlan } from '../../../src/chains/shared/plan-text.ts'
-import type { Evaluated } from '../../../src/intent/types.ts'
+import type { StatementResult } from '../../../src/intent/types.ts'
 import type { BeyondTargets } from '../../../src/plan/targets.ts'
 import { storeReport } from '../../../src/reports/artifacts.ts'
 import type { GenerateReport } from '../../../src/reports/schemas.ts'
@@ -21,7 +21,7 @@ export async function writeGenerateReport(
   kit: Kit,
   valid: ValidPlan,
   beyond: Promise<BeyondTargets | null> = Promise.resolve(null),
-  checked: readonly Evaluated[] = [],
+  checked: readonly StatementResult[] = [],
 ): Promise<GenerateReport> {
   const { run, secrets } = kit
   const [narrated] = await Promise.allSettled([narrate(kit, valid), beyond])

@@ -1,6 +1,6 @@
 import { PlatformError } from '../../../src/base/errors.ts'
-import { identity, parseIdentifiers } from '../../../src/plan/imports/identifiers.ts'
-import { EXCEPTED, type Excluded, importExceptions, unmanagedResources } from '../../../src/plan/imports/unmanaged.ts'
+import { identityOf, parseIdentifiers } from '../../../src/plan/imports/identifiers.ts'
+import { EXCEPTED, type Excluded, findUnmanaged, importExceptions } from '../../../src/plan/imports/unmanaged.ts'
 import type { EngineResult } from '../../../src/services/iac/types.ts'
 import type { Kit } from '../../kit/kit.ts'
 import { initialise } from '../shared/plan.ts'
@@ -44,9 +44,9 @@ export async function discover(kit: Kit): Promise<Discovery> {
   const scope = parseIdentifiers(listed.stdout, 'scope')
   const empty = `The scope ${scope_id} holds no importable resource.`
   if (scope.length === 0) return nothing(empty)
-  const { ids, withheld } = unmanagedResources(
+  const { ids, withheld } = findUnmanaged(
     { scope, state: managed, exceptions: await exceptions(kit) },
-    identity(provider),
+    identityOf(provider),
   )
   Object.assign(found, { ids, withheld })
   if (ids.length + withheld.length === 0) return nothing(`Every resource in the scope ${scope_id} is already managed.`)

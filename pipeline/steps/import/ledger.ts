@@ -1,4 +1,4 @@
-import { identity } from '../../../src/plan/imports/identifiers.ts'
+import { identityOf } from '../../../src/plan/imports/identifiers.ts'
 import type { Failure, Pair } from '../../../src/plan/imports/pairs.ts'
 import type { Excluded } from '../../../src/plan/imports/unmanaged.ts'
 import {
@@ -66,7 +66,7 @@ const UNADDRESSED = 'No resource block was written for it.'
 
 function createLedger({ run }: Kit, rows: readonly RoundImport[]): Ledger {
   const { context, round } = run
-  const same = identity(round.session.provider)
+  const same = identityOf(round.session.provider)
   const entries: Entry[] = rows.map((row) => ({ ...row, error: null, taken: null }))
   const byId = new Map(entries.map((entry) => [entry.resource_id, entry]))
   const entryOf = (resource_id: string): Entry => {

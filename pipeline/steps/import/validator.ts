@@ -1,8 +1,8 @@
 import { importAddresses } from '../../../src/chains/import-addresses.ts'
 import { MAX_TARGETS, sessionTargets } from '../../../src/chains/target-generator.ts'
 import { actionOf } from '../../../src/plan/changes.ts'
-import { changesByAddress, isCreated, stateOf } from '../../../src/plan/imports/alignment.ts'
-import { identity } from '../../../src/plan/imports/identifiers.ts'
+import { changesByAddress, isCreated, stateIdentifiers } from '../../../src/plan/imports/alignment.ts'
+import { identityOf } from '../../../src/plan/imports/identifiers.ts'
 import { checkPairs, importFeedback } from '../../../src/plan/imports/pairs.ts'
 import { describesCode, type Plan } from '../../../src/plan/plan.ts'
 import type { Kit } from '../../kit/kit.ts'
@@ -48,8 +48,8 @@ export function withImported(targets: readonly string[], ledger: Ledger): string
  * through under another spelling, and what others manage by now.
  */
 async function compareWithState(kit: Kit, ledger: Ledger, plan: Plan): Promise<void> {
-  const same = identity(kit.run.round.session.provider)
-  const state = stateOf(plan)
+  const same = identityOf(kit.run.round.session.provider)
+  const state = stateIdentifiers(plan)
   const managed = new Map([...state].map(([address, id]) => [same(id), address]))
   for (const resource_id of ledger.pending()) {
     const address = ledger.addressOf(resource_id)
@@ -74,7 +74,7 @@ async function proposePairs(
   const addresses = [...changesByAddress(plan).values()].filter(isCreated).map(({ address }) => address)
   if (pending.length === 0 || (addresses.length === 0 && describesCode(plan))) return { pairs: [], refused: [] }
   const named = await runChain(kit, importAddresses, { pendingIds: pending, addresses })
-  const checked = checkPairs(named, { pending, plan, identity: identity(kit.run.round.session.provider) })
+  const checked = checkPairs(named, { pending, plan, identity: identityOf(kit.run.round.session.provider) })
   if (checked.foreign > 0)
     kit.run.log.warn('addresses were named for identifiers that are not to be imported', { count: checked.foreign })
   return checked

@@ -1,6 +1,6 @@
 import { type Diagnostic, orderDiagnostics, renderDiagnostics } from '../../../src/plan/diagnostics/diagnostic.ts'
-import { fromEngine, parseText } from '../../../src/plan/diagnostics/parse.ts'
-import { blameOf, unmendable } from '../../../src/plan/diagnostics/unmendable.ts'
+import { fromEngine, parseDiagnostics } from '../../../src/plan/diagnostics/parse.ts'
+import { blameOf, explainUnmendable } from '../../../src/plan/diagnostics/unmendable.ts'
 import type { Kit } from '../../kit/kit.ts'
 import { createFileAccess, type FileAccess } from '../../workspace/files/access.ts'
 import { isHidden } from '../../workspace/files/confine.ts'
@@ -18,10 +18,10 @@ export async function whyUnmendable(kit: Kit, feedback: string): Promise<string 
   const { run, secrets } = kit
   const { provider: cloud } = run.round.session
   try {
-    const diagnostics = parseText(feedback)
-    const innocent = unmendable(diagnostics, { blame: blameOf(''), cloud })
+    const diagnostics = parseDiagnostics(feedback)
+    const innocent = explainUnmendable(diagnostics, { blame: blameOf(''), cloud })
     if (innocent === null) return null
-    const text = unmendable(diagnostics, { blame: blameOf(await run.workspace.branchDiff()), cloud })
+    const text = explainUnmendable(diagnostics, { blame: blameOf(await run.workspace.branchDiff()), cloud })
     return text === null ? null : secrets.text(text.replaceAll(run.workspace.iac_root, '.'))
   } catch (error) {
     run.signal.throwIfAborted()
@@ -48,7 +48,7 @@ export async function describeFailure(kit: Kit, failure: EngineFailure): Promise
 
 /** In machine form where the iac service offers it. */
 async function findings({ engine }: Kit, { step, feedback }: EngineFailure): Promise<Diagnostic[]> {
-  const text = parseText(feedback)
+  const text = parseDiagnostics(feedback)
   if (step !== 'validate') return text
   const machine = await engine.diagnostics()
   const entries = fromEngine(machine ?? [])

@@ -1,5 +1,5 @@
-import type { KnownTypes } from '../../../src/plan/schema/provider-schema.ts'
-import { declaredTypes, mentionedTypes, type TypeName, unique } from '../../../src/plan/schema/read.ts'
+import type { TypeNames } from '../../../src/plan/schema/provider-schema.ts'
+import { declaredTypes, mentionedTypes, type TypeName, uniqueTypes } from '../../../src/plan/schema/read.ts'
 import { renderTypes } from '../../../src/plan/schema/render.ts'
 import type { Kit } from '../../kit/kit.ts'
 import { createFileAccess } from '../../workspace/files/access.ts'
@@ -24,7 +24,7 @@ export async function readSchemas(kit: Kit, { query, templates }: TypesInPlay): 
   try {
     const names = await engine.schema.names()
     if (!names) return null
-    const candidates = unique([
+    const candidates = uniqueTypes([
       ...mentionedTypes(query),
       ...declaredTypes(await run.workspace.branchDiff()),
       ...templates.flatMap(mentionedTypes),
@@ -48,7 +48,7 @@ async function typesInCode({ run }: Kit): Promise<TypeName[]> {
   return declaredTypes(lines.map((line) => line.replace(/^.*?:\d+:/, '')).join('\n'))
 }
 
-const existing = (candidates: readonly TypeName[], names: KnownTypes): TypeName[] => {
+const existing = (candidates: readonly TypeName[], names: TypeNames): TypeName[] => {
   const known = { resource: new Set(names.resource), data: new Set(names.data) }
   return candidates.filter(({ mode, type }) => known[mode].has(type))
 }

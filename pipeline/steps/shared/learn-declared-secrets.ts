@@ -1,8 +1,8 @@
 import {
-  assignedSecrets,
-  assignedSecretsJson,
-  declaredSecrets,
-  declaredSecretsJson,
+  findAssignedSecrets,
+  findAssignedSecretsInJson,
+  findDeclaredSecrets,
+  findDeclaredSecretsInJson,
 } from '../../../src/plan/declared-secrets.ts'
 import type { Kit } from '../../kit/kit.ts'
 import { createFileAccess, type FileAccess } from '../../workspace/files/access.ts'
@@ -19,7 +19,7 @@ export async function learnDeclaredSecrets({ run, secrets }: Kit): Promise<void>
       texts('^\\s*sensitive\\s*=\\s*true|\\bsensitive\\s*\\(', '*.tf'),
       texts('"sensitive"\\s*:', '*.tf.json'),
     ])
-    const declared = [...code.map(declaredSecrets), ...json.map(declaredSecretsJson)]
+    const declared = [...code.map(findDeclaredSecrets), ...json.map(findDeclaredSecretsInJson)]
     secrets.add(declared.flatMap(({ literals }) => literals))
     const names = declared.flatMap((one) => one.names).filter((name) => /^[\w-]+$/.test(name))
     if (names.length === 0) return
@@ -27,8 +27,8 @@ export async function learnDeclaredSecrets({ run, secrets }: Kit): Promise<void>
       texts(`^\\s*"?(${names.join('|')})"?\\s*=`, '*.tfvars'),
       texts(`"(${names.join('|')})"\\s*:`, '*.tfvars.json'),
     ])
-    secrets.add(assigned.flatMap((text) => assignedSecrets(text, names)))
-    secrets.add(assigned_json.flatMap((text) => assignedSecretsJson(text, names)))
+    secrets.add(assigned.flatMap((text) => findAssignedSecrets(text, names)))
+    secrets.add(assigned_json.flatMap((text) => findAssignedSecretsInJson(text, names)))
   } catch (error) {
     run.signal.throwIfAborted()
     run.log.warn('declared secrets could not be looked for', { error })

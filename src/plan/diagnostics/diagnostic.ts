@@ -1,106 +1,129 @@
 import { cutMiddle } from '../../base/text.ts'
 
-/** One thing that the engine says about the code, the environment or a cloud. */
+/** One error or warning of the engine about the code, the environment or a cloud. */
 export interface Diagnostic {
   severity: 'error' | 'warning'
   summary: string
-  /** May span lines; empty when there is none. */
+  /** May have several lines; empty when the engine gives no detail. */
   detail: string
-  /** As the engine names it: relative to the engine root, POSIX; null when it concerns no file. */
+  /** Path as the engine prints it, relative to the engine root with slashes; null when no file is concerned. */
   file: string | null
   line: number | null
-  /** The block it stands in, for example `resource "aws_s3_bucket" "logs"`. */
+  /** The block of the code that is concerned, for example `resource "aws_s3_bucket" "logs"`; null when unknown. */
   context: string | null
-  /** Of the resource instance it concerns. */
+  /** Address of the resource instance that is concerned; null when there is none. */
   address: string | null
-  /** Lines of the code as the engine quotes them, each with its number; empty when there are none. */
+  /** Lines of code that the engine quotes, each with its number; empty when it quotes none. */
   snippet: string
-  /** How many alike were found. */
+  /** How many diagnostics were merged into this one; 1 when it stands for itself. */
   count: number
 }
 
-/** What an error is likely to be: the cause of others, or their consequence. */
-const CAUSES: readonly RegExp[] = [
-  // The file cannot be read: all that follows may be noise.
-  /^(invalid (multi-line string|expression|block definition|character|argument name|escape|template|attribute|number|.* delimiter)|missing (newline|.* separator|close|item|attribute)|unclosed|unterminated|unsupported operator|extra characters|argument or block definition required|invalid type specification|unexpected)/i,
-  // What the code stands on is not there.
-  /(module not installed|unreadable module|module not found|missing required provider|failed to (query|install|get)|inconsistent dependency|initialization required|invalid provider|duplicate |failed to download|could not (load|download))/i,
-  // Names that do not exist.
-  /(undeclared|unsupported (argument|attribute|block type)|invalid (resource type|data source|reference|function|"?self"? reference)|call to unknown function|no such|unknown variable|cycle:)/i,
-  // Values that do not fit.
-  /(missing required argument|incorrect attribute|invalid (value|index|for_each|count|variable)|insufficient|too (many|few)|conflicting|invalid combination)/i,
+/**
+ * Matched against the summary of an error. An error of an earlier entry is more likely the cause of the others, one of
+ * a later entry more likely a consequence: an undeclared name may follow from a file that could not be read.
+ */
+const CAUSES: readonly (readonly RegExp[])[] = [
+  // The file cannot be parsed, so that every error after this one may be a consequence.
+  [
+    /^invalid (multi-line string|expression|block definition|character|argument name|escape|template|attribute)/i,
+    /^invalid (number|.* delimiter|type specification)/i,
+    /^missing (newline|.* separator|close|item|attribute)/i,
+    /^(unclosed|unterminated|unsupported operator|extra characters|argument or block definition required|unexpected)/i,
+  ],
+  // A module or a provider that the code needs is missing.
+  [
+    /module not installed|unreadable module|module not found|missing required provider|invalid provider/i,
+    /failed to (query|install|get|download)|could not (load|download)/i,
+    /inconsistent dependency|initialization required|duplicate /i,
+  ],
+  // The code uses a name that does not exist.
+  [
+    /undeclared|unsupported (argument|attribute|block type)|call to unknown function|no such|unknown variable|cycle:/i,
+    /invalid (resource type|data source|reference|function|"?self"? reference)/i,
+  ],
+  // A value does not fit where it stands.
+  [
+    /missing required argument|incorrect attribute|insufficient|too (many|few)|conflicting|invalid combination/i,
+    /invalid (value|index|for_each|count|variable)/i,
+  ],
 ]
 
-function rank({ severity, summary, detail }: Diagnostic): number {
+/** Place of a diagnostic in the order: the lower, the more likely it is a cause. */
+function rankOf({ severity, summary, detail }: Diagnostic): number {
   if (severity === 'warning') return CAUSES.length + 1
-  const found = CAUSES.findIndex((pattern) => pattern.test(summary))
-  if (found >= 0) return found
+  const position = CAUSES.findIndex((patterns) => patterns.some((pattern) => pattern.test(summary)))
+  if (position >= 0) return position
   return /\b(because|depends on|due to) .*\b(error|failed)/i.test(detail) ? CAUSES.length + 0.5 : CAUSES.length
 }
 
 /**
- * Causes before consequences, errors before warnings; what says the same about the same file becomes one entry
- * with a count, at its first line.
+ * Orders diagnostics: likely causes before consequences, errors before warnings. Diagnostics with the same summary
+ * about the same file become one entry with a count, at the first of their lines.
  */
 export function orderDiagnostics(diagnostics: readonly Diagnostic[]): Diagnostic[] {
   const merged = new Map<string, Diagnostic>()
-  for (const one of diagnostics) {
-    const key = JSON.stringify([one.severity, one.summary, one.file])
-    const known = merged.get(key)
-    if (!known) merged.set(key, one)
-    else if (!isRepeated(known, one)) merged.set(key, join(known, one))
+  for (const diagnostic of diagnostics) {
+    const key = JSON.stringify([diagnostic.severity, diagnostic.summary, diagnostic.file])
+    const earlier = merged.get(key)
+    if (!earlier) merged.set(key, diagnostic)
+    else if (!isRepeated(earlier, diagnostic)) merged.set(key, mergeDiagnostics(earlier, diagnostic))
   }
   return [...merged.values()]
-    .map((one, index) => ({ one, index, rank: rank(one) }))
+    .map((diagnostic, index) => ({ diagnostic, index, rank: rankOf(diagnostic) }))
     .sort((a, b) => a.rank - b.rank || a.index - b.index)
-    .map(({ one }) => one)
+    .map(({ diagnostic }) => diagnostic)
 }
 
-/** Engines repeat a diagnostic for every pass. */
+/** Whether two diagnostics are the same one. An engine prints a diagnostic once in each pass over the code. */
 const isRepeated = (a: Diagnostic, b: Diagnostic) =>
   a.line === b.line && a.detail === b.detail && a.address === b.address
 
-function join(known: Diagnostic, other: Diagnostic): Diagnostic {
-  const [first, later] = (other.line ?? Infinity) < (known.line ?? Infinity) ? [other, known] : [known, other]
+function mergeDiagnostics(earlier: Diagnostic, other: Diagnostic): Diagnostic {
+  const [first, later] = (other.line ?? Infinity) < (earlier.line ?? Infinity) ? [other, earlier] : [earlier, other]
   const details = first.detail.includes(later.detail)
     ? first.detail
     : `${first.detail}\n${placeOf(later)}${later.detail}`
-  return { ...first, detail: details, count: known.count + other.count }
+  return { ...first, detail: details, count: earlier.count + other.count }
 }
 
 const placeOf = ({ line, address }: Diagnostic) =>
   line === null ? (address === null ? '' : `${address}: `) : `line ${line}: `
 
 const MAX_SHOWN = 12
+/** Characters of one detail, of one snippet and of the whole text. */
 const MAX_DETAIL = 1_200
 const MAX_SNIPPET = 1_500
 const MAX_CHARS = 16_000
 
-/** Diagnostics for a model, cause first; empty without any. Warnings are told only beside errors, by their summary. */
+/**
+ * Renders ordered diagnostics for a model: at most 12 errors in full, then the summaries of at most three warnings.
+ * Empty without errors, since warnings alone need no repair.
+ */
 export function renderDiagnostics(diagnostics: readonly Diagnostic[]): string {
   const errors = diagnostics.filter(({ severity }) => severity === 'error')
   if (errors.length === 0) return ''
-  const shown = errors.slice(0, MAX_SHOWN).map((one, index) => `${index + 1}. ${entry(one)}`)
-  const left = errors.length - shown.length
+  const entries = errors.slice(0, MAX_SHOWN).map((error, index) => `${index + 1}. ${renderEntry(error)}`)
+  const left = errors.length - entries.length
   const warnings = diagnostics
     .filter(({ severity }) => severity === 'warning')
     .map(({ summary }) => `Warning: ${summary}`)
-  const lines = [...shown, ...(left > 0 ? [`and ${left} more errors`] : []), ...warnings.slice(0, 3)]
+  const lines = [...entries, ...(left > 0 ? [`and ${left} more errors`] : []), ...warnings.slice(0, 3)]
   return cutMiddle(lines.join('\n\n'), MAX_CHARS)
 }
 
-function entry(one: Diagnostic): string {
-  const times = one.count > 1 ? ` (${one.count} times)` : ''
+function renderEntry(diagnostic: Diagnostic): string {
+  const times = diagnostic.count > 1 ? ` (${diagnostic.count} times)` : ''
   const lines = [
-    `${one.summary}${times}`,
-    where(one),
-    cutMiddle(one.detail, MAX_DETAIL),
-    cutMiddle(one.snippet, MAX_SNIPPET),
+    `${diagnostic.summary}${times}`,
+    renderPlace(diagnostic),
+    cutMiddle(diagnostic.detail, MAX_DETAIL),
+    cutMiddle(diagnostic.snippet, MAX_SNIPPET),
   ]
   return lines.filter((line) => line !== '').join('\n')
 }
 
-function where({ file, line, context, address }: Diagnostic): string {
+function renderPlace({ file, line, context, address }: Diagnostic): string {
   const place = file === null ? '' : `${file}${line === null ? '' : `:${line}`}`
   return [place, context === null ? '' : `in ${context}`, address === null ? '' : `with ${address}`]
     .filter(Boolean)

@@ -1,54 +1,54 @@
 import type { EngineDiagnostic } from '../../services/iac/answers.ts'
 import type { Diagnostic } from './diagnostic.ts'
 
-/** More are follow-ups, and nobody reads them. */
+/** Further diagnostics are nearly always consequences of the first ones, and nobody would read them. */
 const MAX_DIAGNOSTICS = 200
 const HEAD = /^(Error|Warning): (.*)$/
 const PLACE = /^\s+on (.+?) line (\d+)(?:, in (.+?))?:?$/
 const FILE_ONLY = /^\s+on (.+?)$/
 const WITH = /^\s+with (.+?)[,:]$/
 const QUOTED = /^\s+\d+:( |$)/
-/** The frame of an engine that draws one, and colours should there be any. */
+/** Terraform draws a frame around each diagnostic, and both engines may colour their output. */
 const FRAME = /^(?:[│╷╵] ?)?/
 // biome-ignore lint/suspicious/noControlCharactersInRegex: colours begin with an escape
 const COLOUR = /\u001b\[[0-9;]*m/g
 
 /**
- * Reads what OpenTofu and Terraform print about errors, with and without frame. Text between diagnostics is
- * left out; text without any gives none.
+ * Reads the errors and warnings in what OpenTofu and Terraform print, with or without a frame. Text between them is
+ * left out, and text without any gives an empty list.
  */
-export function parseText(text: string): Diagnostic[] {
-  const found: Diagnostic[] = []
+export function parseDiagnostics(text: string): Diagnostic[] {
+  const diagnostics: Diagnostic[] = []
   let lines: string[] = []
   let head: RegExpExecArray | null = null
-  const end = () => {
-    if (head && found.length < MAX_DIAGNOSTICS) found.push(diagnosticOf(head, lines))
+  const endDiagnostic = () => {
+    if (head && diagnostics.length < MAX_DIAGNOSTICS) diagnostics.push(diagnosticOf(head, lines))
     lines = []
   }
   for (const raw of text.replaceAll(COLOUR, '').split(/\r?\n/)) {
     const line = raw.replace(FRAME, '').trimEnd()
-    const next = HEAD.exec(line)
-    if (next) {
-      end()
-      head = next
+    const heading = HEAD.exec(line)
+    if (heading) {
+      endDiagnostic()
+      head = heading
     } else if (raw.startsWith('╵')) {
-      end()
+      endDiagnostic()
       head = null
     } else lines.push(line)
   }
-  end()
-  return found
+  endDiagnostic()
+  return diagnostics
 }
 
 function diagnosticOf([, severity, summary = '']: RegExpExecArray, lines: readonly string[]): Diagnostic {
   const { rest, ...place } = placeOf(lines)
-  // A summary of several lines ends at the first empty one.
+  // A summary may go on over several lines; it ends at the first empty line.
   const blank = lines.indexOf('')
-  const more = blank > 0 && place.file === null && place.address === null ? lines.slice(0, blank) : []
+  const continuation = blank > 0 && place.file === null && place.address === null ? lines.slice(0, blank) : []
   return {
     severity: severity === 'Warning' ? 'warning' : 'error',
-    summary: [summary, ...more].join(' ').trim(),
-    detail: rest.slice(more.length).join('\n').trim(),
+    summary: [summary, ...continuation].join(' ').trim(),
+    detail: rest.slice(continuation.length).join('\n').trim(),
     ...place,
     count: 1,
   }
@@ -60,23 +60,23 @@ function placeOf(lines: readonly string[]): Place & { rest: string[] } {
   const place: Place = { file: null, line: null, context: null, address: null, snippet: '' }
   const quoted: string[] = []
   const rest: string[] = []
-  let reading = true
+  let inHeader = true
   for (const line of lines) {
     const withAddress = WITH.exec(line)
     const at = PLACE.exec(line) ?? FILE_ONLY.exec(line)
-    if (reading && withAddress && place.address === null) place.address = withAddress[1] ?? null
-    else if (reading && at && place.file === null) {
+    if (inHeader && withAddress && place.address === null) place.address = withAddress[1] ?? null
+    else if (inHeader && at && place.file === null) {
       Object.assign(place, { file: at[1] ?? null, line: at[2] ? Number(at[2]) : null, context: at[3] ?? null })
-    } else if (reading && place.file !== null && (QUOTED.test(line) || /^\s+[├│]/.test(line))) quoted.push(line)
+    } else if (inHeader && place.file !== null && (QUOTED.test(line) || /^\s+[├│]/.test(line))) quoted.push(line)
     else {
-      if (line !== '') reading = false
+      if (line !== '') inHeader = false
       rest.push(line)
     }
   }
   return { ...place, snippet: quoted.join('\n'), rest }
 }
 
-/** Entries of `validate -json`. */
+/** The entries of the engine's `validate -json` as diagnostics. */
 export const fromEngine = (entries: readonly EngineDiagnostic[]): Diagnostic[] =>
   entries.map(({ severity, summary, detail, address, range, snippet }) => ({
     severity: severity === 'warning' ? 'warning' : 'error',
@@ -86,12 +86,12 @@ export const fromEngine = (entries: readonly EngineDiagnostic[]): Diagnostic[] =
     line: range?.start.line ?? null,
     context: snippet?.context ?? null,
     address: address ?? null,
-    snippet: snippet ? numbered(snippet.code, snippet.start_line) : '',
+    snippet: snippet ? numberLines(snippet.code, snippet.start_line) : '',
     count: 1,
   }))
 
-/** As the engine quotes code in its text. */
-export const numbered = (code: string, first: number): string =>
+/** Writes a line number before each line of code, as the engine does where it quotes code. */
+export const numberLines = (code: string, first: number): string =>
   code
     .split('\n')
     .map((line, index) => `${String(first + index).padStart(4)}: ${line}`)

@@ -1,17 +1,17 @@
-import { isJsonObject, type Json } from '../../base/json.ts'
+import { itemsOf, type Json, memberOf } from '../../base/json.ts'
 import { managedChanges } from '../changes.ts'
 import type { Plan, ResourceChange } from '../plan.ts'
 import type { Pair } from './pairs.ts'
 
 export interface Alignment {
   aligned: boolean
-  /** Sentences for the report. */
+  /** One or two sentences for the report. */
   text: string
 }
 
 const MAX_NAMED = 20
 
-/** What to do about blocks whose import failed: applied as they are, they would make the resource a second time. */
+/** Advice about blocks whose import failed: applied as they are, they would create the resource a second time. */
 export function leftoverBlocks(failed: readonly Pair[], plan: Plan): string[] {
   const changes = changesByAddress(plan)
   const created = failed.filter(({ address }) => {
@@ -19,19 +19,19 @@ export function leftoverBlocks(failed: readonly Pair[], plan: Plan): string[] {
     return change !== undefined && isCreated(change)
   })
   if (created.length === 0) return []
-  const list = named(created.map(({ address, resource_id }) => ({ address, action: resource_id })))
-  return [`Import these or remove their blocks before the code is applied, else they are created anew: ${list}.`]
+  const itemsOf = listChanges(created.map(({ address, resource_id }) => ({ address, action: resource_id })))
+  return [`Import these or remove their blocks before the code is applied, else they are created anew: ${itemsOf}.`]
 }
 
 /**
- * Whether state, code and infrastructure agree on what was imported: each address is in the state and a
- * plan made after the imports changes none of them.
+ * Tells whether state, code and infrastructure agree on what was imported: each address is in the state, and a plan
+ * that was made after the imports changes none of them.
  * @param plan null when no plan could be made
  */
 export function stateAlignment(imported: readonly Pair[], plan: Plan | null): Alignment {
   if (imported.length === 0) return { aligned: false, text: 'Nothing was imported; the state is unchanged.' }
   if (plan === null) return { aligned: false, text: 'Not known: no plan could be made after the import.' }
-  const state = stateOf(plan)
+  const state = stateIdentifiers(plan)
   const changes = managedChanges(plan).map(({ resource, action }) => ({ address: resource.address, action }))
   const addresses = new Set(imported.map(({ address }) => address))
   const missing = imported
@@ -42,44 +42,47 @@ export function stateAlignment(imported: readonly Pair[], plan: Plan | null): Al
   const aligned = changed.length === 0
   const verdict = aligned
     ? `Aligned: a plan after the import changes none of the imported resources (${imported.length}).`
-    : `Not aligned: a plan after the import still changes ${changed.length} of ${imported.length} imported resources: ${named(changed)}.`
+    : `Not aligned: a plan after the import still changes ${changed.length} of ${imported.length} ` +
+      `imported resources: ${listChanges(changed)}.`
   return {
     aligned,
-    text: others.length === 0 ? verdict : `${verdict} Beyond what was imported it has: ${named(others)}.`,
+    text: others.length === 0 ? verdict : `${verdict} Beyond what was imported it has: ${listChanges(others)}.`,
   }
 }
 
-function named(changes: readonly { address: string; action: string }[]): string {
+function listChanges(changes: readonly { address: string; action: string }[]): string {
   const shown = changes.slice(0, MAX_NAMED).map(({ address, action }) => `${address} (${action})`)
   return changes.length > MAX_NAMED ? `${shown.join(', ')} and ${changes.length - MAX_NAMED} more` : shown.join(', ')
 }
 
-/** Addresses of managed resources in the state that a plan was made from, each with its identifier (empty when it has none). */
-export function stateOf(plan: Plan): Map<string, string> {
-  const found = new Map<string, string>()
-  const state = plan.document.prior_state
-  const values = isJsonObject(state ?? null) ? member(state, 'values') : undefined
-  collect(member(values, 'root_module'), found)
-  return found
+/**
+ * Reads the state that a plan was made from: the address of each managed resource with its identifier, which is empty
+ * when the resource has none.
+ */
+export function stateIdentifiers(plan: Plan): Map<string, string> {
+  const identifiers = new Map<string, string>()
+  const values = memberOf(plan.document.prior_state, 'values')
+  collectIdentifiers(memberOf(values, 'root_module'), identifiers)
+  return identifiers
 }
 
-function collect(module: Json | undefined, found: Map<string, string>): void {
-  for (const resource of list(member(module, 'resources'))) {
-    const address = member(resource, 'address')
-    if (typeof address !== 'string' || member(resource, 'mode') !== 'managed') continue
-    found.set(address, identifierOf(member(resource, 'values')))
+function collectIdentifiers(module: Json | undefined, identifiers: Map<string, string>): void {
+  for (const resource of itemsOf(memberOf(module, 'resources'))) {
+    const address = memberOf(resource, 'address')
+    if (typeof address !== 'string' || memberOf(resource, 'mode') !== 'managed') continue
+    identifiers.set(address, identifierOf(memberOf(resource, 'values')))
   }
-  for (const child of list(member(module, 'child_modules'))) collect(child, found)
+  for (const child of itemsOf(memberOf(module, 'child_modules'))) collectIdentifiers(child, identifiers)
 }
 
-/** The first of `arn` and `id`, as the iac contract identifies what a state manages. */
+/** The `arn` of a resource, else its `id`: the contract of the iac service identifies what a state manages so. */
 function identifierOf(values: Json | undefined): string {
-  for (const value of [member(values, 'arn'), member(values, 'id')])
+  for (const value of [memberOf(values, 'arn'), memberOf(values, 'id')])
     if (typeof value === 'string' && value !== '') return value
   return ''
 }
 
-/** What the plan does at each address; leftovers of interrupted replacements and data sources are left out. */
+/** The plan's changes by address, without data sources and objects left over from interrupted replacements. */
 export const changesByAddress = (plan: Plan): Map<string, ResourceChange> =>
   new Map(
     plan.resource_changes
@@ -87,10 +90,6 @@ export const changesByAddress = (plan: Plan): Map<string, ResourceChange> =>
       .map((one) => [one.address, one]),
   )
 
-/** Whether a resource would be made anew: there the engine can import. */
+/** Whether the plan would create the resource. Only then can the engine import an object to its address. */
 export const isCreated = ({ change }: ResourceChange): boolean =>
   change.importing === undefined && change.actions.length === 1 && change.actions[0] === 'create'
-
-const member = (value: Json | undefined, key: string): Json | undefined =>
-  value !== undefined && isJsonObject(value) && Object.hasOwn(value, key) ? value[key] : undefined
-const list = (value: Json | undefined): Json[] => (Array.isArray(value) ? value : [])

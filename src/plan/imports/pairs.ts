@@ -1,6 +1,6 @@
-import { bareName } from '../addresses.ts'
+import { stripBackticks } from '../addresses.ts'
 import { describesCode, type Plan, type ResourceChange } from '../plan.ts'
-import { changesByAddress, isCreated, stateOf } from './alignment.ts'
+import { changesByAddress, isCreated, stateIdentifiers } from './alignment.ts'
 import { isArgument } from './identifiers.ts'
 
 /** An identifier and the resource block it is imported to. */
@@ -21,30 +21,31 @@ const ADDRESS = new RegExp(String.raw`^(?:module\.${NAME}${INDEX}\.)*(?!data\.|m
 export const isResourceAddress = (text: string): boolean => isArgument(text) && ADDRESS.test(text)
 
 /**
- * Which of the pairs that a model named may be handed to the engine: the identifier waits for an import,
- * the address is one that the plan would create (as far as the plan tells what the code declares), and each of both
- * is used once. Identifiers that nobody asked for are left out; a pair with a wrong address is refused with the reason.
+ * Decides which pairs that a model proposed may be given to the engine. The identifier has to wait for its import, the
+ * plan has to create the address (where the plan says what the code declares), and neither may be used twice. A pair
+ * with a wrong address is refused with the reason; identifiers that are not waiting are only counted, in `foreign`.
  */
 export function checkPairs(
-  told: readonly Pair[],
-  given: { pending: readonly string[]; plan: Plan; identity: (id: string) => string },
+  proposals: readonly Pair[],
+  context: { pending: readonly string[]; plan: Plan; identity: (id: string) => string },
 ): { pairs: Pair[]; refused: Failure[]; foreign: number } {
-  const pending = new Map(given.pending.map((id) => [given.identity(id), id]))
-  const state = stateOf(given.plan)
-  const changes = changesByAddress(given.plan)
+  const pending = new Map(context.pending.map((id) => [context.identity(id), id]))
+  const state = stateIdentifiers(context.plan)
+  const changes = changesByAddress(context.plan)
   const pairs = new Map<string, Pair>()
   const refused = new Map<string, Failure>()
   const used = new Set<string>()
   let foreign = 0
-  for (const pair of told) {
-    const resourceId = pending.get(given.identity(pair.resource_id.trim()))
+  for (const pair of proposals) {
+    const resourceId = pending.get(context.identity(pair.resource_id.trim()))
     if (resourceId === undefined) foreign++
     if (resourceId === undefined || pairs.has(resourceId)) continue
-    const address = bareName(pair.address)
+    const address = stripBackticks(pair.address)
     const error =
-      fault(address, state, changes, used) ?? (describesCode(given.plan) ? notCreated(changes.get(address)) : null)
+      addressFault(address, state, changes, used) ??
+      (describesCode(context.plan) ? creationFault(changes.get(address)) : null)
     if (error !== null) {
-      refused.set(resourceId, { address: shown(address), resource_id: resourceId, error })
+      refused.set(resourceId, { address: toShortLine(address), resource_id: resourceId, error })
       continue
     }
     used.add(address)
@@ -54,9 +55,9 @@ export function checkPairs(
   return { pairs: [...pairs.values()], refused: [...refused.values()], foreign }
 }
 
-function fault(
+function addressFault(
   address: string,
-  state: ReturnType<typeof stateOf>,
+  state: ReturnType<typeof stateIdentifiers>,
   changes: ReturnType<typeof changesByAddress>,
   used: ReadonlySet<string>,
 ): string | null {
@@ -69,48 +70,46 @@ function fault(
     : null
 }
 
-function notCreated(change: ResourceChange | undefined): string | null {
+function creationFault(change: ResourceChange | undefined): string | null {
   if (!change) return 'the plan has no such resource'
   return isCreated(change) ? null : 'the plan does not create this resource'
 }
 
-/** Without the quotes of prose. */
-
 const MAX_SHOWN = 200
 
-/** What a model wrote, on one line. */
-const shown = (text: string) => {
+/** What a model wrote as one line of at most 200 characters. */
+const toShortLine = (text: string) => {
   const line = text.toWellFormed().replaceAll(/\p{Cc}+/gu, ' ')
   return line.length > MAX_SHOWN ? `${line.slice(0, MAX_SHOWN)}…`.toWellFormed() : line
 }
 
-/** What came of one attempt to import. */
+/** The result of one attempt to import. */
 export interface ImportAttempt {
   imported: readonly Pair[]
   failures: readonly Failure[]
-  /** Identifiers that were given no address. */
+  /** Identifiers for which no address was proposed. */
   unaddressed: readonly string[]
-  /** Imported, and destroyed by the plan: their block is gone. */
+  /** Imported earlier, but their block is gone from the code, so that the plan destroys them. */
   lost: readonly Pair[]
 }
 
-/** What the generator is told: the imported list, each failure, and what else is left. */
+/** Text for the generator: what was imported, what was lost, each failure, and what has no address yet. */
 export function importFeedback({ imported, failures, unaddressed, lost }: ImportAttempt): string {
   const blocks = [
-    block('Imported, leave their blocks where they are:', imported.map(named)),
-    block(
+    renderBlock('Imported, leave their blocks where they are:', imported.map(describePair)),
+    renderBlock(
       'Imported, but their block is gone, so that the plan destroys them. Put the block back at the same address:',
-      lost.map(named),
+      lost.map(describePair),
     ),
-    block(
+    renderBlock(
       'Not imported:',
-      failures.map((failure) => `${named(failure)}: ${failure.error}`),
+      failures.map((failure) => `${describePair(failure)}: ${failure.error}`),
     ),
-    block('No resource block of the plan was found for these identifiers:', unaddressed),
+    renderBlock('No resource block of the plan was found for these identifiers:', unaddressed),
   ]
   return blocks.filter((text) => text !== '').join('\n\n')
 }
 
-const named = ({ address, resource_id }: Pair) => `\`${address}\` (${resource_id})`
-const block = (title: string, lines: readonly string[]) =>
+const describePair = ({ address, resource_id }: Pair) => `\`${address}\` (${resource_id})`
+const renderBlock = (title: string, lines: readonly string[]) =>
   lines.length === 0 ? '' : [title, ...lines.map((line) => `- ${line}`)].join('\n')

@@ -1,15 +1,15 @@
 import { isArgument } from './identifiers.ts'
 
-/** An identifier that is not imported, and why. */
+/** An identifier that is not imported, with the reason. */
 export interface Excluded {
   resource_id: string
   details: string
 }
 
 export interface Unmanaged {
-  /** May be imported, sorted. */
+  /** Identifiers that may be imported, in code-point order. */
   ids: string[]
-  /** Unmanaged too, but withheld. */
+  /** Unmanaged as well, but not to be imported. */
   withheld: Excluded[]
 }
 
@@ -17,10 +17,11 @@ export const EXCEPTED = 'On the import exception list.'
 const UNUSABLE = 'Cannot be given to the engine as an identifier.'
 
 /**
- * What a scope holds beyond the managed state: each identifier once, as first spelled, in code-point order.
- * @param identity what makes two spellings the same identifier
+ * Finds what a scope contains and the managed state does not. Each identifier is listed once, in its first spelling, in
+ * code-point order.
+ * @param identity maps all spellings of one identifier to the same text
  */
-export function unmanagedResources(
+export function findUnmanaged(
   lists: { scope: readonly string[]; state: readonly string[]; exceptions: readonly string[] },
   identity: (id: string) => string,
 ): Unmanaged {
@@ -46,8 +47,8 @@ const byId = ([, a]: [string, string], [, b]: [string, string]) => (a < b ? -1 :
 const BULLET = /^\s*[-*+]\s+(\S.*)$/
 
 /**
- * Identifiers that are never imported: the bullets of a markdown list. An identifier in backticks may be
- * followed by a remark; one without them is the whole line, since identifiers may hold blanks.
+ * Reads the identifiers that are never imported from the bullets of a markdown list. A remark may follow an identifier
+ * in backticks. Without backticks the whole line is the identifier, since identifiers may contain blanks.
  */
 export const importExceptions = (markdown: string): string[] =>
   markdown.split(/\r?\n/).flatMap((line) => {

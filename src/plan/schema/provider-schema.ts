@@ -2,54 +2,55 @@ import type { SchemaParts } from '../../services/iac/answers.ts'
 import type { SchemaRequest } from '../../services/iac/types.ts'
 import { keyOf, type TypeName, type TypeSchema } from './read.ts'
 
-/** Names of the types that the providers of a workspace have. */
-export interface KnownTypes {
+/** Names of all types that the providers of a workspace offer. */
+export interface TypeNames {
   resource: string[]
   data: string[]
 }
 
 /**
- * What the providers of an initialised workspace know. The iac service need not offer it: everything is null
- * then. Never an error.
+ * The schemas of the providers in an initialised workspace, remembered once they were read. An iac service need not
+ * offer schemas: every answer is null then, and never an error.
  */
 export interface ProviderSchema {
-  names(): Promise<KnownTypes | null>
-  /** Those of the types that exist, in their order; a type of two providers comes twice. */
+  names(): Promise<TypeNames | null>
+  /** Schemas of those types that exist, in the given order; a type that two providers have comes twice. */
   of(types: readonly TypeName[]): Promise<TypeSchema[] | null>
-  /** Another init may bring other providers. */
+  /** Drops what was remembered, since another init may bring other providers. */
   forget(): void
 }
 
-/** The service takes no more at once. */
+/** The iac service accepts at most so many types in one request. */
 const MAX_TYPES = 64
 
-/** Asks the iac service; null as long as nothing is initialised, and where it is not offered. */
+/** Asks the iac service. The answer is null before the first init, and when the service offers no schemas. */
 type Ask = (request: Omit<SchemaRequest, 'workspace_path'>) => Promise<SchemaParts | null>
 
 export function createProviderSchema(ask: Ask): ProviderSchema {
   const fetched = new Map<string, TypeSchema[]>()
-  let known: KnownTypes | null = null
+  let typeNames: TypeNames | null = null
   return {
     names: async () => {
-      known ??= namesOf(await ask({}))
-      return known
+      typeNames ??= namesOf(await ask({}))
+      return typeNames
     },
     forget: () => {
       fetched.clear()
-      known = null
+      typeNames = null
     },
     of: async (types) => {
-      const wanted = types.filter((type) => !fetched.has(keyOf(type)))
-      const named = (mode: TypeName['mode']) => wanted.filter((type) => type.mode === mode).map(({ type }) => type)
-      const resourceTypes = [...new Set(named('resource'))].slice(0, MAX_TYPES)
-      const dataSourceTypes = [...new Set(named('data'))].slice(0, MAX_TYPES)
-      if (resourceTypes.length + dataSourceTypes.length > 0) {
-        const parts = await ask({ resource_types: resourceTypes, data_source_types: dataSourceTypes })
+      const missing = types.filter((type) => !fetched.has(keyOf(type)))
+      const request = {
+        resource_types: namesOfMode(missing, 'resource'),
+        data_source_types: namesOfMode(missing, 'data'),
+      }
+      if (request.resource_types.length + request.data_source_types.length > 0) {
+        const parts = await ask(request)
         if (!parts) return null
         for (const schema of schemasOf(parts)) {
           const key = keyOf(schema)
-          const known = (fetched.get(key) ?? []).filter(({ provider }) => provider !== schema.provider)
-          fetched.set(key, [...known, schema])
+          const ofOtherProviders = (fetched.get(key) ?? []).filter(({ provider }) => provider !== schema.provider)
+          fetched.set(key, [...ofOtherProviders, schema])
         }
       }
       return types.flatMap((type) => fetched.get(keyOf(type)) ?? [])
@@ -57,7 +58,10 @@ export function createProviderSchema(ask: Ask): ProviderSchema {
   }
 }
 
-function namesOf(parts: SchemaParts | null): KnownTypes | null {
+const namesOfMode = (types: readonly TypeName[], wanted: TypeName['mode']): string[] =>
+  [...new Set(types.filter(({ mode }) => mode === wanted).map(({ type }) => type))].slice(0, MAX_TYPES)
+
+function namesOf(parts: SchemaParts | null): TypeNames | null {
   if (!parts) return null
   const providers = Object.values(parts.providers)
   return {

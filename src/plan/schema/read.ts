@@ -6,9 +6,9 @@ export interface TypeName {
   type: string
 }
 
-/** The schema of one type as the engine tells it. */
+/** The schema of one type as the engine prints it. */
 export interface TypeSchema extends TypeName {
-  /** Source address of the provider. */
+  /** Source address of the provider, for example `registry.opentofu.org/hashicorp/aws`. */
   provider: string
   version: string | null
   schema: unknown
@@ -71,58 +71,64 @@ const BlockSchema: v.GenericSchema<unknown, Block> = v.object({
 })
 const TypeSchemaSchema = v.object({ block: BlockSchema })
 
-/** The block of a schema as `providers schema -json` writes it; null for anything else. */
+/** Reads the block of a schema in the form that `providers schema -json` prints; null when it has another form. */
 export function readBlock(schema: unknown): Block | null {
   const parsed = v.safeParse(TypeSchemaSchema, schema)
   return parsed.success ? parsed.output.block : null
 }
 
 const DECLARED = /^[+\- ]?\s*(resource|data)\s+"?([A-Za-z][\w-]*)"?\s+"?[\w-]+"?/gm
-/** As engines say where they are: `in resource "aws_s3_bucket" "logs"`. */
+/** Engines write the place of an error so: `in resource "aws_s3_bucket" "logs"`. */
 const QUOTED = /\b(resource|data)\s+"([A-Za-z][\w-]*)"/g
 const DATA_ADDRESS = /\bdata\.([a-z][a-z0-9]*_[a-z0-9_]+)\b/g
 const WORD = /(?<![\w./"-])([a-z][a-z0-9]*_[a-z0-9_]+)(?![\w/-])/g
 
-/** Types that code declares, a diff changes or a diagnostic quotes, in order of first occurrence. */
+/** Types that the blocks of some code or of a diff declare, in order of first occurrence. */
 export function declaredTypes(code: string): TypeName[] {
-  const found = [...code.matchAll(DECLARED)].map(
-    ([, mode, type = '']): TypeName => ({ mode: mode === 'data' ? 'data' : 'resource', type }),
-  )
-  return unique(found)
+  return uniqueTypes([...code.matchAll(DECLARED)].map(typeNameOf))
 }
 
-/** Types that prose or addresses name: whatever looks like one; the names of the providers decide. */
+/**
+ * Every word of a text that looks like the name of a type, in prose, addresses and diagnostics. Whether a type of that
+ * name exists has to be looked up in the names that the providers offer.
+ */
 export function mentionedTypes(text: string): TypeName[] {
-  const quoted = [...text.matchAll(QUOTED)].map(
-    ([, mode, type = '']): TypeName => ({ mode: mode === 'data' ? 'data' : 'resource', type }),
-  )
+  const quoted = [...text.matchAll(QUOTED)].map(typeNameOf)
   const data = [...text.matchAll(DATA_ADDRESS)].map(([, type = '']): TypeName => ({ mode: 'data', type }))
   const words = [...text.matchAll(WORD)].map(([, type = '']): TypeName => ({ mode: 'resource', type }))
-  return unique([...quoted, ...words, ...data])
+  return uniqueTypes([...quoted, ...words, ...data])
 }
 
-/** Without repetitions; the first stays. */
-export function unique(types: readonly TypeName[]): TypeName[] {
+const typeNameOf = ([, mode, type = '']: RegExpExecArray): TypeName => ({
+  mode: mode === 'data' ? 'data' : 'resource',
+  type,
+})
+
+/** The types without repetitions, in order of first occurrence. */
+export function uniqueTypes(types: readonly TypeName[]): TypeName[] {
   const seen = new Map<string, TypeName>()
   for (const type of types) if (!seen.has(keyOf(type))) seen.set(keyOf(type), type)
   return [...seen.values()]
 }
 
-const words = (name: string) => new Set(name.toLowerCase().split(/[_-]+/).filter(Boolean))
+const wordsOf = (name: string) => new Set(name.toLowerCase().split(/[_-]+/).filter(Boolean))
 
-/** Names that share the most words with a name that does not exist, best first; at most `count`. */
-export function nearNames(name: string, known: readonly string[], count = 5): string[] {
-  const asked = words(name)
+/** At most `count` existing names that share the most words with a name that does not exist, the best first. */
+export function nearNames(name: string, existing: readonly string[], count = 5): string[] {
+  const wantedWords = wordsOf(name)
   const prefix = name.split('_', 1)[0] ?? ''
-  return known
-    .map((other) => ({ other, score: likeness(asked, words(other)) + (other.startsWith(`${prefix}_`) ? 0.1 : 0) }))
+  return existing
+    .map((other) => ({
+      other,
+      score: likeness(wantedWords, wordsOf(other)) + (other.startsWith(`${prefix}_`) ? 0.1 : 0),
+    }))
     .filter(({ score }) => score >= 0.4)
     .sort((a, b) => b.score - a.score || a.other.length - b.other.length || (a.other < b.other ? -1 : 1))
     .slice(0, count)
     .map(({ other }) => other)
 }
 
-/** Shared words of all words. */
+/** Share of words that both sets have among all words, from 0 to 1. */
 function likeness(a: ReadonlySet<string>, b: ReadonlySet<string>): number {
   const shared = [...a].filter((word) => b.has(word)).length
   return shared / (a.size + b.size - shared || 1)

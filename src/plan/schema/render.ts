@@ -1,34 +1,37 @@
 import { type Attribute, type Block, keyOf, type NestedBlock, readBlock, type TypeSchema } from './read.ts'
 
-/** Characters of one type at most, and of all of them together. */
+/** At most so many characters for one type, and for all types together. */
 export interface SchemaRoom {
   type: number
   total: number
 }
 
-/** Schemas as text, in the given order, as far as there is room; `told` holds the keys of those that are in it. */
-export function renderTypes(schemas: readonly TypeSchema[], room: SchemaRoom): { text: string; told: string[] } {
+/**
+ * Renders schemas as text, in the given order, as far as there is room.
+ * @returns the text, and the keys (`keyOf`) of the schemas in it
+ */
+export function renderTypes(schemas: readonly TypeSchema[], room: SchemaRoom): { text: string; keys: string[] } {
   const parts: string[] = []
-  const told: string[] = []
+  const keys: string[] = []
   let left = room.total
   for (const schema of schemas) {
     const text = renderType(schema, Math.min(room.type, left))
     if (text === null || text.length > left) continue
     parts.push(text)
-    told.push(keyOf(schema))
+    keys.push(keyOf(schema))
     left -= text.length + 2
     if (left <= 0) break
   }
-  return { text: parts.join('\n\n'), told }
+  return { text: parts.join('\n\n'), keys: keys }
 }
 
-/** How much is told; less when a type is too large. */
+/** How much of a type is rendered. A type that is too large is rendered again with less detail. */
 interface Detail {
-  /** Longest description. */
+  /** Longest description of an attribute in characters; 0 leaves descriptions out. */
   description: number
-  /** Nested blocks below this depth are named only. */
+  /** Of nested blocks deeper than this only the names are listed. */
   depth: number
-  /** Attributes that code cannot set. */
+  /** Whether attributes that code cannot set are listed. */
   computed: boolean
 }
 const LEVELS: readonly Detail[] = [
@@ -38,14 +41,15 @@ const LEVELS: readonly Detail[] = [
   { description: 0, depth: 1, computed: false },
 ]
 const CUT = '  … cut: the schema is longer'
-/** Every resource takes these; the schema of some old providers repeats them. */
+/** Every resource accepts these blocks, so they are not listed where a provider declares them. */
 const HIDDEN = new Set(['timeouts'])
 
-/** The arguments of one type, a line each; at most about `limit` characters. Null when the schema cannot be read. */
+/** Renders the arguments of one type, one a line, in about `limit` characters; null when the schema is unreadable. */
 export function renderType(schema: TypeSchema, limit: number): string | null {
   const block = readBlock(schema.schema)
   if (!block) return null
-  const head = `${schema.mode} "${schema.type}" (${shortSource(schema.provider)}${schema.version ? ` ${schema.version}` : ''})${block.deprecated ? ', deprecated' : ''}`
+  const provider = `${shortSource(schema.provider)}${schema.version ? ` ${schema.version}` : ''}`
+  const head = `${schema.mode} "${schema.type}" (${provider})${block.deprecated ? ', deprecated' : ''}`
   let text = ''
   for (const detail of LEVELS) {
     text = [head, ...blockLines(block, detail, 1)].join('\n')
@@ -75,7 +79,8 @@ const weight = (attribute: Attribute) => (attribute.required ? 0 : isSettable(at
 function attributeLines(name: string, attribute: Attribute, detail: Detail, depth: number): string[] {
   const { nested_type } = attribute
   const type = nested_type ? `${nested_type.nesting_mode ?? 'single'} of object` : typeText(attribute.type)
-  const line = `${indent(depth)}${name}: ${[type, ...flagsOf(attribute)].join(', ')}${described(attribute, detail)}`
+  const facts = [type, ...flagsOf(attribute)].join(', ')
+  const line = `${indent(depth)}${name}: ${facts}${renderDescription(attribute, detail)}`
   if (!nested_type?.attributes || depth >= detail.depth || !isSettable(attribute)) return [line]
   return [line, ...blockLines({ attributes: nested_type.attributes }, detail, depth + 1)]
 }
@@ -93,7 +98,7 @@ function flagsOf(attribute: Attribute): string[] {
   return flags.filter(([on]) => on === true).map(([, flag]) => flag)
 }
 
-function described({ description, computed, optional, required }: Attribute, detail: Detail): string {
+function renderDescription({ description, computed, optional, required }: Attribute, detail: Detail): string {
   const first = description?.replaceAll(/\s+/g, ' ').trim() ?? ''
   if (detail.description === 0 || first === '' || (computed && !optional && !required)) return ''
   return ` # ${first.length > detail.description ? `${first.slice(0, detail.description)}…` : first}`
@@ -108,8 +113,9 @@ function nestedLines(
   const limits = [
     min_items > 0 ? `at least ${min_items}` : 'optional',
     ...(max_items > 0 ? [`at most ${max_items}`] : []),
+    ...(block.deprecated ? ['deprecated'] : []),
   ]
-  const line = `${indent(depth)}block ${name}: ${[nesting_mode ?? 'list', ...limits, ...(block.deprecated ? ['deprecated'] : [])].join(', ')}`
+  const line = `${indent(depth)}block ${name}: ${[nesting_mode ?? 'list', ...limits].join(', ')}`
   if (depth < detail.depth) return [line, ...blockLines(block, detail, depth + 1)]
   const names = [...Object.keys(block.attributes ?? {}), ...Object.keys(block.block_types ?? {})]
   return [names.length > 0 ? `${line} { ${names.join(', ')} }` : line]
@@ -117,7 +123,7 @@ function nestedLines(
 
 const MAX_TYPE_DEPTH = 8
 
-/** `["map","string"]` as `map(string)`. */
+/** Writes a type constraint as code has it: `["map","string"]` becomes `map(string)`. */
 export function typeText(type: unknown, depth = 0): string {
   if (typeof type === 'string') return type === 'dynamic' ? 'any' : type
   if (!Array.isArray(type) || depth > MAX_TYPE_DEPTH) return 'any'

@@ -5,17 +5,17 @@ import type { ObjectStore } from '../../data/storage/types.ts'
 import { type EngineState, NO_STATE, parseState } from './state.ts'
 
 /**
- * Names the state of one engine root: SHA-256 (lower-case hex, 64 characters) of repository, scope and
- * path, so that every session on the same three shares one state.
+ * Derives the name of the state of one engine root: the SHA-256 (64 lower-case hex characters) of repository, scope and
+ * path, so that all sessions with the same three share one state.
  * @param repository https URL as stored with the session
- * @param iacPath relative to the repository root; null, empty and `.` name the root itself
+ * @param iacPath path of the engine root in the repository; null, empty and `.` stand for the repository's own root
  */
-export async function projectId(repository: string, scopeId: string, iacPath: string | null): Promise<string> {
+export async function deriveProjectId(repository: string, scopeId: string, iacPath: string | null): Promise<string> {
   const text = [canonicalRepository(repository), scopeId.trim().toLowerCase(), canonicalPath(iacPath ?? '')].join('\n')
   return sha256Hex(text)
 }
 
-/** `host/path` in lower case, without scheme, user, port, surrounding slashes and one `.git` ending. */
+/** `host/path` in lower case, without scheme, user, port, surrounding slashes and a final `.git`. */
 function canonicalRepository(repository: string): string {
   const url = new URL(repository.trim())
   const path = trimSlashes(trimSlashes(url.pathname).replace(/\.git$/i, ''))
@@ -29,22 +29,22 @@ function canonicalPath(path: string): string {
 
 const trimSlashes = (text: string): string => text.replace(/^\/+|\/+$/g, '')
 
-/** The backend block of the engine and what may be logged about it. */
+/** A file with the backend block of the engine, and what may be logged about it. */
 export interface OverrideFile {
-  /** Holds credentials of the state store. */
+  /** Text of the file. It may contain credentials of the state store, so it is never logged. */
   content: string
   bucket: string
   key: string
 }
 
 /**
- * Renders the file that points the engine at the managed state of a project; null when the state
- * bucket is blank and repositories declare their own backend.
+ * Renders the file that makes the engine use the managed state of a project; null when no state bucket is configured,
+ * so that every repository declares a backend of its own.
  */
-export function overrideFile(storage: StorageConfig, project_id: string): OverrideFile | null {
+export function overrideFile(storage: StorageConfig, projectId: string): OverrideFile | null {
   const bucket = storage.engine_state_bucket.trim()
   if (!bucket) return null
-  const key = `${project_id}/${storage.engine_state_filename}`
+  const key = `${projectId}/${storage.engine_state_filename}`
   const block = storage.provider === 'STORAGE_ACCOUNT' ? azurerm(storage, bucket, key) : s3(storage, bucket, key)
   return { content: block, bucket, key }
 }
@@ -65,7 +65,7 @@ function s3(storage: StorageConfig, bucket: string, key: string): string {
   return render('s3', lines)
 }
 
-/** What a store that speaks S3 but is not AWS needs. */
+/** Settings that a store with the interface of S3 needs when it is not AWS. */
 const COMPATIBLE_STORE_FLAGS = [
   'use_path_style',
   'skip_credentials_validation',
@@ -75,7 +75,9 @@ const COMPATIBLE_STORE_FLAGS = [
   'skip_s3_checksum',
 ]
 
-/** The backend makes the address from the account's name; it must be told when that is in another cloud. */
+/**
+ * The backend derives the store's address from the name of the account. In a national cloud it needs the environment.
+ */
 const CLOUDS = [
   ['.core.usgovcloudapi.net', 'usgovernment'],
   ['.core.chinacloudapi.cn', 'china'],
@@ -98,7 +100,7 @@ function render(type: string, lines: string[][]): string {
   return `terraform {\n  backend "${type}" {\n${body}  }\n}\n`
 }
 
-/** A quoted template of the engine's language that stands for exactly `text`. */
+/** Writes a text as a string of the engine's language, with quotes, interpolations and line ends escaped. */
 export function quote(text: string): string {
   const escaped = text
     .replace(/[\\"]/g, '\\$&')
@@ -110,18 +112,18 @@ export function quote(text: string): string {
 }
 
 /**
- * The managed state of a project as it stands; without an object there is none yet. Null when the state is
- * not managed, or is no document that can be read.
+ * Reads the managed state of a project from its store. `NO_STATE` when nothing has been applied yet; null when the
+ * state is not managed by the platform, or when its document is unreadable.
  * Errors: those of the object store.
  */
 export async function readManagedState(
   { config, state_store }: { config: { storage: StorageConfig }; state_store?: Pick<ObjectStore, 'get'> },
-  project_id: string,
+  projectId: string,
   signal?: AbortSignal,
 ): Promise<EngineState | null> {
   if (!state_store) return null
   try {
-    const bytes = await state_store.get(`${project_id}/${config.storage.engine_state_filename}`, { signal })
+    const bytes = await state_store.get(`${projectId}/${config.storage.engine_state_filename}`, { signal })
     return parseState(new TextDecoder().decode(bytes))
   } catch (error) {
     if (error instanceof PlatformError && error.status === 404) return NO_STATE

@@ -1,6 +1,9 @@
 import * as v from 'valibot'
 
-/** An engine state as far as it is compared: attributes of every managed object as JSON text, by address. */
+/**
+ * The part of an engine state that is compared. `objects` has the attributes of every managed object by its address,
+ * each value as JSON text.
+ */
 export interface EngineState extends StateVersion {
   objects: Map<string, Record<string, string>>
 }
@@ -25,7 +28,10 @@ const document = v.object({
   resources: v.fallback(v.array(resource), []),
 })
 
-/** Reads a state document (format 4, or what is encrypted of it); null when it is none. */
+/**
+ * Reads a state document of format 4; null when the text is no such document. Of an encrypted one only lineage and
+ * serial can be read, so that it has no objects.
+ */
 export function parseState(text: string): EngineState | null {
   let json: unknown
   try {
@@ -47,7 +53,7 @@ export function parseState(text: string): EngineState | null {
 type Resource = v.InferOutput<typeof resource>
 type Instance = v.InferOutput<typeof instance>
 
-/** As the engine writes it in plans. */
+/** The address in the form that the engine uses in plans. */
 function addressOf({ module, type, name }: Resource, { index_key, deposed }: Instance): string {
   const index = index_key === undefined ? '' : `[${JSON.stringify(index_key)}]`
   const leftover = deposed === undefined ? '' : ` (deposed object ${deposed})`
@@ -57,14 +63,17 @@ function addressOf({ module, type, name }: Resource, { index_key, deposed }: Ins
 const attributesOf = (attributes: Record<string, unknown>) =>
   Object.fromEntries(Object.entries(attributes).map(([name, value]) => [name, JSON.stringify(value)]))
 
-/** What happened to the objects of a state. Names only: values may be secret. */
+/** How the objects of a state differ from an earlier one. Only names are listed, since values may be secret. */
 export interface StateMoves {
   added: string[]
   removed: string[]
   changed: { address: string; attributes: string[] }[]
 }
 
-/** Whether a state is no longer the one of `before`. A lineage that is not known yet is no other one. */
+/**
+ * Whether a state is no longer the one of `before`. The lineage is compared only when both are known: a state that does
+ * not exist yet has an empty one.
+ */
 export function hasMoved(before: StateVersion, now: StateVersion): boolean {
   const another = before.lineage !== '' && now.lineage !== '' && before.lineage !== now.lineage
   return another || before.serial !== now.serial
@@ -83,15 +92,15 @@ export function compareStates(before: EngineState, now: EngineState): StateMoves
   return { added: added.sort(), removed: removed.sort(), changed }
 }
 
-/** How many of each kind are named. */
+/** At most so many objects are listed as added, as removed and as changed. */
 const MAX_NAMED = 50
 
-/** The same in a sentence; says so when no object differs. */
+/** Describes the differences in one sentence, also when there are none. */
 export function describeMoves({ added, removed, changed }: StateMoves): string {
   const parts = [
-    named('added', added),
-    named('removed', removed),
-    named(
+    listNames('added', added),
+    listNames('removed', removed),
+    listNames(
       'changed',
       changed.map(({ address, attributes }) => `${address} (${attributes.join(', ')})`),
     ),
@@ -99,13 +108,13 @@ export function describeMoves({ added, removed, changed }: StateMoves): string {
   return parts.length > 0 ? `Since then: ${parts.join('; ')}.` : 'No managed object differs.'
 }
 
-function named(what: string, list: readonly string[]): string {
+function listNames(what: string, list: readonly string[]): string {
   if (list.length === 0) return ''
   const more = list.length > MAX_NAMED ? ` and ${list.length - MAX_NAMED} more` : ''
   return `${what} ${list.slice(0, MAX_NAMED).join(', ')}${more}`
 }
 
-/** The state that a plan was made from. Without a state yet: lineage empty, serial 0. */
+/** Identifies the state that a plan was made from. Before the first apply the lineage is empty and the serial 0. */
 export interface StateVersion {
   lineage: string
   serial: number

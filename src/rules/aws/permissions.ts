@@ -19,21 +19,21 @@ const ATTACHMENTS = [
 ]
 
 /** Statements of all policies that a resource gives to an identity. */
-function granted(subject: Subject): Allowance[] {
+function identityAllowances(subject: Subject): Allowance[] {
   if (subject.type === 'aws_iam_role')
     return blocksOf(subject, 'inline_policy').flatMap((block) => allowancesIn(jsonAt(block, 'policy')))
   return allowancesOf(subject, IDENTITY_POLICIES[subject.type] ?? 'policy')
 }
 
-const everything = ({ resources }: Allowance) => resources.includes('*')
+const coversEverything = ({ resources }: Allowance) => resources.includes('*')
 const isAdmin = (allowance: Allowance) =>
-  everything(allowance) &&
+  coversEverything(allowance) &&
   allowance.conditions.length === 0 &&
   allowance.actions.some((action) => action === '*' || action === '*:*')
 const types = [...Object.keys(IDENTITY_POLICIES), 'aws_iam_role']
 
 /** Names of managed policies that a resource attaches; only AWS's own have an account of `aws`. */
-const attached = (subject: Subject): string[] =>
+const attachedPolicies = (subject: Subject): string[] =>
   ['policy_arn', 'policy_arns', 'managed_policy_arn', 'managed_policy_arns']
     .flatMap((key) => textsOf(subject, key))
     .flatMap((arn) => /^arn:[^:]*:iam::aws:policy\/(?:.*\/)?([^/]+)$/.exec(arn)?.[1] ?? [])
@@ -47,7 +47,8 @@ export const awsPermissionRules: Rule[] = [
     severity: 'error',
     cloud: 'aws',
     types,
-    check: (subject) => (granted(subject).some(isAdmin) ? ['The policy allows every action on every resource.'] : []),
+    check: (subject) =>
+      identityAllowances(subject).some(isAdmin) ? ['The policy allows every action on every resource.'] : [],
   },
   {
     id: 'aws.iam.admin-attachment',
@@ -58,7 +59,9 @@ export const awsPermissionRules: Rule[] = [
     cloud: 'aws',
     types: [...ATTACHMENTS, 'aws_iam_role'],
     check: (subject) =>
-      attached(subject).includes('AdministratorAccess') ? ['Attaches the managed policy AdministratorAccess.'] : [],
+      attachedPolicies(subject).includes('AdministratorAccess')
+        ? ['Attaches the managed policy AdministratorAccess.']
+        : [],
   },
   {
     id: 'aws.iam.broad-attachment',
@@ -70,7 +73,7 @@ export const awsPermissionRules: Rule[] = [
     types: [...ATTACHMENTS, 'aws_iam_role'],
     check: (subject) =>
       ['PowerUserAccess', 'IAMFullAccess']
-        .filter((name) => attached(subject).includes(name))
+        .filter((name) => attachedPolicies(subject).includes(name))
         .map((name) => `Attaches the managed policy ${name}.`),
   },
   {
@@ -82,9 +85,9 @@ export const awsPermissionRules: Rule[] = [
     cloud: 'aws',
     types,
     check: (subject) =>
-      granted(subject).some(
+      identityAllowances(subject).some(
         (allowance) =>
-          everything(allowance) &&
+          coversEverything(allowance) &&
           !isAdmin(allowance) &&
           allowance.actions.some((action) => action === '*' || /^[a-z0-9-]+:\*$/i.test(action)),
       )
@@ -100,7 +103,7 @@ export const awsPermissionRules: Rule[] = [
     cloud: 'aws',
     types,
     check: (subject) =>
-      granted(subject).some((allowance) => allowance.not_actions.length > 0 && everything(allowance))
+      identityAllowances(subject).some((allowance) => allowance.notActions.length > 0 && coversEverything(allowance))
         ? ['The policy allows every action on every resource except a list.']
         : [],
   },

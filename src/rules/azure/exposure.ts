@@ -18,9 +18,9 @@ const FIREWALL_RULES = [
 ]
 /** More addresses than the largest private network has. */
 const MANY = 2 ** 24
-const width = (subject: Subject) =>
-  ipv4Count(textOf(subject, 'start_ip_address') ?? textOf(subject, 'start_ip') ?? '', end(subject))
-const end = (subject: Subject) => textOf(subject, 'end_ip_address') ?? textOf(subject, 'end_ip') ?? ''
+const addressCount = (subject: Subject) =>
+  ipv4Count(textOf(subject, 'start_ip_address') ?? textOf(subject, 'start_ip') ?? '', lastAddress(subject))
+const lastAddress = (subject: Subject) => textOf(subject, 'end_ip_address') ?? textOf(subject, 'end_ip') ?? ''
 
 /** Attributes and blocks by which a type decides who may connect at all. */
 const ACCESS_LISTS: Record<string, string> = {
@@ -84,7 +84,7 @@ export const azureExposureRules: Rule[] = [
     severity: 'error',
     cloud: 'azure',
     types: FIREWALL_RULES,
-    check: (subject) => (width(subject) > MANY ? ['The range of addresses spans most of the internet.'] : []),
+    check: (subject) => (addressCount(subject) > MANY ? ['The range of addresses spans most of the internet.'] : []),
   },
   {
     id: 'azure.database.azure-services-allowed',
@@ -95,7 +95,7 @@ export const azureExposureRules: Rule[] = [
     cloud: 'azure',
     types: FIREWALL_RULES,
     check: (subject) =>
-      end(subject) === '0.0.0.0' && width(subject) === 1
+      lastAddress(subject) === '0.0.0.0' && addressCount(subject) === 1
         ? ['The rule admits every resource in Azure, also of other customers.']
         : [],
   },

@@ -23,7 +23,7 @@ function openingsOf(rule: View): Opening[] {
   const sources = audiencesOf([...textsOf(rule, 'source_address_prefix'), ...textsOf(rule, 'source_address_prefixes')])
   const ports = portRanges([...textsOf(rule, 'destination_port_range'), ...textsOf(rule, 'destination_port_ranges')])
   // A rule for any protocol may still name its ports.
-  const spoken = (range: { from: number; to: number }) =>
+  const protocolFor = (range: { from: number; to: number }) =>
     protocol === 'all' && range.to - range.from < 65_000 ? 'tcp' : protocol
-  return sources.flatMap((audience) => ports.map((range) => ({ audience, protocol: spoken(range), ...range })))
+  return sources.flatMap((audience) => ports.map((range) => ({ audience, protocol: protocolFor(range), ...range })))
 }

@@ -4,7 +4,7 @@ import { blocksOf, textOf, textsOf } from '../view.ts'
 /** Built-in roles by name and by the id that is the same in every tenant. */
 const ROLES = {
   owner: { name: 'Owner', id: '8e3af657-a8ff-443c-a75c-2fe8c4bcb635' },
-  user_access: { name: 'User Access Administrator', id: '18d7d88d-d35e-4fb5-a5c3-7773c20a72d9' },
+  userAccess: { name: 'User Access Administrator', id: '18d7d88d-d35e-4fb5-a5c3-7773c20a72d9' },
   contributor: { name: 'Contributor', id: 'b24988ac-6180-42a0-ab88-20f7382dd24c' },
 }
 type Role = keyof typeof ROLES
@@ -12,8 +12,8 @@ type Role = keyof typeof ROLES
 function roleOf(subject: Subject): string | null {
   const name = textOf(subject, 'role_definition_name')?.toLowerCase()
   const id = textOf(subject, 'role_definition_id')?.toLowerCase()
-  const found = Object.values(ROLES).find((role) => role.name.toLowerCase() === name || id?.endsWith(role.id))
-  return found?.name ?? null
+  const role = Object.values(ROLES).find((role) => role.name.toLowerCase() === name || id?.endsWith(role.id))
+  return role?.name ?? null
 }
 const isOneOf = (subject: Subject, ...roles: Role[]) => roles.some((role) => ROLES[role].name === roleOf(subject))
 
@@ -31,7 +31,7 @@ export const azurePermissionRules: Rule[] = [
     cloud: 'azure',
     types: ['azurerm_role_assignment', 'azurerm_management_group_role_assignment'],
     check: (subject) =>
-      isOneOf(subject, 'owner', 'user_access') && isBroad(scopeOf(subject))
+      isOneOf(subject, 'owner', 'userAccess') && isBroad(scopeOf(subject))
         ? [`Assigns ${roleOf(subject)} on a subscription, a management group or the root.`]
         : [],
   },
@@ -44,7 +44,7 @@ export const azurePermissionRules: Rule[] = [
     cloud: 'azure',
     types: ['azurerm_role_assignment'],
     check: (subject) =>
-      isOneOf(subject, 'owner', 'user_access') && scopeOf(subject) !== '' && !isBroad(scopeOf(subject))
+      isOneOf(subject, 'owner', 'userAccess') && scopeOf(subject) !== '' && !isBroad(scopeOf(subject))
         ? [`Assigns ${roleOf(subject)} below a subscription.`]
         : [],
   },

@@ -1,5 +1,4 @@
-import type { Json } from '../../base/json.ts'
-import { ownFlag } from '../../base/masking.ts'
+import { type Json, ownMember } from '../../base/json.ts'
 import { criticalityOf } from '../../plan/impact.ts'
 import type { Rule, Subject } from '../types.ts'
 import { blocksOf, flagOf, isUnknown, viewOf } from '../view.ts'
@@ -19,7 +18,7 @@ const FINAL_SNAPSHOT = [
   'aws_redshift_cluster',
 ]
 
-const wasOn = (subject: Subject, key: string) => isTrue(ownFlag(subject.before, key))
+const wasOn = (subject: Subject, key: string) => isTrue(ownMember(subject.before, key))
 const isTrue = (value: Json | undefined) => value === true || value === 'true'
 
 export const changeRules: Rule[] = [
@@ -97,7 +96,8 @@ export const changeRules: Rule[] = [
     severity: 'warning',
     cloud: 'aws',
     types: ['aws_db_instance', 'aws_rds_cluster'],
-    check: ({ values }) => (ownFlag(values, 'backup_retention_period') === 0 ? ['backup_retention_period is 0.'] : []),
+    check: ({ values }) =>
+      ownMember(values, 'backup_retention_period') === 0 ? ['backup_retention_period is 0.'] : [],
   },
   {
     id: 'gcp.stateful.backups-off',

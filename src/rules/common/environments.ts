@@ -2,7 +2,7 @@ import type { Json, JsonObject } from '../../base/json.ts'
 import { jsonOf } from '../policy-document.ts'
 import type { View } from '../types.ts'
 import { jsonAt } from '../view.ts'
-import { type Found, stringsOf } from './strings.ts'
+import { type AttributeText, stringsOf } from './strings.ts'
 
 /** Attributes that hold variables of a process or keys of a configuration, in any cloud. */
 const ATTRIBUTES = new Set([
@@ -28,11 +28,12 @@ const SECRET_STORES =
   /^(kubernetes_secret|vault_|aws_secretsmanager_|google_secret_manager_|azurerm_key_vault_|oci_vault_)/
 
 /** Named texts that a process will read; definitions in a JSON text are parsed. */
-export function environmentOf(type: string, view: View): Found[] {
+export function environmentOf(type: string, view: View): AttributeText[] {
   if (SECRET_STORES.test(type)) return []
   const values: JsonObject = {}
-  for (const key of Object.keys(view.values)) if (ATTRIBUTES.has(key)) values[key] = parsed(key, jsonAt(view, key))
+  for (const key of Object.keys(view.values))
+    if (ATTRIBUTES.has(key)) values[key] = parseDefinitions(key, jsonAt(view, key))
   return stringsOf({ ...view, values }).filter(({ key }) => !ATTRIBUTES.has(key))
 }
 
-const parsed = (key: string, value: Json): Json => (key === 'container_definitions' ? jsonOf(value) : value)
+const parseDefinitions = (key: string, value: Json): Json => (key === 'container_definitions' ? jsonOf(value) : value)

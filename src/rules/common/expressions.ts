@@ -1,12 +1,9 @@
-import { isJsonObject, type Json, type JsonObject } from '../../base/json.ts'
-import { ownFlag } from '../../base/masking.ts'
+import { isJsonObject, type Json, type JsonObject, memberOf, ownMember } from '../../base/json.ts'
 import type { Plan } from '../../plan/plan.ts'
 
 /** Reading of the plan's `configuration`: what the code itself says, before variables have values. */
 
 const MAX_DEPTH = 40
-const member = (value: Json | undefined, key: string): Json | undefined =>
-  isJsonObject(value) ? ownFlag(value, key) : undefined
 
 /** A module of the configuration with its address; the root's is empty. */
 export interface ConfiguredModule {
@@ -17,40 +14,40 @@ export interface ConfiguredModule {
 }
 
 export function modulesOf(plan: Plan): ConfiguredModule[] {
-  const found: ConfiguredModule[] = []
+  const modules: ConfiguredModule[] = []
   const visit = (module: Json | undefined, address: string, inputs: JsonObject, depth: number) => {
     if (!isJsonObject(module) || depth > MAX_DEPTH) return
-    found.push({ address, module, inputs })
-    const calls = ownFlag(module, 'module_calls')
+    modules.push({ address, module, inputs })
+    const calls = ownMember(module, 'module_calls')
     if (!isJsonObject(calls)) return
     for (const [name, call] of Object.entries(calls)) {
-      const given = member(call, 'expressions')
+      const inputExpressions = memberOf(call, 'expressions')
       visit(
-        member(call, 'module'),
+        memberOf(call, 'module'),
         address === '' ? `module.${name}` : `${address}.module.${name}`,
-        isJsonObject(given) ? given : {},
+        isJsonObject(inputExpressions) ? inputExpressions : {},
         depth + 1,
       )
     }
   }
-  visit(member(plan.document.configuration, 'root_module'), '', {}, 0)
-  return found
+  visit(memberOf(plan.document.configuration, 'root_module'), '', {}, 0)
+  return modules
 }
 
 /** Arguments of every managed resource block, by its address without indexes. */
 export function expressionsByAddress(plan: Plan): Map<string, JsonObject> {
-  const found = new Map<string, JsonObject>()
+  const byAddress = new Map<string, JsonObject>()
   for (const { address, module } of modulesOf(plan)) {
-    const resources = ownFlag(module, 'resources')
+    const resources = ownMember(module, 'resources')
     if (!Array.isArray(resources)) continue
     for (const resource of resources) {
-      const local = member(resource, 'address')
-      const expressions = member(resource, 'expressions')
+      const local = memberOf(resource, 'address')
+      const expressions = memberOf(resource, 'expressions')
       if (typeof local === 'string' && isJsonObject(expressions))
-        found.set(address === '' ? local : `${address}.${local}`, expressions)
+        byAddress.set(address === '' ? local : `${address}.${local}`, expressions)
     }
   }
-  return found
+  return byAddress
 }
 
 /** A literal of the code: the argument it belongs to, and the blocks around that. */
@@ -78,7 +75,7 @@ export function hasReferences(expression: Json | undefined, depth = 0): boolean 
   if (depth > MAX_DEPTH) return true
   if (Array.isArray(expression)) return expression.some((item) => hasReferences(item, depth + 1))
   if (!isJsonObject(expression)) return false
-  const references = ownFlag(expression, 'references')
+  const references = ownMember(expression, 'references')
   if (Array.isArray(references) && references.length > 0) return true
   return Object.entries(expression).some(([key, item]) => key !== 'constant_value' && hasReferences(item, depth + 1))
 }

@@ -1,5 +1,4 @@
-import { isJsonObject } from '../../base/json.ts'
-import { ownFlag } from '../../base/masking.ts'
+import { isJsonObject, ownMember } from '../../base/json.ts'
 import { withoutIndexes } from '../../plan/addresses.ts'
 import { managedChanges } from '../../plan/changes.ts'
 import type { Plan } from '../../plan/plan.ts'
@@ -36,11 +35,11 @@ export const planSecretRules: PlanRule[] = [
     checkPlan: (plan) =>
       modulesOf(plan).flatMap(({ address, module }) => {
         if (!createsIn(plan, address)) return []
-        const variables = ownFlag(module, 'variables')
+        const variables = ownMember(module, 'variables')
         if (!isJsonObject(variables)) return []
         return Object.entries(variables)
           .filter(([name, variable]) => {
-            const value = isJsonObject(variable) ? ownFlag(variable, 'default') : undefined
+            const value = isJsonObject(variable) ? ownMember(variable, 'default') : undefined
             return isSecretName(name) && typeof value === 'string' && isLiteralSecret(value)
           })
           .map(([name]) => ({
@@ -58,10 +57,10 @@ export const planSecretRules: PlanRule[] = [
     cloud: 'common',
     checkPlan: (plan) => {
       const configuration = plan.document.configuration
-      const providers = isJsonObject(configuration) ? ownFlag(configuration, 'provider_config') : undefined
+      const providers = isJsonObject(configuration) ? ownMember(configuration, 'provider_config') : undefined
       if (!isJsonObject(providers) || !createsIn(plan, '')) return []
       return Object.entries(providers).flatMap(([name, provider]) =>
-        secretLiterals(isJsonObject(provider) ? ownFlag(provider, 'expressions') : undefined).map((path) => ({
+        secretLiterals(isJsonObject(provider) ? ownMember(provider, 'expressions') : undefined).map((path) => ({
           resource: null,
           message: `The value of ${path} of the provider ${name} is written in the code.`,
         })),

@@ -1,5 +1,4 @@
-import { isJsonObject, type Json } from '../../base/json.ts'
-import { ownFlag } from '../../base/masking.ts'
+import { isJsonObject, type Json, ownMember } from '../../base/json.ts'
 import type { PlanContext, Rule, Subject } from '../types.ts'
 import { environmentOf } from './environments.ts'
 import { hasReferences, literalsOf, textsIn } from './expressions.ts'
@@ -7,7 +6,7 @@ import { carriesSecret, isLiteralSecret, isSecretVariable } from './secret-names
 import { stringsOf } from './strings.ts'
 import { hasUrlPassword, tokensIn } from './token-formats.ts'
 
-const store =
+const USE_SECRET_STORE =
   'Rotate the secret, keep it in a secret store, and let the code refer to it (a sensitive variable or a data source).'
 
 export const secretRules: Rule[] = [
@@ -15,7 +14,7 @@ export const secretRules: Rule[] = [
     id: 'common.secrets.literal-argument',
     title: 'Secret written in the code',
     reason: 'Everyone who reads the repository, its history or the state of the engine has it.',
-    fix: store,
+    fix: USE_SECRET_STORE,
     severity: 'error',
     cloud: 'common',
     looksAt: 'change',
@@ -25,7 +24,7 @@ export const secretRules: Rule[] = [
     id: 'common.secrets.known-token',
     title: 'Key or token in plain text',
     reason: 'The text has the form of a credential; user data, variables and configuration are readable by many.',
-    fix: store,
+    fix: USE_SECRET_STORE,
     severity: 'error',
     cloud: 'common',
     check: (subject) =>
@@ -37,7 +36,7 @@ export const secretRules: Rule[] = [
     id: 'common.secrets.url-password',
     title: 'Password in an address',
     reason: 'Addresses are logged and shown where passwords are not.',
-    fix: store,
+    fix: USE_SECRET_STORE,
     severity: 'error',
     cloud: 'common',
     check: (subject) =>
@@ -80,14 +79,14 @@ function literalArguments(subject: Subject, { expressionsOf }: PlanContext): str
 /** Of a raw manifest only the data is secret. */
 const secretPart = (argument: string, value: Json): Json =>
   argument === 'manifest'
-    ? ['data', 'stringData'].map((key) => (isJsonObject(value) ? (ownFlag(value, key) ?? null) : null))
+    ? ['data', 'stringData'].map((key) => (isJsonObject(value) ? (ownMember(value, key) ?? null) : null))
     : value
 
 const isSecureParameter = ({ type, values }: Subject, argument: string) =>
-  type === 'aws_ssm_parameter' && /^(value|value_wo)$/.test(argument) && ownFlag(values, 'type') === 'SecureString'
+  type === 'aws_ssm_parameter' && /^(value|value_wo)$/.test(argument) && ownMember(values, 'type') === 'SecureString'
 
 const isChanged = ({ before, values }: Subject, key: string) =>
-  JSON.stringify(ownFlag(before, key)) !== JSON.stringify(ownFlag(values, key))
+  JSON.stringify(ownMember(before, key)) !== JSON.stringify(ownMember(values, key))
 
 /** What anyone sees who may look at the resource: not what the provider or the code marks sensitive. */
 const visibleStrings = (subject: Subject) =>
@@ -97,7 +96,7 @@ function secretVariables(subject: Subject, { expressionsOf }: PlanContext, liter
   const expressions = expressionsOf(subject.address)
   return environmentOf(subject.type, subject)
     .filter(({ key, text, sensitive }) => isSecretVariable(key, text) && !(sensitive && !literal))
-    .filter(({ attribute, text }) => isWrittenInCode(ownFlag(expressions, attribute), text) === literal)
+    .filter(({ attribute, text }) => isWrittenInCode(ownMember(expressions, attribute), text) === literal)
     .map(({ key }) => key)
 }
 

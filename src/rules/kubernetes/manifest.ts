@@ -2,27 +2,8 @@ import { parse } from 'yaml'
 import { isJsonObject, type Json, type JsonObject } from '../../base/json.ts'
 import type { Subject } from '../types.ts'
 import { jsonAt } from '../view.ts'
+import { typeOfKind } from './resource-types.ts'
 
-/** Kinds that have a typed resource in the provider. */
-const TYPES: Record<string, string> = {
-  Pod: 'kubernetes_pod_v1',
-  Deployment: 'kubernetes_deployment_v1',
-  DaemonSet: 'kubernetes_daemon_set_v1',
-  StatefulSet: 'kubernetes_stateful_set_v1',
-  ReplicationController: 'kubernetes_replication_controller_v1',
-  Job: 'kubernetes_job_v1',
-  CronJob: 'kubernetes_cron_job_v1',
-  Service: 'kubernetes_service_v1',
-  Ingress: 'kubernetes_ingress_v1',
-  NetworkPolicy: 'kubernetes_network_policy_v1',
-  StorageClass: 'kubernetes_storage_class_v1',
-  Role: 'kubernetes_role_v1',
-  ClusterRole: 'kubernetes_cluster_role_v1',
-  RoleBinding: 'kubernetes_role_binding_v1',
-  ClusterRoleBinding: 'kubernetes_cluster_role_binding_v1',
-  ConfigMap: 'kubernetes_config_map_v1',
-  Secret: 'kubernetes_secret_v1',
-}
 /** The provider names repeated blocks in the singular. */
 const SINGULAR: Record<string, string> = {
   containers: 'container',
@@ -40,10 +21,10 @@ const MAX_YAML = 200_000
 /** A raw manifest as the typed resource it stands for; null for other kinds, lists and what cannot be read. */
 export function typedManifest(subject: Subject): Subject | null {
   const manifest = manifestOf(subject.type, subject.values)
-  const type = isJsonObject(manifest) && typeof manifest.kind === 'string' ? ownType(manifest.kind) : undefined
+  const type = isJsonObject(manifest) && typeof manifest.kind === 'string' ? typeOfKind(manifest.kind) : undefined
   if (type === undefined) return null
   const convert = (value: Json): JsonObject => {
-    const converted = renamed(value, type, 0)
+    const converted = renameKeys(value, type, 0)
     return isJsonObject(converted) ? converted : {}
   }
   const flags = (part: Json | undefined) => (isJsonObject(part) ? convert(part.manifest ?? null) : part)
@@ -56,8 +37,6 @@ export function typedManifest(subject: Subject): Subject | null {
     before: convert(manifestOf(subject.type, subject.before)),
   }
 }
-
-const ownType = (kind: string) => (Object.hasOwn(TYPES, kind) ? TYPES[kind] : undefined)
 
 function manifestOf(type: string, values: JsonObject): Json {
   const view = { values, unknown: undefined, sensitive: undefined }
@@ -72,14 +51,14 @@ function manifestOf(type: string, values: JsonObject): Json {
   }
 }
 
-function renamed(value: Json, type: string, depth: number): Json {
+function renameKeys(value: Json, type: string, depth: number): Json {
   if (depth > MAX_DEPTH) return null
-  if (Array.isArray(value)) return value.map((item) => renamed(item, type, depth + 1))
+  if (Array.isArray(value)) return value.map((item) => renameKeys(item, type, depth + 1))
   if (!isJsonObject(value)) return value
   return Object.fromEntries(
     Object.entries(value).map(([key, inner]) => {
       const name = providerName(key, type)
-      return [name, FREE.has(name) ? inner : renamed(inner, type, depth + 1)]
+      return [name, FREE.has(name) ? inner : renameKeys(inner, type, depth + 1)]
     }),
   )
 }

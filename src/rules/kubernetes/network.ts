@@ -4,9 +4,9 @@ import { type Opening, protocolOf } from '../ports.ts'
 import { audiencesOf, openTo } from '../public-address.ts'
 import type { Rule, Subject, View } from '../types.ts'
 import { blocksAt, blocksOf, isAbsent, isUnknown, jsonAt, numberOf, textOf, textsOf } from '../view.ts'
-import { both } from './types.ts'
+import { typesOfKinds } from './resource-types.ts'
 
-const SERVICES = both('service')
+const SERVICES = typesOfKinds('service')
 
 /** Annotations by which the clouds keep a load balancer inside the network. */
 const INTERNAL: Record<string, RegExp> = {
@@ -71,7 +71,7 @@ export const kubernetesNetworkRules: Rule[] = [
     fix: 'Add a tls block with a certificate.',
     severity: 'warning',
     cloud: 'kubernetes',
-    types: both('ingress'),
+    types: typesOfKinds('ingress'),
     check: (subject) =>
       blocksOf(subject, 'spec').some((spec) => isAbsent(spec, 'tls')) ? ['The ingress has no tls block.'] : [],
   },
@@ -82,7 +82,7 @@ export const kubernetesNetworkRules: Rule[] = [
     fix: 'Name the ports and the networks, pods or namespaces that need them.',
     severity: 'warning',
     cloud: 'kubernetes',
-    types: both('network_policy'),
+    types: typesOfKinds('network_policy'),
     check: (subject) =>
       blocksAt(subject, 'spec.ingress').some(
         (rule) =>

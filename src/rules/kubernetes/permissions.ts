@@ -1,10 +1,10 @@
 import type { Rule, Subject, View } from '../types.ts'
 import { blocksOf, textOf, textsOf } from '../view.ts'
-import { both } from './types.ts'
+import { typesOfKinds } from './resource-types.ts'
 
-const CLUSTER_BINDINGS = both('cluster_role_binding')
-const BINDINGS = [...CLUSTER_BINDINGS, ...both('role_binding')]
-const CLUSTER_ROLES = both('cluster_role')
+const CLUSTER_BINDINGS = typesOfKinds('cluster_role_binding')
+const BINDINGS = [...CLUSTER_BINDINGS, ...typesOfKinds('role_binding')]
+const CLUSTER_ROLES = typesOfKinds('cluster_role')
 
 const roleOf = (subject: Subject) => textOf(blocksOf(subject, 'role_ref')[0] ?? subject, 'name')
 const bindsTo = (subject: Subject, pattern: RegExp) =>
@@ -14,8 +14,9 @@ const bindsTo = (subject: Subject, pattern: RegExp) =>
 const PUBLIC_ROLES = new Set(['system:public-info-viewer', 'system:discovery', 'system:basic-user'])
 const ANONYMOUS = /^system:(anonymous|unauthenticated)$/
 const WHOLE_CLUSTER = /^system:(authenticated|serviceaccounts)$/
-const has = (rule: View, key: string, ...wanted: string[]) => textsOf(rule, key).some((value) => wanted.includes(value))
-const everything = (rule: View) => ['api_groups', 'resources', 'verbs'].every((key) => has(rule, key, '*'))
+const hasAny = (rule: View, key: string, ...wanted: string[]) =>
+  textsOf(rule, key).some((value) => wanted.includes(value))
+const coversEverything = (rule: View) => ['api_groups', 'resources', 'verbs'].every((key) => hasAny(rule, key, '*'))
 
 export const kubernetesPermissionRules: Rule[] = [
   {
@@ -61,7 +62,7 @@ export const kubernetesPermissionRules: Rule[] = [
     fix: 'Bind a role with the resources and verbs that are needed.',
     severity: 'warning',
     cloud: 'kubernetes',
-    types: both('role_binding'),
+    types: typesOfKinds('role_binding'),
     check: (subject) => (roleOf(subject) === 'cluster-admin' ? ['Binds cluster-admin in a namespace.'] : []),
   },
   {
@@ -73,7 +74,7 @@ export const kubernetesPermissionRules: Rule[] = [
     cloud: 'kubernetes',
     types: CLUSTER_ROLES,
     check: (subject) =>
-      blocksOf(subject, 'rule').some(everything) ? ['A rule allows every verb on every resource.'] : [],
+      blocksOf(subject, 'rule').some(coversEverything) ? ['A rule allows every verb on every resource.'] : [],
   },
   {
     id: 'kubernetes.rbac.wildcard-role',
@@ -82,9 +83,9 @@ export const kubernetesPermissionRules: Rule[] = [
     fix: 'List API groups, resources and verbs.',
     severity: 'warning',
     cloud: 'kubernetes',
-    types: both('role'),
+    types: typesOfKinds('role'),
     check: (subject) =>
-      blocksOf(subject, 'rule').some(everything)
+      blocksOf(subject, 'rule').some(coversEverything)
         ? ['A rule allows every verb on every resource of the namespace.']
         : [],
   },
@@ -97,7 +98,7 @@ export const kubernetesPermissionRules: Rule[] = [
     cloud: 'kubernetes',
     types: CLUSTER_ROLES,
     check: (subject) =>
-      blocksOf(subject, 'rule').some((rule) => has(rule, 'verbs', 'escalate', 'bind', 'impersonate'))
+      blocksOf(subject, 'rule').some((rule) => hasAny(rule, 'verbs', 'escalate', 'bind', 'impersonate'))
         ? ['A rule allows escalate, bind or impersonate.']
         : [],
   },
@@ -112,8 +113,8 @@ export const kubernetesPermissionRules: Rule[] = [
     check: (subject) =>
       blocksOf(subject, 'rule').some(
         (rule) =>
-          has(rule, 'resources', 'secrets') &&
-          has(rule, 'verbs', '*', 'get', 'list', 'watch') &&
+          hasAny(rule, 'resources', 'secrets') &&
+          hasAny(rule, 'verbs', '*', 'get', 'list', 'watch') &&
           textsOf(rule, 'resource_names').length === 0,
       )
         ? ['A rule reads the secrets of every namespace.']

@@ -1,11 +1,11 @@
 import type { Rule, Subject, View } from '../types.ts'
 import { blocksAt, blocksOf, flagOf, textOf, textsOf } from '../view.ts'
-import { both } from './types.ts'
+import { typesOfKinds } from './resource-types.ts'
 
-const PODS = both('pod')
-const CRON_JOBS = both('cron_job')
+const PODS = typesOfKinds('pod')
+const CRON_JOBS = typesOfKinds('cron_job')
 const TEMPLATED = [
-  ...both('deployment', 'stateful_set', 'replication_controller', 'job'),
+  ...typesOfKinds('deployment', 'stateful_set', 'replication_controller', 'job'),
   'kubernetes_daemonset',
   'kubernetes_daemon_set',
   'kubernetes_daemon_set_v1',

@@ -32,8 +32,8 @@ function portsOf(rule: View, key: string): { from: number; to: number }[] {
   const options = blocksOf(rule, key)
   if (options.length === 0) return [EVERY_PORT]
   return options.flatMap((option) => {
-    const named = blocksOf(option, 'destination_port_range')
-    return (named.length > 0 ? named : [option]).map((range) => ({
+    const destinationRanges = blocksOf(option, 'destination_port_range')
+    return (destinationRanges.length > 0 ? destinationRanges : [option]).map((range) => ({
       from: numberOf(range, 'min') ?? EVERY_PORT.from,
       to: numberOf(range, 'max') ?? EVERY_PORT.to,
     }))

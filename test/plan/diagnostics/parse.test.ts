@@ -3,7 +3,7 @@ import { DiagnosticsSchema } from '../../../src/services/iac/answers.ts'
 import { readFile } from 'node:fs/promises'
 import { describe, expect, it } from 'vitest'
 import { type Diagnostic, orderDiagnostics, renderDiagnostics } from '../../../src/plan/diagnostics/diagnostic.ts'
-import { fromEngine, parseText } from '../../../src/plan/diagnostics/parse.ts'
+import { fromEngine, parseDiagnostics } from '../../../src/plan/diagnostics/parse.ts'
 
 /** What an engine printed on real code. */
 const recorded = (name: string) => readFile(new URL(`fixtures/${name}`, import.meta.url), 'utf8')
@@ -24,7 +24,7 @@ const one = (fields: Partial<Diagnostic>): Diagnostic => ({
 
 describe('the text of an engine', () => {
   it('names file, line, block and quoted code', async () => {
-    const [first, second, ...more] = parseText(await recorded('undeclared.txt'))
+    const [first, second, ...more] = parseDiagnostics(await recorded('undeclared.txt'))
     expect(first).toEqual({
       severity: 'error',
       summary: 'Reference to undeclared resource',
@@ -41,9 +41,9 @@ describe('the text of an engine', () => {
   })
 
   it('is the same with a frame, and what stands between the frames is left out', async () => {
-    const [warning, ...framed] = parseText(`Acquiring...\n${await recorded('framed.txt')}\nReleasing...\n`)
+    const [warning, ...framed] = parseDiagnostics(`Acquiring...\n${await recorded('framed.txt')}\nReleasing...\n`)
     expect(warning).toMatchObject({ severity: 'warning', summary: 'Unable to open CLI configuration file', line: null })
-    const plain = parseText(await recorded('undeclared.txt'))
+    const plain = parseDiagnostics(await recorded('undeclared.txt'))
     const comparable = (all: Diagnostic[]) => all.map((each) => ({ ...each, detail: flat(each.detail) }))
     expect(comparable(framed)).toEqual(comparable(plain))
   })
@@ -51,7 +51,7 @@ describe('the text of an engine', () => {
   it('and its machine form say the same', async () => {
     for (const name of ['undeclared', 'syntax', 'runtime']) {
       const machine = fromEngine(v.parse(DiagnosticsSchema, JSON.parse(await recorded(`${name}.json`))))
-      const text = parseText(await recorded(`${name}.txt`))
+      const text = parseDiagnostics(await recorded(`${name}.txt`))
       const key = ({ summary, detail, file, line, context }: Diagnostic) =>
         JSON.stringify([summary, flat(detail), file, line, context])
       expect(new Set(machine.map(key))).toEqual(new Set(text.map(key)))
@@ -65,13 +65,13 @@ describe('the text of an engine', () => {
     ['registry-unreachable.txt', { summary: 'Failed to query available provider packages' }],
     ['backend-unreachable.txt', { summary: expect.stringContaining('Unable to list objects in S3 bucket "b"') }],
   ])('%s', async (name, expected) => {
-    expect(parseText(await recorded(name))[0]).toMatchObject(expected)
+    expect(parseDiagnostics(await recorded(name))[0]).toMatchObject(expected)
   })
 
   it('names the resource of an error of a provider', () => {
     const text =
       'Error: creating S3 Bucket (x): BucketAlreadyExists\n\n  with module.a["k"].aws_s3_bucket.logs[0],\n  on modules/a/main.tf line 12, in resource "aws_s3_bucket" "logs":\n  12: resource "aws_s3_bucket" "logs" {\n\nTaken.\n'
-    expect(parseText(text)).toEqual([
+    expect(parseDiagnostics(text)).toEqual([
       one({
         summary: 'creating S3 Bucket (x): BucketAlreadyExists',
         detail: 'Taken.',
@@ -90,11 +90,11 @@ describe('the text of an engine', () => {
     'panic: runtime error\ngoroutine 1',
     'error: lower case',
   ])('without diagnostics gives none: %j', (text) => {
-    expect(parseText(text)).toEqual([])
+    expect(parseDiagnostics(text)).toEqual([])
   })
 
   it('is bounded', () => {
-    expect(parseText('Error: again\n\n'.repeat(5000)).length).toBeLessThanOrEqual(200)
+    expect(parseDiagnostics('Error: again\n\n'.repeat(5000)).length).toBeLessThanOrEqual(200)
   })
 })
 
@@ -113,7 +113,7 @@ describe('the order', () => {
   })
 
   it('merges what says the same about a file, with what differs, and drops repetitions', async () => {
-    const merged = orderDiagnostics(parseText(await recorded('runtime.txt')))
+    const merged = orderDiagnostics(parseDiagnostics(await recorded('runtime.txt')))
     expect(merged.map(({ summary, count }) => [summary, count])).toEqual([
       ['Invalid "self" reference', 1],
       ['Unknown variable', 2],
@@ -130,7 +130,9 @@ describe('the order', () => {
   })
 
   it('puts the wrapper of an init that met wrong code last', async () => {
-    const summaries = orderDiagnostics(parseText(await recorded('init-syntax.txt'))).map(({ summary }) => summary)
+    const summaries = orderDiagnostics(parseDiagnostics(await recorded('init-syntax.txt'))).map(
+      ({ summary }) => summary,
+    )
     expect(summaries[0]).toBe('Invalid multi-line string')
     expect(summaries.at(-1)).toContain('encountered problems during initialisation')
   })

@@ -1,12 +1,12 @@
 import { readFile } from 'node:fs/promises'
 import { describe, expect, it } from 'vitest'
 import type { Cloud } from '../../../src/base/vocabulary.ts'
-import { parseText } from '../../../src/plan/diagnostics/parse.ts'
-import { blameOf, unmendable } from '../../../src/plan/diagnostics/unmendable.ts'
+import { parseDiagnostics } from '../../../src/plan/diagnostics/parse.ts'
+import { blameOf, explainUnmendable } from '../../../src/plan/diagnostics/unmendable.ts'
 
 const recorded = (name: string) => readFile(new URL(`fixtures/${name}`, import.meta.url), 'utf8')
 const why = (text: string, { cloud = 'aws', diff = '' }: { cloud?: Cloud; diff?: string } = {}) =>
-  unmendable(parseText(text), { blame: blameOf(diff), cloud })
+  explainUnmendable(parseDiagnostics(text), { blame: blameOf(diff), cloud })
 
 const PROVIDER =
   '\n\n  with provider["registry.terraform.io/hashicorp/aws"],\n  on provider.tf line 1, in provider "aws":\n   1: provider "aws" {\n\n'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { identity } from '../../../src/plan/imports/identifiers.ts'
+import { identityOf } from '../../../src/plan/imports/identifiers.ts'
 
 describe('two spellings of one identifier', () => {
   it.each([
@@ -16,6 +16,6 @@ describe('two spellings of one identifier', () => {
     ['gcp', 'a bucket with blanks', 'a/bucket/with/blanks', false],
     ['oci', 'n/ns/b/logs of 2026', 'n/ns/b/logs/of/2026', false],
   ] as const)('%s: %s and %s', (provider, one, other, same) => {
-    expect(identity(provider)(one) === identity(provider)(other)).toBe(same)
+    expect(identityOf(provider)(one) === identityOf(provider)(other)).toBe(same)
   })
 })

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { stateAlignment } from '../../../src/plan/imports/alignment.ts'
-import { identity, isArgument, parseIdentifiers } from '../../../src/plan/imports/identifiers.ts'
+import { identityOf, isArgument, parseIdentifiers } from '../../../src/plan/imports/identifiers.ts'
 import { importFeedback, isResourceAddress } from '../../../src/plan/imports/pairs.ts'
-import { importExceptions, unmanagedResources } from '../../../src/plan/imports/unmanaged.ts'
+import { findUnmanaged, importExceptions } from '../../../src/plan/imports/unmanaged.ts'
 import { planOf } from '../fixtures.ts'
 
 describe('importExceptions', () => {
@@ -39,13 +39,13 @@ describe('importExceptions', () => {
 describe('unmanagedResources', () => {
   it('keeps the first spelling, in code-point order', () => {
     const lists = { scope: ['/B', '/a', '/b', '/A', '/C'], state: ['/c'], exceptions: [] }
-    expect(unmanagedResources(lists, identity('azure')).ids).toEqual(['/B', '/a'])
-    expect(unmanagedResources(lists, identity('oci')).ids).toEqual(['/A', '/B', '/C', '/a', '/b'])
+    expect(findUnmanaged(lists, identityOf('azure')).ids).toEqual(['/B', '/a'])
+    expect(findUnmanaged(lists, identityOf('oci')).ids).toEqual(['/A', '/B', '/C', '/a', '/b'])
   })
 
   it('does not mind identifiers that are names of object members', () => {
     const lists = { scope: ['__proto__', 'constructor'], state: ['toString'], exceptions: [] }
-    expect(unmanagedResources(lists, identity('aws')).ids).toEqual(['__proto__', 'constructor'])
+    expect(findUnmanaged(lists, identityOf('aws')).ids).toEqual(['__proto__', 'constructor'])
   })
 })
 

@@ -119,10 +119,13 @@ describe('a schema as text', () => {
         Array.from({ length: 20 }, (_, index) => [`name_${index}`, attribute({ optional: true })]),
       ),
     }
-    const { text, told } = renderTypes([schemaOf(block, 'aws_a'), schemaOf(block, 'aws_b'), schemaOf(block, 'aws_c')], {
-      type: 400,
-      total: 900,
-    })
+    const { text, keys: told } = renderTypes(
+      [schemaOf(block, 'aws_a'), schemaOf(block, 'aws_b'), schemaOf(block, 'aws_c')],
+      {
+        type: 400,
+        total: 900,
+      },
+    )
     expect(text.length).toBeLessThanOrEqual(900)
     expect(told.slice(0, 2)).toEqual(['resource aws_a', 'resource aws_b'])
   })

@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
-import { projectId } from '../../../src/plan/state/managed-state.ts'
+import { deriveProjectId } from '../../../src/plan/state/managed-state.ts'
 
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex')
 
 describe('project id', () => {
   it('is the SHA-256 of repository, scope and path, joined by line feeds', async () => {
-    const id = await projectId('https://github.com/acme/infra.git', 'sub-1', 'live/prod')
+    const id = await deriveProjectId('https://github.com/acme/infra.git', 'sub-1', 'live/prod')
     expect(id).toBe(sha256('github.com/acme/infra\nsub-1\nlive/prod'))
   })
 
@@ -16,13 +16,13 @@ describe('project id', () => {
     ['.git and slashes', 'https://github.com//acme/infra.git//', 'sub-1', '/live//prod/'],
     ['blanks and dot segments', ' https://github.com/acme/infra ', ' sub-1 ', './live/./prod '],
   ])('is the same whatever the spelling: %s', async (_, repository, scope, path) => {
-    const expected = await projectId('https://github.com/acme/infra', 'sub-1', 'live/prod')
-    expect(await projectId(repository, scope, path)).toBe(expected)
+    const expected = await deriveProjectId('https://github.com/acme/infra', 'sub-1', 'live/prod')
+    expect(await deriveProjectId(repository, scope, path)).toBe(expected)
   })
 
   it('is one for null, empty and dot paths', async () => {
     const ids = await Promise.all(
-      [null, '', '.', './', '/'].map((path) => projectId('https://github.com/a/b', 's', path)),
+      [null, '', '.', './', '/'].map((path) => deriveProjectId('https://github.com/a/b', 's', path)),
     )
     expect(new Set(ids).size).toBe(1)
     expect(ids[0]).toBe(sha256('github.com/a/b\ns\n'))
@@ -30,12 +30,12 @@ describe('project id', () => {
 
   it('differs when repository, scope or path differs', async () => {
     const ids = await Promise.all([
-      projectId('https://github.com/a/b', 's', 'p'),
-      projectId('https://github.com/a/c', 's', 'p'),
-      projectId('https://gitlab.com/a/b', 's', 'p'),
-      projectId('https://github.com/a/b', 't', 'p'),
-      projectId('https://github.com/a/b', 's', 'P'),
-      projectId('https://github.com/a/b.git.git', 's', 'p'),
+      deriveProjectId('https://github.com/a/b', 's', 'p'),
+      deriveProjectId('https://github.com/a/c', 's', 'p'),
+      deriveProjectId('https://gitlab.com/a/b', 's', 'p'),
+      deriveProjectId('https://github.com/a/b', 't', 'p'),
+      deriveProjectId('https://github.com/a/b', 's', 'P'),
+      deriveProjectId('https://github.com/a/b.git.git', 's', 'p'),
     ])
     expect(new Set(ids).size).toBe(6)
   })

@@ -2,7 +2,7 @@ import { readdirSync } from 'node:fs'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { silentLogger } from '../../../src/base/log.ts'
 import { createObjectStore } from '../../../src/data/storage/create.ts'
-import { projectId } from '../../../src/plan/state/managed-state.ts'
+import { deriveProjectId } from '../../../src/plan/state/managed-state.ts'
 import {
   CODE,
   code,
@@ -38,7 +38,7 @@ async function drifted(count: number): Promise<string[]> {
   const first = await driftedRepository(stack)
   const { storage } = stack.config
   const states = createObjectStore({ ...storage, bucket: storage.engine_state_bucket }, { fetch, log: silentLogger })
-  const keyOf = async (repo_uri: string) => `${await projectId(repo_uri, 'acme-test', null)}/terraform.tfstate`
+  const keyOf = async (repo_uri: string) => `${await deriveProjectId(repo_uri, 'acme-test', null)}/terraform.tfstate`
   const state = await states.get(await keyOf(first))
   const others = await Promise.all(Array.from({ length: count - 1 }, () => stack.repository({ 'main.tf': CODE })))
   for (const repo_uri of others) await states.put(await keyOf(repo_uri), state, { content_type: 'application/json' })

@@ -4,7 +4,7 @@ import { silentLogger } from '../../../src/base/log.ts'
 import { MASK } from '../../../src/base/masking.ts'
 import type { Context } from '../../../src/context.ts'
 import { createObjectStore } from '../../../src/data/storage/create.ts'
-import { projectId } from '../../../src/plan/state/managed-state.ts'
+import { deriveProjectId } from '../../../src/plan/state/managed-state.ts'
 import type { IacClient } from '../../../src/services/iac/types.ts'
 import { said, scriptedLlm } from '../../pipeline/steps/scripted-llm.ts'
 import {
@@ -126,7 +126,7 @@ describe('an apply that the engine ends with an error', () => {
       Version: '1',
       Created: new Date().toISOString(),
     }
-    await state.put(`${await projectId(repo_uri, 'acme-test', null)}/terraform.tfstate.tflock`, JSON.stringify(lock), {
+    await state.put(`${await deriveProjectId(repo_uri, 'acme-test', null)}/terraform.tfstate.tflock`, JSON.stringify(lock), {
       content_type: 'application/json',
     })
     const session = await applyRound(stack, { ...context, state_store: unseen }, uuid)
@@ -143,7 +143,7 @@ describe('an apply that the engine ends with an error', () => {
     const context = contextOf(stack)
     const { uuid, repo_uri } = await pinned(stack, context)
     const { state_store } = context
-    const key = `${await projectId(repo_uri, 'acme-test', null)}/terraform.tfstate.tflock`
+    const key = `${await deriveProjectId(repo_uri, 'acme-test', null)}/terraform.tfstate.tflock`
     const held = createObjectStore(
       { ...context.config.storage, bucket: context.config.storage.engine_state_bucket },
       { fetch, log: silentLogger },

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Context } from '../../../src/context.ts'
-import { projectId } from '../../../src/plan/state/managed-state.ts'
+import { deriveProjectId } from '../../../src/plan/state/managed-state.ts'
 import type { ApplyReport } from '../../../src/reports/schemas.ts'
 import { type Script, scriptedLlm } from '../../pipeline/steps/scripted-llm.ts'
 import { textsOf } from './artifacts.ts'
@@ -92,7 +92,7 @@ export async function managedState(
   repo_uri: string,
   iac_path: string | null = null,
 ): Promise<string[]> {
-  const id = await projectId(repo_uri, 'acme-test', iac_path)
+  const id = await deriveProjectId(repo_uri, 'acme-test', iac_path)
   const bytes = await context.state_store?.get(`${id}/terraform.tfstate`).catch((error: { status?: number }) => {
     if (error.status !== 404) throw error
   })

@@ -1,4 +1,4 @@
-import { isIntentTitle } from '../../../intent/told.ts'
+import { isIntentTitle } from '../../../intent/describe.ts'
 import { BEYOND_TITLE, isBeyondTitle } from '../../../plan/targets.ts'
 import { bulletList, capLines, code, inline } from '../markdown.ts'
 import { blocks, type Section, section, unreadableSection } from '../section.ts'

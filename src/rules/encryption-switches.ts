@@ -1,6 +1,6 @@
-import { encryptionRules } from '../encryption.ts'
-import type { Rule, Subject } from '../types.ts'
-import { isAbsent, textOf } from '../view.ts'
+import { encryptionRules } from './encryption.ts'
+import type { Rule, Subject } from './types.ts'
+import { isAbsent, textOf } from './view.ts'
 
 /** A copy takes the encryption of what it was made from. */
 const isOriginal = (subject: Subject) =>
@@ -48,4 +48,19 @@ export const awsEncryptionRules: Rule[] = encryptionRules('aws', [
   { type: 'aws_workspaces_workspace', path: 'root_volume_encryption_enabled', offByDefault: true },
   { type: 'aws_workspaces_workspace', path: 'user_volume_encryption_enabled', offByDefault: true },
   { type: 'aws_ebs_encryption_by_default', path: 'enabled' },
+])
+
+/** Storage accounts, disks and flexible servers always encrypt: there is nothing to check. */
+export const azureEncryptionRules: Rule[] = encryptionRules('azure', [
+  { type: 'azurerm_mssql_database', path: 'transparent_data_encryption_enabled' },
+  { type: 'azurerm_synapse_sql_pool', path: 'data_encrypted', offByDefault: true },
+  { type: 'azurerm_managed_disk', path: 'encryption_settings.enabled' },
+  { type: 'azurerm_data_lake_store', path: 'encryption_state', off: 'DISABLED' },
+  { type: 'azurerm_automation_variable_string', path: 'encrypted', offByDefault: true },
+])
+
+/** Volumes are encrypted by the storage behind them; only a class can say otherwise. */
+export const kubernetesEncryptionRules: Rule[] = encryptionRules('kubernetes', [
+  { type: 'kubernetes_storage_class', path: 'parameters.encrypted' },
+  { type: 'kubernetes_storage_class_v1', path: 'parameters.encrypted' },
 ])
