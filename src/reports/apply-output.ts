@@ -1,26 +1,27 @@
-/** What the engine did with an object. */
+/** What an apply does to an object. */
 export type Effect = 'created' | 'updated' | 'destroyed'
 
 export interface EngineError {
-  /** Of the resource that the error names; null when it names none. */
+  /** Address of the resource that the error names; null when it names none. */
   address: string | null
-  /** Type and name of the block it stands in, when only these are told. */
+  /** Type and name of the block that the error names, for example `aws_vpc.main`; null when it names none. */
   block: string | null
-  /** Without the frame that the engine draws. */
+  /** Text of the error without the frame that Terraform draws; at most 2,000 characters and an ellipsis. */
   text: string
 }
 
-/** What the output of an apply says, read line by line; both engines write the same. */
+/** What the output of an apply says. OpenTofu and Terraform print the same lines. */
 export interface ApplyOutput {
+  /** Effects that were completed, by address. */
   done: Map<string, Set<Effect>>
-  /** Whether it ended or not. */
+  /** Effects that were begun, completed or not, by address. */
   begun: Map<string, Set<Effect>>
-  /** Of the closing line, which only an apply without errors has. */
+  /** Counts in the closing line; null when there is none, as only an apply without errors prints it. */
   counts: { created: number; updated: number; destroyed: number } | null
   errors: EngineError[]
-  /** The engine refused the plan because the state is not the one it was made from. */
+  /** Whether the engine refused the plan because the state is no longer the one that the plan was made from. */
   isStale: boolean
-  /** The engine could not take the lock of the state. */
+  /** Whether the engine could not lock the state. */
   is_locked: boolean
 }
 
@@ -36,6 +37,7 @@ const EFFECTS: Record<string, Effect> = {
   Destroying: 'destroyed',
 }
 
+/** Reads line by line what the engine printed during an apply. */
 export function readApplyOutput(stdout: string, stderr: string): ApplyOutput {
   const done = new Map<string, Set<Effect>>()
   const begun = new Map<string, Set<Effect>>()
@@ -44,7 +46,7 @@ export function readApplyOutput(stdout: string, stderr: string): ApplyOutput {
     const closing = CLOSING.exec(line)
     if (closing) {
       counts = { created: Number(closing[1]), updated: Number(closing[2]), destroyed: Number(closing[3]) }
-      // Outputs follow, whose text anybody may have written.
+      // The outputs follow. Anybody may have written their text, even lines that look like those of the engine.
       break
     }
     addEffect(done, DONE.exec(line))

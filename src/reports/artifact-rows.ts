@@ -11,7 +11,10 @@ export interface StoredObject {
   file_size_bytes: number
 }
 
-/** Inserts the object's row and the typed row that refers to it, or neither. Errors of all: `LeaseLost`. */
+/**
+ * Each function inserts the row of a stored object and the row that refers to it, or neither of them.
+ * Errors: `LeaseLost` when another worker has the session by now.
+ */
 export async function insertPlan(
   sql: Sql,
   round: ClaimedRound,
@@ -34,7 +37,8 @@ export async function insertReport(
   assertHeld(
     await sql`
       WITH artifact AS (${artifact(sql, round, report)})
-      INSERT INTO reports (round_id, artifact_id, type) SELECT ${round.id}, id, ${report.type} FROM artifact RETURNING id`,
+      INSERT INTO reports (round_id, artifact_id, type)
+      SELECT ${round.id}, id, ${report.type} FROM artifact RETURNING id`,
   )
 }
 
@@ -51,7 +55,7 @@ export async function insertComplianceCheck(
   )
 }
 
-/** Names longer than the column are cut. */
+/** A file name longer than its column of 254 characters is cut. */
 export async function insertCodeChange(
   sql: Sql,
   round: ClaimedRound,
@@ -61,10 +65,12 @@ export async function insertCodeChange(
   assertHeld(
     await sql`
       WITH artifact AS (${artifact(sql, round, change)})
-      INSERT INTO code_changes (round_id, artifact_id, file_name) SELECT ${round.id}, id, ${fileName} FROM artifact RETURNING id`,
+      INSERT INTO code_changes (round_id, artifact_id, file_name)
+      SELECT ${round.id}, id, ${fileName} FROM artifact RETURNING id`,
   )
 }
 
 const artifact = (sql: Sql, round: ClaimedRound, object: StoredObject) => sql`
   INSERT INTO artifacts (uri, content_type, file_size_bytes)
-  SELECT ${object.uri}, ${object.content_type}, ${object.file_size_bytes}::integer FROM (${heldSessionQuery(sql, round)}) AS held RETURNING id`
+  SELECT ${object.uri}, ${object.content_type}, ${object.file_size_bytes}::integer
+  FROM (${heldSessionQuery(sql, round)}) AS held RETURNING id`

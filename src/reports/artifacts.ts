@@ -6,15 +6,16 @@ import { insertCodeChange, insertComplianceCheck, insertPlan, insertReport } fro
 import type { ComplianceReport, ReportDocuments } from './schemas.ts'
 
 /**
- * One verb per kind of artifact (contract, section 5.3). Errors: `PlatformError` of the object store,
- * `LeaseLost` when the round belongs to another worker by now.
+ * What storing an artifact needs. There is one function for each kind of artifact (contract, section 5.3); each uploads
+ * an object and inserts its rows. Errors: `PlatformError` of the object store, `LeaseLost` when the round belongs to
+ * another worker by now.
  */
 type Store = Pick<Context, 'storage' | 'sql' | 'log'>
 
 const JSON_TYPE = 'application/json'
 const TEXT_TYPE = 'text/plain'
 
-/** Text of a plan as the engine printed it; also of a failed one. */
+/** Stores the text of a plan as the engine printed it, also that of a plan that failed. */
 export async function storePlanText(
   context: Store,
   round: ClaimedRound,
@@ -24,7 +25,7 @@ export async function storePlanText(
   await storePlanKind(context, round, 'plan', plan.text, plan.targets, signal)
 }
 
-/** Drift of a plan: its inverted operations as JSON text. */
+/** Stores the drift of a plan: its inverted operations as JSON text. */
 export async function storeDrift(
   context: Store,
   round: ClaimedRound,
@@ -57,6 +58,7 @@ async function storePlanKind(
   )
 }
 
+/** Stores the settled report of a round as JSON. */
 export async function storeReport<Type extends ReportType>(
   context: Store,
   round: ClaimedRound,
@@ -78,6 +80,7 @@ export async function storeReport<Type extends ReportType>(
   )
 }
 
+/** Stores the findings of a compliance check as JSON. */
 export async function storeComplianceCheck(
   context: Store,
   round: ClaimedRound,
@@ -99,7 +102,10 @@ export async function storeComplianceCheck(
   )
 }
 
-/** @param change `content` is the whole file when `new_file`, else a full-context diff */
+/**
+ * Stores the change of one file.
+ * @param change `content` is the whole file when `new_file` is set, else a diff with the whole file as context
+ */
 export async function storeCodeChange(
   context: Store,
   round: ClaimedRound,
@@ -136,9 +142,9 @@ export interface ArtifactObject {
 }
 
 /**
- * Uploads first and inserts the row second, so that no row points at nothing. When the row fails, the
- * object is deleted as well as that is possible, and the row's error is thrown.
- * @param insert gets the size of the body in bytes
+ * Uploads the object first and inserts its rows second, so that no row refers to a missing object. When the insert
+ * fails, it tries to delete the object, and throws the error of the insert.
+ * @param insert inserts the rows; gets the size of the body in bytes
  */
 async function storeArtifact<Row>(
   context: Pick<Context, 'storage' | 'log'>,
@@ -160,7 +166,10 @@ async function storeArtifact<Row>(
   }
 }
 
-/** Object keys of section 5.3: `sessions/<session uuid>/rounds/<round>/…`, a new token for each write. */
+/**
+ * The part of a round that its object keys are made of (contract, section 5.3). A key is
+ * `sessions/<session uuid>/rounds/<round>/…` and has a new token for each write, so that nothing is overwritten.
+ */
 interface KeyOwner {
   /** Database key of the round. */
   id: number
@@ -177,5 +186,8 @@ const codeChangeKey = (round: KeyOwner, path: string) => `${prefix(round)}/chang
 /** 8 random hex characters. */
 const token = () => toHex(crypto.getRandomValues(new Uint8Array(4)))
 
-/** Every run of other characters becomes `_`; at most 100 characters; never empty. */
+/**
+ * A path as the last part of an object key: every run of other characters than letters, digits, `.`, `_` and `-`
+ * becomes `_`. It has at most 100 characters and is never empty.
+ */
 export const safeName = (path: string) => path.replaceAll(/[^A-Za-z0-9._-]+/g, '_').slice(0, 100) || 'file'

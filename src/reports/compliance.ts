@@ -2,7 +2,10 @@ import type { Severity } from '../base/vocabulary.ts'
 import type { CodeFindings } from '../rules/types.ts'
 import type { ComplianceFindings, ComplianceReport } from './schemas.ts'
 
-/** The verdict is computed here, never taken from the model: a finding of severity error or critical fails the check. */
+/**
+ * Adds the verdict to findings. Code computes it and no model decides it: one finding of severity `error` or `critical`
+ * fails the check.
+ */
 export function complianceVerdict(findings: ComplianceFindings): ComplianceReport {
   const passed = !findings.violations.some(
     (violation) => violation.severity === 'error' || violation.severity === 'critical',
@@ -10,7 +13,10 @@ export function complianceVerdict(findings: ComplianceFindings): ComplianceRepor
   return { passed, ...findings }
 }
 
-/** Findings of code before those of the model; the summary says what code found, if it did, then what the model says. */
+/**
+ * Merges the findings of the rules with those of the model, the former first. The summary begins with what the rules
+ * found; when they found nothing, the model's summary stands alone, unless it is blank.
+ */
 export function mergeFindings(code: CodeFindings, model: ComplianceFindings): ComplianceFindings {
   const modelSummary = model.summary.trim()
   return {
@@ -23,7 +29,7 @@ export function mergeFindings(code: CodeFindings, model: ComplianceFindings): Co
   }
 }
 
-/** What a round without an audit goes on with; it is not stored. */
+/** The result that a round without a compliance check goes on with. It is not stored. */
 export const emptyCompliance = (): ComplianceReport => ({
   passed: true,
   violations: [],
@@ -35,7 +41,7 @@ const ORDER: readonly Severity[] = ['critical', 'error', 'warning', 'info']
 const MAX_NAMED = 5
 
 /**
- * What code found, in one or two sentences, for example
+ * Summarises what the rules found in one or two sentences, for example
  * `Code checked 61 rules: 1 critical, 2 warnings. Blocking: aws.network.open-all-ports.`
  */
 function summariseRules({ checked_rules, findings }: CodeFindings): string {
@@ -47,7 +53,8 @@ function summariseRules({ checked_rules, findings }: CodeFindings): string {
   })
   const blocking = [...new Set(findings.filter(({ severity }) => BLOCKS.has(severity)).map(({ rule_id }) => rule_id))]
   const more = blocking.length > MAX_NAMED ? ` and ${blocking.length - MAX_NAMED} more` : ''
-  return `${checked}: ${counts.join(', ')}.${blocking.length === 0 ? '' : ` Blocking: ${blocking.slice(0, MAX_NAMED).join(', ')}${more}.`}`
+  const blockers = blocking.length === 0 ? '' : ` Blocking: ${blocking.slice(0, MAX_NAMED).join(', ')}${more}.`
+  return `${checked}: ${counts.join(', ')}.${blockers}`
 }
 
 const BLOCKS: ReadonlySet<Severity> = new Set(['critical', 'error'])

@@ -2,8 +2,9 @@ import * as v from 'valibot'
 import { type ReportType, SEVERITIES } from '../base/vocabulary.ts'
 import { amount, choice, count, currency, list, requiredText, text, textOrNull } from './fields.ts'
 
-/** Stored report documents; the keys are what browser clients read (contract, section 1.4). */
-
+/**
+ * Report of a generate round as it is stored. Browser clients read its keys, like those below (contract, section 1.4).
+ */
 export const generateReport = v.object({
   summary: v.object({ create: count(), update: count(), delete: count(), recreate: count() }),
   detailed_changes: list(
@@ -117,7 +118,7 @@ export type GenerateReport = v.InferOutput<typeof generateReport>
 export type DriftReport = v.InferOutput<typeof driftReport>
 export type ApplyReport = v.InferOutput<typeof applyReport>
 export type ImportReport = v.InferOutput<typeof importReport>
-/** What the auditor reports; the verdict is not its to give. */
+/** What the auditing model reports. The verdict is not part of it, because code computes that. */
 export type ComplianceFindings = v.InferOutput<typeof complianceFindings>
 export type ComplianceReport = ComplianceFindings & { passed: boolean }
 

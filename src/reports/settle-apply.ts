@@ -1,65 +1,13 @@
 import * as v from 'valibot'
 import type { Masker } from '../base/masking.ts'
-import { withoutIndexes } from '../plan/addresses.ts'
-import type { PlannedChange } from '../plan/plan.ts'
-import type { ApplyResult } from '../sessions/applies.ts'
-import { type ApplyOutput, type Effect, type EngineError, readApplyOutput } from './apply-output.ts'
+import { type Entry, fullAddress } from './apply-facts.ts'
 import { type ApplyReport, reportSchemas } from './schemas.ts'
 import { reportGenerationError } from './settle-generate.ts'
 
-type Entry = ApplyReport['resource_changes'][number]
-type Status = ApplyReport['status']
-
-/** What a planned change comes to, in the order in which it is told. */
-const EFFECTS_OF: Record<PlannedChange['action'], readonly Effect[]> = {
-  create: ['created'],
-  update: ['updated'],
-  delete: ['destroyed'],
-  recreate: ['destroyed', 'created'],
-}
-const DONE: Record<Effect, string> = { created: 'Created.', updated: 'Changed in place.', destroyed: 'Destroyed.' }
-const PLANNED: Record<Effect, string> = { created: 'creation', updated: 'change in place', destroyed: 'destruction' }
-
-/** The facts of an apply: what was planned, held against what the engine says it did. */
-export function applyFacts(result: ApplyResult, planned: readonly PlannedChange[]): ApplyReport {
-  if (result.kind === 'unknown') return unknownOutcome(result.reason, planned)
-  if (result.kind === 'refused')
-    return nothingApplied(`Nothing was applied: ${result.reason}`, planned, [result.advice])
-  const output = readApplyOutput(result.stdout, result.stderr)
-  const allDone = result.exit_code === 0
-  if (!allDone && output.done.size === 0) {
-    if (output.isStale)
-      return nothingApplied(STALE, planned, [
-        'Run a generate round, which plans on the state as it stands, and apply then.',
-      ])
-    if (output.is_locked)
-      return nothingApplied(LOCKED, planned, ['Wait for the other run, run a generate round and apply then.'])
-  }
-  const resourceChanges = planned.flatMap((change) => entriesOf(change, planned, output, allDone))
-  const counts = allDone && output.counts ? output.counts : countsOf(planned, output, allDone)
-  const failed = resourceChanges.filter(({ status }) => status === 'failed').length
-  const touched = counts.created + counts.updated + counts.destroyed > 0
-  const status: Status = allDone ? 'Success' : touched ? 'Partial' : 'Failed'
-  const summary = { total_resources: resourceChanges.length, ...counts, failed }
-  return {
-    summary,
-    status,
-    execution_summary: [summarise(status, summary), ...unplacedErrors(output, resourceChanges)].join(' '),
-    resource_changes: resourceChanges,
-    recommendations: allDone
-      ? []
-      : ['Correct the cause with a generate round, which plans what is left, and apply again.'],
-  }
-}
-
-const STALE =
-  'Nothing was applied: the engine refused the plan because the state moved after the plan was made. Another run changed the infrastructure in between.'
-const LOCKED = 'Nothing was applied: the engine could not lock the state, because another run holds it.'
-
 /**
- * The report that is stored: results, counts and status are the facts, the prose is the model's, as long as
- * it tells the same story.
- * @param narration null when the model wrote nothing
+ * Settles the report that is stored: results, counts and status come from the facts, the prose comes from the model.
+ * When the model's counts or status differ from the facts, the summary begins with that of the facts.
+ * @param narration the report as the model wrote it; null when it wrote none
  * Errors: `ReportGenerationError` `report 'apply' generation error.`
  */
 export function settleApplyReport(narration: ApplyReport | null, facts: ApplyReport, masker: Masker): ApplyReport {
@@ -88,7 +36,10 @@ function narrateFacts(narration: ApplyReport, facts: ApplyReport): ApplyReport {
   }
 }
 
-/** The model may name a resource by its address, by type and name, or by its name alone. */
+/**
+ * The model's words about an entry; empty when it wrote none. A model names a resource by its address, by type and
+ * name, or by its name alone.
+ */
 function narratedDetails(narration: ApplyReport, { resource_type, resource_name, action }: Entry): string {
   const names = [`${resource_type}.${resource_name}`, resource_name, fullAddress(resource_type, resource_name)]
   const match = narration.resource_changes.find(
@@ -99,166 +50,3 @@ function narratedDetails(narration: ApplyReport, { resource_type, resource_name,
   )
   return match?.details.trim() ?? ''
 }
-
-function entriesOf(
-  change: PlannedChange,
-  planned: readonly PlannedChange[],
-  output: ApplyOutput,
-  allDone: boolean,
-): Entry[] {
-  const done = effectsOf(change, output)
-  const error = allDone ? null : errorOf(change, planned, output)
-  const identity = { resource_type: change.type, resource_name: nameOf(change) }
-  return EFFECTS_OF[change.action].map((effect, index, effects): Entry => {
-    const isLast = index === effects.length - 1
-    if (allDone || done.has(effect)) {
-      // Done, and yet an error names it: a check that comes after, for example.
-      if (error === null || !isLast)
-        return { ...identity, action: effect, status: 'success', details: DONE[effect], error_message: null }
-      return {
-        ...identity,
-        action: effect,
-        status: 'failed',
-        details: `${DONE[effect]} An error followed.`,
-        error_message: error.text,
-      }
-    }
-    if (output.begun.get(change.address)?.has(effect) || (error !== null && isLast))
-      return {
-        ...identity,
-        action: effect,
-        status: 'failed',
-        details: `The ${PLANNED[effect]} failed.`,
-        error_message: error?.text ?? null,
-      }
-    return {
-      ...identity,
-      action: 'no_change',
-      status: 'failed',
-      details: `The planned ${PLANNED[effect]} was not reached.`,
-      error_message: null,
-    }
-  })
-}
-
-/** An object that is replaced before it is destroyed is destroyed under a name of its own. */
-function effectsOf({ address, action }: PlannedChange, { done }: ApplyOutput): ReadonlySet<Effect> {
-  const own = done.get(address) ?? new Set<Effect>()
-  if (action !== 'recreate') return own
-  const leftover = [...done].some(
-    ([name, effects]) => name.startsWith(`${address} (deposed object `) && effects.has('destroyed'),
-  )
-  return leftover ? new Set([...own, 'destroyed']) : own
-}
-
-function errorOf(change: PlannedChange, planned: readonly PlannedChange[], output: ApplyOutput): EngineError | null {
-  const exact = output.errors.find(({ address }) => address === change.address)
-  if (exact) return exact
-  return (
-    output.errors.find(
-      ({ address, block }) => address === null && block !== null && isOfBlock(change, block, planned, output),
-    ) ?? null
-  )
-}
-
-/** An error that names a block only is of the one planned object of that block, or of those that were begun. */
-function isOfBlock(
-  change: PlannedChange,
-  block: string,
-  planned: readonly PlannedChange[],
-  { begun, done }: ApplyOutput,
-): boolean {
-  const candidates = planned.filter(({ address }) => isBlockOf(withoutIndexes(address), block))
-  if (!candidates.includes(change)) return false
-  return candidates.length === 1 || begun.has(change.address) || done.has(change.address)
-}
-
-const isBlockOf = (address: string, block: string) => address === block || address.endsWith(`.${block}`)
-
-/** Errors that belong to no entry are told in the summary. */
-function unplacedErrors({ errors }: ApplyOutput, entries: readonly Entry[]): string[] {
-  const placed = new Set(entries.map(({ error_message }) => error_message))
-  return errors.filter(({ text }) => !placed.has(text)).map(({ text }) => text.replaceAll(/\s+/g, ' '))
-}
-
-function countsOf(planned: readonly PlannedChange[], output: ApplyOutput, allDone: boolean) {
-  const counts = { created: 0, updated: 0, destroyed: 0 }
-  for (const change of planned) {
-    const done = effectsOf(change, output)
-    for (const effect of EFFECTS_OF[change.action]) if (allDone || done.has(effect)) counts[effect]++
-  }
-  return counts
-}
-
-function summarise(status: Status, { created, updated, destroyed, failed }: ApplyReport['summary']): string {
-  const counts = `${created} created, ${updated} updated, ${destroyed} destroyed`
-  if (status === 'Success') return `The plan was applied: ${counts}.`
-  if (status === 'Partial') return `The plan was applied in part: ${counts}, ${failed} failed.`
-  return 'The apply failed before it changed anything.'
-}
-
-function nothingApplied(
-  executionSummary: string,
-  planned: readonly PlannedChange[],
-  recommendations: string[],
-): ApplyReport {
-  const resourceChanges = planned.flatMap((change) =>
-    EFFECTS_OF[change.action].map(
-      (effect): Entry => ({
-        resource_type: change.type,
-        resource_name: nameOf(change),
-        action: 'no_change',
-        status: 'failed',
-        details: `The planned ${PLANNED[effect]} was not carried out.`,
-        error_message: null,
-      }),
-    ),
-  )
-  const summary = {
-    total_resources: resourceChanges.length,
-    created: 0,
-    updated: 0,
-    destroyed: 0,
-    failed: resourceChanges.length,
-  }
-  return {
-    summary,
-    status: 'Failed',
-    execution_summary: executionSummary,
-    resource_changes: resourceChanges,
-    recommendations,
-  }
-}
-
-const MAX_NAMED = 50
-
-function unknownOutcome(reason: string, planned: readonly PlannedChange[]): ApplyReport {
-  const addresses = planned.slice(0, MAX_NAMED).map(({ address }) => address)
-  const more = planned.length > MAX_NAMED ? ` and ${planned.length - MAX_NAMED} more` : ''
-  return {
-    summary: { total_resources: 0, created: 0, updated: 0, destroyed: 0, failed: 0 },
-    status: 'Failed',
-    execution_summary: `It is not known what this apply changed: ${reason} It may have been carried out wholly, in part or not at all. It is not tried again.`,
-    resource_changes: [],
-    recommendations: [
-      ...(addresses.length > 0 ? [`Look at what the plan was to change: ${addresses.join(', ')}${more}.`] : []),
-      'See whether the engine still holds the lock of the state; a lock that an interrupted engine left behind has to be removed by hand.',
-      'Run a drift round or a generate round: their plans show how infrastructure and code differ now.',
-    ],
-  }
-}
-
-/** The address without its type: type and name together tell the address. */
-function nameOf({ address, type }: PlannedChange): string {
-  const module = moduleOf(address)
-  const local = address.slice(module.length)
-  return local.startsWith(`${type}.`) ? module + local.slice(type.length + 1) : address
-}
-
-function fullAddress(type: string, name: string): string {
-  const module = moduleOf(name)
-  return `${module}${type}.${name.slice(module.length)}`
-}
-
-const moduleOf = (address: string) =>
-  /^(?:module\.[^.[]+(?:\[(?:"(?:\\.|[^"\\])*"|\d+)\])?\.)+/.exec(address)?.[0] ?? ''

@@ -6,21 +6,21 @@ import { type BeyondTargets, describeBeyondTargets } from '../plan/targets.ts'
 import { type DriftReport, reportSchemas } from './schemas.ts'
 import { reportGenerationError } from './settle-generate.ts'
 
-/** What is certain about a drift round. Operations are masked. */
+/** What code knows for certain about a drift round. All operations are masked. */
 export interface DriftFacts {
-  /** Every address that differed at some time in the round, as it was first read. */
+  /** Every address that differed at some time in the round, as it was when it was first read. */
   detected: readonly DriftOperation[]
-  /** What differed when it was last read and no exception rule covers. */
+  /** What differed in the last reading and is covered by no exception rule. */
   remaining: readonly DriftOperation[]
-  /** What differed when it was last read and is expected to. */
+  /** What differed in the last reading and is covered by an exception rule. */
   excepted: readonly DriftOperation[]
-  /** The words of the exception filter. */
+  /** What the exception filter said about the rules. */
   notes: readonly string[]
-  /** Why drift could not be read, at first or in the end; null when it was. */
+  /** Why drift could not be read, at the beginning or at the end of the round; null when it could. */
   failure: string | null
   /** Files that the round's commits changed. */
   changed_files: readonly string[]
-  /** What a plan of the whole root shows beside the targets; null without targets or changes. */
+  /** What a plan of the whole root shows outside the targets; null when the round has no targets or no changes. */
   beyond: BeyondTargets | null
 }
 
@@ -34,8 +34,9 @@ const UNREADABLE = 'The drift could not be read.'
 const MAX_TEXT = 4_000
 
 /**
- * The report that is stored: status, addresses and what differs come from the plans and commits of the round, the
- * prose from the model. Entries about anything else are left out, missing ones added.
+ * Settles the report that is stored: status, addresses and differences come from the plans and commits of the round,
+ * the prose comes from the model. Entries about other addresses are left out, missing ones are added.
+ * @param narration the report as the model wrote it
  * Errors: `ReportGenerationError` `report 'drift' generation error.`
  */
 export function settleDriftReport(narration: DriftReport, facts: DriftFacts, masker: Masker): DriftReport {
@@ -56,11 +57,11 @@ export function settleDriftReport(narration: DriftReport, facts: DriftFacts, mas
   return parsed.output
 }
 
-/** What differed, does so no more, and only if the round changed code at all. */
-function remediatedOperations({ detected: found, remaining, excepted, changed_files }: DriftFacts): DriftOperation[] {
+/** What no longer differs. Without a commit of the round nothing counts, since then it did not remediate anything. */
+function remediatedOperations({ detected, remaining, excepted, changed_files }: DriftFacts): DriftOperation[] {
   if (changed_files.length === 0) return []
   const left = new Set([...remaining, ...excepted].map(({ address }) => address))
-  return found.filter(({ address }) => !left.has(address))
+  return detected.filter(({ address }) => !left.has(address))
 }
 
 function remediatedEntry(
@@ -109,22 +110,22 @@ function whitelistedEntry(narration: DriftReport, operation: DriftOperation, not
   }
 }
 
-/** What is counted comes first; the model's words follow when they rest on the same result. */
+/** Begins with the counts. The model's summary follows when it describes the same status. */
 function summaryOf(
   narration: DriftReport,
   facts: DriftFacts,
   settled: { status: DriftReport['status']; remediated: number },
 ): string {
-  const { detected: found, remaining, excepted, failure, beyond } = facts
-  if (found.length === 0 && failure === null)
+  const { detected, remaining, excepted, failure, beyond } = facts
+  if (detected.length === 0 && failure === null)
     return 'No drift was found: the code describes the infrastructure as it is.'
-  const vanished = found.length - settled.remediated - remaining.length - excepted.length
+  const vanished = detected.length - settled.remediated - remaining.length - excepted.length
   const counts = [
-    `${countResources(found.length)} differed: ${settled.remediated} remediated, ${remaining.length} left`,
+    `${countResources(detected.length)} differed: ${settled.remediated} remediated, ${remaining.length} left`,
     `${excepted.length} expected to differ by the exception rules`,
   ].join(', ')
   const sentences = [
-    found.length > 0 ? `${counts}.` : '',
+    detected.length > 0 ? `${counts}.` : '',
     vanished > 0 ? `${countResources(vanished)} agreed again without a change of the code.` : '',
     failure === null ? '' : UNREADABLE,
     narration.status === settled.status ? narration.summary.trim() : '',
@@ -138,14 +139,17 @@ const shorten = (text: string) => (text.length > MAX_TEXT ? `${[...text].slice(0
 
 type Change = DriftReport['remediated_resources'][number]['changes'][number]
 
-/** Entries of a list that name this address, in backticks or not, exactly or without the indexes of its instances. */
+/**
+ * The model's entries about an address, with or without backticks; those about the exact address win over those without
+ * its indexes.
+ */
 function entriesAbout<Entry extends { resource_address: string }>(entries: readonly Entry[], address: string): Entry[] {
   const entriesFor = (form: string) => entries.filter((entry) => stripBackticks(entry.resource_address) === form)
   const exact = entriesFor(address)
   return exact.length > 0 ? exact : entriesFor(withoutIndexes(address))
 }
 
-/** A remediated attribute in the words of the plan. */
+/** Describes a remediated attribute that the model did not mention. */
 const describeChange = ({ attribute, text }: DriftFact): Change => ({
   attribute_modified: attribute,
   change_description: 'The code was brought in line with the infrastructure.',

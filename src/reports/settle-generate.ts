@@ -15,11 +15,12 @@ type Banner = GenerateReport['potential_impact']['banner']
 type Point = GenerateReport['potential_impact']['bullet_points'][number]
 
 /**
- * The report that is stored: counts, the list of changes, the least impact level, what lies outside the
- * targets and what the plan has of the request come from code, the prose from the model. Entries about nothing the plan changes are left
- * out, missing ones added.
- * @param beyond null for a plan of the whole root: nothing can lie outside
- * @param checked statements made from the request; none leave the report without them
+ * Settles the report that is stored. From code come the counts, the list of changes, the lowest impact level, the
+ * changes outside the targets and the check against the request; the prose comes from the model. Entries about what the
+ * plan does not change are left out, missing ones are added.
+ * @param narration the report as the model wrote it
+ * @param beyond null for a plan of the whole root, since nothing can lie outside of that
+ * @param checked results of the statements made from the request; without any the report does not mention the check
  * Errors: `ReportGenerationError` `report 'generate' generation error.`
  */
 export function settleGenerateReport(
@@ -63,7 +64,10 @@ function settleChanges(narrated: readonly Entry[], changes: readonly PlannedChan
   })
 }
 
-/** The model may name a resource in full, without its index, or by its type and name alone. */
+/**
+ * Finds the model's entry about an address. A model names a resource by its full address, without indexes, by type and
+ * name, or by its name alone.
+ */
 function findEntry(narrated: readonly Entry[], address: string): Entry | undefined {
   const resource = withoutIndexes(address)
   const local = resource.replace(/^(module\.[^.]+\.)+/, '')
@@ -75,9 +79,7 @@ function findEntry(narrated: readonly Entry[], address: string): Entry | undefin
   return undefined
 }
 
-/** Indexes of modules and resources, in whatever order they come. */
-
-/** What lies outside the targets and what was checked is never the model's to tell. */
+/** Replaces what the model says about changes outside the targets and about the check by what code knows. */
 function settlePoints(
   narrated: readonly Point[],
   beyond: BeyondTargets | null,
@@ -95,7 +97,7 @@ function settleBanner(banner: Banner, plan: Plan): Banner {
   const level = higherImpact(banner.level, impactFloor(plan))
   if (level === banner.level) return banner
   const critical = criticalChanges(plan)
-  const changes = critical.slice(0, MAX_NAMED).map(describe).join(', ')
+  const changes = critical.slice(0, MAX_NAMED).map(describeChange).join(', ')
   const more = critical.length > MAX_NAMED ? ` and ${critical.length - MAX_NAMED} more` : ''
   return {
     ...banner,
@@ -104,5 +106,7 @@ function settleBanner(banner: Banner, plan: Plan): Banner {
   }
 }
 
-const describe = ({ address, action, criticality }: CriticalChange) =>
-  `${address} (${action === 'delete' ? 'destroyed' : 'replaced'}, ${criticality === 'data' ? 'holds data' : 'grants access'})`
+function describeChange({ address, action, criticality }: CriticalChange): string {
+  const fate = action === 'delete' ? 'destroyed' : 'replaced'
+  return `${address} (${fate}, ${criticality === 'data' ? 'holds data' : 'grants access'})`
+}

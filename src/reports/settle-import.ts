@@ -5,24 +5,25 @@ import type { Excluded } from '../plan/imports/unmanaged.ts'
 import { type ImportReport, reportSchemas } from './schemas.ts'
 import { reportGenerationError } from './settle-generate.ts'
 
-/** What an import round did, as code knows it. */
+/** What code knows for certain about an import round. */
 export interface ImportFacts {
   imported: readonly Pair[]
-  /** Selected and not imported; an address that is not known is empty. */
+  /** Selected, but not imported. The address is empty when none was proposed. */
   failed: readonly Failure[]
   excluded: readonly Excluded[]
   state_alignment: string
-  /** Stand before those of the model. */
+  /** Recommendations of code; they are listed before those of the model. */
   recommendations: readonly string[]
-  /** Why nothing was selected; null when something was. */
+  /** Why nothing was selected, and whether that is a failure; null when something was selected. */
   nothing: { text: string; failed: boolean } | null
 }
 
 type Entry = ImportReport['imported_resources'][number]
 
 /**
- * The report that is stored: counts, status, results, exclusions and the alignment are facts, the prose is
- * the model's. What it tells about anything else is left out.
+ * Settles the report that is stored: counts, status, results, exclusions and alignment come from the facts, the prose
+ * comes from the model. What the model says about other identifiers is left out.
+ * @param narration the report as the model wrote it
  * Errors: `ReportGenerationError` `report 'import' generation error.`
  */
 export function settleImportReport(narration: ImportReport, facts: ImportFacts, masker: Masker): ImportReport {
@@ -44,7 +45,7 @@ export function settleImportReport(narration: ImportReport, facts: ImportFacts, 
   return parsed.output
 }
 
-/** Nothing to import is a success; a scope that could not be read is none. */
+/** When nothing was to be imported, the round succeeded; when the scope could not be read, it failed. */
 function statusOf({ imported, failed, nothing }: ImportFacts): ImportReport['status'] {
   if (nothing) return nothing.failed ? 'Failed' : 'Succeeded'
   if (failed.length === 0) return 'Succeeded'

@@ -48,7 +48,11 @@ describe('the status', () => {
     ['all is left', { detected: [a], remaining: [a] }, 'Failed'],
     ['one is left and one went without a commit', { detected: [a, b], remaining: [b], changed_files: [] }, 'Failed'],
     ['it could not be read', { failure: 'Error: no credentials' }, 'Failed'],
-    ['it could not be read in the end', { detected: [a, b], remaining: [b], failure: 'Error: no credentials' }, 'Partial'],
+    [
+      'it could not be read in the end',
+      { detected: [a, b], remaining: [b], failure: 'Error: no credentials' },
+      'Partial',
+    ],
   ] satisfies [string, Partial<DriftFacts>, string][])('when %s', (_, certain, status) => {
     for (const claimed of ['Succeeded', 'Partial', 'Failed'] as const)
       expect(settle(told({ status: claimed }), facts(certain)).status).toBe(status)

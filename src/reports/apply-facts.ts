@@ -1,0 +1,236 @@
+import { withoutIndexes } from '../plan/addresses.ts'
+import type { PlannedChange } from '../plan/plan.ts'
+import type { ApplyResult } from '../sessions/applies.ts'
+import { type ApplyOutput, type Effect, type EngineError, readApplyOutput } from './apply-output.ts'
+import type { ApplyReport } from './schemas.ts'
+
+/** The report's entry about one effect of one planned change. */
+export type Entry = ApplyReport['resource_changes'][number]
+
+type Status = ApplyReport['status']
+
+/** The effects that a planned change consists of, in the order in which the report lists them. */
+const EFFECTS_OF: Record<PlannedChange['action'], readonly Effect[]> = {
+  create: ['created'],
+  update: ['updated'],
+  delete: ['destroyed'],
+  recreate: ['destroyed', 'created'],
+}
+
+const DONE: Record<Effect, string> = { created: 'Created.', updated: 'Changed in place.', destroyed: 'Destroyed.' }
+
+const PLANNED: Record<Effect, string> = { created: 'creation', updated: 'change in place', destroyed: 'destruction' }
+
+/**
+ * Makes the report of an apply from facts alone: it compares what was planned with what the engine says it did.
+ * @param planned changes of the plan that was applied
+ */
+export function applyFacts(result: ApplyResult, planned: readonly PlannedChange[]): ApplyReport {
+  if (result.kind === 'unknown') return unknownOutcome(result.reason, planned)
+  if (result.kind === 'refused')
+    return nothingApplied(`Nothing was applied: ${result.reason}`, planned, [result.advice])
+  const output = readApplyOutput(result.stdout, result.stderr)
+  const allDone = result.exit_code === 0
+  if (!allDone && output.done.size === 0) {
+    if (output.isStale)
+      return nothingApplied(STALE, planned, [
+        'Run a generate round, which plans on the state as it stands, and apply then.',
+      ])
+    if (output.is_locked)
+      return nothingApplied(LOCKED, planned, ['Wait for the other run, run a generate round and apply then.'])
+  }
+  const resourceChanges = planned.flatMap((change) => entriesOf(change, planned, output, allDone))
+  const counts = allDone && output.counts ? output.counts : countsOf(planned, output, allDone)
+  const failed = resourceChanges.filter(({ status }) => status === 'failed').length
+  const touched = counts.created + counts.updated + counts.destroyed > 0
+  const status: Status = allDone ? 'Success' : touched ? 'Partial' : 'Failed'
+  const summary = { total_resources: resourceChanges.length, ...counts, failed }
+  return {
+    summary,
+    status,
+    execution_summary: [summarise(status, summary), ...unplacedErrors(output, resourceChanges)].join(' '),
+    resource_changes: resourceChanges,
+    recommendations: allDone
+      ? []
+      : ['Correct the cause with a generate round, which plans what is left, and apply again.'],
+  }
+}
+
+const STALE =
+  'Nothing was applied: the engine refused the plan because the state moved after the plan was made. ' +
+  'Another run changed the infrastructure in between.'
+
+const LOCKED = 'Nothing was applied: the engine could not lock the state, because another run holds it.'
+
+function entriesOf(
+  change: PlannedChange,
+  planned: readonly PlannedChange[],
+  output: ApplyOutput,
+  allDone: boolean,
+): Entry[] {
+  const done = effectsOf(change, output)
+  const error = allDone ? null : errorOf(change, planned, output)
+  const identity = { resource_type: change.type, resource_name: nameOf(change) }
+  return EFFECTS_OF[change.action].map((effect, index, effects): Entry => {
+    const isLast = index === effects.length - 1
+    if (allDone || done.has(effect)) {
+      // An error may name a resource whose change was completed, for example when a check after it fails.
+      if (error === null || !isLast)
+        return { ...identity, action: effect, status: 'success', details: DONE[effect], error_message: null }
+      return {
+        ...identity,
+        action: effect,
+        status: 'failed',
+        details: `${DONE[effect]} An error followed.`,
+        error_message: error.text,
+      }
+    }
+    if (output.begun.get(change.address)?.has(effect) || (error !== null && isLast))
+      return {
+        ...identity,
+        action: effect,
+        status: 'failed',
+        details: `The ${PLANNED[effect]} failed.`,
+        error_message: error?.text ?? null,
+      }
+    return {
+      ...identity,
+      action: 'no_change',
+      status: 'failed',
+      details: `The planned ${PLANNED[effect]} was not reached.`,
+      error_message: null,
+    }
+  })
+}
+
+/**
+ * The effects that were completed for a planned change. With `create_before_destroy` the old object is destroyed after
+ * the new one exists, and the engine then prints its address with ` (deposed object <key>)`.
+ */
+function effectsOf({ address, action }: PlannedChange, { done }: ApplyOutput): ReadonlySet<Effect> {
+  const own = done.get(address) ?? new Set<Effect>()
+  if (action !== 'recreate') return own
+  const deposed = [...done].some(
+    ([name, effects]) => name.startsWith(`${address} (deposed object `) && effects.has('destroyed'),
+  )
+  return deposed ? new Set([...own, 'destroyed']) : own
+}
+
+function errorOf(change: PlannedChange, planned: readonly PlannedChange[], output: ApplyOutput): EngineError | null {
+  const exact = output.errors.find(({ address }) => address === change.address)
+  if (exact) return exact
+  return (
+    output.errors.find(
+      ({ address, block }) => address === null && block !== null && isOfBlock(change, block, planned, output),
+    ) ?? null
+  )
+}
+
+/**
+ * Whether an error that names only a block concerns a planned change. It does when the block has no other planned
+ * change, or when the engine began this one.
+ */
+function isOfBlock(
+  change: PlannedChange,
+  block: string,
+  planned: readonly PlannedChange[],
+  { begun, done }: ApplyOutput,
+): boolean {
+  const candidates = planned.filter(({ address }) => isBlockOf(withoutIndexes(address), block))
+  if (!candidates.includes(change)) return false
+  return candidates.length === 1 || begun.has(change.address) || done.has(change.address)
+}
+
+const isBlockOf = (address: string, block: string) => address === block || address.endsWith(`.${block}`)
+
+/** The errors that no entry shows; they are added to the summary. */
+function unplacedErrors({ errors }: ApplyOutput, entries: readonly Entry[]): string[] {
+  const placed = new Set(entries.map(({ error_message }) => error_message))
+  return errors.filter(({ text }) => !placed.has(text)).map(({ text }) => text.replaceAll(/\s+/g, ' '))
+}
+
+function countsOf(planned: readonly PlannedChange[], output: ApplyOutput, allDone: boolean) {
+  const counts = { created: 0, updated: 0, destroyed: 0 }
+  for (const change of planned) {
+    const done = effectsOf(change, output)
+    for (const effect of EFFECTS_OF[change.action]) if (allDone || done.has(effect)) counts[effect]++
+  }
+  return counts
+}
+
+function summarise(status: Status, { created, updated, destroyed, failed }: ApplyReport['summary']): string {
+  const counts = `${created} created, ${updated} updated, ${destroyed} destroyed`
+  if (status === 'Success') return `The plan was applied: ${counts}.`
+  if (status === 'Partial') return `The plan was applied in part: ${counts}, ${failed} failed.`
+  return 'The apply failed before it changed anything.'
+}
+
+function nothingApplied(
+  executionSummary: string,
+  planned: readonly PlannedChange[],
+  recommendations: string[],
+): ApplyReport {
+  const resourceChanges = planned.flatMap((change) =>
+    EFFECTS_OF[change.action].map(
+      (effect): Entry => ({
+        resource_type: change.type,
+        resource_name: nameOf(change),
+        action: 'no_change',
+        status: 'failed',
+        details: `The planned ${PLANNED[effect]} was not carried out.`,
+        error_message: null,
+      }),
+    ),
+  )
+  const summary = {
+    total_resources: resourceChanges.length,
+    created: 0,
+    updated: 0,
+    destroyed: 0,
+    failed: resourceChanges.length,
+  }
+  return {
+    summary,
+    status: 'Failed',
+    execution_summary: executionSummary,
+    resource_changes: resourceChanges,
+    recommendations,
+  }
+}
+
+const MAX_NAMED = 50
+
+function unknownOutcome(reason: string, planned: readonly PlannedChange[]): ApplyReport {
+  const addresses = planned.slice(0, MAX_NAMED).map(({ address }) => address)
+  const more = planned.length > MAX_NAMED ? ` and ${planned.length - MAX_NAMED} more` : ''
+  return {
+    summary: { total_resources: 0, created: 0, updated: 0, destroyed: 0, failed: 0 },
+    status: 'Failed',
+    execution_summary:
+      `It is not known what this apply changed: ${reason} ` +
+      'It may have been carried out wholly, in part or not at all. It is not tried again.',
+    resource_changes: [],
+    recommendations: [
+      ...(addresses.length > 0 ? [`Look at what the plan was to change: ${addresses.join(', ')}${more}.`] : []),
+      'See whether the engine still holds the lock of the state; ' +
+        'a lock that an interrupted engine left behind has to be removed by hand.',
+      'Run a drift round or a generate round: their plans show how infrastructure and code differ now.',
+    ],
+  }
+}
+
+/** The address without its type: `module.net.aws_vpc.main` becomes `module.net.main`. */
+function nameOf({ address, type }: PlannedChange): string {
+  const module = moduleOf(address)
+  const local = address.slice(module.length)
+  return local.startsWith(`${type}.`) ? module + local.slice(type.length + 1) : address
+}
+
+/** The address that a type and a name from `nameOf` stand for. */
+export function fullAddress(type: string, name: string): string {
+  const module = moduleOf(name)
+  return `${module}${type}.${name.slice(module.length)}`
+}
+
+const moduleOf = (address: string) =>
+  /^(?:module\.[^.[]+(?:\[(?:"(?:\\.|[^"\\])*"|\d+)\])?\.)+/.exec(address)?.[0] ?? ''
