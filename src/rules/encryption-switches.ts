@@ -2,7 +2,9 @@ import { encryptionRules } from './encryption.ts'
 import type { Rule, Subject } from './types.ts'
 import { isAbsent, textOf } from './view.ts'
 
-/** A copy takes the encryption of what it was made from. */
+// The attributes by which resource types of each cloud say whether they encrypt at rest.
+
+/** Whether a database is no copy. A replica and a restored snapshot take over the encryption of their source. */
 const isOriginal = (subject: Subject) =>
   [
     'replicate_source_db',
@@ -11,13 +13,14 @@ const isOriginal = (subject: Subject) =>
     'global_cluster_identifier',
     'global_replication_group_id',
   ].every((key) => isAbsent(subject, key))
-/** Volumes from a snapshot likewise. */
+/** Whether a volume is no copy of a snapshot, whose encryption it would take over. */
 const isNotFromSnapshot = (subject: Subject) => isAbsent(subject, 'snapshot_id')
+/** A queue with a key of its own needs no encryption with the key of the service. */
 const hasNoKey = (subject: Subject) => isAbsent(subject, 'kms_master_key_id')
-/** Aurora clusters keep the switch on the cluster. */
+/** An instance of Aurora has no switch of its own: that of its cluster decides. */
 const isNoAuroraMember = (subject: Subject) => !textOf(subject, 'engine')?.startsWith('aurora') && isOriginal(subject)
 
-/** S3, DynamoDB, FSx, MSK and others always encrypt: there is nothing to check. */
+/** S3, DynamoDB, FSx, MSK and others always encrypt, so they have no switch that could be off. */
 export const awsEncryptionRules: Rule[] = encryptionRules('aws', [
   { type: 'aws_db_instance', path: 'storage_encrypted', offByDefault: true, when: isNoAuroraMember },
   { type: 'aws_rds_cluster', path: 'storage_encrypted', when: isOriginal },
@@ -50,7 +53,10 @@ export const awsEncryptionRules: Rule[] = encryptionRules('aws', [
   { type: 'aws_ebs_encryption_by_default', path: 'enabled' },
 ])
 
-/** Storage accounts, disks and flexible servers always encrypt: there is nothing to check. */
+/**
+ * Azure always encrypts storage accounts, managed disks and flexible servers at rest. The switch of a managed disk that
+ * is listed here is that of an additional encryption inside the machine, Azure Disk Encryption.
+ */
 export const azureEncryptionRules: Rule[] = encryptionRules('azure', [
   { type: 'azurerm_mssql_database', path: 'transparent_data_encryption_enabled' },
   { type: 'azurerm_synapse_sql_pool', path: 'data_encrypted', offByDefault: true },
@@ -59,7 +65,7 @@ export const azureEncryptionRules: Rule[] = encryptionRules('azure', [
   { type: 'azurerm_automation_variable_string', path: 'encrypted', offByDefault: true },
 ])
 
-/** Volumes are encrypted by the storage behind them; only a class can say otherwise. */
+/** The storage behind a volume encrypts it. Only the parameters of a storage class can switch that off. */
 export const kubernetesEncryptionRules: Rule[] = encryptionRules('kubernetes', [
   { type: 'kubernetes_storage_class', path: 'parameters.encrypted' },
   { type: 'kubernetes_storage_class_v1', path: 'parameters.encrypted' },

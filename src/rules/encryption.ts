@@ -1,16 +1,16 @@
 import type { Cloud, PlanContext, Rule, Subject, View } from './types.ts'
 import { blocksAt, flagOf, isAbsent, textOf } from './view.ts'
 
-/** Where a type says whether it encrypts at rest. */
+/** The attribute by which a resource type says whether it encrypts at rest. */
 export interface EncryptionSwitch {
   type: string
-  /** Path of the attribute; all but the last step are blocks. */
+  /** Path of the attribute, for example `root_block_device.encrypted`; all steps but the last are blocks. */
   path: string
-  /** Text that switches it off, where the attribute is no boolean. */
+  /** The text that switches encryption off, in capitals; absent where the attribute is a boolean. */
   off?: string
-  /** It is off when nothing is said. Left out where the provider fills the value in. */
+  /** Set where encryption is off as long as the code does not set the attribute. */
   offByDefault?: true
-  /** The switch counts only for resources of which this holds. */
+  /** Restricts the switch to the resources for which this is true. */
   when?: (subject: Subject) => boolean
 }
 
@@ -24,7 +24,10 @@ function splitPath(path: string): { blocks: string; key: string } {
 
 const holders = (subject: Subject, blocks: string) => (blocks === '' ? [subject] : blocksAt(subject, blocks))
 
-/** Encryption at rest that is switched off, and encryption that is off because nobody switched it on. */
+/**
+ * Makes the rules about encryption at rest of one cloud: one for encryption that the code switches off and, where a
+ * type does not encrypt by default, one for encryption that the code does not switch on.
+ */
 export function encryptionRules(cloud: Cloud, switches: readonly EncryptionSwitch[]): Rule[] {
   const switchesOf = (subject: Subject) =>
     switches.filter(({ type, when }) => type === subject.type && (when?.(subject) ?? true))
@@ -33,7 +36,8 @@ export function encryptionRules(cloud: Cloud, switches: readonly EncryptionSwitc
     id: `${cloud}.encryption.missing`,
     title: 'Encryption at rest not switched on',
     reason:
-      'The default of this resource is to store data without encryption, and most cannot be changed later without replacement.',
+      'The default of this resource is to store data without encryption, ' +
+      'and most cannot be changed later without replacement.',
     fix: 'Switch encryption on, with a key of your own where the data asks for it.',
     severity: 'warning',
     cloud,
@@ -67,7 +71,10 @@ function isOffAt(subject: Subject, each: EncryptionSwitch): boolean {
   return holders(subject, blocks).some((holder) => isOff(holder, key, each))
 }
 
-/** Some providers fill `false` in as the default of an argument that the code does not have. */
+/**
+ * Whether an attribute is off only because the provider filled in its default: some plan `false` for an argument that
+ * the code does not set.
+ */
 function isDefault({ address }: Subject, path: string, { expressionsOf }: PlanContext): boolean {
   const expressions = expressionsOf(address)
   return !path.includes('.') && Object.keys(expressions).length > 0 && !Object.hasOwn(expressions, path)

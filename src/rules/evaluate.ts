@@ -4,23 +4,23 @@ import type { Plan } from '../plan/plan.ts'
 import { RULES } from './index.ts'
 import { cloudOf, type GradedRule, gradeRules } from './settings.ts'
 import { beforeOf, planContext, subjectsOf } from './subjects.ts'
-import type { CodeFindings, Finding, PlanContext, ResourceRule, Subject } from './types.ts'
+import type { CodeFindings, Finding, PlanContext, ResourceRule, RuleMessage, Subject } from './types.ts'
 
 export interface RuleOptions {
-  /** What the plan was made for; none means the whole root. */
+  /** Addresses that the plan was restricted to; none stands for the whole root. */
   targets: readonly string[]
-  /** The operator's grades by rule id. */
+  /** The operator's grades by the id of a rule. */
   grades: RuleGrades
 }
 
-/** More findings of one rule are counted, not listed. */
+/** At most so many findings of one rule are listed; a last entry counts the others. */
 const MAX_LISTED = 100
 const ORDER: readonly Severity[] = ['critical', 'error', 'warning', 'info']
 
 /**
- * Checks a plan against the table of rules; the same plan always gives the same findings. The gravest
- * come first, each severity in the order of the rules and of the plan. Counted as checked are the rules
- * for the clouds of this plan that are not switched off.
+ * Checks a plan against the table of rules. The same plan always gives the same findings: the most severe first, and
+ * those of one severity in the order of the rules and of the plan. `checked_rules` are the rules for the clouds of this
+ * plan, without those that the operator switched off.
  */
 export function evaluateRules(plan: Plan, { targets, grades }: RuleOptions): CodeFindings {
   const subjects = subjectsOf(plan)
@@ -33,11 +33,6 @@ export function evaluateRules(plan: Plan, { targets, grades }: RuleOptions): Cod
     findings: ORDER.flatMap((severity) => findings.filter((finding) => finding.severity === severity)),
     checked_rules: checked.map(({ rule }) => rule.id),
   }
-}
-
-interface RuleMessage {
-  resource: string | null
-  message: string
 }
 
 function findingsOf(
@@ -54,7 +49,7 @@ function findingsOf(
   )
 }
 
-/** What an update leaves as bad as it was is not the doing of this plan. */
+/** Messages of one rule about one resource. An update is not blamed for what was as bad before it. */
 function messagesOf(rule: ResourceRule, subject: Subject, context: PlanContext): string[] {
   if (rule.looksAt === 'change') return [...new Set(rule.check(subject, context))]
   if (subject.action === 'delete') return []

@@ -19,7 +19,7 @@ import { ociNetworkRules } from './oci/network.ts'
 import { ociRules } from './oci/rules.ts'
 import type { Rule } from './types.ts'
 
-/** The table of rules, in the order of their ids. */
+/** All rules, in the order of their ids. */
 export const RULES: readonly Rule[] = [
   ...changeRules,
   ...secretRules,

@@ -2,10 +2,10 @@ import { isJsonObject, type Json, type JsonObject } from '../base/json.ts'
 import type { View } from './types.ts'
 import { jsonAt } from './view.ts'
 
-/** Longest document that is read; the clouds' own limits are far below. */
+/** Longest document that is read, in characters; the limits of the clouds are far lower. */
 const MAX_LENGTH = 500_000
 
-/** JSON in a string, or an object as it is; null when it is neither. */
+/** Parses a text that is a JSON document; null for any other text. A value that is no text stays as it is. */
 export function jsonOf(value: Json): Json {
   if (typeof value !== 'string') return value
   if (value.length > MAX_LENGTH || !/^\s*[[{]/.test(value)) return null
@@ -21,15 +21,16 @@ export interface Allowance {
   actions: string[]
   notActions: string[]
   resources: string[]
-  /** Anyone at all is allowed. */
+  /** Whether the statement names everyone as the principal. */
   anyone: boolean
-  /** Condition keys in lower case. */
+  /** Keys of its conditions in lower case. */
   conditions: string[]
 }
 
-/** Allowing statements of the policy in an attribute; none when it is no policy. */
+/** The statements that allow something in the policy of an attribute; none when the attribute is no policy. */
 export const allowancesOf = (view: View, key: string): Allowance[] => allowancesIn(jsonAt(view, key))
 
+/** The statements that allow something in a policy, which may be JSON text or an object. */
 export function allowancesIn(policy: Json): Allowance[] {
   const document = jsonOf(policy)
   if (!isJsonObject(document)) return []
@@ -45,7 +46,7 @@ export function allowancesIn(policy: Json): Allowance[] {
     }))
 }
 
-/** `*`, `{"AWS": "*"}` and lists that hold it. */
+/** Whether a principal is everyone: `*`, `{"AWS": "*"}` or a list with `*` in it. */
 function isAnyone(principal: Json): boolean {
   if (typeof principal === 'string') return principal === '*'
   return isJsonObject(principal) && Object.values(principal).some((value) => texts(value).includes('*'))
@@ -62,8 +63,8 @@ const memberOf = (object: JsonObject, key: string): Json => (Object.hasOwn(objec
 const listOf = (value: Json): Json[] => (Array.isArray(value) ? value : value === null ? [] : [value])
 const texts = (value: Json): string[] => listOf(value).filter((item) => typeof item === 'string')
 
-/** Conditions that say how a call is made, not by whom. */
-const SAYS_NOT_WHO = new Set([
+/** Keys of conditions that restrict how a call is made, but not who makes it. */
+const NOT_ABOUT_CALLER = new Set([
   'aws:securetransport',
   'aws:currenttime',
   'aws:epochtime',
@@ -81,6 +82,6 @@ const SAYS_NOT_WHO = new Set([
   'sns:endpoint',
 ])
 
-/** The statement lets in everyone: no condition narrows down who calls. */
+/** Whether a statement allows everyone to call, because no condition restricts who the caller is. */
 export const allowsAnyone = ({ anyone, conditions }: Allowance): boolean =>
-  anyone && conditions.every((key) => SAYS_NOT_WHO.has(key))
+  anyone && conditions.every((key) => NOT_ABOUT_CALLER.has(key))

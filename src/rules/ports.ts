@@ -1,7 +1,8 @@
 export type Protocol = 'tcp' | 'udp' | 'all' | 'other'
 
-/** A way in: who, by which protocol, to which ports. */
+/** What a resource opens to everyone: to whom, by which protocol, and to which ports. */
 export interface Opening {
+  /** In words, for example `all IPv4 addresses`. */
   audience: string
   protocol: Protocol
   from: number
@@ -10,7 +11,7 @@ export interface Opening {
 
 export const EVERY_PORT = { from: 0, to: 65_535 }
 
-/** Services that administer machines or share their files. */
+/** Ports of services that administer machines or share their files. */
 const ADMIN_TCP: Record<number, string> = {
   22: 'SSH',
   23: 'Telnet',
@@ -60,14 +61,16 @@ const DATABASE_TCP: Record<number, string> = {
 const DATABASE_UDP: Record<number, string> = { 1434: 'SQL Server', 11211: 'Memcached' }
 const WEB = new Set([80, 443])
 
-/** A port range this wide leaves nothing out that matters. */
+/** Whether an opening counts as all ports. A range of at least 65,000 ports leaves out nothing that matters. */
 export const isEveryPort = ({ protocol, from, to }: Opening): boolean =>
   protocol === 'all' || (protocol !== 'other' && to - from >= 65_000)
 
+/** The administration ports in an opening, for example `22 (SSH)`. */
 export const adminPorts = (opening: Opening): string[] => listServices(opening, ADMIN_TCP, ADMIN_UDP)
+/** The database ports in an opening, for example `5432 (PostgreSQL)`. */
 export const databasePorts = (opening: Opening): string[] => listServices(opening, DATABASE_TCP, DATABASE_UDP)
 
-/** Neither web, nor a port of the two lists, nor everything. */
+/** Whether an opening is none of these: web, administration, database, all ports. */
 export const isOtherPort = (opening: Opening): boolean =>
   (opening.protocol === 'tcp' || opening.protocol === 'udp') &&
   !isEveryPort(opening) &&
@@ -86,7 +89,7 @@ function listServices(
     .map(([port, name]) => `${port} (${name})`)
 }
 
-/** A protocol by name or by its number. */
+/** Reads a protocol by its name or its number. */
 export function protocolOf(text: string | null): Protocol {
   const name = (text ?? '').trim().toLowerCase()
   if (name === '-1' || name === 'all' || name === '*' || name === 'any') return 'all'
@@ -94,7 +97,7 @@ export function protocolOf(text: string | null): Protocol {
   return name === 'udp' || name === '17' ? 'udp' : 'other'
 }
 
-/** Ports of texts such as `22`, `8000-9000` or `*`. */
+/** Reads ranges of ports from texts such as `22`, `8000-9000` or `*`; any other text is left out. */
 export function portRanges(texts: readonly string[]): { from: number; to: number }[] {
   return texts.flatMap((text) => {
     if (text.trim() === '*') return [EVERY_PORT]

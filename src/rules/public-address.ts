@@ -1,4 +1,4 @@
-/** Words that stand for every address. */
+/** Texts that stand for every address. */
 const WORDS = new Map([
   ['*', 'any address'],
   ['any', 'any address'],
@@ -6,11 +6,17 @@ const WORDS = new Map([
   ['0.0.0.0', 'all IPv4 addresses'],
   ['::', 'all IPv6 addresses'],
 ])
-/** Longest prefix that counts as the internet: shorter than the largest private network (10.0.0.0/8, fc00::/7). */
+/**
+ * The longest prefix that counts as the internet. A private network never has a prefix this short: the largest are
+ * 10.0.0.0/8 and fc00::/7.
+ */
 const MAX_IPV4_PREFIX = 7
 const MAX_IPV6_PREFIX = 3
 
-/** Who is let in by a CIDR or a word that means everyone (or most of the internet); null for a narrower range. */
+/**
+ * Whom a CIDR block or a word such as `internet` admits, when that is everyone or most of the internet; null for a
+ * smaller range.
+ */
 export function openTo(range: string): string | null {
   const text = range.trim().toLowerCase()
   const word = WORDS.get(text)
@@ -21,12 +27,12 @@ export function openTo(range: string): string | null {
   return Number(length) <= MAX_IPV4_PREFIX ? 'all IPv4 addresses' : null
 }
 
-/** The widest audience of several ranges, without repeats. */
+/** Whom several ranges admit, without repetitions and without the ranges that are smaller than the internet. */
 export const audiencesOf = (ranges: readonly string[]): string[] => [
   ...new Set(ranges.map(openTo).filter((audience) => audience !== null)),
 ]
 
-/** How many addresses an IPv4 range from `start` to `end` holds; 0 when it is none. */
+/** How many addresses the IPv4 range from `start` to `end` has; 0 when the two are no such range. */
 export function ipv4Count(start: string, end: string): number {
   const first = ipv4(start)
   const last = ipv4(end)

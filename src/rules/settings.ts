@@ -2,13 +2,13 @@ import type { RuleGrades } from '../../config/types.ts'
 import type { Severity } from '../base/vocabulary.ts'
 import type { Cloud, Rule } from './types.ts'
 
-/** A rule with the severity that the operator wants. */
+/** A rule with the severity that is in force: the operator's or, without one, its own. */
 export interface GradedRule {
   rule: Rule
   severity: Severity
 }
 
-/** Rules that are not switched off, with their severities. */
+/** Applies the operator's grades to rules and leaves out those that are switched off. */
 export function gradeRules(rules: readonly Rule[], grades: RuleGrades): GradedRule[] {
   return rules.flatMap((rule) => {
     const grade = Object.hasOwn(grades, rule.id) ? (grades[rule.id] ?? rule.severity) : rule.severity

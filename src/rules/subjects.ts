@@ -10,7 +10,7 @@ import type { PlanContext, Subject } from './types.ts'
 const RAW_MANIFESTS = new Set(['kubernetes_manifest', 'kubectl_manifest'])
 const objectOf = (value: Json): JsonObject => (isJsonObject(value) ? value : {})
 
-/** What the plan changes, as rules look at it; leftovers of interrupted replacements are none. */
+/** The changes of a plan as rules see them, without objects left over from interrupted replacements. */
 export function subjectsOf(plan: Plan): Subject[] {
   return managedChanges(plan)
     .filter(({ resource }) => resource.deposed === undefined)
@@ -28,12 +28,12 @@ export function subjectsOf(plan: Plan): Subject[] {
     })
 }
 
-/** The resource as it was before an update. */
+/** The resource as it was before an update, in the place of the planned values. */
 export const beforeOf = (subject: Subject): Subject => ({ ...subject, values: subject.before, unknown: undefined })
 
 const NOTHING: JsonObject = {}
 
-/** What rules know of a plan beside the resource they look at. */
+/** Computes what rules may know of a plan beside the resource that they look at. */
 export function planContext(plan: Plan, targets: readonly string[]): PlanContext {
   const expressions = expressionsByAddress(plan)
   return {

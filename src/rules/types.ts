@@ -4,14 +4,14 @@ import type { ChangeAction, Plan } from '../plan/plan.ts'
 
 export type Cloud = 'common' | 'aws' | 'azure' | 'gcp' | 'oci' | 'kubernetes'
 
-/** Values of a resource or of a block in it, with what is unknown and sensitive in them, nested alike. */
+/** Values of a resource or of a block in it, with the marks of their unknown and sensitive parts (`plan/marks.ts`). */
 export interface View {
   values: JsonObject
   unknown: Json | undefined
   sensitive: Json | undefined
 }
 
-/** One change of the plan as a rule sees it: the planned values; of a deletion the values that go. */
+/** One planned change as a rule sees it, with the planned values; a deletion has none. */
 export interface Subject extends View {
   address: string
   type: string
@@ -20,17 +20,17 @@ export interface Subject extends View {
   before: JsonObject
 }
 
-/** What a rule may know beside the subject; computed once for a plan. */
+/** What a rule may know of the plan beside its subject; computed once for each plan. */
 export interface PlanContext {
-  /** Addresses that no target names. */
+  /** Addresses of changes that no target names. */
   outside: ReadonlySet<string>
   /** Arguments of the block that a resource comes from, as the plan's `configuration` has them. */
   expressionsOf(address: string): JsonObject
 }
 
 /**
- * One rule. Texts and findings are made of our own words, addresses and names of attributes: a message
- * never holds a value of the plan, since any of them may be a secret.
+ * The texts of a rule. They and its messages consist of our own words, addresses and names of attributes. A message
+ * never contains a value of the plan, since any value may be a secret.
  */
 interface RuleText {
   /** `<cloud>.<family>.<name>`; also listed in `config/rule-ids.ts`. */
@@ -43,27 +43,33 @@ interface RuleText {
   cloud: Cloud
 }
 
-/** Looks at one changed resource after the other. */
+/** A rule that is checked for each changed resource. */
 export interface ResourceRule extends RuleText {
   /** Resource types the rule looks at; every type when absent. */
   types?: readonly string[]
   /**
-   * `values` (default): the planned values of what is created, updated or replaced; what an update leaves
-   * as bad as it was is no finding. `change`: every change, deletions included.
+   * `values` (the default): the rule looks at the planned values of what is created, updated or replaced; what was as
+   * bad before an update is no finding. `change`: the rule looks at every change, deletions included.
    */
   looksAt?: 'values' | 'change'
   /** One message for each cause; equal messages count once. */
   check(subject: Subject, context: PlanContext): string[]
 }
 
-/** Looks at the plan as a whole. */
+/** What a rule says about one resource, or about the plan as a whole when `resource` is null. */
+export interface RuleMessage {
+  resource: string | null
+  message: string
+}
+
+/** A rule that is checked once for a plan. */
 export interface PlanRule extends RuleText {
-  checkPlan(plan: Plan): { resource: string | null; message: string }[]
+  checkPlan(plan: Plan): RuleMessage[]
 }
 
 export type Rule = ResourceRule | PlanRule
 
-/** One thing that a rule of code found; of the same shape as the findings of a report. */
+/** One finding of a rule, in the same shape as the findings in a compliance report. */
 export interface Finding {
   rule_id: string
   severity: Severity
@@ -73,7 +79,7 @@ export interface Finding {
   suggested_fix: string | null
 }
 
-/** What the rules of code checked and found. */
+/** The findings of the rules, and the ids of the rules that were checked. */
 export interface CodeFindings {
   findings: Finding[]
   checked_rules: readonly string[]

@@ -2,24 +2,26 @@ import { isJsonObject, type Json, type JsonObject, ownMember } from '../base/jso
 import { hasMark, itemMarks, memberMarks } from '../plan/marks.ts'
 import type { View } from './types.ts'
 
-/** Reading of planned values. Everything may be missing, null, unknown or of another type: then there is no value. */
+// These functions read planned values. Any of them may be missing, null, unknown or of another type than expected; the
+// answer then is that there is no value.
 
+/** The value of an attribute as it is; null when there is none. */
 export const jsonAt = ({ values }: View, key: string): Json => ownMember(values, key) ?? null
 
-/** Text of an attribute; null when there is none. */
+/** The value of an attribute that is a text; null for any other. */
 export function textOf(view: View, key: string): string | null {
   const value = jsonAt(view, key)
   return typeof value === 'string' ? value : null
 }
 
-/** A number, also spelled as text. */
+/** The value of an attribute that is a number or the text of an integer; null for any other. */
 export function numberOf(view: View, key: string): number | null {
   const value = jsonAt(view, key)
   if (typeof value === 'number') return value
   return typeof value === 'string' && /^-?\d{1,9}$/.test(value.trim()) ? Number(value) : null
 }
 
-/** A switch, also spelled as text; null when it is not set. */
+/** The value of an attribute that is a boolean, or the text of one; null for any other. */
 export function flagOf(view: View, key: string): boolean | null {
   const value = jsonAt(view, key)
   if (typeof value === 'boolean') return value
@@ -27,13 +29,13 @@ export function flagOf(view: View, key: string): boolean | null {
   return value === 'false' ? false : null
 }
 
-/** Texts of a list or a single text. */
+/** The texts in an attribute that is a list, or the one text that it is. */
 export function textsOf(view: View, key: string): string[] {
   const value = jsonAt(view, key)
   return (Array.isArray(value) ? value : [value]).filter((item) => typeof item === 'string')
 }
 
-/** Nested blocks: a list of objects, or one object. */
+/** Nested blocks: the objects in a list, or the one object that an attribute is. */
 export function blocksOf(view: View, key: string): View[] {
   const value = jsonAt(view, key)
   const unknown = memberMarks(view.unknown, key)
@@ -51,15 +53,15 @@ export function blocksOf(view: View, key: string): View[] {
 export const blocksAt = (view: View, path: string): View[] =>
   path.split('.').reduce<View[]>((views, key) => views.flatMap((each) => blocksOf(each, key)), [view])
 
-/** Nothing is set, and nothing will be filled in that only the apply knows. */
+/** Whether an attribute is not set and will not get a value that only the apply knows. */
 export function isAbsent(view: View, key: string): boolean {
   const value = jsonAt(view, key)
   const empty = value === null || value === '' || (Array.isArray(value) && value.length === 0)
   return empty && !hasMark(memberMarks(view.unknown, key))
 }
 
-/** Whether a value, or a part of it, is known only after the apply. */
+/** Whether an attribute, or a part of it, is known only after the apply. */
 export const isUnknown = (view: View, key: string): boolean => hasMark(memberMarks(view.unknown, key))
 
-/** A view of values about which nothing else is known. */
+/** A view of values without marks. */
 export const viewOf = (values: JsonObject): View => ({ values, unknown: undefined, sensitive: undefined })

@@ -16,13 +16,13 @@ const FIREWALL_RULES = [
   'azurerm_cosmosdb_postgresql_firewall_rule',
   'azurerm_mongo_cluster_firewall_rule',
 ]
-/** More addresses than the largest private network has. */
-const MANY = 2 ** 24
+/** Number of addresses in the largest private network, 10.0.0.0/8. A range with more includes public ones. */
+const LARGEST_PRIVATE = 2 ** 24
 const addressCount = (subject: Subject) =>
   ipv4Count(textOf(subject, 'start_ip_address') ?? textOf(subject, 'start_ip') ?? '', lastAddress(subject))
 const lastAddress = (subject: Subject) => textOf(subject, 'end_ip_address') ?? textOf(subject, 'end_ip') ?? ''
 
-/** Attributes and blocks by which a type decides who may connect at all. */
+/** The block with the firewall of each type; empty where the resource itself is the firewall. */
 const ACCESS_LISTS: Record<string, string> = {
   azurerm_storage_account: 'network_rules',
   azurerm_storage_account_network_rules: '',
@@ -84,7 +84,8 @@ export const azureExposureRules: Rule[] = [
     severity: 'error',
     cloud: 'azure',
     types: FIREWALL_RULES,
-    check: (subject) => (addressCount(subject) > MANY ? ['The range of addresses spans most of the internet.'] : []),
+    check: (subject) =>
+      addressCount(subject) > LARGEST_PRIVATE ? ['The range of addresses spans most of the internet.'] : [],
   },
   {
     id: 'azure.database.azure-services-allowed',

@@ -9,7 +9,7 @@ const openings = (subject: Subject): Opening[] =>
     ? blocksOf(subject, 'security_rule').flatMap(openingsOf)
     : openingsOf(subject)
 
-/** Ways in of network security groups, inline and attached. */
+/** Openings of network security groups, whose rules may be inline blocks or resources of their own. */
 export const azureNetworkRules: Rule[] = networkRules(
   'azure',
   ['azurerm_network_security_group', 'azurerm_network_security_rule'],
@@ -22,7 +22,7 @@ function openingsOf(rule: View): Opening[] {
   const protocol = protocolOf(textOf(rule, 'protocol'))
   const sources = audiencesOf([...textsOf(rule, 'source_address_prefix'), ...textsOf(rule, 'source_address_prefixes')])
   const ports = portRanges([...textsOf(rule, 'destination_port_range'), ...textsOf(rule, 'destination_port_ranges')])
-  // A rule for any protocol may still name its ports.
+  // A rule for any protocol may still name its ports. It then counts as TCP, since `all` would mean every port.
   const protocolFor = (range: { from: number; to: number }) =>
     protocol === 'all' && range.to - range.from < 65_000 ? 'tcp' : protocol
   return sources.flatMap((audience) => ports.map((range) => ({ audience, protocol: protocolFor(range), ...range })))

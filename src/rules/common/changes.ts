@@ -26,7 +26,9 @@ export const changeRules: Rule[] = [
     id: 'common.stateful.data-destroyed',
     title: 'Resource with data deleted',
     reason: 'Applying the code again brings the resource back, not its data.',
-    fix: 'Check that the data is not needed or is kept elsewhere; otherwise leave the resource in the code, or remove it from the state only.',
+    fix:
+      'Check that the data is not needed or is kept elsewhere; ' +
+      'otherwise leave the resource in the code, or remove it from the state only.',
     severity: 'warning',
     cloud: 'common',
     looksAt: 'change',
@@ -48,7 +50,8 @@ export const changeRules: Rule[] = [
     id: 'common.stateful.access-removed',
     title: 'Resource that carries access deleted or replaced',
     reason:
-      'Keys, identities and permissions that go take working connections with them; a deleted key makes data unreadable.',
+      'Keys, identities and permissions that go take working connections with them; ' +
+      'a deleted key makes data unreadable.',
     fix: 'Check who depends on it before applying.',
     severity: 'warning',
     cloud: 'common',

@@ -4,7 +4,7 @@ import type { View } from '../types.ts'
 import { jsonAt } from '../view.ts'
 import { type AttributeText, stringsOf } from './strings.ts'
 
-/** Attributes that hold variables of a process or keys of a configuration, in any cloud. */
+/** Attributes, of any cloud, that contain environment variables of a process or keys of a configuration. */
 const ATTRIBUTES = new Set([
   'app_settings',
   'build_environment_variables',
@@ -23,11 +23,11 @@ const ATTRIBUTES = new Set([
   'spec',
   'template',
 ])
-/** Holds secrets by design; rules of their own look at them. */
+/** Types that are meant to contain secrets. Other rules look at them. */
 const SECRET_STORES =
   /^(kubernetes_secret|vault_|aws_secretsmanager_|google_secret_manager_|azurerm_key_vault_|oci_vault_)/
 
-/** Named texts that a process will read; definitions in a JSON text are parsed. */
+/** The texts with a key that a process will read: its environment and its configuration. */
 export function environmentOf(type: string, view: View): AttributeText[] {
   if (SECRET_STORES.test(type)) return []
   const values: JsonObject = {}
@@ -36,4 +36,5 @@ export function environmentOf(type: string, view: View): AttributeText[] {
   return stringsOf({ ...view, values }).filter(({ key }) => !ATTRIBUTES.has(key))
 }
 
+/** ECS writes the definitions of containers as JSON text. */
 const parseDefinitions = (key: string, value: Json): Json => (key === 'container_definitions' ? jsonOf(value) : value)

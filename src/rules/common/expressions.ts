@@ -1,18 +1,20 @@
 import { isJsonObject, type Json, type JsonObject, memberOf, ownMember } from '../../base/json.ts'
 import type { Plan } from '../../plan/plan.ts'
 
-/** Reading of the plan's `configuration`: what the code itself says, before variables have values. */
+// These functions read the `configuration` of a plan: what the code itself says, before variables have values.
 
 const MAX_DEPTH = 40
 
-/** A module of the configuration with its address; the root's is empty. */
+/** A module of the configuration. */
 export interface ConfiguredModule {
+  /** Address without indexes, for example `module.a.module.b`; empty for the root module. */
   address: string
   module: JsonObject
-  /** Arguments of the call, empty for the root. */
+  /** Arguments of the call; empty for the root module. */
   inputs: JsonObject
 }
 
+/** The root module of a plan and every module that is called, at most 40 levels deep. */
 export function modulesOf(plan: Plan): ConfiguredModule[] {
   const modules: ConfiguredModule[] = []
   const visit = (module: Json | undefined, address: string, inputs: JsonObject, depth: number) => {
@@ -34,7 +36,7 @@ export function modulesOf(plan: Plan): ConfiguredModule[] {
   return modules
 }
 
-/** Arguments of every managed resource block, by its address without indexes. */
+/** Arguments of every resource block, by its address without indexes. */
 export function expressionsByAddress(plan: Plan): Map<string, JsonObject> {
   const byAddress = new Map<string, JsonObject>()
   for (const { address, module } of modulesOf(plan)) {
@@ -50,14 +52,15 @@ export function expressionsByAddress(plan: Plan): Map<string, JsonObject> {
   return byAddress
 }
 
-/** A literal of the code: the argument it belongs to, and the blocks around that. */
+/** A value that the code spells out. */
 export interface Literal {
   argument: string
+  /** Path of the argument with the blocks around it, for example `setting.value`. */
   path: string
   value: Json
 }
 
-/** Arguments whose whole value the code spells out. */
+/** The arguments whose whole value the code spells out. */
 export function literalsOf(expressions: Json | undefined, path = '', depth = 0): Literal[] {
   if (depth > MAX_DEPTH) return []
   if (Array.isArray(expressions)) return expressions.flatMap((block) => literalsOf(block, path, depth + 1))
@@ -70,7 +73,7 @@ export function literalsOf(expressions: Json | undefined, path = '', depth = 0):
   })
 }
 
-/** Whether an expression takes anything from elsewhere: a variable, another resource, a local. */
+/** Whether an expression refers to anything else: a variable, another resource, a local value. */
 export function hasReferences(expression: Json | undefined, depth = 0): boolean {
   if (depth > MAX_DEPTH) return true
   if (Array.isArray(expression)) return expression.some((item) => hasReferences(item, depth + 1))

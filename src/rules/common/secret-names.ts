@@ -1,7 +1,16 @@
-/** Names of arguments that carry a secret: the last words decide, so that ids, names and addresses of secrets are none. */
-const ARGUMENT =
-  /(^|_)(password|passwd|passphrase|pass_phrase|secret|client_secret|secret_string|secret_data|secret_key|secret_access_key|access_key|private_key|api_key|api_token|access_token|auth_token|oauth_token|token|account_key|shared_key|preshared_key|pre_shared_key|signing_key|sas_token|webhook_secret|connection_string|plaintext_value)(_wo)?$/i
-/** Arguments whose name says nothing but whose type does. */
+/**
+ * Names of arguments that carry a secret. The last words of a name decide: `db_password` carries one, `secret_id` and
+ * `secret_name` do not. `_wo` marks the write-only form of an argument.
+ */
+const ARGUMENT = new RegExp(
+  `(^|_)(${[
+    'password|passwd|passphrase|pass_phrase|secret|client_secret|secret_string|secret_data|secret_key',
+    'secret_access_key|access_key|private_key|api_key|api_token|access_token|auth_token|oauth_token|token|account_key|shared_key',
+    'preshared_key|pre_shared_key|signing_key|sas_token|webhook_secret|connection_string|plaintext_value',
+  ].join('|')})(_wo)?$`,
+  'i',
+)
+/** Arguments that carry a secret in resources of a certain type, although their names do not say so. */
 const BY_TYPE = new Map<string, readonly string[]>(
   Object.entries({
     aws_secretsmanager_secret_version: ['secret_string', 'secret_binary'],
@@ -14,7 +23,7 @@ const BY_TYPE = new Map<string, readonly string[]>(
     vault_kv_secret_v2: ['data_json'],
   }),
 )
-/** A block such as `secret {name, value}`. */
+/** Path of the value in a block such as `secret { name = "…", value = "…" }`. */
 const SECRET_BLOCK = /(^|\.)secrets?\.value$/
 
 /** Whether an argument of a resource of this type holds a secret. */
@@ -25,10 +34,11 @@ export const carriesSecret = (type: string, argument: string, path = argument): 
 export const isSecretName = (name: string): boolean => ARGUMENT.test(name)
 
 const ENVIRONMENT =
-  /(passwords?|passwd|(^|[_.-])pwd|passphrase|secrets?|token|api[_.-]?key|private[_.-]?key|access[_.-]?key|credentials?)$/i
+  /(passwords?|passwd|(^|[_.-])pwd|passphrase|secrets?|token|(api|private|access)[_.-]?key|credentials?)$/i
 
-/** Keys that often say which secret, with its name as the value. */
+/** Keys whose value often is not the secret but its name, such as `DB_SECRET=prod-database`. */
 const MAY_NAME_ONE = /(secrets?|credentials?)$/i
+/** A value that reads like such a name. */
 const PLAIN_NAME = /^[a-z][a-z_-]*$/i
 
 /** Whether an environment variable or a key of a configuration holds a secret. */
@@ -38,15 +48,17 @@ export const isSecretVariable = (key: string, value: string): boolean =>
   isLiteralSecret(value) &&
   !(MAY_NAME_ONE.test(key) && PLAIN_NAME.test(value))
 
-/** Addresses of secrets, placeholders and switches: what stands where a secret could, but is none. */
+// Texts that stand in the place of a secret and are none: placeholders and switches, references to a secret, and paths.
+
 const WORD = /^(|true|false|null|none|\d{1,3}|placeholder|replace[_-]?me|to[_-]be[_-]replaced|dummy)$/i
-const REFERENCE =
-  /^(arn:|ocid1\.|projects\/|sm:\/\/|gcp-secret:|vault:|ssm:|secretsmanager:|@Microsoft\.KeyVault\(|\{\{.*\}\}$|\$\(.*\)$|\$\{.*\}$|<.*>$|https?:\/\/[^@\s]*$)/s
-/** Lower case alone: a key in base64 has slashes too. */
+const SECRET_ADDRESS =
+  /^(arn:|ocid1\.|projects\/|sm:\/\/|gcp-secret:|vault:|ssm:|secretsmanager:|@Microsoft\.KeyVault\()/
+const REFERENCE = /^(\{\{.*\}\}|\$\(.*\)|\$\{.*\}|<.*>|https?:\/\/[^@\s]*)$/s
+/** Paths in lower case only, since a key in base64 may contain slashes too. */
 const PATH = /^(\/[\w./-]+|[a-z0-9_.-]+(\/[a-z0-9_.-]+)+)$/
 
-/** Whether a text could be the secret itself. */
+/** Whether a text could be a secret itself, and not a reference to one or a placeholder. */
 export function isLiteralSecret(value: string): boolean {
   const text = value.trim()
-  return !WORD.test(text) && !REFERENCE.test(text) && !PATH.test(text)
+  return !WORD.test(text) && !SECRET_ADDRESS.test(text) && !REFERENCE.test(text) && !PATH.test(text)
 }

@@ -6,7 +6,7 @@ import type { PlanRule } from '../types.ts'
 import { literalsOf, modulesOf } from './expressions.ts'
 import { isLiteralSecret, isSecretName } from './secret-names.ts'
 
-/** Secrets in the code that belong to no resource: inputs of modules, defaults of variables, settings of providers. */
+/** Rules about secrets outside of resources: in inputs of modules, defaults of variables and settings of providers. */
 export const planSecretRules: PlanRule[] = [
   {
     id: 'common.secrets.module-input',
@@ -69,12 +69,13 @@ export const planSecretRules: PlanRule[] = [
   },
 ]
 
+/** Paths of the arguments that look like a secret and are spelled out. */
 const secretLiterals = (expressions: Parameters<typeof literalsOf>[0]): string[] =>
   literalsOf(expressions)
     .filter(({ argument, value }) => isSecretName(argument) && typeof value === 'string' && isLiteralSecret(value))
     .map(({ path }) => path)
 
-/** Code that makes nothing new is left alone: it was there before this plan. */
+/** Whether the plan creates something in a module. Secrets in other modules were there before this plan. */
 const createsIn = (plan: Plan, moduleAddress: string): boolean =>
   managedChanges(plan).some(
     ({ resource, action }) =>

@@ -66,7 +66,7 @@ export const secretRules: Rule[] = [
   },
 ]
 
-/** Arguments that carry a secret and whose value the code spells out; of an update only those that it changes. */
+/** Messages about secrets that the code spells out. Of an update only the arguments that it changes count. */
 function literalArguments(subject: Subject, { expressionsOf }: PlanContext): string[] {
   if (subject.action === 'delete') return []
   return literalsOf(expressionsOf(subject.address))
@@ -76,7 +76,7 @@ function literalArguments(subject: Subject, { expressionsOf }: PlanContext): str
     .map(({ path }) => `The value of ${path} is written in the code.`)
 }
 
-/** Of a raw manifest only the data is secret. */
+/** The part of an argument that is secret: of a raw manifest only its data, of any other argument the whole value. */
 const secretPart = (argument: string, value: Json): Json =>
   argument === 'manifest'
     ? ['data', 'stringData'].map((key) => (isJsonObject(value) ? (ownMember(value, key) ?? null) : null))
@@ -88,10 +88,14 @@ const isSecureParameter = ({ type, values }: Subject, argument: string) =>
 const isChanged = ({ before, values }: Subject, key: string) =>
   JSON.stringify(ownMember(before, key)) !== JSON.stringify(ownMember(values, key))
 
-/** What anyone sees who may look at the resource: not what the provider or the code marks sensitive. */
+/** The texts that everyone sees who may look at the resource, without those that are marked sensitive. */
 const visibleStrings = (subject: Subject) =>
   stringsOf(subject).filter(({ sensitive, attribute }) => !sensitive && !carriesSecret(subject.type, attribute))
 
+/**
+ * Keys of environment and configuration whose value looks like a secret.
+ * @param literal true for those that the code spells out, false for the others
+ */
 function secretVariables(subject: Subject, { expressionsOf }: PlanContext, literal: boolean): string[] {
   const expressions = expressionsOf(subject.address)
   return environmentOf(subject.type, subject)
@@ -100,7 +104,7 @@ function secretVariables(subject: Subject, { expressionsOf }: PlanContext, liter
     .map(({ key }) => key)
 }
 
-/** The text is a literal of the argument, or the argument is made of literals and functions only. */
+/** Whether the code spells out a text: as a literal of the expression, or because the expression has no references. */
 function isWrittenInCode(expression: Json | undefined, text: string): boolean {
   if (expression === undefined) return false
   return (

@@ -1,4 +1,6 @@
-/** Forms by which a secret is known wherever it stands. Every pattern takes time linear in the text. */
+/**
+ * Forms that are unmistakably those of a secret, wherever they occur. The time of every pattern is linear in the text.
+ */
 const FORMATS: [name: string, pattern: RegExp][] = [
   ['a private key', /-----BEGIN (?:RSA |EC |DSA |OPENSSH |ENCRYPTED |PGP )?PRIVATE KEY(?: BLOCK)?-----/],
   ['an AWS access key', /(?<![A-Za-z0-9])(?:AKIA|ASIA)[A-Z0-9]{16}(?![A-Za-z0-9])/],
@@ -17,14 +19,16 @@ const FORMATS: [name: string, pattern: RegExp][] = [
   ['a key of an Azure account', /(?:AccountKey|SharedAccessKey)=[A-Za-z0-9+/]{40,}={0,2}/],
 ]
 
-/** One pass that tells nearly all texts apart before the formats look closely. */
-const HINT =
-  /-----BEGIN|A[KS]IA|gh[pousr]_|github_pat_|gl[a-z]{2,4}-|xox|hooks\.slack|AIza|k_live_|sk-|npm_|pypi-|hv[sb]\.|SG\.|_v1_|Key=/
+/** Matches every text that one of the formats might match. Nearly all texts are ruled out by this one pass. */
+const HINT = new RegExp(
+  '-----BEGIN|A[KS]IA|gh[pousr]_|github_pat_|gl[a-z]{2,4}-|xox|hooks\\.slack|AIza|k_live_|sk-|npm_|pypi-' +
+    '|hv[sb]\\.|SG\\.|_v1_|Key=',
+)
 
-/** Longest text that is searched: user data and documents are shorter. */
+/** At most so many characters of a text are searched; user data and documents are shorter. */
 const MAX_SEARCHED = 200_000
 
-/** What kinds of secret stand in a text, in our words. */
+/** Names of the kinds of secrets that a text contains, such as `an AWS access key`. */
 export function tokensIn(text: string): string[] {
   const searched = text.slice(0, MAX_SEARCHED)
   if (!HINT.test(searched)) return []
@@ -34,7 +38,7 @@ export function tokensIn(text: string): string[] {
 const URL_WITH_PASSWORD =
   /[a-z][a-z0-9+.-]{1,20}:\/\/[^\s:/?#@"'<>]{0,200}:([^\s/?#@"'<>]{1,200})@(?!sha256:)[A-Za-z0-9[]/gi
 
-/** An address with user and password, such as `postgres://user:…@host`; placeholders are none. */
+/** Whether a text has an address with a password, such as `postgres://user:…@host`; placeholders do not count. */
 export const hasUrlPassword = (text: string): boolean =>
   text
     .slice(0, MAX_SEARCHED)

@@ -3,13 +3,13 @@ import { jsonOf } from '../policy-document.ts'
 import type { Rule, Subject } from '../types.ts'
 import { blocksOf, jsonAt, textOf, textsOf, viewOf } from '../view.ts'
 
-/** Who gets which role. */
+/** A role and the members that get it. */
 interface Grant {
   role: string
   members: string[]
 }
 
-/** Grants of `*_iam_member`, `*_iam_binding` and `*_iam_policy`, and of the lists of a dataset. */
+/** The grants of a resource of type `*_iam_member`, `*_iam_binding` or `*_iam_policy`; none for most other types. */
 export function grantsOf(subject: Subject): Grant[] {
   const policy = jsonOf(jsonAt(subject, 'policy_data'))
   if (isJsonObject(policy))
@@ -21,11 +21,12 @@ export function grantsOf(subject: Subject): Grant[] {
   return role === null ? [] : [{ role, members: [...textsOf(subject, 'member'), ...textsOf(subject, 'members')] }]
 }
 
+/** The three resource types by which the provider grants roles on something. */
 const forms = (...resources: string[]) =>
   resources.flatMap((name) => ['member', 'binding', 'policy'].map((form) => `${name}_iam_${form}`))
 
 const PROJECT_AND_ABOVE = forms('google_project', 'google_folder', 'google_organization')
-/** Services whose whole point may be a public address. */
+/** Services that may be meant for the public. */
 const SERVICES = forms(
   'google_cloud_run_service',
   'google_cloud_run_v2_service',
@@ -56,7 +57,7 @@ const OTHERS = forms(
 )
 
 const EVERYONE = new Set(['allUsers', 'allAuthenticatedUsers'])
-/** Whether the plan gives a role to everyone. */
+/** Whether a grant gives its role to everyone, or to everyone with a Google account. */
 export const isPublic = ({ members }: Grant) => members.some((member) => EVERYONE.has(member))
 const INVOKERS = new Set(['roles/run.invoker', 'roles/cloudfunctions.invoker'])
 
@@ -95,7 +96,9 @@ export const gcpPermissionRules: Rule[] = [
     id: 'gcp.iam.public-service',
     title: 'Service that anyone may call',
     reason: 'The service has to tell callers apart by itself.',
-    fix: 'Name the invokers, or put a load balancer with authentication in front, unless the service is meant for everyone.',
+    fix:
+      'Name the invokers, or put a load balancer with authentication in front, ' +
+      'unless the service is meant for everyone.',
     severity: 'warning',
     cloud: 'gcp',
     types: SERVICES,

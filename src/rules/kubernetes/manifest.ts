@@ -4,7 +4,7 @@ import type { Subject } from '../types.ts'
 import { jsonAt } from '../view.ts'
 import { typeOfKind } from './resource-types.ts'
 
-/** The provider names repeated blocks in the singular. */
+/** The provider uses the singular for the names of repeated blocks. */
 const SINGULAR: Record<string, string> = {
   containers: 'container',
   init_containers: 'init_container',
@@ -13,12 +13,15 @@ const SINGULAR: Record<string, string> = {
   rules: 'rule',
   ports: 'port',
 }
-/** Maps whose keys are the user's. */
+/** Maps whose keys are chosen by the user, so that they are not converted. */
 const FREE = new Set(['data', 'string_data', 'binary_data', 'labels', 'annotations', 'match_labels', 'parameters'])
 const MAX_DEPTH = 40
 const MAX_YAML = 200_000
 
-/** A raw manifest as the typed resource it stands for; null for other kinds, lists and what cannot be read. */
+/**
+ * Converts a resource with a raw manifest to the typed resource of the same kind, so that the same rules apply to both.
+ * Null for kinds without a typed resource, for lists, and for a manifest that is unreadable.
+ */
 export function typedManifest(subject: Subject): Subject | null {
   const manifest = manifestOf(subject.type, subject.values)
   const type = isJsonObject(manifest) && typeof manifest.kind === 'string' ? typeOfKind(manifest.kind) : undefined
@@ -51,6 +54,7 @@ function manifestOf(type: string, values: JsonObject): Json {
   }
 }
 
+/** Converts the keys of a manifest to the names that the provider uses. */
 function renameKeys(value: Json, type: string, depth: number): Json {
   if (depth > MAX_DEPTH) return null
   if (Array.isArray(value)) return value.map((item) => renameKeys(item, type, depth + 1))
@@ -65,7 +69,7 @@ function renameKeys(value: Json, type: string, depth: number): Json {
 
 function providerName(key: string, type: string): string {
   const snake = key.replaceAll(/([a-z0-9])([A-Z])/g, '$1_$2').toLowerCase()
-  // A network policy is the one place where the provider kept the plural.
+  // Only in a network policy did the provider keep the plural.
   if (snake === 'ports' && type === 'kubernetes_network_policy_v1') return snake
   return Object.hasOwn(SINGULAR, snake) ? (SINGULAR[snake] ?? snake) : snake
 }

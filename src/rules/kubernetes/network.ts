@@ -8,7 +8,7 @@ import { typesOfKinds } from './resource-types.ts'
 
 const SERVICES = typesOfKinds('service')
 
-/** Annotations by which the clouds keep a load balancer inside the network. */
+/** Annotations that make a cloud keep a load balancer inside its network, with the values that do so. */
 const INTERNAL: Record<string, RegExp> = {
   'service.beta.kubernetes.io/aws-load-balancer-internal': /./,
   'service.beta.kubernetes.io/aws-load-balancer-scheme': /^internal$/,
@@ -31,7 +31,7 @@ const isInternal = (subject: Subject) =>
     )
   })
 
-/** Load balancers that everyone can reach, with who that is. */
+/** The load balancers of a service that can be reached from the internet, with the audience of each. */
 function balancers(subject: Subject): { spec: View; audience: string }[] {
   if (isInternal(subject)) return []
   return blocksOf(subject, 'spec').flatMap((spec) => {
@@ -52,13 +52,15 @@ const openings = (subject: Subject): Opening[] =>
   )
 
 export const kubernetesNetworkRules: Rule[] = [
-  // A load balancer names its ports one by one, so nothing opens them all.
+  // A load balancer lists its ports one by one, so that it cannot open all of them.
   ...networkRules('kubernetes', SERVICES, openings).filter(({ id }) => !id.endsWith('.open-all-ports')),
   {
     id: 'kubernetes.network.open-load-balancer',
     title: 'Load balancer without source ranges',
     reason: 'The service can be reached from the whole internet.',
-    fix: 'Set load_balancer_source_ranges, or make the load balancer internal, unless the service is meant for everyone.',
+    fix:
+      'Set load_balancer_source_ranges, or make the load balancer internal, ' +
+      'unless the service is meant for everyone.',
     severity: 'warning',
     cloud: 'kubernetes',
     types: SERVICES,

@@ -12,7 +12,7 @@ const TEMPLATED = [
 ]
 const types = [...PODS, ...TEMPLATED, ...CRON_JOBS]
 
-/** The pod that a workload runs. */
+/** The specification of the pods that a workload runs. */
 function podsOf(subject: Subject): View[] {
   if (PODS.includes(subject.type)) return blocksOf(subject, 'spec')
   return blocksAt(
@@ -26,7 +26,7 @@ const contexts = (subject: Subject) =>
     ['container', 'init_container'].flatMap((key) => blocksAt(pod, `${key}.security_context`)),
   )
 
-/** Folders of a node that lead to everything on it. */
+/** Folders of a node that give access to everything on the node. */
 const SENSITIVE = [
   '/etc',
   '/proc',

@@ -1,8 +1,8 @@
-/** Both names that the provider has for a kind. */
+/** Both resource types that the provider has for each kind: `pod` gives `kubernetes_pod` and `kubernetes_pod_v1`. */
 export const typesOfKinds = (...names: string[]): string[] =>
   names.flatMap((name) => [`kubernetes_${name}`, `kubernetes_${name}_v1`])
 
-/** Kinds that have a typed resource in the provider. */
+/** The resource type for each kind of a manifest that has one. */
 const TYPES: Record<string, string> = {
   Pod: 'kubernetes_pod_v1',
   Deployment: 'kubernetes_deployment_v1',
@@ -23,4 +23,5 @@ const TYPES: Record<string, string> = {
   Secret: 'kubernetes_secret_v1',
 }
 
+/** The resource type for the kind of a manifest; undefined when the provider has none. */
 export const typeOfKind = (kind: string) => (Object.hasOwn(TYPES, kind) ? TYPES[kind] : undefined)

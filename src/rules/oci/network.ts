@@ -6,7 +6,7 @@ import { blocksOf, isUnknown, numberOf, textOf, textsOf } from '../view.ts'
 
 const LISTS = ['oci_core_security_list', 'oci_core_default_security_list']
 
-/** Ways in of security lists and of rules of network security groups. */
+/** Openings of security lists and of the rules of network security groups. */
 export const ociNetworkRules: Rule[] = networkRules(
   'oci',
   [...LISTS, 'oci_core_network_security_group_security_rule'],
@@ -26,7 +26,10 @@ function openingsOf(rule: View): Opening[] {
   )
 }
 
-/** Without options every port is meant; a rule of a group holds its destination ports in a block of its own. */
+/**
+ * The destination ports of a rule. Without options it is for every port. A security list has the ports in the options,
+ * a rule of a network security group in a block inside them.
+ */
 function portsOf(rule: View, key: string): { from: number; to: number }[] {
   if (isUnknown(rule, key)) return []
   const options = blocksOf(rule, key)

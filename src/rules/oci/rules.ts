@@ -2,7 +2,7 @@ import { openTo } from '../public-address.ts'
 import type { Rule, Subject } from '../types.ts'
 import { blocksOf, flagOf, textOf, textsOf } from '../view.ts'
 
-/** A policy statement, in lower case and with single blanks: the language knows no letter case. */
+/** The policy statements in lower case and with single blanks, since letter case does not matter in their language. */
 const statements = (subject: Subject): string[] =>
   textsOf(subject, 'statements').map((statement) =>
     statement.slice(0, 5_000).toLowerCase().replaceAll(/\s+/g, ' ').trim(),
