@@ -1,5 +1,5 @@
 import { isJsonObject, type Json } from '../base/json.ts'
-import { fits } from './condition.ts'
+import { fits } from './glob.ts'
 import type { Operator, Scalar } from './types.ts'
 
 /** Whether an operator has to hold for every value at a path. The others have to hold for one of them only. */

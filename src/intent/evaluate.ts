@@ -1,6 +1,7 @@
 import type { Plan } from '../plan/plan.ts'
 import { isNegative } from './compare.ts'
-import { fits, judge } from './condition.ts'
+import { judge } from './condition.ts'
+import { fits } from './glob.ts'
 import { isAt, isSelected, type PlanView, type Resource, viewPlan } from './resources.ts'
 import type { IntentAction, Statement, StatementOf, StatementResult, Verdict } from './types.ts'
 import { stepsOf } from './values-at.ts'

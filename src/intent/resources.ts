@@ -4,7 +4,7 @@ import { actionOf } from '../plan/changes.ts'
 import type { Plan } from '../plan/plan.ts'
 import { covers } from '../plan/targets.ts'
 import { expressionsByAddress, modulesOf } from '../rules/common/expressions.ts'
-import { fits } from './condition.ts'
+import { fits } from './glob.ts'
 import type { IntentAction, Marked, Selector } from './types.ts'
 
 /** One instance of a managed resource, in the root module or in one that it calls. */

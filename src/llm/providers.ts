@@ -3,28 +3,7 @@ import { connectAzure } from './connect/azure.ts'
 import { connectBedrock } from './connect/bedrock.ts'
 import { connectGemini, connectVertex } from './connect/google.ts'
 import { connectAnthropic, openaiQuirks } from './connect/plain.ts'
-import type { Connection, ModelEntry } from './connect/types.ts'
-import type { Quirks } from './quirks.ts'
-
-/** A provider that offers chat completions and takes its key as bearer token. */
-export interface PlainProvider {
-  /** The prefix in `<provider>/<model-id>`. */
-  name: string
-  aliases?: readonly string[]
-  /** Matches model ids that belong to this provider even without its prefix. */
-  bare?: RegExp
-  /** Null when there is no public server, so that an address must be configured. */
-  base_url: string | null
-  /** The path that is appended to a configured address without one. */
-  defaultPath?: string
-  /** The first of these variables that is set counts; the same holds for the keys. */
-  baseUrlVariables: readonly string[]
-  keyVariables: readonly string[]
-  organizationVariable?: string
-  /** True where servers are often self-hosted and need no key. */
-  keyOptional?: boolean
-  quirks?: (modelId: string) => Partial<Quirks>
-}
+import type { Connection, ModelEntry, PlainProvider } from './connect/types.ts'
 
 /** A provider with its own rules for addresses, credentials or the form of requests. */
 export interface SpecialProvider {

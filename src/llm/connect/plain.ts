@@ -1,7 +1,6 @@
-import type { PlainProvider } from '../providers.ts'
 import type { Quirks } from '../quirks.ts'
 import { configuredWire, connectByWire } from './by-wire.ts'
-import { baseUrl, type Connection, type ModelEntry, sameHost, Unconfigured } from './types.ts'
+import { baseUrl, type Connection, type ModelEntry, type PlainProvider, sameHost, Unconfigured } from './types.ts'
 
 /** A provider of chat completions, at its public address or at a configured one. Errors: `Unconfigured`. */
 export function connectPlain(provider: PlainProvider, entry: ModelEntry): Connection {

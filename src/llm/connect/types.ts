@@ -56,3 +56,23 @@ export function baseUrl(configured: string, defaultPath = ''): string {
 
 export const sameHost = (a: string, b: string): boolean =>
   URL.canParse(a) && URL.canParse(b) && new URL(a).host === new URL(b).host
+
+/** A provider that offers chat completions and takes its key as bearer token. */
+export interface PlainProvider {
+  /** The prefix in `<provider>/<model-id>`. */
+  name: string
+  aliases?: readonly string[]
+  /** Matches model ids that belong to this provider even without its prefix. */
+  bare?: RegExp
+  /** Null when there is no public server, so that an address must be configured. */
+  base_url: string | null
+  /** The path that is appended to a configured address without one. */
+  defaultPath?: string
+  /** The first of these variables that is set counts; the same holds for the keys. */
+  baseUrlVariables: readonly string[]
+  keyVariables: readonly string[]
+  organizationVariable?: string
+  /** True where servers are often self-hosted and need no key. */
+  keyOptional?: boolean
+  quirks?: (modelId: string) => Partial<Quirks>
+}

@@ -1,7 +1,7 @@
 import { stripBackticks } from '../addresses.ts'
 import { describesCode, type Plan, type ResourceChange } from '../plan.ts'
-import { changesByAddress, isCreated, stateIdentifiers } from './alignment.ts'
 import { isArgument } from './identifiers.ts'
+import { changesByAddress, isCreated, stateIdentifiers } from './planned.ts'
 
 /** An identifier and the resource block it is imported to. */
 export interface Pair {
