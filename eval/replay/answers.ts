@@ -1,6 +1,7 @@
+import { sha256Hex } from '../../src/base/bytes.ts'
 import { PlatformError } from '../../src/base/errors.ts'
 import type { Inference, LlmClient, Message } from '../../src/llm/types.ts'
-import { type Chain, chainOf, digest, type RecordedError, type Recording } from '../../src/observe/recording.ts'
+import { type Chain, chainOf, type RecordedError, type Recording } from '../../src/observe/recording.ts'
 
 export interface Replayed {
   calls: number
@@ -46,7 +47,15 @@ export async function replayLlm({
   )
   const found = await Promise.all(
     searches.map(async ({ query, used: observed, answer, error }) => {
-      return { key: 'search', tools: '', hash: await digest(normalised(query)), observed, answer, error, used: false }
+      return {
+        key: 'search',
+        tools: '',
+        hash: await sha256Hex(normalised(query)),
+        observed,
+        answer,
+        error,
+        used: false,
+      }
     }),
   )
   const told = { calls: 0, byPosition: 0, missed: [] as string[] }
@@ -85,7 +94,7 @@ export async function replayLlm({
     search: async (query, options = {}) => {
       const slot = take(
         found,
-        { key: 'search', tools: '', hash: await digest(normalised(query)) },
+        { key: 'search', tools: '', hash: await sha256Hex(normalised(query)) },
         `search "${query.slice(0, 100)}"`,
       )
       if (slot.observed) options.observe?.(slot.observed)
@@ -112,7 +121,7 @@ function hashOf(messages: readonly Message[]): Promise<string> {
         : []
     return [message.role, message.content === null ? null : normalised(message.content), calls]
   })
-  return digest(JSON.stringify(said))
+  return sha256Hex(JSON.stringify(said))
 }
 
 const UUID = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/gi

@@ -3,28 +3,31 @@ import type { ReadableSpan, SpanExporter } from '@opentelemetry/sdk-trace-base'
 import { type Fetch, OutboundError, send } from '../base/http.ts'
 
 export interface CollectorExporterOptions {
-  /** `v1/traces` is appended as it is. */
+  /** The base URL with a trailing slash, to which `v1/traces` is appended. */
   collector_url: string
-  /** Sent as bearer token; empty: none. */
+  /** Is sent as bearer token unless it is empty. */
   api_key: string
   fetch: Fetch
-  /** For one attempt. Default 10,000. */
+  /** Milliseconds for one attempt. Default 10,000. */
   timeout_ms?: number
-  /** First wait between attempts, doubled each time. Default 500. */
+  /** Milliseconds before the second attempt, doubled for the third. Default 500. */
   backoff_ms?: number
-  /** Told why this many spans are lost. */
-  lost(spans: number, reason: string): void
+  /** Is called with the number of spans that could not be delivered, and why. */
+  onLost(spans: number, reason: string): void
 }
 
 const RETRIES = 2
-const PASSING = [429, 502, 503, 504]
-const MAX_ANSWER = 64 * 1024
-/** For everything that one export does, below the thirty seconds after which the next one begins. */
+const RETRY_STATUSES = [429, 502, 503, 504]
+const MAX_ANSWER_BYTES = 64 * 1024
+/** The limit of a whole export. The library gives an export up after 30 s, and this one must end before that. */
 const EXPORT_LIMIT_MS = 25_000
-/** Bytes of one request, about; a plan or a long conversation may make a single span larger. */
-const MAX_REQUEST = 4 * 1024 * 1024
+/** The approximate size of a request in bytes. A single span with a plan or a long conversation may exceed it. */
+const MAX_REQUEST_BYTES = 4 * 1024 * 1024
 
-/** Sends spans to a collector that speaks OTLP over HTTP with protobuf. What cannot be delivered is lost. */
+/**
+ * Sends spans to a collector that takes OTLP over HTTP with protobuf. A request has three attempts; spans that could
+ * not be delivered by then are lost and reported to `onLost`. An export never fails.
+ */
 export function createCollectorExporter(options: CollectorExporterOptions): SpanExporter {
   const { timeout_ms = 10_000, backoff_ms = 500 } = options
   const headers: Record<string, string> = { 'content-type': 'application/x-protobuf' }
@@ -34,7 +37,14 @@ export function createCollectorExporter(options: CollectorExporterOptions): Span
   const post = async (spans: ReadableSpan[], signal: AbortSignal): Promise<string | null> => {
     const body = ProtobufTraceSerializer.serializeRequest(spans)
     if (!body) return 'they could not be encoded'
-    const request = { signal, timeout_ms, retries: RETRIES, retry_statuses: PASSING, backoff_ms, max_bytes: MAX_ANSWER }
+    const request = {
+      signal,
+      timeout_ms,
+      retries: RETRIES,
+      retry_statuses: RETRY_STATUSES,
+      backoff_ms,
+      max_bytes: MAX_ANSWER_BYTES,
+    }
     const url = `${options.collector_url}v1/traces`
     const { status } = await send(options.fetch, {
       ...request,
@@ -47,11 +57,11 @@ export function createCollectorExporter(options: CollectorExporterOptions): Span
   }
   const deliver = async (spans: readonly ReadableSpan[]): Promise<void> => {
     const signal = AbortSignal.timeout(EXPORT_LIMIT_MS)
-    for (const piece of splitBatch(spans, MAX_REQUEST)) {
+    for (const piece of splitBatch(spans, MAX_REQUEST_BYTES)) {
       const reason = await post(piece, signal).catch((error: unknown) =>
         error instanceof OutboundError ? error.message : 'unexpected fault',
       )
-      if (reason !== null) options.lost(piece.length, reason)
+      if (reason !== null) options.onLost(piece.length, reason)
     }
   }
   const waitForDeliveries = async () => {
@@ -60,7 +70,7 @@ export function createCollectorExporter(options: CollectorExporterOptions): Span
   return {
     export: (spans, done) => {
       const delivery = deliver(spans)
-        .catch(() => options.lost(spans.length, 'unexpected fault'))
+        .catch(() => options.onLost(spans.length, 'unexpected fault'))
         .finally(() => {
           underWay.delete(delivery)
           done({ code: 0 })
@@ -72,15 +82,16 @@ export function createCollectorExporter(options: CollectorExporterOptions): Span
   }
 }
 
-/** What is needed of a span to guess its size. */
+/** The part of a span from which its size is estimated. */
 interface Sized {
   readonly attributes: Readonly<Record<string, unknown>>
 }
 
-const PER_SPAN = 200
-const PER_ATTRIBUTE = 16
+/** The estimated bytes of a span without its attributes, and of an attribute without its name and value. */
+const BYTES_PER_SPAN = 200
+const BYTES_PER_ATTRIBUTE = 16
 
-/** Cuts a batch so that each piece stays about below `max_bytes`, but holds at least one span. */
+/** Splits a batch into pieces of at most about `maxBytes` bytes; a piece holds at least one span. */
 export function splitBatch<Item extends Sized>(items: readonly Item[], maxBytes: number): Item[][] {
   const pieces: Item[][] = []
   let piece: Item[] = []
@@ -100,14 +111,14 @@ export function splitBatch<Item extends Sized>(items: readonly Item[], maxBytes:
 }
 
 function sizeOf({ attributes }: Sized): number {
-  let size = PER_SPAN
+  let size = BYTES_PER_SPAN
   for (const [key, value] of Object.entries(attributes))
-    size += PER_ATTRIBUTE + key.length + (typeof value === 'string' ? value.length : 8)
+    size += BYTES_PER_ATTRIBUTE + key.length + (typeof value === 'string' ? value.length : 8)
   return size
 }
 
 /**
- * One JSON object a line for each span.
+ * Writes each span as one JSON object on one line.
  * @param write receives a line without its line feed
  */
 export const createConsoleExporter = (write: (line: string) => void): SpanExporter => ({

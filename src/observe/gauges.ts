@@ -7,7 +7,7 @@ interface QueueState {
   oldest_s: number
 }
 
-/** Depth and age of the queue, by one query a scrape. */
+/** Adds the depth and the age of the queue to the metrics; each scrape runs one query for both. */
 export function watchQueue(registry: Registry, sql: Db): void {
   registry.gauges(
     [
@@ -34,11 +34,13 @@ async function readQueue(sql: Db): Promise<QueueState> {
   const [row] = await sql<QueueState[]>`
     SELECT count(*) FILTER (WHERE waits) AS waiting, count(*) FILTER (WHERE NOT waits) AS running,
            coalesce(extract(epoch FROM clock_timestamp() - min(created_at) FILTER (WHERE waits)), 0)::float8 AS oldest_s
-    FROM (SELECT created_at, coalesce(lease_until < clock_timestamp(), true) AS waits FROM rounds WHERE finished_at IS NULL) r`
+    FROM (
+      SELECT created_at, coalesce(lease_until < clock_timestamp(), true) AS waits FROM rounds WHERE finished_at IS NULL
+    ) r`
   return row ?? { waiting: 0, running: 0, oldest_s: 0 }
 }
 
-/** Event streams that are open on this process now. */
+/** Adds the number of event streams that this process has open. */
 export const watchStreams = (registry: Registry, hub: { readonly openStreams: number }): void =>
   registry.gauges([{ name: 'platform_open_streams', help: 'Open event streams.' }], () => ({
     platform_open_streams: [{ labels: {}, value: hub.openStreams }],

@@ -1,10 +1,13 @@
 import type { Mode, TerminalStatus } from '../base/vocabulary.ts'
 import { createRegistry, type Registry } from './registry.ts'
 
-/** What core and worker count. Values of labels come from short lists, never from callers. */
+/**
+ * What core and worker count. The values of labels come from short fixed lists and never from callers, so that the
+ * number of series stays bounded.
+ */
 export interface PlatformMetrics {
   registry: Registry
-  /** @param route the template of the route; @param seconds until the answer begins */
+  /** Counts an answered request. `route` is the template of the route, `seconds` the time until the answer began. */
   countRequest(request: { method: string; route: string; status: number; seconds: number }): void
   countRoundEnd(mode: Mode, status: TerminalStatus): void
   countCacheRead(outcome: 'hit' | 'miss' | 'fault'): void
@@ -12,10 +15,12 @@ export interface PlatformMetrics {
     role: 'main' | 'small',
     usage: { input_tokens: number; cached_tokens: number; output_tokens: number },
   ): void
+  /** Adds the time for which a job of the engine was waited for. */
   countEngineTime(job: string, seconds: number): void
 }
 
 const METHODS = ['DELETE', 'GET', 'HEAD', 'OPTIONS', 'PATCH', 'POST', 'PUT']
+/** Upper bounds of the buckets for latencies, in seconds. */
 const LATENCY_S = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]
 
 export function createMetrics(process: 'core' | 'worker', version: string): PlatformMetrics {

@@ -1,7 +1,10 @@
 import type { Inference, Message, ToolCall, ToolDefinition } from '../llm/types.ts'
-import type { Attributes } from './recorder.ts'
+import type { Attributes } from './span-recorder.ts'
 
-/** The request of a model call. What is set first is dropped first: the oldest messages. */
+/**
+ * The attributes for the request of a model call. Beyond the limit of attributes those that were set first are
+ * dropped, so the oldest messages come first.
+ */
 export function requestAttributes(messages: readonly Message[], tools: readonly ToolDefinition[]): Attributes {
   const attributes: Attributes = {}
   for (const [index, message] of messages.entries())
@@ -11,6 +14,7 @@ export function requestAttributes(messages: readonly Message[], tools: readonly 
   return attributes
 }
 
+/** The attributes for the answer of a model call: its text, its tool calls and its tokens. */
 export function replyAttributes(reply: Inference): Attributes {
   const { text, tool_calls, usage } = reply
   const message: Message = { role: 'assistant', content: text, ...(tool_calls.length > 0 && { tool_calls }) }
@@ -25,7 +29,7 @@ export function replyAttributes(reply: Inference): Attributes {
   }
 }
 
-/** `<provider>/<model-id>`; the provider is known where the model names one. */
+/** The attributes for a model `<provider>/<model-id>`; without a slash the provider is left out. */
 export function modelAttributes(model: string): Attributes {
   const slash = model.indexOf('/')
   return { ...(slash > 0 && { 'llm.provider': model.slice(0, slash) }), 'llm.model_name': model }

@@ -1,11 +1,14 @@
 import * as v from 'valibot'
+import { sha256Hex } from '../base/bytes.ts'
 import type { InferenceRequest } from '../llm/types.ts'
 
-/** The form of a recorded round: one JSON object a line, `round` first, `end` last. */
-
+/**
+ * The version of the form in which a round is recorded. A recording is a text of one JSON object a line: the first
+ * describes the round (`round`), the last one its end (`end`), and those between them are model calls and searches.
+ */
 export const RECORDING_VERSION = 1
 
-/** What a recording says about its round. */
+/** The first line of a recording: the round and how it was started. */
 export interface RecordedRound {
   session: string
   round: number
@@ -110,25 +113,25 @@ type LineOf<Kind extends Line['kind']> = Extract<Line, { kind: Kind }>
 export type RecordedCompletion = LineOf<'complete'>
 export type RecordedSearch = LineOf<'search'>
 
-/** A recording that was read and is whole. */
+/** A recording that was read and checked to be complete. */
 export interface Recording {
   round: RecordedRound
   completions: RecordedCompletion[]
   searches: RecordedSearch[]
-  /** What happened, in the order of the calls of the round. */
+  /** The statuses and plans of the round in the order in which they came, and how the round ended. */
   outcome: Pick<LineOf<'end'>, 'statuses' | 'plans' | 'end'>
 }
 
-/** The file is no recording, or not as it was written; the text says where. */
+/** The file is no recording, or was changed or cut off after it was written. The text says where. */
 export class RecordingError extends Error {}
 
-/** A line with the digest that tells a later change. */
+/** The line for an entry. Its last field, `sum`, is the SHA-256 of the others, so that a later change is noticed. */
 export async function sealLine(entry: unknown): Promise<string> {
   const body = JSON.stringify(entry)
-  return `${body.slice(0, -1)},"sum":"${await digest(body)}"}`
+  return `${body.slice(0, -1)},"sum":"${await sha256Hex(body)}"}`
 }
 
-/** Errors: `RecordingError` with the number of the line. */
+/** Reads a recording and checks it. Errors: `RecordingError`, where possible with the number of the line. */
 export async function readRecording(text: string): Promise<Recording> {
   const lines: Line[] = []
   for (const [index, line] of text.split('\n').entries())
@@ -152,7 +155,7 @@ export async function readRecording(text: string): Promise<Recording> {
 async function readLine(line: string, number: number): Promise<Line> {
   const seal = /,"sum":"([0-9a-f]{64})"\}$/.exec(line)
   const body = seal ? `${line.slice(0, seal.index)}}` : line
-  if (!seal || seal[1] !== (await digest(body)))
+  if (!seal || seal[1] !== (await sha256Hex(body)))
     throw new RecordingError(`Line ${number} of the recording was changed or cut off after it was written.`)
   let entry: unknown
   try {
@@ -168,20 +171,14 @@ async function readLine(line: string, number: number): Promise<Line> {
   )
 }
 
-/** Hexadecimal SHA-256. */
-export async function digest(text: string): Promise<string> {
-  const bytes = new Uint8Array(await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text)))
-  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')
-}
-
 export interface Chain {
-  /** The tool that ends it, `text` without tools. */
+  /** The name of the tool that ends the chain, or `text` for a chain without tools. */
   chain: string
   role: InferenceRequest['role']
   tools: string[]
 }
 
-/** Which chain a request belongs to, as far as a client can tell. */
+/** Which chain a request belongs to. A client sees only its tools, of which the last one ends the chain. */
 export function chainOf({ role, tools = [] }: Pick<InferenceRequest, 'role' | 'tools'>): Chain {
   return { chain: tools.at(-1)?.name ?? 'text', role, tools: tools.map(({ name }) => name) }
 }

@@ -1,4 +1,4 @@
-/** Metrics of one process in the text form of Prometheus (version 0.0.4). Nothing is global. */
+/** The metrics of one process, which `render` writes in the text format of Prometheus (version 0.0.4). */
 export interface Registry {
   counter<Label extends string>(name: string, help: string, labels: readonly Label[]): Counter<Label>
   histogram<Label extends string>(
@@ -7,7 +7,7 @@ export interface Registry {
     labels: readonly Label[],
     bounds: readonly number[],
   ): Histogram<Label>
-  /** Values that are read at each scrape; a reader that fails leaves its metrics out of that scrape. */
+  /** Adds metrics that are read at each scrape. When reading fails, that scrape lacks them. */
   gauges(metrics: readonly { name: string; help: string }[], read: () => Readings | Promise<Readings>): void
   render(): Promise<string>
 }
@@ -18,7 +18,7 @@ export interface Counter<Label extends string> {
 export interface Histogram<Label extends string> {
   observe(labels: Labels<Label>, value: number): void
 }
-/** Values by metric name; metrics without one are left out. */
+/** The values by the name of the metric. A metric that is not among them is left out. */
 export type Readings = Record<string, Reading[]>
 export interface Reading {
   labels: Record<string, string>
@@ -26,9 +26,10 @@ export interface Reading {
 }
 
 const CONTENT_TYPE = 'text/plain; version=0.0.4; charset=utf-8'
-/** Series of one metric; what comes after them is counted as one series whose labels are all `other`. */
+/** Most series of one metric. Further ones are counted together, as one series whose labels are all `other`. */
 const MAX_SERIES = 500
 
+/** An empty registry. Errors of its methods: two metrics have the same name. */
 export function createRegistry(): Registry {
   const names = new Set<string>()
   const sections: (() => Promise<string[]>)[] = []
@@ -88,7 +89,7 @@ export function createRegistry(): Registry {
   }
 }
 
-/** The states of one metric by label values, in the order in which they appeared. */
+/** Keeps the state of each series of a metric, in the order in which the series appeared. */
 function createSeries<Label extends string, State>(labels: readonly Label[], fresh: () => State) {
   const states = new Map<string, { values: string[]; state: State }>()
   const stateOf = (values: string[]): State => {
@@ -143,7 +144,7 @@ function line(name: string, labels: Pairs, value: number): string {
 const escapeLabel = (text: string) =>
   text.toWellFormed().replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('\n', '\\n')
 
-/** `GET /metrics` and nothing else. */
+/** Answers `GET /metrics`; another path is 404, another method 405. */
 export const metricsHandler =
   (registry: Registry) =>
   async (request: Request): Promise<Response> => {

@@ -5,40 +5,41 @@ import type { InferenceRequest, LlmClient, Message } from '../llm/types.ts'
 import type { PlanCounts } from '../plan/plan.ts'
 import { chainOf, RECORDING_VERSION, type RecordedError, type RecordedRound, sealLine } from './recording.ts'
 
-/** Keeps the model traffic of rounds; one for each process. */
+/** Records the model traffic of rounds. */
 export interface RoundRecorder {
-  /** @param facts go into the first line */
+  /** Begins the recording of one attempt at a round; `facts` become its first line. */
   round(facts: RecordedRound): RoundRecording
 }
 
-/** One attempt at one round. Nothing here throws: a recording that fails is told to the log. */
+/** The recording of one attempt at a round. No method throws: a recording that cannot be written is logged. */
 export interface RoundRecording {
   /**
-   * A client that keeps what passes. It belongs right before the one that masks.
-   * @param masker hides in the file what it knows at the end of the round
+   * A client that records each request and answer. It has to be wrapped by the client that masks, so that it sees
+   * requests after masking.
+   * @param masker hides in the file the values that it knows at the end of the round
    */
   client(llm: LlmClient, masker: Masker): LlmClient
   addStatus(status: string): void
   addPlan(counts: PlanCounts): void
-  /** Writes the file, once. @param end null when the round did not end here */
+  /** Writes the file; further calls do nothing. `end` is null when another worker will go on with the round. */
   close(end: { status: string; message: string } | null): Promise<void>
 }
 
 export interface RoundRecorderOptions {
-  /** Stores a finished recording under a name without folders. */
+  /** Stores a finished recording under a file name. */
   write(name: string, text: string): Promise<void>
   log: Logger
-  /** Values of the configuration that must not show. */
+  /** Secrets of the configuration, which are masked; those under six characters are not. */
   secrets: readonly string[]
 }
 
-/** Characters of one recording; what comes later is left out, and the last line says so. */
+/** Most characters of one recording. Later calls are left out, and the last line says that the recording was cut. */
 const MAX_CHARS = 200_000_000
 const MIN_SECRET = 6
 
 /**
- * The lines are written at the end of a round: a value may turn out to be sensitive only after the message
- * that holds it.
+ * The recorder of a process. It writes a recording only at the end of the round, because a value may turn out to be
+ * sensitive after the message that holds it was sent.
  */
 export function createRoundRecorder({ write, log, secrets }: RoundRecorderOptions): RoundRecorder {
   const configured = createMasker(secrets.filter(({ length }) => length >= MIN_SECRET))
@@ -95,7 +96,7 @@ function createTape(): Tape {
   }
 }
 
-/** Every line is made of what `JSON.parse` gives, so that masking sees what is written. */
+/** Masks an entry in the form in which it will be written, which is what `JSON.parse` reads from it. */
 function maskEntry(entry: object, maskers: readonly Masker[]): Json {
   const plain: Json = JSON.parse(JSON.stringify(entry))
   return maskers.reduce((value, masker) => masker.json(value), plain)
@@ -136,7 +137,7 @@ function createRecordingClient(llm: LlmClient, tape: Tape): LlmClient {
   }
 }
 
-/** The request as it is now: the agent goes on with the same list of messages. */
+/** A copy of the request as it is now, because the agent goes on adding to the same list of messages. */
 function plainRequest({ messages, temperature, thinking }: InferenceRequest): object {
   return {
     messages: messages.map(withoutCarry),

@@ -2,7 +2,7 @@ import type { LlmConfig } from '../../config/types.ts'
 import type { Pricing } from '../llm/prices.ts'
 import type { Inference, ModelRole } from '../llm/types.ts'
 import { modelAttributes, replyAttributes, requestAttributes } from './model-attributes.ts'
-import { type Attributes, messageOf, type OpenSpan, type SpanRecorder } from './recorder.ts'
+import { type Attributes, messageOf, type OpenSpan, type SpanRecorder } from './span-recorder.ts'
 import type { ChainTrace, EngineTrace, RunTrace, TextMask, TracedSession } from './trace-types.ts'
 
 export interface RunTraceOptions {
@@ -16,7 +16,10 @@ export interface RunTraceOptions {
 
 type Kind = 'AGENT' | 'LLM' | 'TOOL' | 'EVALUATOR'
 
-/** The spans of one run: chains are roots, model and tool spans their children, engine spans stand alone. */
+/**
+ * The trace of one run. Each chain is a root span, whose children are its model calls and tool calls. Spans of the
+ * engine are roots too.
+ */
 export function createRunTrace(options: RunTraceOptions): RunTrace {
   const { recorder, project, session } = options
   const open = (name: string, kind: Kind, chainType?: string, parent?: OpenSpan) =>
@@ -51,7 +54,7 @@ function chainTrace(
         ...requestAttributes(messages, tools),
         ...invocation(llm, modelOf(role), tools.length > 0),
       })
-      // Both are taken as they are now: the conversation goes on growing.
+      // The attributes are computed now, because the list of messages goes on growing.
       const request = span.attempt(readRequest) ?? {}
       return {
         end: (reply) =>
@@ -102,13 +105,13 @@ function invocation(llm: RunTraceOptions['llm'], model: string, withTools: boole
   return { 'llm.invocation_parameters': JSON.stringify(parameters) }
 }
 
-/** Absent when the price of the model is not known. */
+/** The cost of a call, or no attribute when the price of the model is not known. */
 function costOf(price: Pricing, { model, usage }: Inference): Attributes {
   const dollars = price(model, usage)
   return dollars === null ? {} : { 'llm.cost.total': dollars }
 }
 
-/** What a chain found, in its own words where it has some. */
+/** The result of a chain as text: its summary, explanation or description where it has one, otherwise its JSON. */
 function outputOf(result: unknown): string {
   if (typeof result === 'string') return result
   if (typeof result === 'object' && result !== null)
@@ -119,7 +122,7 @@ function outputOf(result: unknown): string {
   return JSON.stringify(result) ?? ''
 }
 
-/** What every span of a session carries; the most telling last, since the oldest are dropped first. */
+/** The attributes of every span of a session. The most useful come last, because the first are dropped first. */
 function identityOf(session: TracedSession, chainType?: string): Attributes {
   const { uuid, username, provider, workspace } = session
   const metadata = {

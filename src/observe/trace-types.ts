@@ -1,36 +1,36 @@
 import type { Cloud, Operation } from '../base/vocabulary.ts'
 import type { Inference, Message, ModelRole, ToolCall, ToolDefinition } from '../llm/types.ts'
 
-/** What identifies the spans of a session. */
+/** The facts about a session that its spans carry. */
 export interface TracedSession {
   uuid: string
-  /** Owner's e-mail, else `user-<id>`. */
+  /** The owner's e-mail address, or `user-<id>` without one. */
   username: string
-  /** Of the session, whatever the round runs: chooses the project. */
+  /** The operation of the session, whatever this round runs. It determines the project of the spans. */
   operation: Operation
   provider: Cloud
   workspace: { uri: string; branch: string; root_path: string | null }
 }
 
-/** Hides what must not be seen, as known at the time of the call. */
+/** Masks the sensitive values that are known at the time of the call. */
 export interface TextMask {
   text(text: string): string
 }
 
 /**
- * Records what runs do and hands it to a collector (contract, section 14). Nothing here ever throws, waits
- * for the collector or is felt by a run.
+ * Records what runs do and hands it to a collector (contract, section 14). No method but `close` waits for the
+ * collector, and none throws, so that a run is the same with and without tracing.
  */
 export interface Tracing {
-  /** Loads what recording needs, so that the first run does not wait for it. */
+  /** Loads the libraries ahead, so that the first run does not wait for them. */
   warm(): Promise<void>
   session(session: TracedSession): Promise<SessionTrace>
-  /** Hands over what is waiting and stops; gives up after `limitMs`. */
+  /** Delivers the spans that still wait and stops, after at most `limitMs` milliseconds. */
   close(limitMs: number): Promise<void>
 }
 
 export interface SessionTrace {
-  /** The trace of one run, every text of it masked when its span ends. */
+  /** The trace of one run; the texts of a span are masked when it ends. */
   masked(mask: TextMask): RunTrace
 }
 

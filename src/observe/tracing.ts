@@ -15,35 +15,26 @@ export interface TracingDeps {
   write: (line: string) => void
 }
 
-/** Shorter values of the configuration are too likely to be ordinary words. */
+/** Secrets of the configuration that are shorter are not masked, because ordinary words would be hit as well. */
 const MIN_SECRET = 12
 
 /**
- * The tracing that the configuration asks for; undefined when it asks for none. The libraries are loaded by
- * the first use.
+ * The tracing that the configuration asks for; undefined when it names neither a collector nor the console. The
+ * libraries are large, so they are loaded by the first use and not at the start of the process.
  */
 export function createTracing(config: Config, deps: TracingDeps): Tracing | undefined {
   const { collector_url, api_key, otel_console_exporter, otel_attribute_count_limit } = config.telemetry
   if (collector_url === '' && !otel_console_exporter) return undefined
   const losses = reportLosses(deps.log)
   const load = async () => {
-    const [
-      { createSpanRecorder: createRecorder },
-      { createRunTrace },
-      { createCollectorExporter },
-      { createConsoleExporter },
-    ] = await Promise.all([
-      import('./recorder.ts'),
-      import('./run-trace.ts'),
-      import('./exporters.ts'),
-      import('./exporters.ts'),
-    ])
-    const exporter = { collector_url, api_key, fetch: deps.fetch, lost: losses.lost }
-    const recorder = createRecorder({
+    const [{ createSpanRecorder }, { createRunTrace }, { createCollectorExporter, createConsoleExporter }] =
+      await Promise.all([import('./span-recorder.ts'), import('./run-trace.ts'), import('./exporters.ts')])
+    const exporter = { collector_url, api_key, fetch: deps.fetch, onLost: losses.reportLost }
+    const recorder = createSpanRecorder({
       attributeLimit: otel_attribute_count_limit,
       batched: collector_url === '' ? [] : [createCollectorExporter(exporter)],
       immediate: otel_console_exporter ? [createConsoleExporter(deps.write)] : [],
-      onTrouble: losses.trouble,
+      onTrouble: losses.reportTrouble,
     })
     return { recorder, createRunTrace }
   }
@@ -56,10 +47,10 @@ export function createTracing(config: Config, deps: TracingDeps): Tracing | unde
   const configured = createMasker(secretsOf(config).filter(({ length }) => length >= MIN_SECRET))
   return {
     warm: async () => {
-      await loaded().catch(losses.trouble)
+      await loaded().catch(losses.reportTrouble)
     },
     session: async (session) => {
-      const parts = await loaded().catch(losses.trouble)
+      const parts = await loaded().catch(losses.reportTrouble)
       if (!parts) return { masked: () => silent }
       const project = projectOf(config.environment, session.operation)
       const both = (mask: TextMask): TextMask => ({ text: (text) => mask.text(configured.text(text)) })
@@ -77,21 +68,21 @@ export function createTracing(config: Config, deps: TracingDeps): Tracing | unde
     },
     close: async (limitMs) => {
       if (!loading) return
-      const closed = loading.then(({ recorder }) => recorder.close()).catch(losses.trouble)
+      const closed = loading.then(({ recorder }) => recorder.close()).catch(losses.reportTrouble)
       const late = new AbortController()
       const limit = delay(limitMs, late.signal).then(
-        () => losses.late(limitMs),
+        () => losses.reportLate(limitMs),
         () => {},
       )
       await Promise.race([closed, limit])
       late.abort()
-      losses.writePending()
+      losses.flush()
     },
   }
 }
 
 const nothing = { end: () => {}, fail: () => {} }
-/** For when the libraries cannot be loaded. */
+/** Stands in when the libraries cannot be loaded, so that a run goes on without spans. */
 const silent: RunTrace = {
   chain: () => ({ ...nothing, model: () => nothing, tool: () => nothing }),
   engine: () => nothing,

@@ -11,7 +11,7 @@ import { type Running, serve } from './serve.ts'
 
 /** Where a server of this process listens. */
 export interface ListenAddress {
-  /** 0 takes a free one. */
+  /** With 0 the system chooses a free port. */
   port: number
   hostname: string
 }
@@ -19,9 +19,9 @@ export interface ListenAddress {
 type Variables = Record<string, string | undefined>
 
 /**
- * The address that two variables name.
- * @param names variables of port and host
- * @param defaults what an unset variable stands for
+ * Reads an address from two environment variables.
+ * @param names the variables of port and host
+ * @param defaults the values of variables that are not set
  * Errors: `ConfigError` when the port is no port number.
  */
 export function readAddress(
@@ -37,9 +37,8 @@ export function readAddress(
 }
 
 /**
- * Where `GET /metrics` is offered; null when `PLATFORM_METRICS_PORT` is unset. Only this machine can
- * reach it unless `PLATFORM_METRICS_HOST` says otherwise, because it asks for no credentials.
- * Errors: `ConfigError`.
+ * Reads where `GET /metrics` is offered; null when `PLATFORM_METRICS_PORT` is not set. The metrics need no credentials,
+ * so only this machine can reach them unless `PLATFORM_METRICS_HOST` names another address. Errors: `ConfigError`.
  */
 export function readMetricsAddress(env: Variables): ListenAddress | null {
   const port = env.PLATFORM_METRICS_PORT?.trim() ?? ''
@@ -48,23 +47,26 @@ export function readMetricsAddress(env: Variables): ListenAddress | null {
   return readAddress(env, names, { port, host: '127.0.0.1' })
 }
 
-/** Errors: the port cannot be opened. */
+/** Serves the metrics of a process. Errors: the port cannot be opened. */
 export const serveMetrics = (registry: Registry, address: ListenAddress): Promise<Running> =>
   serve(metricsHandler(registry), address)
 
-/** What a process has when its own part begins. */
+/** What a process has after the common part of its boot. */
 export interface BootedProcess {
   context: Awaited<ReturnType<typeof buildContext>>['context']
   log: Logger
-  /** Ended in this order on a stop signal. The process puts what it opens in front of what it stands on. */
+  /**
+   * The phases of its end, in order. A process puts what it opens before what that depends on: its server before the
+   * connections, for example.
+   */
   phases: StopPhase[]
-  /** Undefined when no metrics are served. */
+  /** The URL of the metrics; undefined when they are not served. */
   metricsUrl: string | undefined
 }
 
 /**
- * Boots a core or a worker: log, stop signals, every client, metrics; then `open` starts what the process is for.
- * Whatever fails on the way goes to the log, and the process ends with exit code 1.
+ * Boots a core or a worker: its log, stop signals, all clients and the metrics. Then `open` starts what the process is
+ * for. An error on the way is logged, and the process ends with exit code 1.
  */
 export async function bootProcess(
   role: 'core' | 'worker',
@@ -90,7 +92,7 @@ export async function bootProcess(
   }
 }
 
-/** Runs the command line of an entry. What is wrong with arguments or configuration is printed, exit code 1. */
+/** Runs the command line of an entry. A `ConfigError` is printed, and the process ends with exit code 1. */
 export async function runEntry(main: () => Promise<void>): Promise<void> {
   try {
     await main()

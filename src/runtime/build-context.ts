@@ -1,9 +1,11 @@
 import { secretsOf } from '../../config/mask.ts'
 import type { Config, GitConfig } from '../../config/types.ts'
 import { configWarnings } from '../../config/warnings.ts'
+import type { Fetch } from '../base/http.ts'
 import type { Logger } from '../base/log.ts'
 import type { Context } from '../context.ts'
 import { connectCache } from '../data/cache/connect.ts'
+import type { Cache } from '../data/cache/types.ts'
 import { migrate } from '../data/db/migrate.ts'
 import { connect } from '../data/db/pool.ts'
 import type { Sql } from '../data/db/types.ts'
@@ -22,52 +24,36 @@ import { countEngineTime, countTokens, createLazyLlmClient } from './wrapped-cli
 
 export interface BuiltContext {
   context: Context & { metrics: PlatformMetrics }
-  /** Closes queue, cache and database, in this order. */
+  /** Closes queue, cache and database, in this order. Tracing and other clients are not closed by it. */
   close(): Promise<void>
 }
 
 /**
- * Connects everything a core or worker process needs, in the order of the boot sequence.
- * Errors: `Failed to initialize database: <reason>`, the same with `redis`, `object storage`, `queue`; those of `openPrompts`;
- * what was open by then is closed.
+ * Connects everything that a core or worker process needs, in the order of the boot sequence.
+ * Errors: `Failed to initialize database: <reason>`, the same with `redis`, `object storage` and `queue`, and those
+ * of `openPrompts`. What was open by then is closed.
  */
 export async function buildContext(
   loaded: Config,
   log: Logger,
   options: { role: 'core' | 'worker' },
 ): Promise<BuiltContext> {
-  const closers: (() => Promise<void>)[] = []
+  const { role } = options
+  const closers: Closer[] = []
   const close = async () => {
     for (const closer of closers.splice(0).reverse()) await closer()
   }
   const fetch = createFetch()
   const config = await withoutMissingCollector(loaded, resolveHost, log)
-  const metrics = createMetrics(options.role, config.version)
+  const metrics = createMetrics(role, config.version)
   try {
     for (const warning of configWarnings(config)) log.warn(warning)
-    const sql = await initialize('database', () => openDatabase(config, log, options.role))
+    const sql = await initialize('database', () => openDatabase(config, log, role))
     closers.push(() => sql.end({ timeout: 1 }))
-    const cache = await initialize('redis', async () => {
-      const opened = await connectCache(config.redis, log, fetch, metrics.countCacheRead)
-      closers.push(() => opened.close())
-      await opened.ping()
-      return opened
-    })
-    const { read_timeout, connect_timeout } = config.storage
-    const storeDeps = {
-      fetch: createFetch(read_timeout * 1000, connect_timeout * 1000),
-      log,
-      cors_origins: config.http.cors_origins,
-      read_file: readTextFile,
-    }
-    const storage = createObjectStore(config.storage, storeDeps)
-    const stateBucket = config.storage.engine_state_bucket
-    const stateStore =
-      stateBucket === ''
-        ? {}
-        : { state_store: createObjectStore({ ...config.storage, bucket: stateBucket }, storeDeps) }
-    await initialize('object storage', () => storage.ensureBuckets())
-    const prompts = await openPrompts(config, options.role, { fetch, log })
+    const cache = await initialize('redis', () => openCache({ config, log, fetch, metrics, closers }))
+    const stores = createStores(config, log)
+    await initialize('object storage', () => stores.storage.ensureBuckets())
+    const prompts = await openPrompts(config, role, { fetch, log })
     const queue = await initialize('queue', () => startSendingQueue(sql, log))
     closers.push(() => queue.close())
     watchQueue(metrics.registry, sql)
@@ -82,18 +68,17 @@ export async function buildContext(
       sql,
       cache,
       queue,
-      storage,
-      ...stateStore,
+      ...stores,
       prompts,
-      // The core asks a model for pull request texts only.
-      llm: options.role === 'core' ? createLazyLlmClient(loadLlm) : await loadLlm(),
+      // The core calls a model for the texts of pull requests only, so it loads the library when it needs it.
+      llm: role === 'core' ? createLazyLlmClient(loadLlm) : await loadLlm(),
       iac: countEngineTime(createIacClient(config.services.iac, { fetch, log }), metrics),
       resolver: resolveHost,
       pinnedFetch: createPinnedFetch(await readOwnAuthority(config.git, log)),
       now: () => new Date(),
       metrics,
       tracing: createTracing(config, { fetch, log, write: createLineWriter() }),
-      ...(options.role === 'worker' && createRecorder(config, log)),
+      ...(role === 'worker' && createRecorder(config, log)),
     }
     return { context, close }
   } catch (error) {
@@ -102,7 +87,38 @@ export async function buildContext(
   }
 }
 
-/** Only a worker runs rounds. */
+type Closer = () => Promise<void>
+
+/** Connects the cache and checks that it answers. Its closer is added before that, in case it does not. */
+async function openCache(options: {
+  config: Config
+  log: Logger
+  fetch: Fetch
+  metrics: PlatformMetrics
+  closers: Closer[]
+}): Promise<Cache> {
+  const { config, log, fetch, metrics, closers } = options
+  const cache = await connectCache(config.redis, log, fetch, metrics.countCacheRead)
+  closers.push(() => cache.close())
+  await cache.ping()
+  return cache
+}
+
+/** The bucket of artifacts and, when the platform manages engine state, the bucket of states. */
+function createStores(config: Config, log: Logger): Pick<Context, 'storage' | 'state_store'> {
+  const { read_timeout, connect_timeout, engine_state_bucket } = config.storage
+  const deps = {
+    fetch: createFetch(read_timeout * 1000, connect_timeout * 1000),
+    log,
+    cors_origins: config.http.cors_origins,
+    read_file: readTextFile,
+  }
+  const storage = createObjectStore(config.storage, deps)
+  if (engine_state_bucket === '') return { storage }
+  return { storage, state_store: createObjectStore({ ...config.storage, bucket: engine_state_bucket }, deps) }
+}
+
+/** The recorder of a worker; the core runs no rounds and has none. */
 function createRecorder(config: Config, log: Logger): Pick<Context, 'recorder'> {
   const { record_folder } = config.llm
   if (record_folder === '') return {}
@@ -111,16 +127,17 @@ function createRecorder(config: Config, log: Logger): Pick<Context, 'recorder'> 
   }
 }
 
-/** `git.ca_file` vouches for hosts that the operator named, and for no others. */
+/** The authority of `git.ca_file`. It is trusted for the hosts that the operator named, and for no others. */
 async function readOwnAuthority(git: GitConfig, log: Logger): Promise<Parameters<typeof createPinnedFetch>[0]> {
   if (git.ca_file === '') return undefined
   const caPem = await readTextFile(git.ca_file).catch(() => null)
   if (caPem === null) log.warn(`git.ca_file ${git.ca_file} cannot be read`)
-  return caPem === null ? undefined : { caPem: caPem, trusted: (url) => isOperatorsHost(git, url) }
+  return caPem === null ? undefined : { caPem, trusted: (url) => isOperatorsHost(git, url) }
 }
 
 async function openDatabase(config: Config, log: Logger, role: 'core' | 'worker'): Promise<Sql> {
-  // A run needs a connection now and then, its sign of life must not wait for one.
+  // A run needs a connection now and then, and the renewal of its lease must not wait for one. With the default
+  // concurrency of 4 the pool of a worker has 12 connections.
   const max = role === 'worker' ? Math.max(10, config.worker.concurrency * 2 + 4) : 10
   const sql = connect(config.database.url, {
     max,
@@ -143,7 +160,7 @@ async function initialize<T>(name: string, work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Connection faults to several addresses come without a text of their own. */
+/** The text of an error. When every address of a host failed, Node gives an error whose parts alone have a text. */
 function reasonOf(error: unknown): string {
   if (error instanceof AggregateError && error.message === '') return reasonOf(error.errors[0])
   if (!(error instanceof Error)) return 'unknown error'

@@ -6,7 +6,7 @@ import type { LookupFunction } from 'node:net'
 import type { Fetch } from '../base/http.ts'
 import { exchange } from './https-exchange.ts'
 
-/** Only what is used of Node's built-in connection pool. */
+/** The part of Node's built-in connection pool that is used here. */
 type Pool = new (options: PoolLimits) => object
 interface PoolLimits {
   headersTimeout: number
@@ -15,10 +15,10 @@ interface PoolLimits {
 }
 
 /**
- * `fetch` without the limits of its own that Node has (300 s to the first header and between parts of a
- * body), which a long model call exceeds; every caller sets its own timeout. Elsewhere plain `fetch`.
- * @param limitMs wait for the first header and between parts of a body; 0 means none
- * @param connectMs wait for a connection, on Node only; default that of the runtime
+ * A `fetch` without the limits of Node, which gives up after 300 s without a header or without a part of the body: a
+ * long model call takes longer. Every caller sets its own timeout. On other runtimes this is their plain `fetch`.
+ * @param limitMs longest wait for the first header and between parts of a body, on Node only; 0 means no limit
+ * @param connectMs longest wait for a connection, on Node only; default that of Node
  */
 export function createFetch(limitMs = 0, connectMs?: number): Fetch {
   let pool: Promise<object | null> | undefined
@@ -33,10 +33,10 @@ export function createFetch(limitMs = 0, connectMs?: number): Fetch {
   }
 }
 
-/** Node does not export its pool's class; the instance it keeps for `fetch` has it. */
+/** Makes a connection pool; null on other runtimes. Node does not export its class, so it is taken from an instance. */
 async function createPool(limits: PoolLimits): Promise<object | null> {
   if (!globalThis.process?.versions?.undici) return null
-  // The instance exists after the first use.
+  // Node creates its instance at the first use of `fetch`.
   await globalThis.fetch('data:,')
   const kept: unknown = Reflect.get(globalThis, Symbol.for('undici.globalDispatcher.1'))
   if (typeof kept !== 'object' || kept === null) return null
@@ -45,15 +45,15 @@ async function createPool(limits: PoolLimits): Promise<object | null> {
 
 const isPool = (value: unknown): value is Pool => typeof value === 'function' && value.name === 'Agent'
 
-/** Sockets between two requests of one conversation. */
+/** How long a socket stays open without a request. A conversation with git consists of several. */
 const IDLE_MS = 4_000
 
 /**
- * `fetch` as far as git needs it: one https origin, and connections to the given addresses only,
- * whatever a name server says by then. Certificates are checked for the name. Redirects are answered,
- * not followed. Node, Deno and Bun all take the look-up that this rests on.
+ * A `fetch` for git, which reaches one https origin at the given addresses only. The addresses were checked before, and
+ * a name server that answers another one later cannot change them. Certificates are checked for the host name.
+ * Redirects are answered and not followed. It works on Node, Deno and Bun.
  * Errors of the fetch: another origin, and those of the connection, as rejections.
- * @param extraAuthority PEM of authorities that count for the trusted addresses besides the usual ones
+ * @param extraAuthority authorities as PEM text that count besides the usual ones, for URLs that `trusted` accepts
  */
 export function createPinnedFetch(extraAuthority?: { caPem: string; trusted: (url: URL) => boolean }): PinnedFetch {
   return (target, addresses) => {
@@ -81,7 +81,7 @@ export function createPinnedFetch(extraAuthority?: { caPem: string; trusted: (ur
   }
 }
 
-/** A look-up that knows one name. */
+/** A name look-up that knows one host with its addresses and fails for every other one. */
 function createPinnedLookup(hostname: string, addresses: readonly string[]): LookupFunction {
   const entries = addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 }))
   return (name, { all }, callback) => {
@@ -94,10 +94,13 @@ function createPinnedLookup(hostname: string, addresses: readonly string[]): Loo
   }
 }
 
-/** Naming any replaces all, so those that count without are named too. Not every runtime can list its own. */
+/**
+ * The authorities that count by default. The option `ca` replaces them, so they have to be in it as well. A runtime
+ * that cannot list its own gives those that are built into it.
+ */
 const defaultAuthorities = (): readonly string[] => tls.getCACertificates?.('default') ?? tls.rootCertificates
 
-/** Looks a host up as the operating system does, `/etc/hosts` included. All addresses, any family. */
+/** Looks up all addresses of a host, of either family, as the operating system does, which reads `/etc/hosts` too. */
 export const resolveHost: HostResolver = async (host) => {
   const addresses = await lookup(host, { all: true, verbatim: true })
   return addresses.map(({ address }) => address)

@@ -2,8 +2,8 @@ import { mkdir, readFile, rename, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 
 /**
- * UTF-8 text of a regular file; null when the path is missing or something else than a file.
- * Throws when the file exists but cannot be read.
+ * Reads the UTF-8 text of a regular file; null when there is nothing at the path, or something that is no file.
+ * Errors: the file exists but cannot be read.
  */
 export async function readTextFile(path: string): Promise<string | null> {
   try {
@@ -19,8 +19,9 @@ const WAIT_MS = 10
 const MAX_LINES = 200
 
 /**
- * For the log of a process: lines of ten milliseconds go out together, because each write is a call to
- * the system that holds the process up. Nothing is kept at the end of the process.
+ * Answers a function that writes log lines to standard output. Each write is a call to the system that blocks the
+ * process, so the lines of ten milliseconds, at most 200, are written together. The rest is written when the process
+ * exits.
  */
 export function createLineWriter(): (line: string) => void {
   let lines: string[] = []
@@ -40,7 +41,10 @@ export function createLineWriter(): (line: string) => void {
   }
 }
 
-/** Stores recordings in a folder, readable by the owner only; a file is there whole or not at all. */
+/**
+ * Answers a function that stores a text under a name in a folder. Only the owner can read it, and the file is complete
+ * as soon as it exists, because it is renamed after it was written.
+ */
 export const createRecordingWriter =
   (folder: string) =>
   async (name: string, text: string): Promise<void> => {

@@ -2,12 +2,12 @@ import type { IncomingMessage } from 'node:http'
 import { type RequestOptions, request } from 'node:https'
 import { Readable } from 'node:stream'
 
-/** Statuses whose answers have no body. */
+/** The statuses of answers that have no body. */
 const BODILESS = [204, 205, 304]
 
 /**
- * One request over https with what `fetch` cannot be told: an agent, a look-up, authorities. Redirects are
- * answered, not followed. Errors: those of the connection, and the signal's reason, as rejections.
+ * Sends one request over https with options that `fetch` does not have: an agent, a name look-up and authorities.
+ * Redirects are answered and not followed. Errors: those of the connection, and the reason of the signal.
  */
 export function exchange(
   url: URL,

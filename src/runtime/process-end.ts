@@ -1,6 +1,8 @@
 import type { Logger } from '../base/log.ts'
+import { endsWithin } from '../base/time.ts'
 import { onStopSignal } from './stop-signals.ts'
 
+/** One part of the end of a process, with the milliseconds that it may take. */
 export interface StopPhase {
   name: string
   limit_ms: number
@@ -8,9 +10,9 @@ export interface StopPhase {
 }
 
 /**
- * On SIGTERM or SIGINT ends the phases one after the other, each within its limit, and exits 0. A
- * further signal exits at once. The list is read when the signal comes: call this before the boot and
- * add to the list what was opened.
+ * Ends the phases one after the other at SIGTERM or SIGINT, each within its limit, and exits with code 0. A further
+ * signal exits at once. The list of phases is read when the signal comes, so that a process can call this before it
+ * boots and add to the list what it opens.
  */
 export function stopOnSignal(log: Logger, phases: readonly StopPhase[]): void {
   onStopSignal((signal) => {
@@ -19,7 +21,7 @@ export function stopOnSignal(log: Logger, phases: readonly StopPhase[]): void {
   })
 }
 
-/** A fault that nobody handled: into the log, masked as everything there, and the end of the process. */
+/** Writes an error that nobody handled to the log, which masks secrets, and ends the process with exit code 1. */
 export function exitOnFault(log: Logger): void {
   const fail = (error: unknown) => {
     log.error('unexpected fault, the process ends', { error })
@@ -31,17 +33,11 @@ export function exitOnFault(log: Logger): void {
 
 async function endAll(log: Logger, phases: readonly StopPhase[]): Promise<void> {
   for (const phase of phases) {
-    let timer: ReturnType<typeof setTimeout> | undefined
-    const limit = new Promise<'late'>((resolve) => {
-      timer = setTimeout(() => resolve('late'), phase.limit_ms)
-    })
     try {
-      const outcome = await Promise.race([phase.end(), limit])
-      if (outcome === 'late') log.warn(`${phase.name}: not ended within ${phase.limit_ms / 1000} s`)
+      if (!(await endsWithin(phase.limit_ms, phase.end())))
+        log.warn(`${phase.name}: not ended within ${phase.limit_ms / 1000} s`)
     } catch (error) {
       log.warn(`${phase.name}: ended with an error`, { error })
-    } finally {
-      clearTimeout(timer)
     }
   }
   log.info('stopped')

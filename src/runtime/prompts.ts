@@ -19,12 +19,13 @@ import { builtinPrompts } from '../prompts/source.ts'
 export interface PromptDeps {
   fetch: Fetch
   log: Logger
-  /** For tests: waits between the attempts to reach the registry. */
+  /** Waits between two attempts to reach the registry; tests replace it. */
   pause?: (ms: number) => Promise<void>
 }
 
 /**
- * The prompts of this process: those of the registry, which a core fills first, or without one the shipped texts.
+ * Opens the prompts of this process: those of the registry, into which a core first writes the shipped ones, or without
+ * a registry the shipped texts.
  * Errors: `Failed to seed prompts into <registry>: <reason>`; `SeedError` for unusable shipped files.
  */
 export async function openPrompts(config: Config, role: 'core' | 'worker', deps: PromptDeps): Promise<PromptSource> {
@@ -56,8 +57,8 @@ async function seedRegistry(
 const SEED_FOLDER = fileURLToPath(new URL('../prompts/seed/', import.meta.url))
 
 /**
- * All `*.yaml` files below a folder, sorted by path, as prompts by qualified name.
- * Errors: `SeedError` naming every unusable file.
+ * Reads all `*.yaml` files below a folder, in the order of their paths. Answers the prompts by their qualified name.
+ * Errors: `SeedError`, which names every unusable file.
  */
 export async function readSeedPrompts(folder: string = SEED_FOLDER): Promise<Map<string, SeedPrompt>> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true })
@@ -71,8 +72,9 @@ export async function readSeedPrompts(folder: string = SEED_FOLDER): Promise<Map
 }
 
 /**
- * The default address names the collector of the compose deployment. Where that host does not exist nobody
- * configured a registry: the built-in prompts serve, and no spans are sent. An address that was chosen must answer.
+ * The configuration without a collector when its address is the default one and that host does not exist. The default
+ * names the collector of the compose deployment, so elsewhere nobody configured one: the built-in prompts are used and
+ * no spans are sent. An address that was configured must answer.
  */
 export async function withoutMissingCollector(config: Config, resolve: HostResolver, log: Logger): Promise<Config> {
   const { collector_url } = config.telemetry
@@ -80,10 +82,9 @@ export async function withoutMissingCollector(config: Config, resolve: HostResol
   const addresses = await resolve(new URL(collector_url).hostname).catch(() => [])
   if (addresses.length > 0) return config
   log.warn(
-    'telemetry.collector_url is at its default and its host does not exist here: built-in prompts serve, no spans are sent',
-    {
-      collector_url,
-    },
+    'telemetry.collector_url is at its default and its host does not exist here: ' +
+      'built-in prompts serve, no spans are sent',
+    { collector_url },
   )
   return { ...config, telemetry: { ...config.telemetry, collector_url: '' } }
 }

@@ -4,7 +4,7 @@ import { createAdaptorServer } from '@hono/node-server'
 type Handler = (request: Request) => Response | Promise<Response>
 
 export interface Running {
-  /** `http://<host>:<port>` with the port that was really opened. */
+  /** `http://<host>:<port>` with the port that was opened, also when port 0 was asked for. */
   url: string
   /**
    * Takes no further connections and waits for those that are open; cuts them after `limitMs`.
@@ -13,7 +13,7 @@ export interface Running {
   close(limitMs: number, after?: Promise<unknown>): Promise<void>
 }
 
-/** What of the other runtimes is used; their own types are not part of this project. */
+/** The parts of Deno and Bun that are used. Their own types are not part of this project. */
 interface DenoServer {
   addr: { port: number }
   shutdown(): Promise<void>
@@ -33,25 +33,25 @@ interface OtherRuntimes {
   }
 }
 
-/**
- * Opens the port on whatever runtime this is: Node, Deno or Bun.
- * Errors: the port cannot be opened.
- */
+/** Opens a port on the present runtime: Node, Deno or Bun. Errors: the port cannot be opened. */
 export async function serve(handler: Handler, options: { port: number; hostname: string }): Promise<Running> {
   const { Deno, Bun } = globalThis as OtherRuntimes
-  if (Deno) return onDeno(Deno, handler, options)
-  if (Bun) return onBun(Bun, handler, options)
-  return onNode(handler, options)
+  if (Deno) return serveOnDeno(Deno, handler, options)
+  if (Bun) return serveOnBun(Bun, handler, options)
+  return serveOnNode(handler, options)
 }
 
-/** Node's own limit would answer a long token with a bare 431; ours says 401 in the usual envelope. */
+/**
+ * The most bytes that the headers of a request may have on Node. By default it answers a token of more than about
+ * 16 KiB with an empty 431. Up to this limit the token reaches the core, which answers 401 as for any invalid one.
+ */
 const MAX_HEADER_BYTES = 64 * 1024
 
 const formatUrl = (hostname: string, port: number) =>
   `http://${hostname.includes(':') ? `[${hostname}]` : hostname}:${port}`
 
-async function onNode(handler: Handler, { port, hostname }: { port: number; hostname: string }): Promise<Running> {
-  // The global Request and Response stay what they are.
+async function serveOnNode(handler: Handler, { port, hostname }: { port: number; hostname: string }): Promise<Running> {
+  // Without `overrideGlobalObjects: false` the library would replace the global Request and Response.
   const server = createAdaptorServer({
     fetch: handler,
     overrideGlobalObjects: false,
@@ -74,7 +74,7 @@ async function onNode(handler: Handler, { port, hostname }: { port: number; host
   }
 }
 
-function onDeno(
+function serveOnDeno(
   deno: NonNullable<OtherRuntimes['Deno']>,
   handler: Handler,
   options: { port: number; hostname: string },
@@ -87,8 +87,8 @@ function onDeno(
   }
 }
 
-/** Bun ends a silent connection after ten seconds unless told otherwise. */
-function onBun(
+/** Bun closes a connection after ten seconds of silence by default, which `idleTimeout: 0` turns off. */
+function serveOnBun(
   bun: NonNullable<OtherRuntimes['Bun']>,
   handler: Handler,
   options: { port: number; hostname: string },

@@ -1,18 +1,17 @@
-/** npm passes on what the terminal or the supervisor has sent to all: one signal arrives twice. */
+/** A signal that comes again within this time is the same one: npm passes on what its terminal sent to both. */
 const SAME_SIGNAL_MS = 1_000
 
 /**
- * The first signal asks for an orderly end; a further one, sent on purpose, ends the process at once.
+ * Calls `stop` at the first signal, for an orderly end. A further signal ends the process at once, because somebody
+ * sent it on purpose.
  * @param options.signals default SIGINT and SIGTERM
- * @param options.exit_code of the end at once; default 1
+ * @param options.exitCode the exit code of the end at once; default 1
  */
 export function onStopSignal(
   stop: (signal: NodeJS.Signals) => void,
-  {
-    signals = ['SIGINT', 'SIGTERM'],
-    exit_code: exitCode = 1,
-  }: { signals?: readonly NodeJS.Signals[]; exit_code?: number } = {},
+  options: { signals?: readonly NodeJS.Signals[]; exitCode?: number } = {},
 ): void {
+  const { signals = ['SIGINT', 'SIGTERM'], exitCode = 1 } = options
   let first: number | null = null
   let echoed = false
   const handleSignal = (signal: NodeJS.Signals) => {

@@ -2,7 +2,7 @@ import type { LlmClient } from '../llm/types.ts'
 import type { PlatformMetrics } from '../observe/metrics.ts'
 import type { IacClient } from '../services/iac/types.ts'
 
-/** A client that is made by its first call, for a process that rarely asks a model: the library is large. */
+/** A client that is loaded by its first call, for a process that rarely calls a model: the library is large. */
 export function createLazyLlmClient(load: () => Promise<LlmClient>): LlmClient {
   let loading: Promise<LlmClient> | null = null
   const client = () => {
@@ -15,7 +15,7 @@ export function createLazyLlmClient(load: () => Promise<LlmClient>): LlmClient {
   }
 }
 
-/** The same client; tokens of each answer and each search are counted. */
+/** The same client, which counts the tokens of each answer and each search. */
 export const countTokens = (llm: LlmClient, metrics: PlatformMetrics): LlmClient => ({
   ...llm,
   complete: async (request) => {
@@ -33,7 +33,7 @@ export const countTokens = (llm: LlmClient, metrics: PlatformMetrics): LlmClient
     }),
 })
 
-/** The same client; time spent on each kind of job is counted, failed ones included. */
+/** The same client, which counts the time of each kind of job, also of jobs that fail. */
 export const countEngineTime = (iac: IacClient, metrics: PlatformMetrics): IacClient => ({
   ...iac,
   run: async (kind, body, options) => {

@@ -3,7 +3,7 @@ import { readSpans } from '../../dev/collector/read-spans.ts'
 import { createLogger } from '../../src/base/log.ts'
 import { createCollectorExporter, splitBatch } from '../../src/observe/exporters.ts'
 import { reportLosses } from '../../src/observe/losses.ts'
-import { createSpanRecorder } from '../../src/observe/recorder.ts'
+import { createSpanRecorder } from '../../src/observe/span-recorder.ts'
 import { eventually } from '../helpers/eventually.ts'
 import { PLAIN, type Recording, record, SESSION } from './support.ts'
 
@@ -96,7 +96,7 @@ describe('a collector that does not take spans', () => {
         received.push(readSpans(new Uint8Array(await new Response(init?.body).arrayBuffer())).length)
         return new Response(null)
       },
-      lost: () => received.push(-1),
+      onLost: () => received.push(-1),
     })
     const recorder = createSpanRecorder({ attributeLimit: 10, batched: [exporter], immediate: [], onTrouble: () => {} })
     recorder.open({ project: 'p', name: 'n', mask: PLAIN, last: {} }).end(() => ({}))
@@ -174,14 +174,14 @@ it('losses are told once a minute, with their sum', () => {
   const lines: Record<string, unknown>[] = []
   let now = 0
   const losses = reportLosses(createLogger({ write: (line) => lines.push(JSON.parse(line)) }), () => now)
-  losses.lost(5, 'HTTP 500')
-  losses.lost(6, 'HTTP 500')
+  losses.reportLost(5, 'HTTP 500')
+  losses.reportLost(6, 'HTTP 500')
   now = 59_999
-  losses.lost(7, 'HTTP 503')
+  losses.reportLost(7, 'HTTP 503')
   expect(lines).toMatchObject([{ spans: 5 }])
   now = 60_000
-  losses.lost(1, 'HTTP 502')
+  losses.reportLost(1, 'HTTP 502')
   expect(lines).toMatchObject([{ spans: 5 }, { spans: 14, reason: 'HTTP 502' }])
-  losses.writePending()
+  losses.flush()
   expect(lines).toHaveLength(2)
 })

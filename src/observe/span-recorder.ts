@@ -15,42 +15,46 @@ export interface SpanOptions {
   name: string
   parent?: OpenSpan
   mask: TextMask
-  /** Set behind all others, so that they outlive the limit. */
+  /** Attributes that are set after all others, so that they are the last to be dropped beyond the limit. */
   last: Attributes
 }
 
-/** A span that has to be ended once. Nothing here throws; attributes are made when it ends. */
+/** An open span, which has to be ended or failed once. No method throws. Attributes are computed when it ends. */
 export interface OpenSpan {
   readonly span: Span
   rename(name: string): void
   end(attributes: () => Attributes): void
   fail(error: unknown, attributes: () => Attributes): void
-  /** What `make` answers; undefined, with a word in the log, when it fails. */
+  /** Answers what `make` answers. When it throws, the error is reported and undefined is the answer. */
   attempt<T>(make: () => T): T | undefined
 }
 
 export interface SpanRecorder {
   open(options: SpanOptions): OpenSpan
-  /** Hands over everything that has ended. Rejects when it could not be. */
+  /** Hands the spans that have ended to the exporters and stops. Rejects when an exporter fails. */
   close(): Promise<void>
 }
 
 export interface SpanRecorderOptions {
-  /** Most attributes of a span; the oldest are dropped first. */
+  /** Most attributes of a span; those that were set first are dropped first. */
   attributeLimit: number
-  /** Spans that leave in batches: at 512, or five seconds after the first; of more than 2048 waiting ones the newest are lost. */
+  /**
+   * Exporters that get spans in batches: at 512 spans, or five seconds after the first one. While 2048 spans wait, new
+   * ones are lost.
+   */
   batched: readonly SpanExporter[]
-  /** Get each span when it ends. */
+  /** Exporters that get each span when it ends. */
   immediate: readonly SpanExporter[]
-  /** Told of a span that could not be recorded. */
+  /** Is called with the error when a span could not be recorded. */
   onTrouble(error: unknown): void
 }
 
-/** Everything is said here: the library would take what is left out from variables of the environment. */
+/** Every setting is given here, because the library would take a missing one from environment variables. */
 const BATCH = { maxExportBatchSize: 512, scheduledDelayMillis: 5_000, maxQueueSize: 2_048, exportTimeoutMillis: 30_000 }
+/** Most characters of the error text that becomes the status of a span. */
 const MAX_STATUS = 2_000
 
-/** One provider for each project, made when its first span opens. */
+/** Records spans. The collector files them by project, so each project gets its own provider with its first span. */
 export function createSpanRecorder(options: SpanRecorderOptions): SpanRecorder {
   const providers = new Map<string, BasicTracerProvider>()
   const tracerOf = (project: string): Tracer => {
@@ -82,7 +86,7 @@ function createProvider(project: string, options: SpanRecorderOptions): BasicTra
   })
 }
 
-/** The project and nothing else: the library's own resource would name the process and its libraries. */
+/** A resource with these attributes only. The one of the library would also name the process and its libraries. */
 function resourceOf(attributes: Record<string, string>): ReadableSpan['resource'] {
   const resource: ReadableSpan['resource'] = {
     attributes,
@@ -110,7 +114,7 @@ function openSpan(
       { ...maskAttributes(attempt(attributes) ?? {}, mask), ...maskAttributes(last, mask) },
       attributeLimit,
     )
-    // The library refuses what comes after its limit, and counts it.
+    // The library refuses attributes beyond its limit and counts them, so that the span shows how many are missing.
     span.setAttributes(kept).setAttributes(dropped)
   }
   return {
@@ -137,13 +141,10 @@ const maskAttributes = (attributes: Attributes, mask: TextMask): Attributes =>
     Object.entries(attributes).map(([key, value]) => [key, typeof value === 'string' ? mask.text(value) : value]),
   )
 
-/** Values that spans of ours carry. */
+/** The attributes of a span. */
 export type Attributes = Record<string, string | number>
 
-/**
- * At most `limit` attributes: the last ones in the order in which they were set, so that the oldest go first.
- * `dropped` are those before them.
- */
+/** Splits attributes into the last `limit` ones, in the order in which they were set, and those before them. */
 function splitAtLimit(attributes: Attributes, limit: number): { kept: Attributes; dropped: Attributes } {
   const entries = Object.entries(attributes)
   const cut = Math.max(0, entries.length - limit)
