@@ -6,8 +6,8 @@ import type { Environment } from './source.ts'
 import { configWarnings } from './warnings.ts'
 
 /**
- * Writes the effective configuration as YAML with secrets masked, or every error on a line of its own.
- * @returns the exit code: 0, or 1 when the platform would not start
+ * Writes the effective configuration as YAML with secrets masked, or each error on its own line.
+ * @returns the exit code: 0, or 1 when the platform would not start with this configuration
  */
 export async function runCheckConfig(
   env: Environment,

@@ -4,13 +4,13 @@ import type { Environment } from './source.ts'
 
 const DEFAULT_PATH = '/etc/platform/config.yaml'
 
-/** Answers the text of a file, or null when there is no regular file at that path; throws when it cannot be read. */
+/** Answers the text of a file, or null when there is no regular file at the path. Throws when it cannot be read. */
 export type ReadFile = (path: string) => Promise<string | null>
 
 /**
- * The mapping in the file that `PLATFORM_CONFIG` names; empty when the file is missing, a directory or
- * holds nothing. Errors: `ConfigError` for a file that cannot be read or is no YAML mapping. Texts name
- * neither path nor content.
+ * Reads the mapping in the file that `PLATFORM_CONFIG` names. It is empty when there is no such file, when the path is
+ * a directory, and when the file holds nothing.
+ * Errors: `ConfigError` for a file that cannot be read or is no YAML mapping. Its text shows neither path nor content.
  */
 export async function readDocument(env: Environment, readFile: ReadFile): Promise<Record<string, unknown>> {
   let text: string | null

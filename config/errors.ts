@@ -1,4 +1,7 @@
-/** Everything that is wrong with the configuration file and the environment, in the order of the sections. */
+/**
+ * Everything that is wrong with the configuration file and the environment, in the order of the sections. The texts
+ * hold no secret.
+ */
 export class ConfigError extends Error {
   readonly problems: readonly string[]
   constructor(problems: readonly string[]) {

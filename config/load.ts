@@ -21,10 +21,10 @@ import type { Config } from './types.ts'
 export { ConfigError } from './errors.ts'
 
 /**
- * The effective configuration: file over code defaults, secrets from the variables that the file names,
- * the operator's grades from the rules file.
- * Errors: `ConfigError` with all bad fields and missing credentials together; the bearer tokens of
- * `services.*` are checked once everything else holds.
+ * Loads the effective configuration: the values of the file, or else the defaults; the secrets in the variables that
+ * the file names; and the operator's grades of rules from the rules file.
+ * Errors: `ConfigError` with all wrong fields and missing credentials together. The bearer tokens of `services.*` are
+ * checked only when everything else is right.
  */
 export async function loadConfig(env: Environment, readFile: ReadFile): Promise<Config> {
   const source = createSource(await readDocument(env, readFile), env)

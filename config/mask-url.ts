@@ -1,17 +1,20 @@
 const USERINFO = /^([a-z][a-z0-9+.-]*:\/\/)([^/?#]*)@/i
 const SECRET_PARAMETER = /([?&][^=&#]*(?:password|passwd|token|secret|key|sig)[^=&#]*=)[^&#]+/gi
 
-/** The address without user and password, for texts that quote it. */
+/** The address without user name and password, for texts that quote it. */
 export const withoutUserinfo = (url: string) => url.replace(USERINFO, '$1')
 
-/** The part of the user information that may be shown, and the secret after it. HTTP services take a token as a lone user. */
+/**
+ * Splits the user information of an address into the part that may be shown and the secret after it. A user name alone
+ * is a secret in an HTTP address, because services accept a token there.
+ */
 function splitUserinfo(scheme: string, userinfo: string): { shown: string; secret: string } {
   const colon = userinfo.indexOf(':')
   if (colon !== -1) return { shown: userinfo.slice(0, colon + 1), secret: userinfo.slice(colon + 1) }
   return /^https?:/i.test(scheme) ? { shown: '', secret: userinfo } : { shown: userinfo, secret: '' }
 }
 
-/** The address with its password, or the token in its place, as `***`; so are query parameters that look like credentials. */
+/** The address with `***` in place of its password or token, and of query parameters that look like credentials. */
 export function maskUrl(url: string): string {
   return url
     .replace(USERINFO, (_all, scheme: string, userinfo: string) => {
@@ -21,7 +24,7 @@ export function maskUrl(url: string): string {
     .replace(SECRET_PARAMETER, '$1***')
 }
 
-/** What `maskUrl` hides, as written and decoded. */
+/** The values that `maskUrl` hides in an address, each as it is written and decoded. */
 export function secretsInUrl(url: string): string[] {
   const [, scheme = '', userinfo = ''] = USERINFO.exec(url) ?? []
   const hidden = [splitUserinfo(scheme, userinfo).secret]

@@ -1,7 +1,7 @@
 import { maskUrl, secretsInUrl } from './mask-url.ts'
 import type { Config } from './types.ts'
 
-/** Keys of the configuration whose text is a secret wherever they occur. */
+/** Keys of the configuration whose values are secrets, wherever they occur. */
 export const SECRET_FIELDS: readonly string[] = [
   'token',
   'access_key',
@@ -12,14 +12,26 @@ export const SECRET_FIELDS: readonly string[] = [
   'api_key',
   'pin_key',
 ]
-/** Keys that entries of `llm.model_list` may carry beyond ours. */
+/** Names of secrets in entries of `llm.model_list`, which may have any keys. */
 const SECRET_NAME = /key|token|secret|password|credential|authorization|cookie/i
-/** Variables of providers that hold addresses and names, not secrets. */
-const PLAIN_VARIABLE =
-  /(_BASE|_BASE_URL|_ENDPOINT|_VERSION|_PROJECT|_LOCATION|_REGION|_REGION_NAME|_PROFILE|_ORGANIZATION|_ROLE_ARN|_ROLE_NAME)$/
+/** Endings of the variables of providers that hold addresses and names. All other variables count as secrets. */
+const PLAIN_ENDINGS = [
+  '_BASE',
+  '_BASE_URL',
+  '_ENDPOINT',
+  '_VERSION',
+  '_PROJECT',
+  '_LOCATION',
+  '_REGION',
+  '_REGION_NAME',
+  '_PROFILE',
+  '_ORGANIZATION',
+  '_ROLE_ARN',
+  '_ROLE_NAME',
+]
 const REFERENCE = /^os\.environ\//
 
-/** The configuration as it may be shown: secrets that are set read `***`, unset ones stay empty. */
+/** The configuration as it may be shown: a secret that is set appears as `***`, and one that is not set as empty. */
 export function maskedConfig(config: Config): Record<string, unknown> {
   return Object.fromEntries(Object.entries(config).map(([key, value]) => [key, maskValue(value, [key])]))
 }
@@ -36,12 +48,12 @@ function maskValue(value: unknown, path: readonly string[]): unknown {
 
 function isSecret(path: readonly string[], value: string): boolean {
   const key = path.at(-1) ?? ''
-  if (path[1] === 'credentials') return !PLAIN_VARIABLE.test(key)
+  if (path[1] === 'credentials') return !PLAIN_ENDINGS.some((ending) => key.endsWith(ending))
   if (path[1] === 'model_list') return path.slice(3).some((name) => SECRET_NAME.test(name)) && !REFERENCE.test(value)
   return SECRET_FIELDS.includes(key)
 }
 
-/** Every literal secret of the configuration, so that the log can replace them. No empty strings, no repeats. */
+/** Every secret value of the configuration, once and without empty ones, so that the log can replace them. */
 export function secretsOf(config: Config): string[] {
   const secrets = new Set<string>()
   const collect = (value: unknown, path: readonly string[]) => {

@@ -1,13 +1,13 @@
 interface ProviderVariables {
-  /** One complete set is enough. */
+  /** Sets of variables, of which one has to be complete. */
   anyOf: readonly (readonly string[])[]
-  /** What to name when no set is complete; default the first set. */
+  /** The variables that an error names when no set is complete; default those of the first set. */
   reported?: readonly string[]
-  /** Read when present, never demanded. */
+  /** Variables that are read when they are set, but never required. */
   optional?: readonly string[]
 }
 
-/** Variables of each provider that can be checked at boot; other prefixes pass and fail on the first call. */
+/** The variables of the providers whose credentials are checked at boot. Models of others fail at the first call. */
 const PROVIDERS: Record<string, ProviderVariables> = {
   openai: { anyOf: [['OPENAI_API_KEY']], optional: ['OPENAI_BASE_URL', 'OPENAI_API_BASE', 'OPENAI_ORGANIZATION'] },
   anthropic: { anyOf: [['ANTHROPIC_API_KEY']], optional: ['ANTHROPIC_BASE_URL', 'ANTHROPIC_API_BASE'] },
@@ -20,7 +20,7 @@ const PROVIDERS: Record<string, ProviderVariables> = {
     anyOf: [['AZURE_API_BASE', 'AZURE_API_VERSION', 'AZURE_API_KEY']],
     optional: ['AZURE_AD_TOKEN'],
   },
-  // Whether credentials for the project can be had is known only on the first call.
+  // Credentials may come from the metadata server as well, so only the first call shows whether there are any.
   vertex_ai: {
     anyOf: [['VERTEXAI_PROJECT', 'VERTEXAI_LOCATION']],
     optional: ['VERTEXAI_CREDENTIALS', 'GOOGLE_APPLICATION_CREDENTIALS', 'GOOGLE_OAUTH_ACCESS_TOKEN'],
@@ -57,25 +57,25 @@ const PROVIDERS: Record<string, ProviderVariables> = {
   ollama_chat: { anyOf: [['OLLAMA_API_BASE']] },
 }
 
-/** Read when present for providers that cannot be checked. */
+/** Variables that are read when they are set, of providers that cannot be checked. */
 const UNCHECKED = ['HOSTED_VLLM_API_BASE', 'HOSTED_VLLM_API_KEY', 'CUSTOM_OPENAI_API_BASE', 'CUSTOM_OPENAI_API_KEY']
 
 const variablesOf = (provider: string) => (Object.hasOwn(PROVIDERS, provider) ? PROVIDERS[provider] : undefined)
 
-/** Names to report when the credentials of a provider are missing; null for a provider that cannot be checked. */
+/** The variables to name when credentials of a provider are missing; null for a provider that cannot be checked. */
 export function requiredVariables(provider: string): string[] | null {
   const variables = variablesOf(provider)
   return variables ? [...(variables.reported ?? variables.anyOf[0] ?? [])] : null
 }
 
-/** All names to report, or none when one set of variables is complete or the provider cannot be checked. */
+/** The same names when no set of variables is complete; none when one is, or when the provider cannot be checked. */
 export function missingVariables(provider: string, exists: (name: string) => boolean): string[] {
   const variables = variablesOf(provider)
   if (!variables || variables.anyOf.some((set) => set.every(exists))) return []
   return requiredVariables(provider) ?? []
 }
 
-/** Every variable that any provider reads. */
+/** All variables that any provider reads. */
 export const providerVariables: readonly string[] = [
   ...new Set(
     Object.values(PROVIDERS).flatMap((variables) => [...variables.anyOf.flat(), ...(variables.optional ?? [])]),
@@ -83,7 +83,7 @@ export const providerVariables: readonly string[] = [
   ...UNCHECKED,
 ]
 
-/** `<provider>/<model-id>`; a name without a slash has no provider. */
+/** The provider in `<provider>/<model-id>`; empty for a name without a slash. */
 export function providerOf(model: string): string {
   const slash = model.indexOf('/')
   return slash === -1 ? '' : model.slice(0, slash)

@@ -2,18 +2,17 @@ import { LineCounter, parseDocument } from 'yaml'
 import type { ReadFile } from './document.ts'
 import { systemCode } from './errors.ts'
 import { RULE_IDS } from './rule-ids.ts'
-import type { Source } from './source.ts'
+import { isMapping, type Source } from './source.ts'
 import type { RuleGrade, RuleGrades } from './types.ts'
 
 const FIELD = 'orchestration.rules_file'
 const GRADES: readonly RuleGrade[] = ['off', 'info', 'warning', 'error', 'critical']
 const isGrade = (value: unknown): value is RuleGrade => GRADES.some((grade) => grade === value)
-const isMapping = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /**
- * The operator's grades from the file that `orchestration.rules_file` names: `rules: {<id>: <grade>}`, where
- * `<prefix>.*` stands for all ids below a prefix and the longer key wins. Every fault is reported to `source`.
+ * Reads the operator's grades from the file that `orchestration.rules_file` names: `rules: {<id>: <grade>}`. A key
+ * `<prefix>.*` stands for all ids below the prefix, and where two keys match an id the longer one counts: `aws.iam.*`
+ * before `aws.*`. Problems are reported to `source`, and the answer is then incomplete.
  */
 export async function readRulesFile(source: Source, path: string, readFile: ReadFile): Promise<RuleGrades> {
   if (path === '') return {}
@@ -53,7 +52,7 @@ function idsOf(key: string): readonly string[] {
   return RULE_IDS.filter((id) => id.startsWith(key.slice(0, -1)))
 }
 
-/** A key may be anything, so that only its beginning is repeated, in one line. */
+/** A key of the file for an error text. It may be anything, so it is quoted and cut after 80 characters. */
 const quoteKey = (key: string) => JSON.stringify(key.length > 80 ? `${key.slice(0, 80)}…` : key)
 
 function parseRules(text: string, report: (problem: string) => void): Record<string, unknown> {

@@ -3,17 +3,20 @@ import * as v from 'valibot'
 export type Environment = Record<string, string | undefined>
 type Section = v.ObjectSchema<v.ObjectEntries, undefined>
 
-/** File and environment as the sections read them; problems pile up instead of stopping at the first. */
+/**
+ * The configuration file and the environment, as the sections read them. Problems are collected, so that an operator
+ * sees all of them at once and not only the first.
+ */
 export interface Source {
   /**
-   * Reads the section at a dotted path. Unknown keys are ignored, an absent or empty section is all
-   * defaults. Fields that break their rule are reported, listed in `failed` and given their default.
-   * @param aliases older spellings of keys, by older spelling
+   * Reads the section at a dotted path. Unknown keys are ignored, and an absent or empty section takes all defaults. A
+   * field that breaks its rule is reported, listed in `failed` and takes its default.
+   * @param aliases the present spelling of a key for each older one
    */
   section<S extends Section>(path: string, schema: S, aliases?: Record<string, string>): Values<S>
-  /** Value of an environment variable, trimmed; empty when unset, blank or when no variable is named. */
+  /** The trimmed value of an environment variable; empty when it is not set, or when the name is empty. */
   variable(name: string): string
-  /** Whether the variable exists, even if empty. */
+  /** Whether the variable is set, be it to an empty text. */
   exists(name: string): boolean
   problem(text: string): void
   readonly problems: readonly string[]
@@ -24,7 +27,8 @@ export interface Values<S extends Section> {
 }
 
 type Mapping = Record<string, unknown>
-const isMapping = (value: unknown): value is Mapping =>
+/** Whether a value of a YAML document is a mapping: neither null nor a list. */
+export const isMapping = (value: unknown): value is Mapping =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
 export function createSource(document: Mapping, env: Environment): Source {

@@ -1,11 +1,11 @@
 /**
- * The effective configuration: what remains after file, defaults and environment were merged and
- * checked once, at boot. Durations are seconds, as in the file. Secrets are resolved here and
- * nowhere else; `SECRET_FIELDS` in `mask.ts` lists them.
+ * The effective configuration: file, defaults and environment, merged and checked once at boot. Durations are seconds,
+ * as in the file. It holds the values of secrets, and no other part of the platform reads them from the environment;
+ * `SECRET_FIELDS` in `mask.ts` lists their keys. "Addition" marks fields that the specification does not have.
  */
 export interface Config {
   environment: 'development' | 'staging' | 'production'
-  /** Version string of the served API description (`APP_VERSION`). */
+  /** The version that the API description and the metrics show (`APP_VERSION`). */
   version: string
   oidc: OidcConfig
   admin: { default_root_email: string }
@@ -24,14 +24,17 @@ export interface Config {
   http: HttpConfig
   storage: StorageConfig
   git: GitConfig
-  /** Addition to the specification: the worker process. */
+  /** Addition: settings of the worker process. */
   worker: WorkerConfig
 }
 
 export interface TelemetryConfig {
-  /** Collector of spans and prompt registry, paths are appended to it; empty (an addition): neither, the built-in prompts serve. */
+  /**
+   * Base URL of the collector of spans, which is the prompt registry too. Addition: when it is empty there is neither,
+   * and the built-in prompts are used.
+   */
   collector_url: string
-  /** Addition: bearer token for both; empty: none. */
+  /** Addition: the bearer token for both; empty when they need none. */
   api_key: string
   otel_attribute_count_limit: number
   otel_console_exporter: boolean
@@ -39,16 +42,16 @@ export interface TelemetryConfig {
 
 export interface HttpConfig {
   cors_origins: string[]
-  /** Addition: page of a session with `{session_id}` in it, shown in pull requests; empty: the id alone is shown. */
+  /** Addition: URL of the page of a session, with `{session_id}` in it. Pull requests link to it, or show the id alone. */
   session_url: string
 }
 
 export interface OidcConfig {
-  /** Empty: authentication is disabled. Trailing slashes removed. */
+  /** Without trailing slashes. When it is empty, authentication is disabled. */
   issuer_url: string
   client_id: string
   audience: string
-  /** Effective scope, placeholder expanded. */
+  /** The scope with its placeholder replaced. */
   scope: string
   clock_skew_seconds: number
 }
@@ -57,7 +60,7 @@ export interface ServiceConfig {
   /** Base URL without trailing slash; may be empty for an optional sidecar. */
   endpoint: string
   token_env: string
-  /** Resolved bearer token. */
+  /** The bearer token, which is the value of the variable that `token_env` names. */
   token: string
   timeout: number
 }
@@ -69,9 +72,9 @@ export interface IacServiceConfig extends ServiceConfig {
   job_timeout: number
 }
 
-/** Severity of a rule of the rule pack, or `off`. */
+/** The severity of a rule, or `off`. */
 export type RuleGrade = 'off' | 'info' | 'warning' | 'error' | 'critical'
-/** The operator's grades by rule id; a rule that is not named keeps its own. */
+/** The operator's grades by rule id. A rule that is not among them keeps its own severity. */
 export type RuleGrades = Readonly<Record<string, RuleGrade>>
 
 export interface OrchestrationConfig {
@@ -84,9 +87,9 @@ export interface OrchestrationConfig {
   max_session_events_iteration: number
   drift_group_operations: number
   pull_request_readiness_seconds: number
-  /** Addition: the operator's file of grades; empty means none. */
+  /** Addition: path of the operator's file of grades; empty when there is none. */
   rules_file: string
-  /** What that file says, patterns resolved. */
+  /** The grades of that file, with patterns replaced by the ids that they stand for. */
   rules: RuleGrades
 }
 
@@ -94,40 +97,40 @@ export interface LlmConfig {
   /** `<provider>/<model-id>`, or a `model_name` of `model_list`. */
   model: string
   small_model: string
-  /** Optional; blank means the chain's own role model. */
+  /** The model that searches the web. When it is empty, the model of the chain that searches does so itself. */
   web_search_model: string
   temperature: number
   max_output_tokens: number
   timeout: number
   model_list: ModelListEntry[]
-  /** Addition: tokens that a model call may hold, answer included; 0 means by the built-in table of models. */
+  /** Addition: most tokens of a model call with its answer; 0 takes the number from the built-in table of models. */
   context_tokens: number
-  /** Addition: tokens that all rounds of a session may use together; 0 means any number. */
+  /** Addition: most tokens that all rounds of a session may use together; 0 means no limit. */
   max_session_tokens: number
-  /** Addition: where the worker keeps the model traffic of each round; empty: nowhere. */
+  /** Addition: folder in which the worker records the model traffic of each round; empty means no recording. */
   record_folder: string
-  /** Addition: prices by model pattern, before those of the built-in table. */
+  /** Addition: prices by model pattern, which count before those of the built-in table. */
   prices: ModelPrices
-  /** Present for `bedrock` models: what the default credential chain may use. */
+  /** What the credential chain of AWS may use; set when a model of `bedrock` is configured. */
   aws?: AwsVariables
-  /** Where the tools of `vertex_ai` keep credentials of a person; used when it exists. */
+  /** Where the tools of Google keep a person's credentials; set when a model of `vertex_ai` is configured. */
   google_credentials_file?: string
-  /** Values of every provider variable and `os.environ/` reference that is set, by variable name. */
+  /** The values of all variables of providers and of `os.environ/` references that are set, by their names. */
   credentials: Record<string, string>
 }
 /** US dollars per million tokens. */
 export interface ModelPrice {
   input: number
   output: number
-  /** Input read from the provider's cache; default is `input`. */
+  /** The price of input that is read from the provider's cache; default that of `input`. */
   cached_input?: number
-  /** Input written to it; default is `input`. */
+  /** The price of input that is written to that cache; default that of `input`. */
   cache_write?: number
 }
-/** By `<provider>/<model-id>`, `*` standing for any text. */
+/** Prices by `<provider>/<model-id>`, in which `*` stands for any text. */
 export type ModelPrices = Readonly<Record<string, ModelPrice>>
 
-/** One router entry. Extra keys of `litellm_params` (api_base, api_key, …) are kept verbatim. */
+/** One entry of the model list. Further keys of `litellm_params` are kept as they are. */
 export interface ModelListEntry {
   model_name: string
   litellm_params: { model: string; api_base?: string; api_key?: string } & Record<string, unknown>
@@ -146,7 +149,7 @@ export type StorageProvider = 'BUNDLED' | 'S3' | 'STORAGE_ACCOUNT'
 export interface StorageConfig {
   provider: StorageProvider
   bucket: string
-  /** Trimmed; empty means that repositories declare their own backend. */
+  /** The bucket of engine state; when it is empty, repositories declare their own backend. */
   engine_state_bucket: string
   engine_state_filename: string
   endpoint_url: string
@@ -154,18 +157,18 @@ export interface StorageConfig {
   region: string
   access_key: string
   secret_key: string
-  /** STORAGE_ACCOUNT only. */
+  /** Name and key of the account, with the provider STORAGE_ACCOUNT only. */
   account_name: string
   account_key: string
   connect_timeout: number
   read_timeout: number
   max_attempts: number
   presign_expiry_seconds: number
-  /** Present for S3 without keys: what its default credential chain may use. */
+  /** What the credential chain of AWS may use; set for S3 without keys. */
   aws?: AwsVariables
 }
 
-/** Variables that lead to credentials of S3; unset ones are empty. */
+/** The values of the variables that lead to credentials of AWS; those that are not set are empty. */
 export interface AwsVariables {
   access_key: string
   secret_key: string
@@ -173,9 +176,9 @@ export interface AwsVariables {
   web_identity_token_file: string
   role_arn: string
   role_session_name: string
-  /** Empty means `default`, which need not exist. */
+  /** When it is empty, the profile `default` is used if it exists. */
   profile: string
-  /** Paths; in the home folder unless named, empty without a home folder. */
+  /** Paths of the shared files, by default in the home folder; empty when there is no home folder. */
   credentials_file: string
   config_file: string
   container_relative_uri: string
@@ -190,27 +193,27 @@ export interface AwsVariables {
 export type GitProvider = 'GITHUB' | 'AZURE_DEVOPS' | 'GITLAB'
 export interface GitConfig {
   provider: GitProvider
-  /** Host of `base_url`, else the provider's public host. */
+  /** The host of `base_url`, or else the public host of the provider. */
   host: string
   user: string
   token: string
   author_name: string
   author_email: string
-  /** Addition: `https://<host>[:port]` of a self-hosted server; empty means the public host. */
+  /** Addition: `https://<host>[:port]` of a self-hosted server; empty for the public host. */
   base_url: string
-  /** Addition: REST base URL of a self-hosted server; empty means the usual place at `host`. */
+  /** Addition: base URL of the REST interface of a self-hosted server; empty for its usual place at `host`. */
   api_url: string
-  /** Addition: PEM file with further certificate authorities for the git binary; may be empty. */
+  /** Addition: path of a PEM file with further certificate authorities for the git server; empty when there is none. */
   ca_file: string
-  /** Addition: hosts (`host` or `host:port`) that may resolve to non-public addresses. */
+  /** Addition: hosts, as `host` or `host:port`, whose names may resolve to addresses that are not public. */
   allow_private_hosts: string[]
 }
 
 export interface WorkerConfig {
-  /** Rounds that one worker process runs at the same time. */
+  /** Most rounds that one worker process runs at the same time. */
   concurrency: number
   /** How often an interrupted round is taken up again before it fails. */
   max_restarts: number
-  /** With which pinned plans are kept in the object store; empty keeps them on the worker's disk alone. */
+  /** Encrypts pinned plans in the object store. When it is empty, they are on the disk of the worker only. */
   pin_key: string
 }

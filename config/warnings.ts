@@ -1,6 +1,6 @@
 import type { Config, StorageConfig } from './types.ts'
 
-/** What an operator should know although the platform starts. Holds no secret. */
+/** What an operator should know although the platform starts. The texts hold no secret. */
 export function configWarnings(config: Config): string[] {
   const warnings: string[] = []
   if (config.oidc.issuer_url === '')
@@ -11,7 +11,8 @@ export function configWarnings(config: Config): string[] {
     warnings.push('storage.engine_state_bucket is empty: each repository must declare its own remote backend')
   else if (isEmulator(config.storage))
     warnings.push(
-      'storage.endpoint_url is no account host: the engine looks for managed state at the account of that name in the cloud',
+      'storage.endpoint_url is no account host: ' +
+        'the engine looks for managed state at the account of that name in the cloud',
     )
   const { collector_url } = config.telemetry
   if (collector_url !== '' && !collector_url.endsWith('/'))
@@ -22,6 +23,9 @@ export function configWarnings(config: Config): string[] {
   return warnings
 }
 
-/** The backend of the engine takes the account's name but no address. */
+/**
+ * Whether the endpoint is not that of the account in the cloud, for example an emulator. The state backend of the engine
+ * takes the name of the account but no address, so it would look for state in the cloud.
+ */
 const isEmulator = ({ provider, endpoint_url, account_name }: StorageConfig): boolean =>
   provider === 'STORAGE_ACCOUNT' && !new URL(endpoint_url).hostname.startsWith(`${account_name}.blob.`)

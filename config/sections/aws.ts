@@ -3,7 +3,7 @@ import type { AwsVariables } from '../types.ts'
 
 type Variables = Pick<Source, 'variable'>
 
-/** What the default credential chain may use, as the tools of the vendor name it. */
+/** Reads what the credential chain may use, from the variables that the tools of AWS use as well. */
 export function readAws(source: Variables): AwsVariables {
   const value = source.variable
   return {

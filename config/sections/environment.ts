@@ -8,7 +8,7 @@ const spellings = Object.fromEntries(
   names.flatMap((name) => [[name.toUpperCase(), name] as const, [name, name] as const]),
 )
 
-/** The one field that has no section. */
+/** The only field that is in no section. */
 export const environmentSchema = v.object({
   environment: choice<Config['environment']>('development', spellings, names),
 })

@@ -13,7 +13,7 @@ export const httpSchema = v.object({
 
 export const readHttp = (source: Source): HttpConfig => source.section('http', httpSchema).values
 
-/** The placeholder stands behind the host, so that the link always leads to the operator's own page. */
+/** The placeholder must stand behind the host, so that a link always leads to the server that the operator named. */
 function isSessionUrl(value: string): boolean {
   if (value === '') return true
   const id = '00000000-0000-4000-8000-000000000000'

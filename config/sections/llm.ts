@@ -2,10 +2,25 @@ import * as v from 'valibot'
 import { decimal, integer, nonEmpty, text } from '../fields.ts'
 import { missingVariables, providerOf, providerVariables } from '../provider-variables.ts'
 import type { Source } from '../source.ts'
-import type { LlmConfig } from '../types.ts'
+import type { LlmConfig, ModelPrices } from '../types.ts'
 import { readAws } from './aws.ts'
 import { modelList, referencedVariables } from './model-list.ts'
-import { prices } from './prices.ts'
+
+const dollars = v.pipe(v.number('must be a number'), v.finite('must be a number'), v.minValue(0, 'must be at least 0'))
+const price = v.object(
+  { input: dollars, output: dollars, cached_input: v.exactOptional(dollars), cache_write: v.exactOptional(dollars) },
+  ({ expected }) => (expected === 'Object' ? 'must be a mapping' : 'is required'),
+)
+
+/** Prices by model pattern; `input` and `output` are required. */
+const prices = v.optional(
+  v.pipe(
+    v.unknown(),
+    v.check((value) => !Array.isArray(value), 'must be a mapping'),
+    v.record(v.string(), price, 'must be a mapping'),
+  ),
+  (): ModelPrices => ({}),
+)
 
 export const llmSchema = v.object({
   model: text('anthropic/claude-sonnet-5', nonEmpty),
@@ -59,13 +74,13 @@ function checkAliases(source: Source, values: Values, failed: ReadonlySet<string
       source.problem(`llm.${role} must equal a model_name of llm.model_list`)
 }
 
-/** With a list, its entries are checked and the aliases are not; without one, the models themselves. */
+/** The models whose credentials are checked: those of the list, or without a list the three configured ones. */
 function modelsToCheck(values: Values, failed: ReadonlySet<string>): string[] {
   if (values.model_list.length > 0) return values.model_list.map((entry) => entry.litellm_params.model)
   return [...ROLES, 'web_search_model' as const].filter((role) => !failed.has(role)).map((role) => values[role])
 }
 
-/** Presence is what counts here: an empty value passes. */
+/** Reports variables of providers that are not set. One that is set to an empty text passes. */
 function checkCredentials(source: Source, models: readonly string[]): void {
   const missing = new Set(models.flatMap((model) => missingVariables(providerOf(model), source.exists)))
   if (missing.size > 0)

@@ -28,12 +28,12 @@ const entry = v.pipe(
   ),
 )
 
-/** Router entries; only `litellm_params.model` is required, and names the entry when `model_name` is absent. */
+/** The entries of the list. Only `litellm_params.model` is required; without `model_name` it names the entry too. */
 export const modelList = v.optional(v.array(entry, 'must be a list'), () => [])
 
 const REFERENCE = /^os\.environ\/(.+)$/
 
-/** Names of the variables that entries refer to as `os.environ/<VARIABLE>`, at any depth. */
+/** The names of the variables to which a value refers as `os.environ/<VARIABLE>`, at any depth. */
 export function referencedVariables(value: unknown): string[] {
   if (typeof value === 'string') {
     const name = REFERENCE.exec(value)?.[1]

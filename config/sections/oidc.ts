@@ -20,7 +20,8 @@ export function readOidc(source: Source): OidcConfig {
   if (values.client_id === '' && !failed.has('client_id')) {
     if (values.issuer_url !== '')
       source.problem(
-        'oidc.issuer_url is set but oidc.client_id is empty; set oidc.client_id (and optionally oidc.audience) in config.yaml.',
+        'oidc.issuer_url is set but oidc.client_id is empty; ' +
+          'set oidc.client_id (and optionally oidc.audience) in config.yaml.',
       )
     if (values.scope.includes(PLACEHOLDER))
       source.problem('oidc.scope references {client_id} but oidc.client_id is empty.')
@@ -28,7 +29,10 @@ export function readOidc(source: Source): OidcConfig {
   return { ...values, scope: effectiveScope(values) }
 }
 
-/** A Microsoft issuer hands out tokens for this API only when asked for the API's own scope. */
+/**
+ * The scope with its placeholder replaced. A Microsoft issuer gives tokens for this API only to clients that ask for
+ * the scope of the API itself, so that one is added to the default scope.
+ */
 function effectiveScope({ issuer_url, client_id, scope }: OidcConfig): string {
   if (scope === DEFAULT_SCOPE && hostOf(issuer_url) === MICROSOFT_LOGIN_HOST)
     return `${scope} api://${client_id}/.default`

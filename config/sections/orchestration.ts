@@ -16,6 +16,6 @@ export const orchestrationSchema = v.object({
   rules_file: text(''),
 })
 
-/** Without `rules`, which are read from the file that `rules_file` names. */
+/** Reads the section without `rules`, which come from the file that `rules_file` names. */
 export const readOrchestration = (source: Source): Omit<OrchestrationConfig, 'rules'> =>
   source.section('orchestration', orchestrationSchema).values

@@ -31,7 +31,8 @@ function readIac(source: Source): IacServiceConfig {
   const { values } = source.section('services.iac', iacSchema)
   if (values.endpoint === '')
     source.problem(
-      'services.iac.endpoint is empty; the IaC service is mandatory. Point it at an implementation of the iac contract.',
+      'services.iac.endpoint is empty; the IaC service is mandatory. ' +
+        'Point it at an implementation of the iac contract.',
     )
   return { ...values, token: source.variable(values.token_env) }
 }
@@ -41,7 +42,7 @@ function readOptional(source: Source, path: string): OptionalServiceConfig {
   return { ...values, token: source.variable(values.token_env) }
 }
 
-/** The check of the assembled configuration: each sidecar that will be called has a token. Null when all have. */
+/** The error for sidecars that will be called but have no token; null when all have one. */
 export function missingTokens({ iac, notifications, mapping, authz }: Config['services']): string | null {
   const optional = Object.entries({ notifications, mapping, authz }).filter(([, service]) => service.enabled)
   const called: [string, ServiceConfig][] = [['iac', iac], ...optional]

@@ -64,10 +64,13 @@ const OLDER_NAMES: Record<string, string> = {
   BUNDLED_ACCESS_KEY: 'RUSTFS_ACCESS_KEY',
   BUNDLED_SECRET_KEY: 'RUSTFS_SECRET_KEY',
 }
-/** The credential pair with which the bundled store starts. */
+/** The value of both keys with which the bundled store starts. */
 const BUNDLED_KEY = 'bundledadmin'
 
-/** A variable that exists but is empty means "no key"; only an absent one takes the bundled store's default. */
+/**
+ * Reads one of the two keys of an S3 store from its variable, or from the older name of that. A variable that is set
+ * but empty means "no key"; only where none is set does the bundled store take its default.
+ */
 function readBundledKey(source: Source, provider: StorageProvider, name: string): string {
   const names = [name, OLDER_NAMES[name]].filter((candidate) => candidate !== undefined)
   const set = names.map(source.variable).find((value) => value !== '')
@@ -82,13 +85,17 @@ function readAccount(source: Source, values: Values): { account_name: string; ac
   if (account_name === '')
     source.problem(
       'storage.endpoint_url must be an account blob endpoint (https://<account>.blob.core.windows.net) when ' +
-        `storage.provider is STORAGE_ACCOUNT; cannot derive an account name from '${withoutUserinfo(values.endpoint_url)}'.`,
+        'storage.provider is STORAGE_ACCOUNT; cannot derive an account name from ' +
+        `'${withoutUserinfo(values.endpoint_url)}'.`,
     )
   if (accountKey === '') source.problem(`storage.provider STORAGE_ACCOUNT requires env var ${values.account_key_env}.`)
   return { account_name, account_key: accountKey }
 }
 
-/** `https://<account>.blob.…`, or the emulator form `http://host:port/<account>`; empty when neither. */
+/**
+ * The account in `https://<account>.blob.…` or in the form of the emulator, `http://host:port/<account>`; empty for
+ * another form.
+ */
 function accountName(endpoint: string): string {
   if (!/^https?:\/\//i.test(endpoint) || !URL.canParse(endpoint)) return ''
   const url = new URL(endpoint)

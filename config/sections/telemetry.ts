@@ -3,11 +3,11 @@ import { flag, integer, text } from '../fields.ts'
 import type { Source } from '../source.ts'
 import type { TelemetryConfig } from '../types.ts'
 
-/** The collector of the compose deployment. */
+/** The address of the collector in the compose deployment. */
 export const DEFAULT_COLLECTOR_URL = 'http://phoenix:6006/'
 
 export const telemetrySchema = v.object({
-  // Kept as written: `v1/traces` is appended by concatenation.
+  // The text stays as it is written, because `v1/traces` is appended to it directly.
   collector_url: text(DEFAULT_COLLECTOR_URL, {
     test: (value) => value === '' || /^https?:\/\/\S+$/i.test(value),
     text: 'must be an http:// or https:// URL, or empty for neither collector nor prompt registry',

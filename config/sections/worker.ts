@@ -9,7 +9,7 @@ export const workerSchema = v.object({
   pin_key_env: text('PLATFORM_PIN_KEY'),
 })
 
-/** As many as 32 random bytes need at least, however they are written. */
+/** 32 random bytes have at least this many characters in any usual encoding; in base64 they have 44. */
 const MIN_KEY_LENGTH = 32
 
 export function readWorker(source: Source): WorkerConfig {
@@ -17,7 +17,8 @@ export function readWorker(source: Source): WorkerConfig {
   const pinKey = source.variable(pin_key_env)
   if (pinKey !== '' && pinKey.length < MIN_KEY_LENGTH)
     source.problem(
-      `worker.pin_key_env: ${pin_key_env} must hold at least ${MIN_KEY_LENGTH} characters, for example 32 random bytes in base64.`,
+      `worker.pin_key_env: ${pin_key_env} must hold at least ${MIN_KEY_LENGTH} characters, ` +
+        'for example 32 random bytes in base64.',
     )
   return { ...rest, pin_key: pinKey }
 }
