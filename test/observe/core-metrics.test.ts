@@ -1,20 +1,19 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { connect } from '../../src/data/db/pool.ts'
 import { watchQueue, watchStreams } from '../../src/observe/gauges.ts'
 import { createMetrics } from '../../src/observe/metrics.ts'
-import { createTestCore, type TestCore } from '../helpers/core.ts'
+import { createTestCore } from '../helpers/core.ts'
 import { openSession, runRound } from '../helpers/sessions.ts'
 import { readStream } from '../helpers/sse.ts'
+import { startOnce } from '../helpers/start-once.ts'
 import { parseMetrics, sampleOf } from './parse-metrics.ts'
 
 const metrics = createMetrics('core', '1.2.3')
-let core: TestCore
+const core = startOnce(() => createTestCore({ context: { metrics } }))
 beforeAll(async () => {
-  core = await createTestCore({ context: { metrics } })
   watchQueue(metrics.registry, core.context.sql)
   watchStreams(metrics.registry, core.context.events)
 })
-afterAll(() => core.close())
 
 const scrape = async () => parseMetrics(await metrics.registry.render())
 

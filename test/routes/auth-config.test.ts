@@ -1,11 +1,8 @@
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { createTestCore, type TestCore } from '../helpers/core.ts'
+import { startOnce } from '../helpers/start-once.ts'
 
-let core: TestCore
-beforeAll(async () => {
-  core = await createTestCore()
-})
-afterAll(() => core.close())
+const core = startOnce(createTestCore)
 
 const read = async (app: TestCore['app']) => (await app.request('/api/v1/auth/config')).json()
 

@@ -1,12 +1,11 @@
 import { Validator } from '@seriousme/openapi-schema-validator'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { createTestCore, type TestCore } from '../helpers/core.ts'
+import { describe, expect, it } from 'vitest'
+import { createTestCore } from '../helpers/core.ts'
+import { startOnce } from '../helpers/start-once.ts'
 
-let core: TestCore
-beforeAll(async () => {
-  core = await createTestCore({ yaml: 'oidc: { issuer_url: "https://issuer.example.org", client_id: core }' })
-})
-afterAll(() => core.close())
+const core = startOnce(() =>
+  createTestCore({ yaml: 'oidc: { issuer_url: "https://issuer.example.org", client_id: core }' }),
+)
 
 const ROUTES = [
   'get /v1/admin/sessions',

@@ -1,11 +1,8 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { createTestCore, type TestCore } from '../helpers/core.ts'
+import { describe, expect, it } from 'vitest'
+import { createTestCore } from '../helpers/core.ts'
+import { startOnce } from '../helpers/start-once.ts'
 
-let core: TestCore
-beforeAll(async () => {
-  core = await createTestCore()
-})
-afterAll(() => core.close())
+const core = startOnce(createTestCore)
 
 const get = (path: string, headers?: Record<string, string>) => core.call('GET', path, { headers })
 

@@ -1,16 +1,13 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { readBodies, runChain } from '../../../pipeline/kit/run-chain.ts'
 import { composePrompts } from '../../../pipeline/steps/shared/compose-prompts.ts'
 import { type GeneratorValues, iacGenerator } from '../../../src/chains/iac-generator.ts'
 import { sessionTargets } from '../../../src/chains/target-generator.ts'
+import { startOnce } from '../../helpers/start-once.ts'
 import { said } from '../steps/scripted-llm.ts'
 import { createSteps } from '../steps/support.ts'
 
-let steps: Awaited<ReturnType<typeof createSteps>>
-beforeAll(async () => {
-  steps = await createSteps()
-})
-afterAll(() => steps.close())
+const steps = startOnce(createSteps)
 
 /** Prompts that note which of them were read. */
 function countingPrompts() {

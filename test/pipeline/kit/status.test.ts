@@ -1,16 +1,13 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { LeaseLost } from '../../../src/base/errors.ts'
 import { parsePlan } from '../../../src/plan/plan.ts'
 import { claimRound } from '../../../src/sessions/lease.ts'
+import { startOnce } from '../../helpers/start-once.ts'
 import { changesJson } from '../../plan/fixtures.ts'
 import { said } from '../steps/scripted-llm.ts'
 import { createSteps } from '../steps/support.ts'
 
-let steps: Awaited<ReturnType<typeof createSteps>>
-beforeAll(async () => {
-  steps = await createSteps()
-})
-afterAll(() => steps.close())
+const steps = startOnce(createSteps)
 
 describe('say', () => {
   it('writes the sentence of the small model, told with the conversation', async () => {

@@ -1,12 +1,9 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { planTargets } from '../../../pipeline/steps/shared/plan.ts'
+import { startOnce } from '../../helpers/start-once.ts'
 import { calmEngine, createSteps, type EngineScript } from '../steps/support.ts'
 
-let steps: Awaited<ReturnType<typeof createSteps>>
-beforeAll(async () => {
-  steps = await createSteps()
-})
-afterAll(() => steps.close())
+const steps = startOnce(createSteps)
 
 const TITLE = `╷
 │ Error: Error acquiring the state lock

@@ -11,12 +11,13 @@ import {
   driftReport,
   driftReportOf,
   GREETING,
+  partial,
   remediated,
   takeOver,
 } from '../modes/drift-world.ts'
 import { accept, done, targets } from '../modes/scripts.ts'
 import { oneEdit } from './model.ts'
-import { type Chaos, commitsOn, type Phases, sessionFolder, startChaos, taken } from './world.ts'
+import { type Chaos, commitsOn, endingsOf, type Phases, roundsIn, sessionFolder, startChaos, taken } from './world.ts'
 
 let chaos: Chaos
 beforeEach(async () => {
@@ -51,17 +52,13 @@ const PHASES: Phases = {
   table: 'reports',
 }
 
-it.each<[string, 'SIGKILL' | 'SIGTERM', Phases]>([
-  ['killed', 'SIGKILL', PHASES],
-  ['told to stop', 'SIGTERM', { chains: ['task_complete'], command: 'plan' }],
-])('a worker that is %s with drift rounds in every phase: another one ends them all', async (_, signal, phases) => {
+it.each(
+  endingsOf(PHASES),
+)('a worker that is %s with drift rounds in every phase: another one ends them all', async (_, signal, phases) => {
   const { stack } = chaos
   const repositories = new Map<string, string>()
-  for (const repo_uri of await drifted(phases.chains.length + (phases.table ? 2 : 1)))
-    repositories.set(
-      await chaos.open({ repo_uri, mode: 'drift', query: 'Mend the greeting', is_partial: true }),
-      repo_uri,
-    )
+  for (const repo_uri of await drifted(roundsIn(phases)))
+    repositories.set(await chaos.open({ repo_uri, ...partial }), repo_uri)
   for (const session of await chaos.interrupt([...repositories.keys()], phases, signal)) {
     const repo_uri = repositories.get(session.uuid) ?? ''
     expect(session).toMatchObject({

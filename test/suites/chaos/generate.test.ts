@@ -3,7 +3,7 @@ import { afterEach, beforeEach, expect, it } from 'vitest'
 import { leftOfPin } from '../modes/apply-world.ts'
 import { ADDED, accept, done, findings, MAIN, operations, report, targets, write } from '../modes/scripts.ts'
 import { oneEdit } from './model.ts'
-import { type Chaos, commitsOn, type Phases, sessionFolder, startChaos, taken } from './world.ts'
+import { type Chaos, commitsOn, endingsOf, type Phases, roundsIn, sessionFolder, startChaos, taken } from './world.ts'
 
 let chaos: Chaos
 beforeEach(async () => {
@@ -26,13 +26,12 @@ const PHASES: Phases = {
   table: 'pins',
 }
 
-it.each<[string, 'SIGKILL' | 'SIGTERM', Phases]>([
-  ['killed', 'SIGKILL', PHASES],
-  ['told to stop', 'SIGTERM', { chains: ['task_complete'], command: 'plan' }],
-])('a worker that is %s with generate rounds in every phase: another one ends them all', async (_, signal, phases) => {
+it.each(
+  endingsOf(PHASES),
+)('a worker that is %s with generate rounds in every phase: another one ends them all', async (_, signal, phases) => {
   const { stack } = chaos
   const repositories = new Map<string, string>()
-  for (let number = phases.chains.length + (('table' in phases) ? 2 : 1); number > 0; number--) {
+  for (let number = roundsIn(phases); number > 0; number--) {
     const repo_uri = await stack.repository({ 'main.tf': MAIN })
     repositories.set(await chaos.open({ repo_uri, query: 'Add a second greeting' }), repo_uri)
   }

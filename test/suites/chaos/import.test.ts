@@ -6,7 +6,7 @@ import { recordedJobs } from '../modes/apply-world.ts'
 import { addresses, blocks, importReport, toldReport } from '../modes/import-world.ts'
 import { accept, done, MAIN, operations, targets, write } from '../modes/scripts.ts'
 import { oneEdit } from './model.ts'
-import { type Chaos, commitsOn, type Phases, sessionFolder, startChaos, taken } from './world.ts'
+import { type Chaos, commitsOn, endingsOf, type Phases, roundsIn, sessionFolder, startChaos, taken } from './world.ts'
 
 const [first = '', second = ''] = RESOURCES.map(({ arn }) => arn)
 const PAIRS: [address: string, resource_id: string][] = [
@@ -42,14 +42,13 @@ const PHASES: Phases = {
   table: 'reports',
 }
 
-it.each<[string, 'SIGKILL' | 'SIGTERM', Phases]>([
-  ['killed', 'SIGKILL', PHASES],
-  ['told to stop', 'SIGTERM', { chains: ['task_complete'], command: 'import' }],
-])('a worker that is %s with import rounds in every phase: another one ends them all', async (_, signal, phases) => {
+it.each(
+  endingsOf(PHASES),
+)('a worker that is %s with import rounds in every phase: another one ends them all', async (_, signal, phases) => {
   const { stack, processes } = chaos
   const repositories = new Map<string, string>()
   let refused = 0
-  for (let number = phases.chains.length + (('table' in phases) ? 2 : 1); number > 0; number--) {
+  for (let number = roundsIn(phases); number > 0; number--) {
     const repo_uri = await stack.repository({ 'main.tf': MAIN })
     repositories.set(
       await chaos.open({ repo_uri, scope_id: ACCOUNT, mode: 'import', query: 'Import mail', is_partial: true }),

@@ -1,5 +1,5 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it } from 'vitest'
 import { listen, type Running } from '../../../dev/server.ts'
 import { modes } from '../../../pipeline/modes/index.ts'
 import { runRound } from '../../../pipeline/run-round.ts'
@@ -9,20 +9,17 @@ import type { Context } from '../../../src/context.ts'
 import { notifyRunFailure } from '../../../src/notifications/notify.ts'
 import { findSession } from '../../../src/sessions/find.ts'
 import { createUser, openSession } from '../../helpers/sessions.ts'
+import { startOnce } from '../../helpers/start-once.ts'
 import { type Script, scriptedLlm } from '../../pipeline/steps/scripted-llm.ts'
 import { findings, GATES, goodRound, MAIN } from '../modes/scripts.ts'
-import { type Stack, startStack } from '../modes/stack.ts'
+import { startStack } from '../modes/stack.ts'
 
-let stack: Stack
+const stack = startOnce(startStack)
 let running: Running | null = null
-beforeAll(async () => {
-  stack = await startStack()
-})
 afterEach(async () => {
   await running?.close()
   running = null
 })
-afterAll(() => stack.close())
 
 interface Sidecar {
   endpoint: string

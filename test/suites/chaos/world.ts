@@ -22,6 +22,17 @@ export interface Phases {
   table?: string
 }
 
+export type EndSignal = 'SIGKILL' | 'SIGTERM'
+
+/** How a worker ends, for `it.each`: killed with a round in every phase, or told to stop while one writes code. */
+export const endingsOf = (everywhere: Phases): [name: string, EndSignal, Phases][] => [
+  ['killed', 'SIGKILL', everywhere],
+  ['told to stop', 'SIGTERM', { chains: ['task_complete'], command: everywhere.command }],
+]
+
+/** How many rounds it takes for one to wait in each phase: a chain, the command, the table where there is one. */
+export const roundsIn = ({ chains, table }: Phases): number => chains.length + (table === undefined ? 1 : 2)
+
 export interface Chaos {
   stack: Stack
   processes: Processes
@@ -31,7 +42,7 @@ export interface Chaos {
    * Lets one worker run all waiting rounds until there is exactly one in each phase, ends it with the signal, and
    * lets another one finish them. Answers when all of them have ended.
    */
-  interrupt(uuids: readonly string[], phases: Phases, signal: 'SIGKILL' | 'SIGTERM'): Promise<Ended[]>
+  interrupt(uuids: readonly string[], phases: Phases, signal: EndSignal): Promise<Ended[]>
   close(): Promise<void>
 }
 
@@ -165,7 +176,7 @@ async function endedRound(stack: Stack, uuid: string): Promise<Ended> {
 }
 
 /** What every round looks like that was taken up once and ended well. */
-export const taken = (signal: 'SIGKILL' | 'SIGTERM') => ({
+export const taken = (signal: EndSignal) => ({
   in_flight: false,
   status: 'completed',
   attempts: 2,

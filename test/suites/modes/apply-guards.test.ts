@@ -1,8 +1,9 @@
 import { appendFile, cp, rename, rm, symlink } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { acceptRound } from '../../../src/sessions/accept.ts'
 import { setLock } from '../../../src/sessions/locks.ts'
+import { startOnce } from '../../helpers/start-once.ts'
 import {
   applyJobs,
   applyReports,
@@ -11,19 +12,15 @@ import {
   DISCARDED,
   leftOfPin,
   managedState,
+  NOT_PINNED,
   pinned,
   withNotifications,
 } from './apply-world.ts'
 import { ADDED, done, MAIN, targets, write } from './scripts.ts'
-import { engineBeside, firstRound, nextRound, pinnedPath, runWaiting, type Stack, startStack } from './stack.ts'
+import { engineBeside, firstRound, nextRound, pinnedPath, runWaiting, startStack } from './stack.ts'
 
-let stack: Stack
-beforeAll(async () => {
-  stack = await startStack()
-})
-afterAll(() => stack.close())
+const stack = startOnce(startStack)
 
-const NOT_PINNED = 'runner failed: No reviewed plan is pinned for this session; run a generate round before applying.'
 const ANOTHER =
   'runner failed: The pinned plan is not the reviewed one, so it is not applied; run a generate round before applying.'
 

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { gatewayTimeout, notFound, unavailable } from '../../../src/base/errors.ts'
 import { silentLogger } from '../../../src/base/log.ts'
 import { MASK } from '../../../src/base/masking.ts'
@@ -6,6 +6,7 @@ import type { Context } from '../../../src/context.ts'
 import { createObjectStore } from '../../../src/data/storage/create.ts'
 import { deriveProjectId } from '../../../src/plan/state/managed-state.ts'
 import type { IacClient } from '../../../src/services/iac/types.ts'
+import { startOnce } from '../../helpers/start-once.ts'
 import { said, scriptedLlm } from '../../pipeline/steps/scripted-llm.ts'
 import {
   applyJobs,
@@ -21,13 +22,9 @@ import {
   withNotifications,
 } from './apply-world.ts'
 import { ADDED, done, MAIN, targets, write } from './scripts.ts'
-import { engineBeside, firstRound, nextRound, type Stack, startStack } from './stack.ts'
+import { engineBeside, firstRound, nextRound, startStack } from './stack.ts'
 
-let stack: Stack
-beforeAll(async () => {
-  stack = await startStack()
-})
-afterAll(() => stack.close())
+const stack = startOnce(startStack)
 
 /** Plans, and fails when it is applied: after `second` was made. */
 const FAILING = `${ADDED}

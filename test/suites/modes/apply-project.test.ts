@@ -1,7 +1,8 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import type { Context } from '../../../src/context.ts'
 import type { IacClient } from '../../../src/services/iac/types.ts'
 import { acceptRound } from '../../../src/sessions/accept.ts'
+import { startOnce } from '../../helpers/start-once.ts'
 import {
   applyJobs,
   applyReports,
@@ -12,9 +13,9 @@ import {
   withNotifications,
 } from './apply-world.ts'
 import { MAIN } from './scripts.ts'
-import { firstRound, runWaiting, type Stack, startStack } from './stack.ts'
+import { firstRound, runWaiting, startStack } from './stack.ts'
 
-let stack: Stack
+const stack = startOnce(startStack)
 let context: Context
 /** Two sessions on one project, both with a reviewed plan. */
 let first: string
@@ -22,10 +23,6 @@ let second: string
 let repo_uri: string
 const offered: number[] = []
 
-beforeAll(async () => {
-  stack = await startStack()
-})
-afterAll(() => stack.close())
 beforeEach(async () => {
   offered.length = 0
   const queue = {

@@ -1,10 +1,11 @@
 import { readdirSync } from 'node:fs'
 import { cp, rename, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { MASK } from '../../../src/base/masking.ts'
 import type { Context } from '../../../src/context.ts'
 import { acceptRound } from '../../../src/sessions/accept.ts'
+import { startOnce } from '../../helpers/start-once.ts'
 import {
   applyJobs,
   applyReports,
@@ -12,22 +13,17 @@ import {
   contextOf,
   DISCARDED,
   jobsOf,
-  lapse,
   leftOfPin,
   managedState,
+  NOT_PINNED,
   pinned,
 } from './apply-world.ts'
 import { ADDED, done, MAIN, targets, write } from './scripts.ts'
-import { nextRound, pinnedPath, runWaiting, type Stack, startStack } from './stack.ts'
+import { lapse, nextRound, pinnedPath, runWaiting, startStack } from './stack.ts'
 
-let stack: Stack
-beforeAll(async () => {
-  stack = await startStack()
-})
-afterAll(() => stack.close())
+const stack = startOnce(startStack)
 
 const KEY = 'a key of at least thirty-two characters'
-const NOT_PINNED = 'runner failed: No reviewed plan is pinned for this session; run a generate round before applying.'
 const NOT_RESTORED =
   'runner failed: The reviewed plan cannot be restored from the object store; run a generate round before applying.'
 

@@ -1,28 +1,24 @@
 import { existsSync } from 'node:fs'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import type { Context } from '../../../src/context.ts'
 import { STOPPING } from '../../../src/data/queue/types.ts'
 import type { IacClient } from '../../../src/services/iac/types.ts'
 import { acceptRound } from '../../../src/sessions/accept.ts'
 import { claimRound } from '../../../src/sessions/lease.ts'
+import { startOnce } from '../../helpers/start-once.ts'
 import {
   applyJobs,
   applyReports,
   contextOf,
   DISCARDED,
-  lapse,
   leftOfPin,
   managedState,
   pinned,
   withNotifications,
 } from './apply-world.ts'
-import { pinnedPath, runWaiting, type Stack, startStack } from './stack.ts'
+import { lapse, pinnedPath, runWaiting, startStack } from './stack.ts'
 
-let stack: Stack
-beforeAll(async () => {
-  stack = await startStack()
-})
-afterAll(() => stack.close())
+const stack = startOnce(startStack)
 
 const request = (context: Context, uuid: string) =>
   acceptRound(context, { session_uuid: uuid, mode: 'apply', query: 'Engine apply.', is_partial: false })

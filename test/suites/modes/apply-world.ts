@@ -110,6 +110,10 @@ export async function leftOfPin(stack: Stack, uuid: string): Promise<{ directory
   return { directory: existsSync(pinnedPath(stack, uuid)), seals: seals.length }
 }
 
+/** How an apply round without a reviewed plan ends. */
+export const NOT_PINNED =
+  'runner failed: No reviewed plan is pinned for this session; run a generate round before applying.'
+
 export const DISCARDED = { directory: false, seals: 0 }
 
 /** A context whose notifications sidecar is on; `sent` are the bodies it got. */
@@ -135,8 +139,3 @@ export function withNotifications(context: Context): {
     sent,
   }
 }
-
-/** What a dead worker leaves to the monitor of the queue. */
-export const lapse = (stack: Stack, uuid: string) => stack.database.sql`
-  UPDATE rounds SET lease_until = clock_timestamp() - interval '1 second'
-  WHERE finished_at IS NULL AND session_id = (SELECT id FROM sessions WHERE uuid = ${uuid})`

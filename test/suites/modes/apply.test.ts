@@ -1,4 +1,5 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
+import { startOnce } from '../../helpers/start-once.ts'
 import { said, scriptedLlm } from '../../pipeline/steps/scripted-llm.ts'
 import {
   applyJobs,
@@ -10,17 +11,12 @@ import {
   jobsOf,
   leftOfPin,
   managedState,
+  NOT_PINNED,
   pinned,
 } from './apply-world.ts'
-import { pinnedPath, type Stack, startStack } from './stack.ts'
+import { pinnedPath, startStack } from './stack.ts'
 
-let stack: Stack
-beforeAll(async () => {
-  stack = await startStack()
-})
-afterAll(() => stack.close())
-
-const NOT_PINNED = 'runner failed: No reviewed plan is pinned for this session; run a generate round before applying.'
+const stack = startOnce(startStack)
 
 describe('an apply round', () => {
   it('carries out the pinned plan, once, and tells what the engine did', async () => {

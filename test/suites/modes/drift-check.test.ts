@@ -1,14 +1,11 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
+import { startOnce } from '../../helpers/start-once.ts'
 import { said, scriptedLlm } from '../../pipeline/steps/scripted-llm.ts'
 import { artifactsOf, textsOf } from './artifacts.ts'
 import { ADDED, done, GATES, goodRound, MAIN, operations, report, splits, targets, write } from './scripts.ts'
-import { engineBeside, firstRound, type Stack, startStack } from './stack.ts'
+import { engineBeside, firstRound, startStack } from './stack.ts'
 
-let stack: Stack
-beforeAll(async () => {
-  stack = await startStack()
-})
-afterAll(() => stack.close())
+const stack = startOnce(startStack)
 
 describe('drift', () => {
   it('that others made is brought into the code before the review', async () => {

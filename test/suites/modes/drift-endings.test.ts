@@ -1,8 +1,9 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { unavailable } from '../../../src/base/errors.ts'
 import type { EngineResult, IacClient } from '../../../src/services/iac/types.ts'
+import { startOnce } from '../../helpers/start-once.ts'
 import { said, scriptedLlm } from '../../pipeline/steps/scripted-llm.ts'
 import { artifactsOf } from './artifacts.ts'
 import {
@@ -19,26 +20,20 @@ import {
   full,
   GREETING,
   IN_SYNC,
+  startDriftedStack,
   takeOver,
   watched,
 } from './drift-world.ts'
 import { ADDED, done, GATES, goodRound, operations, report, targets } from './scripts.ts'
-import { firstRound, nextRound, pinnedPath, type Stack, startStack } from './stack.ts'
+import { firstRound, nextRound, pinnedPath } from './stack.ts'
 
-let stack: Stack
-/** Rounds change branches, never the state: one repository serves most of them. */
-let drifted: string
-beforeAll(async () => {
-  stack = await startStack()
-  drifted = await driftedRepository(stack)
-})
-afterAll(() => stack.close())
+const stack = startOnce(startDriftedStack)
 
 describe('drift exceptions', () => {
   it('that cover everything leave the code alone', async () => {
     const filter = decompose(undefined, () => operations([], `${GREETING} and ${FAREWELL}: rotated by hand`))
     const llm = scriptedLlm(driftScripts({ report_decomposed_task_operations: filter }))
-    const session = await firstRound(stack, stack.context(llm), { repo_uri: drifted, ...full })
+    const session = await firstRound(stack, stack.context(llm), { repo_uri: stack.drifted, ...full })
     expect(session.messages).toContain(EXCEPTED)
     expect(session.messages).not.toContain(IN_SYNC)
     expect(llm.of('task_complete')).toEqual([])
@@ -67,9 +62,9 @@ describe('drift exceptions', () => {
         task_complete: [takeOver('hello'), done('Took the greeting over.')],
       }),
     )
-    const session = await firstRound(stack, stack.context(llm), { repo_uri: drifted, ...full })
+    const session = await firstRound(stack, stack.context(llm), { repo_uri: stack.drifted, ...full })
     expect(session.messages).toContain(EXCEPTED)
-    expect(await fileOn(stack, drifted, session.branch)).toBe(code('hello by hand', 'goodbye'))
+    expect(await fileOn(stack, stack.drifted, session.branch)).toBe(code('hello by hand', 'goodbye'))
     const document = await driftReportOf(stack, session.uuid)
     expect(document).toMatchObject({ status: 'Succeeded', unreconciled_drift: [] })
     expect(document.remediated_resources.map(({ resource_address }) => resource_address)).toEqual([GREETING])
@@ -89,7 +84,7 @@ describe('drift exceptions', () => {
       }),
     )
     const context = stack.context(llm, { orchestration: { max_drift_reports: 1 } })
-    const session = await firstRound(stack, context, { repo_uri: drifted, ...full })
+    const session = await firstRound(stack, context, { repo_uri: stack.drifted, ...full })
     expect(session.messages.at(-1)).toBe('DRIFT')
     const document = await driftReportOf(stack, session.uuid)
     expect(document.status).toBe(status)
@@ -107,7 +102,7 @@ describe('drift that stays', () => {
   ])('after %i iterations is reported: %s', async (max_drift_reports, status, task_complete, mended, left) => {
     const llm = scriptedLlm(driftScripts({ task_complete }))
     const context = stack.context(llm, { orchestration: { max_drift_reports } })
-    const session = await firstRound(stack, context, { repo_uri: drifted, ...full })
+    const session = await firstRound(stack, context, { repo_uri: stack.drifted, ...full })
     expect(session.failures).toEqual([])
     expect(session.messages.at(-1)).toBe('DRIFT')
     expect(session.messages.filter((message) => message === ASSESSING)).toHaveLength(max_drift_reports)
@@ -129,7 +124,7 @@ describe('drift that stays', () => {
     const llm = scriptedLlm(driftScripts())
     const { iac, jobs } = watched(stack)
     const context = stack.context(llm, { iac, orchestration: { max_drift_reports: 0 } })
-    const session = await firstRound(stack, context, { repo_uri: drifted, ...full })
+    const session = await firstRound(stack, context, { repo_uri: stack.drifted, ...full })
     expect(session.statuses).toEqual(['started', 'filtering', 'report', 'completed'])
     expect(jobs).toEqual([])
     expect(await driftReportOf(stack, session.uuid)).toMatchObject({
@@ -189,7 +184,7 @@ describe('an engine that stops in the middle', () => {
         ],
       }),
     )
-    const session = await firstRound(stack, stack.context(llm, { iac }), { repo_uri: drifted, ...full })
+    const session = await firstRound(stack, stack.context(llm, { iac }), { repo_uri: stack.drifted, ...full })
     expect(session.failures).toEqual([])
     expect(session.messages.at(-1)).toBe('DRIFT')
     const document = await driftReportOf(stack, session.uuid)
@@ -204,7 +199,7 @@ describe('an engine that stops in the middle', () => {
   it('fails the round when it is the sidecar that is gone', async () => {
     const iac = failing('plan', 2, async () => Promise.reject(unavailable('iac service unreachable')))
     const session = await firstRound(stack, stack.context(scriptedLlm(driftScripts()), { iac }), {
-      repo_uri: drifted,
+      repo_uri: stack.drifted,
       ...full,
     })
     expect(session.messages.at(-1)).toBe('runner failed: iac service unreachable')
@@ -214,7 +209,10 @@ describe('an engine that stops in the middle', () => {
 
 describe('rounds of one session', () => {
   it('see what earlier ones mended; a report tells its own round only', async () => {
-    const first = await firstRound(stack, stack.context(scriptedLlm(driftScripts())), { repo_uri: drifted, ...full })
+    const first = await firstRound(stack, stack.context(scriptedLlm(driftScripts())), {
+      repo_uri: stack.drifted,
+      ...full,
+    })
     const second = await nextRound(stack, stack.context(scriptedLlm(driftScripts())), first.uuid, 'Look again', {
       mode: 'drift',
     })

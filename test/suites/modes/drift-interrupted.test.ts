@@ -1,21 +1,16 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { STOPPING } from '../../../src/data/queue/types.ts'
 import type { IacClient, IacJobKind } from '../../../src/services/iac/types.ts'
+import { startOnce } from '../../helpers/start-once.ts'
 import { type Script, scriptedLlm } from '../../pipeline/steps/scripted-llm.ts'
 import { artifactsOf } from './artifacts.ts'
-import { code, driftedRepository, driftReportOf, driftScripts, GREETING, takeOver } from './drift-world.ts'
+import { code, driftReportOf, driftScripts, GREETING, partial, startDriftedStack, takeOver } from './drift-world.ts'
 import { done } from './scripts.ts'
-import { firstRound, runWaiting, type Stack, startStack } from './stack.ts'
+import { firstRound, runWaiting } from './stack.ts'
 
-let stack: Stack
-let drifted: string
-beforeAll(async () => {
-  stack = await startStack()
-  drifted = await driftedRepository(stack)
-})
-afterAll(() => stack.close())
+const stack = startOnce(startDriftedStack)
 
-const request = () => ({ repo_uri: drifted, mode: 'drift', query: 'Mend the greeting', is_partial: true }) as const
+const request = () => ({ repo_uri: stack.drifted, ...partial })
 const scripts = () => driftScripts({ task_complete: [takeOver('hello'), done('Took the greeting over.')] })
 
 /** A good round whose worker is gone as soon as a chain is asked for the first time. */
@@ -61,8 +56,8 @@ async function takenUp(uuid: string) {
     'completed',
   ])
   expect(session.history).toEqual([{ user: `update resource ${GREETING}`, assistant: 'Took the greeting over.' }])
-  expect(await stack.git(drifted, 'show', `${session.branch}:main.tf`)).toBe(code('hello by hand', 'goodbye'))
-  expect((await stack.git(drifted, 'rev-list', '--count', `main..${session.branch}`)).trim()).toBe('1')
+  expect(await stack.git(stack.drifted, 'show', `${session.branch}:main.tf`)).toBe(code('hello by hand', 'goodbye'))
+  expect((await stack.git(stack.drifted, 'rev-list', '--count', `main..${session.branch}`)).trim()).toBe('1')
   expect((await artifactsOf(stack, uuid)).map(({ kind, type }) => [kind, type])).toEqual([
     ['plan', 'drift'],
     ['change', null],

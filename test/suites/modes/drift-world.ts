@@ -3,7 +3,7 @@ import type { IacClient } from '../../../src/services/iac/types.ts'
 import { type Reply, type Script, scriptedLlm } from '../../pipeline/steps/scripted-llm.ts'
 import { textsOf } from './artifacts.ts'
 import { accept, done, operations, targets } from './scripts.ts'
-import { engineBeside, type Stack } from './stack.ts'
+import { engineBeside, type Stack, startStack } from './stack.ts'
 
 /** Two resources whose inputs somebody changed, and what a well-behaved model answers in a drift round about them. */
 
@@ -24,6 +24,17 @@ export async function driftedRepository(
   await engine.apply()
   await engine.editState(edit)
   return repo_uri
+}
+
+/** A stack with one drifted repository. Rounds change branches, never the state: it serves most rounds of a file. */
+export async function startDriftedStack(): Promise<Stack & { drifted: string }> {
+  const stack = await startStack()
+  try {
+    return { ...stack, drifted: await driftedRepository(stack) }
+  } catch (error) {
+    await stack.close()
+    throw error
+  }
 }
 
 export const replace = (from: string, to: string, target_file = 'main.tf'): Reply => ({
@@ -98,7 +109,9 @@ export const ASSESSING = 'Assessing drift on the targeted infrastructure.'
 export const IN_SYNC = 'No drift found; the targeted infrastructure is synchronized.'
 export const EXCEPTED = 'Drift check completed; the remaining differences are covered by the drift exception rules.'
 
+/** The request of a round over the whole root, and of one over what the request names. */
 export const full = { mode: 'drift', query: 'Mend all drift' } as const
+export const partial = { mode: 'drift', query: 'Mend the greeting', is_partial: true } as const
 
 export const fileOn = (stack: Stack, repo_uri: string, branch: string) =>
   stack.git(repo_uri, 'show', `${branch}:main.tf`)

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
+import { startOnce } from '../../helpers/start-once.ts'
 import { said, scriptedLlm } from '../../pipeline/steps/scripted-llm.ts'
 import { artifactsOf } from './artifacts.ts'
 import {
@@ -16,23 +17,17 @@ import {
   full,
   GREETING,
   IN_SYNC,
+  partial,
   remediated,
+  startDriftedStack,
   takeOver,
   watched,
 } from './drift-world.ts'
 import { decline, done, GATES, operations, targets, write } from './scripts.ts'
-import { engineBeside, firstRound, pinnedPath, type Stack, startStack } from './stack.ts'
+import { engineBeside, firstRound, pinnedPath } from './stack.ts'
 
-let stack: Stack
-/** Rounds change branches, never the state: one repository serves most of them. */
-let drifted: string
-beforeAll(async () => {
-  stack = await startStack()
-  drifted = await driftedRepository(stack)
-})
-afterAll(() => stack.close())
+const stack = startOnce(startDriftedStack)
 
-const partial = { mode: 'drift', query: 'Mend the greeting', is_partial: true } as const
 const targetsOf = async (uuid: string) =>
   (
     await stack.database.sql<{ targets: string[] }[]>`
@@ -45,7 +40,7 @@ describe('full drift', () => {
     const llm = scriptedLlm(driftScripts())
     const { iac, jobs } = watched(stack)
     const session = await firstRound(stack, stack.context(llm, { iac, orchestration: GATES }), {
-      repo_uri: drifted,
+      repo_uri: stack.drifted,
       ...full,
     })
     expect(session.failures).toEqual([])
@@ -71,7 +66,7 @@ describe('full drift', () => {
       'DRIFT',
     ])
     expect(session).toMatchObject({ in_flight: false, is_blocked: false })
-    expect(await fileOn(stack, drifted, session.branch)).toBe(code('hello by hand', 'goodbye by hand'))
+    expect(await fileOn(stack, stack.drifted, session.branch)).toBe(code('hello by hand', 'goodbye by hand'))
     expect(session.history).toEqual([
       { user: `update resource ${FAREWELL}\nupdate resource ${GREETING}`, assistant: 'Took both over.' },
     ])
@@ -99,7 +94,7 @@ describe('full drift', () => {
   it('stores its artifacts: drift, change, plan and a report whose facts are computed', async () => {
     // Without a model for sentences the messages are the platform's own.
     const llm = scriptedLlm(driftScripts({ status: { error: new Error('busy') } }))
-    const session = await firstRound(stack, stack.context(llm), { repo_uri: drifted, ...full })
+    const session = await firstRound(stack, stack.context(llm), { repo_uri: stack.drifted, ...full })
     expect(session.messages.slice(1)).toEqual([
       'Mend all drift',
       ASSESSING,
@@ -182,10 +177,10 @@ describe('partial drift', () => {
   it('is looked for where the request says, and nowhere else', async () => {
     const llm = scriptedLlm(driftScripts({ task_complete: [takeOver('hello'), done('Took the greeting over.')] }))
     const { iac, jobs } = watched(stack)
-    const session = await firstRound(stack, stack.context(llm, { iac }), { repo_uri: drifted, ...partial })
+    const session = await firstRound(stack, stack.context(llm, { iac }), { repo_uri: stack.drifted, ...partial })
     expect(session.failures).toEqual([])
     expect(session.messages.at(-1)).toBe('DRIFT')
-    expect(await fileOn(stack, drifted, session.branch)).toBe(code('hello by hand', 'goodbye'))
+    expect(await fileOn(stack, stack.drifted, session.branch)).toBe(code('hello by hand', 'goodbye'))
     // The last one looks at what else the changed code concerns.
     expect(jobs.filter(([kind]) => kind === 'plan')).toEqual([
       ['plan', [GREETING]],
@@ -233,7 +228,7 @@ describe('partial drift', () => {
   ])('that %s ends uncompleted and is remembered', async (_, changes, explanation) => {
     const llm = scriptedLlm(driftScripts(changes))
     const { iac, jobs } = watched(stack)
-    const session = await firstRound(stack, stack.context(llm, { iac }), { repo_uri: drifted, ...partial })
+    const session = await firstRound(stack, stack.context(llm, { iac }), { repo_uri: stack.drifted, ...partial })
     expect(session.failures).toEqual([])
     expect(session.statuses).toEqual(['started', 'filtering', 'uncompleted'])
     expect(session.messages.at(-1)).toBe(explanation)
@@ -246,7 +241,7 @@ describe('partial drift', () => {
 
   it('of an address that does not exist is not called in sync', async () => {
     const llm = scriptedLlm(driftScripts({ generate_engine_targets: targets('terraform_data.imagined') }))
-    const session = await firstRound(stack, stack.context(llm), { repo_uri: drifted, ...partial })
+    const session = await firstRound(stack, stack.context(llm), { repo_uri: stack.drifted, ...partial })
     expect(session.messages).not.toContain(IN_SYNC)
     expect(session.messages.at(-1)).toBe('DRIFT')
     const document = await driftReportOf(stack, session.uuid)

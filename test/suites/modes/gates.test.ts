@@ -1,15 +1,12 @@
 import { existsSync } from 'node:fs'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
+import { startOnce } from '../../helpers/start-once.ts'
 import { scriptedLlm } from '../../pipeline/steps/scripted-llm.ts'
 import { textsOf } from './artifacts.ts'
 import { ADDED, done, findings, GATES, goodRound, MAIN, report, write } from './scripts.ts'
-import { firstRound, nextRound, pinnedPath, type Stack, startStack } from './stack.ts'
+import { firstRound, nextRound, pinnedPath, startStack } from './stack.ts'
 
-let stack: Stack
-beforeAll(async () => {
-  stack = await startStack()
-})
-afterAll(() => stack.close())
+const stack = startOnce(startStack)
 
 describe('the gates', () => {
   it.each([

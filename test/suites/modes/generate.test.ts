@@ -1,19 +1,16 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { unavailable } from '../../../src/base/errors.ts'
 import { STOPPING } from '../../../src/data/queue/types.ts'
 import { acceptRound } from '../../../src/sessions/accept.ts'
+import { startOnce } from '../../helpers/start-once.ts'
 import { said, scriptedLlm } from '../../pipeline/steps/scripted-llm.ts'
 import { artifactsOf } from './artifacts.ts'
 import { ADDED, accept, decline, done, GATES, goodRound, MAIN, targets, write } from './scripts.ts'
-import { firstRound, nextRound, pinnedPath, runWaiting, type Stack, startStack } from './stack.ts'
+import { firstRound, nextRound, pinnedPath, runWaiting, startStack } from './stack.ts'
 
-let stack: Stack
-beforeAll(async () => {
-  stack = await startStack()
-})
-afterAll(() => stack.close())
+const stack = startOnce(startStack)
 
 describe('a generate round', () => {
   it('ends with a reviewed and pinned plan', async () => {

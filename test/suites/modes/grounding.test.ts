@@ -1,18 +1,17 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import type { Fetch } from '../../../src/base/http.ts'
 import { silentLogger } from '../../../src/base/log.ts'
 import { createIacClient } from '../../../src/services/iac/client.ts'
+import { startOnce } from '../../helpers/start-once.ts'
 import { said, scriptedLlm } from '../../pipeline/steps/scripted-llm.ts'
 import { ADDED, done, goodRound, MAIN, write } from './scripts.ts'
-import { firstRound, type Stack, startStack } from './stack.ts'
+import { firstRound, startStack } from './stack.ts'
 
-let stack: Stack
+const stack = startOnce(startStack)
 let full: Awaited<ReturnType<typeof run>>
 beforeAll(async () => {
-  stack = await startStack()
   full = await run(() => null)
 })
-afterAll(() => stack.close())
 
 const broken = ADDED.replace('input', 'no_such_argument')
 const repaired = () => [

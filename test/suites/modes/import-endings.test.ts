@@ -1,18 +1,14 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import type { Cloud } from '../../../src/base/vocabulary.ts'
+import { startOnce } from '../../helpers/start-once.ts'
 import { said } from '../../pipeline/steps/scripted-llm.ts'
 import { createSteps, type StepWorld } from '../../pipeline/steps/support.ts'
-import { type Given, play, QUERY, type Steps } from './import-engine.ts'
+import { type Given, play, QUERY } from './import-engine.ts'
 import { addresses } from './import-world.ts'
-import { decline, operations } from './scripts.ts'
+import { decline, operations, SPLIT } from './scripts.ts'
 
-let steps: Steps
-beforeAll(async () => {
-  steps = await createSteps()
-})
-afterAll(() => steps.close())
+const steps = startOnce(createSteps)
 
-const SPLIT = 'report_decomposed_task_operations'
 const kinds = ({ jobs }: StepWorld) => jobs.map(({ kind }) => kind)
 
 describe('a round with nothing to import', () => {

@@ -1,18 +1,15 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { importResources } from '../../../pipeline/modes/import.ts'
 import { PlatformError } from '../../../src/base/errors.ts'
 import { MASK } from '../../../src/base/masking.ts'
+import { startOnce } from '../../helpers/start-once.ts'
 import { said } from '../../pipeline/steps/scripted-llm.ts'
 import { createSteps } from '../../pipeline/steps/support.ts'
-import { play, prepare, reportOf, type Steps } from './import-engine.ts'
+import { play, prepare, reportOf } from './import-engine.ts'
 import { addresses, lost, toldReport } from './import-world.ts'
 import { done, targets } from './scripts.ts'
 
-let steps: Steps
-beforeAll(async () => {
-  steps = await createSteps()
-})
-afterAll(() => steps.close())
+const steps = startOnce(createSteps)
 
 const SCOPE = ['id-a', 'id-b']
 const imports = ({ jobs }: { jobs: { kind: string; body: Record<string, unknown> }[] }) =>

@@ -1,19 +1,13 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { STOPPING } from '../../../src/data/queue/types.ts'
+import { startOnce } from '../../helpers/start-once.ts'
 import { said, scriptedLlm } from '../../pipeline/steps/scripted-llm.ts'
 import { artifactsOf } from './artifacts.ts'
-import { addresses, blocks, importReport, importRound, type SentJob, withScope } from './import-world.ts'
-import { done, MAIN, operations, targets, write } from './scripts.ts'
-import { firstRound, runWaiting, type Stack, startStack } from './stack.ts'
+import { addresses, blocks, importReport, importRound, QUERY, type SentJob, withScope } from './import-world.ts'
+import { done, MAIN, operations, SPLIT, targets, write } from './scripts.ts'
+import { firstRound, lapse, runWaiting, startStack } from './stack.ts'
 
-let stack: Stack
-beforeAll(async () => {
-  stack = await startStack()
-})
-afterAll(() => stack.close())
-
-const QUERY = 'Import all the infrastructure'
-const SPLIT = 'report_decomposed_task_operations'
+const stack = startOnce(startStack)
 
 /** A worker that ends at the second import; with `through` after the engine has done it. */
 function dyingWorker(reason: unknown, through: boolean) {
@@ -36,11 +30,6 @@ function dyingWorker(reason: unknown, through: boolean) {
   return { signal: worker.signal, on_import }
 }
 
-/** What a dead worker leaves to the monitor of the queue. */
-const lapse = (uuid: string) => stack.database.sql`
-  UPDATE rounds SET lease_until = clock_timestamp() - interval '1 second'
-  WHERE session_id = (SELECT id FROM sessions WHERE uuid = ${uuid})`
-
 describe('a round that is taken up again between two imports', () => {
   it.each([
     ['handed back before the second', STOPPING, false, ['id-a', 'id-b', 'id-b']],
@@ -62,7 +51,7 @@ describe('a round that is taken up again between two imports', () => {
       signal,
     )
     expect(interrupted).toMatchObject({ in_flight: true, failures: [] })
-    await lapse(interrupted.uuid)
+    await lapse(stack, interrupted.uuid)
 
     const session = await runWaiting(stack, context, interrupted.uuid)
     expect(session.failures).toEqual([])

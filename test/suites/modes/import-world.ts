@@ -87,6 +87,9 @@ export const toldReport = {
   },
 }
 
+/** What a round for the whole scope asks for. */
+export const QUERY = 'Import all the infrastructure'
+
 /** A full import of `id-a` and `id-b` to blocks of one file. */
 export const importRound = (changes: Record<string, Script | Script[]> = {}): Record<string, Script | Script[]> => ({
   status: { text: 'One sentence.' },

@@ -1,24 +1,19 @@
 import { existsSync } from 'node:fs'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { modes } from '../../../pipeline/modes/index.ts'
 import { runRound } from '../../../pipeline/run-round.ts'
 import { openWorkspace } from '../../../pipeline/workspace/open.ts'
 import { findSession } from '../../../src/sessions/find.ts'
 import { createUser, openSession } from '../../helpers/sessions.ts'
+import { startOnce } from '../../helpers/start-once.ts'
 import { said, scriptedLlm } from '../../pipeline/steps/scripted-llm.ts'
 import { artifactsOf } from './artifacts.ts'
-import { addresses, blocks, importReport, importRound, lost, withScope } from './import-world.ts'
-import { done, goodRound, MAIN, operations, targets, write } from './scripts.ts'
-import { engineBeside, firstRound, nextRound, pinnedPath, type Stack, startStack } from './stack.ts'
+import { addresses, blocks, importReport, importRound, lost, QUERY, withScope } from './import-world.ts'
+import { done, goodRound, MAIN, operations, SPLIT, targets, write } from './scripts.ts'
+import { engineBeside, firstRound, nextRound, pinnedPath, startStack } from './stack.ts'
 
-let stack: Stack
-beforeAll(async () => {
-  stack = await startStack()
-})
-afterAll(() => stack.close())
+const stack = startOnce(startStack)
 
-const SPLIT = 'report_decomposed_task_operations'
-const QUERY = 'Import all the infrastructure'
 const TASK = 'Write one resource block for each of these existing resources.\n\n- id-a\n- id-b'
 
 describe('a full import', () => {

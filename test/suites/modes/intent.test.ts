@@ -1,19 +1,18 @@
 import { basicAuthorization } from '../../../src/pull-requests/call.ts'
 import { existsSync } from 'node:fs'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { createPullRequest } from '../../../src/pull-requests/create.ts'
+import { startOnce } from '../../helpers/start-once.ts'
 import { type Reply, said, scriptedLlm } from '../../pipeline/steps/scripted-llm.ts'
 import { trust } from '../../repository/support.ts'
 import { textsOf } from './artifacts.ts'
 import { ADDED, done, goodRound, MAIN, write } from './scripts.ts'
-import { firstRound, nextRound, pinnedPath, type SessionView, type Stack, startStack } from './stack.ts'
+import { firstRound, nextRound, pinnedPath, type SessionView, startStack } from './stack.ts'
 
-let stack: Stack
+const stack = startOnce(startStack)
 beforeAll(async () => {
-  stack = await startStack()
   trust(stack.git_host.caPem)
 })
-afterAll(() => stack.close())
 
 const TITLE = 'Checked against the request'
 const louder = ADDED.replace('hello again', 'HELLO AGAIN')

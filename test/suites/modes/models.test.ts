@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
 import { silentLogger } from '../../../src/base/log.ts'
 import { createLlmClient } from '../../../src/llm/client.ts'
 import {
@@ -10,18 +10,15 @@ import {
   text,
   toolCalls,
 } from '../../helpers/model-server.ts'
+import { startOnce } from '../../helpers/start-once.ts'
 import { type Reply, type Script, scriptOf } from '../../pipeline/steps/scripted-llm.ts'
 import { goodRound, MAIN } from './scripts.ts'
-import { firstRound, type Stack, startStack } from './stack.ts'
+import { firstRound, startStack } from './stack.ts'
 
-let stack: Stack
+const stack = startOnce(startStack)
 const servers: ModelServer[] = []
-beforeAll(async () => {
-  stack = await startStack()
-})
 afterAll(async () => {
   for (const server of servers) await server.close()
-  await stack.close()
 })
 
 /** A round whose models are behind HTTP; `fault` answers some calls instead of the script. */

@@ -1,21 +1,20 @@
 import { basicAuthorization } from '../../../src/pull-requests/call.ts'
 import { readdirSync } from 'node:fs'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import type { Context } from '../../../src/context.ts'
 import { STOPPING } from '../../../src/data/queue/types.ts'
 import { createPullRequest } from '../../../src/pull-requests/create.ts'
+import { startOnce } from '../../helpers/start-once.ts'
 import { said, scriptedLlm } from '../../pipeline/steps/scripted-llm.ts'
 import { trust } from '../../repository/support.ts'
 import { textsOf } from './artifacts.ts'
 import { GATES, goodRound, MAIN, targets } from './scripts.ts'
-import { engineBeside, firstRound, pinnedPath, runWaiting, type SessionView, type Stack, startStack } from './stack.ts'
+import { engineBeside, firstRound, pinnedPath, runWaiting, type SessionView, startStack } from './stack.ts'
 
-let stack: Stack
+const stack = startOnce(startStack)
 beforeAll(async () => {
-  stack = await startStack()
   trust(stack.git_host.caPem)
 })
-afterAll(() => stack.close())
 
 const NONE = 'A plan of the whole root changes nothing outside the targets.'
 

@@ -8,21 +8,18 @@ import type { LlmClient } from '../../../src/llm/types.ts'
 import { readRecording } from '../../../src/observe/recording.ts'
 import { createRoundRecorder } from '../../../src/observe/round-recorder.ts'
 import { createRecordingWriter } from '../../../src/runtime/files.ts'
+import { startOnce } from '../../helpers/start-once.ts'
 import { type Script, scriptedLlm } from '../../pipeline/steps/scripted-llm.ts'
 import { textsOf } from './artifacts.ts'
 import { done, GATES, goodRound, MAIN, write } from './scripts.ts'
-import { firstRound, type Stack, startStack } from './stack.ts'
+import { firstRound, startStack } from './stack.ts'
 
-let stack: Stack
+const stack = startOnce(startStack)
 let folder: string
 beforeAll(async () => {
-  stack = await startStack()
   folder = await mkdtemp(join(tmpdir(), 'recordings-'))
 })
-afterAll(async () => {
-  await stack.close()
-  await rm(folder, { recursive: true, force: true })
-})
+afterAll(() => rm(folder, { recursive: true, force: true }))
 
 /** A value that only the plan says is sensitive. */
 const PASSWORD = 'correct-horse-battery-staple-42'

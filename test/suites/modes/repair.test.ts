@@ -1,16 +1,13 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
+import { startOnce } from '../../helpers/start-once.ts'
 import { said, scriptedLlm } from '../../pipeline/steps/scripted-llm.ts'
 import { artifactsOf } from './artifacts.ts'
 import { ADDED, done, GATES, goodRound, MAIN, write } from './scripts.ts'
-import { firstRound, pinnedPath, type Stack, startStack } from './stack.ts'
+import { firstRound, pinnedPath, startStack } from './stack.ts'
 
-let stack: Stack
-beforeAll(async () => {
-  stack = await startStack()
-})
-afterAll(() => stack.close())
+const stack = startOnce(startStack)
 
 describe('the repair loop', () => {
   const broken = ADDED.replace('input', 'no_such_argument')

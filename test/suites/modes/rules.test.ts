@@ -1,17 +1,14 @@
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import type { OrchestrationConfig } from '../../../config/types.ts'
 import type { JsonObject } from '../../../src/base/json.ts'
 import type { Context } from '../../../src/context.ts'
+import { startOnce } from '../../helpers/start-once.ts'
 import { said, scriptedLlm } from '../../pipeline/steps/scripted-llm.ts'
 import { textsOf } from './artifacts.ts'
 import { ADDED, done, findings, GATES, goodRound, MAIN, write } from './scripts.ts'
-import { firstRound, nextRound, type Stack, startStack } from './stack.ts'
+import { firstRound, nextRound, startStack } from './stack.ts'
 
-let stack: Stack
-beforeAll(async () => {
-  stack = await startStack()
-})
-afterAll(() => stack.close())
+const stack = startOnce(startStack)
 
 const ID = 'aws.network.open-admin-port'
 const OPEN = {

@@ -30,7 +30,8 @@ export const findings = (...severities: string[]): Reply => ({
   },
 })
 
-const SPLIT = 'report_decomposed_task_operations'
+/** The tool that a list of operations comes back by: of the splitter, the exception filter and the import filter. */
+export const SPLIT = 'report_decomposed_task_operations'
 
 /** A round that adds one file and finds no foreign drift. */
 export const goodRound = (changes: Record<string, Script | Script[]> = {}): Record<string, Script | Script[]> => ({

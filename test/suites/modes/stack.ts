@@ -196,6 +196,11 @@ export async function runWaiting(
   return await viewOf(context, uuid, waiting.id, failures)
 }
 
+/** What a dead worker leaves to the monitor of the queue. */
+export const lapse = (stack: Stack, uuid: string) => stack.database.sql`
+  UPDATE rounds SET lease_until = clock_timestamp() - interval '1 second'
+  WHERE finished_at IS NULL AND session_id = (SELECT id FROM sessions WHERE uuid = ${uuid})`
+
 async function viewOf({ sql }: Context, uuid: string, round_id: number, failures: string[]): Promise<SessionView> {
   const session = await findSession(sql, uuid)
   if (!session) throw new Error('the session is gone')

@@ -10,16 +10,16 @@ import { createPromptRegistry } from '../../../src/prompts/registry/client.ts'
 import { registryPrompts } from '../../../src/prompts/registry/source.ts'
 import { createPullRequest } from '../../../src/pull-requests/create.ts'
 import { openPrompts } from '../../../src/runtime/prompts.ts'
+import { startOnce } from '../../helpers/start-once.ts'
 import { scriptedLlm } from '../../pipeline/steps/scripted-llm.ts'
 import { trust } from '../../repository/support.ts'
 import { applyRound, applyScripts } from './apply-world.ts'
 import { accept, done, GATES, goodRound, MAIN, targets, write } from './scripts.ts'
-import { firstRound, type Stack, startStack } from './stack.ts'
+import { firstRound, startStack } from './stack.ts'
 
-let stack: Stack
+const stack = startOnce(startStack)
 let collector: Collector
 beforeAll(async () => {
-  stack = await startStack()
   trust(stack.git_host.caPem)
   collector = await startCollector()
 })
@@ -27,10 +27,7 @@ const tracings: Tracing[] = []
 afterEach(async () => {
   for (const tracing of tracings.splice(0)) await tracing.close(50)
 })
-afterAll(async () => {
-  await collector.close()
-  await stack.close()
-})
+afterAll(() => collector.close())
 
 /** Tracing of the test's stack to its collector, or to one that `fetcher` is. */
 function tracingTo(fetcher: Fetch = fetch): Tracing {

@@ -1,13 +1,10 @@
-import { afterAll, afterEach, beforeAll, expect, it, vi } from 'vitest'
+import { afterEach, expect, it, vi } from 'vitest'
 import { showProgress } from '../../../../pipeline/steps/apply/run-once.ts'
+import { startOnce } from '../../../helpers/start-once.ts'
 import { createSteps } from '../support.ts'
 
-let steps: Awaited<ReturnType<typeof createSteps>>
-beforeAll(async () => {
-  steps = await createSteps()
-})
+const steps = startOnce(createSteps)
 afterEach(() => vi.useRealTimers())
-afterAll(() => steps.close())
 
 it('shows the last line of a running apply without secrets, also where the line is cut', async () => {
   const { kit } = await steps.world()

@@ -1,18 +1,15 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
+import { afterEach, describe, expect, it, vi } from 'vitest'
 import { submitOnce } from '../../../../pipeline/steps/apply/run-once.ts'
 import type { Sql } from '../../../../src/data/db/types.ts'
 import { readApplyProgress, takeProject } from '../../../../src/sessions/applies.ts'
 import { type StoredSeal, sealPin } from '../../../../src/sessions/pins/seal.ts'
+import { startOnce } from '../../../helpers/start-once.ts'
 import { createSteps, type StepWorld } from '../support.ts'
 
-let steps: Awaited<ReturnType<typeof createSteps>>
-beforeAll(async () => {
-  steps = await createSteps()
-})
+const steps = startOnce(createSteps)
 afterEach(() => {
   vi.useRealTimers()
 })
-afterAll(() => steps.close())
 
 const DIRECTORY = { clone: '/pinned', iac_root: '/pinned/live' }
 

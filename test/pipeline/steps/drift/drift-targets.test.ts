@@ -1,14 +1,11 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { runChain } from '../../../../pipeline/kit/run-chain.ts'
 import { driftTargets } from '../../../../src/chains/target-generator.ts'
+import { startOnce } from '../../../helpers/start-once.ts'
 import { said } from '../scripted-llm.ts'
 import { createSteps } from '../support.ts'
 
-let steps: Awaited<ReturnType<typeof createSteps>>
-beforeAll(async () => {
-  steps = await createSteps()
-})
-afterAll(() => steps.close())
+const steps = startOnce(createSteps)
 
 const addresses = (number: number) => Array.from({ length: number }, (_, index) => `a.b${index}`)
 

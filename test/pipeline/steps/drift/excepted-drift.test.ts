@@ -1,15 +1,12 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { coveredByRules, createExceptionLedger } from '../../../../pipeline/steps/drift/excepted-drift.ts'
 import { remediateDrift } from '../../../../pipeline/steps/drift/remediate-drift.ts'
 import type { DriftOperation } from '../../../../src/plan/drift.ts'
+import { startOnce } from '../../../helpers/start-once.ts'
 import { type Reply, type Script, said } from '../scripted-llm.ts'
 import { calmEngine, createSteps } from '../support.ts'
 
-let steps: Awaited<ReturnType<typeof createSteps>>
-beforeAll(async () => {
-  steps = await createSteps()
-})
-afterAll(() => steps.close())
+const steps = startOnce(createSteps)
 
 const update = (address: string, size = 1): DriftOperation => ({
   address,

@@ -1,15 +1,12 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { type DriftTask, remediateDrift } from '../../../../pipeline/steps/drift/remediate-drift.ts'
 import { checkDrift } from '../../../../pipeline/steps/generate/check-drift.ts'
 import { MASK } from '../../../../src/base/masking.ts'
+import { startOnce } from '../../../helpers/start-once.ts'
 import { type Script, said } from '../scripted-llm.ts'
 import { calmEngine, createSteps, type EngineScript, ok, type StepWorld, validPlan } from '../support.ts'
 
-let steps: Awaited<ReturnType<typeof createSteps>>
-beforeAll(async () => {
-  steps = await createSteps()
-})
-afterAll(() => steps.close())
+const steps = startOnce(createSteps)
 
 const ASSESSING = 'Assessing drift on the targeted infrastructure.'
 const IN_SYNC = 'No drift found; the targeted infrastructure is synchronized.'

@@ -1,13 +1,10 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { remediateDrift } from '../../../../pipeline/steps/drift/remediate-drift.ts'
+import { startOnce } from '../../../helpers/start-once.ts'
 import { said } from '../scripted-llm.ts'
 import { calmEngine, createSteps, validPlan } from '../support.ts'
 
-let steps: Awaited<ReturnType<typeof createSteps>>
-beforeAll(async () => {
-  steps = await createSteps()
-})
-afterAll(() => steps.close())
+const steps = startOnce(createSteps)
 
 const SPLIT = 'report_decomposed_task_operations'
 const operations = (...list: string[]) => ({ args: { operations: list, explanation: '' } })

@@ -1,14 +1,11 @@
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { auditCompliance } from '../../../../pipeline/steps/generate/audit-compliance.ts'
 import { MASK } from '../../../../src/base/masking.ts'
+import { startOnce } from '../../../helpers/start-once.ts'
 import { said } from '../scripted-llm.ts'
 import { createSteps, validPlan } from '../support.ts'
 
-let steps: Awaited<ReturnType<typeof createSteps>>
-beforeAll(async () => {
-  steps = await createSteps()
-})
-afterAll(() => steps.close())
+const steps = startOnce(createSteps)
 
 const bucket = (address: string) => ({
   address,

@@ -1,18 +1,15 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { checkedValidator, startIntentCheck } from '../../../../pipeline/steps/generate/check-intent.ts'
 import { generateAndValidate } from '../../../../pipeline/steps/shared/generate-and-validate.ts'
 import type { ValidPlan } from '../../../../pipeline/steps/shared/plan.ts'
 import { planValidator } from '../../../../pipeline/steps/shared/validators.ts'
 import { createLogger } from '../../../../src/base/log.ts'
 import { MASK } from '../../../../src/base/masking.ts'
+import { startOnce } from '../../../helpers/start-once.ts'
 import { type Reply, type Script, said } from '../scripted-llm.ts'
 import { createSteps, type EngineScript, ok, type StepWorld, validPlan } from '../support.ts'
 
-let steps: Awaited<ReturnType<typeof createSteps>>
-beforeAll(async () => {
-  steps = await createSteps()
-})
-afterAll(() => steps.close())
+const steps = startOnce(createSteps)
 
 const done = (summary: string): Reply => ({ args: { status: 'done', summary } })
 const two = {

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import type { Kit } from '../../../../pipeline/kit/kit.ts'
 import { runChain } from '../../../../pipeline/kit/run-chain.ts'
 import { auditCompliance } from '../../../../pipeline/steps/generate/audit-compliance.ts'
@@ -8,14 +8,11 @@ import { notFound } from '../../../../src/base/errors.ts'
 import { MASK } from '../../../../src/base/masking.ts'
 import { requestsFilter } from '../../../../src/chains/requests-filter.ts'
 import { sessionTargets } from '../../../../src/chains/target-generator.ts'
+import { startOnce } from '../../../helpers/start-once.ts'
 import { said } from '../scripted-llm.ts'
 import { createSteps, type StepWorld, validPlan } from '../support.ts'
 
-let steps: Awaited<ReturnType<typeof createSteps>>
-beforeAll(async () => {
-  steps = await createSteps()
-})
-afterAll(() => steps.close())
+const steps = startOnce(createSteps)
 
 const objectsOf = (world: StepWorld, folder: string) =>
   [...world.objects].filter(([key]) => key.startsWith(folder)).map(([, { body }]) => JSON.parse(body))

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import {
   type GenerationTask,
   generateAndValidate,
@@ -7,15 +7,12 @@ import {
 } from '../../../../pipeline/steps/shared/generate-and-validate.ts'
 import { MASK } from '../../../../src/base/masking.ts'
 import { parsePlan } from '../../../../src/plan/plan.ts'
+import { startOnce } from '../../../helpers/start-once.ts'
 import { changesJson } from '../../../plan/fixtures.ts'
 import { said } from '../scripted-llm.ts'
 import { createSteps, type StepWorld } from '../support.ts'
 
-let steps: Awaited<ReturnType<typeof createSteps>>
-beforeAll(async () => {
-  steps = await createSteps()
-})
-afterAll(() => steps.close())
+const steps = startOnce(createSteps)
 
 const done = (summary: string) => ({ args: { status: 'done', summary } })
 const scripts = { task_complete: [done('First.'), done('Second.'), done('Third.')] }

@@ -1,17 +1,14 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest'
+import { afterEach, beforeEach, expect, it } from 'vitest'
 import { learnDeclaredSecrets } from '../../../../pipeline/steps/shared/learn-declared-secrets.ts'
 import { MASK } from '../../../../src/base/masking.ts'
+import { startOnce } from '../../../helpers/start-once.ts'
 import { createSteps } from '../support.ts'
 
-let steps: Awaited<ReturnType<typeof createSteps>>
+const steps = startOnce(createSteps)
 let folder: string
-beforeAll(async () => {
-  steps = await createSteps()
-})
-afterAll(() => steps.close())
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'declared-'))
 })

@@ -1,19 +1,16 @@
 import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { writeGenerateReport } from '../../../../pipeline/steps/generate/write-generate-report.ts'
 import { planOutsideTargets } from '../../../../pipeline/steps/shared/plan-outside-targets.ts'
 import { unavailable } from '../../../../src/base/errors.ts'
 import { MASK } from '../../../../src/base/masking.ts'
 import type { BeyondTargets } from '../../../../src/plan/targets.ts'
+import { startOnce } from '../../../helpers/start-once.ts'
 import { calmEngine, createSteps, type EngineScript, ok, type StepWorld, validPlan } from '../support.ts'
 
-let steps: Awaited<ReturnType<typeof createSteps>>
-beforeAll(async () => {
-  steps = await createSteps()
-})
-afterAll(() => steps.close())
+const steps = startOnce(createSteps)
 
 const SECRET = 'sup3r-secret-value'
 const change = (address: string, actions: string[], rest = {}) => ({

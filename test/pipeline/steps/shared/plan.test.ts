@@ -1,17 +1,14 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { createKit } from '../../../../pipeline/kit/kit.ts'
 import { planTargets } from '../../../../pipeline/steps/shared/plan.ts'
 import { LeaseLost } from '../../../../src/base/errors.ts'
 import { MASK } from '../../../../src/base/masking.ts'
 import { claimRound } from '../../../../src/sessions/lease.ts'
+import { startOnce } from '../../../helpers/start-once.ts'
 import { changesJson, changesText } from '../../../plan/fixtures.ts'
 import { calmEngine, createSteps, type EngineScript, ok } from '../support.ts'
 
-let steps: Awaited<ReturnType<typeof createSteps>>
-beforeAll(async () => {
-  steps = await createSteps()
-})
-afterAll(() => steps.close())
+const steps = startOnce(createSteps)
 
 const kinds = (jobs: { kind: string }[]) => jobs.map(({ kind }) => kind)
 
