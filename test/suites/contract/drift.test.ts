@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { EMPTY_PLAN } from './fake-sidecar.ts'
 import {
   change,
@@ -8,17 +8,12 @@ import {
   lastMessage,
   metadata,
   planOf,
-  startWorld,
+  provideWorld,
   text,
   type World,
 } from './world.ts'
 
-let world: World
-beforeAll(async () => {
-  world = await startWorld({ orchestration: { max_drift_reports: 2 } })
-})
-beforeEach(() => world.reset())
-afterAll(() => world?.close())
+const world = provideWorld({ orchestration: { max_drift_reports: 2 } })
 
 const ADDRESS = 'aws_s3_bucket.logs'
 const DRIFTED = planOf(

@@ -1,26 +1,10 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { GENERATE_REPORT } from './fake-model.ts'
-import {
-  change,
-  course,
-  document,
-  keysOf,
-  lastMessage,
-  metadata,
-  planOf,
-  startWorld,
-  text,
-  type World,
-} from './world.ts'
+import { change, course, document, keysOf, lastMessage, metadata, planOf, provideWorld, text } from './world.ts'
 
-let world: World
-beforeAll(async () => {
-  world = await startWorld()
-})
-beforeEach(() => world.reset())
-afterAll(() => world?.close())
+const world = provideWorld()
 
 const CREATED = planOf(change('aws_s3_bucket.logs', ['create'], { after: { bucket: 'logs' } }))
 

@@ -1,19 +1,14 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { change, course, document, lastMessage, planOf, startWorld, type World } from './world.ts'
+import { beforeEach, describe, expect, it } from 'vitest'
+import { change, course, document, lastMessage, planOf, provideWorld } from './world.ts'
 
-let world: World
-beforeAll(async () => {
-  world = await startWorld({ orchestration: { max_import_iteration: 2, max_drift_reports: 1 } })
-})
+const world = provideWorld({ orchestration: { max_import_iteration: 2, max_drift_reports: 1 } })
 beforeEach(() => {
-  world.reset()
   world.model.on.import_addresses = () => ({
     status: 'done',
     summary: 'Both.',
     imports: PAIRS.map(([address, resource_id]) => ({ address, resource_id })),
   })
 })
-afterAll(() => world?.close())
 
 const A = 'arn:aws:s3:::one'
 const B = 'arn:aws:s3:::two'

@@ -2,30 +2,25 @@ import { existsSync } from 'node:fs'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { eventually } from '../../helpers/eventually.ts'
 import { type FakeRegistry, startFakeRegistry } from './fake-registry.ts'
-import { change, document, lastMessage, planOf, startWorld, type World } from './world.ts'
+import { change, document, lastMessage, planOf, provideWorld, startWorld, type World } from './world.ts'
 
 const DRIFTED = planOf(change('aws_s3_bucket.logs', ['update'], { before: { a: 1 }, after: { a: 2 } }))
 
 describe('small limits, gates off, unmanaged state, a model behind ANTHROPIC_BASE_URL', () => {
-  let world: World
-  beforeAll(async () => {
-    world = await startWorld({
-      orchestration: {
-        enable_compliance_checker: false,
-        block_on_high_impact: false,
-        max_drift_reports: 0,
-        max_tool_agent_executions: 3,
-        max_validation_iteration: 1,
-      },
-      iac: { job_poll_interval: 0.2, job_timeout: 1.5 },
-      storage: { engine_state_bucket: '' },
-      llm: { model: 'anthropic/claude-main', small_model: 'anthropic/claude-small' },
-      model_variables: (url) => ({ ANTHROPIC_API_KEY: 'key-of-the-model', ANTHROPIC_BASE_URL: url }),
-      notifications: false,
-    })
+  const world = provideWorld({
+    orchestration: {
+      enable_compliance_checker: false,
+      block_on_high_impact: false,
+      max_drift_reports: 0,
+      max_tool_agent_executions: 3,
+      max_validation_iteration: 1,
+    },
+    iac: { job_poll_interval: 0.2, job_timeout: 1.5 },
+    storage: { engine_state_bucket: '' },
+    llm: { model: 'anthropic/claude-main', small_model: 'anthropic/claude-small' },
+    model_variables: (url) => ({ ANTHROPIC_API_KEY: 'key-of-the-model', ANTHROPIC_BASE_URL: url }),
+    notifications: false,
   })
-  beforeEach(() => world.reset())
-  afterAll(() => world?.close())
 
   it('a round completes without an audit, without an override, without a notification', async () => {
     let override: boolean | null = null

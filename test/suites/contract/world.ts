@@ -4,11 +4,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
+import { beforeEach } from 'vitest'
 import { startCache } from '../../../dev/cache.ts'
 import { startGitHost } from '../../../dev/git-host/start.ts'
 import { startObjectStore } from '../../../dev/object-store.ts'
 import { eventually } from '../../helpers/eventually.ts'
 import { createTestDatabase } from '../../helpers/postgres.ts'
+import { startOnce } from '../../helpers/start-once.ts'
 import { type FakeModel, startFakeModel } from './fake-model.ts'
 import { type FakeNotifications, type Notification, startFakeNotifications } from './fake-notifications.ts'
 import { type FakeSidecar, startFakeSidecar } from './fake-sidecar.ts'
@@ -200,6 +202,13 @@ export async function startWorld(options: Options = {}): Promise<World> {
     },
     close,
   }
+}
+
+/** A world for the tests of a file or a `describe`, its fakes as new before each of them. */
+export function provideWorld(options: Options = {}): World {
+  const world = startOnce(() => startWorld(options))
+  beforeEach(() => world.reset())
+  return world
 }
 
 const PATIENCE_MS = 50_000
