@@ -1,4 +1,3 @@
-import type { HostResolver, PinnedFetch } from './repository/remote.ts'
 import type { Config } from '../config/types.ts'
 import type { Fetch } from './base/http.ts'
 import type { Logger } from './base/log.ts'
@@ -11,6 +10,7 @@ import type { PlatformMetrics } from './observe/metrics.ts'
 import type { RoundRecorder } from './observe/round-recorder.ts'
 import type { Tracing } from './observe/trace-types.ts'
 import type { PromptSource } from './prompts/source.ts'
+import type { HostResolver, PinnedFetch } from './repository/remote.ts'
 import type { IacClient } from './services/iac/types.ts'
 
 /**

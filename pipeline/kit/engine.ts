@@ -1,7 +1,7 @@
-import type { EngineDiagnostic } from '../../src/services/iac/answers.ts'
 import { gatewayTimeout } from '../../src/base/errors.ts'
 import { delay } from '../../src/base/http.ts'
 import { createProviderSchema, type ProviderSchema } from '../../src/plan/schema/provider-schema.ts'
+import type { EngineDiagnostic } from '../../src/services/iac/answers.ts'
 import type { EngineResult, IacJobKind, IacJobs } from '../../src/services/iac/types.ts'
 import { recordJob } from '../../src/sessions/status.ts'
 import type { Run } from './run.ts'

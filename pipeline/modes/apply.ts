@@ -1,5 +1,10 @@
 import { LeaseLost, PlatformError } from '../../src/base/errors.ts'
-import { type ApplyProgress, type ApplyResult, readApplyProgress, recordApplyResult } from '../../src/sessions/applies.ts'
+import {
+  type ApplyProgress,
+  type ApplyResult,
+  readApplyProgress,
+  recordApplyResult,
+} from '../../src/sessions/applies.ts'
 import { findPin, type StoredSeal } from '../../src/sessions/pins/seal.ts'
 import { type BareKit, createBareKit } from '../kit/kit.ts'
 import type { BareMode, BareRun, Outcome, Parked } from '../kit/run.ts'

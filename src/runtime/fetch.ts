@@ -1,9 +1,9 @@
-import tls from 'node:tls'
-import type { HostResolver, PinnedFetch } from '../repository/remote.ts'
 import { lookup } from 'node:dns/promises'
 import { Agent } from 'node:https'
 import type { LookupFunction } from 'node:net'
+import tls from 'node:tls'
 import type { Fetch } from '../base/http.ts'
+import type { HostResolver, PinnedFetch } from '../repository/remote.ts'
 import { exchange } from './https-exchange.ts'
 
 /** The part of Node's built-in connection pool that is used here. */

@@ -1,4 +1,3 @@
-import type { HostResolver } from '../repository/remote.ts'
 import { readdir, readFile } from 'node:fs/promises'
 import { join, relative, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -15,6 +14,7 @@ import type { PromptRegistry } from '../prompts/registry/types.ts'
 import { waitForRegistry } from '../prompts/registry/wait.ts'
 import type { PromptSource } from '../prompts/source.ts'
 import { builtinPrompts } from '../prompts/source.ts'
+import type { HostResolver } from '../repository/remote.ts'
 
 export interface PromptDeps {
   fetch: Fetch

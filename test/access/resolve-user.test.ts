@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { resolveUser, readStaffEmails } from '../../src/access/users.ts'
+import { readStaffEmails, resolveUser } from '../../src/access/users.ts'
 import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts'
 
 let db: TestDatabase

@@ -1,5 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import { parseAzureRepository, parseGithubRepository, parseGitlabProject } from '../../src/pull-requests/repository-path.ts'
+import {
+  parseAzureRepository,
+  parseGithubRepository,
+  parseGitlabProject,
+} from '../../src/pull-requests/repository-path.ts'
 import { gitConfig } from '../repository/support.ts'
 
 const github = gitConfig()

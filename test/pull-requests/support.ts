@@ -15,7 +15,10 @@ export const freely: MergeOptions = { confirm: async () => {}, signal: never() }
 
 /** The adapter of the configured provider, on msw's fetch. */
 export async function hostOf(uri: string, yaml = ''): Promise<PullRequestHost> {
-  return createPullRequestHost({ config: await configOf(yaml), fetch: (input, init) => globalThis.fetch(input, init) }, uri)
+  return createPullRequestHost(
+    { config: await configOf(yaml), fetch: (input, init) => globalThis.fetch(input, init) },
+    uri,
+  )
 }
 
 /** Status and text of the error that a call ends with. */

@@ -2,10 +2,10 @@ import { identityOf } from '../../../src/plan/imports/identifiers.ts'
 import type { Failure, Pair } from '../../../src/plan/imports/pairs.ts'
 import type { Excluded } from '../../../src/plan/imports/unmanaged.ts'
 import {
+  markImported,
   type RoundImport,
   readImports,
   recordImport,
-  markImported,
   recordSelection,
 } from '../../../src/sessions/round-imports.ts'
 import type { Kit } from '../../kit/kit.ts'

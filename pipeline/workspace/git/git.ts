@@ -1,7 +1,7 @@
-import { type HostResolver, remoteUrl } from '../../../src/repository/remote.ts'
 import type { GitConfig } from '../../../config/types.ts'
 import { internal, repositoryUnreachable } from '../../../src/base/errors.ts'
 import { resolveAllowedAddresses } from '../../../src/repository/allowed-addresses.ts'
+import { type HostResolver, remoteUrl } from '../../../src/repository/remote.ts'
 import { type ProcessOutput, runProcess } from './run-process.ts'
 import { gitEnvironment } from './settings.ts'
 

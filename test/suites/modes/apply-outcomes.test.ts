@@ -123,9 +123,13 @@ describe('an apply that the engine ends with an error', () => {
       Version: '1',
       Created: new Date().toISOString(),
     }
-    await state.put(`${await deriveProjectId(repo_uri, 'acme-test', null)}/terraform.tfstate.tflock`, JSON.stringify(lock), {
-      content_type: 'application/json',
-    })
+    await state.put(
+      `${await deriveProjectId(repo_uri, 'acme-test', null)}/terraform.tfstate.tflock`,
+      JSON.stringify(lock),
+      {
+        content_type: 'application/json',
+      },
+    )
     const session = await applyRound(stack, { ...context, state_store: unseen }, uuid)
     expect(session.statuses.at(-1)).toBe('completed')
     expect((await applyReports(stack, uuid))[0]).toMatchObject({

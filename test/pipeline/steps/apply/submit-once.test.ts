@@ -87,6 +87,9 @@ describe('the one job of an apply round', () => {
     const { submitted } = await submitWith({ world, seal }, 4)
     await expect(submitted).rejects.toThrow('the database is away')
     expect(world.jobs).toHaveLength(1)
-    expect(await readApplyProgress(steps.database.sql, world.run.round.id)).toMatchObject({ intended: true, job_id: null })
+    expect(await readApplyProgress(steps.database.sql, world.run.round.id)).toMatchObject({
+      intended: true,
+      job_id: null,
+    })
   })
 })

@@ -1,11 +1,15 @@
-import type { EngineDiagnostic, SchemaParts } from '../../../../src/services/iac/answers.ts'
 import { mkdtemp, realpath, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { EnvironmentFailure, generateAndValidate, ValidationLoopExceeded } from '../../../../pipeline/steps/shared/generate-and-validate.ts'
+import {
+  EnvironmentFailure,
+  generateAndValidate,
+  ValidationLoopExceeded,
+} from '../../../../pipeline/steps/shared/generate-and-validate.ts'
 import { planValidator } from '../../../../pipeline/steps/shared/validators.ts'
 import { MASK } from '../../../../src/base/masking.ts'
+import type { EngineDiagnostic, SchemaParts } from '../../../../src/services/iac/answers.ts'
 import type { EngineResult, IacClient } from '../../../../src/services/iac/types.ts'
 import { said } from '../scripted-llm.ts'
 import { calmEngine, createSteps, type EngineScript, type StepWorld } from '../support.ts'
