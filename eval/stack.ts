@@ -4,6 +4,7 @@ import { readText, writeAtomically } from '../dev/files.ts'
 import type { GitHost } from '../dev/git-host/start.ts'
 import { PROJECT_ROOT } from '../dev/stack/data-folder.ts'
 import { type Stack, startStack } from '../dev/stack/start-stack.ts'
+import { isJsonObject } from '../src/base/json.ts'
 import { type EngineRoots, engineRoots } from './engine-root.ts'
 
 /** An embedded stack with nothing of the operator's but the model. */
@@ -60,12 +61,12 @@ async function writeConfiguration({ folder, env, concurrency, record_folder }: E
   // In a file of the operator a model is a choice, in the shipped one a default.
   const unchosen = ownPath ? [] : ['model', 'small_model']
   const section = (name: string): Record<string, unknown> => {
-    const value = isMapping(own) ? own[name] : undefined
-    return isMapping(value) ? value : {}
+    const value = isJsonObject(own) ? own[name] : undefined
+    return isJsonObject(value) ? value : {}
   }
   const path = join(folder, 'evaluation.yaml')
   const document = {
-    ...(isMapping(own) ? own : {}),
+    ...(isJsonObject(own) ? own : {}),
     llm: { ...without(section('llm'), unchosen), ...(record_folder !== null && { record_folder }) },
     worker: { ...section('worker'), concurrency },
     // Spans of an evaluation stay out of the operator's collector.
@@ -79,6 +80,3 @@ const SHIPPED = join(PROJECT_ROOT, 'config/platform.yaml')
 
 const without = (section: Record<string, unknown>, names: readonly string[]): Record<string, unknown> =>
   Object.fromEntries(Object.entries(section).filter(([name]) => !names.includes(name)))
-
-const isMapping = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)

@@ -1,4 +1,5 @@
 import { createServer, type IncomingMessage } from 'node:http'
+import { isJsonObject } from '../../src/base/json.ts'
 import { S3Error } from '../object-store/errors.ts'
 import { type Credentials, type SignedRequest, sha256, verifyServiceSignature } from '../object-store/signature.ts'
 import { BodyTooLarge, listen, type Running, readBody } from '../server.ts'
@@ -50,7 +51,7 @@ function scopeOf(authorization: string | undefined): { region: string; service: 
 function parseBody(text: string): Record<string, unknown> {
   try {
     const value: unknown = JSON.parse(text || '{}')
-    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Record<string, unknown>
+    if (isJsonObject(value)) return value
   } catch {}
   throw new S3Error(400, 'SerializationException', 'The body is no JSON object.')
 }

@@ -1,3 +1,4 @@
+import { isJsonObject } from '../../src/base/json.ts'
 import { HostError, type Pull, type Pulls } from './pulls.ts'
 import { defaultBranch, findRepository, type Repository } from './repositories.ts'
 
@@ -70,7 +71,7 @@ async function json(request: ApiRequest): Promise<Record<string, unknown>> {
   if (text.trim() === '') return {}
   try {
     const value: unknown = JSON.parse(text)
-    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Record<string, unknown>
+    if (isJsonObject(value)) return value
   } catch {}
   throw new HostError(400, 'Problems parsing JSON')
 }

@@ -1,5 +1,6 @@
 import { PlatformError } from '../base/errors.ts'
 import { OutboundError } from '../base/http.ts'
+import { isJsonObject } from '../base/json.ts'
 import { cutMiddle } from '../base/text.ts'
 import type { ToolCall, ToolDefinition } from '../llm/types.ts'
 import type { ChainTrace } from '../observe/trace-types.ts'
@@ -118,15 +119,12 @@ function parseObject(name: string, text: string): Record<string, unknown> {
   } catch (error) {
     throw new ToolError(notJson(name, error instanceof Error ? error.message : 'syntax error'))
   }
-  if (!isObject(value))
+  if (!isJsonObject(value))
     throw new ToolError(
       notJson(name, Array.isArray(value) ? 'an array' : `a ${value === null ? 'null' : typeof value}`),
     )
   return value
 }
-
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 function requiredOf(definition: ToolDefinition): string[] {
   const { required } = definition.parameters

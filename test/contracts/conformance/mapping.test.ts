@@ -1,14 +1,13 @@
 import { describe, expect, it } from 'vitest'
 import { createMappingApp } from '../../../sidecars/mapping/app.ts'
 import { parseCatalogue } from '../../../sidecars/mapping/catalogue.ts'
+import { isJsonObject } from '../../../src/base/json.ts'
 import { silentLogger } from '../../../src/base/log.ts'
 import { answering, before, brokenOf, type Handler, judged, TOKEN } from './fakes/serve.ts'
 
 const app = createMappingApp({ token: TOKEN, catalogue: null, strict: false, log: silentLogger })
 const good: Handler = (request) => app.fetch(request)
 const right = { authorization: `Bearer ${TOKEN}` }
-const isRecord = (json: unknown): json is Record<string, unknown> =>
-  typeof json === 'object' && json !== null && !Array.isArray(json)
 const problem = (status: number, headers: Record<string, string> = {}) =>
   new Response(JSON.stringify({ type: 'about:blank', title: 'Problem', status }), {
     status,
@@ -17,7 +16,8 @@ const problem = (status: number, headers: Record<string, string> = {}) =>
 const crash = () => problem(500)
 const letsIn = (accepts: (authorization: string | null) => boolean): Handler =>
   before(good, ({ pass, request }) => pass(accepts(request.headers.get('authorization')) ? { headers: right } : {}))
-const identifierOf = (json: unknown) => (isRecord(json) && typeof json.identifier === 'string' ? json.identifier : '')
+const identifierOf = (json: unknown) =>
+  isJsonObject(json) && typeof json.identifier === 'string' ? json.identifier : ''
 
 let last = ''
 let dead = false
@@ -43,7 +43,7 @@ const DEFECTS: [string, string[], Handler][] = [
     'an undeclared key is ignored',
     ['resolve.undeclared'],
     before(good, ({ json, pass }) => {
-      if (!isRecord(json)) return pass()
+      if (!isJsonObject(json)) return pass()
       const { identifier, engine_provider } = json
       return pass({ body: { identifier, engine_provider } })
     }),
@@ -108,7 +108,7 @@ const DEFECTS: [string, string[], Handler][] = [
     'the body is looked at before the token',
     ['token.first'],
     before(good, ({ json, pass }) =>
-      isRecord(json) && json.identifier !== undefined ? pass() : pass({ headers: right }),
+      isJsonObject(json) && json.identifier !== undefined ? pass() : pass({ headers: right }),
     ),
   ],
   [
@@ -144,27 +144,29 @@ const DEFECTS: [string, string[], Handler][] = [
     'an empty identifier is accepted',
     ['resolve.lengths'],
     before(good, ({ json, pass }) =>
-      pass(isRecord(json) && json.identifier === '' ? { body: { ...json, identifier: 'x' } } : {}),
+      pass(isJsonObject(json) && json.identifier === '' ? { body: { ...json, identifier: 'x' } } : {}),
     ),
   ],
   [
     'the cloud is compared without case',
     ['resolve.values'],
     before(good, ({ json, pass }) =>
-      isRecord(json) && json.engine_provider === 'AWS' ? pass({ body: { ...json, engine_provider: 'aws' } }) : pass(),
+      isJsonObject(json) && json.engine_provider === 'AWS'
+        ? pass({ body: { ...json, engine_provider: 'aws' } })
+        : pass(),
     ),
   ],
   [
     'a null is refused',
     ['resolve.accepts'],
-    before(good, ({ json, pass }) => (isRecord(json) && json.engine_provider === null ? problem(422) : pass())),
+    before(good, ({ json, pass }) => (isJsonObject(json) && json.engine_provider === null ? problem(422) : pass())),
   ],
   [
     'a number becomes a text',
     ['resolve.types'],
     before(good, ({ json, pass }) =>
       pass(
-        isRecord(json) && typeof json.identifier === 'number'
+        isJsonObject(json) && typeof json.identifier === 'number'
           ? { body: { ...json, identifier: String(json.identifier) } }
           : {},
       ),
@@ -175,7 +177,7 @@ const DEFECTS: [string, string[], Handler][] = [
     ['resolve.required'],
     before(good, ({ json, pass }) =>
       pass(
-        isRecord(json) && json.identifier === undefined && Object.keys(json).join() === 'engine_provider'
+        isJsonObject(json) && json.identifier === undefined && Object.keys(json).join() === 'engine_provider'
           ? { body: { ...json, identifier: 'default' } }
           : {},
       ),

@@ -2,7 +2,8 @@ import { bulletList, capLines, code } from '../markdown.ts'
 import { findLaterChange, formatTime, plural, type Section, section } from '../section.ts'
 import type { Evidence } from '../types.ts'
 
-const MAX_TARGETS = 20
+/** At most so many targets, or resource types, are listed. */
+const MAX_LISTED = 20
 const UNKNOWN = /\(known after apply\)/g
 
 /** Says what the evidence is based on and what nobody has looked at. */
@@ -36,7 +37,7 @@ function targetsLine(plan: Evidence['plan']): string {
   if (plan.targets.length === 0) return 'The whole root was planned.'
   const targets = capLines(
     plan.targets.map((target) => code(target)),
-    MAX_TARGETS,
+    MAX_LISTED,
   )
   return (
     `Only ${plural(plan.targets.length, 'target')} and what ` +
@@ -61,7 +62,7 @@ function costLine(generate: Evidence['generate']): string | null {
   )
   const types = [...new Set(open.map(({ resource_type }) => code(resource_type)))]
   const without =
-    types.length > 0 ? ` What is charged by use is not in it: ${capLines(types, MAX_TARGETS).join(', ')}.` : ''
+    types.length > 0 ? ` What is charged by use is not in it: ${capLines(types, MAX_LISTED).join(', ')}.` : ''
   return `The cost estimate counts fixed monthly prices only.${without}`
 }
 
