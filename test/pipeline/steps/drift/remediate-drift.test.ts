@@ -222,7 +222,7 @@ describe('remediateDrift', () => {
       feedback: 'Error: no credentials',
       remaining: [{ address: 'a.b' }],
       excepted: [{ address: 'c.d' }],
-      found: [{ address: 'a.b' }, { address: 'c.d' }],
+      detected: [{ address: 'a.b' }, { address: 'c.d' }],
       exclusions: ['c.d: rule'],
     })
   })
@@ -243,7 +243,7 @@ describe('remediateDrift', () => {
     expect(await run(world, { valid: null, targets: ['a.b'], filter_session_changes: false })).toMatchObject({
       in_sync: true,
       feedback: null,
-      found: [{ address: 'a.b', action: 'delete resource' }],
+      detected: [{ address: 'a.b', action: 'delete resource' }],
     })
   })
 
