@@ -6,14 +6,14 @@ import type { AppEnv } from './env.ts'
 
 const notOwnerError = () => forbidden('Not the session owner')
 
-/** The session, for its owner and for every holder of a panel role. Errors: 404, then 403. */
+/** The session when the caller owns it or has any panel role. Errors: 404 for an unknown session, else 403. */
 export async function requireReadableSession(c: Context<AppEnv>, uuid: string): Promise<SessionFacts> {
   const session = await requireSession(c, uuid)
   if (session.user_id !== c.var.user.id && c.var.user.panel_role === null) throw notOwnerError()
   return session
 }
 
-/** The session, for its owner alone. Errors: 404, then 403. */
+/** The session when the caller owns it. Errors: 404 for an unknown session, else 403. */
 export async function requireOwnSession(c: Context<AppEnv>, uuid: string): Promise<SessionFacts> {
   const session = await requireSession(c, uuid)
   if (session.user_id !== c.var.user.id) throw notOwnerError()

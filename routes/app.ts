@@ -8,17 +8,17 @@ import type { AppEnv, Platform } from './env.ts'
 import { onError } from './error-handler.ts'
 import { createHealthRoutes } from './health.ts'
 import { cors } from './middleware/cors.ts'
-import { getOnly } from './middleware/get-only.ts'
+
 import { requestLog } from './middleware/request-log.ts'
 import { describeApi } from './openapi/document.ts'
-import { type KnownPath, onUnmatched } from './unmatched.ts'
+import { type KnownPath, onUnmatched, refuseHead } from './unmatched.ts'
 
 const POLL_PERIOD_MS = 5_000
 const PREFIXES = ['/api', '']
 
 /**
- * The whole HTTP surface of the core: `/api/v1/…`, the same as `/v1/…` for proxies that strip the
- * prefix, the documentation, and the health routes. Web standards only.
+ * The HTTP interface of the core: the API below `/api/v1/`, the same below `/v1/` for proxies that strip the prefix,
+ * the documentation, and the health routes. It uses web standards only, so that it runs on any runtime.
  */
 export function createApp(context: CoreContext): Hono<AppEnv> {
   const platform: Platform = {
@@ -36,7 +36,7 @@ export function createApp(context: CoreContext): Hono<AppEnv> {
   app.use(requestLog, cors)
 
   const api = new Hono<AppEnv>()
-  api.use('/v1/*', getOnly)
+  api.use('/v1/*', refuseHead)
   for (const { route, gates, handler } of ENDPOINTS)
     api.on(route.method, [route.path.replaceAll(/\{(\w+)\}/g, ':$1')], ...gates, handler)
   let description: string | null = null

@@ -3,7 +3,7 @@ import type { Context, MiddlewareHandler } from 'hono'
 import type { AppEnv } from './env.ts'
 import { validate } from './validation/validate.ts'
 
-/** The schemas of a route, read from its description. */
+/** What a handler gets of a part of the request, as the schema in the route describes it. */
 type Part<R, K extends string> = R extends { request: Record<K, infer S extends z.ZodType> } ? z.output<S> : undefined
 type Body<R> = R extends {
   request: { body: { content: { 'application/json': { schema: infer S extends z.ZodType } } } }
@@ -23,8 +23,8 @@ export interface Endpoint {
 }
 
 /**
- * One endpoint: its description, its gates in order, and its handler. The gates run before anything
- * of the request is validated, so that 401 and 403 come before 422.
+ * Makes an endpoint of its description, its gates in order, and its handler. The gates run before the request is
+ * validated, so that a caller without access gets 401 or 403 and never 422.
  */
 export function endpoint<const R extends RouteConfig>(definition: {
   route: R

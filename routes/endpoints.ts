@@ -20,7 +20,7 @@ import { getSession } from './v1/sessions/detail.get.ts'
 import { getSessionList } from './v1/sessions/list.get.ts'
 import { getMe } from './v1/users/me.get.ts'
 
-/** Every route of the API, in the order of its description. */
+/** All routes of the API, in the order in which the API description lists them. */
 export const ENDPOINTS: readonly Endpoint[] = [
   getAuthConfig,
   postAuthorize,

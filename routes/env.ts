@@ -10,7 +10,7 @@ export interface Platform extends CoreContext {
   streams: StreamHost
 }
 
-/** Variables of one request. `user` is there behind `requireUser` and the role gates only. */
+/** The variables of one request. `user` is set by `requireUser` and the gates for roles, and missing without them. */
 export interface AppEnv {
   Variables: {
     platform: Platform

@@ -6,8 +6,8 @@ import type { AppEnv } from './env.ts'
 import { InvalidRequest } from './validation/problem.ts'
 
 /**
- * The only place that turns errors into answers. Texts of the domain are shown, everything else is
- * an `Internal Server Error` whose cause the log alone sees.
+ * Turns every error into an answer; nothing else does. The text of a `PlatformError` is shown. Any other error becomes
+ * `Internal Server Error`, and only the log shows what it was.
  */
 export function onError(error: Error, c: Context<AppEnv>): Response {
   if (error instanceof InvalidRequest) return answer(c, 422, error.problems)
@@ -22,7 +22,7 @@ export function onError(error: Error, c: Context<AppEnv>): Response {
   return answer(c, 500, 'Internal Server Error')
 }
 
-/** The envelope of every error. */
+/** The answer for an error, in the envelope that all errors have: `{"detail": …}`. */
 export const answer = (c: Context, status: number, detail: unknown): Response =>
   c.newResponse(JSON.stringify({ detail }), {
     status: status as StatusCode,

@@ -5,7 +5,10 @@ import type { AppEnv } from './env.ts'
 
 const LIMIT_MS = 2_000
 
-/** For supervisors: alive, and ready to serve. Outside `/api`, without authentication. */
+/**
+ * The routes for supervisors: `/healthz` says that the process lives, `/readyz` that database, cache and queue answer
+ * within two seconds. They are outside of `/api` and need no authentication.
+ */
 export function createHealthRoutes(): Hono<AppEnv> {
   const app = new Hono<AppEnv>()
   app.get('/healthz', (c) => c.json({ status: 'ok' }))

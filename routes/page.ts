@@ -6,7 +6,7 @@ export interface Page<T> {
   total_pages: number
 }
 
-/** The envelope of every list. */
+/** The envelope that every list is answered in. */
 export const toPage = <T>(
   result: { items: T[]; total: number },
   query: { page: number; page_size: number },

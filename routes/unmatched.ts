@@ -1,20 +1,31 @@
 import type { Context } from 'hono'
+import { createMiddleware } from 'hono/factory'
 import type { AppEnv } from './env.ts'
 import { answer } from './error-handler.ts'
 
-/** One path with all its methods. Parameters are written `{name}`. */
+/** A path of the API with its methods. Parameters are written as `{name}`. */
 export interface KnownPath {
   path: string
   methods: string[]
 }
 
 /**
- * For requests that no route took: 307 to the form without the trailing slash, 405 with `Allow` for
- * a known path, else 404. Never 401: authentication belongs to routes.
+ * Answers HEAD requests like those to an unknown path. The framework would run the handler of GET for them, but the API
+ * has no HEAD.
  */
-export function onUnmatched(known: readonly KnownPath[]) {
+export const refuseHead = createMiddleware<AppEnv>(async (c, next) => {
+  if (c.req.method === 'HEAD') return c.notFound()
+  await next()
+})
+
+/**
+ * Makes the handler of requests that no route took. A known path with another method is 405 with `Allow`; a known path
+ * with a trailing slash is redirected by 307 to the form without it; anything else is 404. It never answers 401,
+ * because only routes authenticate.
+ */
+export function onUnmatched(paths: readonly KnownPath[]) {
   const methodsOf = (path: string) =>
-    known.filter((candidate) => matches(candidate.path, path)).flatMap(({ methods }) => methods)
+    paths.filter((candidate) => matches(candidate.path, path)).flatMap(({ methods }) => methods)
   return (c: Context<AppEnv>): Response => {
     const { path } = c.req
     const methods = methodsOf(path)

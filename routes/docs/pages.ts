@@ -1,6 +1,6 @@
 /**
- * The documentation pages. Every address is relative to the page and served by this process, so
- * that they work on a closed network and behind a proxy that strips `/api`.
+ * A documentation page. All addresses in it are relative and served by this process, so that the pages work on a closed
+ * network and behind a proxy that strips `/api`.
  */
 const page = (title: string, head: string, body: string) => `<!doctype html>
 <html lang="en">
@@ -16,7 +16,7 @@ ${body}
 </html>
 `
 
-/** Body of the Swagger page: the package's own would load from a foreign host and start by an inline script. */
+/** The body of the Swagger page. That of the package would load files from another host and use an inline script. */
 export const swaggerBody = `<link rel="icon" href="docs/assets/favicon-32x32.png">
 <link rel="stylesheet" href="docs/assets/swagger-ui.css">
 <div id="swagger-ui"></div>
@@ -26,10 +26,15 @@ export const swaggerBody = `<link rel="icon" href="docs/assets/favicon-32x32.png
 export const redocPage = page(
   'Platform API reference',
   '<link rel="icon" href="docs/assets/favicon-32x32.png">\n<link rel="stylesheet" href="docs/assets/page.css">',
-  '<div id="redoc"></div>\n<script src="docs/assets/redoc.standalone.js"></script>\n<script src="docs/assets/start-redoc.js"></script>',
+  '<div id="redoc"></div>\n<script src="docs/assets/redoc.standalone.js"></script>\n' +
+    '<script src="docs/assets/start-redoc.js"></script>',
 )
 
-/** Our own small files beside those of the two packages. */
+const REDOC_OPTIONS =
+  '{ disableSearch: true, hideDownloadButton: false, ' +
+  "theme: { typography: { fontFamily: 'sans-serif', headings: { fontFamily: 'sans-serif' } } } }"
+
+/** Small files of our own, which are served beside those of the two viewers. */
 export const OWN_ASSETS: Record<string, { body: string; content_type: string }> = {
   'start-swagger-ui.js': {
     content_type: 'text/javascript; charset=utf-8',
@@ -46,7 +51,7 @@ export const OWN_ASSETS: Record<string, { body: string; content_type: string }> 
     content_type: 'text/javascript; charset=utf-8',
     body: `Redoc.init(
   new URL('../../openapi.json', document.currentScript.src).href,
-  { disableSearch: true, hideDownloadButton: false, theme: { typography: { fontFamily: 'sans-serif', headings: { fontFamily: 'sans-serif' } } } },
+  ${REDOC_OPTIONS},
   document.getElementById('redoc'),
 )
 `,
@@ -54,7 +59,7 @@ export const OWN_ASSETS: Record<string, { body: string; content_type: string }> 
   'page.css': { content_type: 'text/css; charset=utf-8', body: 'body { margin: 0; padding: 0 }\n' },
 }
 
-/** Both viewers write styles at run time; scripts come from here alone. */
+/** The policy of the pages: scripts come from this server only; styles may be inline, as both viewers write them. */
 export const CONTENT_SECURITY_POLICY = [
   "default-src 'none'",
   "script-src 'self'",

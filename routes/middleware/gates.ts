@@ -4,13 +4,13 @@ import { OPERATION_ROLES, type OperationRole, PANEL_ROLES, type PanelRole, type 
 import { forbidden } from '../../src/base/errors.ts'
 import type { AppEnv } from '../env.ts'
 
-/** 401 unless the caller is known; leaves the user's row in `c.var.user`. */
+/** Requires a signed-in caller, whose row it leaves in `c.var.user`. Errors: 401. */
 export const requireUser = createMiddleware<AppEnv>(async (c, next) => {
   await identify(c)
   await next()
 })
 
-/** 401, then 403 below this operation role. */
+/** Requires this operation role or a higher one. Errors: 401 without a signed-in caller, 403 for a lower role. */
 export const requireOperation = (role: OperationRole) =>
   createMiddleware<AppEnv>(async (c, next) => {
     const user = await identify(c)
@@ -19,7 +19,7 @@ export const requireOperation = (role: OperationRole) =>
     await next()
   })
 
-/** 401, then 403 below this panel role or without any. */
+/** Requires this panel role or a higher one. Errors: 401 without a signed-in caller, 403 for a lower role or none. */
 export const requirePanel = (role: PanelRole) =>
   createMiddleware<AppEnv>(async (c, next) => {
     const user = await identify(c)

@@ -6,8 +6,9 @@ import type { AppEnv } from '../env.ts'
 const REQUEST_ID = /^[\w.:-]{1,128}$/
 
 /**
- * One log line a request and an id that ties its lines together: the caller's `X-Request-Id` when it
- * is harmless, else a new one. The query string stays out: it may hold what people searched for.
+ * Writes one log line for each request and gives it an id, which all its lines carry: the caller's `X-Request-Id` if
+ * that has only harmless characters, otherwise a new one. The query string is not logged, because it may hold what
+ * people searched for.
  */
 export const requestLog = createMiddleware<AppEnv>(async (c, next) => {
   const callerId = c.req.header('x-request-id') ?? ''
@@ -29,7 +30,10 @@ export const requestLog = createMiddleware<AppEnv>(async (c, next) => {
   })
 })
 
-/** The route that took the request, with and without `/api` alike; never a path that a caller made up. */
+/**
+ * The template of the route that took the request, without `/api`. A request without a route is `unmatched`, because
+ * the paths that callers make up would be an unlimited number of series.
+ */
 function routeTemplate(c: Context<AppEnv>): string {
   const route = matchedRoutes(c).findLast(({ path }) => !path.endsWith('*'))
   return route ? route.path.replace(/^\/api(?=\/)/, '') : 'unmatched'

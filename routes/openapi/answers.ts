@@ -45,24 +45,24 @@ const CHALLENGE = {
   'WWW-Authenticate': { schema: { type: 'string' as const }, description: 'Always begins with `Bearer`.' },
 }
 
-/** A JSON answer of one shape. */
+/** Describes a JSON answer. */
 export const json = <T extends z.ZodType>(schema: T, description: string) => ({
   description,
   content: { 'application/json': { schema } },
 })
 
-/** A required JSON body. */
+/** Describes a required JSON body. */
 export const jsonBody = <T extends z.ZodType>(schema: T) => ({
   required: true,
   content: { 'application/json': { schema } },
 })
 
-/** One error of a route in words of its own, with texts that it answers. */
+/** An error of a route with its own description and with examples of the texts that it answers. */
 export interface ErrorAnswer {
   status: number | 'default'
   description: string
   examples: string[]
-  /** Absent: the envelope of one text. */
+  /** By default the envelope of one text. */
   schema?: z.ZodType
 }
 export const errorAnswer = (
@@ -75,7 +75,7 @@ export const errorAnswer = (
   examples,
 })
 
-/** What every route with a body may answer to it. */
+/** The errors that every route with a body may answer. */
 export const BODY_ERRORS = [400, 413, 422]
 export const UNREACHABLE = errorAnswer(
   400,
@@ -84,7 +84,7 @@ export const UNREACHABLE = errorAnswer(
   'There was an error parsing the body',
 )
 
-/** 403 of a route for the owner of a session, behind an operation role. */
+/** The error 403 of a route that requires an operation role and the owner of the session. */
 export const operationForbidden = (role: OperationRole) =>
   errorAnswer(
     403,
@@ -92,11 +92,11 @@ export const operationForbidden = (role: OperationRole) =>
     ...(role === 'developer' ? [] : [`Requires operation role '${role}' or higher`]),
     'Not the session owner',
   )
-/** 403 of a route of the admin panel. */
+/** The error 403 of a route of the admin panel. */
 export const panelForbidden = (role: PanelRole) =>
   errorAnswer(403, 'The panel role is too low.', `Requires admin-panel role '${role}' or higher`)
 
-/** What reaches the caller of a git host that refuses or fails. */
+/** The errors of a route that calls the git host, which may refuse or fail. */
 export const GIT_HOST_ERRORS = [
   errorAnswer('default', 'Any other refusal of the git host, with its status and in its words.', 'Merge conflict'),
   {
@@ -121,14 +121,14 @@ export const GIT_HOST_ERRORS = [
   ),
 ]
 
-/** 503 of a route whose answer holds presigned addresses. */
+/** The error 503 of a route whose answer holds presigned URLs. */
 export const STORE_ERROR = errorAnswer(
   503,
   'The credentials of the object store cannot be had.',
   'The object store cannot be reached.',
 )
 
-/** 502 and 504 of a route that asks a sidecar. */
+/** The errors 502 and 504 of a route that calls a sidecar. */
 export const sidecarErrors = (name: string, seconds: number) => [
   errorAnswer(
     502,
@@ -144,8 +144,8 @@ export const sidecarErrors = (name: string, seconds: number) => [
 ]
 
 /**
- * The error answers of a route, by status; a later entry replaces an earlier one. 500 is always
- * among them.
+ * Describes the errors of a route by status; a bare number takes the general description of that status. A later entry
+ * replaces an earlier one of the same status, and 500 is always added.
  */
 export const errors = (...entries: (number | ErrorAnswer)[]) =>
   Object.fromEntries(

@@ -1,12 +1,14 @@
 import { OpenAPIHono } from '@hono/zod-openapi'
 import type { Endpoint } from '../endpoint.ts'
 
-const DESCRIPTION = `Turns a request in plain words and a git repository into infrastructure code, a validated plan and a pull request.
+const DESCRIPTION =
+  'Turns a request in plain words and a git repository into infrastructure code, a validated plan and ' +
+  'a pull request.\n\n' +
+  'A request answers at once and its round runs in the background: follow it on the event stream, read the result in ' +
+  'the session.\n' +
+  'Errors are `{"detail": "<text>"}`; a request that does not validate is 422 with a list.'
 
-A request answers at once and its round runs in the background: follow it on the event stream, read the result in the session.
-Errors are \`{"detail": "<text>"}\`; a request that does not validate is 422 with a list.`
-
-/** The OpenAPI 3.1 document of these endpoints, as JSON text. Paths are relative to the server \`/api\`. */
+/** The OpenAPI 3.1 document of these endpoints as JSON text. Its paths are relative to the server `/api`. */
 export function describeApi(endpoints: readonly Endpoint[], version: string): string {
   const app = new OpenAPIHono()
   app.openAPIRegistry.registerComponent('securitySchemes', 'bearer', {

@@ -2,7 +2,7 @@ import { z } from '@hono/zod-openapi'
 import { CLOUDS } from '../../src/base/vocabulary.ts'
 import { boolean, optional, repositoryPath, repositoryUri, text, uuid, withRule } from '../validation/fields.ts'
 
-/** Keys of a request to run a round; unknown ones are ignored, null says absent. */
+/** The keys of a request to run a round. Unknown keys are ignored, and null means the same as an absent key. */
 const iacFields = {
   q: text({ min: 1 }).openapi({
     description: 'The request, in plain words.',
@@ -35,7 +35,7 @@ interface IacKeys {
   session_id?: string
 }
 
-/** The rules over several keys, in the order in which they are reported. */
+/** The rules about several keys together. The text of the first one that is broken is answered. */
 function iacRule(body: IacKeys): string | null {
   if ((body.repo_uri === undefined) === (body.session_id === undefined))
     return 'Exactly one of `repo_uri` or `session_id` must be provided.'
@@ -66,7 +66,10 @@ const partialFields = {
 }
 const isBlank = (value: string) => value.trim() === ''
 
-/** A rule about blank text tells its text also where the text is empty, which breaks the rule of its length as well. */
+/**
+ * Reports a rule about blank text also where the text is empty. An empty text breaks the rule about its length too, and
+ * `withRule` does not run once another rule is broken.
+ */
 const withBlankRule = <T extends z.ZodType>(schema: T, rule: (value: z.output<T>) => string | null) =>
   schema.superRefine((value, ctx) => {
     if (ctx.issues.length === 0) return

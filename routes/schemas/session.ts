@@ -29,7 +29,7 @@ export const SessionId = z
   .object({ session_id: z.string().openapi({ format: 'uuid', example: UUID }) })
   .openapi('SessionId', { example: { session_id: UUID } })
 
-/** Body of the routes that act on a session as a whole. */
+/** The body of routes that act on a session as a whole. */
 export const SessionReference = z
   .object({ session_id: uuid() })
   .openapi('SessionReference', { example: { session_id: UUID } })

@@ -1,17 +1,17 @@
-/** Keys whose value may carry a secret: shown as null wherever a request is echoed. */
+/** Keys whose values may hold a secret. Where a request is echoed, they are shown as null. */
 const SECRET_KEYS = ['repo_uri'] as const
-/** A password or token inside of an address, under whatever key it came. */
+/** A password or token in an address, under whatever key it was sent. */
 const SECRET_ADDRESS = /:\/\/[^\s/"@]*:[^\s/"]*@/
 const MAX_LENGTH = 4_096
 
-/** What a 422 answer may show of the request; null in place of anything secret, long or odd. */
+/** What a 422 answer shows of the request: null in place of values with secrets, very long ones and unusual ones. */
 export function echo(value: unknown): unknown {
   const visible = withoutSecretKeys(value)
   try {
     const text = JSON.stringify(visible) ?? ''
     return text.length > MAX_LENGTH || SECRET_ADDRESS.test(text) ? null : visible
   } catch {
-    // Nested deeper than the stack.
+    // The value is nested so deeply that serialising it exceeds the stack.
     return null
   }
 }

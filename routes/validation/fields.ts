@@ -10,8 +10,8 @@ const fail = (ctx: Add, type: string, message: string, detail?: Record<string, u
 }
 
 /**
- * Text that the database can hold: no NUL, no lone surrogate. Lengths count characters, not UTF-16
- * units.
+ * A text that the database can store: without NUL characters and lone surrogates. Its limits count characters, so that
+ * an emoji counts as one although it has two UTF-16 units.
  */
 export const text = (limits: { min?: number; max?: number } = {}) =>
   z
@@ -42,7 +42,7 @@ const tooLong = (ctx: Add, max: number) =>
 const HEX = /^(?:urn:uuid:)?([0-9a-f]{8})-([0-9a-f]{4})-([0-9a-f]{4})-([0-9a-f]{4})-([0-9a-f]{12})$/i
 const PLAIN_HEX = /^([0-9a-f]{8})([0-9a-f]{4})([0-9a-f]{4})([0-9a-f]{4})([0-9a-f]{12})$/i
 
-/** Any uuid, in its usual spellings; answered and compared in lower case with hyphens. */
+/** A uuid in any of its usual spellings. The handler gets it in lower case with hyphens. */
 export const uuid = () =>
   z
     .string()
@@ -56,12 +56,12 @@ export const uuid = () =>
     })
     .openapi({ type: 'string', format: 'uuid' })
 
-/** A key that may be left out; null says the same. */
+/** A key that may be left out; null means the same. */
 export const optional = <T extends z.ZodType>(schema: T) => schema.nullish().transform((value) => value ?? undefined)
 
 const MAX_INTEGER = 2_147_483_647
 
-/** An integer of the path that the database can hold. */
+/** An integer in the path, within the range that the database can store. */
 export const pathInteger = () =>
   z
     .string()
@@ -79,7 +79,7 @@ export const pathInteger = () =>
     })
     .openapi({ type: 'integer', example: 7 })
 
-/** An integer of the query string. */
+/** An integer in the query string. */
 export const queryInteger = (options: { fallback: number; min: number; max?: number; description: string }) =>
   z
     .string()
@@ -108,7 +108,7 @@ export const queryInteger = (options: { fallback: number; min: number; max?: num
 const TRUE = ['true', 't', 'yes', 'y', 'on', '1']
 const FALSE = ['false', 'f', 'no', 'n', 'off', '0']
 
-/** Text without a line break of any kind. */
+/** A text without line breaks of any kind. */
 export const line = (limits: { min: number; max: number }) =>
   text(limits).superRefine((value, ctx) => {
     if (/[\n\r\v\f\u0085\u2028\u2029]/.test(value))
@@ -140,15 +140,15 @@ export const boolean = () =>
     })
     .openapi({ type: 'boolean' })
 
-/** A filter of a list: blank counts as absent. */
+/** A filter of a list, where a blank text means the same as none. */
 export const blankIsAbsent = <T extends z.ZodType>(schema: T) =>
   z.preprocess((value) => (typeof value === 'string' && value.trim() === '' ? undefined : value), schema.optional())
 
-/** A name of a fixed set in any letter case: the event stream shows the same names in upper case. */
+/** One of a set of names in any letter case, because the event stream shows the same names in upper case. */
 export const anyCase = <T extends z.ZodType>(schema: T) =>
   z.preprocess((value) => (typeof value === 'string' ? value.toLowerCase() : value), schema)
 
-/** `https://` with a host, a user name at most; see the rules of the repository module. */
+/** An `https://` URL of a repository, which may hold a user name but no password; see `checkRepositoryUri`. */
 export const repositoryUri = () =>
   z
     .string()
@@ -164,7 +164,7 @@ export const repositoryUri = () =>
       description: '`https://` with a host; a user name is allowed, a password or token is not.',
     })
 
-/** A path inside the repository, with forward slashes; the empty string counts as absent. */
+/** A path inside the repository, with forward slashes; an empty text means the same as none. */
 export const repositoryPath = () =>
   text().transform((value, ctx) => {
     const checked = checkIacPath(value)
@@ -173,7 +173,7 @@ export const repositoryPath = () =>
     return z.NEVER
   })
 
-/** Adds a rule over several keys; it runs only when every key is valid, and answers its text or null. */
+/** Adds a rule about several keys, which answers its error text or null. It runs only when every key is valid. */
 export const withRule = <T extends z.ZodType>(schema: T, rule: (value: z.output<T>) => string | null) =>
   schema.superRefine((value, ctx) => {
     if (ctx.issues.length > 0) return

@@ -6,15 +6,15 @@ type Issue = z.core.$ZodIssue
 type ProblemText = Pick<Problem, 'type' | 'msg' | 'ctx'>
 export type Source = 'path' | 'query' | 'body'
 
-/** Carried by the custom issues of `fields.ts`. */
+/** What the custom issues of `fields.ts` carry. */
 export interface CustomParams extends Record<string, unknown> {
   type: string
   ctx?: Record<string, unknown>
 }
 
 /**
- * Translates the issues of one part of the request.
- * @param raw what was validated, to find the input of each issue
+ * Translates the issues that zod found in one part of a request.
+ * @param raw the validated value, in which the input of each issue is looked up
  */
 export function problemsOf(source: Source, raw: unknown, issues: readonly Issue[]): Problem[] {
   return issues.flatMap((issue) => {
@@ -29,12 +29,12 @@ export function problemsOf(source: Source, raw: unknown, issues: readonly Issue[
 
 const MISSING: ProblemText = { type: 'missing', msg: 'Field required' }
 
-/** A missing key and a rule over several keys show the whole object, a bad key its own value. */
-function entry(source: Source, raw: unknown, path: readonly PropertyKey[], text: ProblemText): Problem {
-  const subject = text.type === 'missing' ? valueAt(raw, path.slice(0, -1)) : valueAt(raw, path)
-  const input = text.type !== 'missing' && isSecretKey(path.at(-1)) ? null : echo(subject)
+/** One entry of the answer. As `input` a wrong key shows its value; a missing one shows the object that lacks it. */
+function entry(source: Source, raw: unknown, path: readonly PropertyKey[], problem: ProblemText): Problem {
+  const subject = problem.type === 'missing' ? valueAt(raw, path.slice(0, -1)) : valueAt(raw, path)
+  const input = problem.type !== 'missing' && isSecretKey(path.at(-1)) ? null : echo(subject)
   const loc = [source, ...path.map((part) => (typeof part === 'number' ? part : String(part)))]
-  return { type: text.type, loc, msg: text.msg, input, ...(text.ctx ? { ctx: text.ctx } : {}) }
+  return { type: problem.type, loc, msg: problem.msg, input, ...(problem.ctx ? { ctx: problem.ctx } : {}) }
 }
 
 function describeIssue(issue: Issue, value: unknown): ProblemText {

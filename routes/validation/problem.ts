@@ -1,4 +1,4 @@
-/** One entry of a 422 answer. `ctx` holds the bound or the reason, where there is one. */
+/** One entry of a 422 answer. `ctx` holds the limit that was exceeded or the reason, where there is one. */
 export interface Problem {
   type: string
   loc: (string | number)[]
@@ -7,7 +7,7 @@ export interface Problem {
   ctx?: Record<string, unknown>
 }
 
-/** All faults of one request together; answered as 422 `{"detail": [Problem]}`. */
+/** A request that did not validate, with all its problems. It is answered as 422 `{"detail": [Problem]}`. */
 export class InvalidRequest extends Error {
   readonly problems: Problem[]
   constructor(problems: Problem[]) {

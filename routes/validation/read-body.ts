@@ -6,12 +6,12 @@ export const MAX_BODY_BYTES = 10 * 1024 * 1024
 const tooLarge = () =>
   new PlatformError('ContentTooLarge', 413, `Request body is larger than ${MAX_BODY_BYTES} bytes (10 MiB).`)
 
-/** A body that was sent, but not as JSON: validates as something that is no object. */
+/** Stands for a body of another content type than JSON. It validates like a value that is no object. */
 export const NOT_JSON = Symbol('not json')
 
 /**
- * The decoded JSON body; `undefined` when there is none, `NOT_JSON` under another content type.
- * @throws InvalidRequest `json_invalid`; 400 when the bytes are no UTF-8; 413 beyond 10 MiB
+ * Reads the JSON body of a request; `undefined` when there is none, `NOT_JSON` under another content type.
+ * Errors: `InvalidRequest` of type `json_invalid`; 400 when the bytes are no UTF-8; 413 for more than 10 MiB.
  */
 export async function readJson(request: Request): Promise<unknown> {
   const bytes = await readLimited(request)
@@ -36,7 +36,7 @@ export async function readJson(request: Request): Promise<unknown> {
 const isJson = (contentType: string | null) =>
   /^application\/([\w!#$&^.+-]+\+)?json\s*(;|$)/i.test(contentType?.trim() ?? '')
 
-/** Where the parser stopped, when the runtime says so. Its own words may quote the body. */
+/** Where the parser stopped, or 0 when the runtime does not say. Its own text is not shown: it may quote the body. */
 function position(error: unknown): number {
   const offset = error instanceof Error ? /at position (\d+)/.exec(error.message)?.[1] : undefined
   return offset ? Number(offset) : 0

@@ -7,8 +7,8 @@ import { InvalidRequest, type Problem } from './problem.ts'
 import { NOT_JSON, readJson } from './read-body.ts'
 
 /**
- * Path, query and body of the request, checked against the schemas of the route.
- * @throws InvalidRequest with the faults of all three together
+ * Checks path, query and body of a request against the schemas of its route and answers their values.
+ * Errors: `InvalidRequest` with the problems of all three together.
  */
 export async function validate(
   route: RouteConfig,
@@ -47,6 +47,6 @@ function bodySchema(route: RouteConfig): z.ZodType | undefined {
   return content && 'schema' in content && content.schema instanceof z.ZodType ? content.schema : undefined
 }
 
-/** A repeated parameter counts once, with its last value. */
+/** The query parameters. Of a repeated one the last value counts. */
 const lastOfEach = (queries: Record<string, string[]>) =>
   Object.fromEntries(Object.entries(queries).map(([name, values]) => [name, values.at(-1)]))

@@ -21,9 +21,10 @@ export const subscribe = endpoint({
     tags: ['Rounds'],
     summary: 'Progress of a session',
     description:
-      'Server-sent events: the comment `: keepalive` at once, then one `data:` line for the current status, ' +
-      'for each change, and every five seconds. Ends after a terminal status, or after the configured number of polls; ' +
-      'connect again then. Token and access are checked once, at connect. For the owner and for every holder of a panel role.',
+      'Server-sent events: the comment `: keepalive` at once, then one `data:` line for the current status, for each ' +
+      'change, and every five seconds. Ends after a terminal status, or after the configured number of polls; ' +
+      'connect again then. Token and access are checked once, at connect. ' +
+      'For the owner and for every holder of a panel role.',
     security: signedIn,
     request: { params: z.object({ session_id: uuid().openapi({ description: 'The session.' }) }) },
     responses: {

@@ -5,7 +5,7 @@ import { acceptFirstRound, acceptRound } from '../../../src/sessions/accept.ts'
 import { requireOwnSession } from '../../access.ts'
 import type { AppEnv } from '../../env.ts'
 
-/** A validated request of one of the three routes that share their body. */
+/** A validated request of one of the routes generate, drift and import, which share their body. */
 export interface ScheduleRequest {
   q: string
   repo_uri?: string
@@ -18,8 +18,8 @@ export interface ScheduleRequest {
 }
 
 /**
- * Opens a session with its first round, or puts a further round on one; answers the session's uuid.
- * Errors: 404, 403 on a continued session; 400 when the repository cannot be reached.
+ * Opens a session with its first round, or adds a round to a session; answers the uuid of the session.
+ * Errors: 404 and 403 for a session that is continued; 400 when the repository cannot be reached.
  */
 export async function schedule(c: Context<AppEnv>, request: ScheduleRequest): Promise<string> {
   const { platform, user } = c.var

@@ -36,8 +36,9 @@ export const postResolve = endpoint({
     tags: ['Repository'],
     summary: 'Find a repository',
     description:
-      'Asks the mapping service, 10 seconds at most, for the repository behind an identifier, its cloud and its scope. ' +
-      'While the service is disabled the identifier stands for itself. Keys that are not listed are refused. For every signed-in user.',
+      'Asks the mapping service, 10 seconds at most, for the repository behind an identifier, its cloud and its ' +
+      'scope. While the service is disabled the identifier stands for itself. Keys that are not listed are refused. ' +
+      'For every signed-in user.',
     security: signedIn,
     request: { body: jsonBody(MappingRequest) },
     responses: {

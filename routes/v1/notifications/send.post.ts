@@ -38,8 +38,9 @@ export const postNotification = endpoint({
     tags: ['Notifications'],
     summary: 'Send a message',
     description:
-      'To everybody with panel role editor or higher, and to the caller. Keys that are not listed are refused, `audience` too: ' +
-      'the recipients are not the caller’s choice. For every signed-in user.',
+      'To everybody with panel role editor or higher, and to the caller. ' +
+      'Keys that are not listed are refused, `audience` too: the recipients are not the caller’s choice. ' +
+      'For every signed-in user.',
     security: signedIn,
     request: { body: jsonBody(NotificationRequest) },
     responses: {

@@ -34,7 +34,8 @@ export const putPullRequest = endpoint({
     tags: ['Repository'],
     summary: 'Open a pull request',
     description:
-      'From the branch of the session, with a title, a summary and the evidence that the session stored. For the owner. The lock is not checked.',
+      'From the branch of the session, with a title, a summary and the evidence that the session stored. ' +
+      'For the owner. The lock is not checked.',
     security: signedIn,
     request: { body: jsonBody(SessionReference) },
     responses: {

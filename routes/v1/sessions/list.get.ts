@@ -13,7 +13,7 @@ export const pageQuery = {
   page_size: queryInteger({ fallback: 20, min: 1, max: 100, description: 'Items of a page.' }),
 }
 
-/** Shared with the admin list, which adds `user_email`. */
+/** The query of a list of sessions. The list of the admin panel has these keys and `user_email`. */
 export const listQuery = {
   ...pageQuery,
   operation: blankIsAbsent(anyCase(z.enum(OPERATIONS))).openapi({

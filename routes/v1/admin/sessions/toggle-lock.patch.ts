@@ -22,7 +22,8 @@ export const patchToggleLock = endpoint({
     summary: 'Lock or unlock a session',
     description:
       'Sets the lock to the given state, whatever it was; the same call twice changes nothing more. ' +
-      'While a session is locked, apply and merge answer 409. For panel role editor or higher, whoever owns the session.',
+      'While a session is locked, apply and merge answer 409. ' +
+      'For panel role editor or higher, whoever owns the session.',
     security: signedIn,
     request: {
       params: z.object({ session_id: uuid().openapi({ description: 'The session.' }) }),

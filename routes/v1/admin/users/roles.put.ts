@@ -25,8 +25,8 @@ export const putRoles = endpoint({
     tags: ['Administration'],
     summary: 'Assign roles',
     description:
-      'Sets both roles at once; a panel role that is left out is taken away. In force from the next request of that user. ' +
-      'For panel role admin, who cannot take it from themselves.',
+      'Sets both roles at once; a panel role that is left out is taken away. ' +
+      'In force from the next request of that user. For panel role admin, who cannot take it from themselves.',
     security: signedIn,
     request: {
       params: z.object({ user_id: pathInteger().openapi({ description: 'Key of the user row.' }) }),

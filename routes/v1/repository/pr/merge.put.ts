@@ -22,8 +22,8 @@ export const putMerge = endpoint({
     tags: ['Repository'],
     summary: 'Merge the pull request',
     description:
-      'Merges the most recently opened pull request of the session into the default branch. Answers within 50 seconds. ' +
-      'For operation role developer or higher and the owner of the session.',
+      'Merges the most recently opened pull request of the session into the default branch. ' +
+      'Answers within 50 seconds. For operation role developer or higher and the owner of the session.',
     security: signedIn,
     request: { body: jsonBody(SessionReference) },
     responses: {
