@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { runAgent } from '../../src/agent/run-agent.ts'
 import { type AgentEvent, type AgentRequest, type Tool, ToolError } from '../../src/agent/types.ts'
 import { silentLogger } from '../../src/base/log.ts'
@@ -6,25 +6,20 @@ import { iacGenerator } from '../../src/chains/iac-generator.ts'
 import { createLlmClient } from '../../src/llm/client.ts'
 import {
   type ModelHandler,
-  type ModelServer,
   modelConfig,
+  provideModelServers,
   script,
-  startModelServer,
   text,
   toolCall,
   toolCalls,
 } from '../helpers/model-server.ts'
 
-const servers: ModelServer[] = []
-afterEach(async () => {
-  await Promise.all(servers.splice(0).map((server) => server.close()))
-})
+const serveModel = provideModelServers()
 
 type TaskRequest = AgentRequest<{ status: string; summary: string }>
 
 async function chain(handler: ModelHandler, more: Partial<TaskRequest> = {}) {
-  const server = await startModelServer(handler)
-  servers.push(server)
+  const server = await serveModel(handler)
   const llm = createLlmClient(modelConfig(server.url), { fetch, log: silentLogger, backoff_ms: 1 })
   const run = () =>
     runAgent({
@@ -121,8 +116,7 @@ describe('the end of a chain', () => {
       definition: { name: 'say', description: 'Says.', parameters: { type: 'object' } },
       run: () => results.shift() ?? '',
     }
-    const server = await startModelServer(script(toolCall('say', {})))
-    servers.push(server)
+    const server = await serveModel(script(toolCall('say', {})))
     const llm = createLlmClient(modelConfig(server.url), { fetch, log: silentLogger })
     const answer = await runAgent({
       llm,

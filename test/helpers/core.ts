@@ -93,7 +93,7 @@ export async function createTestCore(
     context,
     database,
     log,
-    call: async (method, path, request = {}) => app.request(path, { method, ...requestOf(request) }),
+    call: callOf(app),
     another: async (changes) =>
       asDescribed(
         createApp({
@@ -109,6 +109,12 @@ export async function createTestCore(
     },
   }
 }
+
+/** `call` of another application, one that `another` answered for example. */
+export const callOf =
+  (app: Hono<AppEnv>): TestCore['call'] =>
+  async (method, path, request = {}) =>
+    app.request(path, { method, ...requestOf(request) })
 
 function requestOf(request: { json?: unknown; token?: string; headers?: Record<string, string> }): RequestInit {
   const headers: Record<string, string> = { ...request.headers }

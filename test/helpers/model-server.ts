@@ -1,4 +1,5 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { afterEach } from 'vitest'
 import type { LlmConfig } from '../../config/types.ts'
 
 /** An OpenAI-compatible server on a free loopback port that answers what the test says. */
@@ -155,4 +156,17 @@ function answer(outgoing: ServerResponse, reply: ModelReply, body: ChatBody, ind
       usage,
     }),
   )
+}
+
+/** Starts model servers and closes those of a test after it. */
+export function provideModelServers(): typeof startModelServer {
+  const servers: ModelServer[] = []
+  afterEach(async () => {
+    await Promise.all(servers.splice(0).map((server) => server.close()))
+  })
+  return async (...given) => {
+    const server = await startModelServer(...given)
+    servers.push(server)
+    return server
+  }
 }

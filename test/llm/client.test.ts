@@ -1,27 +1,22 @@
-import { afterEach, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import type { LlmConfig } from '../../config/types.ts'
 import { silentLogger } from '../../src/base/log.ts'
 import { createLlmClient } from '../../src/llm/client.ts'
 import type { InferenceRequest, LlmClient } from '../../src/llm/types.ts'
 import {
   type ModelHandler,
-  type ModelServer,
   modelConfig,
+  provideModelServers,
   script,
-  startModelServer,
   text,
   toolCall,
   toolCalls,
 } from '../helpers/model-server.ts'
 
-const servers: ModelServer[] = []
-afterEach(async () => {
-  await Promise.all(servers.splice(0).map((server) => server.close()))
-})
+const serveModel = provideModelServers()
 
 async function setup(handler: ModelHandler, overrides: (url: string) => Partial<LlmConfig> = () => ({})) {
-  const server = await startModelServer(handler)
-  servers.push(server)
+  const server = await serveModel(handler)
   return { server, llm: clientOf(modelConfig(server.url, overrides(server.url))) }
 }
 
@@ -230,8 +225,7 @@ describe('providers', () => {
 
 describe('model_list', () => {
   it('spreads calls over the entries of one name, each with its own address and key', async () => {
-    const other = await startModelServer(script(text('second')))
-    servers.push(other)
+    const other = await serveModel(script(text('second')))
     const { server, llm } = await setup(script(text('first')), (url) => ({
       model: 'team',
       small_model: 'quick',
@@ -258,8 +252,7 @@ describe('model_list', () => {
   })
 
   it('gives a retry to the next entry of the name', async () => {
-    const healthy = await startModelServer(script(text('from the other one')))
-    servers.push(healthy)
+    const healthy = await serveModel(script(text('from the other one')))
     const { llm } = await setup(script({ status: 503, body: { error: { message: 'busy' } } }), (url) => ({
       model: 'team',
       model_list: [url, healthy.url].map((api_base) => ({

@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import type { LlmConfig } from '../../config/types.ts'
 import { createLogger } from '../../src/base/log.ts'
 import { createLlmClient } from '../../src/llm/client.ts'
@@ -6,21 +6,16 @@ import type { InferenceRequest } from '../../src/llm/types.ts'
 import {
   type ModelHandler,
   type ModelReply,
-  type ModelServer,
   modelConfig,
+  provideModelServers,
   script,
-  startModelServer,
   text,
 } from '../helpers/model-server.ts'
 
-const servers: ModelServer[] = []
-afterEach(async () => {
-  await Promise.all(servers.splice(0).map((server) => server.close()))
-})
+const serveModel = provideModelServers()
 
 async function setup(handler: ModelHandler, overrides: Partial<LlmConfig> = {}, backoff_ms = 1) {
-  const server = await startModelServer(handler)
-  servers.push(server)
+  const server = await serveModel(handler)
   const lines: string[] = []
   const log = createLogger({ write: (line) => lines.push(line) })
   return { server, lines, llm: createLlmClient(modelConfig(server.url, overrides), { fetch, log, backoff_ms }) }

@@ -1,18 +1,14 @@
-import { afterEach, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { createLogger } from '../../src/base/log.ts'
 import { createLlmClient } from '../../src/llm/client.ts'
-import { type ModelReply, type ModelServer, modelConfig, startModelServer, text } from '../helpers/model-server.ts'
+import { type ModelReply, modelConfig, provideModelServers, text } from '../helpers/model-server.ts'
 
-const servers: ModelServer[] = []
-afterEach(async () => {
-  await Promise.all(servers.splice(0).map((server) => server.close()))
-})
+const serveModel = provideModelServers()
 
 /** Entries of one name, each at a server that answers as `replies` says now. */
 async function setup(replies: ModelReply[], options: { backoff_ms?: number; timeout?: number } = {}) {
   const { backoff_ms = 1, timeout = 10 } = options
-  const started = await Promise.all(replies.map((_, index) => startModelServer(() => replies[index] ?? 'cut')))
-  servers.push(...started)
+  const started = await Promise.all(replies.map((_, index) => serveModel(() => replies[index] ?? 'cut')))
   const clock = { now: 1_000_000 }
   const lines: string[] = []
   const config = modelConfig('', {

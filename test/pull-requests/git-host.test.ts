@@ -1,54 +1,26 @@
 import { execFile } from 'node:child_process'
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type GitHost, startGitHost } from '../../dev/git-host/start.ts'
-import { silentLogger } from '../../src/base/log.ts'
-import { createLlmClient } from '../../src/llm/client.ts'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { createPullRequest } from '../../src/pull-requests/create.ts'
 import { mergePullRequest } from '../../src/pull-requests/merge.ts'
 import { loadAggregate } from '../../src/sessions/aggregate.ts'
-import { createTestCore, type TestCore } from '../helpers/core.ts'
-import { type ModelServer, modelConfig, script, startModelServer, toolCall } from '../helpers/model-server.ts'
+import { startGitHostCore } from '../helpers/git-host-core.ts'
 import { createUser, openSession, runRound } from '../helpers/sessions.ts'
-import { trust } from '../repository/support.ts'
+import { startOnce } from '../helpers/start-once.ts'
 import { refusalOf } from './support.ts'
 
 const run = promisify(execFile)
-let folder: string
-let host: GitHost
-let model: ModelServer
-let core: TestCore
+const core = startOnce(startGitHostCore)
 let user_id: number
-
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'pull-requests-'))
-  host = await startGitHost({ data_dir: folder, user: 'bot', token: 'token-of-the-bot', samples: false })
-  trust(host.caPem)
-  model = await startModelServer(
-    script(toolCall('generate_pull_request', { title: 'Add a bucket', description: 'For the logs.' })),
-  )
-  const fetch: typeof globalThis.fetch = (input, init) => globalThis.fetch(input, init)
-  core = await createTestCore({
-    yaml: `git: { base_url: "${host.url}", api_url: "${host.api_url}" }`,
-    context: { llm: createLlmClient(modelConfig(model.url), { fetch, log: silentLogger }) },
-  })
   user_id = (await createUser(core.context.sql, 'owner')).id
-})
-afterAll(async () => {
-  await core?.close()
-  await model?.close()
-  await host?.close()
-  await rm(folder, { recursive: true, force: true })
 })
 
 /** Runs git in the bare repository; `input` goes to its standard input. */
 async function gitAt(repository: string, args: string[], input?: string): Promise<string> {
   const child = run('git', [
     '-C',
-    host.pathOf(repository),
+    core.host.pathOf(repository),
     '-c',
     'user.name=t',
     '-c',
@@ -70,7 +42,11 @@ async function commitFile(repository: string, branch: string, parent: string, te
 
 /** A repository, and a session whose branch changed its file and has a pull request. */
 async function openedPullRequest(name: string) {
-  const repository = await host.addRepository({ owner: 'acme', name, content: { files: { 'main.tf': '# first\n' } } })
+  const repository = await core.host.addRepository({
+    owner: 'acme',
+    name,
+    content: { files: { 'main.tf': '# first\n' } },
+  })
   const uuid = await openSession(core.context, user_id, { repo_uri: repository })
   await (await runRound(core.context, uuid)).finish('completed', 'GENERATE', [
     { user: 'Add a bucket', assistant: 'Added.' },

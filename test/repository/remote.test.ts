@@ -1,25 +1,19 @@
-import { mkdtemp, rm } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type GitHost, startGitHost } from '../../dev/git-host/start.ts'
+import { beforeAll, describe, expect, it } from 'vitest'
 import type { Fetch } from '../../src/base/http.ts'
 import { resolveAllowedAddresses } from '../../src/repository/allowed-addresses.ts'
 import { assertReachable, readDefaultBranch } from '../../src/repository/head.ts'
 import { findRootModules } from '../../src/repository/root-modules.ts'
-import { gitConfig, gitContext, trust } from './support.ts'
+import { startTrustedHost } from '../helpers/git-host-core.ts'
+import { startOnce } from '../helpers/start-once.ts'
+import { gitConfig, gitContext } from './support.ts'
 
 const UNREACHABLE = 'Repository is not reachable or access was denied.'
-let folder: string
-let host: GitHost
+const host = startOnce(startTrustedHost)
 let filled: string
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'reach-'))
-  host = await startGitHost({ data_dir: folder, user: 'bot', token: 'token-of-the-bot', samples: false })
-  trust(host.caPem)
   filled = await host.addRepository({
     owner: 'acme',
     name: 'infra',
@@ -27,10 +21,6 @@ beforeAll(async () => {
       files: { 'main.tf': 'x', 'live/prod/main.tf': 'x', 'modules/net/main.tf': 'x', 'docs/a.md': 'x'.repeat(300_000) },
     },
   })
-})
-afterAll(async () => {
-  await host?.close()
-  await rm(folder, { recursive: true, force: true })
 })
 
 /** The context of an operator who has set up this host as the self-hosted server. */

@@ -1,32 +1,18 @@
-import { delay, HttpResponse } from 'msw'
-import { setupServer } from 'msw/node'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { createTestCore, type TestCore } from '../helpers/core.ts'
+import { HttpResponse } from 'msw'
+import { describe, expect, it } from 'vitest'
+import { callOf } from '../helpers/core.ts'
 import { createIssuer } from '../helpers/issuer.ts'
-import { controlTimeLimits } from '../services/iac/limits.ts'
-import { NO_ANSWERS, playSidecar } from './sidecar.ts'
+import { askSilent, NO_ANSWERS, provideCoreWithSidecar } from './sidecar.ts'
 
 const PATH = '/api/v1/auth/authorize'
 const BODY = { cloud: 'aws', project_name: 'https://github.com/acme/infra.git', environment: 'live/network' }
 const ENABLED = 'services: { authz: { enabled: true, endpoint: "http://authz.test:8083/", token_env: T, timeout: 1 } }'
 const env = { T: 'token-of-authz' }
-const server = setupServer()
-const sidecar = playSidecar(server, 'http://authz.test:8083/v1/check')
-let core: TestCore
-
-beforeAll(async () => {
-  server.listen({ onUnhandledFrame: 'error' })
-  core = await createTestCore({ yaml: ENABLED, env })
+const usual = () => HttpResponse.json({ authorized: true, portal_url: null, reason: null })
+const { core, sidecar, server } = provideCoreWithSidecar('http://authz.test:8083/v1/check', usual, {
+  yaml: ENABLED,
+  env,
 })
-afterAll(async () => {
-  server.close()
-  await core.close()
-})
-beforeEach(() => {
-  sidecar.calls.length = 0
-  sidecar.answers(() => HttpResponse.json({ authorized: true, portal_url: null, reason: null }))
-})
-afterEach(() => server.resetHandlers())
 
 const ask = (json: unknown = BODY) => core.call('POST', PATH, { json })
 
@@ -197,11 +183,7 @@ describe('a sidecar that fails', () => {
       yaml: `services: { authz: { enabled: true, endpoint: ${endpoint}, token_env: T } }`,
       env,
     })
-    const answer = await app.request(PATH, {
-      method: 'POST',
-      body: JSON.stringify(BODY),
-      headers: { 'content-type': 'application/json' },
-    })
+    const answer = await callOf(app)('POST', PATH, { json: BODY })
     expect([answer.status, (await answer.json()).detail]).toEqual([
       502,
       expect.stringMatching(/^authz service unreachable: /),
@@ -209,21 +191,11 @@ describe('a sidecar that fails', () => {
   })
 
   it('by silence is 504 after 15 seconds, whatever the configured timeout', async () => {
-    const limits = controlTimeLimits()
-    try {
-      sidecar.answers(async () => {
-        limits.end(15_000)
-        await delay('infinite')
-        return HttpResponse.json({})
-      })
-      const answer = await ask()
-      expect([answer.status, (await answer.json()).detail]).toEqual([
-        504,
-        'authz service timed out: no answer within 15 s',
-      ])
-      expect(limits.asked).toEqual([15_000])
-    } finally {
-      limits.restore()
-    }
+    const { answer, limits } = await askSilent(sidecar, 15_000, ask)
+    expect([answer.status, (await answer.json()).detail]).toEqual([
+      504,
+      'authz service timed out: no answer within 15 s',
+    ])
+    expect(limits).toEqual([15_000])
   })
 })

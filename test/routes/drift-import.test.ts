@@ -1,33 +1,9 @@
-import { HttpResponse, http } from 'msw'
-import { setupServer } from 'msw/node'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { createTestCore, type TestCore } from '../helpers/core.ts'
-import { listedRepository } from '../helpers/git-remote.ts'
+import { describe, expect, it } from 'vitest'
 import { createUser, openSession, runRound } from '../helpers/sessions.ts'
+import { DENIED, provideCoreWithRemote, REPOSITORY } from './remote-core.ts'
 
-const REPOSITORY = 'https://git.example.com/acme/infra.git'
 const FIRST = { q: 'The log buckets', repo_uri: REPOSITORY, scope_id: 'acme-test', engine_providers: 'aws' }
-const outside: string[] = []
-const server = setupServer(
-  listedRepository(REPOSITORY),
-  http.get('https://git.example.com/acme/denied.git/info/refs', () => new HttpResponse('no', { status: 403 })),
-)
-let core: TestCore
-let me: number
-
-beforeAll(async () => {
-  server.listen({ onUnhandledFrame: 'error' })
-  server.events.on('request:start', ({ request }) => void outside.push(request.url))
-  core = await createTestCore()
-  me = (await (await core.call('GET', '/api/v1/users/me')).json()).id
-})
-afterAll(async () => {
-  server.close()
-  await core.close()
-})
-beforeEach(() => {
-  outside.length = 0
-})
+const { core, outside } = provideCoreWithRemote()
 
 const detail = async (uuid: string) => (await core.call('GET', `/api/v1/sessions?id=${uuid}`)).json()
 const roundsOf = async (uuid: string) => [
@@ -79,7 +55,7 @@ describe.each(['drift', 'import'])('POST /api/v1/iac/%s', (mode) => {
 
   it('continues a session, of whatever operation, which keeps its own', async () => {
     for (const first of ['generate', 'drift', 'import'] as const) {
-      const uuid = await openSession(core.context, me, { mode: first, query: 'first' })
+      const uuid = await openSession(core.context, core.me, { mode: first, query: 'first' })
       await (await runRound(core.context, uuid)).finish('completed', 'over')
       const answer = await post({ session_id: uuid.toUpperCase(), q: 'more', is_partial: true })
       expect([answer.status, await answer.json()]).toEqual([202, { session_id: uuid }])
@@ -91,8 +67,8 @@ describe.each(['drift', 'import'])('POST /api/v1/iac/%s', (mode) => {
   })
 
   it('is accepted and changes nothing on a session that runs or that failed', async () => {
-    const running = await openSession(core.context, me)
-    const failed = await openSession(core.context, me)
+    const running = await openSession(core.context, core.me)
+    const failed = await openSession(core.context, core.me)
     await (await runRound(core.context, failed)).finish('failed', 'no')
     for (const uuid of [running, failed]) {
       const before = await detail(uuid)
@@ -103,7 +79,7 @@ describe.each(['drift', 'import'])('POST /api/v1/iac/%s', (mode) => {
   })
 
   it('neither sets nor clears the lock', async () => {
-    const uuid = await openSession(core.context, me)
+    const uuid = await openSession(core.context, core.me)
     await (await runRound(core.context, uuid)).finish('completed', 'over')
     await core.database.sql`UPDATE sessions SET is_blocked = true WHERE uuid = ${uuid}`
     expect((await post({ session_id: uuid, q: 'more' })).status).toBe(202)
@@ -121,7 +97,7 @@ describe.each(['drift', 'import'])('POST /api/v1/iac/%s', (mode) => {
 
   it('refuses a repository that cannot be listed, and opens no session', async () => {
     const before = await total()
-    const answer = await post({ ...FIRST, repo_uri: 'https://git.example.com/acme/denied.git' })
+    const answer = await post({ ...FIRST, repo_uri: DENIED })
     expect([answer.status, await answer.json()]).toEqual([
       400,
       { detail: 'Repository is not reachable or access was denied.' },

@@ -1,36 +1,15 @@
 import { HttpResponse, http } from 'msw'
-import { setupServer } from 'msw/node'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { createTestCore, type TestCore } from '../helpers/core.ts'
+import { describe, expect, it } from 'vitest'
 import { listedRepository } from '../helpers/git-remote.ts'
 import { createUser, openSession, runRound } from '../helpers/sessions.ts'
+import { DENIED, provideCoreWithRemote, REPOSITORY } from './remote-core.ts'
 
-const REPOSITORY = 'https://git.example.com/acme/infra.git'
 const UNREACHABLE = 'Repository is not reachable or access was denied.'
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$/
-const outside: string[] = []
-const server = setupServer(
-  listedRepository(REPOSITORY),
+const { core, outside } = provideCoreWithRemote(
   listedRepository('https://github.com/acme/infra.git'),
-  http.get('https://git.example.com/acme/denied.git/info/refs', () => new HttpResponse('no', { status: 403 })),
   http.get('https://git.example.com/acme/unknown.git/info/refs', () => HttpResponse.error()),
 )
-let core: TestCore
-let me: number
-
-beforeAll(async () => {
-  server.listen({ onUnhandledFrame: 'error' })
-  server.events.on('request:start', ({ request }) => void outside.push(request.url))
-  core = await createTestCore()
-  me = (await (await core.call('GET', '/api/v1/users/me')).json()).id
-})
-afterAll(async () => {
-  server.close()
-  await core.close()
-})
-beforeEach(() => {
-  outside.length = 0
-})
 
 const first = { q: 'Add a bucket', repo_uri: REPOSITORY, scope_id: 'acme-test', engine_providers: 'aws' }
 const post = (json: unknown) => core.call('POST', '/api/v1/iac/generate', { json })
@@ -101,7 +80,7 @@ describe('first call', () => {
 
   it('refuses a repository that cannot be listed, and opens no session', async () => {
     const before = await total()
-    for (const repo_uri of ['https://git.example.com/acme/denied.git', 'https://git.example.com/acme/unknown.git']) {
+    for (const repo_uri of [DENIED, 'https://git.example.com/acme/unknown.git']) {
       const answer = await post({ ...first, repo_uri })
       expect([answer.status, await answer.json()]).toEqual([400, { detail: UNREACHABLE }])
     }
@@ -240,7 +219,7 @@ describe('body rules', () => {
 
 describe('iteration', () => {
   const finished = async (status: 'completed' | 'uncompleted' | 'failed', query = 'first') => {
-    const uuid = await openSession(core.context, me, { query })
+    const uuid = await openSession(core.context, core.me, { query })
     await (await runRound(core.context, uuid)).finish(status, 'over')
     return uuid
   }
@@ -259,7 +238,7 @@ describe('iteration', () => {
   })
 
   it('is accepted and changes nothing while a round runs or after a failed one', async () => {
-    const running = await openSession(core.context, me)
+    const running = await openSession(core.context, core.me)
     const failed = await finished('failed')
     for (const uuid of [running, failed]) {
       const before = await detail(uuid, true)

@@ -1,9 +1,7 @@
-import { delay, HttpResponse } from 'msw'
-import { setupServer } from 'msw/node'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { createTestCore, type TestCore } from '../helpers/core.ts'
-import { controlTimeLimits } from '../services/iac/limits.ts'
-import { NO_ANSWERS, playSidecar } from './sidecar.ts'
+import { HttpResponse } from 'msw'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { callOf, type TestCore } from '../helpers/core.ts'
+import { askSilent, NO_ANSWERS, provideCoreWithSidecar } from './sidecar.ts'
 
 const PATH = '/api/v1/mapping/resolve'
 const ENABLED =
@@ -14,35 +12,20 @@ const KNOWN = {
   engine_provider: 'gcp',
   scope_id: 'acme-1',
 }
-const server = setupServer()
-const sidecar = playSidecar(server, 'http://mapping.test:8081/v1/resolve')
-let core: TestCore
+const usual = () => HttpResponse.json(KNOWN)
+const { core, sidecar } = provideCoreWithSidecar('http://mapping.test:8081/v1/resolve', usual, {
+  yaml: ENABLED,
+  env: { T: 'token-of-mapping' },
+})
 let disabled: TestCore['app']
-
 beforeAll(async () => {
-  server.listen({ onUnhandledFrame: 'error' })
-  core = await createTestCore({ yaml: ENABLED, env: { T: 'token-of-mapping' } })
   disabled = await core.another({
     yaml: 'services: { mapping: { enabled: false, endpoint: "http://mapping.test:8081" } }',
   })
 })
-afterAll(async () => {
-  server.close()
-  await core.close()
-})
-beforeEach(() => {
-  sidecar.calls.length = 0
-  sidecar.answers(() => HttpResponse.json(KNOWN))
-})
-afterEach(() => server.resetHandlers())
 
 const ask = (json: unknown = { identifier: 'acme/infra' }) => core.call('POST', PATH, { json })
-const locally = (json: unknown) =>
-  disabled.request(PATH, {
-    method: 'POST',
-    body: JSON.stringify(json),
-    headers: { 'content-type': 'application/json' },
-  })
+const locally = (json: unknown) => callOf(disabled)('POST', PATH, { json })
 
 describe('body', () => {
   it.each([
@@ -162,11 +145,7 @@ describe('a sidecar that fails', () => {
 
   it('by having no endpoint is 502', async () => {
     const app = await core.another({ yaml: 'services: { mapping: { enabled: true, token_env: T } }', env: { T: 'x' } })
-    const answer = await app.request(PATH, {
-      method: 'POST',
-      body: JSON.stringify({ identifier: 'x' }),
-      headers: { 'content-type': 'application/json' },
-    })
+    const answer = await callOf(app)('POST', PATH, { json: { identifier: 'x' } })
     expect([answer.status, (await answer.json()).detail]).toEqual([
       502,
       expect.stringMatching(/^mapping service unreachable: /),
@@ -174,21 +153,11 @@ describe('a sidecar that fails', () => {
   })
 
   it('by silence is 504 after 10 seconds, whatever the configured timeout', async () => {
-    const limits = controlTimeLimits()
-    try {
-      sidecar.answers(async () => {
-        limits.end(10_000)
-        await delay('infinite')
-        return HttpResponse.json({})
-      })
-      const answer = await ask()
-      expect([answer.status, (await answer.json()).detail]).toEqual([
-        504,
-        'mapping service timed out: no answer within 10 s',
-      ])
-      expect(limits.asked).toEqual([10_000])
-    } finally {
-      limits.restore()
-    }
+    const { answer, limits } = await askSilent(sidecar, 10_000, ask)
+    expect([answer.status, (await answer.json()).detail]).toEqual([
+      504,
+      'mapping service timed out: no answer within 10 s',
+    ])
+    expect(limits).toEqual([10_000])
   })
 })

@@ -1,10 +1,8 @@
-import { delay, HttpResponse } from 'msw'
-import { setupServer } from 'msw/node'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { createTestCore, type TestCore } from '../helpers/core.ts'
+import { HttpResponse } from 'msw'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { callOf, type TestCore } from '../helpers/core.ts'
 import { createUser } from '../helpers/sessions.ts'
-import { controlTimeLimits } from '../services/iac/limits.ts'
-import { NO_ANSWERS, playSidecar } from './sidecar.ts'
+import { askSilent, NO_ANSWERS, provideCoreWithSidecar } from './sidecar.ts'
 
 const PATH = '/api/v1/notifications'
 const ENABLED =
@@ -17,27 +15,17 @@ const MESSAGE = {
   body: 'I touched **nothing**.',
 }
 const LINK = { label: 'Session', url: 'https://platform.example.org/s' }
-const server = setupServer()
-const sidecar = playSidecar(server, 'http://notifications.test:8080/v1/notify')
-let core: TestCore
+const usual = () => HttpResponse.json({ delivery_id: ID }, { status: 202 })
+const { core, sidecar } = provideCoreWithSidecar('http://notifications.test:8080/v1/notify', usual, {
+  yaml: ENABLED,
+  env: { T: 'token-of-notifications' },
+})
 let disabled: TestCore['app']
-
 beforeAll(async () => {
-  server.listen({ onUnhandledFrame: 'error' })
-  core = await createTestCore({ yaml: ENABLED, env: { T: 'token-of-notifications' } })
   disabled = await core.another({
     yaml: 'services: { notifications: { enabled: false, endpoint: "http://notifications.test:8080" } }',
   })
 })
-afterAll(async () => {
-  server.close()
-  await core.close()
-})
-beforeEach(() => {
-  sidecar.calls.length = 0
-  sidecar.answers(() => HttpResponse.json({ delivery_id: ID }, { status: 202 }))
-})
-afterEach(() => server.resetHandlers())
 
 const tell = (changes: object = {}) => core.call('POST', PATH, { json: { ...MESSAGE, ...changes } })
 
@@ -156,11 +144,7 @@ describe('body', () => {
   ]
   it.each(refused)('refuses %s, enabled or not, and tells nobody', async (_, changes, problem) => {
     const json = { ...MESSAGE, ...changes }
-    const other = await disabled.request(PATH, {
-      method: 'POST',
-      body: JSON.stringify(json),
-      headers: { 'content-type': 'application/json' },
-    })
+    const other = await callOf(disabled)('POST', PATH, { json })
     for (const answer of [await core.call('POST', PATH, { json }), other])
       expect([answer.status, (await answer.json()).detail]).toMatchObject([422, [problem]])
     expect(sidecar.calls).toEqual([])
@@ -171,11 +155,7 @@ describe('a sidecar', () => {
   const LOST = [502, { detail: 'Notification was not delivered.' }]
 
   it('that is disabled is not contacted', async () => {
-    const answer = await disabled.request(PATH, {
-      method: 'POST',
-      body: JSON.stringify(MESSAGE),
-      headers: { 'content-type': 'application/json' },
-    })
+    const answer = await callOf(disabled)('POST', PATH, { json: MESSAGE })
     expect([answer.status, await answer.json()]).toEqual([503, { detail: 'Notifications are disabled.' }])
     expect(sidecar.calls).toEqual([])
   })
@@ -199,27 +179,13 @@ describe('a sidecar', () => {
       yaml: 'services: { notifications: { enabled: true, token_env: T } }',
       env: { T: 'x' },
     })
-    const answer = await app.request(PATH, {
-      method: 'POST',
-      body: JSON.stringify(MESSAGE),
-      headers: { 'content-type': 'application/json' },
-    })
+    const answer = await callOf(app)('POST', PATH, { json: MESSAGE })
     expect([answer.status, await answer.json()]).toEqual(LOST)
   })
 
   it('that is silent is given up after the configured timeout', async () => {
-    const limits = controlTimeLimits()
-    try {
-      sidecar.answers(async () => {
-        limits.end(1_000)
-        await delay('infinite')
-        return HttpResponse.json({})
-      })
-      const answer = await tell()
-      expect([answer.status, await answer.json()]).toEqual(LOST)
-      expect(limits.asked).toEqual([1_000])
-    } finally {
-      limits.restore()
-    }
+    const { answer, limits } = await askSilent(sidecar, 1_000, tell)
+    expect([answer.status, await answer.json()]).toEqual(LOST)
+    expect(limits).toEqual([1_000])
   })
 })

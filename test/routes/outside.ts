@@ -1,12 +1,9 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { type GitHost, startGitHost } from '../../dev/git-host/start.ts'
+import type { GitHost } from '../../dev/git-host/start.ts'
 import type { LlmClient } from '../../src/llm/types.ts'
 import type { TestCore } from '../helpers/core.ts'
+import { startTrustedHost } from '../helpers/git-host-core.ts'
 import { openSession, runRound } from '../helpers/sessions.ts'
 import { scriptedLlm } from '../pipeline/steps/scripted-llm.ts'
-import { trust } from '../repository/support.ts'
 import { pushBranch } from './push-branch.ts'
 
 export interface Outside {
@@ -21,9 +18,7 @@ export interface Outside {
 
 /** A git host of this machine with one repository. */
 export async function startOutside(): Promise<Outside> {
-  const folder = await mkdtemp(join(tmpdir(), 'routes-'))
-  const host = await startGitHost({ data_dir: folder, user: 'bot', token: 'token-of-the-bot', samples: false })
-  trust(host.caPem)
+  const host = await startTrustedHost()
   const files = { 'main.tf': '', 'live/network/main.tf': '' }
   const repository = await host.addRepository({ owner: 'acme', name: 'infrastructure', content: { files } })
   return {
@@ -37,10 +32,7 @@ export async function startOutside(): Promise<Outside> {
       await run.finish('completed', 'GENERATE', [{ user: 'Add a bucket', assistant: 'Added.' }])
       return uuid
     },
-    close: async () => {
-      await host.close()
-      await rm(folder, { recursive: true, force: true })
-    },
+    close: () => host.close(),
   }
 }
 

@@ -1,50 +1,22 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type GitHost, startGitHost } from '../../dev/git-host/start.ts'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { PlatformError } from '../../src/base/errors.ts'
-import { silentLogger } from '../../src/base/log.ts'
-import { createLlmClient } from '../../src/llm/client.ts'
-import { createTestCore, type TestCore } from '../helpers/core.ts'
-import { type ModelServer, modelConfig, script, startModelServer, toolCall } from '../helpers/model-server.ts'
+import { startGitHostCore } from '../helpers/git-host-core.ts'
 import { createUser, openSession, runRound } from '../helpers/sessions.ts'
+import { startOnce } from '../helpers/start-once.ts'
 import { scriptedLlm } from '../pipeline/steps/scripted-llm.ts'
-import { trust } from '../repository/support.ts'
 import { pushBranch } from './push-branch.ts'
 
 const UNREACHABLE = 'Repository is not reachable or access was denied.'
-let folder: string
-let host: GitHost
-let model: ModelServer
-let core: TestCore
+const core = startOnce(startGitHostCore)
 let repository: string
 let me: number
-
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'routes-'))
-  host = await startGitHost({ data_dir: folder, user: 'bot', token: 'token-of-the-bot', samples: false })
-  trust(host.caPem)
-  repository = await host.addRepository({
+  repository = await core.host.addRepository({
     owner: 'acme',
     name: 'infra',
     content: { files: { 'main.tf': '', 'live/network/main.tf': '', 'modules/x/main.tf': '' } },
   })
-  model = await startModelServer(
-    script(toolCall('generate_pull_request', { title: 'Add a bucket', description: 'For the logs.' })),
-  )
-  const fetch: typeof globalThis.fetch = (input, init) => globalThis.fetch(input, init)
-  core = await createTestCore({
-    yaml: `git: { base_url: "${host.url}", api_url: "${host.api_url}" }`,
-    context: { llm: createLlmClient(modelConfig(model.url), { fetch, log: silentLogger }) },
-  })
   me = (await (await core.call('GET', '/api/v1/users/me')).json()).id
-})
-afterAll(async () => {
-  await core?.close()
-  await model?.close()
-  await host?.close()
-  await rm(folder, { recursive: true, force: true })
 })
 
 describe('POST /api/v1/repository/parse', () => {
@@ -56,7 +28,7 @@ describe('POST /api/v1/repository/parse', () => {
   })
 
   it('answers 400 with the fixed text when the remote cannot be listed', async () => {
-    for (const repo_uri of [`${host.url}/acme/missing.git`, 'https://127.0.0.1:1/x/y']) {
+    for (const repo_uri of [`${core.host.url}/acme/missing.git`, 'https://127.0.0.1:1/x/y']) {
       const answer = await parse({ repo_uri })
       expect([answer.status, await answer.json()]).toEqual([400, { detail: UNREACHABLE }])
     }
@@ -94,14 +66,14 @@ describe('PUT /api/v1/repository/pr', () => {
   it('answers the pull request that is open at the host, locked or not', async () => {
     const uuid = await finished(repository, true)
     const before = await (await core.call('GET', `/api/v1/sessions?id=${uuid}`)).json()
-    await pushBranch(host.pathOf(repository), before.workspace.branch)
+    await pushBranch(core.host.pathOf(repository), before.workspace.branch)
     const answer = await put({ session_id: uuid, other: 1 })
     expect(answer.status).toBe(201)
     const created = await answer.json()
-    expect(created).toEqual({ id: expect.any(Number), url: expect.stringContaining(host.url), status: 'open' })
+    expect(created).toEqual({ id: expect.any(Number), url: expect.stringContaining(core.host.url), status: 'open' })
     const session = await (await core.call('GET', `/api/v1/sessions?id=${uuid}`)).json()
     expect(session.rounds[0].pull_requests).toEqual([{ provider: 'GITHUB', url: created.url, number: created.id }])
-    expect(model.requests.at(-1)?.body.model).toBe('small-model')
+    expect(core.model.requests.at(-1)?.body.model).toBe('small-model')
   })
 
   it.each([

@@ -1,26 +1,68 @@
-import { HttpResponse, http } from 'msw'
-import type { SetupServer } from 'msw/node'
+import { delay, HttpResponse, http } from 'msw'
+import { type SetupServer, setupServer } from 'msw/node'
+import { afterAll, afterEach, beforeAll, beforeEach } from 'vitest'
+import { createTestCore, type TestCore } from '../helpers/core.ts'
+import { startOnce } from '../helpers/start-once.ts'
+import { controlTimeLimits } from '../services/iac/limits.ts'
 
 export interface Call {
   headers: Headers
   body: unknown
 }
+export interface PlayedSidecar {
+  /** What the running test made the core ask. */
+  calls: Call[]
+  answers(respond: () => Response | Promise<Response>): void
+}
 
-/** Stands in for a sidecar: answers its one route and notes what was asked. */
-export function playSidecar(
-  server: SetupServer,
-  url: string,
-): { calls: Call[]; answers(respond: () => Response | Promise<Response>): void } {
+/**
+ * A core whose sidecar is played: it answers its one route, at this address, as usual until a test has it answer
+ * something else. No other request leaves.
+ */
+export function provideCoreWithSidecar(
+  address: string,
+  usual: () => Response,
+  options: { yaml: string; env: Record<string, string> },
+): { core: TestCore; sidecar: PlayedSidecar; server: SetupServer } {
+  const server = setupServer()
   const calls: Call[] = []
-  return {
-    calls,
-    answers: (respond) =>
-      server.use(
-        http.post(url, async ({ request }) => {
-          calls.push({ headers: request.headers, body: await request.json() })
-          return respond()
-        }),
-      ),
+  const answers: PlayedSidecar['answers'] = (respond) =>
+    server.use(
+      http.post(address, async ({ request }) => {
+        calls.push({ headers: request.headers, body: await request.json() })
+        return respond()
+      }),
+    )
+  beforeAll(() => server.listen({ onUnhandledFrame: 'error' }))
+  const core = startOnce(() => createTestCore(options))
+  beforeEach(() => {
+    calls.length = 0
+    answers(usual)
+  })
+  afterEach(() => server.resetHandlers())
+  afterAll(() => server.close())
+  return { core, sidecar: { calls, answers }, server }
+}
+
+/**
+ * What a request ends with whose sidecar says nothing until the time limit of this length is over; `limits` are the
+ * lengths of all limits that were set meanwhile, in milliseconds.
+ */
+export async function askSilent(
+  sidecar: PlayedSidecar,
+  limit_ms: number,
+  ask: () => Promise<Response>,
+): Promise<{ answer: Response; limits: number[] }> {
+  const control = controlTimeLimits()
+  try {
+    sidecar.answers(async () => {
+      control.end(limit_ms)
+      await delay('infinite')
+      return HttpResponse.json({})
+    })
+    return { answer: await ask(), limits: control.asked }
+  } finally {
+    control.restore()
   }
 }
 
