@@ -13,47 +13,47 @@ import { appendStatus } from '../src/sessions/status.ts'
 import type { ClaimedRound, SessionFacts } from '../src/sessions/types.ts'
 import { keepLease } from './keep-lease.ts'
 import { createMeter } from './kit/meter.ts'
-import { createTokenBudget, modelOpener, type TokenBudget } from './kit/models.ts'
-import type { BareRun, Modes, Outcome, Parked, RoundMode } from './kit/run.ts'
+import { createModelOpener, createTokenBudget } from './kit/models.ts'
+import type { BareRun, Modes, Outcome, Parked, RoundMode, TokenBudget } from './kit/run.ts'
 import type { Workspace } from './workspace/types.ts'
 
 const UNEXPECTED = 'an unexpected error occurred; the log of the worker has the details.'
 
-/** What the frame of a round needs besides the context; injected by the worker. */
+/** What running a round needs besides the context. The worker injects it. */
 export interface RoundFrame {
   openWorkspace(round: ClaimedRound, options: { log: Logger; signal: AbortSignal }): Promise<Workspace>
-  /** `system.exception.failure`; never throws. */
+  /** Sends the notification `system.exception.failure`. Never throws. */
   notifyFailure(session: SessionFacts, facts: { round: number; message: string }): Promise<void>
 }
 
 /**
- * Runs a waiting round from claim to terminal status; returns when the round is finished, handed
- * back (`signal` fired with reason `stopping`) or taken by another worker.
- * Errors: those of the database, after which the round is offered again.
+ * Runs a waiting round from its claim to its terminal status. Returns when the round is finished, when it is handed
+ * back because the worker stops (`signal` fires with the reason `STOPPING`), or when another worker has it.
+ * Errors: those of the database. The queue offers the round again then.
  */
 export async function runRound(
   context: Context,
-  round_id: number,
+  roundId: number,
   modes: Modes,
   signal: AbortSignal,
   frame: RoundFrame,
 ): Promise<void> {
-  const claim = await claimRound(context.sql, round_id)
+  const claim = await claimRound(context.sql, roundId)
   if (!claim) return
-  const log = context.log.with({ session_id: claim.session.uuid, round: claim.number, attempt: claim.attempt })
+  const log = context.log.with({ session_id: claim.session.uuid, round: claim.number, runAttempt: claim.attempt })
   const lease = keepLease(context.sql, claim, log)
-  const recording = context.recorder?.round(recordedFacts(context, claim))
-  let ended: RoundEnd | null = null
+  const recording = context.recorder?.round(toRecordedRound(context, claim))
+  let writtenEnd: RoundEnd | null = null
   try {
-    const run_signal = AbortSignal.any([signal, lease.signal])
+    const runSignal = AbortSignal.any([signal, lease.signal])
     log.info('round starts', { mode: claim.mode })
-    const end = await attempt({ ...context, log }, claim, modes, { signal: run_signal, recording, ...frame })
+    const end = await attempt({ ...context, log }, claim, modes, { signal: runSignal, recording, ...frame })
     if (end === 'parked') return log.info('round waits for another one')
     if (end === 'hand back') {
       await releaseRound(context, claim)
       return log.info('round handed back')
     }
-    ended = end
+    writtenEnd = end
     await saveEnd(context, claim, end, lease.signal)
     lease.stop()
     context.metrics?.countRoundEnd(claim.mode, end.status)
@@ -64,11 +64,11 @@ export async function runRound(
     log.warn('another worker has the round; nothing more is written')
   } finally {
     lease.stop()
-    await recording?.close(ended)
+    await recording?.close(writtenEnd)
   }
 }
 
-/** Errors: `LeaseLost`. Anything else that goes wrong is an end. */
+/** Runs the mode of a round and answers how it ended. Errors: `LeaseLost`; any other error is an end with `failed`. */
 async function attempt(
   context: Context,
   claim: Claim,
@@ -78,11 +78,11 @@ async function attempt(
   const { signal, recording } = frame
   const conversation = [...claim.history]
   const meter = createMeter({ price: createPricing(context.config.llm.prices) })
-  const rest = () => ({ history: conversation, usage: meter.usage() })
+  const conversationAndUsage = () => ({ history: conversation, usage: meter.usage() })
   const { llm, ...runContext } = context
   const run: BareRun = {
     context: runContext,
-    openModel: modelOpener(llm, recording),
+    openModel: createModelOpener(llm, recording),
     round: claim,
     conversation,
     log: context.log,
@@ -100,18 +100,23 @@ async function attempt(
     if (claim.interruptions > context.config.worker.max_restarts)
       return await giveUp(modes[claim.mode], run, claim.interruptions)
     const budget = await openBudget(context, claim)
-    const { outcome, commit } = await handle(modes[claim.mode], budget ? { ...run, budget } : run, frame)
+    const { outcome, commit } = await runMode(modes[claim.mode], budget ? { ...run, budget } : run, frame)
     if (outcome.status === 'parked') return 'parked'
     const message = outcome.status === 'completed' ? claim.session.operation.toUpperCase() : outcome.message
-    return { status: outcome.status, message, commit, ...rest() }
+    return { status: outcome.status, message, commit, ...conversationAndUsage() }
   } catch (error) {
     if (signal.aborted && signal.reason === STOPPING) return 'hand back'
     if (error instanceof LeaseLost || signal.aborted) throw new LeaseLost()
-    return { status: 'failed', message: `runner failed: ${reasonOf(error, context.log)}`, commit: null, ...rest() }
+    return {
+      status: 'failed',
+      message: `runner failed: ${describeFailure(error, context.log)}`,
+      commit: null,
+      ...conversationAndUsage(),
+    }
   }
 }
 
-function recordedFacts({ config, now }: Context, claim: Claim): RecordedRound {
+function toRecordedRound({ config, now }: Context, claim: Claim): RecordedRound {
   const { session } = claim
   return {
     session: session.uuid,
@@ -129,7 +134,10 @@ function recordedFacts({ config, now }: Context, claim: Claim): RecordedRound {
   }
 }
 
-/** An apply that was under way must not end for want of tokens: what it began is told first. */
+/**
+ * Makes the session's token budget; null when there is no limit. An apply that an earlier attempt has begun goes on
+ * although the budget is used up, because its result has to be reported.
+ */
 async function openBudget({ config, sql }: Context, claim: Claim): Promise<TokenBudget | null> {
   const limit = config.llm.max_session_tokens
   if (limit === 0) return null
@@ -138,7 +146,7 @@ async function openBudget({ config, sql }: Context, claim: Claim): Promise<Token
   return budget
 }
 
-/** What a mode cannot tidy up any more does not keep the round from ending. */
+/** Ends a round that was interrupted too often. The round ends also when the mode's own clean-up fails. */
 async function giveUp(mode: RoundMode, run: BareRun, interruptions: number): Promise<RoundEnd> {
   const message = `runner failed: the round was interrupted ${interruptions} times and is given up.`
   if (!mode.workspace)
@@ -149,8 +157,8 @@ async function giveUp(mode: RoundMode, run: BareRun, interruptions: number): Pro
   return { status: 'failed', message, history: run.conversation, commit: null, usage: null }
 }
 
-/** `commit`: head of the session branch, where the mode works on it. */
-async function handle(
+/** Runs a mode, in a clone if it needs one. `commit` is the head of the session branch; null without a clone. */
+async function runMode(
   mode: RoundMode,
   run: BareRun,
   frame: RoundFrame,
@@ -164,8 +172,8 @@ async function handle(
   }
 }
 
-/** Texts of the platform are shown, those of libraries go to the log. */
-function reasonOf(error: unknown, log: Logger): string {
+/** The text of an error of the platform may be shown to users. Any other error is shown in the log alone. */
+function describeFailure(error: unknown, log: Logger): string {
   log.error('round failed', { error })
   return error instanceof PlatformError ? error.message : UNEXPECTED
 }
@@ -173,8 +181,9 @@ function reasonOf(error: unknown, log: Logger): string {
 const PAUSES_MS = [250, 1_000, 2_000]
 
 /**
- * Writes the end of a round. A database that is away for a moment costs a wait, not the round.
- * Errors: `LeaseLost`, also when the wait was ended by it; the last error of the database.
+ * Writes the end of a round. When the database cannot be reached, the write is tried four times within 3.25 s, so
+ * that a short outage does not lose the result of the round.
+ * Errors: `LeaseLost`, also when the lease is lost during a pause; the last error of the database.
  */
 async function saveEnd(
   context: Pick<Context, 'sql' | 'cache' | 'queue' | 'log'>,

@@ -23,7 +23,7 @@ Environment
 Further variables are named by the configuration file; npm run core -- --check-config shows what it says.
 `
 
-/** The command line of the worker. */
+/** Runs the command line of the worker. */
 export const start = (): Promise<void> => runEntry(main)
 
 async function main(): Promise<void> {

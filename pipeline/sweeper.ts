@@ -3,17 +3,20 @@ import { readStandings } from '../src/sessions/find.ts'
 import { deleteArchivesOfFailedSessions } from '../src/sessions/pins/archive.ts'
 import { sweepWorkspaces } from './workspace/pins/sweep.ts'
 
-const EVERY_MS = 3_600_000
+const SWEEP_EVERY_MS = 3_600_000
 
-type Needs = Pick<Context, 'config' | 'sql' | 'storage' | 'log' | 'now'>
+type SweeperContext = Pick<Context, 'config' | 'sql' | 'storage' | 'log' | 'now'>
 
 export interface Sweeper {
-  /** Begins nothing more; what is being removed at this moment is not waited for. */
+  /** Starts no further sweep. Does not wait for one that is running. */
   stop(): void
 }
 
-/** Removes what finished rounds left on the disk and in the object store: now, and then every hour. Never throws. */
-export function startSweeper(context: Needs): Sweeper {
+/**
+ * Removes what finished rounds have left on the disk and in the object store, now and then once an hour. Errors are
+ * logged, never thrown.
+ */
+export function startSweeper(context: SweeperContext): Sweeper {
   const stopping = new AbortController()
   let running = false
   const run = async () => {
@@ -27,7 +30,7 @@ export function startSweeper(context: Needs): Sweeper {
       running = false
     }
   }
-  const timer = setInterval(run, EVERY_MS)
+  const timer = setInterval(run, SWEEP_EVERY_MS)
   timer.unref()
   void run()
   return {
@@ -38,8 +41,8 @@ export function startSweeper(context: Needs): Sweeper {
   }
 }
 
-/** One look at everything that may be left. */
-export async function sweep(context: Needs, signal: AbortSignal): Promise<void> {
+/** Removes once whatever is not needed any more. */
+export async function sweep(context: SweeperContext, signal: AbortSignal): Promise<void> {
   const { config, sql, log } = context
   const { removed, unknown } = await sweepWorkspaces(config.paths.upload_folder, {
     standings: (uuids) => readStandings(sql, uuids),

@@ -3,11 +3,11 @@ import { startWorkingQueue } from '../src/data/queue/pg-boss.ts'
 import type { Modes } from './kit/run.ts'
 import { type RoundFrame, runRound } from './run-round.ts'
 
-/** Together within the ten seconds that container runtimes grant by default. */
+/** The sum is below the ten seconds that container runtimes grant a process to stop. */
 const STOP_LIMITS = { finishMs: 4_000, handBackMs: 3_000 }
 
 export interface Worker {
-  /** Takes no more rounds, lets short ones finish, hands long ones back. */
+  /** Takes no more rounds, gives running ones 4 s to finish and hands back those that have not. */
   stop(): Promise<void>
 }
 
@@ -21,11 +21,11 @@ export async function startWorker(
   const { concurrency } = context.config.worker
   const queue = await startWorkingQueue(context.sql, context.log, {
     concurrency,
-    handle: async (round_id, signal) => {
+    handle: async (roundId, signal) => {
       try {
-        await runRound(context, round_id, modes, signal, frame)
+        await runRound(context, roundId, modes, signal, frame)
       } catch (error) {
-        context.log.error('a round could not be run', { round_id, error })
+        context.log.error('a round could not be run', { round_id: roundId, error })
         throw error
       }
     },

@@ -1,11 +1,11 @@
-import type { Conversation, Reply } from './conversation.ts'
+import { type Conversation, call, type Reply } from './conversation.ts'
 import { decompose } from './drift.ts'
 import { filterRequest } from './filter.ts'
 import { generate } from './generator.ts'
 import { importAddresses } from './import.ts'
 import { auditPlan, planReport } from './plan.ts'
+import { findRecording } from './recordings.ts'
 import { applyReport, driftReport, importReport } from './reports.ts'
-import { statements } from './statements.ts'
 import { targets } from './targets.ts'
 import { compose, pullRequest, statusText } from './words.ts'
 
@@ -32,4 +32,12 @@ export function decide(conversation: Conversation): Reply {
   if (sentinel) return SCRIPTS[sentinel]?.(conversation) ?? {}
   if (conversation.tools.size === 0) return statusText(conversation)
   return { text: 'The scripted model has no recording for this kind of task.' }
+}
+
+/** INTENT_CHECK: the statements that were recorded with the work; none for other requests. */
+function statements({ data }: Conversation): Reply {
+  const request = data.get('request') ?? ''
+  return {
+    calls: [call('report_intent_statements', { statements: findRecording(request)?.statements(request) ?? [] })],
+  }
 }

@@ -6,41 +6,43 @@ import type { EngineResult, IacJobKind, IacJobs } from '../../src/services/iac/t
 import { recordJob } from '../../src/sessions/status.ts'
 import type { Run } from './run.ts'
 
-/** The engine of one run. Its jobs work in the run's engine root, for the session's cloud and scope. */
+/** Runs engine jobs for one run. They work in the run's engine root, for the session's cloud and scope. */
 export interface Engine {
   /**
-   * Runs one job and waits for it; its id is on record before it is waited for.
-   * Errors: those of `IacClient.run`; `LeaseLost` when the round belongs to another worker by now.
+   * Runs one job and waits for it. Its id is recorded first, so that a later attempt of the round can find the job.
+   * Errors: those of `IacClient.run`; `LeaseLost` when another worker has claimed the round in the meantime.
    */
   run<Kind extends IacJobKind>(kind: Kind, body: IacJobs[Kind]): Promise<EngineResult>
-  /** Set after an init that went well: it is not repeated unless the engine asks for it. */
+  /** True after a successful init. It is not repeated unless the engine asks for it. */
   initialised: boolean
-  /** What the initialised providers know. */
+  /** Resource types and their schemas, as the initialised providers have them. */
   schema: ProviderSchema
-  /** What the engine says about the code in machine form; null where that is not offered. */
+  /** Reads what the engine says about the code, in machine-readable form; null when the service does not offer it. */
   diagnostics(): Promise<EngineDiagnostic[] | null>
 }
 
 export function createEngine(run: Run): Engine {
   const numbers = new Map<IacJobKind, number>()
-  const earlier = settleEarlierJobs(run)
+  const earlierJobs = waitForEarlierJobs(run)
   const nextKey = (kind: IacJobKind) => {
     const number = (numbers.get(kind) ?? 0) + 1
     numbers.set(kind, number)
     return `${kind}-${number}`
   }
-  const timed = async <T>(job: () => Promise<T>): Promise<T> => {
+  const measureTime = async <T>(job: () => Promise<T>): Promise<T> => {
     const started = performance.now()
     try {
       return await job()
     } finally {
-      run.meter.engine(performance.now() - started)
+      run.meter.recordEngineTime(performance.now() - started)
     }
   }
   let initialised = false
   const schema = createProviderSchema(async (request) =>
     initialised
-      ? await timed(() => run.context.iac.schema({ workspace_path: run.workspace.iac_root, ...request }, run.signal))
+      ? await measureTime(() =>
+          run.context.iac.schema({ workspace_path: run.workspace.iac_root, ...request }, run.signal),
+        )
       : null,
   )
   return {
@@ -52,11 +54,11 @@ export function createEngine(run: Run): Engine {
       schema.forget()
     },
     schema,
-    diagnostics: () => timed(() => run.context.iac.diagnostics(run.workspace.iac_root, run.signal)),
+    diagnostics: () => measureTime(() => run.context.iac.diagnostics(run.workspace.iac_root, run.signal)),
     run: async (kind, body) => {
-      await earlier
+      await earlierJobs
       const key = nextKey(kind)
-      return await timed(() =>
+      return await measureTime(() =>
         run.context.iac.run(kind, body, {
           signal: run.signal,
           on_submitted: (job_id) => recordJob(run.context.sql, run.round, key, job_id),
@@ -67,10 +69,10 @@ export function createEngine(run: Run): Engine {
 }
 
 /**
- * Jobs of an interrupted attempt worked in a directory that is gone, so their results are of no use.
- * They may still run and hold the lock of the state, so nothing is submitted before they ended.
+ * Waits for the jobs of an interrupted attempt. Their results are of no use, because they worked in a directory that
+ * is gone. But they may still run and hold the lock of the state, so no job is submitted before they have ended.
  */
-async function settleEarlierJobs(run: Run): Promise<void> {
+async function waitForEarlierJobs(run: Run): Promise<void> {
   const { jobs, attempt } = run.round
   if (attempt <= 1) return
   await Promise.all(
@@ -89,16 +91,16 @@ const LONGEST_PAUSE_MS = 5_000
 const LIMIT_S = 600
 
 /**
- * Repeats an engine command for as long as another round holds the lock of the state: that is no
- * fault of the code, which a model could only make worse.
+ * Runs an engine command again while another round holds the lock of the state. Such a failure must not reach a
+ * model, which would try to repair code that has no fault. The pauses grow from 250 ms to 5 s.
  * Errors: 504 after ten minutes, or after `services.iac.job_timeout` when that is shorter.
  */
-export async function whenStateIsFree(run: Run, command: () => Promise<EngineResult>): Promise<EngineResult> {
+export async function runWhenStateIsFree(run: Run, command: () => Promise<EngineResult>): Promise<EngineResult> {
   const limit_s = Math.min(LIMIT_S, run.context.config.services.iac.job_timeout)
   const end = performance.now() + limit_s * 1000
   for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(pause * 2, LONGEST_PAUSE_MS)) {
     const result = await command()
-    if (!heldByAnother(result)) return result
+    if (!isLockedByAnother(result)) return result
     if (performance.now() + pause > end)
       throw gatewayTimeout(`The engine state stayed locked by another run for ${limit_s}s.`)
     run.log.info('the engine state is locked by another run', { pause_ms: pause })
@@ -107,10 +109,12 @@ export async function whenStateIsFree(run: Run, command: () => Promise<EngineRes
 }
 
 /**
- * The holder's facts, or the answer of a store that keeps one lock only: the holder may be gone before its
- * facts are read. Anything else is a refusal that stays.
+ * Texts of the engine which show that somebody holds the lock: the facts about the holder, or the refusal of the
+ * store when the holder was gone before its facts were read. With any other text the lock cannot be had at all, and
+ * waiting does not help.
  */
-const HELD = /^[│\s]*Lock Info:|PreconditionFailed|ConditionalCheckFailed|ConditionalRequestConflict|already locked/m
+const LOCK_HELD =
+  /^[│\s]*Lock Info:|PreconditionFailed|ConditionalCheckFailed|ConditionalRequestConflict|already locked/m
 
-const heldByAnother = ({ exit_code, stderr }: EngineResult) =>
-  exit_code !== 0 && /^[│\s]*Error: Error acquiring the state lock/m.test(stderr) && HELD.test(stderr)
+const isLockedByAnother = ({ exit_code, stderr }: EngineResult) =>
+  exit_code !== 0 && /^[│\s]*Error: Error acquiring the state lock/m.test(stderr) && LOCK_HELD.test(stderr)

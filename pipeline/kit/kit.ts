@@ -10,27 +10,27 @@ import type { BareRun, Run } from './run.ts'
 import { createStatusWriter, type StatusWriter } from './status.ts'
 import { createBareTools, createTools } from './tools.ts'
 
-/** What the steps of one run share beside the run itself. */
+/** What all steps of one run share. */
 export interface BareKit {
   run: BareRun
   secrets: SecretRegister
-  /** Masks every message. */
+  /** The session's models. Sensitive values in every message are masked. */
   llm: LlmClient
   status: StatusWriter
-  /** Tools that chains may be offered. */
+  /** The tools that a chain may be given. */
   tools: ToolBuilders<'webSearch'>
-  /** Absent where nobody collects spans. */
+  /** Absent while tracing is off. */
   trace?: RunTrace
 }
 
-/** The same for the steps of a run that works on the code. */
+/** What the steps of a run that works on the code share. */
 export interface Kit extends BareKit {
   run: Run
   engine: Engine
   tools: ToolBuilders<ToolKind>
 }
 
-/** Values of the configuration that are shorter than this are too likely to be ordinary words. */
+/** Shorter values of the configuration are not masked, because they may be ordinary words. */
 const MIN_CONFIGURED_SECRET = 12
 
 export function createKit(run: Run): Kit {
@@ -47,7 +47,7 @@ export function createBareKit(run: BareRun): BareKit {
   const trace = run.trace?.masked(secrets)
   return {
     run,
-    secrets: observed(secrets, run),
+    secrets: recordPlanCounts(secrets, run),
     llm,
     status: createStatusWriter({ run, llm, secrets, trace }),
     tools: createBareTools(llm),
@@ -55,8 +55,8 @@ export function createBareKit(run: BareRun): BareKit {
   }
 }
 
-/** Every plan that is read is learned from. */
-const observed = (secrets: SecretRegister, { recording }: BareRun): SecretRegister =>
+/** A secret register that also records the counts of every plan it learns from, when the round is recorded. */
+const recordPlanCounts = (secrets: SecretRegister, { recording }: BareRun): SecretRegister =>
   recording
     ? {
         ...secrets,

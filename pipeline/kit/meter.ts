@@ -4,7 +4,10 @@ import type { Pricing } from '../../src/llm/prices.ts'
 import type { Usage } from '../../src/llm/types.ts'
 import type { RoundUsage } from '../../src/sessions/types.ts'
 
-/** What is stored with a round: the published totals, and each chain's share. Overlaps are counted once, for the engine. */
+/**
+ * What is stored with a round: the published totals and the share of each chain. Time during which both an engine job
+ * and a model call ran counts once, as time of the engine.
+ */
 export interface MeteredUsage extends RoundUsage {
   chains: Partial<Record<ChainName, ChainUsage>>
 }
@@ -19,40 +22,40 @@ export interface ChainUsage {
 
 export interface Meter {
   observe(event: AgentEvent<ChainName>): void
-  /** What a web search used; it belongs to no chain. */
-  search(used: { model: string; usage: Usage }): void
-  /** An engine job that was waited for, told when it ended. */
-  engine(duration_ms: number): void
-  attempt(): void
+  /** Adds the tokens of a web search to the totals. It belongs to no chain. */
+  recordSearch(used: { model: string; usage: Usage }): void
+  /** Adds the duration of an engine job that the round waited for. Must be called when the job ends. */
+  recordEngineTime(durationMs: number): void
+  /** Counts one attempt of a generation loop. */
+  countAttempt(): void
   usage(): MeteredUsage
 }
 
 type Interval = [start: number, end: number]
 
 /**
+ * Counts tokens, time and cost of one run.
  * @param options.now milliseconds of a monotonic clock
- * @param options.price without it no price is known
+ * @param options.price price of a call in dollars; without it the cost is unknown
  */
 export function createMeter(options: { now?: () => number; price?: Pricing } = {}): Meter {
   const { now = () => performance.now(), price = () => null } = options
   const engine: Interval[] = []
   const model: Interval[] = []
   const chains: Partial<Record<ChainName, ChainUsage>> = {}
-  const tokens = { input_tokens: 0, cached_tokens: 0, output_tokens: 0 }
-  let validation_attempts = 0
-  /** Dollars; null from the first call on whose price is not known. */
-  let cost: number | null = 0
+  const totals = createTotals(price)
+  let validationAttempts = 0
 
-  const chainOf = (name: ChainName): ChainUsage => {
-    const known = chains[name]
-    if (known) return known
+  const getChainUsage = (name: ChainName): ChainUsage => {
+    const existing = chains[name]
+    if (existing) return existing
     const fresh: ChainUsage = { calls: 0, tool_calls: 0, input_tokens: 0, output_tokens: 0, model_s: 0 }
     chains[name] = fresh
     return fresh
   }
 
   const observe = (event: AgentEvent<ChainName>) => {
-    const chain = chainOf(event.chain)
+    const chain = getChainUsage(event.chain)
     if (event.type === 'tool') {
       chain.tool_calls++
       return
@@ -63,46 +66,54 @@ export function createMeter(options: { now?: () => number; price?: Pricing } = {
     chain.model_s = seconds(chain.model_s * 1000 + event.durationMs)
     chain.input_tokens += event.usage.input_tokens
     chain.output_tokens += event.usage.output_tokens
-    count(event)
-  }
-
-  const count = ({ model: name, usage }: { model: string; usage: Usage }) => {
-    tokens.input_tokens += usage.input_tokens
-    tokens.cached_tokens += usage.cached_tokens
-    tokens.output_tokens += usage.output_tokens
-    const dollars = price(name, usage)
-    cost = cost === null || dollars === null ? null : cost + dollars
+    totals.add(event)
   }
 
   return {
     observe,
-    search: count,
-    engine: (duration_ms) => {
+    recordSearch: totals.add,
+    recordEngineTime: (durationMs) => {
       const end = now()
-      engine.push([end - duration_ms, end])
+      engine.push([end - durationMs, end])
     },
-    attempt: () => {
-      validation_attempts++
+    countAttempt: () => {
+      validationAttempts++
     },
     usage: () => {
-      const engine_ms = covered(engine)
-      const model_ms = covered([...engine, ...model]) - engine_ms
+      const engineMs = measureCovered(engine)
+      const modelMs = measureCovered([...engine, ...model]) - engineMs
       return {
-        engine_s: seconds(engine_ms),
-        model_s: seconds(model_ms),
-        ...tokens,
-        cost_usd: cost === null ? null : Math.round(cost * 1e6) / 1e6,
-        validation_attempts,
+        engine_s: seconds(engineMs),
+        model_s: seconds(modelMs),
+        ...totals.read(),
+        validation_attempts: validationAttempts,
         chains: structuredClone(chains),
       }
     },
   }
 }
 
+/** Sums of tokens and cost over all calls, in the form in which they are stored. */
+function createTotals(price: Pricing) {
+  const tokens = { input_tokens: 0, cached_tokens: 0, output_tokens: 0 }
+  /** US dollars. Null as soon as there was a call whose price is not known. */
+  let cost: number | null = 0
+  return {
+    add: ({ model, usage }: { model: string; usage: Usage }) => {
+      tokens.input_tokens += usage.input_tokens
+      tokens.cached_tokens += usage.cached_tokens
+      tokens.output_tokens += usage.output_tokens
+      const dollars = price(model, usage)
+      cost = cost === null || dollars === null ? null : cost + dollars
+    },
+    read: () => ({ ...tokens, cost_usd: cost === null ? null : Math.round(cost * 1e6) / 1e6 }),
+  }
+}
+
 const seconds = (ms: number) => Math.round(ms) / 1000
 
-/** Length of the union of the intervals. */
-function covered(intervals: readonly Interval[]): number {
+/** Length of the time that is covered by at least one of the intervals. */
+function measureCovered(intervals: readonly Interval[]): number {
   let total = 0
   let reached = Number.NEGATIVE_INFINITY
   for (const [start, end] of intervals.toSorted((a, b) => a[0] - b[0])) {

@@ -1,22 +1,22 @@
 import { PlatformError } from '../../src/base/errors.ts'
 import type { Masker } from '../../src/base/masking.ts'
-import type { LlmClient, Message, Usage } from '../../src/llm/types.ts'
+import type { LlmClient, Message } from '../../src/llm/types.ts'
 import type { RoundRecording } from '../../src/observe/round-recorder.ts'
-import type { BareRun } from './run.ts'
+import type { BareRun, TokenBudget } from './run.ts'
 
-/** A client whose every message passes the masker first, tool results and the model's own words included. */
-export const maskedLlm = (llm: LlmClient, masker: Masker): LlmClient => ({
+/** A client that masks every message before it is sent, also tool results and earlier answers of the model. */
+export const createMaskedLlm = (llm: LlmClient, masker: Masker): LlmClient => ({
   complete: (request) =>
-    llm.complete({ ...request, messages: request.messages.map((message) => masked(message, masker)) }),
+    llm.complete({ ...request, messages: request.messages.map((message) => maskMessage(message, masker)) }),
   search: (query, options) => llm.search(masker.text(query), options),
 })
 
-function masked(message: Message, masker: Masker): Message {
+function maskMessage(message: Message, masker: Masker): Message {
   if (message.role !== 'assistant') return { ...message, content: masker.text(message.content) }
   const { carry, ...rest } = message
   return {
     ...rest,
-    // It is signed or opaque: unchanged or not at all.
+    // The provider has signed or encoded `carry`, so it cannot be masked: it is sent unchanged or left out.
     ...(carry && isClean(carry.data, masker) && { carry }),
     content: message.content === null ? null : masker.text(message.content),
     ...(message.tool_calls && {
@@ -30,8 +30,11 @@ function isClean(data: unknown, masker: Masker): boolean {
   return masker.text(text) === text
 }
 
-/** A client that asks the session's budget before each call; searches are told to the meter, the agent tells it the rest. */
-export const meteredLlm = (llm: LlmClient, { budget, meter }: Pick<BareRun, 'budget' | 'meter'>): LlmClient => ({
+/**
+ * A client that checks the session's token budget before each call. It reports searches to the meter; all other
+ * calls are reported by the agent loop.
+ */
+export const createMeteredLlm = (llm: LlmClient, { budget, meter }: Pick<BareRun, 'budget' | 'meter'>): LlmClient => ({
   complete: async (request) => {
     budget?.check()
     const answer = await llm.complete(request)
@@ -44,23 +47,17 @@ export const meteredLlm = (llm: LlmClient, { budget, meter }: Pick<BareRun, 'bud
       ...options,
       observe: (used) => {
         budget?.spend(used.usage)
-        meter.search(used)
+        meter.recordSearch(used)
         options?.observe?.(used)
       },
     })
   },
 })
 
-/** What a session may still spend on models. */
-export interface TokenBudget {
-  /** Errors: `PlatformError` `TokenBudgetExceeded` when nothing is left. */
-  check(): void
-  spend(usage: Usage): void
-}
-
 /**
- * @param limit tokens of all rounds of the session together
- * @param before what earlier rounds used
+ * Makes the token budget of a session.
+ * @param limit tokens that all rounds of the session may use together
+ * @param before tokens that earlier rounds have used
  */
 export function createTokenBudget(limit: number, before: number): TokenBudget {
   let used = before
@@ -79,10 +76,10 @@ export function createTokenBudget(limit: number, before: number): TokenBudget {
   }
 }
 
-/** What `BareRun.openModel` is made of. */
-export const modelOpener =
+/** Makes `BareRun.openModel`: metering first, then recording, then masking around both. */
+export const createModelOpener =
   (llm: LlmClient, recording?: Pick<RoundRecording, 'client'>): BareRun['openModel'] =>
   (run, masker) => {
-    const metered = meteredLlm(llm, run)
-    return maskedLlm(recording?.client(metered, masker) ?? metered, masker)
+    const metered = createMeteredLlm(llm, run)
+    return createMaskedLlm(recording?.client(metered, masker) ?? metered, masker)
   }

@@ -4,67 +4,75 @@ import type { Masker } from '../../src/base/masking.ts'
 import type { Mode, Status, Turn } from '../../src/base/vocabulary.ts'
 import type { ChainName } from '../../src/chains/index.ts'
 import type { Context } from '../../src/context.ts'
-import type { LlmClient } from '../../src/llm/types.ts'
+import type { LlmClient, Usage } from '../../src/llm/types.ts'
 import type { RoundRecording } from '../../src/observe/round-recorder.ts'
 import type { SessionTrace } from '../../src/observe/trace-types.ts'
 import type { ClaimedRound } from '../../src/sessions/types.ts'
 import type { Workspace } from '../workspace/types.ts'
 import type { Meter } from './meter.ts'
-import type { TokenBudget } from './models.ts'
 
-/** What a run gets of the context. A model is reached through `BareRun.openModel` alone, which masks every message. */
+/**
+ * The part of the context that a run gets. It has no model client: a run reaches models only through
+ * `BareRun.openModel`, which masks every message.
+ */
 export type RunContext = Omit<Context, 'llm'>
 
-/** One run of one round: what every mode receives. */
+/** One attempt to run a round. Every mode receives it. */
 export interface BareRun {
-  /** Without the bare model: what a run sends to one passes `openModel`. */
   context: RunContext
   round: ClaimedRound
-  /** Grows as tasks finish; saved at the end of every round. */
+  /** The session's conversation. Modes add turns to it; it is saved when the round ends. */
   conversation: Turn[]
   log: Logger
-  /** Fires when the lease is lost, the worker stops or the round is given up. */
+  /** Fires when the lease is lost or the worker stops. */
   signal: AbortSignal
-  /** Writes a status row verbatim (fenced). */
+  /** Writes a status row with this very message. Errors: `LeaseLost`. */
   setStatus(status: Status, message: string): Promise<void>
-  /** Counts tokens and time of every chain of this run. */
+  /** Counts tokens and time of a chain's call; the agent loop calls it. */
   observe(event: AgentEvent<ChainName>): void
-  /** Engine time and attempts; `observe` feeds it too. Saved with the round. */
+  /** Counts what the run uses. It is saved with the round. `observe` reports to it as well. */
   meter: Meter
-  /** Absent where nobody collects spans. */
+  /** Absent while tracing is off. */
   trace?: SessionTrace
-  /** Absent where no model traffic is kept. */
+  /** Absent when rounds are not recorded. */
   recording?: RoundRecording
-  /** The session's models, metered by `run` and recorded; every message passes `masker` first. */
+  /** Makes the client of the session's models. It counts for `run`, records, and masks every message with `masker`. */
   openModel(run: Pick<BareRun, 'budget' | 'meter'>, masker: Masker): LlmClient
   /** Absent when sessions may use any number of tokens. */
   budget?: TokenBudget
 }
 
-/** The run of a mode that works on the code: what most steps receive. */
+/** The run of a mode that works on the code. Most steps receive it. */
 export interface Run extends BareRun {
   workspace: Workspace
 }
 
-/** How a mode ended; anything thrown ends the round `failed`. */
+/** How a mode ended. An error that a mode throws ends the round with the status `failed`. */
 export type Outcome = { status: 'completed' } | { status: 'uncompleted'; message: string }
 
-/** The mode handed the round back itself, until what it waits for is over: nothing more may be written. */
+/** The mode itself has handed the round back, to wait for something. The run must not write anything more. */
 export interface Parked {
   status: 'parked'
 }
 
-/** A mode reads like its row in the specification. */
+/** Runs a mode. Its code reads like the mode's row in the specification. */
 export type ModeHandler = (run: Run) => Promise<Outcome>
 
-/** A mode and what its rounds need; a clone is made only for those that work in one. */
+/** A mode, and whether its rounds work in a clone of the repository. A clone is made only for those that do. */
 export type RoundMode = { workspace: true; handle: ModeHandler } | BareMode
 export interface BareMode {
   workspace: false
   handle(run: BareRun): Promise<Outcome | Parked>
-  /** What has to be told and tidied when the round was interrupted too often to be tried again. */
+  /** Reports and cleans up when the round was interrupted so often that it is not tried again. */
   giveUp?(run: BareRun): Promise<void>
 }
 export type Modes = Record<Mode, RoundMode>
 
 export const inWorkspace = (handle: ModeHandler): RoundMode => ({ workspace: true, handle })
+
+/** What a session may still spend on models. */
+export interface TokenBudget {
+  /** Errors: `PlatformError` `TokenBudgetExceeded` when nothing is left. */
+  check(): void
+  spend(usage: Usage): void
+}

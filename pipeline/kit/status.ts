@@ -6,9 +6,9 @@ import { askForText, type ChainKit } from './run-chain.ts'
 /** Writes the status rows of a run, always in the order of the calls. */
 export interface StatusWriter {
   /**
-   * The small model turns `raw` into a sentence while the round goes on; the row is written when the
-   * sentence is there, with `raw` itself when the call fails, answers nothing or takes too long, and
-   * always before the next row.
+   * Asks the small model to turn `raw` into a sentence for the user, and writes the row when the sentence is there.
+   * The round goes on meanwhile. The row is written with `raw` itself when the call fails, answers nothing or takes
+   * too long. Rows are always written in the order of the calls.
    */
   say(status: Status, raw: string): Promise<void>
   /** Writes `message` as it is. */
@@ -17,34 +17,34 @@ export interface StatusWriter {
   settle(): Promise<void>
 }
 
-/** How long the next step waits for a sentence that is not there yet. */
+/** How long the next row waits for a sentence that the model has not finished. */
 const GRACE_MS = 1_000
-/** No sentence is worth more than this. */
+/** How long the model may take for a sentence when no other row waits. */
 const MAX_MS = 30_000
 
 export function createStatusWriter(kit: ChainKit & { run: BareRun }): StatusWriter {
   const { run, secrets } = kit
-  let pending: { done: Promise<void>; hurry: AbortController } | null = null
+  let pending: { done: Promise<void>; cutShort: AbortController } | null = null
 
   const settle = async () => {
     const current = pending
     if (!current) return
     pending = null
-    const timer = setTimeout(() => current.hurry.abort(), GRACE_MS)
+    const timer = setTimeout(() => current.cutShort.abort(), GRACE_MS)
     await current.done.finally(() => clearTimeout(timer))
   }
 
   const say = async (status: Status, raw: string) => {
     await settle()
-    const hurry = new AbortController()
-    const signal = AbortSignal.any([run.signal, hurry.signal, AbortSignal.timeout(MAX_MS)])
+    const cutShort = new AbortController()
+    const signal = AbortSignal.any([run.signal, cutShort.signal, AbortSignal.timeout(MAX_MS)])
     const done = writeSentence(kit, raw, signal).then((text) => {
       run.signal.throwIfAborted()
       return run.setStatus(status, secrets.text(text))
     })
-    // A lost lease is thrown by the next `settle`; until then nobody listens.
+    // The next `settle` throws the error, for example a lost lease. Without this line it would be unhandled until then.
     done.catch(() => {})
-    pending = { done, hurry }
+    pending = { done, cutShort: cutShort }
   }
 
   const show = async (status: Status, message: string) => {
@@ -55,19 +55,19 @@ export function createStatusWriter(kit: ChainKit & { run: BareRun }): StatusWrit
   return { say, show, settle }
 }
 
-/** Lets the small model write one short sentence for the user; answers the raw text when there is none. */
+/** Asks the small model for one short sentence for the user; answers the raw text when there is none. */
 async function writeSentence(kit: ChainKit, raw: string, signal: AbortSignal): Promise<string> {
   try {
     const answer = askForText(kit, statusUpdate, { text: raw }, { signal })
-    return (await Promise.race([answer, rejectOn(signal)])) || raw
+    return (await Promise.race([answer, rejectOnAbort(signal)])) || raw
   } catch (error) {
     if (!signal.aborted) kit.run.log.warn('a status message was not rewritten', { error })
     return raw
   }
 }
 
-/** For clients that do not listen to their signal. */
-const rejectOn = (signal: AbortSignal) =>
+/** Rejects when the signal fires, for model clients that do not react to it themselves. */
+const rejectOnAbort = (signal: AbortSignal) =>
   new Promise<never>((_, reject) => {
     signal.addEventListener('abort', () => reject(signal.reason), { once: true })
   })

@@ -31,7 +31,10 @@ export function createTools(
   }
 }
 
-/** Models see sensitive values masked, so that a file that is written back with the mask in it would lose the value. */
+/**
+ * Makes a tool refuse arguments that hold the mask. Models see the mask in place of a sensitive value, so a file that
+ * a model writes back with the mask in it would lose the value.
+ */
 const refuseMasks = (tool: Tool): Tool => ({
   ...tool,
   run: (args, signal) => {

@@ -1,14 +1,15 @@
 import * as v from 'valibot'
 import type { Tool } from '../../src/agent/types.ts'
 import type { FileAccess } from '../workspace/files/access.ts'
-import { explanation, tool } from './tool.ts'
+import { defineTool, explanation } from './tool.ts'
 
 const writeToFile = (access: FileAccess) =>
-  tool({
+  defineTool({
     name: 'write_to_file',
     description:
       'Create a file, or replace its whole content. Missing directories are created. Only .tf and .tfvars files. ' +
-      'Give the complete text: nothing of an existing file is kept. For a small change of an existing file use replace_in_file.',
+      'Give the complete text: nothing of an existing file is kept. For a small change of an existing file ' +
+      'use replace_in_file.',
     schema: v.object({
       target_file: v.pipe(
         v.string(),
@@ -27,12 +28,14 @@ const writeToFile = (access: FileAccess) =>
 const FORM = '<<<<<<< SEARCH\n<lines as they are in the file>\n=======\n<lines to put there instead>\n>>>>>>> REPLACE'
 
 const replaceInFile = (access: FileAccess) =>
-  tool({
+  defineTool({
     name: 'replace_in_file',
     description:
       `Change parts of an existing .tf or .tfvars file with one or more blocks of this form:\n${FORM}\n` +
-      'The search lines must match the file exactly, blanks and indentation included, and occur exactly once; read the file first. ' +
-      'Blocks are applied in order. When one block does not fit, the file is left untouched. An empty replacement removes the lines.',
+      'The search lines must match the file exactly, blanks and indentation included, and occur exactly ' +
+      'once; read the file first. ' +
+      'Blocks are applied in order. When one block does not fit, the file is left untouched. An empty ' +
+      'replacement removes the lines.',
     schema: v.object({
       target_file: v.pipe(v.string(), v.description('Path of an existing file, relative to the workspace root')),
       diff: v.pipe(v.string(), v.description('The search/replace blocks, nothing else')),
@@ -46,10 +49,11 @@ const replaceInFile = (access: FileAccess) =>
   })
 
 const deleteFile = (access: FileAccess) =>
-  tool({
+  defineTool({
     name: 'delete_file',
     description:
-      'Delete one .tf or .tfvars file. Resources it declares will be destroyed by the next apply unless they are declared elsewhere.',
+      'Delete one .tf or .tfvars file. Resources it declares will be destroyed by the next apply unless they ' +
+      'are declared elsewhere.',
     schema: v.object({
       target_file: v.pipe(v.string(), v.description('Path of an existing file, relative to the workspace root')),
       explanation,
@@ -61,7 +65,7 @@ const deleteFile = (access: FileAccess) =>
     },
   })
 
-/** Tools that change files. */
+/** The tools that change files. */
 export const fileTools = (access: FileAccess): Tool[] => [
   writeToFile(access),
   replaceInFile(access),

@@ -2,10 +2,10 @@ import * as v from 'valibot'
 import { type Tool, ToolError } from '../../src/agent/types.ts'
 import type { FileAccess } from '../workspace/files/access.ts'
 import type { Workspace } from '../workspace/types.ts'
-import { explanation, tool } from './tool.ts'
+import { defineTool, explanation } from './tool.ts'
 
 const readFile = (access: FileAccess) =>
-  tool({
+  defineTool({
     name: 'read_file',
     description: 'Read a text file. The answer is the whole text; after 200,000 characters it is cut with a note.',
     schema: v.object({
@@ -16,10 +16,11 @@ const readFile = (access: FileAccess) =>
   })
 
 const listDir = (access: FileAccess) =>
-  tool({
+  defineTool({
     name: 'list_dir',
     description:
-      'List the files and directories directly inside of one directory, one path a line, relative to the workspace root. ' +
+      'List the files and directories directly inside of one directory, one path a line, relative to the ' +
+      'workspace root. ' +
       'Directories end with a slash. Files that git ignores are left out.',
     schema: v.object({
       relative_workspace_path: v.pipe(
@@ -36,7 +37,7 @@ const listDir = (access: FileAccess) =>
 
 const MAX_SEARCHES = 20
 
-const search = v.object({
+const SearchSchema = v.object({
   query: v.pipe(
     v.string(),
     v.nonEmpty('must not be blank'),
@@ -50,14 +51,16 @@ const search = v.object({
 })
 
 const bulkGrepSearch = (access: FileAccess) =>
-  tool({
+  defineTool({
     name: 'bulk_grep_search',
     description:
-      'Search the text of all files with regular expressions, several at once. Every match is a line "file:line:text"; ' +
-      `each search answers at most 50 matches, a call takes at most ${MAX_SEARCHES} searches. Files that git ignores are left out.`,
+      'Search the text of all files with regular expressions, several at once. Every match is a line ' +
+      '"file:line:text"; ' +
+      `each search answers at most 50 matches, a call takes at most ${MAX_SEARCHES} searches. Files that git ` +
+      'ignores are left out.',
     schema: v.object({
       searches: v.pipe(
-        v.array(search),
+        v.array(SearchSchema),
         v.minLength(1, 'must hold at least one search'),
         v.maxLength(MAX_SEARCHES, `must hold at most ${MAX_SEARCHES} searches`),
         v.description('What to look for'),
@@ -73,14 +76,14 @@ const bulkGrepSearch = (access: FileAccess) =>
           include_pattern: include_pattern ?? undefined,
           exclude_pattern: exclude_pattern ?? undefined,
         }
-        answers.push(`Matches of ${JSON.stringify(query)}:\n${await outcome(access.grep(options, signal))}`)
+        answers.push(`Matches of ${JSON.stringify(query)}:\n${await describeMatches(access.grep(options, signal))}`)
       }
       return answers.join('\n\n')
     },
   })
 
-/** One bad pattern does not cost the other searches their answers. */
-async function outcome(lines: Promise<string[]>): Promise<string> {
+/** The matches of one search as text. A pattern that is not valid becomes a message, so that other searches go on. */
+async function describeMatches(lines: Promise<string[]>): Promise<string> {
   try {
     return (await lines).join('\n') || '(none)'
   } catch (error) {
@@ -90,7 +93,7 @@ async function outcome(lines: Promise<string[]>): Promise<string> {
 }
 
 const diffHistory = (workspace: Pick<Workspace, 'branchDiff'>) =>
-  tool({
+  defineTool({
     name: 'diff_history',
     description:
       'Show everything this session has changed so far: the diff of the session branch against the default branch, ' +
@@ -105,7 +108,7 @@ const diffHistory = (workspace: Pick<Workspace, 'branchDiff'>) =>
     }),
   })
 
-/** Tools that look and change nothing. */
+/** The tools that read the workspace and change nothing. */
 export const inspectionTools = (access: FileAccess, workspace: Pick<Workspace, 'branchDiff'>): Tool[] => [
   readFile(access),
   listDir(access),

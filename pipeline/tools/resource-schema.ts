@@ -2,18 +2,20 @@ import * as v from 'valibot'
 import type { ProviderSchema, TypeNames } from '../../src/plan/schema/provider-schema.ts'
 import { nearNames, type TypeName } from '../../src/plan/schema/read.ts'
 import { renderTypes } from '../../src/plan/schema/render.ts'
-import { explanation, tool } from './tool.ts'
+import { defineTool, explanation } from './tool.ts'
 
 const MAX_TYPES = 8
 const ROOM = { type: 12_000, total: 40_000 }
 const UNAVAILABLE = 'The schema cannot be read at present. Go on without it and do not call this tool again.'
 
 export const resourceSchemaTool = (schema: ProviderSchema) =>
-  tool({
+  defineTool({
     name: 'resource_schema',
     description:
-      'Look up the arguments, nested blocks and attributes of resource types and data sources as the providers of this repository have them. ' +
-      'Use it before you write a type whose arguments you do not know for certain. The answer is data of the providers.',
+      'Look up the arguments, nested blocks and attributes of resource types and data sources as the ' +
+      'providers of this repository have them. ' +
+      'Use it before you write a type whose arguments you do not know for certain. The answer is data of the ' +
+      'providers.',
     schema: v.object({
       types: v.pipe(
         v.array(v.pipe(v.string(), v.trim(), v.nonEmpty('must not be blank'), v.maxLength(128))),
@@ -31,24 +33,24 @@ export const resourceSchemaTool = (schema: ProviderSchema) =>
         ...(names.resource.includes(type) ? [{ mode: 'resource' as const, type }] : []),
         ...(names.data.includes(type) ? [{ mode: 'data' as const, type }] : []),
       ])
-      const found = await schema.of(existing)
-      if (!found) return UNAVAILABLE
-      const { text, keys: told } = renderTypes(found, ROOM)
-      const told_types = new Set(told.map((key) => key.split(' ')[1]))
-      const known = new Set(existing.map(({ type }) => type))
-      const left = [...known].filter((type) => !told_types.has(type))
+      const schemas = await schema.of(existing)
+      if (!schemas) return UNAVAILABLE
+      const { text, keys } = renderTypes(schemas, ROOM)
+      const shownTypes = new Set(keys.map((key) => key.split(' ')[1]))
+      const existingTypes = new Set(existing.map(({ type }) => type))
+      const omitted = [...existingTypes].filter((type) => !shownTypes.has(type))
       return [
         text,
-        ...(left.length > 0 ? [`No room for ${left.join(', ')}: ask for them alone.`] : []),
-        ...wanted.filter((type) => !known.has(type)).map((type) => absent(type, names)),
+        ...(omitted.length > 0 ? [`No room for ${omitted.join(', ')}: ask for them alone.`] : []),
+        ...wanted.filter((type) => !existingTypes.has(type)).map((type) => describeMissingType(type, names)),
       ]
         .filter((part) => part !== '')
         .join('\n\n')
     },
   })
 
-function absent(type: string, names: TypeNames): string {
-  const near = nearNames(type, [...new Set([...names.resource, ...names.data])])
-  const hint = near.length > 0 ? ` Names like it: ${near.join(', ')}.` : ''
+function describeMissingType(type: string, names: TypeNames): string {
+  const similar = nearNames(type, [...new Set([...names.resource, ...names.data])])
+  const hint = similar.length > 0 ? ` Names like it: ${similar.join(', ')}.` : ''
   return `No provider of this repository has a type ${JSON.stringify(type)}.${hint}`
 }

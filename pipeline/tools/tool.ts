@@ -2,11 +2,11 @@ import * as v from 'valibot'
 import { createResultTool } from '../../src/agent/result-tool.ts'
 import type { Tool } from '../../src/agent/types.ts'
 
-/** Accepted by every tool and ignored: writing down why keeps models on track. */
+/** An argument that every tool accepts and ignores. Models make better calls when they write down their reason. */
 export const explanation = v.optional(v.pipe(v.string(), v.description('Why this call is made, in one sentence')))
 
-/** A tool whose arguments are checked before it runs; arguments that do not fit are a `ToolError`. */
-export function tool<Schema extends v.GenericSchema, Result>(options: {
+/** Makes a tool that checks its arguments against a schema before it runs. Errors: `ToolError` when they do not fit. */
+export function defineTool<Schema extends v.GenericSchema, Result>(options: {
   name: string
   description: string
   schema: Schema
@@ -15,10 +15,10 @@ export function tool<Schema extends v.GenericSchema, Result>(options: {
   oncePerState?: boolean
 }): Tool<Result> {
   const { name, description, schema, run, ...flags } = options
-  const checked = createResultTool({ name, description, schema })
+  const validated = createResultTool({ name, description, schema })
   return {
     ...flags,
-    definition: checked.definition,
-    run: async (args, signal) => run(await checked.run(args, signal), signal),
+    definition: validated.definition,
+    run: async (args, signal) => run(await validated.run(args, signal), signal),
   }
 }

@@ -11,25 +11,26 @@ const FETCH_TIMEOUT_MS = 300_000
 export interface BranchOptions {
   clone: string
   branch: string
-  default_branch: string
+  defaultBranch: string
   round: ClaimedRound
   log: Logger
   signal?: AbortSignal
 }
 
 /**
- * Puts the clone on the session branch, and the branch on the remote. A round that was interrupted
- * starts again from the commit the previous round ended with.
- * Errors: 502 when the remote cannot be asked, 500 with git's text when the branch cannot be moved.
+ * Checks out the session branch in the clone and makes sure that the remote has it. A round that was interrupted
+ * starts again from the commit with which the previous round ended.
+ * Errors: 502 when the remote cannot be reached, 500 with git's text when the branch cannot be moved.
  */
 export async function checkOutBranch(git: Git, options: BranchOptions): Promise<void> {
-  const { branch, default_branch, round } = options
-  if (branch === default_branch) return
+  const { branch, defaultBranch, round } = options
+  if (branch === defaultBranch) return
   const isNew = round.number === 1 && round.attempt === 1 && round.base_commit === null
   const tip = isNew ? null : await fetchBranch(git, options)
-  const target = tip === null ? null : await startOf(git, options, tip)
-  await local(git, options, ['checkout', '--quiet', '-B', branch, target ?? `refs/remotes/origin/${default_branch}`])
-  // An unexpected branch of that name on the remote is never overwritten: the lease names what we saw.
+  const target = tip === null ? null : await findStart(git, options, tip)
+  await runLocal(git, options, ['checkout', '--quiet', '-B', branch, target ?? `refs/remotes/origin/${defaultBranch}`])
+  // The lease names the commit that was read from the remote, so a branch that somebody else has pushed in the
+  // meantime is never overwritten.
   if (target === null || target !== tip) await push(git, { ...options, lease: tip ?? '' })
 }
 
@@ -39,26 +40,26 @@ async function fetchBranch(git: Git, options: BranchOptions): Promise<string | n
   const reference = `refs/remotes/origin/${branch}`
   const args = ['fetch', '--quiet', '--depth=1', '--no-tags', 'origin', `+refs/heads/${branch}:${reference}`]
   const output = await git.network(args, { cwd: clone, timeout_ms: FETCH_TIMEOUT_MS, signal })
-  if (output.code === 0) return (await local(git, options, ['rev-parse', '--verify', reference])).trim()
+  if (output.code === 0) return (await runLocal(git, options, ['rev-parse', '--verify', reference])).trim()
   if (output.stderr.includes("couldn't find remote ref")) return null
   log.warn('session branch could not be fetched', { reason: output.stopped ?? output.stderr })
   throw badGateway(REPOSITORY_UNREACHABLE)
 }
 
-/** Where the round begins: the tip, or after an interruption what the previous round left. */
-async function startOf(git: Git, options: BranchOptions, tip: string): Promise<string | null> {
+/** The commit at which the round begins: the tip of the branch; after an interruption the end of the previous round. */
+async function findStart(git: Git, options: BranchOptions, tip: string): Promise<string | null> {
   const { round, clone, signal } = options
   if (round.attempt === 1 || round.base_commit === tip) return tip
   const base = round.base_commit
   if (base === null) return null
-  const fetched = await git.network(['fetch', '--quiet', '--depth=1', '--no-tags', 'origin', base], {
+  const output = await git.network(['fetch', '--quiet', '--depth=1', '--no-tags', 'origin', base], {
     cwd: clone,
     timeout_ms: FETCH_TIMEOUT_MS,
     signal,
   })
-  // A server that serves no single commits: the commit is an ancestor of the tip.
-  if (fetched.code !== 0) await unshallow(git, options)
-  return (await local(git, options, ['rev-parse', '--verify', `${base}^{commit}`])).trim()
+  // Some servers do not serve a single commit by its id. It is an ancestor of the tip, so the whole branch has it.
+  if (output.code !== 0) await unshallow(git, options)
+  return (await runLocal(git, options, ['rev-parse', '--verify', `${base}^{commit}`])).trim()
 }
 
 async function unshallow(git: Git, options: BranchOptions): Promise<void> {
@@ -68,7 +69,7 @@ async function unshallow(git: Git, options: BranchOptions): Promise<void> {
   if (output.code !== 0) throw badGateway(REPOSITORY_UNREACHABLE)
 }
 
-async function local(git: Git, options: BranchOptions, args: string[]): Promise<string> {
+async function runLocal(git: Git, options: BranchOptions, args: string[]): Promise<string> {
   const output = await git.local(args, { cwd: options.clone, timeout_ms: ASK_TIMEOUT_MS, signal: options.signal })
   return mustSucceed(git, options.clone, output)
 }
@@ -76,8 +77,9 @@ async function local(git: Git, options: BranchOptions, args: string[]): Promise<
 const COMMIT_MESSAGE = 'Platform changes'
 
 /**
- * Commits everything that changed in the work tree, except the override file, and pushes; does
- * nothing when nothing changed. Answers the commit of the branch head.
+ * Commits all changes of the work tree except the override file, and pushes them. Makes no commit when nothing
+ * changed.
+ * @returns the commit of the branch head
  * Errors: 500 with git's text.
  */
 export async function commitAndPush(
@@ -101,9 +103,9 @@ export async function commitAndPush(
 const TIMEOUT_MS = 300_000
 
 /**
- * Pushes HEAD to the session branch and makes it the upstream.
- * @param options.lease commit the remote branch must be at, empty when it must not exist; allows the
- * branch to be moved back. Without it only a fast-forward is accepted.
+ * Pushes HEAD to the session branch and makes that the upstream.
+ * @param options.lease the commit at which the remote branch must be, empty when the branch must not exist; with it
+ * the branch may also be moved back. Without it only a fast-forward is accepted.
  * Errors: 500 with git's text, without addresses and secrets.
  */
 async function push(
@@ -119,11 +121,11 @@ async function push(
 }
 
 /**
- * Puts the files back as they are in a commit of this clone; files that came later go, ignored ones stay. The branch
- * is left where it is, so the next commit takes back what came after.
+ * Makes the files of the work tree what they are in a commit of this clone. Files that were added later are removed,
+ * ignored files stay. The branch is not moved, so the next commit undoes what came after that commit.
  * Errors: 500 with git's text.
  */
-export async function restore(checkout: Checkout, commit: string, signal?: AbortSignal): Promise<void> {
+export async function restoreFiles(checkout: Checkout, commit: string, signal?: AbortSignal): Promise<void> {
   const { git, clone, paths } = checkout
   const files = ['--', '.', ...hiddenPaths(paths)]
   const run = async (args: string[]) => {
@@ -134,15 +136,15 @@ export async function restore(checkout: Checkout, commit: string, signal?: Abort
   await run(['restore', `--source=${commit}`, '--staged', '--worktree', ...files])
 }
 
-/** Commit id of the branch head. */
-export async function head(checkout: Checkout, signal?: AbortSignal): Promise<string> {
+/** Reads the commit id of the branch head. */
+export async function readHead(checkout: Checkout, signal?: AbortSignal): Promise<string> {
   const { git, clone } = checkout
   const output = await git.local(['rev-parse', '--verify', 'HEAD'], { cwd: clone, signal })
   return mustSucceed(git, clone, output).trim()
 }
 
-/** Fingerprint of the work tree: SHA-256 (hex) of git's machine-readable status with branch and untracked files. */
-export async function revision(checkout: Checkout, signal?: AbortSignal): Promise<string> {
+/** Fingerprint of the work tree: SHA-256, in hexadecimal digits, of git's status with branch and untracked files. */
+export async function computeRevision(checkout: Checkout, signal?: AbortSignal): Promise<string> {
   const { git, clone } = checkout
   const output = await git.local(['status', '--porcelain=v2', '--branch', '--untracked-files=all'], {
     cwd: clone,

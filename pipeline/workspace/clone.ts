@@ -1,20 +1,20 @@
-import { appendFile, lstat, mkdir, readlink, realpath, rm } from 'node:fs/promises'
-import { basename, dirname, join, resolve, sep } from 'node:path'
+import { appendFile, mkdir, realpath, rm } from 'node:fs/promises'
+import { basename, dirname, join, sep } from 'node:path'
 import type { Config } from '../../config/types.ts'
 import { internal, type PlatformError } from '../../src/base/errors.ts'
 import type { Logger } from '../../src/base/log.ts'
-import { isInside } from './files/confine.ts'
+import { isInside, resolveLink } from './files/confine.ts'
 import { type Git, mustSucceed } from './git/git.ts'
 
 const TIMEOUT_MS = 300_000
 
 /**
- * Clones the newest commit of the default branch and answers that branch's name.
+ * Clones the newest commit of the default branch.
  * @param directory absolute path that does not exist yet
- * Errors: 500 `git clone failed`; git's own words are in the log only. An address that is not public
- * keeps its own text.
+ * @returns the name of the default branch
+ * Errors: 500 `git clone failed`, with git's own text in the log only; 400 for an address that is not public.
  */
-export async function clone(
+export async function cloneRepository(
   git: Git,
   directory: string,
   options: { log: Logger; signal?: AbortSignal },
@@ -33,20 +33,20 @@ export async function clone(
     basename(directory),
   ]
   const output = await git.network(args, { cwd: parent, timeout_ms: TIMEOUT_MS, signal })
-  if (output.code !== 0) throw failed(log, output.stopped ?? output.stderr)
+  if (output.code !== 0) throw logCloneFailure(log, output.stopped ?? output.stderr)
   const head = await git.local(['rev-parse', '--symbolic-full-name', '--verify', 'HEAD'], { cwd: directory, signal })
   const [, branch] = /^refs\/heads\/(.+)$/.exec(head.stdout.trim()) ?? []
-  if (head.code !== 0 || !branch) throw failed(log, 'the default branch has no commit')
+  if (head.code !== 0 || !branch) throw logCloneFailure(log, 'the default branch has no commit')
   return branch
 }
 
-function failed(log: Logger, reason: string): PlatformError {
+function logCloneFailure(log: Logger, reason: string): PlatformError {
   log.error('git clone failed', { reason })
   return internal('git clone failed')
 }
 
-/** Working files of the engine and secrets. Variable and lock files are left in: they belong to the change. */
-const RULES = [
+/** Working files of the engine, and secrets. Variable files and lock files are missing: they belong to the change. */
+const IGNORE_RULES = [
   '.terraform/',
   '*.tfstate',
   '*.tfstate.*',
@@ -65,11 +65,11 @@ const RULES = [
 ]
 
 /**
- * Keeps engine files out of every commit of this clone without touching the work tree, so that no
- * change of ours enters a pull request. A failure is only a warning.
+ * Writes ignore rules that keep files of the engine out of every commit of this clone. They are in git's own
+ * directory, because a `.gitignore` file would become part of the pull request. A failure is only logged.
  */
 export async function writeIgnoreRules(clone: string, paths: Config['paths'], log: Logger): Promise<void> {
-  const rules = [...RULES, paths.backend_override_filename, paths.session_plan_filename]
+  const rules = [...IGNORE_RULES, paths.backend_override_filename, paths.session_plan_filename]
   try {
     await mkdir(join(clone, '.git', 'info'), { recursive: true })
     await appendFile(join(clone, '.git', 'info', 'exclude'), `${rules.join('\n')}\n`)
@@ -79,10 +79,10 @@ export async function writeIgnoreRules(clone: string, paths: Config['paths'], lo
 }
 
 /**
- * Takes out of the work tree what must not reach the engine: symlinks that lead out of the clone or
- * into git's own directory (it would follow them to files of the machine or of other sessions), and
- * folders it takes plugins from (it would run programs of the repository). All of it stays on the
- * branch: the index is told not to look, so that no commit deletes it.
+ * Removes entries from the work tree that must not reach the engine. These are symlinks that lead out of the clone
+ * or into git's own directory, because the engine would read files of the machine or of other sessions through them,
+ * and folders for plugins, because the engine would run programs of the repository. They stay on the branch: git's
+ * index marks them as not present, so that no commit deletes them.
  */
 export async function removeUnsafeEntries(
   git: Git,
@@ -96,7 +96,7 @@ export async function removeUnsafeEntries(
   const unsafe: string[] = []
   for (const line of listed.stdout.split('\0').filter(Boolean)) {
     const path = line.slice(line.indexOf('\t') + 1)
-    if (isPluginFolder(path) || (line.startsWith('120000 ') && (await escapes(root, path)))) unsafe.push(path)
+    if (isPluginFolder(path) || (line.startsWith('120000 ') && (await isUnsafeLink(root, path)))) unsafe.push(path)
   }
   if (unsafe.length === 0) return
   const input = `${unsafe.join('\0')}\0`
@@ -112,12 +112,10 @@ export async function removeUnsafeEntries(
 const isPluginFolder = (path: string): boolean =>
   path.split('/').some((segment) => /^(\.terraform|terraform\.d)$/i.test(segment))
 
-/** A link is judged by where it ends; one that ends nowhere by what it says. */
-async function escapes(root: string, link: string): Promise<boolean> {
-  const path = join(root, link)
-  const info = await lstat(path).catch(() => null)
-  if (!info?.isSymbolicLink()) return false
-  const target = await realpath(path).catch(async () => resolve(dirname(path), await readlink(path)))
+/** Whether a path of the repository is a symlink that leads out of the clone or into git's own directory. */
+async function isUnsafeLink(root: string, path: string): Promise<boolean> {
+  const target = await resolveLink(join(root, path))
+  if (target === null) return false
   return !isInside(root, target) || isInside(join(root, '.git'), target.split(sep).map(lowerGit).join(sep))
 }
 

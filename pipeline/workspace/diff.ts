@@ -2,7 +2,7 @@ import { access } from 'node:fs/promises'
 import { join } from 'node:path'
 import { internal } from '../../src/base/errors.ts'
 import { readText } from './files/access.ts'
-import { gitText, mustSucceed } from './git/git.ts'
+import { describeGitFailure, mustSucceed } from './git/git.ts'
 import { type Checkout, type FileChange, hiddenPaths } from './types.ts'
 
 const MAX_BYTES = 4 * 1024 * 1024
@@ -18,22 +18,23 @@ const DIFF = [
 ]
 
 /**
- * Everything the session changed below the engine root: the diff from the merge base to the work
- * tree, then the full text of files that are not committed yet. Empty when nothing changed.
+ * Reads everything that the session has changed below the engine root: the diff from the merge base to the work tree,
+ * then the full text of files that are not committed yet. Empty when nothing changed.
  */
-export async function branchDiff(checkout: Checkout, base: string, signal?: AbortSignal): Promise<string> {
+export async function readBranchDiff(checkout: Checkout, base: string, signal?: AbortSignal): Promise<string> {
   const { git, iac_root, clone } = checkout
   const args = [...DIFF, base, '--', '.', ...hiddenPaths(checkout.paths)]
   const output = await git.local(args, { cwd: iac_root, maxOutput: MAX_BYTES, signal })
   if (output.stopped !== 'output') mustSucceed(git, clone, output)
   const parts = output.stdout ? [output.stdout] : []
   if (output.stopped === 'output') parts.push('(cut: the diff is too long)\n')
-  for (const { path, content } of await untrackedFiles(checkout, signal)) parts.push(`new file ${path}\n${content}\n`)
+  for (const { path, content } of await readUntrackedFiles(checkout, signal))
+    parts.push(`new file ${path}\n${content}\n`)
   return parts.join('\n')
 }
 
-/** Files below the engine root whose content at the branch head is not what it was at `since`, a commit of this clone. */
-export async function changedFiles(checkout: Checkout, since: string, signal?: AbortSignal): Promise<string[]> {
+/** Lists the files below the engine root that differ between `since`, a commit of this clone, and the branch head. */
+export async function listChangedFiles(checkout: Checkout, since: string, signal?: AbortSignal): Promise<string[]> {
   const { git, iac_root, clone } = checkout
   const args = ['diff', '--name-only', '-z', '--no-ext-diff', '--no-renames', '--relative', since, 'HEAD', '--', '.']
   const output = await git.local([...args, ...hiddenPaths(checkout.paths)], { cwd: iac_root, signal })
@@ -51,8 +52,11 @@ const FULL_DIFF = [
   '--unified=1000',
 ]
 
-/** What the next commit would hold below the engine root: diffs with full context, new files whole. */
-export async function pendingChanges(checkout: Checkout, signal?: AbortSignal): Promise<FileChange[]> {
+/**
+ * Reads what the next commit would change below the engine root. A changed file is a diff with its whole text as
+ * context, a new file is its text.
+ */
+export async function readPendingChanges(checkout: Checkout, signal?: AbortSignal): Promise<FileChange[]> {
   const { git, iac_root, clone } = checkout
   const run = async (args: string[]) => {
     const output = await git.local(args, { cwd: iac_root, signal })
@@ -73,11 +77,11 @@ export async function pendingChanges(checkout: Checkout, signal?: AbortSignal): 
   const changes: FileChange[] = []
   for (const path of listed.split('\0').filter(Boolean)) {
     const diff = (...options: string[]) => run(['--literal-pathspecs', ...FULL_DIFF, ...options, 'HEAD', '--', path])
-    // A change of blanks alone leaves nothing to show without it.
+    // When only blanks changed, the first diff is empty and the second one shows them.
     const content = (await diff('--ignore-space-change')) || (await diff())
     changes.push({ path, new_file: false, content })
   }
-  for (const { path, content } of await untrackedFiles(checkout, signal))
+  for (const { path, content } of await readUntrackedFiles(checkout, signal))
     changes.push({ path, new_file: true, content })
   return changes
 }
@@ -90,8 +94,8 @@ export interface UntrackedFile {
 
 const MAX_CHARACTERS = 1_000_000
 
-/** New files below the engine root that no ignore rule hides, with their text. */
-async function untrackedFiles(checkout: Checkout, signal?: AbortSignal): Promise<UntrackedFile[]> {
+/** Reads the new files below the engine root, except those that an ignore rule hides. */
+async function readUntrackedFiles(checkout: Checkout, signal?: AbortSignal): Promise<UntrackedFile[]> {
   const { git, iac_root, clone } = checkout
   const args = ['ls-files', '--others', '--exclude-standard', '-z', '--', '.', ...hiddenPaths(checkout.paths)]
   const output = await git.local(args, { cwd: iac_root, signal })
@@ -104,31 +108,31 @@ async function untrackedFiles(checkout: Checkout, signal?: AbortSignal): Promise
   return files
 }
 
-/** How much history is asked for before all of it is. */
+/** How many commits are fetched first. When they are not enough, the whole history is fetched. */
 const FIRST_STEP = 200
 
 /**
- * Commit where the session branch left the default branch. A shallow clone that does not hold it is
- * deepened once, then completed.
+ * Finds the commit at which the session branch left the default branch. When a shallow clone does not have it, 200
+ * more commits are fetched, and then the whole history.
  * Errors: 500 `Git error when merging base: …`, `Git error when unshallowing: …`.
  */
-export async function mergeBase(checkout: Checkout, signal?: AbortSignal): Promise<string> {
-  const { git, clone, branch, default_branch } = checkout
+export async function findMergeBase(checkout: Checkout, signal?: AbortSignal): Promise<string> {
+  const { git, clone, branch, defaultBranch } = checkout
   const text = { clone, url: git.url }
-  const ask = () => git.local(['merge-base', `refs/remotes/origin/${default_branch}`, 'HEAD'], { cwd: clone, signal })
+  const ask = () => git.local(['merge-base', `refs/remotes/origin/${defaultBranch}`, 'HEAD'], { cwd: clone, signal })
   let output = await ask()
   for (const depth of [`--deepen=${FIRST_STEP}`, '--unshallow']) {
     if (output.code === 0 || !(await isShallow(clone))) break
-    const branches = branch === default_branch ? [branch] : [default_branch, branch]
+    const branches = branch === defaultBranch ? [branch] : [defaultBranch, branch]
     const refspecs = branches.map((name) => `+refs/heads/${name}:refs/remotes/origin/${name}`)
     const fetched = await git.network(['fetch', '--quiet', '--no-tags', depth, 'origin', ...refspecs], {
       cwd: clone,
       signal,
     })
-    if (fetched.code !== 0) throw internal(`Git error when unshallowing: ${gitText(fetched, text)}`)
+    if (fetched.code !== 0) throw internal(`Git error when unshallowing: ${describeGitFailure(fetched, text)}`)
     output = await ask()
   }
-  if (output.code !== 0) throw internal(`Git error when merging base: ${gitText(output, text)}`)
+  if (output.code !== 0) throw internal(`Git error when merging base: ${describeGitFailure(output, text)}`)
   return output.stdout.trim()
 }
 

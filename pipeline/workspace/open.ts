@@ -6,9 +6,9 @@ import type { Logger } from '../../src/base/log.ts'
 import type { HostResolver } from '../../src/repository/remote.ts'
 import { resolveHost } from '../../src/runtime/fetch.ts'
 import type { ClaimedRound } from '../../src/sessions/types.ts'
-import { checkOutBranch, commitAndPush, head, restore, revision } from './branch.ts'
-import { clone, removeUnsafeEntries, writeIgnoreRules } from './clone.ts'
-import { branchDiff, changedFiles, mergeBase, pendingChanges } from './diff.ts'
+import { checkOutBranch, commitAndPush, computeRevision, readHead, restoreFiles } from './branch.ts'
+import { cloneRepository, removeUnsafeEntries, writeIgnoreRules } from './clone.ts'
+import { findMergeBase, listChangedFiles, readBranchDiff, readPendingChanges } from './diff.ts'
 import { locateRoot } from './files/confine.ts'
 import { createGit } from './git/git.ts'
 import { pinDirectory, removeLeftovers } from './pins/pin.ts'
@@ -17,14 +17,14 @@ import { type Checkout, hiddenPaths, type Workspace } from './types.ts'
 export interface OpenOptions {
   log: Logger
   signal?: AbortSignal
-  /** Default: the operating system's look-up. */
+  /** The default is the operating system's look-up. */
   resolver?: HostResolver
 }
 
 /**
- * Clones the session's repository for one run and puts it on the session branch, which then exists on
- * the remote. What earlier runs of the session left on this disk is removed, except the pinned
- * directory. After a failure nothing of this call is left.
+ * Clones the session's repository for one run and checks out the session branch, which exists on the remote
+ * afterwards. What earlier runs of the session have left on this disk is removed, except the pinned directory. When
+ * it fails, it removes its own clone again.
  * Errors: 500 `git clone failed`, 400 `iac_path '…' is not a directory inside the repository`, 400 for
  * a host that is not public, 500 with git's text otherwise.
  */
@@ -33,7 +33,7 @@ export async function openWorkspace(config: Config, round: ClaimedRound, options
   const directory = join(session, randomUUID())
   await removeLeftovers(session)
   try {
-    return asWorkspace(await checkOut(config, round, directory, options), options.signal)
+    return createWorkspace(await checkOut(config, round, directory, options), options.signal)
   } catch (error) {
     await rm(directory, { recursive: true, force: true })
     throw error
@@ -49,38 +49,38 @@ async function checkOut(
   const { log, signal, resolver = resolveHost } = options
   const { uri, branch, root_path } = round.session.workspace
   const git = createGit(config.git, uri, resolver)
-  const defaultBranch = await clone(git, directory, { log, signal })
+  const defaultBranch = await cloneRepository(git, directory, { log, signal })
   await writeIgnoreRules(directory, config.paths, log)
-  await checkOutBranch(git, { clone: directory, branch, default_branch: defaultBranch, round, log, signal })
+  await checkOutBranch(git, { clone: directory, branch, defaultBranch: defaultBranch, round, log, signal })
   await removeUnsafeEntries(git, directory, { log, signal })
   const iacRoot = await locateRoot(directory, root_path)
-  return { git, clone: directory, iac_root: iacRoot, branch, default_branch: defaultBranch, paths: config.paths, log }
+  return { git, clone: directory, iac_root: iacRoot, branch, defaultBranch, paths: config.paths, log }
 }
 
-function asWorkspace(checkout: Checkout, runSignal?: AbortSignal): Workspace {
-  const { clone, iac_root, branch, default_branch, git } = checkout
-  // The directory moves away when it is pinned; its last commit is still asked for.
+function createWorkspace(checkout: Checkout, runSignal?: AbortSignal): Workspace {
+  const { clone, iac_root, branch, defaultBranch, git } = checkout
+  // Pinning moves the directory away, so its last commit is remembered for a later call of `head`.
   let pinnedHead: string | null = null
-  // The branch only grows during a run, so the commit it left the default branch at stays the same.
+  // During a run the branch only grows, so the commit at which it left the default branch stays the same.
   let base: string | null = null
   return {
     clone,
     iac_root,
     branch,
-    default_branch,
+    defaultBranch: defaultBranch,
     commitAndPush: (signal = runSignal) =>
       commitAndPush(git, { clone, branch, hidden: hiddenPaths(checkout.paths), signal }),
-    head: async () => pinnedHead ?? (await head(checkout, runSignal)),
-    restore: (commit) => restore(checkout, commit, runSignal),
-    pendingChanges: () => pendingChanges(checkout, runSignal),
-    changedFiles: (since) => changedFiles(checkout, since, runSignal),
+    head: async () => pinnedHead ?? (await readHead(checkout, runSignal)),
+    restore: (commit) => restoreFiles(checkout, commit, runSignal),
+    pendingChanges: () => readPendingChanges(checkout, runSignal),
+    changedFiles: (since) => listChangedFiles(checkout, since, runSignal),
     branchDiff: async () => {
-      base ??= await mergeBase(checkout, runSignal)
-      return branchDiff(checkout, base, runSignal)
+      base ??= await findMergeBase(checkout, runSignal)
+      return readBranchDiff(checkout, base, runSignal)
     },
-    revision: () => revision(checkout, runSignal),
+    revision: () => computeRevision(checkout, runSignal),
     pin: async () => {
-      const commit = await head(checkout, runSignal)
+      const commit = await readHead(checkout, runSignal)
       await pinDirectory(clone)
       pinnedHead = commit
     },

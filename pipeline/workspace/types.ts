@@ -2,41 +2,42 @@ import type { Config } from '../../config/types.ts'
 import type { Logger } from '../../src/base/log.ts'
 import type { Git } from './git/git.ts'
 
-/** The working copy of one run. All paths in and out are POSIX and relative to `iac_root`. */
+/** The working copy of one run. Paths in arguments and results have slashes and are relative to `iac_root`. */
 export interface Workspace {
-  /** Absolute path of the clone: `<upload_folder>/<session uuid>/<call uuid>`. */
+  /** Absolute path of the clone: `<upload_folder>/<session uuid>/<random uuid>`. */
   readonly clone: string
-  /** Absolute, real path of the engine root inside the clone; the sidecar's `workspace_path`. */
+  /** Absolute, real path of the engine root inside the clone. The sidecar gets it as `workspace_path`. */
   readonly iac_root: string
   readonly branch: string
-  readonly default_branch: string
-  /** Commits what changed (message `Platform changes`) and pushes; answers the commit of the branch head. */
+  readonly defaultBranch: string
+  /** Commits what changed, with the message `Platform changes`, and pushes. Answers the commit of the branch head. */
   commitAndPush(signal?: AbortSignal): Promise<string>
+  /** Commit of the branch head. */
   head(): Promise<string>
-  /** Puts the files back as they are in a commit of the branch; the branch stays where it is. */
+  /** Makes the files what they are in a commit of the branch. The branch is not moved. */
   restore(commit: string): Promise<void>
-  /** Changed, deleted and new files since the last commit, with their content or full-context diff. */
+  /** Reads the files that changed since the last commit: new ones with their text, others as a full-context diff. */
   pendingChanges(): Promise<FileChange[]>
-  /** Files that differ between this commit and the branch head, deleted ones included. */
+  /** Lists the files that differ between a commit and the branch head, deleted ones included. */
   changedFiles(since: string): Promise<string[]>
-  /** Branch diff against the merge base plus the full text of untracked files. */
+  /** Reads the diff of the branch against the merge base, and the full text of files that are not committed. */
   branchDiff(): Promise<string>
   /** Fingerprint of the working tree (section 11.3). */
   revision(): Promise<string>
-  /** Renames the call directory to `<upload_folder>/<session uuid>/pinned`, never losing both. */
+  /** Moves the clone to `<upload_folder>/<session uuid>/pinned`. A crash never loses both it and an earlier one. */
   pin(): Promise<void>
-  /** Removes the call directory unless it was pinned. */
+  /** Removes the clone unless it was pinned. */
   dispose(): Promise<void>
 }
 
 export interface FileChange {
   path: string
-  /** True: `content` is the whole new file; false: a full-context diff. */
+  /** When true, `content` is the text of a new file, otherwise a diff with the whole file as context. */
   new_file: boolean
   content: string
 }
 
-/** A clone on its session branch: what the operations of a workspace work on. */
+/** A clone with its session branch checked out, on which the functions of this room work. */
 export interface Checkout {
   git: Git
   /** Absolute path of the clone. */
@@ -44,12 +45,12 @@ export interface Checkout {
   /** Absolute, real path of the engine root. */
   iac_root: string
   branch: string
-  default_branch: string
+  defaultBranch: string
   paths: Config['paths']
   log: Logger
 }
 
-/** Pathspecs that leave the backend override file out, whatever directory it is in. */
+/** Arguments that make git leave out the backend override file, whatever directory it is in. */
 export const hiddenPaths = (paths: Config['paths']): string[] => [
   `:(exclude,glob,icase)**/${paths.backend_override_filename}`,
 ]

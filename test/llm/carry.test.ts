@@ -2,7 +2,7 @@ import { HttpResponse, http } from 'msw'
 import { setupServer } from 'msw/node'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import type { LlmConfig } from '../../config/types.ts'
-import { maskedLlm } from '../../pipeline/kit/models.ts'
+import { createMaskedLlm } from '../../pipeline/kit/models.ts'
 import { silentLogger } from '../../src/base/log.ts'
 import { createMasker } from '../../src/base/masking.ts'
 import { createLlmClient } from '../../src/llm/client.ts'
@@ -73,7 +73,7 @@ describe('signed thoughts', () => {
   it('go in front when the text was masked meanwhile, and stay away when they hold a secret themselves', async () => {
     const llm = claude()
     const said = await llm.complete({ role: 'main', messages: [question], tools })
-    await maskedLlm(llm, createMasker(['again.'])).complete({ role: 'main', messages: next(said), tools })
+    await createMaskedLlm(llm, createMasker(['again.'])).complete({ role: 'main', messages: next(said), tools })
     expect(bodies[1].messages[1].content.map((block: Body) => block.type)).toEqual([
       'thinking',
       'redacted_thinking',
@@ -82,7 +82,7 @@ describe('signed thoughts', () => {
       'tool_use',
     ])
     expect(JSON.stringify(bodies[1])).not.toContain('again.')
-    await maskedLlm(llm, createMasker(['First I look'])).complete({ role: 'main', messages: next(said), tools })
+    await createMaskedLlm(llm, createMasker(['First I look'])).complete({ role: 'main', messages: next(said), tools })
     expect(bodies[2].messages[1].content.map((block: Body) => block.type)).toEqual(['text', 'tool_use', 'tool_use'])
   })
 

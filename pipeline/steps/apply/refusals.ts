@@ -3,8 +3,8 @@ import { compareStates, describeMoves, type EngineState, hasMoved, parseState } 
 import type { ApplyResult } from '../../../src/sessions/applies.ts'
 import type { StoredSeal } from '../../../src/sessions/pins/seal.ts'
 import type { BareRun } from '../../kit/run.ts'
-import { readZipEntry } from '../../workspace/pins/archive.ts'
 import type { PinnedDirectory } from '../../workspace/pins/pinned.ts'
+import { readZipEntry } from '../../workspace/pins/zip.ts'
 import { MAX_STATE_BYTES } from '../generate/pin-plan.ts'
 
 type Refusal = Extract<ApplyResult, { kind: 'refused' }>

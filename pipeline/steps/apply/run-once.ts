@@ -85,7 +85,7 @@ async function awaitApply(kit: BareKit, job_id: string): Promise<ApplyResult> {
     return { kind: 'ran', exit_code, stdout: kept(stdout), stderr: kept(stderr) }
   } finally {
     const duration_ms = performance.now() - started
-    meter.engine(duration_ms)
+    meter.recordEngineTime(duration_ms)
     context.metrics?.countEngineTime('apply', duration_ms / 1000)
   }
 }

@@ -7,8 +7,9 @@ import { MAX_ARCHIVE_BYTES, storeArchive } from '../../../src/sessions/pins/arch
 import { removePin, type Seal, sealPin } from '../../../src/sessions/pins/seal.ts'
 import type { Kit } from '../../kit/kit.ts'
 import type { Run } from '../../kit/run.ts'
-import { packDirectory, readZipEntry } from '../../workspace/pins/archive.ts'
+import { packDirectory } from '../../workspace/pins/archive.ts'
 import { hashFile, writeMasks } from '../../workspace/pins/private-files.ts'
+import { readZipEntry } from '../../workspace/pins/zip.ts'
 import type { ValidPlan } from '../shared/plan.ts'
 
 /** Largest state inside a plan file that is read. */

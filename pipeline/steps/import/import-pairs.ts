@@ -2,7 +2,7 @@ import { PlatformError } from '../../../src/base/errors.ts'
 import { awsImportId } from '../../../src/plan/imports/aws-import-id.ts'
 import type { Failure, Pair } from '../../../src/plan/imports/pairs.ts'
 import type { EngineResult } from '../../../src/services/iac/types.ts'
-import { whenStateIsFree } from '../../kit/engine.ts'
+import { runWhenStateIsFree } from '../../kit/engine.ts'
 import type { Kit } from '../../kit/kit.ts'
 import { managedIds } from './discover.ts'
 import type { Ledger } from './ledger.ts'
@@ -76,7 +76,7 @@ async function importAs(kit: Kit, pair: Pair): Promise<Imported> {
       return { exit_code: 1, stdout: '', stderr: '' }
     }
   }
-  const { exit_code, stderr } = await whenStateIsFree(run, submit)
+  const { exit_code, stderr } = await runWhenStateIsFree(run, submit)
   if (exit_code === 0) return { error: null, certain: true }
   return { error: secrets.text(fault.text ?? (stderr.trim() || 'engine import failed')), certain: fault.text === null }
 }

@@ -118,7 +118,7 @@ async function attempts<Value>(
   let raw = task.query
   let last: Validation<Value> | null = null
   for (let attempt = 1; attempt <= task.max_attempts; attempt++) {
-    run.meter.attempt()
+    run.meter.countAttempt()
     await status.say('generating', raw)
     const summary = await runChain(
       kit,

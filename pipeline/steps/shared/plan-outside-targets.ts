@@ -2,7 +2,7 @@ import { LeaseLost, PlatformError } from '../../../src/base/errors.ts'
 import { type Plan, parsePlan } from '../../../src/plan/plan.ts'
 import { type BeyondTargets, changesBeyond } from '../../../src/plan/targets.ts'
 import type { EngineResult } from '../../../src/services/iac/types.ts'
-import { whenStateIsFree } from '../../kit/engine.ts'
+import { runWhenStateIsFree } from '../../kit/engine.ts'
 import type { Kit } from '../../kit/kit.ts'
 import { removeRightInside } from '../../workspace/pins/private-files.ts'
 import type { ValidPlan } from './plan.ts'
@@ -46,7 +46,7 @@ async function planWholeRoot({ run, engine }: Kit, plan_file: string): Promise<P
   const { scope_id, provider } = run.round.session
   const workspace_path = run.workspace.iac_root
   const body = { workspace_path, scope_id, engine_provider: provider, plan_file, targets: [] }
-  succeeded(await whenStateIsFree(run, () => engine.run('plan', body)), 'plan')
+  succeeded(await runWhenStateIsFree(run, () => engine.run('plan', body)), 'plan')
   return parsePlan(succeeded(await engine.run('show', { workspace_path, plan_file }), 'show').stdout)
 }
 

@@ -2,7 +2,7 @@ import { PlatformError } from '../../../src/base/errors.ts'
 import { type Plan, parsePlan } from '../../../src/plan/plan.ts'
 import type { BeyondTargets } from '../../../src/plan/targets.ts'
 import type { EngineResult } from '../../../src/services/iac/types.ts'
-import { whenStateIsFree } from '../../kit/engine.ts'
+import { runWhenStateIsFree } from '../../kit/engine.ts'
 import type { Kit } from '../../kit/kit.ts'
 import { writeOverride } from '../../workspace/backend-override.ts'
 import { hashFile } from '../../workspace/pins/private-files.ts'
@@ -89,7 +89,7 @@ async function attempt(kit: Kit, targets: string[]): Promise<StepResult> {
   if (init !== null) return { ok: false, step: 'init', result: init }
   const validate = await engine.run('validate', { workspace_path })
   if (validate.exit_code !== 0) return { ok: false, step: 'validate', result: validate }
-  const plan = await whenStateIsFree(run, () => engine.run('plan', { ...scoped, plan_file: planFile(kit), targets }))
+  const plan = await runWhenStateIsFree(run, () => engine.run('plan', { ...scoped, plan_file: planFile(kit), targets }))
   return plan.exit_code === 0 ? { ok: true, result: plan } : { ok: false, step: 'plan', result: plan }
 }
 

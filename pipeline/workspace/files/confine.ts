@@ -1,10 +1,10 @@
-import { realpath, stat } from 'node:fs/promises'
-import { basename, dirname, join, relative, sep } from 'node:path'
+import { lstat, readlink, realpath, stat } from 'node:fs/promises'
+import { basename, dirname, join, relative, resolve, sep } from 'node:path'
 import type { Config } from '../../../config/types.ts'
 import { ToolError } from '../../../src/agent/types.ts'
 import { badRequest } from '../../../src/base/errors.ts'
 
-/** The engine root and what its tools must never show. */
+/** The engine root, and the configured names of files that tools must never show. */
 export interface Enclosure {
   /** Absolute, real path. */
   root: string
@@ -12,17 +12,17 @@ export interface Enclosure {
 }
 
 /**
- * Checks a path given by a model without touching the disk and answers it relative to the root, POSIX,
- * without `.` and `..`; empty for the root itself.
+ * Checks a path from a model without reading the disk. Answers it relative to the root, with slashes and without `.`
+ * and `..`; empty for the root itself.
  * Errors: `ToolError` for absolute paths, paths that leave the root, and hidden files.
  */
-export function relativePath({ paths }: Enclosure, path: string): string {
+export function toRelativePath({ paths }: Enclosure, path: string): string {
   if (/[\0\\]/.test(path)) throw new ToolError('Paths must not contain NUL or backslashes')
   if (path.startsWith('/')) throw new ToolError(`Path '${path}' is absolute; paths are relative to the workspace root`)
   const segments: string[] = []
   for (const segment of path.split('/')) {
     if (segment === '..') {
-      if (segments.pop() === undefined) throw outside(path)
+      if (segments.pop() === undefined) throw outsideError(path)
     } else if (segment !== '' && segment !== '.') segments.push(segment)
   }
   if (segments.some((segment) => isHidden(paths, segment))) throw new ToolError(`Path '${path}' is not accessible`)
@@ -30,30 +30,30 @@ export function relativePath({ paths }: Enclosure, path: string): string {
 }
 
 /**
- * The real, absolute path of something that exists below the root, symlinks resolved and checked
- * again; null when nothing is there.
+ * The real, absolute path of something that exists below the root. Symlinks are resolved, and the result is checked
+ * again. Null when nothing is there.
  */
-export async function existingPath(enclosure: Enclosure, path: string): Promise<string | null> {
-  const target = await realpath(join(enclosure.root, relativePath(enclosure, path))).catch(missing)
+export async function resolveExistingPath(enclosure: Enclosure, path: string): Promise<string | null> {
+  const target = await realpath(join(enclosure.root, toRelativePath(enclosure, path))).catch(nullIfMissing)
   if (target === null) return null
   assertInside(enclosure, path, target)
   return target
 }
 
 /**
- * The absolute path of a file to be written: its directory is real and inside of the root, whether it
- * exists or not; the last segment is left as it is, so that the caller can refuse a symlink.
+ * The absolute path of a file that is to be written. Symlinks in its directory, which need not exist, are resolved
+ * and must not lead out of the root. The last segment is not resolved, so that the caller can refuse a symlink.
  */
-export async function writablePath(enclosure: Enclosure, path: string): Promise<string> {
-  const name = relativePath(enclosure, path)
+export async function resolveWritablePath(enclosure: Enclosure, path: string): Promise<string> {
+  const name = toRelativePath(enclosure, path)
   if (name === '') throw new ToolError(`Path '${path}' is a directory`)
   let parent = dirname(join(enclosure.root, name))
   const below: string[] = []
-  let real = await realpath(parent).catch(missing)
+  let real = await realpath(parent).catch(nullIfMissing)
   while (real === null) {
     below.unshift(basename(parent))
     parent = dirname(parent)
-    real = await realpath(parent).catch(missing)
+    real = await realpath(parent).catch(nullIfMissing)
   }
   const target = join(real, ...below, basename(name))
   assertInside(enclosure, path, target)
@@ -61,7 +61,7 @@ export async function writablePath(enclosure: Enclosure, path: string): Promise<
 }
 
 function assertInside({ root, paths }: Enclosure, path: string, target: string): void {
-  if (!isInside(root, target)) throw outside(path)
+  if (!isInside(root, target)) throw outsideError(path)
   if (
     relative(root, target)
       .split('/')
@@ -71,8 +71,8 @@ function assertInside({ root, paths }: Enclosure, path: string, target: string):
 }
 
 /**
- * Git's own files, the backend override and the plan, and engine state: the last two hold secrets, and
- * `.terraform/terraform.tfstate` repeats the credentials of the override.
+ * Whether a path segment names git's own files, the backend override, the plan or engine state. All but the first
+ * hold secrets; `.terraform/terraform.tfstate`, for example, repeats the credentials of the override.
  */
 export function isHidden(paths: Config['paths'], segment: string): boolean {
   const name = segment.toLowerCase()
@@ -80,29 +80,39 @@ export function isHidden(paths: Config['paths'], segment: string): boolean {
   return name === '.git' || files.some((file) => file.toLowerCase() === name) || /\.tfstate(\.|$)/.test(name)
 }
 
-const outside = (path: string): ToolError => new ToolError(`Path '${path}' is outside of the workspace`)
+const outsideError = (path: string): ToolError => new ToolError(`Path '${path}' is outside of the workspace`)
 
-function missing(error: NodeJS.ErrnoException): null {
+function nullIfMissing(error: NodeJS.ErrnoException): null {
   if (['ENOENT', 'ENOTDIR', 'ELOOP', 'ENAMETOOLONG'].includes(error.code ?? '')) return null
   throw error
 }
 
 /**
- * The engine root of a clone: absolute, symlinks resolved, an existing directory inside the clone and
- * outside of git's own.
+ * Finds the engine root of a clone: an existing directory inside the clone and outside of git's own one. Answers its
+ * absolute path with symlinks resolved.
  * Errors: 400 `iac_path '<path>' is not a directory inside the repository`.
  */
 export async function locateRoot(clone: string, iacPath: string | null): Promise<string> {
   const root = await realpath(clone)
   const target = await realpath(join(root, iacPath ?? '.')).catch(() => null)
-  const is_directory = target !== null && (await stat(target)).isDirectory()
-  if (target !== null && is_directory && isInside(root, target) && !relative(root, target).split(sep).some(isGit))
+  const isDirectory = target !== null && (await stat(target)).isDirectory()
+  if (target !== null && isDirectory && isInside(root, target) && !relative(root, target).split(sep).some(isGit))
     return target
   throw badRequest(`iac_path '${iacPath ?? ''}' is not a directory inside the repository`)
 }
 
-/** Both real paths; a directory is inside itself. */
+/** Whether a path is the root or below it. Both must be real paths, without symlinks. */
 export const isInside = (root: string, path: string): boolean =>
   path === root || path.startsWith(root.endsWith(sep) ? root : root + sep)
+
+/**
+ * Where a symlink leads: the real path of its end, or the path that it names when nothing is there. Null when the
+ * path is no symlink.
+ */
+export async function resolveLink(path: string): Promise<string | null> {
+  const entry = await lstat(path).catch(() => null)
+  if (!entry?.isSymbolicLink()) return null
+  return await realpath(path).catch(async () => resolve(dirname(path), await readlink(path)))
+}
 
 const isGit = (segment: string): boolean => segment.toLowerCase() === '.git'

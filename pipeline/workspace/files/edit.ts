@@ -3,7 +3,7 @@ import { type FileHandle, mkdir, open, realpath, unlink } from 'node:fs/promises
 import { basename, dirname } from 'node:path'
 import { ToolError } from '../../../src/agent/types.ts'
 import type { LocalGit } from '../git/git.ts'
-import { type Enclosure, existingPath, relativePath, writablePath } from './confine.ts'
+import { type Enclosure, resolveExistingPath, resolveWritablePath, toRelativePath } from './confine.ts'
 
 const EXTENSIONS = ['tf', 'tfvars']
 const MAX_BYTES = 1_000_000
@@ -12,17 +12,17 @@ export interface Editor extends Enclosure {
   git: LocalGit
 }
 
-/** Creates or overwrites a file with its directories. */
+/** Creates or overwrites a file, and creates its directories. */
 export async function writeText(editor: Editor, path: string, content: string): Promise<void> {
   assertEditable(editor, path)
   if (Buffer.byteLength(content) > MAX_BYTES) throw new ToolError(`The content is larger than ${MAX_BYTES} bytes`)
-  const target = await writablePath(editor, path)
+  const target = await resolveWritablePath(editor, path)
   await assertCommittable(editor, path)
   const parent = dirname(target)
   await mkdir(parent, { recursive: true }).catch(() => {
     throw new ToolError(`The directory of '${path}' cannot be created: a file is in the way`)
   })
-  // The directories may have been replaced since they were checked.
+  // A directory may have been replaced by a symlink since it was checked.
   if ((await realpath(parent)) !== parent) throw new ToolError(`Path '${path}' is outside of the workspace`)
   await withFile(path, target, constants.O_WRONLY | constants.O_CREAT, async (handle) => {
     await handle.truncate(0)
@@ -30,10 +30,10 @@ export async function writeText(editor: Editor, path: string, content: string): 
   })
 }
 
-/** Applies search/replace blocks to a file; all of them or none. */
+/** Applies search/replace blocks to a file: all of them, or none when one does not fit. */
 export async function replaceInText(editor: Editor, path: string, diff: string): Promise<void> {
   assertEditable(editor, path)
-  const target = await writablePath(editor, path)
+  const target = await resolveWritablePath(editor, path)
   await withFile(path, target, constants.O_RDWR, async (handle) => {
     if ((await handle.stat()).size > MAX_BYTES) throw new ToolError(`File '${path}' is larger than ${MAX_BYTES} bytes`)
     const bytes = await handle.readFile()
@@ -45,21 +45,21 @@ export async function replaceInText(editor: Editor, path: string, diff: string):
   })
 }
 
-/** Removes a file; of a symlink only the link. */
+/** Removes a file. Of a symlink only the link itself is removed. */
 export async function removeFile(editor: Editor, path: string): Promise<void> {
   assertEditable(editor, path)
-  const target = await writablePath(editor, path)
-  if ((await existingPath(editor, dirname(path) || '.')) === null) throw doesNotExist(path)
+  const target = await resolveWritablePath(editor, path)
+  if ((await resolveExistingPath(editor, dirname(path) || '.')) === null) throw missingFileError(path)
   await unlink(target).catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT' || error.code === 'ENOTDIR') throw doesNotExist(path)
+    if (error.code === 'ENOENT' || error.code === 'ENOTDIR') throw missingFileError(path)
     throw new ToolError(`File '${path}' cannot be deleted`)
   })
 }
 
-export const doesNotExist = (path: string): ToolError => new ToolError(`File ${path} does not exist`)
+export const missingFileError = (path: string): ToolError => new ToolError(`File ${path} does not exist`)
 
 function assertEditable(editor: Editor, path: string): void {
-  const relative = relativePath(editor, path)
+  const relative = toRelativePath(editor, path)
   const name = basename(relative)
   const dot = name.lastIndexOf('.')
   if (dot < 0 || !EXTENSIONS.includes(name.slice(dot + 1)))
@@ -70,22 +70,26 @@ function assertEditable(editor: Editor, path: string): void {
     throw new ToolError(`File '${path}' belongs to the engine and cannot be modified`)
 }
 
-/** A file that no commit would hold would shape the plan without being part of the change that people review. */
+/**
+ * Refuses a file that would not become part of a commit: it would change the plan without being in the change that
+ * people review.
+ */
 async function assertCommittable(editor: Editor, path: string): Promise<void> {
-  const name = relativePath(editor, path)
+  const name = toRelativePath(editor, path)
   const output = await editor.git(['check-ignore', '--quiet', '--', `./${name}`], { cwd: editor.root })
   if (output.code === 0)
     throw new ToolError(
-      `File '${path}' is ignored by the repository's git rules and would not be part of the change. Use another name or place.`,
+      `File '${path}' is ignored by the repository's git rules and would not be part of the change. Use ` +
+        'another name or place.',
     )
-  if (await isTakenOut(editor, name))
+  if (await isRemovedEntry(editor, name))
     throw new ToolError(
       `Path '${path}' belongs to an entry of the repository that is not accessible. Use another name or place.`,
     )
 }
 
-/** Whether the file, or a directory above it, stands for an entry that was taken out of the work tree. */
-async function isTakenOut(editor: Editor, name: string): Promise<boolean> {
+/** Whether the file or a directory above it has the name of an entry that `removeUnsafeEntries` has removed. */
+async function isRemovedEntry(editor: Editor, name: string): Promise<boolean> {
   const segments = name.split('/')
   const prefixes = segments.map((_, index) => segments.slice(0, index + 1).join('/'))
   const args = ['--literal-pathspecs', 'ls-files', '-t', '-z', '--', ...prefixes.map((prefix) => `./${prefix}`)]
@@ -101,7 +105,7 @@ async function withFile(
 ): Promise<void> {
   const handle = await open(target, flags | constants.O_NOFOLLOW | constants.O_NONBLOCK, 0o644).catch(
     (error: NodeJS.ErrnoException) => {
-      if (error.code === 'ENOENT' || error.code === 'ENOTDIR') throw doesNotExist(path)
+      if (error.code === 'ENOENT' || error.code === 'ENOTDIR') throw missingFileError(path)
       if (error.code === 'ELOOP') throw new ToolError(`File '${path}' is a symbolic link and cannot be modified`)
       throw new ToolError(`File '${path}' cannot be modified`)
     },
@@ -117,7 +121,7 @@ async function withFile(
 interface Block {
   search: string[]
   replace: string[]
-  /** Line of the opening marker in the diff, from 1. */
+  /** Line of the opening marker in the diff. The first line is 1. */
   line: number
 }
 
@@ -126,26 +130,30 @@ const DIVIDER = '======='
 const REPLACE = '>>>>>>> REPLACE'
 
 /**
- * Applies search/replace blocks, in order; every search text must occur exactly once in the text the
- * earlier blocks left. An empty replacement removes the searched lines with their line break.
- * Errors: `ToolError` naming block number and diff line; nothing is applied then.
+ * Applies search/replace blocks in order. Each search text must occur exactly once in the text that the earlier
+ * blocks have left. An empty replacement removes the lines together with their line break.
+ * Errors: `ToolError` with the number of the block and its line in the diff.
  */
 export function searchReplace(text: string, diff: string): string {
   const lineBreak = text.includes('\r\n') ? '\r\n' : '\n'
-  return parseBlocks(diff).reduce((current, block, index) => apply(current, block, index + 1, lineBreak), text)
+  return parseBlocks(diff).reduce((current, block, index) => applyBlock(current, block, index + 1, lineBreak), text)
 }
 
-function apply(text: string, block: Block, number: number, lineBreak: string): string {
+function applyBlock(text: string, block: Block, number: number, lineBreak: string): string {
   const search = block.search.join(lineBreak)
   const at = text.indexOf(search)
   if (at < 0)
-    throw refused(
+    throw blockError(
       number,
       block.line,
       'the search text does not occur in the file; it must match exactly, blanks included',
     )
   if (text.indexOf(search, at + 1) >= 0)
-    throw refused(number, block.line, 'the search text occurs more than once; add lines around it until it is unique')
+    throw blockError(
+      number,
+      block.line,
+      'the search text occurs more than once; add lines around it until it is unique',
+    )
   let end = at + search.length
   if (block.replace.length === 0 && text.startsWith(lineBreak, end)) end += lineBreak.length
   return text.slice(0, at) + block.replace.join(lineBreak) + text.slice(end)
@@ -161,24 +169,24 @@ function parseBlocks(diff: string): Block[] {
     if (open === null) {
       if (marker === '') continue
       if (marker !== SEARCH)
-        throw refused(blocks.length + 1, line, `expected \`${SEARCH}\`, found text outside of a block`)
+        throw blockError(blocks.length + 1, line, `expected \`${SEARCH}\`, found text outside of a block`)
       open = { search: [], replace: [], line }
       part = 'search'
-    } else if (marker === SEARCH) throw refused(blocks.length + 1, line, 'a block begins inside of another')
+    } else if (marker === SEARCH) throw blockError(blocks.length + 1, line, 'a block begins inside of another')
     else if (marker === DIVIDER) {
-      if (part === 'replace') throw refused(blocks.length + 1, line, `a second \`${DIVIDER}\` in one block`)
+      if (part === 'replace') throw blockError(blocks.length + 1, line, `a second \`${DIVIDER}\` in one block`)
       part = 'replace'
     } else if (marker === REPLACE) {
-      if (part === 'search') throw refused(blocks.length + 1, line, `\`${DIVIDER}\` is missing`)
-      if (open.search.join('').trim() === '') throw refused(blocks.length + 1, open.line, 'the search text is empty')
+      if (part === 'search') throw blockError(blocks.length + 1, line, `\`${DIVIDER}\` is missing`)
+      if (open.search.join('').trim() === '') throw blockError(blocks.length + 1, open.line, 'the search text is empty')
       blocks.push(open)
       open = null
     } else open[part].push(text)
   }
-  if (open !== null) throw refused(blocks.length + 1, open.line, `the block is not closed by \`${REPLACE}\``)
-  if (blocks.length === 0) throw refused(1, 1, `no \`${SEARCH}\` block was found`)
+  if (open !== null) throw blockError(blocks.length + 1, open.line, `the block is not closed by \`${REPLACE}\``)
+  if (blocks.length === 0) throw blockError(1, 1, `no \`${SEARCH}\` block was found`)
   return blocks
 }
 
-const refused = (block: number, line: number, reason: string): ToolError =>
+const blockError = (block: number, line: number, reason: string): ToolError =>
   new ToolError(`Block ${block} (diff line ${line}): ${reason}. The file was not changed.`)

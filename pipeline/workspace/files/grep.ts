@@ -17,10 +17,10 @@ const TIMEOUT_MS = 30_000
 const MAX_OUTPUT = 512 * 1024
 
 /**
- * Lines `file:line:text` that match a regular expression, at most 50, paths relative to the root.
- * Hidden files are searched, ignored ones only when `include_pattern` names them, git's own and those
- * that hold secrets never.
- * Errors: `ToolError` for a bad pattern, and after 30 s.
+ * Searches for a regular expression and answers at most 50 lines `file:line:text`, with paths relative to the root.
+ * Files with a dot in front are searched too; ignored files only when `include_pattern` names them; git's own files
+ * and those that hold secrets never.
+ * Errors: `ToolError` when the pattern is not valid, and after 30 s.
  */
 export async function grep({ root, paths }: Enclosure, search: Search, signal?: AbortSignal): Promise<string[]> {
   const hidden = ['.git', paths.backend_override_filename, paths.session_plan_filename, '*.tfstate', '*.tfstate.*']
@@ -48,7 +48,7 @@ export async function grep({ root, paths }: Enclosure, search: Search, signal?: 
     search.case_sensitive ? '--case-sensitive' : '--ignore-case',
     ...(search.include_pattern ? [`--glob=${search.include_pattern}`] : []),
     ...(search.exclude_pattern ? [`--glob=!${search.exclude_pattern.replace(/^!/, '')}`] : []),
-    // Later globs win: no given pattern brings these back.
+    // Later globs win, so a pattern of the model cannot bring these files back.
     ...hidden.map((name) => `--iglob=!${name}`),
     `--regexp=${search.query}`,
     '--',
@@ -68,11 +68,11 @@ export async function grep({ root, paths }: Enclosure, search: Search, signal?: 
   if (output.stopped === 'timeout')
     throw new ToolError(`The search took longer than ${TIMEOUT_MS / 1000} s; use a simpler pattern`)
   if (output.code === 2 && output.stdout === '')
-    throw new ToolError(`The search failed: ${complaint(output.stderr, root)}`)
-  return output.stdout.split('\n').filter(Boolean).slice(0, MAX_MATCHES).map(asLine)
+    throw new ToolError(`The search failed: ${describeFailure(output.stderr, root)}`)
+  return output.stdout.split('\n').filter(Boolean).slice(0, MAX_MATCHES).map(toMatchLine)
 }
 
-const asLine = (line: string): string => line.replace(/^\.\//, '').replace('\0', ':')
+const toMatchLine = (line: string): string => line.replace(/^\.\//, '').replace('\0', ':')
 
-const complaint = (stderr: string, root: string): string =>
+const describeFailure = (stderr: string, root: string): string =>
   stderr.replaceAll(root, '.').trim().slice(0, 1_000) || 'the pattern is not valid'

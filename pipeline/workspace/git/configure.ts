@@ -6,15 +6,16 @@ import type { Logger } from '../../../src/base/log.ts'
 import { runProcess } from './run-process.ts'
 
 /**
- * Sets the author and, when user and token are both set, the credential store of the account this
- * process runs as, so that git used by hand beside the platform behaves like it. Never throws.
+ * Writes the author and, when user and token are both set, the credentials into the git configuration of the account
+ * that runs this process. The platform's own git processes do not read it; it is for an operator who uses git by
+ * hand under this account. Errors are logged, never thrown.
  * @param home directory of `.gitconfig` and `.git-credentials`
  */
 export async function configureGit(config: Config, log: Logger, home: string = homedir()): Promise<void> {
   const { git } = config
   try {
-    await set(home, 'user.name', git.author_name)
-    await set(home, 'user.email', git.author_email)
+    await setGlobal(home, 'user.name', git.author_name)
+    await setGlobal(home, 'user.email', git.author_email)
     const unset = [!git.user && 'user', !git.token && 'token'].filter(Boolean)
     if (unset.length > 0) {
       log.warn(`git credentials are not configured (unset: ${unset.join(', ')}): pushes and pull requests will fail`, {
@@ -22,14 +23,14 @@ export async function configureGit(config: Config, log: Logger, home: string = h
       })
       return
     }
-    await storeCredentials(home, `https://${encode(git.user)}:${encode(git.token)}@${git.host}\n`)
-    await set(home, 'credential.helper', 'store')
+    await storeCredentials(home, `https://${percentEncode(git.user)}:${percentEncode(git.token)}@${git.host}\n`)
+    await setGlobal(home, 'credential.helper', 'store')
   } catch (error) {
     log.warn(`Failed to configure git credentials: ${error instanceof Error ? error.message : 'unknown error'}`)
   }
 }
 
-async function set(home: string, key: string, value: string): Promise<void> {
+async function setGlobal(home: string, key: string, value: string): Promise<void> {
   const env = { HOME: home, PATH: process.env.PATH ?? '/usr/bin:/bin', LC_ALL: 'C', GIT_CONFIG_NOSYSTEM: '1' }
   const args = ['config', '--global', '--replace-all', '--', key, value]
   const output = await runProcess({ file: 'git', args, cwd: home, env, timeout_ms: 10_000 })
@@ -45,6 +46,6 @@ async function storeCredentials(home: string, line: string): Promise<void> {
   await rename(temporary, path)
 }
 
-/** As `encodeURIComponent`, and the characters it leaves alone though they have a meaning here. */
-const encode = (text: string): string =>
+/** Like `encodeURIComponent`, but also encodes `!'()*`, which that function leaves alone. */
+const percentEncode = (text: string): string =>
   encodeURIComponent(text).replace(/[!'()*]/g, (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`)

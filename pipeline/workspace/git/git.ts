@@ -3,26 +3,33 @@ import { internal, repositoryUnreachable } from '../../../src/base/errors.ts'
 import { resolveAllowedAddresses } from '../../../src/repository/allowed-addresses.ts'
 import { type HostResolver, remoteUrl } from '../../../src/repository/remote.ts'
 import { type ProcessOutput, runProcess } from './run-process.ts'
-import { gitEnvironment } from './settings.ts'
+import { createGitEnvironment } from './settings.ts'
 
 export interface GitOptions {
   cwd: string
-  /** Milliseconds. Default 300 s. */
+  /** Milliseconds. The default is 300 s. */
   timeout_ms?: number
   input?: string
   maxOutput?: number
   signal?: AbortSignal
 }
 
-/** Runs git in a clone without the network: never a shell, never a prompt. Exit codes are results; an abort throws. */
+/**
+ * Runs git in a clone, without a shell and without prompts. An exit code other than 0 is a result and no error.
+ * Errors: the signal's reason when it fires.
+ */
 export type LocalGit = (args: readonly string[], options: GitOptions) => Promise<ProcessOutput>
 
 /** Runs git for one repository. */
 export interface Git {
-  /** Address of the remote as git is given it: no user, no secret. */
+  /** Address of the remote, without user and secrets. */
   readonly url: string
+  /** Runs commands that do not use the network. */
   readonly local: LocalGit
-  /** Checks the host's addresses first and pins the connection to them; the fixed 400 when one is not public. */
+  /**
+   * Runs commands that use the network. Looks up the addresses of the host first and lets git connect to these alone.
+   * Errors: 400 when one of them is not public.
+   */
   readonly network: LocalGit
 }
 
@@ -31,7 +38,7 @@ const TIMEOUT_MS = 300_000
 export const createLocalGit =
   (config: GitConfig): LocalGit =>
   (args, options) =>
-    runGit(args, options, gitEnvironment(config))
+    runGit(args, options, createGitEnvironment(config))
 
 export function createGit(config: GitConfig, uri: string, resolver: HostResolver): Git {
   const url = remoteUrl(config, uri)
@@ -43,7 +50,7 @@ export function createGit(config: GitConfig, uri: string, resolver: HostResolver
         options.signal?.throwIfAborted()
         throw repositoryUnreachable(error)
       })
-      return runGit(args, options, gitEnvironment(config, { url, addresses }))
+      return runGit(args, options, createGitEnvironment(config, { url, addresses }))
     },
   }
 }
@@ -65,16 +72,16 @@ async function runGit(
 }
 
 /**
- * What a command printed, when it succeeded.
- * Errors: 500 with git's own words when it did not.
+ * Answers what a command has printed.
+ * Errors: 500 with git's own text when the command failed.
  */
 export function mustSucceed(git: Pick<Git, 'url'>, clone: string, output: ProcessOutput): string {
-  if (output.code !== 0) throw internal(gitText(output, { clone, url: git.url }))
+  if (output.code !== 0) throw internal(describeGitFailure(output, { clone, url: git.url }))
   return output.stdout
 }
 
-/** Git's own words for a failed command, for messages that users see: no path of the machine, no address. */
-export function gitText(output: ProcessOutput, options: { clone: string; url: string }): string {
+/** Git's own text about a failed command, for users: paths of the machine and addresses are removed from it. */
+export function describeGitFailure(output: ProcessOutput, options: { clone: string; url: string }): string {
   if (output.stopped) return `git was stopped (${output.stopped})`
   const text = (output.stderr.trim() || output.stdout.trim() || `exit code ${output.code}`)
     .replaceAll(options.clone, '.')

@@ -6,19 +6,19 @@ export interface ProcessRequest {
   cwd: string
   env: Record<string, string>
   timeout_ms: number
-  /** Most bytes kept of stdout; the process is stopped when it writes more. */
+  /** Most bytes of stdout. The process is stopped when it writes more. */
   maxOutput?: number
-  /** Text for stdin, which is closed otherwise. */
+  /** Text for stdin. Without it stdin is empty. */
   input?: string
   signal?: AbortSignal
 }
 
 export interface ProcessOutput {
-  /** Exit code; null when the process was ended by a signal. */
+  /** Exit code; null when a signal ended the process. */
   code: number | null
   stdout: string
   stderr: string
-  /** Why the process was stopped before its end. */
+  /** Why the process was stopped before its end; null when it was not. */
   stopped: 'timeout' | 'aborted' | 'output' | null
 }
 
@@ -26,8 +26,8 @@ const MAX_OUTPUT = 32 * 1024 * 1024
 const MAX_STDERR = 64 * 1024
 
 /**
- * Runs a program without a shell, in a process group of its own, so that stopping it stops its
- * children too. Only a program that cannot be started throws.
+ * Runs a program without a shell. It has a process group of its own, so that stopping it also stops its children.
+ * Errors: only when the program cannot be started.
  */
 export function runProcess(request: ProcessRequest): Promise<ProcessOutput> {
   const { promise, resolve, reject } = Promise.withResolvers<ProcessOutput>()
@@ -44,7 +44,7 @@ export function runProcess(request: ProcessRequest): Promise<ProcessOutput> {
   if (request.signal?.aborted) abort()
   const stdout = collect(child.stdout, request.maxOutput ?? MAX_OUTPUT, () => stop('output'))
   const stderr = collect(child.stderr, MAX_STDERR, () => {})
-  // A program that ends without reading its input closes the pipe: its exit code tells the rest.
+  // Writing fails when a program ends without reading its input. That is no error; the exit code says how it ended.
   child.stdin.on('error', () => {})
   child.stdin.end(request.input ?? '')
   const finish = () => {
@@ -71,13 +71,13 @@ function killGroup(child: ChildProcess): void {
   }
 }
 
-function collect(stream: NodeJS.ReadableStream, limit: number, full: () => void): () => string {
+function collect(stream: NodeJS.ReadableStream, limit: number, onFull: () => void): () => string {
   const chunks: Buffer[] = []
   let size = 0
   stream.on('data', (chunk: Buffer) => {
     if (size < limit) chunks.push(chunk.subarray(0, limit - size))
     size += chunk.byteLength
-    if (size > limit) full()
+    if (size > limit) onFull()
   })
   return () => Buffer.concat(chunks).toString('utf8')
 }

@@ -2,7 +2,7 @@ import { resolve } from 'node:path'
 import type { GitConfig } from '../../../config/types.ts'
 import { isConfiguredHost } from '../../../src/repository/remote.ts'
 
-/** What a git process takes from this process: where programs are, and how the network is reached. */
+/** Environment variables that git inherits from this process: where programs are, and how to reach the network. */
 const INHERITED = [
   'PATH',
   'HTTPS_PROXY',
@@ -16,8 +16,8 @@ const INHERITED = [
 ]
 
 /**
- * Settings of every git process. They replace the operator's own, which are not read, and cannot be
- * overruled by a repository: nothing of it runs, no transport but https is spoken.
+ * Settings of every git process. Git does not read the operator's configuration, and a repository cannot override
+ * these settings: no program of a repository runs, and https is the only transport.
  */
 const SETTINGS: readonly [string, string][] = [
   ['core.hooksPath', '/dev/null'],
@@ -40,22 +40,22 @@ const SETTINGS: readonly [string, string][] = [
   ['maintenance.auto', 'false'],
   ['advice.detachedHead', 'false'],
   ['init.templateDir', ''],
-  // The folder may be shared with another uid; everything in it was cloned by this worker.
+  // The folder may belong to another user id on a shared disk; this worker has cloned everything in it.
   ['safe.directory', '*'],
 ]
 
 /**
- * Environment of a git process. Settings and credentials travel here and never in arguments, which
+ * Makes the environment of a git process. Settings and credentials are passed in it and never as arguments, which
  * every user of the machine can read.
  * @param remote the repository and its checked addresses, for commands that use the network
  */
-export function gitEnvironment(
+export function createGitEnvironment(
   git: GitConfig,
   remote?: { url: URL; addresses: readonly string[] },
 ): Record<string, string> {
   const settings = remote ? [...SETTINGS, ...remoteSettings(git, remote.url, remote.addresses)] : SETTINGS
   const env: Record<string, string> = {
-    // No home: neither the operator's git configuration nor a .netrc is found.
+    // Without a home directory git finds neither the operator's configuration nor a `.netrc` with passwords.
     HOME: '/dev/null',
     LC_ALL: 'C',
     GIT_CONFIG_NOSYSTEM: '1',
@@ -91,8 +91,8 @@ function remoteSettings(git: GitConfig, url: URL, addresses: readonly string[]):
   const trusted = own || git.allow_private_hosts.includes(url.host) || git.allow_private_hosts.includes(url.hostname)
   if (git.ca_file && trusted) settings.push(['http.sslCAInfo', resolve(git.ca_file)])
   if (own && git.user && git.token)
-    settings.push([`http.${url.origin}/.extraHeader`, `Authorization: Basic ${basic(git.user, git.token)}`])
+    settings.push([`http.${url.origin}/.extraHeader`, `Authorization: Basic ${encodeBasic(git.user, git.token)}`])
   return settings
 }
 
-const basic = (user: string, token: string): string => Buffer.from(`${user}:${token}`, 'utf8').toString('base64')
+const encodeBasic = (user: string, token: string): string => Buffer.from(`${user}:${token}`, 'utf8').toString('base64')

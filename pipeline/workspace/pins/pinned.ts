@@ -4,25 +4,26 @@ import { join, resolve } from 'node:path'
 import type { Config } from '../../../config/types.ts'
 import type { SessionFacts } from '../../../src/sessions/types.ts'
 import { locateRoot } from '../files/confine.ts'
-import { removeLeftovers } from './pin.ts'
+import { ENDED, PINNED, removeLeftovers } from './pin.ts'
 import { hashFile } from './private-files.ts'
 
-/** The reviewed directory of a session, found in good order. */
+/** The pinned directory of a session, with a plan file that matches the seal. */
 export interface PinnedDirectory {
   /** Absolute. */
   clone: string
-  /** Absolute, real path; the sidecar's `workspace_path`. */
+  /** Absolute, real path. The sidecar gets it as `workspace_path`. */
   iac_root: string
 }
 
 type Owner = Pick<SessionFacts, 'uuid' | 'workspace'>
 
 const sessionFolder = (paths: Config['paths'], uuid: string) => resolve(paths.upload_folder, uuid)
-const pinnedFolder = (paths: Config['paths'], uuid: string) => join(sessionFolder(paths, uuid), 'pinned')
+const pinnedFolder = (paths: Config['paths'], uuid: string) => join(sessionFolder(paths, uuid), PINNED)
 
 /**
- * The pinned directory when its plan file is the sealed one; `missing` when there is no directory with a plan
- * file, `another` when the file is not that one. Nothing is followed out of the directory.
+ * Finds the pinned directory of a session and compares its plan file with the seal. Links that lead out of the
+ * directory are not followed.
+ * @returns `missing` when there is no directory with a plan file, `another` when its plan file is a different one
  */
 export async function findPinned(
   paths: Config['paths'],
@@ -33,7 +34,7 @@ export async function findPinned(
   return await inspectPinned(pinnedFolder(paths, session.uuid), paths, session, planSha256)
 }
 
-/** The same for a directory that is not the pinned one yet. */
+/** Does the same for a given directory, which need not be the pinned one yet. */
 export async function inspectPinned(
   clone: string,
   paths: Config['paths'],
@@ -50,13 +51,14 @@ export async function inspectPinned(
 }
 
 /**
- * Takes the pinned directory away, if there is one.
- * @param in_use an engine may still run in it: it is only moved aside, and removed when the session runs next
+ * Removes the pinned directory, if there is one.
+ * @param options.in_use true when an engine may still run in it. The directory is only moved aside then, and removed
+ * when the session runs next or by the sweeper.
  */
 export async function removePinned(paths: Config['paths'], uuid: string, options: { in_use: boolean }): Promise<void> {
   const folder = pinnedFolder(paths, uuid)
   if (!options.in_use) return await rm(folder, { recursive: true, force: true })
-  const aside = join(sessionFolder(paths, uuid), `ended-${randomBytes(4).toString('hex')}`)
+  const aside = join(sessionFolder(paths, uuid), ENDED + randomBytes(4).toString('hex'))
   await rename(folder, aside).catch((error: NodeJS.ErrnoException) => {
     if (error.code !== 'ENOENT') throw error
   })

@@ -4,13 +4,19 @@ import { lstat, open, rm } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import * as v from 'valibot'
 
-/** Removes a file right inside a directory; one that is missing is no error. `name` is reduced to its last part. */
+/**
+ * Removes a file directly inside a directory. A missing file is no error. Only the last part of `name` is used, so
+ * that it cannot lead elsewhere.
+ */
 export async function removeRightInside(directory: string, name: string): Promise<void> {
   await rm(join(directory, basename(name)), { force: true })
 }
 
-/** Writes a file that only this user reads. Whatever has the name, a link for example, is not written through. */
-async function writePrivateFile(path: string, content: string): Promise<void> {
+/**
+ * Writes a file that only this user can read. Whatever has the name already is removed first, so that the text is
+ * never written through a link.
+ */
+export async function writePrivateFile(path: string, content: string): Promise<void> {
   await rm(path, { recursive: true, force: true })
   const handle = await open(path, 'wx', 0o600)
   try {
@@ -20,7 +26,7 @@ async function writePrivateFile(path: string, content: string): Promise<void> {
   }
 }
 
-/** The text of such a file; null when there is none, or something that is no regular file. */
+/** Reads a file like that; null when it is missing, larger than `maxBytes` or no regular file. */
 async function readPrivateFile(path: string, maxBytes: number): Promise<string | null> {
   const entry = await lstat(path).catch(() => null)
   if (!entry?.isFile() || entry.size > maxBytes) return null
@@ -32,7 +38,7 @@ async function readPrivateFile(path: string, maxBytes: number): Promise<string |
   }
 }
 
-/** SHA-256 of a regular file, lower-case hex, read in pieces; null when there is none, a link included. */
+/** SHA-256 of a regular file in lower-case hexadecimal digits; null when it is missing or a link. */
 export async function hashFile(path: string): Promise<string | null> {
   const entry = await lstat(path).catch(() => null)
   if (!entry?.isFile()) return null
@@ -41,21 +47,24 @@ export async function hashFile(path: string): Promise<string | null> {
   return hash.digest('hex')
 }
 
-/** In the root of the clone. Holds what the plan file beside it holds in clear already. */
-const NAME = '.platform-masks.json'
+/**
+ * The file with the values to mask, in the root of the clone. It reveals nothing new: the plan file beside it holds
+ * the same values.
+ */
+const MASKS_FILE = '.platform-masks.json'
 const MAX_BYTES = 64 * 1024 * 1024
-const masksSchema = v.array(v.string())
+const MasksSchema = v.array(v.string())
 
-/** Keeps what has to be masked in the output of the apply beside the plan. */
+/** Stores the values that have to be masked in the output of the apply beside the plan. */
 export const writeMasks = (clone: string, masks: readonly string[]): Promise<void> =>
-  writePrivateFile(`${clone}/${NAME}`, JSON.stringify(masks))
+  writePrivateFile(`${clone}/${MASKS_FILE}`, JSON.stringify(masks))
 
-/** None when there is no such file. */
+/** Reads the values to mask; none when the file is missing or damaged. */
 export async function readMasks(clone: string): Promise<string[]> {
-  const text = await readPrivateFile(`${clone}/${NAME}`, MAX_BYTES)
+  const text = await readPrivateFile(`${clone}/${MASKS_FILE}`, MAX_BYTES)
   if (text === null) return []
   try {
-    const parsed = v.safeParse(masksSchema, JSON.parse(text))
+    const parsed = v.safeParse(MasksSchema, JSON.parse(text))
     return parsed.success ? parsed.output : []
   } catch {
     return []

@@ -4,67 +4,66 @@ import { lstat, opendir, readdir, rename, rm, rmdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Logger } from '../../../src/base/log.ts'
 import { isUuid, type Standing } from '../../../src/sessions/find.ts'
-import { isAside, PINNED } from './pin.ts'
+import { ENDED, isAside, PINNED } from './pin.ts'
 
 const HOUR_MS = 3_600_000
-/** An engine that nobody heard of again may still run in a directory that was moved aside. */
-const ENDED = 'ended-'
+/** A directory that was moved aside is kept for a day, because an engine may still run in it. */
 const ENDED_AGE_MS = 24 * HOUR_MS
-/** Beside the session folders, where no round looks: what is on its way out. */
+/** First part of the name of what is being removed. It lies beside the session folders, where no round looks. */
 const LEAVING = '.swept-'
 const BATCH = 200
 
 export interface SweepOptions {
-  /** Standings by uuid; a session that is missing is not known. */
+  /** Reads standings by uuid. A session that the database does not know has no entry. */
   standings(uuids: readonly string[]): Promise<Map<string, Standing>>
   now: Date
   log: Logger
   signal: AbortSignal
-  /** Sessions whose leftovers are removed by one sweep; default 500. */
+  /** How many sessions one sweep cleans up at most. The default is 500. */
   limit?: number
 }
 
-export interface Swept {
-  /** Entries of session folders that are gone. */
+export interface SweepResult {
+  /** How many entries of session folders were removed. */
   removed: number
-  /** Folders of sessions that the database does not know. They stay. */
+  /** How many folders belong to sessions that the database does not know. These stay. */
   unknown: number
 }
 
 /**
- * Removes what idle sessions left on this disk an hour ago or earlier, the pinned directory of a session
- * that can still apply excepted. Whatever cannot be removed is logged and stays.
- * Errors: those of the look into the folder itself and of `standings`.
+ * Removes what idle sessions left on this disk an hour ago or earlier, except the pinned directory of a session that
+ * can still apply. What cannot be removed stays, and is logged.
+ * Errors: those of listing the folder and of `standings`.
  */
-export async function sweepWorkspaces(uploadFolder: string, options: SweepOptions): Promise<Swept> {
-  const swept = { removed: 0, unknown: 0 }
-  let left = options.limit ?? 500
+export async function sweepWorkspaces(uploadFolder: string, options: SweepOptions): Promise<SweepResult> {
+  const result = { removed: 0, unknown: 0 }
+  let remaining = options.limit ?? 500
   for await (const uuids of sessionFolders(uploadFolder, options.log)) {
     const standings = await options.standings(uuids)
     for (const uuid of uuids) {
-      if (options.signal.aborted || left <= 0) return swept
+      if (options.signal.aborted || remaining <= 0) return result
       const standing = standings.get(uuid)
-      if (!standing) swept.unknown++
+      if (!standing) result.unknown++
       if (!standing || standing.in_flight) continue
       const removed = await sweepSession(uploadFolder, standing, options).catch((error: NodeJS.ErrnoException) => {
-        // Somebody else removed it meanwhile.
+        // With ENOENT another process has removed it in the meantime.
         if (error.code !== 'ENOENT')
           options.log.warn('leftovers of a session could not be removed', { session_id: uuid, error })
         return 0
       })
-      swept.removed += removed
-      if (removed > 0) left--
+      result.removed += removed
+      if (removed > 0) remaining--
     }
   }
-  return swept
+  return result
 }
 
-/** Names of the sessions' folders in batches; what an earlier sweep did not finish is finished by the way. */
+/** Lists the names of session folders in batches. Removes on the way what an earlier sweep did not finish removing. */
 async function* sessionFolders(uploadFolder: string, log: Logger): AsyncGenerator<string[]> {
   let batch: string[] = []
   for await (const entry of await openFolder(uploadFolder)) {
     if (!entry.isDirectory()) continue
-    if (entry.name.startsWith(LEAVING)) await finish(join(uploadFolder, entry.name), log)
+    if (entry.name.startsWith(LEAVING)) await removeFolder(join(uploadFolder, entry.name), log)
     if (!isUuid(entry.name) || entry.name !== entry.name.toLowerCase()) continue
     batch.push(entry.name)
     if (batch.length < BATCH) continue
@@ -74,17 +73,17 @@ async function* sessionFolders(uploadFolder: string, log: Logger): AsyncGenerato
   if (batch.length > 0) yield batch
 }
 
-/** Before the first round the folder may not exist. */
+/** Opens the folder for listing. Before the first round it may not exist; it counts as empty then. */
 async function openFolder(uploadFolder: string): Promise<AsyncIterable<Dirent>> {
   return await opendir(uploadFolder).catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return nothing()
+    if (error.code === 'ENOENT') return emptyFolder()
     throw error
   })
 }
 
-async function* nothing(): AsyncGenerator<Dirent> {}
+async function* emptyFolder(): AsyncGenerator<Dirent> {}
 
-async function finish(path: string, log: Logger): Promise<void> {
+async function removeFolder(path: string, log: Logger): Promise<void> {
   await rm(path, { recursive: true, force: true }).catch((error: unknown) =>
     log.warn('leftovers could not be removed', { error }),
   )
@@ -104,7 +103,7 @@ async function sweepSession(uploadFolder: string, standing: Standing, options: S
       continue
     if (!(await isUnchanged(standing, options))) return removed
     const leaving = join(uploadFolder, LEAVING + randomBytes(8).toString('hex'))
-    // At once and out of the way of a round that begins now; removing takes its time.
+    // Renaming is done in an instant, so a round that begins now does not meet a half-removed directory.
     await rename(join(session, name), leaving)
     await rm(leaving, { recursive: true, force: true })
     removed++
@@ -114,13 +113,16 @@ async function sweepSession(uploadFolder: string, standing: Standing, options: S
   return removed
 }
 
-/** Without a pinned directory, the one that a crash left aside is the pinned one. */
+/**
+ * Which names of a session folder are still needed: the pinned directory, or the one that a crash has left moved
+ * aside in its place.
+ */
 function neededName({ has_seal, last_status }: Standing, names: string[]): (name: string) => boolean {
   if (!has_seal || last_status === 'failed') return () => false
   return names.includes(PINNED) ? (name) => name === PINNED : isAside
 }
 
-/** Moving a directory counts as well as changing it. */
+/** Whether nobody has changed or moved the entry for a time. */
 async function isOld(path: string, ageMs: number, now: Date): Promise<boolean> {
   const { ctimeMs, mtimeMs } = await lstat(path)
   return now.getTime() - Math.max(ctimeMs, mtimeMs) > ageMs

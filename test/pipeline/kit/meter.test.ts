@@ -15,8 +15,8 @@ it('adds tokens and calls by chain and in all', () => {
   meter.observe(inference(500))
   meter.observe({ ...inference(250), chain: 'STATUS_UPDATE' })
   meter.observe({ type: 'tool', chain: 'IAC_GENERATOR', name: 'read_file', success: true, durationMs: 5 })
-  meter.attempt()
-  meter.attempt()
+  meter.countAttempt()
+  meter.countAttempt()
   expect(meter.usage()).toMatchObject({
     input_tokens: 200,
     cached_tokens: 80,
@@ -33,13 +33,13 @@ it('counts overlapping time once, and engine time before model time', () => {
   let now = 0
   const meter = createMeter({ now: () => now })
   now = 10_000
-  meter.engine(4_000) // 6 to 10
+  meter.recordEngineTime(4_000) // 6 to 10
   now = 11_000
   meter.observe(inference(3_000)) // 8 to 11: one second beside the engine
   now = 12_000
   meter.observe(inference(1_500)) // 10.5 to 12
   now = 20_000
-  meter.engine(1_000) // 19 to 20
+  meter.recordEngineTime(1_000) // 19 to 20
   expect(meter.usage()).toMatchObject({ engine_s: 5, model_s: 2 })
 })
 

@@ -2,7 +2,7 @@ import { loadConfig } from '../../../config/load.ts'
 import type { Config, OrchestrationConfig } from '../../../config/types.ts'
 import { createKit, type Kit } from '../../../pipeline/kit/kit.ts'
 import { createMeter } from '../../../pipeline/kit/meter.ts'
-import { modelOpener } from '../../../pipeline/kit/models.ts'
+import { createModelOpener } from '../../../pipeline/kit/models.ts'
 import type { Run } from '../../../pipeline/kit/run.ts'
 import type { ValidPlan } from '../../../pipeline/steps/shared/plan.ts'
 import type { FileChange, Workspace } from '../../../pipeline/workspace/types.ts'
@@ -116,7 +116,7 @@ async function createWorld(database: TestDatabase, options: WorldOptions): Promi
   const meter = createMeter()
   const run: Run = {
     context,
-    openModel: modelOpener(context.llm),
+    openModel: createModelOpener(context.llm),
     round,
     workspace,
     conversation: [],
@@ -188,7 +188,7 @@ function fakeWorkspace(): FakeWorkspace {
     clone: '/clone',
     iac_root: '/clone/root',
     branch: 'Platform/test',
-    default_branch: 'main',
+    defaultBranch: 'main',
     changes: [],
     current_revision: 'revision-0',
     pinned: false,

@@ -20,7 +20,7 @@ describe('a first call', () => {
     const session = newSession()
     const workspace = await site.open(uri, { session })
     expect(workspace.clone).toMatch(new RegExp(`/uploads/${session}/[0-9a-f-]{36}$`))
-    expect(workspace).toMatchObject({ iac_root: workspace.clone, branch: BRANCH, default_branch: 'main' })
+    expect(workspace).toMatchObject({ iac_root: workspace.clone, branch: BRANCH, defaultBranch: 'main' })
     expect(await site.remote(uri, 'rev-parse', BRANCH)).toBe(await site.remote(uri, 'rev-parse', 'main'))
     expect(await workspace.head()).toBe(await site.remote(uri, 'rev-parse', 'main'))
     expect(await git_(['config', `branch.${BRANCH}.merge`], workspace.clone)).toBe(`refs/heads/${BRANCH}`)
@@ -33,7 +33,7 @@ describe('a first call', () => {
     await site.remote(uri, 'branch', 'release/2026/main', 'main')
     await site.remote(uri, 'symbolic-ref', 'HEAD', 'refs/heads/release/2026/main')
     const workspace = await site.open(uri, { session: newSession() })
-    expect(workspace.default_branch).toBe('release/2026/main')
+    expect(workspace.defaultBranch).toBe('release/2026/main')
     await workspace.dispose()
   })
 

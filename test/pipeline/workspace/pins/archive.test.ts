@@ -4,8 +4,9 @@ import { join } from 'node:path'
 import { crc32, deflateRawSync } from 'node:zlib'
 import { create, type Header } from 'tar'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { packDirectory, readZipEntry, unpackDirectory } from '../../../../pipeline/workspace/pins/archive.ts'
+import { packDirectory, unpackDirectory } from '../../../../pipeline/workspace/pins/archive.ts'
 import { hashFile } from '../../../../pipeline/workspace/pins/private-files.ts'
+import { readZipEntry } from '../../../../pipeline/workspace/pins/zip.ts'
 
 let folder: string
 let clone: string

@@ -1,0 +1,84 @@
+import { type FileHandle, open } from 'node:fs/promises'
+import { promisify } from 'node:util'
+import { inflateRaw } from 'node:zlib'
+
+const END_SIGNATURE = 0x06054b50
+
+const CENTRAL_SIGNATURE = 0x02014b50
+
+const LOCAL_SIGNATURE = 0x04034b50
+
+const END_SIZE = 22
+
+const MAX_COMMENT = 65_535
+
+const MAX_DIRECTORY = 16 * 1024 * 1024
+
+const STORED = 0
+
+const DEFLATED = 8
+
+interface Entry {
+  method: number
+  size: number
+  offset: number
+}
+
+/**
+ * Reads one entry of a zip archive as text, without reading the rest of the archive. Answers null when the file is no
+ * zip archive or uses another compression than deflate, when it has no such entry, and when the entry is larger than
+ * `maxBytes`.
+ */
+export async function readZipEntry(path: string, name: string, maxBytes: number): Promise<string | null> {
+  const handle = await open(path).catch(() => null)
+  if (!handle) return null
+  try {
+    const entry = await findEntry(handle, name)
+    if (!entry || entry.size > maxBytes) return null
+    const header = await readBytes(handle, entry.offset, 30)
+    if (header.readUInt32LE(0) !== LOCAL_SIGNATURE) return null
+    const data = await readBytes(
+      handle,
+      entry.offset + 30 + header.readUInt16LE(26) + header.readUInt16LE(28),
+      entry.size,
+    )
+    if (entry.method === STORED) return data.toString('utf8')
+    if (entry.method !== DEFLATED) return null
+    return (await promisify(inflateRaw)(data, { maxOutputLength: maxBytes })).toString('utf8')
+  } catch {
+    // The archive is damaged, or the entry unpacks to more than `maxBytes`.
+    return null
+  } finally {
+    await handle.close()
+  }
+}
+
+async function findEntry(handle: FileHandle, name: string): Promise<Entry | null> {
+  const { size } = await handle.stat()
+  const length = Math.min(size, END_SIZE + MAX_COMMENT)
+  const tail = await readBytes(handle, size - length, length)
+  const end = tail.lastIndexOf(Buffer.from([0x50, 0x4b, 0x05, 0x06]))
+  if (end < 0 || tail.readUInt32LE(end) !== END_SIGNATURE) return null
+  const directorySize = tail.readUInt32LE(end + 12)
+  if (directorySize > MAX_DIRECTORY) return null
+  const directory = await readBytes(handle, tail.readUInt32LE(end + 16), directorySize)
+  for (let at = 0; at + 46 <= directory.length && directory.readUInt32LE(at) === CENTRAL_SIGNATURE; ) {
+    const nameLength = directory.readUInt16LE(at + 28)
+    const entryName = directory.toString('utf8', at + 46, at + 46 + nameLength)
+    if (entryName === name)
+      return {
+        method: directory.readUInt16LE(at + 10),
+        size: directory.readUInt32LE(at + 20),
+        offset: directory.readUInt32LE(at + 42),
+      }
+    at += 46 + nameLength + directory.readUInt16LE(at + 30) + directory.readUInt16LE(at + 32)
+  }
+  return null
+}
+
+async function readBytes(handle: FileHandle, position: number, length: number): Promise<Buffer> {
+  const buffer = Buffer.alloc(length)
+  const { bytesRead } = await handle.read(buffer, 0, length, position)
+  if (bytesRead < length) throw new Error('the archive ends early')
+  return buffer
+}
