@@ -52,7 +52,8 @@ export async function benchModes(options: { runs: number }): Promise<Section> {
     title: `Modes, scripted model (${options.runs} runs, medians)`,
     figures,
     notes: [
-      'From the request to the last status; apply holds two rounds. By hand: the commands of the round, with local state.',
+      'From the request to the last status; apply holds two rounds. By hand: the commands of the round, with ' +
+        'local state.',
     ],
   }
 }

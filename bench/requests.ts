@@ -49,7 +49,9 @@ async function runtimes(notes: string[]): Promise<Runtime[]> {
   try {
     return await installRuntimes()
   } catch (error) {
-    const text = `SKIPPED: Deno and Bun could not be installed (${error instanceof Error ? error.message.split('\n')[0] : error}).`
+    const text =
+      'SKIPPED: Deno and Bun could not be installed ' +
+      `(${error instanceof Error ? error.message.split('\n')[0] : error}).`
     console.error(text)
     notes.push(text)
     return [{ name: 'node', version: process.versions.node, command: process.execPath, args: [] }]

@@ -51,7 +51,10 @@ async function run(options: DemoOptions): Promise<number> {
 function explain(error: unknown): string {
   if (error instanceof ApiError || error instanceof DemoError) return error.message
   if (error instanceof TypeError && error.cause instanceof Error)
-    return `The platform cannot be reached (${error.cause.message}). Is the stack still running? npm start shows its log.`
+    return (
+      `The platform cannot be reached (${error.cause.message}). Is the stack still running? npm start shows ` +
+      'its log.'
+    )
   return error instanceof Error ? error.message : String(error)
 }
 

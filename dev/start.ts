@@ -64,7 +64,8 @@ function welcome(stack: Stack, folder: string): string {
       : []),
     '',
     'Try in another terminal:',
-    `  npm run demo -- --mode all${folder === dataFolder() ? '' : ` --data ${folder}`}     (npm run demo -- --help lists the modes)`,
+    `  npm run demo -- --mode all${folder === dataFolder() ? '' : ` --data ${folder}`}     (npm run demo -- ` +
+      '--help lists the modes)',
     ...examples(stack),
     '',
     '  # apply, when a generate session has completed',

@@ -137,7 +137,8 @@ function tell(
   ]
   const other = parts.filter(([, a, b]) => JSON.stringify(a) !== JSON.stringify(b))
   console.log(
-    `${told.calls} calls answered from the recording, ${told.byPosition} of them by their position only, ${told.unused} not asked for`,
+    `${told.calls} calls answered from the recording, ${told.byPosition} of them by their position only, ` +
+      `${told.unused} not asked for`,
   )
   for (const text of told.missed) console.log(text)
   for (const [what, a, b] of other)

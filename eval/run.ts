@@ -15,7 +15,8 @@ import { runSuite } from './suite.ts'
 import { type Summary, summarise, tableOf } from './summary.ts'
 
 const SCRIPTED_NOTE =
-  'The scripted model plays recorded answers: this proves the harness only. The rates below say nothing about any model.'
+  'The scripted model plays recorded answers: this proves the harness only. The rates below say nothing ' +
+  'about any model.'
 
 async function run(options: EvalOptions): Promise<number> {
   const all = [...(await loadScenarios()), ...(options.iac_eval === null ? [] : await loadIacEval(options.iac_eval))]
@@ -97,7 +98,8 @@ function tell(
 ): void {
   const cost = cost_usd === null ? '' : `, ${cost_usd.toFixed(4)} USD`
   console.error(
-    `[${done}/${total}] ${passed ? 'pass' : 'FAIL'} ${scenario} #${sample} (${duration_s.toFixed(1)} s${cost}) ${failures[0] ?? ''}`,
+    `[${done}/${total}] ${passed ? 'pass' : 'FAIL'} ${scenario} #${sample} (${duration_s.toFixed(1)} ` +
+      `s${cost}) ${failures[0] ?? ''}`,
   )
 }
 

@@ -146,7 +146,8 @@ export function tableOf(summary: Summary): string[] {
   return [
     ...aligned([head, ...rows, last]),
     '',
-    `pass@1 of a scenario: Wilson interval over its samples. Means over ${summary.scenarios.length} scenarios: bootstrap over scenarios; pass@${summary.k} ${range(summary.pass_at_k_ci)}.`,
+    `pass@1 of a scenario: Wilson interval over its samples. Means over ${summary.scenarios.length} ` +
+      `scenarios: bootstrap over scenarios; pass@${summary.k} ${range(summary.pass_at_k_ci)}.`,
     ...(failures.length > 0 ? ['', 'What did not hold:', ...failures] : []),
     ...(summary.skipped.length > 0
       ? ['', `Skipped (${summary.skipped.length}):`, ...skippedLines(summary.skipped)]

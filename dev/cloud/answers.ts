@@ -28,7 +28,8 @@ export function answerSts(form: URLSearchParams): CloudAnswer {
   const action = form.get('Action')
   if (action !== 'GetCallerIdentity')
     return xml(
-      `<ErrorResponse><Error><Type>Sender</Type><Code>InvalidAction</Code><Message>Only GetCallerIdentity is served here.</Message></Error></ErrorResponse>`,
+      '<ErrorResponse><Error><Type>Sender</Type><Code>InvalidAction</Code><Message>Only GetCallerIdentity is ' +
+        'served here.</Message></Error></ErrorResponse>',
       400,
     )
   return xml(

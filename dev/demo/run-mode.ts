@@ -62,7 +62,8 @@ function requestOf({ mode, options, stack }: ModeRun) {
   const example = exampleOf(mode)
   if (mode === 'exhausted' && !stack.model.scripted)
     throw new DemoError(
-      'Only the scripted model can be relied upon to fail: npm run demo -- --mode exhausted on a stack without a real model.',
+      'Only the scripted model can be relied upon to fail: npm run demo -- --mode exhausted on a stack ' +
+        'without a real model.',
     )
   const repoUri =
     options.repo ?? stack.git_host?.repositories.find((address) => address.endsWith(`/${example.sample}.git`))
@@ -73,7 +74,8 @@ function requestOf({ mode, options, stack }: ModeRun) {
   const recorded = options.repo === null && options.request === null
   if (recorded && example.route === 'import' && !stack.sample_account)
     throw new DemoError(
-      'The stack uses an AWS account of yours: the recorded import needs the sample account, which npm start -- --embedded has.',
+      'The stack uses an AWS account of yours: the recorded import needs the sample account, which npm start ' +
+        '-- --embedded has.',
     )
   const iacPath = options.iac_path ?? (recorded ? example.iac_path : null)
   return {
@@ -102,7 +104,8 @@ async function prepareState({ mode, options, stack, display, signal }: ModeRun):
   if (root.past.kind === 'applied' && root.past.changes.length > 0)
     display.event(
       'state',
-      `applied, then changed by hand: ${root.past.changes.map(({ name, attribute }) => `${name}.${attribute}`).join(', ')}`,
+      'applied, then changed by hand: ' +
+        `${root.past.changes.map(({ name, attribute }) => `${name}.${attribute}`).join(', ')}`,
     )
   else if (root.past.kind === 'imported')
     display.event('state', 'imported, as far as the code of the default branch goes')

@@ -68,7 +68,9 @@ function importRows({ reports }: Collected): Row[] {
   return [
     {
       heading: 'import',
-      text: `${status}: ${summary.imported} of ${summary.selected} selected, ${summary.failed} failed, ${excluded_resources.length} excluded`,
+      text:
+        `${status}: ${summary.imported} of ${summary.selected} selected, ${summary.failed} failed, ` +
+        `${excluded_resources.length} excluded`,
       below: imported_resources.map(
         (entry) => `${entry.resource_address}  ${entry.resource_id}${entry.status === 'failed' ? '  failed' : ''}`,
       ),
@@ -105,7 +107,9 @@ function planRows({ reports, findings, plan: planned }: Collected, { plan, mode 
 function applyRows({ reports }: Collected): Row[] {
   if (!reports.apply) return []
   const { status, summary, resource_changes } = reports.apply
-  const counts = `${summary.created} created, ${summary.updated} changed, ${summary.destroyed} destroyed, ${summary.failed} failed`
+  const counts =
+    `${summary.created} created, ${summary.updated} changed, ${summary.destroyed} destroyed, ${summary.failed} ` +
+    'failed'
   return [
     {
       heading: 'applied',
@@ -146,7 +150,9 @@ function repairLines(changes: readonly { file_name: string; text: string }[]): s
 /** Whether it ended as it should, and where the time was spent. */
 export function outcome(display: Display, result: DemoResult): string {
   const { engine_s, model_s, platform_s, duration_s, checks, engine } = result
-  const parts = `${engine.name} ${engine.version}, ${duration_s} s (engine ${engine_s} s, model ${model_s} s, platform ${platform_s} s)`
+  const parts =
+    `${engine.name} ${engine.version}, ${duration_s} s (engine ${engine_s} s, model ${model_s} s, platform ` +
+    `${platform_s} s)`
   const held = checks.filter(({ ok }) => ok).map(({ name }) => name)
   const missed = checks.filter(({ ok }) => !ok).map(({ name }) => name)
   if (missed.length === 0) return `\n${display.paint('green', 'As it should be')}: ${held.join(', ')}. ${parts}.\n`
@@ -160,7 +166,8 @@ export function showAll(display: Display, { results, duration_s }: AllResult): v
     const mark = ok ? display.paint('green', 'ok    ') : display.paint('red', 'failed')
     const numbers = [lasted, engine_s, model_s, platform_s].map((value) => `${value.toFixed(2).padStart(6)} s`)
     display.line(
-      `${mark} ${mode.padEnd(15)} ${status.padEnd(12)} ${numbers[0]}  engine ${numbers[1]}  model ${numbers[2]}  platform ${numbers[3]}`,
+      `${mark} ${mode.padEnd(15)} ${status.padEnd(12)} ${numbers[0]}  engine ${numbers[1]}  model ` +
+        `${numbers[2]}  platform ${numbers[3]}`,
     )
   }
   display.line(`${results.length} modes in ${duration_s.toFixed(1)} s`)

@@ -83,7 +83,8 @@ export function traceLines(spans: readonly ReceivedSpan[]): string[] {
   const lines: string[] = []
   const add = (span: ReceivedSpan, depth: number) => {
     const name = `${'  '.repeat(depth)}${span.name}`.padEnd(44)
-    const times = `${seconds(span.start_ms - began).padStart(10)}  ${name}${seconds(span.end_ms - span.start_ms).padStart(10)}`
+    const times =
+      `${seconds(span.start_ms - began).padStart(10)}  ` + `${name}${seconds(span.end_ms - span.start_ms).padStart(10)}`
     lines.push(`${times}  ${detailOf(span)}`.trimEnd())
     for (const child of spans.filter(({ parent_id }) => parent_id === span.span_id)) add(child, depth + 1)
   }
@@ -115,7 +116,8 @@ export function showTrace(display: Display, spans: readonly ReceivedSpan[]): Tra
   const cost = cost_usd === null ? 'cost not known' : dollars(cost_usd)
   const project = spans[0]?.project ?? 'none'
   display.line(
-    `${display.paint('bold', 'trace'.padEnd(13))} project ${project}: ${model_calls} model calls, ${tool_calls} tool calls, ${engine_runs} engine runs, ${input_tokens} + ${output_tokens} tokens, ${cost}`,
+    `${display.paint('bold', 'trace'.padEnd(13))} project ${project}: ${model_calls} model calls, ` +
+      `${tool_calls} tool calls, ${engine_runs} engine runs, ${input_tokens} + ${output_tokens} tokens, ${cost}`,
   )
   for (const line of traceLines(spans)) display.line(display.paint(line.includes('  error: ') ? 'red' : 'dim', line))
   display.line()

@@ -11,7 +11,8 @@ a{color:#0969da;text-decoration:none}pre{background:#f6f8fa;border:1px solid #d1
 .state{color:#fff;border-radius:1rem;padding:.15rem .7rem;font-size:13px}.add{color:#1a7f37}.del{color:#cf222e}small{color:#59636e}`
 
 const page = (title: string, body: string): string =>
-  `<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>${escapeHtml(title)}</title><style>${STYLE}</style><body>${body}</body></html>`
+  '<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" ' +
+  `content="width=device-width"><title>${escapeHtml(title)}</title><style>${STYLE}</style><body>${body}</body></html>`
 
 const repositoryLink = (repository: Repository): string => {
   const name = escapeHtml(`${repository.owner}/${repository.name}`)
@@ -39,7 +40,9 @@ export async function repositoryPage(repository: Repository, url: string, pulls:
       .join('')
   const requests = pulls.map(
     (pull) =>
-      `<li>${badge(pull)} <a href="/${escapeHtml(`${repository.owner}/${repository.name}`)}/pull/${pull.number}">#${pull.number} ${escapeHtml(pull.title)}</a></li>`,
+      `<li>${badge(pull)} <a ` +
+      `href="/${escapeHtml(`${repository.owner}/${repository.name}`)}/pull/${pull.number}">#${pull.number} ` +
+      `${escapeHtml(pull.title)}</a></li>`,
   )
   return page(
     `${repository.owner}/${repository.name}`,

@@ -14,7 +14,10 @@ export type Xml = string | number | boolean | { [name: string]: Xml | Xml[] | un
 
 /** Serialises nested records; an array repeats its element, undefined is left out. */
 export function toXml(root: string, value: Xml): string {
-  return `<?xml version="1.0" encoding="UTF-8"?>\n${element(root, value, root === 'Error' ? '' : ' xmlns="http://s3.amazonaws.com/doc/2006-03-01/"')}`
+  return (
+    '<?xml version="1.0" ' +
+    `encoding="UTF-8"?>\n${element(root, value, root === 'Error' ? '' : ' xmlns="http://s3.amazonaws.com/doc/2006-03-01/"')}`
+  )
 }
 
 function element(name: string, value: Xml, attributes = ''): string {

@@ -50,7 +50,8 @@ export function mendDrift(task: readonly Operation[], { steps }: Conversation): 
 const notRecorded = (task: readonly Operation[]): Reply =>
   done(
     'not done',
-    `The scripted model writes changed values into blocks of the root and nothing else: ${task.map(({ address }) => address).join(', ')} is left as it is.`,
+    'The scripted model writes changed values into blocks of the root and nothing else: ' +
+      `${task.map(({ address }) => address).join(', ')} is left as it is.`,
   )
 
 const searchFor = (headers: readonly string[]) =>

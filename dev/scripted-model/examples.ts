@@ -68,7 +68,9 @@ const OFFERS: Record<Example['route'], readonly ExampleName[]> = {
 /** Says that nothing is recorded for a request, and what is. */
 export const notRecorded = (route: Example['route']): string =>
   [
-    'This is the scripted model of the embedded stack: it plays recorded requests only, and there is none for this one.',
+    'This is the scripted model of the embedded stack: it plays recorded requests only, and there is none ' +
+      'for this one.',
     ...OFFERS[route].map((name) => `Recorded on samples/${EXAMPLES[name].sample}: "${EXAMPLES[name].request}"`),
-    'For requests of your own start the stack with a real model, for example with ANTHROPIC_API_KEY or OPENAI_API_KEY set.',
+    'For requests of your own start the stack with a real model, for example with ANTHROPIC_API_KEY or ' +
+      'OPENAI_API_KEY set.',
   ].join(' ')

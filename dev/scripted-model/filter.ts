@@ -22,7 +22,8 @@ export function filterRequest(conversation: Conversation): Reply {
   if (FORBIDDEN.test(query))
     return verdict(
       false,
-      'This request would destroy shared infrastructure or open it to everyone, which the guidelines forbid. Name the single resource that is no longer needed, and why.',
+      'This request would destroy shared infrastructure or open it to everyone, which the guidelines forbid. ' +
+        'Name the single resource that is no longer needed, and why.',
     )
   const route = routeOf(system)
   const recording = route === 'generate' ? findRecording(query) : null

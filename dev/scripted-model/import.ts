@@ -39,7 +39,8 @@ export function selectResources(identifiers: string, request: string): { selecte
   const explanation =
     selected.length > 0
       ? `Selected by the words of the request: ${selected.map(({ name }) => name).join(', ')}.`
-      : `No unmanaged resource has a name or a kind that the request names. The scripted model knows the kinds ${Object.keys(KINDS).join(', ')}.`
+      : 'No unmanaged resource has a name or a kind that the request names. The scripted model knows the kinds ' +
+        `${Object.keys(KINDS).join(', ')}.`
   return { selected: selected.map(({ id }) => id), explanation }
 }
 
@@ -61,7 +62,8 @@ const blockName = ({ service, name }: Arn): string => `${service}_${name}`.toLow
 const firstTry = (arn: Arn): string => `resource "terraform_data" "${blockName(arn)}" {\n  arn = "${arn.id}"\n}\n`
 
 const written = (ids: readonly string[]): string =>
-  `Wrote a block for each of ${ids.length} existing resources in ${FILE}: ${ids.map((id) => parseArn(id).name).join(', ')}.`
+  `Wrote a block for each of ${ids.length} existing resources in ${FILE}: ` +
+  `${ids.map((id) => parseArn(id).name).join(', ')}.`
 
 /** IAC_GENERATOR in import rounds: one block for each identifier. */
 export function writeImports(ids: readonly string[], { query, steps }: Conversation): Reply {

@@ -58,7 +58,9 @@ export function planReport({ query }: Conversation): Reply {
               : 'Only additions',
         description: `The plan touches ${resources(changes.length)}.`,
       },
-      summary: `${resources(changes.length)}: ${summary.create} created, ${summary.update} changed, ${summary.delete} destroyed, ${summary.recreate} replaced.`,
+      summary:
+        `${resources(changes.length)}: ${summary.create} created, ${summary.update} changed, ${summary.delete} ` +
+        `destroyed, ${summary.recreate} replaced.`,
       bullet_points: changes.map(({ name, action }) => ({ title: name, description: `${name} ${WORDS[action]}.` })),
     },
     estimated_costs: {

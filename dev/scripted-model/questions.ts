@@ -25,7 +25,10 @@ function countBlocks(what: string, search: string): string {
   const [wanted = ''] = wordsOf(what)
   const found = blockAddresses(search).filter((address) => wordsOf(address.split('.').at(-1) ?? '').has(wanted))
   if (found.length === 0)
-    return `The code of this root describes no ${what.toLowerCase()}. The scripted model counts blocks by the words of their names only.`
+    return (
+      `The code of this root describes no ${what.toLowerCase()}. The scripted model counts blocks by the words ` +
+      'of their names only.'
+    )
   const list = found.length === 1 ? found[0] : `${found.slice(0, -1).join(', ')} and ${found.at(-1)}`
   return `The code of this root describes ${found.length} ${what.toLowerCase()}: ${list}. Nothing was changed.`
 }
@@ -40,5 +43,8 @@ function describeServices(locals: string): string {
   const list = services.map(
     (service) => `${service.name} (port ${service.port}, ${service.public ? 'public' : 'internal'})`,
   )
-  return `The code describes ${services.length} services: ${list.join(', ')}. They are listed in locals.tf. The scripted model answers questions from that list only.`
+  return (
+    `The code describes ${services.length} services: ${list.join(', ')}. They are listed in locals.tf. The ` +
+    'scripted model answers questions from that list only.'
+  )
 }

@@ -69,13 +69,18 @@ const queue: Recording = {
   edits: (request, files) => {
     const service = serviceOf(request)
     const first = /^output "[^"]+" \{$/m.exec(files['outputs.tf'] ?? '')?.[0]
-    const output = `output "${service}_queue_id" {\n  description = "Work queue of the ${service} service."\n  value       = terraform_data.${service}_queue.id\n}\n`
+    const output =
+      `output "${service}_queue_id" {\n  description = "Work queue of the ${service} service."\n  value       = ` +
+      `terraform_data.${service}_queue.id\n}\n`
     const separate: Edit[] = first ? [{ replace: 'outputs.tf', search: first, by: `${output}\n${first}` }] : []
     return [{ write: `${service}-queue.tf`, content: queueFile(service) + (first ? '' : `\n${output}`) }, ...separate]
   },
   summary: (request) => {
     const service = serviceOf(request)
-    return `Added a work queue for the ${service} service with a dead-letter queue that keeps messages for 14 days, an alarm when the oldest message waits longer than five minutes, and an output with the queue's id.`
+    return (
+      `Added a work queue for the ${service} service with a dead-letter queue that keeps messages for 14 days, ` +
+      "an alarm when the oldest message waits longer than five minutes, and an output with the queue's id."
+    )
   },
   statements: (request) => {
     const service = serviceOf(request)
@@ -204,7 +209,8 @@ const replay: Recording = {
     return [{ write: `${service}-replay.tf`, content }]
   },
   summary: (request) =>
-    `Added a job that moves the dead letters of the ${serviceOf(request)} service back into its work queue every night at three.`,
+    `Added a job that moves the dead letters of the ${serviceOf(request)} service back into its work queue ` +
+    'every night at three.',
   statements: (request) => [
     created('A job that replays dead letters is created.', 'replay the dead letters', `${serviceOf(request)}-replay`),
   ],
@@ -217,7 +223,10 @@ const exportJob: Recording = {
   reads: () => ['jobs.tf'],
   obstacle: (_, listing, files) => {
     if (!/nightly_export/.test(files['jobs.tf'] ?? ''))
-      return 'This recording was made for the root ingest/batch of the sample repository samples/data-platform, and this one looks different.'
+      return (
+        'This recording was made for the root ingest/batch of the sample repository samples/data-platform, and ' +
+        'this one looks different.'
+      )
     return listing.includes('hourly-export.tf')
       ? 'The hourly export is already there. Nothing has to be changed.'
       : null
@@ -260,7 +269,10 @@ const removeDataset: Recording = {
   obstacle: (request, _, files) => {
     const datasets = DATASETS.exec(files['main.tf'] ?? '')?.[0]
     if (!datasets)
-      return 'This recording was made for the root warehouse of the sample repository samples/data-platform, and this one looks different.'
+      return (
+        'This recording was made for the root warehouse of the sample repository samples/data-platform, and ' +
+        'this one looks different.'
+      )
     const known = [...datasets.matchAll(/^ {4}(\w+) +=/gm)].map((match) => match[1])
     return known.includes(datasetOf(request))
       ? null

@@ -81,7 +81,8 @@ export function applyReport({ query }: Conversation): Reply {
     status: error === undefined ? 'Success' : changes.length > 0 ? 'Partial' : 'Failed',
     execution_summary:
       error === undefined
-        ? `The engine created ${count('created')}, changed ${count('updated')} and destroyed ${count('destroyed')} resources.`
+        ? `The engine created ${count('created')}, changed ${count('updated')} and destroyed ` +
+          `${count('destroyed')} resources.`
         : `The engine stopped: ${error}. ${changes.length} resources had been changed before.`,
     resource_changes: changes,
     recommendations: error === undefined ? [] : ['Read the message of the engine, then ask for a new plan.'],

@@ -33,7 +33,8 @@ function driftTargets({ query, steps }: Conversation): Reply {
     found,
     found.length > 0
       ? `The request names ${found.join(', ')}.`
-      : 'No block of this root has a name whose words all stand in the request. Name the block, for example "the flow logs" for terraform_data.flow_logs.',
+      : 'No block of this root has a name whose words all stand in the request. Name the block, for example ' +
+          '"the flow logs" for terraform_data.flow_logs.',
   )
 }
 

@@ -21,7 +21,9 @@ export function statusText({ query }: Conversation): Reply {
   const drift = driftTask(asList(query))
   if (drift)
     return {
-      text: `What really runs is written into the code of ${shorten(drift.map(({ address }) => address).join(', '), 120)}.`,
+      text:
+        'What really runs is written into the code of ' +
+        `${shorten(drift.map(({ address }) => address).join(', '), 120)}.`,
     }
   const ids = bulletsIn(query).filter((entry) => entry.startsWith('arn:'))
   if (ids.length > 0) return { text: `Blocks are written for ${ids.length} existing resources.` }
@@ -35,7 +37,9 @@ export function pullRequest({ query, history }: Conversation): Reply {
   const title =
     turns.map((turn) => titleOf(turn.user)).find((text) => text !== null) ?? titleOf(query) ?? 'Changes of this session'
   const done = turns.map((turn) => `- ${turn.assistant.replaceAll('\n', '\n- ')}`).join('\n') || shorten(query, 2000)
-  const description = `## What changes\n\n${done}\n\n## How it was made\n\nWritten by the scripted model of the embedded stack, validated and planned by the engine.`
+  const description =
+    `## What changes\n\n${done}\n\n## How it was made\n\nWritten by the scripted model of the embedded stack, ` +
+    'validated and planned by the engine.'
   return { calls: [call('generate_pull_request', { title, description })] }
 }
 
@@ -46,7 +50,10 @@ const asList = (text: string): string => (text.startsWith('- ') ? text : `- ${te
 function titleOf(asked: string): string | null {
   const drift = driftTask(asList(asked))
   if (drift)
-    return `Bring the code of ${shorten(drift.map(({ address }) => address.split('.').at(-1)).join(', '), 120)} in line with the infrastructure`
+    return (
+      `Bring the code of ${shorten(drift.map(({ address }) => address.split('.').at(-1)).join(', '), 120)} in ` +
+      'line with the infrastructure'
+    )
   const ids = bulletsIn(asked).filter((entry) => entry.startsWith('arn:'))
   if (ids.length > 0) return `Import ${ids.length} existing resources`
   return findRecording(asked)?.title(asked) ?? null

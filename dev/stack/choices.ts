@@ -103,7 +103,8 @@ async function readDocument(path: string): Promise<Document> {
     value = parse(await readFile(path, 'utf8'))
   } catch (error) {
     throw new Error(
-      `The configuration file ${path} cannot be used: ${error instanceof Error ? error.message.split('\n')[0] : 'unknown error'}`,
+      `The configuration file ${path} cannot be used: ` +
+        `${error instanceof Error ? error.message.split('\n')[0] : 'unknown error'}`,
     )
   }
   if (value === null || value === undefined) return {}

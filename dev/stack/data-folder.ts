@@ -72,7 +72,9 @@ export async function takeFolder(folder: string, say: (line: string) => void): P
     const holder = readRecord(folder)
     if (holder && isAlive(holder.owner))
       throw new FolderInUse(
-        `The stack already runs on ${folder} (process ${holder.owner.pid}${holder.ready ? `, ${holder.ready.url}` : ''}). Stop it first, or choose another folder with --data.`,
+        `The stack already runs on ${folder} (process ` +
+          `${holder.owner.pid}${holder.ready ? `, ${holder.ready.url}` : ''}). Stop it first, or choose ` +
+          'another folder with --data.',
       )
     if (attempt > 2)
       throw new FolderInUse(`The folder ${folder} cannot be taken: ${recordFile(folder)} keeps coming back.`)

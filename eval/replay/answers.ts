@@ -74,7 +74,9 @@ export async function replayLlm({
     return slot
   }
   const miss = (name: string, recorded: number) => {
-    const text = `The recording has no answer for call ${told.calls}, ${name}: ${recorded === 0 ? 'it has no such call' : `all ${recorded} of these are used`}.`
+    const text =
+      `The recording has no answer for call ${told.calls}, ${name}: ` +
+      `${recorded === 0 ? 'it has no such call' : `all ${recorded} of these are used`}.`
     told.missed.push(text)
     return new PlatformError('RecordingMiss', 500, text)
   }
@@ -82,7 +84,9 @@ export async function replayLlm({
     complete: async (request) => {
       request.signal?.throwIfAborted()
       const chain = chainOf(request)
-      const name = `chain ${chain.chain} (${chain.role} model${chain.tools.length > 1 ? `, tools ${chain.tools.slice(0, -1).join(', ')}` : ''})`
+      const name =
+        `chain ${chain.chain} (${chain.role} ` +
+        `model${chain.tools.length > 1 ? `, tools ${chain.tools.slice(0, -1).join(', ')}` : ''})`
       const { answer } = take(
         kept,
         { key: keyOf(chain), tools: chain.tools.join(), hash: await hashOf(request.messages) },

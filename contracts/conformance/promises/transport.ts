@@ -69,7 +69,8 @@ export function unreadablePromises(policy: Policy): Promised[] {
     {
       id: `${id}.content-type`,
       promise:
-        'A body without a content type, or with another one, is read as JSON or refused with 4xx, never a fault of the service',
+        'A body without a content type, or with another one, is read as JSON or refused with 4xx, never a ' +
+        'fault of the service',
       run: async (tester) => {
         for (const contentType of [
           null,

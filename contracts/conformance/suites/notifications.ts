@@ -134,7 +134,8 @@ export function notificationsSuite({ contract, token }: Options): Promised[] {
         const failed = tester.seen(notify).filter(({ status }) => status === 502)
         if (failed.length === 0)
           tester.skip(
-            'the channel did not fail in this run; run once more with the service pointed at a channel that is unreachable',
+            'the channel did not fail in this run; run once more with the service pointed at a channel that ' +
+              'is unreachable',
           )
         for (const made of failed) {
           tester.expect(isRecord(made.json) && !Object.hasOwn(made.json, 'detail'), 'the problem has a detail', made)

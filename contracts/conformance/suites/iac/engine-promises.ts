@@ -18,7 +18,8 @@ export function enginePromises({ contract }: Options): Promised[] {
     const { result } = await run(tester, 'init', workspace, SCOPE)
     if (result?.exit_code !== 0)
       tester.skip(
-        `the engine behind the service does not initialise a configuration without providers: ${result?.stderr.slice(0, 200) ?? 'the job failed'}`,
+        'the engine behind the service does not initialise a configuration without providers: ' +
+          `${result?.stderr.slice(0, 200) ?? 'the job failed'}`,
       )
     return workspace
   }
