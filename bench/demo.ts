@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { byHand, COMMANDS } from './lib/engine.ts'
+import { COMMANDS, withHandEngine } from './lib/engine.ts'
 import { projectRoot } from './lib/process.ts'
 import type { Section } from './lib/report.ts'
 import { percentile } from './lib/statistics.ts'
@@ -18,8 +18,8 @@ interface DemoLine {
 }
 
 /**
- * The main job on a stack of its own, several times: what is neither engine nor model is the platform.
- * Beside it the same kinds of engine commands by hand, on a root with as many resources.
+ * Runs the main job several times on a stack of its own. The time that is neither engine nor model is the platform's.
+ * For comparison the same kinds of engine commands are run by hand, on a root with as many resources.
  */
 export async function benchDemo(options: { runs: number }): Promise<Section> {
   const own: number[] = []
@@ -71,7 +71,7 @@ ${[1, 2, 3, 4, 5, 6, 7, 8].map((n) => `resource "terraform_data" "r${n}" {\n  in
 const BROKEN = 'resource "terraform_data" "broken" {\n  input = local.missing\n}\n'
 
 const engineByHand = (): Promise<number> =>
-  byHand(async ({ write, remove, timed }) => {
+  withHandEngine(async ({ write, remove, measure: timed }) => {
     const { init, validate, plan, show } = COMMANDS
     await write({ 'main.tf': ROOT, 'broken.tf': BROKEN })
     const refused = await timed([init, validate])

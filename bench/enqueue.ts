@@ -15,8 +15,8 @@ import type { Section } from './lib/report.ts'
 import { percentile } from './lib/statistics.ts'
 
 /**
- * From the moment a request is accepted (commit) to the moment a worker holds the round (claimed), one
- * round after the other. The baseline is a bare NOTIFY from one connection to another on the same server.
+ * Measures the time from the commit that accepts a request to the moment when a worker has claimed the round, one round
+ * after the other. The baseline is a bare NOTIFY from one connection to another on the same server.
  */
 export async function benchEnqueue(options: { rounds: number }): Promise<Section> {
   const folder = await mkdtemp(join(tmpdir(), 'platform-bench-'))

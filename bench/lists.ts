@@ -9,7 +9,7 @@ import { listSessions, type SessionFilter } from '../src/sessions/list.ts'
 import { projectRoot } from './lib/process.ts'
 import type { Figure, Section } from './lib/report.ts'
 import { percentile } from './lib/statistics.ts'
-import { plansOf } from './lists/plans.ts'
+import { recordPlans } from './lists/plans.ts'
 import { seedSessions } from './lists/seed.ts'
 
 type Case = [name: string, filter: Omit<SessionFilter, 'page' | 'page_size'> & { page?: number }, aim_ms?: number]
@@ -35,7 +35,7 @@ const casesFor = (ownerId: number, sessions: number): Case[] => [
   ['all, page in the middle', { page: Math.floor(sessions / 40) }],
 ]
 
-/** The verb behind both session lists, count included, at growing numbers of sessions. */
+/** Measures the function behind both session lists, count included, with growing numbers of sessions. */
 export async function benchLists(options: { sizes: readonly number[]; runs: number }): Promise<Section> {
   const folder = await mkdtemp(join(tmpdir(), 'platform-bench-'))
   const server = await startPostgres({ data_dir: join(folder, 'postgres') })
@@ -87,7 +87,7 @@ async function measure(sql: Sql, size: number, [name, filter, aim]: Case, runs: 
 async function explain(url: string, owner: number, size: number): Promise<string[]> {
   const texts: string[] = []
   for (const [name, filter] of casesFor(owner, size)) {
-    const reports = await plansOf(url, (sql) => listSessions(sql, toFilter(filter)))
+    const reports = await recordPlans(url, (sql) => listSessions(sql, toFilter(filter)))
     texts.push(`===== ${size} sessions: ${name}`, ...reports, '')
   }
   return texts

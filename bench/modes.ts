@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { RESOURCES } from '../dev/cloud/account.ts'
 import type { AllResult, DemoResult } from '../dev/demo/result.ts'
-import { byHand, COMMANDS, type HandEngine } from './lib/engine.ts'
+import { COMMANDS, type HandEngine, withHandEngine } from './lib/engine.ts'
 import { projectRoot } from './lib/process.ts'
 import type { Figure, Section } from './lib/report.ts'
 import { percentile } from './lib/statistics.ts'
@@ -13,12 +13,15 @@ import { percentile } from './lib/statistics.ts'
 const run = promisify(execFile)
 const median = (values: readonly number[]) => percentile(values, 0.5)
 
-/** Two rounds, and five attempts that are each committed and pushed. */
+/**
+ * Aims in seconds. They are higher for `apply`, which has two rounds, and for `exhausted`, which commits and pushes
+ * five attempts.
+ */
 const AIMS_S: Record<string, number> = { apply: 3, exhausted: 3 }
 
 /**
- * Every mode of the demo on one stack, several times: what is neither engine nor model is the platform.
- * Beside drift, import and apply the same engine commands by hand.
+ * Runs every mode of the demo several times on one stack. The time that is neither engine nor model is the platform's.
+ * For drift, import and apply the same engine commands are run by hand for comparison.
  */
 export async function benchModes(options: { runs: number }): Promise<Section> {
   const played: DemoResult[] = []
@@ -41,7 +44,7 @@ export async function benchModes(options: { runs: number }): Promise<Section> {
   ])
   for (const [mode, hand] of Object.entries(BY_HAND)) {
     const times: number[] = []
-    for (let index = 0; index < options.runs; index++) times.push(await byHand(hand))
+    for (let index = 0; index < options.runs; index++) times.push(await withHandEngine(hand))
     figures.push({
       name: `${mode}: engine jobs to the same commands by hand`,
       value: of(mode, (result) => result.engine_s) / median(times),
@@ -58,7 +61,7 @@ export async function benchModes(options: { runs: number }): Promise<Section> {
   }
 }
 
-/** A demo that fails rejects with its output. */
+/** Runs the demo. Errors: its output when it fails. */
 async function playAll(): Promise<AllResult> {
   const folder = await mkdtemp(join(tmpdir(), 'platform-bench-'))
   try {
@@ -85,22 +88,23 @@ async function sample(name: string): Promise<Record<string, string>> {
 
 const block = (name: string) => `resource "terraform_data" "${name}" {\n}\n`
 
-/** The commands of each round in their order; what has to be there before is not timed. */
+/** The engine commands of each round, in order. What has to exist before them is not measured. */
 const BY_HAND: Record<string, (engine: HandEngine) => Promise<number>> = {
-  'full-drift': async ({ write, timed }) => {
+  'full-drift': async ({ write, measure: timed }) => {
     const files = await sample('network-baseline')
     await write(files)
     await timed([init, plan, apply])
     await write({ 'logging.tf': (files['logging.tf'] ?? '').replace('= 90', '= 30') })
     return timed([init, validate, plan, show, validate, plan, show])
   },
-  'full-import': async ({ write, timed }) => {
-    // As many as the demo imports: the first two of the account are managed, the last five nobody's.
-    const found = RESOURCES.slice(2, -5)
+  'full-import': async ({ write, measure: timed }) => {
+    // As many resources as the demo imports. The first two of the account are managed already, and the last five are
+    // managed by somebody else.
+    const imported = RESOURCES.slice(2, -5)
     await write({ 'imported.tf': 'resource "terraform_data" "refused" {\n  arn = ""\n}\n' })
     const refused = await timed([init, pull, validate])
-    await write({ 'imported.tf': found.map((_, index) => block(`r${index}`)).join('\n') })
-    const imports = found.map(({ arn }, index) => [
+    await write({ 'imported.tf': imported.map((_, index) => block(`r${index}`)).join('\n') })
+    const imports = imported.map(({ arn }, index) => [
       'import',
       '-no-color',
       '-input=false',
@@ -109,7 +113,7 @@ const BY_HAND: Record<string, (engine: HandEngine) => Promise<number>> = {
     ])
     return refused + (await timed([validate, plan, show, ...imports, validate, plan, show]))
   },
-  apply: async ({ write, remove, timed }) => {
+  apply: async ({ write, remove, measure: timed }) => {
     await write({ 'main.tf': ['a', 'b', 'c'].map(block).join('\n'), 'broken.tf': 'locals {\n  x = local.missing\n}\n' })
     const refused = await timed([init, validate])
     await remove('broken.tf')

@@ -7,18 +7,18 @@ import type { Figure, Section } from './lib/report.ts'
 import { percentile } from './lib/statistics.ts'
 import { seedSessions } from './lists/seed.ts'
 import { startIssuer } from './requests/issuer.ts'
-import { requestsPerSecond } from './requests/load.ts'
+import { measureRequestsPerSecond } from './requests/load.ts'
 import { type StartedServer, startServer } from './requests/start-server.ts'
 
 const ROUTES = ['/api/v1/users/me', '/api/v1/sessions/list']
 const CONNECTIONS = 16
 const AIM = 0.7
-/** Flags of `npm run core`. */
+/** The flags that `npm run core` sets. */
 const AS_SHIPPED = ['--min-semi-space-size=4', '--max-semi-space-size=4']
 
 /**
- * Authenticated requests per second of the core, beside a bare route that runs the same statements,
- * in turns on one database, on each runtime.
+ * Measures authenticated requests per second of the core and of a bare route that runs the same statements. They take
+ * turns on one database, on each runtime.
  */
 export async function benchRequests(options: { turns: number; turn_ms: number }): Promise<Section> {
   const stores = await startStores()
@@ -31,11 +31,12 @@ export async function benchRequests(options: { turns: number; turn_ms: number })
     await migrate(stores.sql)
     const owner = await seedSessions(stores.sql, 1_000)
     await stores.sql`
-      UPDATE users SET issuer = ${issuer.url}, subject = 'bench', email = 'bench@example.org', display_name = 'Bench' WHERE id = ${owner}`
+      UPDATE users SET issuer = ${issuer.url}, subject = 'bench',
+             email = 'bench@example.org', display_name = 'Bench' WHERE id = ${owner}`
     const config = stores.env.PLATFORM_CONFIG ?? ''
     await writeFile(config, `${await readFile(config, 'utf8')}oidc: { issuer_url: "${issuer.url}", client_id: core }\n`)
     const env = { ...stores.env, BENCH_ISSUER: issuer.url }
-    for (const runtime of await runtimes(notes))
+    for (const runtime of await findRuntimes(notes))
       figures.push(...(await benchRuntime(runtime, env, issuer.token, options)))
   } finally {
     await issuer.close()
@@ -44,8 +45,8 @@ export async function benchRequests(options: { turns: number; turn_ms: number })
   return { title: 'Requests beside a bare route with the same statements', figures, notes }
 }
 
-/** Node always; the others where they can be installed. */
-async function runtimes(notes: string[]): Promise<Runtime[]> {
+/** Finds the runtimes: Node always, the others when they can be installed. */
+async function findRuntimes(notes: string[]): Promise<Runtime[]> {
   try {
     return await installRuntimes()
   } catch (error) {
@@ -91,13 +92,13 @@ async function benchRuntime(
 
 interface Turn {
   per_second: number
-  /** Of the server, microseconds a request. */
+  /** Processor time of the server for one request, in microseconds. */
   processor_us: number
 }
 
 async function measureTurn(server: StartedServer, route: string, token: string, ms: number): Promise<Turn> {
   const before = processorTime(server.pid)
-  const perSecond = await requestsPerSecond(
+  const perSecond = await measureRequestsPerSecond(
     server.url + route,
     { authorization: `Bearer ${token}` },
     { connections: CONNECTIONS, ms },

@@ -36,7 +36,7 @@ const parts: Record<string, () => Promise<Section>> = {
   streams: () => benchStreams({ streams: quick ? 200 : 2_000, idle_s: quick ? 3 : 10 }),
   streams5000: () => benchStreams({ streams: quick ? 500 : 5_000, idle_s: quick ? 3 : 10 }),
 }
-/** Parts that run only when they are named. */
+/** Parts that run only when the command line names them. */
 const ON_DEMAND = ['streams5000']
 const names = values.only?.split(',') ?? Object.keys(parts).filter((name) => !ON_DEMAND.includes(name))
 const unknown = names.filter((name) => !(name in parts))

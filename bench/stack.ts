@@ -8,7 +8,10 @@ import type { Section } from './lib/report.ts'
 
 const IDLE_MS = 8_000
 
-/** Start of the embedded stack to readiness, on a new folder and on a used one; memory of idle processes. */
+/**
+ * Measures the start of the embedded stack until it is ready, on a new folder and on a used one, and the memory of its
+ * idle processes.
+ */
 export async function benchStack(): Promise<Section> {
   const folder = await mkdtemp(join(tmpdir(), 'platform-bench-'))
   const env = { ...process.env, PLATFORM_PORT: undefined }

@@ -17,8 +17,8 @@ const AT_ONCE = 25
 const SETTLE_MS = 12_000
 
 /**
- * One core with many open event streams, each of a session of its own: memory a stream, queries while
- * nothing changes, and the way of a status change from its commit to the client.
+ * Measures one core with many open event streams, each of another session: memory for a stream, queries while nothing
+ * changes, and the time from the commit of a status to its arrival at the client.
  */
 export async function benchStreams(options: { streams: number; idle_s: number }): Promise<Section> {
   const folder = await mkdtemp(join(tmpdir(), 'platform-bench-'))
@@ -37,7 +37,7 @@ export async function benchStreams(options: { streams: number; idle_s: number })
       await Promise.all(
         rounds.slice(start, start + 100).map((round) => openStream(stack.url, round.session.uuid, heard, open)),
       )
-    // Server statistics and the garbage of many requests arrive late; neither belongs to the idle state.
+    // Server statistics arrive late, and garbage of many requests is collected late. Neither belongs to the idle state.
     await sleep(SETTLE_MS)
     const busy = await queriesPerSecond(sql, options.idle_s)
     const after = residentMegabytes(core)
@@ -61,7 +61,7 @@ export async function benchStreams(options: { streams: number; idle_s: number })
   }
 }
 
-/** Sessions in flight whose round no worker takes up, because it counts as finished. */
+/** Creates sessions in flight. Their rounds count as finished, so that no worker claims them. */
 async function createRounds(sql: Sql, count: number): Promise<Pick<ClaimedRound, 'id' | 'fence' | 'session'>[]> {
   const [user] = await sql<{ id: number }[]>`
     INSERT INTO users (issuer, subject) VALUES ('urn:bench', 'bench') RETURNING id`
@@ -72,14 +72,17 @@ async function createRounds(sql: Sql, count: number): Promise<Pick<ClaimedRound,
     ), history AS (
       INSERT INTO histories (session_id, first_query) SELECT id, 'bench' FROM session
     ), workspace AS (
-      INSERT INTO workspaces (session_id, uri, branch) SELECT id, 'https://git.invalid/bench/repository', 'Platform/bench' FROM session
+      INSERT INTO workspaces (session_id, uri, branch)
+      SELECT id, 'https://git.invalid/bench/repository', 'Platform/bench' FROM session
     ), provider AS (
       INSERT INTO engine_providers (session_id, provider, scope_id) SELECT id, 'aws', 'bench' FROM session
     ), round AS (
-      INSERT INTO rounds (session_id, number, query, mode, finished_at) SELECT id, 1, 'bench', 'generate', now() FROM session
+      INSERT INTO rounds (session_id, number, query, mode, finished_at)
+      SELECT id, 1, 'bench', 'generate', now() FROM session
       RETURNING id, session_id
     )
-    SELECT round.id AS round_id, session.id AS session_id, session.uuid FROM session JOIN round ON round.session_id = session.id`
+    SELECT round.id AS round_id, session.id AS session_id, session.uuid
+    FROM session JOIN round ON round.session_id = session.id`
   return rows.map((row) => ({
     id: row.round_id,
     fence: 0,

@@ -3,7 +3,7 @@ import { createDisplay } from './demo/display.ts'
 import { DemoError } from './demo/errors.ts'
 import { type DemoOptions, HELP, readOptions, UsageError } from './demo/options.ts'
 import { runModes } from './demo/run-modes.ts'
-import { endOf, findStack, keep } from './demo/stack.ts'
+import { createEndSignal, findStack, keepRunning } from './demo/stack.ts'
 import { dataFolder } from './stack/data-folder.ts'
 import { onInterrupt } from './stack/interrupts.ts'
 import type { Stack } from './stack/start-stack.ts'
@@ -17,7 +17,8 @@ async function run(options: DemoOptions): Promise<number> {
   onInterrupt((signal) => interrupted.abort(new DemoError(`stopped by ${signal}`, true)))
   const within = (limitS: number, what: string) => {
     const late = new AbortController()
-    const text = `${what} took longer than ${limitS} s. The logs are in the folder logs below ${dataFolder(options.data)}.`
+    const text =
+      `${what} took longer than ${limitS} s. ` + `The logs are in the folder logs below ${dataFolder(options.data)}.`
     setTimeout(() => late.abort(new DemoError(text)), limitS * 1000).unref()
     return AbortSignal.any([interrupted.signal, late.signal])
   }
@@ -26,7 +27,7 @@ async function run(options: DemoOptions): Promise<number> {
     const found = await findStack(options, display, within(START_LIMIT_S, 'The start of the stack'))
     own = found.own
     const limitS = options.limit_s ?? (found.stack.model.scripted ? LIMIT_S.scripted : LIMIT_S.real)
-    const gone = own ? [endOf(own)] : []
+    const gone = own ? [createEndSignal(own)] : []
     const { stack } = found
     display.event('model', stack.model.scripted ? `${stack.model.name}: plays recorded requests` : stack.model.name)
     const { line, ok } = await runModes({
@@ -36,7 +37,7 @@ async function run(options: DemoOptions): Promise<number> {
       signalFor: (mode) => AbortSignal.any([within(limitS, `The mode ${mode}`), ...gone]),
     })
     display.end()
-    if (options.keep && own) await keep(own, display, interrupted.signal)
+    if (options.keep && own) await keepRunning(own, display, interrupted.signal)
     if (own) await own.stop()
     if (options.json) console.log(JSON.stringify(line))
     return ok ? 0 : 1

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { mkdir, open, readFile, rename, rm } from 'node:fs/promises'
 import { dirname } from 'node:path'
 
-/** Writes beside the target, flushes, renames: a reader sees the old or the new file, never a part. */
+/** Writes a file next to the target and renames it, so that a reader sees the old or the new text but never a part. */
 export async function writeAtomically(
   path: string,
   body: string | Uint8Array | readonly Uint8Array[],
@@ -24,7 +24,7 @@ export async function writeAtomically(
   await rename(temporary, path)
 }
 
-/** The file's text, or null when there is none. */
+/** Reads the text of a file; null when there is none. */
 export async function readText(path: string): Promise<string | null> {
   try {
     return await readFile(path, 'utf8')

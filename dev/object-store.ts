@@ -12,21 +12,22 @@ import { BodyTooLarge, listen, type Running, readBody } from './server.ts'
 
 export interface ObjectStoreOptions {
   port?: number
-  /** Where objects are kept; without it in a temporary folder that `close` removes. */
+  /** Folder for the objects. Without it a temporary folder is used, which `close` removes. */
   data_dir?: string
   access_key: string
   secret_key: string
-  /** Browser origins that may read; default every origin. */
+  /** Origins of web pages that may read. The default is every origin. */
   cors_origins?: string[]
   now?: () => Date
 }
 
-/** Larger than any artifact or state the platform writes in one request. */
+/** Largest body of a request. No artifact or state that the platform writes is as large. */
 const BODY_LIMIT = 256 * 1024 * 1024
 
 /**
- * A subset of S3, path style, for one machine: checks Signature Version 4 in headers and in URLs, the
- * payload's hash and checksums, expiry and clock; keeps objects on disk and replaces them atomically.
+ * Starts a server with a subset of S3 for one machine, with buckets in the path. It checks Signature Version 4 in
+ * headers and in URLs, expiry and clock, and the hash and checksums of the payload. Objects are files on disk, which
+ * are replaced atomically.
  */
 export async function startObjectStore(options: ObjectStoreOptions): Promise<Running> {
   const dataDir = options.data_dir ?? (await mkdtemp(join(tmpdir(), 'platform-objects-')))
@@ -94,7 +95,7 @@ function reply(response: ServerResponse, { status, headers, body }: Answer, cors
   response.end(body)
 }
 
-/** The web client reads these two metadata names with a ranged GET. */
+/** Response headers that a web page may read, among them two metadata names that the web client needs. */
 const EXPOSED = [
   'x-amz-meta-type',
   'x-amz-meta-new_file',

@@ -6,42 +6,42 @@ import { basename, join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { connect } from '../src/data/db/pool.ts'
-import { type Binaries, binaries, sharedFolder } from './postgres/binaries.ts'
+import { type Binaries, createSharedFolder, findBinaries } from './postgres/binaries.ts'
 import { releaseOwnership, stopLeftover, stopServer, takeOwnership } from './postgres/leftover.ts'
-import { othersCanEnter, type SystemUser, serverUser } from './postgres/system-user.ts'
+import { canOthersEnter, findServerUser, type SystemUser } from './postgres/system-user.ts'
 
 const USER = 'platform'
 const START_LIMIT_MS = 60_000
 
 export interface RunningPostgres {
-  /** Of a superuser and the database `platform`. */
+  /** Address with a superuser and the database `platform`. */
   url: string
   port: number
-  /** Where the data really is: elsewhere than asked for when the server's user cannot reach it. */
+  /** Folder of the data. It is not the one that was asked for when the server's user cannot reach that. */
   data_dir: string
   pid: number
   stop(): Promise<void>
 }
 
 /**
- * A real PostgreSQL server on a loopback port, with its data below `data_dir`. A server left over
- * from a killed owner is stopped first.
- * @param options.port free port when absent
- * @param options.durable false: no fsync, for tests
- * Errors: busy port, folder in use by a living process, no binaries for this machine.
+ * Starts a real PostgreSQL server on a loopback port, with its data below `data_dir`. A server that was left running by
+ * a killed process is stopped first.
+ * @param options.port without it a free port is taken
+ * @param options.durable false turns fsync off, for tests
+ * Errors: the port is busy, a living process uses the folder, or there are no programs for this machine.
  */
 export async function startPostgres(options: {
   data_dir: string
   port?: number
   durable?: boolean
 }): Promise<RunningPostgres> {
-  const user = await serverUser()
+  const user = await findServerUser()
   const dataDir = await usableFolder(resolve(options.data_dir), user)
   await takeOwnership(dataDir)
   try {
     const cluster = join(dataDir, 'cluster')
     await stopLeftover(cluster)
-    const programs = await binaries(user)
+    const programs = await findBinaries(user)
     const password = await initialise(programs, dataDir, user)
     const { pid, port } = await launchOnPort(programs, dataDir, user, options)
     const url = `postgresql://${USER}:${password}@127.0.0.1:${port}/platform`
@@ -59,10 +59,10 @@ export async function startPostgres(options: {
 
 async function usableFolder(asked: string, user: SystemUser | null): Promise<string> {
   const folder =
-    user === null || (await othersCanEnter(asked))
+    user === null || (await canOthersEnter(asked))
       ? asked
       : join(
-          await sharedFolder(),
+          await createSharedFolder(),
           `${basename(asked)}-${createHash('sha256').update(asked).digest('hex').slice(0, 12)}`,
         )
   await mkdir(folder, { recursive: true })
@@ -70,7 +70,7 @@ async function usableFolder(asked: string, user: SystemUser | null): Promise<str
   return folder
 }
 
-/** Creates the cluster once and answers the password of its superuser. */
+/** Creates the database cluster if there is none, and answers the password of its superuser. */
 async function initialise(programs: Binaries, dataDir: string, user: SystemUser | null): Promise<string> {
   const cluster = join(dataDir, 'cluster')
   const passwordFile = join(dataDir, 'password')
@@ -105,7 +105,7 @@ async function initialise(programs: Binaries, dataDir: string, user: SystemUser 
 
 type LaunchOptions = { port?: number; durable?: boolean }
 
-/** A free port may be taken by somebody else before the server opens it. */
+/** Starts the server on a free port, and again on another one when somebody else has taken the port meanwhile. */
 async function launchOnPort(programs: Binaries, dataDir: string, user: SystemUser | null, options: LaunchOptions) {
   for (let attempt = 1; ; attempt++) {
     const port = options.port ?? (await freePort())
@@ -138,7 +138,7 @@ async function launch(
       : {}),
   }
   const log = await open(join(dataDir, 'server.log'), 'w')
-  // A process group of its own: Ctrl-C in a terminal must not stop it before those who use it.
+  // The server has a process group of its own, because Ctrl-C in a terminal must not stop it before those who use it.
   const server = spawn(
     programs.postgres,
     ['-D', cluster, ...Object.entries(settings).flatMap(([key, value]) => ['-c', `${key}=${value}`])],
@@ -152,7 +152,7 @@ async function launch(
   server.on('error', () => {})
   server.unref()
   await log.close()
-  await untilReady(dataDir, port, server)
+  await waitUntilReady(dataDir, port, server)
   return server.pid ?? 0
 }
 
@@ -162,8 +162,8 @@ class PortBusy extends Error {
   }
 }
 
-/** The server writes its state into line 8 of the pid file. */
-async function untilReady(
+/** Waits until the server is ready. It writes its state into line 8 of the file with its process id. */
+async function waitUntilReady(
   dataDir: string,
   port: number,
   server: { pid?: number; exitCode: number | null; signalCode: string | null },

@@ -3,13 +3,13 @@ import type { AddressInfo } from 'node:net'
 
 /** A listening server of the embedded stack. */
 export interface Running {
-  /** Base address without trailing slash. */
+  /** Base address, without a slash at its end. */
   url: string
   port: number
   close(): Promise<void>
 }
 
-/** Binds to the loopback address. `port` 0 takes a free one; a busy port rejects with `EADDRINUSE`. */
+/** Listens on the loopback address. Port 0 takes a free port. Errors: `EADDRINUSE` when the port is busy. */
 export async function listen(
   server: Server,
   options: { port?: number; scheme?: 'http' | 'https' } = {},
@@ -35,7 +35,7 @@ export async function listen(
 
 export class BodyTooLarge extends Error {}
 
-/** The whole request body. Throws `BodyTooLarge` above `limit` bytes. */
+/** Reads the whole body of a request. Errors: `BodyTooLarge` when it has more than `limit` bytes. */
 export async function readBody(request: IncomingMessage, limit: number): Promise<Buffer<ArrayBuffer>> {
   const chunks: Buffer[] = []
   let size = 0

@@ -1,12 +1,12 @@
 import { relative } from 'node:path'
 import { parseArgs } from 'node:util'
-import { sampleStates } from './sample-state/prepare.ts'
+import { createSampleStates } from './sample-state/prepare.ts'
 import { ROOTS_AT_START } from './sample-state/samples.ts'
 import { EXAMPLES, type ExampleName } from './scripted-model/examples.ts'
 import { CHOICE_HELP } from './stack/choices.ts'
 import { dataFolder } from './stack/data-folder.ts'
 import { onInterrupt } from './stack/interrupts.ts'
-import { readable } from './stack/log-lines.ts'
+import { formatLogLine } from './stack/log-lines.ts'
 import { type Stack, startStack } from './stack/start-stack.ts'
 
 const HELP = `Starts the whole platform on this machine: stores, git host, model, iac sidecar, worker, core.
@@ -119,7 +119,7 @@ function curl(url: string, name: ExampleName, repoUri: string): string[] {
 /** Gives the samples their past once, so that drift and import find something from the first request on. */
 async function prepareSamples(stack: Stack, folder: string, signal: AbortSignal): Promise<void> {
   if (!stack.sample_state || !stack.git_host) return
-  const states = await sampleStates(folder, stack.git_host.repositories)
+  const states = await createSampleStates(folder, stack.git_host.repositories)
   for (const root of ROOTS_AT_START) await states.prepare(root, signal)
 }
 
@@ -141,7 +141,7 @@ async function main(): Promise<number> {
     })
   })
   const onLine = (name: string, line: string) => {
-    const text = readable(name, line, colours)
+    const text = formatLogLine(name, line, colours)
     if (text !== null) console.log(text)
   }
   const stack = await startStack({

@@ -1,19 +1,23 @@
 import type { SampleResult } from './results.ts'
 
 export interface Caps {
-  /** US dollars; null: no cap. */
+  /** US dollars. Null means that there is no cap. */
   max_cost: number | null
-  /** Input and output together; null: no cap. */
+  /** Input and output tokens together. Null means that there is no cap. */
   max_tokens: number | null
 }
 type Spent = Pick<SampleResult, 'cost_usd' | 'input_tokens' | 'output_tokens'>
 
 /**
- * Why no further sample may begin, or null. What runs already counts as the mean of what is finished, so that
- * the cap is not passed by more than a sample may be dearer than others.
- * @param spent all samples that count, earlier runs included
+ * Says why no further sample may begin; null when one may. A running sample counts as the mean of the finished ones, so
+ * that the cap is exceeded only when a sample is more expensive than the mean.
+ * @param spent all samples that count, also those of earlier runs
  */
-export function capReached({ max_cost, max_tokens }: Caps, spent: readonly Spent[], running: number): string | null {
+export function findReachedCap(
+  { max_cost, max_tokens }: Caps,
+  spent: readonly Spent[],
+  running: number,
+): string | null {
   const share = spent.length === 0 ? 0 : running / spent.length
   if (max_cost !== null) {
     if (spent.some(({ cost_usd }) => cost_usd === null))

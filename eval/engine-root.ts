@@ -4,7 +4,7 @@ import type { Config } from '../config/types.ts'
 import { readText } from '../dev/files.ts'
 import { gitOrThrow } from '../dev/git-host/git.ts'
 import type { GitHost } from '../dev/git-host/start.ts'
-import { stackConfiguration } from '../dev/sample-state/prepare.ts'
+import { loadStackConfiguration } from '../dev/sample-state/prepare.ts'
 import { writeOverride } from '../pipeline/workspace/backend-override.ts'
 import { silentLogger } from '../src/base/log.ts'
 import type { Cloud } from '../src/base/vocabulary.ts'
@@ -12,12 +12,12 @@ import { type Plan, parsePlan } from '../src/plan/plan.ts'
 import { createIacClient } from '../src/services/iac/client.ts'
 import type { EngineResult, IacClient } from '../src/services/iac/types.ts'
 
-/** A clone of a branch beside the platform, with the managed state of its root. */
+/** A clone of a branch, apart from the platform's own, with the managed state of its root. */
 export interface EngineRoot {
   plan(signal: AbortSignal): Promise<Plan>
-  /** Makes the infrastructure what the code says. */
+  /** Applies the code. */
   apply(signal: AbortSignal): Promise<void>
-  /** Brings every block under management that holds an identifier as a comment. */
+  /** Imports every block that has an identifier in a comment. */
   importCommented(signal: AbortSignal): Promise<void>
   file(path: string): Promise<string | null>
   dispose(): Promise<void>
@@ -33,13 +33,16 @@ export interface RootRequest {
 export interface EngineRoots {
   config: Config
   open(request: RootRequest): Promise<EngineRoot>
-  /** What `init` says of a root with only these files; null when it works. */
+  /** Runs `init` in a root with only these files. Answers its fault; null when it works. */
   initFault(files: Record<string, string>, cloud: Cloud, signal: AbortSignal): Promise<string | null>
 }
 
-/** The engine is the one of the stack's iac sidecar. @param folder data folder of the stack */
-export async function engineRoots(folder: string, host: Pick<GitHost, 'pathOf'>): Promise<EngineRoots> {
-  const config = await stackConfiguration(folder)
+/**
+ * Makes roots that use the engine of the stack's iac sidecar.
+ * @param folder data folder of the stack
+ */
+export async function createEngineRoots(folder: string, host: Pick<GitHost, 'pathOf'>): Promise<EngineRoots> {
+  const config = await loadStackConfiguration(folder)
   const iac = createIacClient(config.services.iac, { fetch, log: silentLogger })
   const parent = join(folder, 'workspaces')
   const temporary = async () => {
@@ -121,7 +124,7 @@ function engineRoot({ config, iac, clone, workspace_path }: Parts, { scope_id, c
   }
 }
 
-/** The engine refused; the text is its own, shortened. */
+/** The engine has refused a command. The text is the engine's own, shortened. */
 export class EngineRefused extends Error {}
 
 async function succeed(what: string, running: Promise<EngineResult>): Promise<EngineResult> {

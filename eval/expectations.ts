@@ -9,21 +9,26 @@ import { managedChanges } from '../src/plan/changes.ts'
 import type { Plan } from '../src/plan/plan.ts'
 import type { Expectations } from './scenario.ts'
 
-/** What a sample left behind. */
+/** What a sample has left behind. */
 export interface Outcome {
   session: Pick<Session, 'current_status' | 'is_blocked' | 'rounds'>
   collected: Pick<Collected, 'drift' | 'reports'>
-  /** Of the session's branch, made anew; a text when the engine could not. Null when nobody asked for it. */
+  /**
+   * A new plan of the session's branch; a text when the engine could not make it, null when no expectation needs it.
+   */
   plan: Plan | string | null
-  /** Text of a file of the branch, from the engine root; null when there is none. */
+  /** Reads a file of the branch by its path below the engine root; null when there is none. */
   file(path: string): Promise<string | null>
 }
 
-/** Whether a plan has to be made for these. */
+/** Whether these expectations need a plan. */
 export const needsPlan = ({ plan, plan_empty }: Expectations): boolean => plan.length > 0 || plan_empty !== undefined
 
-/** What does not hold, one text each; empty when everything does. A plan that cannot tell has not shown it. */
-export async function unmet(expected: Expectations, outcome: Outcome): Promise<string[]> {
+/**
+ * Finds what is not as expected, with a text for each; empty when everything is. An expectation about a plan that could
+ * not be made is not met.
+ */
+export async function findUnmet(expected: Expectations, outcome: Outcome): Promise<string[]> {
   const { session, collected } = outcome
   const message = session.rounds.at(-1)?.statuses.at(-1)?.message ?? ''
   const failures: string[] = []

@@ -9,8 +9,8 @@ const FOLDER = fileURLToPath(new URL('./scenarios/', import.meta.url))
 const PROVIDERS = fileURLToPath(new URL('./providers/', import.meta.url))
 
 /**
- * All scenarios of a folder (`<group>/<name>.yaml`), the shipped ones without an argument, by name.
- * Errors: `ScenarioError` with every fault of every file.
+ * Loads all scenarios of a folder (`<group>/<name>.yaml`), ordered by name; without an argument the shipped ones.
+ * Errors: `ScenarioError`, with every fault of every file.
  */
 export async function loadScenarios(folder = FOLDER): Promise<Scenario[]> {
   const scenarios: Scenario[] = []
@@ -20,9 +20,7 @@ export async function loadScenarios(folder = FOLDER): Promise<Scenario[]> {
       const name = `${group}/${file.replace(/\.yaml$/, '')}`
       try {
         if (!file.endsWith('.yaml')) throw new ScenarioError(`${name}: is no YAML file`)
-        scenarios.push(
-          await withProviders(readScenario(name, parse(await readFile(join(folder, group, file), 'utf8')))),
-        )
+        scenarios.push(await addProviders(readScenario(name, parse(await readFile(join(folder, group, file), 'utf8')))))
       } catch (error) {
         const text = error instanceof Error ? error.message : String(error)
         faults.push(text.startsWith(name) ? text : `${name}: ${text}`)
@@ -32,8 +30,8 @@ export async function loadScenarios(folder = FOLDER): Promise<Scenario[]> {
   return scenarios
 }
 
-/** Adds the provider blocks of the clouds that are needed, unless the files have their own. */
-export async function withProviders(scenario: Scenario): Promise<Scenario> {
+/** Adds the provider blocks of the clouds that a scenario needs, unless its files have their own. */
+export async function addProviders(scenario: Scenario): Promise<Scenario> {
   const { repository, providers } = scenario
   if (!('files' in repository)) return scenario
   const files = { ...repository.files }
@@ -44,6 +42,6 @@ export async function withProviders(scenario: Scenario): Promise<Scenario> {
   return { ...scenario, repository: { files } }
 }
 
-/** Changes whenever anything about a scenario does. */
+/** A hash that changes whenever anything in a scenario changes. */
 export const hashOf = (value: unknown): string =>
   createHash('sha256').update(JSON.stringify(value)).digest('hex').slice(0, 16)

@@ -10,9 +10,9 @@ export interface EvalOptions extends Caps {
   scripted: boolean
   json: boolean
   list: boolean
-  /** Results file; null: chosen by suite and model. */
+  /** The results file. Null: it is chosen by suite and model. */
   resume: string | null
-  /** Forgets earlier results of the file. */
+  /** Whether earlier results in the file are dropped. */
   fresh: boolean
   iac_eval: string | null
   record: string | null
@@ -45,7 +45,7 @@ embedded; nothing is written to a git host, a cloud or a database of yours. Fini
 Exit codes: 0 the harness worked, whatever the pass rates are (with --scripted: and every scenario passed), 1 it did not,
 2 wrong arguments.`
 
-/** Wrong arguments; the text says which. */
+/** The arguments are wrong. The text says which. */
 export class UsageError extends Error {}
 
 const text = { type: 'string' } as const
@@ -56,7 +56,7 @@ const OPTIONS = {
   ...{ scripted: flag, fresh: flag, list: flag, json: flag, help: { ...flag, short: 'h' } },
 } as const
 
-/** Null when only the help was asked for. Errors: `UsageError`. */
+/** Reads the arguments; null when only the help is wanted. Errors: `UsageError`. */
 export function readOptions(args: string[]): EvalOptions | null {
   const values = parsed(args)
   if (values.help) return null

@@ -4,7 +4,7 @@ import { BodyTooLarge, listen, type Running, readBody } from '../dev/server.ts'
 import type { Inference, InferenceRequest, Message } from '../src/llm/types.ts'
 import type { ReplayLlm } from './replay/answers.ts'
 
-/** Names of the two models that the server answers for, without their provider. */
+/** Names of the two models for which the server answers, without their provider. */
 export const REPLAY_MODELS = { main: 'replay-main', small: 'replay-small' } as const
 
 const text = v.pipe(
@@ -29,8 +29,8 @@ const chatRequest = v.object({
 const MAX_BODY = 64 * 1024 * 1024
 
 /**
- * Chat completions at `/v1` that are answered from a recording. A call that is not in it, and one that failed when it
- * was recorded, get 400 with the reason, which nobody repeats.
+ * Starts a server of chat completions at `/v1` that answers from a recording. A call that is not in the recording, or
+ * that failed when it was recorded, gets a 400 with the reason: clients do not repeat those.
  */
 export async function startReplayModel(llm: ReplayLlm, options: { port?: number } = {}): Promise<Running> {
   const server = createServer(async (request, response) => {

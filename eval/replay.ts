@@ -7,7 +7,7 @@ import { onInterrupt } from '../dev/stack/interrupts.ts'
 import { CLOUDS } from '../src/base/vocabulary.ts'
 import { type Recording, readRecording } from '../src/observe/recording.ts'
 import { loadScenarios } from './load-scenarios.ts'
-import { replayLlm } from './replay/answers.ts'
+import { createReplayLlm } from './replay/answers.ts'
 import { REPLAY_MODELS, startReplayModel } from './replay-server.ts'
 import { playScenario, repositorySlug } from './sample.ts'
 import { MODES, readScenario, type Scenario } from './scenario.ts'
@@ -87,14 +87,14 @@ async function replay(
   const interrupted = new AbortController()
   onInterrupt((signal) => interrupted.abort(new Error(`stopped by ${signal}`)))
   const signal = AbortSignal.any([interrupted.signal, AbortSignal.timeout(limitS * 1000)])
-  const llm = await replayLlm(recording)
+  const llm = await createReplayLlm(recording)
   const model = await startReplayModel(llm)
   const records = await mkdtemp(join(tmpdir(), 'replay-'))
   try {
     const folder = resolve(PROJECT_ROOT, values.data?.trim() || '.platform/replay')
     const stack = await startEvalStack({
       folder,
-      env: environment(model.url),
+      env: createReplayEnvironment(model.url),
       scripted: false,
       concurrency: 1,
       record_folder: records,
@@ -103,7 +103,7 @@ async function replay(
     try {
       await playScenario(stack, scenario, signal, () => {})
     } finally {
-      // The worker writes its recording after the last status.
+      // The worker writes its recording after the last status, so the stack has to stop before it is read.
       await stack.stop()
     }
     const [name] = await readdir(records)
@@ -115,8 +115,8 @@ async function replay(
   }
 }
 
-/** The shell's without what would choose another model or another configuration. */
-function environment(url: string): Record<string, string | undefined> {
+/** The environment of the shell without the variables that would choose another model or configuration. */
+function createReplayEnvironment(url: string): Record<string, string | undefined> {
   const kept = Object.entries(process.env).filter(([name]) => !/^(PLATFORM_|OPENAI_|ANTHROPIC_)/.test(name))
   const models = {
     PLATFORM_LLM_MODEL: `openai/${REPLAY_MODELS.main}`,
@@ -128,7 +128,7 @@ function environment(url: string): Record<string, string | undefined> {
 function tell(
   recorded: Recording,
   played: Recording,
-  told: ReturnType<Awaited<ReturnType<typeof replayLlm>>['told']>,
+  told: ReturnType<Awaited<ReturnType<typeof createReplayLlm>>['told']>,
 ): number {
   const parts: [string, unknown, unknown][] = [
     ['end', recorded.outcome.end?.status ?? null, played.outcome.end?.status ?? null],

@@ -3,16 +3,16 @@ import { appendFile, open } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { readText } from '../dev/files.ts'
 
-/** One finished sample, as it is kept: a line of the results file. */
+/** One finished sample, as a line of the results file. */
 export interface SampleResult {
   scenario: string
-  /** Of the scenario: a changed one is another one. */
+  /** Hash of the scenario. A scenario that was changed counts as another one. */
   hash: string
   model: string
-  /** From 1. */
+  /** Number of the sample. The first is 1. */
   sample: number
   passed: boolean
-  /** What did not hold; empty when it passed. */
+  /** What was not as expected; empty when the sample passed. */
   failures: string[]
   status: string
   session_id: string | null
@@ -39,7 +39,10 @@ export const keyOf = ({
 }: Pick<SampleResult, 'scenario' | 'hash' | 'model' | 'sample'>): string =>
   JSON.stringify([scenario, hash, model, sample])
 
-/** Reads what earlier runs left, and appends. A line that a killed run did not finish is left out, its sample is run again. */
+/**
+ * Reads the results of earlier runs, and appends new ones. A last line that a killed run did not finish is ignored, so
+ * that its sample is run again.
+ */
 export async function openResults(path: string): Promise<ResultStore> {
   mkdirSync(dirname(path), { recursive: true })
   const text = (await readText(path)) ?? ''
@@ -48,7 +51,7 @@ export async function openResults(path: string): Promise<ResultStore> {
     const result = readLine(line)
     if (result) known.set(keyOf(result), result)
   }
-  // Else the next line would be joined to the unfinished one.
+  // Without the line break the next line would be joined to the unfinished one.
   if (text !== '' && !text.endsWith('\n')) await appendFile(path, '\n')
   const results = [...known.values()]
   return {

@@ -12,7 +12,7 @@ import type { Scenario } from './scenario.ts'
 import { selectRunnable } from './skip.ts'
 import { type EvalStack, startEvalStack } from './stack.ts'
 import { runSuite } from './suite.ts'
-import { type Summary, summarise, tableOf } from './summary.ts'
+import { renderTable, type Summary, summarise } from './summary.ts'
 
 const SCRIPTED_NOTE =
   'The scripted model plays recorded answers: this proves the harness only. The rates below say nothing ' +
@@ -43,10 +43,10 @@ async function run(options: EvalOptions): Promise<number> {
       scenarios,
       folder,
       stack,
-      signal: withDeath(stack, interrupted.signal),
+      signal: endingWithStack(stack, interrupted.signal),
     })
     if (summary.scripted) console.log(SCRIPTED_NOTE)
-    for (const line of tableOf(summary)) console.log(line)
+    for (const line of renderTable(summary)) console.log(line)
     if (options.json) console.log(JSON.stringify(summary))
     return summary.scripted && summary.passed < summary.samples ? 1 : 0
   } finally {
@@ -103,8 +103,8 @@ function tell(
   )
 }
 
-/** Fires also when a process of the stack ends by itself. */
-function withDeath(stack: EvalStack, signal: AbortSignal): AbortSignal {
+/** A signal that also fires when a process of the stack ends by itself. */
+function endingWithStack(stack: EvalStack, signal: AbortSignal): AbortSignal {
   const died = new AbortController()
   void stack.failed.then((text) => died.abort(new Error(text)))
   return AbortSignal.any([signal, died.signal])

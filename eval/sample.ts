@@ -2,34 +2,34 @@ import { fileURLToPath } from 'node:url'
 import { ApiError, createApi, type Session } from '../dev/demo/api.ts'
 import { collect } from '../dev/demo/collect.ts'
 import { follow } from '../dev/demo/follow.ts'
-import { changedByHand } from '../dev/sample-state/edit.ts'
+import { changeByHand } from '../dev/sample-state/edit.ts'
 import { stateObjects } from '../dev/sample-state/objects.ts'
 import { PlatformError } from '../src/base/errors.ts'
 import { deriveProjectId } from '../src/plan/state/managed-state.ts'
 import { EngineRefused, type EngineRoot, type EngineRoots } from './engine-root.ts'
-import { needsPlan, type Outcome, unmet } from './expectations.ts'
+import { findUnmet, needsPlan, type Outcome } from './expectations.ts'
 import { checkPolicy } from './iac-eval/opa.ts'
 import type { SampleResult } from './results.ts'
 import type { Scenario } from './scenario.ts'
 import type { EvalStack } from './stack.ts'
 
-/** What a sample came to; the caller knows which one it is. */
-export type Measured = Omit<SampleResult, 'scenario' | 'hash' | 'model' | 'sample' | 'finished_at'>
+/** The result of a sample, without the fields that only the caller knows. */
+export type SampleMeasurement = Omit<SampleResult, 'scenario' | 'hash' | 'model' | 'sample' | 'finished_at'>
 
 const OWNER = 'eval'
 const START_BRANCH = 'main'
 
 /**
- * Runs one sample through the public API on a repository and a state of its own.
- * @param limitS after which the sample counts as failed
- * Errors: those of the harness, for example a stack that is gone; such a sample is not finished.
+ * Runs one sample through the public API, with a repository and a state of its own.
+ * @param limitS seconds after which the sample counts as failed
+ * Errors: those of the harness, for example when the stack is gone. Such a sample is not finished.
  */
 export async function runSample(
   stack: EvalStack,
   scenario: Scenario,
   limitS: number,
   signal: AbortSignal,
-): Promise<Measured> {
+): Promise<SampleMeasurement> {
   const late = AbortSignal.timeout(limitS * 1000)
   const within = AbortSignal.any([signal, late])
   const began = performance.now()
@@ -45,7 +45,7 @@ export async function runSample(
       failures,
       status: ended.current_status,
       session_id: ended.uuid,
-      ...usageOf(ended),
+      ...sumUsage(ended),
       duration_s: durationS(),
     }
   } catch (error) {
@@ -59,15 +59,15 @@ export async function runSample(
       failures,
       status: reached?.current_status ?? 'not begun',
       session_id: session.id,
-      ...usageOf(reached),
+      ...sumUsage(reached),
       duration_s: durationS(),
     }
   }
 }
 
 /**
- * A repository and a state of its own, then all rounds.
- * @param opened told the session's id as soon as there is one
+ * Makes a repository and a state for the scenario and plays all its rounds.
+ * @param opened is called with the session's id as soon as there is one
  */
 export async function playScenario(
   stack: EvalStack,
@@ -77,11 +77,11 @@ export async function playScenario(
 ): Promise<{ uri: string; session: Session }> {
   const name = `${repositorySlug(scenario.name)}-${crypto.randomUUID().slice(0, 8)}`
   const uri = await stack.git_host.addRepository({ owner: OWNER, name, content: contentOf(scenario) })
-  await seed(stack.roots, scenario, uri, signal)
-  return { uri, session: await play(stack, scenario, uri, signal, opened) }
+  await seedState(stack.roots, scenario, uri, signal)
+  return { uri, session: await playRounds(stack, scenario, uri, signal, opened) }
 }
 
-/** What the names of a scenario's repositories begin with. */
+/** The first part of the names of a scenario's repositories. */
 export const repositorySlug = (name: string): string => name.replaceAll(/[^A-Za-z0-9]+/g, '-').slice(0, 60)
 
 const contentOf = ({ repository }: Scenario) =>
@@ -89,8 +89,8 @@ const contentOf = ({ repository }: Scenario) =>
     ? { files: repository.files }
     : { folder: fileURLToPath(new URL(`../dev/samples/${repository.sample}`, import.meta.url)) }
 
-/** Gives the root the past that the scenario asks for. */
-async function seed(roots: EngineRoots, scenario: Scenario, uri: string, signal: AbortSignal): Promise<void> {
+/** Makes the state that the scenario requires. */
+async function seedState(roots: EngineRoots, scenario: Scenario, uri: string, signal: AbortSignal): Promise<void> {
   const { seed: past, iac_path, scope: scope_id, cloud } = scenario
   if (!past) return
   const root = await roots.open({ uri, branch: START_BRANCH, iac_path, scope_id, cloud })
@@ -111,7 +111,7 @@ async function seed(roots: EngineRoots, scenario: Scenario, uri: string, signal:
     attribute,
     values: [from, to] as const,
   }))
-  await objects.write(id, changedByHand(state, changes))
+  await objects.write(id, changeByHand(state, changes))
 }
 
 const ROUTES = {
@@ -122,8 +122,8 @@ const ROUTES = {
   'full-import': 'import',
 } as const
 
-/** All rounds; what follows the first is sent only when everything before completed. */
-async function play(
+/** Plays all rounds. A later round is started only when all earlier ones completed. */
+async function playRounds(
   stack: EvalStack,
   scenario: Scenario,
   uri: string,
@@ -166,7 +166,7 @@ async function judge(
   try {
     const plan = planned && root ? await planOf(root, signal) : null
     const file = async (path: string) => (root ? await root.file(path) : null)
-    const failures = await unmet(scenario.expect, { session, collected, plan, file })
+    const failures = await findUnmet(scenario.expect, { session, collected, plan, file })
     if (scenario.rego !== undefined) failures.push(...(await policyFailures(scenario.rego, plan, signal)))
     return failures
   } finally {
@@ -174,7 +174,7 @@ async function judge(
   }
 }
 
-/** The root on the branch of the session; null when the session never pushed one. */
+/** Opens the root on the session's branch; null when the session never pushed the branch. */
 async function branchRoot(
   { roots }: EvalStack,
   scenario: Scenario,
@@ -200,10 +200,10 @@ async function policyFailures(rego: string, plan: Outcome['plan'], signal: Abort
   return await checkPolicy(rego, plan.document, signal)
 }
 
-type Usage = Pick<Measured, 'attempts' | 'input_tokens' | 'cached_tokens' | 'output_tokens' | 'cost_usd'>
+type Usage = Pick<SampleMeasurement, 'attempts' | 'input_tokens' | 'cached_tokens' | 'output_tokens' | 'cost_usd'>
 
-/** Sums over the rounds that ended. */
-function usageOf(session: Session | null): Usage {
+/** Adds up what the finished rounds used. */
+function sumUsage(session: Session | null): Usage {
   const total: Usage = { attempts: 0, input_tokens: 0, cached_tokens: 0, output_tokens: 0, cost_usd: 0 }
   for (const { usage } of session?.rounds ?? []) {
     if (!usage) continue
@@ -217,5 +217,5 @@ function usageOf(session: Session | null): Usage {
   return total
 }
 
-/** Whether an error is one of the sample, not of the harness. */
+/** Whether an error belongs to the sample and not to the harness. */
 export const isRefusal = (error: unknown): error is ApiError => error instanceof ApiError

@@ -15,29 +15,29 @@ const files = v.pipe(
 const scalar = v.union([v.string(), v.number(), v.boolean()])
 const strict = <E extends v.ObjectEntries>(entries: E) => v.strictObject(entries)
 
-/** A value of a report, for example `import.summary.imported`. */
+/** A statement about a value of a report, for example `import.summary.imported`. */
 const condition = strict({ path: text, op: v.picklist(OPERATORS), value: v.exactOptional(scalar) })
 
 const expectations = v.pipe(
   strict({
-    /** Of the last round. */
+    /** Status of the last round. */
     status: v.picklist(['completed', 'uncompleted', 'failed']),
-    /** Pattern of the last message: `*` any text, `|` between alternatives. */
+    /** Pattern of the last message. `*` stands for any text, and `|` separates alternatives. */
     message: v.exactOptional(text),
     locked: v.exactOptional(v.boolean()),
     /** Whether the session changed code. */
     code_changed: v.exactOptional(v.boolean()),
-    /** Addresses of the drift that was read, in any order. */
+    /** Addresses of the resources in the drift that was read, in any order. */
     drift: v.exactOptional(v.array(text)),
     reports: v.optional(v.array(condition), []),
-    /** Statements about the plan of the session's branch, made anew after the last round. */
+    /** Statements about a new plan of the session's branch, which is made after the last round. */
     plan: v.optional(v.array(v.record(v.string(), v.unknown())), []),
-    /** That plan changes nothing. */
+    /** True when that plan must change nothing. */
     plan_empty: v.exactOptional(v.boolean()),
-    /** Patterns of files of the branch, from the engine root. */
+    /** Patterns that files of the branch must or must not contain. Paths are relative to the engine root. */
     files: v.optional(v.array(strict({ path, contains: v.exactOptional(text), lacks: v.exactOptional(text) })), []),
   }),
-  v.transform(({ plan, ...rest }) => ({ ...rest, plan: statementsOf(plan) })),
+  v.transform(({ plan, ...rest }) => ({ ...rest, plan: parseStatements(plan) })),
 )
 
 const scenarioSchema = strict({
@@ -49,37 +49,37 @@ const scenarioSchema = strict({
   scope: v.optional(text, '123456789012'),
   seed: v.optional(
     strict({
-      /** `applied`: the state is what the code says; `imported`: blocks with an identifier as comment are in it. */
+      /** `applied`: the code was applied. `imported`: the blocks with an identifier in a comment were imported. */
       state: v.picklist(['applied', 'imported']),
-      /** Settings of built-in resources that somebody changed by hand afterwards. */
+      /** Settings of built-in resources that somebody has changed by hand afterwards. */
       changed: v.optional(v.array(strict({ name: text, attribute: text, from: scalar, to: scalar })), []),
     }),
   ),
-  /** What happens after the first round, when that completed. */
+  /** What happens after the first round, if it completed. */
   follow_up: v.optional(v.array(v.union([strict({ request: text }), strict({ apply: v.literal(true) })])), []),
-  /** Clouds whose providers the engine must be able to fetch. */
+  /** Clouds whose providers the engine has to download. */
   providers: v.optional(v.array(v.picklist(CLOUDS)), []),
-  /** Variables that a plan cannot do without, where made-up credentials are not enough. */
+  /** Environment variables that a plan needs, where invented credentials are not enough. */
   variables: v.optional(v.array(text), []),
   note: v.exactOptional(text),
-  /** The scripted model has a recording for it; `only`: nothing else is to be measured by it. */
+  /** Whether the scripted model has a recording for it. `only` means that no other model is measured with it. */
   recorded: v.optional(v.union([v.boolean(), v.literal('only')]), false),
   expect: expectations,
 })
 
 export type Expectations = Omit<v.InferOutput<typeof expectations>, 'plan'> & { plan: Statement[] }
 export type Scenario = Omit<v.InferOutput<typeof scenarioSchema>, 'expect'> & {
-  /** Folder and file, for example `builtin/queue`. */
+  /** Folder and file name, for example `builtin/queue`. */
   name: string
   expect: Expectations
-  /** A policy instead of statements. */
+  /** A policy in Rego, in place of statements. */
   rego?: string
 }
 
-/** A scenario that cannot be read; the text says which and why. */
+/** A scenario cannot be read. The text says which one and why. */
 export class ScenarioError extends Error {}
 
-/** Errors: `ScenarioError`. */
+/** Checks and completes the document of a scenario. Errors: `ScenarioError`. */
 export function readScenario(name: string, document: unknown): Scenario {
   const parsed = v.safeParse(scenarioSchema, document)
   if (parsed.success) return { name, ...parsed.output }
@@ -87,8 +87,8 @@ export function readScenario(name: string, document: unknown): Scenario {
   throw new ScenarioError(`${name}: ${problems.join('; ')}`)
 }
 
-/** The statements of the intent check; the sentence may be left out. */
-function statementsOf(list: readonly Record<string, unknown>[]): Statement[] {
+/** Reads the statements in the form of the intent check. The sentence of the request may be missing. */
+function parseStatements(list: readonly Record<string, unknown>[]): Statement[] {
   const { statements, faults } = readStatements(list.map((entry) => ({ text: summaryOf(entry), ...entry })))
   if (faults.length > 0) throw new ScenarioError(`expect.plan: ${faults.join('; ')}`)
   if (statements.length !== list.length) throw new ScenarioError('expect.plan: has too many statements')

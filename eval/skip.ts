@@ -12,7 +12,7 @@ export interface SkipOptions {
   signal: AbortSignal
 }
 
-/** Which scenarios can run here, and why the others cannot. Each provider is fetched once. */
+/** Selects the scenarios that can run here, and says why the others cannot. Each provider is downloaded once. */
 export async function selectRunnable(
   scenarios: readonly Scenario[],
   options: SkipOptions,

@@ -5,9 +5,9 @@ import type { GitHost } from '../dev/git-host/start.ts'
 import { PROJECT_ROOT } from '../dev/stack/data-folder.ts'
 import { type Stack, startStack } from '../dev/stack/start-stack.ts'
 import { isJsonObject } from '../src/base/json.ts'
-import { type EngineRoots, engineRoots } from './engine-root.ts'
+import { createEngineRoots, type EngineRoots } from './engine-root.ts'
 
-/** An embedded stack with nothing of the operator's but the model. */
+/** An embedded stack that uses nothing of the operator except the model. */
 export interface EvalStack {
   url: string
   git_host: GitHost
@@ -20,17 +20,17 @@ export interface EvalStack {
 export interface EvalStackOptions {
   folder: string
   env: Record<string, string | undefined>
-  /** The scripted model whatever is set. */
+  /** True uses the scripted model, whatever is set. */
   scripted: boolean
-  /** Samples that run at the same time. */
+  /** How many samples run at the same time. */
   concurrency: number
-  /** Where the model traffic of every round is kept; null: nowhere. */
+  /** Folder for the model traffic of every round; null when it is not recorded. */
   record_folder: string | null
   onLine?: (name: string, line: string) => void
   signal?: AbortSignal
 }
 
-/** Errors: those of the stack's start. */
+/** Starts the stack. Errors: those of the stack's start. */
 export async function startEvalStack(options: EvalStackOptions): Promise<EvalStack> {
   const { folder, scripted, signal, onLine } = options
   const env = { ...options.env, PLATFORM_CONFIG: await writeConfiguration(options), PLATFORM_PORT: undefined }
@@ -45,20 +45,28 @@ export async function startEvalStack(options: EvalStackOptions): Promise<EvalSta
     const { git_host } = stack.addresses
     if (!git_host) throw new Error('the stack has no git host of its own')
     const { url, model, engine, failed, stop } = stack
-    return { url, git_host, roots: await engineRoots(join(folder, 'stack'), git_host), model, engine, failed, stop }
+    return {
+      url,
+      git_host,
+      roots: await createEngineRoots(join(folder, 'stack'), git_host),
+      model,
+      engine,
+      failed,
+      stop,
+    }
   } catch (error) {
     await stack.stop()
     throw error
   }
 }
 
-/** The operator's configuration with what an evaluation needs beside it. */
+/** Writes the operator's configuration with what an evaluation needs in addition. */
 async function writeConfiguration({ folder, env, concurrency, record_folder }: EvalStackOptions): Promise<string> {
   const ownPath = env.PLATFORM_CONFIG?.trim()
   const text = await readText(ownPath || SHIPPED)
   if (text === null) throw new Error(`The configuration file ${ownPath} cannot be used: there is none.`)
   const own: unknown = parse(text) ?? {}
-  // In a file of the operator a model is a choice, in the shipped one a default.
+  // A model in the operator's file was chosen by the operator; the one in the shipped file is only a default.
   const unchosen = ownPath ? [] : ['model', 'small_model']
   const section = (name: string): Record<string, unknown> => {
     const value = isJsonObject(own) ? own[name] : undefined
@@ -69,7 +77,7 @@ async function writeConfiguration({ folder, env, concurrency, record_folder }: E
     ...(isJsonObject(own) ? own : {}),
     llm: { ...without(section('llm'), unchosen), ...(record_folder !== null && { record_folder }) },
     worker: { ...section('worker'), concurrency },
-    // Spans of an evaluation stay out of the operator's collector.
+    // The spans of an evaluation must not be sent to the operator's collector.
     telemetry: without(section('telemetry'), ['collector_url']),
   }
   await writeAtomically(path, stringify(document))

@@ -20,8 +20,8 @@ export function wilson(passed: number, trials: number): Interval | null {
 }
 
 /**
- * The unbiased estimate that at least one of `k` samples passes: 1 - C(n-c, k) / C(n, k).
- * Null when there are fewer than `k` samples.
+ * The unbiased estimate of the probability that at least one of `k` samples passes: 1 - C(n-c, k) / C(n, k). Null when
+ * there are fewer than `k` samples.
  */
 export function passAtK(samples: number, passed: number, k: number): number | null {
   if (k < 1 || samples < k) return null
@@ -37,8 +37,8 @@ export const mean = (values: readonly number[]): number | null =>
 const RESAMPLES = 4_000
 
 /**
- * Percentile bootstrap interval of the mean over scenarios, which are drawn with replacement. The same values give
- * the same interval. Null with fewer than two: the spread between scenarios is not known then.
+ * Percentile bootstrap interval of the mean over scenarios, which are drawn with replacement. The same values always
+ * give the same interval. Null with fewer than two scenarios, because their spread is not known then.
  */
 export function bootstrapMean(values: readonly number[]): Interval | null {
   if (values.length < 2) return null
@@ -52,7 +52,7 @@ export function bootstrapMean(values: readonly number[]): Interval | null {
   return { low: at(0.025), high: at(0.975) }
 }
 
-/** Mulberry32: the same numbers for the same seed, from 0 up to 1. */
+/** A random generator (Mulberry32) that repeats its numbers for the same seed. They are at least 0 and below 1. */
 export function seededRandom(seed: number): () => number {
   let state = seed
   return () => {

@@ -1,7 +1,7 @@
-import { type Caps, capReached } from './caps.ts'
+import { type Caps, findReachedCap } from './caps.ts'
 import { hashOf } from './load-scenarios.ts'
 import { keyOf, type ResultStore, type SampleResult } from './results.ts'
-import { isRefusal, type Measured } from './sample.ts'
+import { isRefusal, type SampleMeasurement } from './sample.ts'
 import type { Scenario } from './scenario.ts'
 
 export interface SuiteOptions extends Caps {
@@ -11,14 +11,14 @@ export interface SuiteOptions extends Caps {
   model: string
   store: ResultStore
   /** Runs one sample. Errors: those of the harness. */
-  run(scenario: Scenario): Promise<Measured>
-  /** Told of each sample that ends; `done` and `total` count samples, those of earlier runs included. */
+  run(scenario: Scenario): Promise<SampleMeasurement>
+  /** Is called for each sample that ends. `done` and `total` count samples, also those of earlier runs. */
   progress(result: SampleResult, done: number, total: number): void
   now(): Date
   signal: AbortSignal
 }
 export interface SuiteEnd {
-  /** Of the selected scenarios, earlier runs included. */
+  /** Results of the selected scenarios, also those of earlier runs. */
   results: SampleResult[]
   /** Why not all samples were run; null when they were. */
   stopped: string | null
@@ -27,8 +27,8 @@ export interface SuiteEnd {
 type Job = { scenario: Scenario; hash: string; sample: number }
 
 /**
- * Runs what is not finished yet, the first sample of every scenario before the second of any.
- * Errors: the first one of the harness, after what runs has ended.
+ * Runs the samples that are not finished yet: the first sample of every scenario before the second one of any.
+ * Errors: the first one of the harness, thrown when the running samples have ended.
  */
 export async function runSuite(options: SuiteOptions): Promise<SuiteEnd> {
   const { scenarios, samples, model, store } = options
@@ -46,7 +46,7 @@ export async function runSuite(options: SuiteOptions): Promise<SuiteEnd> {
     while (state.stopped === null && state.error === null && !options.signal.aborted) {
       const job = waiting[0]
       if (!job) return
-      state.stopped = capReached(options, finished(), state.running)
+      state.stopped = findReachedCap(options, finished(), state.running)
       if (state.stopped !== null) return
       waiting.shift()
       state.running++
@@ -73,8 +73,8 @@ export async function runSuite(options: SuiteOptions): Promise<SuiteEnd> {
 
 const idOf = ({ scenario, hash, sample }: Job, model: string) => ({ scenario: scenario.name, hash, model, sample })
 
-/** A request that the platform refuses is a failed sample. */
-async function measure({ run }: SuiteOptions, { scenario }: Job): Promise<Measured> {
+/** Runs a sample. A request that the platform refuses makes it a failed sample. */
+async function measure({ run }: SuiteOptions, { scenario }: Job): Promise<SampleMeasurement> {
   const began = performance.now()
   try {
     return await run(scenario)

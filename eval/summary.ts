@@ -15,7 +15,7 @@ export interface ScenarioSummary extends Totals {
   samples: number
   passed: number
   pass_at_1: number
-  /** Wilson, over the samples. */
+  /** Wilson's interval over the samples. */
   pass_at_1_ci: Interval | null
   /** Null with fewer than k samples. */
   pass_at_k: number | null
@@ -33,10 +33,10 @@ export interface Summary {
   k: number
   samples: number
   passed: number
-  /** Means over scenarios, each of which weighs the same. */
+  /** Means over scenarios. Each scenario has the same weight. */
   pass_at_1: number | null
   pass_at_k: number | null
-  /** Percentile bootstrap over scenarios. */
+  /** Percentile bootstrap interval over scenarios. */
   pass_at_1_ci: Interval | null
   pass_at_k_ci: Interval | null
   totals: Totals
@@ -110,8 +110,8 @@ const range = (interval: Interval | null): string =>
   interval ? `${percent(interval.low)}-${percent(interval.high)}` : '-'
 const money = (value: number | null): string => (value === null ? 'unknown' : value.toFixed(4))
 
-/** The summary as lines of text. */
-export function tableOf(summary: Summary): string[] {
+/** Renders the summary as lines of text. */
+export function renderTable(summary: Summary): string[] {
   const head = [
     'scenario',
     'passed',
@@ -150,7 +150,7 @@ export function tableOf(summary: Summary): string[] {
       `scenarios: bootstrap over scenarios; pass@${summary.k} ${range(summary.pass_at_k_ci)}.`,
     ...(failures.length > 0 ? ['', 'What did not hold:', ...failures] : []),
     ...(summary.skipped.length > 0
-      ? ['', `Skipped (${summary.skipped.length}):`, ...skippedLines(summary.skipped)]
+      ? ['', `Skipped (${summary.skipped.length}):`, ...listSkipped(summary.skipped)]
       : []),
     ...(summary.stopped === null ? [] : ['', `Stopped early: ${summary.stopped}. The same command goes on from here.`]),
   ]
@@ -173,8 +173,8 @@ function aligned(rows: readonly string[][]): string[] {
   )
 }
 
-/** One line for each reason. */
-function skippedLines(skipped: readonly Skipped[]): string[] {
+/** Makes one line for each reason. */
+function listSkipped(skipped: readonly Skipped[]): string[] {
   const reasons = new Map<string, string[]>()
   for (const { scenario, reason } of skipped) reasons.set(reason, [...(reasons.get(reason) ?? []), scenario])
   return [...reasons].map(([reason, names]) => `  ${reason}: ${names.join(', ')}`)

@@ -6,13 +6,15 @@ import { promisify } from 'node:util'
 
 const run = promisify(execFile)
 
-/** An engine in a folder of its own with local state, worked by hand. */
+/** An engine in a folder of its own with local state, without the platform. */
 export interface HandEngine {
   /** Writes files by path relative to the root. */
   write(files: Record<string, string>): Promise<void>
   remove(file: string): Promise<void>
-  /** One command after the other; a refusal counts like a success. Answers how long they took, in s. */
-  timed(commands: readonly (readonly string[])[]): Promise<number>
+  /**
+   * Runs commands one after the other and answers how many seconds they took. It does not matter whether they succeed.
+   */
+  measure(commands: readonly (readonly string[])[]): Promise<number>
 }
 
 export const COMMANDS = {
@@ -24,8 +26,8 @@ export const COMMANDS = {
   pull: ['state', 'pull'],
 } as const
 
-/** Works in a new folder, which is removed at the end. */
-export async function byHand<T>(work: (engine: HandEngine) => Promise<T>): Promise<T> {
+/** Runs `work` with an engine in a new folder, which is removed at the end. */
+export async function withHandEngine<T>(work: (engine: HandEngine) => Promise<T>): Promise<T> {
   const cwd = await mkdtemp(join(tmpdir(), 'platform-bench-'))
   const binary = process.env.IAC_BINARY || (await onPath('tofu')) || 'terraform'
   try {
@@ -37,7 +39,7 @@ export async function byHand<T>(work: (engine: HandEngine) => Promise<T>): Promi
         }
       },
       remove: (file) => rm(join(cwd, file)),
-      timed: async (commands) => {
+      measure: async (commands) => {
         const started = performance.now()
         for (const args of commands)
           await run(binary, [...args], {

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 
-/** Resident memory of a process in MB (10^6 bytes); Linux only, NaN elsewhere. */
+/** Reads the resident memory of a process in MB (10^6 bytes). It works on Linux only and answers NaN elsewhere. */
 export function residentMegabytes(pid: number): number {
   try {
     const pages = /VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]
@@ -10,11 +10,11 @@ export function residentMegabytes(pid: number): number {
   }
 }
 
-/** Processor time that a process used so far, in ms; Linux only, NaN elsewhere. */
+/** Reads the processor time that a process has used so far, in ms. It works on Linux only and answers NaN elsewhere. */
 export function processorTime(pid: number): number {
   try {
     const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)?.split(' ') ?? []
-    // In hundredths of a second: user and system.
+    // User and system time in hundredths of a second, so times ten for milliseconds.
     return (Number(fields[11]) + Number(fields[12])) * 10
   } catch {
     return Number.NaN

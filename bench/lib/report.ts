@@ -1,8 +1,11 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { arch, cpus, totalmem } from 'node:os'
-import { rounded } from './statistics.ts'
+import { roundFigure } from './statistics.ts'
 
-/** One figure. `aim` is what we want to stay under (or over, with `at_least`); it never fails a run. */
+/**
+ * One figure. `aim` is the value below which it should stay (above which, with `at_least`). A missed aim does not make
+ * a run fail.
+ */
 export interface Figure {
   name: string
   value: number
@@ -22,11 +25,11 @@ const met = (figure: Figure): string => {
   return good ? 'met' : 'missed'
 }
 
-/** The table that people read. */
+/** Renders the table for people. */
 export function formatSection(section: Section): string {
   const rows = section.figures.map((figure) => [
     figure.name,
-    `${rounded(figure.value)} ${figure.unit}`,
+    `${roundFigure(figure.value)} ${figure.unit}`,
     figure.aim === undefined ? '' : `${figure.at_least ? '>=' : '<='} ${figure.aim} ${figure.unit}`,
     met(figure),
   ])

@@ -1,10 +1,10 @@
 import { connect } from '../../src/data/db/pool.ts'
 
 /**
- * Runs `work` with a pool whose server reports the plan of every statement with its real times;
- * answers the reports in order.
+ * Runs `work` with a pool whose server reports the plan and the real times of every statement. Answers the reports in
+ * order.
  */
-export async function plansOf(
+export async function recordPlans(
   url: string,
   work: (sql: ReturnType<typeof connect>) => Promise<unknown>,
 ): Promise<string[]> {

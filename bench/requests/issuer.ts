@@ -1,7 +1,7 @@
 import { exportJWK, generateKeyPair, SignJWT } from 'jose'
 import { serve } from '../../src/runtime/serve.ts'
 
-/** An identity provider on this machine with one RSA key, and a token of it for an hour. */
+/** Starts an identity provider on this machine with one RSA key. Answers it with a token that is valid for an hour. */
 export async function startIssuer(subject: string): Promise<{ url: string; token: string; close(): Promise<void> }> {
   const { publicKey, privateKey } = await generateKeyPair('RS256', { extractable: true })
   const keys = [{ ...(await exportJWK(publicKey)), kid: 'bench', alg: 'RS256', use: 'sig' }]

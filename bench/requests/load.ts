@@ -1,11 +1,11 @@
 import { connect, type Socket } from 'node:net'
 
 /**
- * Requests per second over kept connections, each with one request at a time. Written on sockets so
- * that the client costs as little as possible beside the server that it measures.
+ * Measures requests per second over connections that stay open, each with one request at a time. It is written with
+ * plain sockets, so that the client takes as little processor time as possible from the server.
  * Errors: an answer that is not 200.
  */
-export async function requestsPerSecond(
+export async function measureRequestsPerSecond(
   url: string,
   headers: Record<string, string>,
   options: { connections: number; ms: number },
@@ -47,7 +47,7 @@ function runConnection(host: string, port: number, message: string, end: number)
   })
 }
 
-/** Whether the text holds all of one answer, by its length or by its last chunk. */
+/** Whether the text holds one whole answer, by its length or by its last chunk. */
 function isWhole(text: string): boolean {
   const head = text.indexOf('\r\n\r\n')
   if (head < 0) return false

@@ -14,8 +14,8 @@ export interface StartedServer {
 }
 
 /**
- * Starts an entry and waits for the line that names its address. The log goes to a file, as under a
- * supervisor: a pipe that this busy process has to empty would hold the server up.
+ * Starts a server and waits for the line that names its address. The log goes to a file: a pipe would have to be read
+ * by this busy process and would slow the server down.
  */
 export async function startServer(
   runtime: Runtime,

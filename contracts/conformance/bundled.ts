@@ -15,9 +15,9 @@ const START_LIMIT_MS = 30_000
 const STOP_LIMIT_MS = 15_000
 
 /**
- * A bundled sidecar as a process of its own on a free port.
- * @param runtime what runs it; default this Node
- * Errors: it did not start; the text is what it wrote.
+ * Starts a bundled sidecar as a process of its own on a free port.
+ * @param runtime the program that runs it; the default is this Node
+ * Errors: it did not start. The text is what it has written.
  */
 export async function startBundled(
   name: ContractName,
@@ -58,7 +58,7 @@ export async function startBundled(
   }
 }
 
-/** Takes every POST with 200, as a chat does. */
+/** Starts a server that answers every POST with 200, like a chat. */
 export async function startReceiver(): Promise<Running> {
   const server = createServer((request, response) => {
     request.resume().on('end', () => response.end('ok'))

@@ -12,19 +12,19 @@ export interface Media {
 export interface Answer {
   description: string
   headers: Record<string, { required: boolean; schema: Schema }>
-  /** By content type; null: there is no body. */
+  /** The schemas by content type; null when there is no body. */
   content: Record<string, Media> | null
 }
 export interface Operation {
   id: string
   method: string
-  /** With `{names}` of its parameters. */
+  /** The path, with its parameters as `{name}`. */
   path: string
-  /** False for what is answered without a token. */
+  /** False when the operation is answered without a token. */
   secured: boolean
-  /** An implementation may leave it out (`x-optional`). */
+  /** True when an implementation may leave it out (`x-optional`). */
   optional: boolean
-  /** The JSON body; null for operations without one. */
+  /** The JSON body; null for an operation without one. */
   body: Media | null
   answers: Record<string, Answer>
 }
@@ -32,7 +32,7 @@ export interface Contract {
   name: ContractName
   version: string
   operations: Operation[]
-  /** Errors: there is none of this id. */
+  /** Finds an operation. Errors: there is none with this id. */
   operation(id: string): Operation
 }
 
@@ -60,10 +60,10 @@ interface RawDocument {
   paths: Record<string, Record<string, RawOperation>>
 }
 
-/** Reads `contracts/<name>.v1.yaml`. Errors: it holds a schema that the suite does not understand. */
+/** Reads `contracts/<name>.v1.yaml`. Errors: a schema in it is one that this suite does not understand. */
 export async function readContract(name: ContractName): Promise<Contract> {
   const text = await readFile(new URL(`../${name}.v1.yaml`, import.meta.url), 'utf8')
-  const document = resolved(parse(text)) as RawDocument
+  const document = resolveReferences(parse(text)) as RawDocument
   const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => operationOf(method.toUpperCase(), path, operation)),
   )
@@ -96,7 +96,7 @@ function operationOf(method: string, path: string, raw: RawOperation): Operation
           headers: Object.fromEntries(
             Object.entries(headers).map(([header, { required = false, schema }]) => [
               header,
-              { required, schema: understood(schema) },
+              { required, schema: assertUnderstood(schema) },
             ]),
           ),
           content: content
@@ -110,24 +110,24 @@ function operationOf(method: string, path: string, raw: RawOperation): Operation
 
 function mediaOf({ schema, example, examples = {} }: RawMedia): Media {
   const named = Object.values(examples).map(({ value }) => value)
-  return { schema: understood(schema), examples: example === undefined ? named : [example, ...named] }
+  return { schema: assertUnderstood(schema), examples: example === undefined ? named : [example, ...named] }
 }
 
 const known = new WeakSet<Schema>()
 
-/** A keyword that nobody checks would be a promise that nobody keeps. */
-function understood(schema: Schema): Schema {
+/** Refuses a schema with a keyword that this suite does not know: the promise behind it would never be checked. */
+function assertUnderstood(schema: Schema): Schema {
   if (known.has(schema)) return schema
   known.add(schema)
   for (const keyword of Object.keys(schema))
     if (!Object.hasOwn(KEYWORDS, keyword))
       throw new Error(`the suite does not understand the schema keyword ${keyword}`)
-  for (const inner of innerSchemas(schema)) understood(inner)
+  for (const inner of innerSchemas(schema)) assertUnderstood(inner)
   return schema
 }
 
-/** Replaces every `$ref` by what it names; what names itself stays one object. */
-function resolved(document: unknown): unknown {
+/** Replaces every `$ref` by what it names. A schema that names itself stays one object. */
+function resolveReferences(document: unknown): unknown {
   const targets = new Map<string, Record<string, unknown>>()
   const target = (ref: string): unknown => {
     const known = targets.get(ref)

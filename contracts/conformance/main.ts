@@ -3,7 +3,7 @@ import { humanReport } from './report/human.ts'
 import { runConformance } from './run.ts'
 import { UsageError } from './types.ts'
 
-/** `npm run conformance -- <contract> <url>`; answers the exit code. */
+/** Runs `npm run conformance -- <contract> <url>` and answers the exit code. */
 async function main(): Promise<number> {
   try {
     const read = await readOptions(process.argv.slice(2), process.env)

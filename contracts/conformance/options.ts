@@ -32,7 +32,7 @@ const FLAGS = {
   help: { type: 'boolean', short: 'h' },
 } as const
 
-/** Of everything that need not be said. */
+/** Values of the options that need not be given. */
 export const DEFAULTS = {
   token: null,
   workspace: tmpdir(),
@@ -43,7 +43,7 @@ export const DEFAULTS = {
   jobMs: 120_000,
 } satisfies Partial<Options>
 
-/** Reads the command line; null: help was asked for. Errors: `UsageError`. */
+/** Reads the command line; null when only the help is wanted. Errors: `UsageError`. */
 export async function readOptions(
   args: string[],
   env: Record<string, string | undefined>,

@@ -12,14 +12,14 @@ const ADMIN = 'root@example.com'
 const TOKEN = 'Conformance-token-7f3a'
 
 interface Round {
-  /** What is special about it. */
+  /** What is special about this run. */
   title: string
   contract: ContractName
   env: Record<string, string>
   options?: Partial<Options>
 }
 
-/** `npm run conformance:bundled`: starts each bundled sidecar and runs its suite; answers the exit code. */
+/** Runs `npm run conformance:bundled`: starts each bundled sidecar, runs its suite and answers the exit code. */
 async function main(): Promise<number> {
   const folder = await mkdtemp(join(tmpdir(), 'conformance-bundled-'))
   const receiver = await startReceiver()

@@ -14,7 +14,7 @@ export interface Outcome {
   version: string
   url: string
   seed: number
-  /** No promise is broken. */
+  /** True when no promise is broken. */
   conformant: boolean
   passed: number
   broken: number
@@ -30,9 +30,9 @@ const SUITES: Record<ContractName, (options: Options) => Promised[]> = {
 }
 
 /**
- * Checks every promise of the contract against the service, one after the other.
- * Workspaces of engine jobs are made in a folder of their own, which is removed at the end.
- * Errors: `UsageError` when the service cannot be reached or asks for another token.
+ * Checks every promise of the contract against the service, one after the other. Workspaces of engine jobs are made in
+ * a folder, which is removed at the end.
+ * Errors: `UsageError` when the service cannot be reached or requires another token.
  */
 export async function runConformance(
   options: Options,

@@ -1,8 +1,8 @@
 import type { Contract, Operation } from './document.ts'
-import { undocumented } from './http/documented.ts'
+import { findUndocumented } from './http/documented.ts'
 import { answerText, exchange, masked } from './http/exchange.ts'
 import { rawExchange } from './http/raw.ts'
-import { randomFrom, seedFor } from './schema/random.ts'
+import { createRandom, deriveSeed } from './schema/random.ts'
 import {
   type Exchange,
   type Finding,
@@ -16,7 +16,7 @@ import {
 
 const MAX_FINDINGS = 5
 
-/** Runs promises one after the other and remembers how every answer fitted the document. */
+/** Runs promises one after the other, and keeps whether every answer fitted the document. */
 export class Run {
   readonly #options: Options
   readonly #log = new Map<string, { exchanges: Exchange[]; findings: Finding[] }>()
@@ -39,7 +39,7 @@ export class Run {
     return { ...result, outcome: result.findings.length === 0 ? 'passed' : 'broken' }
   }
 
-  /** How all answers of this run fitted what the contract documents for the operation. */
+  /** Says whether all answers of this run fitted what the contract documents for the operation. */
   answers(operation: Operation): Result {
     const { exchanges = [], findings = [] } = this.#log.get(operation.id) ?? {}
     const result = { id: `${operation.id}.answers`, promise: ANSWERS, exchanges: exchanges.length, findings }
@@ -61,7 +61,7 @@ export class Run {
     return {
       options,
       contract,
-      random: randomFrom(seedFor(options.seed, result.id)),
+      random: createRandom(deriveSeed(options.seed, result.id)),
       ask: async (operation, call = {}) => {
         result.exchanges++
         const made = await exchange(options, operation.method, pathOf(operation, call.path), call)
@@ -84,7 +84,7 @@ export class Run {
       skip: (reason) => {
         throw new Skipped(reason)
       },
-      seen: (operation) => this.#log.get(operation.id)?.exchanges ?? [],
+      exchangesWith: (operation) => this.#log.get(operation.id)?.exchanges ?? [],
     }
   }
 
@@ -92,7 +92,7 @@ export class Run {
     const known = this.#log.get(operation.id) ?? { exchanges: [], findings: [] }
     this.#log.set(operation.id, known)
     known.exchanges.push({ ...made, text: made.text.slice(0, 4096) })
-    for (const why of undocumented(operation, made))
+    for (const why of findUndocumented(operation, made))
       if (known.findings.length < MAX_FINDINGS && !known.findings.some((each) => each.why === why))
         known.findings.push({ why, request: made.request, answer: answerText(this.#options, made) })
   }

@@ -6,82 +6,83 @@ export interface Options {
   contract: Contract
   /** Base address of the service, without a slash at its end. */
   url: string
-  /** Bearer token; null: the service accepts every request. */
+  /** Bearer token. Null when the service accepts every request. */
   token: string | null
   seed: number
-  /** Folder for workspaces that the service sees under the same path. */
+  /** Folder for workspaces, which the service has to see under the same path. */
   workspace: string
   /** Id of a user with the role admin in an authorization service. */
   admin: string | null
-  /** What a mapping service knows. */
+  /** An identifier that a mapping service knows. */
   identifier: string | null
-  /** Runs the promises whose ids begin with one of them; empty: all. */
+  /** Runs only the promises whose ids begin with one of these texts; all when it is empty. */
   only: readonly string[]
-  /** Milliseconds for one exchange. */
+  /** Milliseconds that one exchange may take. */
   exchangeMs: number
-  /** Milliseconds for one engine job. */
+  /** Milliseconds that one engine job may take. */
   jobMs: number
 }
 
-/** What is sent; the rest follows from the operation. */
+/** The parts of a request that differ. The rest follows from the operation. */
 export interface Call {
-  /** Values of the path's parameters; others get a fitting one. */
+  /** Values of parameters in the path. The others get a fitting value. */
   path?: Record<string, string>
-  /** Serialised as JSON. */
+  /** A body that is sent as JSON. */
   json?: unknown
-  /** Sent as it is, with `content_type` or without any. */
+  /** A body that is sent as it is, with `content_type` or without a content type. */
   raw?: string | Uint8Array<ArrayBuffer>
   content_type?: string | null
   headers?: Record<string, string>
-  /** The whole Authorization header; null: none. Default: the right one. */
+  /** The whole Authorization header. Null sends none; the default is the right one. */
   authorization?: string | null
 }
 
 export interface Exchange {
-  /** For people; holds no token. */
+  /** The request for people, without the token. */
   request: string
-  /** As asked, below the base address. */
+  /** The path of the request below the base address. */
   path: string
   status: number
   headers: Headers
   text: string
-  /** Undefined when the body is no JSON. */
+  /** The body as JSON; undefined when it is none. */
   json: unknown
 }
 
 export interface Finding {
   why: string
-  /** Empty where no exchange was made. */
+  /** The request; empty when none was sent. */
   request: string
   answer: string
 }
 
-/** What a promise is checked with. */
+/** The functions with which a promise is checked. */
 export interface Tester {
   options: Options
   contract: Contract
   random: Random
   /**
-   * One request to an operation. The answer is also held against the document, which counts for the
-   * promise `<operation>.answers`. Errors: `NoAnswer`.
+   * Sends one request to an operation. The answer is also compared with the document, which counts for the promise
+   * `<operation>.answers`.
+   * Errors: `NoAnswer`.
    */
   ask(operation: Operation, call?: Call): Promise<Exchange>
-  /** A request that no operation describes. Errors: `NoAnswer`. */
+  /** Sends a request that no operation describes. Errors: `NoAnswer`. */
   send(method: string, path: string, call?: Call): Promise<Exchange>
-  /** Bytes on a connection of their own. */
+  /** Sends bytes on a connection of their own. */
   raw(lines: string[], options?: { cut?: boolean }): Promise<RawAnswer>
-  /** The promise is broken; the check goes on. */
+  /** Records that the promise is broken. The check goes on. */
   broken(why: string, exchange?: Exchange): void
-  /** `broken` unless `kept`; answers `kept`. */
+  /** Records that the promise is broken unless `kept` is true. Answers `kept`. */
   expect(kept: boolean, why: string, exchange?: Exchange): boolean
-  /** The promise cannot be checked. Errors: always `Skipped`. */
+  /** Ends the check because the promise cannot be checked. Errors: always `Skipped`. */
   skip(reason: string): never
-  /** Every finding so far of another promise of this run is left alone; statuses seen of an operation. */
-  seen(operation: Operation): readonly Exchange[]
+  /** All exchanges of this run with the operation so far. */
+  exchangesWith(operation: Operation): readonly Exchange[]
 }
 
 export interface Promised {
-  /** Stable, `<subject>.<aspect>`. */
+  /** Name of the promise, `<subject>.<aspect>`. It does not change. */
   id: string
   promise: string
   run(tester: Tester): Promise<void>
@@ -91,7 +92,7 @@ export interface Result {
   id: string
   promise: string
   outcome: 'passed' | 'broken' | 'skipped'
-  /** Of a skipped one. */
+  /** Why the promise was skipped. */
   reason?: string
   exchanges: number
   findings: Finding[]
@@ -101,7 +102,7 @@ export class Skipped extends Error {
   override readonly name = 'Skipped'
 }
 
-/** No answer came: refused, cut or too late. */
+/** There was no answer: the connection was refused or cut, or the answer came too late. */
 export class NoAnswer extends Error {
   override readonly name = 'NoAnswer'
   readonly request: string
@@ -111,7 +112,7 @@ export class NoAnswer extends Error {
   }
 }
 
-/** The suite cannot be run this way; the message is for the caller. */
+/** The suite cannot run with these options. The message is for the caller. */
 export class UsageError extends Error {
   override readonly name = 'UsageError'
 }

@@ -1,8 +1,8 @@
-/** What the sample account holds. */
+/** The resources of the sample account. */
 
 export const ACCOUNT = '123456789012'
 export const REGION = 'eu-central-1'
-/** Where the index of all regions is kept. */
+/** The region that keeps the index of all regions. */
 export const AGGREGATOR_REGION = 'eu-west-1'
 
 export interface CloudResource {
@@ -30,7 +30,10 @@ const resource = (type: string, name: string, tags: Record<string, string> = {},
   }
 }
 
-/** In the order of the index. The last five are nobody's to manage: the inventory has to leave them out. */
+/**
+ * The resources in the order of the index. The last five are managed by somebody else, so the inventory has to leave
+ * them out.
+ */
 export const RESOURCES: readonly CloudResource[] = [
   resource('sqs:queue', 'mail-outgoing', { service: 'mail' }),
   resource('sqs:queue', 'mail-dead-letter', { service: 'mail' }),

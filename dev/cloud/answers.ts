@@ -1,6 +1,6 @@
 import { ACCOUNT, AGGREGATOR_REGION, type CloudResource, REGION, RESOURCES } from './account.ts'
 
-/** An answer of one of the two services. */
+/** An HTTP answer of STS or Resource Explorer. */
 export interface CloudAnswer {
   status: number
   content_type: string
@@ -20,10 +20,10 @@ const INDEXES = [AGGREGATOR_REGION, REGION].map((region) => ({
   Type: region === AGGREGATOR_REGION ? 'AGGREGATOR' : 'LOCAL',
 }))
 const VIEW = `arn:aws:resource-explorer-2:${AGGREGATOR_REGION}:${ACCOUNT}:view/all-resources/6b6f0a52-3c43-4a0d-8f43-0f3c7d0f7a02`
-/** Small, so that a reader has to ask for further pages. */
+/** Entries on a page. There are few, so that a reader has to ask for further pages. */
 const PAGE = 5
 
-/** The query protocol: STS. */
+/** Answers a request to STS, which uses AWS's query protocol. */
 export function answerSts(form: URLSearchParams): CloudAnswer {
   const action = form.get('Action')
   if (action !== 'GetCallerIdentity')
@@ -40,8 +40,8 @@ export function answerSts(form: URLSearchParams): CloudAnswer {
 }
 
 /**
- * The REST protocol: Resource Explorer.
- * @param region of the signature; every region knows its own view only
+ * Answers a request to Resource Explorer, which uses AWS's REST protocol.
+ * @param region the region in the signature. Each region knows only its own view
  */
 export function answerExplorer(path: string, region: string, body: Record<string, unknown>): CloudAnswer {
   if (path === '/ListIndexes')
@@ -57,17 +57,17 @@ function listResources(region: string, body: Record<string, unknown>): CloudAnsw
   const limit = body.MaxResults ?? 100
   if (!Number.isInteger(limit) || Number(limit) < 1 || Number(limit) > 1000)
     return json({ message: 'MaxResults must be from 1 to 1000.' }, 400)
-  const start = body.NextToken === undefined ? 0 : offsetOf(body.NextToken)
+  const start = body.NextToken === undefined ? 0 : parseOffset(body.NextToken)
   if (start === null) return json({ message: 'The token is not valid.' }, 400)
   const end = start + Math.min(PAGE, Number(limit))
   return json({
     ViewArn: VIEW,
-    Resources: RESOURCES.slice(start, end).map(described),
+    Resources: RESOURCES.slice(start, end).map(toDocument),
     ...(end < RESOURCES.length && { NextToken: Buffer.from(`offset ${end}`).toString('base64') }),
   })
 }
 
-function offsetOf(token: unknown): number | null {
+function parseOffset(token: unknown): number | null {
   const text = typeof token === 'string' ? Buffer.from(token, 'base64').toString('utf8') : ''
   const offset = /^offset (\d+)$/.exec(text)?.[1]
   return offset !== undefined && Number(offset) < RESOURCES.length ? Number(offset) : null
@@ -75,7 +75,7 @@ function offsetOf(token: unknown): number | null {
 
 const SEEN = '2026-01-15T04:00:00Z'
 
-const described = ({ arn, type, region, owner, tags }: CloudResource) => ({
+const toDocument = ({ arn, type, region, owner, tags }: CloudResource) => ({
   Arn: arn,
   ResourceType: type,
   Service: type.split(':')[0],

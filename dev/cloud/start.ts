@@ -8,15 +8,15 @@ import { answerExplorer, answerSts, type CloudAnswer } from './answers.ts'
 
 const MAX_BODY = 64 * 1024
 
-/** Keys of the sample account's only user. They open nothing but this server. */
+/** The access keys of the sample account's only user. No other server accepts them. */
 export const SAMPLE_KEYS: Credentials = {
   access_key: 'AKIASAMPLEACCOUNT000',
   secret_key: `sample-keys-of-account-${ACCOUNT}`,
 }
 
 /**
- * The part of AWS that an inventory asks, for one sample account: STS `GetCallerIdentity` and Resource
- * Explorer `ListIndexes`, `GetDefaultView` and `ListResources` with pages. Signatures are checked.
+ * Starts a server with the part of AWS that an inventory needs, for one sample account: `GetCallerIdentity` of STS, and
+ * `ListIndexes`, `GetDefaultView` and `ListResources` with pages of Resource Explorer. It checks signatures.
  */
 export async function startCloud(options: { port?: number; now?: () => Date } = {}): Promise<Running> {
   const now = options.now ?? (() => new Date())
@@ -42,7 +42,7 @@ async function respond(request: IncomingMessage, now: Date): Promise<CloudAnswer
   return answerExplorer(path, region, parseBody(text))
 }
 
-/** The two services that are served, as the credential names them. */
+/** Reads region and service from the credential of a request. Only STS and Resource Explorer are served. */
 function scopeOf(authorization: string | undefined): { region: string; service: string } {
   const [, , region = '', service = ''] = /Credential=([^,\s]+)/.exec(authorization ?? '')?.[1]?.split('/') ?? []
   return { region, service: service === 'sts' ? 'sts' : 'resource-explorer-2' }
@@ -65,7 +65,7 @@ function refusal(error: unknown): CloudAnswer {
   return { status: known.status, content_type: 'application/json', body }
 }
 
-/** What the iac sidecar needs to find the sample account. */
+/** Environment variables that make the iac sidecar use the sample account. */
 export const cloudVariables = (url: string): Record<string, string> => ({
   AWS_REGION: REGION,
   AWS_ACCESS_KEY_ID: SAMPLE_KEYS.access_key,

@@ -9,30 +9,33 @@ export interface StoredVersion {
 }
 interface StoredPrompt {
   description: string
-  /** Oldest first. */
+  /** All versions, oldest first. */
   versions: StoredVersion[]
-  /** Version id by tag. */
+  /** The id of the version that each tag points at. */
   tags: Record<string, string>
 }
 
-/** Prompts with their versions and tags, in one file. */
+/** Prompts with their versions and tags, kept in one file. */
 export interface PromptStore {
   names(): string[]
   /** Adds a version, and the prompt when it is new. */
   add(name: string, description: string, data: Record<string, unknown>): StoredVersion
   latest(name: string): StoredVersion | null
   tagged(name: string, tag: string): StoredVersion | null
-  /** Moves the tag to this version; false when there is no such version. */
+  /** Makes the tag point at this version. Answers false when there is no such version. */
   tag(versionId: string, tag: string): boolean
-  /** Null when there is no such version. */
+  /** Lists the tags of a version; null when there is no such version. */
   tagsOf(versionId: string): string[] | null
   remove(name: string): boolean
   versionsOf(name: string): StoredVersion[]
-  /** Resolves when everything so far is on the disk. */
+  /** Resolves when all changes so far are on the disk. */
   saved(): Promise<void>
 }
 
-/** @param file null: nothing outlives the process */
+/**
+ * Loads the prompts.
+ * @param file path of the file; null keeps prompts only as long as the process runs
+ */
 export async function loadPrompts(file: string | null): Promise<PromptStore> {
   const text = file === null ? null : await readText(file)
   const prompts = new Map<string, StoredPrompt>(
@@ -78,7 +81,7 @@ export async function loadPrompts(file: string | null): Promise<PromptStore> {
   }
 }
 
-/** Writes that come together go to the disk as one. */
+/** Makes a function that saves the prompts soon. Changes that come shortly after one another are written together. */
 function createSaver(file: string | null, text: () => string): { soon(): void; done(): Promise<void> } {
   let dirty = false
   let writing: Promise<void> | null = null
@@ -105,8 +108,9 @@ function createSaver(file: string | null, text: () => string): { soon(): void; d
 }
 
 /**
- * Removes prompts that nobody edited and whose text is not the shipped one any more, so that the core seeds
- * them anew: a stack of an earlier day follows the sources. Answers their names.
+ * Removes prompts that nobody has edited and whose text is no longer the shipped one. The core then seeds them anew, so
+ * that a stack that was made with an earlier version follows the sources.
+ * @returns the names of the removed prompts
  */
 export function dropOutdated(store: PromptStore, shipped: ReadonlyMap<string, SeedPrompt>): string[] {
   return store.names().filter((name) => {

@@ -1,11 +1,11 @@
-/** A field of a protobuf message: a number for the fixed and variable kinds, bytes for the rest. */
+/** A field of a protobuf message. The value is a number for the fixed and variable kinds, bytes for the others. */
 export type Field = { number: number; value: bigint | Uint8Array }
 
 /**
- * The fields of a message in their order, as the wire format defines them.
- * Errors: `RangeError` for anything else.
+ * Reads the fields of a message in their order.
+ * Errors: `RangeError` for bytes that are no protobuf message.
  */
-export function* fields(message: Uint8Array): Generator<Field> {
+export function* readFields(message: Uint8Array): Generator<Field> {
   const view = new DataView(message.buffer, message.byteOffset, message.byteLength)
   let at = 0
   const varint = (): bigint => {
@@ -55,8 +55,8 @@ export const numberOf = ({ value }: Field): bigint => {
   if (typeof value !== 'bigint') throw new RangeError('a field is no number where one should be')
   return value
 }
-/** Eight bytes, the smallest first. */
-export function fixed64Of(field: Field): bigint {
+/** Reads a field of eight bytes, of which the first is the least significant. */
+export function readFixed64(field: Field): bigint {
   const bytes = eight(field)
   return new DataView(bytes.buffer, bytes.byteOffset, 8).getBigUint64(0, true)
 }

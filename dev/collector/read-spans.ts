@@ -1,16 +1,16 @@
-import { bytesOf, doubleOf, type Field, fields, fixed64Of, numberOf, textOf } from './protobuf.ts'
+import { bytesOf, doubleOf, type Field, numberOf, readFields, readFixed64, textOf } from './protobuf.ts'
 
 export type Value = string | number | boolean | null
 
 /** A span as it was sent, with the resource it came from. */
 export interface ReceivedSpan {
-  /** Attribute `openinference.project.name` of the resource. */
+  /** Value of the resource attribute `openinference.project.name`. */
   project: string
   resource: Record<string, Value>
   name: string
   trace_id: string
   span_id: string
-  /** Null for a root. */
+  /** Null for a span without parent. */
   parent_id: string | null
   /** Milliseconds since 1970, with fractions. */
   start_ms: number
@@ -22,23 +22,24 @@ export interface ReceivedSpan {
 }
 
 /**
- * The spans of an `ExportTraceServiceRequest` (OTLP, protobuf).
+ * Reads the spans of an `ExportTraceServiceRequest` (OTLP, protobuf).
  * Errors: `RangeError` or `TypeError` when the body is something else.
  */
 export function readSpans(body: Uint8Array): ReceivedSpan[] {
   const spans: ReceivedSpan[] = []
-  for (const request of fields(body)) {
+  for (const request of readFields(body)) {
     if (request.number !== 1) continue
-    const parts = [...fields(bytesOf(request))]
+    const parts = [...readFields(bytesOf(request))]
     const resource = Object.assign({}, ...parts.filter(({ number }) => number === 1).map(readResource))
     for (const scope of parts.filter(({ number }) => number === 2))
-      for (const part of fields(bytesOf(scope))) if (part.number === 2) spans.push(readSpan(bytesOf(part), resource))
+      for (const part of readFields(bytesOf(scope)))
+        if (part.number === 2) spans.push(readSpan(bytesOf(part), resource))
   }
   return spans
 }
 
 function readResource(field: Field): Record<string, Value> {
-  return Object.fromEntries([...fields(bytesOf(field))].filter(({ number }) => number === 1).map(readAttribute))
+  return Object.fromEntries([...readFields(bytesOf(field))].filter(({ number }) => number === 1).map(readAttribute))
 }
 
 const STATUS = ['unset', 'ok', 'error'] as const
@@ -50,13 +51,13 @@ function readSpan(message: Uint8Array, resource: Record<string, Value>): Receive
     ...{ name: '', trace_id: '', span_id: '', parent_id: null, start_ms: 0, end_ms: 0 },
     ...{ status: 'unset', status_message: '', attributes: {}, droppedAttributes: 0 },
   }
-  for (const field of fields(message)) {
+  for (const field of readFields(message)) {
     if (field.number === 1) span.trace_id = hex(field)
     else if (field.number === 2) span.span_id = hex(field)
     else if (field.number === 4) span.parent_id = hex(field) || null
     else if (field.number === 5) span.name = textOf(field)
-    else if (field.number === 7) span.start_ms = Number(fixed64Of(field)) / 1e6
-    else if (field.number === 8) span.end_ms = Number(fixed64Of(field)) / 1e6
+    else if (field.number === 7) span.start_ms = Number(readFixed64(field)) / 1e6
+    else if (field.number === 8) span.end_ms = Number(readFixed64(field)) / 1e6
     else if (field.number === 9) Object.assign(span.attributes, Object.fromEntries([readAttribute(field)]))
     else if (field.number === 10) span.droppedAttributes = Number(numberOf(field))
     else if (field.number === 15) Object.assign(span, readStatus(field))
@@ -67,7 +68,7 @@ function readSpan(message: Uint8Array, resource: Record<string, Value>): Receive
 function readStatus(status: Field): Pick<ReceivedSpan, 'status' | 'status_message'> {
   let code = 0
   let statusMessage = ''
-  for (const field of fields(bytesOf(status))) {
+  for (const field of readFields(bytesOf(status))) {
     if (field.number === 2) statusMessage = textOf(field)
     else if (field.number === 3) code = Number(numberOf(field))
   }
@@ -77,16 +78,16 @@ function readStatus(status: Field): Pick<ReceivedSpan, 'status' | 'status_messag
 function readAttribute(pair: Field): [string, Value] {
   let key = ''
   let value: Value = null
-  for (const field of fields(bytesOf(pair))) {
+  for (const field of readFields(bytesOf(pair))) {
     if (field.number === 1) key = textOf(field)
     else if (field.number === 2) value = readValue(field)
   }
   return [key, value]
 }
 
-/** Lists and nested values are not looked into. */
+/** Reads a simple value. Lists and nested values are ignored. */
 function readValue(any: Field): Value {
-  for (const field of fields(bytesOf(any))) {
+  for (const field of readFields(bytesOf(any))) {
     if (field.number === 1) return textOf(field)
     if (field.number === 2) return numberOf(field) !== 0n
     if (field.number === 3) return Number(BigInt.asIntN(64, numberOf(field)))

@@ -3,7 +3,7 @@ import type { PromptStore, StoredVersion } from './prompt-store.ts'
 
 export interface Answer {
   status: number
-  /** Sent as JSON; absent: no body. */
+  /** The body, which is sent as JSON. Absent when there is none. */
   json?: unknown
 }
 
@@ -22,55 +22,56 @@ const createSchema = v.object({
 const tagSchema = v.looseObject({ name: identifier })
 
 /**
- * The prompt part of the registry product's REST interface. `body` is the parsed JSON of a POST.
- * Null for an address that is none of these.
+ * Answers the part of the registry product's REST interface that concerns prompts. Null for any other path.
+ * @param body the parsed JSON of a POST
  */
 export function answerRegistry(store: PromptStore, method: string, path: string, body: unknown): Answer | null {
   const [root, name = '', kind, tag, ...more] = path.split('/').map(decodeURIComponent)
   if (more.length > 0) return null
   if (root === 'prompts' && name === '')
     return method === 'POST'
-      ? create(store, body)
+      ? createPrompt(store, body)
       : method === 'GET'
-        ? { status: 200, json: { data: list(store), next_cursor: null } }
+        ? { status: 200, json: { data: listPrompts(store), next_cursor: null } }
         : null
-  if (root === 'prompts' && method === 'GET' && kind === 'latest' && tag === undefined) return found(store.latest(name))
+  if (root === 'prompts' && method === 'GET' && kind === 'latest' && tag === undefined)
+    return answerVersion(store.latest(name))
   if (root === 'prompts' && method === 'GET' && kind === 'tags' && tag !== undefined)
-    return found(store.tagged(name, tag))
+    return answerVersion(store.tagged(name, tag))
   if (root === 'prompts' && method === 'DELETE' && kind === undefined) return { status: store.remove(name) ? 204 : 404 }
   if (root === 'prompt_versions' && kind === 'tags' && tag === undefined)
-    return method === 'POST' ? addTag(store, name, body) : tags(store, name)
+    return method === 'POST' ? addTag(store, name, body) : listTags(store, name)
   return null
 }
 
-function create(store: PromptStore, body: unknown): Answer {
+function createPrompt(store: PromptStore, body: unknown): Answer {
   const parsed = v.safeParse(createSchema, body)
-  if (!parsed.success) return invalid(parsed.issues)
+  if (!parsed.success) return answerInvalid(parsed.issues)
   const { prompt, version } = parsed.output
-  return found(store.add(prompt.name, prompt.description ?? '', version))
+  return answerVersion(store.add(prompt.name, prompt.description ?? '', version))
 }
 
 function addTag(store: PromptStore, versionId: string, body: unknown): Answer {
   const parsed = v.safeParse(tagSchema, body)
-  if (!parsed.success) return invalid(parsed.issues)
+  if (!parsed.success) return answerInvalid(parsed.issues)
   return { status: store.tag(versionId, parsed.output.name) ? 204 : 404 }
 }
 
-function tags(store: PromptStore, versionId: string): Answer {
+function listTags(store: PromptStore, versionId: string): Answer {
   const names = store.tagsOf(versionId)
   return names
     ? { status: 200, json: { data: names.map((name) => ({ id: `${versionId}-${name}`, name })), next_cursor: null } }
     : { status: 404 }
 }
 
-const list = (store: PromptStore) => store.names().map((name) => ({ id: name, name }))
+const listPrompts = (store: PromptStore) => store.names().map((name) => ({ id: name, name }))
 
-const found = (version: StoredVersion | null): Answer =>
+const answerVersion = (version: StoredVersion | null): Answer =>
   version
     ? { status: 200, json: { data: { ...version.data, id: version.id } } }
     : { status: 404, json: { detail: 'Not Found' } }
 
-const invalid = (issues: readonly v.BaseIssue<unknown>[]): Answer => ({
+const answerInvalid = (issues: readonly v.BaseIssue<unknown>[]): Answer => ({
   status: 422,
   json: { detail: issues.map((issue) => `${v.getDotPath(issue) ?? 'body'}: ${issue.message}`) },
 })

@@ -1,13 +1,13 @@
 import type { ReceivedSpan } from './read-spans.ts'
 
-/** The latest spans, in memory. */
+/** Keeps the latest spans in memory. */
 export interface SpanStore {
   add(spans: readonly ReceivedSpan[]): void
-  /** Spans of a session in the order of their starts. */
+  /** The spans of a session in the order in which they started. */
   ofSession(sessionId: string): ReceivedSpan[]
 }
 
-/** Characters of all attributes kept; the oldest spans go first. */
+/** How many characters of attributes are kept in total. Beyond that the oldest spans are dropped. */
 const MAX_CHARACTERS = 64 * 1024 * 1024
 
 export function createSpanStore(maxCharacters = MAX_CHARACTERS): SpanStore {

@@ -10,7 +10,7 @@ import { createSpanStore, type SpanStore } from './span-store.ts'
 const MAX_BODY = 64 * 1024 * 1024
 
 export interface Collector extends Running {
-  /** For `telemetry.collector_url`. */
+  /** The value for `telemetry.collector_url`. */
   collector_url: string
   spans: SpanStore
   prompts: PromptStore
@@ -18,22 +18,23 @@ export interface Collector extends Running {
 
 export interface CollectorOptions {
   port?: number
-  /** Where prompts are kept; without it nothing outlives the process. */
+  /** Folder for the prompts. Without it they are lost when the process ends. */
   data_dir?: string
-  /** Texts that prompts nobody edited have to follow. */
+  /** The shipped prompts. Prompts that nobody has edited are made to follow them. */
   shipped?: ReadonlyMap<string, SeedPrompt>
 }
 
 /**
- * Collector of spans (OTLP over HTTP, protobuf) and registry of prompts at one address, like the product that
- * the platform expects there. `GET /v1/sessions/<id>/spans` is this one's own: the spans of a session.
+ * Starts a collector of spans (OTLP over HTTP, protobuf) and a registry of prompts at one address, like the product
+ * that the platform expects there. One route is an addition of this server: `GET /v1/sessions/<id>/spans` answers the
+ * spans of a session.
  */
 export async function startCollector(options: CollectorOptions = {}): Promise<Collector> {
   const prompts = await loadPrompts(options.data_dir === undefined ? null : join(options.data_dir, 'prompts.json'))
   if (options.shipped) dropOutdated(prompts, options.shipped)
   const spans = createSpanStore()
   const server = createServer(async (request, response) => {
-    const { status, json } = await respond(request, spans, prompts).catch(refusal)
+    const { status, json } = await respond(request, spans, prompts).catch(toErrorAnswer)
     const body = json === undefined ? '' : JSON.stringify(json)
     response.writeHead(status, body === '' ? {} : { 'content-type': 'application/json' }).end(body)
   })
@@ -49,7 +50,7 @@ async function respond(request: IncomingMessage, spans: SpanStore, prompts: Prom
   const [path = ''] = (request.url ?? '').replace(/^\/v1\//, '').split('?')
   const method = request.method ?? 'GET'
   const body = await readBody(request, MAX_BODY)
-  if (method === 'POST' && path === 'traces') return takeSpans(request, body, spans)
+  if (method === 'POST' && path === 'traces') return storeSpans(request, body, spans)
   const [, session_id] = /^sessions\/([^/]+)\/spans$/.exec(path) ?? []
   if (method === 'GET' && session_id !== undefined)
     return { status: 200, json: { data: spans.ofSession(session_id) satisfies ReceivedSpan[] } }
@@ -57,13 +58,13 @@ async function respond(request: IncomingMessage, spans: SpanStore, prompts: Prom
   return answerRegistry(prompts, method, path, json) ?? { status: 404, json: { detail: 'Not Found' } }
 }
 
-function takeSpans(request: IncomingMessage, body: Buffer<ArrayBuffer>, spans: SpanStore): Answer {
+function storeSpans(request: IncomingMessage, body: Buffer<ArrayBuffer>, spans: SpanStore): Answer {
   if (!/^application\/x-protobuf\b/.test(request.headers['content-type'] ?? '')) return { status: 415 }
   spans.add(readSpans(body))
   return { status: 200 }
 }
 
-function refusal(error: unknown): Answer {
+function toErrorAnswer(error: unknown): Answer {
   if (error instanceof BodyTooLarge) return { status: 413 }
   const malformed =
     error instanceof RangeError ||

@@ -1,4 +1,4 @@
-/** What the demo reads of the public API. */
+/** The parts of the public API's answers that the demo reads. */
 export interface Artifact {
   id: number
   url: string
@@ -11,7 +11,7 @@ export interface Round {
   compliance_checks: (Artifact & { passed: boolean })[]
   plans: (Artifact & { targets: string[] })[]
   code_changes: (Artifact & { file_name: string })[]
-  /** Measured by the platform; null while the round runs. */
+  /** What the platform measured. Null while the round runs. */
   usage: {
     engine_s: number
     model_s: number
@@ -34,25 +34,28 @@ export interface PullRequest {
   status: string
 }
 
-/** An answer of the core that is not the expected one; the text is its `detail`. */
+/** The core has answered with an unexpected status. The text is the `detail` of its answer. */
 export class ApiError extends Error {}
 
 export interface Api {
-  /** Opens a session on one of the three routes below `/iac/`; answers its id. */
+  /** Opens a session by one of the routes `/iac/generate`, `/iac/drift` and `/iac/import`. Answers its id. */
   schedule(route: 'generate' | 'drift' | 'import', body: Record<string, unknown>): Promise<string>
   apply(sessionId: string): Promise<void>
-  /** What a call that should be refused answers. */
+  /** Makes a call that the platform should refuse, and answers the refusal. */
   refusal(what: 'apply' | 'merge', sessionId: string): Promise<{ status: number; detail: string }>
   session(id: string): Promise<Session>
   openPullRequest(sessionId: string): Promise<PullRequest>
   metadataPrefix(): Promise<string>
-  /** Status names as they come, until the stream ends. */
+  /** Yields the names of statuses as they arrive, until the stream ends. */
   events(sessionId: string): AsyncIterable<string>
 }
 
 const CALL_LIMIT_MS = 90_000
 
-/** @param signal ends every call */
+/**
+ * Makes a client of the public API.
+ * @param signal aborts every call when it fires
+ */
 export function createApi(base: string, signal: AbortSignal): Api {
   const ask = async (method: string, path: string, body?: unknown): Promise<{ status: number; text: string }> => {
     const response = await fetch(`${base}/api/v1${path}`, {
@@ -116,7 +119,7 @@ export interface Downloaded {
   bytes: number
 }
 
-/** Fetches an artifact as a browser would: by its presigned URL alone. */
+/** Downloads an artifact like a browser: it uses nothing but the presigned URL. */
 export async function download(
   artifact: Artifact,
   signal: AbortSignal,

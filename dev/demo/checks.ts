@@ -1,14 +1,14 @@
 import type { PullRequest, Session } from './api.ts'
 import type { Collected } from './collect.ts'
 import type { DemoMode } from './modes.ts'
-import { type Check, countsInText } from './result.ts'
+import { type Check, parseCounts } from './result.ts'
 
-/** All that a mode left behind. */
+/** Everything that a mode has left behind. */
 export interface Evidence {
   session: Session
   collected: Collected
   pull_request: PullRequest | null
-  /** Answers of apply and merge on a locked session; empty when they were not asked. */
+  /** The answers to apply and merge on a locked session; empty when they were not tried. */
   refusals: { status: number; detail: string }[]
 }
 
@@ -20,7 +20,7 @@ const ends =
 const pullRequestOpen = ({ pull_request }: Evidence) =>
   check('the pull request is open', pull_request?.status === 'open')
 const nothingLeft = ({ collected }: Evidence) => {
-  const counts = Object.values(countsInText(collected.plan?.text ?? ''))
+  const counts = Object.values(parseCounts(collected.plan?.text ?? ''))
   return check('the last plan is empty', collected.plan !== null && counts.every((count) => count === 0))
 }
 const noChange = ({ session }: Evidence) =>
@@ -82,5 +82,5 @@ const CHECKS: Record<DemoMode, ((evidence: Evidence) => Check)[]> = {
 
 export const lastMessage = (session: Session): string => session.rounds.at(-1)?.statuses.at(-1)?.message ?? ''
 
-/** Whether the platform ended as it should for this mode, point by point. */
+/** Checks point by point whether the platform ended the way it should for this mode. */
 export const checksOf = (mode: DemoMode, evidence: Evidence): Check[] => CHECKS[mode].map((one) => one(evidence))

@@ -1,6 +1,6 @@
 import { type Artifact, type Downloaded, download, type Round, type Session } from './api.ts'
 
-/** Reports as far as the demo reads them; the document is what the platform stored. */
+/** The parts of the stored reports that the demo reads. */
 export interface PlanReport {
   summary: { create: number; update: number; delete: number; recreate: number }
   detailed_changes: { name: string; action: string }[]
@@ -38,19 +38,19 @@ export interface Reports {
   apply?: ApplyReport
 }
 
-/** Everything the session left behind, downloaded. */
+/** Everything that the session has left behind, downloaded. */
 export interface Collected {
   artifacts: Downloaded[]
-  /** The last of each type. */
+  /** The last report of each type. */
   reports: Reports
   /** Address of the last report. */
   report_url: string | null
   findings: number | null
-  /** File name and text of each code change, oldest first. */
+  /** File name and text of each code change, the oldest first. */
   changes: { file_name: string; text: string }[]
   /** Text and targets of the last plan; null when nothing was planned. */
   plan: { text: string; targets: string[] } | null
-  /** Addresses of the first drift that was read. */
+  /** Addresses of the resources in the first drift that was read. */
   drift: string[]
 }
 

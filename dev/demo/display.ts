@@ -1,11 +1,11 @@
-/** Where the demo writes: a live line in a terminal, plain lines elsewhere. */
+/** The demo's output: in a terminal with a line that is updated, elsewhere in plain lines. */
 export interface Display {
   line(text?: string): void
-  /** A finished line with its time and a heading. */
+  /** Writes a line with the time, a heading and a text. */
   event(heading: string, text: string): void
-  /** What is going on at the moment; only a terminal shows it. */
+  /** Shows what is going on at the moment. Only a terminal shows it. */
   busy(text: string): void
-  /** Marks words of a line in a terminal. */
+  /** Colours a text, in a terminal only. */
   paint(colour: keyof typeof COLOURS, text: string): string
   end(): void
 }

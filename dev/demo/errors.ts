@@ -1,6 +1,6 @@
-/** A failure that the demo explains; the text says what to do. */
+/** A failure that the demo explains. The text says what to do about it. */
 export class DemoError extends Error {
-  /** True: nothing further can be played, for example because the stack is gone. */
+  /** True when no other mode can be played either, for example because the stack is gone. */
   readonly final: boolean
   constructor(message: string, final = false) {
     super(message)

@@ -4,10 +4,10 @@ import type { Api, Session } from './api.ts'
 const TERMINAL = new Set(['completed', 'uncompleted', 'failed'])
 
 /**
- * Follows the round until its terminal status. Every event is a reason to look: the session's own list
- * of statuses is complete, also where two changes came as one event.
- * @param known how many statuses of earlier rounds were told already
- * @returns the session as it is after the end
+ * Follows a round until its terminal status. Each event makes the session be read again: the session lists all its
+ * statuses, while one event may stand for two changes.
+ * @param known how many statuses of earlier rounds were shown already
+ * @returns the session after the end
  */
 export async function follow(
   api: Api,
@@ -27,7 +27,7 @@ export async function follow(
   for (;;) {
     let last = ''
     for await (const status of api.events(sessionId)) {
-      // The stream repeats itself; only a change is worth a look.
+      // The stream repeats the status at intervals. Only a change makes the session be read again.
       if (status !== last) await look()
       last = status
     }

@@ -1,6 +1,6 @@
 import { EXAMPLES, type Example, type ExampleName } from '../scripted-model/examples.ts'
 
-/** What the demo can show: the six jobs, then the four endings without one. */
+/** What the demo can show: the six jobs, then the four rounds that end without one. */
 export const JOBS = ['generate', 'partial-drift', 'full-drift', 'partial-import', 'full-import', 'apply'] as const
 export const ENDINGS = ['declined', 'question', 'blocked', 'exhausted'] as const
 export type DemoMode = (typeof JOBS)[number] | (typeof ENDINGS)[number]
@@ -9,10 +9,10 @@ export const MODES: readonly DemoMode[] = [...JOBS, ...ENDINGS]
 export const isMode = (text: string): text is DemoMode => MODES.some((mode) => mode === text)
 export const isEnding = (mode: DemoMode): boolean => ENDINGS.some((ending) => ending === mode)
 
-/** The request of a mode, as recorded. */
-export const exampleOf = (mode: DemoMode): Example => EXAMPLES[mode satisfies ExampleName]
+/** Finds the recorded request of a mode. */
+export const findExample = (mode: DemoMode): Example => EXAMPLES[mode satisfies ExampleName]
 
-/** What one mode shows, in a sentence. */
+/** Says in a sentence what each mode shows. */
 export const SHOWS: Record<DemoMode, string> = {
   generate: 'a sentence becomes code, a reviewed plan and an open pull request',
   'partial-drift': 'one setting was changed by hand; the code follows, for what the request names',

@@ -3,20 +3,20 @@ import { type DemoMode, isEnding, isMode, MODES, SHOWS } from './modes.ts'
 
 export interface DemoOptions {
   mode: DemoMode | 'all'
-  /** Null: the recorded request of the mode. */
+  /** Null stands for the recorded request of the mode. */
   request: string | null
-  /** Null: the sample repository of the mode. */
+  /** Null stands for the sample repository of the mode. */
   repo: string | null
   scope: string
   cloud: string
   iac_path: string | null
   json: boolean
-  /** Prints the spans of the session. */
+  /** Whether the spans of the session are printed. */
   trace: boolean
   keep: boolean
   embedded: boolean
   data: string | undefined
-  /** Seconds for each mode. Null: chosen by the kind of model. */
+  /** Seconds that each mode may take. Null: it depends on the kind of model. */
   limit_s: number | null
 }
 
@@ -46,7 +46,7 @@ A running stack (npm start) is used; otherwise the demo starts one and stops it 
 state of its sample is set to how the recording began. Exit codes: 0 the platform ended as it should, for
 example completed with an open pull request, 1 it did not, 2 wrong arguments.`
 
-/** Wrong arguments; the text says which. */
+/** The arguments are wrong. The text says which. */
 export class UsageError extends Error {}
 
 const text = { type: 'string' } as const
@@ -60,7 +60,7 @@ const parse = (args: string[]) =>
     },
   })
 
-/** Null when only the help was asked for. Errors: `UsageError`. */
+/** Reads the arguments; null when only the help is wanted. Errors: `UsageError`. */
 export function readOptions(args: string[]): DemoOptions | null {
   let values: ReturnType<typeof parse>['values']
   try {

@@ -3,13 +3,16 @@ import type { Collected } from './collect.ts'
 import type { DemoMode } from './modes.ts'
 import type { TraceTotals } from './trace.ts'
 
-/** The object of `--json`; its keys are documented and stay. */
+/** The object that `--json` prints. Its keys are documented and must not change. */
 export interface DemoResult {
   session_id: string
   mode: DemoMode
   status: string
   statuses: string[]
-  /** What the reviewed plan changes; after an apply what was changed; otherwise what the last plan still wants to change. */
+  /**
+   * What the reviewed plan changes. After an apply it is what was changed; without a reviewed plan it is what the last
+   * plan still wants to change.
+   */
   plan: { create: number; update: number; delete: number; replace: number }
   targets: string[]
   validation_attempts: number
@@ -19,16 +22,16 @@ export interface DemoResult {
   duration_s: number
   engine_s: number
   model_s: number
-  /** What is neither engine nor model. */
+  /** Seconds of the platform itself: the duration without the time of engine and model. */
   platform_s: number
-  /** Text of the last status. */
+  /** The text of the last status. */
   message: string
-  /** Of the last report. */
+  /** Facts of the last report. */
   report: { type: string; status: string | null; summary: unknown } | null
   locked: boolean
-  /** With `--trace` only. */
+  /** Present with `--trace` only. */
   trace?: TraceTotals
-  /** What had to hold, and whether it did. */
+  /** What the demo has checked, and with which result. */
   checks: Check[]
   ok: boolean
 }
@@ -37,12 +40,15 @@ export interface Check {
   ok: boolean
 }
 
-/** The last line of `--mode all --json`: sums over the modes; session, targets and pull request of the first one. */
+/**
+ * The last line that `--mode all --json` prints. Figures are sums over the modes; session, targets and pull request are
+ * those of the first mode.
+ */
 export interface AllResult {
   session_id: string
   mode: 'all'
   status: 'completed' | 'failed'
-  /** How each mode ended. */
+  /** The status of each mode. */
   statuses: string[]
   plan: DemoResult['plan']
   targets: string[]
@@ -60,8 +66,8 @@ export interface AllResult {
 
 export const round3 = (value: number): number => Math.round(value * 1000) / 1000
 
-/** Sums over the rounds, as the platform measured them. */
-export function usageOf(session: Session): Pick<DemoResult, 'engine_s' | 'model_s' | 'validation_attempts'> {
+/** Adds up what the platform measured in all rounds. */
+export function sumUsage(session: Session): Pick<DemoResult, 'engine_s' | 'model_s' | 'validation_attempts'> {
   const sum = (pick: (usage: NonNullable<Round['usage']>) => number) =>
     round3(session.rounds.reduce((total, { usage }) => total + (usage ? pick(usage) : 0), 0))
   return {
@@ -71,7 +77,7 @@ export function usageOf(session: Session): Pick<DemoResult, 'engine_s' | 'model_
   }
 }
 
-export function countsOf({ reports, plan }: Collected): DemoResult['plan'] {
+export function readCounts({ reports, plan }: Collected): DemoResult['plan'] {
   const { apply, generate } = reports
   if (apply)
     return { create: apply.summary.created, update: apply.summary.updated, delete: apply.summary.destroyed, replace: 0 }
@@ -79,11 +85,14 @@ export function countsOf({ reports, plan }: Collected): DemoResult['plan'] {
     const { create, update, delete: gone, recreate } = generate.summary
     return { create, update, delete: gone, replace: recreate }
   }
-  return countsInText(plan?.text ?? '')
+  return parseCounts(plan?.text ?? '')
 }
 
-/** The engine counts a replacement as an addition and a destruction. */
-export function countsInText(text: string): DemoResult['plan'] {
+/**
+ * Reads the counts from the text of a plan. The engine counts a replacement as an addition and a destruction; here it
+ * is counted apart.
+ */
+export function parseCounts(text: string): DemoResult['plan'] {
   const [, add = 0, change = 0, destroy = 0] = (
     /^Plan: (?:\d+ to import, )?(\d+) to add, (\d+) to change, (\d+) to destroy/m.exec(text) ?? []
   ).map(Number)
@@ -91,7 +100,7 @@ export function countsInText(text: string): DemoResult['plan'] {
   return { create: add - replace, update: change, delete: destroy - replace, replace }
 }
 
-export function reportOf({ reports }: Collected): DemoResult['report'] {
+export function pickReport({ reports }: Collected): DemoResult['report'] {
   const { apply, import: imported, drift, generate } = reports
   if (apply) return { type: 'apply', status: apply.status, summary: apply.summary }
   if (imported) return { type: 'import', status: imported.status, summary: imported.summary }

@@ -1,4 +1,4 @@
-import { sampleStates } from '../sample-state/prepare.ts'
+import { createSampleStates } from '../sample-state/prepare.ts'
 import { rootOfExample } from '../sample-state/samples.ts'
 import { dataFolder, type ReadyStack } from '../stack/data-folder.ts'
 import { type Api, createApi, type PullRequest, type Session } from './api.ts'
@@ -7,10 +7,10 @@ import { type Collected, collect } from './collect.ts'
 import type { Display } from './display.ts'
 import { DemoError } from './errors.ts'
 import { follow } from './follow.ts'
-import { type DemoMode, exampleOf, SHOWS } from './modes.ts'
+import { type DemoMode, findExample, SHOWS } from './modes.ts'
 import type { DemoOptions } from './options.ts'
-import { countsOf, type DemoResult, reportOf, round3, usageOf } from './result.ts'
-import { outcome, showSummary } from './summary.ts'
+import { type DemoResult, pickReport, readCounts, round3, sumUsage } from './result.ts'
+import { describeOutcome, showSummary } from './summary.ts'
 import { readTrace, showTrace, type TraceTotals } from './trace.ts'
 
 export interface ModeRun {
@@ -22,7 +22,8 @@ export interface ModeRun {
 }
 
 /**
- * Plays one mode and says what happened. Errors: `DemoError` when the stack cannot show it, `ApiError`.
+ * Plays one mode, prints what happens and answers the result.
+ * Errors: `DemoError` when the stack cannot show the mode, `ApiError`.
  */
 export async function runMode(run: ModeRun): Promise<DemoResult> {
   const { mode, display, stack, signal } = run
@@ -35,7 +36,7 @@ export async function runMode(run: ModeRun): Promise<DemoResult> {
   display.event('request', request.q)
   display.event('repository', request.repo_uri)
   const began = performance.now()
-  const sessionId = await api.schedule(exampleOf(mode).route, request)
+  const sessionId = await api.schedule(findExample(mode).route, request)
   display.event('session', sessionId)
   const told = (status: string, message: string) => {
     display.event(status, message)
@@ -53,13 +54,13 @@ export async function runMode(run: ModeRun): Promise<DemoResult> {
   display.busy('')
   const result = resultOf(run, evidence, durationS)
   showSummary(display, evidence, result)
-  display.line(outcome(display, result))
-  const trace = await traceOf(run, evidence)
+  display.line(describeOutcome(display, result))
+  const trace = await readTraceIfWanted(run, evidence)
   return trace ? { ...result, trace } : result
 }
 
 function requestOf({ mode, options, stack }: ModeRun) {
-  const example = exampleOf(mode)
+  const example = findExample(mode)
   if (mode === 'exhausted' && !stack.model.scripted)
     throw new DemoError(
       'Only the scripted model can be relied upon to fail: npm run demo -- --mode exhausted on a stack ' +
@@ -88,7 +89,10 @@ function requestOf({ mode, options, stack }: ModeRun) {
   }
 }
 
-/** The state of a recorded request begins where the recording began; the operator's own is never touched. */
+/**
+ * Puts the engine state to where it was when the request was recorded. The state of an operator's own repository is
+ * never touched.
+ */
 async function prepareState({ mode, options, stack, display, signal }: ModeRun): Promise<void> {
   const root = rootOfExample(mode)
   const own =
@@ -99,7 +103,7 @@ async function prepareState({ mode, options, stack, display, signal }: ModeRun):
       `The recorded request of ${mode} needs the embedded object store and git host: npm start -- --embedded has them.`,
     )
   display.busy('setting the state of the sample')
-  const states = await sampleStates(dataFolder(options.data), stack.git_host.repositories)
+  const states = await createSampleStates(dataFolder(options.data), stack.git_host.repositories)
   await states.reset(root, signal)
   if (root.past.kind === 'applied' && root.past.changes.length > 0)
     display.event(
@@ -112,7 +116,7 @@ async function prepareState({ mode, options, stack, display, signal }: ModeRun):
   else display.event('state', root.past.kind === 'applied' ? 'applied' : 'never applied')
 }
 
-/** What the session left behind; a change of code gets its pull request, as a user would ask for it. */
+/** Downloads what the session has left behind. When code has changed, a pull request is opened, as a user would do. */
 async function gather({ mode, display, signal }: ModeRun, api: Api, ended: Session): Promise<Evidence> {
   let pullRequest: PullRequest | null = null
   const changed = ended.rounds.some((round) => round.code_changes.length > 0)
@@ -133,8 +137,8 @@ async function gather({ mode, display, signal }: ModeRun, api: Api, ended: Sessi
   return { session, collected, pull_request: pullRequest, refusals }
 }
 
-/** Printed when it was asked for. */
-async function traceOf(
+/** Reads and prints the trace when the options ask for it. */
+async function readTraceIfWanted(
   { options, stack, display, signal }: ModeRun,
   { session, pull_request }: Evidence,
 ): Promise<TraceTotals | null> {
@@ -147,14 +151,14 @@ async function traceOf(
 
 function resultOf({ mode, stack }: ModeRun, evidence: Evidence, durationS: number): DemoResult {
   const { session, collected, pull_request } = evidence
-  const usage = usageOf(session)
+  const usage = sumUsage(session)
   const checks = checksOf(mode, evidence)
   return {
     session_id: session.uuid,
     mode,
     status: session.current_status,
     statuses: session.rounds.flatMap((round) => round.statuses.map(({ status }) => status)),
-    plan: countsOf(collected),
+    plan: readCounts(collected),
     targets: collected.plan?.targets ?? [],
     validation_attempts: usage.validation_attempts,
     pull_request,
@@ -165,7 +169,7 @@ function resultOf({ mode, stack }: ModeRun, evidence: Evidence, durationS: numbe
     model_s: usage.model_s,
     platform_s: Math.max(0, round3(durationS - usage.engine_s - usage.model_s)),
     message: lastMessage(session),
-    report: reportOf(collected),
+    report: pickReport(collected),
     locked: session.is_blocked,
     checks,
     ok: checks.every(({ ok }) => ok),

@@ -5,17 +5,17 @@ import { type AllResult, type DemoResult, sumUp } from './result.ts'
 import { type ModeRun, runMode } from './run-mode.ts'
 import { showAll } from './summary.ts'
 
-/** What the last line of `--json` holds, and the exit code. */
-export interface Played {
+/** The object for the last line of `--json`, and whether everything went well. */
+export interface DemoEnd {
   line: DemoResult | AllResult
   ok: boolean
 }
 
-/** A run of one mode but for the mode and the signal that limits it. */
+/** Everything that a run of a mode needs, except the mode and the signal that limits it. */
 export type Setting = Omit<ModeRun, 'mode' | 'signal'> & { signalFor(mode: DemoMode): AbortSignal }
 
-/** Plays the mode that was asked for, or all. */
-export async function runModes(setting: Setting): Promise<Played> {
+/** Plays the chosen mode, or all of them. */
+export async function runModes(setting: Setting): Promise<DemoEnd> {
   const { options, display } = setting
   if (options.mode !== 'all') {
     const line = await play(setting, options.mode)
@@ -24,7 +24,7 @@ export async function runModes(setting: Setting): Promise<Played> {
   const results: DemoResult[] = []
   const began = performance.now()
   for (const mode of MODES) {
-    const result = await play(setting, mode).catch((error: unknown) => unplayed(setting, mode, error))
+    const result = await play(setting, mode).catch((error: unknown) => reportUnplayed(setting, mode, error))
     results.push(result)
     if (options.json) display.line(JSON.stringify(result))
   }
@@ -38,7 +38,10 @@ function play({ signalFor, ...setting }: Setting, mode: DemoMode): Promise<DemoR
   return orAbort(runMode({ ...setting, mode, signal }), signal)
 }
 
-/** A cancelled call rejects in its own words; the reason of the signal says more. */
+/**
+ * Waits for work. When the signal has fired, its reason is thrown instead of the error of the cancelled call, because
+ * it says more.
+ */
 async function orAbort<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   work.catch(() => {})
   return Promise.race([
@@ -50,8 +53,8 @@ async function orAbort<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   ])
 }
 
-/** One mode that could not be played does not hide the others; an interruption ends everything. */
-function unplayed({ stack, display }: Setting, mode: DemoMode, error: unknown): DemoResult {
+/** Reports a mode that could not be played, so that the others go on. An interruption ends everything. */
+function reportUnplayed({ stack, display }: Setting, mode: DemoMode, error: unknown): DemoResult {
   if (!(error instanceof ApiError) && !(error instanceof DemoError && !error.final)) throw error
   display.busy('')
   display.line(display.paint('red', `${mode}: ${error.message}\n`))

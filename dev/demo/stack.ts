@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { dataFolder, type ReadyStack, runningStack } from '../stack/data-folder.ts'
-import { readable } from '../stack/log-lines.ts'
+import { formatLogLine } from '../stack/log-lines.ts'
 import { type Stack, startStack } from '../stack/start-stack.ts'
 import type { Display } from './display.ts'
 import { DemoError } from './errors.ts'
 import type { DemoOptions } from './options.ts'
 
-/** The stack that runs on the folder, or one of our own. */
+/** Finds the stack that runs on the data folder; starts one when there is none. */
 export async function findStack(
   options: DemoOptions,
   display: Display,
@@ -31,7 +31,7 @@ export async function findStack(
     embedded: options.embedded,
     signal,
     onLine: (name, line) => {
-      const text = readable(name, line, false)
+      const text = formatLogLine(name, line, false)
       if (name === 'stack') display.event('stack', line)
       else if (text !== null) quiet.push(text)
       if (quiet.length > 200) quiet.shift()
@@ -41,15 +41,15 @@ export async function findStack(
   return { stack: own, own }
 }
 
-/** Fires when a process of our own stack ends by itself. */
-export function endOf(stack: Stack): AbortSignal {
+/** A signal that fires when a process of our own stack ends by itself. */
+export function createEndSignal(stack: Stack): AbortSignal {
   const controller = new AbortController()
   void stack.failed.then((text) => controller.abort(new DemoError(text, true)))
   return controller.signal
 }
 
 /** Leaves the stack running until Ctrl-C. */
-export async function keep(stack: Stack, display: Display, signal: AbortSignal): Promise<void> {
+export async function keepRunning(stack: Stack, display: Display, signal: AbortSignal): Promise<void> {
   display.line(`\nThe stack keeps running: ${stack.url}/api/docs. Ctrl-C stops it.`)
   const stopped = new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }))
   await Promise.race([stopped, stack.failed])

@@ -14,7 +14,7 @@ interface Row {
   below?: string[]
 }
 
-/** The end of a mode in words. */
+/** Prints how a mode ended. */
 export function showSummary(display: Display, { collected }: Evidence, result: DemoResult): void {
   const rows = [
     ...codeRows(display, collected, result),
@@ -133,7 +133,7 @@ function linkRows({ report_url, artifacts }: Collected, { pull_request, locked }
   return rows
 }
 
-/** Lines that the last diff of a file that was written before takes out and puts in. */
+/** The removed and added lines in the last diff of a file that was written more than once. */
 function repairLines(changes: readonly { file_name: string; text: string }[]): string[] {
   const seen = new Set<string>()
   let last = ''
@@ -147,8 +147,8 @@ function repairLines(changes: readonly { file_name: string; text: string }[]): s
     .slice(0, 12)
 }
 
-/** Whether it ended as it should, and where the time was spent. */
-export function outcome(display: Display, result: DemoResult): string {
+/** Says whether the mode ended the way it should, and where the time was spent. */
+export function describeOutcome(display: Display, result: DemoResult): string {
   const { engine_s, model_s, platform_s, duration_s, checks, engine } = result
   const parts =
     `${engine.name} ${engine.version}, ${duration_s} s (engine ${engine_s} s, model ${model_s} s, platform ` +
@@ -160,7 +160,7 @@ export function outcome(display: Display, result: DemoResult): string {
   return `\n${display.paint('red', `Not as it should be: it does not hold that ${missed.join(', nor that ')}.`)}${said}\n${parts}.\n`
 }
 
-/** One line for each mode. */
+/** Prints one line for each mode. */
 export function showAll(display: Display, { results, duration_s }: AllResult): void {
   for (const { mode, ok, status, duration_s: lasted, engine_s, model_s, platform_s } of results) {
     const mark = ok ? display.paint('green', 'ok    ') : display.paint('red', 'failed')

@@ -16,13 +16,13 @@ export interface TraceTotals {
 }
 
 const MODEL = 'Async Inference'
-/** Processes hand their spans over every five seconds. */
+/** How long to wait for spans. Processes send theirs every five seconds. */
 const PATIENCE_MS = 8_000
 const PAUSE_MS = 250
 
 /**
- * The spans of a session from the collector of the stack, as soon as they hold all tokens that the session
- * says were used, or when nothing more is to be expected.
+ * Reads the spans of a session from the collector of the stack. Waits until they hold all tokens that the session says
+ * were used, but at most 8 s.
  */
 export async function readTrace(
   collectorUrl: string,
@@ -45,7 +45,7 @@ function isComplete(spans: readonly ReceivedSpan[], session: Session, pullReques
     (sum, { usage }) => sum + (usage ? usage.input_tokens + usage.output_tokens : 0),
     0,
   )
-  const { input_tokens, output_tokens } = totalsOf(
+  const { input_tokens, output_tokens } = sumSpans(
     spans.filter(({ parent_id }) => parent_id === null || !writers.has(parent_id)),
   )
   return used > 0 && input_tokens + output_tokens >= used
@@ -56,7 +56,7 @@ const numberAt = ({ attributes }: ReceivedSpan, key: string): number => {
   return typeof value === 'number' ? value : 0
 }
 
-export function totalsOf(spans: readonly ReceivedSpan[]): TraceTotals {
+export function sumSpans(spans: readonly ReceivedSpan[]): TraceTotals {
   const calls = spans.filter(({ name }) => name === MODEL)
   const sum = (key: string) => calls.reduce((total, span) => total + numberAt(span, key), 0)
   const priced = calls.every(
@@ -76,8 +76,10 @@ export function totalsOf(spans: readonly ReceivedSpan[]): TraceTotals {
 const seconds = (ms: number) => `${(Math.round(ms) / 1000).toFixed(3)} s`
 const dollars = (cost: number) => `$${cost.toFixed(4)}`
 
-/** The tree: when each span began, how long it took, what it used; children below the span that they belong to. */
-export function traceLines(spans: readonly ReceivedSpan[]): string[] {
+/**
+ * Renders the spans as a tree: when each began, how long it took and what it used. Children stand below their parent.
+ */
+export function renderTrace(spans: readonly ReceivedSpan[]): string[] {
   const began = Math.min(...spans.map(({ start_ms }) => start_ms))
   const known = new Set(spans.map(({ span_id }) => span_id))
   const lines: string[] = []
@@ -85,33 +87,33 @@ export function traceLines(spans: readonly ReceivedSpan[]): string[] {
     const name = `${'  '.repeat(depth)}${span.name}`.padEnd(44)
     const times =
       `${seconds(span.start_ms - began).padStart(10)}  ` + `${name}${seconds(span.end_ms - span.start_ms).padStart(10)}`
-    lines.push(`${times}  ${detailOf(span)}`.trimEnd())
+    lines.push(`${times}  ${describeSpan(span)}`.trimEnd())
     for (const child of spans.filter(({ parent_id }) => parent_id === span.span_id)) add(child, depth + 1)
   }
   for (const span of spans) if (span.parent_id === null || !known.has(span.parent_id)) add(span, 0)
   return lines
 }
 
-function detailOf(span: ReceivedSpan): string {
+function describeSpan(span: ReceivedSpan): string {
   const parts: string[] = []
   if (span.name === MODEL) {
     parts.push(`${numberAt(span, 'llm.token_count.prompt')} + ${numberAt(span, 'llm.token_count.completion')} tokens`)
     if (span.attributes['llm.cost.total'] !== undefined) parts.push(dollars(numberAt(span, 'llm.cost.total')))
     parts.push(String(span.attributes['llm.model_name'] ?? ''))
   }
-  if (span.status === 'error') parts.push(`error: ${shortened(span.status_message)}`)
+  if (span.status === 'error') parts.push(`error: ${shorten(span.status_message)}`)
   return parts.filter(Boolean).join('  ')
 }
 
 const MAX_ERROR = 100
 
-function shortened(text: string): string {
+function shorten(text: string): string {
   const line = text.replaceAll(/[\s│╷╵]+/g, ' ').trim()
   return line.length > MAX_ERROR ? `${line.slice(0, MAX_ERROR)}…` : line
 }
 
 export function showTrace(display: Display, spans: readonly ReceivedSpan[]): TraceTotals {
-  const totals = totalsOf(spans)
+  const totals = sumSpans(spans)
   const { model_calls, tool_calls, engine_runs, input_tokens, output_tokens, cost_usd } = totals
   const cost = cost_usd === null ? 'cost not known' : dollars(cost_usd)
   const project = spans[0]?.project ?? 'none'
@@ -119,7 +121,7 @@ export function showTrace(display: Display, spans: readonly ReceivedSpan[]): Tra
     `${display.paint('bold', 'trace'.padEnd(13))} project ${project}: ${model_calls} model calls, ` +
       `${tool_calls} tool calls, ${engine_runs} engine runs, ${input_tokens} + ${output_tokens} tokens, ${cost}`,
   )
-  for (const line of traceLines(spans)) display.line(display.paint(line.includes('  error: ') ? 'red' : 'dim', line))
+  for (const line of renderTrace(spans)) display.line(display.paint(line.includes('  error: ') ? 'red' : 'dim', line))
   display.line()
   return totals
 }

@@ -4,7 +4,7 @@ import { defaultBranch, findRepository, type Repository } from './repositories.t
 
 export interface ApiRequest {
   method: string
-  /** Path below `/api/v3`, query removed. */
+  /** The path below `/api/v3`, without the query. */
   path: string
   query: URLSearchParams
   authenticated: boolean
@@ -22,7 +22,7 @@ interface Host {
   pulls: Pulls
 }
 
-/** The part of GitHub's REST API that concerns repositories and pull requests. */
+/** Answers the part of GitHub's REST API that concerns repositories and pull requests. */
 export async function answerApi(host: Host, request: ApiRequest): Promise<ApiAnswer> {
   try {
     return await route(host, request)

@@ -5,7 +5,7 @@ import { readText, writeAtomically } from '../files.ts'
 
 export interface Certificates {
   caPem: string
-  /** PEM file of the authority, for git's `http.sslCAInfo` and `NODE_EXTRA_CA_CERTS`. */
+  /** PEM file with the certificate of the authority, for git's `http.sslCAInfo` and `NODE_EXTRA_CA_CERTS`. */
   ca_file: string
   cert: string
   key: string
@@ -15,8 +15,9 @@ const DAY_MS = 86_400_000
 const VALID_MS = 820 * DAY_MS
 
 /**
- * The authority and the server certificate of the sample git host (127.0.0.1 and localhost), made once
- * a folder and renewed when less than a month is left. The authority's key is not kept.
+ * Loads the certificates of the sample git host (127.0.0.1 and localhost) from a folder: that of an authority and that
+ * of the server. They are made when the folder has none, and renewed when they end within a month. The key of the
+ * authority is not stored.
  */
 export async function loadCertificates(folder: string): Promise<Certificates> {
   const caFile = join(folder, 'ca.pem')

@@ -13,8 +13,8 @@ const IDENTITY = {
   GIT_COMMITTER_EMAIL: 'sample-host@noreply.invalid',
 }
 
-/** Git without the operator's configuration, prompts or hooks. */
-export function gitEnvironment(extra: Record<string, string> = {}): Record<string, string> {
+/** Makes an environment for git without the operator's configuration, prompts and hooks. */
+export function createGitEnvironment(extra: Record<string, string> = {}): Record<string, string> {
   return {
     PATH: process.env.PATH ?? '/usr/bin:/bin',
     GIT_CONFIG_NOSYSTEM: '1',
@@ -27,7 +27,7 @@ export function gitEnvironment(extra: Record<string, string> = {}): Record<strin
   }
 }
 
-/** Options of every command: the served folders may belong to another user, and nothing runs on its own. */
+/** Options of every command: the folders may belong to another user, and git must start no programs on its own. */
 export const GIT_OPTIONS = ['-c', 'safe.directory=*', '-c', 'gc.auto=0', '-c', 'core.hooksPath=/dev/null']
 
 export function git(
@@ -37,7 +37,7 @@ export function git(
   return new Promise((resolve, reject) => {
     const child = spawn('git', [...GIT_OPTIONS, ...args], {
       cwd: options.cwd,
-      env: gitEnvironment(options.env),
+      env: createGitEnvironment(options.env),
       stdio: ['ignore', 'pipe', 'pipe'],
       timeout: 60_000,
     })
@@ -56,7 +56,7 @@ export function git(
   })
 }
 
-/** As `git`, but a non-zero exit throws with what git said. */
+/** Runs git like `git` does, but throws git's own text when the exit code is not 0. */
 export async function gitOrThrow(
   args: readonly string[],
   options: { cwd?: string; env?: Record<string, string> } = {},

@@ -24,7 +24,7 @@ export function indexPage(repositories: readonly Repository[]): string {
   return page('Sample git host', `<h1>Sample git host</h1><p>Part of the embedded stack.</p><ul>${items}</ul>`)
 }
 
-/** Files of the default branch, branches, pull requests. */
+/** Renders the page of a repository: the files of its default branch, its branches and pull requests. */
 export async function repositoryPage(repository: Repository, url: string, pulls: readonly Pull[]): Promise<string> {
   const at = ['--git-dir', repository.path]
   const branch = await defaultBranch(repository)

@@ -19,12 +19,14 @@ export interface Pull {
   closed_at: string | null
   merged_at: string | null
   merge_commit_sha: string | null
-  /** Commits of both sides when the pull request was closed; while it is open the branches say it. */
+  /**
+   * Commits of both branches at the moment when the pull request was closed. While it is open, the branches have them.
+   */
   head_sha: string
   base_sha: string
 }
 
-/** What the REST API answers with a status other than 2xx. */
+/** An answer of the REST API with a status other than 2xx. */
 export class HostError extends Error {
   readonly status: number
   readonly errors: Record<string, string>[] | undefined
@@ -38,19 +40,19 @@ export class HostError extends Error {
 const invalid = (error: Record<string, string>) =>
   new HostError(422, 'Validation Failed', [{ resource: 'PullRequest', ...error }])
 
-/** Pull requests of the host, one JSON file beside each repository's objects. */
+/** The pull requests of the host. Each is a JSON file beside the objects of its repository. */
 export interface Pulls {
   list(repository: Repository): Promise<Pull[]>
   get(repository: Repository, number: number): Promise<Pull | null>
-  /** Throws `HostError` 422 with the reasons GitHub gives. */
+  /** Opens a pull request. Errors: `HostError` 422, with the reasons that GitHub gives. */
   create(
     repository: Repository,
     input: { title: string; body: string; head: string; base: string; draft: boolean },
   ): Promise<Pull>
   close(repository: Repository, number: number): Promise<Pull | null>
-  /** A trial merge of the two branches; null once the pull request is closed. */
+  /** Tries to merge the two branches and answers whether it works; null once the pull request is closed. */
   mergeable(repository: Repository, pull: Pull): Promise<boolean | null>
-  /** Writes a merge commit to the base branch. Throws `HostError` 404, 405, 409. */
+  /** Writes a merge commit to the base branch. Errors: `HostError` 404, 405 and 409. */
   merge(
     repository: Repository,
     number: number,
@@ -157,7 +159,7 @@ async function checkBranches(repository: Repository, pulls: Pull[], input: { hea
   return { head_sha, base_sha }
 }
 
-/** The merge commit's id, or null when the branches conflict or the base moved meanwhile. */
+/** Merges and answers the id of the merge commit; null when the branches conflict or the base has moved meanwhile. */
 async function tryMerge(
   repository: Repository,
   pull: Pull,

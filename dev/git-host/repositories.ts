@@ -9,7 +9,7 @@ export interface Repository {
   name: string
   /** Absolute path of the bare repository. */
   path: string
-  /** Reading needs the credentials too. */
+  /** True when reading needs credentials as well. */
   private: boolean
 }
 
@@ -21,7 +21,7 @@ const NAME = /^[A-Za-z0-9](?:[A-Za-z0-9._-]{0,98}[A-Za-z0-9_-])?$/
 const repositoryPath = (dataDir: string, owner: string, name: string): string =>
   join(dataDir, 'repositories', owner, `${name}.git`)
 
-/** The repository of that name, or null. Names with anything but safe characters do not exist. */
+/** Finds a repository; null when there is none. A name with other than safe characters counts as missing. */
 export async function findRepository(dataDir: string, owner: string, name: string): Promise<Repository | null> {
   if (!NAME.test(owner) || !NAME.test(name)) return null
   const path = repositoryPath(dataDir, owner, name)
@@ -43,8 +43,8 @@ export async function listRepositories(dataDir: string): Promise<Repository[]> {
 }
 
 /**
- * Creates a bare repository with one commit on `main`; an existing one is left as it is. Without
- * content the repository is empty.
+ * Creates a bare repository with one commit on `main`, or an empty one without content. An existing repository is not
+ * changed.
  */
 export async function createRepository(
   dataDir: string,
@@ -64,7 +64,7 @@ export async function createRepository(
   return { owner, name, path, private: options.private ?? false }
 }
 
-/** Shallow and partial clones of any commit, as the large hosts allow them. */
+/** Settings that allow shallow and partial clones of any commit, as the large hosts do. */
 const SERVER_OPTIONS = {
   'uploadpack.allowReachableSHA1InWant': 'true',
   'uploadpack.allowAnySHA1InWant': 'true',
@@ -98,7 +98,10 @@ async function writeTree(root: string, files: Record<string, string | { symlink:
   return root
 }
 
-/** Commit id of a branch, or null. The name is never an option: it is looked up as a full reference. */
+/**
+ * Reads the commit id of a branch; null when there is none. The name is looked up as a full reference, so it cannot act
+ * as an option.
+ */
 export async function branchCommit(repository: Repository, branch: string): Promise<string | null> {
   const output = await git([
     '--git-dir',

@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { createGunzip } from 'node:zlib'
-import { GIT_OPTIONS, gitEnvironment } from './git.ts'
+import { createGitEnvironment, GIT_OPTIONS } from './git.ts'
 import type { Repository } from './repositories.ts'
 
 export const SERVICES = ['git-upload-pack', 'git-receive-pack'] as const
@@ -11,7 +11,7 @@ export type Service = (typeof SERVICES)[number]
 
 const NO_CACHE = { 'cache-control': 'no-cache, max-age=0, must-revalidate', expires: 'Fri, 01 Jan 1980 00:00:00 GMT' }
 
-/** `GET info/refs?service=…`: the advertisement, in the protocol version the client asks for. */
+/** Answers `GET info/refs?service=…` with the list of references, in the client's protocol version. */
 export function advertise(
   request: IncomingMessage,
   response: ServerResponse,
@@ -26,7 +26,7 @@ export function advertise(
   finish(child, response)
 }
 
-/** `POST git-upload-pack` and `POST git-receive-pack`; the body may be compressed. */
+/** Answers `POST git-upload-pack` and `POST git-receive-pack`. The body may be compressed. */
 export function exchange(
   request: IncomingMessage,
   response: ServerResponse,
@@ -49,14 +49,14 @@ function serve(request: IncomingMessage, repository: Repository, service: Servic
   const env: Record<string, string> =
     typeof protocol === 'string' && /^[a-z0-9=:]{1,64}$/.test(protocol) ? { GIT_PROTOCOL: protocol } : {}
   return spawn('git', [...GIT_OPTIONS, service.slice(4), '--stateless-rpc', ...flags, repository.path], {
-    env: gitEnvironment(env),
+    env: createGitEnvironment(env),
     stdio: ['pipe', 'pipe', 'ignore'],
   })
 }
 
 function finish(child: ReturnType<typeof serve>, response: ServerResponse): void {
   child.once('error', () => response.destroy())
-  // A client that went away; after a complete answer the child ends by itself.
+  // The client has gone away. After a complete answer the child process ends by itself.
   response.once('close', () => {
     if (!response.writableFinished) child.kill()
   })

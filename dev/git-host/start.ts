@@ -18,7 +18,7 @@ import { SAMPLES } from './samples.ts'
 import { advertise, exchange, SERVICES } from './smart-http.ts'
 
 export interface GitHost extends Running {
-  /** REST base, for `git.api_url`. */
+  /** Base address of the REST API, for `git.api_url`. */
   api_url: string
   ca_file: string
   caPem: string
@@ -26,7 +26,7 @@ export interface GitHost extends Running {
   host: string
   /** Clone addresses of the sample repositories. */
   repositories: string[]
-  /** Adds a repository (kept as it is when it exists) and answers its clone address. */
+  /** Adds a repository and answers its clone address. An existing one is not changed. */
   addRepository(options: {
     owner: string
     name: string
@@ -38,9 +38,9 @@ export interface GitHost extends Running {
 }
 
 /**
- * A git host for one machine: smart HTTP over TLS, GitHub's pull-request API below `/api/v3`, pages for
- * people. Anyone reads public repositories; pushes and API changes need `user` and `token` (basic, or
- * the token alone as bearer). Everything is kept in `data_dir`.
+ * Starts a git host for one machine: smart HTTP over TLS, GitHub's pull-request API below `/api/v3`, and pages for
+ * people. Anyone may read public repositories; pushes and changes over the API need `user` and `token`, as basic
+ * authentication or the token alone as bearer. Everything is kept in `data_dir`.
  * @param options.samples false leaves out the sample repositories
  */
 export async function startGitHost(options: {

@@ -17,7 +17,7 @@ export function listBuckets(disk: Disk, owner: string): Answer {
 
 const NAME = /^(?!\d+\.\d+\.\d+\.\d+$)[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/
 
-/** Requests that name a bucket and no key. */
+/** Answers requests that name a bucket and no key. */
 export async function answerBucket(disk: Disk, call: Call): Promise<Answer> {
   const { bucket, query } = call
   if (call.method === 'PUT' && query.size === 0) return createBucket(disk, bucket)
@@ -41,12 +41,12 @@ export async function answerBucket(disk: Disk, call: Call): Promise<Answer> {
       'NotImplemented',
       `A header or query you provided implies functionality that is not here: ${other}`,
     )
-  return list(disk, call)
+  return listObjects(disk, call)
 }
 
 async function createBucket(disk: Disk, bucket: string): Promise<Answer> {
   if (!NAME.test(bucket)) throw new S3Error(400, 'InvalidBucketName', 'The specified bucket is not valid.')
-  return disk.locked(bucket, '', async () => {
+  return disk.withLock(bucket, '', async () => {
     if (disk.hasBucket(bucket))
       throw new S3Error(
         409,
@@ -62,13 +62,13 @@ async function deleteMany(disk: Disk, call: Call): Promise<Answer> {
   const keys = textsOf(call.body.toString('utf8'), 'Key')
   if (keys.length === 0 || keys.length > 1000)
     throw new S3Error(400, 'MalformedXML', 'The XML you provided was not well-formed.')
-  for (const key of keys) await disk.locked(call.bucket, key, () => disk.delete(call.bucket, key))
+  for (const key of keys) await disk.withLock(call.bucket, key, () => disk.delete(call.bucket, key))
   const quiet = textsOf(call.body.toString('utf8'), 'Quiet')[0] === 'true'
   return xml('DeleteResult', { Deleted: quiet ? [] : keys.map((Key) => ({ Key })) })
 }
 
-/** ListObjects, both versions: prefix, delimiter, paging. */
-function list(disk: Disk, { bucket, query }: Call): Answer {
+/** Answers ListObjects in both versions, with prefix, delimiter and pages. */
+function listObjects(disk: Disk, { bucket, query }: Call): Answer {
   const v2 = query.get('list-type') === '2'
   const prefix = query.get('prefix') ?? ''
   const delimiter = query.get('delimiter') ?? ''
@@ -80,7 +80,7 @@ function list(disk: Disk, { bucket, query }: Call): Answer {
       : (query.get('start-after') ?? '')
     : (query.get('marker') ?? '')
   const text = query.get('encoding-type') === 'url' ? encode : (value: string) => value
-  const { objects, prefixes, next } = page(disk.list(bucket, prefix), { prefix, delimiter, limit, after })
+  const { objects, prefixes, next } = selectPage(disk.list(bucket, prefix), { prefix, delimiter, limit, after })
   const contents = objects.map((object) => ({
     Key: text(object.key),
     LastModified: object.last_modified,
@@ -105,7 +105,7 @@ function list(disk: Disk, { bucket, query }: Call): Answer {
   })
 }
 
-function page(all: StoredObject[], options: { prefix: string; delimiter: string; limit: number; after: string }) {
+function selectPage(all: StoredObject[], options: { prefix: string; delimiter: string; limit: number; after: string }) {
   const objects: StoredObject[] = []
   const prefixes = new Set<string>()
   let last = ''

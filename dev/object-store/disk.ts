@@ -4,14 +4,14 @@ import { join } from 'node:path'
 import { createKeyedLock, writeAtomically } from '../files.ts'
 import { S3Error } from './errors.ts'
 
-/** What a file says about its object in its first line; the bytes follow. */
+/** The facts about an object, which stand in the first line of its file. The bytes follow. */
 export interface StoredObject {
   key: string
   size: number
-  /** MD5 in hex, or `<md5>-<parts>` of a multipart upload; without quotes. */
+  /** MD5 in hexadecimal digits, or `<md5>-<parts>` for a multipart upload, without quotes. */
   etag: string
   last_modified: string
-  /** Content type and the other headers that a GET returns, user metadata included. */
+  /** The headers that a GET returns, for example the content type and the user's metadata. */
   headers: Record<string, string>
 }
 interface Indexed extends StoredObject {
@@ -20,22 +20,22 @@ interface Indexed extends StoredObject {
 }
 
 /**
- * Objects on disk, one file each, replaced by renaming; the index is rebuilt from their first lines at
- * start. One process owns the folder.
+ * Keeps objects on disk, one file each, which is replaced by renaming. The index is built from the first lines of the
+ * files at start. Only one process may use the folder.
  */
 export interface Disk {
   buckets(): { name: string; created: string }[]
   hasBucket(name: string): boolean
   createBucket(name: string): Promise<void>
   deleteBucket(name: string): Promise<void>
-  /** In code-point order of the keys. */
+  /** Lists objects in the code-point order of their keys. */
   list(bucket: string, prefix: string): StoredObject[]
   find(bucket: string, key: string): StoredObject | null
   read(bucket: string, key: string, range?: { start: number; end: number }): Promise<Buffer>
   write(bucket: string, object: Omit<StoredObject, 'size' | 'last_modified'>, body: Buffer): Promise<StoredObject>
   delete(bucket: string, key: string): Promise<void>
-  /** Runs tasks on one key one after the other, so that conditions hold. */
-  locked<T>(bucket: string, key: string, task: () => Promise<T>): Promise<T>
+  /** Runs tasks on the same key one after the other, so that a condition still holds when the task writes. */
+  withLock<T>(bucket: string, key: string, task: () => Promise<T>): Promise<T>
 }
 
 export async function openDisk(root: string, now: () => Date): Promise<Disk> {
@@ -99,7 +99,7 @@ export async function openDisk(root: string, now: () => Date): Promise<Disk> {
       await rm(found.file, { force: true })
       objects(bucket).delete(key)
     },
-    locked: (bucket, key, task) => locked(`${bucket}/${key}`, task),
+    withLock: (bucket, key, task) => locked(`${bucket}/${key}`, task),
   }
 }
 
@@ -132,7 +132,7 @@ async function loadBuckets(root: string): Promise<Map<string, { created: string;
   return buckets
 }
 
-/** Headers are at most a few kilobytes: S3 allows 2 kB of metadata and 1 kB of key. */
+/** How much of a file is read for its first line. S3 allows 2 kB of metadata and 1 kB of key, so it is shorter. */
 const HEAD_LIMIT = 65_536
 
 async function loadObject(file: string): Promise<Indexed> {

@@ -1,4 +1,4 @@
-/** An answer in S3's error form. */
+/** An error that is answered in the form of S3. */
 export class S3Error extends Error {
   readonly status: number
   readonly code: string

@@ -6,7 +6,7 @@ import { decodePayload } from './payload.ts'
 import { type Credentials, decode, parseQuery, type SignedRequest, verifySignature } from './signature.ts'
 import type { Answer, Call } from './types.ts'
 
-/** Nothing is looked at before the signature holds. Throws `S3Error`. */
+/** Checks the signature of a request and then answers it. Errors: `S3Error`. */
 export async function answer(
   store: { disk: Disk; uploads: Uploads; credentials: Credentials; now: () => Date },
   request: SignedRequest,

@@ -8,7 +8,7 @@ interface Upload {
   parts: Map<number, { body: Buffer; md5: Buffer }>
 }
 
-/** Unfinished uploads; kept in memory, as nothing of theirs is visible before they are completed. */
+/** Keeps unfinished uploads in memory, because nobody can see their parts before they are completed. */
 export function createUploads() {
   const uploads = new Map<string, Upload>()
   const find = (id: string, bucket: string, key: string): Upload => {
@@ -31,7 +31,7 @@ export function createUploads() {
       upload.parts.set(number, { body, md5 })
       return md5.toString('hex')
     },
-    /** The whole object; the upload ends with `abort` once it is stored. */
+    /** Joins the parts to the whole object. The caller ends the upload with `abort` when the object is stored. */
     assemble(id: string, bucket: string, key: string, list: readonly { number: number; etag: string }[]) {
       const upload = find(id, bucket, key)
       const parts = list.map(({ number, etag }) => {

@@ -5,20 +5,21 @@ import type { Uploads } from './multipart.ts'
 import type { Answer, Call } from './types.ts'
 import { textsOf, toXml } from './xml.ts'
 
-/** Requests that name an object. */
+/** Answers requests that name an object. */
 export async function answerObject(disk: Disk, uploads: Uploads, call: Call): Promise<Answer> {
   if (!disk.hasBucket(call.bucket)) throw new S3Error(404, 'NoSuchBucket', 'The specified bucket does not exist')
   if (Buffer.byteLength(call.key) > 1024) throw new S3Error(400, 'KeyTooLongError', 'Your key is too long')
-  if (call.query.has('uploads') || call.query.has('uploadId')) return multipart(disk, uploads, call)
-  if (call.method === 'GET' || call.method === 'HEAD') return disk.locked(call.bucket, call.key, () => read(disk, call))
-  if (call.method === 'PUT') return put(disk, call)
-  if (call.method === 'DELETE') return remove(disk, call)
+  if (call.query.has('uploads') || call.query.has('uploadId')) return answerMultipart(disk, uploads, call)
+  if (call.method === 'GET' || call.method === 'HEAD')
+    return disk.withLock(call.bucket, call.key, () => readObject(disk, call))
+  if (call.method === 'PUT') return putObject(disk, call)
+  if (call.method === 'DELETE') return removeObject(disk, call)
   throw new S3Error(405, 'MethodNotAllowed', 'The specified method is not allowed against this resource.')
 }
 
 const KEPT = ['content-type', 'cache-control', 'content-disposition', 'content-encoding', 'content-language', 'expires']
 
-function keptHeaders(headers: Record<string, string>): Record<string, string> {
+function selectStoredHeaders(headers: Record<string, string>): Record<string, string> {
   const kept: Record<string, string> = { 'content-type': 'binary/octet-stream' }
   for (const [name, value] of Object.entries(headers)) {
     if (!KEPT.includes(name) && !name.startsWith('x-amz-meta-')) continue
@@ -28,39 +29,39 @@ function keptHeaders(headers: Record<string, string>): Record<string, string> {
   return kept
 }
 
-const sameTag = (condition: string, object: StoredObject): boolean =>
+const matchesTag = (condition: string, object: StoredObject): boolean =>
   condition === '*' ||
   condition.split(',').some((tag) => tag.trim().replace(/^W\//, '').replaceAll('"', '') === object.etag)
 
-/** `If-Match` and `If-None-Match` of a write: the engine's lock file relies on the second. */
+/** Checks `If-Match` and `If-None-Match` of a write. The engine's lock file relies on the latter. */
 function checkWrite(call: Call, existing: StoredObject | null): void {
   const match = call.headers['if-match']
   const none = call.headers['if-none-match']
-  if (none !== undefined && existing && sameTag(none, existing)) throw preconditionFailed()
+  if (none !== undefined && existing && matchesTag(none, existing)) throw preconditionFailed()
   if (match === undefined) return
   if (!existing) throw noSuchKey()
-  if (!sameTag(match, existing)) throw preconditionFailed()
+  if (!matchesTag(match, existing)) throw preconditionFailed()
 }
 
-function put(disk: Disk, call: Call): Promise<Answer> {
+function putObject(disk: Disk, call: Call): Promise<Answer> {
   if (call.headers['x-amz-copy-source']) throw new S3Error(501, 'NotImplemented', 'Copying is not implemented here.')
-  return disk.locked(call.bucket, call.key, async () => {
+  return disk.withLock(call.bucket, call.key, async () => {
     checkWrite(call, disk.find(call.bucket, call.key))
     const etag = createHash('md5').update(call.body).digest('hex')
-    await disk.write(call.bucket, { key: call.key, etag, headers: keptHeaders(call.headers) }, call.body)
+    await disk.write(call.bucket, { key: call.key, etag, headers: selectStoredHeaders(call.headers) }, call.body)
     return { status: 200, headers: { etag: `"${etag}"` } }
   })
 }
 
-function remove(disk: Disk, call: Call): Promise<Answer> {
-  return disk.locked(call.bucket, call.key, async () => {
+function removeObject(disk: Disk, call: Call): Promise<Answer> {
+  return disk.withLock(call.bucket, call.key, async () => {
     if (call.headers['if-match'] !== undefined) checkWrite(call, disk.find(call.bucket, call.key))
     await disk.delete(call.bucket, call.key)
     return { status: 204, headers: {} }
   })
 }
 
-async function read(disk: Disk, call: Call): Promise<Answer> {
+async function readObject(disk: Disk, call: Call): Promise<Answer> {
   const object = disk.find(call.bucket, call.key)
   if (!object) throw noSuchKey()
   const headers: Record<string, string> = {
@@ -71,8 +72,8 @@ async function read(disk: Disk, call: Call): Promise<Answer> {
     'content-length': String(object.size),
   }
   const { 'if-match': match, 'if-none-match': none } = call.headers
-  if (match !== undefined && !sameTag(match, object)) throw preconditionFailed()
-  if (none !== undefined && sameTag(none, object)) return { status: 304, headers: { etag: headers.etag ?? '' } }
+  if (match !== undefined && !matchesTag(match, object)) throw preconditionFailed()
+  if (none !== undefined && matchesTag(none, object)) return { status: 304, headers: { etag: headers.etag ?? '' } }
   const range = parseRange(call.headers.range, object.size)
   if (range) {
     headers['content-length'] = String(range.end - range.start + 1)
@@ -82,7 +83,7 @@ async function read(disk: Disk, call: Call): Promise<Answer> {
   return { status: range ? 206 : 200, headers, body }
 }
 
-/** One range; anything else that cannot be read is ignored, as the standard allows. */
+/** Reads a range of bytes. Any other form of the header is ignored, as the HTTP standard allows. */
 function parseRange(header: string | undefined, size: number): { start: number; end: number } | null {
   const match = /^bytes=(\d*)-(\d*)$/.exec(header ?? '')
   const [, from = '', to = ''] = match ?? []
@@ -93,12 +94,12 @@ function parseRange(header: string | undefined, size: number): { start: number; 
   return { start, end }
 }
 
-async function multipart(disk: Disk, uploads: Uploads, call: Call): Promise<Answer> {
+async function answerMultipart(disk: Disk, uploads: Uploads, call: Call): Promise<Answer> {
   const { bucket, key, query } = call
   const id = query.get('uploadId') ?? ''
   const xml = { 'content-type': 'application/xml' }
   if (call.method === 'POST' && query.has('uploads')) {
-    const UploadId = uploads.start(bucket, key, keptHeaders(call.headers))
+    const UploadId = uploads.start(bucket, key, selectStoredHeaders(call.headers))
     return {
       status: 200,
       headers: xml,
@@ -118,7 +119,7 @@ async function multipart(disk: Disk, uploads: Uploads, call: Call): Promise<Answ
   const tags = textsOf(text, 'ETag')
   const list = textsOf(text, 'PartNumber').map((number, index) => ({ number: Number(number), etag: tags[index] ?? '' }))
   const whole = uploads.assemble(id, bucket, key, list)
-  return disk.locked(bucket, key, async () => {
+  return disk.withLock(bucket, key, async () => {
     checkWrite(call, disk.find(bucket, key))
     await disk.write(bucket, { key, etag: whole.etag, headers: whole.headers }, whole.body)
     uploads.abort(id, bucket, key)

@@ -5,7 +5,7 @@ import { type Accepted, hmac, same, sha256 } from './signature.ts'
 
 type Headers = Record<string, string>
 
-/** The object's bytes: chunked framing removed, hashes, chunk signatures and checksums checked. */
+/** Decodes the bytes of an object: removes the framing of chunks and checks hashes, signatures and checksums. */
 export function decodePayload(raw: Buffer<ArrayBuffer>, headers: Headers, accepted: Accepted): Buffer<ArrayBuffer> {
   const declared = accepted.payloadHash
   if (declared.startsWith('STREAMING-')) {

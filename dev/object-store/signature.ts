@@ -3,7 +3,7 @@ import { denied, malformed, S3Error } from './errors.ts'
 
 export interface SignedRequest {
   method: string
-  /** As on the wire, not normalised. */
+  /** The path exactly as it was sent. */
   path: string
   query: string
   headers: Record<string, string>
@@ -13,7 +13,7 @@ export interface Credentials {
   secret_key: string
 }
 
-/** What a body check needs from the accepted signature. */
+/** What the check of the body needs from the accepted signature. */
 export interface Accepted {
   payloadHash: string
   signature: string
@@ -27,7 +27,7 @@ const MAX_EXPIRES_S = 604_800
 export const sha256 = (data: string | Uint8Array): string => createHash('sha256').update(data).digest('hex')
 export const hmac = (key: string | Buffer, data: string): Buffer => createHmac('sha256', key).update(data).digest()
 
-/** Checks a request signed with Signature Version 4, in the header or in the query. Throws `S3Error`. */
+/** Checks a request that is signed with Signature Version 4, in its header or query. Errors: `S3Error`. */
 export function verifySignature(request: SignedRequest, credentials: Credentials, now: Date): Accepted {
   const query = parseQuery(request.query)
   const presigned = query.find(([name]) => name === 'X-Amz-Algorithm')
@@ -36,8 +36,8 @@ export function verifySignature(request: SignedRequest, credentials: Credentials
 }
 
 /**
- * Checks a header signature for a service that signs the body's hash without sending it.
- * Throws `S3Error`.
+ * Checks the signature in the header of a request to a service that signs the hash of the body but does not send it.
+ * Errors: `S3Error`.
  */
 export const verifyServiceSignature = (
   request: SignedRequest,
@@ -110,7 +110,7 @@ function verifyQuery(request: SignedRequest, query: Pair[], credentials: Credent
 }
 
 interface Claim {
-  /** What the credential scope must name. */
+  /** The service that the credential scope must name. */
   service: string
   credential: string
   signed: string

@@ -12,7 +12,7 @@ const unescapeXml = (text: string): string =>
 
 export type Xml = string | number | boolean | { [name: string]: Xml | Xml[] | undefined }
 
-/** Serialises nested records; an array repeats its element, undefined is left out. */
+/** Writes nested records as XML. A list repeats its element, and undefined is left out. */
 export function toXml(root: string, value: Xml): string {
   return (
     '<?xml version="1.0" ' +
@@ -29,7 +29,9 @@ function element(name: string, value: Xml, attributes = ''): string {
   return `<${name}${attributes}>${children.join('')}</${name}>`
 }
 
-/** Texts of all elements of that name, in document order; enough for the two request bodies there are. */
+/**
+ * Reads the texts of all elements of a name, in their order. This suffices for the two kinds of bodies that are sent.
+ */
 export function textsOf(xml: string, name: string): string[] {
   return [...xml.matchAll(new RegExp(`<${name}>([\\s\\S]*?)</${name}>`, 'g'))].map((match) =>
     unescapeXml((match[1] ?? '').trim()),

@@ -2,7 +2,7 @@ import { cp, lstat, mkdir, mkdtemp, readFile, rename, rm } from 'node:fs/promise
 import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { othersCanEnter, type SystemUser } from './system-user.ts'
+import { canOthersEnter, type SystemUser } from './system-user.ts'
 
 export interface Binaries {
   postgres: string
@@ -10,12 +10,12 @@ export interface Binaries {
 }
 
 /**
- * The server's programs. A copy below the temporary folder when the server's user cannot reach the
- * installed ones, as in a clone below `/root`.
+ * Finds the server's programs. When the server's user cannot reach the installed ones, as in a clone below `/root`,
+ * they are copied below the temporary folder.
  */
-export async function binaries(user: SystemUser | null): Promise<Binaries> {
+export async function findBinaries(user: SystemUser | null): Promise<Binaries> {
   const { native, version } = await installed()
-  const reachable = user === null || (await othersCanEnter(native))
+  const reachable = user === null || (await canOthersEnter(native))
   const home = reachable ? native : await copied(native, version)
   return { postgres: join(home, 'bin', 'postgres'), initdb: join(home, 'bin', 'initdb') }
 }
@@ -34,7 +34,7 @@ async function installed(): Promise<{ native: string; version: string }> {
 }
 
 async function copied(native: string, version: string): Promise<string> {
-  const base = await sharedFolder()
+  const base = await createSharedFolder()
   const target = join(base, `native-${version}`)
   if (await lstat(target).catch(() => null)) return target
   const staging = await mkdtemp(join(base, 'copy-'))
@@ -46,12 +46,12 @@ async function copied(native: string, version: string): Promise<string> {
 }
 
 /**
- * A folder of ours that other users can enter but not write. Refused when somebody else made it: the
+ * Creates a folder that other users can enter but not write. A folder that somebody else has made is refused, because
  * names below a temporary folder can be guessed.
  */
-export async function sharedFolder(): Promise<string> {
+export async function createSharedFolder(): Promise<string> {
   for (const base of [tmpdir(), '/var/tmp']) {
-    if (!(await othersCanEnter(base))) continue
+    if (!(await canOthersEnter(base))) continue
     const folder = join(base, `platform-postgres-${process.getuid?.() ?? 0}`)
     await mkdir(folder, { mode: 0o755 }).catch(() => {})
     const info = await lstat(folder).catch(() => null)

@@ -1,16 +1,16 @@
 import { carriesSecret, isLiteralSecret } from '../../src/rules/common/secret-names.ts'
-import { unformatted } from './format.ts'
+import { findUnformatted } from './format.ts'
 import { blocksWithin, HclError, parseHcl } from './hcl.ts'
-import { partsOf } from './markdown.ts'
-import { argumentsUnknownTo, type ProviderSchema } from './schema.ts'
+import { splitMarkdown } from './markdown.ts'
+import { findUnknownArguments, type ProviderSchema } from './schema.ts'
 import type { Complaint } from './text-rules.ts'
 
 /**
- * Complaints about the examples in configuration language.
- * @param schema of the providers, where one is at hand
+ * Checks the examples in configuration language.
+ * @param schema schemas of the providers; null when there are none
  */
-export function codeComplaints(body: string, schema: ProviderSchema | null): Complaint[] {
-  const { examples } = partsOf(body)
+export function checkCode(body: string, schema: ProviderSchema | null): Complaint[] {
+  const { examples } = splitMarkdown(body)
   const unnamed = examples
     .filter(({ language }) => language === '')
     .map(({ line }) => ({ rule: 'example', line: line - 1, message: 'opens a code block without a language' }))
@@ -30,16 +30,16 @@ function exampleComplaints(code: string, schema: ProviderSchema | null): Complai
     if (error instanceof HclError) return [{ rule: 'example', line: error.line, message: error.message }]
     throw error
   }
-  const unknown = schema === null ? [] : argumentsUnknownTo(schema, code)
+  const unknown = schema === null ? [] : findUnknownArguments(schema, code)
   return [
-    ...unformatted(code.replace(/\n$/, '')).map(({ line, message }) => ({ rule: 'format', line, message })),
+    ...findUnformatted(code.replace(/\n$/, '')).map(({ line, message }) => ({ rule: 'format', line, message })),
     ...unknown.map(({ path, line, problem }) => ({ rule: 'schema', line, message: `${path} ${problem}` })),
-    ...literalSecrets(code),
+    ...findLiteralSecrets(code),
   ]
 }
 
-/** A literal where a secret belongs teaches to write secrets into code. */
-function literalSecrets(code: string): Complaint[] {
+/** Finds literal values where a secret belongs: they would teach a model to write secrets into code. */
+function findLiteralSecrets(code: string): Complaint[] {
   const top = parseHcl(code).blocks.map((block) => ({
     type: block.labels[0] ?? '',
     blocks: [block, ...blocksWithin(block.body)],

@@ -1,4 +1,6 @@
-/** The shape of configuration code: which arguments and blocks stand where. Values of arguments are kept as text. */
+/**
+ * The structure of configuration code: which arguments and blocks stand where. Values of arguments are kept as text.
+ */
 export interface HclArgument {
   name: string
   value: string
@@ -15,7 +17,7 @@ export interface HclBody {
   blocks: HclBlock[]
 }
 
-/** What keeps a text from being configuration code; `line` counts from 1. */
+/** The text is no configuration code. `line` is where the fault is; the first line is 1. */
 export class HclError extends Error {
   readonly line: number
   constructor(message: string, line: number) {
@@ -38,12 +40,12 @@ const NAME = /[A-Za-z_][A-Za-z0-9_-]*/y
 const BLANK = /[^\S\n]+/y
 const HEREDOC = /<<-?([A-Za-z_][A-Za-z0-9_]*)\n[\s\S]*?\n[^\S\n]*\1(?![A-Za-z0-9_])/y
 
-/** Arguments and blocks of a file. Errors: `HclError`. */
+/** Parses the arguments and blocks of a file. Errors: `HclError`. */
 export function parseHcl(code: string): HclBody {
   return new Reader(code, tokensOf(code)).body(null)
 }
 
-/** Every block of a body, at any depth. */
+/** Yields every block of a body, at any depth. */
 export function* blocksWithin(body: HclBody): Generator<HclBlock> {
   for (const block of body.blocks) {
     yield block
@@ -64,7 +66,7 @@ function tokensOf(code: string): Token[] {
     const skipped = take(BLANK) ?? take(COMMENT)
     const heredoc = skipped === null ? take(HEREDOC) : null
     const name = skipped === null ? take(NAME) : null
-    const text = skipped ?? heredoc ?? name ?? (code[at] === '"' ? quoted(code, at, line) : (code[at] ?? ''))
+    const text = skipped ?? heredoc ?? name ?? (code[at] === '"' ? readQuoted(code, at, line) : (code[at] ?? ''))
     const kind =
       name !== null ? 'name' : heredoc !== null || text.startsWith('"') ? 'text' : text === '\n' ? 'newline' : 'other'
     if (skipped === null) tokens.push({ text, kind, line, at: start })
@@ -74,8 +76,8 @@ function tokensOf(code: string): Token[] {
   return tokens
 }
 
-/** A quoted text with the expressions inside it. */
-function quoted(code: string, start: number, line: number): string {
+/** Reads a quoted text together with the expressions in it. */
+function readQuoted(code: string, start: number, line: number): string {
   let depth = 0
   for (let at = start + 1; at < code.length; at += 1) {
     const [here, next] = [code[at], code[at + 1]]
@@ -84,7 +86,7 @@ function quoted(code: string, start: number, line: number): string {
     else if (depth === 0 && (here === '$' || here === '%') && next === '{') {
       depth = 1
       at += 1
-    } else if (depth > 0 && here === '"') at += quoted(code, at, line).length - 1
+    } else if (depth > 0 && here === '"') at += readQuoted(code, at, line).length - 1
     else if (depth > 0 && here === '{') depth += 1
     else if (depth > 0 && here === '}') depth -= 1
     else if (here === '"') return code.slice(start, at + 1)
@@ -103,7 +105,10 @@ class Reader {
     this.#tokens = tokens
   }
 
-  /** @param opened where the block of this body begins, null for the file */
+  /**
+   * Reads a body.
+   * @param opened where the block of this body begins; null for the whole file
+   */
   body(opened: Token | null): HclBody {
     const body: HclBody = { arguments: [], blocks: [] }
     for (;;) {
@@ -136,7 +141,7 @@ class Reader {
     }
   }
 
-  /** Text up to the end of the line on which all brackets are closed. */
+  /** Reads the text up to the end of the line on which all brackets are closed. */
   #expression(name: Token): string {
     const open: Token[] = []
     const start = this.#tokens[this.#next]

@@ -2,24 +2,24 @@ import { CLOUDS, type Cloud } from '../../src/base/vocabulary.ts'
 import { importExceptions } from '../../src/plan/imports/unmanaged.ts'
 import type { SeedPrompt } from '../../src/prompts/parse-seed.ts'
 import { PROMPT_TYPES } from '../../src/prompts/parse-seed.ts'
-import { codeComplaints } from './code-rules.ts'
+import { checkCode } from './code-rules.ts'
 import { neededPrompts } from './markdown.ts'
 import type { ProviderSchema } from './schema.ts'
 import { type Complaint, textComplaints } from './text-rules.ts'
 
 export interface LintFinding extends Complaint {
-  /** Qualified name; of a prompt that is missing too. */
+  /** Qualified name of the prompt. The prompt itself may be missing. */
   prompt: string
 }
 export interface LintOptions {
-  /** Names that have to exist beside those that rounds of the clouds at hand ask for. */
+  /** Names that have to exist in addition to those that rounds ask for. */
   required?: readonly string[]
   schema?: ProviderSchema | null
 }
 
 type Prompts = ReadonlyMap<string, Pick<SeedPrompt, 'body'>>
 
-/** Everything that keeps a set of prompts from being fit for use, ordered by prompt and line. */
+/** Finds everything that makes a set of prompts unfit for use, ordered by prompt and line. */
 export function lintPrompts(prompts: Prompts, { required = [], schema = null }: LintOptions = {}): LintFinding[] {
   const clouds = CLOUDS.filter((cloud) => [...prompts.keys()].some((name) => name.startsWith(`${cloud}-`)))
   const missing = [...new Set([...neededPrompts(clouds), ...required])].filter((name) => !prompts.has(name))
@@ -36,15 +36,15 @@ const compare = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0)
 function ofOne(name: string, body: string, schema: ProviderSchema | null): Complaint[] {
   const type = PROMPT_TYPES.find((known) => /^[a-z0-9]+-([a-z]+)-[a-z0-9][a-z0-9_]*$/.exec(name)?.[1] === known)
   if (type === undefined) return [{ rule: 'name', line: null, message: 'is no name of a prompt' }]
-  return [...textComplaints(type, body), ...codeComplaints(body, schema)]
+  return [...textComplaints(type, body), ...checkCode(body, schema)]
 }
 
 function ofCloud(cloud: Cloud, prompts: Prompts): LintFinding[] {
   const body = (name: string) => prompts.get(`${cloud}-guidelines-${name}`)?.body ?? ''
   const resources = [...prompts.keys()].filter((name) => name.startsWith(`${cloud}-resources-`))
   return [
-    ...catalogue(cloud, body('resources_list'), resources),
-    ...abbreviations(cloud, body('abbreviations'), prompts, resources),
+    ...checkCatalogue(cloud, body('resources_list'), resources),
+    ...checkAbbreviations(cloud, body('abbreviations'), prompts, resources),
     ...exceptions(cloud, prompts.get(`${cloud}-guidelines-import_exceptions`)?.body ?? null),
   ]
 }
@@ -56,8 +56,8 @@ const bulletsOf = (body: string) =>
     return bullet === undefined ? [] : [{ text: bullet, line: index + 1 }]
   })
 
-/** The list from which the compositor selects names exactly the prompts that exist. */
-function catalogue(cloud: Cloud, body: string, resources: readonly string[]): LintFinding[] {
+/** Checks that the list from which the compositor chooses names exactly the prompts that exist. */
+function checkCatalogue(cloud: Cloud, body: string, resources: readonly string[]): LintFinding[] {
   const prompt = `${cloud}-guidelines-resources_list`
   const entries = bulletsOf(body).map(({ text, line }) => ({
     name: /^`([a-z0-9_]+)`: \S/.exec(text)?.[1] ?? null,
@@ -77,8 +77,8 @@ function catalogue(cloud: Cloud, body: string, resources: readonly string[]): Li
   ]
 }
 
-/** Every type that the title of a resource prompt names has a line for its name. */
-function abbreviations(cloud: Cloud, body: string, prompts: Prompts, resources: readonly string[]): LintFinding[] {
+/** Checks that every type in the title of a resource prompt has a line about its name. */
+function checkAbbreviations(cloud: Cloud, body: string, prompts: Prompts, resources: readonly string[]): LintFinding[] {
   const prompt = `${cloud}-guidelines-abbreviations`
   const lines = bulletsOf(body).map(({ text, line }) => ({
     type: /^([a-z0-9_]+): [a-z0-9]+$/.exec(text)?.[1] ?? null,
@@ -104,7 +104,7 @@ function abbreviations(cloud: Cloud, body: string, prompts: Prompts, resources: 
   ]
 }
 
-/** How identifiers of a cloud look; anything else in the list excepts nothing. */
+/** The form of identifiers of each cloud. An entry of the list of exceptions that has another form has no effect. */
 const IDENTIFIER: Record<Exclude<Cloud, 'kubernetes'>, RegExp> = {
   aws: /^arn:[a-z-]+:/,
   azure: /^\/(subscriptions|providers)\//i,

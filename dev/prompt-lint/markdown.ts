@@ -3,15 +3,15 @@ import { CLOUDS, type Cloud } from '../../src/base/vocabulary.ts'
 export interface CodeExample {
   language: string
   code: string
-  /** Of the first line of code in the text, counted from 1. */
+  /** Line of the text in which the code begins. The first line is 1. */
   line: number
 }
 
 /**
- * Fenced code of a markdown text, and its lines with that code blanked out.
- * `open` is the line of a fence that nothing closes, null when there is none.
+ * Splits a Markdown text into its fenced code and its lines, in which that code is blanked out. `open` is the line of a
+ * fence that is not closed, null when there is none.
  */
-export function partsOf(markdown: string): { prose: string[]; examples: CodeExample[]; open: number | null } {
+export function splitMarkdown(markdown: string): { prose: string[]; examples: CodeExample[]; open: number | null } {
   const prose: string[] = []
   const examples: CodeExample[] = []
   let inside = false
@@ -26,7 +26,7 @@ export function partsOf(markdown: string): { prose: string[]; examples: CodeExam
   return { prose, examples, open: inside ? (examples.at(-1)?.line ?? 2) - 1 : null }
 }
 
-/** The same line without its code in backticks. */
+/** A line without its code in backticks. */
 export const withoutCode = (line: string): string => line.replaceAll(/`[^`]*`/g, '``')
 
 export const wordsIn = (text: string): number => text.split(/\s+/).filter((word) => word !== '').length
@@ -48,7 +48,7 @@ const GENERAL = [
   'general-compliance-impact',
 ]
 
-/** Prompts that rounds of these clouds ask for by name: a missing one fails them. */
+/** Names of the prompts that rounds of these clouds ask for. Such a round fails when one is missing. */
 export const neededPrompts = (clouds: readonly Cloud[]): string[] => [
   ...GENERAL,
   ...clouds.flatMap((cloud) => [
@@ -57,7 +57,7 @@ export const neededPrompts = (clouds: readonly Cloud[]): string[] => [
   ]),
 ]
 
-/** Resource prompts that are always part of the platform, by cloud; more may be added. */
+/** Resource prompts that are always part of the platform, by cloud. There may be more. */
 const RESOURCES: Record<Cloud, string> = {
   aws: `aurora bedrock cloudwatch dynamodb ec2 iam_role internet_gateway lambda nat_gateway rds redshift route53 s3_bucket sagemaker
     security_group subnet vpc`,
@@ -71,7 +71,7 @@ const RESOURCES: Record<Cloud, string> = {
     network_policy persistent_volume_claim role role_binding secret service service_account stateful_set`,
 }
 
-/** What the platform ships at least. */
+/** Names of the prompts that the platform always ships. */
 export const shippedPrompts = (): string[] => [
   ...neededPrompts(CLOUDS),
   ...CLOUDS.flatMap((cloud) => RESOURCES[cloud].split(/\s+/).map((name) => `${cloud}-resources-${name}`)),

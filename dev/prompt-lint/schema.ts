@@ -34,7 +34,10 @@ export interface ProviderSchema {
   data: Map<string, Block>
 }
 
-/** Types of all providers in the output of `providers schema -json`. Errors: `ValiError` for another document. */
+/**
+ * Reads the types of all providers from the output of `providers schema -json`. Errors: `ValiError` for another
+ * document.
+ */
 export function readProviderSchema(document: unknown): ProviderSchema {
   const providers = Object.values(v.parse(Document, document).provider_schemas)
   const types = (key: 'resource_schemas' | 'data_source_schemas') =>
@@ -45,10 +48,10 @@ export function readProviderSchema(document: unknown): ProviderSchema {
 }
 
 export interface UnknownArgument {
-  /** `google_storage_bucket.website.error_page` */
+  /** Path of the argument, for example `google_storage_bucket.website.error_page`. */
   path: string
   line: number
-  /** Completes the sentence that begins with the path. */
+  /** The rest of a sentence that begins with the path. */
   problem: string
 }
 
@@ -56,11 +59,11 @@ const META = new Set(['count', 'for_each', 'provider', 'depends_on'])
 const META_BLOCKS = new Set(['lifecycle', 'connection', 'provisioner', 'timeouts'])
 
 /**
- * What code sets although its provider does not know it, does not let it be set or wants to be rid of it, and what it leaves
- * out although it is required. Types of providers that the schema does not hold are not judged.
- * @throws HclError for what is no configuration code
+ * Finds arguments that the provider does not know, does not allow to be set or calls deprecated, and required ones that
+ * are missing. Types that the schema does not hold are not checked.
+ * @throws HclError for a text that is no configuration code
  */
-export function argumentsUnknownTo(schema: ProviderSchema, hcl: string): UnknownArgument[] {
+export function findUnknownArguments(schema: ProviderSchema, hcl: string): UnknownArgument[] {
   const prefixes = new Set([...schema.resource.keys(), ...schema.data.keys()].map((type) => type.split('_')[0]))
   return parseHcl(hcl).blocks.flatMap((block) => {
     const [type = ''] = block.labels
@@ -74,7 +77,7 @@ export function argumentsUnknownTo(schema: ProviderSchema, hcl: string): Unknown
 
 function judged(known: Block, body: HclBody, path: string, line: number, top: boolean): UnknownArgument[] {
   const set = body.arguments.filter(({ name }) => !(top && META.has(name)))
-  const blocks = body.blocks.map(unrolled).filter(({ type }) => !(top && META_BLOCKS.has(type)))
+  const blocks = body.blocks.map(unrollDynamic).filter(({ type }) => !(top && META_BLOCKS.has(type)))
   const given = new Set([...set.map(({ name }) => name), ...blocks.map(({ type }) => type)])
   const at = (name: string) => `${path}.${name}`
   return [
@@ -101,8 +104,8 @@ const requiredBy = ({ attributes, block_types }: Block): string[] => [
   ...Object.keys(block_types).filter((name) => (block_types[name]?.min_items ?? 0) > 0),
 ]
 
-/** `dynamic "x" { content { … } }` stands for blocks of type x. */
-function unrolled(block: HclBlock): HclBlock {
+/** Replaces a block `dynamic "x" { content { … } }` by the block x that it stands for. */
+function unrollDynamic(block: HclBlock): HclBlock {
   const content = block.type === 'dynamic' ? block.body.blocks.find(({ type }) => type === 'content') : undefined
   return content === undefined ? block : { ...content, type: block.labels[0] ?? '', line: block.line }
 }
@@ -118,6 +121,6 @@ function problems(known: Block, name: string, asBlock: boolean): string[] {
   return attribute.deprecated ? ['is deprecated'] : []
 }
 
-/** Such attributes may be written as blocks too. */
+/** Whether an attribute is a list of objects. Such an attribute may be written as blocks too. */
 const isListOfObjects = ({ type }: Attribute): boolean =>
   Array.isArray(type) && (type[0] === 'list' || type[0] === 'set') && Array.isArray(type[1]) && type[1][0] === 'object'

@@ -1,7 +1,7 @@
 import { hasUrlPassword, tokensIn } from '../../src/rules/common/token-formats.ts'
-import { partsOf, withoutCode, wordsIn } from './markdown.ts'
+import { splitMarkdown, withoutCode, wordsIn } from './markdown.ts'
 
-/** What is wrong, in which line of the body (from 1; null for the text as a whole). */
+/** What is wrong, and in which line of the body. The first line is 1; null stands for the text as a whole. */
 export interface Complaint {
   rule: string
   line: number | null
@@ -38,7 +38,7 @@ const PROSE: [rule: string, pattern: RegExp, message: string][] = [
 ]
 
 export function textComplaints(type: 'guidelines' | 'resources' | 'compliance', body: string): Complaint[] {
-  const { prose, open } = partsOf(body)
+  const { prose, open } = splitMarkdown(body)
   const lines = body.split('\n')
   return [
     ...lengthOf(type, body),

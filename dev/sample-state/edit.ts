@@ -1,6 +1,6 @@
 import type { StateDocument } from './objects.ts'
 
-/** A value that somebody changed by hand: what it is now, and another one for when the code says so already. */
+/** A value that somebody changed by hand. The second of `values` is used when the code has the first one already. */
 export interface HandMade {
   type: string
   name: string
@@ -9,16 +9,15 @@ export interface HandMade {
 }
 
 /**
- * The state after these settings were changed outside of the code: the record of what exists is edited as
- * a refresh would leave it, and is valid.
- * Errors: a resource or an attribute that the state does not hold.
+ * Edits a state document the way a refresh would leave it after somebody has changed settings outside of the code.
+ * Errors: the state lacks the resource or the attribute.
  */
-export function changedByHand(state: StateDocument, changes: readonly HandMade[]): StateDocument {
+export function changeByHand(state: StateDocument, changes: readonly HandMade[]): StateDocument {
   const edited = structuredClone(state)
   for (const change of changes) {
     const resource = edited.resources.find(({ type, name }) => type === change.type && name === change.name)
     const attributes = resource?.instances[0]?.attributes
-    // The built-in resource gives its input back as its output.
+    // The built-in resource repeats its input as its output.
     const values = [attributes?.input, attributes?.output].map(dynamicValue)
     for (const value of values) {
       if (!value || !(change.attribute in value))
@@ -30,7 +29,7 @@ export function changedByHand(state: StateDocument, changes: readonly HandMade[]
   return { ...edited, serial: state.serial + 1 }
 }
 
-/** A value of a dynamic type is stored with its type beside it. */
+/** Reads a value of a dynamic type, which is stored together with its type. */
 function dynamicValue(attribute: unknown): Record<string, unknown> | null {
   if (typeof attribute !== 'object' || attribute === null || !('value' in attribute)) return null
   const { value } = attribute

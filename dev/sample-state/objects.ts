@@ -3,14 +3,14 @@ import type { StorageConfig } from '../../config/types.ts'
 
 /** State documents of the engine in the embedded object store. */
 export interface StateObjects {
-  /** Null when there is none. */
+  /** Reads a state document; null when there is none. */
   read(projectId: string): Promise<StateDocument | null>
   write(projectId: string, state: StateDocument): Promise<void>
-  /** Removes the document and a lock that a killed engine left. */
+  /** Removes the document, and the lock that a killed engine may have left. */
   remove(projectId: string): Promise<void>
 }
 
-/** The part of a state document (version 4) that is looked at; everything else is kept. */
+/** The part of a state document (version 4) that is read here. Everything else is kept as it is. */
 export interface StateDocument {
   serial: number
   resources: { type: string; name: string; instances: { attributes: Record<string, unknown> }[] }[]
@@ -28,7 +28,8 @@ export function stateObjects(storage: StorageConfig): StateObjects {
     retries: 0,
   })
   const call = async (method: string, projectId: string, options: { ending?: string; body?: string } = {}) => {
-    const url = `${storage.endpoint_url}/${storage.engine_state_bucket}/${projectId}/${storage.engine_state_filename}${options.ending ?? ''}`
+    const bucketUrl = `${storage.endpoint_url}/${storage.engine_state_bucket}`
+    const url = `${bucketUrl}/${projectId}/${storage.engine_state_filename}${options.ending ?? ''}`
     const response = await client.fetch(url, { method, body: options.body, signal: AbortSignal.timeout(LIMIT_MS) })
     const text = await response.text()
     if (!response.ok && response.status !== 404)

@@ -12,29 +12,29 @@ import type { EngineResult, IacClient } from '../../src/services/iac/types.ts'
 import { readText } from '../files.ts'
 import { gitOrThrow } from '../git-host/git.ts'
 import { loadSecrets } from '../stack/secrets.ts'
-import { changedByHand } from './edit.ts'
+import { changeByHand } from './edit.ts'
 import { type StateObjects, stateObjects } from './objects.ts'
 import type { SampleRoot } from './samples.ts'
 
-/** Gives the roots of sample repositories a past. */
+/** Gives the roots of sample repositories the state that their past requires. */
 export interface SampleStates {
-  /** Makes the state of the root what its past says, whatever it was before. */
+  /** Makes the state of the root what its past says, whatever it is. */
   reset(root: SampleRoot, signal?: AbortSignal): Promise<void>
-  /** As `reset`, for a root that has no state yet. */
+  /** Does the same, but only for a root without state. */
   prepare(root: SampleRoot, signal?: AbortSignal): Promise<void>
 }
 
-/** As a request names them. */
+/** The scope that requests name. */
 const SCOPE = '123456789012'
 const CLOUD = 'aws'
 
 /**
- * Works on a stack that runs with an embedded object store and git host: the engine of its iac sidecar
- * applies and imports what the code of the samples' default branch describes.
+ * Makes states on a running stack with an embedded object store and git host. The engine of the stack's iac sidecar
+ * applies or imports the code on the default branch of the samples.
  * @param folder data folder of the stack
  */
-export async function sampleStates(folder: string, repositories: readonly string[]): Promise<SampleStates> {
-  const config = await stackConfiguration(folder)
+export async function createSampleStates(folder: string, repositories: readonly string[]): Promise<SampleStates> {
+  const config = await loadStackConfiguration(folder)
   const objects = stateObjects(config.storage)
   const iac = createIacClient(config.services.iac, { fetch, log: silentLogger })
   const uriOf = (sample: string) => {
@@ -51,7 +51,7 @@ export async function sampleStates(folder: string, repositories: readonly string
     try {
       await inClone(folder, root, (clone) => build(parts, root, clone, signal))
     } catch (error) {
-      // Half a past would pass for a whole one at the next start.
+      // A state that is made in part only would count as complete at the next start.
       await objects.remove(project_id)
       throw error
     }
@@ -64,8 +64,11 @@ export async function sampleStates(folder: string, repositories: readonly string
   }
 }
 
-/** The parts of the stack's configuration that matter here; what else it may need, a model's key for example, does not. */
-export async function stackConfiguration(folder: string): Promise<Config> {
+/**
+ * Loads the parts of the stack's configuration that are needed here. Other parts, for example a model's key, may be
+ * missing.
+ */
+export async function loadStackConfiguration(folder: string): Promise<Config> {
   const secrets = await loadSecrets(folder)
   const { storage, services, paths } = parse((await readText(join(folder, 'platform.yaml'))) ?? '{}') as Record<
     string,
@@ -115,22 +118,23 @@ async function build(
   const planFile = config.paths.session_plan_filename
   const workspace = { uri: parts.uri, branch: '', root_path: iac_path }
   await writeOverride(config, { scope_id: SCOPE, workspace }, workspacePath, silentLogger)
-  const engine = (what: string, run: () => Promise<EngineResult>) => succeed(`${what} of samples/${sample}`, run)
+  const engine = (what: string, run: () => Promise<EngineResult>) =>
+    runUntilSuccess(`${what} of samples/${sample}`, run)
   await engine('init', () => iac.run('init', scoped, { signal }))
   if (past.kind === 'imported')
-    for (const pair of await importedBlocks(workspacePath))
+    for (const pair of await findImportedBlocks(workspacePath))
       await engine('import', () => iac.run('import', { ...scoped, ...pair }, { signal }))
   if (past.kind !== 'applied') return
   await engine('plan', () => iac.run('plan', { ...scoped, plan_file: planFile }, { signal }))
   await engine('apply', () => iac.run('apply', { ...scoped, plan_file: planFile }, { signal }))
   const state = await objects.read(project_id)
-  if (state && past.changes.length > 0) await objects.write(project_id, changedByHand(state, past.changes))
+  if (state && past.changes.length > 0) await objects.write(project_id, changeByHand(state, past.changes))
 }
 
 const BLOCK = /^resource "([^"]+)" "([^"]+)" \{\n([\s\S]*?)^\}/gm
 
-/** Address and identifier of each block that says where it was imported from. */
-async function importedBlocks(root: string): Promise<{ address: string; resource_id: string }[]> {
+/** Finds the blocks with a comment that says what they were imported from. Answers their addresses and identifiers. */
+async function findImportedBlocks(root: string): Promise<{ address: string; resource_id: string }[]> {
   const files = (await readdir(root)).filter((name) => name.endsWith('.tf')).sort()
   const texts = await Promise.all(files.map((name) => readFile(join(root, name), 'utf8')))
   return texts
@@ -143,8 +147,8 @@ async function importedBlocks(root: string): Promise<{ address: string; resource
 
 const PATIENCE = 20
 
-/** Another engine may hold the lock of the state for a moment. */
-async function succeed(what: string, run: () => Promise<EngineResult>): Promise<void> {
+/** Runs an engine command until it succeeds, because another engine may hold the lock of the state for a moment. */
+async function runUntilSuccess(what: string, run: () => Promise<EngineResult>): Promise<void> {
   for (let attempt = 1; ; attempt++) {
     const { exit_code, stderr } = await run()
     if (exit_code === 0) return

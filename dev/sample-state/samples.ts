@@ -1,13 +1,13 @@
 import { EXAMPLES, type ExampleName } from '../scripted-model/examples.ts'
 import type { HandMade } from './edit.ts'
 
-/** How the state of a sample root looks before somebody works on it. */
+/** What happened to a sample root before somebody works on it. */
 export type Past =
-  /** Never applied. */
+  /** It was never applied. */
   | { kind: 'none' }
-  /** Applied; then settings were changed by hand. */
+  /** It was applied, and then somebody changed settings by hand. */
   | { kind: 'applied'; changes: readonly HandMade[] }
-  /** The blocks that hold an identifier of the account as a comment were imported. */
+  /** The blocks with an identifier of the account in a comment were imported. */
   | { kind: 'imported' }
 
 /** A root of a sample repository with its past. */
@@ -49,5 +49,5 @@ const rootOf = (name: ExampleName): SampleRoot => {
 export const rootOfExample = (name: ExampleName): SampleRoot | null =>
   name === 'generate' || name === 'declined' || name === 'question' || name === 'exhausted' ? null : rootOf(name)
 
-/** Roots that are prepared before anybody uses the stack. */
+/** The roots that are prepared before anybody uses the stack. */
 export const ROOTS_AT_START: readonly SampleRoot[] = (['full-drift', 'full-import', 'blocked'] as const).map(rootOf)

@@ -2,37 +2,37 @@
 
 const HEADER = /^(resource|module) "([^"]+)"(?: "([^"]+)")? \{/
 
-/** The header line of the block that an address of the root names; null for addresses inside of modules. */
+/** The header line of the block with this address; null for an address inside a module. */
 export function headerOf(address: string): string | null {
   const [, type = '', name = ''] = /^([a-z0-9_]+)\.([A-Za-z0-9_-]+)(?:\[[^\]]*\])?$/.exec(address) ?? []
   return type && type !== 'module' ? `resource "${type}" "${name}" {` : null
 }
 
-/** Address of the block that this line opens, or null. */
+/** Reads the address of the block that a line opens; null for any other line. */
 export function addressOf(line: string): string | null {
   const [, kind, first = '', second = ''] = HEADER.exec(line) ?? []
   if (!kind) return null
   return kind === 'module' ? `module.${first}` : `${first}.${second}`
 }
 
-/** A whole top-level block, from its header to the brace in the first column; null when it is not there. */
-export function blockIn(text: string, header: string): string | null {
+/** Finds a whole top-level block, from its header to the closing brace in the first column; null when there is none. */
+export function findBlock(text: string, header: string): string | null {
   const start = `\n${text}`.indexOf(`\n${header}\n`)
   if (start < 0) return null
   const end = text.indexOf('\n}', start)
   return end < 0 ? null : text.slice(start, end + 2)
 }
 
-/** A scalar as the language writes it. */
+/** Writes a scalar in the engine's language. */
 const literal = (value: unknown): string =>
   typeof value === 'string' ? JSON.stringify(value).replace(/[$%](?=\{)/g, '$&$&') : String(value)
 
 /**
- * Writes another literal for an attribute of a block. Null when the attribute does not stand there
- * exactly once with the value that is expected, for example because it is a reference.
+ * Replaces the value of an attribute in a block. Answers null when the attribute does not stand there exactly once with
+ * the expected value, for example because it is a reference.
  * @param path as in a drift document, for example `input.retention_days`
  */
-export function withAttribute(block: string, path: string, from: unknown, to: unknown): string | null {
+export function setAttribute(block: string, path: string, from: unknown, to: unknown): string | null {
   const name = path.split('.').at(-1) ?? ''
   const line = new RegExp(`^( *"?${name.replace(/[^\w-]/g, '\\$&')}"? *= *)(.*)$`, 'gm')
   const found = [...block.matchAll(line)].filter((match) => match[2] === literal(from))

@@ -1,4 +1,4 @@
-/** The part of a chat-completions request that is looked at. */
+/** The part of a chat-completions request that the scripted model reads. */
 export interface ChatRequest {
   messages: WireMessage[]
   tools?: { function: { name: string } }[]
@@ -10,30 +10,30 @@ export interface WireMessage {
   tool_call_id?: string
 }
 
-/** What the model says next. */
+/** What the model answers. */
 export interface Reply {
   text?: string
   calls?: { name: string; args: Record<string, unknown> }[]
 }
 
-/** A tool call of the running chain with its answer. */
+/** A tool call of the current chain, with its answer. */
 export interface Step {
   name: string
   args: Record<string, unknown>
   result: string
 }
 
-/** The request as the scripts read it: everything they decide on is here. */
+/** The request in the form that the scripts read. Their decisions depend on nothing else. */
 export interface Conversation {
   tools: ReadonlySet<string>
   system: string
-  /** The query of the running chain, data blocks unwrapped. */
+  /** The query of the current chain, with the frames of its data blocks removed. */
   query: string
-  /** The data blocks of the query by label. */
+  /** The data blocks of the query, by label. */
   data: ReadonlyMap<string, string>
-  /** Finished pairs before it. */
+  /** The finished pairs of turns before the query. */
   history: { user: string; assistant: string }[]
-  /** Calls of the running chain in order. */
+  /** The tool calls of the current chain, in order. */
   steps: Step[]
 }
 
@@ -42,7 +42,10 @@ const textOf = (message: WireMessage): string =>
     ? message.content
     : (message.content ?? []).map((part) => part.text ?? '').join('')
 
-/** Notices of the loop are no queries: the chain's query is the user message that no call of its own precedes. */
+/**
+ * Reads a request. The loop also sends notices as user messages, so the query of the current chain is the user message
+ * before its first tool call.
+ */
 export function readConversation(request: ChatRequest): Conversation {
   const { messages } = request
   const firstCall = messages.findIndex(
@@ -97,27 +100,27 @@ function parseArguments(text: string): Record<string, unknown> {
 
 const FENCE = /<<<DATA ([^\n]*?) ([0-9a-f]{16})\n([\s\S]*?)\n\2 DATA>>>/g
 
-/** Blocks that come with a task: what the repository holds, not what is asked. */
+/** Labels of blocks that accompany a task. They say what the repository holds and not what is wanted. */
 const BESIDE = new Set(['repository files', 'relevant files', 'blocks of the repository', 'provider schema'])
 
-/** The content of fenced data blocks; text without any is taken as it is. */
+/** The content of the data blocks in a text. A text without any is returned as it is. */
 function unwrap(text: string): string {
   const blocks = [...text.matchAll(FENCE)].filter(([, label = '']) => !BESIDE.has(label))
   return blocks.length === 0 ? text : blocks.map((block) => block[3] ?? '').join('\n\n')
 }
 
-/** Fenced data blocks by their label; of two with one label the last. */
+/** Reads the data blocks of a text, by label. Of two with the same label the last one counts. */
 export const dataBlocks = (text: string): ReadonlyMap<string, string> =>
   new Map([...text.matchAll(FENCE)].map(([, label = '', , content = '']) => [label, content]))
 
-/** Entries of a bulleted list, the bullet's continuation lines with it. */
+/** Reads the entries of a bulleted list. A line that continues an entry belongs to it. */
 export const bulletsIn = (text: string): string[] =>
   text
     .split(/^- /m)
     .map((entry) => entry.trim())
     .filter(Boolean)
 
-/** The first answered call of that name (and file). */
+/** The answer of the first call of a tool (for a file, if one is given) that was answered. */
 export const resultOf = (steps: readonly Step[], name: string, file?: string): string | undefined =>
   steps.find((step) => step.name === name && (file === undefined || step.args.target_file === file))?.result
 

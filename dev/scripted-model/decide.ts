@@ -9,10 +9,10 @@ import { applyReport, driftReport, importReport } from './reports.ts'
 import { targets } from './targets.ts'
 import { compose, pullRequest, statusText } from './words.ts'
 
-/** The tool that ends a chain says which chain it is. */
+/** The script of each chain. Chains are told apart by the tool that ends them. */
 const SCRIPTS: Record<string, (conversation: Conversation) => Reply> = {
   requests_filter: filterRequest,
-  report_intent_statements: statements,
+  report_intent_statements: reportStatements,
   construct_information: compose,
   task_complete: generate,
   generate_engine_targets: targets,
@@ -26,7 +26,7 @@ const SCRIPTS: Record<string, (conversation: Conversation) => Reply> = {
   generate_pull_request: pullRequest,
 }
 
-/** What the scripted model says next: a function of the request alone. */
+/** Decides what the scripted model answers. It depends on the request alone. */
 export function decide(conversation: Conversation): Reply {
   const sentinel = Object.keys(SCRIPTS).find((name) => conversation.tools.has(name))
   if (sentinel) return SCRIPTS[sentinel]?.(conversation) ?? {}
@@ -34,8 +34,8 @@ export function decide(conversation: Conversation): Reply {
   return { text: 'The scripted model has no recording for this kind of task.' }
 }
 
-/** INTENT_CHECK: the statements that were recorded with the work; none for other requests. */
-function statements({ data }: Conversation): Reply {
+/** INTENT_CHECK: reports the statements that were recorded with the work; none for other requests. */
+function reportStatements({ data }: Conversation): Reply {
   const request = data.get('request') ?? ''
   return {
     calls: [call('report_intent_statements', { statements: findRecording(request)?.statements(request) ?? [] })],

@@ -1,6 +1,6 @@
 import { addressOf } from './blocks.ts'
 
-/** The diff out of what `diff_history` answered: the text itself or an object with a `diff`. */
+/** Reads the diff from the answer of `diff_history`, which is a text or an object with a `diff`. */
 export function diffText(result: string): string {
   try {
     const value: unknown = JSON.parse(result)
@@ -10,7 +10,7 @@ export function diffText(result: string): string {
   return result
 }
 
-/** A changed line with where it stands; `address` is null outside of resource and module blocks. */
+/** A changed line and its block. `address` is null outside of resource and module blocks. */
 export interface ChangedLine {
   file: string
   address: string | null
@@ -18,7 +18,7 @@ export interface ChangedLine {
   text: string
 }
 
-/** The lines that a diff takes out and puts in, blank ones left out. */
+/** The lines that a diff removes and adds, without blank ones. */
 export function changedLines(diff: string): ChangedLine[] {
   const found: ChangedLine[] = []
   let file = ''
@@ -39,9 +39,9 @@ export function changedLines(diff: string): ChangedLine[] {
 }
 
 /**
- * Addresses of the blocks in the engine root that a diff adds, changes or removes. What may touch
- * anything, a file of a module or a shared value that was changed or removed, answers null; a value
- * that was only added is used by added blocks alone.
+ * Finds the addresses of the blocks in the engine root that a diff adds, changes or removes. Null when the change may
+ * affect any block: a file of a module, or a shared value that was changed or removed. A shared value that was added
+ * affects only added blocks.
  */
 export function changedAddresses(diff: string): string[] | null {
   const found = new Set<string>()

@@ -1,18 +1,18 @@
-import { blockIn, headerOf, searchReplace, withAttribute } from './blocks.ts'
+import { findBlock, headerOf, searchReplace, setAttribute } from './blocks.ts'
 import { bulletsIn, type Conversation, call, type Reply, type Step } from './conversation.ts'
 
-/** What the splitter wrote: an address, what to do, and the values. */
+/** An operation as the splitter wrote it: an address, what to do, and the values. */
 interface Operation {
   address: string
   action: string
   changed: Record<string, { old_value: unknown; new_value: unknown }>
-  /** Whether it holds more than changed values. */
+  /** Whether something else than values has changed. */
   other: boolean
 }
 
 const FORM = /^(\S+): (update|delete|create) resource(?: with (\{[\s\S]*\}))?$/
 
-/** Operations of a drift task, or null when the query is none. */
+/** Reads the operations of a drift task; null when the query is none. */
 export function driftTask(query: string): Operation[] | null {
   const entries = bulletsIn(query).map((entry) => FORM.exec(entry))
   if (entries.length === 0 || entries.some((entry) => entry === null)) return null
@@ -33,7 +33,9 @@ function parse(json: string): { changed?: Operation['changed'] } {
 
 const done = (status: string, summary: string): Reply => ({ calls: [call('task_complete', { status, summary })] })
 
-/** IAC_GENERATOR in drift rounds: finds the files, reads them, writes the values that really run. */
+/**
+ * IAC_GENERATOR in drift rounds: finds the files, reads them and writes the values that the infrastructure really has.
+ */
 export function mendDrift(task: readonly Operation[], { steps }: Conversation): Reply {
   const headers = task.map(({ address }) => headerOf(address)).filter((header) => header !== null)
   if (steps.length === 0) return headers.length > 0 ? { calls: [searchFor(headers)] } : notRecorded(task)
@@ -64,24 +66,24 @@ const searchFor = (headers: readonly string[]) =>
     explanation: 'To find the files of the operations.',
   })
 
-/** All edits of one file in one call. */
+/** Makes all edits of a file in one call. */
 function editsOf(task: readonly Operation[], file: string, steps: readonly Step[]) {
   const text = steps.find((step) => step.name === 'read_file' && step.args.target_file === file)?.result ?? ''
   const replaced = task.flatMap((operation) => {
     const header = headerOf(operation.address)
-    const block = header && blockIn(text, header)
+    const block = header && findBlock(text, header)
     const mended = block && mendBlock(block, operation)
     return block && mended ? [searchReplace(block, mended)] : []
   })
   return replaced.length > 0 ? [call('replace_in_file', { target_file: file, diff: replaced.join('\n') })] : []
 }
 
-/** The block with every changed value; null when one of them cannot be written. */
+/** Writes every changed value into a block; null when one of them cannot be written. */
 function mendBlock(block: string, { changed, other }: Operation): string | null {
   if (other) return null
   let text: string | null = block
   for (const [path, { old_value, new_value }] of Object.entries(changed))
-    text = text && withAttribute(text, path, old_value, new_value)
+    text = text && setAttribute(text, path, old_value, new_value)
   return text === block ? null : text
 }
 

@@ -6,7 +6,10 @@ const operations = (list: string[], explanation: string): Reply => ({
   calls: [call('report_decomposed_task_operations', { operations: list, explanation })],
 })
 
-/** Splitter, filters of drift and filter of imports share a sentinel: tools and rules tell them apart. */
+/**
+ * Answers the splitter and the filters of drift and imports. They share a result tool, so their other tools and their
+ * rules tell them apart.
+ */
 export function decompose(conversation: Conversation): Reply {
   const { tools, query, system, steps } = conversation
   const identifiers = dataBlocks(system).get('identifiers')
@@ -18,7 +21,7 @@ export function decompose(conversation: Conversation): Reply {
   return tools.has('diff_history') || steps.length > 0 ? dropOwnChanges(conversation) : operations(stringsOf(query), '')
 }
 
-/** An operation in words, with the values as JSON behind them. */
+/** Describes each operation in words, with its values as JSON behind them. */
 function splitDrift(query: string): Reply {
   const list = parseList(query).map((entry) => {
     const { address, action, changes } = entry as { address?: string; action?: string; changes?: unknown }
@@ -39,7 +42,7 @@ function dropOwnChanges({ query, steps }: Conversation): Reply {
 const stringsOf = (query: string): string[] =>
   parseList(query).map((entry) => (typeof entry === 'string' ? entry : JSON.stringify(entry)))
 
-/** The JSON array in a text. */
+/** Finds the JSON array in a text. */
 function parseList(text: string): unknown[] {
   const start = text.indexOf('[')
   try {

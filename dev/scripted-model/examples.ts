@@ -1,10 +1,10 @@
-/** Requests that are recorded, by what they show. Each names the sample repository that it was recorded on. */
+/** A recorded request, and the sample repository on which it was recorded. */
 export interface Example {
-  /** Route below `/api/v1/iac/`. */
+  /** The route below `/api/v1/iac/`. */
   route: 'generate' | 'drift' | 'import'
   is_partial: boolean
   request: string
-  /** Name of the sample repository. */
+  /** The name of the sample repository. */
   sample: string
   iac_path: string | null
 }
@@ -53,7 +53,7 @@ export const EXAMPLES = {
 
 export type ExampleName = keyof typeof EXAMPLES
 
-/** Further requests of the first session, in this order. */
+/** Further requests in the first session, in this order. */
 export const FOLLOW_UPS = [
   'Also replay the dead letters of the orders service every night.',
   'Also keep dead letters of the orders service for 30 days.',
@@ -65,7 +65,7 @@ const OFFERS: Record<Example['route'], readonly ExampleName[]> = {
   import: ['partial-import', 'full-import'],
 }
 
-/** Says that nothing is recorded for a request, and what is. */
+/** The text that says that nothing is recorded for a request, and what is recorded. */
 export const notRecorded = (route: Example['route']): string =>
   [
     'This is the scripted model of the embedded stack: it plays recorded requests only, and there is none ' +

@@ -12,11 +12,11 @@ const verdict = (status: boolean, explanation: string): Reply => ({
   calls: [call('requests_filter', { status, explanation })],
 })
 
-/** Which mode's rules the filter was given. */
+/** The mode whose rules the filter has. */
 const routeOf = (system: string): Example['route'] =>
   /session remediates drift/.test(system) ? 'drift' : /session imports existing/.test(system) ? 'import' : 'generate'
 
-/** REQUESTS_FILTER: looks at the root, reads what the recording needs, then decides. */
+/** REQUESTS_FILTER: lists the root, reads the files that the recording needs, then decides. */
 export function filterRequest(conversation: Conversation): Reply {
   const { query, system, steps } = conversation
   if (FORBIDDEN.test(query))

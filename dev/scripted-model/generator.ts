@@ -6,7 +6,9 @@ import { type Edit, type Files, findRecording, GUESSES, isMirror } from './recor
 
 const done = (status: string, summary: string): Reply => ({ calls: [call('task_complete', { status, summary })] })
 
-/** IAC_GENERATOR: inspects, writes, ends; after a refusal of the engine it mends what the diagnostic names. */
+/**
+ * IAC_GENERATOR: reads, writes and ends. After the engine has refused the code it repairs what the diagnostic names.
+ */
 export function generate(conversation: Conversation): Reply {
   const { query } = conversation
   const ids = importTask(conversation)
@@ -38,7 +40,7 @@ function editCall(edit: Edit) {
   return call('replace_in_file', { target_file: edit.replace, diff: searchReplace(edit.search, edit.by) })
 }
 
-/** Knows one diagnostic: a reference to a local value that is not declared. */
+/** Repairs one kind of fault: a reference to a local value that is not declared. */
 function repair({ query, steps, history }: Conversation): Reply {
   const file = /\bon (\S+\.tf) line \d+/.exec(query)?.[1]
   const missing = /local value with the name "([^"]+)" has not been declared/.exec(query.replace(/\s+/g, ' '))?.[1]
@@ -62,10 +64,10 @@ function repair({ query, steps, history }: Conversation): Reply {
   return { calls: [call('replace_in_file', { target_file: file, diff: searchReplace(line, by) })] }
 }
 
-/** The recording of a model that never gets it right: the next name out of the blue. */
+/** The next wrong name, for the recording of a model that never finds the right one. */
 const guessAfter = (name: string): string | undefined => GUESSES[(GUESSES.indexOf(name) + 1) % GUESSES.length]
 
-/** The pull request describes the outcome, not the way there: the summary of the work that was mended. */
+/** The summary of the work that was repaired. The pull request describes the result and not the way to it. */
 function summaryAfterRepair(history: Conversation['history']): string | null {
   const request = history.findLast((turn) => findRecording(turn.user))?.user
   return (request && findRecording(request)?.summary(request)) || null

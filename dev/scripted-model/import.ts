@@ -1,9 +1,9 @@
-import { blockIn, searchReplace } from './blocks.ts'
+import { findBlock, searchReplace } from './blocks.ts'
 import { bulletsIn, type Conversation, call, dataBlocks, type Reply, resultOf } from './conversation.ts'
 import { diffText } from './diff.ts'
 import { wordsOf } from './targets.ts'
 
-/** The parts of an ARN that a name can be made of. */
+/** The parts of an ARN from which a name can be made. */
 interface Arn {
   id: string
   service: string
@@ -15,7 +15,7 @@ const parseArn = (id: string): Arn => {
   return { id, service, name: rest.join(':').replace(/^[a-z-]+[/:](?=.)/, '') }
 }
 
-/** Words for the services of the sample account. */
+/** The words that requests use for the services of the sample account. */
 const KINDS: Record<string, string> = {
   queue: 'sqs',
   topic: 'sns',
@@ -25,7 +25,7 @@ const KINDS: Record<string, string> = {
   parameter: 'ssm',
 }
 
-/** IMPORT_FILTER: by kind, and by name where the request has a word that a name has too. */
+/** IMPORT_FILTER: selects resources by kind, and by name when a word of the request is part of a name. */
 export function selectResources(identifiers: string, request: string): { selected: string[]; explanation: string } {
   const known = bulletsIn(identifiers).map(parseArn)
   const words = wordsOf(request)
@@ -44,7 +44,7 @@ export function selectResources(identifiers: string, request: string): { selecte
   return { selected: selected.map(({ id }) => id), explanation }
 }
 
-/** Identifiers of an import task, or null when the chain is none. */
+/** Reads the identifiers of an import task; null when the chain has none. */
 export function importTask({ query, system }: Conversation): string[] | null {
   const selected = dataBlocks(system).get('identifiers')
   if (selected === undefined) return null
@@ -55,17 +55,17 @@ export function importTask({ query, system }: Conversation): string[] | null {
 const FILE = 'imported.tf'
 const done = (status: string, summary: string): Reply => ({ calls: [call('task_complete', { status, summary })] })
 
-/** Name of the block for a resource: kind and name. */
+/** The name of the block for a resource: its kind and name. */
 const blockName = ({ service, name }: Arn): string => `${service}_${name}`.toLowerCase().replace(/[^a-z0-9_]+/g, '_')
 
-/** The argument does not exist: the engine says so, and the repair makes it a comment. */
+/** A first block with an argument that does not exist. The engine says so, and the repair turns it into a comment. */
 const firstTry = (arn: Arn): string => `resource "terraform_data" "${blockName(arn)}" {\n  arn = "${arn.id}"\n}\n`
 
 const written = (ids: readonly string[]): string =>
   `Wrote a block for each of ${ids.length} existing resources in ${FILE}: ` +
   `${ids.map((id) => parseArn(id).name).join(', ')}.`
 
-/** IAC_GENERATOR in import rounds: one block for each identifier. */
+/** IAC_GENERATOR in import rounds: writes one block for each identifier. */
 export function writeImports(ids: readonly string[], { query, steps }: Conversation): Reply {
   if (/An argument named "arn" is not expected here/.test(query)) return keepAsComments(ids, steps)
   if (/^\s*[│|]?\s*Error:/m.test(query))
@@ -89,14 +89,14 @@ function keepAsComments(ids: readonly string[], steps: Conversation['steps']): R
     return done('done', `${written(ids)} Each holds its identifier as a comment.`)
   const headers = text.match(/^resource .*\{$/gm) ?? []
   const edits = headers.flatMap((header) => {
-    const block = blockIn(text, header)
+    const block = findBlock(text, header)
     const mended = block?.replace(/^ {2}arn = "(.*)"$/m, '  # $1')
     return block && mended && mended !== block ? [searchReplace(block, mended)] : []
   })
   return { calls: [call('replace_in_file', { target_file: FILE, diff: edits.join('\n') })] }
 }
 
-/** IMPORT_ADDRESSES: the block in whose comment the identifier stands. */
+/** IMPORT_ADDRESSES: answers the block in whose comment the identifier stands. */
 export function importAddresses({ system, steps }: Conversation): Reply {
   const result = resultOf(steps, 'diff_history')
   if (result === undefined)

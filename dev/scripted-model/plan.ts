@@ -8,8 +8,8 @@ const ACTIONS: [RegExp, Action][] = [
   [/^ +# (\S.*?) (?:must be replaced|is tainted, so must be replaced|will be replaced.*)$/gm, 'recreate'],
 ]
 
-/** Changes that a plan text announces, in the order of the text. */
-function changesOf(text: string): { name: string; action: Action }[] {
+/** Reads the changes from the text of a plan, in their order. */
+function parseChanges(text: string): { name: string; action: Action }[] {
   return ACTIONS.flatMap(([pattern, action]) =>
     [...text.matchAll(pattern)].map((match) => ({ name: match[1] ?? '', action, at: match.index })),
   )
@@ -26,9 +26,9 @@ const WORDS: Record<Action, string> = {
 
 const resources = (count: number): string => `${count} resource${count === 1 ? '' : 's'}`
 
-/** REPORT_GENERATOR of a generate round. */
+/** REPORT_GENERATOR of a generate round: writes its report. */
 export function planReport({ query }: Conversation): Reply {
-  const changes = changesOf(query)
+  const changes = parseChanges(query)
   const count = (action: Action) => changes.filter((change) => change.action === action).length
   const summary = {
     create: count('create'),
@@ -45,7 +45,7 @@ export function planReport({ query }: Conversation): Reply {
       action,
       notes: '',
       summary: `${name} ${WORDS[action]}.`,
-      details: blockOf(query, name),
+      details: findPlanBlock(query, name),
     })),
     potential_impact: {
       banner: {
@@ -78,8 +78,8 @@ export function planReport({ query }: Conversation): Reply {
   return { calls: [call('generate_engine_plan_report', report)] }
 }
 
-/** The attributes that the plan prints for an address. */
-function blockOf(text: string, name: string): string {
+/** Finds the attributes that the plan prints for an address. */
+function findPlanBlock(text: string, name: string): string {
   const start = text.indexOf(`# ${name} `)
   const end = text.indexOf('\n    }', start)
   if (start < 0 || end < 0) return ''
@@ -87,10 +87,10 @@ function blockOf(text: string, name: string): string {
   return lines.map((line) => line.trim().replace(/^[+~-] /, '')).join('\n')
 }
 
-/** COMPLIANCE_CHECKER: a deletion that nobody asked for is critical. */
+/** COMPLIANCE_CHECKER: finds deletions that the request did not name. They are critical. */
 export function auditPlan({ query }: Conversation): Reply {
   const wanted = /\b(delete|destroy|remove|replace)\b/i.test(query.split(/^Terraform |^OpenTofu |^\s+# /m)[0] ?? '')
-  const losses = changesOf(query).filter((change) => change.action === 'delete' || change.action === 'recreate')
+  const losses = parseChanges(query).filter((change) => change.action === 'delete' || change.action === 'recreate')
   const violations = (wanted ? [] : losses).map(({ name, action }) => ({
     rule_id: 'critical_deletion',
     severity: 'critical',

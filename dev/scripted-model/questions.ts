@@ -5,15 +5,18 @@ import { blockAddresses, searchBlocks, wordsOf } from './targets.ts'
 const OPENING = /^\s*(what|which|who|how|why|where|when|is|are|does|do)\b/i
 const COUNT = /\bhow many (\w+)/i
 
-/** @param recorded whether work is recorded for it: "Can you add a queue?" asks for that */
+/**
+ * Whether a request is a question.
+ * @param recorded whether work is recorded for it: "Can you add a queue?" is no question but asks for that work
+ */
 export const isQuestion = (query: string, recorded: boolean): boolean =>
   OPENING.test(query) || (/\?\s*$/.test(query) && !recorded)
 
-/** What has to be looked at before a question is answered. */
+/** The calls that are needed before a question can be answered. */
 export const questionLookups = (query: string) =>
   COUNT.test(query) ? [searchBlocks()] : [call('read_file', { target_file: 'locals.tf' })]
 
-/** An answer from what was read: blocks that are counted, else the service catalogue. */
+/** Answers a question from what was read: counts blocks, or quotes the service catalogue. */
 export function answerQuestion({ query, steps }: Conversation): string {
   const counted = COUNT.exec(query)?.[1]
   return counted

@@ -1,9 +1,9 @@
-/** Files by name as the model read them in this chain; a missing one is undefined. */
+/** The files that the model has read in this chain, by name. A missing file is undefined. */
 export type Files = Readonly<Record<string, string | undefined>>
 
 export type Edit = { write: string; content: string } | { replace: string; search: string; by: string }
 
-/** A statement as the tool takes it. */
+/** A statement in the form of the tool's arguments. */
 export interface Statement {
   kind: 'resource_count' | 'attribute' | 'no_deletions'
   text: string
@@ -11,26 +11,26 @@ export interface Statement {
   [field: string]: unknown
 }
 
-/** One recorded piece of work: what it answers to, what it reads, what it writes. */
+/** One recorded piece of work: the requests that it fits, what it reads and what it writes. */
 export interface Recording {
   name: string
   matches(request: string): boolean
-  /** Files that are read before anything is written. */
+  /** Names of the files that are read before anything is written. */
   reads(request: string): string[]
-  /** Why it cannot be played on this repository, or null. `listing` is the answer of `list_dir`. */
+  /** Says why the work cannot be played on this repository; null when it can. `listing` is the answer of `list_dir`. */
   obstacle(request: string, listing: string, files: Files): string | null
   edits(request: string, files: Files): Edit[]
   summary(request: string): string
-  /** What the plan must show for it; the arguments of `report_intent_statements`. */
+  /** What the plan must show for the request, as arguments of `report_intent_statements`. */
   statements(request: string): Statement[]
-  /** Title of the pull request. */
+  /** The title of the pull request. */
   title(request: string): string
 }
 
 const TYPE = 'terraform_data'
 const named = (name: string) => [{ path: 'input.name', op: 'contains', value: name }]
 
-/** Something of that name is created. */
+/** The statement that something with this name is created. */
 const created = (text: string, words: string, name: string): Statement => ({
   kind: 'resource_count',
   text,
@@ -50,7 +50,7 @@ const onlyAdds = (words: string): Statement => ({
 const ELSEWHERE =
   'This recording was made for the sample repository samples/web-platform, and this one looks different.'
 
-/** The service a request speaks of. */
+/** The service that a request names. */
 export const serviceOf = (request: string): string =>
   /\b(orders|payments|storefront)\b/i.exec(request)?.[1]?.toLowerCase() ?? 'orders'
 
@@ -115,7 +115,10 @@ const queue: Recording = {
   title: (request) => `Add a work queue for the ${serviceOf(request)} service`,
 }
 
-/** `local.tags` does not exist in the repository: the engine says so, and the repair finds the right name. */
+/**
+ * A file that uses `local.tags`, which does not exist in the repository. The engine says so, and the repair finds the
+ * right name.
+ */
 const queueFile = (service: string): string => `locals {
   ${service}_queue_tags = merge(local.tags, { service = "${service}" })
 }
@@ -300,7 +303,9 @@ const removeDataset: Recording = {
   title: (request) => `Remove the ${datasetOf(request)} dataset from the warehouse`,
 }
 
-/** Names of a value that does not exist: the recorded model guesses one after the other and never looks. */
+/**
+ * Names of a value that does not exist. One recording tries them one after the other and never looks for the right one.
+ */
 export const GUESSES = [
   'second_region',
   'secondary_region',

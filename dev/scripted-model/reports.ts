@@ -1,12 +1,12 @@
 import { type Conversation, call, type Reply, resultOf } from './conversation.ts'
 import { changedLines, diffText } from './diff.ts'
 
-/** REPORT_GENERATOR of a drift round: what the diff shows, and the blocks of the request. */
+/** REPORT_GENERATOR of a drift round: reports what the diff shows, and the blocks of the request. */
 export function driftReport({ data, steps }: Conversation): Reply {
   const result = resultOf(steps, 'diff_history')
   if (result === undefined)
     return { calls: [call('diff_history', { explanation: 'To see what was brought in line.' })] }
-  const remediated = remediatedIn(diffText(result))
+  const remediated = findRemediated(diffText(result))
   const unreconciled = data.get('unreconciled drift')
   const exceptions = data.get('whitelisted exceptions')
   const status = unreconciled === undefined ? 'Succeeded' : remediated.length > 0 ? 'Partial' : 'Failed'
@@ -28,8 +28,8 @@ export function driftReport({ data, steps }: Conversation): Reply {
 
 const lines = (text: string) => text.split('\n').filter((line) => line.trim() !== '')
 
-/** Attributes of each block with their value before and after. */
-function remediatedIn(diff: string) {
+/** Finds the changed attributes of each block, with their values before and after. */
+function findRemediated(diff: string) {
   const byAddress = new Map<string, { file: string; before: Map<string, string>; after: Map<string, string> }>()
   for (const { file, address, sign, text } of changedLines(diff)) {
     const [, name, value] = /^"?([\w-]+)"? *= *(.*)$/.exec(text) ?? []
@@ -50,13 +50,16 @@ function remediatedIn(diff: string) {
   }))
 }
 
-/** The samples' resources hold everything below one argument, whose line a diff need not show. */
+/**
+ * The path of an attribute. Resources of the samples have everything below one argument, whose line a diff need not
+ * show.
+ */
 const pathOf = (address: string, name: string): string =>
   address.startsWith('terraform_data.') && name !== 'input' && name !== 'triggers_replace' ? `input.${name}` : name
 
 const HAPPENED: Record<string, string> = { Creation: 'created', Modifications: 'updated', Destruction: 'destroyed' }
 
-/** REPORT_GENERATOR of an apply: what the engine's output says happened. */
+/** REPORT_GENERATOR of an apply: reports what happened according to the engine's output. */
 export function applyReport({ query }: Conversation): Reply {
   const changes = [...query.matchAll(/^(\S.*?): (Creation|Modifications|Destruction) complete/gm)].map(
     ([, address = '', word = '']) => ({
@@ -98,7 +101,7 @@ interface ImportResults {
   summary?: string
 }
 
-/** REPORT_GENERATOR of an import: the lists as they were handed over. */
+/** REPORT_GENERATOR of an import: repeats the lists of the query. */
 export function importReport({ query }: Conversation): Reply {
   const results = parseResults(query)
   const { imported = [], failed = [] } = results.import_results ?? {}

@@ -7,10 +7,10 @@ import { dialectOf, usualDialect } from './wires.ts'
 export const MODEL = 'scripted-model'
 
 /**
- * A server that plays recorded work and says so in the model name of its answers: in chat completions at
- * `/v1`, as Messages API at `/anthropic/v1`, as `generateContent` at `/gemini/v1beta`. Same conversation, same
- * reply; nothing is remembered between requests.
- * @param options.delay_ms thinking time before each answer
+ * Starts a server that plays recorded work; the model name in its answers says so. It speaks chat completions at `/v1`,
+ * the Messages API at `/anthropic/v1` and `generateContent` at `/gemini/v1beta`. The same conversation always gets the
+ * same reply, because nothing is remembered between requests.
+ * @param options.delayMs pause before each answer
  */
 export async function startScriptedModel(options: { port?: number; delayMs?: number } = {}): Promise<Running> {
   const server = createServer(async (request, response) => {

@@ -6,11 +6,11 @@ const answer = (targets: string[], explanation: string): Reply => ({
   calls: [call('generate_engine_targets', { targets, explanation })],
 })
 
-/** TARGET_GENERATOR: session targets, or the targets of a request about drift. */
+/** TARGET_GENERATOR: answers the targets of a session, or those of a request about drift. */
 export const targets = (conversation: Conversation): Reply =>
   /request about drift/.test(conversation.system) ? driftTargets(conversation) : sessionTargets(conversation)
 
-/** Reads the diff history, names the blocks that it touches. */
+/** Reads the diff of the session and answers the blocks that it changes. */
 function sessionTargets({ steps }: Conversation): Reply {
   const result = resultOf(steps, 'diff_history')
   if (result === undefined)
@@ -24,7 +24,7 @@ function sessionTargets({ steps }: Conversation): Reply {
   )
 }
 
-/** Searches the blocks of the root, names those whose whole name stands in the request. */
+/** Searches the blocks of the root and answers those whose whole name stands in the request. */
 function driftTargets({ query, steps }: Conversation): Reply {
   const result = resultOf(steps, 'bulk_grep_search')
   if (result === undefined) return { calls: [searchBlocks()] }
@@ -38,14 +38,14 @@ function driftTargets({ query, steps }: Conversation): Reply {
   )
 }
 
-/** Finds the headers of all blocks. */
+/** The call that finds the headers of all blocks. */
 export const searchBlocks = () =>
   call('bulk_grep_search', {
     searches: [{ query: '^(resource|module) "', include_pattern: '*.tf', case_sensitive: true }],
     explanation: 'To see which blocks there are.',
   })
 
-/** Addresses of the blocks at the root that a search answered. */
+/** Reads the addresses of blocks in the root from the answer of a search. */
 export const blockAddresses = (result: string): string[] =>
   result.split('\n').flatMap((line) => {
     const [, file = '', text = ''] = /^([^:]+):\d+:(.*)$/.exec(line) ?? []
@@ -53,13 +53,13 @@ export const blockAddresses = (result: string): string[] =>
     return address ? [address] : []
   })
 
-/** Those whose name is spelled out in the text, word by word, singular or plural. */
+/** Selects the addresses whose name stands in the text, word by word, in singular or plural. */
 export function matchingAddresses(addresses: readonly string[], text: string): string[] {
   const words = wordsOf(text)
   return addresses.filter((address) => [...wordsOf(address.split('.').at(-1) ?? '')].every((word) => words.has(word)))
 }
 
-/** Lower-case words without a plural ending. */
+/** The words of a text in lower case, without a plural ending. */
 export const wordsOf = (text: string): Set<string> =>
   new Set(
     (text.toLowerCase().match(/[a-z0-9]+/g) ?? []).map((word) => (word.length > 3 ? word.replace(/s$/, '') : word)),

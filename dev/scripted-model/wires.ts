@@ -1,16 +1,16 @@
 import { randomUUID } from 'node:crypto'
 import type { ChatRequest, Reply, WireMessage } from './conversation.ts'
 
-/** Four characters a token: the usual rule of thumb. */
+/** Estimates tokens by the usual rule of thumb: four characters make one token. */
 const tokens = (value: unknown): number => Math.ceil(JSON.stringify(value ?? '').length / 4)
 
-/** A form in which the scripted model can be asked: reads a request, writes the answer. */
+/** An interface in which the scripted model can be asked. It reads requests and writes answers. */
 export interface Dialect {
-  /** Whether requests to this path have this form. */
+  /** Whether requests to this path use this interface. */
   matches(path: string): boolean
   read(body: Loose): ChatRequest
   answer(request: ChatRequest, reply: Reply, model: string): object
-  /** What a refusal looks like. */
+  /** Writes a refusal. */
   error(status: number, message: string): object
 }
 
@@ -184,6 +184,6 @@ function fromParts(role: string, parts: Part[]): WireMessage[] {
 
 const DIALECTS: readonly Dialect[] = [chat, anthropic, gemini]
 
-/** The form of a path; the first one for errors of paths that are none. */
+/** Finds the interface of a path. */
 export const dialectOf = (path: string): Dialect | undefined => DIALECTS.find((dialect) => dialect.matches(path))
 export const usualDialect = chat

@@ -7,7 +7,7 @@ const shorten = (text: string, limit: number): string => {
   return line.length <= limit ? line : `${line.slice(0, limit - 3).trimEnd()}...`
 }
 
-/** STATUS_UPDATE: one sentence about the text it is given. */
+/** STATUS_UPDATE: writes one sentence about the text of the query. */
 export function statusText({ query }: Conversation): Reply {
   const diagnostic = /Error: ([^\n]+)/.exec(query)?.[1]
   if (diagnostic)
@@ -18,7 +18,7 @@ export function statusText({ query }: Conversation): Reply {
   if (/applied|apply/i.test(query) && /report/i.test(query))
     return { text: 'The engine is done; the report is being written.' }
   if (/Generating report/.test(query)) return { text: 'The plan holds; the report is being written.' }
-  const drift = driftTask(asList(query))
+  const drift = driftTask(toOperationList(query))
   if (drift)
     return {
       text:
@@ -30,9 +30,9 @@ export function statusText({ query }: Conversation): Reply {
   return { text: `Working on: ${shorten(query, 160)}` }
 }
 
-/** PR_GENERATOR: title and description from what the session did. */
+/** PR_GENERATOR: writes title and description from what the session did. */
 export function pullRequest({ query, history }: Conversation): Reply {
-  // Answers to questions changed nothing and do not belong in a pull request.
+  // Turns that answered a question changed nothing, so they are left out.
   const turns = [...history, ...turnsIn(query)].filter((turn) => titleOf(turn.user) !== null)
   const title =
     turns.map((turn) => titleOf(turn.user)).find((text) => text !== null) ?? titleOf(query) ?? 'Changes of this session'
@@ -43,23 +43,23 @@ export function pullRequest({ query, history }: Conversation): Reply {
   return { calls: [call('generate_pull_request', { title, description })] }
 }
 
-/** Operations as they are kept in a conversation, one a line, in the form of a task. */
-const asList = (text: string): string => (text.startsWith('- ') ? text : `- ${text.split('\n').join('\n- ')}`)
+/** Turns operations, which a conversation keeps one in a line, into the list that a task has. */
+const toOperationList = (text: string): string => (text.startsWith('- ') ? text : `- ${text.split('\n').join('\n- ')}`)
 
-/** Title for the work that a turn asked for; null when it asked for none that is recorded. */
-function titleOf(asked: string): string | null {
-  const drift = driftTask(asList(asked))
+/** The title for the work that a turn asked for; null when none is recorded for it. */
+function titleOf(request: string): string | null {
+  const drift = driftTask(toOperationList(request))
   if (drift)
     return (
       `Bring the code of ${shorten(drift.map(({ address }) => address.split('.').at(-1)).join(', '), 120)} in ` +
       'line with the infrastructure'
     )
-  const ids = bulletsIn(asked).filter((entry) => entry.startsWith('arn:'))
+  const ids = bulletsIn(request).filter((entry) => entry.startsWith('arn:'))
   if (ids.length > 0) return `Import ${ids.length} existing resources`
-  return findRecording(asked)?.title(asked) ?? null
+  return findRecording(request)?.title(request) ?? null
 }
 
-/** The pairs of a conversation that is given as a JSON list. */
+/** Reads the turns of a conversation from a JSON list in the query. */
 function turnsIn(query: string): { user: string; assistant: string }[] {
   try {
     const value: unknown = JSON.parse(query.slice(query.indexOf('[')))
@@ -69,7 +69,7 @@ function turnsIn(query: string): { user: string; assistant: string }[] {
   }
 }
 
-/** PROMPT_COMPOSITOR: templates of the catalogue that the request names. */
+/** PROMPT_COMPOSITOR: chooses the templates of the catalogue that the request names. */
 export function compose({ query, system }: Conversation): Reply {
   const words = new Set(query.toLowerCase().match(/[a-z]{4,}/g) ?? [])
   const names = [...new Set([...system.matchAll(/\b[a-z]+-resources-([a-z0-9_]+)\b/g)].map((match) => match[0]))]

@@ -5,17 +5,17 @@ import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { PROJECT_ROOT } from './data-folder.ts'
 
-/** A process of the stack, in a process group of its own so that only the launcher's signals reach it. */
+/** A process of the stack. It has a process group of its own, so that only the launcher's signals reach it. */
 export interface Child {
   readonly name: string
   readonly pid: number
-  /** What it wrote last, oldest first. */
+  /** The last lines that it has written, the oldest first. */
   lastLines(count?: number): string[]
   /** Resolves with a description when the process ends. */
   readonly ended: Promise<string>
   /** Resolves with the first line that `found` accepts; rejects when the process ends before. */
-  line(found: (line: string) => boolean): Promise<string>
-  /** SIGTERM, after the limit SIGKILL for the whole group. */
+  line(accepts: (line: string) => boolean): Promise<string>
+  /** Sends SIGTERM, and SIGKILL to the whole process group when it still runs after the limit. */
   stop(limitMs: number): Promise<void>
 }
 
@@ -25,7 +25,7 @@ export function startChild(options: {
   name: string
   args: string[]
   env: Record<string, string | undefined>
-  /** Whole output goes to `<logFolder>/<name>.log`. */
+  /** Folder for logs. The whole output goes to `<logFolder>/<name>.log`. */
   logFolder: string
   onLine: (line: string) => void
 }): Child {
@@ -75,7 +75,7 @@ export function startChild(options: {
 function ending(process_: ChildProcess, after: () => void): Promise<string> {
   return new Promise((resolve) => {
     process_.once('error', (error) => resolve(`could not be started: ${error.message}`))
-    // `close` comes after the last output.
+    // The event `close` comes after the last output, unlike `exit`.
     process_.once('close', (code, signal) => {
       after()
       resolve(signal ? `was ended by ${signal}` : `ended with exit code ${code}`)

@@ -7,22 +7,22 @@ import { PROJECT_ROOT } from './data-folder.ts'
 type Env = Record<string, string | undefined>
 export type Document = Record<string, unknown>
 
-/** Which services are the operator's own; everything else is embedded. */
+/** Which services belong to the operator. All others are embedded. */
 export interface Choices {
-  /** Values under the generated ones: the operator's file, else the shipped one. */
+  /** The configuration on which the generated values are put: the operator's file, or the shipped one. */
   base: Document
   database: boolean
   cache: boolean
-  /** Fields of `storage` for a real bucket; null: embedded store. */
+  /** Fields of `storage` for a real bucket. Null stands for the embedded store. */
   storage: Document | null
-  /** Fields of `llm` for a real model; null: the scripted model. */
+  /** Fields of `llm` for a real model. Null stands for the scripted model. */
   llm: Document | null
-  /** By which names, and so in which form, the scripted model is asked. */
+  /** The model names of the scripted model. They decide the interface in which it is asked. */
   scripted: ScriptedNames
   git: boolean
-  /** The operator's file says which collector and prompt registry, or that there is none. */
+  /** True when the operator's file names a collector and prompt registry or says that there is none. */
   collector: boolean
-  /** Credentials of a real AWS account, or none that a sample may stand in for. */
+  /** True when there are credentials of a real AWS account. The sample account stands in otherwise. */
   cloud: boolean
 }
 
@@ -34,13 +34,14 @@ const section = (document: Document, name: string): Document => {
 const nameIn = (document: Document, field: string, fallback: string): string =>
   typeof document[field] === 'string' && document[field] !== '' ? document[field] : fallback
 
-/** `but the model`: all services except for the model are embedded whatever is set. */
+/** True: every service is embedded, whatever is set. `but the model`: every service except the model is. */
 export type EmbeddedOnly = boolean | 'but the model'
 
 /**
  * Reads the operator's file and variables.
- * @param embedded true: every service is embedded whatever is set; in which form the scripted model is asked stays a choice
- * Errors: `PLATFORM_CONFIG` names a file that is no YAML mapping or cannot be read.
+ * @param embedded true makes every service embedded, whatever is set; the interface in which the scripted model is
+ * asked can still be chosen
+ * Errors: `PLATFORM_CONFIG` names a file that cannot be read or is no YAML mapping.
  */
 export async function readChoices(env: Env, embedded: EmbeddedOnly): Promise<Choices> {
   const shipped = await readDocument(join(PROJECT_ROOT, 'config/platform.yaml'))
@@ -77,12 +78,12 @@ export async function readChoices(env: Env, embedded: EmbeddedOnly): Promise<Cho
       set(env, nameIn(git, 'pat_user_env', 'GIT_USER')) !== '' &&
       set(env, nameIn(git, 'pat_token_env', 'GIT_TOKEN')) !== '',
     collector: section(own ?? {}, 'telemetry').collector_url !== undefined,
-    // With a real store the engine may need the machine's own identity to reach it.
+    // With a real store the engine may need the identity of this machine to reach it.
     cloud: storage !== null || (await hasOwnAccount(env)),
   }
 }
 
-/** Whether AWS tools would find an account: by any of their variables, or by the files in the home folder. */
+/** Whether AWS tools would find an account: by one of their variables, or by a file in the home folder. */
 async function hasOwnAccount(env: Env): Promise<boolean> {
   if (Object.keys(env).some((name) => name.startsWith('AWS_') && set(env, name) !== '')) return true
   const files = ['credentials', 'config'].map((name) => join(set(env, 'HOME'), '.aws', name))
@@ -135,14 +136,14 @@ export interface ScriptedNames {
 }
 const SCRIPTED: ScriptedNames = { model: `openai/${MODEL}`, small_model: `openai/${MODEL}` }
 
-/** The names when somebody chose the scripted model, in whatever form; null when another one was chosen or none. */
+/** The model names when somebody chose the scripted model; null when another model or none was chosen. */
 function scriptedNames(chosen: Document | null, own: Document | null): ScriptedNames | null {
   const { model, small_model = model } = { ...section(own ?? {}, 'llm'), ...chosen }
   const is = (name: unknown): name is string => typeof name === 'string' && name.endsWith(`/${MODEL}`)
   return is(model) && is(small_model) ? { model, small_model } : null
 }
 
-/** Default models of a provider whose key is set and that nobody chose a model for. */
+/** The models that are used when a provider's key is set and nobody has chosen a model. */
 const BY_KEY: Record<string, { model: string; small_model: string }> = {
   ANTHROPIC_API_KEY: { model: 'anthropic/claude-sonnet-5', small_model: 'anthropic/claude-haiku-4-5' },
   OPENAI_API_KEY: { model: 'openai/gpt-5.2', small_model: 'openai/gpt-5-mini' },

@@ -5,16 +5,16 @@ import type { GitHost } from '../git-host/start.ts'
 import type { Choices, Document } from './choices.ts'
 import type { StackSecrets } from './secrets.ts'
 
-/** Addresses of the embedded services; null where a real one is used. */
+/** Addresses of the embedded services. Null where a real one is used. */
 export interface Embedded {
   databaseUrl: string | null
   cacheUrl: string | null
   objectStoreUrl: string | null
   git_host: GitHost | null
   modelUrl: string | null
-  /** The sample account that imports list. */
+  /** Address of the sample account, whose resources imports list. */
   cloudUrl: string | null
-  /** Collector of spans and registry of prompts. */
+  /** Address of the collector of spans and registry of prompts. */
   collector_url: string | null
   iacUrl: string
 }
@@ -25,8 +25,8 @@ const merged = (base: unknown, over: Document): Document => ({
 })
 
 /**
- * The configuration of core and worker: the base with the addresses of this stack over it.
- * @param url of the core; pull requests link to the sessions there unless the base says where
+ * Makes the configuration of core and worker: the base with the addresses of this stack on top.
+ * @param url address of the core; pull requests link to the sessions there unless the base has another address
  */
 export function configurationDocument(choices: Choices, embedded: Embedded, folder: string, url: string): Document {
   const { base } = choices
@@ -69,7 +69,7 @@ export function configurationDocument(choices: Choices, embedded: Embedded, fold
   }
 }
 
-/** Where the scripted model speaks which form. */
+/** The path and key of each interface of the scripted model. */
 const FORMS: Record<string, { path: string; wire: string; key: string }> = {
   openai: { path: '/v1', wire: 'chat', key: 'OPENAI_API_KEY' },
   anthropic: { path: '/anthropic/v1', wire: 'anthropic', key: 'ANTHROPIC_API_KEY' },
@@ -94,14 +94,14 @@ function scriptedModels({ scripted }: Choices, url: string): Document {
 
 const STORE_KEYS = { region: 'us-east-1', access_key_env: 'BUNDLED_ACCESS_KEY', secret_key_env: 'BUNDLED_SECRET_KEY' }
 
-/** Writes the file that core and worker read and answers its path. */
+/** Writes the configuration file of core and worker, and answers its path. */
 export async function writeConfiguration(document: Document, folder: string): Promise<string> {
   const path = join(folder, 'platform.yaml')
   await writeAtomically(path, `# Written at each start of the embedded stack.\n${stringify(document)}`)
   return path
 }
 
-/** Variables of the child processes beside those of the shell. */
+/** Makes the variables of the child processes that are added to those of the shell. */
 export async function childVariables(
   shell: Record<string, string | undefined>,
   options: { embedded: Embedded; secrets: StackSecrets; configPath: string; folder: string },
@@ -124,19 +124,22 @@ export async function childVariables(
     ...(embedded.git_host && {
       GIT_USER: GIT_USER,
       GIT_TOKEN: secrets.git_token,
-      NODE_EXTRA_CA_CERTS: await authorities(shell.NODE_EXTRA_CA_CERTS, embedded.git_host, options.folder),
+      NODE_EXTRA_CA_CERTS: await joinAuthorities(shell.NODE_EXTRA_CA_CERTS, embedded.git_host, options.folder),
     }),
   }
 }
 
-/** The check at the start asks for the variable of each provider, though the scripted model has a key of its own. */
+/**
+ * Keys for the scripted model. The check at the start requires the variable of each provider, although the scripted
+ * model has a key of its own.
+ */
 const scriptedKeys = (shell: Record<string, string | undefined>): Record<string, string> =>
   Object.fromEntries(Object.values(FORMS).flatMap(({ key }) => (shell[key] === undefined ? [[key, 'scripted']] : [])))
 
 export const GIT_USER = 'sample-user'
 
-/** The sample host's authority, joined with what the shell trusts already. */
-async function authorities(existing: string | undefined, host: GitHost, folder: string): Promise<string> {
+/** Writes the certificate of the sample host's authority together with those that the shell trusts already. */
+async function joinAuthorities(existing: string | undefined, host: GitHost, folder: string): Promise<string> {
   const more = existing ? await readText(existing) : null
   if (more === null) return host.ca_file
   const path = join(folder, 'authorities.pem')

@@ -6,21 +6,24 @@ import { identify, isAlive, isGroupAlive, signalGroup } from '../../sidecars/iac
 
 export const PROJECT_ROOT = fileURLToPath(new URL('../../', import.meta.url))
 
-/** Where the stack keeps its data unless told otherwise; git ignores it. */
+/** The folder in which the stack keeps its data. Git ignores the default one. */
 export const dataFolder = (given?: string): string => resolve(PROJECT_ROOT, given?.trim() || '.platform')
 
 export interface ProcessRecord {
   name: string
   pid: number
-  /** Start of the process as the kernel counts it: a reused number is another process. */
+  /**
+   * The start time of the process according to the kernel. A process with the same number but another start is another
+   * process.
+   */
   started: string
 }
 
-/** Who runs the stack of a folder, and what it started. */
+/** The process that runs the stack of a folder, and the processes that it has started. */
 export interface StackRecord {
   owner: ProcessRecord
   children: ProcessRecord[]
-  /** Set once everything is ready. */
+  /** Null until everything is ready. */
   ready: ReadyStack | null
 }
 export interface ReadyStack {
@@ -28,17 +31,17 @@ export interface ReadyStack {
   git_host: { url: string; repositories: string[] } | null
   model: { name: string; scripted: boolean }
   engine: { name: string; version: string }
-  /** Whether the state of samples is kept in the embedded store. */
+  /** Whether the embedded store holds the engine state of the samples. */
   sample_state: boolean
-  /** Whether imports list the sample account. */
+  /** Whether imports list the resources of the sample account. */
   sample_account: boolean
-  /** Where the spans of rounds can be read; null where the operator's own collector has them. */
+  /** Address at which the spans of rounds can be read. Null when the operator's own collector has them. */
   collector_url: string | null
 }
 
 const recordFile = (folder: string) => join(folder, 'stack.json')
 
-/** What is recorded for the folder; null when nothing is, or nothing that can be read. */
+/** Reads the record of a folder; null when there is none or when it cannot be read. */
 export function readRecord(folder: string): StackRecord | null {
   try {
     return JSON.parse(readFileSync(recordFile(folder), 'utf8')) as StackRecord
@@ -47,7 +50,7 @@ export function readRecord(folder: string): StackRecord | null {
   }
 }
 
-/** The stack that runs on the folder right now, ready or not. */
+/** Finds the stack that runs on a folder at the moment, ready or not; null when none does. */
 export function runningStack(folder: string): StackRecord | null {
   const record = readRecord(folder)
   return record && isAlive(record.owner) ? record : null
@@ -62,8 +65,8 @@ export interface Ownership {
 }
 
 /**
- * Takes the folder for this process; what a killed predecessor left running is ended first.
- * Errors: `FolderInUse` when another living process holds it.
+ * Takes the folder for this process. Processes that a killed predecessor has left running are ended first.
+ * Errors: `FolderInUse` when another living process has it.
  */
 export async function takeFolder(folder: string, say: (line: string) => void): Promise<Ownership> {
   mkdirSync(folder, { recursive: true, mode: 0o755 })
@@ -98,7 +101,9 @@ export async function takeFolder(folder: string, say: (line: string) => void): P
   }
 }
 
-/** False when the file is there already: creation is the lock. */
+/**
+ * Creates the record. Answers false when the file exists already: only one process can create it, so it acts as a lock.
+ */
 function create(folder: string, record: StackRecord): boolean {
   try {
     const file = openSync(recordFile(folder), 'wx', 0o600)
@@ -113,7 +118,7 @@ function create(folder: string, record: StackRecord): boolean {
 
 const PATIENCE_MS = 10_000
 
-/** Ends recorded processes that still live, and only those: a number that was given away since is left alone. */
+/** Ends recorded processes that are still alive. A process that has got the number of an ended one is left alone. */
 async function endLeftovers(children: readonly ProcessRecord[], say: (line: string) => void): Promise<void> {
   const left = children.filter((child) => isGroupAlive(child))
   if (left.length === 0) return

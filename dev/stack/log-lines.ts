@@ -5,8 +5,8 @@ const LEVELS: Record<string, string> = { warn: '33', error: '31' }
 const paint = (colour: string | undefined, text: string, on: boolean) =>
   on && colour ? `\u001b[${colour}m${text}\u001b[0m` : text
 
-/** A structured log line as people read it; any other line as it is. Debug lines are left out (null). */
-export function readable(process: string, line: string, colours: boolean): string | null {
+/** Formats a structured log line for people; null for a line of level debug. Any other line is returned as it is. */
+export function formatLogLine(process: string, line: string, colours: boolean): string | null {
   const label = paint(COLOURS[process], process.padEnd(WIDTH), colours)
   const entry = parse(line)
   if (!entry) return `${label} ${line}`

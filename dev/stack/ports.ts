@@ -2,11 +2,13 @@ import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { readText, writeAtomically } from '../files.ts'
 
-/** Ports of the last run, so that addresses in sessions and links stay valid across restarts. */
+/**
+ * The ports of the last run. They are used again, so that addresses in sessions and links stay valid after a restart.
+ */
 export interface Ports {
-  /** Starts something on the port of the last run, on a free one when that is taken, and remembers it. */
+  /** Starts something on the port of the last run, or on a free one when that is taken, and remembers the port. */
   stable<T extends { port: number }>(name: string, start: (port: number) => Promise<T>): Promise<T>
-  /** As `stable`, for a process that opens the port itself: the number alone. */
+  /** Does the same for a process that opens the port itself: answers only the number. */
   reserve(name: string): Promise<number>
 }
 
@@ -42,7 +44,10 @@ async function orOther<T>(start: (port: number) => Promise<T>, port: number): Pr
 const isBusy = (error: unknown): boolean =>
   error instanceof Error && 'code' in error && (error.code === 'EADDRINUSE' || error.code === 'EACCES')
 
-/** Opens and closes the port (0: any) on the loopback address. Rejects with `EADDRINUSE` when it is taken. */
+/**
+ * Opens a port (0: any) on the loopback address, closes it again and answers its number. Errors: `EADDRINUSE` when it
+ * is taken.
+ */
 async function probe(port: number): Promise<number> {
   const server = createServer()
   await new Promise<void>((resolve, reject) => {
@@ -57,7 +62,7 @@ async function probe(port: number): Promise<number> {
 const DEFAULT_PORT = 8000
 
 /**
- * The core's port. One that was asked for must be free; the default gives way to the next free one, said aloud.
+ * Finds the port of the core. When the default one is taken, the next free one is used and a line says so.
  * Errors: the wanted port is no number or is taken.
  */
 export async function corePort(wanted: string | undefined, say: (line: string) => void): Promise<number> {

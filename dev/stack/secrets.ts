@@ -5,7 +5,10 @@ import { readText, writeAtomically } from '../files.ts'
 const NAMES = ['object_access_key', 'object_secret_key', 'cache_token', 'iac_token', 'git_token'] as const
 export type StackSecrets = Record<(typeof NAMES)[number], string>
 
-/** Made once a folder, readable by its owner only: state and sessions outlive a restart and so do their keys. */
+/**
+ * Loads the secrets of a folder; they are made at the first start. State and sessions outlive a restart, so their keys
+ * have to do so as well. Only the owner can read them.
+ */
 export async function loadSecrets(folder: string): Promise<StackSecrets> {
   const file = join(folder, 'secrets.json')
   const known = JSON.parse((await readText(file)) ?? '{}') as Partial<StackSecrets>

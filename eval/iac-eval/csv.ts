@@ -1,6 +1,6 @@
 /**
- * Rows of a CSV text (RFC 4180: quoted fields may hold commas, doubled quotes and line ends), by the names of its
- * first row. A name that comes twice keeps its first column.
+ * Reads the rows of a CSV text by the names in its first row (RFC 4180: quoted fields may hold commas, doubled quotes
+ * and line ends). Of two columns with the same name the first counts.
  */
 export function readCsv(text: string): Record<string, string>[] {
   const [head = [], ...rows] = cellsOf(text.replace(/^\uFEFF/, ''))

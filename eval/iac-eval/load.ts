@@ -1,14 +1,14 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { withProviders } from '../load-scenarios.ts'
+import { addProviders } from '../load-scenarios.ts'
 import { readScenario, type Scenario, ScenarioError } from '../scenario.ts'
 import { readCsv } from './csv.ts'
 
 type Row = Record<string, unknown>
 
 /**
- * The cases of the published IaC-Eval data set as scenarios: each has a request (`Prompt`) and a policy in Rego
- * (`Rego intent`). Reads every CSV and JSONL file of the folder.
+ * Loads the cases of the published IaC-Eval data set as scenarios. Each has a request (`Prompt`) and a policy in Rego
+ * (`Rego intent`). Every CSV and JSONL file of the folder is read.
  * Errors: `ScenarioError` when the folder holds no case.
  */
 export async function loadIacEval(folder: string): Promise<Scenario[]> {
@@ -38,10 +38,10 @@ async function toScenario({ name, prompt, rego }: { name: string; prompt: string
     providers: ['aws'],
     expect: { status: 'completed' },
   })
-  return { ...(await withProviders(scenario)), rego }
+  return { ...(await addProviders(scenario)), rego }
 }
 
-/** The first of these columns that is filled; letter case does not count. */
+/** The first of these columns that is not empty. Upper and lower case count as equal. */
 function field(row: Row, ...names: string[]): string {
   for (const name of names) {
     const key = Object.keys(row).find((own) => own.trim().toLowerCase() === name)

@@ -10,7 +10,7 @@ const LIMIT_MS = 60_000
 
 let found: Promise<boolean> | null = null
 
-/** Whether `opa` is on PATH; looked up once. */
+/** Whether `opa` is on PATH. It is looked up once. */
 export function hasOpa(): Promise<boolean> {
   found ??= run('opa', ['version'], { timeout: LIMIT_MS }).then(
     () => true,
@@ -20,8 +20,8 @@ export function hasOpa(): Promise<boolean> {
 }
 
 /**
- * What a policy has against a plan: as the data set counts, every rule of it that comes out `false`.
- * The policies are written in the first form of the language unless they import the later one.
+ * Checks a plan with a policy and answers the rules that are `false`, because the data set counts these as violated.
+ * The policies are in the first version of the language unless they import the later one.
  */
 export async function checkPolicy(rego: string, plan: JsonObject, signal: AbortSignal): Promise<string[]> {
   const folder = await mkdtemp(join(tmpdir(), 'eval-policy-'))
@@ -41,7 +41,7 @@ export async function checkPolicy(rego: string, plan: JsonObject, signal: AbortS
       'data',
     ]
     const { stdout } = await run('opa', args, { timeout: LIMIT_MS, signal, maxBuffer: 64 * 1024 * 1024 })
-    return falseRules(stdout)
+    return findFalseRules(stdout)
   } catch (error) {
     signal.throwIfAborted()
     return [
@@ -52,8 +52,8 @@ export async function checkPolicy(rego: string, plan: JsonObject, signal: AbortS
   }
 }
 
-/** Paths of `false` in the answer of `opa eval`. */
-export function falseRules(answer: string): string[] {
+/** Finds the paths of `false` in the answer of `opa eval`. */
+export function findFalseRules(answer: string): string[] {
   const document = JSON.parse(answer) as { result?: { expressions?: { value?: unknown }[] }[] }
   const value = document.result?.[0]?.expressions?.[0]?.value
   if (value === undefined) return ['the policy has no result']

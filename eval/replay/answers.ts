@@ -5,11 +5,11 @@ import { type Chain, chainOf, type RecordedError, type Recording } from '../../s
 
 export interface Replayed {
   calls: number
-  /** Calls whose messages differ from the recorded ones: they got the next answer of their chain. */
+  /** How many calls had other messages than the recorded ones. They got the next answer of their chain. */
   byPosition: number
-  /** Recorded answers that nobody asked for. */
+  /** How many recorded answers were not used. */
   unused: number
-  /** Texts of the errors for calls that are not in the recording. */
+  /** The texts of the errors for calls that are not in the recording. */
   missed: string[]
 }
 export interface ReplayLlm extends LlmClient {
@@ -26,10 +26,11 @@ interface Slot<Answer> {
 }
 
 /**
- * A client that answers from a recording: with the answer to the same messages, else with the next one of the
- * chain. Errors: those that were recorded; `PlatformError` `RecordingMiss` for a call that is not there.
+ * Makes a client that answers from a recording: with the answer to the same messages, or else with the next answer of
+ * the chain.
+ * Errors: those that were recorded; `PlatformError` `RecordingMiss` for a call that is not in the recording.
  */
-export async function replayLlm({
+export async function createReplayLlm({
   completions,
   searches,
 }: Pick<Recording, 'completions' | 'searches'>): Promise<ReplayLlm> {
@@ -47,15 +48,7 @@ export async function replayLlm({
   )
   const found = await Promise.all(
     searches.map(async ({ query, used: observed, answer, error }) => {
-      return {
-        key: 'search',
-        tools: '',
-        hash: await sha256Hex(normalised(query)),
-        observed,
-        answer,
-        error,
-        used: false,
-      }
+      return { key: 'search', tools: '', hash: await sha256Hex(normalise(query)), observed, answer, error, used: false }
     }),
   )
   const told = { calls: 0, byPosition: 0, missed: [] as string[] }
@@ -98,7 +91,7 @@ export async function replayLlm({
     search: async (query, options = {}) => {
       const slot = take(
         found,
-        { key: 'search', tools: '', hash: await sha256Hex(normalised(query)) },
+        { key: 'search', tools: '', hash: await sha256Hex(normalise(query)) },
         `search "${query.slice(0, 100)}"`,
       )
       if (slot.observed) options.observe?.(slot.observed)
@@ -108,7 +101,9 @@ export async function replayLlm({
   }
 }
 
-/** Tools come and go within a chain: the role and the tool that ends it are what stays. */
+/**
+ * Identifies a chain by its role and by the tool that ends it, because its other tools may change from call to call.
+ */
 const keyOf = ({ chain, role }: Chain): string => `${role} ${chain}`
 
 function errorOf({ name, message, code, status }: RecordedError): Error {
@@ -116,14 +111,14 @@ function errorOf({ name, message, code, status }: RecordedError): Error {
   return Object.assign(new Error(message), { name })
 }
 
-/** Of what the messages say, without what differs from run to run. */
+/** A hash of the messages, without what differs from run to run. */
 function hashOf(messages: readonly Message[]): Promise<string> {
   const said = messages.map((message) => {
     const calls =
       message.role === 'assistant'
-        ? (message.tool_calls ?? []).map(({ name, arguments: args }) => [name, normalised(args)])
+        ? (message.tool_calls ?? []).map(({ name, arguments: args }) => [name, normalise(args)])
         : []
-    return [message.role, message.content === null ? null : normalised(message.content), calls]
+    return [message.role, message.content === null ? null : normalise(message.content), calls]
   })
   return sha256Hex(JSON.stringify(said))
 }
@@ -135,8 +130,8 @@ const PATH = /(?:\/[\w.@+-]+)*\/(?:tmp|temp|var\/folders|workspaces)\/[\w.@+/-]+
 const LOCAL = /\b(127\.0\.0\.1|localhost):\d{2,5}\b/g
 const TOOK = /\b(after|elapsed:?) (\d+m)?\d+s\b/g
 
-/** Ids of fences, UUIDs, times, temporary folders, local ports and durations, each as one word. */
-export const normalised = (text: string): string =>
+/** Replaces ids of fences, UUIDs, times, temporary folders, local ports and durations by a fixed word each. */
+export const normalise = (text: string): string =>
   text
     .replaceAll(UUID, '<uuid>')
     .replaceAll(TIME, '<time>')

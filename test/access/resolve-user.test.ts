@@ -90,7 +90,7 @@ describe('resolveUser', () => {
   })
 })
 
-describe('staffEmails', () => {
+describe('readStaffEmails', () => {
   it('names editors and admins in order', async () => {
     await db.sql`DELETE FROM users`
     await db.sql`

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest'
-import { replayLlm } from '../../eval/replay/answers.ts'
+import { createReplayLlm } from '../../eval/replay/answers.ts'
 import { REPLAY_MODELS, startReplayModel } from '../../eval/replay-server.ts'
 import { silentLogger } from '../../src/base/log.ts'
 import { createLlmClient } from '../../src/llm/client.ts'
@@ -41,7 +41,7 @@ const completion = (changes: Partial<RecordedCompletion>): RecordedCompletion =>
 })
 
 async function clientFor(completions: RecordedCompletion[]) {
-  const llm = await replayLlm({ completions, searches: [] })
+  const llm = await createReplayLlm({ completions, searches: [] })
   const server = await startReplayModel(llm)
   closers.push(() => server.close())
   const names = { model: `openai/${REPLAY_MODELS.main}`, small_model: `openai/${REPLAY_MODELS.small}` }

@@ -2,10 +2,10 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type Outcome, unmet } from '../../eval/expectations.ts'
+import { findUnmet, type Outcome } from '../../eval/expectations.ts'
 import { readCsv } from '../../eval/iac-eval/csv.ts'
 import { loadIacEval } from '../../eval/iac-eval/load.ts'
-import { falseRules } from '../../eval/iac-eval/opa.ts'
+import { findFalseRules } from '../../eval/iac-eval/opa.ts'
 import { hashOf, loadScenarios } from '../../eval/load-scenarios.ts'
 import { readOptions, UsageError } from '../../eval/options.ts'
 import { MODES, readScenario, ScenarioError } from '../../eval/scenario.ts'
@@ -135,7 +135,7 @@ describe('expectations', () => {
     ['of a file', { files: [{ path: 'main.tf', lacks: '= 3' }] }, {}, /^main\.tf contains/],
     ['of a file that is not there', { files: [{ path: 'x.tf', contains: 'a' }] }, {}, /^there is no file x\.tf/],
   ])('%s', async (_, expected, changes, message) => {
-    const failures = await unmet(expectations(expected), outcome(changes))
+    const failures = await findUnmet(expectations(expected), outcome(changes))
     if (message === null) expect(failures).toEqual([])
     else expect(failures).toEqual([expect.stringMatching(message)])
   })
@@ -164,11 +164,11 @@ describe('cases of IaC-Eval', () => {
   })
   it('are met when no rule is false', () => {
     const answer = (value: unknown) => JSON.stringify({ result: [{ expressions: [{ value }] }] })
-    expect(falseRules(answer({ p: { ok: true, names: ['a'] } }))).toEqual([])
-    expect(falseRules(answer({ p: { ok: true, deep: { private: false } } }))).toEqual([
+    expect(findFalseRules(answer({ p: { ok: true, names: ['a'] } }))).toEqual([])
+    expect(findFalseRules(answer({ p: { ok: true, deep: { private: false } } }))).toEqual([
       'the policy is not met: p.deep.private',
     ])
-    expect(falseRules('{}')).toEqual(['the policy has no result'])
+    expect(findFalseRules('{}')).toEqual(['the policy has no result'])
   })
   it('read quoted fields as they are', () => {
     expect(readCsv('\uFEFFa,b\n"x ""y""\nz",\n')).toEqual([{ a: 'x "y"\nz', b: '' }])

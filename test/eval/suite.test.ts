@@ -3,12 +3,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { ApiError } from '../../dev/demo/api.ts'
-import { capReached } from '../../eval/caps.ts'
+import { findReachedCap } from '../../eval/caps.ts'
 import { openResults, type ResultStore } from '../../eval/results.ts'
-import type { Measured } from '../../eval/sample.ts'
+import type { SampleMeasurement } from '../../eval/sample.ts'
 import { readScenario, type Scenario } from '../../eval/scenario.ts'
 import { runSuite, type SuiteOptions } from '../../eval/suite.ts'
-import { summarise, tableOf } from '../../eval/summary.ts'
+import { renderTable, summarise } from '../../eval/summary.ts'
 
 let folder: string
 beforeAll(async () => {
@@ -23,7 +23,7 @@ const scenario = (name: string, request = 'Add it'): Scenario =>
     repository: { files: { 'main.tf': '' } },
     expect: { status: 'completed' },
   })
-const passing: Measured = {
+const passing: SampleMeasurement = {
   passed: true,
   failures: [],
   status: 'completed',
@@ -138,14 +138,14 @@ describe('a suite', () => {
 describe('a cap', () => {
   it('counts what is under way as the mean of what is finished', () => {
     const spent = [passing, passing]
-    expect(capReached({ max_cost: 2, max_tokens: null }, spent, 1)).toBeNull()
-    expect(capReached({ max_cost: 2, max_tokens: null }, spent, 2)).toMatch(/^--max-cost 2 is reached/)
+    expect(findReachedCap({ max_cost: 2, max_tokens: null }, spent, 1)).toBeNull()
+    expect(findReachedCap({ max_cost: 2, max_tokens: null }, spent, 2)).toMatch(/^--max-cost 2 is reached/)
   })
   it('in dollars cannot be kept when a price is not known', () => {
-    expect(capReached({ max_cost: 9, max_tokens: null }, [{ ...passing, cost_usd: null }], 0)).toMatch(
+    expect(findReachedCap({ max_cost: 9, max_tokens: null }, [{ ...passing, cost_usd: null }], 0)).toMatch(
       /price of a model is not known/,
     )
-    expect(capReached({ max_cost: null, max_tokens: 9_999 }, [{ ...passing, cost_usd: null }], 0)).toBeNull()
+    expect(findReachedCap({ max_cost: null, max_tokens: 9_999 }, [{ ...passing, cost_usd: null }], 0)).toBeNull()
   })
 })
 
@@ -172,7 +172,7 @@ describe('a summary', () => {
       pass_at_1: 0.5,
       pass_at_k: 1,
     })
-    const table = tableOf(summary).join('\n')
+    const table = renderTable(summary).join('\n')
     expect(table).toContain('a/two: the plan is empty')
     expect(table).toContain('needs KEY: a/three')
     expect(table).toContain('pass@2')

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { normalised, replayLlm } from '../../eval/replay/answers.ts'
+import { normalise, createReplayLlm } from '../../eval/replay/answers.ts'
 import { PlatformError } from '../../src/base/errors.ts'
 import { silentLogger } from '../../src/base/log.ts'
 import { createMasker } from '../../src/base/masking.ts'
@@ -65,7 +65,7 @@ describe('a recording', () => {
     const text = await record(echo, async (llm) => {
       for (const word of ['one', 'two', 'three']) await llm.complete(ask(word))
     })
-    const replay = await replayLlm(await readRecording(text))
+    const replay = await createReplayLlm(await readRecording(text))
     for (const word of ['three', 'one', 'two']) expect((await replay.complete(ask(word))).text).toBe(`to ${word}`)
     expect(replay.told()).toEqual({ calls: 3, byPosition: 0, unused: 0, missed: [] })
   })
@@ -77,14 +77,14 @@ describe('a recording', () => {
       await llm.complete(ask('before'))
       await llm.complete(ask(said(3001)))
     })
-    const replay = await replayLlm(await readRecording(text))
+    const replay = await createReplayLlm(await readRecording(text))
     await replay.complete(ask(said(4002)))
     expect(replay.told()).toMatchObject({ byPosition: 0, unused: 1 })
   })
 
   it('tells texts apart that only look alike', () => {
-    expect(normalised('retention_days = 30')).not.toBe(normalised('retention_days = 31'))
-    expect(normalised('port 8080')).not.toBe(normalised('port 8081'))
+    expect(normalise('retention_days = 30')).not.toBe(normalise('retention_days = 31'))
+    expect(normalise('port 8080')).not.toBe(normalise('port 8081'))
   })
 
   it('goes on by position within a chain and says so', async () => {
@@ -93,7 +93,7 @@ describe('a recording', () => {
       await llm.complete(ask('b', ['other']))
       await llm.complete(ask('c', ['read', 'finish']))
     })
-    const replay = await replayLlm(await readRecording(text))
+    const replay = await createReplayLlm(await readRecording(text))
     expect((await replay.complete(ask('changed', ['read', 'finish']))).text).toBe('to a')
     expect((await replay.complete(ask('c', ['read', 'finish']))).text).toBe('to c')
     expect(replay.told()).toMatchObject({ byPosition: 1, unused: 1 })
@@ -112,7 +112,7 @@ describe('a recording', () => {
       await llm.search('prices')
       await llm.complete(ask('a')).catch(() => {})
     })
-    const replay = await replayLlm(await readRecording(text))
+    const replay = await createReplayLlm(await readRecording(text))
     const used: unknown[] = []
     expect(await replay.search('prices', { observe: (what) => used.push(what) })).toBe('found prices')
     expect(used).toEqual([{ model: 'a/s', usage: { input_tokens: 3, cached_tokens: 0, output_tokens: 4 } }])

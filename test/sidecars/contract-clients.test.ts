@@ -8,8 +8,8 @@ import {
   readContract,
 } from '../../contracts/conformance/document.ts'
 import { generate } from '../../contracts/conformance/schema/generate.ts'
-import { randomFrom } from '../../contracts/conformance/schema/random.ts'
-import { faults } from '../../contracts/conformance/schema/validate.ts'
+import { createRandom } from '../../contracts/conformance/schema/random.ts'
+import { findFaults } from '../../contracts/conformance/schema/validate.ts'
 import { invalidBodies } from '../../contracts/conformance/schema/variants.ts'
 import type { Fetch } from '../../src/base/http.ts'
 import { silentLogger } from '../../src/base/log.ts'
@@ -42,7 +42,7 @@ function speaking(name: ContractName, answer: (operation: Operation) => { status
     )
     expect(operation, `${method} ${pathname} is in the contract`).toBeDefined()
     if (!operation) throw new Error('unreachable')
-    if (operation.body) expect(faults(operation.body.schema, JSON.parse(String(init?.body)))).toEqual([])
+    if (operation.body) expect(findFaults(operation.body.schema, JSON.parse(String(init?.body)))).toEqual([])
     expect(new Headers(init?.headers).get('authorization')).toBe('Bearer token')
     const { status, body } = answer(operation)
     return Response.json(body, { status })
@@ -61,7 +61,7 @@ const schemaOf = (operation: Operation, status: number) => {
 function answersOf(name: ContractName, id: string, status: number): Record<string, unknown>[] {
   const { schema, examples } = schemaOf(contracts[name].operation(id), status)
   const generated = SEEDS.map((seed) =>
-    generate(schema, randomFrom(seed), { optional: seed % 2 === 0 ? 'all' : 'some' }),
+    generate(schema, createRandom(seed), { optional: seed % 2 === 0 ? 'all' : 'some' }),
   )
   return [...examples, ...generated] as Record<string, unknown>[]
 }
@@ -70,7 +70,7 @@ function answersOf(name: ContractName, id: string, status: number): Record<strin
 function brokenAnswers(name: ContractName, id: string, status: number): unknown[] {
   const { schema } = schemaOf(contracts[name].operation(id), status)
   const kinds = ['missing', 'types'] as const
-  return kinds.flatMap((fault) => invalidBodies(schema, fault, randomFrom(1), (body) => body)).map(({ body }) => body)
+  return kinds.flatMap((fault) => invalidBodies(schema, fault, createRandom(1), (body) => body)).map(({ body }) => body)
 }
 
 describe('the client of authz', () => {
@@ -202,7 +202,7 @@ describe('the client of iac', () => {
     const { result: resultSchema, error: errorSchema } =
       schemaOf(contracts.iac.operation('job'), 200).schema.properties ?? {}
     for (const seed of SEEDS) {
-      const random = randomFrom(seed)
+      const random = createRandom(seed)
       const wish = { optional: 'some', full: true } as const
       const result = generate(resultSchema ?? {}, random, wish)
       const error = generate(errorSchema ?? {}, random, wish) as { status: number; detail?: string; title: string }

@@ -1,17 +1,17 @@
 import type { Operation } from '../document.ts'
 import { isRecord } from '../schema/types.ts'
-import { faults } from '../schema/validate.ts'
+import { findFaults } from '../schema/validate.ts'
 import type { Exchange } from '../types.ts'
 
-/** What an answer has that the operation does not document; empty when it fits. */
-export function undocumented(operation: Operation, { status, headers, text, json }: Exchange): string[] {
+/** Finds what is in an answer although the operation does not document it; empty when the answer fits. */
+export function findUndocumented(operation: Operation, { status, headers, text, json }: Exchange): string[] {
   const where = `${operation.method} ${operation.path}`
   const answer = operation.answers[status]
   if (!answer) return [`status ${status} is not documented for ${where}`]
   const found: string[] = []
   for (const [name, header] of Object.entries(answer.headers)) {
     const value = headers.get(name)
-    if (value !== null) found.push(...faults(header.schema, value, `the header ${name} of a ${status}`))
+    if (value !== null) found.push(...findFaults(header.schema, value, `the header ${name} of a ${status}`))
     else if (header.required) found.push(`a ${status} has no header ${name}`)
   }
   if (!answer.content) return text === '' ? found : [...found, `a ${status} has a body`]
@@ -24,7 +24,7 @@ export function undocumented(operation: Operation, { status, headers, text, json
     ]
   if (!/json$/.test(type)) return found
   if (json === undefined) return [...found, `the body of a ${status} is no JSON`]
-  found.push(...faults(media.schema, json, `the body of a ${status}`))
+  found.push(...findFaults(media.schema, json, `the body of a ${status}`))
   if (type === 'application/problem+json' && isRecord(json) && json.status !== status)
     found.push(`the problem of a ${status} says status ${JSON.stringify(json.status)}`)
   return found

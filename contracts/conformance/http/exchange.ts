@@ -4,7 +4,7 @@ import { type Call, type Exchange, NoAnswer, type Options } from '../types.ts'
 const MAX_SHOWN = 600
 const MAX_ANSWER_BYTES = 64 * 1024 * 1024
 
-/** One request on a connection of its own. Errors: `NoAnswer`. */
+/** Sends one request on a connection of its own. Errors: `NoAnswer`. */
 export async function exchange(options: Options, method: string, path: string, call: Call): Promise<Exchange> {
   const body = 'json' in call ? JSON.stringify(call.json) : call.raw
   const type = 'content_type' in call ? call.content_type : 'application/json'
@@ -18,7 +18,7 @@ export async function exchange(options: Options, method: string, path: string, c
       url: `${options.url}${path}`,
       method,
       headers,
-      // Text would be given a content type of its own.
+      // Bytes, because `fetch` adds a content type to a text.
       body: typeof body === 'string' ? new TextEncoder().encode(body) : (body ?? null),
       timeout_ms: options.exchangeMs,
       max_bytes: MAX_ANSWER_BYTES,
@@ -57,7 +57,7 @@ function requestText(
   return lines.join('\n')
 }
 
-/** For people: status, the headers that matter, the beginning of the body. */
+/** Describes an answer for people: status, the headers that matter and the beginning of the body. */
 export function answerText(options: Options, { status, headers, text }: Exchange): string {
   const told = ['content-type', 'www-authenticate', 'location', 'allow'].flatMap((name) => {
     const value = headers.get(name)

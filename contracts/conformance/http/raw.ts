@@ -2,12 +2,12 @@ import { connect } from 'node:net'
 import { connect as connectTls } from 'node:tls'
 
 export interface RawAnswer {
-  /** Null: the connection was closed without an answer, or cut by us. */
+  /** Null when the connection was closed without an answer or cut by the suite. */
   status: number | null
 }
 
 /**
- * Writes text to a connection of its own and reads the status line of what comes back.
+ * Writes text to a connection of its own and reads the status line of the answer.
  * @param options.cut closes the connection as soon as the text is written
  */
 export function rawExchange(

@@ -2,7 +2,7 @@ import { bodiesAtLimits, type Fault, forbids, invalidBodies, type Variant, valid
 import type { Promised, Tester } from '../types.ts'
 import { askWith, isRefusal, type Policy } from './policy.ts'
 
-/** Valid bodies are taken, invalid ones refused: everything is made from the schema. */
+/** The promises that valid bodies are accepted and invalid ones refused. The bodies are made from the schema. */
 export function bodyPromises(policy: Policy): Promised[] {
   const { operation, prepare } = policy
   const { body, id } = operation
@@ -38,7 +38,7 @@ export function bodyPromises(policy: Policy): Promised[] {
     ...refused('lengths', 'Texts and lists beyond their limits are refused', 'lengths'),
     ...refused('undeclared', 'A key that is not declared is refused', 'undeclared'),
     ...refused('values', 'A value outside its enumeration, pattern or format is refused', 'values'),
-    strange(policy),
+    strangeTextsPromise(policy),
   ]
 }
 
@@ -54,15 +54,15 @@ async function accepts(tester: Tester, policy: Policy, { what, body }: Variant):
 
 async function refuses(tester: Tester, policy: Policy, { what, body }: Variant): Promise<void> {
   const made = await askWith(tester, policy, { json: body })
-  // Where a missing thing is a 404 too, only 400, 413 and 422 say that the body was looked at.
+  // Where a 404 means that something is missing, only 400, 413 and 422 say that the body was checked.
   const kept = policy.understood.includes(404) ? [400, 413, 422].includes(made.status) : isRefusal(made.status)
   tester.expect(kept || made.status === 403, `${what}: answered ${made.status} instead of refusing it with 4xx`, made)
 }
 
 const DEEP = 10_000
 
-/** Texts that no schema forbids but programs stumble over. */
-function strange(policy: Policy): Promised {
+/** The promise about texts that no schema forbids but that make programs fail. */
+function strangeTextsPromise(policy: Policy): Promised {
   const { operation, prepare } = policy
   return {
     id: `${operation.id}.strange`,
@@ -91,7 +91,7 @@ function strange(policy: Policy): Promised {
   }
 }
 
-/** One function per text value of the JSON document that puts another text, as escaped, in its place. */
+/** Makes one function for each text value of the JSON document. It puts another, escaped text in its place. */
 function everyText(json: string): ((text: string) => string)[] {
   return [...json.matchAll(/:("(?:[^"\\]|\\.)*")/g)].map(
     ({ index, 1: value = '' }) =>

@@ -1,18 +1,18 @@
 import type { Operation } from '../document.ts'
 import type { Call, Exchange, Tester } from '../types.ts'
 
-/** What a suite knows about one operation beyond the document. */
+/** What a suite knows about an operation in addition to the document. */
 export interface Policy {
   operation: Operation
-  /** Statuses that mean that the request itself was understood; the first is the one that is hoped for. */
+  /** Statuses which mean that the request itself was understood. The first one is the expected one. */
   understood: readonly number[]
-  /** Everything but the body. */
+  /** The request without its body. */
   call: Call
-  /** Turns a generated body into one that does no harm, for example in a folder of the suite. */
+  /** Changes a generated body so that it does no harm, for example into one that names a folder of the suite. */
   prepare(body: unknown): unknown
-  /** The token is looked at before the body. */
+  /** True when the token is checked before the body. */
   tokenFirst: boolean
-  /** Why the operation cannot be asked in full; null: it can. */
+  /** Why the operation cannot be checked completely; null when it can. */
   blocked: string | null
 }
 
@@ -28,7 +28,7 @@ export const policyFor = (operation: Operation, understood: readonly number[], m
 
 const NOT_OFFERED = [404, 405, 501]
 
-/** Asks with a body; an optional operation that is not offered skips the promise. */
+/** Sends a request with a body. When an optional operation is not offered, the promise is skipped. */
 export async function askWith(tester: Tester, policy: Policy, call: Call): Promise<Exchange> {
   if (policy.operation.optional && !(await isOffered(tester, policy.operation)))
     tester.skip('optional, and this implementation does not offer it')
@@ -37,7 +37,10 @@ export async function askWith(tester: Tester, policy: Policy, call: Call): Promi
 
 const offers = new WeakMap<Tester['options'], Map<string, boolean>>()
 
-/** Found out once a run: with a body that no implementation can accept, so that nothing happens. */
+/**
+ * Whether an optional operation is offered. It is found out once in a run, with a body that no implementation can
+ * accept, so that nothing happens.
+ */
 export async function isOffered(tester: Tester, { id, method, path }: Operation): Promise<boolean> {
   const known = offers.get(tester.options) ?? new Map<string, boolean>()
   offers.set(tester.options, known)

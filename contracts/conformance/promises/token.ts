@@ -3,7 +3,7 @@ import { askWith, type Policy } from './policy.ts'
 
 const CHALLENGE = /^bearer(?:\s|$)/i
 
-/** Who is let in. Without a token of the service: everybody. */
+/** The promises about who may send requests. Without a token of the service everybody may. */
 export function tokenPromises(policies: readonly Policy[], token: string | null): Promised[] {
   const secured = policies.filter(({ operation }) => operation.secured)
   return token === null ? [openAccess(secured)] : [...refused(secured, token), ...beforeBody(secured)]

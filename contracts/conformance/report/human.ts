@@ -3,7 +3,7 @@ import type { Result } from '../types.ts'
 
 const WORDS = { passed: 'passed', broken: 'FAILED', skipped: 'skipped' } as const
 
-/** One line a promise; what broke one stands below it. */
+/** Renders one line for each promise. What broke a promise stands below it. */
 export function humanReport(outcome: Outcome): string {
   const width = Math.max(...outcome.promises.map(({ id }) => id.length))
   const { passed, broken, skipped } = outcome
@@ -33,6 +33,6 @@ function linesOf({ id, promise, outcome, reason, exchanges, findings }: Result, 
 const quoted = (mark: string, text: string) =>
   text === '' ? [] : text.split('\n').map((line) => `           ${mark} ${printable(line)}`)
 
-/** An answer must not steer the terminal. */
+/** Replaces control characters, because an answer must not control the terminal. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is replaced
 const printable = (line: string) => line.replace(/[\u0000-\u001f\u007f-\u009f]/g, '\ufffd')

@@ -1,17 +1,17 @@
-import { formatted, knownPattern, words } from './patterns.ts'
+import { findPattern, generateFormatted, generateWords } from './patterns.ts'
 import type { Random } from './random.ts'
 import type { Schema } from './types.ts'
 
 export interface Wish {
-  /** Which of the keys that may be absent are there. */
+  /** Which of the optional keys are present. */
   optional: 'all' | 'none' | 'some'
-  /** Takes alternatives that are no null, so that every part of a body is there to be changed. */
+  /** True chooses alternatives other than null, so that every part of the body exists and can be changed. */
   full?: boolean
 }
 
 const MAX_DEPTH = 4
 
-/** A value that fits the schema. */
+/** Makes a value that fits the schema. */
 export function generate(schema: Schema, random: Random, wish: Wish, depth = 0): unknown {
   if ('const' in schema) return schema.const
   if (schema.enum) return random.pick(some(schema.enum))
@@ -38,7 +38,7 @@ export function generate(schema: Schema, random: Random, wish: Wish, depth = 0):
     case 'number':
       return random.int(schema.minimum ?? -1000, schema.maximum ?? (schema.minimum ?? 0) + 1000)
     case 'string':
-      return text(
+      return generateText(
         schema,
         random,
         random.int(schema.minLength ?? 0, Math.min(schema.maxLength ?? 48, Math.max(48, schema.minLength ?? 0))),
@@ -50,11 +50,11 @@ export function generate(schema: Schema, random: Random, wish: Wish, depth = 0):
   }
 }
 
-/** A text that fits the schema, of this many characters where pattern and format allow it. */
-export function text({ pattern, format, minLength = 0 }: Schema, random: Random, length: number): string {
-  if (format !== undefined) return formatted(format, random, length)
-  if (pattern !== undefined) return knownPattern(pattern).valid(random, Math.max(length, minLength, 1))
-  return words(random, length)
+/** Makes a text that fits the schema. It has `length` characters when pattern and format allow that. */
+export function generateText({ pattern, format, minLength = 0 }: Schema, random: Random, length: number): string {
+  if (format !== undefined) return generateFormatted(format, random, length)
+  if (pattern !== undefined) return findPattern(pattern).valid(random, Math.max(length, minLength, 1))
+  return generateWords(random, length)
 }
 
 function list(
@@ -80,19 +80,29 @@ function object(schema: Schema, random: Random, wish: Wish, depth: number): Reco
       made[key] = generate(inner, random, wish, depth + 1)
   if (!properties && typeof additionalProperties === 'object')
     for (let index = random.int(1, 2); index > 0; index--)
-      made[words(random, 8)] = generate(additionalProperties, random, wish, depth + 1)
+      made[generateWords(random, 8)] = generate(additionalProperties, random, wish, depth + 1)
   return made
 }
 
 function freeForm(random: Random, depth: number): Record<string, unknown> {
   return Object.fromEntries(
-    Array.from({ length: random.int(0, 3) }, () => [words(random, random.int(1, 12)), anything(random, depth + 1)]),
+    Array.from({ length: random.int(0, 3) }, () => [
+      generateWords(random, random.int(1, 12)),
+      anything(random, depth + 1),
+    ]),
   )
 }
 
 function anything(random: Random, depth: number): unknown {
   const leaf = () =>
-    random.pick([null, true, false, random.int(-9, 9), random.int(0, 999) / 8, words(random, random.int(0, 12))])
+    random.pick([
+      null,
+      true,
+      false,
+      random.int(-9, 9),
+      random.int(0, 999) / 8,
+      generateWords(random, random.int(0, 12)),
+    ])
   if (depth >= MAX_DEPTH) return leaf()
   return random.pick([leaf, leaf, () => [anything(random, depth + 1)], () => freeForm(random, depth)])()
 }

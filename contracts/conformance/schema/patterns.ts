@@ -1,8 +1,8 @@
 import type { Random } from './random.ts'
 
-/** How to make texts for the patterns of the contracts: a generator cannot read them backwards. */
-interface Known {
-  /** A fitting text of about this many characters. */
+/** Makes texts for one pattern of the contracts. A generator cannot derive them from a regular expression. */
+interface PatternTexts {
+  /** Makes a fitting text of about this many characters. */
   valid(random: Random, length: number): string
   invalid: readonly string[]
 }
@@ -25,8 +25,8 @@ const WORDS = [
   '50%',
 ] as const
 
-/** Visible text with words between single spaces, of exactly `length` code points. */
-export function words(random: Random, length: number): string {
+/** Makes a visible text of words with single spaces between, of exactly `length` code points. */
+export function generateWords(random: Random, length: number): string {
   const points: string[] = []
   while (points.length < length) points.push(...(points.length > 0 ? ' ' : ''), ...random.pick(WORDS))
   const cut = points.slice(0, length)
@@ -37,7 +37,7 @@ export function words(random: Random, length: number): string {
 const letters = (random: Random, length: number) =>
   Array.from({ length }, () => String.fromCharCode(97 + random.int(0, 25))).join('')
 
-const PATTERNS: Record<string, Known> = {
+const PATTERNS: Record<string, PatternTexts> = {
   '^/[^\\u0000]*$': {
     valid: (random, length) => `/${letters(random, length - 1)}`,
     invalid: ['relative/path', 'C:\\work', ' /work'],
@@ -47,22 +47,22 @@ const PATTERNS: Record<string, Known> = {
     invalid: ['', '.', '..', '../up.plan', 'a/b', 'a\\b', '-out', 'a b', 'plän', 'a\n', 'x'.repeat(129)],
   },
   '^[^-\\u0000][^\\u0000]*$': {
-    valid: (random, length) => words(random, length).replace(/^-/, 'x'),
+    valid: (random, length) => generateWords(random, length).replace(/^-/, 'x'),
     invalid: ['-', '-destroy', '--help', '-var=x=y'],
   },
   '^[A-Za-z][A-Za-z0-9_-]{0,127}$': {
     valid: (random, length) => letters(random, Math.min(128, Math.max(1, length))),
     invalid: ['', '1st', '-x', '_x', 'a b', 'a.b', 'a/b', 'ä', 'x'.repeat(129)],
   },
-  '^[^\\u0000]*$': { valid: words, invalid: [] },
+  '^[^\\u0000]*$': { valid: generateWords, invalid: [] },
   '^[^\\u0000-\\u001f\\u007f-\\u009f\\u2028\\u2029]*$': {
-    valid: words,
+    valid: generateWords,
     invalid: ['two\nlines', 'two\r\nlines', 'two\rlines', '\nsubject', 'subject\n'],
   },
 }
 
-/** Errors: a pattern that the suite has no texts for. */
-export function knownPattern(pattern: string): Known {
+/** Finds what makes texts for a pattern. Errors: the suite does not know the pattern. */
+export function findPattern(pattern: string): PatternTexts {
   const known = PATTERNS[pattern]
   if (!known)
     throw new Error(
@@ -73,8 +73,8 @@ export function knownPattern(pattern: string): Known {
 
 const PARTS = ['session', 'a-b', 'q%20r', '~x', '7'] as const
 
-/** A value of a format, with as many characters as asked where the format allows it. */
-export function formatted(format: string, random: Random, length: number): string {
+/** Makes a value of a format, with `length` characters when the format allows that. */
+export function generateFormatted(format: string, random: Random, length: number): string {
   if (format === 'uuid')
     return `${hex(random, 8)}-${hex(random, 4)}-4${hex(random, 3)}-a${hex(random, 3)}-${hex(random, 12)}`
   if (format === 'date-time') return new Date(1.7e12 + random.int(0, 1e9) * 1000).toISOString()

@@ -1,13 +1,13 @@
-/** Repeats itself for the same seed. */
+/** A random generator that repeats its values for the same seed. */
 export interface Random {
-  /** A whole number from `low` to `high`, both included. */
+  /** A whole number from `low` to `high`, including both. */
   int(low: number, high: number): number
   pick<T>(values: readonly [T, ...T[]]): T
   chance(probability: number): boolean
 }
 
-/** Mulberry32. */
-export function randomFrom(seed: number): Random {
+/** Makes a generator with the algorithm Mulberry32. */
+export function createRandom(seed: number): Random {
   let state = seed >>> 0
   const next = () => {
     state = (state + 0x6d2b79f5) >>> 0
@@ -23,8 +23,8 @@ export function randomFrom(seed: number): Random {
   }
 }
 
-/** A seed of its own for each promise, so that one repeats alone as it ran among the others. */
-export function seedFor(seed: number, name: string): number {
+/** Makes a seed for each promise, so that a promise that runs alone behaves as it did among the others. */
+export function deriveSeed(seed: number, name: string): number {
   let hash = seed | 0
   for (const character of name) hash = (Math.imul(hash, 31) + (character.codePointAt(0) ?? 0)) | 0
   return hash >>> 0

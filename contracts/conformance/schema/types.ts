@@ -1,4 +1,4 @@
-/** The part of JSON Schema 2020-12 that the contracts use; `KEYWORDS` names all of it. */
+/** The part of JSON Schema 2020-12 that the contracts use. `KEYWORDS` lists all of it. */
 export interface Schema {
   type?: JsonType | JsonType[]
   enum?: unknown[]
@@ -24,7 +24,7 @@ export interface Schema {
 }
 export type JsonType = 'null' | 'boolean' | 'integer' | 'number' | 'string' | 'array' | 'object'
 
-/** What a schema of a contract may hold; `false` says nothing about values. */
+/** The keywords that a schema of a contract may hold. Those with false say nothing about values. */
 export const KEYWORDS: Readonly<Record<keyof Schema, true>> & Readonly<Record<string, boolean>> = {
   type: true,
   enum: true,
@@ -57,7 +57,7 @@ export const KEYWORDS: Readonly<Record<keyof Schema, true>> & Readonly<Record<st
 export const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** Every schema directly inside this one. */
+/** Lists the schemas directly inside this one. */
 export function innerSchemas(schema: Schema): Schema[] {
   const { properties = {}, additionalProperties, propertyNames, items, oneOf = [], anyOf = [], allOf = [] } = schema
   const single = [additionalProperties, propertyNames, items].filter((each) => typeof each === 'object')

@@ -9,11 +9,11 @@ const FORMATS: Record<string, (text: string) => boolean> = {
   uri: (text) => URI.test(text),
 }
 
-/** Characters as JSON Schema counts them: code points. */
+/** The length of a text in code points, as JSON Schema counts it. */
 export const lengthOf = (text: string): number => [...text].length
 
-/** What is wrong with a value, one sentence each; empty when it fits. `format` is asserted. */
-export function faults(schema: Schema, value: unknown, where = 'body'): string[] {
+/** Finds what is wrong with a value, with a sentence for each fault; empty when it fits. `format` is checked too. */
+export function findFaults(schema: Schema, value: unknown, where = 'body'): string[] {
   const types = schema.type === undefined ? null : [schema.type].flat()
   if (types && !types.some((type) => isOf(type, value)))
     return [`${where} must be ${types.join(' or ')}, is ${kindOf(value)}`]
@@ -28,7 +28,7 @@ export function faults(schema: Schema, value: unknown, where = 'body'): string[]
   return [...found, ...combined(schema, value, where)]
 }
 
-export const fits = (schema: Schema, value: unknown): boolean => faults(schema, value).length === 0
+export const fits = (schema: Schema, value: unknown): boolean => findFaults(schema, value).length === 0
 
 function isOf(type: JsonType, value: unknown): boolean {
   if (type === 'integer') return Number.isInteger(value)
@@ -62,7 +62,7 @@ function numberFaults({ minimum = -Infinity, maximum = Infinity }: Schema, value
 }
 
 function arrayFaults({ items, minItems = 0, maxItems = Infinity }: Schema, values: unknown[], where: string): string[] {
-  const found = items ? values.flatMap((value, index) => faults(items, value, `${where}[${index}]`)) : []
+  const found = items ? values.flatMap((value, index) => findFaults(items, value, `${where}[${index}]`)) : []
   const { length } = values
   return length < minItems || length > maxItems
     ? [`${where} must have ${range(minItems, maxItems)} items, has ${length}`, ...found]
@@ -83,22 +83,22 @@ function objectFaults(schema: Schema, value: Record<string, unknown>, where: str
   if (keys.length < minProperties || keys.length > maxProperties)
     found.push(`${where} must have ${range(minProperties, maxProperties)} keys`)
   for (const key of keys) {
-    if (propertyNames) found.push(...faults(propertyNames, key, `a key of ${where}`))
+    if (propertyNames) found.push(...findFaults(propertyNames, key, `a key of ${where}`))
     const declared = Object.hasOwn(properties, key) ? properties[key] : additionalProperties
     if (declared === false) found.push(`${where}.${key} is not declared`)
-    else if (typeof declared === 'object') found.push(...faults(declared, value[key], `${where}.${key}`))
+    else if (typeof declared === 'object') found.push(...findFaults(declared, value[key], `${where}.${key}`))
   }
   return found
 }
 
 function combined({ oneOf, anyOf, allOf = [] }: Schema, value: unknown, where: string): string[] {
-  const found = allOf.flatMap((each) => faults(each, value, where))
+  const found = allOf.flatMap((each) => findFaults(each, value, where))
   for (const [branches, exactly] of [
     [oneOf, true],
     [anyOf, false],
   ] as const) {
     if (!branches) continue
-    const each = branches.map((branch) => faults(branch, value, where))
+    const each = branches.map((branch) => findFaults(branch, value, where))
     const matching = each.filter((list) => list.length === 0).length
     if (matching > 1 && exactly) found.push(`${where} fits more than one of the alternatives`)
     if (matching === 0) found.push(`${where} fits none of the alternatives: ${each.map((list) => list[0]).join('; ')}`)

@@ -1,17 +1,17 @@
-import { generate, text } from './generate.ts'
-import { knownPattern } from './patterns.ts'
-import { extended, nameOf, type Place, placesOf, removed, replaced } from './places.ts'
+import { generate, generateText } from './generate.ts'
+import { findPattern } from './patterns.ts'
+import { extendAt, listPlaces, nameOf, type Place, removeAt, replaceAt } from './places.ts'
 import type { Random } from './random.ts'
 import { innerSchemas, type Schema } from './types.ts'
 import { fits } from './validate.ts'
 
-/** One body and what is special about it, for example `body.cloud has 33 characters`. */
+/** One body, and what is special about it, for example `body.cloud has 33 characters`. */
 export interface Variant {
   what: string
   body: unknown
 }
 
-/** What an invalid body breaks. */
+/** The kind of fault in an invalid body. */
 export type Fault = 'missing' | 'types' | 'lengths' | 'undeclared' | 'values'
 
 const WRONG = [null, true, 0, 1.5, 'text', [], {}, ['text'], { key: 'text' }, [[]]]
@@ -19,8 +19,8 @@ const UNDECLARED = ['undeclared', '__proto__', 'constructor', 'toString', '', ' 
 const ASTRAL = '😀'
 
 /**
- * Bodies with and without the optional keys, and with every null that is allowed.
- * @param prepare makes a generated body one that the service knows, such as a folder that exists
+ * Makes bodies with and without the optional keys, and with every null that is allowed.
+ * @param prepare changes a generated body into one that the service accepts, for example by naming a folder that exists
  */
 export function validBodies(schema: Schema, random: Random, prepare: (body: unknown) => unknown): Variant[] {
   const wishes = ['none', 'all', ...Array.from({ length: 6 }, () => 'some' as const)] as const
@@ -29,16 +29,16 @@ export function validBodies(schema: Schema, random: Random, prepare: (body: unkn
     body: prepare(generate(schema, random, { optional })),
   }))
   const base = prepare(generate(schema, random, { optional: 'all', full: true }))
-  const nulls = placesOf(schema, base)
+  const nulls = listPlaces(schema, base)
     .filter((place) => fits(place.schema, null))
-    .map((place) => ({ what: `${nameOf(place)} is null`, body: replaced(base, place.path, null) }))
+    .map((place) => ({ what: `${nameOf(place)} is null`, body: replaceAt(base, place.path, null) }))
   return [...made, ...nulls].map((variant) => checked(schema, variant))
 }
 
-/** Bodies at their limits: each text and list as short and as long as it may be, in ASCII and beyond. */
+/** Makes bodies at their limits: each text and list as short and as long as it may be, in ASCII and beyond. */
 export function bodiesAtLimits(schema: Schema, random: Random, prepare: (body: unknown) => unknown): Variant[] {
   const base = prepare(generate(schema, random, { optional: 'all', full: true }))
-  const variants = placesOf(schema, base).flatMap((place) => atLimits(place, base, random))
+  const variants = listPlaces(schema, base).flatMap((place) => atLimits(place, base, random))
   return variants.map((variant) => checked(schema, variant))
 }
 
@@ -46,12 +46,13 @@ function atLimits({ path, schema, required: _ }: Place, base: unknown, random: R
   const { minLength, maxLength, maxItems, items, pattern, format } = schema
   const variant = (what: string, value: unknown): Variant => ({
     what: `${nameOf({ path })} ${what}`,
-    body: replaced(base, path, value),
+    body: replaceAt(base, path, value),
   })
   const variants: Variant[] = []
-  if (minLength !== undefined) variants.push(variant(`has ${minLength} characters`, text(schema, random, minLength)))
+  if (minLength !== undefined)
+    variants.push(variant(`has ${minLength} characters`, generateText(schema, random, minLength)))
   if (maxLength !== undefined) {
-    variants.push(variant(`has ${maxLength} characters`, text(schema, random, maxLength)))
+    variants.push(variant(`has ${maxLength} characters`, generateText(schema, random, maxLength)))
     if (pattern === undefined && format === undefined)
       variants.push(variant(`has ${maxLength} characters of ASCII`, 'x'.repeat(maxLength)))
     if (format === undefined && (pattern === undefined || fits(schema, ASTRAL)))
@@ -68,7 +69,7 @@ function atLimits({ path, schema, required: _ }: Place, base: unknown, random: R
   return variants.filter(({ body }) => fits(schema, at(body, path)))
 }
 
-/** Whether a schema forbids anything of the kind. */
+/** Whether a schema forbids anything of this kind of fault. */
 export function forbids(schema: Schema, fault: Fault): boolean {
   const { required = [], additionalProperties, minLength, maxLength, maxItems, enum: choices, pattern, format } = schema
   const here = {
@@ -77,12 +78,12 @@ export function forbids(schema: Schema, fault: Fault): boolean {
     lengths: minLength !== undefined || maxLength !== undefined || maxItems !== undefined,
     undeclared: additionalProperties === false,
     values:
-      choices !== undefined || (pattern !== undefined && knownPattern(pattern).invalid.length > 0) || format === 'uri',
+      choices !== undefined || (pattern !== undefined && findPattern(pattern).invalid.length > 0) || format === 'uri',
   }
   return here[fault] || innerSchemas(schema).some((inner) => forbids(inner, fault))
 }
 
-/** Bodies with one fault of a kind each: everything of it that the schema forbids. */
+/** Makes bodies with one fault each: every fault of this kind that the schema forbids. */
 export function invalidBodies(
   schema: Schema,
   fault: Fault,
@@ -90,7 +91,7 @@ export function invalidBodies(
   prepare: (body: unknown) => unknown,
 ): Variant[] {
   const base = prepare(generate(schema, random, { optional: 'all', full: true }))
-  const places = placesOf(schema, base)
+  const places = listPlaces(schema, base)
   return FAULTS[fault](places, base, random).filter(({ body }) => !fits(schema, body))
 }
 
@@ -98,12 +99,12 @@ const FAULTS: Record<Fault, (places: Place[], base: unknown, random: Random) => 
   missing: (places, base) =>
     places
       .filter(({ path, required }) => required && path.length > 0)
-      .map(({ path }) => ({ what: `${nameOf({ path })} is missing`, body: removed(base, path) })),
+      .map(({ path }) => ({ what: `${nameOf({ path })} is missing`, body: removeAt(base, path) })),
   types: (places, base) =>
     places.flatMap((place) =>
       WRONG.map((value) => ({
         what: `${nameOf(place)} is ${JSON.stringify(value)}`,
-        body: replaced(base, place.path, value),
+        body: replaceAt(base, place.path, value),
       })),
     ),
   lengths: (places, base, random) => places.flatMap((place) => beyondLimits(place, base, random)),
@@ -113,7 +114,7 @@ const FAULTS: Record<Fault, (places: Place[], base: unknown, random: Random) => 
       .flatMap(({ path }) =>
         UNDECLARED.map((key) => ({
           what: `${nameOf({ path })} has the key ${JSON.stringify(key)}`,
-          body: extended(base, path, key, 1),
+          body: extendAt(base, path, key, 1),
         })),
       ),
   values: (places, base) => places.flatMap((place) => wrongValues(place, base)),
@@ -123,15 +124,15 @@ function beyondLimits({ path, schema }: Place, base: unknown, random: Random): V
   const { minLength = 0, maxLength, maxItems, items } = schema
   const variant = (what: string, value: unknown): Variant => ({
     what: `${nameOf({ path })} ${what}`,
-    body: replaced(base, path, value),
+    body: replaceAt(base, path, value),
   })
   const variants: Variant[] = []
   if (minLength > 0) variants.push(variant('is empty', ''))
   if (maxLength !== undefined) {
-    variants.push(variant(`has ${maxLength + 1} characters`, text(schema, random, maxLength + 1)))
+    variants.push(variant(`has ${maxLength + 1} characters`, generateText(schema, random, maxLength + 1)))
     variants.push(variant(`has ${maxLength + 1} characters of ASCII`, 'x'.repeat(maxLength + 1)))
     variants.push(variant(`has ${maxLength + 1} characters of two UTF-16 units each`, ASTRAL.repeat(maxLength + 1)))
-    variants.push(variant('is ten times too long', text(schema, random, maxLength * 10)))
+    variants.push(variant('is ten times too long', generateText(schema, random, maxLength * 10)))
   }
   if (maxItems !== undefined && items)
     variants.push(
@@ -147,11 +148,11 @@ function wrongValues({ path, schema }: Place, base: unknown): Variant[] {
   const values: unknown[] = []
   for (const each of schema.enum ?? schema.oneOf?.flatMap((branch) => branch.enum ?? []) ?? [])
     if (typeof each === 'string') values.push(each.toUpperCase(), `${each} `, each.slice(0, -1), [each])
-  if (schema.pattern !== undefined) values.push(...knownPattern(schema.pattern).invalid)
+  if (schema.pattern !== undefined) values.push(...findPattern(schema.pattern).invalid)
   if (schema.format === 'uri') values.push('', 'no address', '/path', '//example.com/x')
   return values.map((value) => ({
     what: `${nameOf({ path })} is ${JSON.stringify(value)}`,
-    body: replaced(base, path, value),
+    body: replaceAt(base, path, value),
   }))
 }
 

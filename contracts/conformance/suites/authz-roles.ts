@@ -5,14 +5,17 @@ import type { Exchange, Options, Promised, Tester } from '../types.ts'
 const MAX_ID = 1024
 const MAX_ROLE = 64
 
-/** Users and roles of an authorization service. Assigned roles are revoked again; records of users stay. */
+/**
+ * The promises about users and roles of an authorization service. The suite revokes roles that it has assigned; records
+ * of users stay.
+ */
 export function authzRolePromises(options: Options, noAdmin: string): Promised[] {
-  const kit = kitOf(options, noAdmin)
+  const kit = createKit(options, noAdmin)
   return [...callerPromises(options, kit), ...adminPromises(options, kit)]
 }
 
-/** What the promises below ask with. */
-function kitOf({ contract, admin }: Options, noAdmin: string) {
+/** The requests that the promises below share. */
+function createKit({ contract, admin }: Options, noAdmin: string) {
   const [me, roles, users, assign, revoke] = ['me', 'roles', 'users', 'assign', 'revoke'].map(contract.operation) as [
     Op,
     Op,
@@ -23,7 +26,7 @@ function kitOf({ contract, admin }: Options, noAdmin: string) {
   const as = (id: string) => ({ 'x-user-id': id })
   const asAdmin = (tester: Tester) => (admin === null ? tester.skip(noAdmin) : as(admin))
   const freshId = (tester: Tester) => `conformance-${tester.random.int(0, 2 ** 31).toString(36)}-${crypto.randomUUID()}`
-  /** A role that may be given to somebody: not admin where there is another one. */
+  /** A role that somebody may get. It is not admin when there is another one. */
   const someRole = async (tester: Tester) => {
     const names = namesOf(await tester.ask(roles))
     return names.find((name) => name !== 'admin') ?? 'admin'
@@ -240,7 +243,7 @@ function adminPromises({ admin }: Options, kit: Kit): Promised[] {
   ]
 }
 
-type Kit = ReturnType<typeof kitOf>
+type Kit = ReturnType<typeof createKit>
 type Headers = Record<string, string>
 type Op = ReturnType<Options['contract']['operation']>
 

@@ -13,7 +13,7 @@ const LEAST = {
   body: 'Sent by the conformance suite.',
 }
 
-/** What `contracts/notifications.v1.yaml` promises. Accepted notifications are really delivered. */
+/** All promises of `contracts/notifications.v1.yaml`. The service really delivers what it accepts. */
 export function notificationsSuite({ contract, token }: Options): Promised[] {
   const notify = contract.operation('notify')
   const policy = policyFor(notify, [202, 502, 503], { tokenFirst: false })
@@ -131,7 +131,7 @@ export function notificationsSuite({ contract, token }: Options): Promised[] {
       id: 'notify.channel-error',
       promise: 'A problem of the channel (502) is told without detail: its address is a credential',
       run: async (tester) => {
-        const failed = tester.seen(notify).filter(({ status }) => status === 502)
+        const failed = tester.exchangesWith(notify).filter(({ status }) => status === 502)
         if (failed.length === 0)
           tester.skip(
             'the channel did not fail in this run; run once more with the service pointed at a channel that ' +

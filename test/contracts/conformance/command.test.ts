@@ -51,15 +51,18 @@ describe('npm run conformance', () => {
     expect(code).toBe(0)
   })
 
-  it('shows request and answer of a broken promise, neither the token nor what steers a terminal, and ends with 1', async () => {
-    const { out, code } = await run(['mapping', wrong.url, '--only', 'resolve.echo'], { CONFORMANCE_TOKEN: TOKEN })
-    expect(out).toMatch(/^FAILED {3}resolve\.echo/m)
-    expect(out).toContain('> POST /v1/resolve')
-    expect(out).toContain('< HTTP 200')
-    expect(out).not.toContain(TOKEN)
-    expect(out).not.toContain('\u001b')
-    expect(code).toBe(1)
-  })
+  it(
+    'shows request and answer of a broken promise, neither the token nor what steers a terminal, and ends with ' + '1',
+    async () => {
+      const { out, code } = await run(['mapping', wrong.url, '--only', 'resolve.echo'], { CONFORMANCE_TOKEN: TOKEN })
+      expect(out).toMatch(/^FAILED {3}resolve\.echo/m)
+      expect(out).toContain('> POST /v1/resolve')
+      expect(out).toContain('< HTTP 200')
+      expect(out).not.toContain(TOKEN)
+      expect(out).not.toContain('\u001b')
+      expect(code).toBe(1)
+    },
+  )
 
   it('answers one JSON object', async () => {
     const { out, code } = await run([

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { fields } from '../../../dev/collector/protobuf.ts'
+import { readFields } from '../../../dev/collector/protobuf.ts'
 import type { ReceivedSpan } from '../../../dev/collector/read-spans.ts'
 import { createSpanStore } from '../../../dev/collector/span-store.ts'
 import { type Collector, type CollectorOptions, startCollector } from '../../../dev/collector/start.ts'
@@ -148,9 +148,9 @@ describe('the collector', () => {
 
 describe('the protobuf reader', () => {
   it('reads numbers up to 64 bits', () => {
-    expect([...fields(new Uint8Array([0x08, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x01]))]).toEqual([
-      { number: 1, value: 2n ** 64n - 1n },
-    ])
+    expect([...readFields(new Uint8Array([0x08, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x01]))]).toEqual(
+      [{ number: 1, value: 2n ** 64n - 1n }],
+    )
   })
 
   it.each([
@@ -160,6 +160,6 @@ describe('the protobuf reader', () => {
     [[0x09, 0x01]],
     [[0x08, ...Array(11).fill(0x80)]],
   ])('refuses %j', (bytes) => {
-    expect(() => [...fields(new Uint8Array(bytes))]).toThrow(RangeError)
+    expect(() => [...readFields(new Uint8Array(bytes))]).toThrow(RangeError)
   })
 })

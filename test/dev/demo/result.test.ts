@@ -3,7 +3,7 @@ import type { Session } from '../../../dev/demo/api.ts'
 import { checksOf, type Evidence } from '../../../dev/demo/checks.ts'
 import type { Collected } from '../../../dev/demo/collect.ts'
 import { MODES } from '../../../dev/demo/modes.ts'
-import { countsInText, countsOf, type DemoResult, reportOf, sumUp, usageOf } from '../../../dev/demo/result.ts'
+import { type DemoResult, parseCounts, pickReport, readCounts, sumUp, sumUsage } from '../../../dev/demo/result.ts'
 
 const collected = (parts: Partial<Collected>): Collected => ({
   artifacts: [],
@@ -48,19 +48,19 @@ const missed = (mode: (typeof MODES)[number], parts: Partial<Evidence>) =>
     .map(({ name }) => name)
 
 test('counts of a plan text: a replacement is neither an addition nor a destruction', () => {
-  expect(countsInText('Plan: 3 to add, 1 to change, 2 to destroy.')).toEqual({
+  expect(parseCounts('Plan: 3 to add, 1 to change, 2 to destroy.')).toEqual({
     create: 3,
     update: 1,
     delete: 2,
     replace: 0,
   })
-  expect(countsInText('  # a.b must be replaced\n-/+ x\n\nPlan: 1 to add, 0 to change, 1 to destroy.')).toEqual({
+  expect(parseCounts('  # a.b must be replaced\n-/+ x\n\nPlan: 1 to add, 0 to change, 1 to destroy.')).toEqual({
     create: 0,
     update: 0,
     delete: 0,
     replace: 1,
   })
-  expect(countsInText(empty.text)).toEqual({ create: 0, update: 0, delete: 0, replace: 0 })
+  expect(parseCounts(empty.text)).toEqual({ create: 0, update: 0, delete: 0, replace: 0 })
 })
 
 test('counts and report come from the last kind of report', () => {
@@ -69,8 +69,8 @@ test('counts and report come from the last kind of report', () => {
     detailed_changes: [],
     potential_impact: { banner: { level: 'low', title: '' }, bullet_points: [] },
   }
-  expect(countsOf(collected({ reports: { generate } }))).toEqual({ create: 3, update: 0, delete: 0, replace: 1 })
-  expect(reportOf(collected({ reports: { generate } }))).toEqual({
+  expect(readCounts(collected({ reports: { generate } }))).toEqual({ create: 3, update: 0, delete: 0, replace: 1 })
+  expect(pickReport(collected({ reports: { generate } }))).toEqual({
     type: 'generate',
     status: null,
     summary: generate.summary,
@@ -80,18 +80,18 @@ test('counts and report come from the last kind of report', () => {
     status: 'Success',
     resource_changes: [],
   }
-  expect(countsOf(collected({ reports: { generate, apply } })).create).toBe(2)
-  expect(reportOf(collected({ reports: { generate, apply } }))).toEqual({
+  expect(readCounts(collected({ reports: { generate, apply } })).create).toBe(2)
+  expect(pickReport(collected({ reports: { generate, apply } }))).toEqual({
     type: 'apply',
     status: 'Success',
     summary: apply.summary,
   })
-  expect(reportOf(collected({}))).toBeNull()
+  expect(pickReport(collected({}))).toBeNull()
 })
 
 test('usage is summed over the rounds and rounded', () => {
   const { rounds } = session('completed')
-  expect(usageOf({ ...session('completed'), rounds: [...rounds, ...rounds] })).toEqual({
+  expect(sumUsage({ ...session('completed'), rounds: [...rounds, ...rounds] })).toEqual({
     engine_s: 2.001,
     model_s: 1,
     validation_attempts: 4,

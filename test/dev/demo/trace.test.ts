@@ -3,7 +3,7 @@ import { setupServer } from 'msw/node'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import type { ReceivedSpan } from '../../../dev/collector/read-spans.ts'
 import type { Session } from '../../../dev/demo/api.ts'
-import { readTrace, totalsOf, traceLines } from '../../../dev/demo/trace.ts'
+import { readTrace, renderTrace, sumSpans } from '../../../dev/demo/trace.ts'
 
 const span = (name: string, parts: Partial<ReceivedSpan> = {}): ReceivedSpan => ({
   ...{
@@ -39,7 +39,7 @@ describe('the tree', () => {
       status: 'error',
       status_message: `│ Error:\n│  ${'x'.repeat(200)}`,
     })
-    const lines = traceLines([chain, call('one', 'chain', [10, 5], 0.0125), engine])
+    const lines = renderTrace([chain, call('one', 'chain', [10, 5], 0.0125), engine])
     expect(lines).toHaveLength(3)
     expect(lines[0]).toMatch(/^ +0\.000 s {2}Chain - REPORT_GENERATOR +0\.250 s$/)
     expect(lines[1]).toMatch(/^ +0\.100 s {4}Async Inference +0\.100 s {2}10 \+ 5 tokens {2}\$0\.0125 {2}openai\/x$/)
@@ -47,7 +47,7 @@ describe('the tree', () => {
   })
 
   it('shows a span whose parent was not received', () => {
-    expect(traceLines([call('one', 'lost', [1, 1])])).toHaveLength(1)
+    expect(renderTrace([call('one', 'lost', [1, 1])])).toHaveLength(1)
   })
 
   it('adds up, and knows no cost when one call has none', () => {
@@ -58,7 +58,7 @@ describe('the tree', () => {
       span('Tool call - x'),
       span('Engine plan - True'),
     ]
-    expect(totalsOf(spans)).toEqual({
+    expect(sumSpans(spans)).toEqual({
       ...{
         spans: 5,
         model_calls: 2,
@@ -69,7 +69,7 @@ describe('the tree', () => {
         cost_usd: 0.75,
       },
     })
-    expect(totalsOf([...spans, call('three', 'chain', [1, 1])]).cost_usd).toBeNull()
+    expect(sumSpans([...spans, call('three', 'chain', [1, 1])]).cost_usd).toBeNull()
   })
 })
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { unformatted } from '../../../dev/prompt-lint/format.ts'
+import { findUnformatted } from '../../../dev/prompt-lint/format.ts'
 import { blocksWithin, HclError, parseHcl } from '../../../dev/prompt-lint/hcl.ts'
 
 const EXAMPLE = `# a comment with { and "
@@ -88,7 +88,7 @@ describe('format', () => {
       '  }',
       '}',
     ].join('\n')
-    expect(unformatted(code)).toEqual([])
+    expect(findUnformatted(code)).toEqual([])
   })
 
   test.each([
@@ -100,6 +100,6 @@ describe('format', () => {
     ['x {\n  bb = {\n  }\n  a  = {\n  }\n}', 4, 'has its equals sign in another column'],
     ['x {\n  a = 1\n  }', 3, 'is not indented by 0'],
   ])('%j', (code, line, message) => {
-    expect(unformatted(code)).toContainEqual({ line, message })
+    expect(findUnformatted(code)).toContainEqual({ line, message })
   })
 })

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { describe, expect, test } from 'vitest'
 import { lintPrompts } from '../../../dev/prompt-lint/lint.ts'
-import { partsOf, shippedPrompts } from '../../../dev/prompt-lint/markdown.ts'
+import { shippedPrompts, splitMarkdown } from '../../../dev/prompt-lint/markdown.ts'
 import { readProviderSchema } from '../../../dev/prompt-lint/schema.ts'
 import { HEADINGS } from '../../../dev/prompt-lint/text-rules.ts'
 import { findEngine } from '../../../sidecars/iac/engine/find.ts'
@@ -27,7 +27,7 @@ describe('shipped prompts', () => {
     const folder = await mkdtemp(join(tmpdir(), 'prompts-'))
     try {
       const examples = [...shipped].flatMap(([name, { body }]) =>
-        partsOf(body)
+        splitMarkdown(body)
           .examples.filter(({ language }) => language === 'hcl')
           .map(({ code, line }) => [`${name}-${line}.tf`, code] as const),
       )

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { argumentsUnknownTo, readProviderSchema } from '../../../dev/prompt-lint/schema.ts'
+import { findUnknownArguments, readProviderSchema } from '../../../dev/prompt-lint/schema.ts'
 
 const text = { type: 'string', description_kind: 'plain' }
 const schema = readProviderSchema({
@@ -40,7 +40,7 @@ const schema = readProviderSchema({
   },
 })
 const found = (hcl: string) =>
-  argumentsUnknownTo(schema, hcl).map(({ path, problem, line }) => `${line}: ${path} ${problem}`)
+  findUnknownArguments(schema, hcl).map(({ path, problem, line }) => `${line}: ${path} ${problem}`)
 const bucket = (body: string) => found(`resource "acme_bucket" "a" {\n  name = "x"\n${body}\n}\n`)
 
 describe('arguments that the provider does not know', () => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { changedByHand, type HandMade } from '../../../dev/sample-state/edit.ts'
+import { changeByHand, type HandMade } from '../../../dev/sample-state/edit.ts'
 import type { StateDocument } from '../../../dev/sample-state/objects.ts'
 
 const dynamic = (value: object) => ({ value, type: ['object', { days: 'number' }] })
@@ -17,18 +17,18 @@ const change: HandMade = { type: 'terraform_data', name: 'logs', attribute: 'day
 
 test('input and output change, the serial rises, the given state stays as it was', () => {
   const before = state(90)
-  const after = changedByHand(before, [change])
+  const after = changeByHand(before, [change])
   expect(after).toEqual({ ...state(30), serial: 5 })
   expect(before).toEqual(state(90))
 })
 
 test('what the code says already is changed to the other value', () => {
-  expect(changedByHand(state(30), [change])).toEqual({ ...state(90), serial: 5 })
+  expect(changeByHand(state(30), [change])).toEqual({ ...state(90), serial: 5 })
 })
 
 test.each([
   { ...change, name: 'other' },
   { ...change, attribute: 'hours' },
 ])('a setting that is not there is refused', (wrong) => {
-  expect(() => changedByHand(state(90), [wrong])).toThrow(/holds no/)
+  expect(() => changeByHand(state(90), [wrong])).toThrow(/holds no/)
 })

@@ -19,54 +19,58 @@ const fence = (text: string) => `<<<DATA request 0123456789abcdef\n${text}\n0123
 const { request } = EXAMPLES.generate
 const [replay = '', retention = ''] = FOLLOW_UPS
 
-test('the recorded request: a first attempt that the engine refuses, the repair, targets, report, audit, pull request', async () => {
-  const verdict = await chain('requests_filter', fence(request), INSPECTION)
-  expect(verdict.args).toMatchObject({ status: true })
-  expect(verdict.called).toContain('read_file')
+test(
+  'the recorded request: a first attempt that the engine refuses, the repair, targets, report, audit, pull ' +
+    'request',
+  async () => {
+    const verdict = await chain('requests_filter', fence(request), INSPECTION)
+    expect(verdict.args).toMatchObject({ status: true })
+    expect(verdict.called).toContain('read_file')
 
-  await engine('init', '-no-color', '-input=false')
-  const first = await chain('task_complete', fence(request), EDITING)
-  expect(first.called).toEqual(expect.arrayContaining(['list_dir', 'read_file', 'write_to_file', 'replace_in_file']))
-  const refused = await engine('validate', '-no-color')
-  expect(refused.stderr).toContain('Reference to undeclared local value')
+    await engine('init', '-no-color', '-input=false')
+    const first = await chain('task_complete', fence(request), EDITING)
+    expect(first.called).toEqual(expect.arrayContaining(['list_dir', 'read_file', 'write_to_file', 'replace_in_file']))
+    const refused = await engine('validate', '-no-color')
+    expect(refused.stderr).toContain('Reference to undeclared local value')
 
-  const turn: Message[] = [
-    { role: 'user', content: request },
-    { role: 'assistant', content: String(first.args.summary) },
-  ]
-  const repaired = await chain(
-    'task_complete',
-    `The engine refused the last attempt.\n\n${fence(refused.stderr)}`,
-    EDITING,
-    turn,
-  )
-  expect(repaired.called).toEqual(['read_file', 'read_file', 'replace_in_file', 'task_complete'])
-  expect((await engine('validate', '-no-color')).stdout).toContain('The configuration is valid')
+    const turn: Message[] = [
+      { role: 'user', content: request },
+      { role: 'assistant', content: String(first.args.summary) },
+    ]
+    const repaired = await chain(
+      'task_complete',
+      `The engine refused the last attempt.\n\n${fence(refused.stderr)}`,
+      EDITING,
+      turn,
+    )
+    expect(repaired.called).toEqual(['read_file', 'read_file', 'replace_in_file', 'task_complete'])
+    expect((await engine('validate', '-no-color')).stdout).toContain('The configuration is valid')
 
-  const { args } = await chain('generate_engine_targets', 'Report the engine targets.', INSPECTION)
-  expect(args.targets).toEqual([
-    'terraform_data.orders_dead_letter_queue',
-    'terraform_data.orders_queue',
-    'terraform_data.orders_queue_alarm',
-  ])
-  const plan = await engine(
-    'plan',
-    '-no-color',
-    '-input=false',
-    ...args.targets.flatMap((target) => ['-target', target]),
-  )
-  expect(plan.stdout).toContain('Plan: 3 to add, 0 to change, 0 to destroy.')
+    const { args } = await chain('generate_engine_targets', 'Report the engine targets.', INSPECTION)
+    expect(args.targets).toEqual([
+      'terraform_data.orders_dead_letter_queue',
+      'terraform_data.orders_queue',
+      'terraform_data.orders_queue_alarm',
+    ])
+    const plan = await engine(
+      'plan',
+      '-no-color',
+      '-input=false',
+      ...args.targets.flatMap((target) => ['-target', target]),
+    )
+    expect(plan.stdout).toContain('Plan: 3 to add, 0 to change, 0 to destroy.')
 
-  const report = await chain('generate_engine_plan_report', fence(plan.stdout), ['web_search'])
-  expect(report.args.summary).toEqual({ create: 3, update: 0, delete: 0, recreate: 0 })
-  expect(report.args.potential_impact).toMatchObject({ banner: { level: 'low' } })
-  expect(report.args.detailed_changes).toMatchObject([{ details: expect.stringContaining('retention_days') }, {}, {}])
-  const audit = await chain('report_compliance_findings', `${request}\n\n${plan.stdout}`, [])
-  expect(audit.args.violations).toEqual([])
-  const text = await chain('generate_pull_request', request, [], turn)
-  expect(text.args.title).toBe('Add a work queue for the orders service')
-  expect(text.args.description).toContain('dead-letter queue')
-})
+    const report = await chain('generate_engine_plan_report', fence(plan.stdout), ['web_search'])
+    expect(report.args.summary).toEqual({ create: 3, update: 0, delete: 0, recreate: 0 })
+    expect(report.args.potential_impact).toMatchObject({ banner: { level: 'low' } })
+    expect(report.args.detailed_changes).toMatchObject([{ details: expect.stringContaining('retention_days') }, {}, {}])
+    const audit = await chain('report_compliance_findings', `${request}\n\n${plan.stdout}`, [])
+    expect(audit.args.violations).toEqual([])
+    const text = await chain('generate_pull_request', request, [], turn)
+    expect(text.args.title).toBe('Add a work queue for the orders service')
+    expect(text.args.description).toContain('dead-letter queue')
+  },
+)
 
 test('further requests on the same branch', async () => {
   expect((await chain('requests_filter', request, INSPECTION)).args).toMatchObject({
@@ -123,7 +127,8 @@ test.each([
 
 test('a plan that destroys what nobody asked for is a critical finding and a high impact', async () => {
   const plan =
-    'Terraform will perform the following actions:\n\n  # terraform_data.db will be destroyed\n  - resource "terraform_data" "db" {\n    }\n'
+    'Terraform will perform the following actions:\n\n  # terraform_data.db will be destroyed\n  - resource ' +
+    '"terraform_data" "db" {\n    }\n'
   const audit = await chain('report_compliance_findings', `Add a queue\n\n${plan}`, [])
   expect(audit.args.violations).toMatchObject([
     { rule_id: 'critical_deletion', severity: 'critical', resource: 'terraform_data.db' },

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { FolderInUse, runningStack, type StackRecord, takeFolder } from '../../../dev/stack/data-folder.ts'
-import { readable } from '../../../dev/stack/log-lines.ts'
+import { formatLogLine } from '../../../dev/stack/log-lines.ts'
 import { corePort, loadPorts } from '../../../dev/stack/ports.ts'
 import { identify } from '../../../sidecars/iac/engine/process-identity.ts'
 
@@ -124,11 +124,11 @@ test('log lines are made readable; other lines stay as they are', () => {
     process: 'worker',
     round: 3,
   })
-  expect(readable('worker', line, false)).toBe('worker 23:59:59 round started round=3')
-  expect(readable('core', '{"level":"error","message":"no","error":{"message":"because"}}', false)).toContain(
+  expect(formatLogLine('worker', line, false)).toBe('worker 23:59:59 round started round=3')
+  expect(formatLogLine('core', '{"level":"error","message":"no","error":{"message":"because"}}', false)).toContain(
     'error no: because',
   )
-  expect(readable('core', '{"level":"debug","message":"detail"}', false)).toBeNull()
-  expect(readable('iac', 'plain text', false)).toBe('iac    plain text')
-  expect(readable('iac', '{broken', false)).toBe('iac    {broken')
+  expect(formatLogLine('core', '{"level":"debug","message":"detail"}', false)).toBeNull()
+  expect(formatLogLine('iac', 'plain text', false)).toBe('iac    plain text')
+  expect(formatLogLine('iac', '{broken', false)).toBe('iac    {broken')
 })

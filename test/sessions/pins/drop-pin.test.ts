@@ -28,7 +28,7 @@ async function claimed(): Promise<ClaimedRound> {
 }
 const keyOf = async ({ session }: ClaimedRound) => (await findPin(db.sql, session.id))?.seal.archive_key
 
-describe('dropPin', () => {
+describe('removePin', () => {
   it("takes the session's own seal away and names its archive, never that of another session", async () => {
     const [first, second, third, unsealed] = [await claimed(), await claimed(), await claimed(), await claimed()]
     for (const [round, archive_key] of [

@@ -2,7 +2,7 @@ import { mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { replayLlm } from '../../../eval/replay/answers.ts'
+import { createReplayLlm } from '../../../eval/replay/answers.ts'
 import { createLogger, silentLogger } from '../../../src/base/log.ts'
 import type { LlmClient } from '../../../src/llm/types.ts'
 import { readRecording } from '../../../src/observe/recording.ts'
@@ -59,7 +59,7 @@ describe('a recorded round', () => {
     expect(recording.outcome.end).toEqual({ status: 'completed', message: 'GENERATE' })
     expect(recording.outcome.plans[0]).toEqual({ create: 1, update: 0, delete: 0, recreate: 0 })
 
-    const replay = await replayLlm(recording)
+    const replay = await createReplayLlm(recording)
     const second = await round(replay, folder)
     expect(replay.told()).toMatchObject({ unused: 0, missed: [] })
     expect(second.session.statuses).toEqual(first.session.statuses)
@@ -83,7 +83,7 @@ describe('a recorded round', () => {
     const { text } = await round(scriptedLlm(scripts()), folder)
     const recording = await readRecording(text)
     const completions = recording.completions.filter(({ chain }) => chain !== 'task_complete')
-    const replay = await replayLlm({ ...recording, completions })
+    const replay = await createReplayLlm({ ...recording, completions })
     const { session } = await round(replay, folder)
     expect(session.statuses.at(-1)).toBe('failed')
     expect(session.messages.at(-1)).toMatch(
@@ -95,7 +95,7 @@ describe('a recorded round', () => {
   it('keeps the errors of the model too', async () => {
     const refused: Script = { error: Object.assign(new Error('no such model'), { name: 'Refused' }) }
     const { text, session } = await round(scriptedLlm(scripts({ task_complete: refused })), folder)
-    const replay = await replayLlm(await readRecording(text))
+    const replay = await createReplayLlm(await readRecording(text))
     const again = await round(replay, folder)
     expect(again.session.messages).toEqual(session.messages)
     expect(again.session.statuses.at(-1)).toBe('failed')

@@ -1,10 +1,10 @@
 import { isOffered } from '../../promises/policy.ts'
 import { isRecord } from '../../schema/types.ts'
 import type { Options, Promised, Tester } from '../../types.ts'
-import { type Job, jsonOf } from './jobs.ts'
-import { BROKEN, newWorkspace } from './workspaces.ts'
+import { type Job, parseStdout } from './jobs.ts'
+import { BROKEN, createWorkspace } from './workspaces.ts'
 
-/** What an implementation may leave out. */
+/** The promises about what an implementation may leave out. */
 export function additionPromises(
   { contract }: Pick<Options, 'contract'>,
   run: (tester: Tester, id: string, workspace: string) => Promise<Job>,
@@ -23,10 +23,10 @@ export function additionPromises(
         const workspace = await initialised(tester)
         for (const [where, valid] of [
           [workspace, true],
-          [await newWorkspace(tester, { 'main.tf': BROKEN }), false],
+          [await createWorkspace(tester, { 'main.tf': BROKEN }), false],
         ] as const) {
           const done = await run(tester, 'diagnostics', where)
-          const json = jsonOf(done)
+          const json = parseStdout(done)
           tester.expect(
             isRecord(json) && json.valid === valid,
             `stdout does not say that it is ${valid ? 'valid' : 'not valid'}`,
@@ -41,7 +41,7 @@ export function additionPromises(
       run: async (tester) => {
         await offered(tester, 'output')
         const output = contract.operation('output')
-        const done = await run(tester, 'validate', await newWorkspace(tester, { 'main.tf': BROKEN }))
+        const done = await run(tester, 'validate', await createWorkspace(tester, { 'main.tf': BROKEN }))
         const made = await tester.ask(output, { path: { job_id: done.id } })
         tester.expect(
           made.status === 200 && isRecord(made.json) && made.json.status === done.status,
@@ -63,7 +63,7 @@ export function additionPromises(
       run: async (tester) => {
         await offered(tester, 'schema')
         const done = await run(tester, 'schema', await initialised(tester))
-        const json = jsonOf(done)
+        const json = parseStdout(done)
         tester.expect(
           isRecord(json) && typeof json.format_version === 'string' && isRecord(json.providers),
           'stdout is another document',

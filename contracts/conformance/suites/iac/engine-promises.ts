@@ -4,17 +4,17 @@ import { askWith, policyFor } from '../../promises/policy.ts'
 import { isRecord } from '../../schema/types.ts'
 import type { Options, Promised, Tester } from '../../types.ts'
 import { additionPromises } from './addition-promises.ts'
-import { type Job, jsonOf, ran } from './jobs.ts'
-import { BROKEN, newWorkspace, TWO_RESOURCES } from './workspaces.ts'
+import { type Job, parseStdout, ran } from './jobs.ts'
+import { BROKEN, createWorkspace, TWO_RESOURCES } from './workspaces.ts'
 
 const SCOPE = { scope_id: 'conformance', engine_provider: 'kubernetes' }
 
-/** What the engine behind the service does, on configurations that need no provider and no network. */
+/** The promises about the engine behind the service. They use configurations that need no provider and no network. */
 export function enginePromises({ contract }: Options): Promised[] {
   const run = (tester: Tester, id: string, workspacePath: string, more: object = {}) =>
     ran(tester, contract.operation(id), { workspace_path: workspacePath, ...more })
   const initialised = async (tester: Tester, files: Record<string, string> = { 'main.tf': TWO_RESOURCES }) => {
-    const workspace = await newWorkspace(tester, files)
+    const workspace = await createWorkspace(tester, files)
     const { result } = await run(tester, 'init', workspace, SCOPE)
     if (result?.exit_code !== 0)
       tester.skip(
@@ -29,7 +29,7 @@ export function enginePromises({ contract }: Options): Promised[] {
       promise:
         'A command that the engine ends with another exit code than 0 has succeeded as a job and tells code and output',
       run: async (tester) => {
-        const done = await run(tester, 'validate', await newWorkspace(tester, { 'main.tf': BROKEN }))
+        const done = await run(tester, 'validate', await createWorkspace(tester, { 'main.tf': BROKEN }))
         tester.expect(done.status === 'succeeded', 'the job has failed', done.made)
         tester.expect(done.result?.exit_code !== 0, 'the exit code is 0', done.made)
         tester.expect(
@@ -95,7 +95,7 @@ export function enginePromises({ contract }: Options): Promised[] {
       id: 'engine.scope',
       promise: 'A discovery that fails has an exit code other than 0, no stdout and a message on stderr',
       run: async (tester) => {
-        const done = await run(tester, 'scopeResourceIds', await newWorkspace(tester), {
+        const done = await run(tester, 'scopeResourceIds', await createWorkspace(tester), {
           scope_id: 'no such scope',
           engine_provider: 'azure',
         })
@@ -119,15 +119,15 @@ export function enginePromises({ contract }: Options): Promised[] {
   ]
 }
 
-/** Addresses of what a plan creates, from `show`. */
+/** Reads the addresses of what a plan creates from the result of `show`. */
 function changesIn(job: Job): string[] {
-  const plan = jsonOf(job)
+  const plan = parseStdout(job)
   const changes = isRecord(plan) && Array.isArray(plan.resource_changes) ? plan.resource_changes.filter(isRecord) : []
   return changes.flatMap(({ address }) => (typeof address === 'string' ? [address] : []))
 }
 
 function textsIn(job: Job): string[] | null {
-  const json = jsonOf(job)
+  const json = parseStdout(job)
   return job.result?.exit_code === 0 && Array.isArray(json) && json.every((each) => typeof each === 'string')
     ? json
     : null

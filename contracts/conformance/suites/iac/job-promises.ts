@@ -2,8 +2,8 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Operation } from '../../document.ts'
 import type { Options, Promised } from '../../types.ts'
-import { finished, poll, ran, submit } from './jobs.ts'
-import { newWorkspace } from './workspaces.ts'
+import { poll, ran, submit, waitUntilFinished } from './jobs.ts'
+import { createWorkspace } from './workspaces.ts'
 
 const SCOPE = { scope_id: 'conformance', engine_provider: 'azure' }
 const KINDS: Record<string, { kind: string; more: object }> = {
@@ -17,7 +17,7 @@ const KINDS: Record<string, { kind: string; more: object }> = {
   scopeResourceIds: { kind: 'scope_resource_ids', more: SCOPE },
 }
 
-/** The life of a job, whatever its engine does. */
+/** The promises about the states of a job, whatever its engine does. */
 export function jobPromises({ contract }: Options): Promised[] {
   const job = contract.operation('job')
   const validate = contract.operation('validate')
@@ -26,17 +26,17 @@ export function jobPromises({ contract }: Options): Promised[] {
       id: 'submit.location',
       promise: 'A submission is answered 202 with the header Location: /v1/jobs/<job_id>, where the job is found',
       run: async (tester) => {
-        const id = await submit(tester, validate, { workspace_path: await newWorkspace(tester) })
-        const made = tester.seen(validate).at(-1)
+        const id = await submit(tester, validate, { workspace_path: await createWorkspace(tester) })
+        const made = tester.exchangesWith(validate).at(-1)
         tester.expect(made?.headers.get('location') === `/v1/jobs/${id}`, 'Location names something else', made)
-        await finished(tester, id)
+        await waitUntilFinished(tester, id)
       },
     },
     {
       id: 'submit.workspace',
       promise: 'A workspace that does not exist or is no folder is 404',
       run: async (tester) => {
-        const workspace = await newWorkspace(tester)
+        const workspace = await createWorkspace(tester)
         const file = join(workspace, 'file')
         await writeFile(file, '')
         for (const path of [
@@ -56,11 +56,11 @@ export function jobPromises({ contract }: Options): Promised[] {
       promise:
         'A job goes from queued over running to succeeded or failed; at every look keys, times, result and error agree',
       run: async (tester) => {
-        const workspacePath = await newWorkspace(tester)
+        const workspacePath = await createWorkspace(tester)
         const ids = []
         for (let index = 0; index < 3; index++)
           ids.push(await submit(tester, validate, { workspace_path: workspacePath }))
-        await Promise.all(ids.map((id) => finished(tester, id)))
+        await Promise.all(ids.map((id) => waitUntilFinished(tester, id)))
         for (const id of ids) {
           const [once, again] = [await poll(tester, id), await poll(tester, id)]
           tester.expect(once.made.text === again.made.text, 'a terminal job changed', again.made)
@@ -71,7 +71,7 @@ export function jobPromises({ contract }: Options): Promised[] {
       id: 'job.kinds',
       promise: 'Every route makes a job of its kind, which ends',
       run: async (tester) => {
-        const workspacePath = await newWorkspace(tester)
+        const workspacePath = await createWorkspace(tester)
         for (const [id, { kind, more }] of Object.entries(KINDS)) {
           const done = await ran(tester, contract.operation(id), { workspace_path: workspacePath, ...more })
           tester.expect(done.kind === kind, `the job of ${id} is of the kind ${String(done.kind)}`, done.made)
@@ -115,7 +115,7 @@ function preferPromise(job: Operation, validate: Operation): Promised {
     id: 'job.wait',
     promise: '`Prefer: wait` is honoured or ignored; a preference that makes no sense is ignored',
     run: async (tester) => {
-      const id = await submit(tester, validate, { workspace_path: await newWorkspace(tester) })
+      const id = await submit(tester, validate, { workspace_path: await createWorkspace(tester) })
       for (const prefer of [
         'wait=1',
         'wait=5',
@@ -128,7 +128,7 @@ function preferPromise(job: Operation, validate: Operation): Promised {
         ',',
       ])
         await poll(tester, id, { prefer })
-      await finished(tester, id)
+      await waitUntilFinished(tester, id)
       const unknown = await tester.ask(job, { path: { job_id: crypto.randomUUID() }, headers: { prefer: 'wait=5' } })
       tester.expect(unknown.status === 404, `an unknown job: answered ${unknown.status} instead of 404`, unknown)
     },

@@ -3,7 +3,7 @@ import type { Operation } from '../../document.ts'
 import { isRecord } from '../../schema/types.ts'
 import type { Exchange, Tester } from '../../types.ts'
 
-/** A job as it was answered; `made` is the exchange that told. */
+/** A job as the service has described it. `made` is the exchange in which it did. */
 export interface Job {
   made: Exchange
   id: string
@@ -25,7 +25,7 @@ const KEYS = ['job_id', 'kind', 'status', 'created_at', 'started_at', 'finished_
 const STATES = ['queued', 'running', 'succeeded', 'failed']
 export const isTerminal = ({ status }: Pick<Job, 'status'>): boolean => status === 'succeeded' || status === 'failed'
 
-/** Submits and answers the job's id. Skips the promise where the service does not see the workspace. */
+/** Submits a job and answers its id. Skips the promise when the service does not see the workspace. */
 export async function submit(tester: Tester, operation: Operation, json: object): Promise<string> {
   const made = await tester.ask(operation, { json })
   if (made.status === 404)
@@ -39,7 +39,7 @@ export async function submit(tester: Tester, operation: Operation, json: object)
   return id
 }
 
-/** One look at a job; what it says must agree with itself. */
+/** Asks for a job once, and checks that the answer does not contradict itself. */
 export async function poll(tester: Tester, id: string, headers: Record<string, string> = {}): Promise<Job> {
   const made = await tester.ask(tester.contract.operation('job'), { path: { job_id: id }, headers })
   if (made.status !== 200 || !isRecord(made.json)) {
@@ -63,8 +63,8 @@ export async function poll(tester: Tester, id: string, headers: Record<string, s
   return job
 }
 
-/** Polls until the job is terminal. Its states only go forwards. */
-export async function finished(tester: Tester, id: string): Promise<Job> {
+/** Polls until the job has ended. Its states must only go forwards. */
+export async function waitUntilFinished(tester: Tester, id: string): Promise<Job> {
   const limit = performance.now() + tester.options.jobMs
   let before = await poll(tester, id)
   for (let pause = 5; !isTerminal(before); pause = Math.min(pause * 1.5, 250)) {
@@ -85,7 +85,7 @@ export async function finished(tester: Tester, id: string): Promise<Job> {
 }
 
 export const ran = async (tester: Tester, operation: Operation, json: object): Promise<Job> =>
-  finished(tester, await submit(tester, operation, json))
+  waitUntilFinished(tester, await submit(tester, operation, json))
 
 function contradictions(job: Job, json: Record<string, unknown>): string[] {
   const found = KEYS.filter((key) => !Object.hasOwn(json, key)).map((key) => `the job has no key ${key}`)
@@ -110,8 +110,8 @@ function contradictions(job: Job, json: Record<string, unknown>): string[] {
 
 export const timeOf = (time: unknown): number => Date.parse(String(time))
 
-/** Undefined when stdout is no JSON. */
-export function jsonOf({ result }: Job): unknown {
+/** Parses the stdout of a job; undefined when it is no JSON. */
+export function parseStdout({ result }: Job): unknown {
   try {
     return JSON.parse(result?.stdout ?? '')
   } catch {

@@ -1,9 +1,9 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Options, Promised, Tester } from '../../types.ts'
-import { finished, isTerminal, type Job, poll, submit, timeOf } from './jobs.ts'
-import { newWorkspace, spellings } from './workspaces.ts'
+import { isTerminal, type Job, poll, submit, timeOf, waitUntilFinished } from './jobs.ts'
+import { createWorkspace, listSpellings } from './workspaces.ts'
 
-/** In which order jobs run. */
+/** The promises about the order in which jobs run. */
 export function queuePromises({ contract }: Options): Promised[] {
   const validate = contract.operation('validate')
   return [
@@ -12,11 +12,11 @@ export function queuePromises({ contract }: Options): Promised[] {
       promise:
         'Jobs of one workspace run one at a time, in the order of their submission, under whatever name of the folder',
       run: async (tester) => {
-        const names = await spellings(await newWorkspace(tester))
+        const names = await listSpellings(await createWorkspace(tester))
         const ids: string[] = []
         for (const workspacePath of [...names, ...names])
           ids.push(await submit(tester, validate, { workspace_path: workspacePath }))
-        const jobs = await watched(tester, ids)
+        const jobs = await watchJobs(tester, ids)
         for (const [index, later] of jobs.entries()) {
           const earlier = jobs[index - 1]
           if (earlier && later.started_at !== null)
@@ -32,13 +32,13 @@ export function queuePromises({ contract }: Options): Promised[] {
       id: 'queue.parallel',
       promise: 'Jobs of another workspace do not wait for them',
       run: async (tester) => {
-        const [busy, free] = [await newWorkspace(tester), await newWorkspace(tester)]
+        const [busy, free] = [await createWorkspace(tester), await createWorkspace(tester)]
         for (const length of [4, 8, 16]) {
           const ids = []
           for (let index = 0; index < length; index++)
             ids.push(await submit(tester, validate, { workspace_path: busy }))
-          const other = await finished(tester, await submit(tester, validate, { workspace_path: free }))
-          const last = (await Promise.all(ids.map((id) => finished(tester, id)))).at(-1)
+          const other = await waitUntilFinished(tester, await submit(tester, validate, { workspace_path: free }))
+          const last = (await Promise.all(ids.map((id) => waitUntilFinished(tester, id)))).at(-1)
           if (!last || timeOf(other.created_at) >= timeOf(last.started_at)) continue
           if (timeOf(other.started_at) < timeOf(last.finished_at)) return
           if (length === 16)
@@ -53,8 +53,8 @@ export function queuePromises({ contract }: Options): Promised[] {
   ]
 }
 
-/** Looks at all jobs, the latest first: once one has left the queue, all before it must have ended. */
-async function watched(tester: Tester, ids: string[]): Promise<Job[]> {
+/** Asks for all jobs, the latest first: once a job has left the queue, all jobs before it must have ended. */
+async function watchJobs(tester: Tester, ids: string[]): Promise<Job[]> {
   const limit = performance.now() + tester.options.jobMs
   for (;;) {
     const jobs: Job[] = []

@@ -11,8 +11,8 @@ import { jobPromises } from './job-promises.ts'
 import { queuePromises } from './queue-promises.ts'
 
 /**
- * What `contracts/iac.v1.yaml` promises. Generated bodies name a workspace that does not exist: the
- * 404 says that the body was accepted, and no engine runs.
+ * All promises of `contracts/iac.v1.yaml`. Generated bodies name a workspace that does not exist: a 404 says that the
+ * body was accepted, and no engine runs.
  */
 export function iacSuite(options: Options): Promised[] {
   const { contract, token, workspace } = options

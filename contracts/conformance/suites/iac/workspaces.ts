@@ -2,8 +2,8 @@ import { chmod, mkdtemp, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Tester } from '../../types.ts'
 
-/** A folder for engine jobs with these files; the service may run as another user. */
-export async function newWorkspace(tester: Tester, files: Record<string, string> = {}): Promise<string> {
+/** Creates a folder for engine jobs with these files. The service may run as another user, who can use it too. */
+export async function createWorkspace(tester: Tester, files: Record<string, string> = {}): Promise<string> {
   const parent = tester.options.workspace
   await chmod(parent, 0o755)
   const path = await mkdtemp(join(parent, 'workspace-'))
@@ -12,14 +12,14 @@ export async function newWorkspace(tester: Tester, files: Record<string, string>
   return path
 }
 
-/** Other names of the same folder. */
-export async function spellings(path: string): Promise<string[]> {
+/** Lists other names of the same folder. */
+export async function listSpellings(path: string): Promise<string[]> {
   const link = `${path}-link`
   await symlink(path, link)
   return [path, `${path}/`, `${path}/.`, link]
 }
 
-/** Two resources of the provider that every engine brings. */
+/** Code with two resources of the provider that every engine contains. */
 export const TWO_RESOURCES = `resource "terraform_data" "first" {
   input = "one"
 }
