@@ -55,7 +55,20 @@ export function createStatusWriter(kit: ChainKit & { run: BareRun }): StatusWrit
   return { say, show, settle }
 }
 
-/** Asks the small model for one short sentence for the user; answers the raw text when there is none. */
+/**
+ * Does the work of a mode and then waits until its status rows are written. The terminal status is written after the
+ * mode has returned and has to be the last row, also when the work fails. A row that could not be written does not
+ * change how the work ended.
+ */
+export async function settleStatusAfter<T>(status: Pick<StatusWriter, 'settle'>, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } finally {
+    await status.settle().catch(() => {})
+  }
+}
+
+/** Lets the small model write one short sentence for the user; answers the raw text when there is none. */
 async function writeSentence(kit: ChainKit, raw: string, signal: AbortSignal): Promise<string> {
   try {
     const answer = askForText(kit, statusUpdate, { text: raw }, { signal })
@@ -66,8 +79,8 @@ async function writeSentence(kit: ChainKit, raw: string, signal: AbortSignal): P
   }
 }
 
-/** Rejects when the signal fires, for model clients that do not react to it themselves. */
-const rejectOnAbort = (signal: AbortSignal) =>
+/** Rejects when the signal fires. Raced against a model call, because some clients do not listen to their signal. */
+export const rejectOnAbort = (signal: AbortSignal) =>
   new Promise<never>((_, reject) => {
     signal.addEventListener('abort', () => reject(signal.reason), { once: true })
   })

@@ -8,101 +8,115 @@ import {
 import { findPin, type StoredSeal } from '../../src/sessions/pins/seal.ts'
 import { type BareKit, createBareKit } from '../kit/kit.ts'
 import type { BareMode, BareRun, Outcome, Parked } from '../kit/run.ts'
-import { discardDirectory, holdProject } from '../steps/apply/hold-project.ts'
-import { movedState, otherEngine, traceInState } from '../steps/apply/refusals.ts'
-import { archivedMasks, assertSealed, openDirectory, reviewedPin } from '../steps/apply/reviewed-pin.ts'
-import { blocked, submitOnce, waitForApply } from '../steps/apply/run-once.ts'
+import { settleStatusAfter } from '../kit/status.ts'
+import { discardPin, holdProject } from '../steps/apply/hold-project.ts'
+import { describeStateTrace, refuseMovedState, refuseOtherEngine } from '../steps/apply/refusals.ts'
+import { assertSealed, findReviewedPin, openDirectory, readArchivedMasks } from '../steps/apply/reviewed-pin.ts'
+import { blockedSession, submitOnce, waitForApply } from '../steps/apply/run-once.ts'
 import { waitForStateLock } from '../steps/apply/state-lock.ts'
-import { tellApply } from '../steps/apply/write-apply-report.ts'
+import { writeApplyReport } from '../steps/apply/write-apply-report.ts'
 import { findPinned, type PinnedDirectory } from '../workspace/pins/pinned.ts'
 import { readMasks } from '../workspace/pins/private-files.ts'
 
 /**
- * Applies exactly the reviewed plan, once (contract, section 2.7): no clone, no plan, and no second job,
- * whatever becomes of this worker. Nothing is pinned any more when the round has ended, however it did; the
- * seal goes with the end itself.
+ * Applies exactly the reviewed plan, once (contract, section 2.7). Nothing is cloned or planned again, and no second
+ * job is submitted, even when this worker dies and another one takes the round up. When the round has ended, well or
+ * not, nothing is pinned any more: the seal is removed by the same statement that ends the round.
  */
 export const apply: BareMode = { workspace: false, handle, giveUp }
 
-/** What an apply knows of its pin; nothing of it need be left when an earlier attempt went far. */
-interface Applied {
+/** How far the apply of a round has come, over all of its attempts. */
+interface ApplyState {
+  /** Null until the pin was found, and after an attempt that got as far as removing it. */
   seal: StoredSeal | null
+  /** Null when the directory of the pin is not, or no longer, on this disk. */
   directory: PinnedDirectory | null
   progress: ApplyProgress
 }
 
 async function handle(run: BareRun): Promise<Outcome | Parked> {
   const kit = createBareKit(run)
-  const applied = await lookBack(kit)
+  const state = await loadApplyState(kit)
+  return await settleStatusAfter(kit.status, () => runApplyRound(kit, state))
+}
+
+async function runApplyRound(kit: BareKit, state: ApplyState): Promise<Outcome | Parked> {
+  const { run } = kit
   try {
     const result =
-      applied.progress.result ?? (await (applied.progress.intended ? takeUp(kit, applied) : begin(kit, applied)))
+      state.progress.result ?? (await (state.progress.intended ? resumeApply(kit, state) : startApply(kit, state)))
     if (result === 'parked') return { status: 'parked' }
-    await tellApply(kit, result, applied.seal?.changes ?? [])
-    await discardDirectory(run, applied.seal, { in_use: result.kind === 'unknown' })
+    await writeApplyReport(kit, result, state.seal?.changes ?? [])
+    await discardPin(run, state.seal, { in_use: result.kind === 'unknown' })
     return { status: 'completed' }
   } catch (error) {
-    // The round goes on elsewhere, with this pin.
+    // Another attempt goes on with the round and needs the pin.
     if (error instanceof LeaseLost || run.signal.aborted) throw error
-    await endInFault(kit, applied, error)
+    await concludeFailedApply(kit, state, error)
     throw error
-  } finally {
-    await kit.status.settle().catch(() => {})
   }
 }
 
-/** What is left of earlier attempts and of the pin, with what has to be masked. */
-async function lookBack({ run, secrets }: BareKit): Promise<Applied> {
+/** Reads what earlier attempts recorded and left on the disk, and registers what the pin says has to be masked. */
+async function loadApplyState({ run, secrets }: BareKit): Promise<ApplyState> {
   const { context, round } = run
   const progress = await readApplyProgress(context.sql, round.id)
-  const found = await findPin(context.sql, round.session.id)
-  if (!found || !progress.intended) return { seal: found?.seal ?? null, directory: null, progress }
-  const directory = await findPinned(context.config.paths, round.session, found.seal.plan_sha256)
-  const here = typeof directory === 'string' ? null : directory
-  secrets.add(here ? await readMasks(here.clone) : await archivedMasks(run, found.seal))
-  return { seal: found.seal, directory: here, progress }
+  const pin = await findPin(context.sql, round.session.id)
+  if (!pin || !progress.intended) return { seal: pin?.seal ?? null, directory: null, progress }
+  const pinned = await findPinned(context.config.paths, round.session, pin.seal.plan_sha256)
+  const directory = typeof pinned === 'string' ? null : pinned
+  secrets.add(directory ? await readMasks(directory.clone) : await readArchivedMasks(run, pin.seal))
+  return { seal: pin.seal, directory, progress }
 }
 
-/** Everything before the job, then the job. Errors: those of the steps. */
-async function begin(kit: BareKit, applied: Applied): Promise<ApplyResult | 'parked'> {
+/**
+ * Checks and prepares everything that the engine's job needs, submits the job and waits for it.
+ * @param state gets the seal, the directory and the recorded intent as they become known, for whoever handles a failure
+ * Errors: those of the steps.
+ */
+async function startApply(kit: BareKit, state: ApplyState): Promise<ApplyResult | 'parked'> {
   const { run, secrets, status } = kit
   await status.show('apply', 'Applying infrastructure changes.')
-  if (run.round.session.is_blocked) throw blocked(run.round.session.uuid)
-  const pin = await reviewedPin(run)
+  if (run.round.session.is_blocked) throw blockedSession(run.round.session.uuid)
+  const pin = await findReviewedPin(run)
   const { seal } = pin
-  applied.seal = seal
-  const held = (await otherEngine(run, seal)) ?? (await holdProject(kit, seal.project_id, applied.progress.waited_s))
-  if (held === 'parked') return held
-  if (held !== null) return await ended(run, seal, held)
+  state.seal = seal
+  const hold =
+    (await refuseOtherEngine(run, seal)) ?? (await holdProject(kit, seal.project_id, state.progress.waited_s))
+  if (hold === 'parked') return hold
+  if (hold !== null) return await recordResult(run, seal, hold)
   const directory = await openDirectory(run, pin)
-  applied.directory = directory
+  state.directory = directory
   secrets.add(await readMasks(directory.clone))
   await waitForStateLock(kit, seal.project_id)
-  const moved = await movedState(run, seal, directory)
-  if (moved !== null) return await ended(run, seal, moved)
+  const refusal = await refuseMovedState(run, seal, directory)
+  if (refusal !== null) return await recordResult(run, seal, refusal)
   await assertSealed(run, seal, directory)
   const job_id = await submitOnce(run, seal, directory, () => {
-    applied.progress = { ...applied.progress, intended: true }
+    state.progress = { ...state.progress, intended: true }
   })
-  return await ended(run, seal, await waitForApply(kit, job_id))
+  return await recordResult(run, seal, await waitForApply(kit, job_id))
 }
 
-/** An earlier attempt was about to submit the job, or did: it is waited for, never repeated. */
-async function takeUp(kit: BareKit, { seal, directory, progress }: Applied): Promise<ApplyResult> {
+/**
+ * Goes on after an attempt that was about to submit the job, or did submit it. The job is waited for and never
+ * submitted again; where the attempt left no job id, the result is `unknown`.
+ */
+async function resumeApply(kit: BareKit, { seal, directory, progress }: ApplyState): Promise<ApplyResult> {
   await kit.status.show('apply', 'Applying infrastructure changes.')
   const { job_id } = progress
-  const seen: ApplyResult =
+  const result: ApplyResult =
     job_id === null
       ? { kind: 'unknown', reason: 'the worker was interrupted while it handed the job to the iac service.' }
       : await waitForApply(kit, job_id)
-  if (seal === null) return seen
-  if (seen.kind !== 'unknown' || directory === null) return await ended(kit.run, seal, seen)
-  const trace = await traceInState(kit.run, seal, directory)
-  return await ended(kit.run, seal, { ...seen, reason: `${seen.reason}${trace}` })
+  if (seal === null) return result
+  if (result.kind !== 'unknown' || directory === null) return await recordResult(kit.run, seal, result)
+  const trace = await describeStateTrace(kit.run, seal, directory)
+  return await recordResult(kit.run, seal, { ...result, reason: `${result.reason}${trace}` })
 }
 
-/** From here on every attempt tells the same. */
-async function ended<Result extends ApplyResult>(
+/** Writes the result to the database, so that every later attempt of the round reports the same one; answers it. */
+async function recordResult<Result extends ApplyResult>(
   { context, round }: BareRun,
   seal: StoredSeal,
   result: Result,
@@ -111,31 +125,38 @@ async function ended<Result extends ApplyResult>(
   return result
 }
 
-/** The round fails. After the job was, or may have been, submitted the report says what is not known. */
-async function endInFault(kit: BareKit, { seal, directory, progress }: Applied, error: unknown): Promise<void> {
+/**
+ * Finishes an apply whose round fails. When the job was submitted, or may have been, the report says that its result is
+ * not known. The pin is discarded; its directory stays while an engine may still work in it.
+ */
+async function concludeFailedApply(
+  kit: BareKit,
+  { seal, directory, progress }: ApplyState,
+  error: unknown,
+): Promise<void> {
   const { run } = kit
   try {
     if (progress.intended) {
       const words = error instanceof PlatformError ? error.message : 'an unexpected error occurred.'
-      const trace = seal && directory ? await traceInState(run, seal, directory) : ''
-      await tellApply(kit, { kind: 'unknown', reason: `${words}${trace}` }, seal?.changes ?? [], { fails: true })
+      const trace = seal && directory ? await describeStateTrace(run, seal, directory) : ''
+      await writeApplyReport(kit, { kind: 'unknown', reason: `${words}${trace}` }, seal?.changes ?? [], { fails: true })
     }
-    await discardDirectory(run, seal, { in_use: progress.intended })
+    await discardPin(run, seal, { in_use: progress.intended })
   } catch (fault) {
     if (fault instanceof LeaseLost || run.signal.aborted) throw fault
     run.log.error('a failed apply could not be told completely', { error: fault })
   }
 }
 
-/** For a round that is not tried again. */
+/** Finishes a round that was interrupted too often to be tried again: writes the report and discards the pin. */
 async function giveUp(run: BareRun): Promise<void> {
   const kit = createBareKit(run)
-  const { seal, progress } = await lookBack(kit)
+  const { seal, progress } = await loadApplyState(kit)
   const unknown: ApplyResult = {
     kind: 'unknown',
     reason: 'the round was interrupted again and again while the engine worked.',
   }
   const result = progress.result ?? (progress.intended ? unknown : null)
-  if (result !== null) await tellApply(kit, result, seal?.changes ?? [], { fails: true })
-  await discardDirectory(run, seal, { in_use: result?.kind === 'unknown' })
+  if (result !== null) await writeApplyReport(kit, result, seal?.changes ?? [], { fails: true })
+  await discardPin(run, seal, { in_use: result?.kind === 'unknown' })
 }

@@ -3,32 +3,29 @@ import { driftTargets } from '../../src/chains/target-generator.ts'
 import { createKit, type Kit } from '../kit/kit.ts'
 import type { Outcome, Run } from '../kit/run.ts'
 import { runChain } from '../kit/run-chain.ts'
+import { settleStatusAfter } from '../kit/status.ts'
 import { remediateDrift } from '../steps/drift/remediate-drift.ts'
 import { writeDriftReport } from '../steps/drift/write-drift-report.ts'
 import { composePrompts } from '../steps/shared/compose-prompts.ts'
 import { learnDeclaredSecrets } from '../steps/shared/learn-declared-secrets.ts'
 
 /**
- * Makes the code match the infrastructure: all of it, or in a partial round what the request means (contract,
- * section 2.5). Neither lock nor pin is touched. A plan that fails is told in the report.
+ * Makes the code match the infrastructure: all of it, or in a partial round only the part that the request is about
+ * (contract, section 2.5). The lock and the pin of the session stay as they are. A plan that fails does not fail the
+ * round: the report says what the engine said.
  */
 export async function drift(run: Run): Promise<Outcome> {
   const kit = createKit(run)
-  try {
-    return await driftRound(kit)
-  } finally {
-    // The terminal status must be the last row, also after a failure.
-    await kit.status.settle().catch(() => {})
-  }
+  return await settleStatusAfter(kit.status, () => runDriftRound(kit))
 }
 
-async function driftRound(kit: Kit): Promise<Outcome> {
+async function runDriftRound(kit: Kit): Promise<Outcome> {
   const { run, status } = kit
   const { query } = run.round
   const before = await run.workspace.head()
   await learnDeclaredSecrets(kit)
   await status.say('filtering', query)
-  const scope = run.round.is_partial ? await requestedScope(kit) : { targets: [] }
+  const scope = run.round.is_partial ? await findRequestedScope(kit) : { targets: [] }
   if ('declined' in scope) {
     run.conversation.push({ user: query, assistant: scope.declined })
     return { status: 'uncompleted', message: scope.declined }
@@ -45,8 +42,8 @@ async function driftRound(kit: Kit): Promise<Outcome> {
   return { status: 'completed' }
 }
 
-/** What a partial round is about, or the text for the user when there is nothing to do. */
-async function requestedScope(kit: Kit): Promise<{ targets: string[] } | { declined: string }> {
+/** Asks two models what a partial round is about: the targets, or the text for the user when there is nothing to do. */
+async function findRequestedScope(kit: Kit): Promise<{ targets: string[] } | { declined: string }> {
   const request = kit.run.round.query
   const verdict = await runChain(kit, requestsFilter, { request, operation: 'drift' })
   if (!verdict.accepted) return { declined: verdict.explanation }

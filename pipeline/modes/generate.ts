@@ -4,9 +4,10 @@ import { sessionTargets } from '../../src/chains/target-generator.ts'
 import { createKit, type Kit } from '../kit/kit.ts'
 import type { Outcome, Run } from '../kit/run.ts'
 import { runChain } from '../kit/run-chain.ts'
+import { settleStatusAfter } from '../kit/status.ts'
 import { auditCompliance } from '../steps/generate/audit-compliance.ts'
 import { checkDrift } from '../steps/generate/check-drift.ts'
-import { checkedValidator, type IntentCheck, startIntentCheck } from '../steps/generate/check-intent.ts'
+import { createIntentValidator, type IntentCheck, startIntentCheck } from '../steps/generate/check-intent.ts'
 import { decideLock } from '../steps/generate/decide-lock.ts'
 import { pinPlan } from '../steps/generate/pin-plan.ts'
 import { writeGenerateReport } from '../steps/generate/write-generate-report.ts'
@@ -18,20 +19,15 @@ import { planOutsideTargets } from '../steps/shared/plan-outside-targets.ts'
 import { planValidator } from '../steps/shared/validators.ts'
 
 /**
- * Turns a request into a validated, reviewed and pinned plan (contract, section 2.2). A request that is
- * declined or merely answered ends `uncompleted` and touches neither lock nor pin.
+ * Turns a request into a validated, reviewed and pinned plan (contract, section 2.2). When the request is declined, or
+ * is a question that is only answered, the round ends `uncompleted` and leaves the lock and the pin as they are.
  */
 export async function generate(run: Run): Promise<Outcome> {
   const kit = createKit(run)
-  try {
-    return await generateRound(kit)
-  } finally {
-    // The terminal status must be the last row, also after a failure.
-    await kit.status.settle().catch(() => {})
-  }
+  return await settleStatusAfter(kit.status, () => runGenerateRound(kit))
 }
 
-async function generateRound(kit: Kit): Promise<Outcome> {
+async function runGenerateRound(kit: Kit): Promise<Outcome> {
   const { run, status } = kit
   const { query } = run.round
   await learnDeclaredSecrets(kit)
@@ -49,6 +45,7 @@ async function generateRound(kit: Kit): Promise<Outcome> {
   }
 }
 
+/** Carries out a request that was accepted: writes the code, plans it, reviews the plan, and pins it. */
 async function carryOut(kit: Kit, intent: IntentCheck): Promise<Outcome> {
   const { query } = kit.run.round
   const conventions = await composePrompts(kit)
@@ -61,11 +58,11 @@ async function carryOut(kit: Kit, intent: IntentCheck): Promise<Outcome> {
     conventions,
     forbid: true,
     max_attempts,
-    validate: checkedValidator(kit, intent, { validate, max_attempts }),
+    validate: createIntentValidator(kit, intent, { validate, max_attempts }),
   })
   const plan = await checkDrift(kit, validated, conventions)
   const beyond = planOutsideTargets(kit, plan)
-  const report = await writeGenerateReport(kit, plan, beyond, await intent.results(plan.plan))
+  const report = await writeGenerateReport(kit, plan, beyond, await intent.evaluate(plan.plan))
   const compliance = await auditCompliance(kit, { ...plan, beyond: await beyond }, conventions)
   await decideLock(kit, { report, compliance })
   await pinPlan(kit, plan)

@@ -4,6 +4,7 @@ import type { ImportFacts } from '../../src/reports/settle-import.ts'
 import { createKit, type Kit } from '../kit/kit.ts'
 import type { Outcome, Run } from '../kit/run.ts'
 import { runChain } from '../kit/run-chain.ts'
+import { settleStatusAfter } from '../kit/status.ts'
 import { converge } from '../steps/import/converge.ts'
 import { type Discovery, discover, type Ending } from '../steps/import/discover.ts'
 import { importSelected } from '../steps/import/import-selected.ts'
@@ -14,20 +15,15 @@ import { composePrompts } from '../steps/shared/compose-prompts.ts'
 import { learnDeclaredSecrets } from '../steps/shared/learn-declared-secrets.ts'
 
 /**
- * Brings existing resources of the scope into code and managed state (contract, section 2.6). The state is
- * written during the round; nothing is pinned, audited or locked.
+ * Brings resources that exist in the scope into the code and into the managed state (contract, section 2.6). The state
+ * is written during the round, so that no apply follows: nothing is pinned, audited or locked.
  */
 export async function importResources(run: Run): Promise<Outcome> {
   const kit = createKit(run)
-  try {
-    return await importRound(kit)
-  } finally {
-    // The terminal status must be the last row, also after a failure.
-    await kit.status.settle().catch(() => {})
-  }
+  return await settleStatusAfter(kit.status, () => runImportRound(kit))
 }
 
-async function importRound(kit: Kit): Promise<Outcome> {
+async function runImportRound(kit: Kit): Promise<Outcome> {
   const { run, status } = kit
   const { query, is_partial } = run.round
   await learnDeclaredSecrets(kit)
@@ -41,10 +37,12 @@ async function importRound(kit: Kit): Promise<Outcome> {
     }
   }
   const conventions = await composePrompts(kit)
-  const found = await discover(kit)
-  const selection = resumed ? resumedSelection(kit, found, resumed) : await selectResources(kit, found, conventions)
+  const discovery = await discover(kit)
+  const selection = resumed
+    ? repeatSelection(kit, discovery, resumed)
+    : await selectResources(kit, discovery, conventions)
   if (selection.ending) return await endWithoutImport(kit, selection, selection.ending)
-  await resumed?.settle(found.managed)
+  await resumed?.settle(discovery.managed)
   const ledger = resumed ?? (await openLedger(kit, selection.ids))
   const planned = await importSelected(kit, { ledger, resumed: resumed !== null, conventions })
   const after = await converge(kit, ledger, planned, conventions)
@@ -60,8 +58,11 @@ async function importRound(kit: Kit): Promise<Outcome> {
   return { status: 'completed' }
 }
 
-/** An earlier attempt selected already, and the state holds a part of it. */
-function resumedSelection({ run }: Kit, { ids, withheld }: Discovery, ledger: Ledger): Selection {
+/**
+ * The selection of an interrupted attempt, which stands in its ledger. No model selects again, because the state may
+ * hold a part of that selection already.
+ */
+function repeatSelection({ run }: Kit, { ids, withheld }: Discovery, ledger: Ledger): Selection {
   const others = run.round.is_partial ? ids.filter((id) => !ledger.has(id)) : []
   return {
     ids: [],
@@ -70,7 +71,7 @@ function resumedSelection({ run }: Kit, { ids, withheld }: Discovery, ledger: Le
   }
 }
 
-/** There is nothing to import: the round ends well, with a report that says why. */
+/** Ends a round that has nothing to import: it is completed, with a report that says why nothing was imported. */
 async function endWithoutImport(kit: Kit, { excluded }: Selection, nothing: Ending): Promise<Outcome> {
   const { run, secrets } = kit
   run.conversation.push({ user: secrets.text(run.round.query), assistant: nothing.text })

@@ -4,7 +4,7 @@ import { drift } from './drift.ts'
 import { generate } from './generate.ts'
 import { importResources } from './import.ts'
 
-/** What each mode of a round runs. */
+/** The function that runs a round, for each mode. */
 export const modes: Modes = {
   generate: inWorkspace(generate),
   drift: inWorkspace(drift),

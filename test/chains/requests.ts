@@ -1,6 +1,6 @@
 import { runChain } from '../../pipeline/kit/run-chain.ts'
-import { tellApply } from '../../pipeline/steps/apply/write-apply-report.ts'
-import type { DriftResult } from '../../pipeline/steps/drift/remediate-drift.ts'
+import { writeApplyReport } from '../../pipeline/steps/apply/write-apply-report.ts'
+import type { DriftResult } from '../../pipeline/steps/drift/drift-task.ts'
 import { writeDriftReport } from '../../pipeline/steps/drift/write-drift-report.ts'
 import { auditCompliance } from '../../pipeline/steps/generate/audit-compliance.ts'
 import { startIntentCheck } from '../../pipeline/steps/generate/check-intent.ts'
@@ -165,7 +165,7 @@ export const requestsOf = (steps: Steps, root: string): Record<ChainName, readon
       'the check of a request',
       () =>
         asked(steps, (world) =>
-          startIntentCheck(world.kit, Promise.resolve('main.tf: a.b')).results(validPlan(world, CHANGES).plan),
+          startIntentCheck(world.kit, Promise.resolve('main.tf: a.b')).evaluate(validPlan(world, CHANGES).plan),
         ),
     ],
   ],
@@ -243,14 +243,18 @@ export const requestsOf = (steps: Steps, root: string): Record<ChainName, readon
       'apply that went well',
       () =>
         first(
-          asked(steps, ({ kit }) => tellApply(kit, { kind: 'ran', exit_code: 0, stdout: 'out', stderr: 'err' }, [])),
+          asked(steps, ({ kit }) =>
+            writeApplyReport(kit, { kind: 'ran', exit_code: 0, stdout: 'out', stderr: 'err' }, []),
+          ),
         ),
     ],
     [
       'apply that failed',
       () =>
         first(
-          asked(steps, ({ kit }) => tellApply(kit, { kind: 'ran', exit_code: 1, stdout: 'out', stderr: 'err' }, [])),
+          asked(steps, ({ kit }) =>
+            writeApplyReport(kit, { kind: 'ran', exit_code: 1, stdout: 'out', stderr: 'err' }, []),
+          ),
         ),
     ],
     [

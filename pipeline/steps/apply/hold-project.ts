@@ -4,27 +4,29 @@ import type { BareKit } from '../../kit/kit.ts'
 import type { BareRun } from '../../kit/run.ts'
 import { removePinned } from '../../workspace/pins/pinned.ts'
 
+/** Longest wait for another round that applies to the same project, unless a job of the engine may run shorter. */
 const LIMIT_S = 600
 
 /**
- * Makes the round the only one that applies to its project. While another one does, the round is parked: it
- * keeps no place of the worker, and is taken up again when that one ends. Answers null when the project is
- * held, a refusal when the wait was too long.
- * @param waited_s since when it waits already; null at the first try
+ * Makes the round the only one that applies to its project. While another round does so, this one is parked: it
+ * occupies no place of the worker, and a worker takes it up again when the other round ends. Answers null when the
+ * project is held, `parked`, or a refusal when the wait was too long.
+ * @param waitedSeconds for how long the round has waited already; null at the first try
  * Errors: `LeaseLost`.
  */
 export async function holdProject(
   { run, status }: BareKit,
   project_id: string,
-  waited_s: number | null,
+  waitedSeconds: number | null,
 ): Promise<Extract<ApplyResult, { kind: 'refused' }> | 'parked' | null> {
   const { context, round } = run
   const limit_s = Math.min(LIMIT_S, context.config.services.iac.job_timeout)
   for (;;) {
     const holder = await takeProject(context.sql, round, project_id)
     if (holder === null) return null
-    if (waited_s !== null && waited_s >= limit_s) {
-      const reason = `session ${holder} applied to the same infrastructure for all of the ${limit_s} s that this round waited.`
+    if (waitedSeconds !== null && waitedSeconds >= limit_s) {
+      const reason =
+        `session ${holder} applied to the same infrastructure for all of the ${limit_s} s that this round ` + 'waited.'
       return { kind: 'refused', reason, advice: `Run a generate round when session ${holder} is done, and apply then.` }
     }
     await status.show('apply', `Waiting for session ${holder}, which applies to the same infrastructure.`)
@@ -33,11 +35,11 @@ export async function holdProject(
 }
 
 /**
- * Takes away what the seal stood for: the directory on this disk and the stored copy. Best effort, because
- * without the seal, which goes with the end of the round, neither is ever applied.
- * @param options.in_use an engine may still run in the directory
+ * Deletes what the seal stood for: the directory on this disk and the copy in the object store. A failure is only
+ * logged, because the seal is removed with the end of the round, and without it neither is ever applied.
+ * @param options.in_use whether an engine may still work in the directory
  */
-export async function discardDirectory(
+export async function discardPin(
   { context, round, log }: BareRun,
   seal: StoredSeal | null,
   options: { in_use: boolean },

@@ -12,38 +12,50 @@ type Refusal = Extract<ApplyResult, { kind: 'refused' }>
 const PLAN_AGAIN = 'Run a generate round, which plans anew, review its plan and apply then.'
 
 /**
- * A plan is applied by the engine that made it: another one, or another version, may read it differently.
+ * Refuses the apply when the engine or its version is not the one that made the plan, because another one may read the
+ * plan differently. Answers null when they agree, or when the engine of the plan is not known.
  * Errors: those of the iac client.
  */
-export async function otherEngine({ context, signal }: BareRun, { engine }: StoredSeal): Promise<Refusal | null> {
+export async function refuseOtherEngine({ context, signal }: BareRun, { engine }: StoredSeal): Promise<Refusal | null> {
   if (engine === null) return null
   const now = await context.iac.engine(signal)
   if (now?.name === engine.name && now.version === engine.version) return null
-  const found = now === null ? 'an engine that does not tell its version' : `${now.name} ${now.version}`
-  const reason = `the plan was made by ${engine.name} ${engine.version}, and the iac service runs ${found} now.`
+  const current = now === null ? 'an engine that does not tell its version' : `${now.name} ${now.version}`
+  const reason = `the plan was made by ${engine.name} ${engine.version}, and the iac service runs ${current} now.`
   return { kind: 'refused', reason, advice: PLAN_AGAIN }
 }
 
-/** A plan is applied to the state it was made from. What can be read of a managed state is compared before the engine does. */
-export async function movedState(run: BareRun, seal: StoredSeal, directory: PinnedDirectory): Promise<Refusal | null> {
+/**
+ * Refuses the apply when the state is not the one that the plan was made from any more, and says what moved in it.
+ * Answers null when the state is the same, or when it cannot be read: the engine makes the same comparison itself.
+ */
+export async function refuseMovedState(
+  run: BareRun,
+  seal: StoredSeal,
+  directory: PinnedDirectory,
+): Promise<Refusal | null> {
   if (seal.state === null) return null
-  const now = await stateNow(run, seal.project_id)
+  const now = await readCurrentState(run, seal.project_id)
   if (now === null || !hasMoved(seal.state, now)) return null
-  const moves = await movesSince(run, directory, now)
-  const reason = `the state moved after the plan was made (serial ${seal.state.serial} then, ${now.serial} now). ${moves}`
+  const moves = await describeMovesSince(run, directory, now)
+  const serials = `serial ${seal.state.serial} then, ${now.serial} now`
+  const reason = `the state moved after the plan was made (${serials}). ${moves}`
   return { kind: 'refused', reason, advice: PLAN_AGAIN }
 }
 
-/** What the state says about an apply whose end nobody saw; empty when it says nothing. */
-export async function traceInState(run: BareRun, seal: StoredSeal, directory: PinnedDirectory): Promise<string> {
-  const now = seal.state === null ? null : await stateNow(run, seal.project_id)
+/**
+ * Says in a sentence, which begins with a blank, what the state shows of an apply whose end nobody saw; empty when
+ * the state cannot be read.
+ */
+export async function describeStateTrace(run: BareRun, seal: StoredSeal, directory: PinnedDirectory): Promise<string> {
+  const now = seal.state === null ? null : await readCurrentState(run, seal.project_id)
   if (now === null || seal.state === null) return ''
   if (!hasMoved(seal.state, now)) return ' The state is the one from before the apply.'
-  return ` The state was written after the plan was made. ${await movesSince(run, directory, now)}`
+  return ` The state was written after the plan was made. ${await describeMovesSince(run, directory, now)}`
 }
 
-/** The engine compares again: a store that does not answer is no reason to refuse. */
-async function stateNow({ context, signal, log }: BareRun, project_id: string): Promise<EngineState | null> {
+/** The managed state as it is now; null when it cannot be read, which refuses nothing: the engine compares again. */
+async function readCurrentState({ context, signal, log }: BareRun, project_id: string): Promise<EngineState | null> {
   try {
     return await readManagedState(context, project_id, signal)
   } catch (error) {
@@ -53,7 +65,12 @@ async function stateNow({ context, signal, log }: BareRun, project_id: string): 
   }
 }
 
-async function movesSince({ context }: BareRun, { iac_root }: PinnedDirectory, now: EngineState): Promise<string> {
+/** Says what changed in the state since the one that the plan file holds; empty when the plan file holds none. */
+async function describeMovesSince(
+  { context }: BareRun,
+  { iac_root }: PinnedDirectory,
+  now: EngineState,
+): Promise<string> {
   const prior = await readZipEntry(
     `${iac_root}/${context.config.paths.session_plan_filename}`,
     'tfstate',

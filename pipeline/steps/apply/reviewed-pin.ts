@@ -7,9 +7,10 @@ import { unpackDirectory } from '../../workspace/pins/archive.ts'
 import { findPinned, inspectPinned, type PinnedDirectory } from '../../workspace/pins/pinned.ts'
 import { readMasks } from '../../workspace/pins/private-files.ts'
 
-/** The reviewed plan of a session: its seal, and the directory when this disk has the sealed one. */
+/** The reviewed plan of a session. */
 export interface ReviewedPin {
   seal: StoredSeal
+  /** The directory that the seal is about; null when it is not on this disk and has to be restored. */
   directory: PinnedDirectory | null
 }
 
@@ -20,14 +21,14 @@ const NOT_RESTORED = 'The reviewed plan cannot be restored from the object store
 const planNotPinned = (message: string, cause?: unknown) => new PlatformError('PlanNotPinned', 409, message, { cause })
 
 /**
- * Looks for what may be applied: a seal of a round that completed, and a directory that agrees with it, here
- * or in the object store.
+ * Looks for the plan that may be applied: the seal of a round that completed, and a directory that agrees with it, on
+ * this disk or in the object store.
  * Errors: `PlanNotPinned`.
  */
-export async function reviewedPin({ context, round }: BareRun): Promise<ReviewedPin> {
-  const found = await findPin(context.sql, round.session.id)
-  if (!found?.reviewed) throw planNotPinned(NOT_PINNED)
-  const { seal } = found
+export async function findReviewedPin({ context, round }: BareRun): Promise<ReviewedPin> {
+  const pin = await findPin(context.sql, round.session.id)
+  if (!pin?.reviewed) throw planNotPinned(NOT_PINNED)
+  const { seal } = pin
   const directory = await findPinned(context.config.paths, round.session, seal.plan_sha256)
   if (typeof directory !== 'string') return { seal, directory }
   if (seal.archive_key !== null && context.config.worker.pin_key !== '') return { seal, directory: null }
@@ -35,21 +36,21 @@ export async function reviewedPin({ context, round }: BareRun): Promise<Reviewed
 }
 
 /**
- * The directory of a pin, brought back from the object store when this disk does not have the sealed one:
- * unpacked, given the backend override and initialised, which installs the plugins of the lock file.
- * Errors: `PlanNotPinned`, 502 with the engine's words, those of the object store and the iac client.
+ * Answers the directory of a pin. When it is not on this disk, it is restored from the object store: unpacked, given
+ * the backend override, and initialised, which installs the plugins that the lock file names.
+ * Errors: `PlanNotPinned`; 502 with the engine's words; those of the object store and of the iac client.
  */
 export async function openDirectory(run: BareRun, { seal, directory }: ReviewedPin): Promise<PinnedDirectory> {
   if (directory !== null) return directory
   const { context, round } = run
-  const restored = await unpackDirectory(await archiveOf(run, seal), context.config.paths, round.session, {
+  const restored = await unpackDirectory(await fetchSealedArchive(run, seal), context.config.paths, round.session, {
     plan_sha256: seal.plan_sha256,
   }).catch((error: unknown) => {
     throw planNotPinned(NOT_RESTORED, error)
   })
   try {
     await initialise(run, restored.directory)
-    // The engine wrote beside the plan.
+    // The engine wrote into the directory, so the plan file is compared with the seal again.
     await assertSealed(run, seal, restored.directory)
     run.log.info('the pinned plan was restored from the object store')
     return await restored.pin()
@@ -60,7 +61,7 @@ export async function openDirectory(run: BareRun, { seal, directory }: ReviewedP
 }
 
 /**
- * Looks at the plan file once more.
+ * Compares the plan file with the seal.
  * Errors: `PlanNotPinned` when it is no longer the sealed one.
  */
 export async function assertSealed(
@@ -73,14 +74,16 @@ export async function assertSealed(
 }
 
 /**
- * What has to be masked, from the stored copy, for a worker that takes an apply up without its directory.
- * Best effort: the engine hides what is sensitive itself. Errors: the reason of the run's signal.
+ * Reads the values that have to be masked from the stored copy of the pin, for a worker that goes on with an apply
+ * without having its directory. Answers none when they cannot be read, because the engine hides sensitive values in
+ * its output itself.
+ * Errors: the reason of the run's signal.
  */
-export async function archivedMasks(run: BareRun, seal: StoredSeal): Promise<string[]> {
+export async function readArchivedMasks(run: BareRun, seal: StoredSeal): Promise<string[]> {
   const { context, round, signal, log } = run
   if (seal.archive_key === null || context.config.worker.pin_key === '') return []
   try {
-    const archive = await archiveOf(run, seal)
+    const archive = await fetchSealedArchive(run, seal)
     const restored = await unpackDirectory(archive, context.config.paths, round.session, {
       plan_sha256: seal.plan_sha256,
     })
@@ -92,7 +95,8 @@ export async function archivedMasks(run: BareRun, seal: StoredSeal): Promise<str
   }
 }
 
-async function archiveOf({ context, round, signal }: BareRun, seal: StoredSeal): Promise<Uint8Array> {
+/** Fetches the stored copy that the seal names. Errors: `PlanNotPinned`; those of the object store. */
+async function fetchSealedArchive({ context, round, signal }: BareRun, seal: StoredSeal): Promise<Uint8Array> {
   const { plan_sha256, round_id, archive_key } = seal
   if (archive_key === null) throw planNotPinned(NOT_PINNED)
   const owner = { session_uuid: round.session.uuid, round_id, plan_sha256 }

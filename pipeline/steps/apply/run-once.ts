@@ -9,24 +9,25 @@ import type { BareKit } from '../../kit/kit.ts'
 import type { BareRun } from '../../kit/run.ts'
 import type { PinnedDirectory } from '../../workspace/pins/pinned.ts'
 
-export const blocked = (uuid: string) => conflict(`Session ${uuid} is blocked; apply is not allowed.`)
+/** The error of an apply in a locked session, 409. */
+export const blockedSession = (uuid: string) => conflict(`Session ${uuid} is blocked; apply is not allowed.`)
 
 /**
- * Submits the one job of this round. That it is about to happen is on record first, so that no other
- * attempt ever does it again; the submission is not cut short, because its answer names the job.
- * @param on_intent called as soon as it is on record
+ * Submits the one job of this round. The intent to submit is written to the database first, so that no other attempt
+ * submits a second job. The submission is not aborted when the worker stops, because its answer is the job id.
+ * @param onIntent called as soon as the intent is in the database
  * Errors: 409 for a locked session, before anything happened; those of the iac client; `LeaseLost`.
  */
 export async function submitOnce(
   run: BareRun,
   seal: StoredSeal,
   { iac_root }: PinnedDirectory,
-  on_intent: () => void,
+  onIntent: () => void,
 ): Promise<string> {
   const { context, round, signal } = run
   const { scope_id, provider, uuid } = round.session
-  if (!(await recordIntent(context.sql, round, seal))) throw blocked(uuid)
-  on_intent()
+  if (!(await recordIntent(context.sql, round, seal))) throw blockedSession(uuid)
+  onIntent()
   if (signal.aborted && signal.reason !== STOPPING) throw new LeaseLost()
   const plan_file = context.config.paths.session_plan_filename
   const job_id = await context.iac.submit('apply', {
@@ -35,16 +36,17 @@ export async function submitOnce(
     engine_provider: provider,
     plan_file,
   })
-  await keepJob(run, job_id)
+  await recordJobId(run, job_id)
   return job_id
 }
 
-/** Of each output; what is missing in the middle is told by the plan, or not at all. */
+/** Longest output that is kept of stdout and of stderr. The middle is cut: the beginning and the end say the most. */
 const MAX_KEPT_CHARS = 8_000_000
+/** Pauses before the second, third and fourth attempt to record the job id: the last one starts after 3.25 s. */
 const PAUSES_MS = [250, 1_000, 2_000]
 
-/** A database that is away for a moment must not cost the id. */
-async function keepJob({ context, round, log }: BareRun, job_id: string): Promise<void> {
+/** Records the job id, with retries, so that it is not lost when the database is away for a moment. */
+async function recordJobId({ context, round, log }: BareRun, job_id: string): Promise<void> {
   for (const pause of [...PAUSES_MS, null]) {
     try {
       return await recordApplyJob(context.sql, round.id, job_id)
@@ -57,13 +59,13 @@ async function keepJob({ context, round, log }: BareRun, job_id: string): Promis
 }
 
 /**
- * Waits for the job of an apply, in whichever attempt it was submitted.
- * Errors: those of the iac client, among them the one for a job that nobody knows any more.
+ * Waits for the job of an apply, whichever attempt of the round submitted it.
+ * Errors: those of the iac client, among them the one for a job that the service does not know any more.
  */
 export async function waitForApply(kit: BareKit, job_id: string): Promise<ApplyResult> {
   const span = kit.trace?.engine('apply', '')
   try {
-    const result = await awaitApply(kit, job_id)
+    const result = await measureApply(kit, job_id)
     if (result.kind === 'ran')
       span?.end(result.exit_code === 0, result.exit_code === 0 ? result.stdout : result.stderr || result.stdout)
     else span?.end(false, result.reason)
@@ -74,15 +76,16 @@ export async function waitForApply(kit: BareKit, job_id: string): Promise<ApplyR
   }
 }
 
-async function awaitApply(kit: BareKit, job_id: string): Promise<ApplyResult> {
+/** Waits for the job, counts its time in the meter and the metrics, and masks its output. */
+async function measureApply(kit: BareKit, job_id: string): Promise<ApplyResult> {
   const { context, meter } = kit.run
   const { secrets } = kit
   const started = performance.now()
   try {
-    const { exit_code, stdout, stderr } = await waitAndShow(kit, job_id)
-    // Masked before it is cut: half of a secret would not be found.
-    const kept = (text: string) => cutMiddle(secrets.text(text), MAX_KEPT_CHARS)
-    return { kind: 'ran', exit_code, stdout: kept(stdout), stderr: kept(stderr) }
+    const { exit_code, stdout, stderr } = await waitShowingProgress(kit, job_id)
+    // The text is masked before it is cut, because the cut could leave a half of a secret that no mask matches.
+    const maskAndCut = (text: string) => cutMiddle(secrets.text(text), MAX_KEPT_CHARS)
+    return { kind: 'ran', exit_code, stdout: maskAndCut(stdout), stderr: maskAndCut(stderr) }
   } finally {
     const duration_ms = performance.now() - started
     meter.recordEngineTime(duration_ms)
@@ -90,50 +93,50 @@ async function awaitApply(kit: BareKit, job_id: string): Promise<ApplyResult> {
   }
 }
 
-async function waitAndShow(kit: BareKit, job_id: string): Promise<EngineResult> {
+async function waitShowingProgress(kit: BareKit, job_id: string): Promise<EngineResult> {
   const { context, signal } = kit.run
-  const ended = new AbortController()
-  const shown = showProgress(kit, job_id, AbortSignal.any([signal, ended.signal]))
+  const jobEnd = new AbortController()
+  const progress = showProgress(kit, job_id, AbortSignal.any([signal, jobEnd.signal]))
   try {
     return await context.iac.wait(job_id, { signal })
   } finally {
-    ended.abort()
-    await shown
+    jobEnd.abort()
+    await progress
   }
 }
 
-/** Short applies say nothing; long ones are heard of at this pace. */
+/** Time between two looks at the output of the engine. An apply of less than 15 s shows no line. */
 const PERIOD_MS = 15_000
 const MAX_CHARS = 200
 
 /**
- * Shows the engine's last line while an apply runs, where the iac service tells it, until `ended` fires.
- * Best effort: whatever goes wrong, the apply goes on.
+ * Shows the last line of the engine's output as the status while an apply runs, until `jobEnd` fires. Does nothing
+ * when the iac service does not offer the output. A failure is only logged, and the apply goes on.
  */
 export async function showProgress(
   { run, status, secrets }: BareKit,
   job_id: string,
-  ended: AbortSignal,
+  jobEnd: AbortSignal,
 ): Promise<void> {
   const { iac } = run.context
   if (!iac.output) return
-  let shown = ''
+  let earlierLine = ''
   try {
     for (;;) {
-      await delay(PERIOD_MS, ended)
-      const output = await iac.output(job_id, ended)
+      await delay(PERIOD_MS, jobEnd)
+      const output = await iac.output(job_id, jobEnd)
       if (output === null) return
-      // Masked before it is cut: half of a secret would not be found.
+      // The text is masked before it is cut, because the cut could leave a half of a secret that no mask matches.
       const line = lastLine(secrets.text(output.stdout))
-      if (line !== '' && line !== shown && !ended.aborted) await status.show('apply', line)
-      shown = line
+      if (line !== '' && line !== earlierLine && !jobEnd.aborted) await status.show('apply', line)
+      earlierLine = line
     }
   } catch (error) {
-    if (!ended.aborted) run.log.info('the progress of an apply could not be shown', { error })
+    if (!jobEnd.aborted) run.log.info('the progress of an apply could not be shown', { error })
   }
 }
 
-/** `terraform_data.a: Still creating... [20s elapsed]`, for example. */
+/** The last line that is not blank, for example `terraform_data.a: Still creating... [20s elapsed]`. */
 function lastLine(text: string): string {
   const line = text.split('\n').findLast((each) => each.trim() !== '')
   return line === undefined ? '' : line.trim().slice(0, MAX_CHARS)

@@ -6,22 +6,25 @@ const LIMIT_MS = 60_000
 const PAUSE_MS = 500
 
 /**
- * Waits a while for another run, a plan of another session for example, that has locked the managed state:
- * the engine would refuse at once, and the reviewed plan would be lost for nothing. Where the lock cannot be
- * seen, or stays, the engine decides.
+ * Waits for up to 60 s while another run, for example the plan of another session, has locked the managed state.
+ * Without the wait the engine would refuse at once, and the reviewed plan would have to be made and reviewed again.
+ * When the lock cannot be seen, or is still there after the wait, it is left to the engine to refuse.
  * Errors: the reason of the run's signal.
  */
 export async function waitForStateLock({ run, status }: BareKit, project_id: string): Promise<void> {
   const end = performance.now() + LIMIT_MS
-  let told = false
+  let isAnnounced = false
   while (performance.now() < end && (await isLocked(run, project_id))) {
-    if (!told) await status.show('apply', 'Waiting for another run that works on the same state.')
-    told = true
+    if (!isAnnounced) await status.show('apply', 'Waiting for another run that works on the same state.')
+    isAnnounced = true
     await delay(PAUSE_MS, run.signal)
   }
 }
 
-/** The lock file that the override of S3 asks for. A lease of a blob is not visible this way. */
+/**
+ * Whether the lock file is there that the backend override for S3 makes the engine write. A store of blobs locks by a
+ * lease instead, which cannot be seen this way: for it the answer is always false.
+ */
 async function isLocked({ context, signal, log }: BareKit['run'], project_id: string): Promise<boolean> {
   if (!context.state_store || context.config.storage.provider === 'STORAGE_ACCOUNT') return false
   try {

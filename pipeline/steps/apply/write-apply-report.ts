@@ -11,13 +11,13 @@ import type { BareKit } from '../../kit/kit.ts'
 import { runChain } from '../../kit/run-chain.ts'
 
 /**
- * Tells how an apply ended: report, turn of the conversation, and a notification unless all went well. The
- * apply happened, so neither a model nor an object store that fails makes the round fail.
- * @param options.fails the round ends in a fault: no model is asked for the prose, and the notification of that end
- * is the only one unless the engine itself failed
- * Errors: `LeaseLost`, the reason of the run's signal.
+ * Writes and stores the report on an apply, adds a turn to the conversation, and sends a notification unless all went
+ * well. A model or an object store that fails does not make the round fail, because the apply took place.
+ * @param options.fails the round is going to fail. Then no model is asked for the prose, and no notification is sent
+ * here unless the engine itself ran, because the end of the round sends one
+ * Errors: `LeaseLost`; the reason of the run's signal.
  */
-export async function tellApply(
+export async function writeApplyReport(
   kit: BareKit,
   result: ApplyResult,
   planned: readonly PlannedChange[],
@@ -26,9 +26,9 @@ export async function tellApply(
   const { run, secrets } = kit
   const { context, round } = run
   const facts = applyFacts(result, planned)
-  const told = options.fails ? null : await narrate(kit, result, facts)
-  const document = settleApplyReport(told, facts, secrets)
-  await goOn(kit, 'the report of an apply could not be stored', () =>
+  const narration = options.fails ? null : await narrate(kit, result, facts)
+  const document = settleApplyReport(narration, facts, secrets)
+  await continueOnFailure(kit, 'the report of an apply could not be stored', () =>
     storeReport(context, round, { type: 'apply', document }, run.signal),
   )
   run.conversation.push({ user: round.query, assistant: document.execution_summary })
@@ -38,7 +38,7 @@ export async function tellApply(
   await notifyApplyFailure(context, session, { round: round.number, stderr: secrets.text(words) })
 }
 
-/** The prose; null when there is no output to tell about, or no model that tells it. */
+/** Lets a model write the prose of the report; null when there is no output to write about, or when the model fails. */
 async function narrate(kit: BareKit, result: ApplyResult, facts: ApplyReport): Promise<ApplyReport | null> {
   await kit.status.say(
     'report',
@@ -48,12 +48,13 @@ async function narrate(kit: BareKit, result: ApplyResult, facts: ApplyReport): P
   )
   if (result.kind !== 'ran') return null
   const output = result.exit_code === 0 ? result.stdout : result.stderr
-  return await goOn(kit, 'the report of an apply is told without a model', () =>
+  return await continueOnFailure(kit, 'the report of an apply is told without a model', () =>
     runChain(kit, applyReportWriter, { output: kit.secrets.text(describeApply(facts, output)) }),
   )
 }
 
-async function goOn<T>({ run }: BareKit, warning: string, work: () => Promise<T>): Promise<T | null> {
+/** Answers what the work answers; null, with the warning in the log, when it fails. Errors: as the step has them. */
+async function continueOnFailure<T>({ run }: BareKit, warning: string, work: () => Promise<T>): Promise<T | null> {
   try {
     return await work()
   } catch (error) {

@@ -4,14 +4,24 @@ import type { DriftOperation } from '../../../src/plan/drift.ts'
 import type { Kit } from '../../kit/kit.ts'
 import { runChain } from '../../kit/run-chain.ts'
 
-/** Remembers which drift the exception rules cover: the filter speaks of operations in prose, a report of addresses. */
+/**
+ * Remembers which drift the exception rules cover. The exception filter answers with operations in prose, but a report
+ * needs addresses, so the ledger looks for the addresses in the prose.
+ */
 export interface ExceptionLedger {
-  /** What was left out and why, each text once. */
+  /** What was left out and why, in the words of the filter; each text once. */
   readonly notes: string[]
-  /** Takes down one pass of the filter: the drift it was about, what it was sent and what it answered. */
-  note(drift: readonly DriftOperation[], sent: readonly string[], exceptions: Exceptions): void
-  /** Drift that the passes decided on as it stands; `undecided` was never seen, or trimmed, or not named. */
-  sort(drift: readonly DriftOperation[]): Record<'covered' | 'open' | 'undecided', DriftOperation[]>
+  /**
+   * Records one pass of the filter.
+   * @param drift what the pass was about
+   * @param sent the operations that the filter was asked about
+   */
+  recordPass(drift: readonly DriftOperation[], sent: readonly string[], exceptions: Exceptions): void
+  /**
+   * Sorts drift by what the passes decided. It is `undecided` when no pass saw it in exactly this form, when the filter
+   * changed its text, or when no operation names its address.
+   */
+  sortDrift(drift: readonly DriftOperation[]): Record<'covered' | 'open' | 'undecided', DriftOperation[]>
 }
 
 export function createExceptionLedger(): ExceptionLedger {
@@ -19,7 +29,7 @@ export function createExceptionLedger(): ExceptionLedger {
   const decided = new Map<string, 'covered' | 'open'>()
   return {
     notes,
-    note: (drift, sent, { answered, note }) => {
+    recordPass: (drift, sent, { answered, note }) => {
       if (note !== null && !notes.includes(note)) notes.push(note)
       const kept = sent.filter((text) => answered.includes(text))
       const dropped = sent.filter((text) => !answered.includes(text))
@@ -33,16 +43,19 @@ export function createExceptionLedger(): ExceptionLedger {
         else if (dropped.some((text) => namesAddress(text, address))) decided.set(key, 'covered')
       }
     },
-    sort: (drift) => {
-      const sorted: ReturnType<ExceptionLedger['sort']> = { covered: [], open: [], undecided: [] }
+    sortDrift: (drift) => {
+      const sorted: ReturnType<ExceptionLedger['sortDrift']> = { covered: [], open: [], undecided: [] }
       for (const operation of drift) sorted[decided.get(JSON.stringify(operation)) ?? 'undecided'].push(operation)
       return sorted
     },
   }
 }
 
-/** Asks the filter about drift itself, one entry for each address, so that the answer can be read without doubt. */
-export async function coveredByRules(
+/**
+ * Asks the exception filter, a model, about drift in its JSON form, one entry for each address, so that the answer
+ * shows for each entry whether a rule covers it. An answer that has an entry without an address covers nothing.
+ */
+export async function findCoveredDrift(
   kit: Kit,
   drift: readonly DriftOperation[],
 ): Promise<{ covered: DriftOperation[]; note: string | null }> {
@@ -57,6 +70,6 @@ export async function coveredByRules(
   return { covered, note: covered.length > 0 ? note : null }
 }
 
-/** An entry that names no address could mean any. */
+/** Whether a text names none of the addresses, so that it could be about any of them. */
 const isVague = (text: string, drift: readonly DriftOperation[]) =>
   !drift.some(({ address }) => namesAddress(text, address))

@@ -3,20 +3,20 @@ import { type DriftOperation, driftOperations } from '../../../src/plan/drift.ts
 import type { Kit } from '../../kit/kit.ts'
 import { planTargets, type ValidPlan } from '../shared/plan.ts'
 
-/** Drift as read from a plan, or what the engine said when no plan could be made. */
+/** Drift that was read from a plan, or what the engine said when no plan could be made. */
 export type DriftReading =
   | { ok: true; valid: ValidPlan; operations: DriftOperation[] }
   | { ok: false; text: string; feedback: string }
 
 /**
- * Reads the drift of a plan. The targets are planned first when there is no plan yet, or when the
- * working tree moved on since it was made.
+ * Reads the drift of a plan. A new plan is made first when there is none, or when the working tree has changed since it
+ * was made.
  * Errors: `PlatformError` for a plan of another workspace or a plan document that cannot be read.
  */
 export async function readDrift(kit: Kit, valid: ValidPlan | null, targets: string[]): Promise<DriftReading> {
-  const span = kit.trace?.engine('drift', referenceOf(valid, targets))
+  const span = kit.trace?.engine('drift', describeReference(valid, targets))
   try {
-    const reading = await readPlanned(kit, valid, targets)
+    const reading = await planAndReadDrift(kit, valid, targets)
     span?.end(reading.ok, reading.ok ? JSON.stringify(reading.operations) : reading.feedback)
     return reading
   } catch (error) {
@@ -25,13 +25,13 @@ export async function readDrift(kit: Kit, valid: ValidPlan | null, targets: stri
   }
 }
 
-/** Names the plan without naming a directory of this machine. */
-function referenceOf(valid: ValidPlan | null, targets: string[]): string {
+/** Describes the plan for a trace, without its directory, which would be a path of this machine. */
+function describeReference(valid: ValidPlan | null, targets: string[]): string {
   const { plan_file = null, plan_sha256 = null, targets: planned = targets } = valid?.reference ?? {}
   return JSON.stringify({ plan_file, plan_sha256, targets: planned })
 }
 
-async function readPlanned(kit: Kit, valid: ValidPlan | null, targets: string[]): Promise<DriftReading> {
+async function planAndReadDrift(kit: Kit, valid: ValidPlan | null, targets: string[]): Promise<DriftReading> {
   const { workspace } = kit.run
   if (valid && valid.reference.workspace !== workspace.iac_root)
     throw new PlatformError('ForeignPlan', 500, 'The plan belongs to another workspace.')
@@ -45,12 +45,15 @@ async function planForDrift(kit: Kit, targets: string[]) {
   try {
     return await planTargets(kit, targets)
   } catch (error) {
-    return { ok: false as const, text: '', feedback: unreadablePlan(error) }
+    return { ok: false as const, text: '', feedback: describeUnreadablePlan(error) }
   }
 }
 
-/** A plan file that the engine cannot show is told like a plan that failed: its words. Any other error is thrown. */
-export function unreadablePlan(error: unknown): string {
+/**
+ * The words of the engine about a plan file that it cannot show, which callers treat like a plan that failed. Any other
+ * error is thrown.
+ */
+export function describeUnreadablePlan(error: unknown): string {
   if (error instanceof PlatformError && error.code === 'EnginePlanUnreadable') return error.message
   throw error
 }

@@ -5,14 +5,14 @@ import { type DriftFacts, settleDriftReport } from '../../../src/reports/settle-
 import type { Kit } from '../../kit/kit.ts'
 import { runChain } from '../../kit/run-chain.ts'
 import { planOutsideTargets } from '../shared/plan-outside-targets.ts'
-import type { DriftResult } from './remediate-drift.ts'
+import type { DriftResult } from './drift-task.ts'
 
 const NOTHING_COMPARED =
   'Nothing was compared: the configuration allows no iteration (orchestration.max_drift_reports).'
 
 /**
- * Writes and stores the report on a drift round. The model narrates what it reads in the branch diff; status,
- * addresses and what is left are computed.
+ * Lets a model write the report on a drift round, and stores it. The prose is about what the model reads in the branch
+ * diff; the status, the addresses and what is left are computed and replace what the model says about them.
  * @param changed_files files that the commits of the round changed
  * Errors: those of `runAgent`, of the object store and of `planOutsideTargets`; `ReportGenerationError`.
  */
@@ -22,16 +22,22 @@ export async function writeDriftReport(
   changed_files: readonly string[],
 ): Promise<DriftReport> {
   const { run, secrets } = kit
-  // Without a plan and without words of the engine there was no iteration.
+  // When there is neither a plan nor a failure of the engine, no iteration took place.
   const failure = drift.feedback ?? (drift.valid ? null : NOTHING_COMPARED)
-  // Code that was changed for some targets may concern more than them.
-  const beside =
+  // Code that was changed for some targets may also change resources beside them.
+  const outsideTargets =
     drift.valid && failure === null && changed_files.length > 0 ? planOutsideTargets(kit, drift.valid) : null
-  // Waited for also when the model fails: its engine job works in this workspace.
-  const [narrated] = await Promise.allSettled([narrate(kit, drift, failure), beside])
-  if (narrated.status === 'rejected') throw narrated.reason
-  const facts: DriftFacts = { ...drift, notes: drift.exclusions, failure, changed_files, beyond: await beside }
-  const document = settleDriftReport(narrated.value, facts, secrets)
+  // Both are waited for, also when the model fails, because the engine job of the plan works in this workspace.
+  const [narration] = await Promise.allSettled([narrate(kit, drift, failure), outsideTargets])
+  if (narration.status === 'rejected') throw narration.reason
+  const facts: DriftFacts = {
+    ...drift,
+    notes: drift.exclusions,
+    failure,
+    changed_files,
+    beyond: await outsideTargets,
+  }
+  const document = settleDriftReport(narration.value, facts, secrets)
   await storeReport(run.context, run.round, { type: 'drift', document }, run.signal)
   return document
 }

@@ -13,9 +13,11 @@ import type { Conventions } from '../shared/compose-prompts.ts'
 import type { ValidPlan } from '../shared/plan.ts'
 
 /**
- * Checks the plan against the rules of code and lets a second model audit it against the session's first
- * request. The verdict is computed from the severities of both. Switched off, neither happens: it answers
- * an empty passing result and stores nothing.
+ * Checks the plan with the rules that are written in code, lets a model audit it against the session's first request,
+ * and stores the result. The verdict is computed from the severities of both. When
+ * `orchestration.enable_compliance_checker` is off, nothing is checked or stored, and the answer is an empty result
+ * that passes.
+ * Errors: those of `runAgent` and of the object store; `ReportGenerationError`.
  */
 export async function auditCompliance(kit: Kit, valid: ValidPlan, conventions: Conventions): Promise<ComplianceReport> {
   const { run, secrets } = kit
@@ -35,7 +37,7 @@ export async function auditCompliance(kit: Kit, valid: ValidPlan, conventions: C
   return document
 }
 
-/** The auditor needs to know what is found, not all of it. */
+/** Findings of code that the model is shown, so that it does not report them again; the report has all of them. */
 const MAX_SHOWN = 200
 
 function listFindings({ findings }: CodeFindings): string {

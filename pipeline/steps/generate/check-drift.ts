@@ -4,12 +4,12 @@ import { remediateDrift } from '../drift/remediate-drift.ts'
 import type { Conventions } from '../shared/compose-prompts.ts'
 import type { ValidPlan } from '../shared/plan.ts'
 
-/** Iterations of the check in a generate round. */
+/** How often a generate round reads drift and remediates it at most. */
 const ITERATIONS = 2
 
 /**
- * Brings foreign changes of the targeted infrastructure into the code before the plan is reviewed; what
- * the session itself changed is left alone. Answers the plan to go on with.
+ * Brings changes that others made to the targeted infrastructure into the code, before the plan is reviewed. What the
+ * session itself changed stays as it is. Answers the plan of the code as it is afterwards.
  * Errors: `DriftCheckFailed` with the engine's words when drift cannot be read.
  */
 export async function checkDrift(kit: Kit, valid: ValidPlan, conventions: Conventions): Promise<ValidPlan> {

@@ -6,54 +6,58 @@ import type { Statement, StatementResult } from '../../../src/intent/types.ts'
 import type { Plan } from '../../../src/plan/plan.ts'
 import type { Kit } from '../../kit/kit.ts'
 import { runChain } from '../../kit/run-chain.ts'
+import { rejectOnAbort } from '../../kit/status.ts'
 import type { Validation } from '../shared/generate-and-validate.ts'
 import type { ValidPlan } from '../shared/plan.ts'
 import { planValidator } from '../shared/validators.ts'
 
-/** The request of a round as statements, which the small model makes while the round goes on. */
+/** A check of plans against the request of a round, which the small model turns into statements meanwhile. */
 export interface IntentCheck {
-  /** What a plan says about them; none when there are no statements, or none in time. */
-  results(plan: Plan): Promise<StatementResult[]>
-  /** Ends the model's work; to be called before the round ends. */
+  /** Compares a plan with the statements; answers none when there are no statements, or when they are not ready. */
+  evaluate(plan: Plan): Promise<StatementResult[]>
+  /** Aborts the model call; has to be called before the round ends. */
   stop(): void
 }
 
-/** The check is worth no more than this. */
+/** After this time the model call is aborted and the round goes on without the check. */
 const MAX_MS = 60_000
-/** How long a plan that is there waits for statements that are not. */
+/** How long a plan that is ready waits for statements that are not. */
 const GRACE_MS = 1_000
 
 /**
- * Starts to turn the request into statements. Best effort: whatever goes wrong is logged, and the round goes
- * on unchecked.
+ * Lets the small model turn the request into statements, while the round goes on. When that fails, the failure is
+ * logged and the round goes on without the check.
  * @param blocks what the repository declares, as a text
  */
 export function startIntentCheck(kit: Kit, blocks: Promise<string>): IntentCheck {
   const { run } = kit
   const stop = new AbortController()
   const signal = AbortSignal.any([run.signal, stop.signal, AbortSignal.timeout(MAX_MS)])
-  let known: Statement[] | null = null
-  const made = Promise.race([makeStatements(kit, blocks, signal), rejectOn(signal)])
-    .then((statements) => {
-      known = statements
+  let statements: Statement[] | null = null
+  const making = Promise.race([makeStatements(kit, blocks, signal), rejectOnAbort(signal)])
+    .then((answer) => {
+      statements = answer
     })
     .catch((error: unknown) => {
-      known = []
+      statements = []
       if (!run.signal.aborted && !stop.signal.aborted)
         run.log.warn('the request is not checked against the plan', { error })
     })
   return {
-    results: async (plan) => {
-      if (known === null) await within(made, GRACE_MS)
-      if (known === null) stop.abort()
-      return await evaluated(kit, known ?? [], plan)
+    evaluate: async (plan) => {
+      if (statements === null) await waitAtMost(making, GRACE_MS)
+      if (statements === null) stop.abort()
+      return await compareWithPlan(kit, statements ?? [], plan)
     },
     stop: () => stop.abort(),
   }
 }
 
-/** A type that no provider has was guessed wrongly. The providers are asked only when something is unmet. */
-async function evaluated(
+/**
+ * Compares the plan with the statements. A statement about a resource type that no provider has is a wrong guess of the
+ * model and is not held against the plan. The providers are asked only when something is unmet.
+ */
+async function compareWithPlan(
   { run, engine }: Kit,
   statements: readonly Statement[],
   plan: Plan,
@@ -65,19 +69,14 @@ async function evaluated(
   return names ? evaluateStatements(statements, plan, { cumulative, types: names.resource }) : results
 }
 
+/** Asks the small model for the statements. */
 async function makeStatements(kit: Kit, blocks: Promise<string>, signal: AbortSignal): Promise<Statement[]> {
   const { session, query } = kit.run.round
   const values = { cloud: session.provider, request: query, blocks: await blocks }
   return await runChain(kit, intentCheck, values, { signal })
 }
 
-/** For clients that do not listen to their signal. */
-const rejectOn = (signal: AbortSignal) =>
-  new Promise<never>((_, reject) => {
-    signal.addEventListener('abort', () => reject(signal.reason), { once: true })
-  })
-
-async function within(done: Promise<void>, limit_ms: number): Promise<void> {
+async function waitAtMost(done: Promise<void>, limit_ms: number): Promise<void> {
   let timer: ReturnType<typeof setTimeout> | undefined
   const late = new Promise<void>((resolve) => {
     timer = setTimeout(resolve, limit_ms)
@@ -85,14 +84,15 @@ async function within(done: Promise<void>, limit_ms: number): Promise<void> {
   await Promise.race([done, late]).finally(() => clearTimeout(timer))
 }
 
-/** Attempts that may be spent on statements that a good plan does not meet. */
+/** Attempts that a round spends on unmet statements before it accepts a plan that is valid otherwise. */
 const MAX_SPENT = 2
 
 /**
- * A validator that is not content with a plan that leaves statements unmet. It gives in after two attempts, and at
- * the last one, whichever comes first; a plan that it sent back stays good enough.
+ * Makes a validator that sends a valid plan back when it leaves statements of the request unmet. After it has sent two
+ * plans back, and at the last attempt, it accepts such a plan. A plan that was sent back stays good enough: it is the
+ * result when no later attempt is valid.
  */
-export function checkedValidator(
+export function createIntentValidator(
   kit: Kit,
   check: IntentCheck,
   { validate, max_attempts }: { validate: () => Promise<Validation<ValidPlan>>; max_attempts: number },
@@ -103,7 +103,7 @@ export function checkedValidator(
     attempt++
     const validation = await validate()
     if (!validation.ok || attempt >= max_attempts || spent >= MAX_SPENT) return validation
-    const unmet = withVerdict(await check.results(validation.value.plan), 'unmet')
+    const unmet = withVerdict(await check.evaluate(validation.value.plan), 'unmet')
     if (unmet.length === 0) return validation
     spent++
     const { text, targets } = validation

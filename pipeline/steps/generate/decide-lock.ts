@@ -3,24 +3,25 @@ import type { ComplianceReport, GenerateReport } from '../../../src/reports/sche
 import { recordLockDecision } from '../../../src/sessions/locks.ts'
 import type { Kit } from '../../kit/kit.ts'
 
-/** What the gates look at. */
+/** What the two gates, compliance and impact, decide on. */
 export interface Review {
   report: GenerateReport
   compliance: ComplianceReport
 }
 
 /**
- * Whether a reviewed round locks its session (true), unlocks it (false) or leaves it as it is (null):
- * each gate locks on its own; only a passing audit with a banner below high unlocks.
+ * Whether a reviewed round locks its session (true), unlocks it (false) or leaves the lock as it is (null). A failed
+ * audit locks, and so does a high impact where the configuration says so. Only a passed audit together with an impact
+ * below high unlocks.
  */
-export function lockDecision({ report, compliance }: Review, block_on_high_impact: boolean): boolean | null {
+export function lockDecision({ report, compliance }: Review, blockOnHighImpact: boolean): boolean | null {
   const high = report.potential_impact.banner.level === 'high'
-  if (!compliance.passed || (high && block_on_high_impact)) return true
+  if (!compliance.passed || (high && blockOnHighImpact)) return true
   return high ? null : false
 }
 
 /**
- * Writes the decision and tells staff and owner about each gate that locked.
+ * Writes the decision to the session, and notifies staff and owner about each gate that locked.
  * Errors: `SetLockError` `Error updating DB session lock.`, `LeaseLost`.
  */
 export async function decideLock({ run, secrets }: Kit, review: Review): Promise<void> {
@@ -29,7 +30,7 @@ export async function decideLock({ run, secrets }: Kit, review: Review): Promise
   const decision = lockDecision(review, block_on_high_impact)
   if (decision !== null) await recordLockDecision(context.sql, round, decision)
   const { banner } = review.report.potential_impact
-  // What the request itself said in clear is masked on its way out, like everything else.
+  // The user may have typed a secret into the request. In the notification it is masked like everything else.
   const session = { ...round.session, first_query: secrets.text(round.session.first_query) }
   const notifications: Promise<void>[] = []
   if (!review.compliance.passed)

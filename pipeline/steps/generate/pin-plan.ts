@@ -12,53 +12,58 @@ import { hashFile, writeMasks } from '../../workspace/pins/private-files.ts'
 import { readZipEntry } from '../../workspace/pins/zip.ts'
 import type { ValidPlan } from '../shared/plan.ts'
 
-/** Largest state inside a plan file that is read. */
+/** Largest state inside of a plan file that is read. */
 export const MAX_STATE_BYTES = 64 * 1024 * 1024
 
 /**
- * Keeps the workspace with its plan for a later apply, and seals it. The seal is written first, fenced, and
- * the directory takes its place after that: an apply needs both to agree, so a crash in between pins nothing.
- * Errors: `PlatformError` when the plan is not the one of this workspace as it stands; `LeaseLost`.
+ * Keeps the workspace with its plan for a later apply, and writes a seal that says which plan it is. The seal is
+ * written first, fenced by the lease, and then the directory is moved to its place. An apply needs both to agree, so
+ * that a crash between the two steps pins nothing.
+ * Errors: `PlatformError` `StalePlan` when the plan was not made from this workspace as it is now; `LeaseLost`.
  */
 export async function pinPlan(kit: Kit, valid: ValidPlan): Promise<void> {
   const { run, secrets } = kit
   const { workspace, context, round } = run
-  const plan_sha256 = await currentPlan(run, valid)
+  const plan_sha256 = await hashCurrentPlan(run, valid)
   if (plan_sha256 === null) return await pinUnsealed(run)
   await writeMasks(workspace.clone, secrets.learned())
-  const facts = await sealFacts(run, valid, plan_sha256)
-  const archive_key = await keepArchive(run, plan_sha256)
-  const earlier_key = await sealPin(context.sql, round, { ...facts, archive_key }).catch(async (error: unknown) => {
-    if (archive_key !== null) await forgetArchive(run, archive_key)
+  const facts = await collectSealFacts(run, valid, plan_sha256)
+  const archive_key = await storeCopy(run, plan_sha256)
+  const earlierKey = await sealPin(context.sql, round, { ...facts, archive_key }).catch(async (error: unknown) => {
+    if (archive_key !== null) await deleteCopy(run, archive_key)
     throw error
   })
   await workspace.pin()
-  if (earlier_key !== null) await forgetArchive(run, earlier_key)
+  if (earlierKey !== null) await deleteCopy(run, earlierKey)
 }
 
 /**
- * An iac service that works on another disk leaves no plan file here. The round was reviewed all the same;
- * an apply, which needs the file, says that nothing is pinned.
+ * Keeps the workspace without a seal, when the iac service works on another disk and left no plan file here. The round
+ * is reviewed all the same, but an apply, which needs the file, says that nothing is pinned.
  */
 async function pinUnsealed(run: Run): Promise<void> {
   const { context, round, workspace, log } = run
   log.warn(
-    'the plan file is not on the disk of the worker: nothing can be applied; do worker and iac service share paths.upload_folder?',
+    'the plan file is not on the disk of the worker: nothing can be applied; do worker and iac service share ' +
+      'paths.upload_folder?',
   )
   const earlier_key = await removePin(context.sql, round)
   await workspace.pin()
-  if (earlier_key !== null) await forgetArchive(run, earlier_key)
+  if (earlier_key !== null) await deleteCopy(run, earlier_key)
 }
 
-/** Hash of the plan file, which must be the reviewed one, made from the code as it stands; null when there never was a file. */
-async function currentPlan({ workspace }: Run, { reference }: ValidPlan): Promise<string | null> {
-  const same_code = reference.workspace === workspace.iac_root && reference.revision === (await workspace.revision())
-  const hash = same_code ? await hashFile(`${workspace.iac_root}/${reference.plan_file}`) : null
-  if (same_code && hash === reference.plan_sha256) return hash
+/**
+ * SHA-256 of the plan file; null when there never was a file on this disk.
+ * Errors: `StalePlan` when the file is not the reviewed one, or when the code has changed since it was made.
+ */
+async function hashCurrentPlan({ workspace }: Run, { reference }: ValidPlan): Promise<string | null> {
+  const isSameCode = reference.workspace === workspace.iac_root && reference.revision === (await workspace.revision())
+  const hash = isSameCode ? await hashFile(`${workspace.iac_root}/${reference.plan_file}`) : null
+  if (isSameCode && hash === reference.plan_sha256) return hash
   throw new PlatformError('StalePlan', 500, 'The reviewed plan does not belong to the code as it stands.')
 }
 
-async function sealFacts(
+async function collectSealFacts(
   run: Run,
   { reference, plan }: ValidPlan,
   plan_sha256: string,
@@ -72,14 +77,14 @@ async function sealFacts(
     commit: await workspace.head(),
     targets: reference.targets,
     changes: plannedChanges(plan),
-    engine: await engineOf(run),
+    engine: await askForEngine(run),
     state: state === null ? null : { lineage: state.lineage, serial: state.serial },
     project_id: await deriveProjectId(source.uri, scope_id, source.root_path),
   }
 }
 
-/** A plan that was just made is worth more than the answer to this question. */
-async function engineOf({ context, signal, log }: Run): Promise<EngineInfo | null> {
+/** Name and version of the engine; null when the iac service does not answer, which is no reason to lose the plan. */
+async function askForEngine({ context, signal, log }: Run): Promise<EngineInfo | null> {
   try {
     return await context.iac.engine(signal)
   } catch (error) {
@@ -89,11 +94,12 @@ async function engineOf({ context, signal, log }: Run): Promise<EngineInfo | nul
   }
 }
 
-/** With a key, a copy outlives this disk; without the copy the pin still stands. */
-async function keepArchive(
-  { context, round, workspace, signal, log }: Run,
-  plan_sha256: string,
-): Promise<string | null> {
+/**
+ * Stores an encrypted copy of the directory, so that the pin survives the loss of this disk. Answers the key of the
+ * stored object; null when no `worker.pin_key` is configured, or when the copy could not be stored: the pin holds
+ * without it.
+ */
+async function storeCopy({ context, round, workspace, signal, log }: Run, plan_sha256: string): Promise<string | null> {
   const { config } = context
   if (config.worker.pin_key === '') return null
   try {
@@ -115,7 +121,7 @@ async function keepArchive(
   return null
 }
 
-async function forgetArchive({ context, log }: Run, key: string): Promise<void> {
+async function deleteCopy({ context, log }: Run, key: string): Promise<void> {
   await context.storage
     .delete(key)
     .catch((error: unknown) => log.warn('a stored pin could not be deleted', { key, error }))

@@ -10,11 +10,11 @@ import { runChain } from '../../kit/run-chain.ts'
 import type { ValidPlan } from '../shared/plan.ts'
 
 /**
- * Writes and stores the report on a plan. The model narrates; counts, changes, the least impact level and
- * what lies outside the targets are of plans.
- * @param checked what the plan has of the request
- * @param beyond under way while the model writes; also waited for when the model fails, because its
- * engine job works in this workspace
+ * Lets a model write the report on a plan, and stores it. The model writes the prose. Counts, changes, the lowest impact
+ * level that may be reported, and what would change outside of the targets are computed from plans.
+ * @param beyond the plan of the whole root, which is being made while the model writes. It is waited for also when the
+ * model fails, because its engine job works in this workspace
+ * @param checked the statements of the request with what the plan says about each of them
  * Errors: those of `runAgent` and of the object store; `ReportGenerationError`; those of `beyond`.
  */
 export async function writeGenerateReport(
@@ -24,9 +24,9 @@ export async function writeGenerateReport(
   checked: readonly StatementResult[] = [],
 ): Promise<GenerateReport> {
   const { run, secrets } = kit
-  const [narrated] = await Promise.allSettled([narrate(kit, valid), beyond])
-  if (narrated.status === 'rejected') throw narrated.reason
-  const document = settleGenerateReport(narrated.value, valid.plan, secrets, await beyond, checked)
+  const [narration] = await Promise.allSettled([narrate(kit, valid), beyond])
+  if (narration.status === 'rejected') throw narration.reason
+  const document = settleGenerateReport(narration.value, valid.plan, secrets, await beyond, checked)
   await storeReport(run.context, run.round, { type: 'generate', document }, run.signal)
   return document
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { coveredByRules, createExceptionLedger } from '../../../../pipeline/steps/drift/excepted-drift.ts'
+import { createExceptionLedger, findCoveredDrift } from '../../../../pipeline/steps/drift/excepted-drift.ts'
 import { remediateDrift } from '../../../../pipeline/steps/drift/remediate-drift.ts'
 import type { DriftOperation } from '../../../../src/plan/drift.ts'
 import { startOnce } from '../../../helpers/start-once.ts'
@@ -16,7 +16,7 @@ const update = (address: string, size = 1): DriftOperation => ({
 const [a, b, ab] = [update('x.a'), update('x.b'), update('x.ab')]
 const noted = (drift: DriftOperation[], sent: string[], answered: string[], note: string | null = 'rule') => {
   const ledger = createExceptionLedger()
-  ledger.note(drift, sent, { operations: answered, answered, note })
+  ledger.recordPass(drift, sent, { operations: answered, answered, note })
   return ledger
 }
 
@@ -39,11 +39,11 @@ describe('the ledger of exceptions', () => {
       { covered: [], open: [], undecided: [a, b] },
     ],
   ])('drift that was %s', (_, sent, answered, sorted) => {
-    expect(noted([a, b], sent, answered).sort([a, b])).toEqual(sorted)
+    expect(noted([a, b], sent, answered).sortDrift([a, b])).toEqual(sorted)
   })
 
   it('takes no address for another that begins like it', () => {
-    expect(noted([a, ab], ['set x.a', 'set x.ab'], ['set x.ab']).sort([a, ab])).toEqual({
+    expect(noted([a, ab], ['set x.a', 'set x.ab'], ['set x.ab']).sortDrift([a, ab])).toEqual({
       covered: [a],
       open: [ab],
       undecided: [],
@@ -52,9 +52,9 @@ describe('the ledger of exceptions', () => {
 
   it('knows drift only as it was then, and goes by the last pass', () => {
     const ledger = noted([a, b], ['set x.a', 'set x.b'], ['set x.b'])
-    expect(ledger.sort([update('x.a', 9)])).toEqual({ covered: [], open: [], undecided: [update('x.a', 9)] })
-    ledger.note([a], ['set x.a'], { operations: ['set x.a'], answered: ['set x.a'], note: 'rule' })
-    expect(ledger.sort([a, b])).toEqual({ covered: [], open: [a, b], undecided: [] })
+    expect(ledger.sortDrift([update('x.a', 9)])).toEqual({ covered: [], open: [], undecided: [update('x.a', 9)] })
+    ledger.recordPass([a], ['set x.a'], { operations: ['set x.a'], answered: ['set x.a'], note: 'rule' })
+    expect(ledger.sortDrift([a, b])).toEqual({ covered: [], open: [a, b], undecided: [] })
     expect(ledger.notes).toEqual(['rule'])
   })
 })
@@ -65,7 +65,7 @@ describe('coveredByRules', () => {
     const world = await steps.world({
       scripts: { report_decomposed_task_operations: { args: { operations, explanation: 'rule' } } },
     })
-    return (await coveredByRules(world.kit, [a, indexed])).covered.map(({ address }) => address)
+    return (await findCoveredDrift(world.kit, [a, indexed])).covered.map(({ address }) => address)
   }
   it.each([
     ['everything', [], ['x.a', 'x.c["k"]']],
@@ -83,7 +83,7 @@ describe('coveredByRules', () => {
   })
   it('asks nothing about nothing', async () => {
     const world = await steps.world()
-    expect(await coveredByRules(world.kit, [])).toEqual({ covered: [], note: null })
+    expect(await findCoveredDrift(world.kit, [])).toEqual({ covered: [], note: null })
     expect(world.llm.requests).toEqual([])
   })
 })

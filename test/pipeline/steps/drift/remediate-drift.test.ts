@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { type DriftTask, remediateDrift } from '../../../../pipeline/steps/drift/remediate-drift.ts'
+import type { DriftTask } from '../../../../pipeline/steps/drift/drift-task.ts'
+import { remediateDrift } from '../../../../pipeline/steps/drift/remediate-drift.ts'
 import { checkDrift } from '../../../../pipeline/steps/generate/check-drift.ts'
 import { MASK } from '../../../../src/base/masking.ts'
 import { startOnce } from '../../../helpers/start-once.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { checkedValidator, startIntentCheck } from '../../../../pipeline/steps/generate/check-intent.ts'
+import { createIntentValidator, startIntentCheck } from '../../../../pipeline/steps/generate/check-intent.ts'
 import { generateAndValidate } from '../../../../pipeline/steps/shared/generate-and-validate.ts'
 import type { ValidPlan } from '../../../../pipeline/steps/shared/plan.ts'
 import { planValidator } from '../../../../pipeline/steps/shared/validators.ts'
@@ -57,7 +57,7 @@ const world = (intent: Script | Script[], counts: (number | null)[], generator: 
 /** The loop of a generate round. */
 async function round({ kit }: StepWorld, max_attempts = 5) {
   const check = startIntentCheck(kit, Promise.resolve('main.tf (1 B): resource a_bucket.old'))
-  const validate = checkedValidator(kit, check, {
+  const validate = createIntentValidator(kit, check, {
     validate: planValidator(kit, async () => ['a_bucket.b']),
     max_attempts,
   })
@@ -68,7 +68,7 @@ async function round({ kit }: StepWorld, max_attempts = 5) {
     max_attempts,
     validate,
   })
-  return { value, results: await check.results(value.plan) }
+  return { value, results: await check.evaluate(value.plan) }
 }
 const verdicts = ({ results }: Awaited<ReturnType<typeof round>>) => results.map(({ verdict }) => verdict)
 
@@ -184,7 +184,7 @@ describe('a check that goes wrong', () => {
     const one = await world('hang', [1])
     const check = startIntentCheck(one.kit, Promise.resolve(''))
     check.stop()
-    expect(await check.results(validPlan(one, []).plan)).toEqual([])
+    expect(await check.evaluate(validPlan(one, []).plan)).toEqual([])
   })
 })
 

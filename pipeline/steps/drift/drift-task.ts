@@ -1,0 +1,37 @@
+import type { DriftOperation } from '../../../src/plan/drift.ts'
+import type { Conventions } from '../shared/compose-prompts.ts'
+import type { ValidPlan } from '../shared/plan.ts'
+
+/** What a reading and remediation of drift is about. */
+export interface DriftTask {
+  /** A plan whose drift is read first; null when the targets have to be planned. */
+  valid: ValidPlan | null
+  targets: string[]
+  /**
+   * Whether differences that the session's own commits explain are left out. Otherwise every difference is drift, and
+   * targets that name nothing in the code or in the state are reported as a failure.
+   */
+  filter_session_changes: boolean
+  /** Addresses that this round imported. */
+  imported?: ReadonlySet<string>
+  conventions: Conventions
+  /** How often drift is read and remediated at most; with 0 nothing is done. */
+  max_iterations: number
+}
+
+export interface DriftResult {
+  /** Whether code and infrastructure agree, apart from differences that are expected. */
+  in_sync: boolean
+  /** Drift that is left, as it was last read, without what exception rules cover. */
+  remaining: DriftOperation[]
+  /** Drift that is left and that exception rules cover, as it was last read. */
+  excepted: DriftOperation[]
+  /** Every address that differed at some time, as it was first read. */
+  detected: DriftOperation[]
+  /** What the engine said when drift could not be read; null otherwise. */
+  feedback: string | null
+  /** The last plan; null when no plan was made. */
+  valid: ValidPlan | null
+  /** What the exception rules covered, in the words of the filter. */
+  exclusions: string[]
+}
