@@ -16,7 +16,7 @@ import { generateAndValidate } from '../steps/shared/generate-and-validate.ts'
 import { learnDeclaredSecrets } from '../steps/shared/learn-declared-secrets.ts'
 import { readDeclarations, readFiles } from '../steps/shared/look-at-repository.ts'
 import { planOutsideTargets } from '../steps/shared/plan-outside-targets.ts'
-import { planValidator } from '../steps/shared/validators.ts'
+import { createPlanValidator } from '../steps/shared/validators.ts'
 
 /**
  * Turns a request into a validated, reviewed and pinned plan (contract, section 2.2). When the request is declined, or
@@ -49,16 +49,16 @@ async function runGenerateRound(kit: Kit): Promise<Outcome> {
 async function carryOut(kit: Kit, intent: IntentCheck): Promise<Outcome> {
   const { query } = kit.run.round
   const conventions = await composePrompts(kit)
-  const max_attempts = kit.run.context.config.orchestration.max_validation_iteration
-  const validate = planValidator(kit, () => runChain(kit, sessionTargets, {}))
+  const maxAttempts = kit.run.context.config.orchestration.max_validation_iteration
+  const validate = createPlanValidator(kit, () => runChain(kit, sessionTargets, {}))
   const validated = await generateAndValidate(kit, {
     query,
     prompt: writeTaskQuery(query),
     operation: 'generate',
     conventions,
     forbid: true,
-    max_attempts,
-    validate: createIntentValidator(kit, intent, { validate, max_attempts }),
+    maxAttempts,
+    validate: createIntentValidator(kit, intent, { validate, maxAttempts }),
   })
   const plan = await checkDrift(kit, validated, conventions)
   const beyond = planOutsideTargets(kit, plan)

@@ -49,7 +49,7 @@ async function runImportRound(kit: Kit): Promise<Outcome> {
   const facts: ImportFacts = {
     imported: ledger.imported(),
     failed: ledger.failed(),
-    excluded: [...selection.excluded, ...ledger.taken()],
+    excluded: [...selection.excluded, ...ledger.managedElsewhere()],
     state_alignment: stateAlignment(ledger.imported(), after.plan).text,
     recommendations: leftoverBlocks(ledger.failed(), after.plan),
     nothing: null,

@@ -13,7 +13,7 @@ import { writeImportReport } from '../../pipeline/steps/import/write-import-repo
 import { composePrompts } from '../../pipeline/steps/shared/compose-prompts.ts'
 import { type GenerationTask, generateAndValidate } from '../../pipeline/steps/shared/generate-and-validate.ts'
 import type { ValidPlan } from '../../pipeline/steps/shared/plan.ts'
-import { planValidator } from '../../pipeline/steps/shared/validators.ts'
+import { createPlanValidator } from '../../pipeline/steps/shared/validators.ts'
 import { filterDriftExceptions } from '../../src/chains/filter-drift-exceptions.ts'
 import { filterReconciliation } from '../../src/chains/filter-reconciliation.ts'
 import { writeOperationsQuery, writeTaskQuery } from '../../src/chains/iac-generator.ts'
@@ -135,8 +135,8 @@ const task = (world: StepWorld, changes: Partial<GenerationTask<ValidPlan>> = {}
   operation: 'generate',
   conventions: CONVENTIONS,
   forbid: true,
-  max_attempts: 3,
-  validate: planValidator(world.kit, async () => []),
+  maxAttempts: 3,
+  validate: createPlanValidator(world.kit, async () => []),
   ...changes,
 })
 
@@ -195,7 +195,7 @@ export const requestsOf = (steps: Steps, root: string): Record<ChainName, readon
       'identifiers to import',
       () =>
         asked(steps, (world) =>
-          generateAndValidate(world.kit, task(world, { operation: 'import', forbid: false, selected_ids: IDS })),
+          generateAndValidate(world.kit, task(world, { operation: 'import', forbid: false, selectedIds: IDS })),
         ),
     ],
   ],

@@ -25,8 +25,8 @@ export async function holdProject(
     const holder = await takeProject(context.sql, round, project_id)
     if (holder === null) return null
     if (waitedSeconds !== null && waitedSeconds >= limit_s) {
-      const reason =
-        `session ${holder} applied to the same infrastructure for all of the ${limit_s} s that this round ` + 'waited.'
+      const wait = `${limit_s} s that this round waited`
+      const reason = `session ${holder} applied to the same infrastructure for all of the ${wait}.`
       return { kind: 'refused', reason, advice: `Run a generate round when session ${holder} is done, and apply then.` }
     }
     await status.show('apply', `Waiting for session ${holder}, which applies to the same infrastructure.`)

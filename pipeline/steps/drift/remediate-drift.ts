@@ -5,7 +5,7 @@ import { storeDrift } from '../../../src/reports/artifacts.ts'
 import type { Kit } from '../../kit/kit.ts'
 import { generateAndValidate } from '../shared/generate-and-validate.ts'
 import type { ValidPlan } from '../shared/plan.ts'
-import { planValidator } from '../shared/validators.ts'
+import { createPlanValidator } from '../shared/validators.ts'
 import type { DriftResult, DriftTask } from './drift-task.ts'
 import { createExceptionLedger, type ExceptionLedger, findCoveredDrift } from './excepted-drift.ts'
 import { EXCEPTIONS, selectGenuineDrift } from './genuine-drift.ts'
@@ -77,8 +77,8 @@ async function readIntoState(kit: Kit, task: DriftTask, state: DriftResult): Pro
 }
 
 /**
- * Writes the status row that ends the phase, and answers the result: in sync, with `text` as the status, unless drift is
- * left that nothing explains.
+ * Writes the status row that ends the phase, and answers the result: in sync, with `text` as the status, unless drift
+ * is left that nothing explains.
  */
 async function concludeRemediation(
   kit: Kit,
@@ -145,8 +145,8 @@ const remediateGroup = (kit: Kit, task: DriftTask, group: readonly string[], tar
     operation: 'drift',
     conventions: task.conventions,
     forbid: false,
-    max_attempts: kit.run.context.config.orchestration.max_validation_iteration,
-    validate: planValidator(kit, async () => targets),
+    maxAttempts: kit.run.context.config.orchestration.max_validation_iteration,
+    validate: createPlanValidator(kit, async () => targets),
   })
 
 function splitIntoGroups(operations: readonly string[], size: number): string[][] {

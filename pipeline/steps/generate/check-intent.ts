@@ -9,7 +9,7 @@ import { runChain } from '../../kit/run-chain.ts'
 import { rejectOnAbort } from '../../kit/status.ts'
 import type { Validation } from '../shared/generate-and-validate.ts'
 import type { ValidPlan } from '../shared/plan.ts'
-import { planValidator } from '../shared/validators.ts'
+import { createPlanValidator } from '../shared/validators.ts'
 
 /** A check of plans against the request of a round, which the small model turns into statements meanwhile. */
 export interface IntentCheck {
@@ -95,14 +95,14 @@ const MAX_SPENT = 2
 export function createIntentValidator(
   kit: Kit,
   check: IntentCheck,
-  { validate, max_attempts }: { validate: () => Promise<Validation<ValidPlan>>; max_attempts: number },
+  { validate, maxAttempts }: { validate: () => Promise<Validation<ValidPlan>>; maxAttempts: number },
 ): () => Promise<Validation<ValidPlan>> {
   let attempt = 0
   let spent = 0
   return async () => {
     attempt++
     const validation = await validate()
-    if (!validation.ok || attempt >= max_attempts || spent >= MAX_SPENT) return validation
+    if (!validation.ok || attempt >= maxAttempts || spent >= MAX_SPENT) return validation
     const unmet = withVerdict(await check.evaluate(validation.value.plan), 'unmet')
     if (unmet.length === 0) return validation
     spent++
@@ -113,7 +113,7 @@ export function createIntentValidator(
       text,
       targets,
       feedback: kit.secrets.text(intentFeedback(unmet)),
-      good_enough: { writeQuery: writeUnmetQuery, again: planValidator(kit, async () => targets) },
+      good_enough: { writeQuery: writeUnmetQuery, validateAgain: createPlanValidator(kit, async () => targets) },
     }
   }
 }

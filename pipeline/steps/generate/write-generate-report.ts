@@ -10,8 +10,8 @@ import { runChain } from '../../kit/run-chain.ts'
 import type { ValidPlan } from '../shared/plan.ts'
 
 /**
- * Lets a model write the report on a plan, and stores it. The model writes the prose. Counts, changes, the lowest impact
- * level that may be reported, and what would change outside of the targets are computed from plans.
+ * Lets a model write the report on a plan, and stores it. The model writes the prose. Counts, changes, the lowest
+ * impact level that may be reported, and what would change outside of the targets are computed from plans.
  * @param beyond the plan of the whole root, which is being made while the model writes. It is waited for also when the
  * model fails, because its engine job works in this workspace
  * @param checked the statements of the request with what the plan says about each of them

@@ -7,12 +7,13 @@ import { remediateDrift } from '../drift/remediate-drift.ts'
 import type { Conventions } from '../shared/compose-prompts.ts'
 import { planTargets, type ValidPlan } from '../shared/plan.ts'
 import type { Ledger } from './ledger.ts'
-import { withImported } from './validator.ts'
+import { addImportedTargets } from './validator.ts'
 
 /**
- * Makes the code describe what was imported, until a plan changes nothing or the iterations are used up.
- * Answers the last plan; the given one when nothing was imported.
- * Errors: `ImportNotConverged` with the small model's words about what the engine said; those of `remediateDrift`.
+ * Lets the generator make the code describe what was imported, until a plan changes nothing or the iterations are used
+ * up. Answers the last plan, or `imported` when the ledger holds no import.
+ * Errors: `ImportNotConverged` with a sentence of the small model about what the engine said; those of
+ * `remediateDrift`.
  */
 export async function converge(
   kit: Kit,
@@ -23,10 +24,10 @@ export async function converge(
   const addresses = ledger.imported().map(({ address }) => address)
   if (addresses.length === 0) return imported
   const { run } = kit
-  const targets = withImported(imported.reference.targets, ledger)
+  const targets = addImportedTargets(imported.reference.targets, ledger)
   const turns = run.conversation.length
   const result = await remediateDrift(kit, {
-    // The state changed since the plan was made.
+    // The imports have changed the state since the plan was made, so that a new plan is needed.
     valid: null,
     targets,
     filter_session_changes: true,
@@ -34,16 +35,19 @@ export async function converge(
     conventions,
     max_iterations: run.context.config.orchestration.max_drift_reports,
   })
-  if (result.feedback !== null) throw await notConverged(kit, result.feedback)
+  if (result.feedback !== null) throw await describeNotConverged(kit, result.feedback)
   const after = result.valid ?? (await planTargets(kit, targets))
-  if (!after.ok) throw await notConverged(kit, after.feedback)
-  // The plan of a remediation is stored already.
+  if (!after.ok) throw await describeNotConverged(kit, after.feedback)
+  // Each turn of the generator has stored its plan. Without a turn, this plan is new and is stored here.
   if (run.conversation.length === turns)
     await storePlanText(run.context, run.round, { text: after.text, targets }, run.signal)
   return after
 }
 
-async function notConverged(kit: Kit, feedback: string): Promise<PlatformError> {
+/**
+ * Lets the small model put the words of the engine into a sentence; the error has the words themselves when it fails.
+ */
+async function describeNotConverged(kit: Kit, feedback: string): Promise<PlatformError> {
   const { run, secrets } = kit
   const text = await askForText(kit, statusUpdate, { text: feedback }).catch((error: unknown) => {
     run.signal.throwIfAborted()

@@ -7,16 +7,16 @@ import type { ValidPlan } from '../shared/plan.ts'
 import type { Ledger } from './ledger.ts'
 import { validateImports } from './validator.ts'
 
-/** A ledger to work through; `resumed` when an interrupted attempt of the round began it. */
 export interface ImportTask {
   ledger: Ledger
+  /** Whether an interrupted attempt of the round began the ledger. */
   resumed: boolean
   conventions: Conventions
 }
 
 /**
- * Lets the generator write a block for each identifier and imports what has one, until everything is imported
- * or the attempts are used up. Answers the last plan: what is not imported by then stays so.
+ * Lets the generator write a block for each pending identifier, and imports those that have one, until everything is
+ * imported or the attempts are used up. Answers the last plan. What is not imported by then is reported as failed.
  * Errors: `ValidationLoopExceeded` when the last plan failed.
  */
 export async function importSelected(kit: Kit, { ledger, resumed, conventions }: ImportTask): Promise<ValidPlan> {
@@ -32,8 +32,8 @@ export async function importSelected(kit: Kit, { ledger, resumed, conventions }:
       operation: 'import',
       conventions,
       forbid: false,
-      selected_ids: ids,
-      max_attempts: kit.run.context.config.orchestration.max_import_iteration,
+      selectedIds: ids,
+      maxAttempts: kit.run.context.config.orchestration.max_import_iteration,
       validate: async () => {
         const validation = await validateImports(kit, ledger)
         last.plan = validation.value ?? null
@@ -49,8 +49,8 @@ export async function importSelected(kit: Kit, { ledger, resumed, conventions }:
 }
 
 /**
- * The code of the interrupted attempt is still there, and the state relies on it: it is validated as it
- * stands before anybody writes again.
+ * Validates the code of the interrupted attempt as it is, before the generator writes again. The state holds imports
+ * that rely on this code.
  */
 async function continueEarlier(kit: Kit, ledger: Ledger): Promise<{ plan: ValidPlan | null; feedback: string }> {
   const { run, status } = kit
@@ -63,7 +63,7 @@ async function continueEarlier(kit: Kit, ledger: Ledger): Promise<{ plan: ValidP
   return { plan: validation.value, feedback: '' }
 }
 
-/** What happened stays in the conversation, also where no generator ended its task. */
+/** Adds a turn that lists the imports to the conversation, for attempts in which no generator ended its task. */
 function keepTurn({ run, secrets }: Kit, ledger: Ledger, user: string): void {
   const imported = ledger.imported().map(({ address, resource_id }) => `- ${address} (${resource_id})`)
   const assistant = [`Imported ${imported.length} of ${ledger.size} resources.`, ...imported].join('\n')

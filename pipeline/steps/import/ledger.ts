@@ -11,40 +11,46 @@ import {
 import type { Kit } from '../../kit/kit.ts'
 
 interface Entry extends RoundImport {
-  /** Why the last try failed. */
+  /** Why the last import of it failed. */
   error: string | null
-  /** Somebody else manages it by now. */
-  taken: string | null
+  /** Says under which address it is managed, when somebody else imported it after the selection; else null. */
+  managedElsewhere: string | null
 }
 
 /**
- * What came of each selected identifier. It stands in the database too, written before and after each
- * import, so that a round that is taken up again imports nothing twice.
+ * Knows for each selected identifier whether it was imported. The database holds the same, written before and after
+ * each import, so that a round that another worker continues imports nothing twice.
  */
 export interface Ledger {
   /** Whether the identifier was selected. */
   has(resource_id: string): boolean
-  /** In the order of the selection. */
+  /** Identifiers that wait for an import, in the order of the selection. */
   pending(): string[]
   imported(): Pair[]
-  /** Everything that is not imported, with the reason. */
+  /** Everything that waits for an import, with the reason why it is not imported. */
   failed(): Failure[]
-  /** Left out after the selection. */
-  taken(): Excluded[]
+  /** Identifiers that somebody else manages since the selection. */
+  managedElsewhere(): Excluded[]
   /** How many were selected. */
   readonly size: number
-  /** To be called before the engine gets the import. Errors: `LeaseLost`. */
+  /** Records that the engine is about to import the pair; has to be called before it does. Errors: `LeaseLost`. */
   begin(pair: Pair, commit: string): Promise<void>
-  /** Errors: `LeaseLost`. */
+  /** Records that the identifier was imported. Errors: `LeaseLost`. */
   succeed(resource_id: string): Promise<void>
+  /** Remembers why an import failed; the identifier stays pending. */
   fail(failure: Failure): void
-  take(resource_id: string, details: string): void
-  /** The address an identifier was last handed to the engine with; null when it never was. */
+  markManagedElsewhere(resource_id: string, details: string): void
+  /** The address that the engine was last asked to import the identifier to; null when it never was asked. */
   addressOf(resource_id: string): string | null
-  /** Records as imported what was handed to the engine and is managed now. Errors: `LeaseLost`. */
+  /**
+   * Records as imported what the engine was asked to import and the state manages now.
+   * @param managed identifiers in the state
+   * Errors: `LeaseLost`.
+   */
   settle(managed: readonly string[]): Promise<void>
 }
 
+/** Records the selection and answers a ledger in which all of it is pending. Errors: `LeaseLost`. */
 export async function openLedger(kit: Kit, ids: readonly string[]): Promise<Ledger> {
   const { context, round } = kit.run
   await recordSelection(context.sql, round, ids)
@@ -54,7 +60,7 @@ export async function openLedger(kit: Kit, ids: readonly string[]): Promise<Ledg
   )
 }
 
-/** The ledger of an interrupted attempt that handed at least one import to the engine; else null. */
+/** The ledger of an interrupted attempt that asked the engine for at least one import; null when there is none. */
 export async function resumeLedger(kit: Kit): Promise<Ledger | null> {
   const { context, round } = kit.run
   if (round.attempt <= 1) return null
@@ -66,15 +72,15 @@ const UNADDRESSED = 'No resource block was written for it.'
 
 function createLedger({ run }: Kit, rows: readonly RoundImport[]): Ledger {
   const { context, round } = run
-  const same = identityOf(round.session.provider)
-  const entries: Entry[] = rows.map((row) => ({ ...row, error: null, taken: null }))
+  const toIdentity = identityOf(round.session.provider)
+  const entries: Entry[] = rows.map((row) => ({ ...row, error: null, managedElsewhere: null }))
   const byId = new Map(entries.map((entry) => [entry.resource_id, entry]))
   const entryOf = (resource_id: string): Entry => {
     const entry = byId.get(resource_id)
     if (!entry) throw new Error('an identifier that was not selected')
     return entry
   }
-  const open = () => entries.filter(({ imported, taken }) => !imported && taken === null)
+  const openEntries = () => entries.filter(({ imported, managedElsewhere }) => !imported && managedElsewhere === null)
   const succeed = async (resource_id: string) => {
     const entry = entryOf(resource_id)
     await markImported(context.sql, round, entry.position)
@@ -83,18 +89,21 @@ function createLedger({ run }: Kit, rows: readonly RoundImport[]): Ledger {
   return {
     size: entries.length,
     has: (resource_id) => byId.has(resource_id),
-    pending: () => open().map(({ resource_id }) => resource_id),
+    pending: () => openEntries().map(({ resource_id }) => resource_id),
     imported: () =>
       entries.flatMap(({ imported, address, resource_id }) =>
         imported && address !== null ? [{ address, resource_id }] : [],
       ),
     failed: () =>
-      open().map(({ address, resource_id, error }) => ({
+      openEntries().map(({ address, resource_id, error }) => ({
         address: address ?? '',
         resource_id,
         error: error ?? UNADDRESSED,
       })),
-    taken: () => entries.flatMap(({ resource_id, taken }) => (taken === null ? [] : [{ resource_id, details: taken }])),
+    managedElsewhere: () =>
+      entries.flatMap(({ resource_id, managedElsewhere: details }) =>
+        details === null ? [] : [{ resource_id, details }],
+      ),
     begin: async ({ address, resource_id }, commit) => {
       const entry = entryOf(resource_id)
       await recordImport(context.sql, round, { position: entry.position, address, commit })
@@ -104,14 +113,14 @@ function createLedger({ run }: Kit, rows: readonly RoundImport[]): Ledger {
     fail: ({ resource_id, error }) => {
       entryOf(resource_id).error = error
     },
-    take: (resource_id, details) => {
-      entryOf(resource_id).taken = details
+    markManagedElsewhere: (resource_id, details) => {
+      entryOf(resource_id).managedElsewhere = details
     },
     addressOf: (resource_id) => entryOf(resource_id).address,
     settle: async (managed) => {
-      const known = new Set(managed.map(same))
-      for (const { resource_id, address } of open())
-        if (address !== null && known.has(same(resource_id))) await succeed(resource_id)
+      const managedIdentities = new Set(managed.map(toIdentity))
+      for (const { resource_id, address } of openEntries())
+        if (address !== null && managedIdentities.has(toIdentity(resource_id))) await succeed(resource_id)
     },
   }
 }

@@ -5,17 +5,18 @@ import { runChain } from '../../kit/run-chain.ts'
 import type { Conventions } from '../shared/compose-prompts.ts'
 import type { Discovery, Ending } from './discover.ts'
 
-/** What a round is going to import; with `ending` it imports nothing. */
+/** What a round is going to import. */
 export interface Selection {
   ids: string[]
   excluded: Excluded[]
+  /** Set when the round imports nothing. */
   ending: Ending | null
 }
 
 const NONE_MATCHED = 'No unmanaged resource matched the request.'
 export const NOT_SELECTED = 'Not selected by the request.'
 
-/** Selects everything that is unmanaged, or in a partial round what a model selects from it for the request. */
+/** Selects every unmanaged resource, or in a partial round those that a model picks for the request. */
 export async function selectResources(kit: Kit, discovery: Discovery, conventions: Conventions): Promise<Selection> {
   const { ids, withheld, ending } = discovery
   const { round } = kit.run
@@ -26,8 +27,8 @@ export async function selectResources(kit: Kit, discovery: Discovery, convention
     unmanagedIds: ids,
     ...conventions,
   })
-  const chosen = new Set(selected.ids)
-  const others = ids.filter((id) => !chosen.has(id)).map((resource_id) => ({ resource_id, details: NOT_SELECTED }))
+  const selectedIds = new Set(selected.ids)
+  const others = ids.filter((id) => !selectedIds.has(id)).map((resource_id) => ({ resource_id, details: NOT_SELECTED }))
   const none = selected.ids.length === 0 ? { text: selected.explanation || NONE_MATCHED, failed: false } : null
   return { ids: selected.ids, excluded: [...withheld, ...others], ending: none }
 }

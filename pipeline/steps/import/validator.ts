@@ -13,49 +13,53 @@ import { importPairs } from './import-pairs.ts'
 import type { Ledger } from './ledger.ts'
 
 /**
- * Plans what the session changed and imports what has a block by then. Content when nothing is left to
- * import; else the feedback names what is.
+ * Plans what the session changed, and imports every selected resource that has a block in the code by now. The attempt
+ * is valid when nothing is left to import; otherwise the feedback names what is left.
  */
 export async function validateImports(kit: Kit, ledger: Ledger): Promise<Validation<ValidPlan>> {
-  const targets = withImported(await runChain(kit, sessionTargets, {}), ledger)
+  const targets = addImportedTargets(await runChain(kit, sessionTargets, {}), ledger)
   const result = await planTargets(kit, targets)
   if (!result.ok) return { ok: false, text: result.text, targets, feedback: result.feedback, step: result.step }
   const { plan, text } = result
   await compareWithState(kit, ledger, plan)
-  const lost = ledger.imported().filter(({ address }) => isDestroyed(plan, address))
-  // Code that gives up what is imported is mended first.
-  const pairs = lost.length > 0 ? { pairs: [], refused: [] } : await proposePairs(kit, ledger, plan)
+  const destroyed = ledger.imported().filter(({ address }) => isDestroyed(plan, address))
+  // Code that would destroy what was imported is corrected first, before anything else is imported.
+  const pairs = destroyed.length > 0 ? { pairs: [], refused: [] } : await proposePairs(kit, ledger, plan)
   const failures = await importPairs(kit, ledger, pairs.pairs)
   for (const failure of pairs.refused) ledger.fail(failure)
-  const attempt = { imported: ledger.imported(), failures: [...pairs.refused, ...failures], lost }
-  const named = new Set(attempt.failures.map(({ resource_id }) => resource_id))
-  const unaddressed = ledger.pending().filter((id) => !named.has(id))
-  const content = lost.length === 0 && ledger.pending().length === 0
-  return content
+  const attempt = { imported: ledger.imported(), failures: [...pairs.refused, ...failures], lost: destroyed }
+  const failedIds = new Set(attempt.failures.map(({ resource_id }) => resource_id))
+  const unaddressed = ledger.pending().filter((id) => !failedIds.has(id))
+  const isComplete = destroyed.length === 0 && ledger.pending().length === 0
+  return isComplete
     ? { ok: true, text, targets, value: result }
     : { ok: false, text, targets, feedback: importFeedback({ ...attempt, unaddressed }), value: result }
 }
 
-/** What is imported stays in the plan, whatever targets a model names. */
-export function withImported(targets: readonly string[], ledger: Ledger): string[] {
+/**
+ * Adds what was imported to the targets that a model named, so that it stays in the plan. Answers no targets, which
+ * means the whole root, when there were none or when there would be too many.
+ */
+export function addImportedTargets(targets: readonly string[], ledger: Ledger): string[] {
   if (targets.length === 0) return []
   const all = [...new Set([...targets, ...ledger.imported().map(({ address }) => address)])]
   return all.length <= MAX_TARGETS ? all : []
 }
 
 /**
- * The state that the plan was made from tells two things: which import of an interrupted attempt came
- * through under another spelling, and what others manage by now.
+ * Updates the ledger from the state that the plan was made from. It shows which import of an interrupted attempt took
+ * place although the state spells its identifier in another way, and what others have imported meanwhile.
  */
 async function compareWithState(kit: Kit, ledger: Ledger, plan: Plan): Promise<void> {
-  const same = identityOf(kit.run.round.session.provider)
+  const toIdentity = identityOf(kit.run.round.session.provider)
   const state = stateIdentifiers(plan)
-  const managed = new Map([...state].map(([address, id]) => [same(id), address]))
+  const managed = new Map([...state].map(([address, id]) => [toIdentity(id), address]))
   for (const resource_id of ledger.pending()) {
     const address = ledger.addressOf(resource_id)
-    const elsewhere = managed.get(same(resource_id))
+    const elsewhere = managed.get(toIdentity(resource_id))
     if (address !== null && state.has(address)) await ledger.succeed(resource_id)
-    else if (elsewhere !== undefined) ledger.take(resource_id, `Managed as ${elsewhere} by the time of the import.`)
+    else if (elsewhere !== undefined)
+      ledger.markManagedElsewhere(resource_id, `Managed as ${elsewhere} by the time of the import.`)
   }
 }
 
@@ -64,7 +68,10 @@ const isDestroyed = (plan: Plan, address: string) => {
   return change !== undefined && actionOf(change.change.actions) === 'delete'
 }
 
-/** Pairs that a model names and code checked. Nobody is asked when the plan has no place to import to. */
+/**
+ * Asks a model for the address of each pending identifier, and checks its answer. The model is not asked when the plan
+ * creates nothing that could be imported to.
+ */
 async function proposePairs(
   kit: Kit,
   ledger: Ledger,
@@ -73,8 +80,8 @@ async function proposePairs(
   const pending = ledger.pending()
   const addresses = [...changesByAddress(plan).values()].filter(isCreated).map(({ address }) => address)
   if (pending.length === 0 || (addresses.length === 0 && describesCode(plan))) return { pairs: [], refused: [] }
-  const named = await runChain(kit, importAddresses, { pendingIds: pending, addresses })
-  const checked = checkPairs(named, { pending, plan, identity: identityOf(kit.run.round.session.provider) })
+  const proposals = await runChain(kit, importAddresses, { pendingIds: pending, addresses })
+  const checked = checkPairs(proposals, { pending, plan, identity: identityOf(kit.run.round.session.provider) })
   if (checked.foreign > 0)
     kit.run.log.warn('addresses were named for identifiers that are not to be imported', { count: checked.foreign })
   return checked

@@ -7,14 +7,15 @@ import { runChain } from '../../kit/run-chain.ts'
 import type { ValidPlan } from '../shared/plan.ts'
 
 /**
- * Writes and stores the report on an import. The model narrates; results, counts and alignment are facts.
+ * Lets a model write the report on an import, and stores it. The model writes the prose; results, counts and the
+ * comparison with the state come from code.
  * @param plan the plan after the import; null when nothing was selected
  * Errors: those of `runAgent` and of the object store; `ReportGenerationError`.
  */
 export async function writeImportReport(kit: Kit, facts: ImportFacts, plan: ValidPlan | null): Promise<void> {
   const { run, secrets, status } = kit
   await status.say('report', 'Infrastructure successfully validated. Generating report')
-  const narrated = await runChain(kit, importReportWriter, { facts, plan: plan && describePlan(plan, secrets) })
-  const document = settleImportReport(narrated, facts, secrets)
+  const narration = await runChain(kit, importReportWriter, { facts, plan: plan && describePlan(plan, secrets) })
+  const document = settleImportReport(narration, facts, secrets)
   await storeReport(run.context, run.round, { type: 'import', document }, run.signal)
 }

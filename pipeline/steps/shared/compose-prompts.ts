@@ -13,8 +13,9 @@ export interface Conventions {
 }
 
 /**
- * Two passes of the compositor: the first picks what the request names, the second what that depends
- * on. Names outside of the catalogue are dropped; one that it lists in backticks has to have a prompt.
+ * Asks the compositor, a model, twice which reference material the request needs: first for what the request names,
+ * then for what that depends on. A name that the catalogue does not list in backticks is dropped when it has no prompt.
+ * Errors: those of `runAgent` and of the prompts, among them 404 for a name that the catalogue lists.
  */
 export async function composePrompts(kit: Kit): Promise<Conventions> {
   const { run } = kit
@@ -32,10 +33,10 @@ export async function composePrompts(kit: Kit): Promise<Conventions> {
 async function readTemplates(run: Run, catalogue: string, selected: readonly string[]): Promise<string[]> {
   const prefix = `${run.round.session.provider}-resources-`
   const names = new Set(selected.map((name) => (name.startsWith(prefix) ? name : `${prefix}${name}`)))
-  const listed = (name: string) =>
+  const isListed = (name: string) =>
     catalogue.includes(`\`${name.slice(prefix.length)}\``) || catalogue.includes(`\`${name}\``)
   const bodies = await Promise.all(
-    [...names].map((name) => (listed(name) ? run.context.prompts.body(name, run.signal) : readBodyOrNull(run, name))),
+    [...names].map((name) => (isListed(name) ? run.context.prompts.body(name, run.signal) : readBodyOrNull(run, name))),
   )
   return bodies.filter((body) => body !== null)
 }

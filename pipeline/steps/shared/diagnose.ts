@@ -13,14 +13,17 @@ export interface EngineFailure {
   feedback: string
 }
 
-/** Why no change of the code can mend the failure, masked; null when one might, or when that cannot be told. */
-export async function whyUnmendable(kit: Kit, feedback: string): Promise<string | null> {
+/**
+ * Says why no change of the code can correct the failure, masked; null when a change might, or when the failure cannot
+ * be classified.
+ */
+export async function explainFaultOutsideCode(kit: Kit, feedback: string): Promise<string | null> {
   const { run, secrets } = kit
   const { provider: cloud } = run.round.session
   try {
     const diagnostics = parseDiagnostics(feedback)
-    const innocent = explainUnmendable(diagnostics, { blame: blameOf(''), cloud })
-    if (innocent === null) return null
+    const reasonWithoutDiff = explainUnmendable(diagnostics, { blame: blameOf(''), cloud })
+    if (reasonWithoutDiff === null) return null
     const text = explainUnmendable(diagnostics, { blame: blameOf(await run.workspace.branchDiff()), cloud })
     return text === null ? null : secrets.text(text.replaceAll(run.workspace.iac_root, '.'))
   } catch (error) {
@@ -30,15 +33,18 @@ export async function whyUnmendable(kit: Kit, feedback: string): Promise<string 
   }
 }
 
-/** What the engine found, cause first, with the code it concerns; empty when its words have no known form. */
+/**
+ * Lists what the engine found, causes first, each with the code that it concerns, masked; empty when the words of the
+ * engine have no known form.
+ */
 export async function describeFailure(kit: Kit, failure: EngineFailure): Promise<string> {
   const { run, secrets } = kit
   try {
     const root = `${run.workspace.iac_root}/`
-    const found = orderDiagnostics((await findings(kit, failure)).map((one) => relative(one, root)))
+    const diagnostics = orderDiagnostics((await readDiagnostics(kit, failure)).map((one) => makeRelative(one, root)))
     const files = createFileAccess(run.context.config, run.workspace)
-    const shown = await Promise.all(found.map((one) => withSnippet(kit, files, one)))
-    return secrets.text(renderDiagnostics(shown).replaceAll(run.workspace.iac_root, '.'))
+    const quoted = await Promise.all(diagnostics.map((one) => addSnippet(kit, files, one)))
+    return secrets.text(renderDiagnostics(quoted).replaceAll(run.workspace.iac_root, '.'))
   } catch (error) {
     run.signal.throwIfAborted()
     run.log.warn('an engine failure could not be described', { error })
@@ -46,8 +52,8 @@ export async function describeFailure(kit: Kit, failure: EngineFailure): Promise
   }
 }
 
-/** In machine form where the iac service offers it. */
-async function findings({ engine }: Kit, { step, feedback }: EngineFailure): Promise<Diagnostic[]> {
+/** Reads the diagnostics in machine form where the iac service offers it, otherwise from the text. */
+async function readDiagnostics({ engine }: Kit, { step, feedback }: EngineFailure): Promise<Diagnostic[]> {
   const text = parseDiagnostics(feedback)
   if (step !== 'validate') return text
   const machine = await engine.diagnostics()
@@ -55,16 +61,20 @@ async function findings({ engine }: Kit, { step, feedback }: EngineFailure): Pro
   return entries.some(({ severity }) => severity === 'error') ? entries : text
 }
 
-const relative = (one: Diagnostic, root: string): Diagnostic => ({
+const makeRelative = (one: Diagnostic, root: string): Diagnostic => ({
   ...one,
   file: one.file?.startsWith(root) ? one.file.slice(root.length) : one.file,
 })
 
-const AROUND = 2
-const MAX_LINE = 200
+/** Lines of code that are quoted before and after the line that a diagnostic names. */
+const LINES_AROUND = 2
+const MAX_LINE_CHARS = 200
 
-/** The code round the line from the working copy; what models may not see is not quoted from the engine either. */
-async function withSnippet({ run }: Kit, files: FileAccess, one: Diagnostic): Promise<Diagnostic> {
+/**
+ * Adds the code around the line that the diagnostic names, from the working copy. For a file that models may not see,
+ * the snippet is emptied, because the engine itself quotes it.
+ */
+async function addSnippet({ run }: Kit, files: FileAccess, one: Diagnostic): Promise<Diagnostic> {
   if (one.file === null) return one
   if (one.file.split('/').some((segment) => isHidden(run.context.config.paths, segment))) return { ...one, snippet: '' }
   const { line } = one
@@ -72,10 +82,10 @@ async function withSnippet({ run }: Kit, files: FileAccess, one: Diagnostic): Pr
   const text = await files.read(one.file).catch(() => null)
   if (text === null) return one
   const lines = text.split('\n')
-  const first = Math.max(1, line - AROUND)
-  const quoted = lines.slice(first - 1, line + AROUND).map((content, index) => {
+  const first = Math.max(1, line - LINES_AROUND)
+  const quoted = lines.slice(first - 1, line + LINES_AROUND).map((content, index) => {
     const number = first + index
-    return `${number === line ? '>' : ' '}${String(number).padStart(4)}: ${content.slice(0, MAX_LINE)}`
+    return `${number === line ? '>' : ' '}${String(number).padStart(4)}: ${content.slice(0, MAX_LINE_CHARS)}`
   })
   return line > lines.length ? one : { ...one, snippet: quoted.join('\n').trimEnd() }
 }

@@ -6,7 +6,7 @@ import { storeCodeChange, storePlanText } from '../../../src/reports/artifacts.t
 import type { Kit } from '../../kit/kit.ts'
 import { renderSystem, runChain } from '../../kit/run-chain.ts'
 import type { Conventions } from './compose-prompts.ts'
-import { describeFailure, type EngineStep, whyUnmendable } from './diagnose.ts'
+import { describeFailure, type EngineStep, explainFaultOutsideCode } from './diagnose.ts'
 import { readSchemas } from './ground-generator.ts'
 import { learnDeclaredSecrets } from './learn-declared-secrets.ts'
 import { readForTask } from './look-at-repository.ts'
@@ -21,31 +21,32 @@ export type Validation<Value> = {
   | { ok: false; feedback: string; value?: Value; step?: EngineStep; good_enough?: GoodEnough<Value> }
 )
 
-/** For an attempt that would do, should none of the later ones turn out better. */
+/** An attempt that was sent back, but is accepted after all when every later attempt fails. */
 export interface GoodEnough<Value> {
-  /** Writes what the generator is asked instead of mending an error. */
+  /** Writes the query for the next attempt, in place of the one that asks the generator to correct an error. */
   writeQuery(feedback: string): string
-  /** Validates it once more, after its code was restored. */
-  again(): Promise<Validation<Value>>
+  /** Validates the attempt again, after its code was restored. */
+  validateAgain(): Promise<Validation<Value>>
 }
 
 export interface GenerationTask<Value> {
-  /** User side of the kept turn. */
+  /** What the conversation keeps as the user's side of the turn. */
   query: string
-  /** What the generator is asked on the first attempt: the query with its foreign parts fenced. */
+  /** What the generator is asked in the first attempt: the query, with foreign text in it fenced as data. */
   prompt: string
   operation: Operation
   conventions: Conventions
-  /** Forbidden actions are told in generate rounds only. */
+  /** Whether the system text lists the forbidden actions, which it does in generate rounds only. */
   forbid: boolean
   /** Identifiers to import. */
-  selected_ids?: readonly string[]
-  max_attempts: number
+  selectedIds?: readonly string[]
+  maxAttempts: number
   validate: () => Promise<Validation<Value>>
 }
 
-/** Every attempt failed. `last` is what the validator said about the last one. */
+/** Every attempt failed. */
 export class ValidationLoopExceeded extends PlatformError {
+  /** What the validator said about the last attempt; null when there was none. */
   readonly last: Validation<unknown> | null
   constructor(
     last: Validation<unknown> | null,
@@ -57,7 +58,10 @@ export class ValidationLoopExceeded extends PlatformError {
   }
 }
 
-/** The engine failed for a reason outside of the code: further attempts are not made. The message says what to do. */
+/**
+ * The engine failed for a reason outside of the code, so that no further attempt is made. The message says what has to
+ * be done.
+ */
 export class EnvironmentFailure extends ValidationLoopExceeded {
   constructor(last: Validation<unknown>, message: string) {
     super(last, 'EnvironmentFailure', message)
@@ -65,46 +69,48 @@ export class EnvironmentFailure extends ValidationLoopExceeded {
 }
 
 /**
- * Lets the generator write until the validator is content; each attempt is committed and pushed before
- * it is validated. The task's turn joins the session's conversation. When that fails after an attempt that
- * is good enough, the code goes back to it and it is the result.
- * Errors: `ValidationLoopExceeded` when the attempts are used up, `EnvironmentFailure` when none can help.
+ * Lets the generator, a model, write code until the validator accepts it, and answers the value of the accepted
+ * attempt. Each attempt is committed and pushed before it is validated. The turn of the task is added to the
+ * conversation of the session. When the attempts fail, but an earlier one was good enough, the code of that one is
+ * restored, validated again, and is the result.
+ * Errors: `ValidationLoopExceeded` when the attempts are used up; `EnvironmentFailure` when no attempt can help; those
+ * of `runAgent`, of the workspace and of the object store.
  */
 export async function generateAndValidate<Value>(kit: Kit, task: GenerationTask<Value>): Promise<Value> {
   const { run, secrets } = kit
-  const kept: { standing: Standing<Value> | null } = { standing: null }
-  const { value, summary } = await attempts(kit, task, kept).catch(async (error: unknown) => {
-    if (!kept.standing || !(error instanceof PlatformError) || run.signal.aborted) throw error
+  const best: { fallback: Fallback<Value> | null } = { fallback: null }
+  const { value, summary } = await runAttempts(kit, task, best).catch(async (error: unknown) => {
+    if (!best.fallback || !(error instanceof PlatformError) || run.signal.aborted) throw error
     run.log.warn('the code goes back to an earlier attempt that was good enough', { error })
-    return await backTo(kit, kept.standing, error)
+    return await restoreFallback(kit, best.fallback, error)
   })
   run.conversation.push({ user: secrets.text(task.query), assistant: secrets.text(summary) })
   return value
 }
 
-/** An attempt to go back to. */
-interface Standing<Value> {
+/** An earlier attempt that is good enough, with the commit that holds its code. */
+interface Fallback<Value> {
   commit: string
   summary: string
-  again: GoodEnough<Value>['again']
+  validateAgain: GoodEnough<Value>['validateAgain']
 }
 interface Accepted<Value> {
   value: Value
   summary: string
 }
 
-/** @param kept gets the last attempt that was good enough */
-async function attempts<Value>(
+/** @param best gets the last attempt that was good enough */
+async function runAttempts<Value>(
   kit: Kit,
   task: GenerationTask<Value>,
-  kept: { standing: Standing<Value> | null },
+  best: { fallback: Fallback<Value> | null },
 ): Promise<Accepted<Value>> {
   const { run, status } = kit
   const values: GeneratorValues = {
     operation: task.operation,
     forbid: task.forbid,
     ...task.conventions,
-    selectedIds: task.selected_ids,
+    selectedIds: task.selectedIds,
     task: task.prompt,
     repository: null,
     providerSchema: null,
@@ -115,65 +121,80 @@ async function attempts<Value>(
   ])
   const conversation: Turn[] = fenceEarlierTurns(run.conversation)
   let prompt = task.prompt
-  let raw = task.query
+  let situation = task.query
   let last: Validation<Value> | null = null
-  for (let attempt = 1; attempt <= task.max_attempts; attempt++) {
+  for (let attempt = 1; attempt <= task.maxAttempts; attempt++) {
     run.meter.countAttempt()
-    await status.say('generating', raw)
+    await status.say('generating', situation)
     const summary = await runChain(
       kit,
       iacGenerator,
       {
         ...values,
         task: prompt,
-        // Later attempts have seen the files in the first query, and have changed some of them since.
+        // A later attempt sees the files in the query of the first, and has changed some of them since.
         repository: attempt === 1 ? repository : null,
         providerSchema: await readSchemas(kit, { query: prompt, templates: task.conventions.templates }),
       },
       { system, conversation },
     )
     conversation.push({ user: prompt, assistant: summary })
-    const commit = await publish(kit)
+    const commit = await publishChanges(kit)
     await status.say('validating', 'Waiting for infrastructure as code to be validated.')
     last = await task.validate()
-    await keepPlan(kit, last)
+    await storePlan(kit, last)
     if (last.ok) return { value: last.value, summary }
-    raw = last.feedback
-    if (last.good_enough) kept.standing = { commit, summary, again: last.good_enough.again }
-    const findings = await judge(kit, last, attempt < task.max_attempts)
-    prompt = last.good_enough ? last.good_enough.writeQuery(raw) : writeRepairQuery(raw, findings)
+    situation = last.feedback
+    if (last.good_enough) best.fallback = { commit, summary, validateAgain: last.good_enough.validateAgain }
+    const findings = await diagnoseFailure(kit, last, attempt < task.maxAttempts)
+    prompt = last.good_enough ? last.good_enough.writeQuery(situation) : writeRepairQuery(situation, findings)
   }
   throw new ValidationLoopExceeded(last)
 }
 
-/** @param error why; thrown when the attempt does not hold any more */
-async function backTo<Value>(kit: Kit, standing: Standing<Value>, error: PlatformError): Promise<Accepted<Value>> {
-  await kit.run.workspace.restore(standing.commit)
-  await publish(kit)
-  const validation = await standing.again()
+/**
+ * Restores the code of an earlier attempt and validates it again.
+ * @param error why the attempts failed; thrown when the earlier attempt is not valid any more
+ */
+async function restoreFallback<Value>(
+  kit: Kit,
+  fallback: Fallback<Value>,
+  error: PlatformError,
+): Promise<Accepted<Value>> {
+  await kit.run.workspace.restore(fallback.commit)
+  await publishChanges(kit)
+  const validation = await fallback.validateAgain()
   if (!validation.ok) throw error
-  await keepPlan(kit, validation)
-  return { value: validation.value, summary: standing.summary }
+  await storePlan(kit, validation)
+  return { value: validation.value, summary: fallback.summary }
 }
 
-async function keepPlan({ run }: Kit, { text, targets }: Validation<unknown>): Promise<void> {
+async function storePlan({ run }: Kit, { text, targets }: Validation<unknown>): Promise<void> {
   if (text !== '') await storePlanText(run.context, run.round, { text, targets }, run.signal)
 }
 
-/** What the engine found, for the next attempt. Errors: `EnvironmentFailure`. */
-async function judge(kit: Kit, last: Extract<Validation<unknown>, { ok: false }>, goes_on: boolean): Promise<string> {
+/**
+ * Describes what the engine found, for the next attempt; empty when there is none, or when no step of the engine
+ * failed.
+ * Errors: `EnvironmentFailure` when no change of the code can correct the failure.
+ */
+async function diagnoseFailure(
+  kit: Kit,
+  last: Extract<Validation<unknown>, { ok: false }>,
+  hasNextAttempt: boolean,
+): Promise<string> {
   const { step, feedback } = last
   if (!step) return ''
-  const reason = await whyUnmendable(kit, feedback)
+  const reason = await explainFaultOutsideCode(kit, feedback)
   if (reason !== null) throw new EnvironmentFailure(last, reason)
-  return goes_on ? await describeFailure(kit, { step, feedback }) : ''
+  return hasNextAttempt ? await describeFailure(kit, { step, feedback }) : ''
 }
 
 /** Artifacts of one attempt that are uploaded at the same time. */
 const UPLOADS = 8
 
-/** Every changed file becomes an artifact, then everything is committed and pushed; the commit. */
-async function publish(kit: Kit): Promise<string> {
+/** Stores every changed file as an artifact, then commits and pushes all of them. Answers the commit. */
+async function publishChanges(kit: Kit): Promise<string> {
   const { run, secrets } = kit
   await learnDeclaredSecrets(kit)
   const changes = await run.workspace.pendingChanges()
@@ -183,7 +204,9 @@ async function publish(kit: Kit): Promise<string> {
   return await run.workspace.commitAndPush(run.signal)
 }
 
-/** Works through the items, at most `limit` at a time. The first failure stops the rest and is thrown. */
+/**
+ * Does the work for all items, for at most `limit` at a time. The first failure is thrown, and no further item begins.
+ */
 async function forEachOf<Item>(
   items: readonly Item[],
   limit: number,

@@ -4,7 +4,8 @@ import { renderTypes } from '../../../src/plan/schema/render.ts'
 import type { Kit } from '../../kit/kit.ts'
 import { createFileAccess } from '../../workspace/files/access.ts'
 
-const ROOM = { type: 6_000, total: 24_000 }
+/** Longest schema of one type, and of all of them together. */
+const MAX_CHARS = { type: 6_000, total: 24_000 }
 const MAX_TYPES = 24
 
 export interface TypesInPlay {
@@ -15,9 +16,9 @@ export interface TypesInPlay {
 }
 
 /**
- * Reads the schemas of the types that the query, the session's changes, the selected prompts and the code name, in this
- * order. The text is empty when no provider has any of them; null as long as nothing is known of the providers, which
- * is so before the first init.
+ * Reads the provider schemas of the resource types that the generator is likely to need, as one text: those that the
+ * query names, then those in the session's changes, in the selected prompts and in the code. The text is empty when no
+ * provider has any of them, and null before the first init of the engine, when nothing is known of the providers.
  */
 export async function readSchemas(kit: Kit, { query, templates }: TypesInPlay): Promise<string | null> {
   const { run, engine } = kit
@@ -30,9 +31,9 @@ export async function readSchemas(kit: Kit, { query, templates }: TypesInPlay): 
       ...templates.flatMap(mentionedTypes),
       ...(await typesInCode(kit)),
     ])
-    const wanted = existing(candidates, names)
-    const schemas = (await engine.schema.of(wanted.slice(0, MAX_TYPES))) ?? []
-    return renderTypes(schemas, ROOM).text
+    const types = keepExisting(candidates, names)
+    const schemas = (await engine.schema.of(types.slice(0, MAX_TYPES))) ?? []
+    return renderTypes(schemas, MAX_CHARS).text
   } catch (error) {
     run.signal.throwIfAborted()
     run.log.warn('the generator goes on without provider schemas', { error })
@@ -48,7 +49,7 @@ async function typesInCode({ run }: Kit): Promise<TypeName[]> {
   return declaredTypes(lines.map((line) => line.replace(/^.*?:\d+:/, '')).join('\n'))
 }
 
-const existing = (candidates: readonly TypeName[], names: TypeNames): TypeName[] => {
+const keepExisting = (candidates: readonly TypeName[], names: TypeNames): TypeName[] => {
   const known = { resource: new Set(names.resource), data: new Set(names.data) }
   return candidates.filter(({ mode, type }) => known[mode].has(type))
 }

@@ -8,35 +8,35 @@ import type { Kit } from '../../kit/kit.ts'
 import { createFileAccess, type FileAccess } from '../../workspace/files/access.ts'
 
 /**
- * Adds the values that the code as it stands declares sensitive to what is masked, so that they are
- * hidden before the first plan can name them. What cannot be searched is left to the plan.
+ * Adds the values that the code declares sensitive to those that are masked, so that they are hidden before the first
+ * plan marks them. When the code cannot be searched, the failure is logged and the plan has to mark them.
  */
 export async function learnDeclaredSecrets({ run, secrets }: Kit): Promise<void> {
   try {
     const files = createFileAccess(run.context.config, run.workspace)
-    const texts = (query: string, pattern: string) => textsOf(files, query, pattern, run.signal)
+    const search = (query: string, pattern: string) => readMatchingFiles(files, query, pattern, run.signal)
     const [code, json] = await Promise.all([
-      texts('^\\s*sensitive\\s*=\\s*true|\\bsensitive\\s*\\(', '*.tf'),
-      texts('"sensitive"\\s*:', '*.tf.json'),
+      search('^\\s*sensitive\\s*=\\s*true|\\bsensitive\\s*\\(', '*.tf'),
+      search('"sensitive"\\s*:', '*.tf.json'),
     ])
     const declared = [...code.map(findDeclaredSecrets), ...json.map(findDeclaredSecretsInJson)]
     secrets.add(declared.flatMap(({ literals }) => literals))
     const names = declared.flatMap((one) => one.names).filter((name) => /^[\w-]+$/.test(name))
     if (names.length === 0) return
-    const [assigned, assigned_json] = await Promise.all([
-      texts(`^\\s*"?(${names.join('|')})"?\\s*=`, '*.tfvars'),
-      texts(`"(${names.join('|')})"\\s*:`, '*.tfvars.json'),
+    const [assigned, assignedJson] = await Promise.all([
+      search(`^\\s*"?(${names.join('|')})"?\\s*=`, '*.tfvars'),
+      search(`"(${names.join('|')})"\\s*:`, '*.tfvars.json'),
     ])
     secrets.add(assigned.flatMap((text) => findAssignedSecrets(text, names)))
-    secrets.add(assigned_json.flatMap((text) => findAssignedSecretsInJson(text, names)))
+    secrets.add(assignedJson.flatMap((text) => findAssignedSecretsInJson(text, names)))
   } catch (error) {
     run.signal.throwIfAborted()
     run.log.warn('declared secrets could not be looked for', { error })
   }
 }
 
-/** Texts of the files in which a line matches. */
-async function textsOf(
+/** Reads every file in which a line matches. */
+async function readMatchingFiles(
   files: FileAccess,
   query: string,
   include_pattern: string,

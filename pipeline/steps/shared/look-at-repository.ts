@@ -12,13 +12,17 @@ import type { ModelRole } from '../../../src/llm/types.ts'
 import type { Kit } from '../../kit/kit.ts'
 import { createFileAccess, type SurveyedFile } from '../../workspace/files/access.ts'
 
-/** Largest file that is read, and how many are. */
+/** Largest file that is read. */
 const MAX_BYTES = 128 * 1024
+/** Most files that are read. */
 const MAX_READ = 300
 /** Files that are read at the same time. */
 const READERS = 16
 
-/** Files of the engine root with what they declare. Best effort: what cannot be read is left out. */
+/**
+ * Reads the files of the engine root and what they declare. A file that cannot be read has no text; when the root
+ * cannot be searched, the failure is logged and there are no files.
+ */
 export async function readFiles(kit: Kit): Promise<RepositoryFile[]> {
   const { run } = kit
   try {
@@ -45,22 +49,24 @@ export async function readFiles(kit: Kit): Promise<RepositoryFile[]> {
   }
 }
 
-/** Shares of a model's budget, and what is enough in any case. */
-const OVERVIEW = { share: 0.04, max_tokens: 4_000 }
-const FILES = { share: 0.1, max_tokens: 10_000 }
+/**
+ * Share of a model's context that a text may take, and the tokens that are enough for it however large the context is.
+ */
+const OVERVIEW = { share: 0.04, maxTokens: 4_000 }
+const FILES = { share: 0.1, maxTokens: 10_000 }
 
-const share = ({ run }: Kit, role: ModelRole, { share, max_tokens }: typeof OVERVIEW): ContextBudget => {
+const shareOfBudget = ({ run }: Kit, role: ModelRole, { share, maxTokens }: typeof OVERVIEW): ContextBudget => {
   const budget = contextBudget(run.context.config.llm, role)
-  return { ...budget, tokens: Math.min(max_tokens, Math.floor(budget.tokens * share)) }
+  return { ...budget, tokens: Math.min(maxTokens, Math.floor(budget.tokens * share)) }
 }
 
-/** What the repository declares, for the model that makes statements from a request. */
+/** Lists what the repository declares, masked, for the model that turns a request into statements. */
 export const readDeclarations = async (kit: Kit, files: Promise<RepositoryFile[]>): Promise<string> =>
-  kit.secrets.text(describeBlocks(await files, share(kit, 'small', OVERVIEW)))
+  kit.secrets.text(describeBlocks(await files, shareOfBudget(kit, 'small', OVERVIEW)))
 
 /**
- * Reads what the generator would look for first: an overview of the files and those that the task is about. Null when
- * there are no files, or none could be read.
+ * Reads what the generator would look for first: an overview of the files, and the whole files that the task is about.
+ * Null when there are no files, or when they could not be read.
  * @param about the words of the task
  */
 export async function readForTask(kit: Kit, about: string): Promise<ShownRepository | null> {
@@ -68,12 +74,12 @@ export async function readForTask(kit: Kit, about: string): Promise<ShownReposit
   if (files.length === 0) return null
   const changed = await findChangedFiles(kit)
   return {
-    overview: describeFiles(files, share(kit, 'main', OVERVIEW)),
-    relevant: describeChosen(chooseFiles(files, about, changed, share(kit, 'main', FILES))),
+    overview: describeFiles(files, shareOfBudget(kit, 'main', OVERVIEW)),
+    relevant: describeChosen(chooseFiles(files, about, changed, shareOfBudget(kit, 'main', FILES))),
   }
 }
 
-/** What earlier rounds of the session changed. */
+/** Paths of the files that earlier rounds of the session changed. */
 async function findChangedFiles({ run }: Kit): Promise<Set<string>> {
   const diff = run.round.number > 1 ? await run.workspace.branchDiff().catch(() => '') : ''
   return new Set([...diff.matchAll(/^\+\+\+ (.+)$/gm)].map(([, path = '']) => path.trim()))

@@ -8,20 +8,21 @@ import { removeRightInside } from '../../workspace/pins/private-files.ts'
 import type { ValidPlan } from './plan.ts'
 
 /**
- * Starts a plan of the whole root beside a plan with targets and tells what only the former changes; null
- * without targets. Its plan file is gone when the promise settles, so that it never travels with the pin.
- * A plan that cannot be made is a result. Whoever starts it need not wait at once: a rejection is kept.
- * Errors: `LeaseLost`, the reason of the run's signal.
+ * Starts a plan of the whole root beside a plan with targets, and answers what only the whole root would change; null
+ * for a plan without targets. The plan file is removed before the promise settles, so that it is never pinned. When the
+ * plan cannot be made, the answer says why. The caller may await the promise later: a rejection in between is not
+ * reported as unhandled.
+ * Errors: `LeaseLost`; the reason of the run's signal.
  */
 export function planOutsideTargets(kit: Kit, valid: ValidPlan): Promise<BeyondTargets | null> {
-  const started = valid.reference.targets.length === 0 ? Promise.resolve(null) : planBeside(kit, valid)
+  const started = valid.reference.targets.length === 0 ? Promise.resolve(null) : planAndCompare(kit, valid)
   started.catch(() => {})
   return started
 }
 
-async function planBeside(kit: Kit, valid: ValidPlan): Promise<BeyondTargets> {
+async function planAndCompare(kit: Kit, valid: ValidPlan): Promise<BeyondTargets> {
   const { run, secrets } = kit
-  // Covered by the ignore rules, and a name that no repository holds.
+  // The name is covered by the ignore rules, and random, so that no file of the repository has it.
   const plan_file = `whole-root-${crypto.randomUUID().slice(0, 8)}.plan`
   try {
     const whole = await planWholeRoot(kit, plan_file)
@@ -30,9 +31,9 @@ async function planBeside(kit: Kit, valid: ValidPlan): Promise<BeyondTargets> {
   } catch (error) {
     run.signal.throwIfAborted()
     if (error instanceof LeaseLost) throw error
-    const shown = error instanceof PlatformError
-    const reason = shown ? shortened(secrets.text(error.message)) : 'an unexpected error occurred.'
-    run.log.warn('the whole root could not be planned beside the targets', shown ? { reason } : { error })
+    const isShowable = error instanceof PlatformError
+    const reason = isShowable ? shortenReason(secrets.text(error.message)) : 'an unexpected error occurred.'
+    run.log.warn('the whole root could not be planned beside the targets', isShowable ? { reason } : { error })
     return { made: false, reason }
   } finally {
     await removeRightInside(run.workspace.iac_root, plan_file).catch((error: unknown) =>
@@ -41,24 +42,27 @@ async function planBeside(kit: Kit, valid: ValidPlan): Promise<BeyondTargets> {
   }
 }
 
-/** The code was initialised and validated for the plan with targets. Errors: 502 with the engine's words. */
+/**
+ * Plans the whole root. Neither init nor validate is run, because both were run for the plan with targets.
+ * Errors: 502 with the engine's words.
+ */
 async function planWholeRoot({ run, engine }: Kit, plan_file: string): Promise<Plan> {
   const { scope_id, provider } = run.round.session
   const workspace_path = run.workspace.iac_root
   const body = { workspace_path, scope_id, engine_provider: provider, plan_file, targets: [] }
-  succeeded(await runWhenStateIsFree(run, () => engine.run('plan', body)), 'plan')
-  return parsePlan(succeeded(await engine.run('show', { workspace_path, plan_file }), 'show').stdout)
+  requireSuccess(await runWhenStateIsFree(run, () => engine.run('plan', body)), 'plan')
+  return parsePlan(requireSuccess(await engine.run('show', { workspace_path, plan_file }), 'show').stdout)
 }
 
-function succeeded(result: EngineResult, step: string): EngineResult {
+function requireSuccess(result: EngineResult, step: string): EngineResult {
   if (result.exit_code === 0) return result
   throw new PlatformError('WholeRootPlanFailed', 502, result.stderr.trim() || `engine ${step} failed`)
 }
 
 const MAX_REASON = 300
 
-/** One line without the frame that the engine draws round its errors. */
-function shortened(text: string): string {
+/** Makes one line of a text, without the frame that the engine draws around its errors, and cuts it. */
+function shortenReason(text: string): string {
   const line = text.replaceAll(/[\s│╷╵]+/g, ' ').trim()
   return line.length > MAX_REASON ? `${line.slice(0, MAX_REASON)}…` : line
 }

@@ -15,7 +15,7 @@ export interface PlanReference {
   plan_file: string
   targets: string[]
   revision: string
-  /** Of the plan file right after it was made; null when it cannot be read. */
+  /** Hash of the plan file right after it was made; null when it cannot be read on this disk. */
   plan_sha256: string | null
 }
 
@@ -35,11 +35,12 @@ export type PlanResult = ValidPlan | { ok: false; text: string; feedback: string
 type StepResult = { ok: true; result: EngineResult } | { ok: false; step: EngineStep; result: EngineResult }
 
 /**
- * Initialises the workspace when this run has not yet, validates and plans it, and reads the plan.
- * Text and feedback are masked with everything that this and earlier plans of the run mark sensitive.
+ * Initialises the workspace when this run has not done so yet, validates and plans it, and reads the plan. A step that
+ * fails is no error but a result. Text and feedback are masked with everything that this and earlier plans of the run
+ * mark sensitive.
  * @param targets addresses to plan; none plans the whole root
- * Errors: those of the iac client; 504 when the state stays locked; `EnginePlanUnreadable` when the plan file cannot be shown;
- * `PlatformError` 502 when it is no plan document.
+ * Errors: those of the iac client; 504 when the state stays locked; `EnginePlanUnreadable` when the plan file cannot be
+ * shown; `PlatformError` 502 when it is no plan document.
  */
 export async function planTargets(kit: Kit, targets: string[]): Promise<PlanResult> {
   const span = kit.trace?.engine('plan', JSON.stringify(targets))
@@ -60,28 +61,28 @@ async function planAndRead(kit: Kit, targets: string[]): Promise<PlanResult> {
     const text = planned.step === 'plan' ? planned.result.stdout : ''
     return { ok: false, text: secrets.text(text), feedback: secrets.text(feedbackOf(planned)), step: planned.step }
   }
-  const plan = await showPlan(kit)
+  const plan = await readPlan(kit)
   secrets.learn(plan)
   const reference: PlanReference = {
     workspace: run.workspace.iac_root,
-    plan_file: planFile(kit),
+    plan_file: planFileOf(kit),
     targets,
     revision: await run.workspace.revision(),
-    plan_sha256: await hashFile(`${run.workspace.iac_root}/${planFile(kit)}`),
+    plan_sha256: await hashFile(`${run.workspace.iac_root}/${planFileOf(kit)}`),
   }
   return { ok: true, text: secrets.text(planned.result.stdout), reference, plan }
 }
 
 async function initValidatePlan(kit: Kit, targets: string[]): Promise<StepResult> {
-  const initialised = kit.engine.initialised
-  const first = await attempt(kit, targets)
-  const again = !first.ok && first.step !== 'init' && initialised && asksForInit(first.result)
-  if (!again) return first
+  const wasInitialised = kit.engine.initialised
+  const result = await runSteps(kit, targets)
+  const initAgain = !result.ok && result.step !== 'init' && wasInitialised && asksForInit(result.result)
+  if (!initAgain) return result
   kit.engine.initialised = false
-  return await attempt(kit, targets)
+  return await runSteps(kit, targets)
 }
 
-async function attempt(kit: Kit, targets: string[]): Promise<StepResult> {
+async function runSteps(kit: Kit, targets: string[]): Promise<StepResult> {
   const { run, engine } = kit
   const workspace_path = run.workspace.iac_root
   const scoped = { workspace_path, scope_id: run.round.session.scope_id, engine_provider: run.round.session.provider }
@@ -89,11 +90,11 @@ async function attempt(kit: Kit, targets: string[]): Promise<StepResult> {
   if (init !== null) return { ok: false, step: 'init', result: init }
   const validate = await engine.run('validate', { workspace_path })
   if (validate.exit_code !== 0) return { ok: false, step: 'validate', result: validate }
-  const plan = await runWhenStateIsFree(run, () => engine.run('plan', { ...scoped, plan_file: planFile(kit), targets }))
+  const plan = await runWhenStateIsFree(run, () => engine.run('plan', { ...scoped, plan_file: planFileOf(kit), targets }))
   return plan.exit_code === 0 ? { ok: true, result: plan } : { ok: false, step: 'plan', result: plan }
 }
 
-/** Initialises the workspace when this run has not yet; answers what the engine said when it failed, else null. */
+/** Initialises the workspace when this run has not done so yet. Answers null, or the result of an init that failed. */
 export async function initialise({ run, engine }: Kit): Promise<EngineResult | null> {
   if (engine.initialised) return null
   const { session } = run.round
@@ -109,19 +110,22 @@ export async function initialise({ run, engine }: Kit): Promise<EngineResult | n
   return null
 }
 
-async function showPlan(kit: Kit): Promise<Plan> {
-  const result = await kit.engine.run('show', { workspace_path: kit.run.workspace.iac_root, plan_file: planFile(kit) })
+async function readPlan(kit: Kit): Promise<Plan> {
+  const result = await kit.engine.run('show', {
+    workspace_path: kit.run.workspace.iac_root,
+    plan_file: planFileOf(kit),
+  })
   if (result.exit_code === 0) return parsePlan(result.stdout)
   const feedback = kit.secrets.text(feedbackOf({ ok: false, step: 'show', result }))
   throw new PlatformError('EnginePlanUnreadable', 502, feedback)
 }
 
-const planFile = ({ run }: Kit) => run.context.config.paths.session_plan_filename
+const planFileOf = ({ run }: Kit) => run.context.config.paths.session_plan_filename
 
 const feedbackOf = ({ step, result }: Extract<StepResult, { ok: false }>) =>
   result.stderr.trim() || `engine ${step} failed`
 
-/** New modules, providers and backends are known to the engine only after another init. */
+/** Whether the engine says that it needs another init, which it does for new modules, providers and backends. */
 const asksForInit = ({ stdout, stderr }: EngineResult) =>
   /\b(terraform|tofu) init\b|module not installed|required plugins are not installed|initialization required/i.test(
     `${stdout}\n${stderr}`,

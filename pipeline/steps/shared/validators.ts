@@ -3,10 +3,10 @@ import type { Validation } from './generate-and-validate.ts'
 import { planTargets, type ValidPlan } from './plan.ts'
 
 /**
- * A validator that plans what `targetsOf` names.
- * @param targetsOf asked anew for every attempt; none plans the whole root
+ * Makes a validator that plans the targets; an attempt is valid when its code can be planned.
+ * @param targetsOf called for every attempt; no targets plan the whole root
  */
-export const planValidator =
+export const createPlanValidator =
   (kit: Kit, targetsOf: () => Promise<string[]>): (() => Promise<Validation<ValidPlan>>) =>
   async () => {
     const targets = await targetsOf()

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { createIntentValidator, startIntentCheck } from '../../../../pipeline/steps/generate/check-intent.ts'
 import { generateAndValidate } from '../../../../pipeline/steps/shared/generate-and-validate.ts'
 import type { ValidPlan } from '../../../../pipeline/steps/shared/plan.ts'
-import { planValidator } from '../../../../pipeline/steps/shared/validators.ts'
+import { createPlanValidator } from '../../../../pipeline/steps/shared/validators.ts'
 import { createLogger } from '../../../../src/base/log.ts'
 import { MASK } from '../../../../src/base/masking.ts'
 import { startOnce } from '../../../helpers/start-once.ts'
@@ -55,17 +55,17 @@ const world = (intent: Script | Script[], counts: (number | null)[], generator: 
   })
 
 /** The loop of a generate round. */
-async function round({ kit }: StepWorld, max_attempts = 5) {
+async function round({ kit }: StepWorld, maxAttempts = 5) {
   const check = startIntentCheck(kit, Promise.resolve('main.tf (1 B): resource a_bucket.old'))
   const validate = createIntentValidator(kit, check, {
-    validate: planValidator(kit, async () => ['a_bucket.b']),
-    max_attempts,
+    validate: createPlanValidator(kit, async () => ['a_bucket.b']),
+    maxAttempts,
   })
   const task = { query: 'Add two buckets', prompt: 'Add two buckets', operation: 'generate', forbid: false } as const
   const value: ValidPlan = await generateAndValidate(kit, {
     ...task,
     conventions: { templates: [], abbreviations: [] },
-    max_attempts,
+    maxAttempts,
     validate,
   })
   return { value, results: await check.evaluate(value.plan) }
@@ -92,9 +92,9 @@ describe('a plan that leaves a statement unmet', () => {
   it.each([
     [1, 1],
     [2, 2],
-  ])('is never worth the last of %i attempts', async (max_attempts, attempts) => {
+  ])('is never worth the last of %i attempts', async (maxAttempts, attempts) => {
     const one = await world(statements(two), [1])
-    expect(verdicts(await round(one, max_attempts))).toEqual(['unmet'])
+    expect(verdicts(await round(one, maxAttempts))).toEqual(['unmet'])
     expect(one.run.meter.usage().validation_attempts).toBe(attempts)
   })
 

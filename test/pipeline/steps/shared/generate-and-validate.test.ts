@@ -28,7 +28,7 @@ const task = (
     operation: 'generate',
     conventions: { templates: ['TEMPLATE BODY'], abbreviations: ['bucket: bkt'] },
     forbid: true,
-    max_attempts: 3,
+    maxAttempts: 3,
     validate: async () => {
       const validation = validations[attempt++]
       if (!validation) throw new Error('validated too often')
@@ -118,7 +118,7 @@ describe('generateAndValidate', () => {
 
   it('makes a single attempt when there is only one', async () => {
     const world = await steps.world({ scripts })
-    await expect(generateAndValidate(world.kit, task([bad('one')], { max_attempts: 1 }))).rejects.toThrow(
+    await expect(generateAndValidate(world.kit, task([bad('one')], { maxAttempts: 1 }))).rejects.toThrow(
       'Validation loop exceeded.',
     )
   })

@@ -7,7 +7,7 @@ import {
   generateAndValidate,
   ValidationLoopExceeded,
 } from '../../../../pipeline/steps/shared/generate-and-validate.ts'
-import { planValidator } from '../../../../pipeline/steps/shared/validators.ts'
+import { createPlanValidator } from '../../../../pipeline/steps/shared/validators.ts'
 import { MASK } from '../../../../src/base/masking.ts'
 import type { EngineDiagnostic, SchemaParts } from '../../../../src/services/iac/answers.ts'
 import type { EngineResult, IacClient } from '../../../../src/services/iac/types.ts'
@@ -43,8 +43,8 @@ const generate = (world: StepWorld) =>
     operation: 'generate',
     conventions: { templates: ['Use `aws_kms_key` with `aws_unknown_thing`.'], abbreviations: [] },
     forbid: false,
-    max_attempts: 3,
-    validate: planValidator(world.kit, async () => []),
+    maxAttempts: 3,
+    validate: createPlanValidator(world.kit, async () => []),
   })
 /** What a prompt has between the fences of its findings. */
 const findingsOf = (prompt: string) => /<<<DATA findings \w+\n([\s\S]*?)DATA>>>/.exec(prompt)?.[1] ?? ''
