@@ -90,7 +90,9 @@ async function runSteps(kit: Kit, targets: string[]): Promise<StepResult> {
   if (init !== null) return { ok: false, step: 'init', result: init }
   const validate = await engine.run('validate', { workspace_path })
   if (validate.exit_code !== 0) return { ok: false, step: 'validate', result: validate }
-  const plan = await runWhenStateIsFree(run, () => engine.run('plan', { ...scoped, plan_file: planFileOf(kit), targets }))
+  const plan = await runWhenStateIsFree(run, () =>
+    engine.run('plan', { ...scoped, plan_file: planFileOf(kit), targets }),
+  )
   return plan.exit_code === 0 ? { ok: true, result: plan } : { ok: false, step: 'plan', result: plan }
 }
 
