@@ -42,7 +42,7 @@ export interface TelemetryConfig {
 
 export interface HttpConfig {
   cors_origins: string[]
-  /** Addition: URL of the page of a session, with `{session_id}` in it. Pull requests link to it, or show the id alone. */
+  /** Addition: URL of the page of a session with `{session_id}` in it. Pull requests link to it when it is set. */
   session_url: string
 }
 

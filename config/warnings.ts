@@ -24,8 +24,8 @@ export function configWarnings(config: Config): string[] {
 }
 
 /**
- * Whether the endpoint is not that of the account in the cloud, for example an emulator. The state backend of the engine
- * takes the name of the account but no address, so it would look for state in the cloud.
+ * Whether the endpoint is not that of the account in the cloud, for example an emulator. The state backend of the
+ * engine takes the name of the account but no address, so it would look for state in the cloud.
  */
 const isEmulator = ({ provider, endpoint_url, account_name }: StorageConfig): boolean =>
   provider === 'STORAGE_ACCOUNT' && !new URL(endpoint_url).hostname.startsWith(`${account_name}.blob.`)

@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import { baseUrl, integer, text } from '../fields.ts'
 import type { Source } from '../source.ts'
-import type { OidcConfig } from '../types.ts'
+import type { Config, OidcConfig } from '../types.ts'
 
 const DEFAULT_SCOPE = 'openid profile email'
 const MICROSOFT_LOGIN_HOST = 'login.microsoftonline.com'
@@ -40,3 +40,8 @@ function effectiveScope({ issuer_url, client_id, scope }: OidcConfig): string {
 }
 
 const hostOf = (url: string) => (URL.canParse(url) ? new URL(url).hostname : '')
+
+/** The section `admin`, which says whose token makes an administrator. */
+export const adminSchema = v.object({ default_root_email: text('') })
+
+export const readAdmin = (source: Source): Config['admin'] => source.section('admin', adminSchema).values

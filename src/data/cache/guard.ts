@@ -20,11 +20,32 @@ export function guard(
   options: { coolDownMs?: number; onRead?: (outcome: ReadOutcome) => void } = {},
 ): Cache {
   const { coolDownMs = COOL_DOWN_MS, onRead = () => {} } = options
+  const attempt = createBreaker(store, log, coolDownMs)
+  return {
+    get: async (key) => {
+      const value = await attempt<string | null | undefined>(() => store.get(key), undefined)
+      onRead(value === undefined ? 'fault' : value === null ? 'miss' : 'hit')
+      return value ?? null
+    },
+    set: (key, value, ttlSeconds) => attempt(() => store.set(key, value, ttlSeconds), undefined),
+    delete: async (...keys) => {
+      if (keys.length > 0) await attempt(() => store.delete(keys), undefined)
+    },
+    ping: () => store.ping(),
+    close: () => store.close().catch((error) => log.debug('closing the cache failed', { error })),
+  }
+}
+
+/** Runs work on the store and answers `fallback` when it fails or when there is an outage. */
+type Attempt = <T>(work: () => Promise<T>, fallback: T) => Promise<T>
+
+/** A circuit breaker: it knows whether there is an outage, and does not ask the store during one. */
+function createBreaker(store: CacheStore, log: Logger, coolDownMs: number): Attempt {
   const waiting = new Set<() => void>()
+  const logRefusal = createRefusalLog(log)
   let down = false
   let probing = false
   let nextProbe = 0
-  let nextRefusalLog = 0
   /** Counts outages, so that a command which was sent before an outage and fails after it does not begin another. */
   let outages = 0
 
@@ -35,11 +56,6 @@ export function guard(
     nextProbe = Date.now() + coolDownMs
     for (const release of waiting) release()
     waiting.clear()
-  }
-  const logRefusal = (error: CacheRefusal) => {
-    if (Date.now() < nextRefusalLog) return
-    nextRefusalLog = Date.now() + REFUSAL_LOG_MS
-    log.warn('cache refuses a command', { error })
   }
   const probe = async () => {
     probing = true
@@ -53,7 +69,7 @@ export function guard(
       probing = false
     }
   }
-  const attempt = <T>(work: () => Promise<T>, fallback: T): Promise<T> => {
+  return <T>(work: () => Promise<T>, fallback: T): Promise<T> => {
     if (down) {
       if (!probing && Date.now() >= nextProbe) void probe()
       return Promise.resolve(fallback)
@@ -71,18 +87,13 @@ export function guard(
         .finally(() => waiting.delete(release))
     })
   }
+}
 
-  return {
-    get: async (key) => {
-      const value = await attempt<string | null | undefined>(() => store.get(key), undefined)
-      onRead(value === undefined ? 'fault' : value === null ? 'miss' : 'hit')
-      return value ?? null
-    },
-    set: (key, value, ttlSeconds) => attempt(() => store.set(key, value, ttlSeconds), undefined),
-    delete: async (...keys) => {
-      if (keys.length > 0) await attempt(() => store.delete(keys), undefined)
-    },
-    ping: () => store.ping(),
-    close: () => store.close().catch((error) => log.debug('closing the cache failed', { error })),
+function createRefusalLog(log: Logger): (error: CacheRefusal) => void {
+  let next = 0
+  return (error) => {
+    if (Date.now() < next) return
+    next = Date.now() + REFUSAL_LOG_MS
+    log.warn('cache refuses a command', { error })
   }
 }

@@ -16,34 +16,50 @@ export interface Listener {
 /** Waits before each attempt to open the connection again; the last one repeats. */
 const PAUSES_MS = [100, 500, 1_000, 2_000, 5_000]
 
+type Handlers = Map<string, Set<Handler>>
+type OpenConnection = (
+  onNotification: (channel: string, payload: string) => void,
+  onLost: () => void,
+) => Promise<ListeningConnection>
+
 /**
  * Keeps all subscriptions of a pool on one connection, which is opened for the first subscription and again
  * whenever it is lost.
  * @param open opens the connection; it calls back for each notification and once when the connection is lost
  */
-export function createListener(
-  open: (
-    onNotification: (channel: string, payload: string) => void,
-    onLost: () => void,
-  ) => Promise<ListeningConnection>,
-): Listener {
-  const handlers = new Map<string, Set<Handler>>()
+export function createListener(open: OpenConnection): Listener {
+  const handlers: Handlers = new Map()
+  const keeper = createKeeper(open, handlers)
+  return {
+    add: async (channel, handler) => {
+      handlers.set(channel, (handlers.get(channel) ?? new Set()).add(handler))
+      try {
+        await (await keeper.ensureConnection()).listen(channel)
+      } catch (error) {
+        remove(handlers, channel, handler)
+        throw error
+      }
+      handler.onListening?.()
+      const unlisten = async () => {
+        const last = remove(handlers, channel, handler)
+        const connection = keeper.current()
+        if (last && connection) await (await connection).unlisten(channel)
+      }
+      return { unlisten }
+    },
+    close: async () => {
+      handlers.clear()
+      await keeper.close()
+    },
+  }
+}
+
+/** Opens the connection for the channels of `handlers`, and opens it again while there are any. */
+function createKeeper(open: OpenConnection, handlers: Handlers) {
   let connection: Promise<ListeningConnection> | null = null
   let timer: ReturnType<typeof setTimeout> | undefined
   let closed = false
 
-  const start = async (onLost: () => void): Promise<ListeningConnection> => {
-    const opened = await open((channel, payload) => {
-      for (const handler of handlers.get(channel) ?? []) handler.onNotification(payload)
-    }, onLost)
-    try {
-      for (const channel of handlers.keys()) await opened.listen(channel)
-      return opened
-    } catch (error) {
-      await opened.close().catch(() => {})
-      throw error
-    }
-  }
   const ensureConnection = (): Promise<ListeningConnection> => {
     if (connection) return connection
     const forget = () => {
@@ -51,7 +67,7 @@ export function createListener(
       if (isCurrent) connection = null
       return isCurrent
     }
-    const attempt = start(() => forget() && reopen(0))
+    const attempt = openForAll(open, handlers, () => forget() && reopen(0))
     attempt.catch(forget)
     connection = attempt
     return attempt
@@ -71,35 +87,34 @@ export function createListener(
       PAUSES_MS[Math.min(failures, PAUSES_MS.length - 1)],
     )
   }
-
   return {
-    add: async (channel, handler) => {
-      handlers.set(channel, (handlers.get(channel) ?? new Set()).add(handler))
-      try {
-        await (await ensureConnection()).listen(channel)
-      } catch (error) {
-        remove(handlers, channel, handler)
-        throw error
-      }
-      handler.onListening?.()
-      const unlisten = async () => {
-        const last = remove(handlers, channel, handler)
-        if (last && connection) await (await connection).unlisten(channel)
-      }
-      return { unlisten }
-    },
+    ensureConnection,
+    current: () => connection,
     close: async () => {
       closed = true
       clearTimeout(timer)
-      handlers.clear()
       const openConnection = await connection?.catch(() => null)
       await openConnection?.close()
     },
   }
 }
 
+/** Opens a connection that listens to all channels. When one cannot be listened to, the connection is closed again. */
+async function openForAll(open: OpenConnection, handlers: Handlers, onLost: () => void): Promise<ListeningConnection> {
+  const opened = await open((channel, payload) => {
+    for (const handler of handlers.get(channel) ?? []) handler.onNotification(payload)
+  }, onLost)
+  try {
+    for (const channel of handlers.keys()) await opened.listen(channel)
+    return opened
+  } catch (error) {
+    await opened.close().catch(() => {})
+    throw error
+  }
+}
+
 /** Removes a handler. Answers true when it was the last one of its channel. */
-function remove(handlers: Map<string, Set<Handler>>, channel: string, handler: Handler): boolean {
+function remove(handlers: Handlers, channel: string, handler: Handler): boolean {
   const set = handlers.get(channel)
   if (!set?.delete(handler) || set.size > 0) return false
   handlers.delete(channel)

@@ -1,4 +1,5 @@
 import type postgres from 'postgres'
+import { endsWithin } from '../../base/time.ts'
 import { openConnection, type ServerAddress, type ServerConnection, toServerAddress } from './connection.ts'
 import { createListener } from './listener.ts'
 import { createTag, type Execute } from './query.ts'
@@ -133,14 +134,7 @@ function createConnections(open: () => ServerConnection, max: number) {
       const done = new Promise<void>((resolve) => {
         ending = resolve
       })
-      let timer: ReturnType<typeof setTimeout> | undefined
-      if (taken.size > 0 || waiting.length > 0) {
-        const limit = new Promise<void>((resolve) => {
-          if (timeout !== undefined) timer = setTimeout(resolve, timeout * 1000)
-        })
-        await Promise.race([done, limit])
-        clearTimeout(timer)
-      }
+      if (taken.size > 0 || waiting.length > 0) await (timeout === undefined ? done : endsWithin(timeout * 1000, done))
       for (const waiter of waiting.splice(0)) {
         clearTimeout(waiter.timer)
         waiter.reject(new Error('the database connections are closed'))
