@@ -51,6 +51,9 @@ export function stateAlignment(imported: readonly Pair[], plan: Plan | null): Al
 }
 
 function listChanges(changes: readonly { address: string; action: string }[]): string {
-  const shown = changes.slice(0, MAX_NAMED).map(({ address, action }) => `${address} (${action})`)
-  return changes.length > MAX_NAMED ? `${shown.join(', ')} and ${changes.length - MAX_NAMED} more` : shown.join(', ')
+  const list = changes
+    .slice(0, MAX_NAMED)
+    .map(({ address, action }) => `${address} (${action})`)
+    .join(', ')
+  return changes.length > MAX_NAMED ? `${list} and ${changes.length - MAX_NAMED} more` : list
 }

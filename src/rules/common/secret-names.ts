@@ -5,8 +5,8 @@
 const ARGUMENT = new RegExp(
   `(^|_)(${[
     'password|passwd|passphrase|pass_phrase|secret|client_secret|secret_string|secret_data|secret_key',
-    'secret_access_key|access_key|private_key|api_key|api_token|access_token|auth_token|oauth_token|token|account_key|shared_key',
-    'preshared_key|pre_shared_key|signing_key|sas_token|webhook_secret|connection_string|plaintext_value',
+    'secret_access_key|access_key|private_key|api_key|api_token|access_token|auth_token|oauth_token|token|account_key',
+    'shared_key|preshared_key|pre_shared_key|signing_key|sas_token|webhook_secret|connection_string|plaintext_value',
   ].join('|')})(_wo)?$`,
   'i',
 )
