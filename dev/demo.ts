@@ -24,11 +24,11 @@ async function run(options: DemoOptions): Promise<number> {
   }
   let own: Stack | null = null
   try {
-    const found = await findStack(options, display, within(START_LIMIT_S, 'The start of the stack'))
-    own = found.own
-    const limitS = options.limit_s ?? (found.stack.model.scripted ? LIMIT_S.scripted : LIMIT_S.real)
+    const connection = await findStack(options, display, within(START_LIMIT_S, 'The start of the stack'))
+    own = connection.own
+    const limitS = options.limit_s ?? (connection.stack.model.scripted ? LIMIT_S.scripted : LIMIT_S.real)
     const gone = own ? [createEndSignal(own)] : []
-    const { stack } = found
+    const { stack } = connection
     display.event('model', stack.model.scripted ? `${stack.model.name}: plays recorded requests` : stack.model.name)
     const { line, ok } = await runModes({
       options,

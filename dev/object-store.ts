@@ -68,20 +68,20 @@ function flat(request: IncomingMessage): Record<string, string> {
 }
 
 function failure(error: unknown, request: IncomingMessage): Answer {
-  const known =
+  const s3Error =
     error instanceof S3Error
       ? error
       : error instanceof BodyTooLarge
         ? new S3Error(400, 'EntityTooLarge', error.message)
         : new S3Error(500, 'InternalError', error instanceof Error ? error.message : 'unknown error')
   const body = toXml('Error', {
-    Code: known.code,
-    Message: known.message,
+    Code: s3Error.code,
+    Message: s3Error.message,
     Resource: (request.url ?? '').split('?')[0] ?? '',
   })
   const headers: Record<string, string> = { 'content-type': 'application/xml' }
   if (error instanceof BodyTooLarge) headers.connection = 'close'
-  return { status: known.status, headers, body: request.method === 'HEAD' ? undefined : Buffer.from(body) }
+  return { status: s3Error.status, headers, body: request.method === 'HEAD' ? undefined : Buffer.from(body) }
 }
 
 function reply(response: ServerResponse, { status, headers, body }: Answer, cors: Record<string, string>): void {

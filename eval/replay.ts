@@ -38,22 +38,22 @@ async function scenarioOf({ round }: Recording, given: { repo?: string; scenario
   const mode = MODES.find((one) => one === (round.mode === 'generate' ? 'generate' : `${prefix}-${round.mode}`))
   const cloud = CLOUDS.find((one) => one === round.provider)
   if (!mode || !cloud) throw new UsageError(`A round of the mode ${round.mode} cannot be played.`)
-  const known = given.repo === undefined ? await knownScenario(round.repository, given.scenario) : null
+  const source = given.repo === undefined ? await knownScenario(round.repository, given.scenario) : null
   const sample =
-    given.repo === undefined && !known ? /\/samples\/([\w-]+)\.git$/.exec(round.repository)?.[1] : undefined
-  if (given.repo === undefined && !known && !sample)
+    given.repo === undefined && !source ? /\/samples\/([\w-]+)\.git$/.exec(round.repository)?.[1] : undefined
+  if (given.repo === undefined && !source && !sample)
     throw new UsageError(
       `The repository ${round.repository} is not known here: name a folder with what it held, --repo <folder>.`,
     )
   const repository =
     given.repo !== undefined
       ? { files: await filesOf(resolve(given.repo)) }
-      : (known?.repository ?? { sample: sample ?? '' })
+      : (source?.repository ?? { sample: sample ?? '' })
   const scenario = readScenario('replay/recording', {
     ...{ cloud, mode, repository, request: round.query, iac_path: round.iac_path, scope: round.scope_id },
     expect: { status: 'completed' },
   })
-  return { ...scenario, seed: known?.seed }
+  return { ...scenario, seed: source?.seed }
 }
 
 async function knownScenario(repository: string, name: string | undefined): Promise<Scenario | null> {
@@ -62,9 +62,9 @@ async function knownScenario(repository: string, name: string | undefined): Prom
     const slug = /\/eval\/(.+)-[0-9a-f]{8}\.git$/.exec(repository)?.[1]
     return all.find((scenario) => repositorySlug(scenario.name) === slug) ?? null
   }
-  const found = all.find((scenario) => scenario.name === name)
-  if (!found) throw new UsageError(`There is no scenario '${name}'; npm run eval -- --list shows all.`)
-  return found
+  const scenario = all.find((scenario) => scenario.name === name)
+  if (!scenario) throw new UsageError(`There is no scenario '${name}'; npm run eval -- --list shows all.`)
+  return scenario
 }
 
 async function filesOf(folder: string): Promise<Record<string, string>> {

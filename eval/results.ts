@@ -46,14 +46,14 @@ export const keyOf = ({
 export async function openResults(path: string): Promise<ResultStore> {
   mkdirSync(dirname(path), { recursive: true })
   const text = (await readText(path)) ?? ''
-  const known = new Map<string, SampleResult>()
+  const byKey = new Map<string, SampleResult>()
   for (const line of text.split('\n')) {
     const result = readLine(line)
-    if (result) known.set(keyOf(result), result)
+    if (result) byKey.set(keyOf(result), result)
   }
   // Without the line break the next line would be joined to the unfinished one.
   if (text !== '' && !text.endsWith('\n')) await appendFile(path, '\n')
-  const results = [...known.values()]
+  const results = [...byKey.values()]
   return {
     results,
     add: async (result) => {

@@ -144,10 +144,10 @@ async function playRounds(
   let session = await follow(api, id, () => {})
   for (const step of scenario.follow_up) {
     if (session.current_status !== 'completed') break
-    const known = session.rounds.flatMap((round) => round.statuses).length
+    const statusCount = session.rounds.flatMap((round) => round.statuses).length
     if ('apply' in step) await api.apply(id)
     else await api.schedule('generate', { session_id: id, q: step.request })
-    session = await follow(api, id, () => {}, known)
+    session = await follow(api, id, () => {}, statusCount)
   }
   return session
 }

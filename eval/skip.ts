@@ -45,10 +45,10 @@ type Probe = (cloud: Cloud) => Promise<string | null>
 const LIMIT_MS = 180_000
 
 function createProbe({ roots, signal }: SkipOptions): Probe {
-  const known = new Map<Cloud, Promise<string | null>>()
+  const faults = new Map<Cloud, Promise<string | null>>()
   return (cloud) => {
-    const probing = known.get(cloud) ?? probeOnce(cloud)
-    known.set(cloud, probing)
+    const probing = faults.get(cloud) ?? probeOnce(cloud)
+    faults.set(cloud, probing)
     return probing
   }
   async function probeOnce(cloud: Cloud): Promise<string | null> {

@@ -39,8 +39,8 @@ export async function runSuite(options: SuiteOptions): Promise<SuiteEnd> {
   const nameOf = ({ scenario, hash, sample }: Job) => keyOf({ scenario: scenario.name, hash, model, sample })
   const wanted = new Set(all.map(nameOf))
   const finished = () => store.results.filter((result) => wanted.has(keyOf(result)))
-  const known = new Set(finished().map(keyOf))
-  const waiting = all.filter((job) => !known.has(nameOf(job)))
+  const finishedKeys = new Set(finished().map(keyOf))
+  const waiting = all.filter((job) => !finishedKeys.has(nameOf(job)))
   const state: { stopped: string | null; error: unknown; running: number } = { stopped: null, error: null, running: 0 }
   const lane = async () => {
     while (state.stopped === null && state.error === null && !options.signal.aborted) {

@@ -57,12 +57,12 @@ function parseBody(text: string): Record<string, unknown> {
 }
 
 function refusal(error: unknown): CloudAnswer {
-  const known =
+  const s3Error =
     error instanceof S3Error
       ? error
       : new S3Error(error instanceof BodyTooLarge ? 413 : 500, 'InternalFailure', 'The request failed.')
-  const body = JSON.stringify({ __type: known.code, message: known.message })
-  return { status: known.status, content_type: 'application/json', body }
+  const body = JSON.stringify({ __type: s3Error.code, message: s3Error.message })
+  return { status: s3Error.status, content_type: 'application/json', body }
 }
 
 /** Environment variables that make the iac sidecar use the sample account. */

@@ -15,12 +15,12 @@ export async function follow(
   told: (status: string, message: string) => void,
   known = 0,
 ): Promise<Session> {
-  let shown = known
+  let shownCount = known
   const look = async (): Promise<Session> => {
     const session = await api.session(sessionId)
     const statuses = session.rounds.flatMap((round) => round.statuses)
-    for (const { status, message } of statuses.slice(shown)) told(status, message ?? '')
-    shown = statuses.length
+    for (const { status, message } of statuses.slice(shownCount)) told(status, message ?? '')
+    shownCount = statuses.length
     return session
   }
   const ended = (session: Session) => !session.in_flight && TERMINAL.has(session.current_status)

@@ -38,16 +38,16 @@ export async function runMode(run: ModeRun): Promise<DemoResult> {
   const began = performance.now()
   const sessionId = await api.schedule(findExample(mode).route, request)
   display.event('session', sessionId)
-  const told = (status: string, message: string) => {
+  const showStatus = (status: string, message: string) => {
     display.event(status, message)
     display.busy(status)
   }
   display.busy('waiting for a worker')
-  let session = await follow(api, sessionId, told)
+  let session = await follow(api, sessionId, showStatus)
   if (mode === 'apply' && session.current_status === 'completed') {
-    const known = session.rounds.flatMap((round) => round.statuses).length
+    const statusCount = session.rounds.flatMap((round) => round.statuses).length
     await api.apply(sessionId)
-    session = await follow(api, sessionId, told, known)
+    session = await follow(api, sessionId, showStatus, statusCount)
   }
   const durationS = round3((performance.now() - began) / 1000)
   const evidence = await gather(run, api, session)

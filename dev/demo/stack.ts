@@ -13,14 +13,14 @@ export async function findStack(
   signal: AbortSignal,
 ): Promise<{ stack: ReadyStack; own: Stack | null }> {
   const folder = dataFolder(options.data)
-  for (let told = false; ; told = true) {
+  for (let waiting = false; ; waiting = true) {
     const record = runningStack(folder)
     if (!record) break
     if (record.ready) {
       display.event('stack', `the running one, ${record.ready.url}`)
       return { stack: record.ready, own: null }
     }
-    if (!told) display.event('stack', `process ${record.owner.pid} is starting it, waiting`)
+    if (!waiting) display.event('stack', `process ${record.owner.pid} is starting it, waiting`)
     await sleep(250, undefined, { signal })
   }
   display.busy('starting the embedded stack')

@@ -81,7 +81,7 @@ const dollars = (cost: number) => `$${cost.toFixed(4)}`
  */
 export function renderTrace(spans: readonly ReceivedSpan[]): string[] {
   const began = Math.min(...spans.map(({ start_ms }) => start_ms))
-  const known = new Set(spans.map(({ span_id }) => span_id))
+  const spanIds = new Set(spans.map(({ span_id }) => span_id))
   const lines: string[] = []
   const add = (span: ReceivedSpan, depth: number) => {
     const name = `${'  '.repeat(depth)}${span.name}`.padEnd(44)
@@ -90,7 +90,7 @@ export function renderTrace(spans: readonly ReceivedSpan[]): string[] {
     lines.push(`${times}  ${describeSpan(span)}`.trimEnd())
     for (const child of spans.filter(({ parent_id }) => parent_id === span.span_id)) add(child, depth + 1)
   }
-  for (const span of spans) if (span.parent_id === null || !known.has(span.parent_id)) add(span, 0)
+  for (const span of spans) if (span.parent_id === null || !spanIds.has(span.parent_id)) add(span, 0)
   return lines
 }
 

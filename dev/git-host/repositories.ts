@@ -32,14 +32,14 @@ export async function findRepository(dataDir: string, owner: string, name: strin
 
 export async function listRepositories(dataDir: string): Promise<Repository[]> {
   const root = join(dataDir, 'repositories')
-  const found: Repository[] = []
+  const repositories: Repository[] = []
   for (const owner of (await readdir(root).catch(() => [])).sort()) {
     for (const entry of (await readdir(join(root, owner)).catch(() => [])).sort()) {
       const repository = entry.endsWith('.git') ? await findRepository(dataDir, owner, entry.slice(0, -4)) : null
-      if (repository) found.push(repository)
+      if (repository) repositories.push(repository)
     }
   }
-  return found
+  return repositories
 }
 
 /**

@@ -42,14 +42,14 @@ export async function openDisk(root: string, now: () => Date): Promise<Disk> {
   const buckets = await loadBuckets(root)
   const locked = createKeyedLock()
   const objects = (bucket: string) => {
-    const found = buckets.get(bucket)
-    if (!found) throw new S3Error(404, 'NoSuchBucket', 'The specified bucket does not exist')
-    return found.objects
+    const bucketObjects = buckets.get(bucket)
+    if (!bucketObjects) throw new S3Error(404, 'NoSuchBucket', 'The specified bucket does not exist')
+    return bucketObjects.objects
   }
   const require = (bucket: string, key: string) => {
-    const found = objects(bucket).get(key)
-    if (!found) throw new S3Error(404, 'NoSuchKey', 'The specified key does not exist.')
-    return found
+    const object = objects(bucket).get(key)
+    if (!object) throw new S3Error(404, 'NoSuchKey', 'The specified key does not exist.')
+    return object
   }
   return {
     buckets: () =>
@@ -94,9 +94,9 @@ export async function openDisk(root: string, now: () => Date): Promise<Disk> {
       return stored
     },
     delete: async (bucket, key) => {
-      const found = objects(bucket).get(key)
-      if (!found) return
-      await rm(found.file, { force: true })
+      const object = objects(bucket).get(key)
+      if (!object) return
+      await rm(object.file, { force: true })
       objects(bucket).delete(key)
     },
     withLock: (bucket, key, task) => locked(`${bucket}/${key}`, task),

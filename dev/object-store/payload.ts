@@ -103,8 +103,8 @@ const CHECKSUMS: Record<string, (body: Buffer) => string> = {
 
 function checkChecksums(body: Buffer, headers: Headers): void {
   for (const [name, compute] of Object.entries(CHECKSUMS)) {
-    const given = headers[name]
-    if (given !== undefined && given !== compute(body))
+    const expected = headers[name]
+    if (expected !== undefined && expected !== compute(body))
       throw new S3Error(400, 'BadDigest', `The ${name} you specified did not match the calculated checksum.`)
   }
 }

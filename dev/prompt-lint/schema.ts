@@ -68,17 +68,17 @@ export function findUnknownArguments(schema: ProviderSchema, hcl: string): Unkno
   return parseHcl(hcl).blocks.flatMap((block) => {
     const [type = ''] = block.labels
     if ((block.type !== 'resource' && block.type !== 'data') || !prefixes.has(type.split('_')[0])) return []
-    const known = schema[block.type].get(type)
-    if (known === undefined) return [{ path: type, line: block.line, problem: 'is no type of its provider' }]
-    const deprecated = known.deprecated ? [{ path: type, line: block.line, problem: 'is deprecated' }] : []
-    return [...deprecated, ...judged(known, block.body, type, block.line, true)]
+    const blockSchema = schema[block.type].get(type)
+    if (blockSchema === undefined) return [{ path: type, line: block.line, problem: 'is no type of its provider' }]
+    const deprecated = blockSchema.deprecated ? [{ path: type, line: block.line, problem: 'is deprecated' }] : []
+    return [...deprecated, ...judged(blockSchema, block.body, type, block.line, true)]
   })
 }
 
 function judged(known: Block, body: HclBody, path: string, line: number, top: boolean): UnknownArgument[] {
   const set = body.arguments.filter(({ name }) => !(top && META.has(name)))
   const blocks = body.blocks.map(unrollDynamic).filter(({ type }) => !(top && META_BLOCKS.has(type)))
-  const given = new Set([...set.map(({ name }) => name), ...blocks.map(({ type }) => type)])
+  const names = new Set([...set.map(({ name }) => name), ...blocks.map(({ type }) => type)])
   const at = (name: string) => `${path}.${name}`
   return [
     ...set.flatMap(({ name, line: where }) =>
@@ -94,7 +94,7 @@ function judged(known: Block, body: HclBody, path: string, line: number, top: bo
       return inner === undefined ? own : [...own, ...judged(inner.block, block.body, at(block.type), block.line, false)]
     }),
     ...requiredBy(known)
-      .filter((name) => !given.has(name))
+      .filter((name) => !names.has(name))
       .map((name) => ({ path: at(name), line, problem: 'is required' })),
   ]
 }

@@ -60,16 +60,16 @@ function lengthOf(type: keyof typeof LENGTHS, body: string): Complaint[] {
 }
 
 function headingsOf(prose: readonly string[]): Complaint[] {
-  const found = prose.flatMap((text) => /^## (.*)$/.exec(text)?.[1] ?? [])
+  const headings = prose.flatMap((text) => /^## (.*)$/.exec(text)?.[1] ?? [])
   const empty = prose.flatMap((text, index) => (/^## /.test(text) && isEmptySection(prose, index) ? [index + 1] : []))
   const order =
-    found.join('\n') === HEADINGS.join('\n')
+    headings.join('\n') === HEADINGS.join('\n')
       ? []
       : [
           {
             rule: 'headings',
             line: null,
-            message: `has the sections ${found.join(', ') || 'none'}; it needs ${HEADINGS.join(', ')}`,
+            message: `has the sections ${headings.join(', ') || 'none'}; it needs ${HEADINGS.join(', ')}`,
           },
         ]
   return [...order, ...empty.map((line) => ({ rule: 'headings', line, message: 'is a section without text' }))]

@@ -35,9 +35,9 @@ const literal = (value: unknown): string =>
 export function setAttribute(block: string, path: string, from: unknown, to: unknown): string | null {
   const name = path.split('.').at(-1) ?? ''
   const line = new RegExp(`^( *"?${name.replace(/[^\w-]/g, '\\$&')}"? *= *)(.*)$`, 'gm')
-  const found = [...block.matchAll(line)].filter((match) => match[2] === literal(from))
-  const [only] = found
-  if (!only || found.length > 1) return null
+  const matches = [...block.matchAll(line)].filter((match) => match[2] === literal(from))
+  const [only] = matches
+  if (!only || matches.length > 1) return null
   return block.slice(0, only.index) + only[1] + literal(to) + block.slice(only.index + only[0].length)
 }
 

@@ -53,28 +53,28 @@ export function readConversation(request: ChatRequest): Conversation {
   )
   const before = firstCall < 0 ? messages : messages.slice(0, firstCall)
   const queryAt = before.findLastIndex((message) => message.role === 'user')
-  const asked = queryAt < 0 ? '' : textOf(before[queryAt] as WireMessage)
+  const query = queryAt < 0 ? '' : textOf(before[queryAt] as WireMessage)
   return {
     tools: new Set((request.tools ?? []).map((tool) => tool.function.name)),
     system: messages
       .filter((message) => message.role === 'system')
       .map(textOf)
       .join('\n'),
-    query: unwrap(asked),
-    data: dataBlocks(asked),
+    query: unwrap(query),
+    data: dataBlocks(query),
     history: pairs(before.slice(0, Math.max(queryAt, 0))),
     steps: stepsOf(messages.slice(queryAt + 1)),
   }
 }
 
 function pairs(messages: readonly WireMessage[]): { user: string; assistant: string }[] {
-  const found: { user: string; assistant: string }[] = []
+  const pairs: { user: string; assistant: string }[] = []
   for (const [index, message] of messages.entries()) {
     const next = messages[index + 1]
     if (message.role === 'user' && next?.role === 'assistant')
-      found.push({ user: unwrap(textOf(message)), assistant: textOf(next) })
+      pairs.push({ user: unwrap(textOf(message)), assistant: textOf(next) })
   }
-  return found
+  return pairs
 }
 
 function stepsOf(messages: readonly WireMessage[]): Step[] {

@@ -20,7 +20,7 @@ export interface ChangedLine {
 
 /** The lines that a diff removes and adds, without blank ones. */
 export function changedLines(diff: string): ChangedLine[] {
-  const found: ChangedLine[] = []
+  const lines: ChangedLine[] = []
   let file = ''
   let address: string | null = null
   for (const line of diff.split('\n')) {
@@ -31,11 +31,11 @@ export function changedLines(diff: string): ChangedLine[] {
     else if (/^[-+ ]/.test(line)) {
       address = addressOf(line.slice(1)) ?? address
       if (line[0] !== ' ' && line.slice(1).trim() !== '')
-        found.push({ file, address, sign: line[0] as '+' | '-', text: line.slice(1).trim() })
+        lines.push({ file, address, sign: line[0] as '+' | '-', text: line.slice(1).trim() })
       if (line.slice(1) === '}') address = null
     }
   }
-  return found
+  return lines
 }
 
 /**
@@ -44,13 +44,13 @@ export function changedLines(diff: string): ChangedLine[] {
  * affects only added blocks.
  */
 export function changedAddresses(diff: string): string[] | null {
-  const found = new Set<string>()
+  const addresses = new Set<string>()
   for (const { file, address, sign, text } of changedLines(diff)) {
     if (file.includes('/')) return null
-    if (address) found.add(address)
+    if (address) addresses.add(address)
     else if (sign === '-' && VALUE.test(text)) return null
   }
-  return [...found]
+  return [...addresses]
 }
 
 const VALUE = /^"?[\w-]+"? *=/

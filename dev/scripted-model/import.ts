@@ -27,15 +27,15 @@ const KINDS: Record<string, string> = {
 
 /** IMPORT_FILTER: selects resources by kind, and by name when a word of the request is part of a name. */
 export function selectResources(identifiers: string, request: string): { selected: string[]; explanation: string } {
-  const known = bulletsIn(identifiers).map(parseArn)
+  const arns = bulletsIn(identifiers).map(parseArn)
   const words = wordsOf(request)
   const services = Object.keys(KINDS)
     .filter((kind) => words.has(kind))
     .map((kind) => KINDS[kind])
-  const named = known.filter(({ name }) => [...wordsOf(name)].some((word) => words.has(word) && !(word in KINDS)))
+  const matching = arns.filter(({ name }) => [...wordsOf(name)].some((word) => words.has(word) && !(word in KINDS)))
   const ofKind = (list: readonly Arn[]) =>
     services.length > 0 ? list.filter(({ service }) => services.includes(service)) : list
-  const selected = named.length > 0 ? ofKind(named) : services.length > 0 ? ofKind(known) : []
+  const selected = matching.length > 0 ? ofKind(matching) : services.length > 0 ? ofKind(arns) : []
   const explanation =
     selected.length > 0
       ? `Selected by the words of the request: ${selected.map(({ name }) => name).join(', ')}.`
@@ -48,8 +48,8 @@ export function selectResources(identifiers: string, request: string): { selecte
 export function importTask({ query, system }: Conversation): string[] | null {
   const selected = dataBlocks(system).get('identifiers')
   if (selected === undefined) return null
-  const asked = bulletsIn(query)
-  return asked.length > 0 && asked.every((id) => id.startsWith('arn:')) ? asked : bulletsIn(selected)
+  const identifiers = bulletsIn(query)
+  return identifiers.length > 0 && identifiers.every((id) => id.startsWith('arn:')) ? identifiers : bulletsIn(selected)
 }
 
 const FILE = 'imported.tf'

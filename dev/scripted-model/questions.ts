@@ -26,14 +26,14 @@ export function answerQuestion({ query, steps }: Conversation): string {
 
 function countBlocks(what: string, search: string): string {
   const [wanted = ''] = wordsOf(what)
-  const found = blockAddresses(search).filter((address) => wordsOf(address.split('.').at(-1) ?? '').has(wanted))
-  if (found.length === 0)
+  const addresses = blockAddresses(search).filter((address) => wordsOf(address.split('.').at(-1) ?? '').has(wanted))
+  if (addresses.length === 0)
     return (
       `The code of this root describes no ${what.toLowerCase()}. The scripted model counts blocks by the words ` +
       'of their names only.'
     )
-  const list = found.length === 1 ? found[0] : `${found.slice(0, -1).join(', ')} and ${found.at(-1)}`
-  return `The code of this root describes ${found.length} ${what.toLowerCase()}: ${list}. Nothing was changed.`
+  const list = addresses.length === 1 ? addresses[0] : `${addresses.slice(0, -1).join(', ')} and ${addresses.at(-1)}`
+  return `The code of this root describes ${addresses.length} ${what.toLowerCase()}: ${list}. Nothing was changed.`
 }
 
 function describeServices(locals: string): string {

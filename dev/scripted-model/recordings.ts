@@ -276,10 +276,10 @@ const removeDataset: Recording = {
         'This recording was made for the root warehouse of the sample repository samples/data-platform, and ' +
         'this one looks different.'
       )
-    const known = [...datasets.matchAll(/^ {4}(\w+) +=/gm)].map((match) => match[1])
-    return known.includes(datasetOf(request))
+    const datasetNames = [...datasets.matchAll(/^ {4}(\w+) +=/gm)].map((match) => match[1])
+    return datasetNames.includes(datasetOf(request))
       ? null
-      : `There is no dataset ${datasetOf(request)}; there are ${known.join(', ')}.`
+      : `There is no dataset ${datasetOf(request)}; there are ${datasetNames.join(', ')}.`
   },
   edits: (request, files) => {
     const search = DATASETS.exec(files['main.tf'] ?? '')?.[0]

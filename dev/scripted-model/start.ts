@@ -24,9 +24,9 @@ export async function startScriptedModel(options: { port?: number; delayMs?: num
         return reply(200, { object: 'list', data: [{ id: MODEL, object: 'model', owned_by: 'embedded-stack' }] })
       if (request.method !== 'POST' || !dialect) return refuse(404, 'only chat completions are served here')
       const body = JSON.parse((await readBody(request, 64 * 1024 * 1024)).toString('utf8')) as Record<string, unknown>
-      const asked = dialect.read(body)
+      const question = dialect.read(body)
       if (options.delayMs) await new Promise((resolve) => setTimeout(resolve, options.delayMs))
-      reply(200, dialect.answer(asked, decide(readConversation(asked)), MODEL))
+      reply(200, dialect.answer(question, decide(readConversation(question)), MODEL))
     } catch (error) {
       if (error instanceof RangeError) refuse(400, error.message)
       else refuse(error instanceof BodyTooLarge ? 413 : 400, 'the body could not be read')

@@ -28,11 +28,11 @@ function sessionTargets({ steps }: Conversation): Reply {
 function driftTargets({ query, steps }: Conversation): Reply {
   const result = resultOf(steps, 'bulk_grep_search')
   if (result === undefined) return { calls: [searchBlocks()] }
-  const found = matchingAddresses(blockAddresses(result), query)
+  const addresses = matchingAddresses(blockAddresses(result), query)
   return answer(
-    found,
-    found.length > 0
-      ? `The request names ${found.join(', ')}.`
+    addresses,
+    addresses.length > 0
+      ? `The request names ${addresses.join(', ')}.`
       : 'No block of this root has a name whose words all stand in the request. Name the block, for example ' +
           '"the flow logs" for terraform_data.flow_logs.',
   )

@@ -1,6 +1,7 @@
 import { access, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { parse } from 'yaml'
+import { isJsonObject } from '../../src/base/json.ts'
 import { MODEL } from '../scripted-model/start.ts'
 import { PROJECT_ROOT } from './data-folder.ts'
 
@@ -29,7 +30,7 @@ export interface Choices {
 const set = (env: Env, name: string): string => env[name]?.trim() ?? ''
 const section = (document: Document, name: string): Document => {
   const value = document[name]
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Document) : {}
+  return isJsonObject(value) ? value : {}
 }
 const nameIn = (document: Document, field: string, fallback: string): string =>
   typeof document[field] === 'string' && document[field] !== '' ? document[field] : fallback
@@ -87,7 +88,7 @@ export async function readChoices(env: Env, embedded: EmbeddedOnly): Promise<Cho
 async function hasOwnAccount(env: Env): Promise<boolean> {
   if (Object.keys(env).some((name) => name.startsWith('AWS_') && set(env, name) !== '')) return true
   const files = ['credentials', 'config'].map((name) => join(set(env, 'HOME'), '.aws', name))
-  const found = await Promise.all(
+  const exist = await Promise.all(
     files.map((path) =>
       access(path).then(
         () => true,
@@ -95,7 +96,7 @@ async function hasOwnAccount(env: Env): Promise<boolean> {
       ),
     ),
   )
-  return set(env, 'HOME') !== '' && found.includes(true)
+  return set(env, 'HOME') !== '' && exist.includes(true)
 }
 
 async function readDocument(path: string): Promise<Document> {

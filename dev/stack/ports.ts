@@ -14,17 +14,18 @@ export interface Ports {
 
 export async function loadPorts(folder: string, say: (line: string) => void): Promise<Ports> {
   const file = join(folder, 'ports.json')
-  const known = JSON.parse((await readText(file)) ?? '{}') as Record<string, number>
+  const stored = JSON.parse((await readText(file)) ?? '{}') as Record<string, number>
   const remember = async (name: string, port: number) => {
-    if (known[name] === port) return
-    known[name] = port
-    await writeAtomically(file, JSON.stringify(known, null, 1))
+    if (stored[name] === port) return
+    stored[name] = port
+    await writeAtomically(file, JSON.stringify(stored, null, 1))
   }
   const moved = (name: string, port: number) => {
-    if (known[name] && known[name] !== port) say(`${name}: port ${known[name]} of the last run is taken, using ${port}`)
+    if (stored[name] && stored[name] !== port)
+      say(`${name}: port ${stored[name]} of the last run is taken, using ${port}`)
   }
   const stable: Ports['stable'] = async (name, start) => {
-    const started = await orOther(start, known[name] ?? 0)
+    const started = await orOther(start, stored[name] ?? 0)
     moved(name, started.port)
     await remember(name, started.port)
     return started

@@ -11,10 +11,10 @@ export type StackSecrets = Record<(typeof NAMES)[number], string>
  */
 export async function loadSecrets(folder: string): Promise<StackSecrets> {
   const file = join(folder, 'secrets.json')
-  const known = JSON.parse((await readText(file)) ?? '{}') as Partial<StackSecrets>
+  const stored = JSON.parse((await readText(file)) ?? '{}') as Partial<StackSecrets>
   const secrets = Object.fromEntries(
-    NAMES.map((name) => [name, known[name] || randomBytes(20).toString('hex')]),
+    NAMES.map((name) => [name, stored[name] || randomBytes(20).toString('hex')]),
   ) as StackSecrets
-  if (NAMES.some((name) => !known[name])) await writeAtomically(file, JSON.stringify(secrets, null, 1))
+  if (NAMES.some((name) => !stored[name])) await writeAtomically(file, JSON.stringify(secrets, null, 1))
   return secrets
 }

@@ -8,15 +8,15 @@ import type { JsonObject } from '../../src/base/json.ts'
 const run = promisify(execFile)
 const LIMIT_MS = 60_000
 
-let found: Promise<boolean> | null = null
+let lookup: Promise<boolean> | null = null
 
 /** Whether `opa` is on PATH. It is looked up once. */
 export function hasOpa(): Promise<boolean> {
-  found ??= run('opa', ['version'], { timeout: LIMIT_MS }).then(
+  lookup ??= run('opa', ['version'], { timeout: LIMIT_MS }).then(
     () => true,
     () => false,
   )
-  return found
+  return lookup
 }
 
 /**

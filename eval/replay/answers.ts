@@ -46,31 +46,31 @@ export async function createReplayLlm({
       }
     }),
   )
-  const found = await Promise.all(
+  const recorded = await Promise.all(
     searches.map(async ({ query, used: observed, answer, error }) => {
       return { key: 'search', tools: '', hash: await sha256Hex(normalise(query)), observed, answer, error, used: false }
     }),
   )
-  const told = { calls: 0, byPosition: 0, missed: [] as string[] }
+  const statistics = { calls: 0, byPosition: 0, missed: [] as string[] }
   const take = <S extends Slot<unknown>>(
     slots: readonly S[],
     { key, tools, hash }: Pick<S, 'key' | 'tools' | 'hash'>,
     name: string,
   ): S => {
-    told.calls++
+    statistics.calls++
     const free = slots.filter((slot) => slot.key === key && !slot.used)
     const slot = free.find((one) => one.hash === hash) ?? free.find((one) => one.tools === tools) ?? free[0]
     if (!slot) throw miss(name, slots.filter((one) => one.key === key).length)
-    if (slot.hash !== hash) told.byPosition++
+    if (slot.hash !== hash) statistics.byPosition++
     slot.used = true
     if (slot.error) throw errorOf(slot.error)
     return slot
   }
   const miss = (name: string, recorded: number) => {
     const text =
-      `The recording has no answer for call ${told.calls}, ${name}: ` +
+      `The recording has no answer for call ${statistics.calls}, ${name}: ` +
       `${recorded === 0 ? 'it has no such call' : `all ${recorded} of these are used`}.`
-    told.missed.push(text)
+    statistics.missed.push(text)
     return new PlatformError('RecordingMiss', 500, text)
   }
   return {
@@ -90,14 +90,14 @@ export async function createReplayLlm({
     },
     search: async (query, options = {}) => {
       const slot = take(
-        found,
+        recorded,
         { key: 'search', tools: '', hash: await sha256Hex(normalise(query)) },
         `search "${query.slice(0, 100)}"`,
       )
       if (slot.observed) options.observe?.(slot.observed)
       return slot.answer ?? null
     },
-    told: () => ({ ...told, unused: [...kept, ...found].filter(({ used }) => !used).length }),
+    told: () => ({ ...statistics, unused: [...kept, ...recorded].filter(({ used }) => !used).length }),
   }
 }
 

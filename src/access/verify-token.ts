@@ -28,8 +28,8 @@ export function createTokenVerifier(oidc: OidcConfig, dependencies: { fetch: Fet
   const verifiedTokens = createVerifiedTokens<Awaited<ReturnType<VerifyToken>>>(now, oidc.clock_skew_seconds)
   return async (token) => {
     const before = keys.current()
-    const known = verifiedTokens.find(token, before)
-    if (known) return known
+    const remembered = verifiedTokens.find(token, before)
+    if (remembered) return remembered
     try {
       assertReadable(token)
       const payload = await verify(token, keys, oidc, dependencies.now())
@@ -110,18 +110,18 @@ interface Entry<Claims> {
  * @param now milliseconds
  */
 function createVerifiedTokens<Claims extends JWTPayload>(now: () => number, toleranceS: number) {
-  const known = new Map<string, Entry<Claims>>()
+  const entries = new Map<string, Entry<Claims>>()
   return {
     /**
      * Answers the claims of a remembered token, or null.
      * @param keys the key set in use; null when it has to be read again
      */
     find(token: string, keys: object | null): Claims | null {
-      const entry = known.get(token)
+      const entry = entries.get(token)
       if (!entry) return null
       const expiresMs = ((entry.claims.exp ?? 0) + toleranceS) * 1000
       if (entry.keys === keys && now() >= entry.verifiedAt && now() < expiresMs) return entry.claims
-      known.delete(token)
+      entries.delete(token)
       return null
     },
     /**
@@ -131,12 +131,12 @@ function createVerifiedTokens<Claims extends JWTPayload>(now: () => number, tole
      */
     add(token: string, claims: Claims, keys: { before: object | null; after: object | null }): void {
       if (keys.before === null || keys.before !== keys.after || token.length > MAX_REMEMBERED_LENGTH) return
-      if (known.size >= MAX_TOKENS)
-        for (const oldest of known.keys()) {
-          known.delete(oldest)
+      if (entries.size >= MAX_TOKENS)
+        for (const oldest of entries.keys()) {
+          entries.delete(oldest)
           break
         }
-      known.set(token, { claims, keys: keys.before, verifiedAt: now() })
+      entries.set(token, { claims, keys: keys.before, verifiedAt: now() })
     },
   }
 }

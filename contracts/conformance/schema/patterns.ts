@@ -63,12 +63,12 @@ const PATTERNS: Record<string, PatternTexts> = {
 
 /** Finds what makes texts for a pattern. Errors: the suite does not know the pattern. */
 export function findPattern(pattern: string): PatternTexts {
-  const known = PATTERNS[pattern]
-  if (!known)
+  const entry = PATTERNS[pattern]
+  if (!entry)
     throw new Error(
       `the suite has no texts for the pattern ${pattern}: add them to contracts/conformance/schema/patterns.ts`,
     )
-  return known
+  return entry
 }
 
 const PARTS = ['session', 'a-b', 'q%20r', '~x', '7'] as const

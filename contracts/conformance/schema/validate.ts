@@ -17,15 +17,15 @@ export function findFaults(schema: Schema, value: unknown, where = 'body'): stri
   const types = schema.type === undefined ? null : [schema.type].flat()
   if (types && !types.some((type) => isOf(type, value)))
     return [`${where} must be ${types.join(' or ')}, is ${kindOf(value)}`]
-  const found: string[] = []
-  if ('const' in schema && !same(schema.const, value)) found.push(`${where} must be ${JSON.stringify(schema.const)}`)
+  const faults: string[] = []
+  if ('const' in schema && !same(schema.const, value)) faults.push(`${where} must be ${JSON.stringify(schema.const)}`)
   if (schema.enum && !schema.enum.some((each) => same(each, value)))
-    found.push(`${where} must be one of ${JSON.stringify(schema.enum)}`)
-  if (typeof value === 'string') found.push(...textFaults(schema, value, where))
-  if (typeof value === 'number') found.push(...numberFaults(schema, value, where))
-  if (Array.isArray(value)) found.push(...arrayFaults(schema, value, where))
-  if (isRecord(value)) found.push(...objectFaults(schema, value, where))
-  return [...found, ...combined(schema, value, where)]
+    faults.push(`${where} must be one of ${JSON.stringify(schema.enum)}`)
+  if (typeof value === 'string') faults.push(...textFaults(schema, value, where))
+  if (typeof value === 'number') faults.push(...numberFaults(schema, value, where))
+  if (Array.isArray(value)) faults.push(...arrayFaults(schema, value, where))
+  if (isRecord(value)) faults.push(...objectFaults(schema, value, where))
+  return [...faults, ...combined(schema, value, where)]
 }
 
 export const fits = (schema: Schema, value: unknown): boolean => findFaults(schema, value).length === 0
@@ -47,14 +47,14 @@ function textFaults(
   text: string,
   where: string,
 ): string[] {
-  const found: string[] = []
+  const faults: string[] = []
   const length = lengthOf(text)
   if (length < minLength || length > maxLength)
-    found.push(`${where} must have ${range(minLength, maxLength)} characters, has ${length}`)
-  if (pattern !== undefined && !new RegExp(pattern, 'u').test(text)) found.push(`${where} must match ${pattern}`)
+    faults.push(`${where} must have ${range(minLength, maxLength)} characters, has ${length}`)
+  if (pattern !== undefined && !new RegExp(pattern, 'u').test(text)) faults.push(`${where} must match ${pattern}`)
   const check = format === undefined ? undefined : FORMATS[format]
-  if (check && !check(text)) found.push(`${where} must be a ${format}`)
-  return found
+  if (check && !check(text)) faults.push(`${where} must be a ${format}`)
+  return faults
 }
 
 function numberFaults({ minimum = -Infinity, maximum = Infinity }: Schema, value: number, where: string): string[] {
@@ -62,11 +62,11 @@ function numberFaults({ minimum = -Infinity, maximum = Infinity }: Schema, value
 }
 
 function arrayFaults({ items, minItems = 0, maxItems = Infinity }: Schema, values: unknown[], where: string): string[] {
-  const found = items ? values.flatMap((value, index) => findFaults(items, value, `${where}[${index}]`)) : []
+  const faults = items ? values.flatMap((value, index) => findFaults(items, value, `${where}[${index}]`)) : []
   const { length } = values
   return length < minItems || length > maxItems
-    ? [`${where} must have ${range(minItems, maxItems)} items, has ${length}`, ...found]
-    : found
+    ? [`${where} must have ${range(minItems, maxItems)} items, has ${length}`, ...faults]
+    : faults
 }
 
 function objectFaults(schema: Schema, value: Record<string, unknown>, where: string): string[] {
@@ -78,21 +78,21 @@ function objectFaults(schema: Schema, value: Record<string, unknown>, where: str
     minProperties = 0,
     maxProperties = Infinity,
   } = schema
-  const found = required.filter((key) => !Object.hasOwn(value, key)).map((key) => `${where}.${key} is missing`)
+  const faults = required.filter((key) => !Object.hasOwn(value, key)).map((key) => `${where}.${key} is missing`)
   const keys = Object.keys(value)
   if (keys.length < minProperties || keys.length > maxProperties)
-    found.push(`${where} must have ${range(minProperties, maxProperties)} keys`)
+    faults.push(`${where} must have ${range(minProperties, maxProperties)} keys`)
   for (const key of keys) {
-    if (propertyNames) found.push(...findFaults(propertyNames, key, `a key of ${where}`))
+    if (propertyNames) faults.push(...findFaults(propertyNames, key, `a key of ${where}`))
     const declared = Object.hasOwn(properties, key) ? properties[key] : additionalProperties
-    if (declared === false) found.push(`${where}.${key} is not declared`)
-    else if (typeof declared === 'object') found.push(...findFaults(declared, value[key], `${where}.${key}`))
+    if (declared === false) faults.push(`${where}.${key} is not declared`)
+    else if (typeof declared === 'object') faults.push(...findFaults(declared, value[key], `${where}.${key}`))
   }
-  return found
+  return faults
 }
 
 function combined({ oneOf, anyOf, allOf = [] }: Schema, value: unknown, where: string): string[] {
-  const found = allOf.flatMap((each) => findFaults(each, value, where))
+  const faults = allOf.flatMap((each) => findFaults(each, value, where))
   for (const [branches, exactly] of [
     [oneOf, true],
     [anyOf, false],
@@ -100,10 +100,10 @@ function combined({ oneOf, anyOf, allOf = [] }: Schema, value: unknown, where: s
     if (!branches) continue
     const each = branches.map((branch) => findFaults(branch, value, where))
     const matching = each.filter((list) => list.length === 0).length
-    if (matching > 1 && exactly) found.push(`${where} fits more than one of the alternatives`)
-    if (matching === 0) found.push(`${where} fits none of the alternatives: ${each.map((list) => list[0]).join('; ')}`)
+    if (matching > 1 && exactly) faults.push(`${where} fits more than one of the alternatives`)
+    if (matching === 0) faults.push(`${where} fits none of the alternatives: ${each.map((list) => list[0]).join('; ')}`)
   }
-  return found
+  return faults
 }
 
 function range(from: number, to: number): string {

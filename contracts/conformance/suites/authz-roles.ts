@@ -166,9 +166,9 @@ function adminPromises({ admin }: Options, kit: Kit): Promised[] {
           for (let index = 0; index < 2; index++)
             expectStatus(tester, await grant(tester, id, role, headers), 204, 'assigning')
           const made = await tester.ask(users, { headers })
-          const found = usersIn(made).filter((user) => user.id === id)
+          const matches = usersIn(made).filter((user) => user.id === id)
           tester.expect(
-            found.length === 1 && rolesIn(found[0]).filter((each) => each === role).length === 1,
+            matches.length === 1 && rolesIn(matches[0]).filter((each) => each === role).length === 1,
             'the user does not hold the role once',
             made,
           )

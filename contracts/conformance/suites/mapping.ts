@@ -27,7 +27,7 @@ export function mappingSuite({ contract, token, identifier }: Options): Promised
   const resolve = contract.operation('resolve')
   const policy = policyFor(resolve, [200, 404, 502])
   const names = identifier === null ? NAMES : [identifier, ...NAMES]
-  const known = async (tester: Tester, json: object) => {
+  const resolveKnown = async (tester: Tester, json: object) => {
     const made = await tester.ask(resolve, { json })
     return made.status === 200 && isRecord(made.json) ? { made, body: made.json } : null
   }
@@ -44,7 +44,7 @@ export function mappingSuite({ contract, token, identifier }: Options): Promised
       promise: 'The identifier is answered verbatim',
       run: async (tester) => {
         const answers = []
-        for (const name of names) answers.push({ name, found: await known(tester, { identifier: name }) })
+        for (const name of names) answers.push({ name, found: await resolveKnown(tester, { identifier: name }) })
         for (const { name, found } of answers)
           if (found)
             tester.expect(
@@ -62,14 +62,14 @@ export function mappingSuite({ contract, token, identifier }: Options): Promised
         let any = false
         for (const name of names)
           for (const engineProvider of [undefined, null, 'aws', 'kubernetes']) {
-            const found = await known(tester, {
+            const mapping = await resolveKnown(tester, {
               identifier: name,
               ...(engineProvider === undefined ? {} : { engine_provider: engineProvider }),
             })
-            if (!found) continue
+            if (!mapping) continue
             any = true
             for (const key of ['engine_provider', 'scope_id'])
-              tester.expect(Object.hasOwn(found.body, key), `${key} is left out`, found.made)
+              tester.expect(Object.hasOwn(mapping.body, key), `${key} is left out`, mapping.made)
           }
         if (!any) nothingKnown(tester)
       },
@@ -95,15 +95,15 @@ export function mappingSuite({ contract, token, identifier }: Options): Promised
       id: 'resolve.parallel',
       promise: 'Questions at the same time get the answers to themselves',
       run: async (tester) => {
-        const asked = Array.from({ length: 20 }, (_, index) => names[index % names.length] ?? '')
+        const identifiers = Array.from({ length: 20 }, (_, index) => names[index % names.length] ?? '')
         await Promise.all(
-          asked.map(async (name) => {
-            const found = await known(tester, { identifier: name })
-            if (found)
+          identifiers.map(async (name) => {
+            const mapping = await resolveKnown(tester, { identifier: name })
+            if (mapping)
               tester.expect(
-                found.body.identifier === name,
+                mapping.body.identifier === name,
                 `${JSON.stringify(name)} got the answer to another question`,
-                found.made,
+                mapping.made,
               )
           }),
         )

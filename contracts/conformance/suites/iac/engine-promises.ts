@@ -49,11 +49,11 @@ export function enginePromises({ contract }: Options): Promised[] {
         zero(await run(tester, 'validate', workspace), 'validate')
         zero(await run(tester, 'plan', workspace, { ...SCOPE, plan_file: 'first.plan' }), 'plan')
         tester.expect(await exists(join(workspace, 'first.plan')), 'the plan is not in the workspace')
-        const shown = await run(tester, 'show', workspace, { plan_file: 'first.plan' })
+        const showJob = await run(tester, 'show', workspace, { plan_file: 'first.plan' })
         tester.expect(
-          changesIn(shown).length === 2,
+          changesIn(showJob).length === 2,
           'stdout of show is not the plan with two changes as JSON',
-          shown.made,
+          showJob.made,
         )
         zero(await run(tester, 'apply', workspace, { ...SCOPE, plan_file: 'first.plan' }), 'apply')
         const ids = await run(tester, 'stateResourceIds', workspace)

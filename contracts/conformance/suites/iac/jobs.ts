@@ -88,24 +88,25 @@ export const ran = async (tester: Tester, operation: Operation, json: object): P
   waitUntilFinished(tester, await submit(tester, operation, json))
 
 function contradictions(job: Job, json: Record<string, unknown>): string[] {
-  const found = KEYS.filter((key) => !Object.hasOwn(json, key)).map((key) => `the job has no key ${key}`)
+  const faults = KEYS.filter((key) => !Object.hasOwn(json, key)).map((key) => `the job has no key ${key}`)
   const { status, result, error, started_at, finished_at, created_at } = job
-  if (json.job_id !== job.id) found.push('the job has another id')
+  if (json.job_id !== job.id) faults.push('the job has another id')
   if ((result !== null) !== (status === 'succeeded'))
-    found.push(`a ${String(status)} job has ${result ? 'a' : 'no'} result`)
-  if ((error !== null) !== (status === 'failed')) found.push(`a ${String(status)} job has ${error ? 'an' : 'no'} error`)
+    faults.push(`a ${String(status)} job has ${result ? 'a' : 'no'} result`)
+  if ((error !== null) !== (status === 'failed'))
+    faults.push(`a ${String(status)} job has ${error ? 'an' : 'no'} error`)
   if ((finished_at !== null) !== isTerminal(job))
-    found.push(`a ${String(status)} job has finished_at ${String(finished_at)}`)
-  if (status === 'queued' && started_at !== null) found.push('a queued job has started')
+    faults.push(`a ${String(status)} job has finished_at ${String(finished_at)}`)
+  if (status === 'queued' && started_at !== null) faults.push('a queued job has started')
   if ((status === 'running' || status === 'succeeded') && started_at === null)
-    found.push(`a ${String(status)} job has not started`)
+    faults.push(`a ${String(status)} job has not started`)
   const times = [created_at, started_at, finished_at].filter((time) => time !== null && time !== undefined)
   for (const time of times)
-    if (!/(?:Z|[+-]00:00)$/i.test(String(time))) found.push(`the time ${String(time)} is not in UTC`)
+    if (!/(?:Z|[+-]00:00)$/i.test(String(time))) faults.push(`the time ${String(time)} is not in UTC`)
   for (const [index, time] of times.entries())
     if (index > 0 && timeOf(time) < timeOf(times[index - 1]))
-      found.push('created_at, started_at and finished_at are not in order')
-  return found
+      faults.push('created_at, started_at and finished_at are not in order')
+  return faults
 }
 
 export const timeOf = (time: unknown): number => Date.parse(String(time))
