@@ -1,6 +1,6 @@
 import type { ChainTrace } from '../observe/trace-types.ts'
 import { createFitting } from './fitting.ts'
-import { callModel, openMessages, traceChain } from './model-call.ts'
+import { beginMessages, callModel, traceChain } from './model-call.ts'
 import type { AgentRequest } from './types.ts'
 
 type TextRequest<Name extends string> = Pick<
@@ -24,7 +24,7 @@ async function askOnce<Name extends string>(
   request: TextRequest<Name>,
   chain: ChainTrace | undefined,
 ): Promise<string> {
-  const messages = openMessages(request)
+  const messages = beginMessages(request)
   const fitting = createFitting(request.budget, messages.length - 1, { forget: () => {} })
   fitting.shorten(messages, [])
   const reply = await fitting.call(messages, [], () => callModel(request, messages, [], chain))

@@ -1,6 +1,6 @@
 /**
- * What a chain already knows about the workspace as it is now: successful calls by name and parameters, and the tools
- * that answer once per state. A tool that mutates clears both.
+ * Remembers the successful tool calls of a chain since the workspace was last changed, by name and parameters, and the
+ * tools that are offered only once until it changes again. Both are cleared after a tool that changes the workspace.
  */
 export interface CallMemory {
   /** Id of the earlier successful call with the same name and parameters. */
@@ -8,7 +8,7 @@ export interface CallMemory {
   remember(id: string, name: string, args: Record<string, unknown>): void
   withdraw(name: string): void
   isWithdrawn(name: string): boolean
-  /** The answer of that call is not there any more: it may be asked for again. */
+  /** Lets the model make that call again, because its answer was cut out of the messages. */
   forget(id: string): void
   clear(): void
 }
@@ -39,7 +39,10 @@ export function createCallMemory(): CallMemory {
   }
 }
 
-/** `explanation` says why, not what: it does not make a call another one. */
+/**
+ * The key of a call. The parameter `explanation` is left out, because it says why a call is made: two calls that differ
+ * in nothing else have the same answer.
+ */
 function keyOf(name: string, { explanation: _, ...parameters }: Record<string, unknown>): string {
   return `${name} ${JSON.stringify(sortKeys(parameters))}`
 }

@@ -1,7 +1,7 @@
 import type { LlmConfig } from '../../config/types.ts'
 import type { ModelRole } from '../llm/types.ts'
 
-/** What the input of one model call may hold. */
+/** How much the input of one model call may hold. */
 export interface ContextBudget {
   /** Estimated tokens of messages and tools together. */
   tokens: number
@@ -9,12 +9,12 @@ export interface ContextBudget {
   estimate(text: string): number
 }
 
-/** Of what is left beside the answer; the rest is for what the estimate misses. */
+/** Share of the context window, less the answer, that is used. The other 8 % allow for errors of the estimate. */
 const SAFETY = 0.92
 
 /**
- * The budget of a role's model. Of several deployments that share a name the smallest counts, because each of
- * them may be asked.
+ * The budget of the model of a role. When several deployments share its name, the smallest context window counts,
+ * because a call may go to any of them.
  */
 export function contextBudget(
   config: Pick<LlmConfig, 'model' | 'small_model' | 'model_list' | 'max_output_tokens' | 'context_tokens'>,
@@ -31,14 +31,17 @@ export function contextBudget(
   return { tokens: Math.floor((window - answer) * SAFETY), estimate: (text) => estimateTokens(text, charsPerToken) }
 }
 
-/** What is not ASCII counts a token for each UTF-16 unit: other scripts are cut into small pieces. */
+/**
+ * Estimates the tokens of a text: ASCII by the average of the model, and one token for each other UTF-16 unit, because
+ * tokenizers cut other scripts into small pieces. With 4 characters a token, 400 ASCII characters count 100.
+ */
 export function estimateTokens(text: string, charsPerToken: number): number {
   let others = 0
   for (let at = 0; at < text.length; at++) if (text.charCodeAt(at) > 0x7f) others++
   return Math.ceil((text.length - others) / charsPerToken) + others
 }
 
-/** What is known of a kind of models. */
+/** Sizes that a family of models has in common. */
 export interface ModelSize {
   /** Tokens that a call may take as input, where that is less than the context window, else the window. */
   contextTokens: number
@@ -46,7 +49,7 @@ export interface ModelSize {
   charsPerToken: number
 }
 
-/** By model id without provider prefix, first match counts. Sources: the vendors' model pages. */
+/** Sizes by model id, without the provider prefix; the first match counts. Source: the model pages of the vendors. */
 const SIZES: readonly (readonly [model: RegExp, contextTokens: number, charsPerToken: number])[] = [
   [/claude/, 200_000, 2.7],
   [/gpt-5/, 272_000, 3.4],
@@ -79,7 +82,10 @@ const SIZES: readonly (readonly [model: RegExp, contextTokens: number, charsPerT
 ]
 
 const UNKNOWN: ModelSize = { contextTokens: 128_000, charsPerToken: 2.7 }
-/** Servers of one's own serve less than the model could take, and some drop what is beyond without a word. */
+/**
+ * Tokens that a model server on one's own machine is expected to take. Such servers are often set up for less than the
+ * model could take, and some drop the rest of a longer input without an error.
+ */
 const LOCAL_TOKENS = 32_768
 
 /** @param model `<provider>/<model-id>` */

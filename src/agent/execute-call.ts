@@ -25,8 +25,8 @@ export type CallOutcome<Result> =
   | { success: false; content: string }
 
 /**
- * Answers one tool call. Whatever the model can act on becomes the content of an error result; only the abort of the
- * run is thrown.
+ * Runs one tool call and makes the answer to it. A failure is not thrown but becomes the content of the answer, so that
+ * the model can react to it; only the abort of the run is thrown.
  * @param tool undefined when no tool of that name is offered in this turn
  */
 export async function executeCall<Result, Name extends string>(
@@ -91,7 +91,10 @@ const describe = (value: unknown): string => {
   return text === '' ? '(empty result)' : text
 }
 
-/** The text of an unknown error may name paths of this machine: it goes to the observer, not to the model. */
+/**
+ * What the model is told about a failure. The text of an unknown error is not among it, because it may name paths of
+ * this machine: it is passed to the observer only.
+ */
 function describeFailure(name: string, error: unknown): string {
   const speakable = error instanceof ToolError || error instanceof PlatformError || error instanceof OutboundError
   return speakable && error.message !== '' ? error.message : unexpectedFailure(name)
@@ -100,7 +103,7 @@ function describeFailure(name: string, error: unknown): string {
 /**
  * Reads the argument text of a call: an object that holds every required parameter. A blank text is an empty object,
  * because that is how some models call a tool without parameters.
- * Errors: `ToolError` that says what the model has to mend.
+ * Errors: `ToolError` that says what the model has to correct.
  */
 function parseArguments(definition: ToolDefinition, text: string): Record<string, unknown> {
   const args = parseObject(definition.name, text)

@@ -9,23 +9,26 @@ export interface Fitted {
   cut: string[]
 }
 
-/** Roles, names and separators of one message. */
+/** Tokens of one message beside its texts: role, names and separators. */
 const OVERHEAD = 8
-/** Cutting goes below the budget, so that the next calls find their beginning unchanged and cached. */
+/**
+ * Share of the budget that is left after cutting. Cutting further than needed means that the next calls cut nothing, so
+ * that their beginning stays the same and the provider finds it in its cache.
+ */
 const LOW_WATER = 0.8
 
 /** Estimated tokens of messages. */
-export const messageTokens = (messages: readonly Message[], { estimate }: Pick<ContextBudget, 'estimate'>): number =>
-  messages.reduce((total, message) => total + tokensOf(message, estimate), 0)
+export const estimateMessages = (messages: readonly Message[], { estimate }: Pick<ContextBudget, 'estimate'>): number =>
+  messages.reduce((total, message) => total + estimateMessage(message, estimate), 0)
 
-function tokensOf(message: Message, estimate: ContextBudget['estimate']): number {
+function estimateMessage(message: Message, estimate: ContextBudget['estimate']): number {
   const calls = message.role === 'assistant' ? (message.tool_calls ?? []) : []
   const carried = message.role === 'assistant' && message.carry ? estimate(JSON.stringify(message.carry.data) ?? '') : 0
   const called = calls.reduce((total, call) => total + OVERHEAD + estimate(call.name) + estimate(call.arguments), 0)
   return OVERHEAD + (message.content === null ? 0 : estimate(message.content)) + called + carried
 }
 
-/** Longest texts, in UTF-16 units, that a step of the cutting leaves. */
+/** Lengths, in UTF-16 units, to which the steps of the cutting shorten a text. */
 const LIMITS = {
   result: 2_000,
   turn: 400,
@@ -38,36 +41,36 @@ const LIMITS = {
 const NEW_RESULT = [50_000, 10_000, 2_000, 200] as const
 
 /**
- * Cuts what is worth least until the messages fit: old tool results, then earlier turns, old arguments, at last the
- * newest results and the data of the query. Markers say what is missing. The system prompt stays whole; nothing
- * is left out, so every call keeps its answer.
- * @param query index of the chain's query; earlier turns stand before it, its calls behind it
+ * Shortens messages until they fit, those of the least value first: old tool results, then earlier turns, old
+ * arguments, and at last the newest results and the data of the query. Markers say where text is missing. The system
+ * prompt stays whole, and no message is removed, so that every call keeps its answer.
+ * @param query index of the chain's query; earlier turns stand before it, the calls of the chain after it
  * @param budget.tokens for the messages alone
  */
 export function fitMessages(messages: readonly Message[], query: number, budget: ContextBudget): Fitted {
   const fitted: Fitted = { messages: [...messages], cut: [] }
-  const state = { fitted, budget, total: messageTokens(messages, budget) }
+  const state = { fitted, budget, total: estimateMessages(messages, budget) }
   if (state.total <= budget.tokens) return fitted
   const goal = budget.tokens * LOW_WATER
-  const newest = newestCalls(messages)
+  const newest = findNewestCalls(messages)
   const indexes = messages.map((_, index) => index)
   const old = indexes.filter((index) => index > query && index < newest)
   const turns = indexes.filter((index) => index < query && messages[index]?.role !== 'system')
   const results = (list: readonly number[]) => list.filter((index) => messages[index]?.role === 'tool')
   const last = results(indexes.filter((index) => index > newest))
-  shrink(state, goal, results(old), (message) => withContent(message, LIMITS.result))
-  shrink(state, goal, turns, (message) => withContent(message, LIMITS.turn))
-  shrink(state, goal, old, withShortArguments)
-  shrink(state, goal, results(old), (message) => withContent(message, LIMITS.oldResult))
-  for (const limit of NEW_RESULT) shrink(state, budget.tokens, last, (message) => withContent(message, limit))
-  shrink(state, budget.tokens, [...turns, ...old], (message) => withContent(message, LIMITS.oldTurn))
-  shrink(state, budget.tokens, [...old, newest], (message) => withContent(withShortArguments(message), LIMITS.text))
-  shrink(state, budget.tokens, [query], (message) => shortQuery(message, state.total - budget.tokens))
+  shrink(state, goal, results(old), (message) => cutContent(message, LIMITS.result))
+  shrink(state, goal, turns, (message) => cutContent(message, LIMITS.turn))
+  shrink(state, goal, old, cutArguments)
+  shrink(state, goal, results(old), (message) => cutContent(message, LIMITS.oldResult))
+  for (const limit of NEW_RESULT) shrink(state, budget.tokens, last, (message) => cutContent(message, limit))
+  shrink(state, budget.tokens, [...turns, ...old], (message) => cutContent(message, LIMITS.oldTurn))
+  shrink(state, budget.tokens, [...old, newest], (message) => cutContent(cutArguments(message), LIMITS.text))
+  shrink(state, budget.tokens, [query], (message) => cutQuery(message, state.total - budget.tokens))
   return fitted
 }
 
-/** Index of the last message with calls; behind the end when there is none. */
-function newestCalls(messages: readonly Message[]): number {
+/** Index of the last message with tool calls; the number of messages when there is none. */
+function findNewestCalls(messages: readonly Message[]): number {
   const index = messages.findLastIndex(
     (message) => message.role === 'assistant' && (message.tool_calls?.length ?? 0) > 0,
   )
@@ -80,7 +83,7 @@ interface State {
   total: number
 }
 
-/** Oldest first, until the goal is reached. */
+/** Shortens the messages at the indexes, in their order, until the estimated total is at most the goal. */
 function shrink(state: State, goal: number, indexes: readonly number[], shorten: (message: Message) => Message): void {
   const { fitted, budget } = state
   for (const index of indexes) {
@@ -88,7 +91,7 @@ function shrink(state: State, goal: number, indexes: readonly number[], shorten:
     const message = fitted.messages[index]
     if (!message) continue
     const shorter = shorten(message)
-    const saved = tokensOf(message, budget.estimate) - tokensOf(shorter, budget.estimate)
+    const saved = estimateMessage(message, budget.estimate) - estimateMessage(shorter, budget.estimate)
     if (saved <= 0) continue
     fitted.messages[index] = shorter
     state.total -= saved
@@ -96,25 +99,25 @@ function shrink(state: State, goal: number, indexes: readonly number[], shorten:
   }
 }
 
-function withContent(message: Message, limit: number): Message {
+function cutContent(message: Message, limit: number): Message {
   if (message.content === null || message.content.length <= limit) return message
   const content = cutMiddle(message.content, limit)
   if (message.role !== 'assistant') return { ...message, content }
-  // Signed words of a provider go with the words they were signed for.
+  // What the provider signed is removed, because it holds for the whole text only.
   const { carry: _, ...unsigned } = message
   return { ...unsigned, content }
 }
 
-/** Long texts in the arguments of calls are cut, so that they stay what they are: JSON. */
-function withShortArguments(message: Message): Message {
+/** Cuts long texts inside of the arguments of calls, so that the arguments stay valid JSON. */
+function cutArguments(message: Message): Message {
   if (message.role !== 'assistant' || !message.tool_calls?.some((call) => call.arguments.length > LIMITS.argument))
     return message
-  const tool_calls = message.tool_calls.map((call) => ({ ...call, arguments: shortArguments(call.arguments) }))
+  const tool_calls = message.tool_calls.map((call) => ({ ...call, arguments: shortenArguments(call.arguments) }))
   const { carry: _, ...unsigned } = message
   return { ...unsigned, tool_calls }
 }
 
-function shortArguments(text: string): string {
+function shortenArguments(text: string): string {
   if (text.length <= LIMITS.argument) return text
   try {
     const value: unknown = JSON.parse(text)
@@ -127,21 +130,21 @@ function shortArguments(text: string): string {
   }
 }
 
-/** @param excess tokens that are too many; a character is at most a token */
-function shortQuery(message: Message, excess: number): Message {
+/** @param excess tokens that are too many; four characters are cut for each of them */
+function cutQuery(message: Message, excess: number): Message {
   const { content } = message
   if (content === null) return message
   return { ...message, content: cutData(content, Math.max(LIMITS.query, content.length - Math.ceil(excess * 4) - 100)) }
 }
 
 const BLOCK = /<<<DATA [^\n]* ([0-9a-f]{16})\n([\s\S]*?)\n\1 DATA>>>/g
-/** What a marker adds at most. */
+/** Longest marker, in UTF-16 units, that stands for text that was cut. */
 const MARKER = 48
 
 /**
- * A query that is too long: its data blocks are cut in the middle, the longest first, and stay blocks; a text
- * without blocks is cut as a whole.
- * @param max UTF-16 units of the result, which is longer only when what stands beside the blocks is
+ * Shortens a query: its data blocks are cut in the middle, the longest first, and stay blocks; a text without blocks is
+ * cut as a whole.
+ * @param max UTF-16 units of the result, which is longer only when the text outside of the blocks is longer by itself
  */
 function cutData(text: string, max: number): string {
   if (text.length <= max) return text
@@ -157,7 +160,7 @@ function cutData(text: string, max: number): string {
     if (longest.keep === 0) break
     const uncut = longest.keep === longest.content.length
     const next = Math.max(...blocks.filter((block) => block !== longest).map(({ keep }) => keep), 0)
-    // Down to the next longest at most, so that several long blocks share the loss.
+    // A block is cut to the length of the next longest at most, so that several long blocks lose about the same.
     const down = Math.min(excess + (uncut ? MARKER : 0), Math.max(longest.keep - next, Math.ceil(longest.keep / 10)))
     longest.keep = Math.max(0, longest.keep - down)
     excess -= down - (uncut ? MARKER : 0)

@@ -1,15 +1,15 @@
 import type { Message } from '../llm/types.ts'
 import type { CallMemory } from './call-memory.ts'
 import type { ContextBudget } from './context-budget.ts'
-import { fitMessages, messageTokens } from './fit-messages.ts'
-import { isOverlong, keptShare } from './overlong.ts'
+import { estimateMessages, fitMessages } from './fit-messages.ts'
+import { isOverlong, shareToKeep } from './overlong.ts'
 import type { Tool } from './types.ts'
 
-/** Keeps the messages of one chain within what its model takes. */
+/** Keeps the messages of one chain within the input that its model takes. */
 export interface Fitting {
-  /** Cuts what does not fit; calls whose answer goes may be made again. */
+  /** Shortens the messages in place until they fit; a call whose answer was cut may be made again. */
   shorten(messages: Message[], tools: readonly Tool[]): void
-  /** Makes a call; once more with shorter messages when the provider says that they are too long. */
+  /** Asks the model; asks once more with shorter messages when the provider says that they are too long. */
   call<Reply>(messages: Message[], tools: readonly Tool[], ask: () => Promise<Reply>): Promise<Reply>
 }
 
@@ -26,7 +26,7 @@ export function createFitting(
   let limit = budget.tokens
   const shorten = (messages: Message[], tools: readonly Tool[]): boolean => {
     const before = [...messages]
-    const tokens = limit - toolTokens(tools, budget)
+    const tokens = limit - estimateTools(tools, budget)
     const fitted = fitMessages(messages, query, { ...budget, tokens })
     messages.splice(0, messages.length, ...fitted.messages)
     for (const id of fitted.cut) memory.forget(id)
@@ -39,7 +39,7 @@ export function createFitting(
         return await ask()
       } catch (error) {
         if (!isOverlong(error)) throw error
-        limit = (messageTokens(messages, budget) + toolTokens(tools, budget)) * keptShare(error.message)
+        limit = (estimateMessages(messages, budget) + estimateTools(tools, budget)) * shareToKeep(error.message)
         if (!shorten(messages, tools)) throw error
         return await ask()
       }
@@ -47,5 +47,5 @@ export function createFitting(
   }
 }
 
-const toolTokens = (tools: readonly Tool[], { estimate }: ContextBudget): number =>
+const estimateTools = (tools: readonly Tool[], { estimate }: ContextBudget): number =>
   tools.reduce((total, { definition }) => total + estimate(JSON.stringify(definition)), 0)

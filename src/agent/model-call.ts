@@ -6,7 +6,7 @@ import type { AgentRequest, Tool } from './types.ts'
  * The messages that a chain begins with: system text, earlier turns and the query. A turn with an empty side is left
  * out, because providers refuse empty messages.
  */
-export function openMessages(request: Pick<AgentRequest<unknown>, 'system' | 'conversation' | 'query'>): Message[] {
+export function beginMessages(request: Pick<AgentRequest<unknown>, 'system' | 'conversation' | 'query'>): Message[] {
   const messages: Message[] = request.system ? [{ role: 'system', content: request.system }] : []
   const conversation = (request.conversation ?? []).filter((turn) => turn.user !== '' && turn.assistant !== '')
   for (const turn of conversation)
@@ -16,18 +16,18 @@ export function openMessages(request: Pick<AgentRequest<unknown>, 'system' | 'co
 }
 
 /**
- * Runs a chain within its span, which ends however the chain does.
- * @param shownOf what of the result the span shows
+ * Runs a chain within its span, which is ended also when the chain fails.
+ * @param outputOf picks what the span shows of the result
  */
 export async function traceChain<T>(
   request: Pick<AgentRequest<unknown>, 'chain' | 'query' | 'trace'>,
   work: (chain: ChainTrace | undefined) => Promise<T>,
-  shownOf: (result: T) => unknown,
+  outputOf: (result: T) => unknown,
 ): Promise<T> {
   const chain = request.trace?.chain(request.chain, request.query)
   try {
     const result = await work(chain)
-    chain?.end(shownOf(result))
+    chain?.end(outputOf(result))
     return result
   } catch (error) {
     chain?.fail(error)
@@ -37,7 +37,10 @@ export async function traceChain<T>(
 
 type Caller<Name extends string> = Pick<AgentRequest<unknown, Name>, 'llm' | 'chain' | 'role' | 'signal' | 'observe'>
 
-/** Makes one model call of a chain, with its span and its event. Throws the signal's reason when the signal fires. */
+/**
+ * Makes one model call of a chain, with its span and its event.
+ * Errors: those of the model client; the signal's reason when the signal fires.
+ */
 export async function callModel<Name extends string>(
   caller: Caller<Name>,
   messages: readonly Message[],

@@ -33,10 +33,11 @@ export function isOverlong(error: unknown): error is PlatformError {
 const NUMBER = /(?<![\w.,/-])(?:\d{1,3}(?:,\d{3})+|\d{4,9})(?![\w/-])/g
 
 /**
- * What part of the refused input to keep, at most 0.7: from the limit and the length where the text names them.
- * @param text the provider's
+ * Share of the refused input that the next attempt keeps, from 0.1 to 0.7. It is computed from the two largest numbers
+ * in the text, which are taken for length and limit: a limit of 100,000 and a length of 150,000 give 0.6.
+ * @param text the error text of the provider
  */
-export function keptShare(text: string): number {
+export function shareToKeep(text: string): number {
   const numbers = [...text.matchAll(NUMBER)].map(([number]) => Number(number.replaceAll(',', ''))).sort((a, b) => b - a)
   const [largest = 1, second = largest] = numbers
   return Math.min(0.7, Math.max(0.1, (second / largest) * 0.9))

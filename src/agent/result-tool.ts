@@ -3,9 +3,9 @@ import * as v from 'valibot'
 import { type Tool, ToolError } from './types.ts'
 
 /**
- * Makes a tool whose arguments are its result. The model sees the JSON schema of what the valibot schema accepts;
- * arguments that do not fit are a `ToolError` that names every fault, so that the model can mend all of them in one go.
- * Keys outside of the schema are dropped.
+ * Makes a tool whose arguments are its result. The model sees the valibot schema as a JSON schema. Arguments that do
+ * not fit it are answered with a `ToolError` that names every fault, so that the model can correct all of them at once.
+ * Keys that the schema does not have are dropped.
  */
 export function createResultTool<Schema extends v.GenericSchema>(options: {
   name: string
@@ -36,7 +36,7 @@ function describeParameters(schema: v.GenericSchema): Record<string, unknown> {
   }
 }
 
-/** Below the top level the model is asked for every key, also for those that have a default. */
+/** Marks every key below the top level as required in what the model sees, also the keys that have a default. */
 function requireAll(schema: JsonSchema): JsonSchema {
   if (typeof schema !== 'object') return schema
   const { properties, items } = schema

@@ -4,14 +4,14 @@ import type { ChainTrace } from '../observe/trace-types.ts'
 import { createCallMemory } from './call-memory.ts'
 import { type CallContext, executeCall } from './execute-call.ts'
 import { createFitting } from './fitting.ts'
-import { callModel, openMessages, traceChain } from './model-call.ts'
+import { beginMessages, callModel, traceChain } from './model-call.ts'
 import { emptyReplyNotice, emptyResult, lastTurnNotice, reminder } from './notices.ts'
 import type { AgentRequest, AgentResult, Tool } from './types.ts'
 
 const MAX_RESULT_CHARS = 200_000
 
 /**
- * Lets a model work with tools until it calls the result tool; what that call answers is the value. One turn is one
+ * Lets a model work with tools until it calls the result tool; the answer of that tool is the value. One turn is one
  * model call, and every tool call of a reply is answered, in order.
  * Errors: `PlatformError` `ToolExecutionsExceeded` after `maxTurns` turns without a result,
  * `UnhandledInferenceFinishReason` for a reply that was cut off or filtered, those of the model client;
@@ -33,7 +33,7 @@ async function runLoop<Result, Name extends string>(
 ): Promise<AgentResult<Result>> {
   const { resultTool, maxTurns, signal } = request
   const name = resultTool.definition.name
-  const messages = openMessages(request)
+  const messages = beginMessages(request)
   const memory = createCallMemory()
   const fitting = createFitting(request.budget, messages.length - 1, memory)
   let usage: Usage = { input_tokens: 0, cached_tokens: 0, output_tokens: 0 }
@@ -64,7 +64,7 @@ async function runLoop<Result, Name extends string>(
   throw toolExecutionsExceeded(maxTurns)
 }
 
-/** In the last turn only the result tool is left. */
+/** The tools that are offered in a turn: in the last one only the result tool. */
 function chooseTools(
   { tools = [], resultTool }: Pick<AgentRequest<unknown>, 'tools' | 'resultTool'>,
   last: boolean,
@@ -74,8 +74,8 @@ function chooseTools(
 }
 
 /**
- * A text is kept and answered with a reminder; an empty reply is not kept, and the same messages are sent again with a
- * notice.
+ * Adds the messages that follow a reply without tool calls. A text is kept and followed by a reminder. An empty reply
+ * is not kept: the same messages are sent again with a notice.
  */
 function answerWithoutCalls(messages: Message[], reply: Inference, resultTool: string): void {
   if (reply.text.trim() === '') addNotice(messages, emptyReplyNotice(resultTool))
@@ -86,7 +86,7 @@ function answerWithoutCalls(messages: Message[], reply: Inference, resultTool: s
     )
 }
 
-/** What the provider wants back together with its own words. */
+/** Data that the provider wants to get back together with its reply. */
 const carryOf = ({ carry }: Inference) => (carry ? { carry } : {})
 
 /** Joins the notice to the last message, because some providers refuse a user message after a tool result. */
@@ -96,7 +96,7 @@ function addNotice(messages: Message[], notice: string): void {
   messages[messages.length - 1] = { ...last, content: `${last.content}\n\n${notice}` }
 }
 
-/** Runs all calls of a reply, also those behind the result; the first result that is not empty is the value. */
+/** Runs all calls of a reply, also those after the result tool. The first result that is not empty is the value. */
 async function answerCalls<Result, Name extends string>(
   messages: Message[],
   reply: Inference,
@@ -129,7 +129,10 @@ const addUsage = (a: Usage, b: Usage): Usage => ({
   }),
 })
 
-/** The failed status shows the text alone, so both texts begin with their name (contract, section 3.5). */
+/**
+ * The status of a failed round shows only the text of an error, so that the text of this error and of the next begins
+ * with its name (contract, section 3.5).
+ */
 const toolExecutionsExceeded = (limit: number) =>
   new PlatformError(
     'ToolExecutionsExceeded',

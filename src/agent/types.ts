@@ -4,19 +4,19 @@ import type { RunTrace } from '../observe/trace-types.ts'
 import type { ContextBudget } from './context-budget.ts'
 
 /**
- * A tool as the loop sees it. `run` gets arguments that hold every key that `parameters` requires; it throws
- * `ToolError` for anything that the model can mend.
+ * A tool as the loop sees it. `run` gets arguments that hold every key that `parameters` requires. It throws
+ * `ToolError` for anything that the model can correct.
  */
 export interface Tool<Result = unknown> {
   definition: ToolDefinition
   run(args: Record<string, unknown>, signal: AbortSignal): Promise<Result> | Result
   /** The tool changes the workspace, so that answers of earlier calls may be out of date and calls may be repeated. */
   mutates?: boolean
-  /** The tool is offered until it was called with success, and again after a tool that mutates. */
+  /** The tool is offered until a call of it succeeds, and again after a tool that mutates. */
   oncePerState?: boolean
 }
 
-/** A failure whose text is answered to the model as an error result. */
+/** A failure whose text the model gets as the answer to its call. */
 export class ToolError extends Error {
   constructor(message: string) {
     super(message)
@@ -24,7 +24,10 @@ export class ToolError extends Error {
   }
 }
 
-/** @template Name names of chains where they are a closed list */
+/**
+ * What one run of the loop needs.
+ * @template Name the names of the chains, where they are a closed list
+ */
 export interface AgentRequest<Result, Name extends string = string> {
   llm: LlmClient
   /** Name of the chain in traces and meters; the loop itself does the same for all of them. */
@@ -40,7 +43,7 @@ export interface AgentRequest<Result, Name extends string = string> {
   maxTurns: number
   /** Characters after which the answer of a tool is cut, with a note. Default 200,000. */
   maxResultChars?: number
-  /** What the model takes: messages are cut to fit. Without it they are sent as they are. */
+  /** How much input the model takes; messages are cut to fit. Without it they are sent as they are. */
   budget?: ContextBudget
   signal: AbortSignal
   /** Called after every model call and tool call, for telemetry and token counts. */

@@ -6,10 +6,10 @@ import { renderLayout } from '../prompts/layout.ts'
 import { defineChain } from './shared/chain.ts'
 import { explanation } from './shared/result-fields.ts'
 
-/** The iac service takes no more targets. More of them mean the whole root, which is planned without targets. */
+/** Most targets that the iac service takes. When there are more, the whole root is planned instead, without targets. */
 export const MAX_TARGETS = 256
 
-/** An address never begins like an option of the engine's command line. */
+/** An address must not begin with a hyphen, because the engine would take it for an option of its command line. */
 const address = v.pipe(
   v.string(),
   v.trim(),
@@ -44,7 +44,7 @@ const ADDRESSES = [
   'Name the resource without an index when all of its instances are meant, with the index when only some are.',
 ]
 
-/** Names the addresses that the session changed. None of them means that the whole root is planned. */
+/** Names the addresses that the session changed. An empty list means that the whole root is planned. */
 export const sessionTargets = defineChain({
   name: 'TARGET_GENERATOR',
   role: 'main',
@@ -75,8 +75,8 @@ export const sessionTargets = defineChain({
 })
 
 /**
- * What a request about drift means. `fits` is false when nothing in the code is meant; no targets although something
- * fits means too many, so that the whole root is planned.
+ * What a request about drift means. `fits` is false when it means nothing in the code. When `fits` is true and there
+ * are no targets, there were too many of them, and the whole root is planned.
  */
 export type DriftTargets = { fits: true; targets: string[] } | { fits: false; explanation: string }
 

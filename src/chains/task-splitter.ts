@@ -39,12 +39,12 @@ export const taskSplitter = defineChain({
     operations.length > 0 ? keepAboutDrift(drift, operations, log) : drift.map((entry) => JSON.stringify(entry)),
 })
 
-/** Operations that one address may be split into. */
+/** Operations that are kept for each address, on average: with 3 addresses at most 96 are kept. */
 const MAX_PER_ADDRESS = 32
 
 /**
- * The splitter may not add work: where any operation names an address that drifted, those that name none are left out,
- * and so is what goes beyond the limit for each address. What that leaves undone is read again as drift.
+ * Keeps the splitter from adding work. When some operations name an address that drifted, those that name none are left
+ * out, and the number of operations is limited. If that leaves drift in place, the next reading shows it again.
  */
 function keepAboutDrift(
   drift: readonly DriftOperation[],

@@ -10,8 +10,8 @@ export interface PromptSource {
   body(name: string, signal?: AbortSignal): Promise<string>
 }
 
-/** Serves the shipped texts directly. */
-export function builtinPrompts(prompts: ReadonlyMap<string, SeedPrompt>): PromptSource {
+/** Serves the shipped texts, without a registry of prompts. */
+export function createBuiltinPrompts(prompts: ReadonlyMap<string, SeedPrompt>): PromptSource {
   return {
     async body(name) {
       const prompt = prompts.get(name)

@@ -9,11 +9,11 @@ import type { Logger } from '../base/log.ts'
 import { parseSeeds, type SeedPrompt } from '../prompts/parse-seed.ts'
 import { createPromptRegistry } from '../prompts/registry/client.ts'
 import { seedPrompts } from '../prompts/registry/seed.ts'
-import { registryPrompts } from '../prompts/registry/source.ts'
+import { createRegistryPrompts } from '../prompts/registry/source.ts'
 import type { PromptRegistry } from '../prompts/registry/types.ts'
 import { waitForRegistry } from '../prompts/registry/wait.ts'
 import type { PromptSource } from '../prompts/source.ts'
-import { builtinPrompts } from '../prompts/source.ts'
+import { createBuiltinPrompts } from '../prompts/source.ts'
 import type { HostResolver } from '../repository/remote.ts'
 
 export interface PromptDeps {
@@ -30,10 +30,10 @@ export interface PromptDeps {
  */
 export async function openPrompts(config: Config, role: 'core' | 'worker', deps: PromptDeps): Promise<PromptSource> {
   const { collector_url: url, api_key } = config.telemetry
-  if (url === '') return builtinPrompts(await readSeedPrompts())
+  if (url === '') return createBuiltinPrompts(await readSeedPrompts())
   const registry = createPromptRegistry({ url, api_key }, { fetch: deps.fetch })
   if (role === 'core') await seedRegistry(registry, maskUrl(url), config.environment, deps)
-  return registryPrompts(registry, config.environment)
+  return createRegistryPrompts(registry, config.environment)
 }
 
 async function seedRegistry(

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { estimateTokens } from '../../src/agent/context-budget.ts'
-import { fitMessages, messageTokens } from '../../src/agent/fit-messages.ts'
+import { estimateMessages, fitMessages } from '../../src/agent/fit-messages.ts'
 import type { Message } from '../../src/llm/types.ts'
 import { fence } from '../../src/prompts/fence.ts'
 
@@ -71,7 +71,7 @@ describe('fitMessages', () => {
     expect(fitted?.content).toMatch(
       /^Audit\.\n\n<<<DATA request (\w+)\nAdd a bucket\n\1 DATA>>>\n\n<<<DATA plan (\w+)\np+\n\[… \d+ characters left out …\]\np+\n\2 DATA>>>\n\nThe end\.$/,
     )
-    expect(messageTokens(fitted ? [fitted] : [], budgetOf(0))).toBeLessThanOrEqual(5_000)
+    expect(estimateMessages(fitted ? [fitted] : [], budgetOf(0))).toBeLessThanOrEqual(5_000)
   })
 
   it('never exceeds a budget that the system prompt leaves room in, and keeps every call with its answer', () => {
@@ -105,7 +105,7 @@ describe('fitMessages', () => {
           ])
           const messages: Message[] = [...before, { role: 'user', content: query }, ...after]
           const fitted = fitMessages(messages, before.length, budgetOf(tokens))
-          expect(messageTokens(fitted.messages, budgetOf(tokens))).toBeLessThanOrEqual(tokens)
+          expect(estimateMessages(fitted.messages, budgetOf(tokens))).toBeLessThanOrEqual(tokens)
           const shape = (list: readonly Message[]) =>
             list.map((message) =>
               message.role === 'tool'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { isOverlong, keptShare } from '../../src/agent/overlong.ts'
+import { isOverlong, shareToKeep } from '../../src/agent/overlong.ts'
 import { PlatformError } from '../../src/base/errors.ts'
 
 const failed = (reason: string, status = 400) =>
@@ -47,9 +47,9 @@ describe('isOverlong', () => {
 describe('keptShare', () => {
   it('comes from the numbers of the text, never from the name of the model', () => {
     expect(
-      keptShare(failed('Your request exceeded model token limit: 262,144 (requested: 566084)').message),
+      shareToKeep(failed('Your request exceeded model token limit: 262,144 (requested: 566084)').message),
     ).toBeCloseTo(0.417, 2)
-    expect(keptShare(failed('prompt is too long: 213462 tokens > 200000 maximum').message)).toBe(0.7)
-    expect(keptShare(failed('Input is too long for requested model.').message)).toBe(0.7)
+    expect(shareToKeep(failed('prompt is too long: 213462 tokens > 200000 maximum').message)).toBe(0.7)
+    expect(shareToKeep(failed('Input is too long for requested model.').message)).toBe(0.7)
   })
 })

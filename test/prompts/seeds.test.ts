@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { CLOUDS } from '../../src/base/vocabulary.ts'
-import { builtinPrompts } from '../../src/prompts/source.ts'
+import { createBuiltinPrompts } from '../../src/prompts/source.ts'
 import { readSeedPrompts } from '../../src/runtime/prompts.ts'
 
 const prompts = await readSeedPrompts()
@@ -67,10 +67,10 @@ describe('shipped prompts', () => {
 
 describe('builtin source', () => {
   test('answers bodies by qualified name', async () => {
-    expect(await builtinPrompts(prompts).body('aws-resources-s3_bucket')).toContain('aws_s3_bucket')
+    expect(await createBuiltinPrompts(prompts).body('aws-resources-s3_bucket')).toContain('aws_s3_bucket')
   })
   test.each(['aws-resources-nothing', '', 'constructor'])('%j is not found', async (name) => {
-    await expect(builtinPrompts(prompts).body(name)).rejects.toMatchObject({
+    await expect(createBuiltinPrompts(prompts).body(name)).rejects.toMatchObject({
       status: 404,
       message: `Prompt not found: ${name}`,
     })

@@ -12,7 +12,7 @@ interface Question<Name extends string, Values, Body extends string> {
   readonly name: Name
   readonly role: ModelRole
   /**
-   * Qualified names of the prompts whose bodies stand in the system text, by the names that `system` has for them.
+   * Qualified names of the prompts whose bodies stand in the system text, by the keys under which `system` gets them.
    * A prompt that is null for these values is not read, and its body is empty.
    */
   bodies?(cloud: Cloud, values: Values): Record<Body, string | null>
@@ -36,15 +36,15 @@ export interface Chain<
 > extends Question<Name, Values, Body> {
   /** The model sees the tools of these groups in this order. */
   tools(values: Values): readonly Kind[]
-  /** Makes the tool anew for each run, because it may remember what it refused. */
+  /** Makes a new tool for each run, because a tool may remember what it refused. */
   resultTool(): Tool<Answer>
-  /** Most turns of a run; without it the limit of the configuration holds. */
+  /** Most turns of a run; by default the limit of the configuration. */
   readonly maxTurns?: number
-  /** Turns the arguments of the result tool into what the step goes on with. */
+  /** Turns what the result tool answered into the result that the step works with. */
   read(answer: Answer, reading: Reading<Values>): Result
 }
 
-/** What helps to read an answer. */
+/** What `read` gets beside the answer. */
 export interface Reading<Values> {
   values: Values
   log: Pick<Logger, 'info' | 'warn'>
@@ -55,7 +55,7 @@ export interface Reading<Values> {
 /** A model that answers once, with a plain text. */
 export type TextChain<Name extends string, Values> = Omit<Question<Name, Values, never>, 'bodies'>
 
-/** Checks the parts of a chain against each other; the compiler infers the rest. */
+/** Answers its argument. It lets the compiler infer the types of a chain and check its parts against each other. */
 export const defineChain = <
   const Name extends string,
   Values,

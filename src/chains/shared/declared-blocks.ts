@@ -1,13 +1,14 @@
 const HEADER = /^(resource|data|module|variable|output|locals)[ \t]*(?:"([^"\n]*)"[ \t]*)?(?:"([^"\n]*)"[ \t]*)?\{/gm
 const LOCAL = /^[ \t]{1,8}([A-Za-z_][\w-]*)[ \t]*=(?!=)/gm
 const MAX_LOCALS = 40
-/** Files are of strangers: blocks of locals that are read, and characters of each. */
+/** Blocks of locals that are read, and characters of each of them: a repository may hold files of any size. */
 const MAX_LOCALS_BLOCKS = 100
 const MAX_LOCALS_BLOCK = 20_000
 
 /**
- * What a file of the engine's language declares at its top level: `resource type.name`, `data type.name`,
- * `module name`, `variable name`, `output name`, `local name`. Read by the form that formatters give it.
+ * Lists what a file of the engine's language declares at its top level: `resource type.name`, `data type.name`,
+ * `module name`, `variable name`, `output name`, `local name`. The file is not parsed: a block is found when its header
+ * begins at the first column, as formatters write it.
  */
 export function readDeclaredBlocks(text: string): string[] {
   const blocks: string[] = []
@@ -21,7 +22,7 @@ export function readDeclaredBlocks(text: string): string[] {
   return blocks
 }
 
-/** Names at the smallest indentation of the block that begins before this text. */
+/** Names of the locals in a block, which are those at its smallest indentation. `rest` begins after its header. */
 function readLocals(rest: string): string[] {
   const end = rest.search(/^\}/m)
   const body = end < 0 ? rest : rest.slice(0, end)

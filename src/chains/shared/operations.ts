@@ -5,7 +5,7 @@ import type { Logger } from '../../base/log.ts'
 import { fence } from '../../prompts/fence.ts'
 import { explanation, textList } from './result-fields.ts'
 
-/** What the task splitter and the three filters of lists have in common. */
+/** What the task splitter, the two filters of drift and the import filter have in common. */
 
 const schema = v.object({
   operations: textList('Self-contained operations in plain language, one per entry; may be empty'),
@@ -24,11 +24,14 @@ export const createOperationsTool = (): Tool<Operations> =>
 export const FINISH_WITH_OPERATIONS =
   'Call `report_decomposed_task_operations` once with `operations` (it may be empty) and an `explanation`.'
 
-/** Asks both filters of drift operations for the entries that stay. */
+/** The query of both filters of drift, which asks for the operations that stay. */
 export const writeFilterQuery = (operations: readonly string[]) =>
   `Filter these operations.\n\n${fence('operations, a JSON array of strings', JSON.stringify(operations))}`
 
-/** A filter may drop and trim entries, never add one: an answer of more entries than were sent is cut. */
+/**
+ * Keeps a filter from adding entries: it may drop and shorten them. When it answers more entries than it was sent,
+ * those that it left unchanged are kept first, and the rest is cut.
+ */
 export function limitToSent(sent: readonly string[], answered: readonly string[], log: Pick<Logger, 'warn'>): string[] {
   const unique = [...new Set(answered)]
   if (unique.length <= sent.length) return unique

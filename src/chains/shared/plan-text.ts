@@ -15,7 +15,7 @@ interface ReadablePlan {
   beyond?: BeyondTargets | null
 }
 
-/** A plan as a model reads it: what code computed from it, then its text, cut in the middle when it is long. */
+/** Writes a plan for a model: what code computed from it, then its text, cut in the middle when it is too long. */
 export function describePlan({ plan, text, reference, beyond }: ReadablePlan, masker: Pick<Masker, 'text'>): string {
   const facts = masker.text(planFacts(plan, reference.targets, beyond))
   return `Computed from the plan: ${facts}\n\n${cutMiddle(text, MAX_PLAN_CHARS)}`

@@ -15,8 +15,8 @@ export interface RepositoryFile {
 const MAX_LINE = 2_000
 
 /**
- * One line a file, `path (size): blocks`, code before other files, files of the root before those below. Lines that
- * do not fit are counted.
+ * Lists the files, one a line as `path (size): blocks`: code before other files, and files of the root before those in
+ * folders. The last line says how many files did not fit.
  */
 export function describeFiles(files: readonly RepositoryFile[], { tokens, estimate }: ContextBudget): string {
   const ordered = files.toSorted((a, b) => rankOf(b) - rankOf(a) || (a.path < b.path ? -1 : 1))
@@ -42,7 +42,7 @@ function lineOf({ path, bytes, blocks }: RepositoryFile): string {
   return `${oneLine(path)} (${size})${blocks.length > 0 ? `: ${cutMiddle(oneLine(blocks.join(', ')), MAX_LINE)}` : ''}`
 }
 
-/** Blocks by file, for a model that only has to know what there is. */
+/** Lists only the files that declare blocks, for a model that has to know what exists. */
 export const describeBlocks = (files: readonly RepositoryFile[], budget: ContextBudget): string =>
   describeFiles(
     files.filter(({ blocks }) => blocks.length > 0),
@@ -62,9 +62,10 @@ const MAX_CHOSEN = 12
 const MAX_NAMED = 20
 
 /**
- * Files that a request is about: those whose names and blocks share words with it, rare words counting more, and
- * those the session changed. Only whole files are chosen, largest value first.
- * @param changed paths the session changed
+ * Chooses the files that a request is about: those whose names and blocks share words with it, and those that the
+ * session changed. A word counts the more the fewer files have it: 1 when one file has it, 0.25 when four have it.
+ * Files are chosen whole, those with the highest score first, as long as they fit.
+ * @param changed paths of the files that the session changed
  */
 export function chooseFiles(
   files: readonly RepositoryFile[],
@@ -100,7 +101,7 @@ export function chooseFiles(
   return result
 }
 
-/** Chosen files as one text; a marker names those that did not fit. */
+/** Joins the chosen files to one text, with a marker that names those that did not fit. */
 export function describeChosen({ chosen, leftOut }: ChosenFiles): string {
   if (chosen.length === 0) return ''
   const parts = chosen.map(({ path, text }) => `--- ${oneLine(path)} ---\n${text}`)
@@ -111,7 +112,7 @@ export function describeChosen({ chosen, leftOut }: ChosenFiles): string {
 const namesOf = ({ path, blocks }: RepositoryFile): string =>
   `${path.replace(/\.\w+$/, '')} ${blocks.map((block) => block.replace(/^\w+ /, '')).join(' ')}`
 
-/** Too common in code and requests to tell anything. */
+/** Words that are so common in code and requests that they say nothing about a file. */
 const COMMON = new Set([
   ...'the and for with that this from into when all add new not but its our use make set get has have should'.split(
     ' ',
@@ -120,7 +121,7 @@ const COMMON = new Set([
   ...'resource resources module variable output file files'.split(' '),
 ])
 
-/** Lower-case words of three characters or more without their plural ending. */
+/** The words of a text in lower case, without a plural `s`; words of less than three characters are left out. */
 function wordsOf(text: string): Set<string> {
   const words = text.toLowerCase().match(/\p{L}[\p{L}\p{N}]{2,}/gu) ?? []
   return new Set(

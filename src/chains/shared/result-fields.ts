@@ -13,6 +13,8 @@ export const requiredText = (description: string) =>
 export const textList = (description: string) =>
   v.pipe(v.array(v.pipe(v.string(), v.trim(), v.nonEmpty('must not be blank'))), v.description(description))
 
-/** How the model sees the end of its work. No decision rests on it, so that a flag does as well as a word. */
+/**
+ * How the model says that its work ended. Nothing is decided by it, so that a boolean is accepted as well as a text.
+ */
 export const endState = (description: string) =>
   v.pipe(v.union([v.string(), v.boolean()]), v.transform(String), v.string(), v.description(description))

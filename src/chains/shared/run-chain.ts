@@ -7,7 +7,7 @@ import type { Context } from '../../context.ts'
 import type { ChainName } from '../index.ts'
 import type { Chain, Reading, TextChain, ToolKind } from './chain.ts'
 
-/** One function for each group of tools that is at hand. */
+/** A function for each group of tools, which builds the tools of the group. */
 export type ToolBuilders<Kind extends ToolKind> = { readonly [Each in Kind]: () => Tool[] }
 
 /** What every run of a chain needs, whatever the chain is. */
@@ -54,7 +54,7 @@ export async function runChain<Values, Answer, Result, Kind extends ToolKind>(
   return chain.read(value, { values, log, mask })
 }
 
-/** Asks a model for the text of a chain. Errors: those of the model client. */
+/** Asks the model once for the text of a chain. Errors: those of the model client. */
 export async function askTextChain<Values>(
   { config, llm, signal, observe, trace }: ChainHost,
   chain: TextChain<ChainName, Values>,

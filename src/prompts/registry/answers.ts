@@ -4,7 +4,7 @@ import { type PromptVersion, RegistryError } from './types.ts'
 
 const id = v.pipe(v.union([v.pipe(v.string(), v.minLength(1)), v.number()]), v.transform(String))
 const createdSchema = v.object({ data: v.object({ id }) })
-/** Only the id has to be there: what else a version lacks shows where it is needed. */
+/** Only the id is required. Whatever else a version lacks becomes an error where it is needed. */
 const versionSchema = v.object({
   data: v.object({
     id,
@@ -15,14 +15,14 @@ const versionSchema = v.object({
 const message = v.object({ content: v.union([v.string(), v.array(v.unknown())]) })
 const textPart = v.object({ type: v.literal('text'), text: v.string() })
 
-/** A version as the registry wraps it. Errors: `RegistryError` for any other form. */
+/** Reads a version from the answer of the registry. Errors: `RegistryError` for any other form. */
 export function readVersion(response: OutboundResponse): PromptVersion {
-  const { data } = checked(versionSchema, response)
+  const { data } = parseAnswer(versionSchema, response)
   return { id: data.id, model_name: data.model_name, text: firstText(data.template.messages[0]) }
 }
 
-/** The id of a version that was just created. Errors: `RegistryError`. */
-export const readId = (response: OutboundResponse): string => checked(createdSchema, response).data.id
+/** Reads the id of a version that was just created. Errors: `RegistryError`. */
+export const readId = (response: OutboundResponse): string => parseAnswer(createdSchema, response).data.id
 
 function firstText(value: unknown): string | null {
   const parsed = v.safeParse(message, value)
@@ -30,21 +30,24 @@ function firstText(value: unknown): string | null {
   const { content } = parsed.output
   if (typeof content === 'string') return content
   for (const item of content) {
-    const found = v.safeParse(textPart, item)
-    if (found.success) return found.output.text
+    const part = v.safeParse(textPart, item)
+    if (part.success) return part.output.text
   }
   return null
 }
 
-function checked<Schema extends v.GenericSchema>(schema: Schema, response: OutboundResponse): v.InferOutput<Schema> {
-  const parsed = v.safeParse(schema, bodyOf(response))
+function parseAnswer<Schema extends v.GenericSchema>(
+  schema: Schema,
+  response: OutboundResponse,
+): v.InferOutput<Schema> {
+  const parsed = v.safeParse(schema, parseJson(response))
   if (parsed.success) return parsed.output
   throw new RegistryError('refused', 'the answer is not in the form of a prompt version', {
     cause: new v.ValiError(parsed.issues),
   })
 }
 
-function bodyOf(response: OutboundResponse): unknown {
+function parseJson(response: OutboundResponse): unknown {
   try {
     return response.json()
   } catch (cause) {

@@ -4,21 +4,24 @@ import { type PromptRegistry, type RegistryAccess, RegistryError, SEED_MODEL } f
 
 const MAX_BYTES = 4 * 1024 * 1024
 const MAX_REASON = 200
-/** Answers of a registry or of a proxy before it that may be different a moment later. */
+/** Statuses, of the registry or of a proxy before it, after which a call is repeated because the fault may pass. */
 const PASSING = [502, 503, 504]
 
-/** A name that surely nobody gave to a prompt. */
+/** A name that no prompt has, so that a registry that works answers 404. */
 const UNLIKELY = 'platform-probe-of-the-registry'
 
 export interface RegistryOptions {
   fetch: Fetch
-  /** For one attempt. Default 5000. */
+  /** Longest time of one attempt, in milliseconds. Default 5000. */
   timeout_ms?: number
-  /** First wait of three repetitions, doubled each time. Default 250. */
+  /** Pause before the first of three repetitions, in milliseconds; doubled each time. Default 250. */
   backoff_ms?: number
 }
 
-/** A client of the registry's REST interface. Reads and tags are repeated three times when no answer comes. */
+/**
+ * A client of the registry's REST interface. Calls that read or tag are repeated up to three times, when no answer
+ * comes or one of `PASSING`.
+ */
 export function createPromptRegistry(access: RegistryAccess, options: RegistryOptions): PromptRegistry {
   const { timeout_ms = 5_000, backoff_ms = 250 } = options
   const base = access.url.endsWith('/') ? access.url : `${access.url}/`
@@ -36,33 +39,34 @@ export function createPromptRegistry(access: RegistryAccess, options: RegistryOp
     }).catch((error: unknown) => {
       throw asRegistryError(error)
     })
-  const patient = { retries: 3, retry_statuses: PASSING }
+  const withRetries = { retries: 3, retry_statuses: PASSING }
 
-  /** 422 is the answer to a name that could not exist. */
-  const find = async (path: string, request: Partial<OutboundRequest> = {}) => {
+  /** Answers null for 404, and for 422, which the registry answers to a name that no prompt could have. */
+  const findVersion = async (path: string, request: Partial<OutboundRequest> = {}) => {
     const response = await ask(path, request)
-    return response.status === 404 || response.status === 422 ? null : readVersion(succeeded(response))
+    return response.status === 404 || response.status === 422 ? null : readVersion(requireSuccess(response))
   }
 
   return {
-    latest: (name) => find(`prompts/${encodeURIComponent(name)}/latest`, patient),
-    tagged: (name, tag, signal) => find(`prompts/${encodeURIComponent(name)}/tags/${tag}`, { ...patient, signal }),
+    findLatest: (name) => findVersion(`prompts/${encodeURIComponent(name)}/latest`, withRetries),
+    findTagged: (name, tag, signal) =>
+      findVersion(`prompts/${encodeURIComponent(name)}/tags/${tag}`, { ...withRetries, signal }),
     create: async (name, { body, description }) => {
       const json = { prompt: { name, description }, version: versionOf(body, description) }
-      return readId(succeeded(await ask('prompts', { method: 'POST', json })))
+      return readId(requireSuccess(await ask('prompts', { method: 'POST', json })))
     },
     tag: async (version_id, name) => {
       const path = `prompt_versions/${encodeURIComponent(version_id)}/tags`
-      succeeded(await ask(path, { ...patient, method: 'POST', json: { name } }))
+      requireSuccess(await ask(path, { ...withRetries, method: 'POST', json: { name } }))
     },
     probe: async () => {
       const response = await ask(`prompts/${UNLIKELY}/latest`)
-      if (response.status !== 404) succeeded(response)
+      if (response.status !== 404) requireSuccess(response)
     },
   }
 }
 
-/** Provider and parameters are there because the registry wants them; nothing reads them back. */
+/** The body of a new version. The registry requires provider and parameters; the platform never reads them. */
 const versionOf = (text: string, description: string) => ({
   description,
   model_name: SEED_MODEL,
@@ -73,7 +77,7 @@ const versionOf = (text: string, description: string) => ({
   invocation_parameters: { type: 'openai', openai: {} },
 })
 
-function succeeded(response: OutboundResponse): OutboundResponse {
+function requireSuccess(response: OutboundResponse): OutboundResponse {
   if (response.status >= 200 && response.status < 300) return response
   const words = response.text().replaceAll(/\s+/g, ' ').trim().slice(0, MAX_REASON)
   throw new RegistryError('refused', `HTTP ${response.status}${words === '' ? '' : `: ${words}`}`)
@@ -86,7 +90,7 @@ function asRegistryError(error: unknown): unknown {
   })
 }
 
-/** ` (ECONNREFUSED)`: what the runtime calls the fault, where it says so. */
+/** The code that the runtime gives to the fault, for example ` (ECONNREFUSED)`; empty when it gives none. */
 function codeOf(error: Error): string {
   for (let cause: unknown = error.cause, depth = 0; cause instanceof Error && depth < 4; cause = cause.cause, depth++) {
     const { code } = { code: undefined, ...cause }

@@ -1,23 +1,25 @@
 import type { SeedPrompt } from '../parse-seed.ts'
 import { type PromptRegistry, SEED_MODEL, TAGS, type Tag } from './types.ts'
 
-/** Prompts that are looked after at the same time. */
+/** Prompts that are looked up and written at the same time. */
 const AT_ONCE = 8
 
-/** How many prompts were written, were there already, and were there without the tags that runs ask for. */
 export interface SeedCounts {
+  /** Prompts that were written. */
   created: number
+  /** Prompts that the registry had already. */
   present: number
+  /** Prompts that the registry had without the tags by which runs fetch them. */
   repaired: number
 }
 
 /**
  * Writes the shipped prompts that the registry does not have, each with the tags of all environments.
- * What is there is never changed and no tag is moved; only a version of ours that a boot could not finish
- * gets the tags that it lacks.
- * @param tag of this environment: the one whose absence shows an unfinished version
+ * What the registry has is never changed, and no tag is moved. Only a version that an earlier boot wrote and did not
+ * finish gets the tags that it lacks.
+ * @param tag the tag of this environment; a version of the platform without it is unfinished
  * Errors: `Failed to create prompt '<name>': …`, `Failed to tag '<name>' …`, `Failed to look up prompt '<name>': …`;
- * nothing further is begun then.
+ * no further prompt is begun then.
  */
 export async function seedPrompts(
   registry: PromptRegistry,
@@ -37,9 +39,9 @@ export async function seedPrompts(
       throw error
     }),
   )
-  // What is under way ends first, so that no write follows the failure.
-  const ended = await Promise.allSettled(workers)
-  for (const result of ended) if (result.status === 'rejected') throw result.reason
+  // The calls that are under way end before the failure is thrown, so that nothing is written after it.
+  const results = await Promise.allSettled(workers)
+  for (const result of results) if (result.status === 'rejected') throw result.reason
   return counts
 }
 
@@ -49,26 +51,29 @@ async function seedPrompt(
   prompt: SeedPrompt,
   tag: Tag,
 ): Promise<keyof SeedCounts> {
-  const latest = await registry.latest(name).catch(failure(`Failed to look up prompt '${name}'`))
+  const latest = await registry.findLatest(name).catch(throwAs(`Failed to look up prompt '${name}'`))
   if (latest === null) {
-    const id = await registry.create(name, prompt).catch(failure(`Failed to create prompt '${name}'`))
+    const id = await registry.create(name, prompt).catch(throwAs(`Failed to create prompt '${name}'`))
     await tagVersion(registry, name, id, TAGS)
     return 'created'
   }
   if (latest.model_name !== SEED_MODEL) return 'present'
-  const missing = await missingTags(registry, name, latest.id, tag)
+  const missing = await findMissingTags(registry, name, latest.id, tag)
   if (missing.length === 0) return 'present'
   await tagVersion(registry, name, latest.id, missing)
   return 'repaired'
 }
 
-/** None unless this environment's tag is missing and whatever tags there are name the same version. */
-async function missingTags(registry: PromptRegistry, name: string, version_id: string, tag: Tag): Promise<Tag[]> {
-  const find = (one: Tag) => registry.tagged(name, one).catch(failure(`Failed to look up prompt '${name}'`))
-  if ((await find(tag)) !== null) return []
+/**
+ * The tags that an unfinished version lacks. There are none when the tag of this environment exists, or when another
+ * tag names another version, because then somebody has chosen the tags.
+ */
+async function findMissingTags(registry: PromptRegistry, name: string, version_id: string, tag: Tag): Promise<Tag[]> {
+  const findTagged = (one: Tag) => registry.findTagged(name, one).catch(throwAs(`Failed to look up prompt '${name}'`))
+  if ((await findTagged(tag)) !== null) return []
   const missing: Tag[] = [tag]
   for (const other of TAGS.filter((one) => one !== tag)) {
-    const version = await find(other)
+    const version = await findTagged(other)
     if (version === null) missing.push(other)
     else if (version.id !== version_id) return []
   }
@@ -76,9 +81,9 @@ async function missingTags(registry: PromptRegistry, name: string, version_id: s
 }
 
 async function tagVersion(registry: PromptRegistry, name: string, id: string, tags: readonly Tag[]): Promise<void> {
-  for (const tag of tags) await registry.tag(id, tag).catch(failure(`Failed to tag '${name}' as ${tag}`))
+  for (const tag of tags) await registry.tag(id, tag).catch(throwAs(`Failed to tag '${name}' as ${tag}`))
 }
 
-const failure = (text: string) => (cause: unknown) => {
+const throwAs = (text: string) => (cause: unknown) => {
   throw new Error(`${text}: ${cause instanceof Error ? cause.message : 'unknown error'}`, { cause })
 }

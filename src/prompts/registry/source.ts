@@ -2,18 +2,21 @@ import { notFound, PlatformError } from '../../base/errors.ts'
 import type { PromptSource } from '../source.ts'
 import { type PromptRegistry, RegistryError, type Tag } from './types.ts'
 
-/** What the registry itself accepts; keeps a name that a model made up from becoming another path. */
+/**
+ * Names that the registry accepts. A model may make up a name; one with a slash would become another path of the API.
+ */
 const NAME = /^[a-z0-9][a-z0-9_-]*$/
 
 /**
- * Prompts as they are in the registry at this moment: nothing is kept, a change holds from the next run on.
- * @param tag of the environment
+ * Prompts as they are in the registry at this moment. Nothing is cached, so that a change in the registry holds from
+ * the next run of a chain on.
+ * @param tag the tag of this environment
  */
-export function registryPrompts(registry: Pick<PromptRegistry, 'tagged'>, tag: Tag): PromptSource {
+export function createRegistryPrompts(registry: Pick<PromptRegistry, 'findTagged'>, tag: Tag): PromptSource {
   return {
     async body(name, signal) {
       if (!NAME.test(name)) throw notFound(`Prompt not found: ${name}`)
-      const version = await registry.tagged(name, tag, signal).catch((cause: unknown) => {
+      const version = await registry.findTagged(name, tag, signal).catch((cause: unknown) => {
         if (!(cause instanceof RegistryError)) throw cause
         const reason =
           cause.kind === 'unreachable' ? 'the prompt registry is unreachable' : 'the prompt registry refused the call'

@@ -2,7 +2,7 @@
 export const TAGS = ['development', 'staging', 'production'] as const
 export type Tag = (typeof TAGS)[number]
 
-/** Marks the versions that this platform wrote, as their model name. */
+/** The model name of versions that this platform wrote, by which it knows them again. */
 export const SEED_MODEL = 'platform-seed'
 
 export interface PromptVersion {
@@ -26,17 +26,17 @@ export interface RegistryAccess {
  */
 export interface PromptRegistry {
   /** Null when there is no prompt of that name. */
-  latest(name: string): Promise<PromptVersion | null>
-  /** Answers the id of the new version. Not repeated after a fault: the registry would keep both. */
+  findLatest(name: string): Promise<PromptVersion | null>
+  /** Answers the id of the new version. Not repeated after a fault, because the registry might keep both versions. */
   create(name: string, prompt: { body: string; description: string }): Promise<string>
   tag(version_id: string, tag: Tag): Promise<void>
   /** Null when there is no prompt of that name or no version with that tag. */
-  tagged(name: string, tag: Tag, signal?: AbortSignal): Promise<PromptVersion | null>
+  findTagged(name: string, tag: Tag, signal?: AbortSignal): Promise<PromptVersion | null>
   /** One call without repetition that shows whether the registry answers. */
   probe(): Promise<void>
 }
 
-/** `unreachable`: no answer came. `refused`: an answer that says no, or none that can be read. */
+/** A call failed: `unreachable` when no answer came, `refused` when the answer is an error or cannot be read. */
 export class RegistryError extends Error {
   readonly kind: 'unreachable' | 'refused'
   constructor(kind: RegistryError['kind'], message: string, options?: { cause?: unknown }) {

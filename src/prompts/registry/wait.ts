@@ -1,13 +1,13 @@
 import { delay } from '../../base/http.ts'
 import { type PromptRegistry, RegistryError } from './types.ts'
 
-/** Seconds between the attempts of a boot: a registry that starts beside the platform gets its time. */
+/** Seconds between the attempts of a boot, 22.5 in all, so that a registry may start together with the platform. */
 const WAITS_S = [0.5, 1, 2, 4, 5, 5, 5]
 
 /**
  * Resolves when the registry answers.
- * @param name how texts call the registry
- * @param pause for tests
+ * @param name the name of the registry in the error texts
+ * @param pause waits between the attempts; tests pass one that does not wait
  * Errors: `<name> unreachable after 8 attempts: <reason>` when no attempt got an answer; `<name> probe failed:
  * <reason>` at the first answer that is neither 200 nor 404.
  */

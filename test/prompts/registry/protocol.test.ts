@@ -4,7 +4,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import type { SeedPrompt } from '../../../src/prompts/parse-seed.ts'
 import { createPromptRegistry } from '../../../src/prompts/registry/client.ts'
 import { seedPrompts } from '../../../src/prompts/registry/seed.ts'
-import { registryPrompts } from '../../../src/prompts/registry/source.ts'
+import { createRegistryPrompts } from '../../../src/prompts/registry/source.ts'
 
 const URL = 'http://registry.test:6006/'
 const NAME = 'general-guidelines-engine'
@@ -32,7 +32,7 @@ const registryOf = (access: { url?: string; api_key?: string } = {}, options: { 
     { url: URL, api_key: '', ...access },
     { fetch: (...args) => fetch(...args), backoff_ms: 1, ...options },
   )
-const promptsOf = (options?: { timeout_ms?: number }) => registryPrompts(registryOf({}, options), 'staging')
+const promptsOf = (options?: { timeout_ms?: number }) => createRegistryPrompts(registryOf({}, options), 'staging')
 
 /** A version in the form of the registry; `content` of its first message. */
 const version = (content: unknown, parts: Record<string, unknown> = {}) => ({
@@ -80,14 +80,14 @@ describe('fetching', () => {
         return HttpResponse.json(version('x'))
       }),
     )
-    await registryOf({ api_key: 'key-of-the-registry' }).tagged(NAME, 'staging')
-    await registryOf().tagged(NAME, 'staging')
+    await registryOf({ api_key: 'key-of-the-registry' }).findTagged(NAME, 'staging')
+    await registryOf().findTagged(NAME, 'staging')
     expect(seen).toEqual(['Bearer key-of-the-registry', null])
   })
 
   it('finds the registry below a base without a slash at its end', async () => {
     answers(path, given(version('x')))
-    expect(await registryOf({ url: URL.slice(0, -1) }).tagged(NAME, 'staging')).toMatchObject({ text: 'x' })
+    expect(await registryOf({ url: URL.slice(0, -1) }).findTagged(NAME, 'staging')).toMatchObject({ text: 'x' })
   })
 
   it.each([404, 422])('says %i as a prompt that is not there, without asking again', async (status) => {

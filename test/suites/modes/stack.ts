@@ -19,7 +19,7 @@ import type { Mode, Operation, Status, Turn } from '../../../src/base/vocabulary
 import type { Context } from '../../../src/context.ts'
 import { createObjectStore } from '../../../src/data/storage/create.ts'
 import type { LlmClient } from '../../../src/llm/types.ts'
-import { builtinPrompts } from '../../../src/prompts/source.ts'
+import { createBuiltinPrompts } from '../../../src/prompts/source.ts'
 import { resolveHost } from '../../../src/runtime/fetch.ts'
 import { readSeedPrompts } from '../../../src/runtime/prompts.ts'
 import { createIacClient } from '../../../src/services/iac/client.ts'
@@ -98,7 +98,7 @@ export async function startStack(): Promise<Stack> {
     { ...config.storage, bucket: config.storage.engine_state_bucket },
     { fetch, log: silentLogger },
   )
-  const prompts = builtinPrompts(await readSeedPrompts())
+  const prompts = createBuiltinPrompts(await readSeedPrompts())
   return {
     config,
     database,

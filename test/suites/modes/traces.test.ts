@@ -7,7 +7,7 @@ import type { Context } from '../../../src/context.ts'
 import type { Tracing } from '../../../src/observe/trace-types.ts'
 import { createTracing } from '../../../src/observe/tracing.ts'
 import { createPromptRegistry } from '../../../src/prompts/registry/client.ts'
-import { registryPrompts } from '../../../src/prompts/registry/source.ts'
+import { createRegistryPrompts } from '../../../src/prompts/registry/source.ts'
 import { createPullRequest } from '../../../src/pull-requests/create.ts'
 import { openPrompts } from '../../../src/runtime/prompts.ts'
 import { startOnce } from '../../helpers/start-once.ts'
@@ -142,7 +142,7 @@ describe('prompts from a registry', () => {
       { url: collector.collector_url, api_key: '' },
       { fetch: fetcher, backoff_ms: 1 },
     )
-    return stack.context(llm, { prompts: registryPrompts(registry, 'development') })
+    return stack.context(llm, { prompts: createRegistryPrompts(registry, 'development') })
   }
   const round = async (context: Context) =>
     firstRound(stack, context, { repo_uri: await stack.repository({ 'main.tf': MAIN }) })
