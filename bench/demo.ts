@@ -33,7 +33,7 @@ export async function benchDemo(options: { runs: number }): Promise<Section> {
     engine.push(line.engine_s)
     model.push(line.model_s)
   }
-  const by_hand = await engineByHand()
+  const byHand = await engineByHand()
   const median = (values: number[]) => percentile(values, 0.5)
   return {
     title: `Main job, scripted model (${options.runs} runs, medians)`,
@@ -42,8 +42,8 @@ export async function benchDemo(options: { runs: number }): Promise<Section> {
       { name: 'neither engine nor model', value: median(own), unit: 's', aim: 1.5 },
       { name: 'engine jobs', value: median(engine), unit: 's' },
       { name: 'model calls (with the scripted model)', value: median(model), unit: 's' },
-      { name: 'the same engine commands by hand', value: by_hand, unit: 's' },
-      { name: 'engine jobs to commands by hand', value: median(engine) / by_hand, unit: 'x' },
+      { name: 'the same engine commands by hand', value: byHand, unit: 's' },
+      { name: 'engine jobs to commands by hand', value: median(engine) / byHand, unit: 'x' },
     ],
     notes: ['By hand: init, validate (refused), validate, plan, show, plan, show, with local state.'],
   }

@@ -26,7 +26,7 @@ async function run(options: DemoOptions): Promise<number> {
   try {
     const connection = await findStack(options, display, within(START_LIMIT_S, 'The start of the stack'))
     own = connection.own
-    const limitS = options.limit_s ?? (connection.stack.model.scripted ? LIMIT_S.scripted : LIMIT_S.real)
+    const limitS = options.limitS ?? (connection.stack.model.scripted ? LIMIT_S.scripted : LIMIT_S.real)
     const gone = own ? [createEndSignal(own)] : []
     const { stack } = connection
     display.event('model', stack.model.scripted ? `${stack.model.name}: plays recorded requests` : stack.model.name)

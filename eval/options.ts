@@ -6,7 +6,7 @@ export interface EvalOptions extends Caps {
   k: number
   only: string | null
   concurrency: number
-  limit_s: number
+  limitS: number
   scripted: boolean
   json: boolean
   list: boolean
@@ -69,7 +69,7 @@ export function readOptions(args: string[]): EvalOptions | null {
     k,
     only: values.only ?? null,
     concurrency: whole('concurrency', values.concurrency, 2, 32),
-    limit_s: whole('limit', values.limit, scripted ? 120 : 900, 86_400),
+    limitS: whole('limit', values.limit, scripted ? 120 : 900, 86_400),
     max_cost: amount('max-cost', values['max-cost']),
     max_tokens: amount('max-tokens', values['max-tokens']),
     scripted,

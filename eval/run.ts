@@ -83,7 +83,7 @@ async function evaluate(options: EvalOptions, { all, scenarios, folder, stack, s
     scenarios: runnable,
     model,
     store,
-    run: (scenario) => runSample(stack, scenario, options.limit_s, signal),
+    run: (scenario) => runSample(stack, scenario, options.limitS, signal),
     progress: tell,
     now: () => new Date(),
     signal,

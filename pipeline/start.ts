@@ -43,7 +43,7 @@ async function openWorker(config: Config, { context, log, phases, metricsUrl }: 
   })
   const sweeper = startSweeper(context)
   phases.unshift(
-    { name: 'cleaning', limit_ms: 100, end: async () => sweeper.stop() },
-    { name: 'rounds', limit_ms: 8_000, end: () => worker.stop() },
+    { name: 'cleaning', limitMs: 100, end: async () => sweeper.stop() },
+    { name: 'rounds', limitMs: 8_000, end: () => worker.stop() },
   )
 }

@@ -55,8 +55,8 @@ async function openCore(config: Config, address: ListenAddress, booted: BootedPr
   const app = createApp({ ...context, events, asset: createAssetReader() })
   const server = await serve((request) => app.fetch(request), address)
   phases.unshift(
-    { name: 'event streams', limit_ms: 1_000, end: () => events.close() },
-    { name: 'requests', limit_ms: 6_000, end: () => server.close(5_000) },
+    { name: 'event streams', limitMs: 1_000, end: () => events.close() },
+    { name: 'requests', limitMs: 6_000, end: () => server.close(5_000) },
   )
   log.info('core ready', {
     address: server.url,

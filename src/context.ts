@@ -26,7 +26,7 @@ export interface Context {
   queue: RoundQueue
   storage: ObjectStore
   /** Reads the bucket of managed engine state; absent when repositories declare their own backend. */
-  state_store?: Pick<ObjectStore, 'get'>
+  stateStore?: Pick<ObjectStore, 'get'>
   prompts: PromptSource
   llm: LlmClient
   iac: IacClient

@@ -74,7 +74,7 @@ export class Run {
       },
       raw: (lines, { cut = false } = {}) => {
         result.exchanges++
-        return rawExchange(options.url, lines.join('\r\n'), { cut, limit_ms: options.exchangeMs })
+        return rawExchange(options.url, lines.join('\r\n'), { cut, limitMs: options.exchangeMs })
       },
       broken,
       expect: (kept, why, made) => {

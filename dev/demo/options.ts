@@ -17,7 +17,7 @@ export interface DemoOptions {
   embedded: boolean
   data: string | undefined
   /** Seconds that each mode may take. Null: it depends on the kind of model. */
-  limit_s: number | null
+  limitS: number | null
 }
 
 export const HELP = `Shows the platform at work through its public API: a sentence and a repository in, code, a proven plan
@@ -88,7 +88,7 @@ export function readOptions(args: string[]): DemoOptions | null {
     keep: values.keep ?? false,
     embedded: values.embedded ?? (values.request === undefined && values.repo === undefined),
     data: values.data,
-    limit_s: limitS,
+    limitS: limitS,
   }
 }
 

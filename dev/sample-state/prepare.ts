@@ -44,15 +44,15 @@ export async function createSampleStates(folder: string, repositories: readonly 
   }
   const idOf = ({ sample, iac_path }: SampleRoot) => deriveProjectId(uriOf(sample), SCOPE, iac_path)
   const reset: SampleStates['reset'] = async (root, signal) => {
-    const project_id = await idOf(root)
-    await objects.remove(project_id)
+    const projectId = await idOf(root)
+    await objects.remove(projectId)
     if (root.past.kind === 'none') return
-    const parts = { config, iac, objects, project_id, uri: uriOf(root.sample) }
+    const parts = { config, iac, objects, project_id: projectId, uri: uriOf(root.sample) }
     try {
       await inClone(folder, root, (clone) => build(parts, root, clone, signal))
     } catch (error) {
       // A state that is made in part only would count as complete at the next start.
-      await objects.remove(project_id)
+      await objects.remove(projectId)
       throw error
     }
   }

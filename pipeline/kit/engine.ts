@@ -41,7 +41,7 @@ export function createEngine(run: Run): Engine {
   const schema = createProviderSchema(async (request) =>
     initialised
       ? await measureTime(() =>
-          run.context.iac.schema({ workspace_path: run.workspace.iac_root, ...request }, run.signal),
+          run.context.iac.schema({ workspace_path: run.workspace.iacRoot, ...request }, run.signal),
         )
       : null,
   )
@@ -54,14 +54,14 @@ export function createEngine(run: Run): Engine {
       schema.forget()
     },
     schema,
-    diagnostics: () => measureTime(() => run.context.iac.diagnostics(run.workspace.iac_root, run.signal)),
+    diagnostics: () => measureTime(() => run.context.iac.diagnostics(run.workspace.iacRoot, run.signal)),
     run: async (kind, body) => {
       await earlierJobs
       const key = nextKey(kind)
       return await measureTime(() =>
         run.context.iac.run(kind, body, {
           signal: run.signal,
-          on_submitted: (job_id) => recordJob(run.context.sql, run.round, key, job_id),
+          onSubmitted: (jobId) => recordJob(run.context.sql, run.round, key, jobId),
         }),
       )
     },
@@ -76,11 +76,11 @@ async function waitForEarlierJobs(run: Run): Promise<void> {
   const { jobs, attempt } = run.round
   if (attempt <= 1) return
   await Promise.all(
-    Object.values(jobs).map((job_id) =>
+    Object.values(jobs).map((jobId) =>
       run.context.iac
-        .wait(job_id, { signal: run.signal })
+        .wait(jobId, { signal: run.signal })
         .catch((error: unknown) =>
-          run.log.info('an engine job of an interrupted attempt left no result', { job_id, error }),
+          run.log.info('an engine job of an interrupted attempt left no result', { job_id: jobId, error }),
         ),
     ),
   )
@@ -96,13 +96,13 @@ const LIMIT_S = 600
  * Errors: 504 after ten minutes, or after `services.iac.job_timeout` when that is shorter.
  */
 export async function runWhenStateIsFree(run: Run, command: () => Promise<EngineResult>): Promise<EngineResult> {
-  const limit_s = Math.min(LIMIT_S, run.context.config.services.iac.job_timeout)
-  const end = performance.now() + limit_s * 1000
+  const limitS = Math.min(LIMIT_S, run.context.config.services.iac.job_timeout)
+  const end = performance.now() + limitS * 1000
   for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(pause * 2, LONGEST_PAUSE_MS)) {
     const result = await command()
     if (!isLockedByAnother(result)) return result
     if (performance.now() + pause > end)
-      throw gatewayTimeout(`The engine state stayed locked by another run for ${limit_s}s.`)
+      throw gatewayTimeout(`The engine state stayed locked by another run for ${limitS}s.`)
     run.log.info('the engine state is locked by another run', { pause_ms: pause })
     await delay(pause, run.signal)
   }

@@ -47,7 +47,7 @@ async function runApplyRound(kit: BareKit, state: ApplyState): Promise<Outcome |
       state.progress.result ?? (await (state.progress.intended ? resumeApply(kit, state) : startApply(kit, state)))
     if (result === 'parked') return { status: 'parked' }
     await writeApplyReport(kit, result, state.seal?.changes ?? [])
-    await discardPin(run, state.seal, { in_use: result.kind === 'unknown' })
+    await discardPin(run, state.seal, { inUse: result.kind === 'unknown' })
     return { status: 'completed' }
   } catch (error) {
     // Another attempt goes on with the round and needs the pin.
@@ -92,10 +92,10 @@ async function startApply(kit: BareKit, state: ApplyState): Promise<ApplyResult 
   const refusal = await refuseMovedState(run, seal, directory)
   if (refusal !== null) return await recordResult(run, seal, refusal)
   await assertSealed(run, seal, directory)
-  const job_id = await submitOnce(run, seal, directory, () => {
+  const jobId = await submitOnce(run, seal, directory, () => {
     state.progress = { ...state.progress, intended: true }
   })
-  return await recordResult(run, seal, await waitForApply(kit, job_id))
+  return await recordResult(run, seal, await waitForApply(kit, jobId))
 }
 
 /**
@@ -141,7 +141,7 @@ async function concludeFailedApply(
       const trace = seal && directory ? await describeStateTrace(run, seal, directory) : ''
       await writeApplyReport(kit, { kind: 'unknown', reason: `${words}${trace}` }, seal?.changes ?? [], { fails: true })
     }
-    await discardPin(run, seal, { in_use: progress.intended })
+    await discardPin(run, seal, { inUse: progress.intended })
   } catch (fault) {
     if (fault instanceof LeaseLost || run.signal.aborted) throw fault
     run.log.error('a failed apply could not be told completely', { error: fault })
@@ -158,5 +158,5 @@ async function giveUp(run: BareRun): Promise<void> {
   }
   const result = progress.result ?? (progress.intended ? unknown : null)
   if (result !== null) await writeApplyReport(kit, result, seal?.changes ?? [], { fails: true })
-  await discardPin(run, seal, { in_use: result?.kind === 'unknown' })
+  await discardPin(run, seal, { inUse: result?.kind === 'unknown' })
 }

@@ -34,9 +34,9 @@ async function runDriftRound(kit: Kit): Promise<Outcome> {
   const result = await remediateDrift(kit, {
     valid: null,
     targets: scope.targets,
-    filter_session_changes: false,
+    filterSessionChanges: false,
     conventions,
-    max_iterations: run.context.config.orchestration.max_drift_reports,
+    maxIterations: run.context.config.orchestration.max_drift_reports,
   })
   await writeDriftReport(kit, result, await run.workspace.changedFiles(before))
   return { status: 'completed' }

@@ -66,7 +66,7 @@ function repeatSelection({ run }: Kit, { ids, withheld }: Discovery, ledger: Led
   const others = run.round.is_partial ? ids.filter((id) => !ledger.has(id)) : []
   return {
     ids: [],
-    excluded: [...withheld, ...others.map((resource_id) => ({ resource_id, details: NOT_SELECTED }))],
+    excluded: [...withheld, ...others.map((resourceId) => ({ resource_id: resourceId, details: NOT_SELECTED }))],
     ending: null,
   }
 }

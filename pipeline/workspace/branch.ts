@@ -39,7 +39,7 @@ async function fetchBranch(git: Git, options: BranchOptions): Promise<string | n
   const { clone, branch, signal, log } = options
   const reference = `refs/remotes/origin/${branch}`
   const args = ['fetch', '--quiet', '--depth=1', '--no-tags', 'origin', `+refs/heads/${branch}:${reference}`]
-  const output = await git.network(args, { cwd: clone, timeout_ms: FETCH_TIMEOUT_MS, signal })
+  const output = await git.network(args, { cwd: clone, timeoutMs: FETCH_TIMEOUT_MS, signal })
   if (output.code === 0) return (await runLocal(git, options, ['rev-parse', '--verify', reference])).trim()
   if (output.stderr.includes("couldn't find remote ref")) return null
   log.warn('session branch could not be fetched', { reason: output.stopped ?? output.stderr })
@@ -54,7 +54,7 @@ async function findStart(git: Git, options: BranchOptions, tip: string): Promise
   if (base === null) return null
   const output = await git.network(['fetch', '--quiet', '--depth=1', '--no-tags', 'origin', base], {
     cwd: clone,
-    timeout_ms: FETCH_TIMEOUT_MS,
+    timeoutMs: FETCH_TIMEOUT_MS,
     signal,
   })
   // Some servers do not serve a single commit by its id. It is an ancestor of the tip, so the whole branch has it.
@@ -65,12 +65,12 @@ async function findStart(git: Git, options: BranchOptions, tip: string): Promise
 async function unshallow(git: Git, options: BranchOptions): Promise<void> {
   const { clone, branch, signal } = options
   const args = ['fetch', '--quiet', '--unshallow', '--no-tags', 'origin', `refs/heads/${branch}`]
-  const output = await git.network(args, { cwd: clone, timeout_ms: FETCH_TIMEOUT_MS, signal })
+  const output = await git.network(args, { cwd: clone, timeoutMs: FETCH_TIMEOUT_MS, signal })
   if (output.code !== 0) throw badGateway(REPOSITORY_UNREACHABLE)
 }
 
 async function runLocal(git: Git, options: BranchOptions, args: string[]): Promise<string> {
-  const output = await git.local(args, { cwd: options.clone, timeout_ms: ASK_TIMEOUT_MS, signal: options.signal })
+  const output = await git.local(args, { cwd: options.clone, timeoutMs: ASK_TIMEOUT_MS, signal: options.signal })
   return mustSucceed(git, options.clone, output)
 }
 
@@ -116,7 +116,7 @@ async function push(
   const reference = `refs/heads/${branch}`
   const leases = lease === undefined ? [] : [`--force-with-lease=${reference}:${lease}`]
   const args = ['push', '--quiet', '--set-upstream', ...leases, 'origin', `HEAD:${reference}`]
-  const output = await git.network(args, { cwd: clone, timeout_ms: TIMEOUT_MS, signal })
+  const output = await git.network(args, { cwd: clone, timeoutMs: TIMEOUT_MS, signal })
   mustSucceed(git, clone, output)
 }
 

@@ -32,7 +32,7 @@ export async function cloneRepository(
     git.url,
     basename(directory),
   ]
-  const output = await git.network(args, { cwd: parent, timeout_ms: TIMEOUT_MS, signal })
+  const output = await git.network(args, { cwd: parent, timeoutMs: TIMEOUT_MS, signal })
   if (output.code !== 0) throw logCloneFailure(log, output.stopped ?? output.stderr)
   const head = await git.local(['rev-parse', '--symbolic-full-name', '--verify', 'HEAD'], { cwd: directory, signal })
   const [, branch] = /^refs\/heads\/(.+)$/.exec(head.stdout.trim()) ?? []

@@ -22,9 +22,9 @@ const DIFF = [
  * then the full text of files that are not committed yet. Empty when nothing changed.
  */
 export async function readBranchDiff(checkout: Checkout, base: string, signal?: AbortSignal): Promise<string> {
-  const { git, iac_root, clone } = checkout
+  const { git, iacRoot, clone } = checkout
   const args = [...DIFF, base, '--', '.', ...hiddenPaths(checkout.paths)]
-  const output = await git.local(args, { cwd: iac_root, maxOutput: MAX_BYTES, signal })
+  const output = await git.local(args, { cwd: iacRoot, maxOutput: MAX_BYTES, signal })
   if (output.stopped !== 'output') mustSucceed(git, clone, output)
   const parts = output.stdout ? [output.stdout] : []
   if (output.stopped === 'output') parts.push('(cut: the diff is too long)\n')
@@ -35,9 +35,9 @@ export async function readBranchDiff(checkout: Checkout, base: string, signal?: 
 
 /** Lists the files below the engine root that differ between `since`, a commit of this clone, and the branch head. */
 export async function listChangedFiles(checkout: Checkout, since: string, signal?: AbortSignal): Promise<string[]> {
-  const { git, iac_root, clone } = checkout
+  const { git, iacRoot, clone } = checkout
   const args = ['diff', '--name-only', '-z', '--no-ext-diff', '--no-renames', '--relative', since, 'HEAD', '--', '.']
-  const output = await git.local([...args, ...hiddenPaths(checkout.paths)], { cwd: iac_root, signal })
+  const output = await git.local([...args, ...hiddenPaths(checkout.paths)], { cwd: iacRoot, signal })
   return mustSucceed(git, clone, output).split('\0').filter(Boolean)
 }
 
@@ -57,9 +57,9 @@ const FULL_DIFF = [
  * context, a new file is its text.
  */
 export async function readPendingChanges(checkout: Checkout, signal?: AbortSignal): Promise<FileChange[]> {
-  const { git, iac_root, clone } = checkout
+  const { git, iacRoot, clone } = checkout
   const run = async (args: string[]) => {
-    const output = await git.local(args, { cwd: iac_root, signal })
+    const output = await git.local(args, { cwd: iacRoot, signal })
     return output.stopped === 'output' ? output.stdout : mustSucceed(git, clone, output)
   }
   const listed = await run([
@@ -96,13 +96,13 @@ const MAX_CHARACTERS = 1_000_000
 
 /** Reads the new files below the engine root, except those that an ignore rule hides. */
 async function readUntrackedFiles(checkout: Checkout, signal?: AbortSignal): Promise<UntrackedFile[]> {
-  const { git, iac_root, clone } = checkout
+  const { git, iacRoot, clone } = checkout
   const args = ['ls-files', '--others', '--exclude-standard', '-z', '--', '.', ...hiddenPaths(checkout.paths)]
-  const output = await git.local(args, { cwd: iac_root, signal })
+  const output = await git.local(args, { cwd: iacRoot, signal })
   mustSucceed(git, clone, output)
   const files: UntrackedFile[] = []
   for (const path of output.stdout.split('\0').filter(Boolean)) {
-    const content = await readText(`${iac_root}/${path}`, MAX_CHARACTERS)
+    const content = await readText(`${iacRoot}/${path}`, MAX_CHARACTERS)
     if (content !== null) files.push({ path, content })
   }
   return files

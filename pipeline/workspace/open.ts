@@ -54,18 +54,18 @@ async function checkOut(
   await checkOutBranch(git, { clone: directory, branch, defaultBranch: defaultBranch, round, log, signal })
   await removeUnsafeEntries(git, directory, { log, signal })
   const iacRoot = await locateRoot(directory, root_path)
-  return { git, clone: directory, iac_root: iacRoot, branch, defaultBranch, paths: config.paths, log }
+  return { git, clone: directory, iacRoot: iacRoot, branch, defaultBranch, paths: config.paths, log }
 }
 
 function createWorkspace(checkout: Checkout, runSignal?: AbortSignal): Workspace {
-  const { clone, iac_root, branch, defaultBranch, git } = checkout
+  const { clone, iacRoot, branch, defaultBranch, git } = checkout
   // Pinning moves the directory away, so its last commit is remembered for a later call of `head`.
   let pinnedHead: string | null = null
   // During a run the branch only grows, so the commit at which it left the default branch stays the same.
   let base: string | null = null
   return {
     clone,
-    iac_root,
+    iacRoot,
     branch,
     defaultBranch: defaultBranch,
     commitAndPush: (signal = runSignal) =>

@@ -2,12 +2,12 @@ import type { Config } from '../../config/types.ts'
 import type { Logger } from '../../src/base/log.ts'
 import type { Git } from './git/git.ts'
 
-/** The working copy of one run. Paths in arguments and results have slashes and are relative to `iac_root`. */
+/** The working copy of one run. Paths in arguments and results have slashes and are relative to `iacRoot`. */
 export interface Workspace {
   /** Absolute path of the clone: `<upload_folder>/<session uuid>/<random uuid>`. */
   readonly clone: string
   /** Absolute, real path of the engine root inside the clone. The sidecar gets it as `workspace_path`. */
-  readonly iac_root: string
+  readonly iacRoot: string
   readonly branch: string
   readonly defaultBranch: string
   /** Commits what changed, with the message `Platform changes`, and pushes. Answers the commit of the branch head. */
@@ -43,7 +43,7 @@ export interface Checkout {
   /** Absolute path of the clone. */
   clone: string
   /** Absolute, real path of the engine root. */
-  iac_root: string
+  iacRoot: string
   branch: string
   defaultBranch: string
   paths: Config['paths']

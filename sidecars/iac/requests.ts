@@ -6,9 +6,9 @@ import { ENGINE_PROVIDERS, type JobKind, type JobRequest } from './types.ts'
 // Values become arguments and environment entries of a process. They must therefore hold no NUL, and must not begin
 // with `-` where the engine could read them as an option.
 const noNul = (text: z.ZodString) => text.refine((value) => !value.includes('\0'), 'must not contain NUL')
-const workspace_path = noNul(z.string().min(1).max(4096).startsWith('/', 'must be an absolute path'))
+const workspacePath = noNul(z.string().min(1).max(4096).startsWith('/', 'must be an absolute path'))
 const argument = noNul(z.string().min(1).max(4096)).refine((value) => !value.startsWith('-'), 'must not begin with "-"')
-const plan_file = z
+const planFile = z
   .string()
   .regex(/^[A-Za-z0-9._-]{1,128}$/)
   .refine((value) => value !== '.' && value !== '..' && !value.startsWith('-'), 'must be a file name')
@@ -17,16 +17,25 @@ const scoped = { scope_id: noNul(z.string().min(1).max(1024)), engine_provider: 
 
 /** Bodies of the submission routes. Keys that are not declared here are refused. */
 export const BODIES: Record<JobKind, z.ZodType<JobRequest>> = {
-  init: z.strictObject({ workspace_path, ...scoped }),
-  validate: z.strictObject({ workspace_path }),
-  plan: z.strictObject({ workspace_path, ...scoped, plan_file, targets: z.array(argument).max(256).default([]) }),
-  show: z.strictObject({ workspace_path, plan_file }),
-  apply: z.strictObject({ workspace_path, ...scoped, plan_file }),
-  import: z.strictObject({ workspace_path, ...scoped, address: argument, resource_id: argument }),
-  state_resource_ids: z.strictObject({ workspace_path }),
-  scope_resource_ids: z.strictObject({ workspace_path, ...scoped }),
-  schema: z.strictObject({ workspace_path, resource_types: types.optional(), data_source_types: types.optional() }),
-  diagnostics: z.strictObject({ workspace_path }),
+  init: z.strictObject({ workspace_path: workspacePath, ...scoped }),
+  validate: z.strictObject({ workspace_path: workspacePath }),
+  plan: z.strictObject({
+    workspace_path: workspacePath,
+    ...scoped,
+    plan_file: planFile,
+    targets: z.array(argument).max(256).default([]),
+  }),
+  show: z.strictObject({ workspace_path: workspacePath, plan_file: planFile }),
+  apply: z.strictObject({ workspace_path: workspacePath, ...scoped, plan_file: planFile }),
+  import: z.strictObject({ workspace_path: workspacePath, ...scoped, address: argument, resource_id: argument }),
+  state_resource_ids: z.strictObject({ workspace_path: workspacePath }),
+  scope_resource_ids: z.strictObject({ workspace_path: workspacePath, ...scoped }),
+  schema: z.strictObject({
+    workspace_path: workspacePath,
+    resource_types: types.optional(),
+    data_source_types: types.optional(),
+  }),
+  diagnostics: z.strictObject({ workspace_path: workspacePath }),
 }
 
 export const JOB_ID = z.uuid()

@@ -97,7 +97,7 @@ export function createKeySetReader(issuer: string, fetcher: Fetch): () => Promis
 
 async function readJson(fetcher: Fetch, url: string): Promise<unknown> {
   const headers = { accept: 'application/json' }
-  const response = await send(fetcher, { url, headers, timeout_ms: TIMEOUT_MS, max_bytes: MAX_BYTES })
+  const response = await send(fetcher, { url, headers, timeoutMs: TIMEOUT_MS, maxBytes: MAX_BYTES })
   if (response.status !== 200) throw new Error(`${new URL(url).pathname} was answered with ${response.status}`)
   return response.json()
 }

@@ -112,9 +112,9 @@ function cutContent(message: Message, limit: number): Message {
 function cutArguments(message: Message): Message {
   if (message.role !== 'assistant' || !message.tool_calls?.some((call) => call.arguments.length > LIMITS.argument))
     return message
-  const tool_calls = message.tool_calls.map((call) => ({ ...call, arguments: shortenArguments(call.arguments) }))
+  const toolCalls = message.tool_calls.map((call) => ({ ...call, arguments: shortenArguments(call.arguments) }))
   const { carry: _, ...unsigned } = message
-  return { ...unsigned, tool_calls }
+  return { ...unsigned, tool_calls: toolCalls }
 }
 
 function shortenArguments(text: string): string {

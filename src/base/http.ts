@@ -15,19 +15,19 @@ export interface OutboundRequest {
   body?: BodyInit | null
   json?: unknown
   /** Milliseconds for one attempt, from the connection to the end of the body. */
-  timeout_ms: number
-  /** Further attempts after network faults, timeouts and answers with one of `retry_statuses`. Default 0. */
+  timeoutMs: number
+  /** Further attempts after network faults, timeouts and answers with one of `retryStatuses`. Default 0. */
   retries?: number
-  retry_statuses?: readonly number[]
+  retryStatuses?: readonly number[]
   /**
    * Milliseconds before the second attempt; each later wait is twice as long. With the default of 250 and three
    * retries the waits are 250, 500 and 1000 ms. A `Retry-After` of the answer takes the place of a wait.
    */
-  backoff_ms?: number
+  backoffMs?: number
   signal?: AbortSignal
   redirect?: RequestRedirect
   /** Largest answer body accepted, in bytes. Default 64 MiB. */
-  max_bytes?: number
+  maxBytes?: number
 }
 
 export interface OutboundResponse {
@@ -58,7 +58,7 @@ export async function send(fetcher: Fetch, request: OutboundRequest): Promise<Ou
   for (let attempt = 1; ; attempt++) {
     try {
       const response = await sendOnce(fetcher, request)
-      if (attempt < attempts && request.retry_statuses?.includes(response.status))
+      if (attempt < attempts && request.retryStatuses?.includes(response.status))
         await pause(request, attempt, retryAfter(response.headers))
       else return response
     } catch (error) {
@@ -69,7 +69,7 @@ export async function send(fetcher: Fetch, request: OutboundRequest): Promise<Ou
 }
 
 async function sendOnce(fetcher: Fetch, request: OutboundRequest): Promise<OutboundResponse> {
-  const timeout = AbortSignal.timeout(request.timeout_ms)
+  const timeout = AbortSignal.timeout(request.timeoutMs)
   const signal = request.signal ? AbortSignal.any([request.signal, timeout]) : timeout
   const headers = new Headers(request.headers)
   let body = request.body ?? null
@@ -85,13 +85,13 @@ async function sendOnce(fetcher: Fetch, request: OutboundRequest): Promise<Outbo
       signal,
       redirect: request.redirect ?? 'manual',
     })
-    const bytes = await readAll(response, request.max_bytes ?? 64 * 1024 * 1024)
+    const bytes = await readAll(response, request.maxBytes ?? 64 * 1024 * 1024)
     return toOutboundResponse(response, bytes)
   } catch (error) {
     if (error instanceof OutboundError) throw error
     if (request.signal?.aborted) throw new OutboundError('aborted', 'the call was cancelled', { cause: error })
     if (timeout.aborted)
-      throw new OutboundError('timeout', `no answer within ${request.timeout_ms / 1000} s`, { cause: error })
+      throw new OutboundError('timeout', `no answer within ${request.timeoutMs / 1000} s`, { cause: error })
     throw new OutboundError('network', 'the connection failed', { cause: error })
   }
 }
@@ -132,7 +132,7 @@ export function retryAfter(headers: Headers, now = Date.now()): number | null {
 const MAX_WAIT_MS = 60_000
 
 async function pause(request: OutboundRequest, attempt: number, requestedMs: number | null = null): Promise<void> {
-  const backoff = (request.backoff_ms ?? 250) * 2 ** (attempt - 1)
+  const backoff = (request.backoffMs ?? 250) * 2 ** (attempt - 1)
   await delay(Math.min(requestedMs ?? backoff, MAX_WAIT_MS), request.signal)
 }
 

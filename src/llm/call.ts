@@ -17,14 +17,14 @@ export interface CallOptions<Answer> {
   body: (deployment: Deployment) => object
   parse: (answer: unknown, deployment: Deployment) => Answer
   timeoutS: number
-  backoff_ms: number
+  backoffMs: number
   log: Logger
   signal?: AbortSignal
 }
 
 /**
  * Calls a model, with at most four attempts that each have the whole timeout. When a provider says how long to wait,
- * that is how long the next attempt on it waits; otherwise the waits double. With `backoff_ms` at its default of
+ * that is how long the next attempt on it waits; otherwise the waits double. With `backoffMs` at its default of
  * 1000 the waits are 1, 2 and 4 s.
  * Errors: `PlatformError` with code `InferenceCallAPIError`; `OutboundError` of kind `aborted`.
  */
@@ -45,7 +45,7 @@ export async function callModel<Answer>(options: CallOptions<Answer>): Promise<A
         throw inferenceError(model, error.message, error.status, secrets, error.cause)
       const failed = deployment
       deployment = route.next()
-      const backoffMs = Math.min(options.backoff_ms * 2 ** (attempt - 1), MAX_WAIT_MS)
+      const backoffMs = Math.min(options.backoffMs * 2 ** (attempt - 1), MAX_WAIT_MS)
       // Another entry need not wait for this one: it is asked at once, or as soon as its own wait is over.
       const waitMs = (deployment === failed ? requestedWaitMs : route.remainingWaitMs(deployment)) ?? backoffMs
       log.warn('inference attempt failed', {

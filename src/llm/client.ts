@@ -14,9 +14,9 @@ export interface LlmDeps {
   fetch: Fetch
   log: Logger
   /** Milliseconds before the second attempt, doubled for each further one. Default 1000. */
-  backoff_ms?: number
+  backoffMs?: number
   /** Reads files of credentials; by default there are none. */
-  read_file?: LlmTools['read_file']
+  readFile?: LlmTools['readFile']
   /** The present time in milliseconds; default `Date.now`. */
   now?: () => number
 }
@@ -26,13 +26,13 @@ export function createLlmClient(config: LlmConfig, deps: LlmDeps): LlmClient {
   const tools: LlmTools = {
     fetch: deps.fetch,
     log: deps.log,
-    read_file: deps.read_file ?? (async () => null),
+    readFile: deps.readFile ?? (async () => null),
     now: deps.now ?? Date.now,
   }
   const routeTo = createRouter(config, tools)
   const modelOf = (role: ModelRole) => (role === 'main' ? config.model : config.small_model)
   const settings = { max_output_tokens: config.max_output_tokens, temperature: config.temperature }
-  const common = { timeoutS: config.timeout, backoff_ms: deps.backoff_ms ?? 1000, log: deps.log }
+  const common = { timeoutS: config.timeout, backoffMs: deps.backoffMs ?? 1000, log: deps.log }
   return {
     complete: async (request) =>
       callModel({

@@ -11,7 +11,7 @@ import { createWireFetch } from './wire/wire-fetch.ts'
 export interface Deployment {
   /** `<provider>/<model-id>` for error texts and telemetry. */
   model: string
-  model_id: string
+  modelId: string
   /** Identifies this deployment in what messages carry: it gets back only what it sent itself. */
   carries: string
   client: OpenAI
@@ -45,11 +45,11 @@ export function createDeployment(params: Params, config: DeploymentConfig, tools
     timeout: config.timeout * 1000,
     fetch: createWireFetch({ fetch: tools.fetch, ...connection }),
   })
-  const { quirks, model_id, secrets } = connection
+  const { quirks, modelId, secrets } = connection
   return {
     model,
-    model_id,
-    carries: `${connection.wire.name} ${connection.base_url} ${model_id}`,
+    modelId,
+    carries: `${connection.wire.name} ${connection.base_url} ${modelId}`,
     client,
     quirks,
     unsupported: new Set(quirks.unsupported),
@@ -61,10 +61,10 @@ function connect(params: Params, config: DeploymentConfig, tools: LlmTools): Con
   const { model } = params
   const match = providerFor(model)
   if (!match) throw inferenceError(model, unknownProvider(model), 502, [])
-  const { provider, model_id } = match
+  const { provider, modelId } = match
   const entry: ModelEntry = {
     model,
-    model_id,
+    modelId,
     param: (name) => resolveReference(model, params[name], config.credentials),
     variable: (...names) =>
       names.map((name) => config.credentials[name]).find((value) => value !== undefined && value !== ''),

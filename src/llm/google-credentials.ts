@@ -5,7 +5,7 @@ import { type Fetch, OutboundError, type OutboundRequest, send, TRANSIENT_STATUS
 export interface GoogleTools {
   fetch: Fetch
   /** Reads a file. Null: there is no file at the path. */
-  read_file: (path: string) => Promise<string | null>
+  readFile: (path: string) => Promise<string | null>
   now: () => number
 }
 
@@ -64,7 +64,7 @@ async function obtainToken(sources: GoogleSources, tools: GoogleTools): Promise<
   const grant = file.type === 'service_account' ? await signGrant(file, tools) : refreshGrant(file)
   return fetchToken(
     tools,
-    { url: file.token_uri, method: 'POST', body: new URLSearchParams(grant), timeout_ms: 10_000 },
+    { url: file.token_uri, method: 'POST', body: new URLSearchParams(grant), timeoutMs: 10_000 },
     'the token service',
   )
 }
@@ -75,12 +75,12 @@ async function findFile(sources: GoogleSources, tools: GoogleTools): Promise<Cre
   if (credentials !== '') return readCredentialFile(credentials, 'the file that VERTEXAI_CREDENTIALS names', tools)
   if (credentials_file !== '')
     return readCredentialFile(credentials_file, 'the file that GOOGLE_APPLICATION_CREDENTIALS names', tools)
-  const text = wellKnownFile === '' ? null : await tools.read_file(wellKnownFile).catch(() => null)
+  const text = wellKnownFile === '' ? null : await tools.readFile(wellKnownFile).catch(() => null)
   return text === null ? null : parseCredentialFile(text, 'the credentials file of gcloud')
 }
 
 async function readCredentialFile(path: string, what: string, tools: GoogleTools): Promise<CredentialFile> {
-  const text = await tools.read_file(path).catch((cause: unknown) => {
+  const text = await tools.readFile(path).catch((cause: unknown) => {
     throw new GoogleTokenError(`${what} cannot be read`, { cause })
   })
   if (text === null) throw new GoogleTokenError(`${what} does not exist`)
@@ -116,7 +116,7 @@ const refreshGrant = (file: Extract<CredentialFile, { type: 'authorized_user' }>
 const tokenFromMetadataServer = (tools: GoogleTools): Promise<Token> =>
   fetchToken(
     tools,
-    { url: METADATA, headers: { 'metadata-flavor': 'Google' }, timeout_ms: 3_000 },
+    { url: METADATA, headers: { 'metadata-flavor': 'Google' }, timeoutMs: 3_000 },
     'no credentials are set up (VERTEXAI_CREDENTIALS, GOOGLE_APPLICATION_CREDENTIALS, GOOGLE_OAUTH_ACCESS_TOKEN), ' +
       'and the metadata server',
   )
@@ -131,8 +131,8 @@ async function fetchToken(tools: GoogleTools, tokenRequest: OutboundRequest, wha
   const response = await send(tools.fetch, {
     ...tokenRequest,
     retries: 1,
-    retry_statuses: TRANSIENT_STATUSES,
-    max_bytes: 1024 * 1024,
+    retryStatuses: TRANSIENT_STATUSES,
+    maxBytes: 1024 * 1024,
   }).catch((cause: unknown) => {
     const reason = cause instanceof OutboundError ? cause.message : 'the request was refused'
     throw new GoogleTokenError(`${what} does not answer (${reason})`, { transient: true, cause })

@@ -127,12 +127,12 @@ const PROVIDERS: readonly (PlainProvider | SpecialProvider)[] = [
 ]
 
 /** Finds the provider of `<provider>/<model-id>` and the bare model id; null when the provider is not supported. */
-export function providerFor(model: string): { provider: PlainProvider | SpecialProvider; model_id: string } | null {
+export function providerFor(model: string): { provider: PlainProvider | SpecialProvider; modelId: string } | null {
   const prefix = providerOf(model)
   const provider = PROVIDERS.find((row) =>
     prefix === '' ? row.bare?.test(model) : row.name === prefix || row.aliases?.includes(prefix),
   )
-  return provider ? { provider, model_id: prefix === '' ? model : model.slice(prefix.length + 1) } : null
+  return provider ? { provider, modelId: prefix === '' ? model : model.slice(prefix.length + 1) } : null
 }
 
 export const knownProviders = (): string[] => PROVIDERS.map((row) => row.name)

@@ -21,7 +21,7 @@ export function chatBody(deployment: Deployment, request: InferenceRequest, sett
   const { tools, thinking } = request
   const { unsupported, quirks } = deployment
   if (thinking && tools?.length) throw badInference('thinking and tools exclude each other')
-  const body: Body = { model: deployment.model_id, messages: wireMessages(request.messages, deployment) }
+  const body: Body = { model: deployment.modelId, messages: wireMessages(request.messages, deployment) }
   body[quirks.cap] = settings.max_output_tokens
   if (!unsupported.has('temperature')) {
     const temperature = thinking ? 1 : (request.temperature ?? settings.temperature)

@@ -43,8 +43,8 @@ const chat = (more: (deployment: Deployment) => object): Way => ({
 /** A search by the Responses API. */
 const responses: Way = {
   path: '/responses',
-  body: ({ model_id, unsupported, quirks }, query, settings) => ({
-    model: model_id,
+  body: ({ modelId, unsupported, quirks }, query, settings) => ({
+    model: modelId,
     input: query,
     tools: [{ type: 'web_search', ...(quirks.searchSize && { search_context_size: 'medium' }) }],
     max_output_tokens: settings.max_output_tokens,
@@ -66,8 +66,8 @@ const outputs = v.object({
 /** A search by the Conversations API: a conversation of one turn, which the provider is told not to store. */
 const conversations: Way = {
   path: '/conversations',
-  body: ({ model_id }, query, settings) => ({
-    model: model_id,
+  body: ({ modelId }, query, settings) => ({
+    model: modelId,
     inputs: query,
     tools: [{ type: 'web_search' }],
     completion_args: { temperature: TOOL_TEMPERATURE, max_tokens: settings.max_output_tokens },

@@ -9,9 +9,9 @@ export interface CollectorExporterOptions {
   api_key: string
   fetch: Fetch
   /** Milliseconds for one attempt. Default 10,000. */
-  timeout_ms?: number
+  timeoutMs?: number
   /** Milliseconds before the second attempt, doubled for the third. Default 500. */
-  backoff_ms?: number
+  backoffMs?: number
   /** Is called with the number of spans that could not be delivered, and why. */
   onLost(spans: number, reason: string): void
 }
@@ -29,7 +29,7 @@ const MAX_REQUEST_BYTES = 4 * 1024 * 1024
  * not be delivered by then are lost and reported to `onLost`. An export never fails.
  */
 export function createCollectorExporter(options: CollectorExporterOptions): SpanExporter {
-  const { timeout_ms = 10_000, backoff_ms = 500 } = options
+  const { timeoutMs = 10_000, backoffMs = 500 } = options
   const headers: Record<string, string> = { 'content-type': 'application/x-protobuf' }
   if (options.api_key !== '') headers.authorization = `Bearer ${options.api_key}`
   const underWay = new Set<Promise<void>>()
@@ -39,11 +39,11 @@ export function createCollectorExporter(options: CollectorExporterOptions): Span
     if (!body) return 'they could not be encoded'
     const request = {
       signal,
-      timeout_ms,
+      timeoutMs,
       retries: RETRIES,
-      retry_statuses: RETRY_STATUSES,
-      backoff_ms,
-      max_bytes: MAX_ANSWER_BYTES,
+      retryStatuses: RETRY_STATUSES,
+      backoffMs,
+      maxBytes: MAX_ANSWER_BYTES,
     }
     const url = `${options.collector_url}v1/traces`
     const { status } = await send(options.fetch, {

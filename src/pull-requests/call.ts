@@ -22,7 +22,7 @@ export async function callProvider(
   access: HostAccess,
   { late, ...request }: ProviderRequest,
 ): Promise<OutboundResponse> {
-  const response = await send(access.fetch, { ...request, timeout_ms: TIMEOUT_MS, max_bytes: MAX_BYTES }).catch(
+  const response = await send(access.fetch, { ...request, timeoutMs: TIMEOUT_MS, maxBytes: MAX_BYTES }).catch(
     (error: unknown) => {
       throw transportFault(error, request.signal, late)
     },

@@ -36,7 +36,7 @@ export function applyFacts(result: ApplyResult, planned: readonly PlannedChange[
       return nothingApplied(STALE, planned, [
         'Run a generate round, which plans on the state as it stands, and apply then.',
       ])
-    if (output.is_locked)
+    if (output.isLocked)
       return nothingApplied(LOCKED, planned, ['Wait for the other run, run a generate round and apply then.'])
   }
   const resourceChanges = planned.flatMap((change) => entriesOf(change, planned, output, allDone))

@@ -22,7 +22,7 @@ export interface ApplyOutput {
   /** Whether the engine refused the plan because the state is no longer the one that the plan was made from. */
   isStale: boolean
   /** Whether the engine could not lock the state. */
-  is_locked: boolean
+  isLocked: boolean
 }
 
 const DONE = /^(.+?): (Creation|Modifications|Destruction) complete after \S+/
@@ -58,7 +58,7 @@ export function readApplyOutput(stdout: string, stderr: string): ApplyOutput {
     counts,
     errors: readErrors(stderr),
     isStale: /^[│\s]*Error: Saved plan is stale/m.test(stderr),
-    is_locked: /^[│\s]*Error: Error acquiring the state lock/m.test(stderr),
+    isLocked: /^[│\s]*Error: Error acquiring the state lock/m.test(stderr),
   }
 }
 

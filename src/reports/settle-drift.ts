@@ -19,7 +19,7 @@ export interface DriftFacts {
   /** Why drift could not be read, at the beginning or at the end of the round; null when it could. */
   failure: string | null
   /** Files that the round's commits changed. */
-  changed_files: readonly string[]
+  changedFiles: readonly string[]
   /** What a plan of the whole root shows outside the targets; null when the round has no targets or no changes. */
   beyond: BeyondTargets | null
 }
@@ -41,7 +41,7 @@ const MAX_TEXT = 4_000
  */
 export function settleDriftReport(narration: DriftReport, facts: DriftFacts, masker: Masker): DriftReport {
   const remediated = remediatedOperations(facts).map((operation) =>
-    remediatedEntry(narration, operation, facts.changed_files),
+    remediatedEntry(narration, operation, facts.changedFiles),
   )
   const unreconciled = unreconciledEntries(narration, facts)
   const status = unreconciled.length === 0 ? 'Succeeded' : remediated.length > 0 ? 'Partial' : 'Failed'
@@ -58,8 +58,8 @@ export function settleDriftReport(narration: DriftReport, facts: DriftFacts, mas
 }
 
 /** What no longer differs. Without a commit of the round nothing counts, since then it did not remediate anything. */
-function remediatedOperations({ detected, remaining, excepted, changed_files }: DriftFacts): DriftOperation[] {
-  if (changed_files.length === 0) return []
+function remediatedOperations({ detected, remaining, excepted, changedFiles }: DriftFacts): DriftOperation[] {
+  if (changedFiles.length === 0) return []
   const left = new Set([...remaining, ...excepted].map(({ address }) => address))
   return detected.filter(({ address }) => !left.has(address))
 }

@@ -4,13 +4,13 @@ import { type Fetch, send } from '../base/http.ts'
 /**
  * The HTTP client for isomorphic-git, on top of the injected fetch. Redirects are not followed but answered to the
  * caller as they are, so that no request, with its credentials, goes to another host.
- * @param options.timeout_ms for each request
- * @param options.max_bytes largest answer body
+ * @param options.timeoutMs for each request
+ * @param options.maxBytes largest answer body
  * @param options.blobless asks the server to leave out the contents of files, if it can
  */
 export function createGitHttp(
   fetch: Fetch,
-  options: { timeout_ms: number; max_bytes: number; signal?: AbortSignal; blobless?: boolean },
+  options: { timeoutMs: number; maxBytes: number; signal?: AbortSignal; blobless?: boolean },
 ): HttpClient {
   let canFilter = false
   return {
@@ -21,8 +21,8 @@ export function createGitHttp(
         method,
         headers,
         body: bytes && (canFilter ? addBlobFilter(bytes) : bytes),
-        timeout_ms: options.timeout_ms,
-        max_bytes: options.max_bytes,
+        timeoutMs: options.timeoutMs,
+        maxBytes: options.maxBytes,
         signal: options.signal,
         redirect: 'manual',
       })

@@ -20,12 +20,12 @@ interface RemoteHead {
 async function readRemoteHead(
   context: GitContext,
   uri: string,
-  options: { timeout_ms: number; signal?: AbortSignal },
+  options: { timeoutMs: number; signal?: AbortSignal },
 ): Promise<RemoteHead | null> {
   const url = remoteUrl(context.config.git, uri)
   const fetch = await createCheckedFetch(context, url, options.signal)
   const refs = await listServerRefs({
-    http: createGitHttp(fetch, { ...options, max_bytes: MAX_BYTES }),
+    http: createGitHttp(fetch, { ...options, maxBytes: MAX_BYTES }),
     url: url.href,
     prefix: 'HEAD',
     symrefs: true,
@@ -55,7 +55,7 @@ export async function assertReachable(context: GitContext, uri: string, signal?:
 
 /** Does the same as `assertReachable` and answers what HEAD points at. */
 export async function readReachableHead(context: GitContext, uri: string, signal?: AbortSignal): Promise<RemoteHead> {
-  const head = await readRemoteHead(context, uri, { timeout_ms: LIST_TIMEOUT_MS, signal }).catch((error: unknown) =>
+  const head = await readRemoteHead(context, uri, { timeoutMs: LIST_TIMEOUT_MS, signal }).catch((error: unknown) =>
     refuseRepository(context, uri, error),
   )
   return head ?? refuseRepository(context, uri, new Error('the repository is empty'))
@@ -71,7 +71,7 @@ function refuseRepository(context: GitContext, uri: string, error: unknown): nev
  * Errors: 502 when the remote cannot be read, 500 when it names no branch.
  */
 export async function readDefaultBranch(context: GitContext, uri: string, signal?: AbortSignal): Promise<string> {
-  const head = await readRemoteHead(context, uri, { timeout_ms: LIST_TIMEOUT_MS, signal }).catch((error: unknown) => {
+  const head = await readRemoteHead(context, uri, { timeoutMs: LIST_TIMEOUT_MS, signal }).catch((error: unknown) => {
     context.log.warn('default branch is not known', { repository: loggableUri(uri), reason: error })
     throw badGateway(REPOSITORY_UNREACHABLE, error)
   })

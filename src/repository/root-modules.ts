@@ -28,7 +28,7 @@ export async function findRootModules(context: GitContext, uri: string): Promise
 async function scan(context: GitContext, uri: string, signal: AbortSignal): Promise<string[]> {
   await readReachableHead(context, uri, signal)
   try {
-    const { repository, commit } = await fetchNewestCommit(context, uri, { timeout_ms: TOTAL_MS, signal })
+    const { repository, commit } = await fetchNewestCommit(context, uri, { timeoutMs: TOTAL_MS, signal })
     return commit ? selectRootModules(await listFiles(repository, commit, signal)) : []
   } catch (error) {
     throw cloneFailed(context, uri, error)
@@ -118,7 +118,7 @@ type Repository = { fs: ReturnType<typeof createMemoryFs>; gitdir: string; cache
 async function fetchNewestCommit(
   context: GitContext,
   uri: string,
-  options: { timeout_ms: number; signal: AbortSignal },
+  options: { timeoutMs: number; signal: AbortSignal },
 ) {
   const url = remoteUrl(context.config.git, uri)
   const fetch = await createCheckedFetch(context, url, options.signal)
@@ -127,7 +127,7 @@ async function fetchNewestCommit(
   await addRemote({ ...repository, remote: 'origin', url: url.href })
   const { fetchHead } = await fetchPack({
     ...repository,
-    http: createGitHttp(fetch, { ...options, max_bytes: MAX_PACK_BYTES, blobless: true }),
+    http: createGitHttp(fetch, { ...options, maxBytes: MAX_PACK_BYTES, blobless: true }),
     url: url.href,
     depth: 1,
     singleBranch: true,

@@ -81,9 +81,9 @@ export async function bootProcess(
   try {
     const { context, close } = await buildContext(config, log, { role })
     const closeAll = async () => void (await Promise.all([context.tracing?.close(1_400), close()]))
-    phases.push({ name: 'connections', limit_ms: 1_500, end: closeAll })
+    phases.push({ name: 'connections', limitMs: 1_500, end: closeAll })
     const metrics = metricsAddress && (await serveMetrics(context.metrics.registry, metricsAddress))
-    if (metrics) phases.unshift({ name: 'metrics', limit_ms: 500, end: () => metrics.close(250) })
+    if (metrics) phases.unshift({ name: 'metrics', limitMs: 500, end: () => metrics.close(250) })
     await open({ context, log, phases, metricsUrl: metrics?.url })
     saveCompileCache()
   } catch (error) {

@@ -59,7 +59,7 @@ export async function buildContext(
     watchQueue(metrics.registry, sql)
     const loadLlm = async () => {
       const { createLlmClient } = await import('../llm/client.ts')
-      return countTokens(createLlmClient(config.llm, { fetch, log, read_file: readTextFile }), metrics)
+      return countTokens(createLlmClient(config.llm, { fetch, log, readFile: readTextFile }), metrics)
     }
     const context = {
       config,
@@ -105,17 +105,17 @@ async function openCache(options: {
 }
 
 /** The bucket of artifacts and, when the platform manages engine state, the bucket of states. */
-function createStores(config: Config, log: Logger): Pick<Context, 'storage' | 'state_store'> {
+function createStores(config: Config, log: Logger): Pick<Context, 'storage' | 'stateStore'> {
   const { read_timeout, connect_timeout, engine_state_bucket } = config.storage
   const deps = {
     fetch: createFetch(read_timeout * 1000, connect_timeout * 1000),
     log,
     cors_origins: config.http.cors_origins,
-    read_file: readTextFile,
+    readFile: readTextFile,
   }
   const storage = createObjectStore(config.storage, deps)
   if (engine_state_bucket === '') return { storage }
-  return { storage, state_store: createObjectStore({ ...config.storage, bucket: engine_state_bucket }, deps) }
+  return { storage, stateStore: createObjectStore({ ...config.storage, bucket: engine_state_bucket }, deps) }
 }
 
 /** The recorder of a worker; the core runs no rounds and has none. */

@@ -5,7 +5,7 @@ import { onStopSignal } from './stop-signals.ts'
 /** One part of the end of a process, with the milliseconds that it may take. */
 export interface StopPhase {
   name: string
-  limit_ms: number
+  limitMs: number
   end: () => Promise<void>
 }
 
@@ -34,8 +34,8 @@ export function exitOnFault(log: Logger): void {
 async function endAll(log: Logger, phases: readonly StopPhase[]): Promise<void> {
   for (const phase of phases) {
     try {
-      if (!(await endsWithin(phase.limit_ms, phase.end())))
-        log.warn(`${phase.name}: not ended within ${phase.limit_ms / 1000} s`)
+      if (!(await endsWithin(phase.limitMs, phase.end())))
+        log.warn(`${phase.name}: not ended within ${phase.limitMs / 1000} s`)
     } catch (error) {
       log.warn(`${phase.name}: ended with an error`, { error })
     }

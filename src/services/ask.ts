@@ -12,7 +12,7 @@ export interface Question<Schema extends v.GenericSchema> {
   path: string
   json: unknown
   /** How long the whole call may take. */
-  timeout_ms: number
+  timeoutMs: number
   answer: Schema
 }
 
@@ -23,7 +23,7 @@ export interface Question<Schema extends v.GenericSchema> {
  */
 export async function ask<Schema extends v.GenericSchema>(
   fetcher: Fetch,
-  { name, service, path, json, timeout_ms, answer }: Question<Schema>,
+  { name, service, path, json, timeoutMs, answer }: Question<Schema>,
 ): Promise<v.InferOutput<Schema>> {
   if (service.endpoint === '') throw badGateway(`${name} service unreachable: services.${name}.endpoint is empty`)
   const response = await send(fetcher, {
@@ -31,8 +31,8 @@ export async function ask<Schema extends v.GenericSchema>(
     method: 'POST',
     headers: { authorization: `Bearer ${service.token}` },
     json,
-    timeout_ms,
-    max_bytes: MAX_BYTES,
+    timeoutMs,
+    maxBytes: MAX_BYTES,
   }).catch((error: unknown) => {
     throw transportFault(name, error)
   })

@@ -32,6 +32,6 @@ export const checkAccess = (service: ServiceConfig, fetcher: Fetch, check: Acces
     service,
     path: '/v1/check',
     json: check,
-    timeout_ms: TIMEOUT_MS,
+    timeoutMs: TIMEOUT_MS,
     answer: DecisionSchema,
   })

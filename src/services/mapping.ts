@@ -48,7 +48,7 @@ export async function askMapping(service: ServiceConfig, fetcher: Fetch, questio
     service,
     path: '/v1/resolve',
     json: question,
-    timeout_ms: TIMEOUT_MS,
+    timeoutMs: TIMEOUT_MS,
     answer: MappingSchema,
   })
   if (mapping.identifier !== question.identifier) throw unexpectedAnswer('mapping', 'an answer for another identifier')

@@ -46,8 +46,8 @@ export async function deliverNotification(
       method: 'POST',
       headers: { authorization: `Bearer ${service.token}` },
       json,
-      timeout_ms: service.timeout * 1000,
-      max_bytes: 1024 * 1024,
+      timeoutMs: service.timeout * 1000,
+      maxBytes: 1024 * 1024,
       ...(signal ? { signal } : {}),
     })
     if (response.status !== 202) throw new Error(`the notifications service answered HTTP ${response.status}`)

@@ -70,14 +70,14 @@ async function tryToTakeProject(sql: Sql, round: ClaimedRound, projectId: string
 
 /**
  * Hands a round back to the queue until the apply that holds its project ends, so that a waiting round does not
- * keep a worker busy. A worker claims it again at that end, at the latest `limit_s` seconds after it began to
+ * keep a worker busy. A worker claims it again at that end, at the latest `limitS` seconds after it began to
  * wait. Answers false, and changes nothing, when the project has become free in the meantime.
  * Errors: `LeaseLost`.
  */
 export async function parkRound(
   { sql }: Pick<Context, 'sql'>,
   round: ClaimedRound,
-  wait: { project_id: string; limit_s: number },
+  wait: { project_id: string; limitS: number },
 ): Promise<boolean> {
   return await sql.begin(async (tx) => {
     // Whoever ends the holder deletes this row. The lock makes that deletion wait until this round is parked;
@@ -100,7 +100,7 @@ export async function parkRound(
       )
       UPDATE rounds
       SET parked = true, handed_back = handed_back + 1,
-          lease_until = waiting_since + make_interval(secs => ${wait.limit_s})
+          lease_until = waiting_since + make_interval(secs => ${wait.limitS})
       FROM waiting WHERE rounds.id = ${round.id}`
     return true
   })

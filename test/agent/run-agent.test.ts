@@ -20,7 +20,7 @@ type TaskRequest = AgentRequest<{ status: string; summary: string }>
 
 async function chain(handler: ModelHandler, more: Partial<TaskRequest> = {}) {
   const server = await serveModel(handler)
-  const llm = createLlmClient(modelConfig(server.url), { fetch, log: silentLogger, backoff_ms: 1 })
+  const llm = createLlmClient(modelConfig(server.url), { fetch, log: silentLogger, backoffMs: 1 })
   const run = () =>
     runAgent({
       llm,

@@ -86,7 +86,7 @@ async function asked(
 ): Promise<InferenceRequest[]> {
   const { root, chain, ...rest } = options
   const world = await steps.world({ ...rest, scripts: { ...SCRIPTS, ...rest.scripts } })
-  if (root !== undefined) Object.assign(world.workspace, { iac_root: root })
+  if (root !== undefined) Object.assign(world.workspace, { iacRoot: root })
   world.run.conversation.push(TURN)
   await work(world)
   await world.kit.status.settle()
@@ -141,7 +141,7 @@ const task = (world: StepWorld, changes: Partial<GenerationTask<ValidPlan>> = {}
 })
 
 const driftResult = (world: StepWorld): DriftResult => ({
-  in_sync: false,
+  inSync: false,
   remaining: [...DRIFT],
   excepted: [...DRIFT].slice(0, 1),
   detected: [...DRIFT],

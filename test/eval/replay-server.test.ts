@@ -47,7 +47,7 @@ async function clientFor(completions: RecordedCompletion[]) {
   const names = { model: `openai/${REPLAY_MODELS.main}`, small_model: `openai/${REPLAY_MODELS.small}` }
   return {
     llm,
-    client: createLlmClient(modelConfig(`${server.url}/v1`, names), { fetch, log: silentLogger, backoff_ms: 1 }),
+    client: createLlmClient(modelConfig(`${server.url}/v1`, names), { fetch, log: silentLogger, backoffMs: 1 }),
   }
 }
 

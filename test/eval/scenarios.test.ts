@@ -177,8 +177,8 @@ describe('cases of IaC-Eval', () => {
 
 describe('options', () => {
   it('have defaults by what is measured', () => {
-    expect(readOptions([])).toMatchObject({ samples: 1, k: 1, limit_s: 900, max_cost: null, scripted: false })
-    expect(readOptions(['--scripted', '--samples', '5'])).toMatchObject({ samples: 5, k: 5, limit_s: 120 })
+    expect(readOptions([])).toMatchObject({ samples: 1, k: 1, limitS: 900, max_cost: null, scripted: false })
+    expect(readOptions(['--scripted', '--samples', '5'])).toMatchObject({ samples: 5, k: 5, limitS: 120 })
     expect(readOptions(['--help'])).toBeNull()
   })
   it.each([

@@ -76,7 +76,7 @@ export async function createTestCore(
       delete: async () => {},
       presign: async (key) => `https://objects.example.com/${key}?signature=test`,
       urlsLapse: async () => null,
-      metadata_prefix: 'x-amz-meta-',
+      metadataPrefix: 'x-amz-meta-',
     },
     prompts: { body: async (name) => `body of ${name}` },
     llm: createLlmClient(config.llm, { fetch: (input, init) => globalThis.fetch(input, init), log: logger }),

@@ -27,7 +27,7 @@ function setup(origin: string, answers: object[], overrides: Partial<LlmConfig>)
   return createLlmClient(modelConfig('', overrides), {
     fetch: (...args) => fetch(...args),
     log: silentLogger,
-    backoff_ms: 1,
+    backoffMs: 1,
   })
 }
 

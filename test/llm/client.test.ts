@@ -20,7 +20,7 @@ async function setup(handler: ModelHandler, overrides: (url: string) => Partial<
   return { server, llm: clientOf(modelConfig(server.url, overrides(server.url))) }
 }
 
-const clientOf = (config: LlmConfig): LlmClient => createLlmClient(config, { fetch, log: silentLogger, backoff_ms: 1 })
+const clientOf = (config: LlmConfig): LlmClient => createLlmClient(config, { fetch, log: silentLogger, backoffMs: 1 })
 const ask = (more: Partial<InferenceRequest> = {}): InferenceRequest => ({
   role: 'main',
   messages: [{ role: 'user', content: 'hello' }],

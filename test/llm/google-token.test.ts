@@ -45,8 +45,8 @@ function setup(variables: Record<string, string>, files: Record<string, string> 
   const llm = createLlmClient(config, {
     fetch: (...args) => fetch(...args),
     log: silentLogger,
-    backoff_ms: 1,
-    read_file: async (path) => files[path] ?? null,
+    backoffMs: 1,
+    readFile: async (path) => files[path] ?? null,
     now: () => clock.now,
   })
   const ask = () => llm.complete({ role: 'main', messages: [{ role: 'user', content: 'hi' }] })

@@ -51,7 +51,7 @@ function ask(name: Name, ...replies: (() => Response)[]) {
   const llm = createLlmClient(modelConfig('', { small_model: overrides.model, ...overrides }), {
     fetch: (...args) => fetch(...args),
     log: createLogger({ write: (line) => lines.push(line) }),
-    backoff_ms: 1,
+    backoffMs: 1,
   })
   const answer = llm.complete({ role: 'main', messages: [{ role: 'user', content: 'hi' }] })
   return { answer, lines, calls: () => calls }

@@ -24,7 +24,7 @@ const configOf = ({ model, variables, params }: Case): LlmConfig =>
   })
 
 function clientOf(one: Case) {
-  return createLlmClient(configOf(one), { fetch: (...args) => fetch(...args), log: silentLogger, backoff_ms: 1 })
+  return createLlmClient(configOf(one), { fetch: (...args) => fetch(...args), log: silentLogger, backoffMs: 1 })
 }
 
 interface Sent {

@@ -14,11 +14,11 @@ import {
 
 const serveModel = provideModelServers()
 
-async function setup(handler: ModelHandler, overrides: Partial<LlmConfig> = {}, backoff_ms = 1) {
+async function setup(handler: ModelHandler, overrides: Partial<LlmConfig> = {}, backoffMs = 1) {
   const server = await serveModel(handler)
   const lines: string[] = []
   const log = createLogger({ write: (line) => lines.push(line) })
-  return { server, lines, llm: createLlmClient(modelConfig(server.url, overrides), { fetch, log, backoff_ms }) }
+  return { server, lines, llm: createLlmClient(modelConfig(server.url, overrides), { fetch, log, backoffMs }) }
 }
 
 const request: InferenceRequest = { role: 'main', messages: [{ role: 'user', content: 'hello' }] }

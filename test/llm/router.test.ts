@@ -6,8 +6,8 @@ import { type ModelReply, modelConfig, provideModelServers, text } from '../help
 const serveModel = provideModelServers()
 
 /** Entries of one name, each at a server that answers as `replies` says now. */
-async function setup(replies: ModelReply[], options: { backoff_ms?: number; timeout?: number } = {}) {
-  const { backoff_ms = 1, timeout = 10 } = options
+async function setup(replies: ModelReply[], options: { backoffMs?: number; timeout?: number } = {}) {
+  const { backoffMs = 1, timeout = 10 } = options
   const started = await Promise.all(replies.map((_, index) => serveModel(() => replies[index] ?? 'cut')))
   const clock = { now: 1_000_000 }
   const lines: string[] = []
@@ -21,7 +21,7 @@ async function setup(replies: ModelReply[], options: { backoff_ms?: number; time
     })),
   })
   const log = createLogger({ write: (line) => lines.push(line) })
-  const llm = createLlmClient(config, { fetch, log, backoff_ms, now: () => clock.now })
+  const llm = createLlmClient(config, { fetch, log, backoffMs, now: () => clock.now })
   const ask = () => llm.complete({ role: 'main', messages: [{ role: 'user', content: 'hi' }] })
   const waits = () => lines.map((line) => JSON.parse(line).wait_ms)
   return { ask, clock, counts: () => started.map((server) => server.requests.length), waits }
@@ -31,7 +31,7 @@ const busy = (headers = {}): ModelReply => ({ status: 429, body: { error: { mess
 
 describe('entries of one name', () => {
   it('one that fails rests, and the call goes to another at once', async () => {
-    const { ask, clock, counts, waits } = await setup([busy(), text('b'), text('c')], { backoff_ms: 60_000 })
+    const { ask, clock, counts, waits } = await setup([busy(), text('b'), text('c')], { backoffMs: 60_000 })
     for (let i = 0; i < 6; i++) await ask()
     expect(counts()).toEqual([1, 3, 3])
     expect(waits()).toEqual([0])

@@ -52,7 +52,7 @@ async function search(
   const llm = createLlmClient(modelConfig('', { web_search_model: model, credentials: credentials }), {
     fetch: (...args) => fetch(...args),
     log: silentLogger,
-    backoff_ms: 1,
+    backoffMs: 1,
   })
   return { text: await llm.search('tides', options), bodies }
 }

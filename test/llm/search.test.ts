@@ -20,7 +20,7 @@ const clientOf = (overrides: Partial<LlmConfig>) =>
   createLlmClient(modelConfig('', { credentials: credentials, ...overrides }), {
     fetch: (...args) => fetch(...args),
     log: silentLogger,
-    backoff_ms: 1,
+    backoffMs: 1,
   })
 
 const completion = (content: string) =>

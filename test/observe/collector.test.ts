@@ -88,7 +88,7 @@ describe('a collector that does not take spans', () => {
     const received: number[] = []
     let fault: (() => Response) | null = () => new Response(null, { status: 503 })
     const exporter = createCollectorExporter({
-      ...{ collector_url: 'http://collector.test/', api_key: '', backoff_ms: 1 },
+      ...{ collector_url: 'http://collector.test/', api_key: '', backoffMs: 1 },
       fetch: async (_, init) => {
         const answer = fault?.()
         fault = null

@@ -45,7 +45,7 @@ it('keeps tokens, passwords in addresses and what was searched for out of the lo
 it('keeps the key of a model out of the log and out of the error', async () => {
   const llm = createLlmClient(
     { ...core.context.config.llm, credentials: { ANTHROPIC_API_KEY: MODEL_KEY } },
-    { fetch: core.context.fetch, log: core.context.log, backoff_ms: 1 },
+    { fetch: core.context.fetch, log: core.context.log, backoffMs: 1 },
   )
   const failure = await llm
     .complete({ role: 'main', messages: [{ role: 'user', content: 'x' }] })

@@ -15,7 +15,7 @@ const facts = (changes: Partial<DriftFacts> = {}): DriftFacts => ({
   excepted: [],
   notes: [],
   failure: null,
-  changed_files: ['main.tf'],
+  changedFiles: ['main.tf'],
   beyond: null,
   ...changes,
 })
@@ -46,7 +46,7 @@ describe('the status', () => {
     ['one is gone and one is left', { detected: [a, b], remaining: [b] }, 'Partial'],
     ['one is gone, one expected, one left', { detected: [a, b, c], excepted: [b], remaining: [c] }, 'Partial'],
     ['all is left', { detected: [a], remaining: [a] }, 'Failed'],
-    ['one is left and one went without a commit', { detected: [a, b], remaining: [b], changed_files: [] }, 'Failed'],
+    ['one is left and one went without a commit', { detected: [a, b], remaining: [b], changedFiles: [] }, 'Failed'],
     ['it could not be read', { failure: 'Error: no credentials' }, 'Failed'],
     [
       'it could not be read in the end',
@@ -82,7 +82,7 @@ describe('remediated resources', () => {
         ],
       }),
     ])
-    expect(settle(document, { ...certain, changed_files: [] }).remediated_resources).toEqual([])
+    expect(settle(document, { ...certain, changedFiles: [] }).remediated_resources).toEqual([])
   })
 
   it('name attributes that the model left out, and files that really changed', () => {
@@ -92,10 +92,10 @@ describe('remediated resources', () => {
       changes: { added: { 'tags["cost"]': 'c1' }, removed: { size: 3 } },
     }
     const document = told({ remediated_resources: [mended('x.a', { file_path: '/etc/passwd' })] })
-    const [entry] = settle(document, facts({ detected: [both], changed_files: ['live/a.tf'] })).remediated_resources
+    const [entry] = settle(document, facts({ detected: [both], changedFiles: ['live/a.tf'] })).remediated_resources
     expect(entry?.file_path).toBe('live/a.tf')
     expect(entry?.changes.map(({ attribute_modified }) => attribute_modified)).toEqual(['size', 'tags["cost"]'])
-    const [unsure] = settle(document, facts({ detected: [both], changed_files: ['a.tf', 'b.tf'] })).remediated_resources
+    const [unsure] = settle(document, facts({ detected: [both], changedFiles: ['a.tf', 'b.tf'] })).remediated_resources
     expect(unsure?.file_path).toBe('')
   })
 
@@ -208,7 +208,7 @@ describe('the summary', () => {
     expect(text({ made: false, reason: 'no time' })).toMatch(/could not be determined: no time$/)
   })
   it('tells what went away by itself, and what could not be read', () => {
-    expect(settle(told(), { ...certain, remaining: [], changed_files: [] }).summary).toContain(
+    expect(settle(told(), { ...certain, remaining: [], changedFiles: [] }).summary).toContain(
       '2 resources agreed again without a change of the code.',
     )
     expect(settle(told(), facts({ failure: 'Error' })).summary).toBe('The drift could not be read.')

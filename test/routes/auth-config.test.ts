@@ -20,7 +20,7 @@ it('answers the effective values', async () => {
   const yaml =
     'oidc: { issuer_url: "https://issuer.example.org/", client_id: core, audience: "api://x", scope: "openid {client_id}" }\n' +
     'artifact_metadata_header_prefix: x-other-'
-  const storage = { ...core.context.storage, metadata_prefix: 'x-ms-meta-' }
+  const storage = { ...core.context.storage, metadataPrefix: 'x-ms-meta-' }
   expect(await read(await core.another({ yaml, context: { storage } }))).toEqual({
     issuer_url: expect.stringMatching(/^https:\/\/issuer\.example\.org\/?$/),
     client_id: 'core',

@@ -328,7 +328,7 @@ describe('the rest', () => {
   })
 
   it('an unexpected error', async () => {
-    const storage = Object.defineProperty({ ...core.context.storage }, 'metadata_prefix', {
+    const storage = Object.defineProperty({ ...core.context.storage }, 'metadataPrefix', {
       get: () => {
         throw new Error('internal words')
       },

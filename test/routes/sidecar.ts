@@ -50,13 +50,13 @@ export function provideCoreWithSidecar(
  */
 export async function askSilent(
   sidecar: PlayedSidecar,
-  limit_ms: number,
+  limitMs: number,
   ask: () => Promise<Response>,
 ): Promise<{ answer: Response; limits: number[] }> {
   const control = controlTimeLimits()
   try {
     sidecar.answers(async () => {
-      control.end(limit_ms)
+      control.end(limitMs)
       await delay('infinite')
       return HttpResponse.json({})
     })

@@ -170,7 +170,7 @@ describe('unexpected errors', () => {
   it('answers one text and logs the rest with the id of the request', async () => {
     const app = await core.another({
       context: {
-        storage: Object.defineProperty({ ...core.context.storage }, 'metadata_prefix', {
+        storage: Object.defineProperty({ ...core.context.storage }, 'metadataPrefix', {
           get: () => {
             throw new Error('password is hunter2')
           },

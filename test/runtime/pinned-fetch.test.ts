@@ -186,12 +186,12 @@ describe('a request', () => {
   it('keeps the limits of the one way out', async () => {
     const fetch = pinned('127.0.0.1')
     respond = (_, response) => response.end('x'.repeat(100_000))
-    await expect(send(fetch, { url: url(), timeout_ms: 30_000, max_bytes: 1_000 })).rejects.toMatchObject({
+    await expect(send(fetch, { url: url(), timeoutMs: 30_000, maxBytes: 1_000 })).rejects.toMatchObject({
       kind: 'body',
     })
     respond = () => {}
-    await expect(send(fetch, { url: url(), timeout_ms: 100 })).rejects.toMatchObject({ kind: 'timeout' })
-    await expect(send(pinned('127.0.0.9'), { url: url(), timeout_ms: 30_000 })).rejects.toMatchObject({
+    await expect(send(fetch, { url: url(), timeoutMs: 100 })).rejects.toMatchObject({ kind: 'timeout' })
+    await expect(send(pinned('127.0.0.9'), { url: url(), timeoutMs: 30_000 })).rejects.toMatchObject({
       kind: 'network',
     })
   })

@@ -20,8 +20,8 @@ export async function exchange(options: Options, method: string, path: string, c
       headers,
       // Bytes, because `fetch` adds a content type to a text.
       body: typeof body === 'string' ? new TextEncoder().encode(body) : (body ?? null),
-      timeout_ms: options.exchangeMs,
-      max_bytes: MAX_ANSWER_BYTES,
+      timeoutMs: options.exchangeMs,
+      maxBytes: MAX_ANSWER_BYTES,
     })
     const text = answer.text()
     return { request: shown, path, status: answer.status, headers: answer.headers, text, json: parsed(text) }

@@ -10,11 +10,7 @@ export interface RawAnswer {
  * Writes text to a connection of its own and reads the status line of the answer.
  * @param options.cut closes the connection as soon as the text is written
  */
-export function rawExchange(
-  url: string,
-  text: string,
-  options: { cut: boolean; limit_ms: number },
-): Promise<RawAnswer> {
+export function rawExchange(url: string, text: string, options: { cut: boolean; limitMs: number }): Promise<RawAnswer> {
   const { hostname, port, protocol } = new URL(url)
   const host = hostname.replace(/^\[|\]$/g, '')
   const secure = protocol === 'https:'
@@ -28,7 +24,7 @@ export function rawExchange(
       const status = /^HTTP\/1\.[01] (\d{3})/.exec(received)?.[1]
       resolve({ status: status === undefined ? null : Number(status) })
     }
-    const timer = setTimeout(end, options.limit_ms)
+    const timer = setTimeout(end, options.limitMs)
     socket.on('error', end)
     socket.on('close', end)
     socket.on('data', (bytes) => {

@@ -16,33 +16,33 @@ const LIMIT_S = 600
  */
 export async function holdProject(
   { run, status }: BareKit,
-  project_id: string,
+  projectId: string,
   waitedSeconds: number | null,
 ): Promise<Extract<ApplyResult, { kind: 'refused' }> | 'parked' | null> {
   const { context, round } = run
-  const limit_s = Math.min(LIMIT_S, context.config.services.iac.job_timeout)
+  const limitS = Math.min(LIMIT_S, context.config.services.iac.job_timeout)
   for (;;) {
-    const holder = await takeProject(context.sql, round, project_id)
+    const holder = await takeProject(context.sql, round, projectId)
     if (holder === null) return null
-    if (waitedSeconds !== null && waitedSeconds >= limit_s) {
-      const wait = `${limit_s} s that this round waited`
+    if (waitedSeconds !== null && waitedSeconds >= limitS) {
+      const wait = `${limitS} s that this round waited`
       const reason = `session ${holder} applied to the same infrastructure for all of the ${wait}.`
       return { kind: 'refused', reason, advice: `Run a generate round when session ${holder} is done, and apply then.` }
     }
     await status.show('apply', `Waiting for session ${holder}, which applies to the same infrastructure.`)
-    if (await parkRound(context, round, { project_id, limit_s })) return 'parked'
+    if (await parkRound(context, round, { project_id: projectId, limitS })) return 'parked'
   }
 }
 
 /**
  * Deletes what the seal stood for: the directory on this disk and the copy in the object store. A failure is only
  * logged, because the seal is removed with the end of the round, and without it neither is ever applied.
- * @param options.in_use whether an engine may still work in the directory
+ * @param options.inUse whether an engine may still work in the directory
  */
 export async function discardPin(
   { context, round, log }: BareRun,
   seal: StoredSeal | null,
-  options: { in_use: boolean },
+  options: { inUse: boolean },
 ): Promise<void> {
   const remove = removePinned(context.config.paths, round.session.uuid, options).catch((error: unknown) =>
     log.warn('the pinned directory could not be removed', { error }),

@@ -55,9 +55,9 @@ export async function describeStateTrace(run: BareRun, seal: StoredSeal, directo
 }
 
 /** The managed state as it is now; null when it cannot be read, which refuses nothing: the engine compares again. */
-async function readCurrentState({ context, signal, log }: BareRun, project_id: string): Promise<EngineState | null> {
+async function readCurrentState({ context, signal, log }: BareRun, projectId: string): Promise<EngineState | null> {
   try {
-    return await readManagedState(context, project_id, signal)
+    return await readManagedState(context, projectId, signal)
   } catch (error) {
     signal.throwIfAborted()
     log.warn('the state could not be read before the apply; the engine compares it', { error })
@@ -68,11 +68,11 @@ async function readCurrentState({ context, signal, log }: BareRun, project_id: s
 /** Says what changed in the state since the one that the plan file holds; empty when the plan file holds none. */
 async function describeMovesSince(
   { context }: BareRun,
-  { iac_root }: PinnedDirectory,
+  { iacRoot }: PinnedDirectory,
   now: EngineState,
 ): Promise<string> {
   const prior = await readZipEntry(
-    `${iac_root}/${context.config.paths.session_plan_filename}`,
+    `${iacRoot}/${context.config.paths.session_plan_filename}`,
     'tfstate',
     MAX_STATE_BYTES,
   )

@@ -108,12 +108,12 @@ async function fetchSealedArchive({ context, round, signal }: BareRun, seal: Sto
   return archive
 }
 
-async function initialise({ context, round, log, signal }: BareRun, { iac_root }: PinnedDirectory): Promise<void> {
-  await writeOverride(context.config, round.session, iac_root, log)
+async function initialise({ context, round, log, signal }: BareRun, { iacRoot }: PinnedDirectory): Promise<void> {
+  await writeOverride(context.config, round.session, iacRoot, log)
   const { scope_id, provider } = round.session
   const result = await context.iac.run(
     'init',
-    { workspace_path: iac_root, scope_id, engine_provider: provider },
+    { workspace_path: iacRoot, scope_id, engine_provider: provider },
     { signal },
   )
   if (result.exit_code !== 0)

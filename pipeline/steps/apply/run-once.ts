@@ -21,7 +21,7 @@ export const blockedSession = (uuid: string) => conflict(`Session ${uuid} is blo
 export async function submitOnce(
   run: BareRun,
   seal: StoredSeal,
-  { iac_root }: PinnedDirectory,
+  { iacRoot }: PinnedDirectory,
   onIntent: () => void,
 ): Promise<string> {
   const { context, round, signal } = run
@@ -29,15 +29,15 @@ export async function submitOnce(
   if (!(await recordIntent(context.sql, round, seal))) throw blockedSession(uuid)
   onIntent()
   if (signal.aborted && signal.reason !== STOPPING) throw new LeaseLost()
-  const plan_file = context.config.paths.session_plan_filename
-  const job_id = await context.iac.submit('apply', {
-    workspace_path: iac_root,
+  const planFile = context.config.paths.session_plan_filename
+  const jobId = await context.iac.submit('apply', {
+    workspace_path: iacRoot,
     scope_id,
     engine_provider: provider,
-    plan_file,
+    plan_file: planFile,
   })
-  await recordJobId(run, job_id)
-  return job_id
+  await recordJobId(run, jobId)
+  return jobId
 }
 
 /** Longest output that is kept of stdout and of stderr. The middle is cut: the beginning and the end say the most. */
@@ -46,13 +46,13 @@ const MAX_KEPT_CHARS = 8_000_000
 const PAUSES_MS = [250, 1_000, 2_000]
 
 /** Records the job id, with retries, so that it is not lost when the database is away for a moment. */
-async function recordJobId({ context, round, log }: BareRun, job_id: string): Promise<void> {
+async function recordJobId({ context, round, log }: BareRun, jobId: string): Promise<void> {
   for (const pause of [...PAUSES_MS, null]) {
     try {
-      return await recordApplyJob(context.sql, round.id, job_id)
+      return await recordApplyJob(context.sql, round.id, jobId)
     } catch (error) {
       if (pause === null) throw error
-      log.warn('the job of an apply could not be recorded yet', { job_id, error })
+      log.warn('the job of an apply could not be recorded yet', { job_id: jobId, error })
       await delay(pause)
     }
   }
@@ -62,10 +62,10 @@ async function recordJobId({ context, round, log }: BareRun, job_id: string): Pr
  * Waits for the job of an apply, whichever attempt of the round submitted it.
  * Errors: those of the iac client, among them the one for a job that the service does not know any more.
  */
-export async function waitForApply(kit: BareKit, job_id: string): Promise<ApplyResult> {
+export async function waitForApply(kit: BareKit, jobId: string): Promise<ApplyResult> {
   const span = kit.trace?.engine('apply', '')
   try {
-    const result = await measureApply(kit, job_id)
+    const result = await measureApply(kit, jobId)
     if (result.kind === 'ran')
       span?.end(result.exit_code === 0, result.exit_code === 0 ? result.stdout : result.stderr || result.stdout)
     else span?.end(false, result.reason)
@@ -77,28 +77,28 @@ export async function waitForApply(kit: BareKit, job_id: string): Promise<ApplyR
 }
 
 /** Waits for the job, counts its time in the meter and the metrics, and masks its output. */
-async function measureApply(kit: BareKit, job_id: string): Promise<ApplyResult> {
+async function measureApply(kit: BareKit, jobId: string): Promise<ApplyResult> {
   const { context, meter } = kit.run
   const { secrets } = kit
   const started = performance.now()
   try {
-    const { exit_code, stdout, stderr } = await waitShowingProgress(kit, job_id)
+    const { exit_code, stdout, stderr } = await waitShowingProgress(kit, jobId)
     // The text is masked before it is cut, because the cut could leave a half of a secret that no mask matches.
     const maskAndCut = (text: string) => cutMiddle(secrets.text(text), MAX_KEPT_CHARS)
     return { kind: 'ran', exit_code, stdout: maskAndCut(stdout), stderr: maskAndCut(stderr) }
   } finally {
-    const duration_ms = performance.now() - started
-    meter.recordEngineTime(duration_ms)
-    context.metrics?.countEngineTime('apply', duration_ms / 1000)
+    const durationMs = performance.now() - started
+    meter.recordEngineTime(durationMs)
+    context.metrics?.countEngineTime('apply', durationMs / 1000)
   }
 }
 
-async function waitShowingProgress(kit: BareKit, job_id: string): Promise<EngineResult> {
+async function waitShowingProgress(kit: BareKit, jobId: string): Promise<EngineResult> {
   const { context, signal } = kit.run
   const jobEnd = new AbortController()
-  const progress = showProgress(kit, job_id, AbortSignal.any([signal, jobEnd.signal]))
+  const progress = showProgress(kit, jobId, AbortSignal.any([signal, jobEnd.signal]))
   try {
-    return await context.iac.wait(job_id, { signal })
+    return await context.iac.wait(jobId, { signal })
   } finally {
     jobEnd.abort()
     await progress
@@ -115,7 +115,7 @@ const MAX_CHARS = 200
  */
 export async function showProgress(
   { run, status, secrets }: BareKit,
-  job_id: string,
+  jobId: string,
   jobEnd: AbortSignal,
 ): Promise<void> {
   const { iac } = run.context
@@ -124,7 +124,7 @@ export async function showProgress(
   try {
     for (;;) {
       await delay(PERIOD_MS, jobEnd)
-      const output = await iac.output(job_id, jobEnd)
+      const output = await iac.output(jobId, jobEnd)
       if (output === null) return
       // The text is masked before it is cut, because the cut could leave a half of a secret that no mask matches.
       const line = lastLine(secrets.text(output.stdout))

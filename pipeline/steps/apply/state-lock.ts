@@ -11,10 +11,10 @@ const PAUSE_MS = 500
  * When the lock cannot be seen, or is still there after the wait, it is left to the engine to refuse.
  * Errors: the reason of the run's signal.
  */
-export async function waitForStateLock({ run, status }: BareKit, project_id: string): Promise<void> {
+export async function waitForStateLock({ run, status }: BareKit, projectId: string): Promise<void> {
   const end = performance.now() + LIMIT_MS
   let isAnnounced = false
-  while (performance.now() < end && (await isLocked(run, project_id))) {
+  while (performance.now() < end && (await isLocked(run, projectId))) {
     if (!isAnnounced) await status.show('apply', 'Waiting for another run that works on the same state.')
     isAnnounced = true
     await delay(PAUSE_MS, run.signal)
@@ -25,10 +25,10 @@ export async function waitForStateLock({ run, status }: BareKit, project_id: str
  * Whether the lock file is there that the backend override for S3 makes the engine write. A store of blobs locks by a
  * lease instead, which cannot be seen this way: for it the answer is always false.
  */
-async function isLocked({ context, signal, log }: BareKit['run'], project_id: string): Promise<boolean> {
-  if (!context.state_store || context.config.storage.provider === 'STORAGE_ACCOUNT') return false
+async function isLocked({ context, signal, log }: BareKit['run'], projectId: string): Promise<boolean> {
+  if (!context.stateStore || context.config.storage.provider === 'STORAGE_ACCOUNT') return false
   try {
-    await context.state_store.get(`${project_id}/${context.config.storage.engine_state_filename}.tflock`, { signal })
+    await context.stateStore.get(`${projectId}/${context.config.storage.engine_state_filename}.tflock`, { signal })
     return true
   } catch (error) {
     signal.throwIfAborted()

@@ -11,17 +11,17 @@ export interface DriftTask {
    * Whether differences that the session's own commits explain are left out. Otherwise every difference is drift, and
    * targets that name nothing in the code or in the state are reported as a failure.
    */
-  filter_session_changes: boolean
+  filterSessionChanges: boolean
   /** Addresses that this round imported. */
   imported?: ReadonlySet<string>
   conventions: Conventions
   /** How often drift is read and remediated at most; with 0 nothing is done. */
-  max_iterations: number
+  maxIterations: number
 }
 
 export interface DriftResult {
   /** Whether code and infrastructure agree, apart from differences that are expected. */
-  in_sync: boolean
+  inSync: boolean
   /** Drift that is left, as it was last read, without what exception rules cover. */
   remaining: DriftOperation[]
   /** Drift that is left and that exception rules cover, as it was last read. */

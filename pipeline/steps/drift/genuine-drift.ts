@@ -25,7 +25,7 @@ export async function selectGenuineDrift(
   state: DriftResult,
   { valid, ledger }: { valid: ValidPlan; ledger: ExceptionLedger },
 ): Promise<{ operations: string[]; conclusion?: string }> {
-  const drift = task.filter_session_changes ? dropNewResources(state.remaining, valid) : state.remaining
+  const drift = task.filterSessionChanges ? dropNewResources(state.remaining, valid) : state.remaining
   if (drift.length === 0) return { operations: [], conclusion: OWN_CHANGES }
   const operations = await describeGenuineDrift(kit, task, drift)
   if (operations.length === 0) return { operations, conclusion: OWN_CHANGES }
@@ -43,7 +43,7 @@ export async function selectGenuineDrift(
  */
 async function describeGenuineDrift(kit: Kit, task: DriftTask, drift: readonly DriftOperation[]): Promise<string[]> {
   const split = (part: readonly DriftOperation[]) => runChain(kit, taskSplitter, { drift: part })
-  if (!task.filter_session_changes) return await split(drift)
+  if (!task.filterSessionChanges) return await split(drift)
   const importedDrift = drift.filter(({ address }) => task.imported?.has(address))
   const others = drift.filter((operation) => !importedDrift.includes(operation))
   const operations = importedDrift.length > 0 ? await split(importedDrift) : []

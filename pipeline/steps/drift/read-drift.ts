@@ -33,7 +33,7 @@ function describeReference(valid: ValidPlan | null, targets: string[]): string {
 
 async function planAndReadDrift(kit: Kit, valid: ValidPlan | null, targets: string[]): Promise<DriftReading> {
   const { workspace } = kit.run
-  if (valid && valid.reference.workspace !== workspace.iac_root)
+  if (valid && valid.reference.workspace !== workspace.iacRoot)
     throw new PlatformError('ForeignPlan', 500, 'The plan belongs to another workspace.')
   const current = valid && valid.reference.revision === (await workspace.revision()) ? valid : null
   const result = current ?? (await planForDrift(kit, valid?.reference.targets ?? targets))

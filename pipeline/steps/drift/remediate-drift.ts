@@ -27,7 +27,7 @@ export async function remediateDrift(kit: Kit, task: DriftTask): Promise<DriftRe
   const { run, status } = kit
   const ledger = createExceptionLedger()
   const state: DriftResult = {
-    in_sync: false,
+    inSync: false,
     remaining: [],
     excepted: [],
     detected: [],
@@ -35,14 +35,14 @@ export async function remediateDrift(kit: Kit, task: DriftTask): Promise<DriftRe
     valid: task.valid,
     exclusions: ledger.notes,
   }
-  if (task.max_iterations <= 0) return state
+  if (task.maxIterations <= 0) return state
   let lastPlanRead: ValidPlan | null = null
-  for (let iteration = 1; iteration <= task.max_iterations; iteration++) {
+  for (let iteration = 1; iteration <= task.maxIterations; iteration++) {
     await status.show('validating', ASSESSING)
     const feedback = await readIntoState(kit, task, state)
     if (feedback !== null) return { ...state, ...(await separateExcepted(kit, task, state, ledger)), feedback }
     const { valid } = state
-    if (state.in_sync || !valid) break
+    if (state.inSync || !valid) break
     lastPlanRead = valid
     const { targets } = valid.reference
     await storeDrift(run.context, run.round, { operations: state.remaining, targets }, run.signal)
@@ -51,7 +51,7 @@ export async function remediateDrift(kit: Kit, task: DriftTask): Promise<DriftRe
     const failure = await remediateOperations(kit, task, state, { operations: genuine.operations, targets })
     if (failure !== null) return { ...state, ...(await separateExcepted(kit, task, state, ledger)), feedback: failure }
   }
-  if (state.valid !== lastPlanRead && !state.in_sync) {
+  if (state.valid !== lastPlanRead && !state.inSync) {
     const feedback = await readIntoState(kit, task, state)
     if (feedback !== null) return { ...state, ...(await separateExcepted(kit, task, state, ledger)), feedback }
   }
@@ -64,13 +64,13 @@ async function readIntoState(kit: Kit, task: DriftTask, state: DriftResult): Pro
   if (!reading.ok) return reading.feedback
   const { valid, operations } = reading
   const { targets } = valid.reference
-  if (!state.valid && !task.filter_session_changes && !hasMatchingTarget(valid.plan, targets))
+  if (!state.valid && !task.filterSessionChanges && !hasMatchingTarget(valid.plan, targets))
     return `Nothing in the code or in the state has one of these addresses: ${targets.join(', ')}`
   const earlierAddresses = new Set(state.detected.map(({ address }) => address))
   Object.assign(state, {
     valid,
     remaining: operations,
-    in_sync: operations.length === 0,
+    inSync: operations.length === 0,
     detected: [...state.detected, ...operations.filter(({ address }) => !earlierAddresses.has(address))],
   })
   return null
@@ -88,14 +88,14 @@ async function concludeRemediation(
 ): Promise<DriftResult> {
   const { status } = kit
   const { remaining, excepted } = await separateExcepted(kit, task, state, ledger)
-  const explained = text !== IN_SYNC && task.filter_session_changes
+  const explained = text !== IN_SYNC && task.filterSessionChanges
   if (explained || remaining.length === 0) {
     await status.show('validating', explained || excepted.length === 0 ? text : EXCEPTIONS)
-    return { ...state, in_sync: true, remaining: [], excepted }
+    return { ...state, inSync: true, remaining: [], excepted }
   }
   const left = cutMiddle(JSON.stringify(remaining), MAX_MESSAGE_CHARS)
   await status.say('validating', `Drift resolution completed but issues remain: ${left}`)
-  return { ...state, in_sync: false, remaining, excepted }
+  return { ...state, inSync: false, remaining, excepted }
 }
 
 /**
@@ -109,7 +109,7 @@ async function separateExcepted(
   ledger: ExceptionLedger,
 ): Promise<Pick<DriftResult, 'remaining' | 'excepted'>> {
   const { covered, undecided } = ledger.sortDrift(remaining)
-  const asksAgain = !task.filter_session_changes && ledger.notes.length > 0
+  const asksAgain = !task.filterSessionChanges && ledger.notes.length > 0
   const second = asksAgain ? await findCoveredDrift(kit, undecided) : { covered: [], note: null }
   if (second.note !== null && !ledger.notes.includes(second.note)) ledger.notes.push(second.note)
   const excepted = new Set([...covered, ...second.covered])

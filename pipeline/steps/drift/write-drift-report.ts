@@ -13,20 +13,20 @@ const NOTHING_COMPARED =
 /**
  * Lets a model write the report on a drift round, and stores it. The prose is about what the model reads in the branch
  * diff; the status, the addresses and what is left are computed and replace what the model says about them.
- * @param changed_files files that the commits of the round changed
+ * @param changedFiles files that the commits of the round changed
  * Errors: those of `runAgent`, of the object store and of `planOutsideTargets`; `ReportGenerationError`.
  */
 export async function writeDriftReport(
   kit: Kit,
   drift: DriftResult,
-  changed_files: readonly string[],
+  changedFiles: readonly string[],
 ): Promise<DriftReport> {
   const { run, secrets } = kit
   // When there is neither a plan nor a failure of the engine, no iteration took place.
   const failure = drift.feedback ?? (drift.valid ? null : NOTHING_COMPARED)
   // Code that was changed for some targets may also change resources beside them.
   const outsideTargets =
-    drift.valid && failure === null && changed_files.length > 0 ? planOutsideTargets(kit, drift.valid) : null
+    drift.valid && failure === null && changedFiles.length > 0 ? planOutsideTargets(kit, drift.valid) : null
   // Both are waited for, also when the model fails, because the engine job of the plan works in this workspace.
   const [narration] = await Promise.allSettled([narrate(kit, drift, failure), outsideTargets])
   if (narration.status === 'rejected') throw narration.reason
@@ -34,7 +34,7 @@ export async function writeDriftReport(
     ...drift,
     notes: drift.exclusions,
     failure,
-    changed_files,
+    changedFiles,
     beyond: await outsideTargets,
   }
   const document = settleDriftReport(narration.value, facts, secrets)

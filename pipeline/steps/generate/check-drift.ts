@@ -16,9 +16,9 @@ export async function checkDrift(kit: Kit, valid: ValidPlan, conventions: Conven
   const result = await remediateDrift(kit, {
     valid,
     targets: valid.reference.targets,
-    filter_session_changes: true,
+    filterSessionChanges: true,
     conventions,
-    max_iterations: ITERATIONS,
+    maxIterations: ITERATIONS,
   })
   if (result.feedback !== null || !result.valid)
     throw new PlatformError('DriftCheckFailed', 502, result.feedback ?? 'engine plan failed')

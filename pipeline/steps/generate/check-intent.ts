@@ -76,10 +76,10 @@ async function makeStatements(kit: Kit, blocks: Promise<string>, signal: AbortSi
   return await runChain(kit, intentCheck, values, { signal })
 }
 
-async function waitAtMost(done: Promise<void>, limit_ms: number): Promise<void> {
+async function waitAtMost(done: Promise<void>, limitMs: number): Promise<void> {
   let timer: ReturnType<typeof setTimeout> | undefined
   const late = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, limit_ms)
+    timer = setTimeout(resolve, limitMs)
   })
   await Promise.race([done, late]).finally(() => clearTimeout(timer))
 }
@@ -113,7 +113,7 @@ export function createIntentValidator(
       text,
       targets,
       feedback: kit.secrets.text(intentFeedback(unmet)),
-      good_enough: { writeQuery: writeUnmetQuery, validateAgain: createPlanValidator(kit, async () => targets) },
+      goodEnough: { writeQuery: writeUnmetQuery, validateAgain: createPlanValidator(kit, async () => targets) },
     }
   }
 }

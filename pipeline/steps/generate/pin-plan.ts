@@ -24,15 +24,17 @@ export const MAX_STATE_BYTES = 64 * 1024 * 1024
 export async function pinPlan(kit: Kit, valid: ValidPlan): Promise<void> {
   const { run, secrets } = kit
   const { workspace, context, round } = run
-  const plan_sha256 = await hashCurrentPlan(run, valid)
-  if (plan_sha256 === null) return await pinUnsealed(run)
+  const planSha256 = await hashCurrentPlan(run, valid)
+  if (planSha256 === null) return await pinUnsealed(run)
   await writeMasks(workspace.clone, secrets.learned())
-  const facts = await collectSealFacts(run, valid, plan_sha256)
-  const archive_key = await storeCopy(run, plan_sha256)
-  const earlierKey = await sealPin(context.sql, round, { ...facts, archive_key }).catch(async (error: unknown) => {
-    if (archive_key !== null) await deleteCopy(run, archive_key)
-    throw error
-  })
+  const facts = await collectSealFacts(run, valid, planSha256)
+  const archiveKey = await storeCopy(run, planSha256)
+  const earlierKey = await sealPin(context.sql, round, { ...facts, archive_key: archiveKey }).catch(
+    async (error: unknown) => {
+      if (archiveKey !== null) await deleteCopy(run, archiveKey)
+      throw error
+    },
+  )
   await workspace.pin()
   if (earlierKey !== null) await deleteCopy(run, earlierKey)
 }
@@ -57,8 +59,8 @@ async function pinUnsealed(run: Run): Promise<void> {
  * Errors: `StalePlan` when the file is not the reviewed one, or when the code has changed since it was made.
  */
 async function hashCurrentPlan({ workspace }: Run, { reference }: ValidPlan): Promise<string | null> {
-  const isSameCode = reference.workspace === workspace.iac_root && reference.revision === (await workspace.revision())
-  const hash = isSameCode ? await hashFile(`${workspace.iac_root}/${reference.plan_file}`) : null
+  const isSameCode = reference.workspace === workspace.iacRoot && reference.revision === (await workspace.revision())
+  const hash = isSameCode ? await hashFile(`${workspace.iacRoot}/${reference.plan_file}`) : null
   if (isSameCode && hash === reference.plan_sha256) return hash
   throw new PlatformError('StalePlan', 500, 'The reviewed plan does not belong to the code as it stands.')
 }
@@ -66,14 +68,14 @@ async function hashCurrentPlan({ workspace }: Run, { reference }: ValidPlan): Pr
 async function collectSealFacts(
   run: Run,
   { reference, plan }: ValidPlan,
-  plan_sha256: string,
+  planSha256: string,
 ): Promise<Omit<Seal, 'archive_key'>> {
   const { workspace, round } = run
   const { scope_id, workspace: source } = round.session
-  const prior = await readZipEntry(`${workspace.iac_root}/${reference.plan_file}`, 'tfstate', MAX_STATE_BYTES)
+  const prior = await readZipEntry(`${workspace.iacRoot}/${reference.plan_file}`, 'tfstate', MAX_STATE_BYTES)
   const state = prior === null ? null : parseState(prior)
   return {
-    plan_sha256,
+    plan_sha256: planSha256,
     commit: await workspace.head(),
     targets: reference.targets,
     changes: plannedChanges(plan),
@@ -99,7 +101,7 @@ async function askForEngine({ context, signal, log }: Run): Promise<EngineInfo |
  * stored object; null when no `worker.pin_key` is configured, or when the copy could not be stored: the pin holds
  * without it.
  */
-async function storeCopy({ context, round, workspace, signal, log }: Run, plan_sha256: string): Promise<string | null> {
+async function storeCopy({ context, round, workspace, signal, log }: Run, planSha256: string): Promise<string | null> {
   const { config } = context
   if (config.worker.pin_key === '') return null
   try {
@@ -107,7 +109,7 @@ async function storeCopy({ context, round, workspace, signal, log }: Run, plan_s
     if (archive !== null)
       return await storeArchive(
         context,
-        { session_uuid: round.session.uuid, round_id: round.id, plan_sha256 },
+        { session_uuid: round.session.uuid, round_id: round.id, plan_sha256: planSha256 },
         archive,
         signal,
       )

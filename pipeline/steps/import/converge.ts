@@ -30,10 +30,10 @@ export async function converge(
     // The imports have changed the state since the plan was made, so that a new plan is needed.
     valid: null,
     targets,
-    filter_session_changes: true,
+    filterSessionChanges: true,
     imported: new Set(addresses),
     conventions,
-    max_iterations: run.context.config.orchestration.max_drift_reports,
+    maxIterations: run.context.config.orchestration.max_drift_reports,
   })
   if (result.feedback !== null) throw await describeNotConverged(kit, result.feedback)
   const after = result.valid ?? (await planTargets(kit, targets))

@@ -41,7 +41,7 @@ export async function discover(kit: Kit): Promise<Discovery> {
     ...discovery,
     ending: { text: secrets.text(text), failed },
   })
-  const body = { workspace_path: run.workspace.iac_root, scope_id, engine_provider: provider }
+  const body = { workspace_path: run.workspace.iacRoot, scope_id, engine_provider: provider }
   const inventory = await engine.run('scope_resource_ids', body)
   if (inventory.exit_code !== 0)
     return endWith(
@@ -67,7 +67,7 @@ export async function discover(kit: Kit): Promise<Discovery> {
 
 /** Identifiers of everything the state manages. Errors: `StateNotListed` with the engine's words; 502. */
 export async function readManagedIds(kit: Kit): Promise<string[]> {
-  const listed = await kit.engine.run('state_resource_ids', { workspace_path: kit.run.workspace.iac_root })
+  const listed = await kit.engine.run('state_resource_ids', { workspace_path: kit.run.workspace.iacRoot })
   if (listed.exit_code === 0) return parseIdentifiers(listed.stdout, 'state')
   throw new PlatformError('StateNotListed', 502, `The state could not be listed: ${engineWords(kit, listed, 'state')}`)
 }

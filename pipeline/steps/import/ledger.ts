@@ -23,7 +23,7 @@ interface Entry extends RoundImport {
  */
 export interface Ledger {
   /** Whether the identifier was selected. */
-  has(resource_id: string): boolean
+  has(resourceId: string): boolean
   /** Identifiers that wait for an import, in the order of the selection. */
   pending(): string[]
   imported(): Pair[]
@@ -36,12 +36,12 @@ export interface Ledger {
   /** Records that the engine is about to import the pair; has to be called before it does. Errors: `LeaseLost`. */
   begin(pair: Pair, commit: string): Promise<void>
   /** Records that the identifier was imported. Errors: `LeaseLost`. */
-  succeed(resource_id: string): Promise<void>
+  succeed(resourceId: string): Promise<void>
   /** Remembers why an import failed; the identifier stays pending. */
   fail(failure: Failure): void
-  markManagedElsewhere(resource_id: string, details: string): void
+  markManagedElsewhere(resourceId: string, details: string): void
   /** The address that the engine was last asked to import the identifier to; null when it never was asked. */
-  addressOf(resource_id: string): string | null
+  addressOf(resourceId: string): string | null
   /**
    * Records as imported what the engine was asked to import and the state manages now.
    * @param managed identifiers in the state
@@ -56,7 +56,7 @@ export async function openLedger(kit: Kit, ids: readonly string[]): Promise<Ledg
   await recordSelection(context.sql, round, ids)
   return createLedger(
     kit,
-    ids.map((resource_id, position) => ({ position, resource_id, address: null, imported: false })),
+    ids.map((resourceId, position) => ({ position, resource_id: resourceId, address: null, imported: false })),
   )
 }
 
@@ -75,20 +75,20 @@ function createLedger({ run }: Kit, rows: readonly RoundImport[]): Ledger {
   const toIdentity = identityOf(round.session.provider)
   const entries: Entry[] = rows.map((row) => ({ ...row, error: null, managedElsewhere: null }))
   const byId = new Map(entries.map((entry) => [entry.resource_id, entry]))
-  const entryOf = (resource_id: string): Entry => {
-    const entry = byId.get(resource_id)
+  const entryOf = (resourceId: string): Entry => {
+    const entry = byId.get(resourceId)
     if (!entry) throw new Error('an identifier that was not selected')
     return entry
   }
   const openEntries = () => entries.filter(({ imported, managedElsewhere }) => !imported && managedElsewhere === null)
-  const succeed = async (resource_id: string) => {
-    const entry = entryOf(resource_id)
+  const succeed = async (resourceId: string) => {
+    const entry = entryOf(resourceId)
     await markImported(context.sql, round, entry.position)
     Object.assign(entry, { imported: true, error: null })
   }
   return {
     size: entries.length,
-    has: (resource_id) => byId.has(resource_id),
+    has: (resourceId) => byId.has(resourceId),
     pending: () => openEntries().map(({ resource_id }) => resource_id),
     imported: () =>
       entries.flatMap(({ imported, address, resource_id }) =>
@@ -113,10 +113,10 @@ function createLedger({ run }: Kit, rows: readonly RoundImport[]): Ledger {
     fail: ({ resource_id, error }) => {
       entryOf(resource_id).error = error
     },
-    markManagedElsewhere: (resource_id, details) => {
-      entryOf(resource_id).managedElsewhere = details
+    markManagedElsewhere: (resourceId, details) => {
+      entryOf(resourceId).managedElsewhere = details
     },
-    addressOf: (resource_id) => entryOf(resource_id).address,
+    addressOf: (resourceId) => entryOf(resourceId).address,
     settle: async (managed) => {
       const managedIdentities = new Set(managed.map(toIdentity))
       for (const { resource_id, address } of openEntries())

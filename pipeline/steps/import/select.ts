@@ -28,7 +28,9 @@ export async function selectResources(kit: Kit, discovery: Discovery, convention
     ...conventions,
   })
   const selectedIds = new Set(selected.ids)
-  const others = ids.filter((id) => !selectedIds.has(id)).map((resource_id) => ({ resource_id, details: NOT_SELECTED }))
+  const others = ids
+    .filter((id) => !selectedIds.has(id))
+    .map((resourceId) => ({ resource_id: resourceId, details: NOT_SELECTED }))
   const none = selected.ids.length === 0 ? { text: selected.explanation || NONE_MATCHED, failed: false } : null
   return { ids: selected.ids, excluded: [...withheld, ...others], ending: none }
 }

@@ -54,12 +54,12 @@ async function compareWithState(kit: Kit, ledger: Ledger, plan: Plan): Promise<v
   const toIdentity = identityOf(kit.run.round.session.provider)
   const state = stateIdentifiers(plan)
   const managed = new Map([...state].map(([address, id]) => [toIdentity(id), address]))
-  for (const resource_id of ledger.pending()) {
-    const address = ledger.addressOf(resource_id)
-    const elsewhere = managed.get(toIdentity(resource_id))
-    if (address !== null && state.has(address)) await ledger.succeed(resource_id)
+  for (const resourceId of ledger.pending()) {
+    const address = ledger.addressOf(resourceId)
+    const elsewhere = managed.get(toIdentity(resourceId))
+    if (address !== null && state.has(address)) await ledger.succeed(resourceId)
     else if (elsewhere !== undefined)
-      ledger.markManagedElsewhere(resource_id, `Managed as ${elsewhere} by the time of the import.`)
+      ledger.markManagedElsewhere(resourceId, `Managed as ${elsewhere} by the time of the import.`)
   }
 }
 

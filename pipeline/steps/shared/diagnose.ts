@@ -25,7 +25,7 @@ export async function explainFaultOutsideCode(kit: Kit, feedback: string): Promi
     const reasonWithoutDiff = explainUnmendable(diagnostics, { blame: blameOf(''), cloud })
     if (reasonWithoutDiff === null) return null
     const text = explainUnmendable(diagnostics, { blame: blameOf(await run.workspace.branchDiff()), cloud })
-    return text === null ? null : secrets.text(text.replaceAll(run.workspace.iac_root, '.'))
+    return text === null ? null : secrets.text(text.replaceAll(run.workspace.iacRoot, '.'))
   } catch (error) {
     run.signal.throwIfAborted()
     run.log.warn('an engine failure could not be classified', { error })
@@ -40,11 +40,11 @@ export async function explainFaultOutsideCode(kit: Kit, feedback: string): Promi
 export async function describeFailure(kit: Kit, failure: EngineFailure): Promise<string> {
   const { run, secrets } = kit
   try {
-    const root = `${run.workspace.iac_root}/`
+    const root = `${run.workspace.iacRoot}/`
     const diagnostics = orderDiagnostics((await readDiagnostics(kit, failure)).map((one) => makeRelative(one, root)))
     const files = createFileAccess(run.context.config, run.workspace)
     const quoted = await Promise.all(diagnostics.map((one) => addSnippet(kit, files, one)))
-    return secrets.text(renderDiagnostics(quoted).replaceAll(run.workspace.iac_root, '.'))
+    return secrets.text(renderDiagnostics(quoted).replaceAll(run.workspace.iacRoot, '.'))
   } catch (error) {
     run.signal.throwIfAborted()
     run.log.warn('an engine failure could not be described', { error })

@@ -18,7 +18,7 @@ export type Validation<Value> = {
   targets: string[]
 } & (
   | { ok: true; value: Value }
-  | { ok: false; feedback: string; value?: Value; step?: EngineStep; good_enough?: GoodEnough<Value> }
+  | { ok: false; feedback: string; value?: Value; step?: EngineStep; goodEnough?: GoodEnough<Value> }
 )
 
 /** An attempt that was sent back, but is accepted after all when every later attempt fails. */
@@ -145,9 +145,9 @@ async function runAttempts<Value>(
     await storePlan(kit, last)
     if (last.ok) return { value: last.value, summary }
     situation = last.feedback
-    if (last.good_enough) best.fallback = { commit, summary, validateAgain: last.good_enough.validateAgain }
+    if (last.goodEnough) best.fallback = { commit, summary, validateAgain: last.goodEnough.validateAgain }
     const findings = await diagnoseFailure(kit, last, attempt < task.maxAttempts)
-    prompt = last.good_enough ? last.good_enough.writeQuery(situation) : writeRepairQuery(situation, findings)
+    prompt = last.goodEnough ? last.goodEnough.writeQuery(situation) : writeRepairQuery(situation, findings)
   }
   throw new ValidationLoopExceeded(last)
 }

@@ -39,10 +39,10 @@ export async function learnDeclaredSecrets({ run, secrets }: Kit): Promise<void>
 async function readMatchingFiles(
   files: FileAccess,
   query: string,
-  include_pattern: string,
+  includePattern: string,
   signal: AbortSignal,
 ): Promise<string[]> {
-  const lines = await files.grep({ query, include_pattern, case_sensitive: true }, signal)
+  const lines = await files.grep({ query, include_pattern: includePattern, case_sensitive: true }, signal)
   const paths = new Set(lines.map((line) => line.replace(/:\d+:.*$/, '')))
   return await Promise.all([...paths].map((path) => files.read(path)))
 }

@@ -23,9 +23,9 @@ export function planOutsideTargets(kit: Kit, valid: ValidPlan): Promise<BeyondTa
 async function planAndCompare(kit: Kit, valid: ValidPlan): Promise<BeyondTargets> {
   const { run, secrets } = kit
   // The name is covered by the ignore rules, and random, so that no file of the repository has it.
-  const plan_file = `whole-root-${crypto.randomUUID().slice(0, 8)}.plan`
+  const planFile = `whole-root-${crypto.randomUUID().slice(0, 8)}.plan`
   try {
-    const whole = await planWholeRoot(kit, plan_file)
+    const whole = await planWholeRoot(kit, planFile)
     secrets.learn(whole)
     return { made: true, changes: changesBeyond(valid.plan, whole) }
   } catch (error) {
@@ -36,7 +36,7 @@ async function planAndCompare(kit: Kit, valid: ValidPlan): Promise<BeyondTargets
     run.log.warn('the whole root could not be planned beside the targets', isShowable ? { reason } : { error })
     return { made: false, reason }
   } finally {
-    await removeRightInside(run.workspace.iac_root, plan_file).catch((error: unknown) =>
+    await removeRightInside(run.workspace.iacRoot, planFile).catch((error: unknown) =>
       run.log.warn('the plan file of the whole root was not removed', { error }),
     )
   }
@@ -46,12 +46,14 @@ async function planAndCompare(kit: Kit, valid: ValidPlan): Promise<BeyondTargets
  * Plans the whole root. Neither init nor validate is run, because both were run for the plan with targets.
  * Errors: 502 with the engine's words.
  */
-async function planWholeRoot({ run, engine }: Kit, plan_file: string): Promise<Plan> {
+async function planWholeRoot({ run, engine }: Kit, planFile: string): Promise<Plan> {
   const { scope_id, provider } = run.round.session
-  const workspace_path = run.workspace.iac_root
-  const body = { workspace_path, scope_id, engine_provider: provider, plan_file, targets: [] }
+  const workspacePath = run.workspace.iacRoot
+  const body = { workspace_path: workspacePath, scope_id, engine_provider: provider, plan_file: planFile, targets: [] }
   requireSuccess(await runWhenStateIsFree(run, () => engine.run('plan', body)), 'plan')
-  return parsePlan(requireSuccess(await engine.run('show', { workspace_path, plan_file }), 'show').stdout)
+  return parsePlan(
+    requireSuccess(await engine.run('show', { workspace_path: workspacePath, plan_file: planFile }), 'show').stdout,
+  )
 }
 
 function requireSuccess(result: EngineResult, step: string): EngineResult {

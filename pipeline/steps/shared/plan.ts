@@ -64,11 +64,11 @@ async function planAndRead(kit: Kit, targets: string[]): Promise<PlanResult> {
   const plan = await readPlan(kit)
   secrets.learn(plan)
   const reference: PlanReference = {
-    workspace: run.workspace.iac_root,
+    workspace: run.workspace.iacRoot,
     plan_file: planFileOf(kit),
     targets,
     revision: await run.workspace.revision(),
-    plan_sha256: await hashFile(`${run.workspace.iac_root}/${planFileOf(kit)}`),
+    plan_sha256: await hashFile(`${run.workspace.iacRoot}/${planFileOf(kit)}`),
   }
   return { ok: true, text: secrets.text(planned.result.stdout), reference, plan }
 }
@@ -84,11 +84,15 @@ async function initValidatePlan(kit: Kit, targets: string[]): Promise<StepResult
 
 async function runSteps(kit: Kit, targets: string[]): Promise<StepResult> {
   const { run, engine } = kit
-  const workspace_path = run.workspace.iac_root
-  const scoped = { workspace_path, scope_id: run.round.session.scope_id, engine_provider: run.round.session.provider }
+  const workspacePath = run.workspace.iacRoot
+  const scoped = {
+    workspace_path: workspacePath,
+    scope_id: run.round.session.scope_id,
+    engine_provider: run.round.session.provider,
+  }
   const init = await initialise(kit)
   if (init !== null) return { ok: false, step: 'init', result: init }
-  const validate = await engine.run('validate', { workspace_path })
+  const validate = await engine.run('validate', { workspace_path: workspacePath })
   if (validate.exit_code !== 0) return { ok: false, step: 'validate', result: validate }
   const plan = await runWhenStateIsFree(run, () =>
     engine.run('plan', { ...scoped, plan_file: planFileOf(kit), targets }),
@@ -100,10 +104,10 @@ async function runSteps(kit: Kit, targets: string[]): Promise<StepResult> {
 export async function initialise({ run, engine }: Kit): Promise<EngineResult | null> {
   if (engine.initialised) return null
   const { session } = run.round
-  const workspace_path = run.workspace.iac_root
-  await writeOverride(run.context.config, session, workspace_path, run.log)
+  const workspacePath = run.workspace.iacRoot
+  await writeOverride(run.context.config, session, workspacePath, run.log)
   const init = await engine.run('init', {
-    workspace_path,
+    workspace_path: workspacePath,
     scope_id: session.scope_id,
     engine_provider: session.provider,
   })
@@ -114,7 +118,7 @@ export async function initialise({ run, engine }: Kit): Promise<EngineResult | n
 
 async function readPlan(kit: Kit): Promise<Plan> {
   const result = await kit.engine.run('show', {
-    workspace_path: kit.run.workspace.iac_root,
+    workspace_path: kit.run.workspace.iacRoot,
     plan_file: planFileOf(kit),
   })
   if (result.exit_code === 0) return parsePlan(result.stdout)

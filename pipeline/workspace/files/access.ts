@@ -35,8 +35,8 @@ export interface FileAccess {
 
 const MAX_READ = 200_000
 
-export function createFileAccess(config: Config, workspace: Pick<Workspace, 'iac_root'>): FileAccess {
-  const editor = { root: workspace.iac_root, paths: config.paths, git: createLocalGit(config.git) }
+export function createFileAccess(config: Config, workspace: Pick<Workspace, 'iacRoot'>): FileAccess {
+  const editor = { root: workspace.iacRoot, paths: config.paths, git: createLocalGit(config.git) }
   return {
     read: async (path) => {
       const target = await resolveExistingPath(editor, path)

@@ -60,7 +60,7 @@ export async function grep({ root, paths }: Enclosure, search: Search, signal?: 
     args,
     cwd: root,
     env,
-    timeout_ms: TIMEOUT_MS,
+    timeoutMs: TIMEOUT_MS,
     maxOutput: MAX_OUTPUT,
     signal,
   })

@@ -33,7 +33,7 @@ export async function configureGit(config: Config, log: Logger, home: string = h
 async function setGlobal(home: string, key: string, value: string): Promise<void> {
   const env = { HOME: home, PATH: process.env.PATH ?? '/usr/bin:/bin', LC_ALL: 'C', GIT_CONFIG_NOSYSTEM: '1' }
   const args = ['config', '--global', '--replace-all', '--', key, value]
-  const output = await runProcess({ file: 'git', args, cwd: home, env, timeout_ms: 10_000 })
+  const output = await runProcess({ file: 'git', args, cwd: home, env, timeoutMs: 10_000 })
   if (output.code !== 0)
     throw new Error(output.stderr.trim() || `git config ended with ${output.code ?? output.stopped}`)
 }

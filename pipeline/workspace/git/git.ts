@@ -8,7 +8,7 @@ import { createGitEnvironment } from './settings.ts'
 export interface GitOptions {
   cwd: string
   /** Milliseconds. The default is 300 s. */
-  timeout_ms?: number
+  timeoutMs?: number
   input?: string
   maxOutput?: number
   signal?: AbortSignal
@@ -64,7 +64,7 @@ async function runGit(
     file: 'git',
     args: ['--no-pager', ...args],
     env,
-    timeout_ms: TIMEOUT_MS,
+    timeoutMs: TIMEOUT_MS,
     ...options,
   })
   options.signal?.throwIfAborted()

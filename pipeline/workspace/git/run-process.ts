@@ -5,7 +5,7 @@ export interface ProcessRequest {
   args: readonly string[]
   cwd: string
   env: Record<string, string>
-  timeout_ms: number
+  timeoutMs: number
   /** Most bytes of stdout. The process is stopped when it writes more. */
   maxOutput?: number
   /** Text for stdin. Without it stdin is empty. */
@@ -38,7 +38,7 @@ export function runProcess(request: ProcessRequest): Promise<ProcessOutput> {
     stopped ??= why
     killGroup(child)
   }
-  const timer = setTimeout(() => stop('timeout'), request.timeout_ms)
+  const timer = setTimeout(() => stop('timeout'), request.timeoutMs)
   const abort = () => stop('aborted')
   request.signal?.addEventListener('abort', abort, { once: true })
   if (request.signal?.aborted) abort()

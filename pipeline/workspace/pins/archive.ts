@@ -82,7 +82,7 @@ export async function unpackDirectory(
       pin: async () => {
         await pinDirectory(clone)
         const pinned = join(folder, PINNED)
-        return { clone: pinned, iac_root: join(await realpath(pinned), relative(directory.clone, directory.iac_root)) }
+        return { clone: pinned, iacRoot: join(await realpath(pinned), relative(directory.clone, directory.iacRoot)) }
       },
     }
   } catch (error) {

@@ -12,7 +12,7 @@ export interface PinnedDirectory {
   /** Absolute. */
   clone: string
   /** Absolute, real path. The sidecar gets it as `workspace_path`. */
-  iac_root: string
+  iacRoot: string
 }
 
 type Owner = Pick<SessionFacts, 'uuid' | 'workspace'>
@@ -47,17 +47,17 @@ export async function inspectPinned(
   if (iacRoot === null) return 'missing'
   const hash = await hashFile(join(iacRoot, paths.session_plan_filename))
   if (hash === null) return 'missing'
-  return hash === planSha256 ? { clone: await realpath(clone), iac_root: iacRoot } : 'another'
+  return hash === planSha256 ? { clone: await realpath(clone), iacRoot: iacRoot } : 'another'
 }
 
 /**
  * Removes the pinned directory, if there is one.
- * @param options.in_use true when an engine may still run in it. The directory is only moved aside then, and removed
+ * @param options.inUse true when an engine may still run in it. The directory is only moved aside then, and removed
  * when the session runs next or by the sweeper.
  */
-export async function removePinned(paths: Config['paths'], uuid: string, options: { in_use: boolean }): Promise<void> {
+export async function removePinned(paths: Config['paths'], uuid: string, options: { inUse: boolean }): Promise<void> {
   const folder = pinnedFolder(paths, uuid)
-  if (!options.in_use) return await rm(folder, { recursive: true, force: true })
+  if (!options.inUse) return await rm(folder, { recursive: true, force: true })
   const aside = join(sessionFolder(paths, uuid), ENDED + randomBytes(4).toString('hex'))
   await rename(folder, aside).catch((error: NodeJS.ErrnoException) => {
     if (error.code !== 'ENOENT') throw error

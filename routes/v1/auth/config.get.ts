@@ -41,7 +41,7 @@ export const getAuthConfig = endpoint({
       client_id,
       audience,
       scope,
-      artifact_metadata_header_prefix: storage.metadata_prefix,
+      artifact_metadata_header_prefix: storage.metadataPrefix,
     }
     return c.json(answer)
   },

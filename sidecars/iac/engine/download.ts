@@ -78,10 +78,10 @@ async function fetchFile(fetch: Fetch, url: string, maxBytes: number): Promise<U
   try {
     const response = await send(fetch, {
       url,
-      timeout_ms: TIMEOUT_MS,
+      timeoutMs: TIMEOUT_MS,
       retries: 2,
       redirect: 'follow',
-      max_bytes: maxBytes,
+      maxBytes: maxBytes,
     })
     if (response.status !== 200)
       throw new SettingsError(`The engine could not be fetched: ${url} answered ${response.status}.`)

@@ -82,8 +82,8 @@ async function attemptOnce(question: Question, headers: HeaderFields): Promise<O
       method: question.method ?? 'GET',
       headers,
       ...(question.json === undefined ? { body: question.body ?? null } : { json: question.json }),
-      timeout_ms: question.timeoutMs ?? TIMEOUT_MS,
-      max_bytes: MAX_BYTES,
+      timeoutMs: question.timeoutMs ?? TIMEOUT_MS,
+      maxBytes: MAX_BYTES,
       signal: question.request.signal,
     })
   } catch (error) {

@@ -26,8 +26,8 @@ export const chatChannel = (webhookUrl: string, fetch: Fetch): Channel => ({
       url: webhookUrl,
       method: 'POST',
       json: chatMessage(notification),
-      timeout_ms: CHANNEL_LIMIT_MS,
-      max_bytes: 64 * 1024,
+      timeoutMs: CHANNEL_LIMIT_MS,
+      maxBytes: 64 * 1024,
     })
     if (response.status < 200 || response.status > 299)
       throw new ChannelError(`the chat answered HTTP ${response.status}`)

@@ -25,8 +25,8 @@ export const webhookChannel = (
         'webhook-timestamp': timestamp,
         'webhook-signature': `v1,${await sign(secret, `${deliveryId}.${timestamp}.${body}`)}`,
       },
-      timeout_ms: CHANNEL_LIMIT_MS,
-      max_bytes: 64 * 1024,
+      timeoutMs: CHANNEL_LIMIT_MS,
+      maxBytes: 64 * 1024,
     })
     if (response.status < 200 || response.status > 299)
       throw new ChannelError(`the webhook answered HTTP ${response.status}`)

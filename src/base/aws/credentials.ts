@@ -27,10 +27,10 @@ export interface ChainTools {
   /** Region of the token service (STS). */
   region: string
   /** Address of the token service; by default that of the region. */
-  sts_url?: string
+  stsUrl?: string
   fetch: Fetch
   /** Answers the text of a file, or null when there is no file at that path. Throws when it cannot be read. */
-  read_file: (path: string) => Promise<string | null>
+  readFile: (path: string) => Promise<string | null>
   now: () => Date
   log: Logger
 }
@@ -95,9 +95,9 @@ export function parseCredentialsJson(text: string): AwsCredentials | null {
  * @param what how an error text names the file, which must not show its path
  * Errors: `CredentialError`.
  */
-export async function readNamedFile(tools: Pick<ChainTools, 'read_file'>, path: string, what: string): Promise<string> {
+export async function readNamedFile(tools: Pick<ChainTools, 'readFile'>, path: string, what: string): Promise<string> {
   try {
-    return (await tools.read_file(path))?.trim() ?? ''
+    return (await tools.readFile(path))?.trim() ?? ''
   } catch (error) {
     throw credentialFault(`${what} cannot be read${systemCode(error)}`, error)
   }

@@ -21,7 +21,7 @@ export const fromContainer: ChainLink = async (tools) => {
   if (url === null) return null
   const token = await readContainerToken(tools)
   const headers: Record<string, string> = token === '' ? {} : { authorization: token }
-  const request = { url, headers, timeout_ms: 2_000, retries: 2, retry_statuses: TRANSIENT_STATUSES }
+  const request = { url, headers, timeoutMs: 2_000, retries: 2, retryStatuses: TRANSIENT_STATUSES }
   const response = await send(tools.fetch, request).catch((error: unknown) => {
     const reason = error instanceof OutboundError ? error.message : 'the request was refused'
     throw credentialFault(`the credentials of the container cannot be had, ${reason}`, error)
@@ -87,7 +87,7 @@ async function requestMetadata(
   method = 'GET',
 ): Promise<string> {
   const url = `${aws.metadata_endpoint}/latest/${path}`
-  const request = { url, method, headers, timeout_ms: 1_000, retries: 1, retry_statuses: TRANSIENT_STATUSES }
+  const request = { url, method, headers, timeoutMs: 1_000, retries: 1, retryStatuses: TRANSIENT_STATUSES }
   const response = await send(fetch, request).catch((error: unknown) => {
     const reason = error instanceof OutboundError ? error.message : 'the request was refused'
     throw credentialFault(`${NO_OTHER_SOURCE} is set up, and instance metadata does not answer (${reason})`, error)

@@ -3,7 +3,7 @@ import { type OutboundResponse, send, TRANSIENT_STATUSES } from '../http.ts'
 import { type AwsCredentials, type ChainTools, credentialFault, parseCredentials } from './credentials.ts'
 import { domainOf } from './partition.ts'
 
-type Sts = Pick<ChainTools, 'fetch' | 'region' | 'now' | 'sts_url'>
+type Sts = Pick<ChainTools, 'fetch' | 'region' | 'now' | 'stsUrl'>
 
 export interface Role {
   arn: string
@@ -34,7 +34,7 @@ async function assume(
   fields: Record<string, string>,
   keys?: AwsCredentials,
 ): Promise<AwsCredentials> {
-  const url = tools.sts_url ?? `https://sts.${tools.region}.${domainOf(tools.region)}/`
+  const url = tools.stsUrl ?? `https://sts.${tools.region}.${domainOf(tools.region)}/`
   const body = new URLSearchParams({ Action: action, Version: '2011-06-15', ...fields }).toString()
   const plain = { 'content-type': 'application/x-www-form-urlencoded; charset=utf-8' }
   const headers = keys ? await signHeaders(tools, url, plain, body, keys) : plain
@@ -43,9 +43,9 @@ async function assume(
     method: 'POST',
     headers,
     body,
-    timeout_ms: 5_000,
+    timeoutMs: 5_000,
     retries: 2,
-    retry_statuses: TRANSIENT_STATUSES,
+    retryStatuses: TRANSIENT_STATUSES,
   }).catch((error: unknown) => {
     throw credentialFault('the token service cannot be reached', error)
   })

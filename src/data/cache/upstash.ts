@@ -38,7 +38,7 @@ function createRequester(config: RedisConfig, fetcher: Fetch): Requester {
         headers: { authorization: `Bearer ${token}` },
         json: request.body,
         // `fetch` manages the connection, so that connecting cannot have a limit of its own.
-        timeout_ms: Math.max(config.socket_connect_timeout, config.socket_timeout) * 1000,
+        timeoutMs: Math.max(config.socket_connect_timeout, config.socket_timeout) * 1000,
         signal: request.signal,
       })
       if (answer.status !== 200) throw new Error(`the cache answered ${answer.status}`)

@@ -30,7 +30,7 @@ export function createBlobStore({ config, call, log, now }: BlobTools): ObjectSt
       throw storeError(response, `the creation of container ${container}`)
   }
   return {
-    metadata_prefix: PREFIX,
+    metadataPrefix: PREFIX,
     ensureBuckets: async () => {
       for (const container of new Set([config.bucket, config.engine_state_bucket]))
         if (container !== '') await ensureContainer(container)

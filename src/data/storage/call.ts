@@ -10,7 +10,7 @@ export interface StoreRequest {
   body?: Uint8Array<ArrayBuffer>
   signal?: AbortSignal
   /** Largest accepted answer in bytes; default 64 MiB. */
-  max_bytes?: number
+  maxBytes?: number
 }
 
 export type StoreCall = (request: StoreRequest) => Promise<OutboundResponse>
@@ -31,10 +31,10 @@ export function createStoreCall(
     try {
       return await send(fetcher, {
         ...request,
-        timeout_ms: (config.connect_timeout + config.read_timeout) * 1000,
+        timeoutMs: (config.connect_timeout + config.read_timeout) * 1000,
         retries: Math.max(0, config.max_attempts - 1),
-        retry_statuses: TRANSIENT_STATUSES,
-        backoff_ms: firstWaitMs,
+        retryStatuses: TRANSIENT_STATUSES,
+        backoffMs: firstWaitMs,
       })
     } catch (error) {
       if (error instanceof OutboundError && error.kind === 'aborted') throw error

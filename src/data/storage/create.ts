@@ -19,16 +19,16 @@ export interface StorageDeps {
   /** The credentials for S3 without configured keys; default is the credential chain of AWS. */
   credentials?: CredentialSource
   /** Reads a file of that chain. Null: there is no file at the path. Throws when it cannot be read. */
-  read_file?: (path: string) => Promise<string | null>
+  readFile?: (path: string) => Promise<string | null>
   now?: () => Date
   /** Milliseconds before the second attempt, doubled for each further one. Default 200. */
-  backoff_ms?: number
+  backoffMs?: number
 }
 
 /** The object store of the configured provider. No request is made before its first use. */
 export function createObjectStore(config: StorageConfig, deps: StorageDeps): ObjectStore {
   const now = deps.now ?? (() => new Date())
-  const call = createStoreCall(config, deps.fetch, deps.backoff_ms)
+  const call = createStoreCall(config, deps.fetch, deps.backoffMs)
   if (config.provider === 'STORAGE_ACCOUNT') return createBlobStore({ config, call, log: deps.log, now })
   const signer = createS3Signer({ credentials: credentialsOf(config, deps, now), region: config.region, now })
   return createS3Store(
@@ -44,14 +44,14 @@ function credentialsOf(config: StorageConfig, deps: StorageDeps, now: () => Date
   if (config.provider === 'BUNDLED') return staticCredentials({ access_key, secret_key })
   if (deps.credentials) return deps.credentials
   if (!config.aws) throw new Error('S3 without keys needs the variables of its credential chain')
-  const readFile = deps.read_file ?? (async () => null)
+  const readFile = deps.readFile ?? (async () => null)
   const tools = {
     aws: config.aws,
     purpose: 'the object store',
     region: config.region,
     fetch: deps.fetch,
     log: deps.log,
-    read_file: readFile,
+    readFile: readFile,
     now,
   }
   return withPlatformErrors(defaultCredentials(tools))

@@ -18,14 +18,14 @@ export function createS3Store(tools: S3Tools, corsOrigins: readonly string[]): O
     key: string,
     plain: Record<string, string> = {},
     body?: Uint8Array<ArrayBuffer>,
-    limits: { signal?: AbortSignal; max_bytes?: number } = {},
+    limits: { signal?: AbortSignal; maxBytes?: number } = {},
   ) => {
     const url = address.internal(config.bucket, key)
     const headers = await signer.headers({ method, url, headers: plain, body })
     return call({ method, url, headers, body, ...limits })
   }
   return {
-    metadata_prefix: PREFIX,
+    metadataPrefix: PREFIX,
     ensureBuckets: async () => {
       const created = await ensureBucket(tools, config.bucket)
       const exposed = READ_BY_BROWSERS.map((name) => `${PREFIX}${name}`)

@@ -11,8 +11,8 @@ export interface ObjectStore {
     body: string | Uint8Array<ArrayBuffer>,
     options: { content_type: string; metadata?: Record<string, string>; signal?: AbortSignal },
   ): Promise<number>
-  /** Reads an object. A larger one than `max_bytes`, by default 64 MiB, is an error. */
-  get(key: string, options?: { signal?: AbortSignal; max_bytes?: number }): Promise<Uint8Array<ArrayBuffer>>
+  /** Reads an object. A larger one than `maxBytes`, by default 64 MiB, is an error. */
+  get(key: string, options?: { signal?: AbortSignal; maxBytes?: number }): Promise<Uint8Array<ArrayBuffer>>
   /** Deletes an object. A missing object is no error. */
   delete(key: string): Promise<void>
   /** A URL for GET at the public host, valid for `presign_expiry_seconds`. It is computed without a request. */
@@ -23,5 +23,5 @@ export interface ObjectStore {
    */
   urlsLapse(): Promise<Date | null>
   /** The prefix of metadata names in the headers that a browser sees: `x-amz-meta-` or `x-ms-meta-`. */
-  readonly metadata_prefix: string
+  readonly metadataPrefix: string
 }

@@ -21,12 +21,12 @@ export function connectAzure(entry: ModelEntry): Connection {
   const bare = resource.replace(/\/+$/, '')
   const undated = UNDATED.test(version ?? '') || /\/openai\/v1$/.test(bare)
   if (!undated && !version) throw new Unconfigured('AZURE_API_VERSION is not set')
-  const deployment = entry.model_id
+  const deployment = entry.modelId
   const dated = `${bare.replace(/\/openai(\/.*)?$/, '')}/openai/deployments/${encodeURIComponent(deployment)}`
   const query = undated ? (version === 'preview' || version === 'latest' ? 'preview' : null) : version
   return {
     base_url: undated ? `${bare.replace(/\/openai(\/v1)?$/, '')}/openai/v1` : dated,
-    model_id: deployment,
+    modelId: deployment,
     wire: chatWire,
     authorize: async (): Promise<Record<string, string>> =>
       key ? { 'api-key': key } : { authorization: `Bearer ${token}` },

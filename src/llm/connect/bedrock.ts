@@ -24,17 +24,17 @@ export function connectBedrock(entry: ModelEntry): Connection {
   const wire = configuredWire(entry)
   if (gateway && wire !== 'converse')
     return connectByWire(entry, wire ?? 'chat', { base_url: baseUrl(gateway), key, quirks: {} })
-  const { region, model_id } = regionAndModelId(entry)
+  const { region, modelId } = regionAndModelId(entry)
   const own = gateway ?? entry.param('aws_bedrock_runtime_endpoint') ?? entry.variable('AWS_BEDROCK_RUNTIME_ENDPOINT')
   const secrets: string[] = key ? [key] : []
   return {
     base_url: own ? baseUrl(own) : `https://bedrock-runtime.${region}.${domainOf(region)}`,
-    model_id,
+    modelId,
     wire: converseWire,
     authorize: key
       ? async () => ({ authorization: `Bearer ${key}` })
       : createSigner(credentialsOf(entry, region), region, secrets, () => new Date(entry.tools.now())),
-    quirks: quirksOf(quirksOfClaude(model_id)),
+    quirks: quirksOf(quirksOfClaude(modelId)),
     secrets,
   }
 }
@@ -43,8 +43,8 @@ export function connectBedrock(entry: ModelEntry): Connection {
  * The region and the bare model id. Before the id may stand `converse/` and a region, as in
  * `eu-west-1/anthropic.claude-…`; an ARN names its own region.
  */
-function regionAndModelId(entry: ModelEntry): { region: string; model_id: string } {
-  const id = entry.model_id.replace(/^(converse|converse_like|invoke)\//, '')
+function regionAndModelId(entry: ModelEntry): { region: string; modelId: string } {
+  const id = entry.modelId.replace(/^(converse|converse_like|invoke)\//, '')
   const [first = '', ...rest] = id.split('/')
   const leading = REGION.test(first) && rest.length > 0
   const arn = /^arn:[^:]*:bedrock:([a-z0-9-]+):/.exec(id)?.[1]
@@ -55,11 +55,11 @@ function regionAndModelId(entry: ModelEntry): { region: string; model_id: string
     entry.variable('AWS_REGION_NAME', 'AWS_REGION', 'AWS_DEFAULT_REGION') ??
     DEFAULT_REGION
   if (!REGION.test(region)) throw new Unconfigured('the region is no region')
-  return { region, model_id: leading ? rest.join('/') : id }
+  return { region, modelId: leading ? rest.join('/') : id }
 }
 
 function credentialsOf(entry: ModelEntry, region: string): CredentialSource {
-  const { fetch, log, read_file } = entry.tools
+  const { fetch, log, readFile } = entry.tools
   const now = () => new Date(entry.tools.now())
   const purpose = 'the model'
   const [access_key, secret_key] = [entry.param('aws_access_key_id'), entry.param('aws_secret_access_key')]
@@ -67,7 +67,7 @@ function credentialsOf(entry: ModelEntry, region: string): CredentialSource {
     access_key && secret_key ? { access_key, secret_key, session_token: entry.param('aws_session_token') } : null
   const base = entryKeys
     ? staticCredentials(entryKeys)
-    : defaultCredentials({ aws: chainVariables(entry), purpose, region, fetch, log, read_file, now })
+    : defaultCredentials({ aws: chainVariables(entry), purpose, region, fetch, log, readFile, now })
   const arn = entry.param('aws_role_name') ?? entry.variable('AWS_ROLE_NAME')
   if (!arn) return base
   const role = { arn, session_name: entry.param('aws_session_name') ?? '' }

@@ -42,13 +42,13 @@ export function connectByWire(
 ): Connection {
   const { base_url, key } = options
   const proof = (headers: Record<string, string>) => async () => (key ? headers : {})
-  const common = { base_url, model_id: entry.model_id, secrets: key ? [key] : [] }
+  const common = { base_url, modelId: entry.modelId, secrets: key ? [key] : [] }
   if (wire === 'anthropic')
     return {
       ...common,
       wire: messagesWire,
       authorize: proof({ 'x-api-key': key ?? '' }),
-      quirks: quirksOf({ ...claudeQuirks(entry.model_id), search: 'chat' }),
+      quirks: quirksOf({ ...claudeQuirks(entry.modelId), search: 'chat' }),
     }
   if (wire === 'gemini')
     return {
@@ -62,7 +62,7 @@ export function connectByWire(
       ...common,
       wire: converseWire,
       authorize: proof({ authorization: `Bearer ${key}` }),
-      quirks: quirksOf(quirksOfClaude(entry.model_id)),
+      quirks: quirksOf(quirksOfClaude(entry.modelId)),
     }
   return { ...common, wire: chatWire, key: key ?? '', quirks: quirksOf(options.quirks) }
 }

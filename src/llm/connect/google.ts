@@ -31,7 +31,7 @@ export function connectGemini(entry: ModelEntry): Connection {
   return {
     base_url: OFFICIAL,
     address: (url) => new URL(`${OFFICIAL}/openai${url.pathname.slice(new URL(OFFICIAL).pathname.length)}`),
-    model_id: entry.model_id,
+    modelId: entry.modelId,
     wire: searchingWire,
     authorize: async ({ url }): Promise<Record<string, string>> =>
       url.includes(':generateContent') ? { 'x-goog-api-key': key ?? '' } : { authorization: `Bearer ${key}` },
@@ -63,22 +63,22 @@ export function connectVertex(entry: ModelEntry): Connection {
   const projectPath = `/v1/projects/${encodeURIComponent(project)}/locations/${encodeURIComponent(location)}`
   const place = `${vertexHost(location)}${projectPath}`
   const common = { authorize: access.authorize, secrets: access.secrets }
-  if (entry.model_id.startsWith('claude-'))
+  if (entry.modelId.startsWith('claude-'))
     return {
       ...common,
       base_url: `${place}/publishers/anthropic/models`,
-      model_id: entry.model_id,
+      modelId: entry.modelId,
       wire: anthropicWire((model) => ({
         path: `/${encodeURIComponent(model).replace('%40', '@')}:rawPredict`,
         body: { anthropic_version: VERSION },
       })),
-      quirks: quirksOf({ ...claudeQuirks(entry.model_id), search: 'chat' }),
+      quirks: quirksOf({ ...claudeQuirks(entry.modelId), search: 'chat' }),
     }
-  const google = !entry.model_id.includes('/')
+  const google = !entry.modelId.includes('/')
   return {
     ...common,
     base_url: `${place}/endpoints/openapi`,
-    model_id: google ? `google/${entry.model_id}` : entry.model_id,
+    modelId: google ? `google/${entry.modelId}` : entry.modelId,
     wire: chatWire,
     quirks: quirksOf({ echo: ['extra_content'], ...(google && { search: 'chat', searchSize: false }) }),
   }

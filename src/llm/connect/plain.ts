@@ -10,7 +10,7 @@ export function connectPlain(provider: PlainProvider, entry: ModelEntry): Connec
   const key = entry.param('api_key') ?? entry.variable(...provider.keyVariables)
   const official = provider.base_url !== null && sameHost(address, provider.base_url)
   if (!key && official && !provider.keyOptional) throw new Unconfigured(`${provider.keyVariables[0]} is not set`)
-  const vendorQuirks = provider.quirks?.(entry.model_id) ?? {}
+  const vendorQuirks = provider.quirks?.(entry.modelId) ?? {}
   const quirks = official ? vendorQuirks : withoutVendorLimits(vendorQuirks)
   const connection = connectByWire(entry, configuredWire(entry) ?? 'chat', { base_url: address, key, quirks })
   const organization = entry.param('organization') ?? entry.variable(provider.organizationVariable ?? '')

@@ -9,7 +9,7 @@ export interface LlmTools {
   fetch: Fetch
   log: Logger
   /** Reads a file of credentials. Null: there is no file at the path. Throws when it cannot be read. */
-  read_file: (path: string) => Promise<string | null>
+  readFile: (path: string) => Promise<string | null>
   /** The present time in milliseconds. */
   now: () => number
 }
@@ -18,7 +18,7 @@ export interface LlmTools {
 export interface ModelEntry {
   /** `<provider>/<model-id>` as configured. */
   model: string
-  model_id: string
+  modelId: string
   /** A parameter of the entry with `os.environ/` references resolved; undefined when it is absent or empty. */
   param(name: string): string | undefined
   /** The first of these environment variables that is set and not empty, else undefined. */
@@ -31,7 +31,7 @@ export interface ModelEntry {
 export interface Connection {
   base_url: string
   /** The name of the model at the provider. */
-  model_id: string
+  modelId: string
   wire: Wire
   /** The key that the library sends as bearer; absent when `authorize` makes the headers. */
   key?: string

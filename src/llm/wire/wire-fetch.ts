@@ -24,7 +24,7 @@ export interface WireOptions {
   /** Changes the address of a request that is not translated. */
   address?: (url: URL) => URL
   /** Largest accepted answer in bytes; default 32 MiB. */
-  max_bytes?: number
+  maxBytes?: number
 }
 
 const MAX_BYTES = 32 * 1024 * 1024
@@ -86,7 +86,7 @@ async function exchange(
     signal,
     redirect: 'manual',
   })
-  const text = await readText(response, options.max_bytes ?? MAX_BYTES)
+  const text = await readText(response, options.maxBytes ?? MAX_BYTES)
   if (response.ok && isEventStream(response.headers.get('content-type') ?? '', text)) {
     const value = options.wire.assemble(readEvents(text)) ?? undefined
     return { response, text, value }

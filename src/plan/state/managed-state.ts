@@ -117,13 +117,13 @@ export function quote(text: string): string {
  * Errors: those of the object store.
  */
 export async function readManagedState(
-  { config, state_store }: { config: { storage: StorageConfig }; state_store?: Pick<ObjectStore, 'get'> },
+  { config, stateStore }: { config: { storage: StorageConfig }; stateStore?: Pick<ObjectStore, 'get'> },
   projectId: string,
   signal?: AbortSignal,
 ): Promise<EngineState | null> {
-  if (!state_store) return null
+  if (!stateStore) return null
   try {
-    const bytes = await state_store.get(`${projectId}/${config.storage.engine_state_filename}`, { signal })
+    const bytes = await stateStore.get(`${projectId}/${config.storage.engine_state_filename}`, { signal })
     return parseState(new TextDecoder().decode(bytes))
   } catch (error) {
     if (error instanceof PlatformError && error.status === 404) return NO_STATE

@@ -13,9 +13,9 @@ const UNLIKELY = 'platform-probe-of-the-registry'
 export interface RegistryOptions {
   fetch: Fetch
   /** Longest time of one attempt, in milliseconds. Default 5000. */
-  timeout_ms?: number
+  timeoutMs?: number
   /** Pause before the first of three repetitions, in milliseconds; doubled each time. Default 250. */
-  backoff_ms?: number
+  backoffMs?: number
 }
 
 /**
@@ -23,7 +23,7 @@ export interface RegistryOptions {
  * comes or one of `PASSING`.
  */
 export function createPromptRegistry(access: RegistryAccess, options: RegistryOptions): PromptRegistry {
-  const { timeout_ms = 5_000, backoff_ms = 250 } = options
+  const { timeoutMs = 5_000, backoffMs = 250 } = options
   const base = access.url.endsWith('/') ? access.url : `${access.url}/`
   const headers: Record<string, string> = { accept: 'application/json' }
   if (access.api_key !== '') headers.authorization = `Bearer ${access.api_key}`
@@ -33,13 +33,13 @@ export function createPromptRegistry(access: RegistryAccess, options: RegistryOp
       ...request,
       url: `${base}v1/${path}`,
       headers,
-      timeout_ms,
-      backoff_ms,
-      max_bytes: MAX_BYTES,
+      timeoutMs,
+      backoffMs,
+      maxBytes: MAX_BYTES,
     }).catch((error: unknown) => {
       throw asRegistryError(error)
     })
-  const withRetries = { retries: 3, retry_statuses: PASSING }
+  const withRetries = { retries: 3, retryStatuses: PASSING }
 
   /** Answers null for 404, and for 422, which the registry answers to a name that no prompt could have. */
   const findVersion = async (path: string, request: Partial<OutboundRequest> = {}) => {
@@ -55,8 +55,8 @@ export function createPromptRegistry(access: RegistryAccess, options: RegistryOp
       const json = { prompt: { name, description }, version: versionOf(body, description) }
       return readId(requireSuccess(await ask('prompts', { method: 'POST', json })))
     },
-    tag: async (version_id, name) => {
-      const path = `prompt_versions/${encodeURIComponent(version_id)}/tags`
+    tag: async (versionId, name) => {
+      const path = `prompt_versions/${encodeURIComponent(versionId)}/tags`
       requireSuccess(await ask(path, { ...withRetries, method: 'POST', json: { name } }))
     },
     probe: async () => {

@@ -68,14 +68,14 @@ async function seedPrompt(
  * The tags that an unfinished version lacks. There are none when the tag of this environment exists, or when another
  * tag names another version, because then somebody has chosen the tags.
  */
-async function findMissingTags(registry: PromptRegistry, name: string, version_id: string, tag: Tag): Promise<Tag[]> {
+async function findMissingTags(registry: PromptRegistry, name: string, versionId: string, tag: Tag): Promise<Tag[]> {
   const findTagged = (one: Tag) => registry.findTagged(name, one).catch(throwAs(`Failed to look up prompt '${name}'`))
   if ((await findTagged(tag)) !== null) return []
   const missing: Tag[] = [tag]
   for (const other of TAGS.filter((one) => one !== tag)) {
     const version = await findTagged(other)
     if (version === null) missing.push(other)
-    else if (version.id !== version_id) return []
+    else if (version.id !== versionId) return []
   }
   return missing
 }

@@ -29,7 +29,7 @@ export interface PromptRegistry {
   findLatest(name: string): Promise<PromptVersion | null>
   /** Answers the id of the new version. Not repeated after a fault, because the registry might keep both versions. */
   create(name: string, prompt: { body: string; description: string }): Promise<string>
-  tag(version_id: string, tag: Tag): Promise<void>
+  tag(versionId: string, tag: Tag): Promise<void>
   /** Null when there is no prompt of that name or no version with that tag. */
   findTagged(name: string, tag: Tag, signal?: AbortSignal): Promise<PromptVersion | null>
   /** One call without repetition that shows whether the registry answers. */

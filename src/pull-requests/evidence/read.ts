@@ -94,7 +94,7 @@ function createReader({ storage, log }: EvidenceContext, masker: Masker, signal:
     try {
       limit.throwIfAborted()
       if ((file_size_bytes ?? 0) > MAX_BYTES) throw new Error(`larger than ${MAX_BYTES} bytes`)
-      const body = await Promise.race([storage.get(uri, { signal: limit, max_bytes: MAX_BYTES }), ended])
+      const body = await Promise.race([storage.get(uri, { signal: limit, maxBytes: MAX_BYTES }), ended])
       return masker.text(new TextDecoder().decode(body))
     } catch (error) {
       if (!signal.aborted) log.warn('an artifact could not be read for a pull request', { key: uri, error })

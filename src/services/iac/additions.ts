@@ -74,8 +74,8 @@ async function readLiveOutput(
   signal?: AbortSignal,
 ): Promise<{ stdout: string; stderr: string } | null> {
   const response = await call(`/v1/jobs/${jobId}/output`, {
-    timeout_ms: ANNOUNCEMENT_LIMIT_MS,
-    max_bytes: 1024 * 1024,
+    timeoutMs: ANNOUNCEMENT_LIMIT_MS,
+    maxBytes: 1024 * 1024,
     ...(signal && { signal }),
   })
   const parsed = response.status === 200 ? v.safeParse(LiveOutputSchema, parseJsonBody(response)) : null
@@ -87,7 +87,7 @@ class OffContract extends Error {}
 
 async function readAnnouncement({ call, config }: IacAccess, signal?: AbortSignal): Promise<ReadonlySet<string>> {
   const timeoutMs = Math.min(config.timeout * 1000, ANNOUNCEMENT_LIMIT_MS)
-  const response = await call('/v1/engine', { timeout_ms: timeoutMs, ...(signal && { signal }) })
+  const response = await call('/v1/engine', { timeoutMs: timeoutMs, ...(signal && { signal }) })
   if (isTransient(response)) throw new Error(`HTTP ${response.status}`)
   const parsed = response.status === 200 ? v.safeParse(AnnouncementSchema, parseJsonBody(response)) : null
   return new Set(parsed?.success ? parsed.output.additions : [])
@@ -103,7 +103,7 @@ async function runJob(
   const jobTimeout = Math.min(config.job_timeout, LIMITS_S[kind])
   const own = signal ? { signal } : {}
   const timeoutMs = Math.min(config.timeout, jobTimeout) * 1000
-  const response = await call(`/v1/${kind}`, { method: 'POST', json: body, timeout_ms: timeoutMs, ...own })
+  const response = await call(`/v1/${kind}`, { method: 'POST', json: body, timeoutMs: timeoutMs, ...own })
   const submitted = response.status === 202 ? v.safeParse(SubmittedSchema, parseJsonBody(response)) : null
   if (!submitted?.success) {
     if (isTransient(response)) throw new Error(`HTTP ${response.status}`)

@@ -28,7 +28,7 @@ export function createIacClient(config: IacServiceConfig, deps: { fetch: Fetch; 
   const { log } = deps
   const call = (path: string, request: Partial<OutboundRequest> = {}): Promise<OutboundResponse> =>
     send(deps.fetch, {
-      timeout_ms: config.timeout * 1000,
+      timeoutMs: config.timeout * 1000,
       ...request,
       url: `${config.endpoint}${path}`,
       headers: { authorization: `Bearer ${config.token}`, ...request.headers },
@@ -54,10 +54,10 @@ export function createIacClient(config: IacServiceConfig, deps: { fetch: Fetch; 
     submit,
     wait,
     async run(kind, body, options = {}) {
-      const { signal, on_submitted } = options
+      const { signal, onSubmitted } = options
       const submitAndRecord = async () => {
         const jobId = await submit(kind, body, signal)
-        await on_submitted?.(jobId)
+        await onSubmitted?.(jobId)
         return jobId
       }
       const waitOptions: Parameters<IacClient['wait']>[1] = signal ? { signal } : {}

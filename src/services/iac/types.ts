@@ -49,11 +49,11 @@ export interface IacClient {
    * never pass it for `apply` and `import`.
    */
   wait(jobId: string, options?: { signal?: AbortSignal; resubmit?: () => Promise<string> }): Promise<EngineResult>
-  /** Submits a job and waits for it. `on_submitted` is awaited before the first poll, so that it can record the id. */
+  /** Submits a job and waits for it. `onSubmitted` is awaited before the first poll, so that it can record the id. */
   run<Kind extends IacJobKind>(
     kind: Kind,
     body: IacJobs[Kind],
-    options?: { signal?: AbortSignal; on_submitted?: (jobId: string) => Promise<void> },
+    options?: { signal?: AbortSignal; onSubmitted?: (jobId: string) => Promise<void> },
   ): Promise<EngineResult>
   /** Whether the sidecar answers its health check within its timeout. Never throws. */
   healthy(signal?: AbortSignal): Promise<boolean>

@@ -73,8 +73,8 @@ async function pollOnce(access: IacAccess, jobId: string, remainingMs: number, s
   )
   const request: Partial<OutboundRequest> = {
     headers: { prefer: `wait=${held}` },
-    timeout_ms: Math.ceil(Math.min((held + config.timeout) * 1000, remainingMs)),
-    max_bytes: MAX_ANSWER_BYTES,
+    timeoutMs: Math.ceil(Math.min((held + config.timeout) * 1000, remainingMs)),
+    maxBytes: MAX_ANSWER_BYTES,
   }
   if (signal) request.signal = signal
   let response: OutboundResponse

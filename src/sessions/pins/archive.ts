@@ -46,7 +46,7 @@ export async function fetchArchive(
   key: string,
   signal?: AbortSignal,
 ): Promise<Uint8Array<ArrayBuffer> | null> {
-  const sealed = await storage.get(key, { signal, max_bytes: MAX_OBJECT_BYTES })
+  const sealed = await storage.get(key, { signal, maxBytes: MAX_OBJECT_BYTES })
   return await decrypt(config.worker.pin_key, describeOwner(owner), sealed)
 }
 

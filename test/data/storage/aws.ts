@@ -12,7 +12,7 @@ export async function chainStore(env: Environment, files: Record<string, string 
   const config = await load('storage: {provider: S3, region: eu-west-1}', env)
   const lines: Record<string, unknown>[] = []
   const log = createLogger({ write: (line) => lines.push(JSON.parse(line)) })
-  const read_file = async (path: string) => {
+  const readFile = async (path: string) => {
     const text = files[path]
     if (text instanceof Error) throw text
     return text ?? null
@@ -20,9 +20,9 @@ export async function chainStore(env: Environment, files: Record<string, string 
   const store = createObjectStore(config.storage, {
     fetch: (...args) => fetch(...args),
     log,
-    read_file,
+    readFile,
     now,
-    backoff_ms: 1,
+    backoffMs: 1,
   })
   return { store, lines }
 }

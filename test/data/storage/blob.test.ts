@@ -28,7 +28,7 @@ const store = createObjectStore(
     fetch: (...args) => fetch(...args),
     log: silentLogger,
     now: () => new Date('2026-01-02T03:04:05.678Z'),
-    backoff_ms: 1,
+    backoffMs: 1,
   },
 )
 
@@ -71,7 +71,7 @@ describe('a storage account', () => {
     expect(await store.put('plans/ä.txt', 'größe', { content_type: 'text/plain', metadata: { type: 'plan' } })).toBe(7)
     expect(seen[0]?.line).toBe('PUT /platform-artifacts/plans/%C3%A4.txt')
     expect(seen[0]?.body).toBe('größe')
-    expect(store.metadata_prefix).toBe('x-ms-meta-')
+    expect(store.metadataPrefix).toBe('x-ms-meta-')
     const text = [
       'PUT\n\n\n7\n\ntext/plain\n\n\n\n\n\n',
       'x-ms-blob-type:BlockBlob',

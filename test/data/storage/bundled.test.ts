@@ -96,7 +96,7 @@ describe('a bundled store that checks signatures', () => {
     const answer = await fetch(url, { headers: { range: 'bytes=0-0' } })
     expect(answer.status).toBe(206)
     expect(answer.headers.get('content-type')).toBe('text/plain')
-    expect(answer.headers.get(`${store.metadata_prefix}type`)).toBe('plan')
+    expect(answer.headers.get(`${store.metadataPrefix}type`)).toBe('plan')
     expect(answer.headers.get('x-amz-meta-new_file')).toBe('true')
     expect(answer.headers.get('content-disposition')).toBeNull()
   })

@@ -37,7 +37,7 @@ async function storeWith(
   const lines: string[] = []
   const log = createLogger({ write: (line) => lines.push(line) })
   const config = storageConfig({ endpoint_url: `http://127.0.0.1:${port}`, ...overrides })
-  return { store: createObjectStore(config, { fetch, log, cors_origins, backoff_ms: 1 }), calls, bodies, lines, close }
+  return { store: createObjectStore(config, { fetch, log, cors_origins, backoffMs: 1 }), calls, bodies, lines, close }
 }
 
 const status =
@@ -76,9 +76,9 @@ describe('a store in trouble', () => {
 
   it('that answers more than may be read is an error, the usual size is not', async () => {
     const { store } = await storeWith(status(200, 'x'.repeat(5_000)), { max_attempts: 1 })
-    expect((await store.get('k', { max_bytes: 5_000 })).byteLength).toBe(5_000)
+    expect((await store.get('k', { maxBytes: 5_000 })).byteLength).toBe(5_000)
     expect((await store.get('k')).byteLength).toBe(5_000)
-    await expect(store.get('k', { max_bytes: 4_999 })).rejects.toMatchObject({ status: 503 })
+    await expect(store.get('k', { maxBytes: 4_999 })).rejects.toMatchObject({ status: 503 })
   })
 
   it('that hangs is given up after the configured attempts', async () => {

@@ -25,7 +25,7 @@ function storeAt(port: number, limits: Pick<StorageConfig, 'connect_timeout' | '
         throw error
       }),
     log: silentLogger,
-    backoff_ms: 1,
+    backoffMs: 1,
   })
   return { store, attempts }
 }

@@ -16,7 +16,7 @@ const storeOf = (overrides: Parameters<typeof storageConfig>[0] = {}, more = {})
   createObjectStore(storageConfig({ provider: 'S3', region: 'eu-west-1', ...overrides }), {
     fetch: (...args) => fetch(...args),
     log: silentLogger,
-    backoff_ms: 1,
+    backoffMs: 1,
     ...more,
   })
 

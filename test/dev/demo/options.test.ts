@@ -15,7 +15,7 @@ test('defaults: the recorded generate request, all embedded', () => {
     keep: false,
     embedded: true,
     data: undefined,
-    limit_s: null,
+    limitS: null,
   })
 })
 
@@ -31,7 +31,7 @@ test('a request of one’s own may use real services', () => {
     request: 'x',
     repo: 'https://h/o/r',
     embedded: false,
-    limit_s: 5,
+    limitS: 5,
   })
 })
 

@@ -85,7 +85,7 @@ export async function startScripted(sample: string, iac_path = '.'): Promise<Scr
       'main',
     )
   }
-  const access = createFileAccess(siteConfig(clone), { iac_root: folder })
+  const access = createFileAccess(siteConfig(clone), { iacRoot: folder })
   const tools = new Map(
     [...fileTools(access), ...inspectionTools(access, { branchDiff })].map((tool) => [tool.definition.name, tool]),
   )

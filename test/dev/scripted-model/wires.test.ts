@@ -23,7 +23,7 @@ const clientOf = (model: string, wire: string, path: string) =>
         { model_name: 'm', litellm_params: { model, wire, api_base: `${scripted.url}${path}`, api_key: 'scripted' } },
       ],
     }),
-    { fetch: (...args) => fetch(...args), log: silentLogger, backoff_ms: 1 },
+    { fetch: (...args) => fetch(...args), log: silentLogger, backoffMs: 1 },
   )
 
 const FORMS = [

@@ -154,7 +154,7 @@ function engineDouble(jobs: Job[], script: EngineScript, additions: WorldOptions
     wait,
     run: async (kind, body, run_options) => {
       const id = await submit(kind, body)
-      await run_options?.on_submitted?.(id)
+      await run_options?.onSubmitted?.(id)
       return wait(id)
     },
     healthy: async () => true,
@@ -179,14 +179,14 @@ function memoryStore(objects: StepWorld['objects']): ObjectStore {
     delete: async (key) => void objects.delete(shortKey(key)),
     presign: async (key) => key,
     urlsLapse: async () => null,
-    metadata_prefix: 'x-amz-meta-',
+    metadataPrefix: 'x-amz-meta-',
   }
 }
 
 function fakeWorkspace(): FakeWorkspace {
   const workspace: FakeWorkspace = {
     clone: '/clone',
-    iac_root: '/clone/root',
+    iacRoot: '/clone/root',
     branch: 'Platform/test',
     defaultBranch: 'main',
     changes: [],
@@ -220,7 +220,7 @@ export function validPlan(
   targets: string[] = [],
 ): ValidPlan {
   const reference = {
-    workspace: workspace.iac_root,
+    workspace: workspace.iacRoot,
     plan_file: 'session.plan',
     targets,
     revision: workspace.current_revision,

@@ -20,7 +20,7 @@ beforeEach(async () => {
   await git_(['init', '--quiet', root])
   await writeFile(join(root, 'main.tf'), 'one\ntwo\n')
   diff = ''
-  const access = createFileAccess(siteConfig(root), { iac_root: root })
+  const access = createFileAccess(siteConfig(root), { iacRoot: root })
   const all = [...fileTools(access), ...inspectionTools(access, { branchDiff: async () => diff })]
   tools = new Map(all.map((tool) => [tool.definition.name, tool]))
 })
@@ -38,7 +38,7 @@ describe('the tools of an agent', () => {
       write_to_file: ['target_file', 'content'],
       replace_in_file: ['target_file', 'diff'],
       delete_file: ['target_file'],
-      read_file: ['target_file'],
+      readFile: ['target_file'],
       list_dir: ['relative_workspace_path'],
       bulk_grep_search: ['searches'],
       diff_history: expect.anything(),

@@ -18,7 +18,7 @@ const LONG = Array.from({ length: 60 }, (_, index) => `line ${index}\n`).join(''
 async function opened(files: Record<string, string | { symlink: string }>, root_path: string | null = null) {
   const uri = await site.add(files)
   const workspace = await site.open(uri, { session: crypto.randomUUID(), root_path })
-  return { uri, workspace, at: (name: string) => join(workspace.iac_root, name) }
+  return { uri, workspace, at: (name: string) => join(workspace.iacRoot, name) }
 }
 
 const committed = (uri: string, ...args: string[]) => site.remote(uri, ...args)
@@ -268,7 +268,7 @@ describe('pin', () => {
     const pinned = join(site.folder, 'uploads', session, 'pinned')
     for (const plan of ['first', 'second']) {
       const workspace = await site.open(uri, { session, number: 2, root_path: 'infra' })
-      await writeFile(join(workspace.iac_root, 'session.plan'), plan)
+      await writeFile(join(workspace.iacRoot, 'session.plan'), plan)
       await workspace.pin()
       await workspace.dispose()
       expect(await readFile(join(pinned, 'infra', 'session.plan'), 'utf8')).toBe(plan)
@@ -313,8 +313,8 @@ describe('a hostile repository', () => {
       'good.tf': { symlink: 'main.tf' },
       'sub/good.tf': { symlink: '../main.tf' },
     })
-    expect((await readdir(workspace.iac_root)).sort()).toEqual(['.git', 'good.tf', 'main.tf', 'sub'])
-    await writeFile(join(workspace.iac_root, 'main.tf'), 'y')
+    expect((await readdir(workspace.iacRoot)).sort()).toEqual(['.git', 'good.tf', 'main.tf', 'sub'])
+    await writeFile(join(workspace.iacRoot, 'main.tf'), 'y')
     await workspace.commitAndPush()
     expect((await committed(uri, 'ls-tree', '-r', '--name-only', BRANCH)).split('\n')).toHaveLength(8)
     expect(await workspace.pendingChanges()).toEqual([])
@@ -376,7 +376,7 @@ describe('the backend override', () => {
     writeOverride(
       { ...site.config, storage: { ...storage, ...changes } } as typeof site.config,
       round('https://github.com/a/b').session,
-      workspace.iac_root,
+      workspace.iacRoot,
       log,
     )
 
@@ -442,7 +442,7 @@ describe('the backend override', () => {
 
   it('is one error when it cannot be written', async () => {
     const { workspace } = await opened({ 'main.tf': 'x' })
-    await rm(workspace.iac_root, { recursive: true })
+    await rm(workspace.iacRoot, { recursive: true })
     await expect(write(workspace, {})).rejects.toMatchObject({
       status: 500,
       message: 'Error Engine backend override render.',

@@ -27,12 +27,12 @@ afterEach(() => {
 })
 afterAll(() => server.close())
 
-const registryOf = (access: { url?: string; api_key?: string } = {}, options: { timeout_ms?: number } = {}) =>
+const registryOf = (access: { url?: string; api_key?: string } = {}, options: { timeoutMs?: number } = {}) =>
   createPromptRegistry(
     { url: URL, api_key: '', ...access },
-    { fetch: (...args) => fetch(...args), backoff_ms: 1, ...options },
+    { fetch: (...args) => fetch(...args), backoffMs: 1, ...options },
   )
-const promptsOf = (options?: { timeout_ms?: number }) => createRegistryPrompts(registryOf({}, options), 'staging')
+const promptsOf = (options?: { timeoutMs?: number }) => createRegistryPrompts(registryOf({}, options), 'staging')
 
 /** A version in the form of the registry; `content` of its first message. */
 const version = (content: unknown, parts: Record<string, unknown> = {}) => ({
@@ -135,7 +135,7 @@ describe('fetching', () => {
       await delay('infinite')
       return HttpResponse.json(version('late'))
     })
-    await expect(promptsOf({ timeout_ms: 20 }).body(NAME)).rejects.toThrow('the prompt registry is unreachable')
+    await expect(promptsOf({ timeoutMs: 20 }).body(NAME)).rejects.toThrow('the prompt registry is unreachable')
     expect(calls).toHaveLength(4)
   })
 

@@ -185,7 +185,7 @@ describe('a store in trouble', () => {
     const asked: (number | undefined)[] = []
     const real = get
     get = async (key, options) => {
-      asked.push(options?.max_bytes)
+      asked.push(options?.maxBytes)
       return await real(key, options)
     }
     expect((await evidence(uuid)).plan?.text).toBeNull()

@@ -312,8 +312,8 @@ describe('lost jobs', () => {
     server.use(accepts('/v1/plan', JOB, OTHER))
     const seen = polls(answer, says(succeeded))
     const submitted: string[] = []
-    const on_submitted = async (id: string) => void submitted.push(id)
-    expect(await client().run('plan', { ...SCOPED, plan_file: 'p' }, { on_submitted })).toEqual(RESULT)
+    const onSubmitted = async (id: string) => void submitted.push(id)
+    expect(await client().run('plan', { ...SCOPED, plan_file: 'p' }, { onSubmitted })).toEqual(RESULT)
     expect(submitted).toEqual([JOB, OTHER])
     expect(seen.map(({ id }) => id)).toEqual([JOB, OTHER])
   })
@@ -355,11 +355,11 @@ describe('lost jobs', () => {
       order.push('poll')
       return HttpResponse.json(succeeded)
     })
-    const on_submitted = async () => {
+    const onSubmitted = async () => {
       await Promise.resolve()
       order.push('recorded')
     }
-    await client().run('init', SCOPED, { on_submitted })
+    await client().run('init', SCOPED, { onSubmitted })
     expect(order).toEqual(['recorded', 'poll'])
   })
 })

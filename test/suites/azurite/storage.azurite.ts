@@ -66,7 +66,7 @@ describe.each([
     expect(whole.headers.get('content-disposition')).toBeNull()
     const first = await fetcher(url, { headers: { range: 'bytes=0-0' } })
     expect([first.status, await first.text()]).toEqual([206, 'P'])
-    expect(first.headers.get(`${store().metadata_prefix}type`)).toBe('plan')
+    expect(first.headers.get(`${store().metadataPrefix}type`)).toBe('plan')
     expect(first.headers.get('x-ms-meta-new_file')).toBe('true')
   })
 

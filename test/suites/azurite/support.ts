@@ -54,7 +54,7 @@ export const storeOf = (overrides: Partial<StorageConfig> = {}, deps: Partial<St
     {
       fetch,
       log: silentLogger,
-      backoff_ms: 1,
+      backoffMs: 1,
       ...deps,
     },
   )

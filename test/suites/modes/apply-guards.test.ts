@@ -204,7 +204,7 @@ describe('the world moved on', () => {
     const context = contextOf(stack)
     const { uuid, repo_uri } = await pinned(stack, context)
     await (await engineBeside(stack, repo_uri)).apply()
-    const { state_store: _, ...blind } = context
+    const { stateStore: _, ...blind } = context
     const session = await applyRound(stack, blind, uuid)
     expect(session.statuses.at(-1)).toBe('completed')
     expect(applyJobs(stack, uuid)).toHaveLength(1)
@@ -217,8 +217,8 @@ describe('the world moved on', () => {
   it('a state that cannot be read is left to the engine', async () => {
     const context = contextOf(stack)
     const { uuid, repo_uri } = await pinned(stack, context)
-    const state_store = { get: async () => Promise.reject(new Error('away')) }
-    const session = await applyRound(stack, { ...context, state_store }, uuid)
+    const stateStore = { get: async () => Promise.reject(new Error('away')) }
+    const session = await applyRound(stack, { ...context, stateStore }, uuid)
     expect(session.statuses.at(-1)).toBe('completed')
     expect(await managedState(context, repo_uri)).toEqual(['terraform_data.second'])
   })

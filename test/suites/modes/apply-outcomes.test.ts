@@ -130,7 +130,7 @@ describe('an apply that the engine ends with an error', () => {
         content_type: 'application/json',
       },
     )
-    const session = await applyRound(stack, { ...context, state_store: unseen }, uuid)
+    const session = await applyRound(stack, { ...context, stateStore: unseen }, uuid)
     expect(session.statuses.at(-1)).toBe('completed')
     expect((await applyReports(stack, uuid))[0]).toMatchObject({
       status: 'Failed',
@@ -143,21 +143,21 @@ describe('an apply that the engine ends with an error', () => {
   it('waits for another run that holds the lock of the state for a while', async () => {
     const context = contextOf(stack)
     const { uuid, repo_uri } = await pinned(stack, context)
-    const { state_store } = context
+    const { stateStore } = context
     const key = `${await deriveProjectId(repo_uri, 'acme-test', null)}/terraform.tfstate.tflock`
     const held = createObjectStore(
       { ...context.config.storage, bucket: context.config.storage.engine_state_bucket },
       { fetch, log: silentLogger },
     )
     await held.put(key, '{}', { content_type: 'application/json' })
-    const freeing: Context['state_store'] = {
+    const freeing: Context['stateStore'] = {
       get: async (asked, options) => {
-        const bytes = await state_store?.get(asked, options)
+        const bytes = await stateStore?.get(asked, options)
         if (asked === key) await held.delete(key)
         return bytes ?? new Uint8Array()
       },
     }
-    const session = await applyRound(stack, { ...context, state_store: freeing }, uuid)
+    const session = await applyRound(stack, { ...context, stateStore: freeing }, uuid)
     expect(session.messages).toContain('Waiting for another run that works on the same state.')
     expect((await applyReports(stack, uuid))[0]).toMatchObject({ status: 'Success' })
     expect(await managedState(context, repo_uri)).toEqual(['terraform_data.second'])

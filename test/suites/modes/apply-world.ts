@@ -93,7 +93,7 @@ export async function managedState(
   iac_path: string | null = null,
 ): Promise<string[]> {
   const id = await deriveProjectId(repo_uri, 'acme-test', iac_path)
-  const bytes = await context.state_store?.get(`${id}/terraform.tfstate`).catch((error: { status?: number }) => {
+  const bytes = await context.stateStore?.get(`${id}/terraform.tfstate`).catch((error: { status?: number }) => {
     if (error.status !== 404) throw error
   })
   if (!bytes) return []

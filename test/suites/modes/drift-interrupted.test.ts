@@ -32,8 +32,8 @@ function goneAfter(kind: IacJobKind, number: number, gone: () => void): IacClien
     run: (job, body, options) =>
       iac.run(job, body, {
         ...options,
-        on_submitted: async (id) => {
-          await options?.on_submitted?.(id)
+        onSubmitted: async (id) => {
+          await options?.onSubmitted?.(id)
           if (job === kind && ++seen === number) gone()
         },
       }),

@@ -94,7 +94,7 @@ export async function startStack(): Promise<Stack> {
   )
   const storage = createObjectStore(config.storage, { fetch, log: silentLogger })
   await storage.ensureBuckets()
-  const state_store = createObjectStore(
+  const stateStore = createObjectStore(
     { ...config.storage, bucket: config.storage.engine_state_bucket },
     { fetch, log: silentLogger },
   )
@@ -111,7 +111,7 @@ export async function startStack(): Promise<Stack> {
       cache: memoryCache(),
       queue: { enqueue: async () => {}, healthy: async () => true },
       storage,
-      state_store,
+      stateStore,
       prompts,
       llm,
       iac: createIacClient(config.services.iac, { fetch, log: silentLogger }),

@@ -140,7 +140,7 @@ describe('prompts from a registry', () => {
     await openPrompts({ ...stack.config, telemetry }, 'core', { fetch, log: silentLogger })
     const registry = createPromptRegistry(
       { url: collector.collector_url, api_key: '' },
-      { fetch: fetcher, backoff_ms: 1 },
+      { fetch: fetcher, backoffMs: 1 },
     )
     return stack.context(llm, { prompts: createRegistryPrompts(registry, 'development') })
   }

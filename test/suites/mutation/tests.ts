@@ -17,7 +17,7 @@ export interface Tests {
   /** Files of `npm test`, from the root of the project, with `/`. */
   files: readonly string[]
   /** Stops at the first test that fails. Without files: passed. */
-  run(files: readonly string[], timeout_ms: number): Promise<Verdict>
+  run(files: readonly string[], timeoutMs: number): Promise<Verdict>
 }
 
 const Package = v.object({ scripts: v.object({ test: v.string() }) })
@@ -46,8 +46,7 @@ export async function findTests(root: string): Promise<Tests> {
   const files = v.parse(Listed, JSON.parse(listed.output)).map(({ file }) => file.slice(root.length + 1))
   return {
     files: [...new Set(files)].sort(),
-    run: async (some, timeout_ms) =>
-      some.length === 0 ? { kind: 'passed' } : runFiles(root, options, some, timeout_ms),
+    run: async (some, timeoutMs) => (some.length === 0 ? { kind: 'passed' } : runFiles(root, options, some, timeoutMs)),
   }
 }
 
@@ -57,12 +56,12 @@ async function runFiles(
   root: string,
   options: readonly string[],
   files: readonly string[],
-  timeout_ms: number,
+  timeoutMs: number,
 ): Promise<Verdict> {
   const report = join(root, REPORT)
   await rm(report, { force: true })
   const once = ['--bail=1', '--maxWorkers=1', '--no-file-parallelism', '--reporter=json', `--outputFile=${report}`]
-  const { code } = await vitest(root, ['run', ...options, ...once, ...files], timeout_ms)
+  const { code } = await vitest(root, ['run', ...options, ...once, ...files], timeoutMs)
   if (code === 0) return { kind: 'passed' }
   if (code === null) return { kind: 'timeout' }
   return { kind: 'failed', killer: await firstFailure(root, report) }
@@ -95,7 +94,7 @@ interface Ended {
 const STOPPED = new Set<NodeJS.Signals | null>(['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGKILL'])
 
 /** A process group of its own, so that nothing of a run that hangs is left. */
-function vitest(root: string, args: readonly string[], timeout_ms: number): Promise<Ended> {
+function vitest(root: string, args: readonly string[], timeoutMs: number): Promise<Ended> {
   return new Promise((resolve, reject) => {
     const entry = join(root, 'node_modules/vitest/vitest.mjs')
     const child = spawn(process.execPath, [entry, ...args], {
@@ -121,7 +120,7 @@ function vitest(root: string, args: readonly string[], timeout_ms: number): Prom
     const timer = setTimeout(() => {
       late = true
       killGroup()
-    }, timeout_ms)
+    }, timeoutMs)
     const end = () => {
       clearTimeout(timer)
       process.off('exit', killGroup)

@@ -81,9 +81,9 @@ const credentialChain = (
     aws: readAws({ variable: (name) => env[name]?.trim() ?? '' }),
     purpose: 'the inventory',
     region,
-    sts_url: stsUrl,
+    stsUrl: stsUrl,
     fetch,
-    read_file: readFileIfAny,
+    readFile: readFileIfAny,
     now,
     log,
   })

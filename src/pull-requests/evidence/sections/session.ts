@@ -4,16 +4,16 @@ import type { Evidence } from '../types.ts'
 
 /**
  * Names the session and its branch.
- * @param session_url template of the configuration, for example `https://ui.example/{session_id}`; may be empty
+ * @param sessionUrl template of the configuration, for example `https://ui.example/{session_id}`; may be empty
  */
-export function sessionSection({ session }: Evidence, session_url: string): Section {
-  return section('Session', blocks(`${sessionReference(session.uuid, session_url)}, branch ${code(session.branch)}.`))
+export function sessionSection({ session }: Evidence, sessionUrl: string): Section {
+  return section('Session', blocks(`${sessionReference(session.uuid, sessionUrl)}, branch ${code(session.branch)}.`))
 }
 
 /** A link to the session's page; its id when the configuration has no template. */
-export function sessionReference(uuid: string, session_url: string): string {
-  if (session_url === '') return `Session \`${uuid}\``
-  const { href } = new URL(session_url.replaceAll('{session_id}', uuid))
+export function sessionReference(uuid: string, sessionUrl: string): string {
+  if (sessionUrl === '') return `Session \`${uuid}\``
+  const { href } = new URL(sessionUrl.replaceAll('{session_id}', uuid))
   const percentEncoded = (character: string) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`
   return `[Session ${uuid}](${href.replace(/[()\\*_~[\]`|]/g, percentEncoded)})`
 }

@@ -11,7 +11,7 @@ afterEach(() => {
   vi.useRealTimers()
 })
 
-const DIRECTORY = { clone: '/pinned', iac_root: '/pinned/live' }
+const DIRECTORY = { clone: '/pinned', iacRoot: '/pinned/live' }
 
 /** A round that holds its project and its reviewed plan: everything before the one job. */
 async function ready(): Promise<{ world: StepWorld; seal: StoredSeal }> {

@@ -105,9 +105,9 @@ describe('remediateDrift', () => {
     const result = await remediateDrift(world.kit, {
       valid: null,
       targets: [],
-      filter_session_changes: false,
+      filterSessionChanges: false,
       conventions: { templates: [], abbreviations: [] },
-      max_iterations: 1,
+      maxIterations: 1,
     })
     await world.kit.status.settle()
     const of = (drift: DriftOperation[]) => drift.map(({ address }) => address)
@@ -135,14 +135,14 @@ describe('remediateDrift', () => {
       reply(['{"address":"x.b","action":"update resource"}']),
     )
     expect([left, excepted]).toEqual([['x.b'], ['x.a']])
-    expect(result.in_sync).toBe(false)
+    expect(result.inSync).toBe(false)
   })
 
   it('gives a reason when the filter gives none', async () => {
     const { result, excepted } = await run(reply(['set x.a', 'set x.b']), reply([]))
     expect(excepted).toEqual(['x.a', 'x.b'])
     expect(result).toMatchObject({
-      in_sync: true,
+      inSync: true,
       exclusions: ['Covered by the drift exception rules; the filter gave no explanation.'],
     })
   })

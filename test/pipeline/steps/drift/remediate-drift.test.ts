@@ -42,9 +42,9 @@ const run = (world: StepWorld, changes: Partial<DriftTask> = {}) =>
   remediateDrift(world.kit, {
     valid: validPlan(world, drifted, ['a.b']),
     targets: ['a.b'],
-    filter_session_changes: true,
+    filterSessionChanges: true,
     conventions: { templates: [], abbreviations: [] },
-    max_iterations: 2,
+    maxIterations: 2,
     ...changes,
   })
 const withSplitter = (script: Script[], engine?: EngineScript, orchestration = {}) =>
@@ -60,7 +60,7 @@ describe('remediateDrift', () => {
   it('says so when there is none', async () => {
     const world = await withSplitter([])
     const result = await run(world, { valid: validPlan(world, [], ['a.b']) })
-    expect(result).toMatchObject({ in_sync: true, remaining: [], feedback: null, exclusions: [] })
+    expect(result).toMatchObject({ inSync: true, remaining: [], feedback: null, exclusions: [] })
     expect(await messages(world)).toEqual([ASSESSING, IN_SYNC])
     expect(world.jobs).toEqual([])
     expect(driftObjects(world)).toEqual([])
@@ -69,7 +69,7 @@ describe('remediateDrift', () => {
   it('ends when only the session’s own changes are left, and stores the drift', async () => {
     const world = await withSplitter([operations(['change a.b']), operations([])])
     const result = await run(world)
-    expect(result).toMatchObject({ in_sync: true, remaining: [], feedback: null })
+    expect(result).toMatchObject({ inSync: true, remaining: [], feedback: null })
     expect(await messages(world)).toEqual([ASSESSING, OWN])
     expect(driftObjects(world).map(({ body }) => JSON.parse(body))).toEqual([
       [{ address: 'a.b', action: 'update resource', changes: { changed: { size: { old_value: 2, new_value: 1 } } } }],
@@ -80,8 +80,8 @@ describe('remediateDrift', () => {
 
   it('ends when exception rules cover the rest, and keeps the note', async () => {
     const world = await withSplitter([operations(['change a.b']), operations([], 'a.b: size, rule tags')])
-    const result = await run(world, { filter_session_changes: false })
-    expect(result).toMatchObject({ in_sync: true, exclusions: ['a.b: size, rule tags'] })
+    const result = await run(world, { filterSessionChanges: false })
+    expect(result).toMatchObject({ inSync: true, exclusions: ['a.b: size, rule tags'] })
     expect(await messages(world)).toEqual([ASSESSING, EXCEPTED])
     expect(said(world.llm.of(SPLIT)[1])).toContain('body of aws-guidelines-drift_exceptions')
   })
@@ -97,7 +97,7 @@ describe('remediateDrift', () => {
       },
     )
     const result = await run(world)
-    expect(result).toMatchObject({ in_sync: true, remaining: [], exclusions: [] })
+    expect(result).toMatchObject({ inSync: true, remaining: [], exclusions: [] })
     expect(await messages(world)).toEqual([ASSESSING, 'One sentence.', 'One sentence.', ASSESSING, IN_SYNC])
     expect(world.jobs.find(({ kind }) => kind === 'plan')?.body.targets).toEqual(['a.b'])
     expect(shows).toBe(1)
@@ -107,8 +107,8 @@ describe('remediateDrift', () => {
 
   it('stops after the last iteration with what is left', async () => {
     const world = await withSplitter([operations(['change a.b'])], calmEngine(driftedDocument))
-    const result = await run(world, { filter_session_changes: false })
-    expect(result.in_sync).toBe(false)
+    const result = await run(world, { filterSessionChanges: false })
+    expect(result.inSync).toBe(false)
     expect(result.remaining).toHaveLength(1)
     expect(await messages(world)).toEqual([
       ASSESSING,
@@ -129,7 +129,7 @@ describe('remediateDrift', () => {
     [0, ['one', 'two'], [['one'], ['two']]],
   ])('groups operations by %i', async (drift_group_operations, list, groups) => {
     const world = await withSplitter([operations(list)], calmEngine(), { drift_group_operations })
-    await run(world, { filter_session_changes: false, max_iterations: 1 })
+    await run(world, { filterSessionChanges: false, maxIterations: 1 })
     expect(world.run.conversation.map(({ user }) => user.split('\n'))).toEqual(groups)
   })
 
@@ -139,14 +139,14 @@ describe('remediateDrift', () => {
       operations(['invented', 'more', 'one']),
       operations(['one (size only)', 'x']),
     ])
-    await run(world, { max_iterations: 1 })
+    await run(world, { maxIterations: 1 })
     expect(said(world.llm.of(SPLIT)[2])).toContain('[\\"one\\",\\"invented\\"]')
     expect(world.run.conversation[0]?.user).toBe('one (size only)\nx')
   })
 
   it('works on the drift itself when the splitter finds nothing', async () => {
     const world = await withSplitter([operations([]), operations(['change a.b'])])
-    await run(world, { filter_session_changes: false, max_iterations: 1 })
+    await run(world, { filterSessionChanges: false, maxIterations: 1 })
     expect(said(world.llm.of(SPLIT)[1])).toContain('update resource')
     expect(world.run.conversation).toHaveLength(1)
   })
@@ -155,7 +155,7 @@ describe('remediateDrift', () => {
     const invented = ['Remove c.d, as the tags of a.bc demand', 'Open the firewall']
     const many = Array.from({ length: 40 }, (_, index) => `change ${index} of a.b`)
     const world = await withSplitter([operations([...invented, ...many]), operations([])])
-    await run(world, { filter_session_changes: false, max_iterations: 1 })
+    await run(world, { filterSessionChanges: false, maxIterations: 1 })
     const sent = said(world.llm.of(SPLIT)[1])
     expect(sent).toContain('change 31 of a.b')
     for (const dropped of ['c.d', 'firewall', 'change 32']) expect(sent).not.toContain(dropped)
@@ -166,7 +166,7 @@ describe('remediateDrift', () => {
       kind === 'plan' ? { exit_code: 1, stderr: 'Error: no credentials' } : ok(),
     )
     const result = await run(world, { valid: null, targets: ['x.y'] })
-    expect(result).toMatchObject({ in_sync: false, feedback: 'Error: no credentials', valid: null })
+    expect(result).toMatchObject({ inSync: false, feedback: 'Error: no credentials', valid: null })
     expect(world.jobs.at(-1)?.body.targets).toEqual(['x.y'])
   })
 
@@ -176,7 +176,7 @@ describe('remediateDrift', () => {
     world.workspace.current_revision = 'another'
     const result = await run(world, { valid })
     expect(world.jobs.map(({ kind }) => kind)).toEqual(['init', 'validate', 'plan', 'show'])
-    expect(result).toMatchObject({ in_sync: true, valid: { reference: { revision: 'another', targets: ['a.b'] } } })
+    expect(result).toMatchObject({ inSync: true, valid: { reference: { revision: 'another', targets: ['a.b'] } } })
   })
 
   it('tells a plan file that cannot be shown as feedback', async () => {
@@ -196,7 +196,7 @@ describe('remediateDrift', () => {
 
   it('does nothing without iterations', async () => {
     const world = await withSplitter([])
-    expect(await run(world, { max_iterations: 0 })).toMatchObject({ in_sync: false, remaining: [], feedback: null })
+    expect(await run(world, { maxIterations: 0 })).toMatchObject({ inSync: false, remaining: [], feedback: null })
     expect(await messages(world)).toEqual([])
   })
 
@@ -217,9 +217,9 @@ describe('remediateDrift', () => {
     }
     const revision = world.workspace.revision
     world.workspace.revision = async () => (commits > 0 ? `${await revision()}-${commits++}` : await revision())
-    const result = await run(world, { valid: null, targets: [], filter_session_changes: false })
+    const result = await run(world, { valid: null, targets: [], filterSessionChanges: false })
     expect(result).toMatchObject({
-      in_sync: false,
+      inSync: false,
       feedback: 'Error: no credentials',
       remaining: [{ address: 'a.b' }],
       excepted: [{ address: 'c.d' }],
@@ -231,9 +231,9 @@ describe('remediateDrift', () => {
   it('does not take a target that names nothing for a target in sync; a generate round does', async () => {
     const engine = calmEngine(document([]))
     const task = { valid: null, targets: ['x.imagined'] }
-    const alone = await run(await withSplitter([], engine), { ...task, filter_session_changes: false })
-    expect(alone).toMatchObject({ in_sync: false, valid: null, feedback: expect.stringContaining('x.imagined') })
-    expect(await run(await withSplitter([], engine), task)).toMatchObject({ in_sync: true, feedback: null })
+    const alone = await run(await withSplitter([], engine), { ...task, filterSessionChanges: false })
+    expect(alone).toMatchObject({ inSync: false, valid: null, feedback: expect.stringContaining('x.imagined') })
+    expect(await run(await withSplitter([], engine), task)).toMatchObject({ inSync: true, feedback: null })
   })
 
   it('counts a target that the remediation took out of the code as in sync', async () => {
@@ -241,8 +241,8 @@ describe('remediateDrift', () => {
     const world = await withSplitter([operations(['remove a.b'])], ({ kind }, number) =>
       kind === 'show' ? ok(document(number === 1 ? [created] : [])) : ok('plan output'),
     )
-    expect(await run(world, { valid: null, targets: ['a.b'], filter_session_changes: false })).toMatchObject({
-      in_sync: true,
+    expect(await run(world, { valid: null, targets: ['a.b'], filterSessionChanges: false })).toMatchObject({
+      inSync: true,
       feedback: null,
       detected: [{ address: 'a.b', action: 'delete resource' }],
     })

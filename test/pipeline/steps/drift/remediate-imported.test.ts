@@ -27,10 +27,10 @@ describe('drift after an import', () => {
     await remediateDrift(world.kit, {
       valid: validPlan(world, [changed('a.imported'), changed('a.written')]),
       targets: [],
-      filter_session_changes: true,
+      filterSessionChanges: true,
       imported: new Set(['a.imported']),
       conventions: { templates: [], abbreviations: [] },
-      max_iterations: 1,
+      maxIterations: 1,
     })
     const asked = world.llm.of(SPLIT).map((request) => ({ role: request.role, text: said(request) }))
     expect(asked.map(({ role }) => role)).toEqual(['main', 'main', 'small', 'small'])

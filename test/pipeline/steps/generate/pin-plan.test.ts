@@ -31,7 +31,7 @@ const KEY = 'a key of at least thirty-two characters'
 /** A world whose workspace is a real directory with a plan file, and the plan of it. */
 async function planned(options: { key?: string } = {}, changes: Parameters<typeof validPlan>[1] = []) {
   const world = await steps.world()
-  Object.assign(world.workspace, { clone: root, iac_root: root })
+  Object.assign(world.workspace, { clone: root, iacRoot: root })
   world.run.context.config = {
     ...world.run.context.config,
     worker: { ...world.run.context.config.worker, pin_key: options.key ?? '' },

@@ -77,7 +77,7 @@ function schemaService(): { asked: Parameters<IacClient['schema']>[0][]; schema:
 
 const world = async (options: NonNullable<Parameters<typeof steps.world>[0]>) => {
   const made = await steps.world({ scripts: { task_complete: done }, ...options })
-  Object.assign(made.workspace, { iac_root: root })
+  Object.assign(made.workspace, { iacRoot: root })
   return made
 }
 

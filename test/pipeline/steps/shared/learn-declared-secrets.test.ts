@@ -17,7 +17,7 @@ afterEach(() => rm(folder, { recursive: true, force: true }))
 async function maskerFor(files: Record<string, string>) {
   for (const [name, text] of Object.entries(files)) await writeFile(join(folder, name), text)
   const { kit } = await steps.world()
-  kit.run.workspace = { ...kit.run.workspace, iac_root: folder }
+  kit.run.workspace = { ...kit.run.workspace, iacRoot: folder }
   await learnDeclaredSecrets(kit)
   return kit.secrets
 }
@@ -36,7 +36,7 @@ it('hides what code and variable files declare sensitive, in both spellings', as
 
 it('goes on when nothing can be searched', async () => {
   const { kit } = await steps.world()
-  kit.run.workspace = { ...kit.run.workspace, iac_root: join(folder, 'gone') }
+  kit.run.workspace = { ...kit.run.workspace, iacRoot: join(folder, 'gone') }
   await learnDeclaredSecrets(kit)
   expect(kit.secrets.text('as it is')).toBe('as it is')
 })

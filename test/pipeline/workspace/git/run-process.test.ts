@@ -7,7 +7,7 @@ const run = (script: string, changes: Partial<ProcessRequest> = {}) =>
     args: ['-c', script],
     cwd: '/',
     env: { PATH: '/usr/bin:/bin' },
-    timeout_ms: 30_000,
+    timeoutMs: 30_000,
     ...changes,
   })
 
@@ -33,7 +33,7 @@ describe('a process', () => {
 
   it('is stopped with its children when it takes too long', async () => {
     // The child holds the output open: an answer before it would have ended proves that it is gone.
-    expect(await run('sleep 600 & echo started; wait', { timeout_ms: 300 })).toMatchObject({
+    expect(await run('sleep 600 & echo started; wait', { timeoutMs: 300 })).toMatchObject({
       code: null,
       stopped: 'timeout',
     })

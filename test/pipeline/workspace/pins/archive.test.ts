@@ -54,8 +54,8 @@ describe('packDirectory', () => {
     const restored = await unpackDirectory(archive ?? new Uint8Array(), paths, session, {
       plan_sha256: await plan_sha256(),
     })
-    const { clone: unpacked, iac_root } = restored.directory
-    expect(iac_root).toBe(join(unpacked, 'live'))
+    const { clone: unpacked, iacRoot } = restored.directory
+    expect(iacRoot).toBe(join(unpacked, 'live'))
     const found = (await readdir(unpacked, { recursive: true, withFileTypes: true }))
       .filter((entry) => !entry.isDirectory())
       .map((entry) => join(entry.parentPath, entry.name).slice(unpacked.length + 1))
@@ -68,9 +68,9 @@ describe('packDirectory', () => {
       'live/session.plan',
       'shared/providers/main.tf',
     ])
-    expect(await readFile(join(iac_root, 'modules', 'providers', 'main.tf'), 'utf8')).toBe('shared/providers/main.tf')
+    expect(await readFile(join(iacRoot, 'modules', 'providers', 'main.tf'), 'utf8')).toBe('shared/providers/main.tf')
     expect((await stat(join(unpacked, '.platform-masks.json'))).mode & 0o777).toBe(0o600)
-    expect((await restored.pin()).iac_root).toBe(join(paths.upload_folder, session.uuid, 'pinned', 'live'))
+    expect((await restored.pin()).iacRoot).toBe(join(paths.upload_folder, session.uuid, 'pinned', 'live'))
     expect(await left()).toEqual(['pinned'])
   })
 
