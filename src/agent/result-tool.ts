@@ -52,6 +52,6 @@ type JsonSchema = NonNullable<ReturnType<typeof toJsonSchema>['properties']>[str
 const MAX_FAULTS = 20
 
 function listFaults(issues: readonly v.BaseIssue<unknown>[]): string {
-  const shown = issues.slice(0, MAX_FAULTS).map((issue) => `${v.getDotPath(issue) ?? 'arguments'}: ${issue.message}`)
-  return issues.length > MAX_FAULTS ? `${shown.join('; ')}; and ${issues.length - MAX_FAULTS} more` : shown.join('; ')
+  const faults = issues.slice(0, MAX_FAULTS).map((issue) => `${v.getDotPath(issue) ?? 'arguments'}: ${issue.message}`)
+  return issues.length > MAX_FAULTS ? `${faults.join('; ')}; and ${issues.length - MAX_FAULTS} more` : faults.join('; ')
 }

@@ -54,11 +54,14 @@ export const importFilter = defineChain({
   tools: () => [],
   resultTool: createOperationsTool,
   read: ({ operations, explanation }, { values: { cloud, unmanagedIds }, log, mask }): SelectedImports => {
-    const same = identityOf(cloud)
-    const named = new Set(operations.map((operation) => same(withoutQuotes(operation))))
-    const ids = unmanagedIds.filter((id) => named.has(same(id)))
-    if (ids.length < named.size)
-      log.warn('the import filter named identifiers that are not unmanaged', { named: named.size, known: ids.length })
+    const toIdentity = identityOf(cloud)
+    const selected = new Set(operations.map((operation) => toIdentity(withoutQuotes(operation))))
+    const ids = unmanagedIds.filter((id) => selected.has(toIdentity(id)))
+    if (ids.length < selected.size)
+      log.warn('the import filter named identifiers that are not unmanaged', {
+        named: selected.size,
+        known: ids.length,
+      })
     return { ids, explanation: mask(explanation.trim()) }
   },
 })

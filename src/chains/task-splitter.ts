@@ -52,8 +52,8 @@ function keepAboutDrift(
   log: Pick<Logger, 'warn'>,
 ): string[] {
   const unique = [...new Set(operations)]
-  const named = unique.filter((operation) => drift.some(({ address }) => namesResource(operation, address)))
-  const kept = (named.length > 0 ? named : unique).slice(0, drift.length * MAX_PER_ADDRESS)
+  const aboutDrift = unique.filter((operation) => drift.some(({ address }) => namesResource(operation, address)))
+  const kept = (aboutDrift.length > 0 ? aboutDrift : unique).slice(0, drift.length * MAX_PER_ADDRESS)
   if (kept.length < unique.length)
     log.warn('the splitter answered operations about nothing that drifted, or too many', {
       answered: unique.length,

@@ -73,7 +73,7 @@ export function chooseFiles(
   changed: ReadonlySet<string>,
   { tokens, estimate }: ContextBudget,
 ): ChosenFiles {
-  const asked = wordsOf(request)
+  const requestWords = wordsOf(request)
   const readable = files.flatMap((file) =>
     file.text === null ? [] : [{ ...file, text: file.text, words: wordsOf(namesOf(file)) }],
   )
@@ -81,7 +81,7 @@ export function chooseFiles(
   for (const { words } of readable) for (const word of words) frequency.set(word, (frequency.get(word) ?? 0) + 1)
   const scored = readable
     .map((file) => {
-      const shared = [...file.words].filter((word) => asked.has(word))
+      const shared = [...file.words].filter((word) => requestWords.has(word))
       const score = shared.reduce((sum, word) => sum + 1 / (frequency.get(word) ?? 1), changed.has(file.path) ? 1 : 0)
       return { file, score }
     })
