@@ -202,7 +202,6 @@ export const ROOMS: readonly Room[] = [
       'src/base/http.ts',
       'src/base/log.ts',
       'src/runtime/https-exchange.ts',
-      'src/runtime/stop-signals.ts',
       'sidecars/shared',
     ],
     node: true,
