@@ -1,13 +1,13 @@
+import { decompose } from './answers/drift.ts'
+import { filterRequest } from './answers/filter.ts'
+import { generate } from './answers/generator.ts'
+import { importAddresses } from './answers/import.ts'
+import { auditPlan, planReport } from './answers/plan.ts'
+import { applyReport, driftReport, importReport } from './answers/reports.ts'
+import { targets } from './answers/targets.ts'
+import { compose, pullRequest, statusText } from './answers/words.ts'
 import { type Conversation, call, type Reply } from './conversation.ts'
-import { decompose } from './drift.ts'
-import { filterRequest } from './filter.ts'
-import { generate } from './generator.ts'
-import { importAddresses } from './import.ts'
-import { auditPlan, planReport } from './plan.ts'
 import { findRecording } from './recordings.ts'
-import { applyReport, driftReport, importReport } from './reports.ts'
-import { targets } from './targets.ts'
-import { compose, pullRequest, statusText } from './words.ts'
 
 /** The script of each chain. Chains are told apart by the tool that ends them. */
 const SCRIPTS: Record<string, (conversation: Conversation) => Reply> = {

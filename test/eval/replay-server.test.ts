@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { createReplayLlm } from '../../eval/replay/answers.ts'
-import { REPLAY_MODELS, startReplayModel } from '../../eval/replay-server.ts'
+import { REPLAY_MODELS, startReplayModel } from '../../eval/replay/server.ts'
 import { silentLogger } from '../../src/base/log.ts'
 import { createLlmClient } from '../../src/llm/client.ts'
 import type { InferenceRequest } from '../../src/llm/types.ts'

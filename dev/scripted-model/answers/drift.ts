@@ -1,5 +1,5 @@
-import { type Conversation, call, dataBlocks, type Reply, resultOf } from './conversation.ts'
-import { diffText, touches } from './diff.ts'
+import { type Conversation, call, dataBlocks, type Reply, resultOf } from '../conversation.ts'
+import { diffText, touches } from '../diff.ts'
 import { selectResources } from './import.ts'
 
 const operations = (list: string[], explanation: string): Reply => ({

@@ -1,8 +1,8 @@
 import { createServer } from 'node:http'
 import * as v from 'valibot'
-import { BodyTooLarge, listen, type Running, readBody } from '../dev/server.ts'
-import type { Inference, InferenceRequest, Message } from '../src/llm/types.ts'
-import type { ReplayLlm } from './replay/answers.ts'
+import { BodyTooLarge, listen, type Running, readBody } from '../../dev/server.ts'
+import type { Inference, InferenceRequest, Message } from '../../src/llm/types.ts'
+import type { ReplayLlm } from './answers.ts'
 
 /** Names of the two models for which the server answers, without their provider. */
 export const REPLAY_MODELS = { main: 'replay-main', small: 'replay-small' } as const

@@ -1,6 +1,6 @@
-import { findBlock, searchReplace } from './blocks.ts'
-import { bulletsIn, type Conversation, call, dataBlocks, type Reply, resultOf } from './conversation.ts'
-import { diffText } from './diff.ts'
+import { findBlock, searchReplace } from '../blocks.ts'
+import { bulletsIn, type Conversation, call, dataBlocks, type Reply, resultOf } from '../conversation.ts'
+import { diffText } from '../diff.ts'
 import { wordsOf } from './targets.ts'
 
 /** The parts of an ARN from which a name can be made. */

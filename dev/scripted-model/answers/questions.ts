@@ -1,5 +1,5 @@
-import { type Conversation, call, resultOf } from './conversation.ts'
-import { notRecorded } from './examples.ts'
+import { type Conversation, call, resultOf } from '../conversation.ts'
+import { notRecorded } from '../examples.ts'
 import { blockAddresses, searchBlocks, wordsOf } from './targets.ts'
 
 const OPENING = /^\s*(what|which|who|how|why|where|when|is|are|does|do)\b/i

@@ -1,8 +1,8 @@
-import { searchReplace } from './blocks.ts'
-import { type Conversation, call, type Reply, resultOf, type Step } from './conversation.ts'
+import { searchReplace } from '../blocks.ts'
+import { type Conversation, call, type Reply, resultOf, type Step } from '../conversation.ts'
+import { type Edit, type Files, findRecording, GUESSES, isMirror } from '../recordings.ts'
 import { driftTask, mendDrift } from './drift-edits.ts'
 import { importTask, writeImports } from './import.ts'
-import { type Edit, type Files, findRecording, GUESSES, isMirror } from './recordings.ts'
 
 const done = (status: string, summary: string): Reply => ({ calls: [call('task_complete', { status, summary })] })
 

@@ -1,5 +1,5 @@
-import { findBlock, headerOf, searchReplace, setAttribute } from './blocks.ts'
-import { bulletsIn, type Conversation, call, type Reply, type Step } from './conversation.ts'
+import { findBlock, headerOf, searchReplace, setAttribute } from '../blocks.ts'
+import { bulletsIn, type Conversation, call, type Reply, type Step } from '../conversation.ts'
 
 /** An operation as the splitter wrote it: an address, what to do, and the values. */
 interface Operation {

@@ -1,5 +1,5 @@
-import { type Conversation, call, type Reply, resultOf } from './conversation.ts'
-import { changedLines, diffText } from './diff.ts'
+import { type Conversation, call, type Reply, resultOf } from '../conversation.ts'
+import { changedLines, diffText } from '../diff.ts'
 
 /** REPORT_GENERATOR of a drift round: reports what the diff shows, and the blocks of the request. */
 export function driftReport({ data, steps }: Conversation): Reply {

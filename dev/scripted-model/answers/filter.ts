@@ -1,7 +1,7 @@
-import { type Conversation, call, type Reply, resultOf } from './conversation.ts'
-import { type Example, notRecorded } from './examples.ts'
+import { type Conversation, call, type Reply, resultOf } from '../conversation.ts'
+import { type Example, notRecorded } from '../examples.ts'
+import { type Files, findRecording } from '../recordings.ts'
 import { answerQuestion, isQuestion, questionLookups } from './questions.ts'
-import { type Files, findRecording } from './recordings.ts'
 
 const FORBIDDEN =
   /\b(delete|destroy|drop|remove|wipe)\b.*\b(everything|all|network|production|databases?|state)\b|0\.0\.0\.0\/0|\b(public|internet)\b.*\b(admin|ssh|database)\b/i

@@ -1,4 +1,4 @@
-import { type Conversation, call, type Reply } from './conversation.ts'
+import { type Conversation, call, type Reply } from '../conversation.ts'
 
 type Action = 'create' | 'update' | 'delete' | 'recreate'
 const ACTIONS: [RegExp, Action][] = [
