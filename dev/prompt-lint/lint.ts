@@ -92,12 +92,12 @@ function checkAbbreviations(cloud: Cloud, body: string, prompts: Prompts, resour
       return types.indexOf(type) < index ? [find(`abbreviates ${type} twice`, line)] : []
     }),
     ...resources.flatMap((name) => {
-      const types = [...(/^# .*$/m.exec(prompts.get(name)?.body ?? '')?.[0] ?? '').matchAll(/`([a-z0-9_]+)`/g)].map(
-        ([, type = '']) => type,
-      )
-      if (types.length === 0)
+      const titleTypes = [
+        ...(/^# .*$/m.exec(prompts.get(name)?.body ?? '')?.[0] ?? '').matchAll(/`([a-z0-9_]+)`/g),
+      ].map(([, type = '']) => type)
+      if (titleTypes.length === 0)
         return [{ prompt: name, rule: 'abbreviations', line: 1, message: 'names no resource type in its title' }]
-      return types
+      return titleTypes
         .filter((type) => !types.includes(type))
         .map((type) => find(`has no line for ${type} of ${name}`, null))
     }),

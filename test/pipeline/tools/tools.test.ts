@@ -38,7 +38,7 @@ describe('the tools of an agent', () => {
       write_to_file: ['target_file', 'content'],
       replace_in_file: ['target_file', 'diff'],
       delete_file: ['target_file'],
-      readFile: ['target_file'],
+      read_file: ['target_file'],
       list_dir: ['relative_workspace_path'],
       bulk_grep_search: ['searches'],
       diff_history: expect.anything(),
