@@ -78,7 +78,7 @@ function welcome(stack: Stack, folder: string): string {
 
 /** Requests to type, each on the sample repository that it is recorded on. */
 function examples(stack: Stack): string[] {
-  const examples: ExampleName[] = [
+  const names: ExampleName[] = [
     'generate',
     'partial-drift',
     'full-drift',
@@ -92,7 +92,7 @@ function examples(stack: Stack): string[] {
   const repositories = stack.addresses.git_host?.repositories
   if (!repositories) return curl(stack.url, 'generate', 'https://<host>/<owner>/<repository>.git')
   const past = { generate: true, drift: stack.sample_state, import: stack.sample_state && stack.sample_account }
-  return examples.flatMap((name) => {
+  return names.flatMap((name) => {
     if (!past[EXAMPLES[name].route]) return []
     const repoUri = repositories.find((address) => address.endsWith(`/${EXAMPLES[name].sample}.git`))
     return repoUri ? curl(stack.url, name, repoUri) : []

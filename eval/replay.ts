@@ -62,7 +62,7 @@ async function knownScenario(repository: string, name: string | undefined): Prom
     const slug = /\/eval\/(.+)-[0-9a-f]{8}\.git$/.exec(repository)?.[1]
     return all.find((scenario) => repositorySlug(scenario.name) === slug) ?? null
   }
-  const scenario = all.find((scenario) => scenario.name === name)
+  const scenario = all.find((candidate) => candidate.name === name)
   if (!scenario) throw new UsageError(`There is no scenario '${name}'; npm run eval -- --list shows all.`)
   return scenario
 }
@@ -108,7 +108,7 @@ async function replay(
     }
     const [name] = await readdir(records)
     if (!name) throw new Error('The round left no recording to compare with.')
-    return tell(recording, await readRecording(await readFile(join(records, name), 'utf8')), llm.told())
+    return tell(recording, await readRecording(await readFile(join(records, name), 'utf8')), llm.statistics())
   } finally {
     await model.close()
     await rm(records, { recursive: true, force: true })
@@ -128,7 +128,7 @@ function createReplayEnvironment(url: string): Record<string, string | undefined
 function tell(
   recorded: Recording,
   played: Recording,
-  told: ReturnType<Awaited<ReturnType<typeof createReplayLlm>>['told']>,
+  statistics: ReturnType<Awaited<ReturnType<typeof createReplayLlm>>['statistics']>,
 ): number {
   const parts: [string, unknown, unknown][] = [
     ['end', recorded.outcome.end?.status ?? null, played.outcome.end?.status ?? null],
@@ -137,10 +137,10 @@ function tell(
   ]
   const other = parts.filter(([, a, b]) => JSON.stringify(a) !== JSON.stringify(b))
   console.log(
-    `${told.calls} calls answered from the recording, ${told.byPosition} of them by their position only, ` +
-      `${told.unused} not asked for`,
+    `${statistics.calls} calls answered from the recording, ${statistics.byPosition} of them by their position only, ` +
+      `${statistics.unused} not asked for`,
   )
-  for (const text of told.missed) console.log(text)
+  for (const text of statistics.missed) console.log(text)
   for (const [what, a, b] of other)
     console.log(`${what}\n  recorded: ${JSON.stringify(a)}\n  played:   ${JSON.stringify(b)}`)
   if (other.length > 0) console.log(`last message: ${played.outcome.end?.message ?? 'none'}`)

@@ -12,14 +12,14 @@ const TERMINAL = new Set(['completed', 'uncompleted', 'failed'])
 export async function follow(
   api: Api,
   sessionId: string,
-  told: (status: string, message: string) => void,
+  onStatus: (status: string, message: string) => void,
   known = 0,
 ): Promise<Session> {
   let shownCount = known
   const look = async (): Promise<Session> => {
     const session = await api.session(sessionId)
     const statuses = session.rounds.flatMap((round) => round.statuses)
-    for (const { status, message } of statuses.slice(shownCount)) told(status, message ?? '')
+    for (const { status, message } of statuses.slice(shownCount)) onStatus(status, message ?? '')
     shownCount = statuses.length
     return session
   }

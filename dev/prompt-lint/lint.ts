@@ -84,12 +84,12 @@ function checkAbbreviations(cloud: Cloud, body: string, prompts: Prompts, resour
     type: /^([a-z0-9_]+): [a-z0-9]+$/.exec(text)?.[1] ?? null,
     line,
   }))
-  const types = lines.map(({ type }) => type)
+  const abbreviated = lines.map(({ type }) => type)
   const find = (message: string, line: number | null): LintFinding => ({ prompt, rule: 'abbreviations', line, message })
   return [
     ...lines.flatMap(({ type, line }, index) => {
       if (type === null) return [find('has an entry that is not of the form - type: abbreviation', line)]
-      return types.indexOf(type) < index ? [find(`abbreviates ${type} twice`, line)] : []
+      return abbreviated.indexOf(type) < index ? [find(`abbreviates ${type} twice`, line)] : []
     }),
     ...resources.flatMap((name) => {
       const titleTypes = [
@@ -98,7 +98,7 @@ function checkAbbreviations(cloud: Cloud, body: string, prompts: Prompts, resour
       if (titleTypes.length === 0)
         return [{ prompt: name, rule: 'abbreviations', line: 1, message: 'names no resource type in its title' }]
       return titleTypes
-        .filter((type) => !types.includes(type))
+        .filter((type) => !abbreviated.includes(type))
         .map((type) => find(`has no line for ${type} of ${name}`, null))
     }),
   ]

@@ -62,12 +62,12 @@ export function readConversation(request: ChatRequest): Conversation {
       .join('\n'),
     query: unwrap(query),
     data: dataBlocks(query),
-    history: pairs(before.slice(0, Math.max(queryAt, 0))),
+    history: readPairs(before.slice(0, Math.max(queryAt, 0))),
     steps: stepsOf(messages.slice(queryAt + 1)),
   }
 }
 
-function pairs(messages: readonly WireMessage[]): { user: string; assistant: string }[] {
+function readPairs(messages: readonly WireMessage[]): { user: string; assistant: string }[] {
   const pairs: { user: string; assistant: string }[] = []
   for (const [index, message] of messages.entries()) {
     const next = messages[index + 1]

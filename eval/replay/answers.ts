@@ -13,7 +13,7 @@ export interface Replayed {
   missed: string[]
 }
 export interface ReplayLlm extends LlmClient {
-  told(): Replayed
+  statistics(): Replayed
 }
 
 interface Slot<Answer> {
@@ -46,7 +46,7 @@ export async function createReplayLlm({
       }
     }),
   )
-  const recorded = await Promise.all(
+  const recordedSearches = await Promise.all(
     searches.map(async ({ query, used: observed, answer, error }) => {
       return { key: 'search', tools: '', hash: await sha256Hex(normalise(query)), observed, answer, error, used: false }
     }),
@@ -90,14 +90,14 @@ export async function createReplayLlm({
     },
     search: async (query, options = {}) => {
       const slot = take(
-        recorded,
+        recordedSearches,
         { key: 'search', tools: '', hash: await sha256Hex(normalise(query)) },
         `search "${query.slice(0, 100)}"`,
       )
       if (slot.observed) options.observe?.(slot.observed)
       return slot.answer ?? null
     },
-    told: () => ({ ...statistics, unused: [...kept, ...recorded].filter(({ used }) => !used).length }),
+    statistics: () => ({ ...statistics, unused: [...kept, ...recordedSearches].filter(({ used }) => !used).length }),
   }
 }
 

@@ -52,13 +52,13 @@ const MAX_AUDIENCE = 256
  * the staff cannot be read, only the owner gets it. The contract allows 256 addresses; the owner is always among
  * them.
  */
-async function readAudience(sql: Db, log: Logger, ownerEmail: string | null): Promise<string[]> {
+async function readAudience(sql: Db, log: Logger, owner: string | null): Promise<string[]> {
   const staff = await readStaffEmails(sql).catch((error) => {
     log.warn('notification staff not read', { error })
     return []
   })
-  const others = [...new Set(staff)].filter((email) => email !== ownerEmail)
-  return ownerEmail ? [...others.slice(0, MAX_AUDIENCE - 1), ownerEmail] : others.slice(0, MAX_AUDIENCE)
+  const others = [...new Set(staff)].filter((email) => email !== owner)
+  return owner ? [...others.slice(0, MAX_AUDIENCE - 1), owner] : others.slice(0, MAX_AUDIENCE)
 }
 
 const MAX_SUBJECT = 256

@@ -57,7 +57,7 @@ describe('the server that plays a recording', () => {
     const answer = { model: 'a/b', text: '', tool_calls, finish: 'tool_use' as const, finish_raw: 'tool_use', usage }
     const { llm, client } = await clientFor([completion({ answer })])
     expect(await client.complete(request)).toMatchObject({ text: '', tool_calls, finish: 'tool_use', usage })
-    expect(llm.told()).toEqual({ calls: 1, byPosition: 0, unused: 0, missed: [] })
+    expect(llm.statistics()).toEqual({ calls: 1, byPosition: 0, unused: 0, missed: [] })
   })
 
   it('says once which call is not there', async () => {
@@ -65,13 +65,13 @@ describe('the server that plays a recording', () => {
     await expect(client.complete(request)).rejects.toThrow(
       /The recording has no answer for call 1, chain task_complete \(main model, tools read_file\): it has no such call\./,
     )
-    expect(llm.told().calls).toBe(1)
+    expect(llm.statistics().calls).toBe(1)
   })
 
   it('fails as the recorded call failed, without trying again', async () => {
     const error = { name: 'InferenceCallAPIError', code: 'InferenceCallAPIError', status: 529, message: 'overloaded' }
     const { llm, client } = await clientFor([completion({ error })])
     await expect(client.complete(request)).rejects.toThrow(/overloaded/)
-    expect(llm.told().calls).toBe(1)
+    expect(llm.statistics().calls).toBe(1)
   })
 })

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { normalise, createReplayLlm } from '../../eval/replay/answers.ts'
+import { createReplayLlm, normalise } from '../../eval/replay/answers.ts'
 import { PlatformError } from '../../src/base/errors.ts'
 import { silentLogger } from '../../src/base/log.ts'
 import { createMasker } from '../../src/base/masking.ts'
@@ -67,7 +67,7 @@ describe('a recording', () => {
     })
     const replay = await createReplayLlm(await readRecording(text))
     for (const word of ['three', 'one', 'two']) expect((await replay.complete(ask(word))).text).toBe(`to ${word}`)
-    expect(replay.told()).toEqual({ calls: 3, byPosition: 0, unused: 0, missed: [] })
+    expect(replay.statistics()).toEqual({ calls: 3, byPosition: 0, unused: 0, missed: [] })
   })
 
   it('does not mind ids of fences, UUIDs, times, temporary folders and ports', async () => {
@@ -79,7 +79,7 @@ describe('a recording', () => {
     })
     const replay = await createReplayLlm(await readRecording(text))
     await replay.complete(ask(said(4002)))
-    expect(replay.told()).toMatchObject({ byPosition: 0, unused: 1 })
+    expect(replay.statistics()).toMatchObject({ byPosition: 0, unused: 1 })
   })
 
   it('tells texts apart that only look alike', () => {
@@ -96,7 +96,7 @@ describe('a recording', () => {
     const replay = await createReplayLlm(await readRecording(text))
     expect((await replay.complete(ask('changed', ['read', 'finish']))).text).toBe('to a')
     expect((await replay.complete(ask('c', ['read', 'finish']))).text).toBe('to c')
-    expect(replay.told()).toMatchObject({ byPosition: 1, unused: 1 })
+    expect(replay.statistics()).toMatchObject({ byPosition: 1, unused: 1 })
     await expect(replay.complete(ask('d', ['read', 'finish']))).rejects.toThrow(
       'The recording has no answer for call 3, chain finish (main model, tools read): all 2 of these are used.',
     )

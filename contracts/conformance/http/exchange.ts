@@ -46,10 +46,10 @@ function requestText(
   headers: Record<string, string>,
   body: string | Uint8Array | undefined,
 ): string {
-  const { connection: _, ...told } = headers
+  const { connection: _, ...shownHeaders } = headers
   const lines = [
     `${method} ${shortened(path)}`,
-    ...Object.entries(told).map(([name, value]) => `${name}: ${shortened(value)}`),
+    ...Object.entries(shownHeaders).map(([name, value]) => `${name}: ${shortened(value)}`),
   ]
   if (typeof body === 'string') lines.push('', shortened(body))
   else if (body)
@@ -59,11 +59,11 @@ function requestText(
 
 /** Describes an answer for people: status, the headers that matter and the beginning of the body. */
 export function answerText(options: Options, { status, headers, text }: Exchange): string {
-  const told = ['content-type', 'www-authenticate', 'location', 'allow'].flatMap((name) => {
+  const shownHeaders = ['content-type', 'www-authenticate', 'location', 'allow'].flatMap((name) => {
     const value = headers.get(name)
     return value === null ? [] : [`${name}: ${value}`]
   })
-  return masked(options, [`HTTP ${status}`, ...told, ...(text === '' ? [] : ['', shortened(text)])].join('\n'))
+  return masked(options, [`HTTP ${status}`, ...shownHeaders, ...(text === '' ? [] : ['', shortened(text)])].join('\n'))
 }
 
 export const masked = ({ token }: Options, text: string): string => (token ? text.replaceAll(token, '<token>') : text)

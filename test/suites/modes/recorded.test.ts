@@ -61,7 +61,7 @@ describe('a recorded round', () => {
 
     const replay = await createReplayLlm(recording)
     const second = await round(replay, folder)
-    expect(replay.told()).toMatchObject({ unused: 0, missed: [] })
+    expect(replay.statistics()).toMatchObject({ unused: 0, missed: [] })
     expect(second.session.statuses).toEqual(first.session.statuses)
     expect(second.session.messages).toEqual(first.session.messages)
     expect(second.plans).toEqual(first.plans)
@@ -89,7 +89,7 @@ describe('a recorded round', () => {
     expect(session.messages.at(-1)).toMatch(
       /The recording has no answer for call \d+, chain task_complete \(main model, tools .*: it has no such call\./,
     )
-    expect(replay.told().missed).toHaveLength(1)
+    expect(replay.statistics().missed).toHaveLength(1)
   })
 
   it('keeps the errors of the model too', async () => {
