@@ -59,16 +59,18 @@ export const neededPrompts = (clouds: readonly Cloud[]): string[] => [
 
 /** Resource prompts that are always part of the platform, by cloud. There may be more. */
 const RESOURCES: Record<Cloud, string> = {
-  aws: `aurora bedrock cloudwatch dynamodb ec2 iam_role internet_gateway lambda nat_gateway rds redshift route53 s3_bucket sagemaker
-    security_group subnet vpc`,
+  aws: `aurora bedrock cloudwatch dynamodb ec2 iam_role internet_gateway lambda nat_gateway rds redshift route53
+    s3_bucket sagemaker security_group subnet vpc`,
   azure: `application_insights azure_openai container_app cosmosdb function key_vault nat_gateway network_security_group
-    postgres_flexible_server redis_managed resource_group storage_account subnet virtual_machine virtual_network webapp`,
-  gcp: `bigquery cloud_nat cloud_router cloud_run cloud_sql_postgres firewall gke_autopilot load_balancer project service_account spanner
-    storage_bucket subnetwork vertex vpc_network`,
-  oci: `autonomous_database block_volume compute_instance dns_zone file_storage functions iam_policy internet_gateway load_balancer
-    nat_gateway network_security_group object_storage oke_cluster security_list subnet vault vcn`,
-  kubernetes: `cluster_role cluster_role_binding config_map cron_job daemon_set deployment horizontal_pod_autoscaler ingress namespace
-    network_policy persistent_volume_claim role role_binding secret service service_account stateful_set`,
+    postgres_flexible_server redis_managed resource_group storage_account subnet virtual_machine virtual_network
+    webapp`,
+  gcp: `bigquery cloud_nat cloud_router cloud_run cloud_sql_postgres firewall gke_autopilot load_balancer project
+    service_account spanner storage_bucket subnetwork vertex vpc_network`,
+  oci: `autonomous_database block_volume compute_instance dns_zone file_storage functions iam_policy internet_gateway
+    load_balancer nat_gateway network_security_group object_storage oke_cluster security_list subnet vault vcn`,
+  kubernetes: `cluster_role cluster_role_binding config_map cron_job daemon_set deployment horizontal_pod_autoscaler
+    ingress namespace network_policy persistent_volume_claim role role_binding secret service service_account
+    stateful_set`,
 }
 
 /** Names of the prompts that the platform always ships. */

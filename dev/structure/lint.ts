@@ -87,7 +87,9 @@ function createRestrictions(room: Room, folder: string, table: Table): Restricti
 const list = (imports: readonly string[]): string =>
   imports.map((entry) => entry.replace(/^!/, 'not ')).join(', ') || 'nothing of ours'
 
-/** Order matters: what leaves the room is forbidden, then rooms are allowed, then parts of what was allowed forbidden. */
+/**
+ * Order matters: what leaves the room is forbidden, then rooms are allowed, then parts of what was allowed forbidden.
+ */
 function createPatterns(room: Room, folder: string, table: Table): string[] {
   const from = (path: string) => relative(folder, path)
   const cover = (other: Room) =>

@@ -74,8 +74,8 @@ function parseJson(text: string | undefined): unknown {
 }
 
 /**
- * JSON as `npm run format` would leave it, so that nobody has to run it afterwards: objects over several lines, texts of
- * an array in one line where they fit. Biome itself cannot be asked: it reads the file that is being written.
+ * JSON as `npm run format` would leave it, so that nobody has to run it afterwards: objects over several lines, texts
+ * of an array in one line where they fit. Biome itself cannot be asked: it reads the file that is being written.
  *
  * @param before what stands before the value in its line
  */

@@ -12,7 +12,10 @@ import { storageSchema } from '../../config/sections/storage.ts'
 import { telemetrySchema } from '../../config/sections/telemetry.ts'
 import { workerSchema } from '../../config/sections/worker.ts'
 
-/** Every section of the file by its dotted path; the empty path is the top level. Two tests hold page and shipped file against it. */
+/**
+ * Every section of the file by its dotted path; the empty path is the top level. Two tests hold page and shipped file
+ * against it.
+ */
 export const SECTIONS = {
   '': environmentSchema,
   oidc: oidcSchema,

@@ -17,7 +17,9 @@ export interface Contract {
   expectDocumented(method: string, path: string, response: Response): Promise<Json>
 }
 
-/** Reads `contracts/<name>.v1.yaml`; fails when it is no valid OpenAPI 3.1 or an example does not fit its own schema. */
+/**
+ * Reads `contracts/<name>.v1.yaml`; fails when it is no valid OpenAPI 3.1 or an example does not fit its own schema.
+ */
 export async function readContract(name: string): Promise<Contract> {
   const text = await readFile(`contracts/${name}.v1.yaml`, 'utf8')
   const validator = new Validator()

@@ -67,7 +67,9 @@ function polls(...answers: (() => Response)[]) {
 const says = (body: object) => () => HttpResponse.json(body)
 const status = (code: number) => () => new HttpResponse('<html>', { status: code })
 
-/** Lets time jump from one timer to the next until the work has ended, so that the load of the machine moves nothing. */
+/**
+ * Lets time jump from one timer to the next until the work has ended, so that the load of the machine moves nothing.
+ */
 async function jumpUntil(work: Promise<void>): Promise<void> {
   let ended = false
   const end = () => {

@@ -21,7 +21,9 @@ export interface Started {
 export interface Processes {
   sidecar(port?: string): Promise<Started & { url: string }>
   worker(iacUrl: string, changes?: WorkerChanges): Promise<Started>
-  /** The next engine with this command waits until the gate is open: `before` it does anything, or `after` it has ended. */
+  /**
+   * The next engine with this command waits until the gate is open: `before` it does anything, or `after` it has ended.
+   */
   closeGate(command: string, when?: 'before' | 'after'): Promise<void>
   /** Exists once an engine waits at the gate. */
   mark: string

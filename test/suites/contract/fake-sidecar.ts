@@ -41,7 +41,9 @@ export interface Submission {
   /** Of this kind, from 1. */
   number: number
 }
-/** What becomes of a job: an engine result, a fault of the service, or nothing, because it is forgotten or never ends. */
+/**
+ * What becomes of a job: an engine result, a fault of the service, or nothing, because it is forgotten or never ends.
+ */
 export type Outcome =
   | { exit_code?: number; stdout?: string; stderr?: string }
   | { fault: number; detail: string }
