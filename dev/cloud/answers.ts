@@ -19,7 +19,9 @@ const INDEXES = [AGGREGATOR_REGION, REGION].map((region) => ({
   Region: region,
   Type: region === AGGREGATOR_REGION ? 'AGGREGATOR' : 'LOCAL',
 }))
-const VIEW = `arn:aws:resource-explorer-2:${AGGREGATOR_REGION}:${ACCOUNT}:view/all-resources/6b6f0a52-3c43-4a0d-8f43-0f3c7d0f7a02`
+const VIEW =
+  `arn:aws:resource-explorer-2:${AGGREGATOR_REGION}:${ACCOUNT}:view/all-resources/` +
+  '6b6f0a52-3c43-4a0d-8f43-0f3c7d0f7a02'
 /** Entries on a page. There are few, so that a reader has to ask for further pages. */
 const PAGE = 5
 
@@ -34,8 +36,10 @@ export function answerSts(form: URLSearchParams): CloudAnswer {
     )
   return xml(
     `<GetCallerIdentityResponse xmlns="https://sts.amazonaws.com/doc/2011-06-15/"><GetCallerIdentityResult>` +
-      `<Arn>arn:aws:iam::${ACCOUNT}:user/sample</Arn><UserId>AIDASAMPLEACCOUNTUSER</UserId><Account>${ACCOUNT}</Account>` +
-      `</GetCallerIdentityResult><ResponseMetadata><RequestId>${crypto.randomUUID()}</RequestId></ResponseMetadata></GetCallerIdentityResponse>`,
+      `<Arn>arn:aws:iam::${ACCOUNT}:user/sample</Arn><UserId>AIDASAMPLEACCOUNTUSER</UserId>` +
+      `<Account>${ACCOUNT}</Account>` +
+      `</GetCallerIdentityResult><ResponseMetadata><RequestId>${crypto.randomUUID()}</RequestId>` +
+      '</ResponseMetadata></GetCallerIdentityResponse>',
   )
 }
 

@@ -157,7 +157,10 @@ export function describeOutcome(display: Display, result: DemoResult): string {
   const missed = checks.filter(({ ok }) => !ok).map(({ name }) => name)
   if (missed.length === 0) return `\n${display.paint('green', 'As it should be')}: ${held.join(', ')}. ${parts}.\n`
   const said = result.message ? ` Last status: ${result.status}: ${result.message}` : ''
-  return `\n${display.paint('red', `Not as it should be: it does not hold that ${missed.join(', nor that ')}.`)}${said}\n${parts}.\n`
+  return (
+    `\n${display.paint('red', `Not as it should be: it does not hold that ${missed.join(', nor that ')}.`)}${said}\n` +
+    `${parts}.\n`
+  )
 }
 
 /** Prints one line for each mode. */

@@ -16,7 +16,8 @@ export type Xml = string | number | boolean | { [name: string]: Xml | Xml[] | un
 export function toXml(root: string, value: Xml): string {
   return (
     '<?xml version="1.0" ' +
-    `encoding="UTF-8"?>\n${element(root, value, root === 'Error' ? '' : ' xmlns="http://s3.amazonaws.com/doc/2006-03-01/"')}`
+    'encoding="UTF-8"?>\n' +
+    element(root, value, root === 'Error' ? '' : ' xmlns="http://s3.amazonaws.com/doc/2006-03-01/"')
   )
 }
 

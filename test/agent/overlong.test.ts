@@ -13,7 +13,8 @@ describe('isOverlong', () => {
   it.each([
     ['prompt is too long: 213462 tokens > 200000 maximum'],
     [
-      'input length and `max_tokens` exceed context limit: 170636 + 34048 > 200000, decrease input length or `max_tokens` and try again',
+      'input length and `max_tokens` exceed context limit: 170636 + 34048 > 200000, decrease input length or ' +
+        '`max_tokens` and try again',
     ],
     ["This model's maximum context length is 128000 tokens. However, your messages resulted in 150123 tokens."],
     ['Your input exceeds the context window of this model. Please adjust your input and try again.'],

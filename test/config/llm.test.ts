@@ -3,7 +3,8 @@ import { providerVariables, requiredVariables } from '../../config/provider-vari
 import { load, problemsOf, yaml } from './support.ts'
 
 const missing = (names: string) =>
-  `LLM credentials missing from environment: ${names}. Set the listed env vars or configure llm.model_list in config.yaml.`
+  `LLM credentials missing from environment: ${names}. Set the listed env vars or configure llm.model_list in ` +
+  'config.yaml.'
 const models = (model: string, small = model) => `llm: {model: ${model}, small_model: ${small}}`
 
 describe('credentials of the models', () => {
@@ -146,7 +147,9 @@ describe('model_list', () => {
   })
 
   test('aliases are not validated as models', async () => {
-    const file = `llm: {model: openai/alias, small_model: openai/alias, model_list: [${entry('model: foo/bar', 'openai/alias')}]}`
+    const file =
+      'llm: {model: openai/alias, small_model: openai/alias, model_list: ' +
+      `[${entry('model: foo/bar', 'openai/alias')}]}`
     await expect(load(file)).resolves.toBeDefined()
   })
 })

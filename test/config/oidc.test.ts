@@ -4,7 +4,8 @@ import { load, problemsOf } from './support.ts'
 describe('oidc', () => {
   test('an issuer needs a client id', async () => {
     expect(await problemsOf('oidc: {issuer_url: "https://idp.example.com", client_id: "  "}')).toEqual([
-      'oidc.issuer_url is set but oidc.client_id is empty; set oidc.client_id (and optionally oidc.audience) in config.yaml.',
+      'oidc.issuer_url is set but oidc.client_id is empty; set oidc.client_id (and optionally oidc.audience) in ' +
+        'config.yaml.',
     ])
   })
 

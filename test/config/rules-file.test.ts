@@ -79,7 +79,8 @@ describe('orchestration.rules_file', () => {
     ['an alias that cannot be resolved', 'rules: *a', [expect.stringContaining('orchestration.rules_file: ')]],
     [
       'faults in the entries, all of them',
-      'rules: {aws.iam.nothing: error, gpc.*: off, aws.iam.admin-policy: high, oci.iam.any-user: , aws.*: false, __proto__: off}',
+      'rules: {aws.iam.nothing: error, gpc.*: off, aws.iam.admin-policy: high, oci.iam.any-user: , aws.*: false, ' +
+        '__proto__: off}',
       [
         'orchestration.rules_file: rule "aws.*" must be one of off, info, warning, error, critical',
         'orchestration.rules_file: unknown rule "gpc.*"',

@@ -2,7 +2,8 @@ import { describe, expect, test } from 'vitest'
 import { load, problemsOf } from './support.ts'
 
 const TAIL =
-  '. Set the listed env vars; the optional sidecars can also be flipped to enabled: false (services.iac cannot — it is mandatory).'
+  '. Set the listed env vars; the optional sidecars can also be flipped to enabled: false (services.iac cannot — ' +
+  'it is mandatory).'
 const HEAD = 'Services the core calls have no bearer token in the environment: '
 
 describe('services', () => {
@@ -22,7 +23,8 @@ describe('services', () => {
     ['/', 'a slash'],
   ])('an iac endpoint of %s (%s) aborts', async (value) => {
     expect(await problemsOf(`services: {iac: {endpoint: ${value}}}`)).toEqual([
-      'services.iac.endpoint is empty; the IaC service is mandatory. Point it at an implementation of the iac contract.',
+      'services.iac.endpoint is empty; the IaC service is mandatory. Point it at an implementation of the iac ' +
+        'contract.',
     ])
   })
 

@@ -12,7 +12,8 @@ export class RepeatedTests implements Reporter {
     if (repeated.length === 0) return
     const count = repeated.length === 1 ? '1 test' : `${repeated.length} tests`
     console.log(
-      `\n${count} failed at the first try and ran once more. Mend this before anything else:\n${repeated.map(describe).join('\n')}`,
+      `\n${count} failed at the first try and ran once more. Mend this before anything else:\n` +
+        repeated.map(describe).join('\n'),
     )
   }
 }

@@ -207,7 +207,9 @@ describe('providers', () => {
   it.each([
     [
       'foo/bar',
-      "Inference call to foo/bar failed: the provider 'foo' is not supported (supported: openai, azure, anthropic, gemini, vertex_ai, bedrock, mistral, groq, deepseek, xai, openrouter, together_ai, fireworks_ai, cohere, perplexity, ollama, hosted_vllm, custom_openai)",
+      "Inference call to foo/bar failed: the provider 'foo' is not supported (supported: openai, azure, " +
+        'anthropic, gemini, vertex_ai, bedrock, mistral, groq, deepseek, xai, openrouter, together_ai, ' +
+        'fireworks_ai, cohere, perplexity, ollama, hosted_vllm, custom_openai)',
     ],
     ['llama', 'Inference call to llama failed: the model has no provider prefix; write <provider>/<model-id>'],
   ])('fails on the first call to %s', async (model, message) => {

@@ -141,7 +141,9 @@ export const CASES: readonly Case[] = [
   {
     model: 'vertex_ai/claude-sonnet-5-5',
     variables: { ...VERTEX, VERTEXAI_LOCATION: 'global' },
-    url: 'https://aiplatform.googleapis.com/v1/projects/acme/locations/global/publishers/anthropic/models/claude-sonnet-5-5:rawPredict',
+    url:
+      'https://aiplatform.googleapis.com/v1/projects/acme/locations/global/publishers/anthropic/models/' +
+      'claude-sonnet-5-5:rawPredict',
     headers: bearer('ya29.token'),
     form: 'anthropic',
     error: anthropicError,
@@ -149,7 +151,9 @@ export const CASES: readonly Case[] = [
   {
     model: 'vertex_ai/claude-sonnet-4-5@20250929',
     variables: { ...VERTEX, VERTEXAI_LOCATION: 'eu' },
-    url: 'https://aiplatform.eu.rep.googleapis.com/v1/projects/acme/locations/eu/publishers/anthropic/models/claude-sonnet-4-5@20250929:rawPredict',
+    url:
+      'https://aiplatform.eu.rep.googleapis.com/v1/projects/acme/locations/eu/publishers/anthropic/models/' +
+      'claude-sonnet-4-5@20250929:rawPredict',
     headers: bearer('ya29.token'),
     form: 'anthropic',
     error: anthropicError,
@@ -157,7 +161,9 @@ export const CASES: readonly Case[] = [
   {
     model: 'bedrock/us.anthropic.claude-sonnet-4-5-20250929-v1:0',
     variables: { AWS_BEARER_TOKEN_BEDROCK: 'bedrock-key', AWS_REGION: 'eu-central-1' },
-    url: 'https://bedrock-runtime.eu-central-1.amazonaws.com/model/us.anthropic.claude-sonnet-4-5-20250929-v1%3A0/converse',
+    url:
+      'https://bedrock-runtime.eu-central-1.amazonaws.com/model/us.anthropic.claude-sonnet-4-5-20250929-v1%3A0/' +
+      'converse',
     headers: bearer('bedrock-key'),
     form: 'converse',
     error: {

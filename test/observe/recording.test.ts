@@ -72,7 +72,8 @@ describe('a recording', () => {
 
   it('does not mind ids of fences, UUIDs, times, temporary folders and ports', async () => {
     const said = (port: number) =>
-      `${fence('file', 'a')} ${crypto.randomUUID()} ${new Date().toISOString()} /tmp/x-${port}/main.tf http://127.0.0.1:${port}/ after ${port % 7}s`
+      `${fence('file', 'a')} ${crypto.randomUUID()} ${new Date().toISOString()} /tmp/x-${port}/main.tf ` +
+      `http://127.0.0.1:${port}/ after ${port % 7}s`
     const text = await record(echo, async (llm) => {
       await llm.complete(ask('before'))
       await llm.complete(ask(said(3001)))

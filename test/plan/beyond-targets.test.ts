@@ -73,7 +73,8 @@ describe('beyondText', () => {
 
   it('reaches the facts as no part of the plan', () => {
     expect(planFacts(planOf([]), ['a.b'], made(1)).split('\n').slice(1)).toEqual([
-      'Not part of this plan, for information only: A plan of the whole root would also make a change that this plan leaves out:',
+      'Not part of this plan, for information only: A plan of the whole root would also make a change that this ' +
+        'plan leaves out:',
       '- update a.b[0]',
     ])
   })

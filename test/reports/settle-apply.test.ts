@@ -143,7 +143,8 @@ aws_instance.web: Creating...
 
   it('a replacement that creates first destroys the object put aside', () => {
     const stdout =
-      'aws_instance.web: Creating...\naws_instance.web: Creation complete after 1s [id=i-2]\naws_instance.web (deposed object 0a1b): Destroying... [id=i-1]\n'
+      'aws_instance.web: Creating...\naws_instance.web: Creation complete after 1s [id=i-2]\n' +
+      'aws_instance.web (deposed object 0a1b): Destroying... [id=i-1]\n'
     const planned = [change('aws_instance.web', 'recreate')]
     expect(entries(ran(1, stdout), planned)).toEqual([
       ['aws_instance', 'web', 'no_change', 'failed'],
@@ -156,7 +157,8 @@ aws_instance.web: Creating...
   it('a check after the creation makes it fail although the object is there', () => {
     const stdout = 'aws_x.a: Creating...\naws_x.a: Creation complete after 0s [id=1]\n'
     const stderr =
-      '\nError: Resource postcondition failed\n\n  on main.tf line 3, in resource "aws_x" "a":\n   3: condition = false\n\nNot good.\n'
+      '\nError: Resource postcondition failed\n\n  on main.tf line 3, in resource "aws_x" "a":\n' +
+      '   3: condition = false\n\nNot good.\n'
     const report = applyFacts(ran(1, stdout, stderr), [change('aws_x.a'), change('module.m.aws_x.b')])
     expect(report).toMatchObject({ status: 'Partial', summary: { created: 1, failed: 2 } })
     expect(report.resource_changes[0]).toMatchObject({
@@ -174,7 +176,8 @@ aws_instance.web: Creating...
     )
     expect(report.status).toBe('Failed')
     expect(report.execution_summary).toBe(
-      'The apply failed before it changed anything. Error: No valid credential sources found Please see the documentation.',
+      'The apply failed before it changed anything. Error: No valid credential sources found Please see the ' +
+        'documentation.',
     )
   })
 

@@ -154,7 +154,8 @@ describe('planFacts', () => {
       { address: 'terraform_data.same', actions: ['no-op'] },
     ])
     expect(planFacts(plan, ['aws_db_instance.main'])).toBe(
-      '1 to create, 0 to update, 0 to delete, 1 to recreate\ncreate terraform_data.a (not among the targets)\nrecreate aws_db_instance.main (holds data)',
+      '1 to create, 0 to update, 0 to delete, 1 to recreate\ncreate terraform_data.a (not among the targets)\n' +
+        'recreate aws_db_instance.main (holds data)',
     )
   })
 

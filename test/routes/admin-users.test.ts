@@ -17,7 +17,9 @@ beforeAll(async () => {
   issuer = await createIssuer()
   server.use(...issuer.handlers)
   core = await createTestCore({
-    yaml: 'oidc: { issuer_url: "https://issuer.example.org", client_id: core }\nadmin: { default_root_email: root@example.org }',
+    yaml:
+      'oidc: { issuer_url: "https://issuer.example.org", client_id: core }\n' +
+      'admin: { default_root_email: root@example.org }',
   })
 })
 afterAll(async () => {

@@ -18,7 +18,8 @@ it('answers exactly five texts, empty ones while authentication is disabled', as
 
 it('answers the effective values', async () => {
   const yaml =
-    'oidc: { issuer_url: "https://issuer.example.org/", client_id: core, audience: "api://x", scope: "openid {client_id}" }\n' +
+    'oidc: { issuer_url: "https://issuer.example.org/", client_id: core, audience: "api://x", ' +
+    'scope: "openid {client_id}" }\n' +
     'artifact_metadata_header_prefix: x-other-'
   const storage = { ...core.context.storage, metadataPrefix: 'x-ms-meta-' }
   expect(await read(await core.another({ yaml, context: { storage } }))).toEqual({

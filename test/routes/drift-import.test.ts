@@ -134,7 +134,8 @@ describe.each(['drift', 'import'])('POST /api/v1/iac/%s', (mode) => {
       'an absolute path',
       { iac_path: '/live' },
       [
-        "body.iac_path: Value error, iac_path must be a repo-relative path (not absolute) and must not contain '..' segments",
+        'body.iac_path: Value error, iac_path must be a repo-relative path (not absolute) and must not contain ' +
+          "'..' segments",
       ],
     ],
     [

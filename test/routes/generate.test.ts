@@ -171,7 +171,8 @@ describe('body rules', () => {
 
   it.each(['/infra', '../x', 'a/../b', 'a/..', '..'])('refuses the path %j', async (iac_path) => {
     expect(await problems({ ...first, iac_path })).toEqual([
-      "body.iac_path: Value error, iac_path must be a repo-relative path (not absolute) and must not contain '..' segments",
+      'body.iac_path: Value error, iac_path must be a repo-relative path (not absolute) and must not contain ' +
+        "'..' segments",
     ])
   })
 
@@ -187,7 +188,8 @@ describe('body rules', () => {
   it('reports bad fields together and rules over several fields only when all are good', async () => {
     expect(await problems({ q: '', session_id: 'x', iac_path: '/a' })).toEqual([
       'body.q: String should have at least 1 character',
-      "body.iac_path: Value error, iac_path must be a repo-relative path (not absolute) and must not contain '..' segments",
+      'body.iac_path: Value error, iac_path must be a repo-relative path (not absolute) and must not contain ' +
+        "'..' segments",
       'body.session_id: Input should be a valid UUID, unable to parse the string as a UUID',
     ])
   })

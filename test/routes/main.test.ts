@@ -112,7 +112,8 @@ describe('npm run core', () => {
     const config = `${folder}/config.yaml`
     await writeFile(
       config,
-      `storage: { endpoint_url: "${objects.url}", public_endpoint_url: "${objects.url}" }\ntelemetry: { collector_url: "" }\n`,
+      `storage: { endpoint_url: "${objects.url}", public_endpoint_url: "${objects.url}" }\n` +
+        'telemetry: { collector_url: "" }\n',
     )
     const outcome = await core([], {
       ...ENVIRONMENT,

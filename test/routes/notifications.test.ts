@@ -6,7 +6,8 @@ import { askSilent, NO_ANSWERS, provideCoreWithSidecar } from './sidecar.ts'
 
 const PATH = '/api/v1/notifications'
 const ENABLED =
-  'services: { notifications: { enabled: true, endpoint: "http://notifications.test:8080/", token_env: T, timeout: 1 } }'
+  'services: { notifications: { enabled: true, endpoint: "http://notifications.test:8080/", ' +
+  'token_env: T, timeout: 1 } }'
 const ID = '0b8f3a52-31f6-4f0c-9a0e-6f1f1c3f7a10'
 const MESSAGE = {
   kind: 'support.user_question',

@@ -277,7 +277,10 @@ describe('any plan', () => {
     const deep = (depth: number) => `${'{"spec":['.repeat(depth)}1${']}'.repeat(depth)}`
     const change = (after: string) =>
       `{"address":"a","type":"kubernetes_manifest","name":"a","change":{"actions":["create"],"after":${after}}}`
-    const text = `{"format_version":"1.2","resource_changes":[${change(`{"manifest":{"kind":"Pod","spec":${deep(1_000)}}}`)},${change(deep(1_000))}]}`
+    const text =
+      '{"format_version":"1.2",' +
+      `"resource_changes":[${change(`{"manifest":{"kind":"Pod","spec":${deep(1_000)}}}`)},` +
+      `${change(deep(1_000))}]}`
     expect(() => evaluateRules(parsePlan(text), whole)).not.toThrow()
   })
 

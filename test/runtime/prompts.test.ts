@@ -65,7 +65,8 @@ describe('the prompts of a core', () => {
     const { prompts, waits } = await open(`${url}/`)
     await expect(prompts).rejects.toThrow(
       new RegExp(
-        `^Failed to seed prompts into ${url}/: ${url}/ unreachable after 8 attempts: the connection failed( \\(ECONNREFUSED\\))?$`,
+        `^Failed to seed prompts into ${url}/: ${url}/ unreachable after 8 attempts: ` +
+          'the connection failed( \\(ECONNREFUSED\\))?$',
       ),
     )
     expect(waits).toEqual([500, 1_000, 2_000, 4_000, 5_000, 5_000, 5_000])

@@ -69,7 +69,8 @@ export const role = (name: string, expires = LATER) =>
 export const assumed = (action: string, name: string, expires = LATER) =>
   HttpResponse.xml(
     `<${action}Response xmlns="https://sts.amazonaws.com/doc/2011-06-15/"><${action}Result><Credentials>` +
-      `<AccessKeyId>ASIA${name}</AccessKeyId><SecretAccessKey>secret</SecretAccessKey><SessionToken>${name}-token</SessionToken>` +
+      `<AccessKeyId>ASIA${name}</AccessKeyId><SecretAccessKey>secret</SecretAccessKey>` +
+      `<SessionToken>${name}-token</SessionToken>` +
       `<Expiration>${expires}</Expiration></Credentials></${action}Result></${action}Response>`,
   )
 

@@ -59,7 +59,9 @@ describe('a storage account', () => {
       'PUT /platform-artifacts?restype=container',
       'PUT /platform-terraform-state?restype=container',
     ])
-    const text = `PUT\n\n\n\n\n\n\n\n\n\n\n\nx-ms-date:${DATE}\nx-ms-version:2021-12-02\n/acct/platform-artifacts\nrestype:container`
+    const text =
+      `PUT\n\n\n\n\n\n\n\n\n\n\n\nx-ms-date:${DATE}\nx-ms-version:2021-12-02\n/acct/platform-artifacts\n` +
+      'restype:container'
     expect(seen[0]?.headers.get('authorization')).toBe(`SharedKey acct:${sign(text)}`)
     outside.resetHandlers()
     record(status(409, 'ContainerAlreadyExists'))

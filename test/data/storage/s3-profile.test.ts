@@ -25,7 +25,8 @@ describe('shared files', () => {
     [
       'dev',
       '',
-      `# [profile dev]\r\n[profile  dev] ; mine\r\ns3 =\r\n  aws_access_key_id = nested\r\nAWS_ACCESS_KEY_ID = AKIACRLF # mine\r\naws_secret_access_key = s\r\n`,
+      '# [profile dev]\r\n[profile  dev] ; mine\r\ns3 =\r\n  aws_access_key_id = nested\r\n' +
+        'AWS_ACCESS_KEY_ID = AKIACRLF # mine\r\naws_secret_access_key = s\r\n',
       'AKIACRLF',
     ],
   ])('profile %j of %j and %j', async (name, credentials, config, expected) => {

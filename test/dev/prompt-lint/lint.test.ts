@@ -51,7 +51,8 @@ describe('shipped prompts', () => {
 const expression = (name: string) => ['$', name].join('{').concat('}')
 const filler = 'Every line of this text says what to do. '.repeat(30)
 const resource = (body = '', title = '# Buckets (`google_storage_bucket`)') =>
-  `${title}\n\n${HEADINGS.map((heading, index) => `## ${heading}\n${index === 0 ? filler : 'Text.'}`).join('\n')}\n${body}\n`
+  `${title}\n\n` +
+  `${HEADINGS.map((heading, index) => `## ${heading}\n${index === 0 ? filler : 'Text.'}`).join('\n')}\n${body}\n`
 /** Findings of a set that is whole but for what is given. */
 const lint = (given: Record<string, string>) => {
   const bodies: Record<string, string> = {

@@ -105,7 +105,8 @@ test('the report of an apply is read from the output of the engine', async () =>
       }),
     ]),
   })
-  const broken = `${stdout.split('\n').find((line) => line.includes('Creation complete'))}\n╷\n│ Error: quota exceeded\n╵`
+  const created = stdout.split('\n').find((line) => line.includes('Creation complete'))
+  const broken = `${created}\n╷\n│ Error: quota exceeded\n╵`
   expect(await report(broken)).toMatchObject({
     status: 'Partial',
     summary: { failed: 1 },

@@ -70,7 +70,9 @@ describe('the text of an engine', () => {
 
   it('names the resource of an error of a provider', () => {
     const text =
-      'Error: creating S3 Bucket (x): BucketAlreadyExists\n\n  with module.a["k"].aws_s3_bucket.logs[0],\n  on modules/a/main.tf line 12, in resource "aws_s3_bucket" "logs":\n  12: resource "aws_s3_bucket" "logs" {\n\nTaken.\n'
+      'Error: creating S3 Bucket (x): BucketAlreadyExists\n\n  with module.a["k"].aws_s3_bucket.logs[0],\n' +
+      '  on modules/a/main.tf line 12, in resource "aws_s3_bucket" "logs":\n' +
+      '  12: resource "aws_s3_bucket" "logs" {\n\nTaken.\n'
     expect(parseDiagnostics(text)).toEqual([
       one({
         summary: 'creating S3 Bucket (x): BucketAlreadyExists',
@@ -154,7 +156,8 @@ describe('the text for a model', () => {
       one({ severity: 'warning', summary: 'Old' }),
     ])
     expect(text).toBe(
-      '1. Unsupported argument (2 times)\nmain.tf:3, in resource "a" "b"\nNo.\n   3: x\n\n2. Denied\nwith a.b\n\nWarning: Old',
+      '1. Unsupported argument (2 times)\nmain.tf:3, in resource "a" "b"\nNo.\n   3: x\n\n2. Denied\nwith a.b\n\n' +
+        'Warning: Old',
     )
   })
 

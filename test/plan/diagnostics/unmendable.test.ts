@@ -9,46 +9,59 @@ const why = (text: string, { cloud = 'aws', diff = '' }: { cloud?: Cloud; diff?:
   explainUnmendable(parseDiagnostics(text), { blame: blameOf(diff), cloud })
 
 const PROVIDER =
-  '\n\n  with provider["registry.terraform.io/hashicorp/aws"],\n  on provider.tf line 1, in provider "aws":\n   1: provider "aws" {\n\n'
+  '\n\n  with provider["registry.terraform.io/hashicorp/aws"],\n  on provider.tf line 1, in provider "aws":\n' +
+  '   1: provider "aws" {\n\n'
 const RESOURCE =
-  '\n\n  with aws_s3_bucket.logs,\n  on main.tf line 1, in resource "aws_s3_bucket" "logs":\n   1: resource "aws_s3_bucket" "logs" {\n\n'
+  '\n\n  with aws_s3_bucket.logs,\n  on main.tf line 1, in resource "aws_s3_bucket" "logs":\n' +
+  '   1: resource "aws_s3_bucket" "logs" {\n\n'
 
 describe('errors that no change of the code can mend', () => {
   it.each<[string, string, Cloud?]>([
     [
       'credentials',
-      `Error: No valid credential sources found${PROVIDER}Please see the documentation.\n\nError: failed to refresh cached credentials, no EC2 IMDS role found`,
+      `Error: No valid credential sources found${PROVIDER}Please see the documentation.\n\n` +
+        'Error: failed to refresh cached credentials, no EC2 IMDS role found',
     ],
     [
       'credentials',
-      'Error: configuring Terraform AWS Provider: validating provider credentials: retrieving caller identity from STS: operation error STS: GetCallerIdentity, https response error StatusCode: 403, RequestID: 1, api error ExpiredToken: The security token included in the request is expired',
+      'Error: configuring Terraform AWS Provider: validating provider credentials: retrieving caller identity ' +
+        'from STS: operation error STS: GetCallerIdentity, https response error StatusCode: 403, RequestID: 1, api ' +
+        'error ExpiredToken: The security token included in the request is expired',
     ],
     [
       'credentials',
-      'Error: validating provider credentials: retrieving caller identity from STS: operation error STS: GetCallerIdentity, https response error StatusCode: 403, api error InvalidClientTokenId: The security token included in the request is invalid.',
+      'Error: validating provider credentials: retrieving caller identity from STS: operation error STS: ' +
+        'GetCallerIdentity, https response error StatusCode: 403, api error InvalidClientTokenId: The security ' +
+        'token included in the request is invalid.',
     ],
     [
       'credentials',
-      `Error: reading S3 Bucket (x): operation error S3: HeadBucket, https response error StatusCode: 400, api error ExpiredToken: The provided token has expired.${RESOURCE}`,
+      'Error: reading S3 Bucket (x): operation error S3: HeadBucket, https response error StatusCode: 400, api ' +
+        `error ExpiredToken: The provided token has expired.${RESOURCE}`,
     ],
     [
       'credentials',
-      'Error: unable to build authorizer for Resource Manager API: could not configure AzureCli Authorizer: could not parse Azure CLI version',
+      'Error: unable to build authorizer for Resource Manager API: could not configure AzureCli Authorizer: ' +
+        'could not parse Azure CLI version',
       'azure',
     ],
     [
       'credentials',
-      'Error: building account: could not acquire access token to parse claims: clientCredentialsToken: received HTTP status 401 with response: AADSTS7000222: The provided client secret keys for app are expired.',
+      'Error: building account: could not acquire access token to parse claims: clientCredentialsToken: received ' +
+        'HTTP status 401 with response: AADSTS7000222: The provided client secret keys for app are expired.',
       'azure',
     ],
     [
       'credentials',
-      "Error: Attempted to load application default credentials since neither `credentials` nor `access_token` was set in the provider block.  No credentials loaded. To use your gcloud credentials, run 'gcloud auth application-default login'",
+      'Error: Attempted to load application default credentials since neither `credentials` nor `access_token` ' +
+        "was set in the provider block.  No credentials loaded. To use your gcloud credentials, run 'gcloud auth " +
+        "application-default login'",
       'gcp',
     ],
     [
       'credentials',
-      'Error: Error when reading or editing Storage Bucket "x": Get "https://storage.googleapis.com/storage/v1/b/x": oauth2: cannot fetch token: 400 Bad Request',
+      'Error: Error when reading or editing Storage Bucket "x": Get ' +
+        '"https://storage.googleapis.com/storage/v1/b/x": oauth2: cannot fetch token: 400 Bad Request',
       'gcp',
     ],
     [
@@ -58,21 +71,27 @@ describe('errors that no change of the code can mend', () => {
     ],
     [
       'credentials',
-      'Error: 401-NotAuthenticated, The required information to complete authentication was not provided or was incorrect.',
+      'Error: 401-NotAuthenticated, The required information to complete authentication was not provided or was ' +
+        'incorrect.',
       'oci',
     ],
     [
       'credentials',
-      'Error: Unauthorized\n\n  with kubernetes_namespace.shop,\n  on main.tf line 1, in resource "kubernetes_namespace" "shop":\n   1: resource "kubernetes_namespace" "shop" {\n',
+      'Error: Unauthorized\n\n  with kubernetes_namespace.shop,\n' +
+        '  on main.tf line 1, in resource "kubernetes_namespace" "shop":\n' +
+        '   1: resource "kubernetes_namespace" "shop" {\n',
       'kubernetes',
     ],
     [
       'are refused',
-      `Error: validating provider credentials: operation error STS: GetCallerIdentity, https response error StatusCode: 403, api error AccessDenied: User: x is not authorized to perform: sts:GetCallerIdentity${PROVIDER}`,
+      'Error: validating provider credentials: operation error STS: GetCallerIdentity, https response error ' +
+        'StatusCode: 403, api error AccessDenied: User: x is not authorized to perform: ' +
+        `sts:GetCallerIdentity${PROVIDER}`,
     ],
     [
       'cannot reach',
-      'Error: retrieving caller identity from STS: Post "https://sts.amazonaws.com/": dial tcp: lookup sts.amazonaws.com on 192.0.2.1:53: no such host',
+      'Error: retrieving caller identity from STS: Post "https://sts.amazonaws.com/": dial tcp: lookup ' +
+        'sts.amazonaws.com on 192.0.2.1:53: no such host',
     ],
     [
       'cannot reach',
@@ -81,11 +100,14 @@ describe('errors that no change of the code can mend', () => {
     ],
     [
       'cannot download',
-      'Error: Failed to install provider\n\nError while installing hashicorp/aws v5.1.0: could not query provider registry for\nregistry.opentofu.org/hashicorp/aws: Get "https://registry.opentofu.org/v1": net/http: TLS handshake timeout',
+      'Error: Failed to install provider\n\nError while installing hashicorp/aws v5.1.0: could not query ' +
+        'provider registry for\nregistry.opentofu.org/hashicorp/aws: Get "https://registry.opentofu.org/v1": ' +
+        'net/http: TLS handshake timeout',
     ],
     [
       'rate of calls',
-      `Error: listing EC2 Instances: operation error EC2: DescribeInstances, https response error StatusCode: 503, api error RequestLimitExceeded: Request limit exceeded.${RESOURCE}`,
+      'Error: listing EC2 Instances: operation error EC2: DescribeInstances, https response error StatusCode: ' +
+        `503, api error RequestLimitExceeded: Request limit exceeded.${RESOURCE}`,
     ],
     ['rate of calls', 'Error: googleapi: Error 429: Quota exceeded for quota metric, rateLimitExceeded', 'gcp'],
     [
@@ -95,17 +117,20 @@ describe('errors that no change of the code can mend', () => {
     ],
     [
       'quota',
-      'Error: Code="OperationNotAllowed" Message="Operation could not be completed as it results in exceeding approved Total Regional Cores quota."',
+      'Error: Code="OperationNotAllowed" Message="Operation could not be completed as it results in exceeding ' +
+        'approved Total Regional Cores quota."',
       'azure',
     ],
     ['state', 'Error: error configuring S3 Backend: no such thing\n\nS3 bucket "state" does not exist.'],
     [
       'state',
-      'Error: Error acquiring the state lock\n\nError message: operation error S3: PutObject, https response error StatusCode: 403, api error AccessDenied: Access Denied',
+      'Error: Error acquiring the state lock\n\nError message: operation error S3: PutObject, https response ' +
+        'error StatusCode: 403, api error AccessDenied: Access Denied',
     ],
     [
       'disk',
-      'Error: Failed to install provider\n\nError while installing hashicorp/aws v5.1.0: write /x: no space left on device',
+      'Error: Failed to install provider\n\nError while installing hashicorp/aws v5.1.0: write /x: no space left ' +
+        'on device',
     ],
   ])('%s, case %#', (says, text, cloud) => {
     expect(why(text, cloud ? { cloud } : {})).toMatch(
@@ -132,11 +157,13 @@ describe('errors that the code may have caused', () => {
   it.each<[string, string, Cloud?]>([
     [
       'a resource that may not be read',
-      `Error: reading S3 Bucket Policy (x): operation error S3: GetBucketPolicy, https response error StatusCode: 403, api error AccessDenied: Access Denied${RESOURCE}`,
+      'Error: reading S3 Bucket Policy (x): operation error S3: GetBucketPolicy, https response error ' +
+        `StatusCode: 403, api error AccessDenied: Access Denied${RESOURCE}`,
     ],
     [
       'a service that is not switched on',
-      'Error: googleapi: Error 403: Cloud Run API has not been used in project 1 before or it is disabled., SERVICE_DISABLED',
+      'Error: googleapi: Error 403: Cloud Run API has not been used in project 1 before or it is disabled., ' +
+        'SERVICE_DISABLED',
       'gcp',
     ],
     [
@@ -154,15 +181,21 @@ describe('errors that the code may have caused', () => {
     ],
     [
       'a provider that does not exist',
-      'Error: Failed to query available provider packages\n\nCould not retrieve the list of available versions for provider hashicorp/awz:\nprovider registry registry.terraform.io does not have a provider named\nregistry.terraform.io/hashicorp/awz',
+      'Error: Failed to query available provider packages\n\n' +
+        'Could not retrieve the list of available versions for provider hashicorp/awz:\n' +
+        'provider registry registry.terraform.io does not have a provider named\n' +
+        'registry.terraform.io/hashicorp/awz',
     ],
     [
       'a version that does not exist',
-      'Error: Failed to query available provider packages\n\nCould not retrieve the list of available versions for provider hashicorp/aws:\nno available releases match the given constraints >= 99.0.0',
+      'Error: Failed to query available provider packages\n\n' +
+        'Could not retrieve the list of available versions for provider hashicorp/aws:\n' +
+        'no available releases match the given constraints >= 99.0.0',
     ],
     [
       'a module that does not exist',
-      'Error: Failed to download module\n\nCould not download module "m" (main.tf:1) source code from "git::https://git.example/x": no such host',
+      'Error: Failed to download module\n\nCould not download module "m" (main.tf:1) source code from ' +
+        '"git::https://git.example/x": no such host',
     ],
     ['no error at all', 'Warning: No valid credential sources found'],
     ['nothing of a known form', 'engine plan failed'],
@@ -201,7 +234,9 @@ describe('errors that the code may have caused', () => {
   })
 
   const registry = (provider: string) =>
-    `Error: Failed to query available provider packages\n\nCould not retrieve the list of available versions for provider ${provider}:\ncould not connect to registry.terraform.io: dial tcp: no such host`
+    'Error: Failed to query available provider packages\n\n' +
+    `Could not retrieve the list of available versions for provider ${provider}:\n` +
+    'could not connect to registry.terraform.io: dial tcp: no such host'
   it.each<[string, string, boolean]>([
     ['hashicorp/random', '+resource "random_pet" "x" {}\n', true],
     ['hashicorp/random', '+    random = {\n+      source = "hashicorp/random"\n', true],

@@ -120,7 +120,9 @@ describe('stateAlignment', () => {
     )
     expect(stateAlignment(imported, plan)).toEqual({
       aligned: true,
-      text: 'Aligned: a plan after the import changes none of the imported resources (1). Beyond what was imported it has: a.two (create).',
+      text:
+        'Aligned: a plan after the import changes none of the imported resources (1). Beyond what was imported ' +
+        'it has: a.two (create).',
     })
   })
 

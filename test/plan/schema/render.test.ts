@@ -134,7 +134,8 @@ describe('a schema as text', () => {
 describe('types in texts', () => {
   it('are those that code and diffs declare', () => {
     const code =
-      'resource "aws_a" "x" {\n+resource "aws_b" "y" {}\n-  data "aws_c" "z" {}\n # resource "aws_no" "z"\nresource "aws_a" "again" {}\n'
+      'resource "aws_a" "x" {\n+resource "aws_b" "y" {}\n-  data "aws_c" "z" {}\n # resource "aws_no" "z"\n' +
+      'resource "aws_a" "again" {}\n'
     expect(declaredTypes(code)).toEqual([
       { mode: 'resource', type: 'aws_a' },
       { mode: 'resource', type: 'aws_b' },

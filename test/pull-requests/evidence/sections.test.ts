@@ -263,7 +263,8 @@ describe('How to roll back', () => {
     )
     expect(shown).toContain('2. Once merged: revert the merge commit')
     expect(shown).toContain(
-      'That destroys the 1 created, changes the 1 updated back, creates the 2 deleted anew, recreates the 1 recreated once more.',
+      'That destroys the 1 created, changes the 1 updated back, creates the 2 deleted anew, recreates the 1 ' +
+        'recreated once more.',
     )
     const behind = (lead: string) => shown?.split(lead)[1]?.split('\n\n')[1]
     expect(behind('**Cannot be undone** without a backup: the content of')).toBe(
@@ -310,7 +311,9 @@ describe('Applied', () => {
 
   it('says which plan was applied, and what failed', () => {
     expect(partOf(evidenceOf({ apply: apply(2) }), 'Applied')).toBe(
-      'An apply of the reviewed plan ran before this pull request was opened and is complete in part only. **Partial: 1 created, 0 updated, 0 destroyed, 1 failed** (round 2, 2026-01-31 23:59 UTC).\n\nHalf of it.\n\nFailed:\n\n- `a.c`: quota &lt;exceeded&gt;',
+      'An apply of the reviewed plan ran before this pull request was opened and is complete in part only. ' +
+        '**Partial: 1 created, 0 updated, 0 destroyed, 1 failed** (round 2, 2026-01-31 23:59 UTC).\n\n' +
+        'Half of it.\n\nFailed:\n\n- `a.c`: quota &lt;exceeded&gt;',
     )
     expect(partOf(evidenceOf({ apply: apply(2), generate: generateReport({}, 3) }), 'Applied')).toMatch(
       /^An apply of an earlier plan of this session ran/,

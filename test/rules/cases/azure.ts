@@ -1,7 +1,8 @@
 import { bad, type Case, configured, constant, fine } from '../support.ts'
 
 const SUBSCRIPTION = '/subscriptions/00000000-0000-0000-0000-000000000001'
-const OWNER_ID = `${SUBSCRIPTION}/providers/Microsoft.Authorization/roleDefinitions/8e3af657-a8ff-443c-a75c-2fe8c4bcb635`
+const OWNER_ROLE = '8e3af657-a8ff-443c-a75c-2fe8c4bcb635'
+const OWNER_ID = `${SUBSCRIPTION}/providers/Microsoft.Authorization/roleDefinitions/${OWNER_ROLE}`
 
 export const azureCases: Case[] = [
   bad('azure.iam.broad-owner', 'subscription', 'azurerm_role_assignment', {

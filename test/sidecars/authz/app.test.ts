@@ -246,7 +246,8 @@ describe('role store', () => {
   it('survives the process and is readable', async () => {
     await bootstrap()
     expect(await readFile(path, 'utf8')).toBe(
-      `{\n  "users": {\n    "${ROOT}": {\n      "email": "${ROOT}",\n      "id": "${ROOT}",\n      "name": null,\n      "roles": [\n        "admin"\n      ]\n    }\n  }\n}\n`,
+      `{\n  "users": {\n    "${ROOT}": {\n      "email": "${ROOT}",\n      "id": "${ROOT}",\n` +
+        '      "name": null,\n      "roles": [\n        "admin"\n      ]\n    }\n  }\n}\n',
     )
     expect((await openRoleStore(path).read()).get(ROOT)?.roles).toEqual(['admin'])
   })

@@ -87,7 +87,8 @@ describe('an apply that the engine ends with an error', () => {
 
   it('failed when nothing was done, and goes on with the next round', async () => {
     const check =
-      '  lifecycle {\n    precondition {\n      condition = local.now == "never"\n      error_message = "Too early."\n    }\n  }\n'
+      '  lifecycle {\n    precondition {\n      condition = local.now == "never"\n' +
+      '      error_message = "Too early."\n    }\n  }\n'
     const code = `${ADDED.replace('}\n', `${check}}\n`)}locals {\n  now = timestamp()\n}\n`
     const { context, sent } = withNotifications(contextOf(stack, {}, failing(code, 'terraform_data.second')))
     const { uuid } = await pinned(stack, context)
@@ -165,11 +166,15 @@ describe('an apply that the engine ends with an error', () => {
 
   it('changes, replaces and destroys are counted as the engine counts them', async () => {
     const files = {
-      'main.tf': `${MAIN}resource "terraform_data" "gone" {\n  input = "bye"\n}\nresource "terraform_data" "again" {\n  input = 1\n  triggers_replace = "a"\n}\n`,
+      'main.tf':
+        `${MAIN}resource "terraform_data" "gone" {\n  input = "bye"\n}\nresource "terraform_data" "again" {\n` +
+        '  input = 1\n  triggers_replace = "a"\n}\n',
     }
     const repo_uri = await stack.repository(files)
     await (await engineBeside(stack, repo_uri)).apply()
-    const code = `${MAIN.replace('hello', 'hullo')}resource "terraform_data" "again" {\n  input = 1\n  triggers_replace = "b"\n}\n`
+    const code =
+      `${MAIN.replace('hello', 'hullo')}resource "terraform_data" "again" {\n  input = 1\n` +
+      '  triggers_replace = "b"\n}\n'
     const scripts = {
       ...failing(code),
       task_complete: [write('main.tf', code), done('Changed.')],
@@ -201,7 +206,9 @@ describe('an apply that the engine ends with an error', () => {
 describe('what is sensitive', () => {
   it('is masked in report, notification, turn and prompt, although the engine prints it', async () => {
     const secret = 'very-secret-word-1234'
-    const code = `variable "password" {\n  type = string\n  sensitive = true\n  default = "${secret}"\n}\n${FAILING.replace('The second greeting has the wrong id.', `$\{nonsensitive(var.password)} is wrong.`)}`
+    const code =
+      `variable "password" {\n  type = string\n  sensitive = true\n  default = "${secret}"\n}\n` +
+      `${FAILING.replace('The second greeting has the wrong id.', `$\{nonsensitive(var.password)} is wrong.`)}`
     const llm = scriptedLlm(
       applyScripts(failing(code, 'terraform_data.second', 'terraform_data.third', 'terraform_data.fourth')),
     )

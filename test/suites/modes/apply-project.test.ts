@@ -100,7 +100,8 @@ describe('two sessions that apply to the same infrastructure', () => {
       const session = await runWaiting(stack, noted, second)
       expect(session.statuses.at(-1)).toBe('completed')
       expect((await applyReports(stack, second))[0]?.execution_summary).toBe(
-        `Nothing was applied: session ${first} applied to the same infrastructure for all of the 600 s that this round waited.`,
+        `Nothing was applied: session ${first} applied to the same infrastructure for all of the 600 s that this ` +
+          'round waited.',
       )
       expect(sent.map(({ kind }) => kind)).toEqual(['iac.apply.failure'])
       expect(await leftOfPin(stack, second)).toEqual(DISCARDED)

@@ -159,7 +159,8 @@ describe('a pin that was kept in the object store', () => {
       [failing, 'runner failed: Error: no registry'],
       [
         changing,
-        'runner failed: The pinned plan is not the reviewed one, so it is not applied; run a generate round before applying.',
+        'runner failed: The pinned plan is not the reviewed one, so it is not applied; run a generate round ' +
+          'before applying.',
       ],
     ] as const) {
       const { uuid } = await pinned(stack, context)

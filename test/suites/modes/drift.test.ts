@@ -121,7 +121,8 @@ describe('full drift', () => {
     expect(await targetsOf(session.uuid)).toEqual([[], []])
     expect(await driftReportOf(stack, session.uuid)).toEqual({
       summary:
-        '2 resources differed: 2 remediated, 0 left, 0 expected to differ by the exception rules. All differences were looked at.',
+        '2 resources differed: 2 remediated, 0 left, 0 expected to differ by the exception rules. All ' +
+        'differences were looked at.',
       status: 'Succeeded',
       remediated_resources: [
         { ...remediated(FAREWELL), file_path: 'main.tf' },
@@ -257,7 +258,9 @@ describe('sensitive values', () => {
   it('of code and infrastructure reach neither models nor anything that is kept', async () => {
     const [known, foreign] = ['S3cret-Passw0rd!', 'Rotated-by-hand-9!']
     const files = {
-      'main.tf': `variable "password" {\n  type      = string\n  sensitive = true\n  default   = "${known}"\n}\nresource "terraform_data" "login" {\n  input = { password = var.password, note = "one" }\n}\n`,
+      'main.tf':
+        `variable "password" {\n  type      = string\n  sensitive = true\n  default   = "${known}"\n}\n` +
+        'resource "terraform_data" "login" {\n  input = { password = var.password, note = "one" }\n}\n',
     }
     const repo_uri = await driftedRepository(stack, files, (state) =>
       state.replaceAll(known, foreign).replaceAll('"one"', '"two"'),

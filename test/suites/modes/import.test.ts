@@ -236,9 +236,11 @@ describe('an import that fails', () => {
         },
       ],
       state_alignment:
-        'Aligned: a plan after the import changes none of the imported resources (1). Beyond what was imported it has: terraform_data.b (create).',
+        'Aligned: a plan after the import changes none of the imported resources (1). Beyond what was imported ' +
+        'it has: terraform_data.b (create).',
       recommendations: [
-        'Import these or remove their blocks before the code is applied, else they are created anew: terraform_data.b (id-b).',
+        'Import these or remove their blocks before the code is applied, else they are created anew: ' +
+          'terraform_data.b (id-b).',
         'Open a pull request.',
       ],
     })

@@ -77,7 +77,8 @@ describe('a generate round whose first plan leaves out what was asked for', () =
     )
     const text = await pullRequestText(repo_uri, session)
     expect(text).toContain(
-      `## ${TITLE}\n\nCode checked 3 statements made from the request against the plan: 2 of 3 met.\n\n- unknown: It has`,
+      `## ${TITLE}\n\nCode checked 3 statements made from the request against the plan: 2 of 3 met.\n\n` +
+        '- unknown: It has',
     )
     expect(await stack.git(repo_uri, 'show', `${session.branch}:second.tf`)).toBe(thrice)
   })

@@ -107,7 +107,8 @@ describe('a targeted plan', () => {
     const session = await firstRound(stack, stack.context(scriptedLlm(goodRound()), { iac: failing }), { repo_uri })
     expect(session.statuses.at(-1)).toBe('completed')
     expect(await outsideOf(session)).toBe(
-      'What a plan of the whole root would change outside the targets could not be determined: Error: no credentials for the other half',
+      'What a plan of the whole root would change outside the targets could not be determined: Error: no ' +
+        'credentials for the other half',
     )
     expect(readdirSync(pinnedPath(stack, session.uuid))).toContain('session.plan')
     expect(await pullRequestText(repo_uri, session)).toContain(

@@ -60,7 +60,9 @@ describe('the repair loop', () => {
 
   it('mends programs that the engine’s host must not run', async () => {
     const marker = join(stack.config.paths.upload_folder, 'ran')
-    const hostile = `resource "terraform_data" "second" {\n  provisioner "local-exec" {\n    command = "touch ${marker}"\n  }\n}\n`
+    const hostile =
+      `resource "terraform_data" "second" {\n  provisioner "local-exec" {\n    command = "touch ${marker}"\n  }\n` +
+      '}\n'
     const llm = scriptedLlm(
       goodRound({
         task_complete: [write('second.tf', hostile), done('One.'), write('second.tf', ADDED), done('Two.')],

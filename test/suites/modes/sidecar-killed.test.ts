@@ -34,7 +34,8 @@ async function hangingEngine(mark: string): Promise<string> {
   const path = join(folder, 'engine')
   await writeFile(
     path,
-    `#!/bin/sh\nif [ "$1" = plan ] && [ ! -e '${mark}' ]; then touch '${mark}'; exec sleep 300; fi\nexec '${real}' "$@"\n`,
+    `#!/bin/sh\nif [ "$1" = plan ] && [ ! -e '${mark}' ]; then touch '${mark}'; exec sleep 300; fi\n` +
+      `exec '${real}' "$@"\n`,
   )
   await chmod(path, 0o755)
   return path

@@ -24,7 +24,8 @@ const FILES: Record<string, string> = {
   }),
   '.gitignore': 'node_modules/\n',
   'vitest.config.ts':
-    "import { defineConfig } from 'vitest/config'\nexport default defineConfig({ test: { include: ['test/**/*.test.ts'] } })\n",
+    "import { defineConfig } from 'vitest/config'\n" +
+    "export default defineConfig({ test: { include: ['test/**/*.test.ts'] } })\n",
   'src/limit.ts': 'export const isOver = (count: number, limit: number): boolean => count > limit\n',
   'src/name.ts': "export const nameOf = (count: number): string => (count < 10 ? 'few' : 'many')\n",
   'test/limit.test.ts': `import { expect, it } from 'vitest'

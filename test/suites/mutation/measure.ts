@@ -162,7 +162,8 @@ function describe({ file, line, operator, original, replacement }: Mutant, verdi
 
 /** For example `survived src/plan/parse.ts:12 equality: < became <=`. */
 export const lineOf = ({ outcome, file, line, operator, original, replacement, killer }: Tried): string =>
-  `${outcome} ${file}:${line} ${operator}: ${short(original)} became ${short(replacement)}${killer ? ` (${killer})` : ''}`
+  `${outcome} ${file}:${line} ${operator}: ${short(original)} became ` +
+  `${short(replacement)}${killer ? ` (${killer})` : ''}`
 
 const MAX_SHOWN = 100
 

@@ -24,7 +24,8 @@ beforeAll(async () => {
   const config = `${folder}/config.yaml`
   await writeFile(
     config,
-    `storage: { endpoint_url: "${objects.url}", public_endpoint_url: "${objects.url}" }\ntelemetry: { collector_url: "" }\n`,
+    `storage: { endpoint_url: "${objects.url}", public_endpoint_url: "${objects.url}" }\n` +
+      'telemetry: { collector_url: "" }\n',
   )
   env = {
     ...ENVIRONMENT,

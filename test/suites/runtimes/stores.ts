@@ -28,7 +28,8 @@ export async function startStores(): Promise<Stores> {
   const config = join(folder, 'config.yaml')
   await writeFile(
     config,
-    `storage: { endpoint_url: "${objects.url}", public_endpoint_url: "${objects.url}" }\ntelemetry: { collector_url: "" }\n`,
+    `storage: { endpoint_url: "${objects.url}", public_endpoint_url: "${objects.url}" }\n` +
+      'telemetry: { collector_url: "" }\n',
   )
   const sql = connect(postgres.url, { max: 2 })
   return {

@@ -29,7 +29,8 @@ afterAll(async () => {
 
 const done = { args: { status: 'done', summary: 'Done.' } }
 const STDERR =
-  '\nError: Unsupported argument\n\n  on main.tf line 4, in resource "aws_s3_bucket" "logs":\n   4:   nope = 1\n\nAn argument named "nope" is not expected here.\n'
+  '\nError: Unsupported argument\n\n  on main.tf line 4, in resource "aws_s3_bucket" "logs":\n' +
+  '   4:   nope = 1\n\nAn argument named "nope" is not expected here.\n'
 const refused = (stderr: string): Partial<EngineResult> => ({ exit_code: 1, stdout: '', stderr })
 /** Refuses the first run of a kind of job. */
 const refusingOnce =
@@ -128,7 +129,8 @@ describe('a repair', () => {
 
   it('quotes neither the override nor files outside of the root', async () => {
     const hidden =
-      '\nError: Invalid backend\n\n  on backend_override.tf line 1, in terraform:\n   1: secret_key = "x"\n\nError: Away\n\n  on ../../etc/passwd line 1:\n   1: quoted by the engine\n'
+      '\nError: Invalid backend\n\n  on backend_override.tf line 1, in terraform:\n   1: secret_key = "x"\n\n' +
+      'Error: Away\n\n  on ../../etc/passwd line 1:\n   1: quoted by the engine\n'
     const w = await world({ engine: refusingOnce('validate', hidden) })
     await generate(w)
     const findings = findingsOf(w.llm.of('task_complete')[1]?.messages.at(-1)?.content ?? '')

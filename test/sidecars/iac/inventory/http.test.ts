@@ -177,7 +177,8 @@ describe('a refusal', () => {
 
   it('may be XML', async () => {
     const xml =
-      '<ErrorResponse><Error><Code>InvalidClientTokenId</Code><Message>The token is\n invalid.</Message></Error></ErrorResponse>'
+      '<ErrorResponse><Error><Code>InvalidClientTokenId</Code><Message>The token is\n' +
+      ' invalid.</Message></Error></ErrorResponse>'
     answers(() => HttpResponse.xml(xml, { status: 403 }))
     await expect(ask(question())).rejects.toMatchObject({
       message: '403 from the cloud: The token is invalid.',

@@ -201,7 +201,8 @@ describe('answers', () => {
 describe('limits', () => {
   // The child ignores the interrupt and keeps its own child: only the kill of the whole group ends both.
   const STUBBORN =
-    'trap "" INT TERM; sh -c "trap \\"\\" INT TERM; echo \\$\\$ >child; echo go >started; while :; do sleep 1; done" & wait'
+    'trap "" INT TERM; sh -c "trap \\"\\" INT TERM; echo \\$\\$ >child; echo go >started; ' +
+    'while :; do sleep 1; done" & wait'
 
   it('kills the whole process group after the time limit', async () => {
     const service = await start({ IAC_JOB_TIMEOUT_SECONDS: '0.5', IAC_STOP_GRACE_SECONDS: '0.2' })

@@ -29,8 +29,13 @@ describe('allowed providers', () => {
   })
 
   it('are not mixed up with versions and hashes', async () => {
-    const hashes = `  constraints = "~> 5.0"\n  hashes = [\n    "h1:${'a/+'.repeat(14)}b=",\n    "zh:${'0a'.repeat(32)}",\n  ]\n`
-    const text = `# by "terraform init".\nprovider "registry.terraform.io/hashicorp/aws" {\n  version = "5.1.0"\n${hashes}}\n`
+    const hashes =
+      `  constraints = "~> 5.0"\n  hashes = [\n    "h1:${'a/+'.repeat(14)}b=",\n    "zh:${'0a'.repeat(32)}",\n` +
+      '  ]\n'
+    const text =
+      '# by "terraform init".\n' +
+      'provider "registry.terraform.io/hashicorp/aws" {\n  version = "5.1.0"\n' +
+      `${hashes}}\n`
     const folder = await temporaryFolderWith({ '.terraform.lock.hcl': text })
     expect(await findForeignProviders(folder, ['hashicorp/*'])).toEqual([])
   })

@@ -41,7 +41,8 @@ describe('output of a running job', () => {
   it('shows whole lines of what was written so far, without credentials', async () => {
     const workspace = await service.workspace({
       'command.sh':
-        'echo first; echo "key very-secret-value"; printf "half a li"; touch written; while [ ! -e go ]; do sleep 0.05; done; echo ne',
+        'echo first; echo "key very-secret-value"; printf "half a li"; touch written; ' +
+        'while [ ! -e go ]; do sleep 0.05; done; echo ne',
     })
     const job_id = await service.submit('/v1/validate', { workspace_path: workspace })
     await expect

@@ -71,7 +71,8 @@ describe('e-mail', () => {
     expect(mail?.data).toContain('X-Delivery-ID: d-1\n')
     expect(mail?.data).not.toMatch(/^(To|Cc|Bcc):.*example/m)
     expect(mail?.data).toContain(
-      'A database goes.\n\nSession: https://platform.example.com/s\n\nKind: iac.impact.high\nSeverity: warning\nSession id: s1',
+      'A database goes.\n\nSession: https://platform.example.com/s\n\nKind: iac.impact.high\nSeverity: warning\n' +
+        'Session id: s1',
     )
   })
 

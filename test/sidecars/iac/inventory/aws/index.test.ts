@@ -25,8 +25,10 @@ interface Cloud {
 const identity = (account = ACCOUNT) =>
   HttpResponse.xml(
     '<GetCallerIdentityResponse xmlns="https://sts.amazonaws.com/doc/2011-06-15/"><GetCallerIdentityResult>' +
-      `<Arn>arn:aws:iam::${account}:user/Alice</Arn><UserId>AIDACKCEVSQ6C2EXAMPLE</UserId><Account>${account}</Account>` +
-      '</GetCallerIdentityResult><ResponseMetadata><RequestId>01234567</RequestId></ResponseMetadata></GetCallerIdentityResponse>',
+      `<Arn>arn:aws:iam::${account}:user/Alice</Arn><UserId>AIDACKCEVSQ6C2EXAMPLE</UserId>` +
+      `<Account>${account}</Account>` +
+      '</GetCallerIdentityResult><ResponseMetadata><RequestId>01234567</RequestId></ResponseMetadata>' +
+      '</GetCallerIdentityResponse>',
   )
 
 /** As the API reference shows a resource. */
@@ -223,13 +225,16 @@ describe('trouble', () => {
   it.each(['ListIndexes', 'GetDefaultView', 'ListResources'] as const)('%s may be denied', async (operation) => {
     const seen = cloud({ [operation]: denied(operation) })
     expect(await failure()).toBe(
-      `RefusedError: 403 from AWS Resource Explorer: User: arn:aws:iam::1:user/A is not authorized to perform: resource-explorer-2:${operation}`,
+      'RefusedError: 403 from AWS Resource Explorer: User: arn:aws:iam::1:user/A is not authorized to perform: ' +
+        `resource-explorer-2:${operation}`,
     )
     expect(seen.filter(({ call }) => call.endsWith(operation))).toHaveLength(1)
   })
 
   it('keys may be wrong, and the message shows none of them', async () => {
-    const xml = `<ErrorResponse><Error><Type>Sender</Type><Code>InvalidClientTokenId</Code><Message>The security token included in the request is invalid.</Message></Error></ErrorResponse>`
+    const xml =
+      '<ErrorResponse><Error><Type>Sender</Type><Code>InvalidClientTokenId</Code><Message>The security token ' +
+      'included in the request is invalid.</Message></Error></ErrorResponse>'
     cloud({ sts: () => HttpResponse.xml(xml, { status: 403 }) })
     expect(await failure()).toBe(
       'RefusedError: 403 from AWS STS: The security token included in the request is invalid.',
@@ -295,7 +300,8 @@ describe('trouble', () => {
     ],
     [
       { AWS_ACCESS_KEY_ID: '', AWS_SECRET_ACCESS_KEY: '', AWS_EC2_METADATA_DISABLED: 'true' },
-      'no AWS credentials for scope discovery: neither key variables, web identity, shared files nor a container role is set up, and instance metadata is disabled',
+      'no AWS credentials for scope discovery: neither key variables, web identity, shared files nor a container ' +
+        'role is set up, and instance metadata is disabled',
     ],
     [{ AWS_ENDPOINT_URL_STS: 'file:///etc' }, 'AWS_ENDPOINT_URL_STS is not an http or https address'],
   ])('%o is a clear error and nothing is asked', async (env, text) => {
@@ -364,8 +370,10 @@ describe('addresses and credentials', () => {
       '[base]\naws_access_key_id = AKIABASE\naws_secret_access_key = base-secret\n',
     )
     const assumed = HttpResponse.xml(
-      '<AssumeRoleResponse><AssumeRoleResult><Credentials><AccessKeyId>ASIAROLE</AccessKeyId><SecretAccessKey>s</SecretAccessKey>' +
-        '<SessionToken>of-the-role</SessionToken><Expiration>2099-01-01T00:00:00Z</Expiration></Credentials></AssumeRoleResult></AssumeRoleResponse>',
+      '<AssumeRoleResponse><AssumeRoleResult><Credentials><AccessKeyId>ASIAROLE</AccessKeyId>' +
+        '<SecretAccessKey>s</SecretAccessKey>' +
+        '<SessionToken>of-the-role</SessionToken><Expiration>2099-01-01T00:00:00Z</Expiration></Credentials>' +
+        '</AssumeRoleResult></AssumeRoleResponse>',
     )
     const seen = cloud(
       { sts: ({ Action }) => (Action === 'AssumeRole' ? assumed : identity()) },

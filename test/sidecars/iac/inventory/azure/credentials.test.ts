@@ -104,7 +104,8 @@ describe('the first form that is switched on counts', () => {
     [
       'OIDC without token, although there is a secret',
       { ...APP, ARM_USE_OIDC: 'on', ARM_CLIENT_SECRET: 's' },
-      'ARM_USE_OIDC is set, but neither ARM_OIDC_TOKEN, ARM_OIDC_TOKEN_FILE_PATH nor ARM_OIDC_REQUEST_URL and _TOKEN are',
+      'ARM_USE_OIDC is set, but neither ARM_OIDC_TOKEN, ARM_OIDC_TOKEN_FILE_PATH nor ARM_OIDC_REQUEST_URL and ' +
+        '_TOKEN are',
     ],
     [
       'workload identity without its file',

@@ -111,7 +111,8 @@ describe('a kubeconfig', () => {
 
   it('may be YAML, in the home folder', async () => {
     const yaml =
-      'current-context: a\ncontexts: [{name: a, context: {cluster: c, user: u}}]\nclusters:\n- {name: c, cluster: {server: "https://y.example"}}\n' +
+      'current-context: a\ncontexts: [{name: a, context: {cluster: c, user: u}}]\nclusters:\n' +
+      '- {name: c, cluster: {server: "https://y.example"}}\n' +
       'users:\n- name: u\n  user:\n    username: me\n    password: "1234"\npreferences: {}\n'
     const env = { KUBE_CONFIG_PATH: '~/.kube/config', HOME: '/home/platform' }
     expect(await cluster(env, at(yaml))).toMatchObject({
@@ -197,7 +198,8 @@ describe('a kubeconfig', () => {
           user: { exec: { apiVersion: 'client.authentication.k8s.io/v1', command: 'aws', args: ['eks', 'get-token'] } },
         }),
       ),
-      'user u of the kubeconfig gets its credentials from a program, which is not run; set KUBE_TOKEN or a client certificate',
+      'user u of the kubeconfig gets its credentials from a program, which is not run; set KUBE_TOKEN or a ' +
+        'client certificate',
     ],
     [
       'with an auth-provider',
@@ -233,7 +235,8 @@ describe('a pod', () => {
   })
 
   const none =
-    'no Kubernetes cluster configured for scope discovery; set KUBE_CONFIG_PATH, KUBE_CONFIG_PATHS or KUBE_HOST, or run in a pod with a service account'
+    'no Kubernetes cluster configured for scope discovery; set KUBE_CONFIG_PATH, KUBE_CONFIG_PATHS or KUBE_HOST, ' +
+    'or run in a pod with a service account'
   it('is none without one', async () => {
     expect(await cluster(env, {})).toBe(none)
     expect(await cluster({ KUBECONFIG: '/home/platform/.kube/config' }, at(config()))).toBe(none)
