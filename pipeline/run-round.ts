@@ -40,7 +40,7 @@ export async function runRound(
 ): Promise<void> {
   const claim = await claimRound(context.sql, roundId)
   if (!claim) return
-  const log = context.log.with({ session_id: claim.session.uuid, round: claim.number, runAttempt: claim.attempt })
+  const log = context.log.with({ session_id: claim.session.uuid, round: claim.number, attempt: claim.attempt })
   const lease = keepLease(context.sql, claim, log)
   const recording = context.recorder?.round(toRecordedRound(context, claim))
   let writtenEnd: RoundEnd | null = null
