@@ -1,5 +1,6 @@
 import { configDefaults, defineConfig, type TestProjectInlineConfiguration } from 'vitest/config'
 import { RepeatedTests } from './test/helpers/repeated-tests.ts'
+import { AttackOutcomes } from './test/suites/security/outcomes.ts'
 
 const { CI = '', REDIS_INSTALLATION, AZURITE } = process.env
 const IN_CI = CI !== '' && CI !== 'false'
@@ -25,6 +26,8 @@ const suites = [
   project('processes', 1, 2, { include: ['test/suites/processes/*.test.ts', 'test/contracts/**/*.test.ts'] }),
   /** Core and worker as processes between fakes that know the contract alone. */
   project('contract', 1, 2, { include: ['test/suites/contract/*.test.ts'] }),
+  /** Attacks of hostile repositories, models, engine runs and callers, each carried out against the running code. */
+  project('security', 1, 2, { include: ['test/suites/security/*.test.ts'] }),
   /** Real processes that are killed in the middle of their work. */
   project('chaos', 2, 1, { include: ['test/suites/chaos/*.test.ts'], testTimeout: 120_000 }),
   /**
@@ -57,7 +60,7 @@ export default defineConfig({
     // On a developer's machine a test that fails is seen at once. Continuous integration repeats it once, so that a
     // single late answer of a loaded machine stops nobody, and the run ends with the names of the repeated tests.
     retry: IN_CI ? 1 : 0,
-    reporters: [...configDefaults.reporters, new RepeatedTests()],
+    reporters: [...configDefaults.reporters, new RepeatedTests(), new AttackOutcomes()],
     // A test must not depend on the operator's shell.
     env: { NODE_ENV: 'test' },
     projects,
