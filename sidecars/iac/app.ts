@@ -9,6 +9,7 @@ import type { JobStore } from './jobs/store.ts'
 import { answerWithJob } from './output/job-answer.ts'
 import { readLiveOutput } from './output/masking.ts'
 import { BODIES, JOB_ID, ROUTES, resolveWorkspace } from './requests.ts'
+import type { Boundary } from './sandbox/executor.ts'
 import { ADDITIONS, type Engine, JOB_KINDS, JobFault, type JobKind } from './types.ts'
 
 /** The longest valid body, 256 targets of 4096 characters that are all escaped, stays below this. */
@@ -19,18 +20,19 @@ const MAX_WAIT_SECONDS = 60
 export function createIacApp(options: {
   token: string
   engine: Engine
+  boundary: Boundary
   jobs: JobService
   store: JobStore
   credentials: readonly string[]
   log: Logger
 }): Hono {
-  const { engine, jobs, store, credentials, log } = options
+  const { engine, boundary, jobs, store, credentials, log } = options
   const app = createSidecarApp({ token: options.token, log })
   app.onError((error) =>
     error instanceof JobFault ? problemResponse(error.status, error.message) : answerUnexpected(error, log),
   )
   app.get('/v1/engine', (c) =>
-    c.json({ name: engine.name, version: engine.version, additions: [...ADDITIONS, 'output'] }),
+    c.json({ name: engine.name, version: engine.version, additions: [...ADDITIONS, 'output'], boundary }),
   )
   for (const kind of JOB_KINDS) addSubmitRoute(app, kind, jobs)
   app.get('/v1/jobs/:job_id', async (c) => {

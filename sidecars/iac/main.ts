@@ -7,12 +7,13 @@ import { createIacApp } from './app.ts'
 import { claimDataFolder } from './data-folder.ts'
 import { downloadEngine } from './engine/download.ts'
 import { findEngine, probeEngine } from './engine/find.ts'
-import { stopLeftover } from './engine/process.ts'
 import { createExecutor } from './jobs/execute.ts'
 import { JobService } from './jobs/service.ts'
 import { openJobStore } from './jobs/store.ts'
 import { writeCliConfig } from './limits/providers.ts'
 import { credentialsOf } from './output/masking.ts'
+import type { Executor } from './sandbox/executor.ts'
+import { openExecutor } from './sandbox/open.ts'
 import { SchemaCache } from './schema/cache.ts'
 import { type IacSettings, readSettings } from './settings.ts'
 import type { Engine } from './types.ts'
@@ -44,20 +45,23 @@ export function iacService(surroundings: Surroundings): Service<IacSettings> {
       await claimDataFolder(settings.dataDir)
       await mkdir(settings.pluginCacheDir, { recursive: true })
       const engine = await openEngine(settings, surroundings, log)
+      const executor = await openExecutor({ settings, binary: engine.binary, env: surroundings.env, log })
       const store = await openJobStore(join(settings.dataDir, 'jobs'))
-      const jobs = await openJobs({ settings, surroundings, engine, store, log })
+      const jobs = await openJobs({ settings, surroundings, engine, executor, store, log })
       const credentials = credentialsOf(surroundings.env)
-      const app = createIacApp({ token: settings.token, engine, jobs, store, credentials, log })
+      const { boundary } = executor
+      const app = createIacApp({ token: settings.token, engine, boundary, jobs, store, credentials, log })
       const sweep = setInterval(
         () => jobs.expire().catch((error) => log.error('old jobs not removed', { error })),
         SWEEP_MS,
       )
       return {
         fetch: (request) => app.fetch(request),
-        readyFields: { engine: engine.name, version: engine.version },
+        readyFields: { engine: engine.name, version: engine.version, ...boundary },
         close: async () => {
           clearInterval(sweep)
           await jobs.stop()
+          await executor.close()
         },
       }
     },
@@ -87,10 +91,11 @@ async function openJobs(options: {
   settings: IacSettings
   surroundings: Surroundings
   engine: Engine
+  executor: Executor
   store: Awaited<ReturnType<typeof openJobStore>>
   log: Logger
 }): Promise<JobService> {
-  const { settings, engine, store, log } = options
+  const { settings, engine, executor, store, log } = options
   const { env, fetch, now = () => new Date() } = options.surroundings
   const schemas = new SchemaCache(join(settings.dataDir, 'schemas'))
   await schemas.open()
@@ -101,8 +106,8 @@ async function openJobs(options: {
   })
   const jobs = new JobService({
     store,
-    execute: createExecutor({ settings, engine, cliConfig, schemas, env, store, fetch, log, now }),
-    stopLeftover: (leader) => stopLeftover(leader, settings.stopGraceSeconds * 1000),
+    execute: createExecutor({ settings, engine, executor, cliConfig, schemas, env, store, fetch, log, now }),
+    stopLeftover: (leader) => executor.stopLeftover(leader),
     maxParallel: settings.maxParallel,
     retentionMs: RETENTION_MS,
     log,

@@ -2,6 +2,9 @@ import { availableParallelism, tmpdir } from 'node:os'
 import { isAbsolute, join } from 'node:path'
 import { SettingsError } from '../shared/settings.ts'
 import { PROVIDER_PATTERN } from './limits/providers.ts'
+import { type EgressEntry, parseEgressEntry } from './sandbox/egress.ts'
+import { isCloud } from './sandbox/environment.ts'
+import type { EngineProvider } from './types.ts'
 
 export interface IacSettings {
   host: string
@@ -28,9 +31,26 @@ export interface IacSettings {
   offline: boolean
   /** Hosts that an offline engine may still reach, the state's for example. */
   offlineHosts: string
-  /** Largest size of one workspace; 0 sets no limit. */
+  /** Largest size of one workspace, in bytes; 0 sets no limit. */
   maxWorkspaceBytes: number
+  /** `auto` uses a sandbox where it works, `required` also demands a network of its own for it. */
+  sandbox: SandboxChoice
+  /** What engines in a sandbox may reach beside public addresses. */
+  egressAllow: EgressEntry[]
+  /** Memory of one engine command with everything that it starts, in bytes. */
+  maxMemoryBytes: number
+  /** Processes and threads of one engine command. */
+  maxProcesses: number
+  /** Further variables that engines in a sandbox see; a name may end in `*`. */
+  engineEnv: string[]
+  /** Further files and folders that engines in a sandbox can read: absolute paths. */
+  engineFiles: string[]
+  /** The cloud whose credentials the state needs beside that of the request; `auto` reads it from the override file. */
+  stateCloud: EngineProvider | 'auto' | 'none'
 }
+
+const SANDBOX_CHOICES = ['auto', 'bubblewrap', 'required', 'none'] as const
+export type SandboxChoice = (typeof SANDBOX_CHOICES)[number]
 
 const MEBIBYTE = 1024 * 1024
 
@@ -55,6 +75,17 @@ export function readSettings(env: Record<string, string | undefined>): IacSettin
     problems.push(`${name} must be true or false, got '${text(name)}'`)
     return false
   }
+  const list = (name: string) =>
+    text(name)
+      .split(',')
+      .map((entry) => entry.trim())
+      .filter((entry) => entry !== '')
+  const choice = <Value extends string>(name: string, fallback: Value, isValue: (value: string) => value is Value) => {
+    const value = text(name).toLowerCase() || fallback
+    if (isValue(value)) return value
+    problems.push(`${name} has the unknown value '${text(name)}'`)
+    return fallback
+  }
   const port = number('PLATFORM_PORT', 8082, 0, 65_535)
   const dataDir = text('IAC_DATA_DIR') || join(tmpdir(), `platform-iac-${process.getuid?.() ?? 0}-${port}`)
   const settings: IacSettings = {
@@ -72,22 +103,41 @@ export function readSettings(env: Record<string, string | undefined>): IacSettin
     dataDir,
     pluginCacheDir: text('IAC_PLUGIN_CACHE_DIR') || text('TF_PLUGIN_CACHE_DIR') || join(dataDir, 'plugins'),
     allowHostPrograms: flag('IAC_ALLOW_HOST_PROGRAMS'),
-    allowedProviders: text('IAC_ALLOWED_PROVIDERS')
-      .split(',')
-      .map((pattern) => pattern.trim())
-      .filter((pattern) => pattern !== ''),
+    allowedProviders: list('IAC_ALLOWED_PROVIDERS'),
     providerMirror: text('IAC_PROVIDER_MIRROR'),
     offline: flag('IAC_OFFLINE'),
     offlineHosts: text('IAC_OFFLINE_HOSTS'),
-    maxWorkspaceBytes: number('IAC_MAX_WORKSPACE_MIB', 0, 0, 1_048_576) * MEBIBYTE,
+    maxWorkspaceBytes: number('IAC_MAX_WORKSPACE_MIB', 4096, 0, 1_048_576) * MEBIBYTE,
+    sandbox: choice('IAC_SANDBOX', 'auto', isSandboxChoice),
+    egressAllow: readEgress(list('IAC_EGRESS_ALLOW'), problems),
+    maxMemoryBytes: number('IAC_MAX_MEMORY_MIB', 4096, 64, 1_048_576) * MEBIBYTE,
+    maxProcesses: number('IAC_MAX_PROCESSES', 1024, 16, 1_048_576),
+    engineEnv: list('IAC_ENGINE_ENV'),
+    engineFiles: list('IAC_ENGINE_FILES'),
+    stateCloud: choice('IAC_STATE_CLOUD', 'auto', isStateCloud),
   }
   checkLimits(settings, text('TF_CLI_CONFIG_FILE') || text('TERRAFORM_CONFIG'), problems)
   if (problems.length > 0) throw new SettingsError(problems.join('\n'))
   return settings
 }
 
+const isSandboxChoice = (value: string): value is SandboxChoice => SANDBOX_CHOICES.some((choice) => choice === value)
+const isStateCloud = (value: string): value is IacSettings['stateCloud'] =>
+  value === 'auto' || value === 'none' || isCloud(value)
+
+function readEgress(entries: readonly string[], problems: string[]): EgressEntry[] {
+  return entries.flatMap((text) => {
+    const entry = parseEgressEntry(text)
+    if (typeof entry !== 'string') return [entry]
+    problems.push(`IAC_EGRESS_ALLOW holds '${text}', which ${entry}`)
+    return []
+  })
+}
+
 function checkLimits(settings: IacSettings, cliConfigFile: string, problems: string[]): void {
   const { allowedProviders, providerMirror, offline } = settings
+  for (const path of settings.engineFiles)
+    if (!isAbsolute(path)) problems.push(`IAC_ENGINE_FILES holds '${path}', which is no absolute path`)
   for (const pattern of allowedProviders)
     if (!PROVIDER_PATTERN.test(pattern))
       problems.push(`IAC_ALLOWED_PROVIDERS holds '${pattern}', which is no [host/]namespace/type`)

@@ -49,6 +49,8 @@ export interface JobRecord {
 export interface ProcessIdentity {
   pid: number
   started: string
+  /** True when the kernel interrupts the engine once the service has died. */
+  interrupts_itself?: boolean
 }
 
 export interface Engine {

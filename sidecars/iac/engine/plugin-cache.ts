@@ -1,3 +1,5 @@
+import { mkdir, readdir, rename, rm } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
 import { readTail } from '../output/files.ts'
 
 /** A lock that is given to those who ask for it one after the other, in the order in which they asked. */
@@ -26,22 +28,74 @@ export class Turns {
 /** An `init` that fills the cache may download for minutes; one without the cache starts at once. */
 const CACHE_TURN_MS = 15_000
 
-/** Runs the engine with the plugin cache at this path, or without one; answers the exit code. */
-export type RunOnce = (pluginCache: string | null) => Promise<number>
+/** The folder in which engines keep providers between workspaces. */
+export interface PluginCache {
+  path: string
+  /** False where the engine can only read it. */
+  isWritable: boolean
+}
+
+/** Runs the engine with a plugin cache, or without one; answers the exit code. */
+export type RunOnce = (cache: PluginCache | null) => Promise<number>
 
 /**
- * Runs `init`. Neither engine promises that two of them may fill one plugin cache at the same time, so they take turns.
- * One that has waited for 15 seconds runs without the cache, and so does one that found a cached provider busy
- * ("text file busy") because another workspace is running it.
+ * Runs `init`. Where the engine can write the cache, inits take turns, since neither engine promises that two of them
+ * may fill it at the same time; one that has waited for 15 seconds runs without it. Where the engine can only read it,
+ * a provider that is missing goes into a folder of this init, from which the service takes it into the cache. Runs
+ * without the cache when a cached provider is busy ("text file busy") because another workspace is running it.
+ * @param options.name of the job; that folder is called after it
  */
-export async function runInit(run: RunOnce, cache: string, turns: Turns, stderr: string): Promise<number> {
+export async function runInit(
+  run: RunOnce,
+  cache: PluginCache,
+  options: { turns: Turns; stderr: string; name: string },
+): Promise<number> {
+  const { turns, stderr, name } = options
+  if (!cache.isWritable) return runReadingCache(run, cache, stderr, name)
   const release = await turns.take(CACHE_TURN_MS)
   if (!release) return run(null)
   try {
     const code = await run(cache)
-    const busy = code !== 0 && /text file busy/i.test(await readTail(stderr, 100_000))
-    return busy ? await run(null) : code
+    return code !== 0 && (await says(stderr, BUSY)) ? await run(null) : code
   } finally {
     release()
+  }
+}
+
+const BUSY = /text file busy/i
+const READ_ONLY = /read-only file system|permission denied/i
+const says = async (stderr: string, words: RegExp) => words.test(await readTail(stderr, 100_000))
+
+async function runReadingCache(run: RunOnce, cache: PluginCache, stderr: string, name: string): Promise<number> {
+  const code = await run(cache)
+  if (code === 0 || !(await says(stderr, READ_ONLY))) return code
+  const incoming = join(cache.path, `${INCOMING}${name}`)
+  await mkdir(incoming, { mode: 0o755 })
+  try {
+    const filled = await run({ path: incoming, isWritable: true })
+    if (filled !== 0) return filled
+    await takeOver(incoming, cache.path)
+    // Once more, so that the workspace refers to the cache and not to the folder that goes now.
+    const linked = await run(cache)
+    return linked === 0 ? 0 : await run(null)
+  } finally {
+    await rm(incoming, { recursive: true, force: true })
+  }
+}
+
+/** First part of the name of a folder that an init fills. No host of providers is called like that. */
+const INCOMING = '.incoming-'
+/** `host/namespace/type/version/platform`, as the engine lays out its cache. */
+const LEVELS = 5
+
+/** Moves the providers that are new into the cache. Links and files between them are left behind. */
+async function takeOver(from: string, to: string, level = 1): Promise<void> {
+  for (const entry of await readdir(from, { withFileTypes: true })) {
+    if (!entry.isDirectory() || entry.name.startsWith('.')) continue
+    const [source, target] = [join(from, entry.name), join(to, entry.name)]
+    await mkdir(dirname(target), { recursive: true })
+    if (level < LEVELS) await takeOver(source, target, level + 1)
+    // Another init may have brought the same provider in the meantime, which is as good.
+    else await rename(source, target).catch(() => {})
   }
 }

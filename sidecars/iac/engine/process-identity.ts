@@ -3,6 +3,7 @@ import type { ProcessIdentity } from '../types.ts'
 
 interface ProcessStat {
   state: string
+  parent: number
   group: number
   /** Clock ticks from the boot of the machine to the start of the process. */
   started: string
@@ -14,7 +15,7 @@ function readStat(pid: number | string): ProcessStat | null {
     const text = readFileSync(`/proc/${pid}/stat`, 'latin1')
     // The program's name in parentheses may hold spaces, so the fields are counted from behind it.
     const fields = text.slice(text.lastIndexOf(')') + 2).split(' ')
-    return { state: fields[0] ?? '', group: Number(fields[2]), started: fields[19] ?? '' }
+    return { state: fields[0] ?? '', parent: Number(fields[1]), group: Number(fields[2]), started: fields[19] ?? '' }
   } catch {
     return null
   }
@@ -60,8 +61,23 @@ export function isGroupAlive(leader: ProcessIdentity): boolean {
   })
 }
 
+/** The processes that this one has started and that live. Empty where there is no /proc. */
+export function childrenOf(pid: number): number[] {
+  if (!HAS_PROC) return []
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .filter((name) => {
+      const stat = readStat(name)
+      return stat !== null && stat.parent === pid && stat.state !== 'Z'
+    })
+    .map(Number)
+}
+
 /** Sends a signal to the whole group; false when the group is gone. */
 export const signalGroup = (pid: number, signal: NodeJS.Signals): boolean => trySignal(-pid, signal)
+
+/** Sends a signal to one process; false when it is gone. */
+export const signalProcess = (pid: number, signal: NodeJS.Signals): boolean => trySignal(pid, signal)
 
 function trySignal(pid: number, signal: NodeJS.Signals | 0): boolean {
   try {

@@ -3,16 +3,20 @@ import { once } from 'node:events'
 import { close, fstat, open } from 'node:fs'
 import { constants } from 'node:os'
 import { promisify } from 'node:util'
+import { measureDiskUse } from '../limits/refuse.ts'
 import { JobFault, type ProcessIdentity, SHUT_DOWN } from '../types.ts'
-import { identify, isGroupAlive, signalGroup } from './process-identity.ts'
+import { childrenOf, identify, isGroupAlive, signalGroup, signalProcess } from './process-identity.ts'
 
 const openFile = promisify(open)
 const closeFile = promisify(close)
 const fileSize = async (fd: number) => (await promisify(fstat)(fd)).size
 
 export interface EngineCommand {
+  /** Names the job among those that run. */
+  name: string
   binary: string
   args: string[]
+  /** The workspace. */
   cwd: string
   env: Record<string, string | undefined>
   /** Output goes to files, not to pipes: an engine must not break when the service that reads the pipe is killed. */
@@ -23,34 +27,52 @@ export interface EngineCommand {
   graceMs: number
   /** Largest output that is accepted, both streams together. */
   maxBytes: number
+  /** Largest size of the workspace and of what else the command writes, in bytes; 0 sets no limit. */
+  maxDiskBytes: number
+  /** True for a command that writes state, which should be interrupted and not killed. */
+  savesState: boolean
   signal: AbortSignal
   onStarted: (identity: ProcessIdentity) => void
 }
 
+/** How a command is started: itself, or through programs that build a sandbox around it. */
+export interface Launch {
+  /** The program to start and its arguments. */
+  command: readonly string[]
+  env: Record<string, string | undefined>
+  /** True when the engine is the only child of the process that is started. */
+  isBoxed: boolean
+  /** Folders whose size counts towards `maxDiskBytes`; the workspace when absent. */
+  growing?: readonly string[]
+}
+
 const SIZE_CHECK_MS = 500
+/** Measuring the disk may take this share of the time. */
+const DISK_CHECK_SHARE = 10
 /** A killed process ends as soon as it returns from the kernel, for example from a write to a slow disk. */
 const KILLED_WITHIN_MS = 5000
 
 /**
  * Runs one command in a process group of its own and answers its exit code (128 + n after signal n).
- * Errors: `JobFault` 504 after `timeoutMs`, 503 when `signal` fires, 500 on too much output or when the program cannot
- * be started. The whole group is gone by then.
+ * Errors: `JobFault` 504 after `timeoutMs`, 503 when `signal` fires, 500 on too much output, too much disk or when the
+ * program cannot be started. The whole group is gone by then.
  */
-export async function runEngine(command: EngineCommand): Promise<number> {
+export async function runEngine(command: EngineCommand, launch: Launch): Promise<number> {
   if (command.signal.aborted) throw new JobFault(503, SHUT_DOWN)
   const out = await openFile(command.stdout, 'w', 0o600)
   const err = await openFile(command.stderr, 'w', 0o600)
   try {
-    return await supervise(command, out, err)
+    return await supervise(command, launch, out, err)
   } finally {
     await Promise.all([closeFile(out), closeFile(err)])
   }
 }
 
-async function supervise(command: EngineCommand, out: number, err: number): Promise<number> {
-  const child = spawn(command.binary, command.args, {
-    cwd: command.cwd,
-    env: command.env,
+async function supervise(command: EngineCommand, launch: Launch, out: number, err: number): Promise<number> {
+  const [program = '', ...args] = launch.command
+  const child = spawn(program, args, {
+    cwd: launch.isBoxed ? '/' : command.cwd,
+    env: launch.env,
     detached: true,
     stdio: ['ignore', out, err],
   })
@@ -60,7 +82,7 @@ async function supervise(command: EngineCommand, out: number, err: number): Prom
     await exited.catch(() => undefined)
     throw new JobFault(500, 'The engine could not be started.')
   }
-  const identity = identify(pid)
+  const identity = { ...identify(pid), ...(launch.isBoxed && command.savesState ? { interrupts_itself: true } : {}) }
   command.onStarted(identity)
   let fault: JobFault | null = null
   let killer: NodeJS.Timeout | undefined
@@ -68,7 +90,7 @@ async function supervise(command: EngineCommand, out: number, err: number): Prom
     if (fault) return
     fault = reason
     // An interrupt is what a terminal sends: the engine saves its state and ends, and its providers ignore it.
-    signalGroup(pid, 'SIGINT')
+    interrupt(pid, launch.isBoxed)
     killer = setTimeout(() => signalGroup(pid, 'SIGKILL'), command.graceMs)
   }
   const shutDown = () => stop(new JobFault(503, SHUT_DOWN))
@@ -77,28 +99,63 @@ async function supervise(command: EngineCommand, out: number, err: number): Prom
     () => stop(new JobFault(504, `The engine did not finish within ${command.timeoutMs / 1000}s.`)),
     command.timeoutMs,
   )
-  const exceeds = async () => (await fileSize(out)) + (await fileSize(err)) > command.maxBytes
-  const sizes = setInterval(
-    () =>
-      exceeds().then(
-        (over) => over && stop(tooMuchOutput(command.maxBytes)),
-        () => undefined,
-      ),
-    SIZE_CHECK_MS,
-  )
+  const isOver = async () => (await fileSize(out)) + (await fileSize(err)) > command.maxBytes
+  const stopWatching = watch(command, launch, isOver, stop)
   try {
     const [code, by] = await exited
     if (signalGroup(pid, 'SIGKILL')) await waitForGroupEnd(identity, KILLED_WITHIN_MS)
-    if (!fault && (await exceeds())) fault = tooMuchOutput(command.maxBytes)
+    if (!fault && (await isOver())) fault = tooMuchOutput(command.maxBytes)
     if (fault) throw fault
     return code ?? 128 + (by ? constants.signals[by] : 0)
   } finally {
     clearTimeout(limit)
     clearTimeout(killer)
-    clearInterval(sizes)
+    stopWatching()
     command.signal.removeEventListener('abort', shutDown)
   }
 }
+
+/** The process around a sandbox dies of an interrupt and takes the engine with it, so the engine alone is told. */
+function interrupt(pid: number, isBoxed: boolean): void {
+  const engines = isBoxed ? childrenOf(pid) : []
+  if (engines.length === 0) signalGroup(pid, 'SIGINT')
+  for (const engine of engines) signalProcess(engine, 'SIGINT')
+}
+
+/** Looks at the size of the output and of the disk while a command runs; answers the function that ends this. */
+function watch(
+  { maxBytes, maxDiskBytes, cwd }: EngineCommand,
+  { growing = [cwd] }: Launch,
+  isOver: () => Promise<boolean>,
+  stop: (reason: JobFault) => void,
+): () => void {
+  let timer: NodeJS.Timeout
+  let measureAfter = 0
+  let ended = false
+  const look = async () => {
+    if (await isOver()) stop(tooMuchOutput(maxBytes))
+    if (maxDiskBytes > 0 && performance.now() >= measureAfter) {
+      const started = performance.now()
+      const used = await Promise.all(growing.map((folder) => measureDiskUse(folder, maxDiskBytes)))
+      if (used.reduce((sum, each) => sum + each, 0) > maxDiskBytes) stop(tooMuchDisk(maxDiskBytes))
+      measureAfter = performance.now() + (performance.now() - started) * DISK_CHECK_SHARE
+    }
+  }
+  const schedule = () => {
+    timer = setTimeout(() => void look().catch(() => undefined).then(() => ended || schedule()), SIZE_CHECK_MS)
+  }
+  schedule()
+  return () => {
+    ended = true
+    clearTimeout(timer)
+  }
+}
+
+const tooMuchDisk = (maxBytes: number) =>
+  new JobFault(
+    500,
+    `The engine used more than ${Math.round(maxBytes / 1024 ** 2)} MiB of disk in its workspace (IAC_MAX_WORKSPACE_MIB).`,
+  )
 
 const tooMuchOutput = (maxBytes: number) => new JobFault(500, `The engine wrote more than ${maxBytes} bytes of output.`)
 
@@ -107,7 +164,8 @@ const tooMuchOutput = (maxBytes: number) => new JobFault(500, `The engine wrote 
  */
 export async function stopLeftover(leader: ProcessIdentity, graceMs: number): Promise<void> {
   if (!isGroupAlive(leader)) return
-  signalGroup(leader.pid, 'SIGINT')
+  // An engine that was interrupted when its service died must not be interrupted again: it would end without saving.
+  if (!leader.interrupts_itself) signalGroup(leader.pid, 'SIGINT')
   if (await waitForGroupEnd(leader, graceMs)) return
   signalGroup(leader.pid, 'SIGKILL')
   await waitForGroupEnd(leader, KILLED_WITHIN_MS)

@@ -1,29 +1,34 @@
 import { readFile } from 'node:fs/promises'
 import type { Fetch } from '../../../src/base/http.ts'
 import type { Logger } from '../../../src/base/log.ts'
-import { engineArguments, engineEnvironment, withoutOwnSettings } from '../engine/command.ts'
+import { engineArguments, withoutOwnSettings } from '../engine/command.ts'
 import { type RunOnce, runInit, Turns } from '../engine/plugin-cache.ts'
-import { runEngine } from '../engine/process.ts'
 import { checkHostPrograms } from '../host-programs/check.ts'
 import { discover } from '../inventory/discover.ts'
 import { refuseByLimits, refuseLinkedPlan } from '../limits/refuse.ts'
 import { type OutputFiles, readTail, writeOutput } from '../output/files.ts'
 import { credentialsOf, hideCredentials } from '../output/masking.ts'
+import type { Executor } from '../sandbox/executor.ts'
 import type { SchemaCache } from '../schema/cache.ts'
 import { runSchemaJob } from '../schema/job.ts'
 import type { IacSettings } from '../settings.ts'
-import { ADDITIONS, type Engine, type JobRecord, type JobRequest } from '../types.ts'
+import { ADDITIONS, type Engine, type JobKind, type JobRecord, type JobRequest } from '../types.ts'
 import type { ExecuteJob } from './service.ts'
+import { prepareSurroundings } from './surroundings.ts'
 import { stateResourceIds } from './state-ids.ts'
 import type { JobStore } from './store.ts'
 
 /** The core waits half a minute for an addition at most, and no other job of the workspace runs meanwhile. */
 const ADDITION_SECONDS = 120
 const LOGGED_STDERR = 500
+/** These kinds write state, and hold its lock meanwhile. */
+const SAVES_STATE: readonly JobKind[] = ['apply', 'import']
 
 interface ExecutorOptions {
   settings: IacSettings
   engine: Engine
+  /** What engine commands run in. */
+  executor: Executor
   /** Path of the CLI configuration that restricts the engine; null where nothing is restricted. */
   cliConfig: string | null
   schemas: SchemaCache
@@ -51,25 +56,28 @@ export function createExecutor(options: ExecutorOptions): ExecuteJob {
       return writeOutput(output, 1, '', refusal)
     }
     const started = performance.now()
-    const run: RunOnce = (pluginCache) =>
-      runEngine({
-        binary: options.engine.binary,
-        args,
-        cwd: job.workspace_path,
-        env: engineEnvironment(options.env, job.kind, request, {
-          ...settings,
-          cliConfig: options.cliConfig,
-          pluginCache,
-        }),
-        ...output,
-        timeoutMs: Math.min(settings.jobTimeoutSeconds, isAddition(job) ? ADDITION_SECONDS : Infinity) * 1000,
-        graceMs: settings.stopGraceSeconds * 1000,
-        maxBytes: settings.maxOutputBytes,
-        ...supervision,
-      })
-    const cache = settings.pluginCacheDir
+    const surroundings = await prepareSurroundings(options, job.kind, request)
+    const run: RunOnce = (cache) =>
+      options.executor.run(
+        {
+          name: job.job_id,
+          binary: options.engine.binary,
+          args,
+          cwd: job.workspace_path,
+          env: surroundings.env(cache?.path ?? null),
+          ...output,
+          timeoutMs: Math.min(settings.jobTimeoutSeconds, isAddition(job) ? ADDITION_SECONDS : Infinity) * 1000,
+          graceMs: settings.stopGraceSeconds * 1000,
+          maxBytes: settings.maxOutputBytes,
+          maxDiskBytes: settings.maxWorkspaceBytes,
+          savesState: SAVES_STATE.includes(job.kind),
+          ...supervision,
+        },
+        surroundings.access(cache),
+      )
+    const cache = { path: settings.pluginCacheDir, isWritable: options.executor.boundary.sandbox === 'none' }
     const runKind = () => {
-      if (job.kind === 'init') return runInit(run, cache, cacheTurns, output.stderr)
+      if (job.kind === 'init') return runInit(run, cache, { turns: cacheTurns, stderr: output.stderr, name: job.job_id })
       return job.kind === 'schema' ? runSchemaJob(options, request, output, () => run(cache)) : run(cache)
     }
     const exitCode = await runKind()

@@ -57,6 +57,8 @@ export async function startTestService(
     PLATFORM_IAC_TOKEN: TOKEN,
     IAC_DATA_DIR: join(folder, 'data'),
     IAC_STOP_GRACE_SECONDS: '1',
+    // Most engines of tests are scripts that work with the folder of the test, which no sandbox shows them.
+    IAC_SANDBOX: 'none',
     ...env,
   }
   const settings = { ...readSettings(environment), ...options.settings }

@@ -1,0 +1,59 @@
+import { engineEnvironment, withoutOwnSettings } from '../engine/command.ts'
+import type { PluginCache } from '../engine/plugin-cache.ts'
+import {
+  allowedVariables,
+  cloudsOf,
+  homeFolders,
+  namedFiles,
+  readStateCloud,
+  withoutOtherClouds,
+} from '../sandbox/environment.ts'
+import type { Access, Executor } from '../sandbox/executor.ts'
+import type { IacSettings } from '../settings.ts'
+import type { JobKind, JobRequest } from '../types.ts'
+
+/** The default of `paths.backend_override_filename`, under which the worker writes where the state lies. */
+const OVERRIDE_NAME = 'backend_override.tf'
+
+/** What an engine command of a job sees of the service: its environment, and files outside of the workspace. */
+export interface Surroundings {
+  env(pluginCache: string | null): Record<string, string | undefined>
+  access(cache: PluginCache | null): Access
+}
+
+/**
+ * Chooses what a job may see. In a sandbox that is a list of what is allowed; without one everything but the platform's
+ * own settings and the credentials of other clouds, since programs beside the engine may need the rest.
+ */
+export async function prepareSurroundings(
+  options: {
+    settings: IacSettings
+    executor: Executor
+    env: Readonly<Record<string, string | undefined>>
+    cliConfig: string | null
+  },
+  kind: JobKind,
+  request: JobRequest,
+): Promise<Surroundings> {
+  const { settings, executor, env, cliConfig } = options
+  const clouds = cloudsOf(kind, request, await stateCloudOf(settings, request.workspace_path))
+  const variables =
+    executor.boundary.sandbox === 'none'
+      ? withoutOtherClouds(withoutOwnSettings(env), kind, clouds, settings.engineEnv)
+      : allowedVariables(env, kind, clouds, settings.engineEnv)
+  const files = await namedFiles(variables)
+  return {
+    env: (pluginCache) => engineEnvironment(variables, kind, request, { ...settings, cliConfig, pluginCache }),
+    access: (cache) => ({
+      readable: [settings.providerMirror, settings.pluginCacheDir].filter((path) => path !== ''),
+      private: [...files, ...settings.engineFiles, ...(cliConfig === null ? [] : [cliConfig])],
+      writable: cache?.isWritable ? [cache.path] : [],
+      home: homeFolders(clouds),
+    }),
+  }
+}
+
+function stateCloudOf({ stateCloud }: IacSettings, workspace: string) {
+  if (stateCloud === 'auto') return readStateCloud(workspace, OVERRIDE_NAME)
+  return stateCloud === 'none' ? null : stateCloud
+}

@@ -1,0 +1,173 @@
+import { lstat, readlink } from 'node:fs/promises'
+import { join, relative } from 'node:path'
+import type { Helpers } from './helpers.ts'
+import { prlimitArguments, type ResourceLimits } from './resources.ts'
+
+/** Where things are inside. The engine's own name stays, because it stands in its messages. */
+export const INSIDE = { engine: '/engine', home: '/home/engine', tmp: '/tmp', uid: 1000 }
+
+/** What one command gets to see. All paths are absolute and real. */
+export interface View {
+  /** The file of the engine. */
+  engine: string
+  workspace: string
+  /** A folder that holds the workspace: the clone. Readable only. */
+  boundary: string
+  /** Holds `tmp` and `home`, which only this command has. */
+  scratch: string
+  /** Holds `passwd`, `group`, `hosts` and `resolv.conf`, which stand in for those of the machine. */
+  etc: string
+  /** Files and folders that can be read, each with its path inside. */
+  readable: readonly Mount[]
+  /** Folders that can be written as well. */
+  writable: readonly Mount[]
+}
+
+export interface Mount {
+  from: string
+  inside: string
+}
+
+export interface Wrapping {
+  helpers: Helpers
+  view: View
+  /** The engine and its arguments, the first of them its name inside. */
+  command: readonly string[]
+  limits: ResourceLimits
+  /** How the rest of the command line gets into the network namespace; empty shares the network of the machine. */
+  network: readonly string[]
+  /** Files of control groups that the command enters; none when there are none. */
+  groups: readonly string[]
+  /** The user whom the engine runs as. Null: the user of the service, who is not root. */
+  runAs: { uid: number; gid: number } | null
+  /**
+   * True for a command that writes state: when the service dies it is interrupted, so that it saves its state and gives
+   * back the lock. Every other command is killed with the service.
+   */
+  savesState: boolean
+  canDisableUserNamespaces: boolean
+}
+
+/** Folders of the machine in which programs and libraries are; on many they are links into `/usr`. */
+const SYSTEM = ['bin', 'sbin', 'lib', 'lib32', 'lib64', 'libx32']
+/** What programs read of `/etc`: certificates and names of services, nothing of the machine's own. */
+const ETC = [
+  'ssl',
+  'pki',
+  'ca-certificates',
+  'ca-certificates.conf',
+  'nsswitch.conf',
+  'protocols',
+  'services',
+  'localtime',
+  'mime.types',
+  'ld.so.cache',
+  'ld.so.conf',
+  'ld.so.conf.d',
+  'alternatives',
+]
+const OWN_ETC = ['passwd', 'group', 'hosts', 'resolv.conf']
+
+/** The whole command line that runs the engine in a sandbox of its own. */
+export async function wrapCommand(wrapping: Wrapping): Promise<string[]> {
+  const { helpers, network, groups, runAs, savesState } = wrapping
+  const sources = createSources(runAs !== null)
+  const box = [helpers.bwrap, ...(await boxArguments(wrapping, sources)), '--', ...innerCommand(wrapping)]
+  const user = runAs === null ? [] : [`--reuid=${runAs.uid}`, `--regid=${runAs.gid}`, '--clear-groups']
+  const death = savesState ? ['--pdeathsig', 'KILL'] : []
+  const asUser = user.length + death.length > 0 ? [helpers.setpriv, ...user, ...death, '--', ...box] : box
+  const staged =
+    runAs === null
+      ? asUser
+      : [helpers.unshare, '--mount', '--', helpers.sh, '-c', STAGE, helpers.mount, ...sources.all, '--', ...asUser]
+  const entered = groups.length === 0 ? [] : [helpers.sh, '-c', ENTER, 'enter', ...groups, '--']
+  return [...entered, ...network, ...staged]
+}
+
+/** Writes the id of the shell, which is that of everything that it becomes, into files of control groups. */
+const ENTER = 'while [ "$1" != -- ]; do echo $$ > "$1" || exit 125; shift; done; shift; exec "$@"'
+
+/**
+ * Mounts what the command may see where every user can reach it, in a mount namespace that ends with the command. The
+ * user whom a root service runs the engine as could not pass the private folders in which it lies.
+ */
+const STAGE = `set -e
+"$0" -t tmpfs -o mode=0755,size=1m tmpfs /run
+n=0
+while [ "$1" != -- ]; do
+  if [ -d "$1" ]; then mkdir "/run/$n"; else : > "/run/$n"; fi
+  "$0" --bind "$1" "/run/$n"
+  n=$((n + 1)); shift
+done
+shift
+exec "$@"`
+
+interface Sources {
+  /** Where a path is reachable for bubblewrap. */
+  of(path: string): string
+  all: string[]
+}
+
+function createSources(staged: boolean): Sources {
+  const all: string[] = []
+  return {
+    all,
+    of: (path) => {
+      if (!staged) return path
+      const known = all.indexOf(path)
+      return `/run/${known === -1 ? all.push(path) - 1 : known}`
+    },
+  }
+}
+
+/** What runs inside, as process 1: so no other process of the sandbox knows the environment, and all end with it. */
+function innerCommand({ helpers, limits, command, savesState }: Wrapping): string[] {
+  const interrupted = savesState ? [helpers.setpriv, '--pdeathsig', 'INT', '--'] : []
+  return [...interrupted, helpers.prlimit, ...prlimitArguments(limits), '--', ...command]
+}
+
+async function boxArguments(wrapping: Wrapping, sources: Sources): Promise<string[]> {
+  const { view, savesState } = wrapping
+  return [
+    ...['--unshare-user', '--unshare-pid', '--unshare-ipc', '--unshare-uts', '--unshare-cgroup-try'],
+    ...(wrapping.canDisableUserNamespaces ? ['--disable-userns'] : []),
+    ...['--uid', String(INSIDE.uid), '--gid', String(INSIDE.uid), '--hostname', 'engine', '--as-pid-1'],
+    ...(savesState ? [] : ['--die-with-parent']),
+    ...(await systemArguments()),
+    ...OWN_ETC.flatMap((name) => ['--ro-bind', join(sources.of(view.etc), name), `/etc/${name}`]),
+    // A process of the machine's root may write there even without a capability, and so own the machine.
+    ...['--proc', '/proc', '--ro-bind', '/proc/sys', '/proc/sys', '--dev', '/dev'],
+    ...['--bind', join(sources.of(view.scratch), 'tmp'), INSIDE.tmp],
+    ...['--bind', join(sources.of(view.scratch), 'home'), INSIDE.home],
+    ...view.readable.flatMap(({ from, inside }) => ['--ro-bind', sources.of(from), inside]),
+    ...view.writable.flatMap(({ from, inside }) => ['--bind', sources.of(from), inside]),
+    ...(await workspaceArguments(view, sources)),
+    ...['--ro-bind', sources.of(view.engine), wrapping.command[0] ?? ''],
+    // The folders in which all of this hangs are memory, which has no other limit.
+    ...['--remount-ro', '/dev', '--remount-ro', '/', '--chdir', view.workspace],
+  ]
+}
+
+async function workspaceArguments({ workspace, boundary }: View, sources: Sources): Promise<string[]> {
+  const from = sources.of(boundary)
+  const below = relative(boundary, workspace)
+  const git = await lstat(join(boundary, '.git')).catch(() => null)
+  return [
+    ...(below === '' ? [] : ['--ro-bind', from, boundary]),
+    ...['--bind', join(from, below), workspace],
+    // Git of whoever works in this clone would run what the engine writes there.
+    ...(git?.isDirectory() ? ['--tmpfs', join(boundary, '.git'), '--remount-ro', join(boundary, '.git')] : []),
+    ...(git?.isFile() ? ['--ro-bind', '/dev/null', join(boundary, '.git')] : []),
+  ]
+}
+
+async function systemArguments(): Promise<string[]> {
+  const folders = await Promise.all(
+    SYSTEM.map(async (name) => {
+      const entry = await lstat(`/${name}`).catch(() => null)
+      if (entry?.isSymbolicLink()) return ['--symlink', await readlink(`/${name}`), `/${name}`]
+      return entry?.isDirectory() ? ['--ro-bind', `/${name}`, `/${name}`] : []
+    }),
+  )
+  return ['--ro-bind', '/usr', '/usr', ...folders.flat(), ...ETC.flatMap((name) => ['--ro-bind-try', `/etc/${name}`, `/etc/${name}`])]
+}

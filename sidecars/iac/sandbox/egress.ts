@@ -1,0 +1,141 @@
+import { lookup } from 'node:dns/promises'
+import { type NetworkInterfaceInfo, networkInterfaces } from 'node:os'
+import ipaddr from 'ipaddr.js'
+
+/** One entry of `IAC_EGRESS_ALLOW`. A name is resolved when rules are made. */
+export interface EgressEntry {
+  /** An address, a network in CIDR form, or the name of a host. */
+  target: string
+  /** Null allows every port. */
+  port: number | null
+}
+
+const ENTRY = /^(?:\[([0-9a-f:.]+)\]|([^\s:/[\]]+(?:\/\d{1,3})?)|([0-9a-f:.]*:[0-9a-f:.]*(?:\/\d{1,3})?))(?::(\d{1,5}))?$/i
+const HOST_NAME = /^(?=.{1,253}$)[a-z0-9_](?:[a-z0-9_-]*[a-z0-9_])?(?:\.[a-z0-9_](?:[a-z0-9_-]*[a-z0-9_])?)*\.?$/i
+
+/**
+ * Reads one entry: `host`, `host:port`, `10.0.0.0/8`, `10.0.0.7:9000`, `[fd00::7]:9000`.
+ * @returns the entry, or a text that says what is wrong with it
+ */
+export function parseEgressEntry(text: string): EgressEntry | string {
+  const [, bracketed, plain, bare, portText] = ENTRY.exec(text) ?? []
+  const target = (bracketed ?? bare ?? plain ?? '').toLowerCase()
+  const port = portText === undefined ? null : Number(portText)
+  if (target === '' || (port !== null && (port < 1 || port > 65_535)))
+    return 'is no address, network or host with an optional port'
+  const [host = '', length] = target.split('/')
+  const isAddress = ipaddr.isValid(host)
+  if (length !== undefined && (!isAddress || Number(length) > (host.includes(':') ? 128 : 32)))
+    return 'is no network in CIDR form'
+  if (!isAddress && !HOST_NAME.test(host)) return 'is no name of a host'
+  if (isLoopback(target) && port === null) return 'is on the loopback of this machine and needs a port'
+  return { target, port }
+}
+
+/** Whether a target is the machine itself. */
+export function isLoopback(target: string): boolean {
+  const [host = ''] = target.replace(/\.$/, '').split('/')
+  if (host === 'localhost' || host.endsWith('.localhost')) return true
+  return ipaddr.isValid(host) && ipaddr.process(host).range() === 'loopback'
+}
+
+/** The proxies of an environment as entries, because an engine that is told to use them must reach them. */
+export function proxyEntries(env: Readonly<Record<string, string | undefined>>): EgressEntry[] {
+  const names = ['HTTP_PROXY', 'HTTPS_PROXY', 'ALL_PROXY', 'http_proxy', 'https_proxy', 'all_proxy']
+  return names.flatMap((name) => {
+    const value = env[name]?.trim() ?? ''
+    const url = value === '' ? null : URL.parse(value.includes('://') ? value : `http://${value}`)
+    if (url === null || url.hostname === '') return []
+    const port = url.port === '' ? (DEFAULT_PORTS[url.protocol] ?? 1080) : Number(url.port)
+    return [{ target: url.hostname.replace(/^\[|\]$/g, ''), port }]
+  })
+}
+
+const DEFAULT_PORTS: Record<string, number> = { 'http:': 80, 'https:': 443 }
+
+/**
+ * Networks that are nobody's public address: private, link-local with the metadata services, carrier-grade, test,
+ * multicast and reserved ones, and those that embed such an address of version 4 in one of version 6.
+ */
+const CLOSED_V4 = [
+  '0.0.0.0/8',
+  '10.0.0.0/8',
+  '100.64.0.0/10',
+  '169.254.0.0/16',
+  '172.16.0.0/12',
+  '192.0.0.0/24',
+  '192.168.0.0/16',
+  '198.18.0.0/15',
+  '224.0.0.0/4',
+  '240.0.0.0/4',
+]
+const CLOSED_V6 = [
+  '::/96',
+  '64:ff9b::/96',
+  '64:ff9b:1::/48',
+  '100::/64',
+  '2001::/32',
+  '2002::/16',
+  'fc00::/7',
+  'fe80::/10',
+  'ff00::/8',
+]
+
+/** Where pasta answers the engine's questions for names, with the help of the machine's own resolver. */
+export const RESOLVER = '169.254.53.53'
+
+const ALLOWED_FIRST = 50
+const CLOSED_AFTER = 100
+
+/**
+ * What `ip rule add` closes in a network namespace: everything that is no public address, and this machine. Rules stand
+ * before the routing table, so that no more specific route goes past them.
+ */
+export const closedRules = (own: readonly string[] = ownNetworks()): string[] =>
+  [...CLOSED_V4, ...CLOSED_V6, ...own].map((network) => `to ${network} prohibit priority ${CLOSED_AFTER}`)
+
+/**
+ * What `ip rule add` opens before: the resolver, and the entries of the operator. Loopback is not among them, because
+ * its ports are forwarded one by one.
+ * Errors: those of the look-up of a name.
+ */
+export async function allowedRules(
+  entries: readonly EgressEntry[],
+  resolve: (name: string) => Promise<string[]> = resolveName,
+): Promise<string[]> {
+  const rules = ['udp', 'tcp'].map((protocol) => allow(RESOLVER, 53, protocol))
+  for (const { target, port } of entries) {
+    if (isLoopback(target)) continue
+    const addresses = isName(target) ? await resolve(target) : [target]
+    for (const address of addresses)
+      for (const protocol of port === null ? [null] : ['tcp', 'udp']) rules.push(allow(address, port, protocol))
+  }
+  return [...new Set(rules)]
+}
+
+/** Whether the target of an entry has to be resolved. */
+export const isName = (target: string): boolean => !ipaddr.isValid(target.split('/', 1)[0] ?? '')
+
+const allow = (target: string, port: number | null, protocol: string | null): string =>
+  `to ${target}${port === null ? '' : ` ipproto ${protocol} dport ${port}`} lookup main priority ${ALLOWED_FIRST}`
+
+/** Addresses of this machine and the networks that they are in: its neighbours are as private as itself. */
+export function ownNetworks(
+  interfaces: NodeJS.Dict<NetworkInterfaceInfo[]> = networkInterfaces(),
+): string[] {
+  const all = Object.values(interfaces).flatMap((addresses) => addresses ?? [])
+  const networks = all.flatMap(({ cidr, internal }) => {
+    if (internal || cidr === null) return []
+    const [address = '', length = ''] = cidr.split('/')
+    if (!ipaddr.isValid(address)) return []
+    const network = address.includes(':')
+      ? ipaddr.IPv6.networkAddressFromCIDR(`${address}/${length}`)
+      : ipaddr.IPv4.networkAddressFromCIDR(cidr)
+    // A machine that calls the whole internet its neighbour has no neighbours that are worth closing.
+    return Number(length) < 8 ? [] : [`${network.toString()}/${length}`]
+  })
+  return [...new Set(networks)]
+}
+
+const resolveName = async (name: string): Promise<string[]> =>
+  (await lookup(name, { all: true })).map(({ address }) => address)

@@ -1,0 +1,129 @@
+import { readFile, stat } from 'node:fs/promises'
+import { isAbsolute, join } from 'node:path'
+import { ENGINE_PROVIDERS, type EngineProvider, type JobKind, type JobRequest } from '../types.ts'
+
+type Environment = Readonly<Record<string, string | undefined>>
+
+/** Variables of each cloud, and where its tools keep credentials below the home folder. */
+const CLOUDS: Record<EngineProvider, { variables: RegExp; home: string }> = {
+  aws: { variables: /^AWS_/, home: '.aws' },
+  azure: { variables: /^(ARM|AZURE)_/, home: '.azure' },
+  gcp: { variables: /^(GOOGLE|GCLOUD|CLOUDSDK|GCE)_/, home: '.config/gcloud' },
+  oci: { variables: /^OCI_/, home: '.oci' },
+  kubernetes: { variables: /^KUBE(_|CONFIG$|RNETES_)/, home: '.kube' },
+}
+
+/** The engine's own settings, where certificates are, how to reach the network, and the language. */
+const SETTINGS =
+  /^(TF_(?!TOKEN_|LOG_PATH$)\w+|TOFU_\w+|CHECKPOINT_DISABLE|SSL_CERT_(FILE|DIR)|GIT_SSL_CA(INFO|PATH)|GIT_ALLOW_PROTOCOL|LANG|LANGUAGE|LC_\w+|TZ|(HTTPS?|ALL|NO)_PROXY)$/i
+/** Tokens of registries. Only `init` asks one. */
+const REGISTRY_TOKENS = /^TF_TOKEN_/
+
+/** These kinds ask a cloud. */
+const CLOUD_KINDS: readonly JobKind[] = ['init', 'plan', 'apply', 'import']
+/** These kinds open the state, whose store may be of another cloud. */
+const STATE_KINDS: readonly JobKind[] = [...CLOUD_KINDS, 'state_resource_ids']
+
+/** Which cloud holds the state, by the type of the backend. */
+const BACKENDS: Record<string, EngineProvider> = {
+  s3: 'aws',
+  azurerm: 'azure',
+  gcs: 'gcp',
+  oci: 'oci',
+  kubernetes: 'kubernetes',
+}
+
+/** What an operator adds to the list of variables, names that may end in `*`. */
+export type ExtraNames = readonly string[]
+
+/** The clouds whose credentials a job is given: that of the request, and that of the state where it opens it. */
+export function cloudsOf(kind: JobKind, request: JobRequest, stateCloud: EngineProvider | null): EngineProvider[] {
+  const asked = CLOUD_KINDS.includes(kind) && request.engine_provider !== undefined ? [request.engine_provider] : []
+  const state = STATE_KINDS.includes(kind) && stateCloud !== null ? [stateCloud] : []
+  return [...new Set([...asked, ...state])]
+}
+
+/**
+ * The variables of the service that an engine command may see. Everything else, tokens of the platform and credentials
+ * of other clouds above all, stays outside.
+ */
+export function allowedVariables(
+  service: Environment,
+  kind: JobKind,
+  clouds: readonly EngineProvider[],
+  extra: ExtraNames,
+): Record<string, string> {
+  const matchesExtra = (name: string) =>
+    extra.some((pattern) => (pattern.endsWith('*') ? name.startsWith(pattern.slice(0, -1)) : name === pattern))
+  const isAllowed = (name: string) =>
+    SETTINGS.test(name) ||
+    (kind === 'init' && REGISTRY_TOKENS.test(name)) ||
+    clouds.some((cloud) => CLOUDS[cloud].variables.test(name)) ||
+    matchesExtra(name)
+  return Object.fromEntries(
+    Object.entries(service).flatMap(([name, value]) =>
+      value !== undefined && !/^(PLATFORM|IAC)_/i.test(name) && isAllowed(name) ? [[name, value]] : [],
+    ),
+  )
+}
+
+/** The variables without those of clouds that a job has nothing to do with. For engines that run in no sandbox. */
+export function withoutOtherClouds(
+  variables: Environment,
+  kind: JobKind,
+  clouds: readonly EngineProvider[],
+  extra: ExtraNames,
+): Record<string, string> {
+  const own = allowedVariables(variables, kind, clouds, extra)
+  const isOfCloud = (name: string) => Object.values(CLOUDS).some((cloud) => cloud.variables.test(name))
+  return Object.fromEntries(
+    Object.entries(variables).flatMap(([name, value]) =>
+      value !== undefined && (Object.hasOwn(own, name) || !isOfCloud(name)) ? [[name, value]] : [],
+    ),
+  )
+}
+
+/**
+ * Files and folders outside of the workspace that these variables name, for example a file with credentials. Several in
+ * one variable are separated by colons.
+ */
+export async function namedFiles(variables: Readonly<Record<string, string>>): Promise<string[]> {
+  const paths = Object.values(variables)
+    .flatMap((value) => (value.startsWith('/') ? value.split(':') : []))
+    .filter((path) => isAbsolute(path) && path !== '/' && path.length < 4096 && !path.includes('\0'))
+  const found = await Promise.all(
+    [...new Set(paths)].map(async (path) =>
+      stat(path).then(
+        () => [path],
+        () => [],
+      ),
+    ),
+  )
+  return found.flat()
+}
+
+/** Folders with credentials of these clouds below the home folder of the service, as seen from there. */
+export const homeFolders = (clouds: readonly EngineProvider[]): string[] => clouds.map((cloud) => CLOUDS[cloud].home)
+
+const BACKEND_BLOCK = /\bbackend\s+"(\w+)"\s*\{([^{}]*)/
+const HAS_OWN_KEYS = /^\s*(access_key|sas_token|credentials|token|shared_credentials_files)\s*=/m
+const MAX_BYTES = 64 * 1024
+
+/**
+ * The cloud whose credentials the state of a workspace needs, by the backend block of the platform's override file; null
+ * when the block has keys of its own, or when there is no such file.
+ */
+export async function readStateCloud(workspace: string, overrideName: string): Promise<EngineProvider | null> {
+  const path = join(workspace, overrideName)
+  const size = await stat(path).then(
+    (entry) => (entry.isFile() ? entry.size : Number.POSITIVE_INFINITY),
+    () => 0,
+  )
+  if (size === 0 || size > MAX_BYTES) return null
+  const text = await readFile(path, 'utf8').catch(() => '')
+  const [, type = '', body = ''] = BACKEND_BLOCK.exec(text) ?? []
+  return HAS_OWN_KEYS.test(body) || !Object.hasOwn(BACKENDS, type) ? null : (BACKENDS[type] ?? null)
+}
+
+/** Whether a name is one of the clouds, for settings. */
+export const isCloud = (name: string): name is EngineProvider => ENGINE_PROVIDERS.some((cloud) => cloud === name)

@@ -1,0 +1,69 @@
+import { execFile } from 'node:child_process'
+import { access, constants } from 'node:fs/promises'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+
+const run = promisify(execFile)
+const HELP_MS = 10_000
+
+/** Absolute paths of the programs that build the sandbox. Only the system's own folders are searched. */
+export interface Helpers {
+  sh: string
+  bwrap: string
+  setpriv: string
+  prlimit: string
+  mount: string
+  unshare: string
+  pasta: string
+  nsenter: string
+  ip: string
+}
+
+type Name = keyof Helpers
+const FOLDERS = ['/usr/local/bin', '/usr/bin', '/bin', '/usr/local/sbin', '/usr/sbin', '/sbin']
+/** Debian's package of each program. */
+const PACKAGES: Record<Name, string> = {
+  sh: 'dash',
+  bwrap: 'bubblewrap',
+  setpriv: 'util-linux',
+  prlimit: 'util-linux',
+  mount: 'mount',
+  unshare: 'util-linux',
+  pasta: 'passt',
+  nsenter: 'util-linux',
+  ip: 'iproute2',
+}
+
+/** What a sandbox needs, and what its network needs besides. */
+export const FOR_SANDBOX: readonly Name[] = ['sh', 'bwrap', 'setpriv', 'prlimit']
+export const FOR_ROOT: readonly Name[] = ['mount', 'unshare']
+export const FOR_NETWORK: readonly Name[] = ['pasta', 'nsenter', 'ip']
+
+/** Finds the programs; `missing` names the packages of those that are not installed. */
+export async function findHelpers(): Promise<{ helpers: Helpers; missing(names: readonly Name[]): string[] }> {
+  const names = Object.keys(PACKAGES) as Name[]
+  const found = await Promise.all(names.map(async (name) => [name, await find(name)] as const))
+  const helpers = Object.fromEntries(found.map(([name, path]) => [name, path ?? ''])) as unknown as Helpers
+  return {
+    helpers,
+    missing: (wanted) => [...new Set(wanted.filter((name) => helpers[name] === '').map((name) => PACKAGES[name]))],
+  }
+}
+
+async function find(name: string): Promise<string | null> {
+  for (const folder of FOLDERS) {
+    const path = join(folder, name)
+    const isProgram = await access(path, constants.X_OK).then(
+      () => true,
+      () => false,
+    )
+    if (isProgram) return path
+  }
+  return null
+}
+
+/** Whether this bubblewrap knows an option. Versions before 0.8 cannot keep user namespaces from being nested. */
+export async function knowsOption(bwrap: string, option: string): Promise<boolean> {
+  const { stdout, stderr } = await run(bwrap, ['--help'], { timeout: HELP_MS })
+  return `${stdout}${stderr}`.includes(option)
+}

@@ -1,0 +1,146 @@
+import { cp, lchown, mkdir, realpath, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { type EngineCommand, runEngine, stopLeftover } from '../engine/process.ts'
+import { findBoundary } from '../limits/boundary.ts'
+import { readTail } from '../output/files.ts'
+import { JobFault } from '../types.ts'
+import { INSIDE, type Mount, type View, wrapCommand } from './bubblewrap.ts'
+import type { Access, Executor } from './executor.ts'
+import type { Helpers } from './helpers.ts'
+import type { NetworkNamespace } from './network.ts'
+import type { ControlGroups, JobGroup, ResourceLimits } from './resources.ts'
+import { handOver, handOverAll, shareWithGroup } from './workspace-files.ts'
+
+export interface SandboxParts {
+  helpers: Helpers
+  /** Folder of this room in the data folder. */
+  folder: string
+  /** Absolute path of the engine, and its name inside. */
+  engine: string
+  engineName: string
+  homeOfService: string
+  /** The user whom engines run as; null for that of the service. */
+  runAs: { uid: number; gid: number } | null
+  canDisableUserNamespaces: boolean
+  /** Null where this machine lets the service make none. */
+  groups: ControlGroups | null
+  /** Null shares the network of the machine. */
+  network: NetworkNamespace | null
+  limits: ResourceLimits
+  graceMs: number
+}
+
+const PATH = '/usr/local/bin:/usr/bin:/bin'
+const OUT_OF_MEMORY = /out of memory|cannot allocate memory|bad_alloc|MemoryError/i
+
+/** Runs every command in a bubblewrap sandbox of its own on this machine. */
+export function createLocalSandbox(parts: SandboxParts): Executor {
+  return {
+    boundary: {
+      sandbox: 'bubblewrap',
+      network: parts.network === null ? 'host' : 'isolated',
+      limits: parts.groups === null ? 'process' : 'cgroup',
+    },
+    run: (command, access) => runInside(parts, command, access),
+    stopLeftover: (leader) => stopLeftover(leader, parts.graceMs),
+    close: async () => parts.network?.close(),
+  }
+}
+
+async function runInside(parts: SandboxParts, command: EngineCommand, access: Access): Promise<number> {
+  const scratch = await createScratch(parts, command.name)
+  const group = await parts.groups?.create(`platform-${command.name}`, parts.limits)
+  try {
+    const network = (await parts.network?.enter().catch(unreachable)) ?? []
+    const workspace = command.cwd
+    if (parts.runAs) await handOver(workspace, parts.runAs.uid, parts.runAs.gid)
+    const view = await viewOf(parts, workspace, scratch, access)
+    const inside = join(INSIDE.engine, parts.engineName)
+    const wrapped = await wrapCommand({
+      helpers: parts.helpers,
+      view,
+      command: [inside, ...command.args],
+      limits: parts.limits,
+      network,
+      groups: group?.entries ?? [],
+      runAs: parts.runAs,
+      savesState: command.savesState,
+      canDisableUserNamespaces: parts.canDisableUserNamespaces,
+    })
+    const env = { ...command.env, PATH, HOME: INSIDE.home, TMPDIR: INSIDE.tmp, USER: 'engine', LOGNAME: 'engine' }
+    const launch = { command: wrapped, env, isBoxed: true, growing: [workspace, scratch] }
+    const exitCode = await runEngine(command, launch)
+    if (exitCode !== 0 && (await ranOutOfMemory(command, group)))
+      throw new JobFault(500, memoryText(parts.limits.memoryBytes))
+    return exitCode
+  } finally {
+    if (!parts.runAs) await shareWithGroup(command.cwd, process.getuid?.() ?? 0)
+    await Promise.all([group?.remove(), rm(scratch, { recursive: true, force: true })])
+  }
+}
+
+function unreachable(error: unknown): never {
+  throw new JobFault(503, `The network of the engine could not be opened: ${error instanceof Error ? error.message : ''}`)
+}
+
+async function createScratch({ folder, runAs }: SandboxParts, name: string): Promise<string> {
+  const scratch = join(folder, 'jobs', name)
+  await rm(scratch, { recursive: true, force: true })
+  for (const path of [scratch, join(scratch, 'tmp'), join(scratch, 'home')]) {
+    await mkdir(path, { mode: 0o700 })
+    if (runAs) await lchown(path, runAs.uid, runAs.gid)
+  }
+  return scratch
+}
+
+async function viewOf(parts: SandboxParts, workspace: string, scratch: string, access: Access): Promise<View> {
+  const { runAs, engine, folder, homeOfService } = parts
+  const atHome = access.home.map((name) => ({ from: join(homeOfService, name), inside: join(INSIDE.home, name) }))
+  const secrets = await existing([...samePath(access.private), ...atHome])
+  const writable = await existing(samePath(access.writable))
+  if (runAs) for (const { from } of writable) await lchown(from, runAs.uid, runAs.gid)
+  return {
+    engine,
+    workspace,
+    boundary: await findBoundary(workspace),
+    scratch,
+    etc: join(folder, 'etc'),
+    readable: [
+      ...(await existing(samePath(access.readable))),
+      ...(runAs ? await copyFor(runAs, secrets, join(scratch, 'private')) : secrets),
+    ],
+    writable,
+  }
+}
+
+const samePath = (paths: readonly string[]): Mount[] => [...new Set(paths)].map((path) => ({ from: path, inside: path }))
+
+const existing = async (mounts: readonly Mount[]): Promise<Mount[]> => {
+  const found = await Promise.all(
+    mounts.map(async (mount) => {
+      const from = await realpath(mount.from).catch(() => null)
+      return from === null ? [] : [{ ...mount, from }]
+    }),
+  )
+  return found.flat()
+}
+
+/** Copies of files that only root can read, for the user whom the engine runs as. They go with the scratch folder. */
+async function copyFor(user: { uid: number; gid: number }, mounts: readonly Mount[], folder: string): Promise<Mount[]> {
+  await mkdir(folder, { mode: 0o700 })
+  return await Promise.all(
+    mounts.map(async ({ from, inside }, index) => {
+      const copy = join(folder, String(index))
+      await cp(from, copy, { recursive: true, dereference: true })
+      await handOverAll(copy, user.uid, user.gid)
+      return { from: copy, inside }
+    }),
+  )
+}
+
+async function ranOutOfMemory(command: EngineCommand, group: JobGroup | undefined): Promise<boolean> {
+  return (await group?.ranOutOfMemory()) || OUT_OF_MEMORY.test(await readTail(command.stderr, 64 * 1024))
+}
+
+const memoryText = (bytes: number) =>
+  `The engine needed more than ${Math.round(bytes / 1024 ** 2)} MiB of memory (IAC_MAX_MEMORY_MIB).`

@@ -1,0 +1,165 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
+import { childrenOf } from '../engine/process-identity.ts'
+import { allowedRules, closedRules, type EgressEntry, isLoopback, isName, RESOLVER } from './egress.ts'
+import type { Helpers } from './helpers.ts'
+
+const STARTED_WITHIN_MS = 10_000
+const COMMAND_MS = 10_000
+/** Addresses behind the names of the allow-list are asked for anew when they are older than this. */
+const NAMES_FRESH_MS = 30_000
+/** When the service dies, an engine that is saving its state keeps its network this long, in seconds. */
+const OUTLIVES_SECONDS = 60
+
+/**
+ * A network namespace that all engines of the service share. The outside answers in it; the machine's loopback, its own
+ * addresses, link-local and private networks do not, except what the operator allows.
+ */
+export class NetworkNamespace {
+  readonly #helpers: Helpers
+  readonly #entries: readonly EgressEntry[]
+  readonly #isRoot: boolean
+  #pasta: ChildProcess | null = null
+  #holder = 0
+  #opening: Promise<void> | null = null
+  #allowed: string[] = []
+  #namesAt = 0
+
+  constructor(helpers: Helpers, options: { entries: readonly EgressEntry[]; isRoot: boolean }) {
+    this.#helpers = helpers
+    this.#entries = options.entries
+    this.#isRoot = options.isRoot
+  }
+
+  /**
+   * The beginning of a command line that runs the rest of it in the namespace, which is made when there is none.
+   * Errors: plain ones with a reason.
+   */
+  async enter(): Promise<string[]> {
+    this.#opening ??= this.#open().catch((error) => {
+      this.close()
+      throw error
+    })
+    await this.#opening
+    await this.#refreshNames()
+    return [...this.#enterNamespace(), '--']
+  }
+
+  /** Ends the namespace. Engines in it lose their network. */
+  close(): void {
+    const pasta = this.#pasta
+    this.#forget(pasta)
+    pasta?.stdin?.destroy()
+    pasta?.kill('SIGKILL')
+    if (this.#holder > 0) trySignal(this.#holder)
+  }
+
+  /** Pasta makes a namespace of its own user namespace, which a service that is not root has to enter as well. */
+  #enterNamespace(): string[] {
+    const of = (kind: string) => `/proc/${this.#holder}/ns/${kind}`
+    const user = this.#isRoot ? [] : [`--user=${of('user')}`, '--preserve-credentials']
+    return [this.#helpers.nsenter, ...user, `--net=${of('net')}`]
+  }
+
+  async #open(): Promise<void> {
+    const ports = this.#entries.filter(({ target }) => isLoopback(target)).map(({ port }) => port)
+    const forwarded = ports.length > 0 ? [...new Set(ports)].join(',') : 'none'
+    const closed = ['-t', 'none', '-u', 'none', '-U', 'none', '--no-map-gw']
+    const user = this.#isRoot ? ['--runas', '0'] : []
+    // The program in the namespace holds it open. It ends some time after the service, whose end closes its input.
+    const holder = [this.#helpers.sh, '-c', `echo open; cat > /dev/null; exec sleep ${OUTLIVES_SECONDS}`]
+    const pasta = spawn(
+      this.#helpers.pasta,
+      ['--quiet', '--foreground', '--config-net', ...closed, '-T', forwarded, '--dns-forward', RESOLVER, ...user, '--', ...holder],
+      { stdio: ['pipe', 'pipe', 'pipe'], detached: true, env: { PATH: process.env.PATH } },
+    )
+    this.#pasta = pasta
+    const opened = await firstLine(pasta)
+    pasta.once('exit', () => this.#forget(pasta))
+    const [child] = childrenOf(pasta.pid ?? 0)
+    if (!opened || child === undefined) throw new Error('the network namespace did not open')
+    this.#holder = child
+    this.#allowed = []
+    await this.#changeRules(closedRules().map((rule) => `rule add ${rule}`))
+    await this.#allow()
+  }
+
+  #forget(pasta: ChildProcess | null): void {
+    if (this.#pasta !== pasta) return
+    this.#pasta = null
+    this.#opening = null
+  }
+
+  async #refreshNames(): Promise<void> {
+    const hasNames = this.#entries.some(({ target }) => !isLoopback(target) && isName(target))
+    if (hasNames && performance.now() - this.#namesAt > NAMES_FRESH_MS) await this.#allow()
+  }
+
+  /** Opens what the entries name now, and closes what they named before. */
+  async #allow(): Promise<void> {
+    const rules = await allowedRules(this.#entries)
+    const added = rules.filter((rule) => !this.#allowed.includes(rule)).map((rule) => `rule add ${rule}`)
+    const removed = this.#allowed.filter((rule) => !rules.includes(rule)).map((rule) => `rule del ${rule}`)
+    await this.#changeRules([...added, ...removed])
+    this.#allowed = rules
+    this.#namesAt = performance.now()
+  }
+
+  async #changeRules(lines: readonly string[]): Promise<void> {
+    const isV6 = (line: string) => (line.split(' ')[3] ?? '').includes(':')
+    await this.#ip('-4', lines.filter((line) => !isV6(line)))
+    await this.#ip('-6', lines.filter(isV6))
+  }
+
+  async #ip(family: string, lines: readonly string[]): Promise<void> {
+    if (lines.length === 0 || (family === '-6' && !HAS_V6)) return
+    const [file = '', ...args] = [...this.#enterNamespace(), '--', this.#helpers.ip, family, '-batch', '-']
+    const child = spawn(file, args, { stdio: ['pipe', 'ignore', 'pipe'], timeout: COMMAND_MS })
+    const errors: Buffer[] = []
+    child.stderr.on('data', (chunk: Buffer) => errors.push(chunk))
+    child.stdin.on('error', () => {})
+    child.stdin.end(`${lines.join('\n')}\n`)
+    const [code] = await once(child, 'close')
+    if (code !== 0) throw new Error(`the rules of the network could not be set: ${Buffer.concat(errors).toString().trim()}`)
+  }
+}
+
+const HAS_V6 = (() => {
+  try {
+    return readFileSync('/proc/net/if_inet6').length > 0
+  } catch {
+    return false
+  }
+})()
+
+/** True when the process printed a line before its end. */
+async function firstLine(child: ChildProcess): Promise<boolean> {
+  const errors: Buffer[] = []
+  child.stderr?.on('data', (chunk: Buffer) => errors.push(chunk))
+  const failed = new Promise<string>((resolve) => {
+    child.once('error', (error) => resolve(error.message))
+    child.once('exit', () => resolve(lastWords(errors)))
+    setTimeout(() => resolve('it took too long'), STARTED_WITHIN_MS).unref()
+  })
+  const outcome = await Promise.race([once(child.stdout as NodeJS.ReadableStream, 'data').then(() => true), failed])
+  if (typeof outcome === 'string') throw new Error(`pasta could not open a network namespace: ${outcome}`)
+  return outcome
+}
+
+/** Pasta complains about each line that it cannot send to the system log. */
+const lastWords = (errors: readonly Buffer[]): string =>
+  Buffer.concat(errors)
+    .toString()
+    .split('\n')
+    .filter((line) => line.trim() !== '' && !/syslog|ping_group_range/.test(line))
+    .slice(-2)
+    .join('; ') || 'it ended without a reason'
+
+function trySignal(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL')
+  } catch {
+    // It has ended already.
+  }
+}

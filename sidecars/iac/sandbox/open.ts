@@ -1,0 +1,205 @@
+import { chmod, copyFile, mkdir, mkdtemp, open, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { basename, join } from 'node:path'
+import type { Logger } from '../../../src/base/log.ts'
+import { SettingsError } from '../../shared/settings.ts'
+import { runEngine, stopLeftover } from '../engine/process.ts'
+import { readTail } from '../output/files.ts'
+import type { IacSettings } from '../settings.ts'
+import { proxyEntries, RESOLVER } from './egress.ts'
+import { type Executor, NO_ACCESS } from './executor.ts'
+import { FOR_NETWORK, FOR_ROOT, FOR_SANDBOX, findHelpers, knowsOption } from './helpers.ts'
+import { createLocalSandbox, type SandboxParts } from './local-sandbox.ts'
+import { NetworkNamespace } from './network.ts'
+import { openControlGroups } from './resources.ts'
+
+/** The user whom a service that is root runs its engines as. Nobody else has this id, and no file belongs to it. */
+const ENGINE_USER = { uid: 60_990, gid: 60_990 }
+const TEST_MS = 30_000
+
+export interface ExecutorOptions {
+  settings: IacSettings
+  /** Absolute path of the engine. */
+  binary: string
+  env: Readonly<Record<string, string | undefined>>
+  log: Logger
+}
+
+/**
+ * Opens what engines run in, as `IAC_SANDBOX` asks, and runs a real command in it. Says in the log what there is, and
+ * what is missing where something better could be had.
+ * Errors: `SettingsError` when the operator asked for what this machine does not have.
+ */
+export async function openExecutor(options: ExecutorOptions): Promise<Executor> {
+  const { settings, log } = options
+  if (settings.sandbox === 'none') {
+    log.warn('engines run without a sandbox, because IAC_SANDBOX is none: code of repositories can read this machine')
+    return plainExecutor(settings)
+  }
+  try {
+    const executor = await openSandbox(options)
+    log.info('engines run in a sandbox', { ...executor.boundary })
+    return executor
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : 'unknown error'
+    if (settings.sandbox !== 'auto') throw new SettingsError(`IAC_SANDBOX is ${settings.sandbox}, but ${reason}`)
+    log.warn('engines run without a sandbox: code of repositories can read this machine', { reason })
+    return plainExecutor(settings)
+  }
+}
+
+/** Runs engines as the user of the service, with nothing between them and the machine. */
+export function plainExecutor({ stopGraceSeconds }: Pick<IacSettings, 'stopGraceSeconds'>): Executor {
+  return {
+    boundary: { sandbox: 'none', network: 'host', limits: 'none' },
+    run: (command) => runEngine(command, { command: [command.binary, ...command.args], env: command.env, isBoxed: false }),
+    stopLeftover: (leader) => stopLeftover(leader, stopGraceSeconds * 1000),
+    close: async () => {},
+  }
+}
+
+async function openSandbox(options: ExecutorOptions): Promise<Executor> {
+  const { settings, binary, env, log } = options
+  if (process.platform !== 'linux') throw new Error('bubblewrap exists on Linux only')
+  const { helpers, missing } = await findHelpers()
+  const isRoot = process.getuid?.() === 0
+  const lacking = missing([...FOR_SANDBOX, ...(isRoot ? FOR_ROOT : [])])
+  if (lacking.length > 0) throw new Error(`these packages are not installed: ${lacking.join(', ')}`)
+  const folder = join(settings.dataDir, 'sandbox')
+  await mkdir(join(folder, 'jobs'), { recursive: true, mode: 0o700 })
+  await removeOld(join(folder, 'jobs'))
+  const parts: SandboxParts = {
+    helpers,
+    folder,
+    engine: await copyEngine(binary, join(settings.dataDir, 'engine-copies')),
+    engineName: basename(binary),
+    homeOfService: env.HOME ?? '',
+    runAs: isRoot ? ENGINE_USER : null,
+    canDisableUserNamespaces: await knowsOption(helpers.bwrap, '--disable-userns'),
+    groups: await openControlGroups(),
+    network: null,
+    limits: {
+      memoryBytes: settings.maxMemoryBytes,
+      processes: settings.maxProcesses,
+      fileBytes: settings.maxWorkspaceBytes || Number.MAX_SAFE_INTEGER,
+    },
+    graceMs: settings.stopGraceSeconds * 1000,
+  }
+  const network = await openNetwork(options, parts, missing([...FOR_NETWORK]), isRoot)
+  const withNetwork = { ...parts, network }
+  await writeEtc(join(folder, 'etc'), network !== null)
+  const reason = await testSandbox(withNetwork, log)
+  if (reason === null) return createLocalSandbox(withNetwork)
+  network?.close()
+  throw new Error(`a command in the sandbox failed: ${reason}`)
+}
+
+/** Null where the network cannot be kept apart and nobody demands it. */
+async function openNetwork(
+  { settings, env, log }: ExecutorOptions,
+  { helpers }: SandboxParts,
+  lacking: readonly string[],
+  isRoot: boolean,
+): Promise<NetworkNamespace | null> {
+  const entries = [...settings.egressAllow, ...(settings.offline ? [] : proxyEntries(env))]
+  const network = new NetworkNamespace(helpers, { entries, isRoot })
+  try {
+    if (lacking.length > 0) throw new Error(`these packages are not installed: ${lacking.join(', ')}`)
+    await network.enter()
+    return network
+  } catch (error) {
+    network.close()
+    const reason = error instanceof Error ? error.message : 'unknown error'
+    if (settings.sandbox === 'required') throw new Error(`the network of engines cannot be kept apart: ${reason}`)
+    log.warn('engines share the network of this machine: they reach its loopback and private networks', { reason })
+    return null
+  }
+}
+
+/**
+ * A copy of the engine that can be run but not read. The kernel keeps the environment of such a program from all
+ * others and, in `/proc`, from itself, so that no function of a configuration can read the credentials in it. A script
+ * must be readable for its interpreter, and is used where it is.
+ */
+async function copyEngine(binary: string, folder: string): Promise<string> {
+  if (!(await isElf(binary))) return binary
+  const { size, mtimeMs } = await stat(binary)
+  await mkdir(folder, { recursive: true, mode: 0o700 })
+  const copy = join(folder, `${basename(binary)}-${size}-${Math.round(mtimeMs)}`)
+  const known = await stat(copy).catch(() => null)
+  if (known?.size === size) return copy
+  await rm(copy, { force: true })
+  const temporary = `${copy}.${process.pid}.tmp`
+  await copyFile(binary, temporary)
+  await chmod(temporary, 0o111)
+  await rename(temporary, copy)
+  return copy
+}
+
+async function isElf(path: string): Promise<boolean> {
+  const handle = await open(path)
+  try {
+    const { buffer } = await handle.read(Buffer.alloc(4), 0, 4, 0)
+    return buffer.toString('latin1') === '\x7fELF'
+  } finally {
+    await handle.close()
+  }
+}
+
+/** Writes what the engine sees of `/etc` in place of the machine's own. */
+async function writeEtc(folder: string, isolated: boolean): Promise<void> {
+  await mkdir(folder, { recursive: true, mode: 0o755 })
+  const resolver = await readFile('/etc/resolv.conf', 'utf8').catch(() => '')
+  const others = resolver.split('\n').filter((line) => /^\s*(search|domain)\b/.test(line))
+  const files = {
+    passwd: 'engine:x:1000:1000:engine:/home/engine:/bin/sh\n',
+    group: 'engine:x:1000:\n',
+    hosts: await readFile('/etc/hosts', 'utf8').catch(() => '127.0.0.1 localhost\n'),
+    'resolv.conf': isolated ? [`nameserver ${RESOLVER}`, ...others, ''].join('\n') : resolver,
+  }
+  for (const [name, text] of Object.entries(files)) await writeFile(join(folder, name), text, { mode: 0o644 })
+}
+
+const OLD_MS = 3_600_000
+
+/** Removes what commands of an earlier process have left, unless one of them may still be saving its state. */
+async function removeOld(folder: string): Promise<void> {
+  for (const name of await readdir(folder)) {
+    const { mtimeMs } = await stat(join(folder, name))
+    if (Date.now() - mtimeMs > OLD_MS) await rm(join(folder, name), { recursive: true, force: true })
+  }
+}
+
+/** Asks the engine for its version inside; the reason when that fails. */
+async function testSandbox(parts: SandboxParts, log: Logger): Promise<string | null> {
+  const folder = await mkdtemp(join(parts.folder, 'test-'))
+  const workspace = join(folder, 'workspace')
+  await mkdir(workspace)
+  const output = { stdout: join(folder, 'stdout'), stderr: join(folder, 'stderr') }
+  try {
+    const exitCode = await createLocalSandbox(parts).run(
+      {
+        name: 'test',
+        binary: parts.engine,
+        args: ['version'],
+        cwd: workspace,
+        env: { CHECKPOINT_DISABLE: '1' },
+        ...output,
+        timeoutMs: TEST_MS,
+        graceMs: 0,
+        maxBytes: 1024 * 1024,
+        maxDiskBytes: 0,
+        savesState: false,
+        signal: new AbortController().signal,
+        onStarted: () => {},
+      },
+      NO_ACCESS,
+    )
+    const said = (await readTail(output.stderr, 500)).trim()
+    return exitCode === 0 ? null : said || `it ended with exit code ${exitCode}`
+  } catch (error) {
+    log.debug('the test of the sandbox failed', { error })
+    return error instanceof Error ? error.message : 'unknown error'
+  } finally {
+    await rm(folder, { recursive: true, force: true })
+  }
+}

@@ -1,0 +1,123 @@
+import { constants } from 'node:fs'
+import { access, mkdir, readFile, rmdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+
+/** What one engine command and everything that it starts may use. */
+export interface ResourceLimits {
+  memoryBytes: number
+  /** Processes and threads. */
+  processes: number
+  /** Largest file. */
+  fileBytes: number
+}
+
+const OPEN_FILES = 16_384
+
+/**
+ * Arguments of `prlimit`. The memory limit counts what a single process has written to or may write to; address space
+ * that is only reserved, of which engines have plenty, does not count.
+ */
+export const prlimitArguments = ({ memoryBytes, processes, fileBytes }: ResourceLimits): string[] => [
+  `--data=${memoryBytes}`,
+  `--fsize=${fileBytes}`,
+  `--nproc=${processes}`,
+  `--nofile=${OPEN_FILES}`,
+  '--core=0',
+]
+
+/** A control group that holds one job. */
+export interface JobGroup {
+  /** Files into which a process writes its id to enter. */
+  entries: string[]
+  /** Whether the kernel has ended a process of the group because of its memory. */
+  ranOutOfMemory(): Promise<boolean>
+  remove(): Promise<void>
+}
+
+/** Makes control groups for jobs below that of the service. */
+export interface ControlGroups {
+  create(jobName: string, limits: ResourceLimits): Promise<JobGroup>
+}
+
+/**
+ * Finds out whether this service may make control groups: of version 2 where its own one was delegated to it, else of
+ * version 1. Null when the machine does not let it, so that only the limits of single processes hold.
+ */
+export async function openControlGroups(root = '/sys/fs/cgroup', self = '/proc/self/cgroup'): Promise<ControlGroups | null> {
+  const own = await readFile(self, 'utf8').catch(() => '')
+  return (await openVersion2(root, own)) ?? (await openVersion1(root, own))
+}
+
+async function openVersion2(root: string, own: string): Promise<ControlGroups | null> {
+  const path = /^0::(\/.*)$/m.exec(own)?.[1]
+  if (path === undefined) return null
+  const folder = join(root, path)
+  const controllers = await readFile(join(folder, 'cgroup.controllers'), 'utf8').catch(() => '')
+  if (!['memory', 'pids'].every((name) => controllers.split(/\s+/).includes(name))) return null
+  try {
+    await access(folder, constants.W_OK)
+    // A group that hands controllers on must hold no process itself.
+    await mkdir(join(folder, 'service'), { recursive: true })
+    await writeFile(join(folder, 'service', 'cgroup.procs'), String(process.pid))
+    await writeFile(join(folder, 'cgroup.subtree_control'), '+memory +pids')
+  } catch {
+    return null
+  }
+  return {
+    create: async (name, limits) => {
+      const group = join(folder, name)
+      await mkdir(group)
+      await writeFile(join(group, 'memory.max'), String(limits.memoryBytes))
+      await writeFile(join(group, 'memory.swap.max'), '0').catch(() => {})
+      await writeFile(join(group, 'pids.max'), String(limits.processes))
+      return {
+        entries: [join(group, 'cgroup.procs')],
+        ranOutOfMemory: async () =>
+          /^oom_kill [1-9]/m.test(await readFile(join(group, 'memory.events'), 'utf8').catch(() => '')),
+        remove: () => removeGroups([group]),
+      }
+    },
+  }
+}
+
+async function openVersion1(root: string, own: string): Promise<ControlGroups | null> {
+  const folderOf = (controller: string) => {
+    const line = own.split('\n').find((each) => each.split(':')[1]?.split(',').includes(controller))
+    return line === undefined ? null : join(root, controller, line.split(':').slice(2).join(':'))
+  }
+  const [memory, pids] = [folderOf('memory'), folderOf('pids')]
+  if (memory === null || pids === null) return null
+  try {
+    await Promise.all([memory, pids].map((folder) => access(join(folder, 'cgroup.procs'), constants.W_OK)))
+  } catch {
+    return null
+  }
+  return {
+    create: async (name, limits) => {
+      const groups = [join(memory, name), join(pids, name)] as const
+      await Promise.all(groups.map((group) => mkdir(group)))
+      await writeFile(join(groups[0], 'memory.limit_in_bytes'), String(limits.memoryBytes))
+      await writeFile(join(groups[0], 'memory.memsw.limit_in_bytes'), String(limits.memoryBytes)).catch(() => {})
+      await writeFile(join(groups[1], 'pids.max'), String(limits.processes))
+      return {
+        entries: groups.map((group) => join(group, 'cgroup.procs')),
+        ranOutOfMemory: async () =>
+          /^oom_kill [1-9]/m.test(await readFile(join(groups[0], 'memory.oom_control'), 'utf8').catch(() => '')),
+        remove: () => removeGroups(groups),
+      }
+    },
+  }
+}
+
+const REMOVED_WITHIN_MS = 2000
+
+/** A group can be removed once the kernel has taken its last process out of it, which is shortly after its end. */
+async function removeGroups(groups: readonly string[]): Promise<void> {
+  const until = performance.now() + REMOVED_WITHIN_MS
+  for (const group of groups) {
+    while (!(await rmdir(group).then(() => true, isGone)) && performance.now() < until)
+      await new Promise((resolve) => setTimeout(resolve, 5))
+  }
+}
+
+const isGone = (error: NodeJS.ErrnoException): boolean => error.code === 'ENOENT'
