@@ -205,6 +205,7 @@ async function startProcesses(options: StackOptions, parts: Parts): Promise<Chil
     PLATFORM_PORT: iacPort,
     IAC_DATA_DIR: join(folder, 'iac'),
     IAC_STOP_GRACE_SECONDS: '5',
+    IAC_EGRESS_ALLOW: reachableForEngines(parts.embedded, env),
     ...(parts.embedded.cloudUrl && { ...withoutAccount(env), ...cloudVariables(parts.embedded.cloudUrl) }),
   })
   // The worker writes git settings of its own: they must not end up in the operator's home.
@@ -221,6 +222,14 @@ async function startProcesses(options: StackOptions, parts: Parts): Promise<Chil
   ])
   return started
 }
+
+/** Engines in a sandbox reach nothing on the loopback of this machine but the embedded store and the sample account. */
+const reachableForEngines = ({ objectStoreUrl, cloudUrl }: Embedded, env: StackOptions['env']): string =>
+  [objectStoreUrl ?? env.PLATFORM_STORAGE_ENDPOINT_URL, cloudUrl]
+    .flatMap((url) => URL.parse(url ?? '') ?? [])
+    .map(({ hostname, port, protocol }) => `${hostname}:${port || (protocol === 'https:' ? 443 : 80)}`)
+    .concat(env.IAC_EGRESS_ALLOW?.trim() || [])
+    .join(',')
 
 /** Nothing of the operator's account mixes with the sample one. */
 const withoutAccount = (env: StackOptions['env']): Record<string, undefined> =>

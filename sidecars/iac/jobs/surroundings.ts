@@ -1,3 +1,4 @@
+import { isAbsolute } from 'node:path'
 import { engineEnvironment, withoutOwnSettings } from '../engine/command.ts'
 import type { PluginCache } from '../engine/plugin-cache.ts'
 import {
@@ -6,7 +7,6 @@ import {
   homeFolders,
   namedFiles,
   readStateCloud,
-  withoutOtherClouds,
 } from '../sandbox/environment.ts'
 import type { Access, Executor } from '../sandbox/executor.ts'
 import type { IacSettings } from '../settings.ts'
@@ -23,7 +23,7 @@ export interface Surroundings {
 
 /**
  * Chooses what a job may see. In a sandbox that is a list of what is allowed; without one everything but the platform's
- * own settings and the credentials of other clouds, since programs beside the engine may need the rest.
+ * own settings: what it leaves out could be read from the machine all the same.
  */
 export async function prepareSurroundings(
   options: {
@@ -39,14 +39,14 @@ export async function prepareSurroundings(
   const clouds = cloudsOf(kind, request, await stateCloudOf(settings, request.workspace_path))
   const variables =
     executor.boundary.sandbox === 'none'
-      ? withoutOtherClouds(withoutOwnSettings(env), kind, clouds, settings.engineEnv)
+      ? definedOnly(withoutOwnSettings(env))
       : allowedVariables(env, kind, clouds, settings.engineEnv)
   const files = await namedFiles(variables)
   return {
     env: (pluginCache) => engineEnvironment(variables, kind, request, { ...settings, cliConfig, pluginCache }),
     access: (cache) => ({
-      readable: [settings.providerMirror, settings.pluginCacheDir].filter((path) => path !== ''),
-      private: [...files, ...settings.engineFiles, ...(cliConfig === null ? [] : [cliConfig])],
+      readable: [settings.providerMirror, settings.pluginCacheDir].filter(isAbsolute),
+      private: [...files, ...settings.engineFiles, settings.backendConfig, cliConfig ?? ''].filter(isAbsolute),
       writable: cache?.isWritable ? [cache.path] : [],
       home: homeFolders(clouds),
     }),
@@ -57,3 +57,6 @@ function stateCloudOf({ stateCloud }: IacSettings, workspace: string) {
   if (stateCloud === 'auto') return readStateCloud(workspace, OVERRIDE_NAME)
   return stateCloud === 'none' ? null : stateCloud
 }
+
+const definedOnly = (variables: Readonly<Record<string, string | undefined>>): Record<string, string> =>
+  Object.fromEntries(Object.entries(variables).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])))

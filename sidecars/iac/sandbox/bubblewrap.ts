@@ -72,7 +72,7 @@ const OWN_ETC = ['passwd', 'group', 'hosts', 'resolv.conf']
 export async function wrapCommand(wrapping: Wrapping): Promise<string[]> {
   const { helpers, network, groups, runAs, savesState } = wrapping
   const sources = createSources(runAs !== null)
-  const box = [helpers.bwrap, ...(await boxArguments(wrapping, sources)), '--', ...innerCommand(wrapping)]
+  const box = [sources.of(helpers.bwrap), ...(await boxArguments(wrapping, sources)), '--', ...innerCommand(wrapping)]
   const user = runAs === null ? [] : [`--reuid=${runAs.uid}`, `--regid=${runAs.gid}`, '--clear-groups']
   const death = savesState ? ['--pdeathsig', 'KILL'] : []
   const asUser = user.length + death.length > 0 ? [helpers.setpriv, ...user, ...death, '--', ...box] : box

@@ -51,6 +51,13 @@ export function proxyEntries(env: Readonly<Record<string, string | undefined>>):
   })
 }
 
+/** The hosts of a list such as `NO_PROXY` takes. Loopback needs a port and is left out. */
+export const hostEntries = (list: string): EgressEntry[] =>
+  list.split(',').flatMap((host) => {
+    const entry = parseEgressEntry(host.trim())
+    return typeof entry === 'string' ? [] : [entry]
+  })
+
 const DEFAULT_PORTS: Record<string, number> = { 'http:': 80, 'https:': 443 }
 
 /**

@@ -67,22 +67,6 @@ export function allowedVariables(
   )
 }
 
-/** The variables without those of clouds that a job has nothing to do with. For engines that run in no sandbox. */
-export function withoutOtherClouds(
-  variables: Environment,
-  kind: JobKind,
-  clouds: readonly EngineProvider[],
-  extra: ExtraNames,
-): Record<string, string> {
-  const own = allowedVariables(variables, kind, clouds, extra)
-  const isOfCloud = (name: string) => Object.values(CLOUDS).some((cloud) => cloud.variables.test(name))
-  return Object.fromEntries(
-    Object.entries(variables).flatMap(([name, value]) =>
-      value !== undefined && (Object.hasOwn(own, name) || !isOfCloud(name)) ? [[name, value]] : [],
-    ),
-  )
-}
-
 /**
  * Files and folders outside of the workspace that these variables name, for example a file with credentials. Several in
  * one variable are separated by colons.

@@ -1,12 +1,12 @@
 import { execFile } from 'node:child_process'
 import { access, constants } from 'node:fs/promises'
-import { join } from 'node:path'
+import { delimiter, isAbsolute, join } from 'node:path'
 import { promisify } from 'node:util'
 
 const run = promisify(execFile)
 const HELP_MS = 10_000
 
-/** Absolute paths of the programs that build the sandbox. Only the system's own folders are searched. */
+/** Absolute paths of the programs that build the sandbox; empty for one that is not installed. */
 export interface Helpers {
   sh: string
   bwrap: string
@@ -39,19 +39,25 @@ export const FOR_SANDBOX: readonly Name[] = ['sh', 'bwrap', 'setpriv', 'prlimit'
 export const FOR_ROOT: readonly Name[] = ['mount', 'unshare']
 export const FOR_NETWORK: readonly Name[] = ['pasta', 'nsenter', 'ip']
 
-/** Finds the programs; `missing` names the packages of those that are not installed. */
-export async function findHelpers(): Promise<{ helpers: Helpers; missing(names: readonly Name[]): string[] }> {
+/**
+ * Finds the programs, in the system's own folders first, then on PATH. `missing` names the packages of those that are
+ * not installed.
+ */
+export async function findHelpers(
+  path: string,
+): Promise<{ helpers: Helpers; missing(names: readonly Name[]): string[] }> {
   const names = Object.keys(PACKAGES) as Name[]
-  const found = await Promise.all(names.map(async (name) => [name, await find(name)] as const))
-  const helpers = Object.fromEntries(found.map(([name, path]) => [name, path ?? ''])) as unknown as Helpers
+  const folders = [...FOLDERS, ...path.split(delimiter).filter(isAbsolute)]
+  const helpers = { ...PACKAGES }
+  for (const name of names) helpers[name] = (await find(name, folders)) ?? ''
   return {
     helpers,
     missing: (wanted) => [...new Set(wanted.filter((name) => helpers[name] === '').map((name) => PACKAGES[name]))],
   }
 }
 
-async function find(name: string): Promise<string | null> {
-  for (const folder of FOLDERS) {
+async function find(name: string, folders: readonly string[]): Promise<string | null> {
+  for (const folder of folders) {
     const path = join(folder, name)
     const isProgram = await access(path, constants.X_OK).then(
       () => true,

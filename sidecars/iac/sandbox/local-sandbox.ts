@@ -1,4 +1,4 @@
-import { cp, lchown, mkdir, realpath, rm } from 'node:fs/promises'
+import { cp, lchown, lstat, mkdir, realpath, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type EngineCommand, runEngine, stopLeftover } from '../engine/process.ts'
 import { findBoundary } from '../limits/boundary.ts'
@@ -9,7 +9,7 @@ import type { Access, Executor } from './executor.ts'
 import type { Helpers } from './helpers.ts'
 import type { NetworkNamespace } from './network.ts'
 import type { ControlGroups, JobGroup, ResourceLimits } from './resources.ts'
-import { handOver, handOverAll, shareWithGroup } from './workspace-files.ts'
+import { handOver, handOverAll, shareWithGroup, type User } from './workspace-files.ts'
 
 export interface SandboxParts {
   helpers: Helpers
@@ -20,7 +20,7 @@ export interface SandboxParts {
   engineName: string
   homeOfService: string
   /** The user whom engines run as; null for that of the service. */
-  runAs: { uid: number; gid: number } | null
+  runAs: User | null
   canDisableUserNamespaces: boolean
   /** Null where this machine lets the service make none. */
   groups: ControlGroups | null
@@ -48,13 +48,15 @@ export function createLocalSandbox(parts: SandboxParts): Executor {
 }
 
 async function runInside(parts: SandboxParts, command: EngineCommand, access: Access): Promise<number> {
-  const scratch = await createScratch(parts, command.name)
+  const runAs = await chooseUser(parts, command.cwd)
+  const scratch = await createScratch(parts.folder, command.name, runAs)
   const group = await parts.groups?.create(`platform-${command.name}`, parts.limits)
   try {
     const network = (await parts.network?.enter().catch(unreachable)) ?? []
     const workspace = command.cwd
-    if (parts.runAs) await handOver(workspace, parts.runAs.uid, parts.runAs.gid)
-    const view = await viewOf(parts, workspace, scratch, access)
+    const boundary = await findBoundary(workspace)
+    if (runAs && runAs === parts.runAs) await handOver(boundary, workspace, runAs)
+    const view = await viewOf({ ...parts, runAs }, { workspace, boundary, scratch }, access)
     const inside = join(INSIDE.engine, parts.engineName)
     const wrapped = await wrapCommand({
       helpers: parts.helpers,
@@ -63,7 +65,7 @@ async function runInside(parts: SandboxParts, command: EngineCommand, access: Ac
       limits: parts.limits,
       network,
       groups: group?.entries ?? [],
-      runAs: parts.runAs,
+      runAs,
       savesState: command.savesState,
       canDisableUserNamespaces: parts.canDisableUserNamespaces,
     })
@@ -74,7 +76,7 @@ async function runInside(parts: SandboxParts, command: EngineCommand, access: Ac
       throw new JobFault(500, memoryText(parts.limits.memoryBytes))
     return exitCode
   } finally {
-    if (!parts.runAs) await shareWithGroup(command.cwd, process.getuid?.() ?? 0)
+    if (!runAs) await shareWithGroup(command.cwd, process.getuid?.() ?? 0)
     await Promise.all([group?.remove(), rm(scratch, { recursive: true, force: true })])
   }
 }
@@ -83,7 +85,14 @@ function unreachable(error: unknown): never {
   throw new JobFault(503, `The network of the engine could not be opened: ${error instanceof Error ? error.message : ''}`)
 }
 
-async function createScratch({ folder, runAs }: SandboxParts, name: string): Promise<string> {
+/** A workspace of somebody who is not root is used as that user, who could not work in it later otherwise. */
+async function chooseUser({ runAs }: SandboxParts, workspace: string): Promise<User | null> {
+  if (runAs === null) return null
+  const { uid, gid } = await lstat(workspace)
+  return uid === 0 || uid === runAs.uid ? runAs : { uid, gid }
+}
+
+async function createScratch(folder: string, name: string, runAs: User | null): Promise<string> {
   const scratch = join(folder, 'jobs', name)
   await rm(scratch, { recursive: true, force: true })
   for (const path of [scratch, join(scratch, 'tmp'), join(scratch, 'home')]) {
@@ -93,8 +102,11 @@ async function createScratch({ folder, runAs }: SandboxParts, name: string): Pro
   return scratch
 }
 
-async function viewOf(parts: SandboxParts, workspace: string, scratch: string, access: Access): Promise<View> {
-  const { runAs, engine, folder, homeOfService } = parts
+async function viewOf(
+  { runAs, engine, folder, homeOfService }: SandboxParts,
+  { workspace, boundary, scratch }: Pick<View, 'workspace' | 'boundary' | 'scratch'>,
+  access: Access,
+): Promise<View> {
   const atHome = access.home.map((name) => ({ from: join(homeOfService, name), inside: join(INSIDE.home, name) }))
   const secrets = await existing([...samePath(access.private), ...atHome])
   const writable = await existing(samePath(access.writable))
@@ -102,7 +114,7 @@ async function viewOf(parts: SandboxParts, workspace: string, scratch: string, a
   return {
     engine,
     workspace,
-    boundary: await findBoundary(workspace),
+    boundary,
     scratch,
     etc: join(folder, 'etc'),
     readable: [
@@ -126,13 +138,13 @@ const existing = async (mounts: readonly Mount[]): Promise<Mount[]> => {
 }
 
 /** Copies of files that only root can read, for the user whom the engine runs as. They go with the scratch folder. */
-async function copyFor(user: { uid: number; gid: number }, mounts: readonly Mount[], folder: string): Promise<Mount[]> {
+async function copyFor(user: User, mounts: readonly Mount[], folder: string): Promise<Mount[]> {
   await mkdir(folder, { mode: 0o700 })
   return await Promise.all(
     mounts.map(async ({ from, inside }, index) => {
       const copy = join(folder, String(index))
       await cp(from, copy, { recursive: true, dereference: true })
-      await handOverAll(copy, user.uid, user.gid)
+      await handOverAll(copy, user)
       return { from: copy, inside }
     }),
   )

@@ -5,7 +5,7 @@ import { SettingsError } from '../../shared/settings.ts'
 import { runEngine, stopLeftover } from '../engine/process.ts'
 import { readTail } from '../output/files.ts'
 import type { IacSettings } from '../settings.ts'
-import { proxyEntries, RESOLVER } from './egress.ts'
+import { hostEntries, proxyEntries, RESOLVER } from './egress.ts'
 import { type Executor, NO_ACCESS } from './executor.ts'
 import { FOR_NETWORK, FOR_ROOT, FOR_SANDBOX, findHelpers, knowsOption } from './helpers.ts'
 import { createLocalSandbox, type SandboxParts } from './local-sandbox.ts'
@@ -60,7 +60,7 @@ export function plainExecutor({ stopGraceSeconds }: Pick<IacSettings, 'stopGrace
 async function openSandbox(options: ExecutorOptions): Promise<Executor> {
   const { settings, binary, env, log } = options
   if (process.platform !== 'linux') throw new Error('bubblewrap exists on Linux only')
-  const { helpers, missing } = await findHelpers()
+  const { helpers, missing } = await findHelpers(env.PATH ?? '')
   const isRoot = process.getuid?.() === 0
   const lacking = missing([...FOR_SANDBOX, ...(isRoot ? FOR_ROOT : [])])
   if (lacking.length > 0) throw new Error(`these packages are not installed: ${lacking.join(', ')}`)
@@ -100,7 +100,7 @@ async function openNetwork(
   lacking: readonly string[],
   isRoot: boolean,
 ): Promise<NetworkNamespace | null> {
-  const entries = [...settings.egressAllow, ...(settings.offline ? [] : proxyEntries(env))]
+  const entries = [...settings.egressAllow, ...(settings.offline ? hostEntries(settings.offlineHosts) : proxyEntries(env))]
   const network = new NetworkNamespace(helpers, { entries, isRoot })
   try {
     if (lacking.length > 0) throw new Error(`these packages are not installed: ${lacking.join(', ')}`)

@@ -1,26 +1,30 @@
 import type { Dirent } from 'node:fs'
 import { chmod, lchown, lstat, readdir } from 'node:fs/promises'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 
 /** As many entries as a workspace may have at all (see `limits/refuse.ts`). */
 const MAX_ENTRIES = 500_000
 const GROUP_READS_AND_WRITES = 0o060
 const GROUP_ENTERS = 0o010
 
+export interface User {
+  uid: number
+  gid: number
+}
+
 /**
- * Gives the folders of a workspace, and the files right inside it, to the user whom the engine runs as. Only a service
- * that is root calls this. Deeper files stay as they are, since the engine only reads them.
+ * Gives the folders of a clone, and the files right inside the workspace, to the user whom the engine runs as. Only a
+ * service that is root calls this. Other files stay as they are, since the engine only reads them; so does git's folder.
  */
-export async function handOver(workspace: string, uid: number, gid: number): Promise<void> {
-  const own = async (path: string, entry: { isDirectory(): boolean }, isTop: boolean) => {
-    if (entry.isDirectory() || isTop) await lchown(path, uid, gid)
-  }
-  await lchown(workspace, uid, gid)
-  await walk(workspace, (path, entry, depth) => own(path, entry, depth === 1))
+export async function handOver(boundary: string, workspace: string, { uid, gid }: User): Promise<void> {
+  await lchown(boundary, uid, gid)
+  await walk(boundary, async (path, entry) => {
+    if (entry.isDirectory() || dirname(path) === workspace) await lchown(path, uid, gid)
+  })
 }
 
 /** Gives a file, or a folder with everything in it, to a user. */
-export async function handOverAll(path: string, uid: number, gid: number): Promise<void> {
+export async function handOverAll(path: string, { uid, gid }: User): Promise<void> {
   await lchown(path, uid, gid)
   await walk(path, (child) => lchown(child, uid, gid))
 }
@@ -41,21 +45,17 @@ export async function shareWithGroup(workspace: string, uid: number): Promise<vo
   })
 }
 
-/** Calls `visit` for every entry, folders first. Links are not followed, and folders that cannot be read are skipped. */
-async function walk(
-  folder: string,
-  visit: (path: string, entry: Dirent, depth: number) => Promise<void>,
-): Promise<void> {
-  const waiting = [{ path: folder, depth: 1 }]
+/** Calls `visit` for every entry outside of git's folder. Links are not followed, unreadable folders are skipped. */
+async function walk(folder: string, visit: (path: string, entry: Dirent) => Promise<void>): Promise<void> {
+  const waiting = [folder]
   let entries = 0
-  for (let next = waiting.pop(); next !== undefined && entries < MAX_ENTRIES; next = waiting.pop()) {
-    const { path, depth } = next
-    const children = await readdir(path, { withFileTypes: true }).catch(() => [])
+  for (let path = waiting.pop(); path !== undefined && entries < MAX_ENTRIES; path = waiting.pop()) {
+    const children = (await readdir(path, { withFileTypes: true }).catch(() => [])).filter(({ name }) => name !== '.git')
     entries += children.length
     for (const child of children) {
       const childPath = join(path, child.name)
-      await visit(childPath, child, depth).catch(ignoreMissing)
-      if (child.isDirectory()) waiting.push({ path: childPath, depth: depth + 1 })
+      await visit(childPath, child).catch(ignoreMissing)
+      if (child.isDirectory()) waiting.push(childPath)
     }
   }
 }

@@ -160,6 +160,9 @@ describe('other answers', () => {
       name: 'Fake',
       version: '9.8.7',
       additions: ['schema', 'diagnostics', 'output'],
+      sandbox: 'none',
+      network: 'host',
+      limits: 'none',
     })
   })
 

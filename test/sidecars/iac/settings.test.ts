@@ -74,7 +74,9 @@ describe('limits of the operator', () => {
     expect(readSettings({ TF_CLI_CONFIG_FILE: '/etc/tf.rc' })).toMatchObject({
       allowedProviders: [],
       offline: false,
-      maxWorkspaceBytes: 0,
+      maxWorkspaceBytes: 4096 * 1024 ** 2,
+      sandbox: 'auto',
+      egressAllow: [],
     })
   })
 })

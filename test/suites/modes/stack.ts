@@ -76,6 +76,8 @@ export async function startStack(): Promise<Stack> {
     PLATFORM_IAC_TOKEN: ENVIRONMENT.PLATFORM_IAC_TOKEN,
     IAC_DATA_DIR: join(folder, 'iac'),
     IAC_STOP_GRACE_SECONDS: '1',
+    // The state lies in the store, which is on the loopback of this machine.
+    IAC_EGRESS_ALLOW: new URL(store.url).host,
   }
   const iac = await startService(iacService({ env, fetch }), readSettings(env), silentLogger)
   const config = await loadConfig({ ...ENVIRONMENT, PLATFORM_CONFIG: 'config.yaml' }, async () =>
