@@ -50,7 +50,7 @@ export function createLocalSandbox(parts: SandboxParts): Executor {
 async function runInside(parts: SandboxParts, command: EngineCommand, access: Access): Promise<number> {
   const runAs = await chooseUser(parts, command.cwd)
   const scratch = await createScratch(parts.folder, command.name, runAs)
-  const group = await parts.groups?.create(`platform-${command.name}`, parts.limits)
+  const group = await parts.groups?.create(command.name, parts.limits)
   try {
     const network = (await parts.network?.enter().catch(unreachable)) ?? []
     const workspace = command.cwd

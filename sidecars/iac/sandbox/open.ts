@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { chmod, copyFile, mkdir, mkdtemp, open, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import type { Logger } from '../../../src/base/log.ts'
@@ -178,7 +179,7 @@ async function testSandbox(parts: SandboxParts, log: Logger): Promise<string | n
   try {
     const exitCode = await createLocalSandbox(parts).run(
       {
-        name: 'test',
+        name: randomUUID(),
         binary: parts.engine,
         args: ['version'],
         cwd: workspace,

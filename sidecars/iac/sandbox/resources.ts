@@ -1,5 +1,5 @@
 import { constants } from 'node:fs'
-import { access, mkdir, readFile, rmdir, writeFile } from 'node:fs/promises'
+import { access, mkdir, readdir, readFile, rmdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 
 /** What one engine command and everything that it starts may use. */
@@ -48,6 +48,16 @@ export async function openControlGroups(root = '/sys/fs/cgroup', self = '/proc/s
   return (await openVersion2(root, own)) ?? (await openVersion1(root, own))
 }
 
+/** First part of the name of a group. */
+const NAME = 'platform-engine-'
+
+/** Removes the groups of a service that was killed. One that holds a process cannot be removed, which is as wanted. */
+async function removeEmptyGroups(folder: string): Promise<void> {
+  const names = await readdir(folder).catch(() => [])
+  const groups = names.filter((name) => name.startsWith(NAME))
+  await Promise.all(groups.map((name) => rmdir(join(folder, name)).catch(() => {})))
+}
+
 async function openVersion2(root: string, own: string): Promise<ControlGroups | null> {
   const path = /^0::(\/.*)$/m.exec(own)?.[1]
   if (path === undefined) return null
@@ -63,9 +73,10 @@ async function openVersion2(root: string, own: string): Promise<ControlGroups | 
   } catch {
     return null
   }
+  await removeEmptyGroups(folder)
   return {
     create: async (name, limits) => {
-      const group = join(folder, name)
+      const group = join(folder, `${NAME}${name}`)
       await mkdir(group)
       await writeFile(join(group, 'memory.max'), String(limits.memoryBytes))
       await writeFile(join(group, 'memory.swap.max'), '0').catch(() => {})
@@ -92,9 +103,10 @@ async function openVersion1(root: string, own: string): Promise<ControlGroups | 
   } catch {
     return null
   }
+  await Promise.all([memory, pids].map(removeEmptyGroups))
   return {
     create: async (name, limits) => {
-      const groups = [join(memory, name), join(pids, name)] as const
+      const groups = [join(memory, `${NAME}${name}`), join(pids, `${NAME}${name}`)] as const
       await Promise.all(groups.map((group) => mkdir(group)))
       await writeFile(join(groups[0], 'memory.limit_in_bytes'), String(limits.memoryBytes))
       await writeFile(join(groups[0], 'memory.memsw.limit_in_bytes'), String(limits.memoryBytes)).catch(() => {})
