@@ -12,6 +12,7 @@ import { JobService } from './jobs/service.ts'
 import { openJobStore } from './jobs/store.ts'
 import { writeCliConfig } from './limits/providers.ts'
 import { credentialsOf } from './output/masking.ts'
+import { removeIncoming } from './engine/plugin-cache.ts'
 import type { Executor } from './sandbox/executor.ts'
 import { openExecutor } from './sandbox/open.ts'
 import { SchemaCache } from './schema/cache.ts'
@@ -44,6 +45,7 @@ export function iacService(surroundings: Surroundings): Service<IacSettings> {
     open: async (settings, log) => {
       await claimDataFolder(settings.dataDir)
       await mkdir(settings.pluginCacheDir, { recursive: true })
+      await removeIncoming(settings.pluginCacheDir)
       const engine = await openEngine(settings, surroundings, log)
       const executor = await openExecutor({ settings, binary: engine.binary, env: surroundings.env, log })
       const store = await openJobStore(join(settings.dataDir, 'jobs'))

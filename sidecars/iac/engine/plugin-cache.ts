@@ -1,4 +1,4 @@
-import { mkdir, readdir, rename, rm } from 'node:fs/promises'
+import { lstat, mkdir, readdir, realpath, rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { readTail } from '../output/files.ts'
 
@@ -38,20 +38,30 @@ export interface PluginCache {
 /** Runs the engine with a plugin cache, or without one; answers the exit code. */
 export type RunOnce = (cache: PluginCache | null) => Promise<number>
 
+export interface InitOptions {
+  turns: Turns
+  /** Where the errors of the last run are. */
+  stderr: string
+  /** Of the job. */
+  name: string
+  workspace: string
+  /** The operator's folder of providers; empty where there is none. */
+  mirror: string
+}
+
 /**
  * Runs `init`. Where the engine can write the cache, inits take turns, since neither engine promises that two of them
  * may fill it at the same time; one that has waited for 15 seconds runs without it. Where the engine can only read it,
  * a provider that is missing goes into a folder of this init, from which the service takes it into the cache. Runs
  * without the cache when a cached provider is busy ("text file busy") because another workspace is running it.
- * @param options.name of the job; that folder is called after it
  */
 export async function runInit(
   run: RunOnce,
   cache: PluginCache,
-  options: { turns: Turns; stderr: string; name: string },
+  options: InitOptions,
 ): Promise<number> {
-  const { turns, stderr, name } = options
-  if (!cache.isWritable) return runReadingCache(run, cache, stderr, name)
+  const { turns, stderr } = options
+  if (!cache.isWritable) return runReadingCache(run, cache, options)
   const release = await turns.take(CACHE_TURN_MS)
   if (!release) return run(null)
   try {
@@ -62,11 +72,16 @@ export async function runInit(
   }
 }
 
-const BUSY = /text file busy/i
-const READ_ONLY = /read-only file system|permission denied/i
+const BUSY = /text\s+file\s+busy/i
+/** The engine breaks its lines between words. */
+const READ_ONLY = /read-only\s+file\s+system|permission\s+denied/i
 const says = async (stderr: string, words: RegExp) => words.test(await readTail(stderr, 100_000))
 
-async function runReadingCache(run: RunOnce, cache: PluginCache, stderr: string, name: string): Promise<number> {
+async function runReadingCache(
+  run: RunOnce,
+  cache: PluginCache,
+  { stderr, name, workspace, mirror }: InitOptions,
+): Promise<number> {
   const code = await run(cache)
   if (code === 0 || !(await says(stderr, READ_ONLY))) return code
   const incoming = join(cache.path, `${INCOMING}${name}`)
@@ -74,8 +89,9 @@ async function runReadingCache(run: RunOnce, cache: PluginCache, stderr: string,
   try {
     const filled = await run({ path: incoming, isWritable: true })
     if (filled !== 0) return filled
-    await takeOver(incoming, cache.path)
-    // Once more, so that the workspace refers to the cache and not to the folder that goes now.
+    await takeOver(incoming, cache.path, mirror)
+    // The workspace refers to the folder that goes now, and the engine keeps what is installed already.
+    await removeInstalled(workspace)
     const linked = await run(cache)
     return linked === 0 ? 0 : await run(null)
   } finally {
@@ -88,14 +104,33 @@ const INCOMING = '.incoming-'
 /** `host/namespace/type/version/platform`, as the engine lays out its cache. */
 const LEVELS = 5
 
-/** Moves the providers that are new into the cache. Links and files between them are left behind. */
-async function takeOver(from: string, to: string, level = 1): Promise<void> {
+/** Removes the folders of inits that a service which was killed has left behind. */
+export async function removeIncoming(cache: string): Promise<void> {
+  const names = (await readdir(cache)).filter((name) => name.startsWith(INCOMING))
+  await Promise.all(names.map((name) => rm(join(cache, name), { recursive: true, force: true })))
+}
+
+/** Moves the providers that are new into the cache; those of the mirror are links into it. Nothing else is taken. */
+async function takeOver(from: string, to: string, mirror: string, level = 1): Promise<void> {
   for (const entry of await readdir(from, { withFileTypes: true })) {
-    if (!entry.isDirectory() || entry.name.startsWith('.')) continue
     const [source, target] = [join(from, entry.name), join(to, entry.name)]
+    const isTaken = entry.isDirectory() || (level === LEVELS && (await leadsInto(source, mirror)))
+    if (!isTaken || entry.name.startsWith('.')) continue
     await mkdir(dirname(target), { recursive: true })
-    if (level < LEVELS) await takeOver(source, target, level + 1)
+    if (level < LEVELS) await takeOver(source, target, mirror, level + 1)
     // Another init may have brought the same provider in the meantime, which is as good.
     else await rename(source, target).catch(() => {})
   }
+}
+
+async function leadsInto(link: string, mirror: string): Promise<boolean> {
+  if (mirror === '') return false
+  const [target, folder] = await Promise.all([link, mirror].map((path) => realpath(path).catch(() => '')))
+  return target !== '' && folder !== '' && (target ?? '').startsWith(`${folder}/`)
+}
+
+async function removeInstalled(workspace: string): Promise<void> {
+  const data = join(workspace, '.terraform')
+  const entry = await lstat(data).catch(() => null)
+  if (entry?.isDirectory()) await rm(join(data, 'providers'), { recursive: true, force: true })
 }

@@ -77,7 +77,14 @@ export function createExecutor(options: ExecutorOptions): ExecuteJob {
       )
     const cache = { path: settings.pluginCacheDir, isWritable: options.executor.boundary.sandbox === 'none' }
     const runKind = () => {
-      if (job.kind === 'init') return runInit(run, cache, { turns: cacheTurns, stderr: output.stderr, name: job.job_id })
+      if (job.kind === 'init')
+        return runInit(run, cache, {
+          turns: cacheTurns,
+          stderr: output.stderr,
+          name: job.job_id,
+          workspace: job.workspace_path,
+          mirror: settings.providerMirror,
+        })
       return job.kind === 'schema' ? runSchemaJob(options, request, output, () => run(cache)) : run(cache)
     }
     const exitCode = await runKind()
