@@ -55,11 +55,7 @@ export interface InitOptions {
  * a provider that is missing goes into a folder of this init, from which the service takes it into the cache. Runs
  * without the cache when a cached provider is busy ("text file busy") because another workspace is running it.
  */
-export async function runInit(
-  run: RunOnce,
-  cache: PluginCache,
-  options: InitOptions,
-): Promise<number> {
+export async function runInit(run: RunOnce, cache: PluginCache, options: InitOptions): Promise<number> {
   const { turns, stderr } = options
   if (!cache.isWritable) return runReadingCache(run, cache, options)
   const release = await turns.take(CACHE_TURN_MS)

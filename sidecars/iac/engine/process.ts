@@ -142,7 +142,13 @@ function watch(
     }
   }
   const schedule = () => {
-    timer = setTimeout(() => void look().catch(() => undefined).then(() => ended || schedule()), SIZE_CHECK_MS)
+    timer = setTimeout(
+      () =>
+        void look()
+          .catch(() => undefined)
+          .then(() => ended || schedule()),
+      SIZE_CHECK_MS,
+    )
   }
   schedule()
   return () => {

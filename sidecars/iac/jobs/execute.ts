@@ -14,9 +14,9 @@ import { runSchemaJob } from '../schema/job.ts'
 import type { IacSettings } from '../settings.ts'
 import { ADDITIONS, type Engine, type JobKind, type JobRecord, type JobRequest } from '../types.ts'
 import type { ExecuteJob } from './service.ts'
-import { prepareSurroundings } from './surroundings.ts'
 import { stateResourceIds } from './state-ids.ts'
 import type { JobStore } from './store.ts'
+import { prepareSurroundings } from './surroundings.ts'
 
 /** The core waits half a minute for an addition at most, and no other job of the workspace runs meanwhile. */
 const ADDITION_SECONDS = 120

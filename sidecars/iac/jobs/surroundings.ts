@@ -1,13 +1,7 @@
 import { isAbsolute } from 'node:path'
 import { engineEnvironment, withoutOwnSettings } from '../engine/command.ts'
 import type { PluginCache } from '../engine/plugin-cache.ts'
-import {
-  allowedVariables,
-  cloudsOf,
-  homeFolders,
-  namedFiles,
-  readStateCloud,
-} from '../sandbox/environment.ts'
+import { allowedVariables, cloudsOf, homeFolders, namedFiles, readStateCloud } from '../sandbox/environment.ts'
 import type { Access, Executor } from '../sandbox/executor.ts'
 import type { IacSettings } from '../settings.ts'
 import type { JobKind, JobRequest } from '../types.ts'

@@ -169,5 +169,11 @@ async function systemArguments(): Promise<string[]> {
       return entry?.isDirectory() ? ['--ro-bind', `/${name}`, `/${name}`] : []
     }),
   )
-  return ['--ro-bind', '/usr', '/usr', ...folders.flat(), ...ETC.flatMap((name) => ['--ro-bind-try', `/etc/${name}`, `/etc/${name}`])]
+  return [
+    '--ro-bind',
+    '/usr',
+    '/usr',
+    ...folders.flat(),
+    ...ETC.flatMap((name) => ['--ro-bind-try', `/etc/${name}`, `/etc/${name}`]),
+  ]
 }

@@ -10,7 +10,8 @@ export interface EgressEntry {
   port: number | null
 }
 
-const ENTRY = /^(?:\[([0-9a-f:.]+)\]|([^\s:/[\]]+(?:\/\d{1,3})?)|([0-9a-f:.]*:[0-9a-f:.]*(?:\/\d{1,3})?))(?::(\d{1,5}))?$/i
+const ENTRY =
+  /^(?:\[([0-9a-f:.]+)\]|([^\s:/[\]]+(?:\/\d{1,3})?)|([0-9a-f:.]*:[0-9a-f:.]*(?:\/\d{1,3})?))(?::(\d{1,5}))?$/i
 const HOST_NAME = /^(?=.{1,253}$)[a-z0-9_](?:[a-z0-9_-]*[a-z0-9_])?(?:\.[a-z0-9_](?:[a-z0-9_-]*[a-z0-9_])?)*\.?$/i
 
 /**
@@ -127,9 +128,7 @@ const allow = (target: string, port: number | null, protocol: string | null): st
   `to ${target}${port === null ? '' : ` ipproto ${protocol} dport ${port}`} lookup main priority ${ALLOWED_FIRST}`
 
 /** Addresses of this machine and the networks that they are in: its neighbours are as private as itself. */
-export function ownNetworks(
-  interfaces: NodeJS.Dict<NetworkInterfaceInfo[]> = networkInterfaces(),
-): string[] {
+export function ownNetworks(interfaces: NodeJS.Dict<NetworkInterfaceInfo[]> = networkInterfaces()): string[] {
   const all = Object.values(interfaces).flatMap((addresses) => addresses ?? [])
   const networks = all.flatMap(({ cidr, internal }) => {
     if (internal || cidr === null) return []

@@ -1,5 +1,5 @@
-import type { ProcessIdentity } from '../types.ts'
 import type { EngineCommand } from '../engine/process.ts'
+import type { ProcessIdentity } from '../types.ts'
 
 /** What keeps an engine command from the rest of the machine. It is told at the start and in `GET /v1/engine`. */
 export interface Boundary {

@@ -82,7 +82,10 @@ async function runInside(parts: SandboxParts, command: EngineCommand, access: Ac
 }
 
 function unreachable(error: unknown): never {
-  throw new JobFault(503, `The network of the engine could not be opened: ${error instanceof Error ? error.message : ''}`)
+  throw new JobFault(
+    503,
+    `The network of the engine could not be opened: ${error instanceof Error ? error.message : ''}`,
+  )
 }
 
 /** A workspace of somebody who is not root is used as that user, who could not work in it later otherwise. */
@@ -125,7 +128,8 @@ async function viewOf(
   }
 }
 
-const samePath = (paths: readonly string[]): Mount[] => [...new Set(paths)].map((path) => ({ from: path, inside: path }))
+const samePath = (paths: readonly string[]): Mount[] =>
+  [...new Set(paths)].map((path) => ({ from: path, inside: path }))
 
 const existing = async (mounts: readonly Mount[]): Promise<Mount[]> => {
   const found = await Promise.all(

@@ -71,7 +71,19 @@ export class NetworkNamespace {
     const holder = [this.#helpers.sh, '-c', `echo open; cat > /dev/null; exec sleep ${OUTLIVES_SECONDS}`]
     const pasta = spawn(
       this.#helpers.pasta,
-      ['--quiet', '--foreground', '--config-net', ...closed, '-T', forwarded, '--dns-forward', RESOLVER, ...user, '--', ...holder],
+      [
+        '--quiet',
+        '--foreground',
+        '--config-net',
+        ...closed,
+        '-T',
+        forwarded,
+        '--dns-forward',
+        RESOLVER,
+        ...user,
+        '--',
+        ...holder,
+      ],
       { stdio: ['pipe', 'pipe', 'pipe'], detached: true, env: { PATH: process.env.PATH } },
     )
     this.#pasta = pasta
@@ -108,7 +120,10 @@ export class NetworkNamespace {
 
   async #changeRules(lines: readonly string[]): Promise<void> {
     const isV6 = (line: string) => (line.split(' ')[3] ?? '').includes(':')
-    await this.#ip('-4', lines.filter((line) => !isV6(line)))
+    await this.#ip(
+      '-4',
+      lines.filter((line) => !isV6(line)),
+    )
     await this.#ip('-6', lines.filter(isV6))
   }
 
@@ -121,7 +136,8 @@ export class NetworkNamespace {
     child.stdin.on('error', () => {})
     child.stdin.end(`${lines.join('\n')}\n`)
     const [code] = await once(child, 'close')
-    if (code !== 0) throw new Error(`the rules of the network could not be set: ${Buffer.concat(errors).toString().trim()}`)
+    if (code !== 0)
+      throw new Error(`the rules of the network could not be set: ${Buffer.concat(errors).toString().trim()}`)
   }
 }
 

@@ -52,7 +52,8 @@ export async function openExecutor(options: ExecutorOptions): Promise<Executor> 
 export function plainExecutor({ stopGraceSeconds }: Pick<IacSettings, 'stopGraceSeconds'>): Executor {
   return {
     boundary: { sandbox: 'none', network: 'host', limits: 'none' },
-    run: (command) => runEngine(command, { command: [command.binary, ...command.args], env: command.env, isBoxed: false }),
+    run: (command) =>
+      runEngine(command, { command: [command.binary, ...command.args], env: command.env, isBoxed: false }),
     stopLeftover: (leader) => stopLeftover(leader, stopGraceSeconds * 1000),
     close: async () => {},
   }
@@ -101,7 +102,10 @@ async function openNetwork(
   lacking: readonly string[],
   isRoot: boolean,
 ): Promise<NetworkNamespace | null> {
-  const entries = [...settings.egressAllow, ...(settings.offline ? hostEntries(settings.offlineHosts) : proxyEntries(env))]
+  const entries = [
+    ...settings.egressAllow,
+    ...(settings.offline ? hostEntries(settings.offlineHosts) : proxyEntries(env)),
+  ]
   const network = new NetworkNamespace(helpers, { entries, isRoot })
   try {
     if (lacking.length > 0) throw new Error(`these packages are not installed: ${lacking.join(', ')}`)

@@ -43,7 +43,10 @@ export interface ControlGroups {
  * Finds out whether this service may make control groups: of version 2 where its own one was delegated to it, else of
  * version 1. Null when the machine does not let it, so that only the limits of single processes hold.
  */
-export async function openControlGroups(root = '/sys/fs/cgroup', self = '/proc/self/cgroup'): Promise<ControlGroups | null> {
+export async function openControlGroups(
+  root = '/sys/fs/cgroup',
+  self = '/proc/self/cgroup',
+): Promise<ControlGroups | null> {
   const own = await readFile(self, 'utf8').catch(() => '')
   return (await openVersion2(root, own)) ?? (await openVersion1(root, own))
 }

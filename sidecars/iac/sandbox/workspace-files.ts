@@ -50,7 +50,9 @@ async function walk(folder: string, visit: (path: string, entry: Dirent) => Prom
   const waiting = [folder]
   let entries = 0
   for (let path = waiting.pop(); path !== undefined && entries < MAX_ENTRIES; path = waiting.pop()) {
-    const children = (await readdir(path, { withFileTypes: true }).catch(() => [])).filter(({ name }) => name !== '.git')
+    const children = (await readdir(path, { withFileTypes: true }).catch(() => [])).filter(
+      ({ name }) => name !== '.git',
+    )
     entries += children.length
     for (const child of children) {
       const childPath = join(path, child.name)

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { expect } from 'vitest'
 import { eventually } from '../../helpers/eventually.ts'
-import { clientOf, SCOPE, startTestService, temporaryFolder, TOKEN } from '../../sidecars/iac/service.ts'
+import { clientOf, SCOPE, startTestService, TOKEN, temporaryFolder } from '../../sidecars/iac/service.ts'
 import { attack } from './attack.ts'
 import { BOXED, reasonAgainstSandbox, runHostile } from './sandboxed.ts'
 
@@ -45,7 +45,7 @@ attack(
   MEMORY,
   'a file without an end',
   async () => {
-    const text = await planWithin('300', 'output "x" {\n  value = length(filebase64("/de${"v"}/zero"))\n}\n')
+    const text = await planWithin('300', 'output "x" {\n  value = length(filebase64(join("", ["/de", "v/zero"])))\n}\n')
     expect(text).toContain('IAC_MAX_MEMORY_MIB')
     return text
   },
@@ -58,9 +58,14 @@ attack(
   async () => {
     const service = await startTestService({ ...LIMITED, IAC_MAX_MEMORY_MIB: '300' })
     try {
-      const { output, apply } = await runHostile(service, "perl -e 'my $x = \"x\" x 900_000_000; print length($x)'; echo end")
+      const { output, apply } = await runHostile(
+        service,
+        'perl -e \'my $x = "x" x 900_000_000; print length($x)\'; echo end',
+      )
       expect(output).not.toContain('900000000')
-      return apply.error?.detail ?? output.split('\n').find((line) => /memory|Killed/i.test(line)) ?? 'killed by the kernel'
+      return (
+        apply.error?.detail ?? output.split('\n').find((line) => /memory|Killed/i.test(line)) ?? 'killed by the kernel'
+      )
     } finally {
       await service.close()
     }
@@ -93,7 +98,8 @@ attack(
     try {
       const { output } = await runHostile(service, 'dd if=/dev/zero of=large bs=1M count=200; ls -l large')
       expect(Number(/ (\d+) \w+ +\d+ [\d:]+ large/.exec(output)?.[1] ?? 0)).toBeLessThanOrEqual(40 * 1024 ** 2)
-      const script = 'n=0; while [ $n -lt 60 ]; do dd if=/dev/zero of=$TMPDIR/part$n bs=1M count=2 2> /dev/null; n=$((n+1)); sleep 0.1; done; echo filled'
+      const script =
+        'n=0; while [ $n -lt 60 ]; do dd if=/dev/zero of=$TMPDIR/part$n bs=1M count=2 2> /dev/null; n=$((n+1)); sleep 0.1; done; echo filled'
       const many = await runHostile(service, script)
       expect(many.output).not.toContain('filled')
       expect(many.apply.error.detail).toContain('IAC_MAX_WORKSPACE_MIB')
@@ -111,7 +117,8 @@ attack(
   async () => {
     const service = await startTestService(LIMITED)
     try {
-      const script = 'for d in / /dev /dev/shm /run /home /etc; do dd if=/dev/zero of=$d/fill bs=1M count=1 2> /dev/null && echo FILLED $d; done; echo end'
+      const script =
+        'for d in / /dev /dev/shm /run /home /etc; do dd if=/dev/zero of=$d/fill bs=1M count=1 2> /dev/null && echo FILLED $d; done; echo end'
       const { output } = await runHostile(service, script)
       expect(output).toContain('end')
       expect(output).not.toContain('FILLED')

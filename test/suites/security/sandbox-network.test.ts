@@ -71,7 +71,16 @@ for (const host of SPELLINGS)
     { unless },
   )
 
-for (const address of ['169.254.169.254', '169.254.170.2', '10.0.0.1', '172.17.0.1', '192.168.0.1', '100.100.100.200', '[fd00:ec2::254]', '[fe80::1]'])
+for (const address of [
+  '169.254.169.254',
+  '169.254.170.2',
+  '10.0.0.1',
+  '172.17.0.1',
+  '192.168.0.1',
+  '100.100.100.200',
+  '[fd00:ec2::254]',
+  '[fe80::1]',
+])
   attack(
     GROUP,
     `metadata and private networks: ${address}`,
@@ -110,7 +119,10 @@ attack(
     expect(output).not.toContain('CONNECTED')
     expect(byPath.connections + abstract.connections).toBe(0)
     expect(output.match(/closed: /g)).toHaveLength(2)
-    return output.split('\n').filter((line) => line.startsWith('closed')).join(', ')
+    return output
+      .split('\n')
+      .filter((line) => line.startsWith('closed'))
+      .join(', ')
   },
   { unless },
 )
