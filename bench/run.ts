@@ -6,6 +6,7 @@ import { formatSection, type Section, writeResults } from './lib/report.ts'
 import { benchLists } from './lists.ts'
 import { benchModes } from './modes.ts'
 import { benchRequests } from './requests.ts'
+import { benchSandbox } from './sandbox.ts'
 import { benchStack } from './stack.ts'
 import { benchStreams } from './streams.ts'
 
@@ -13,7 +14,7 @@ const HELP = `npm run bench [-- options]
 
 Measures what is ours, prints a table and writes bench/results/<time>.json.
 
-  --only <names>   comma-separated: enqueue, stack, demo, modes, lists, requests, streams, streams5000
+  --only <names>   comma-separated: enqueue, stack, demo, modes, lists, sandbox, requests, streams, streams5000
   --quick          smaller numbers, to see that everything still runs
   --help
 `
@@ -32,6 +33,7 @@ const parts: Record<string, () => Promise<Section>> = {
   demo: () => benchDemo({ runs: quick ? 1 : 5 }),
   modes: () => benchModes({ runs: quick ? 1 : 3 }),
   lists: () => benchLists({ sizes: quick ? [1_000] : [1_000, 10_000, 100_000], runs: quick ? 10 : 60 }),
+  sandbox: () => benchSandbox({ runs: quick ? 10 : 60 }),
   requests: () => benchRequests({ turns: quick ? 1 : 7, turn_ms: quick ? 500 : 1_500 }),
   streams: () => benchStreams({ streams: quick ? 200 : 2_000, idle_s: quick ? 3 : 10 }),
   streams5000: () => benchStreams({ streams: quick ? 500 : 5_000, idle_s: quick ? 3 : 10 }),

@@ -1,0 +1,90 @@
+import { mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { findEngine } from '../sidecars/iac/engine/find.ts'
+import type { EngineCommand } from '../sidecars/iac/engine/process.ts'
+import { type Executor, NO_ACCESS } from '../sidecars/iac/sandbox/executor.ts'
+import { openExecutor, plainExecutor } from '../sidecars/iac/sandbox/open.ts'
+import { readSettings } from '../sidecars/iac/settings.ts'
+import { silentLogger } from '../src/base/log.ts'
+import type { Section } from './lib/report.ts'
+import { percentile } from './lib/statistics.ts'
+
+/** Files of the workspace, about as many as a large configuration has: each is looked at before the command starts. */
+const FILES = 500
+
+/**
+ * Measures what the sandbox of an engine command costs: the same command with and without it, in turns. Where this
+ * machine has no sandbox it says so.
+ */
+export async function benchSandbox(options: { runs: number }): Promise<Section> {
+  const folder = await realpath(await mkdtemp(join(tmpdir(), 'platform-bench-')))
+  const title = `Sandbox of an engine command (${options.runs} runs, ${FILES} files)`
+  const env = { PATH: process.env.PATH ?? '', HOME: folder }
+  const settings = readSettings({ IAC_DATA_DIR: join(folder, 'data'), IAC_BINARY: process.env.IAC_BINARY })
+  try {
+    const binary = await findEngine({ binary: settings.binary, path: env.PATH, download: null })
+    await mkdir(settings.dataDir)
+    const opening = performance.now()
+    const boxed = await openExecutor({ settings, binary, env, log: silentLogger })
+    const opened = performance.now() - opening
+    const { sandbox, network, limits } = boxed.boundary
+    if (sandbox === 'none') return { title, figures: [], notes: ['this machine has no sandbox'] }
+    const workspace = await fillWorkspace(folder)
+    const command = versionCommand(binary, workspace, folder)
+    const plain = plainExecutor(settings)
+    const [inside, outside] = [[] as number[], [] as number[]]
+    for (let run = 0; run < options.runs; run++) {
+      outside.push(await measure(plain, command))
+      inside.push(await measure(boxed, command))
+    }
+    await boxed.close()
+    const [p50, bare] = [percentile(inside, 0.5), percentile(outside, 0.5)]
+    return {
+      title,
+      figures: [
+        { name: 'version, without a sandbox, p50', value: bare, unit: 'ms' },
+        { name: 'version, in the sandbox, p50', value: p50, unit: 'ms' },
+        { name: 'overhead, difference of the medians', value: p50 - bare, unit: 'ms', aim: 30 },
+        { name: 'ratio of the medians', value: p50 / bare, unit: 'x' },
+        { name: 'start of the service: network, test of the sandbox', value: opened, unit: 'ms' },
+      ],
+      notes: [`network ${network}, limits by ${limits}`],
+    }
+  } finally {
+    await rm(folder, { recursive: true, force: true })
+  }
+}
+
+async function fillWorkspace(folder: string): Promise<string> {
+  const workspace = join(folder, 'workspace')
+  for (let index = 0; index < FILES; index++) {
+    const module = join(workspace, 'modules', `m${index % 50}`)
+    await mkdir(module, { recursive: true })
+    await writeFile(join(module, `file${index}.tf`), '')
+  }
+  return workspace
+}
+
+const versionCommand = (binary: string, cwd: string, folder: string): EngineCommand => ({
+  name: 'bench',
+  binary,
+  args: ['version'],
+  cwd,
+  env: { PATH: process.env.PATH, CHECKPOINT_DISABLE: '1' },
+  stdout: join(folder, 'stdout'),
+  stderr: join(folder, 'stderr'),
+  timeoutMs: 30_000,
+  graceMs: 1_000,
+  maxBytes: 1024 * 1024,
+  maxDiskBytes: 0,
+  savesState: false,
+  signal: new AbortController().signal,
+  onStarted: () => {},
+})
+
+async function measure(executor: Executor, command: EngineCommand): Promise<number> {
+  const started = performance.now()
+  await executor.run(command, NO_ACCESS)
+  return performance.now() - started
+}
