@@ -1,8 +1,11 @@
 import { lstat, realpath } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 
-/** What marks the top of a clone. The worker writes the second one into every clone (`pipeline/workspace`). */
-const MARKS = ['.git', '.platform-workspace']
+/**
+ * Marks the top of a clone. The worker writes it into every one (`pipeline/workspace`). The name `.git` would not do: a
+ * workspace that is no clone may lie somewhere inside of an operator's own one.
+ */
+const MARK = '.platform-workspace'
 const MAX_LEVELS = 40
 
 /**
@@ -16,10 +19,8 @@ export async function findBoundary(workspacePath: string): Promise<string> {
   const workspace = await realpath(workspacePath)
   let folder = workspace
   for (let level = 0; level < MAX_LEVELS && dirname(folder) !== folder; level++) {
-    for (const mark of MARKS) {
-      const entry = await lstat(join(folder, mark)).catch(() => null)
-      if (entry && !entry.isSymbolicLink()) return folder
-    }
+    const entry = await lstat(join(folder, MARK)).catch(() => null)
+    if (entry?.isFile()) return folder
     folder = dirname(folder)
   }
   return workspace

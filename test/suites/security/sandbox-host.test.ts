@@ -151,7 +151,11 @@ attack(
   'the machine, from inside the sandbox',
   'a program changes the rest of its clone, and the git folder of a direct caller',
   async () => {
-    const clone = await service.workspace({ 'modules/a/main.tf': '# mine', '.git/config': '[core]\n' })
+    const clone = await service.workspace({
+      '.platform-workspace': '',
+      'modules/a/main.tf': '# mine',
+      '.git/config': '[core]\n',
+    })
     const script =
       'echo evil > ../modules/a/main.tf && echo WROTE; echo evil >> ../.git/config && echo WROTE; cat ../modules/a/main.tf'
     const { output } = await runHostile(service, script, { workspace: join(clone, 'live') })
