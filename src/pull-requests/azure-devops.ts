@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import type { OutboundResponse } from '../base/http.ts'
 import { basicAuthorization, CREATE_LATE, callProvider, MERGE_LATE, pullNumber, readAnswer } from './call.ts'
-import { cannotBeMerged, noOpenPullRequest, pollUntilReady } from './readiness.ts'
+import { assertAt, cannotBeMerged, noOpenPullRequest, pollUntilReady, rethrowMoved } from './readiness.ts'
 import { parseAzureRepository } from './repository-path.ts'
 import type { HostFactory } from './types.ts'
 
@@ -37,21 +37,29 @@ export const azureDevopsHost: HostFactory = (access, uri) => {
         status,
       }
     },
-    merge: async (number, { confirm, signal }) => {
+    merge: async (number, { commit, confirm, signal }) => {
       const pull = `${pulls}/${number}`
       const ask = (method: string, address: string, json?: unknown) => call(MERGE_LATE, signal, method, address, json)
+      const readOpen = async () => {
+        const { status, lastMergeSourceCommit } = readAnswer(pullSchema, await ask('GET', pull))
+        if (status === 'completed' || status === 'abandoned') throw noOpenPullRequest(number, status)
+        assertAt(number, lastMergeSourceCommit.commitId, commit)
+        return lastMergeSourceCommit.commitId
+      }
+      // A vote for code that was not reviewed would stay, so the branch is looked at before the vote as well.
+      if (commit !== undefined) await readOpen()
       const { id } = readAnswer(
         connectionSchema,
         await ask('GET', `${api}/${org}/_apis/connectionData`),
       ).authenticatedUser
       await ask('PUT', `${pull}/reviewers/${encodeURIComponent(id)}`, { vote: 10, id })
-      const { status, lastMergeSourceCommit } = readAnswer(pullSchema, await ask('GET', pull))
-      if (status === 'completed' || status === 'abandoned') throw noOpenPullRequest(number, status)
+      const commitId = await readOpen()
       await confirm()
-      const { commitId } = lastMergeSourceCommit
       const json = { status: 'completed', lastMergeSourceCommit: { commitId } }
       // The server merges in the background and may still fail, so the answer is polled until the merge is done.
-      let answer: OutboundResponse | null = await ask('PATCH', pull, json)
+      let answer: OutboundResponse | null = await ask('PATCH', pull, json).catch((error: unknown) =>
+        rethrowMoved(number, commit, error),
+      )
       const completed = async () => {
         const current = readAnswer(completionSchema, answer ?? (await ask('GET', pull)))
         answer = null

@@ -2,7 +2,7 @@ import { Octokit } from '@octokit/core'
 import * as v from 'valibot'
 import type { Fetch } from '../base/http.ts'
 import { basicAuthorization, CREATE_LATE, callProvider, checkAnswer, MERGE_LATE, pageUrl, pullNumber } from './call.ts'
-import { cannotBeMerged, noOpenPullRequest, pollUntilReady } from './readiness.ts'
+import { assertAt, cannotBeMerged, noOpenPullRequest, pollUntilReady, rethrowMoved } from './readiness.ts'
 import { parseGithubRepository } from './repository-path.ts'
 import type { HostAccess, HostFactory } from './types.ts'
 
@@ -14,6 +14,7 @@ const pullSchema = v.object({
   mergeable: v.nullable(v.boolean()),
   state: v.optional(v.string()),
   merged: v.optional(v.boolean()),
+  head: v.optional(v.object({ sha: v.optional(v.string()) })),
 })
 /** The HTTP status says that it is merged. The body may lack `merged`, but must not contradict. */
 const mergedSchema = v.object({ merged: v.optional(v.literal(true)) })
@@ -36,7 +37,7 @@ export const githubHost: HostFactory = (access, uri) => {
       const pull = checkAnswer(createdSchema, data)
       return { id: pull.number, url: pull.html_url, status: pull.state }
     },
-    merge: async (number, { confirm, signal }) => {
+    merge: async (number, { commit, confirm, signal }) => {
       const call = { ...options(signal, MERGE_LATE), pull_number: number }
       const mergeable = await pollUntilReady(
         async () => {
@@ -45,6 +46,7 @@ export const githubHost: HostFactory = (access, uri) => {
             .catch(rethrowCause)
           const pull = checkAnswer(pullSchema, data)
           if (pull.state === 'closed') throw noOpenPullRequest(number, pull.merged ? 'merged' : 'closed')
+          assertAt(number, pull.head?.sha, commit)
           return pull.mergeable
         },
         { number, seconds: access.readinessSeconds, signal },
@@ -52,8 +54,9 @@ export const githubHost: HostFactory = (access, uri) => {
       if (!mergeable) throw cannotBeMerged(number)
       await confirm()
       const { data } = await octokit
-        .request('PUT /repos/{owner}/{repo}/pulls/{pull_number}/merge', call)
+        .request('PUT /repos/{owner}/{repo}/pulls/{pull_number}/merge', commit ? { ...call, sha: commit } : call)
         .catch(rethrowCause)
+        .catch((error: unknown) => rethrowMoved(number, commit, error))
       checkAnswer(mergedSchema, data)
     },
   }

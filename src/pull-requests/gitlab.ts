@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import { CREATE_LATE, callProvider, MERGE_LATE, ProviderRefusal, pageUrl, pullNumber, readAnswer } from './call.ts'
-import { noOpenPullRequest } from './readiness.ts'
+import { noOpenPullRequest, rethrowMoved } from './readiness.ts'
 import { parseGitlabProject } from './repository-path.ts'
 import type { HostFactory } from './types.ts'
 
@@ -39,13 +39,17 @@ export const gitlabHost: HostFactory = (access, uri) => {
       const { iid, web_url, state } = readAnswer(createdSchema, answer)
       return { id: iid, url: web_url, status: state }
     },
-    merge: async (number, { confirm, signal }) => {
-      const call = (method: string, action = '') =>
-        callProvider(access, { url: `${requests}/${number}${action}`, method, headers, signal, late: MERGE_LATE })
-      await call('POST', '/approve').catch(ignoreRefusedApproval)
+    merge: async (number, { commit, confirm, signal }) => {
+      const call = (method: string, action = '', json?: object) =>
+        callProvider(access, { url: `${requests}/${number}${action}`, method, headers, json, signal, late: MERGE_LATE })
+      // Approval and merge name the commit: GitLab answers 409 to either when the branch is at another one.
+      const named = commit === undefined ? undefined : { sha: commit }
+      await call('POST', '/approve', named)
+        .catch(ignoreRefusedApproval)
+        .catch((error: unknown) => rethrowMoved(number, commit, error))
       await confirm()
-      const answer = await call('PUT', '/merge').catch(async (error: unknown) => {
-        if (!refusedWith(error, 405)) throw error
+      const answer = await call('PUT', '/merge', named).catch(async (error: unknown) => {
+        if (!refusedWith(error, 405)) return rethrowMoved(number, commit, error)
         const { state } = readAnswer(stateSchema, await call('GET'))
         throw state === 'merged' || state === 'closed' ? noOpenPullRequest(number, state) : error
       })

@@ -4,6 +4,7 @@ import type { Db } from '../data/db/types.ts'
 import { sessionAggregateKey } from '../sessions/aggregate.ts'
 import { findSession } from '../sessions/find.ts'
 import { findLatestPullRequest } from '../sessions/pull-requests.ts'
+import { readReviewedCommit } from '../sessions/reviewed-commit.ts'
 import type { SessionFacts } from '../sessions/types.ts'
 import { MERGE_LATE } from './call.ts'
 import { createPullRequestHost } from './host-of.ts'
@@ -12,9 +13,11 @@ import { createPullRequestHost } from './host-of.ts'
 const TOTAL_MS = 45_000
 
 /**
- * Merges the session's most recent pull request into its base branch. The status of the session does not change, not
- * even when the merge fails. The caller has checked that the session belongs to the user.
- * Errors: 404 for an unknown session and for one without pull requests, 409 for a locked session, 504
+ * Merges the session's most recent pull request into its base branch, provided that its branch is where the last
+ * completed round has left it. The status of the session does not change, not even when the merge fails. The caller
+ * has checked that the session belongs to the user.
+ * Errors: 404 for an unknown session and for one without pull requests, 409 for a locked session, one with a round in
+ * flight, one whose last round failed, and one whose branch holds code that was not reviewed, 504
  * `Complete PR timeout` when the merge takes more than 45 seconds, and those of the provider.
  */
 export async function mergePullRequest(
@@ -22,16 +25,19 @@ export async function mergePullRequest(
   sessionUuid: string,
   signal: AbortSignal = new AbortController().signal,
 ): Promise<void> {
-  const { workspace } = await requireUnlockedSession(context.sql, sessionUuid)
+  const session = await requireUnlockedSession(context.sql, sessionUuid)
   const pullRequest = await findLatestPullRequest(context.sql, sessionUuid)
   if (!pullRequest) throw notFound(`Session ${sessionUuid} has no pull requests.`)
-  const host = createPullRequestHost(context, workspace.uri)
+  assertRoundEnded(session)
+  const commit = await requireReviewedCommit(context.sql, session)
+  const host = createPullRequestHost(context, session.workspace.uri)
   const limit = new AbortController()
   const timer = setTimeout(() => limit.abort(gatewayTimeout(MERGE_LATE)), TOTAL_MS)
   try {
     await host.merge(pullRequest.number, {
-      // Waiting for the provider takes seconds, during which somebody may lock the session.
-      confirm: async () => void (await requireUnlockedSession(context.sql, sessionUuid)),
+      commit,
+      // Waiting for the provider takes seconds, during which somebody may lock the session or begin a round.
+      confirm: async () => assertRoundEnded(await requireUnlockedSession(context.sql, sessionUuid)),
       signal: AbortSignal.any([signal, limit.signal]),
     })
   } finally {
@@ -45,4 +51,19 @@ async function requireUnlockedSession(sql: Db, uuid: string): Promise<SessionFac
   if (!session) throw sessionNotFound(uuid)
   if (session.is_blocked) throw conflict(`Session ${session.uuid} is blocked; PR merge is not allowed.`)
   return session
+}
+
+/** Every attempt of a round is pushed before it is validated, so the branch may hold what nobody has looked at. */
+function assertRoundEnded({ uuid, in_flight, current_status }: SessionFacts): void {
+  if (in_flight)
+    throw conflict(`A round of session ${uuid} is running; PR merge is not allowed until it has completed.`)
+  if (current_status === 'failed')
+    throw conflict(`The last round of session ${uuid} failed; PR merge is not allowed. Begin a new session.`)
+}
+
+/** The commit that may be merged; undefined when it is not known, because the session is older than this rule. */
+async function requireReviewedCommit(sql: Db, { id, uuid }: SessionFacts): Promise<string | undefined> {
+  const commit = await readReviewedCommit(sql, id)
+  if (commit === '') throw conflict(`No round of session ${uuid} has completed; PR merge is not allowed.`)
+  return commit ?? undefined
 }

@@ -1,5 +1,6 @@
-import { badRequest, gatewayTimeout, notFound } from '../base/errors.ts'
+import { badRequest, conflict, gatewayTimeout, notFound, type PlatformError } from '../base/errors.ts'
 import { delay } from '../base/http.ts'
+import { ProviderRefusal } from './call.ts'
 
 const WAIT_MS = 1_000
 
@@ -26,3 +27,25 @@ export const cannotBeMerged = (number: number) => badRequest(`Pull Request ${num
 /** The error for a pull request that is closed or merged already. It is a 404, like for a session without any. */
 export const noOpenPullRequest = (number: number, state: string) =>
   notFound(`There are no pull requests to merge: Pull Request ${number} is ${state}.`)
+
+/** The error for a pull request whose branch is not at the commit that may be merged. */
+export const branchMoved = (number: number, commit: string): PlatformError =>
+  conflict(
+    `Pull Request ${number} holds code that was not reviewed: its branch is not at commit ${commit.slice(0, 12)}, ` +
+      'with which the last completed round ended. PR merge is not allowed; run another round first.',
+  )
+
+/** Fails when a provider says that the branch is at another commit than the one that may be merged. */
+export function assertAt(number: number, current: string | undefined, commit: string | undefined): void {
+  if (commit !== undefined && current !== undefined && current !== commit) throw branchMoved(number, commit)
+}
+
+/**
+ * Passes an error of the request that merges on. Providers answer 409 when the branch is not at the commit that the
+ * request names, and this becomes an error that says so.
+ */
+export function rethrowMoved(number: number, commit: string | undefined, error: unknown): never {
+  if (commit !== undefined && error instanceof ProviderRefusal && error.providerStatus === 409)
+    throw branchMoved(number, commit)
+  throw error
+}

@@ -20,6 +20,11 @@ export interface CreatedPullRequest {
 }
 
 export interface MergeOptions {
+  /**
+   * The commit that is to be merged, in hexadecimal digits. When the branch is at another one, nothing is merged.
+   * Absent when it is not known; then whatever is on the branch is merged.
+   */
+  commit?: string | undefined
   /** Is called right before the request that merges. When it throws, nothing is merged. */
   confirm(): Promise<void>
   signal: AbortSignal
@@ -36,8 +41,8 @@ export interface PullRequestHost {
   readonly maxDescription: number
   create(request: NewPullRequest, signal: AbortSignal): Promise<CreatedPullRequest>
   /**
-   * Merges a pull request. Further errors: 404 when it is closed or merged already, 400 when it cannot be merged, 504
-   * when it does not become ready in time.
+   * Merges a pull request. Further errors: 404 when it is closed or merged already, 400 when it cannot be merged, 409
+   * when its branch is not at the given commit, 504 when it does not become ready in time.
    */
   merge(number: number, options: MergeOptions): Promise<void>
 }

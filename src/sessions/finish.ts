@@ -22,7 +22,8 @@ export interface RoundEnd {
 /**
  * Ends a round. The terminal status, the history and `in_flight = false` become visible in one transaction, so that
  * a client that sees the status and sends the next request at once is accepted. After an apply round, successful or
- * not, the session has no pinned plan any more, and the next apply of its project may begin.
+ * not, the session has no pinned plan any more, and the next apply of its project may begin. Only a round that
+ * completed makes its commit the reviewed one: a declined request may find a commit that somebody else has pushed.
  * Errors: `LeaseLost`.
  */
 export async function finishRound(
@@ -33,7 +34,9 @@ export async function finishRound(
   await context.sql.begin(async (tx) => {
     await appendStatus(tx, round, end.status, end.message)
     await tx`
-      UPDATE sessions SET in_flight = false, last_commit = coalesce(${end.commit}, last_commit)
+      UPDATE sessions SET in_flight = false, last_commit = coalesce(${end.commit}, last_commit),
+        reviewed_commit = CASE WHEN ${end.status === 'completed'}
+          THEN coalesce(${end.commit}, nullif(reviewed_commit, '')) ELSE reviewed_commit END
       WHERE id = ${round.session.id}`
     const usage = end.usage === null ? null : JSON.stringify(end.usage)
     await tx`

@@ -50,7 +50,8 @@ export const openSession = (context: Needs, user_id: number, changes: Partial<Fi
 export interface Run {
   round: ClaimedRound
   status(status: Status, message?: string | null): Promise<void>
-  finish(status: RoundEnd['status'], message?: string, history?: Turn[]): Promise<void>
+  /** `commit` is the head of the session branch; without it the end names none. */
+  finish(status: RoundEnd['status'], message?: string, history?: Turn[], commit?: string): Promise<void>
 }
 
 /** Plays the worker: takes the waiting round of a session. */
@@ -63,7 +64,13 @@ export async function runRound(context: Needs, uuid: string): Promise<Run> {
   return {
     round,
     status: (status, message = null) => appendStatus(context.sql, round, status, message),
-    finish: (status, message = '', history) =>
-      finishRound(context, round, { status, message, history: history ?? null, commit: null, usage: null }),
+    finish: (status, message = '', history, commit) =>
+      finishRound(context, round, {
+        status,
+        message,
+        history: history ?? null,
+        commit: commit ?? null,
+        usage: null,
+      }),
   }
 }

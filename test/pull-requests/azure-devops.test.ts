@@ -2,7 +2,17 @@ import { HttpResponse, http } from 'msw'
 import { setupServer } from 'msw/node'
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
 import { conflict } from '../../src/base/errors.ts'
-import { controlCallLimit, freely, hostOf, NEW, never, refusalOf, shortenTimers, stuckBody } from './support.ts'
+import {
+  controlCallLimit,
+  freely,
+  hostOf,
+  movedRefusal,
+  NEW,
+  never,
+  refusalOf,
+  shortenTimers,
+  stuckBody,
+} from './support.ts'
 
 const AZURE = 'git: { provider: AZURE_DEVOPS }'
 const URI = 'https://acme@dev.azure.com/acme/My%20Project/_git/Infra'
@@ -151,6 +161,37 @@ describe('a merge at Azure DevOps', () => {
     ])
     for (const { version, authorization } of calls)
       expect([version, authorization]).toEqual(['7.1-preview', `Basic ${btoa(':token-of-the-bot')}`])
+  })
+
+  it('of a known commit looks at the branch before it votes', async () => {
+    const calls = provider()
+    await (await hostOf(URI, AZURE)).merge(22, { ...freely, commit: COMMIT })
+    expect(names(calls)).toEqual(['read', 'connection', 'vote', 'read', 'complete'])
+    const other = 'f'.repeat(40)
+    const refusedCalls = provider()
+    expect(await refusalOf((await hostOf(URI, AZURE)).merge(22, { ...freely, commit: other }))).toEqual(
+      movedRefusal(22, other),
+    )
+    expect(names(refusedCalls)).toEqual(['read'])
+  })
+
+  it.each([
+    [
+      'after the vote',
+      { read: inTurn(pull, { ...pull, lastMergeSourceCommit: { commitId: 'f'.repeat(40) } }) },
+      ['read', 'connection', 'vote', 'read'],
+    ],
+    [
+      'at the end',
+      { complete: refused(409, 'The source branch has been modified since the last merge attempt.') },
+      ['read', 'connection', 'vote', 'read', 'complete'],
+    ],
+  ])('is refused when the branch moves %s', async (_, answers, expected) => {
+    const calls = provider(answers)
+    expect(await refusalOf((await hostOf(URI, AZURE)).merge(22, { ...freely, commit: COMMIT }))).toEqual(
+      movedRefusal(22, COMMIT),
+    )
+    expect(names(calls)).toEqual(expected)
   })
 
   it('is done when the background merge is', async () => {

@@ -2,7 +2,17 @@ import { delay, HttpResponse, http } from 'msw'
 import { setupServer } from 'msw/node'
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
 import { conflict } from '../../src/base/errors.ts'
-import { controlCallLimit, freely, hostOf, NEW, never, refusalOf, shortenTimers, stuckBody } from './support.ts'
+import {
+  controlCallLimit,
+  freely,
+  hostOf,
+  movedRefusal,
+  NEW,
+  never,
+  refusalOf,
+  shortenTimers,
+  stuckBody,
+} from './support.ts'
 
 const URI = 'https://github.com/Acme/Infra.git'
 const PULLS = 'https://api.github.com/repos/Acme/Infra/pulls'
@@ -44,6 +54,8 @@ function provider(readings: (object | Response)[] = [open], merge: () => Respons
 }
 const merge = async (yaml = '') => (await hostOf(URI, yaml)).merge(7, freely)
 const methods = (calls: { method: string }[]) => calls.map(({ method }) => method)
+const COMMIT = '0123456789abcdef0123456789abcdef01234567'
+const MOVED = movedRefusal(7, COMMIT)
 
 describe('a merge at GitHub', () => {
   it('is asked for without a body, after the pull request proved mergeable', async () => {
@@ -80,6 +92,22 @@ describe('a merge at GitHub', () => {
     })
     expect(seconds.count).toBe(waits)
     expect(methods(calls)).toEqual(Array(waits + 1).fill('GET'))
+  })
+
+  it('names the commit that may be merged, and is told when the branch is elsewhere by then', async () => {
+    const calls = provider([{ ...open, head: { sha: COMMIT } }])
+    await (await hostOf(URI)).merge(7, { ...freely, commit: COMMIT })
+    expect(JSON.parse(calls[1]?.body ?? '')).toEqual({ sha: COMMIT })
+    provider([{ ...open, head: { sha: COMMIT } }], () =>
+      HttpResponse.json({ message: 'Head branch was modified. Review and try the merge again.' }, { status: 409 }),
+    )
+    expect(await refusalOf((await hostOf(URI)).merge(7, { ...freely, commit: COMMIT }))).toEqual(MOVED)
+  })
+
+  it('is not asked for when the branch is at another commit already', async () => {
+    const calls = provider([{ ...open, head: { sha: 'f'.repeat(40) } }])
+    expect(await refusalOf((await hostOf(URI)).merge(7, { ...freely, commit: COMMIT }))).toEqual(MOVED)
+    expect(methods(calls)).toEqual(['GET'])
   })
 
   it('is refused for conflicts', async () => {

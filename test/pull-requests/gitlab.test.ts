@@ -2,7 +2,7 @@ import { delay, HttpResponse, http } from 'msw'
 import { setupServer } from 'msw/node'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { conflict } from '../../src/base/errors.ts'
-import { controlCallLimit, freely, hostOf, NEW, never, refusalOf, stuckBody } from './support.ts'
+import { controlCallLimit, freely, hostOf, movedRefusal, NEW, never, refusalOf, stuckBody } from './support.ts'
 
 const GITLAB = 'git: { provider: GITLAB }'
 const URI = 'https://gitlab.com/Acme/Infra.git'
@@ -53,6 +53,7 @@ function provider(answers: { create?: Answer; approve?: Answer; merge?: Answer; 
 const create = async (changes = {}) => (await hostOf(URI, GITLAB)).create({ ...NEW, ...changes }, never())
 const merge = async () => (await hostOf(URI, GITLAB)).merge(5, freely)
 const names = (calls: { call: string }[]) => calls.map(({ call }) => call)
+const COMMIT = '0123456789abcdef0123456789abcdef01234567'
 
 describe('a new merge request at GitLab', () => {
   it('goes from branch to branch of the project', async () => {
@@ -131,6 +132,24 @@ describe('a merge at GitLab', () => {
     await merge()
     expect(names(calls)).toEqual(['approve', 'merge'])
     expect(calls.map(({ token }) => token)).toEqual(['token-of-the-bot', 'token-of-the-bot'])
+  })
+
+  it('names the commit that may be merged, for the approval too', async () => {
+    const calls = provider()
+    await (await hostOf(URI, GITLAB)).merge(5, { ...freely, commit: COMMIT })
+    expect(calls.map(({ call, body }) => [call, JSON.parse(body)])).toEqual([
+      ['approve', { sha: COMMIT }],
+      ['merge', { sha: COMMIT }],
+    ])
+  })
+
+  it.each(['approve', 'merge'] as const)('is refused when the %s finds the branch elsewhere', async (step) => {
+    const moved = () => HttpResponse.json({ message: 'SHA does not match HEAD of source branch' }, { status: 409 })
+    const calls = provider({ [step]: moved })
+    expect(await refusalOf((await hostOf(URI, GITLAB)).merge(5, { ...freely, commit: COMMIT }))).toEqual(
+      movedRefusal(5, COMMIT),
+    )
+    expect(names(calls)).toEqual(step === 'approve' ? ['approve'] : ['approve', 'merge'])
   })
 
   it('can be repeated although GitLab refuses a second approval', async () => {

@@ -3,13 +3,16 @@ import { setupServer } from 'msw/node'
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
 import type { GitConfig } from '../../config/types.ts'
 import type { CoreContext } from '../../routes/context.ts'
+import type { Mode } from '../../src/base/vocabulary.ts'
 import { mergePullRequest } from '../../src/pull-requests/merge.ts'
+import { acceptRound } from '../../src/sessions/accept.ts'
 import { loadAggregate, sessionAggregateKey } from '../../src/sessions/aggregate.ts'
+import type { RoundEnd } from '../../src/sessions/finish.ts'
 import { setLock } from '../../src/sessions/locks.ts'
 import { recordPullRequest } from '../../src/sessions/pull-requests.ts'
 import { createTestCore, type TestCore } from '../helpers/core.ts'
 import { createUser, openSession, runRound } from '../helpers/sessions.ts'
-import { refusalOf, shortenTimers } from './support.ts'
+import { movedRefusal, refusalOf, shortenTimers } from './support.ts'
 
 const REPOSITORY = 'https://github.com/Acme/Infra'
 const PULLS = 'https://api.github.com/repos/Acme/Infra/pulls'
@@ -44,6 +47,13 @@ const withGit = (changes: Partial<GitConfig>): CoreContext => ({
   config: { ...core.context.config, git: { ...core.context.config.git, ...changes } },
 })
 
+/** Opens a round of a session and ends it like this; without an end it goes on. */
+async function nextRound(uuid: string, mode: Mode, end?: { status: RoundEnd['status']; commit?: string }) {
+  await acceptRound(core.context, { session_uuid: uuid, mode, query: 'Go on', is_partial: false })
+  if (end) await (await runRound(core.context, uuid)).finish(end.status, '', undefined, end.commit)
+}
+const refusedAs = (message: string) => ({ status: 409, message })
+
 /** Answers every reading and every merge; notes method and number. Calls to anything else fail the test. */
 function provider(
   read: () => Response | Promise<Response> = () => HttpResponse.json({ state: 'open', mergeable: true }),
@@ -62,6 +72,83 @@ function provider(
   return calls
 }
 const blocked = (uuid: string) => ({ status: 409, message: `Session ${uuid} is blocked; PR merge is not allowed.` })
+
+describe('what may be merged', () => {
+  const REVIEWED = '1'.repeat(40)
+  const at = (sha: string) => () => HttpResponse.json({ state: 'open', mergeable: true, head: { sha } })
+
+  /** A session with a pull request whose first round ended like this. */
+  async function endedAs(status: RoundEnd['status'], commit?: string): Promise<string> {
+    const uuid = await openSession(core.context, user_id, { repo_uri: REPOSITORY })
+    await (await runRound(core.context, uuid)).finish(status, '', undefined, commit)
+    await recordPullRequest(core.context, uuid, { provider: 'GITHUB', number: 4, url: `${REPOSITORY}/pull/4` })
+    return uuid
+  }
+
+  it('is nothing while a round waits or runs', async () => {
+    const uuid = await endedAs('completed', REVIEWED)
+    await nextRound(uuid, 'generate')
+    const running = refusedAs(`A round of session ${uuid} is running; PR merge is not allowed until it has completed.`)
+    expect(await refusalOf(mergePullRequest(core.context, uuid))).toEqual(running)
+    const run = await runRound(core.context, uuid)
+    expect(await refusalOf(mergePullRequest(core.context, uuid))).toEqual(running)
+    await run.finish('completed', '', undefined, REVIEWED)
+    expect(provider(at(REVIEWED))).toEqual([])
+    await mergePullRequest(core.context, uuid)
+  })
+
+  it('is nothing when a round begins while the provider makes up its mind', async () => {
+    const uuid = await endedAs('completed', REVIEWED)
+    const calls = provider(async () => {
+      await nextRound(uuid, 'generate')
+      return at(REVIEWED)()
+    })
+    expect((await refusalOf(mergePullRequest(core.context, uuid))).message).toContain('is running')
+    expect(calls).toEqual(['GET 4'])
+  })
+
+  it.each(['generate', 'apply'] as const)('is nothing after a %s round that failed', async (mode) => {
+    const uuid = await endedAs('completed', REVIEWED)
+    await nextRound(uuid, mode, { status: 'failed' })
+    expect(await refusalOf(mergePullRequest(core.context, uuid))).toEqual(
+      refusedAs(`The last round of session ${uuid} failed; PR merge is not allowed. Begin a new session.`),
+    )
+  })
+
+  it('is nothing before a round has completed', async () => {
+    const uuid = await endedAs('uncompleted', REVIEWED)
+    expect(await refusalOf(mergePullRequest(core.context, uuid))).toEqual(
+      refusedAs(`No round of session ${uuid} has completed; PR merge is not allowed.`),
+    )
+  })
+
+  it('is the commit of the last completed round, also after an apply and after a declined request', async () => {
+    const uuid = await endedAs('completed', REVIEWED)
+    await nextRound(uuid, 'apply', { status: 'completed' })
+    await nextRound(uuid, 'generate', { status: 'uncompleted', commit: '2'.repeat(40) })
+    provider(at('2'.repeat(40)))
+    expect(await refusalOf(mergePullRequest(core.context, uuid))).toEqual(movedRefusal(4, REVIEWED))
+    const calls = provider(at(REVIEWED))
+    await mergePullRequest(core.context, uuid)
+    expect(calls).toEqual(['GET 4', 'PUT 4'])
+  })
+
+  it('is whatever the branch holds where the session is older than the rule, until its next completed round', async () => {
+    const uuid = await endedAs('completed', REVIEWED)
+    await core.context.sql`UPDATE sessions SET reviewed_commit = NULL WHERE uuid = ${uuid}`
+    provider(at('2'.repeat(40)))
+    await mergePullRequest(core.context, uuid)
+    await nextRound(uuid, 'generate', { status: 'completed', commit: REVIEWED })
+    expect(await refusalOf(mergePullRequest(core.context, uuid))).toEqual(movedRefusal(4, REVIEWED))
+  })
+
+  it('is told after the lock and after a missing pull request', async () => {
+    const uuid = await openSession(core.context, user_id, { repo_uri: REPOSITORY })
+    expect(await refusalOf(mergePullRequest(core.context, uuid))).toMatchObject({ status: 404 })
+    await setLock(core.context, uuid, true)
+    expect(await refusalOf(mergePullRequest(core.context, uuid))).toEqual(blocked(uuid))
+  })
+})
 
 describe('a merge', () => {
   it('takes the pull request that was opened last and leaves the session as it is', async () => {

@@ -11,6 +11,13 @@ export const NEW = {
   base: 'main',
 }
 export const never = (): AbortSignal => new AbortController().signal
+/** What a merge ends with when the branch is not at the commit that may be merged. */
+export const movedRefusal = (number: number, commit: string) => ({
+  status: 409,
+  message:
+    `Pull Request ${number} holds code that was not reviewed: its branch is not at commit ${commit.slice(0, 12)}, ` +
+    'with which the last completed round ended. PR merge is not allowed; run another round first.',
+})
 export const freely: MergeOptions = { confirm: async () => {}, signal: never() }
 
 /** The adapter of the configured provider, on msw's fetch. */

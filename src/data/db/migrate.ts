@@ -2,6 +2,7 @@ import { createTables } from './steps/0001-tables.ts'
 import { createSessionLists } from './steps/0002-session-lists.ts'
 import { createPins } from './steps/0003-pins.ts'
 import { createRoundImports } from './steps/0004-round-imports.ts'
+import { addReviewedCommits } from './steps/0005-reviewed-commits.ts'
 import { createSearchIndexes } from './steps/search-indexes.ts'
 import type { Sql, Transaction } from './types.ts'
 
@@ -11,6 +12,7 @@ const STEPS: readonly { number: number; name: string; run: (tx: Transaction) => 
   { number: 2, name: 'session lists', run: createSessionLists },
   { number: 3, name: 'pins', run: createPins },
   { number: 4, name: 'round imports', run: createRoundImports },
+  { number: 5, name: 'reviewed commits', run: addReviewedCommits },
 ]
 
 /** The key of the advisory lock. Any constant would do; these four bytes spell "plat". */

@@ -22,7 +22,8 @@ export const putMerge = endpoint({
     tags: ['Repository'],
     summary: 'Merge the pull request',
     description:
-      'Merges the most recently opened pull request of the session into the default branch. ' +
+      'Merges the most recently opened pull request of the session into the default branch, provided that its ' +
+      'branch is at the commit with which the last completed round ended. ' +
       'Answers within 50 seconds. For operation role developer or higher and the owner of the session.',
     security: signedIn,
     request: { body: jsonBody(SessionReference) },
@@ -41,8 +42,16 @@ export const putMerge = endpoint({
         ),
         errorAnswer(
           409,
-          'The session is locked, or the git host sees a conflict.',
+          'The session is locked, a round of it runs, its last round failed, none has completed, or the branch ' +
+            'holds code that was not reviewed; or the git host sees a conflict.',
           'Session 5f0c3b0e-8f57-4a52-9f0b-0d9f3c1f7a11 is blocked; PR merge is not allowed.',
+          'A round of session 5f0c3b0e-8f57-4a52-9f0b-0d9f3c1f7a11 is running; ' +
+            'PR merge is not allowed until it has completed.',
+          'The last round of session 5f0c3b0e-8f57-4a52-9f0b-0d9f3c1f7a11 failed; PR merge is not allowed. ' +
+            'Begin a new session.',
+          'No round of session 5f0c3b0e-8f57-4a52-9f0b-0d9f3c1f7a11 has completed; PR merge is not allowed.',
+          'Pull Request 12 holds code that was not reviewed: its branch is not at commit 6dcb09b5b578, with which ' +
+            'the last completed round ended. PR merge is not allowed; run another round first.',
         ),
         errorAnswer(
           504,

@@ -1,0 +1,137 @@
+import { execFile } from 'node:child_process'
+import { promisify } from 'node:util'
+import { beforeAll, expect, test } from 'vitest'
+import { createPullRequest } from '../../../src/pull-requests/create.ts'
+import { createPullRequestHost } from '../../../src/pull-requests/host-of.ts'
+import { acceptRound } from '../../../src/sessions/accept.ts'
+import { findSession } from '../../../src/sessions/find.ts'
+import { startGitHostCore } from '../../helpers/git-host-core.ts'
+import { openSession, runRound } from '../../helpers/sessions.ts'
+import { startOnce } from '../../helpers/start-once.ts'
+import { refusalOf } from '../../pull-requests/support.ts'
+import { attack } from './attack.ts'
+
+const GROUP = 'merging what nobody reviewed'
+const run = promisify(execFile)
+const core = startOnce(startGitHostCore)
+let owner: number
+beforeAll(async () => {
+  owner = (await (await core.call('GET', '/api/v1/users/me')).json()).id
+})
+
+/** Runs git in the bare repository; `input` goes to its standard input. */
+async function gitAt(repository: string, args: string[], input?: string): Promise<string> {
+  const identity = ['-c', 'user.name=t', '-c', 'user.email=t@example.org']
+  const child = run('git', ['-C', core.host.pathOf(repository), ...identity, ...args])
+  child.child.stdin?.end(input)
+  return (await child).stdout.trim()
+}
+
+/** Puts a commit with this one file on a branch, as a push does. */
+async function push(repository: string, branch: string, parent: string, text: string): Promise<string> {
+  const blob = await gitAt(repository, ['hash-object', '-w', '--stdin'], text)
+  const tree = await gitAt(repository, ['mktree'], `100644 blob ${blob}\tmain.tf\n`)
+  const commit = await gitAt(repository, ['commit-tree', tree, '-p', parent, '-m', 'Platform changes'])
+  await gitAt(repository, ['update-ref', `refs/heads/${branch}`, commit])
+  return commit
+}
+
+/** A session whose first round completed with a commit on its branch, and the pull request of that branch. */
+async function reviewedSession(name: string) {
+  const content = { files: { 'main.tf': '# first\n' } }
+  const repository = await core.host.addRepository({ owner: 'acme', name, content })
+  const uuid = await openSession(core.context, owner, { repo_uri: repository })
+  const branch = (await findSession(core.context.sql, uuid))?.workspace.branch ?? ''
+  const base = await gitAt(repository, ['rev-parse', 'main'])
+  const reviewed = await push(repository, branch, base, '# reviewed\n')
+  await (await runRound(core.context, uuid)).finish('completed', 'GENERATE', undefined, reviewed)
+  const { id } = await createPullRequest(core.context, uuid)
+  return { repository, uuid, branch, base, reviewed, id }
+}
+
+/** Asks the core to merge, and asserts that it refuses and that the default branch stays where it is. */
+async function refusedMerge(session: { uuid: string; repository: string; base: string }): Promise<string> {
+  const answer = await core.call('PUT', '/api/v1/repository/pr/merge', { json: { session_id: session.uuid } })
+  const { detail } = await answer.json()
+  expect([answer.status, await gitAt(session.repository, ['rev-parse', 'main'])]).toEqual([409, session.base])
+  return `409: ${detail}`
+}
+
+const continueWith = (uuid: string, mode: 'generate' | 'apply') =>
+  acceptRound(core.context, { session_uuid: uuid, mode, query: 'Go on', is_partial: false })
+
+attack(GROUP, 'a merge while a round of the session waits for a worker', async () => {
+  const session = await reviewedSession('waiting')
+  await continueWith(session.uuid, 'generate')
+  return await refusedMerge(session)
+})
+
+attack(GROUP, 'a merge of an attempt that a running round has pushed but not validated', async () => {
+  const session = await reviewedSession('running')
+  await continueWith(session.uuid, 'generate')
+  await runRound(core.context, session.uuid)
+  await push(session.repository, session.branch, session.reviewed, '# an attempt\n')
+  return await refusedMerge(session)
+})
+
+attack(GROUP, 'a merge of what a failed round left on the branch', async () => {
+  const session = await reviewedSession('failed')
+  await continueWith(session.uuid, 'generate')
+  const round = await runRound(core.context, session.uuid)
+  await push(session.repository, session.branch, session.reviewed, '# a failed attempt\n')
+  await round.finish('failed', 'runner failed: the plan has errors.')
+  return await refusedMerge(session)
+})
+
+attack(GROUP, 'a merge of a commit that somebody pushed to the branch after the review', async () => {
+  const session = await reviewedSession('pushed')
+  await push(session.repository, session.branch, session.reviewed, '# not reviewed\n')
+  return await refusedMerge(session)
+})
+
+attack(GROUP, 'a pushed commit that a declined request makes the last one that a round saw', async () => {
+  const session = await reviewedSession('declined')
+  const pushed = await push(session.repository, session.branch, session.reviewed, '# not reviewed\n')
+  await continueWith(session.uuid, 'generate')
+  await (await runRound(core.context, session.uuid)).finish('uncompleted', 'Declined.', undefined, pushed)
+  return await refusedMerge(session)
+})
+
+attack(GROUP, 'a branch that was rewritten from where it began', async () => {
+  const session = await reviewedSession('rewritten')
+  await push(session.repository, session.branch, session.base, '# another history\n')
+  return await refusedMerge(session)
+})
+
+attack(GROUP, 'a first round that was declined, then a push, then a merge', async () => {
+  const content = { files: { 'main.tf': '# first\n' } }
+  const repository = await core.host.addRepository({ owner: 'acme', name: 'never', content })
+  const uuid = await openSession(core.context, owner, { repo_uri: repository })
+  const branch = (await findSession(core.context.sql, uuid))?.workspace.branch ?? ''
+  const base = await gitAt(repository, ['rev-parse', 'main'])
+  const pushed = await push(repository, branch, base, '# never reviewed\n')
+  await (await runRound(core.context, uuid)).finish('uncompleted', 'Declined.', undefined, pushed)
+  await createPullRequest(core.context, uuid)
+  return await refusedMerge({ uuid, repository, base })
+})
+
+attack(GROUP, 'a push between the last check and the merge itself', async () => {
+  const { repository, branch, base, reviewed, id } = await reviewedSession('raced')
+  const confirm = async () => void (await push(repository, branch, reviewed, '# in between\n'))
+  const host = createPullRequestHost(core.context, repository)
+  const signal = AbortSignal.timeout(20_000)
+  const { status, message } = await refusalOf(host.merge(id, { commit: reviewed, confirm, signal }))
+  expect([status, await gitAt(repository, ['rev-parse', 'main'])]).toEqual([409, base])
+  return `the git host refuses the commit that was named: ${message}`
+})
+
+test('reviewed code can be merged all the same, after an apply and after a declined request', async () => {
+  const { repository, uuid, reviewed } = await reviewedSession('honest')
+  await continueWith(uuid, 'apply')
+  await (await runRound(core.context, uuid)).finish('completed', 'GENERATE')
+  await continueWith(uuid, 'generate')
+  await (await runRound(core.context, uuid)).finish('uncompleted', 'Declined.', undefined, reviewed)
+  const answer = await core.call('PUT', '/api/v1/repository/pr/merge', { json: { session_id: uuid } })
+  expect(answer.status).toBe(204)
+  expect(await gitAt(repository, ['show', 'main:main.tf'])).toBe('# reviewed')
+})
