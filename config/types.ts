@@ -13,7 +13,7 @@ export interface Config {
     iac: IacServiceConfig
     notifications: OptionalServiceConfig
     mapping: OptionalServiceConfig
-    authz: OptionalServiceConfig
+    authz: AuthzServiceConfig
   }
   orchestration: OrchestrationConfig
   llm: LlmConfig
@@ -66,6 +66,10 @@ export interface ServiceConfig {
 }
 export interface OptionalServiceConfig extends ServiceConfig {
   enabled: boolean
+}
+export interface AuthzServiceConfig extends OptionalServiceConfig {
+  /** Addition: whether rounds are accepted only with the consent of the sidecar. */
+  enforce: boolean
 }
 export interface IacServiceConfig extends ServiceConfig {
   job_poll_interval: number

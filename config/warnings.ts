@@ -20,6 +20,12 @@ export function configWarnings(config: Config): string[] {
   for (const [name, service] of Object.entries(config.services))
     if ('enabled' in service && service.enabled && service.endpoint === '')
       warnings.push(`services.${name} is enabled without an endpoint: every call to it will fail`)
+  const { authz } = config.services
+  if (authz.enabled && !authz.enforce)
+    warnings.push(
+      'services.authz is enabled and not enforced: rounds are accepted without asking it; ' +
+        'set services.authz.enforce to true to have it asked',
+    )
   return warnings
 }
 

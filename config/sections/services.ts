@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import { baseUrl, decimal, flag, text } from '../fields.ts'
 import type { Source } from '../source.ts'
-import type { Config, IacServiceConfig, OptionalServiceConfig, ServiceConfig } from '../types.ts'
+import type { AuthzServiceConfig, Config, IacServiceConfig, OptionalServiceConfig, ServiceConfig } from '../types.ts'
 
 export const iacSchema = v.object({
   endpoint: baseUrl('http://iac:8082'),
@@ -18,12 +18,14 @@ export const optionalServiceSchema = v.object({
   timeout: decimal(30, { above: 0 }),
 })
 
+export const authzSchema = v.object({ ...optionalServiceSchema.entries, enforce: flag(false) })
+
 export function readServices(source: Source): Config['services'] {
   return {
     iac: readIac(source),
     notifications: readOptional(source, 'services.notifications'),
     mapping: readOptional(source, 'services.mapping'),
-    authz: readOptional(source, 'services.authz'),
+    authz: readAuthz(source),
   }
 }
 
@@ -39,6 +41,15 @@ function readIac(source: Source): IacServiceConfig {
 
 function readOptional(source: Source, path: string): OptionalServiceConfig {
   const { values } = source.section(path, optionalServiceSchema)
+  return { ...values, token: source.variable(values.token_env) }
+}
+
+function readAuthz(source: Source): AuthzServiceConfig {
+  const { values } = source.section('services.authz', authzSchema)
+  if (values.enforce && !values.enabled)
+    source.problem(
+      'services.authz.enforce needs services.authz.enabled: true, because a disabled sidecar grants every check.',
+    )
   return { ...values, token: source.variable(values.token_env) }
 }
 

@@ -92,6 +92,19 @@ export const operationForbidden = (role: OperationRole) =>
     ...(role === 'developer' ? [] : [`Requires operation role '${role}' or higher`]),
     'Not the session owner',
   )
+/** The errors of a route that begins rounds which the authorization sidecar may refuse, where it is enforced. */
+export const roundRefusals = (role: OperationRole) => {
+  const { description, examples } = operationForbidden(role)
+  return [
+    errorAnswer(
+      403,
+      `${description} Where the authorization service is enforced: it refuses, in its words.`,
+      ...examples,
+      'Not authorized on aws/https://github.com/acme/infrastructure.git (live/network)',
+    ),
+    ...sidecarErrors('authz', 15),
+  ]
+}
 /** The error 403 of a route of the admin panel. */
 export const panelForbidden = (role: PanelRole) =>
   errorAnswer(403, 'The panel role is too low.', `Requires admin-panel role '${role}' or higher`)

@@ -1,3 +1,4 @@
+import { forbidden } from '../base/errors.ts'
 import type { Context } from '../context.ts'
 import { type AccessCheck, checkAccess } from '../services/authz.ts'
 import type { User } from './users.ts'
@@ -32,6 +33,21 @@ export async function authorize(
     message: reason?.trim() ? reason : describeDecision(authorized, request),
     portalUrl: portal_url !== null && isWebAddress(portal_url) ? portal_url : null,
   }
+}
+
+/**
+ * Makes sure that the caller may begin a round there. Asks nobody unless `services.authz.enforce` is true.
+ * Errors: 403 with the sidecar's text; those of the sidecar's client, so that nothing begins when it cannot be asked.
+ */
+export async function requireAuthorization(
+  context: Pick<Context, 'config' | 'fetch' | 'log'>,
+  caller: User,
+  request: AuthorizationRequest,
+): Promise<void> {
+  const { enabled, enforce } = context.config.services.authz
+  if (!enabled || !enforce) return
+  const { result, message } = await authorize(context, caller, request)
+  if (!result) throw forbidden(message)
 }
 
 function toCheck(caller: User, { cloud, project_name, environment }: AuthorizationRequest): AccessCheck {

@@ -3,6 +3,7 @@ import * as v from 'valibot'
 import { describe, expect, test } from 'vitest'
 import { parse, stringify } from 'yaml'
 import { requiredVariables } from '../../config/provider-variables.ts'
+import { optionalServiceSchema } from '../../config/sections/services.ts'
 import { SECTIONS } from './sections.ts'
 import { load } from './support.ts'
 
@@ -25,7 +26,8 @@ const rows = new Map(
 const fields = Object.entries(SECTIONS).flatMap(([section, schema]) =>
   Object.entries(v.getDefaults(schema)).map(([field, fallback]) => {
     const path = section === '' ? field : `${section}.${field}`
-    const documented = OPTIONAL.includes(section) ? `services.<name>.${field}` : path
+    const isShared = OPTIONAL.includes(section) && field in optionalServiceSchema.entries
+    const documented = isShared ? `services.<name>.${field}` : path
     return { section, field, path, documented, fallback }
   }),
 )

@@ -7,7 +7,7 @@ import { adminSchema, oidcSchema } from '../../config/sections/oidc.ts'
 import { orchestrationSchema } from '../../config/sections/orchestration.ts'
 import { pathsSchema } from '../../config/sections/paths.ts'
 import { redisSchema } from '../../config/sections/redis.ts'
-import { iacSchema, optionalServiceSchema } from '../../config/sections/services.ts'
+import { authzSchema, iacSchema, optionalServiceSchema } from '../../config/sections/services.ts'
 import { storageSchema } from '../../config/sections/storage.ts'
 import { telemetrySchema } from '../../config/sections/telemetry.ts'
 import { workerSchema } from '../../config/sections/worker.ts'
@@ -23,7 +23,7 @@ export const SECTIONS = {
   'services.iac': iacSchema,
   'services.notifications': optionalServiceSchema,
   'services.mapping': optionalServiceSchema,
-  'services.authz': optionalServiceSchema,
+  'services.authz': authzSchema,
   orchestration: orchestrationSchema,
   llm: llmSchema,
   paths: pathsSchema,

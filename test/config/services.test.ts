@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { configWarnings } from '../../config/warnings.ts'
 import { load, problemsOf } from './support.ts'
 
 const TAIL =
@@ -60,6 +61,29 @@ describe('services', () => {
     await expect(load('services: {authz: {enabled: false, token_env: NOPE}}')).resolves.toBeDefined()
     const config = await load('services: {authz: {enabled: true, token_env: AUTHZ}}', { AUTHZ: 'x' })
     expect(config.services.authz).toMatchObject({ enabled: true, endpoint: '' })
+  })
+})
+
+describe('services.authz.enforce', () => {
+  const AUTHZ = 'endpoint: "http://a", token_env: AUTHZ'
+  const warned = async (settings: string) =>
+    configWarnings(await load(`services: {authz: {${settings}}}`, { AUTHZ: 'x' })).filter((text) =>
+      text.includes('not enforced'),
+    )
+
+  test('needs an enabled sidecar', async () => {
+    expect(await problemsOf(`services: {authz: {enforce: true, ${AUTHZ}}}`, { AUTHZ: 'x' })).toEqual([
+      'services.authz.enforce needs services.authz.enabled: true, because a disabled sidecar grants every check.',
+    ])
+    const config = await load(`services: {authz: {enabled: true, enforce: true, ${AUTHZ}}}`, { AUTHZ: 'x' })
+    expect(config.services.authz.enforce).toBe(true)
+    expect((await load(null)).services.authz.enforce).toBe(false)
+  })
+
+  test('is told in one line when the sidecar is enabled and not enforced', async () => {
+    expect(await warned(`enabled: true, ${AUTHZ}`)).toHaveLength(1)
+    expect(await warned(`enabled: true, enforce: true, ${AUTHZ}`)).toEqual([])
+    expect(await warned(`enabled: false, ${AUTHZ}`)).toEqual([])
   })
 })
 

@@ -186,6 +186,7 @@ describe('repositories', () => {
       "Malformed repository URL 'git.example.com/acme/infra'",
     ])
     const uuid = await openSession(core.context, ada, { repo_uri: REPOSITORY })
+    await (await runRound(core.context, uuid)).finish('completed', 'GENERATE')
     await recordPullRequest(core.context, uuid, { provider: 'GITHUB', number: 7, url: `${REPOSITORY}/pull/7` })
     const merge = (mergeable: boolean | null) => {
       server.use(http.get(`${PULLS}/7`, () => HttpResponse.json({ state: 'open', mergeable })))

@@ -1,18 +1,9 @@
 import { createRoute, type z } from '@hono/zod-openapi'
-import { acceptRound } from '../../../src/sessions/accept.ts'
-import { requireOwnSession } from '../../access.ts'
 import { endpoint } from '../../endpoint.ts'
 import { requireOperation } from '../../middleware/gates.ts'
-import {
-  BODY_ERRORS,
-  errorAnswer,
-  errors,
-  json,
-  jsonBody,
-  operationForbidden,
-  signedIn,
-} from '../../openapi/answers.ts'
+import { BODY_ERRORS, errorAnswer, errors, json, jsonBody, roundRefusals, signedIn } from '../../openapi/answers.ts'
 import { SessionId, SessionReference } from '../../schemas/session.ts'
+import { continueSession } from './schedule.ts'
 
 export const postApply = endpoint({
   route: createRoute({
@@ -32,7 +23,7 @@ export const postApply = endpoint({
       ...errors(
         ...BODY_ERRORS,
         401,
-        operationForbidden('developer'),
+        ...roundRefusals('developer'),
         404,
         errorAnswer(
           409,
@@ -44,9 +35,8 @@ export const postApply = endpoint({
   }),
   gates: [requireOperation('developer')],
   handle: async (c, { body }) => {
-    const { uuid } = await requireOwnSession(c, body.session_id)
-    await acceptRound(c.var.platform, { session_uuid: uuid, mode: 'apply', query: 'Engine apply.', is_partial: false })
-    const answer: z.input<typeof SessionId> = { session_id: uuid }
+    const round = { mode: 'apply', query: 'Engine apply.', is_partial: false } as const
+    const answer: z.input<typeof SessionId> = { session_id: await continueSession(c, body.session_id, round) }
     return c.json(answer, 202)
   },
 })

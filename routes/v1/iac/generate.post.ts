@@ -1,15 +1,7 @@
 import { createRoute, type z } from '@hono/zod-openapi'
 import { endpoint } from '../../endpoint.ts'
 import { requireOperation } from '../../middleware/gates.ts'
-import {
-  BODY_ERRORS,
-  errors,
-  json,
-  jsonBody,
-  operationForbidden,
-  signedIn,
-  UNREACHABLE,
-} from '../../openapi/answers.ts'
+import { BODY_ERRORS, errors, json, jsonBody, roundRefusals, signedIn, UNREACHABLE } from '../../openapi/answers.ts'
 import { GenerateRequest } from '../../schemas/iac-request.ts'
 import { SessionId } from '../../schemas/session.ts'
 import { schedule } from './schedule.ts'
@@ -30,7 +22,7 @@ export const postGenerate = endpoint({
     request: { body: jsonBody(GenerateRequest) },
     responses: {
       202: json(SessionId, 'The round is queued.'),
-      ...errors(...BODY_ERRORS, UNREACHABLE, 401, operationForbidden('developer'), 404),
+      ...errors(...BODY_ERRORS, UNREACHABLE, 401, ...roundRefusals('developer'), 404),
     },
   }),
   gates: [requireOperation('developer')],

@@ -1,5 +1,6 @@
 import type { Context } from 'hono'
-import type { Cloud, Operation } from '../../../src/base/vocabulary.ts'
+import { requireAuthorization } from '../../../src/access/authorize.ts'
+import type { Cloud, Mode, Operation } from '../../../src/base/vocabulary.ts'
 import { assertReachable } from '../../../src/repository/head.ts'
 import { acceptFirstRound, acceptRound } from '../../../src/sessions/accept.ts'
 import { requireOwnSession } from '../../access.ts'
@@ -19,29 +20,47 @@ export interface ScheduleRequest {
 
 /**
  * Opens a session with its first round, or adds a round to a session; answers the uuid of the session.
- * Errors: 404 and 403 for a session that is continued; 400 when the repository cannot be reached.
+ * Errors: those of `continueSession` for a session that is continued; 403 and those of the authorization sidecar where
+ * it is enforced; 400 when the repository cannot be reached.
  */
 export async function schedule(c: Context<AppEnv>, request: ScheduleRequest): Promise<string> {
   const { platform, user } = c.var
   const { q: query, mode, is_partial, repo_uri, scope_id, engine_providers, session_id } = request
-  if (session_id !== undefined) {
-    const session = await requireOwnSession(c, session_id)
-    await acceptRound(platform, { session_uuid: session.uuid, mode, query, is_partial })
-    return session.uuid
-  }
+  if (session_id !== undefined) return continueSession(c, session_id, { mode, query, is_partial })
   if (repo_uri === undefined || scope_id === undefined || engine_providers === undefined)
     throw new Error('a first call without its keys passed validation')
+  const iac_path = request.iac_path ?? null
+  const place = { cloud: engine_providers, project_name: repo_uri, environment: iac_path ?? '' }
+  await requireAuthorization(platform, user, place)
   await assertReachable(platform, repo_uri, c.req.raw.signal)
   const sessionUuid = await acceptFirstRound(platform, {
     user_id: user.id,
     repo_uri,
     scope_id,
     provider: engine_providers,
-    iac_path: request.iac_path ?? null,
+    iac_path,
     query,
     mode,
     is_partial,
   })
   c.set('log', c.var.log.with({ session_id: sessionUuid }))
   return sessionUuid
+}
+
+/**
+ * Adds a round to a session of the caller; answers the uuid of the session.
+ * Errors: 404 and 403 for the session; 403 and those of the authorization sidecar where it is enforced; 409 for an
+ * apply on a locked session.
+ */
+export async function continueSession(
+  c: Context<AppEnv>,
+  sessionId: string,
+  round: { mode: Mode; query: string; is_partial: boolean },
+): Promise<string> {
+  const { platform, user } = c.var
+  const { uuid, provider, workspace } = await requireOwnSession(c, sessionId)
+  const place = { cloud: provider, project_name: workspace.uri, environment: workspace.root_path ?? '' }
+  await requireAuthorization(platform, user, place)
+  await acceptRound(platform, { session_uuid: uuid, ...round })
+  return uuid
 }

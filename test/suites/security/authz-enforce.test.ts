@@ -1,0 +1,154 @@
+import { readdir, readFile } from 'node:fs/promises'
+import { HttpResponse } from 'msw'
+import { expect, test } from 'vitest'
+import { callOf } from '../../helpers/core.ts'
+import { listedRepository } from '../../helpers/git-remote.ts'
+import { openSession, runRound } from '../../helpers/sessions.ts'
+import { askSilent, NO_ANSWERS, provideCoreWithSidecar } from '../../routes/sidecar.ts'
+import { attack } from './attack.ts'
+
+const GROUP = 'rounds without authorization'
+const REPOSITORY = 'https://github.com/acme/infra'
+const AUTHZ = 'enabled: true, endpoint: "http://authz.test:8083", token_env: T'
+const env = { T: 'token-of-authz' }
+const denied = () => HttpResponse.json({ authorized: false, portal_url: null, reason: 'Not in the group network.' })
+const { core, sidecar, server } = provideCoreWithSidecar('http://authz.test:8083/v1/check', denied, {
+  yaml: `services: { authz: { ${AUTHZ}, enforce: true } }`,
+  env,
+})
+
+const FIRST = {
+  q: 'Add a bucket',
+  repo_uri: REPOSITORY,
+  scope_id: 'acme-test',
+  engine_providers: 'aws',
+  iac_path: 'live/network',
+}
+/** Every route that begins a round, with a request that opens a session and one that continues it. */
+const OPENING = ['generate', 'drift', 'import'] as const
+const CONTINUING = [...OPENING, 'apply'] as const
+
+const me = async () => (await (await core.call('GET', '/api/v1/users/me')).json()).id as number
+const countRounds = async () =>
+  (await core.database.sql<{ count: number }[]>`SELECT count(*)::int AS count FROM rounds`)[0]?.count
+
+/** A session of the caller that waits for its next round. */
+async function finishedSession(): Promise<string> {
+  const place = { repo_uri: REPOSITORY, iac_path: 'live/network' }
+  const uuid = await openSession(core.context, await me(), place)
+  await (await runRound(core.context, uuid)).finish('completed', 'GENERATE')
+  return uuid
+}
+
+/** Sends a request that would begin a round, and asserts that it is refused like this and that none has begun. */
+async function refused(path: string, json: object, status: number): Promise<string> {
+  const before = await countRounds()
+  const answer = await core.call('POST', `/api/v1/iac/${path}`, { json })
+  const { detail } = await answer.json()
+  expect([answer.status, await countRounds()]).toEqual([status, before])
+  return `${status}: ${detail}`
+}
+
+const PLACE = {
+  user_id: 'dev@platform.local',
+  cloud: 'aws',
+  project: REPOSITORY,
+  environment: 'live/network',
+}
+
+for (const path of OPENING)
+  attack(GROUP, `a first ${path} round that the sidecar refuses`, async () => {
+    const outcome = await refused(path, FIRST, 403)
+    expect(outcome).toBe('403: Not in the group network.')
+    expect(sidecar.calls.map(({ body }) => body)).toEqual([PLACE])
+    return outcome
+  })
+
+for (const path of CONTINUING)
+  attack(GROUP, `a further ${path} round that the sidecar refuses`, async () => {
+    const session_id = await finishedSession()
+    const outcome = await refused(path, { session_id, ...(path === 'apply' ? {} : { q: 'Go on' }) }, 403)
+    expect(outcome).toBe('403: Not in the group network.')
+    expect(sidecar.calls.map(({ body }) => body)).toEqual([PLACE])
+    return outcome
+  })
+
+attack(GROUP, 'a refusal without a reason', async () => {
+  sidecar.answers(() => HttpResponse.json({ authorized: false }))
+  const outcome = await refused('generate', FIRST, 403)
+  expect(outcome).toBe(`403: Not authorized on aws/${REPOSITORY} (live/network)`)
+  return outcome
+})
+
+attack(GROUP, 'a sidecar that cannot be reached', async () => {
+  sidecar.answers(() => HttpResponse.error())
+  const session_id = await finishedSession()
+  await refused('apply', { session_id }, 502)
+  return await refused('generate', FIRST, 502)
+})
+
+attack(GROUP, `a sidecar that answers anything but a decision (${NO_ANSWERS.length} kinds)`, async () => {
+  let outcome = ''
+  for (const [, answer] of NO_ANSWERS) {
+    sidecar.answers(answer)
+    outcome = await refused('generate', FIRST, 502)
+    expect(outcome).not.toContain('internal words')
+  }
+  return outcome
+})
+
+attack(GROUP, 'a sidecar that never answers', async () => {
+  const before = await countRounds()
+  const { answer } = await askSilent(sidecar, 15_000, () => core.call('POST', '/api/v1/iac/generate', { json: FIRST }))
+  expect([answer.status, await countRounds()]).toEqual([504, before])
+  return `504: ${(await answer.json()).detail}`
+})
+
+attack(GROUP, 'a foreign session, by which the sidecar would be asked about another user’s place', async () => {
+  const session_id = await finishedSession()
+  await core.database.sql`
+    WITH other AS (INSERT INTO users (issuer, subject) VALUES ('https://other.example', ${session_id}) RETURNING id)
+    UPDATE sessions SET user_id = other.id FROM other WHERE uuid = ${session_id}`
+  const outcome = await refused('apply', { session_id }, 403)
+  expect([outcome, sidecar.calls]).toEqual(['403: Not the session owner', []])
+  return outcome
+})
+
+test('one file of the routes begins rounds, so that no other route can forget to ask', async () => {
+  const routes = new URL('../../../routes/', import.meta.url)
+  const files = (await readdir(routes, { recursive: true })).filter((file) => file.endsWith('.ts'))
+  const beginning: string[] = []
+  for (const file of files)
+    if ((await readFile(new URL(file, routes), 'utf8')).includes('sessions/accept.ts')) beginning.push(file)
+  expect(files.length).toBeGreaterThan(20)
+  expect(beginning).toEqual(['v1/iac/schedule.ts'])
+})
+
+test('what the sidecar grants is accepted, on every route', async () => {
+  sidecar.answers(() => HttpResponse.json({ authorized: true }))
+  server.use(listedRepository(REPOSITORY))
+  for (const path of OPENING) {
+    const answer = await core.call('POST', `/api/v1/iac/${path}`, { json: FIRST })
+    expect([path, answer.status]).toEqual([path, 202])
+  }
+  const session_id = await finishedSession()
+  const before = (await countRounds()) ?? 0
+  expect((await core.call('POST', '/api/v1/iac/apply', { json: { session_id } })).status).toBe(202)
+  expect(await countRounds()).toBe(before + 1)
+})
+
+test('a session without a path is asked about without an environment', async () => {
+  const session_id = await openSession(core.context, await me(), { repo_uri: REPOSITORY })
+  await (await runRound(core.context, session_id)).finish('completed', 'GENERATE')
+  await refused('apply', { session_id }, 403)
+  expect(sidecar.calls[0]?.body).toEqual({ user_id: 'dev@platform.local', cloud: 'aws', project: REPOSITORY })
+})
+
+test('as shipped nobody is asked when a round begins, also where the sidecar is enabled', async () => {
+  for (const yaml of ['', `services: { authz: { ${AUTHZ} } }`]) {
+    const call = callOf(await core.another({ yaml: `${yaml}\nenvironment: development`, env }))
+    const session_id = await finishedSession()
+    expect((await call('POST', '/api/v1/iac/apply', { json: { session_id } })).status).toBe(202)
+    expect(sidecar.calls).toEqual([])
+  }
+})
