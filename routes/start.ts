@@ -26,11 +26,13 @@ const HELP = `The core: HTTP API and event streams.
 Environment
   PLATFORM_CONFIG   path of the configuration file (default /etc/platform/config.yaml)
   PLATFORM_PORT     port (default 8000; 0 takes a free one)
-  PLATFORM_HOST     address to listen on (default 0.0.0.0: all interfaces)
+  PLATFORM_HOST     address to listen on (default 0.0.0.0: all interfaces; without an identity provider 127.0.0.1)
   PLATFORM_METRICS_PORT   port of GET /metrics (unset: none)
   PLATFORM_METRICS_HOST   its address (default 127.0.0.1)
 Further variables are named by the configuration file.
 `
+
+const LOOPBACK = '127.0.0.1'
 
 /** The command line of the core. */
 export const start = (): Promise<void> => runEntry(main)
@@ -44,12 +46,20 @@ async function main(): Promise<void> {
   if (argument !== undefined) throw new ConfigError([`unknown argument ${argument}; see --help`])
   const config = await loadConfig(process.env, readTextFile)
   const names = { port: 'PLATFORM_PORT', host: 'PLATFORM_HOST' }
-  const address = readAddress(process.env, names, { port: '8000', host: '0.0.0.0' })
+  // Without an identity provider every caller may do everything, so only this machine can call, unless asked otherwise.
+  const host = config.oidc.issuer_url === '' ? LOOPBACK : '0.0.0.0'
+  const address = readAddress(process.env, names, { port: '8000', host })
   await bootProcess('core', config, readMetricsAddress(process.env), (booted) => openCore(config, address, booted))
 }
 
 async function openCore(config: Config, address: ListenAddress, booted: BootedProcess): Promise<void> {
   const { context, log, phases, metricsUrl } = booted
+  if (config.oidc.issuer_url === '' && !process.env.PLATFORM_HOST?.trim())
+    log.warn(
+      'no identity provider is configured, so the core listens on loopback only; ' +
+        'set oidc.issuer_url, or name an address with PLATFORM_HOST',
+      { address: address.hostname },
+    )
   const events = await startStatusHub(context.sql, log)
   watchStreams(context.metrics.registry, events)
   const app = createApp({ ...context, events, asset: createAssetReader() })

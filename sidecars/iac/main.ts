@@ -5,6 +5,7 @@ import type { Logger } from '../../src/base/log.ts'
 import { runService, type Service } from '../shared/run-service.ts'
 import { createIacApp } from './app.ts'
 import { claimDataFolder } from './data-folder.ts'
+import { withoutMissingCliConfig } from './engine/cli-config-file.ts'
 import { downloadEngine } from './engine/download.ts'
 import { findEngine, probeEngine } from './engine/find.ts'
 import { removeIncoming } from './engine/plugin-cache.ts'
@@ -37,12 +38,13 @@ export const main = (): Promise<void> => runService(iacService({ env: process.en
  * The service as the frame of all sidecars runs it. At its stop the engines are interrupted, their jobs fail with 503,
  * and answers that wait for a job are given at once.
  */
-export function iacService(surroundings: Surroundings): Service<IacSettings> {
+export function iacService(given: Surroundings): Service<IacSettings> {
   return {
     name: 'iac',
     tokenVariable: 'PLATFORM_IAC_TOKEN',
     readSettings,
     open: async (settings, log) => {
+      const surroundings = { ...given, env: await withoutMissingCliConfig(given.env, log) }
       await claimDataFolder(settings.dataDir)
       await mkdir(settings.pluginCacheDir, { recursive: true })
       await removeIncoming(settings.pluginCacheDir)

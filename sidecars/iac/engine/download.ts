@@ -1,5 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto'
-import { access, chmod, mkdir, rename, writeFile } from 'node:fs/promises'
+import { chmod, lstat, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type Fetch, send } from '../../../src/base/http.ts'
 import type { Logger } from '../../../src/base/log.ts'
@@ -25,11 +25,7 @@ const MAX_ARCHIVE = 256 * 1024 * 1024
 const MAX_BINARY = 512 * 1024 * 1024
 const TIMEOUT_MS = 300_000
 
-/**
- * Fetches the pinned engine into `folder`, unless it is there already, and answers its path. The archive must have the
- * checksum that is pinned here, and the release's own SHA256SUMS must name the same one. Errors: `SettingsError`.
- */
-export async function downloadEngine(options: {
+export interface EngineDownload {
   folder: string
   /** Base URL of a mirror with the layout of the project's releases; empty for the project's own. */
   baseUrl: string
@@ -38,41 +34,90 @@ export async function downloadEngine(options: {
   fetch: Fetch
   log: Logger
   release?: PinnedRelease
-}): Promise<string> {
+}
+
+/**
+ * Makes sure that `folder` holds the pinned engine and answers its path. The archive stays beside the binary, and both
+ * are verified whenever the service starts: the archive against the checksum that is pinned here, the binary against
+ * the archive. So whoever can write to the folder cannot have another program run at the next start. An archive that is
+ * missing or different is fetched, and the release's own SHA256SUMS must name the pinned checksum too; a binary that is
+ * missing or different is unpacked again. Errors: `SettingsError`.
+ */
+export async function downloadEngine(options: EngineDownload): Promise<string> {
+  const { folder, log } = options
   const { version, checksums } = options.release ?? PINNED_OPENTOFU
   const expected = checksums[options.target]
   if (!expected)
     throw new SettingsError(
       `No OpenTofu release is pinned for ${options.target}; install an engine and set IAC_BINARY.`,
     )
-  const binary = join(options.folder, `tofu-${version}`)
-  if (await exists(binary)) return binary
-  const base = `${options.baseUrl.replace(/\/+$/, '') || RELEASES}/v${version}`
   const name = `tofu_${version}_${options.target}.zip`
+  await mkdir(folder, { recursive: true, mode: 0o700 })
+  const kept = join(folder, name)
+  let archive = await readOwnFile(kept, MAX_ARCHIVE)
+  if (archive === null || sha256(archive) !== expected) {
+    if (archive !== null) log.warn('the archive of the engine is not the pinned one; it is fetched again')
+    archive = await fetchArchive(options, { version, name, expected })
+    await replaceFile(kept, archive, 0o600)
+  }
+  const program = unzip(archive, (file) => file === 'tofu', MAX_BINARY)?.get('tofu')
+  if (!program) throw new SettingsError(`${name} holds no tofu binary.`)
+  const binary = join(folder, `tofu-${version}`)
+  const present = await readOwnFile(binary, MAX_BINARY)
+  if (present?.equals(program)) return binary
+  if (present !== null) log.warn('the engine on the disk is not that of its archive; it is unpacked again')
+  await replaceFile(binary, program, 0o755)
+  return binary
+}
+
+async function fetchArchive(
+  options: EngineDownload,
+  { version, name, expected }: { version: string; name: string; expected: string },
+): Promise<Buffer> {
+  const base = `${options.baseUrl.replace(/\/+$/, '') || RELEASES}/v${version}`
   const get = (file: string, maxBytes: number) => fetchFile(options.fetch, `${base}/${file}`, maxBytes)
   options.log.info('fetching the engine', { url: `${base}/${name}` })
   const sums = new TextDecoder().decode(await get(`tofu_${version}_SHA256SUMS`, 1024 * 1024))
   const listed = sums.split('\n').some((line) => line.trim().replace(/\s+\*?/, ' ') === `${expected} ${name}`)
   if (!listed)
     throw new SettingsError(`The release's SHA256SUMS does not list ${name} with the pinned checksum ${expected}.`)
-  const archive = await get(name, MAX_ARCHIVE)
-  const actual = createHash('sha256').update(archive).digest('hex')
+  const archive = Buffer.from(await get(name, MAX_ARCHIVE))
+  const actual = sha256(archive)
   if (actual !== expected) throw new SettingsError(`${name} has checksum ${actual} instead of ${expected}.`)
-  const program = unzip(Buffer.from(archive), (file) => file === 'tofu', MAX_BINARY)?.get('tofu')
-  if (!program) throw new SettingsError(`${name} holds no tofu binary.`)
-  await mkdir(options.folder, { recursive: true, mode: 0o700 })
-  const temporary = `${binary}.${randomUUID()}.tmp`
-  await writeFile(temporary, program)
-  await chmod(temporary, 0o755)
-  await rename(temporary, binary)
-  return binary
+  return archive
 }
 
-const exists = (path: string) =>
-  access(path).then(
-    () => true,
-    () => false,
-  )
+const sha256 = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex')
+
+/** Permissions with which a group or everybody may write. */
+const WRITABLE_BY_OTHERS = 0o022
+
+/**
+ * Reads a file that this user alone can change: a regular one of its own, under one name only. Answers null when there
+ * is none, and empty bytes, which equal nothing, when it is of another kind or longer than `maxBytes`.
+ */
+async function readOwnFile(path: string, maxBytes: number): Promise<Buffer | null> {
+  const found = await lstat(path).catch(() => null)
+  if (found === null) return null
+  const isOwn = process.getuid === undefined || found.uid === process.getuid()
+  const isAlone = found.isFile() && found.nlink === 1 && (found.mode & WRITABLE_BY_OTHERS) === 0
+  if (!isOwn || !isAlone || found.size > maxBytes) return Buffer.alloc(0)
+  return readFile(path).catch(() => Buffer.alloc(0))
+}
+
+/** Puts a new file in the place of whatever is there; nobody sees a part of it. */
+async function replaceFile(path: string, content: Uint8Array, mode: number): Promise<void> {
+  const temporary = `${path}.${randomUUID()}.tmp`
+  try {
+    await writeFile(temporary, content, { flag: 'wx', mode: 0o600 })
+    await chmod(temporary, mode)
+    await rename(temporary, path)
+  } catch (error) {
+    await rm(temporary, { force: true })
+    const code = error instanceof Error && 'code' in error ? error.code : 'unknown error'
+    throw new SettingsError(`The engine could not be written to the data folder (${code}).`)
+  }
+}
 
 async function fetchFile(fetch: Fetch, url: string, maxBytes: number): Promise<Uint8Array<ArrayBuffer>> {
   try {

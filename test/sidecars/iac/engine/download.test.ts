@@ -1,78 +1,21 @@
-import { createHash } from 'node:crypto'
-import { createServer, type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
-import { deflateRawSync } from 'node:zlib'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { downloadEngine, PINNED_OPENTOFU } from '../../../../sidecars/iac/engine/download.ts'
+import { readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { PINNED_OPENTOFU } from '../../../../sidecars/iac/engine/download.ts'
 import { findEngine, probeEngine } from '../../../../sidecars/iac/engine/find.ts'
 import { unzip } from '../../../../sidecars/iac/zip.ts'
 import { silentLogger } from '../../../../src/base/log.ts'
 import { fakeEngine, temporaryFolder } from '../service.ts'
+import { ARCHIVE, NAME, type Releases, startReleases, sum, zip } from './release.ts'
 
-/** A zip archive with deflated entries; checksums of the content are left zero, which readers of it ignore. */
-function zip(files: Record<string, string>): Buffer {
-  const parts: Buffer[] = []
-  const directory: Buffer[] = []
-  let offset = 0
-  for (const [name, content] of Object.entries(files)) {
-    const data = deflateRawSync(content)
-    const local = Buffer.alloc(30)
-    local.writeUInt32LE(0x04034b50, 0)
-    local.writeUInt16LE(8, 8)
-    local.writeUInt16LE(name.length, 26)
-    const central = Buffer.alloc(46)
-    central.writeUInt32LE(0x02014b50, 0)
-    central.writeUInt16LE(8, 10)
-    central.writeUInt32LE(data.length, 20)
-    central.writeUInt16LE(name.length, 28)
-    central.writeUInt32LE(offset, 42)
-    parts.push(local, Buffer.from(name), data)
-    directory.push(central, Buffer.from(name))
-    offset += 30 + name.length + data.length
-  }
-  const end = Buffer.alloc(22)
-  end.writeUInt32LE(0x06054b50, 0)
-  end.writeUInt16LE(Object.keys(files).length, 10)
-  end.writeUInt32LE(offset, 16)
-  return Buffer.concat([...parts, ...directory, end])
-}
-
-const ARCHIVE = zip({ LICENSE: 'text', tofu: '#!/bin/sh\necho "OpenTofu v0.0.1$PLATFORM_IAC_TOKEN"\n' })
-const sum = (content: Buffer) => createHash('sha256').update(content).digest('hex')
-const NAME = 'tofu_0.0.1_linux_amd64.zip'
-
-let server: Server
-let baseUrl: string
-let files: Record<string, Buffer>
-let asked: string[]
-
-beforeAll(async () => {
-  server = createServer((request, response) => {
-    asked.push(request.url ?? '')
-    const file = files[(request.url ?? '').replace('/v0.0.1/', '')]
-    response.writeHead(file ? 200 : 404).end(file)
-  })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`
+let releases: Releases
+beforeEach(async () => {
+  releases = await startReleases()
 })
-afterAll(() => server.close())
-beforeEach(() => {
-  asked = []
-  files = {
-    [NAME]: ARCHIVE,
-    'tofu_0.0.1_SHA256SUMS': Buffer.from(`${'0'.repeat(64)}  other.zip\n${sum(ARCHIVE)}  ${NAME}\n`),
-  }
-})
+afterEach(() => releases.close())
 
-const download = async (folder?: string, target = 'linux_amd64') =>
-  downloadEngine({
-    folder: folder ?? (await temporaryFolder()),
-    baseUrl,
-    target,
-    fetch,
-    log: silentLogger,
-    release: { version: '0.0.1', checksums: { linux_amd64: sum(ARCHIVE) } },
-  })
+const download = async (folder?: string, target?: string) =>
+  releases.download(folder ?? (await temporaryFolder()), target === undefined ? {} : { target })
 
 describe('the download of an engine', () => {
   it('yields a program that runs, and fetches it once', async () => {
@@ -83,24 +26,44 @@ describe('the download of an engine', () => {
       name: 'OpenTofu',
       version: '0.0.1',
     })
-    expect(asked).toHaveLength(2)
+    expect(releases.asked).toHaveLength(2)
     expect(await download(folder)).toBe(binary)
-    expect(asked).toHaveLength(2)
+    expect(releases.asked).toHaveLength(2)
+  })
+
+  it.each(['the binary', 'the archive', 'both'])('mends %s that was changed on the disk', async (what) => {
+    const folder = await temporaryFolder()
+    const binary = await download(folder)
+    if (what !== 'the archive') await writeFile(binary, 'evil')
+    if (what !== 'the binary') await writeFile(join(folder, NAME), zip({ tofu: 'evil' }))
+    expect(await download(folder)).toBe(binary)
+    expect(await readFile(binary, 'utf8')).toContain('OpenTofu v0.0.1')
+    expect(sum(await readFile(join(folder, NAME)))).toBe(sum(ARCHIVE))
+    expect(releases.asked).toHaveLength(what === 'the binary' ? 2 : 4)
+    expect((await readdir(folder)).sort()).toEqual(['tofu-0.0.1', NAME].sort())
+  })
+
+  it('fetches the archive of a binary that an earlier version left without one', async () => {
+    const folder = await temporaryFolder()
+    const binary = await download(folder)
+    await rm(join(folder, NAME))
+    expect(await download(folder)).toBe(binary)
+    expect(releases.asked).toHaveLength(4)
   })
 
   it('refuses an archive with another checksum', async () => {
-    files[NAME] = zip({ tofu: 'evil' })
+    releases.files[NAME] = zip({ tofu: 'evil' })
     await expect(download()).rejects.toThrow(/has checksum [0-9a-f]{64} instead of/)
   })
 
   it('refuses a release whose own list says otherwise', async () => {
-    files['tofu_0.0.1_SHA256SUMS'] = Buffer.from(`${'0'.repeat(64)}  ${NAME}\n`)
+    releases.files['tofu_0.0.1_SHA256SUMS'] = Buffer.from(`${'0'.repeat(64)}  ${NAME}\n`)
     await expect(download()).rejects.toThrow('SHA256SUMS does not list')
-    expect(asked).toHaveLength(1)
+    expect(releases.asked).toHaveLength(1)
   })
 
   it('says what is missing', async () => {
-    delete files[NAME]
+    delete releases.files[NAME]
     await expect(download()).rejects.toThrow('answered 404')
     await expect(download(undefined, 'plan9_mips')).rejects.toThrow('No OpenTofu release is pinned for plan9_mips')
   })

@@ -1,0 +1,37 @@
+import { constants } from 'node:fs'
+import { access, stat } from 'node:fs/promises'
+import { isAbsolute } from 'node:path'
+import type { Logger } from '../../../src/base/log.ts'
+
+type Environment = Readonly<Record<string, string | undefined>>
+
+/** Variables that name the engine's own configuration; the second is the older name. */
+const VARIABLES = ['TF_CLI_CONFIG_FILE', 'TERRAFORM_CONFIG']
+
+/**
+ * The environment without a variable of the engine's own configuration that names no file. The log says so once, where
+ * the engine would say it in the output of every job. A relative path names no file either: the engine would look for
+ * it in the workspace, where a repository can put one.
+ */
+export async function withoutMissingCliConfig(env: Environment, log: Logger): Promise<Environment> {
+  const kept = { ...env }
+  for (const name of VARIABLES) {
+    const path = env[name]
+    if (path === undefined) continue
+    const reason = path.trim() === '' ? null : await findFault(path)
+    if (reason === null && path.trim() !== '') continue
+    delete kept[name]
+    if (reason !== null) log.warn(`${name} ${reason}; engines run without it`)
+  }
+  return kept
+}
+
+async function findFault(path: string): Promise<string | null> {
+  if (!isAbsolute(path)) return 'must be an absolute path'
+  const found = await stat(path).catch(() => null)
+  if (found === null || found.isDirectory()) return 'names no file'
+  return access(path, constants.R_OK).then(
+    () => null,
+    () => 'names a file that this service cannot read',
+  )
+}
