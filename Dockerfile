@@ -1,23 +1,35 @@
 # One image for core, worker and sidecars; the command decides which it is. Another engine, such as
 # OpenTofu, comes from the image and path given with
-#   --build-arg ENGINE_IMAGE=<image> --build-arg ENGINE_PATH=/usr/local/bin/tofu
-ARG ENGINE_IMAGE=hashicorp/terraform:1.11
+#   --build-arg ENGINE_IMAGE=<image>:<full version> --build-arg ENGINE_PATH=/usr/local/bin/tofu
+ARG ENGINE_IMAGE=hashicorp/terraform:1.11.4
 ARG ENGINE_PATH=/bin/terraform
 
 FROM ${ENGINE_IMAGE} AS engine
 
-FROM node:24-bookworm-slim AS dependencies
+FROM node:24.21.0-bookworm-slim AS dependencies
 WORKDIR /app
 COPY package.json package-lock.json ./
 RUN npm ci --omit=dev --no-audit --no-fund
 
-FROM node:24-bookworm-slim
+FROM node:24.21.0-bookworm-slim
 ARG ENGINE_PATH
 ARG APP_VERSION=0.0.0-dev
+# bubblewrap, passt, iproute2 and util-linux make the sandbox of engine commands.
 RUN apt-get update \
- && apt-get install --yes --no-install-recommends ca-certificates git \
- && rm -rf /var/lib/apt/lists/* \
- && install --directory --owner=node --group=node /workspaces /data
+ && apt-get install --yes --no-install-recommends \
+      bubblewrap ca-certificates git iproute2 passt util-linux \
+ && rm -rf /var/lib/apt/lists/*
+# Each process has a user of its own. The group is what worker and iac service share in /workspaces; the git
+# directories are the worker's alone, /data is the iac service's, /roles that of the authz sidecar.
+RUN groupadd --gid 10000 platform \
+ && for user in core:10001 worker:10002 iac:10003 sidecar:10004; do \
+      useradd --uid "${user#*:}" --gid platform --home-dir /tmp --no-create-home --shell /usr/sbin/nologin \
+        "${user%:*}"; \
+    done \
+ && install --directory --owner=worker --group=platform --mode=2770 /workspaces \
+ && install --directory --owner=worker --group=platform --mode=0700 /git \
+ && install --directory --owner=iac --group=platform --mode=0700 /data \
+ && install --directory --owner=sidecar --group=platform --mode=0700 /roles
 COPY --from=engine ${ENGINE_PATH} /usr/local/bin/
 WORKDIR /app
 COPY --from=dependencies /app/node_modules node_modules
@@ -27,10 +39,11 @@ COPY src src
 COPY routes routes
 COPY pipeline pipeline
 COPY sidecars sidecars
-COPY config/platform.yaml /etc/platform/config.yaml
+# The shipped file, with the folder of this image for git directories.
+RUN mkdir /etc/platform \
+ && sed 's|^  git_folder: ""|  git_folder: /git|' config/platform.yaml > /etc/platform/config.yaml
 ENV NODE_ENV=production APP_VERSION=${APP_VERSION} IAC_DATA_DIR=/data/iac
-USER node
-# Shared by worker and iac sidecar at the same path.
-VOLUME ["/workspaces", "/data"]
+# The user of the core; another process is started with another one: see compose.yaml.
+USER 10001:10000
 EXPOSE 8000 8082
 CMD ["node", "--min-semi-space-size=4", "--max-semi-space-size=4", "routes/main.ts"]
