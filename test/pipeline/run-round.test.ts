@@ -67,8 +67,8 @@ describe('runRound', () => {
     expect(fake.state).toEqual({ opened: 1, disposed: 1 })
     expect(fake.told).toEqual([])
     const [row] =
-      await db.sql`SELECT r.usage, s.last_commit FROM rounds r JOIN sessions s ON s.id = r.session_id WHERE s.uuid = ${uuid}`
-    expect(row?.last_commit).toBe('head-1')
+      await db.sql`SELECT r.usage, s.last_commit, s.reviewed_commit FROM rounds r JOIN sessions s ON s.id = r.session_id WHERE s.uuid = ${uuid}`
+    expect([row?.last_commit, row?.reviewed_commit]).toEqual(['head-1', 'head-1'])
     expect(row?.usage).toMatchObject({ input_tokens: 5, output_tokens: 2, chains: { IAC_GENERATOR: { calls: 1 } } })
   })
 

@@ -65,6 +65,21 @@ describe('migrate', () => {
     expect(await db.sql`SELECT subject FROM users WHERE subject = 'kept'`).toHaveLength(1)
   })
 
+  it('knows no reviewed commit of sessions that are older than the column', async () => {
+    const sql = connect(await emptyDatabase(), { max: 1 })
+    await migrate(sql)
+    await sql`ALTER TABLE sessions DROP COLUMN reviewed_commit`
+    await sql`DELETE FROM schema_steps WHERE name = 'reviewed commits'`
+    await sql`INSERT INTO users (issuer, subject) VALUES ('https://issuer.example', 'owner')`
+    const addSession = () => sql`INSERT INTO sessions (user_id, operation) SELECT id, 'generate' FROM users`
+    await addSession()
+    await migrate(sql)
+    await addSession()
+    const commits = await sql`SELECT reviewed_commit FROM sessions ORDER BY id`
+    expect(commits.map((row) => row.reviewed_commit)).toEqual([null, ''])
+    await sql.end()
+  })
+
   it('works without the search extension', async () => {
     const sql = connect(await emptyDatabase(), { max: 1 })
     // A type of that name in the way: the extension cannot be created.

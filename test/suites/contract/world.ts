@@ -54,6 +54,8 @@ export interface World {
   notifications: FakeNotifications
   upload_folder: string
   repository(files?: Record<string, string>): Promise<string>
+  /** Absolute path of the bare repository behind an address. */
+  pathOf(repository: string): string
   call(method: string, path: string, body?: unknown): Promise<Response>
   /** Sends a request and waits for the end of its round. */
   run(mode: 'generate' | 'drift' | 'import' | 'apply', body: Record<string, unknown>): Promise<Session>
@@ -178,6 +180,7 @@ export async function startWorld(options: Options = {}): Promise<World> {
     notifications,
     upload_folder,
     repository,
+    pathOf: git.pathOf,
     call,
     run,
     first: async (mode, body = {}) =>
