@@ -1,10 +1,11 @@
-import { addRemote, Errors, fetch as fetchPack, init, readTree } from 'isomorphic-git'
 import { badGateway, REPOSITORY_UNREACHABLE, repositoryUnreachable } from '../base/errors.ts'
-import { createCheckedFetch } from './allowed-addresses.ts'
-import { createGitHttp } from './git-http.ts'
-import { credentials, readReachableHead } from './head.ts'
-import { createMemoryFs } from './memory-fs.ts'
-import { type GitContext, loggableUri, remoteUrl } from './remote.ts'
+import { createSlices, type Slices } from '../base/slices.ts'
+import { fetchNewestCommit } from './fetch-newest-commit.ts'
+import { readReachableHead } from './head.ts'
+import { listFiles } from './pack/list-files.ts'
+import { readPack } from './pack/read-pack.ts'
+import { type GitContext, loggableUri } from './remote.ts'
+import { GitStatusError } from './smart-http.ts'
 
 /** Clients give up after 50 s, so the answer, even if it is an error, has to come before that. */
 const TOTAL_MS = 45_000
@@ -26,10 +27,12 @@ export async function findRootModules(context: GitContext, uri: string): Promise
 }
 
 async function scan(context: GitContext, uri: string, signal: AbortSignal): Promise<string[]> {
-  await readReachableHead(context, uri, signal)
+  const { commit } = await readReachableHead(context, uri, signal)
   try {
-    const { repository, commit } = await fetchNewestCommit(context, uri, { timeoutMs: TOTAL_MS, signal })
-    return commit ? selectRootModules(await listFiles(repository, commit, signal)) : []
+    const slices = createSlices(signal)
+    const pack = await fetchNewestCommit(context, uri, { commit, timeoutMs: TOTAL_MS, signal, slices })
+    const objects = await readPack(pack, slices)
+    return await selectRootModules(await listFiles(objects, commit, { suffixes: ENGINE_SUFFIXES, slices }), slices)
   } catch (error) {
     throw cloneFailed(context, uri, error)
   }
@@ -37,7 +40,7 @@ async function scan(context: GitContext, uri: string, signal: AbortSignal): Prom
 
 function cloneFailed(context: GitContext, uri: string, error: unknown) {
   context.log.warn('repository could not be scanned', { repository: loggableUri(uri), reason: error })
-  const refused = error instanceof Errors.HttpError && [401, 403, 404].includes(error.data.statusCode)
+  const refused = error instanceof GitStatusError && [401, 403, 404].includes(error.status)
   return refused ? repositoryUnreachable(error) : badGateway(REPOSITORY_UNREACHABLE, error)
 }
 
@@ -49,6 +52,13 @@ function rejectOnAbort(signal: AbortSignal): Promise<never> {
 
 const MARKER_FILES = new Set(['main.tf', 'provider.tf', 'providers.tf', 'backend.tf', 'terraform.tf', 'versions.tf'])
 const NEVER_ROOTS = new Set(['modules', 'examples', 'example', '.terraform'])
+const VARIABLE_SUFFIXES = ['.tfvars', '.tfvars.json']
+/** The files that decide what is a root module. */
+const ENGINE_SUFFIXES = ['.tf', ...VARIABLE_SUFFIXES]
+
+/** What the answer may name, in directories and in characters of their paths together. */
+const MAX_DIRECTORIES = 20_000
+const MAX_CHARACTERS = 2 * 1024 * 1024
 
 /**
  * Selects the directories that hold engine root modules, by the names of files alone. A directory with `.tf` files is
@@ -56,99 +66,79 @@ const NEVER_ROOTS = new Set(['modules', 'examples', 'example', '.terraform'])
  * one below it has `.tf` files.
  * @param files POSIX paths relative to the repository root
  * @returns sorted by code point, the repository root as `.`
+ * Errors: a plain one when more directories than can be answered have `.tf` files; the reason of the slices' signal.
  */
-export function selectRootModules(files: readonly string[]): string[] {
-  const names = groupByDirectory(files)
-  const candidates = [...names.keys()].filter((directory) => isCandidate(directory, names.get(directory) ?? []))
-  const marked = new Set(candidates.filter((directory) => (names.get(directory) ?? []).some(isMarker)))
-  const parents = new Set(candidates.flatMap(ancestors))
-  const roots = new Set(marked)
-  for (const directory of candidates) {
-    const insideRoot = ancestors(directory).some((ancestor) => marked.has(ancestor))
-    if (!parents.has(directory) && !insideRoot) roots.add(directory)
-  }
-  return [...roots].sort(byCodePoint)
+export async function selectRootModules(files: readonly string[], slices = createSlices()): Promise<string[]> {
+  const found = await findDirectories(files, slices)
+  const candidates = [...found.candidates]
+  const characters = candidates.reduce((sum, { length }) => sum + length, 0)
+  if (candidates.length > MAX_DIRECTORIES || characters > MAX_CHARACTERS)
+    throw new Error(`more than ${MAX_DIRECTORIES} directories of the repository hold engine files`)
+  const marked = new Set(candidates.filter((directory) => found.marked.has(directory)))
+  const above = await findAbove(candidates, marked, slices)
+  const roots = candidates.filter(
+    (directory) => marked.has(directory) || !(above.parents.has(directory) || above.insideRoot.get(directory)),
+  )
+  return await sortByCodePoint(roots, slices)
 }
 
-function groupByDirectory(files: readonly string[]): Map<string, string[]> {
-  const directories = new Map<string, string[]>()
-  for (const file of files) {
+/** The directories that have `.tf` files and may be roots, and the directories that have a marker. */
+async function findDirectories(files: readonly string[], slices: Slices) {
+  const [engine, candidates, marked] = [new Set<string>(), new Set<string>(), new Set<string>()]
+  for (const [index, file] of files.entries()) {
     const slash = file.lastIndexOf('/')
     const directory = slash < 0 ? '.' : file.slice(0, slash)
-    const names = directories.get(directory)
-    if (names) names.push(file.slice(slash + 1))
-    else directories.set(directory, [file.slice(slash + 1)])
+    const name = file.slice(slash + 1)
+    if (name.endsWith('.tf') && !engine.has(directory)) {
+      engine.add(directory)
+      if (!directory.split('/').some((segment) => NEVER_ROOTS.has(segment))) candidates.add(directory)
+    }
+    if (isMarker(name)) marked.add(directory)
+    if (index % 1_024 === 0 && slices.due()) await slices.pause()
   }
-  return directories
+  return { candidates, marked }
 }
-
-/** The directories above a directory, the nearest one last, without the repository root. */
-function ancestors(directory: string): string[] {
-  const segments = directory.split('/')
-  return segments.slice(1).map((_, index) => segments.slice(0, index + 1).join('/'))
-}
-
-const isCandidate = (directory: string, names: string[]): boolean =>
-  names.some((name) => name.endsWith('.tf')) && !directory.split('/').some((segment) => NEVER_ROOTS.has(segment))
 
 const isMarker = (name: string): boolean =>
-  MARKER_FILES.has(name) || name.endsWith('.tfvars') || name.endsWith('.tfvars.json')
-
-/** Compares code points. The default order compares UTF-16 units, which sorts characters above U+FFFF differently. */
-function byCodePoint(left: string, right: string): number {
-  const [a, b] = [Array.from(left), Array.from(right)]
-  for (let index = 0; index < Math.min(a.length, b.length); index++) {
-    const difference = (a[index]?.codePointAt(0) ?? 0) - (b[index]?.codePointAt(0) ?? 0)
-    if (difference !== 0) return difference
-  }
-  return a.length - b.length
-}
-
-const MAX_PACK_BYTES = 48 * 1024 * 1024
-const MAX_FILES = 500_000
-const GITDIR = '/repository'
-
-type Repository = { fs: ReturnType<typeof createMemoryFs>; gitdir: string; cache: object }
+  MARKER_FILES.has(name) || VARIABLE_SUFFIXES.some((suffix) => name.endsWith(suffix))
 
 /**
- * Fetches the newest commit of the default branch into memory, without the contents of files if the server can leave
- * them out.
- * @returns the commit and the repository, for `listFiles`
+ * Which directories have a candidate below them, and which candidates have a marked one above them. Each directory is
+ * looked at once, however many candidates are below it. The repository root is above no other directory here.
  */
-async function fetchNewestCommit(
-  context: GitContext,
-  uri: string,
-  options: { timeoutMs: number; signal: AbortSignal },
-) {
-  const url = remoteUrl(context.config.git, uri)
-  const fetch = await createCheckedFetch(context, url, options.signal)
-  const repository: Repository = { fs: createMemoryFs(4 * MAX_PACK_BYTES), gitdir: GITDIR, cache: {} }
-  await init({ ...repository, bare: true })
-  await addRemote({ ...repository, remote: 'origin', url: url.href })
-  const { fetchHead } = await fetchPack({
-    ...repository,
-    http: createGitHttp(fetch, { ...options, maxBytes: MAX_PACK_BYTES, blobless: true }),
-    url: url.href,
-    depth: 1,
-    singleBranch: true,
-    tags: false,
-    ...credentials(context, url),
-  })
-  return { repository, commit: fetchHead }
+async function findAbove(candidates: readonly string[], marked: ReadonlySet<string>, slices: Slices) {
+  const parents = new Set<string>()
+  const insideRoot = new Map<string, boolean>()
+  for (const candidate of candidates) {
+    const path = [candidate]
+    for (let next = parentOf(candidate); next !== null && !insideRoot.has(next); next = parentOf(next)) path.push(next)
+    for (let directory = path.pop(); directory !== undefined; directory = path.pop()) {
+      const parent = parentOf(directory)
+      insideRoot.set(directory, parent !== null && (marked.has(parent) || insideRoot.get(parent) === true))
+      if (parent !== null) parents.add(parent)
+    }
+    if (slices.due()) await slices.pause()
+  }
+  return { parents, insideRoot }
 }
 
-/** All file paths of a commit, relative to the repository root. */
-async function listFiles(repository: Repository, commit: string, signal: AbortSignal): Promise<string[]> {
-  const files: string[] = []
-  const pending = [{ oid: commit, prefix: '' }]
-  for (let next = pending.pop(); next; next = pending.pop()) {
-    signal.throwIfAborted()
-    const { tree } = await readTree({ ...repository, oid: next.oid })
-    for (const entry of tree) {
-      if (entry.type === 'tree') pending.push({ oid: entry.oid, prefix: `${next.prefix}${entry.path}/` })
-      else files.push(next.prefix + entry.path)
-    }
-    if (files.length + pending.length > MAX_FILES) throw new Error(`the repository holds more than ${MAX_FILES} files`)
+function parentOf(directory: string): string | null {
+  const slash = directory.lastIndexOf('/')
+  return slash < 0 ? null : directory.slice(0, slash)
+}
+
+/** Sorts by code point. The default order compares UTF-16 units, which sorts characters above U+FFFF differently. */
+async function sortByCodePoint(texts: readonly string[], slices: Slices): Promise<string[]> {
+  const keyed: { text: string; key: string }[] = []
+  for (const text of texts) {
+    keyed.push({ text, key: text.replaceAll(/[\ud800-\uffff]/g, shiftUnit) })
+    if (slices.due()) await slices.pause()
   }
-  return files
+  return keyed.sort((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0)).map(({ text }) => text)
+}
+
+/** Moves the units of surrogate pairs behind all others, and the others down into their place. */
+function shiftUnit(unit: string): string {
+  const code = unit.charCodeAt(0)
+  return String.fromCharCode(code < 0xe000 ? code + 0x2000 : code - 0x800)
 }

@@ -1,0 +1,188 @@
+import { toHex } from '../../base/bytes.ts'
+import type { Slices } from '../../base/slices.ts'
+import { applyDelta, readDeltaHeader } from './delta.ts'
+import { inflate } from './inflate.ts'
+import { PACK_LIMITS, type PackLimits } from './limits.ts'
+
+/** Commits and trees of a pack by their hash, in hexadecimal. The contents of files are not among them. */
+export type PackObjects = ReadonlyMap<string, PackObject>
+export interface PackObject {
+  kind: 'commit' | 'tree'
+  contents: Uint8Array<ArrayBuffer>
+}
+
+const HEADER_BYTES = 12
+const HASH_BYTES = 20
+const [COMMIT, TREE, BLOB, TAG, OFFSET_DELTA, REFERENCE_DELTA] = [1, 2, 3, 4, 6, 7] as const
+
+/** A delta whose base is not known yet. */
+interface Waiting {
+  offset: number
+  delta: Uint8Array<ArrayBuffer>
+}
+/** The base of a delta: the offset of another entry of the pack, or a hash. */
+type BaseName = number | string
+
+/** What has been read so far. */
+interface Reading {
+  limits: PackLimits
+  slices: Slices
+  byHash: Map<string, PackObject>
+  byOffset: Map<number, PackObject>
+  waiting: Map<BaseName, Waiting[]>
+  /** The offsets of the deltas that wait. */
+  undecided: Set<number>
+  keptBytes: number
+  declaredBytes: number
+}
+
+/**
+ * Reads the commits and trees of a pack (gitformat-pack, version 2 and 3). The contents of files are skipped without
+ * being held. The event loop runs between the slices of the work.
+ * Errors: plain ones for a damaged pack and for one beyond the limits; the reason of the signal of the slices.
+ */
+export async function readPack(
+  pack: Uint8Array,
+  slices: Slices,
+  limits: PackLimits = PACK_LIMITS,
+): Promise<PackObjects> {
+  const count = readHeader(pack)
+  if (count > limits.objects) throw new Error(`the pack says that it holds more than ${limits.objects} objects`)
+  const reading: Reading = {
+    limits,
+    slices,
+    byHash: new Map(),
+    byOffset: new Map(),
+    waiting: new Map(),
+    undecided: new Set(),
+    keptBytes: 0,
+    declaredBytes: 0,
+  }
+  let offset = HEADER_BYTES
+  for (let index = 0; index < count; index++) {
+    offset = await readEntry(reading, pack, offset)
+    if (slices.due()) await slices.pause()
+  }
+  return reading.byHash
+}
+
+function readHeader(pack: Uint8Array): number {
+  const view = new DataView(pack.buffer, pack.byteOffset, pack.byteLength)
+  if (pack.length < HEADER_BYTES + HASH_BYTES || view.getUint32(0) !== 0x5041434b)
+    throw new Error('the answer holds no pack')
+  if (view.getUint32(4) !== 2 && view.getUint32(4) !== 3) throw new Error('the pack is of an unknown version')
+  return view.getUint32(8)
+}
+
+/** Reads one entry and answers where the next one begins. */
+async function readEntry(reading: Reading, pack: Uint8Array, offset: number): Promise<number> {
+  const { type, size, next } = readEntryHeader(pack, offset)
+  const { limits, slices } = reading
+  reading.declaredBytes += size
+  if (reading.declaredBytes > limits.declaredBytes)
+    throw new Error(`the objects of the pack are larger than ${limits.declaredBytes} bytes`)
+  const base = readBase(type, pack, offset, next)
+  const wanted = type === COMMIT || type === TREE || (base !== null && isWanted(reading, base.name))
+  if (wanted) keep(reading, size)
+  const start = base?.next ?? next
+  const { contents, end } = await inflate(pack, { start, end: pack.length - HASH_BYTES }, { size, wanted, slices })
+  if (contents === null) return end
+  if (base) await acceptDelta(reading, { offset, delta: contents }, base.name)
+  else await acceptWhole(reading, offset, { kind: type === COMMIT ? 'commit' : 'tree', contents })
+  return end
+}
+
+function readEntryHeader(pack: Uint8Array, offset: number): { type: number; size: number; next: number } {
+  let byte = byteAt(pack, offset)
+  const type = (byte >> 4) & 7
+  let [size, factor, next] = [byte & 15, 16, offset + 1]
+  while ((byte & 0x80) !== 0) {
+    if (next > offset + 7) throw new Error('the pack holds an object of an impossible size')
+    byte = byteAt(pack, next++)
+    size += (byte & 0x7f) * factor
+    factor *= 128
+  }
+  const known = type === COMMIT || type === TREE || type === BLOB || type === TAG
+  if (!known && type !== OFFSET_DELTA && type !== REFERENCE_DELTA)
+    throw new Error('the pack holds an object of an unknown type')
+  return { type, size, next }
+}
+
+function byteAt(pack: Uint8Array, offset: number): number {
+  const byte = offset < pack.length - HASH_BYTES ? pack[offset] : undefined
+  if (byte === undefined) throw new Error('the pack is cut')
+  return byte
+}
+
+/** The name of the base that stands before a delta; null for an entry that is whole. */
+function readBase(type: number, pack: Uint8Array, offset: number, start: number) {
+  if (type === REFERENCE_DELTA) {
+    byteAt(pack, start + HASH_BYTES)
+    return { name: toHex(pack.subarray(start, start + HASH_BYTES)), next: start + HASH_BYTES }
+  }
+  if (type !== OFFSET_DELTA) return null
+  let next = start
+  let byte = byteAt(pack, next++)
+  let distance = byte & 0x7f
+  while ((byte & 0x80) !== 0) {
+    byte = byteAt(pack, next++)
+    distance = (distance + 1) * 128 + (byte & 0x7f)
+    if (distance > offset) break
+  }
+  if (distance === 0 || distance > offset) throw new Error('a delta of the pack points outside of it')
+  return { name: offset - distance, next }
+}
+
+/** Whether a delta may be a commit or a tree. One whose base stands in the pack and is neither is a file's contents. */
+const isWanted = ({ byOffset, undecided }: Reading, base: BaseName): boolean =>
+  typeof base === 'string' || byOffset.has(base) || undecided.has(base)
+
+/** Accounts for bytes that are about to be held. */
+function keep(reading: Reading, size: number): void {
+  const { objectBytes, keptBytes } = reading.limits
+  if (size > objectBytes) throw new Error(`an object of the pack is larger than ${objectBytes} bytes`)
+  reading.keptBytes += size
+  if (reading.keptBytes > keptBytes) throw new Error(`the trees of the pack are larger than ${keptBytes} bytes`)
+}
+
+async function acceptDelta(reading: Reading, own: Waiting, name: BaseName): Promise<void> {
+  const base = typeof name === 'number' ? reading.byOffset.get(name) : reading.byHash.get(name)
+  if (base) return acceptWhole(reading, own.offset, await resolveDelta(reading, base, own.delta))
+  const others = reading.waiting.get(name)
+  if (others) others.push(own)
+  else reading.waiting.set(name, [own])
+  reading.undecided.add(own.offset)
+}
+
+async function resolveDelta(reading: Reading, base: PackObject, delta: Uint8Array): Promise<PackObject> {
+  keep(reading, readDeltaHeader(delta).resultSize)
+  return { kind: base.kind, contents: await applyDelta(base.contents, delta, reading.slices) }
+}
+
+/** Stores an object and all deltas that were waiting for it, one after the other however long their chain is. */
+async function acceptWhole(reading: Reading, offset: number, whole: PackObject): Promise<void> {
+  const found: { offset: number; whole: PackObject }[] = [{ offset, whole }]
+  for (let next = found.pop(); next; next = found.pop()) {
+    const hash = await hashObject(next.whole)
+    reading.byHash.set(hash, next.whole)
+    reading.byOffset.set(next.offset, next.whole)
+    reading.undecided.delete(next.offset)
+    for (const name of [hash, next.offset]) {
+      const followers = reading.waiting.get(name) ?? []
+      reading.waiting.delete(name)
+      for (const follower of followers) {
+        found.push({ offset: follower.offset, whole: await resolveDelta(reading, next.whole, follower.delta) })
+        if (reading.slices.due()) await reading.slices.pause()
+      }
+    }
+  }
+}
+
+/** The SHA-1 of an object with its header, which is its name in git. */
+async function hashObject({ kind, contents }: PackObject): Promise<string> {
+  const header = new TextEncoder().encode(`${kind} ${contents.length}\0`)
+  const bytes = new Uint8Array(header.length + contents.length)
+  bytes.set(header)
+  bytes.set(contents, header.length)
+  return toHex(new Uint8Array(await crypto.subtle.digest('SHA-1', bytes)))
+}

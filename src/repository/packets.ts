@@ -1,0 +1,53 @@
+/** A packet of git's protocol: where its content stands. Control packets have no content. */
+export interface Packet {
+  kind: 'data' | 'control'
+  start: number
+  end: number
+}
+
+/** The packet that ends a list. */
+export const FLUSH = '0000'
+/** The packet between the parts of a request of version 2. */
+export const DELIMITER = '0001'
+
+/** A line as a packet: its length in four hexadecimal digits, the line, and a line feed. The line is ASCII. */
+export const packetLine = (line: string): string => `${(line.length + 5).toString(16).padStart(4, '0')}${line}\n`
+
+/** The packets of an answer, one after the other. Errors: a plain one for an answer that is no git, or cut. */
+export function* readPackets(bytes: Uint8Array): Generator<Packet> {
+  for (let offset = 0; offset < bytes.length; ) {
+    const length = readLength(bytes, offset)
+    const end = offset + Math.max(length, 4)
+    if (length === 3 || end > bytes.length) throw notGit()
+    yield { kind: length < 4 ? 'control' : 'data', start: offset + 4, end }
+    offset = end
+  }
+}
+
+const notGit = () => new Error('the answer does not follow the protocol of git')
+
+function readLength(bytes: Uint8Array, offset: number): number {
+  let length = 0
+  for (let index = offset; index < offset + 4; index++) {
+    const digit = hexDigit(bytes[index] ?? 0)
+    if (digit < 0) throw notGit()
+    length = length * 16 + digit
+  }
+  return length
+}
+
+function hexDigit(byte: number): number {
+  if (byte >= 0x30 && byte <= 0x39) return byte - 0x30
+  const lower = byte | 0x20
+  return lower >= 0x61 && lower <= 0x66 ? lower - 0x57 : -1
+}
+
+/** The lines at the beginning of an answer, without line feeds and control packets, `most` of them. */
+export function readLines(bytes: Uint8Array, most: number): string[] {
+  const lines: string[] = []
+  for (const { kind, start, end } of readPackets(bytes)) {
+    if (kind === 'data') lines.push(new TextDecoder().decode(bytes.subarray(start, end)).replace(/\n$/, ''))
+    if (lines.length >= most) break
+  }
+  return lines
+}
