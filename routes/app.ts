@@ -1,5 +1,6 @@
 import { Hono } from 'hono'
 import { createAuthenticator } from '../src/access/authenticate.ts'
+import { createGate } from '../src/base/gate.ts'
 import { createStreamHost } from '../src/sessions/events/stream.ts'
 import type { CoreContext } from './context.ts'
 import { createDocumentationRoutes } from './docs/routes.ts'
@@ -14,6 +15,13 @@ import { describeApi } from './openapi/document.ts'
 import { type KnownPath, onUnmatched, refuseHead } from './unmatched.ts'
 
 const POLL_PERIOD_MS = 5_000
+/** One reading takes up to 250 MB, and clients give up after 50 s: what waits has to leave time for its own reading. */
+const REPOSITORY_READINGS = {
+  atOnce: 2,
+  waiting: 8,
+  waitMs: 10_000,
+  busy: 'Too many repositories are being read at this moment; please try again in 10 seconds.',
+}
 const PREFIXES = ['/api', '']
 
 /**
@@ -25,6 +33,7 @@ export function createApp(context: CoreContext): Hono<AppEnv> {
     ...context,
     authenticate: createAuthenticator(context),
     streams: createStreamHost(context.events, POLL_PERIOD_MS),
+    repositoryGate: createGate(REPOSITORY_READINGS),
   }
   const app = new Hono<AppEnv>()
   app.use(async (c, next) => {

@@ -1,6 +1,7 @@
 import type { RouteConfig, z } from '@hono/zod-openapi'
 import type { Context, MiddlewareHandler } from 'hono'
 import type { AppEnv } from './env.ts'
+import { SMALL_BODY } from './validation/body-limits.ts'
 import { validate } from './validation/validate.ts'
 
 /** What a handler gets of a part of the request, as the schema in the route describes it. */
@@ -29,8 +30,10 @@ export interface Endpoint {
 export function endpoint<const R extends RouteConfig>(definition: {
   route: R
   gates: MiddlewareHandler<AppEnv>[]
+  /** Largest body in bytes; default 64 KiB. */
+  maxBodyBytes?: number
   handle: (c: Context<AppEnv>, input: Input<R>) => Promise<Response>
 }): Endpoint {
-  const { route, gates, handle } = definition
-  return { route, gates, handler: async (c) => handle(c, (await validate(route, c)) as Input<R>) }
+  const { route, gates, handle, maxBodyBytes = SMALL_BODY } = definition
+  return { route, gates, handler: async (c) => handle(c, (await validate(route, c, maxBodyBytes)) as Input<R>) }
 }

@@ -26,7 +26,7 @@ const DESCRIPTIONS: Record<number, string> = {
   401: 'No valid bearer token.',
   403: 'The role is too low, or the caller does not own the session.',
   404: 'Unknown session.',
-  413: 'The body is larger than 10 MiB.',
+  413: 'The body is larger than the route takes (most take 64 KiB), or holds more than 20000 keys and values.',
   409: 'The state of the session does not allow it.',
   422: 'The request did not validate.',
   500: 'Unexpected error; the text is always `Internal Server Error`.',
@@ -38,7 +38,7 @@ const EXAMPLES: Record<number, string> = {
   401: 'Not authenticated',
   403: 'Not the session owner',
   404: 'Session 5f0c3b0e-8f57-4a52-9f0b-0d9f3c1f7a11 not found.',
-  413: 'Request body is larger than 10485760 bytes (10 MiB).',
+  413: 'Request body is larger than 65536 bytes (64 KiB).',
   500: 'Internal Server Error',
 }
 const CHALLENGE = {

@@ -26,11 +26,19 @@ export const text = (limits: { min?: number; max?: number } = {}) =>
       if (value.includes('\0'))
         return ctx.addIssue({ code: 'custom', message: 'the text must not contain NUL characters.' })
       const { min = 0, max = Number.POSITIVE_INFINITY } = limits
-      const length = value.length <= max && value.length >= min ? value.length : [...value].length
+      const length = characters(value, max)
       if (length < min) tooShort(ctx, min)
       if (length > max) tooLong(ctx, max)
     })
     .openapi({ type: 'string', minLength: limits.min, maxLength: limits.max })
+
+/** How many characters a text has. One that is certainly longer than the limit is not counted. */
+function characters(value: string, max: number): number {
+  if (value.length <= max || value.length > 2 * max) return value.length
+  let pairs = 0
+  for (const character of value) if (character.length === 2) pairs++
+  return value.length - pairs
+}
 
 const tooShort = (ctx: Add, min: number) =>
   fail(ctx, 'string_too_short', `String should have at least ${min} character${min === 1 ? '' : 's'}`, {
@@ -55,6 +63,10 @@ export const uuid = () =>
       })
     })
     .openapi({ type: 'string', format: 'uuid' })
+
+/** A list. Its items are looked at only when there are not too many of them. */
+export const listOf = <T extends z.ZodType>(item: T, max: number) =>
+  z.array(z.unknown()).max(max).pipe(z.array(item).max(max))
 
 /** A key that may be left out; null means the same. */
 export const optional = <T extends z.ZodType>(schema: T) => schema.nullish().transform((value) => value ?? undefined)
@@ -148,11 +160,16 @@ export const blankIsAbsent = <T extends z.ZodType>(schema: T) =>
 export const anyCase = <T extends z.ZodType>(schema: T) =>
   z.preprocess((value) => (typeof value === 'string' ? value.toLowerCase() : value), schema)
 
+const MAX_URI = 2_048
+/** No system takes a longer path. */
+const MAX_PATH = 4_096
+
 /** An `https://` URL of a repository, which may hold a user name but no password; see `checkRepositoryUri`. */
 export const repositoryUri = () =>
   z
     .string()
     .transform((value, ctx) => {
+      if (value.length > MAX_URI) return tooLong(ctx, MAX_URI)
       const checked = checkRepositoryUri(value)
       if (checked.ok) return checked.uri
       ctx.addIssue({ code: 'custom', message: checked.text })
@@ -161,12 +178,13 @@ export const repositoryUri = () =>
     .openapi({
       type: 'string',
       format: 'uri',
+      maxLength: MAX_URI,
       description: '`https://` with a host; a user name is allowed, a password or token is not.',
     })
 
 /** A path inside the repository, with forward slashes; an empty text means the same as none. */
 export const repositoryPath = () =>
-  text().transform((value, ctx) => {
+  text({ max: MAX_PATH }).transform((value, ctx) => {
     const checked = checkIacPath(value)
     if (checked.ok) return checked.path ?? undefined
     ctx.addIssue({ code: 'custom', message: checked.text })

@@ -1,6 +1,6 @@
 import type { z } from '@hono/zod-openapi'
 import { echo, isSecretKey } from './echo.ts'
-import type { Problem } from './problem.ts'
+import type { Problem, ProblemList } from './problem.ts'
 
 type Issue = z.core.$ZodIssue
 type ProblemText = Pick<Problem, 'type' | 'msg' | 'ctx'>
@@ -13,20 +13,26 @@ export interface CustomParams extends Record<string, unknown> {
 }
 
 /**
- * Translates the issues that zod found in one part of a request.
- * @param raw the validated value, in which the input of each issue is looked up
+ * Translates the issues that zod found in one part of a request, and adds them to its problems.
+ * @param part.raw the validated value, in which the input of each issue is looked up
  */
-export function problemsOf(source: Source, raw: unknown, issues: readonly Issue[]): Problem[] {
-  return issues.flatMap((issue) => {
-    if (issue.code === 'unrecognized_keys')
-      return issue.keys.map((key) =>
-        entry(source, raw, [...issue.path, key], { type: 'extra_forbidden', msg: 'Extra inputs are not permitted' }),
-      )
-    const value = valueAt(raw, issue.path)
-    return entry(source, raw, issue.path, value === undefined ? MISSING : describeIssue(issue, value))
-  })
+export function addIssues(
+  problems: ProblemList,
+  { source, raw, issues }: { source: Source; raw: unknown; issues: readonly Issue[] },
+): void {
+  for (const issue of issues) {
+    if (issue.code === 'unrecognized_keys') {
+      for (const key of issue.keys) problems.add(() => entry(source, raw, [...issue.path, key], UNKNOWN_KEY))
+      continue
+    }
+    problems.add(() => {
+      const value = valueAt(raw, issue.path)
+      return entry(source, raw, issue.path, value === undefined ? MISSING : describeIssue(issue, value))
+    })
+  }
 }
 
+const UNKNOWN_KEY: ProblemText = { type: 'extra_forbidden', msg: 'Extra inputs are not permitted' }
 const MISSING: ProblemText = { type: 'missing', msg: 'Field required' }
 
 /** One entry of the answer. As `input` a wrong key shows its value; a missing one shows the object that lacks it. */

@@ -1,33 +1,37 @@
 import { badRequest, PlatformError } from '../../src/base/errors.ts'
 import { readStream } from '../../src/base/http.ts'
+import { JsonTooLarge, parseLimitedJson } from '../../src/base/limited-json.ts'
+import { sizeText } from './body-limits.ts'
 import { InvalidRequest } from './problem.ts'
 
-export const MAX_BODY_BYTES = 10 * 1024 * 1024
-const tooLarge = () =>
-  new PlatformError('ContentTooLarge', 413, `Request body is larger than ${MAX_BODY_BYTES} bytes (10 MiB).`)
+const tooLarge = (text: string) => new PlatformError('ContentTooLarge', 413, `Request body ${text}.`)
 
 /** Stands for a body of another content type than JSON. It validates like a value that is no object. */
 export const NOT_JSON = Symbol('not json')
 
 /**
  * Reads the JSON body of a request; `undefined` when there is none, `NOT_JSON` under another content type.
- * Errors: `InvalidRequest` of type `json_invalid`; 400 when the bytes are no UTF-8; 413 for more than 10 MiB.
+ * @param maxBytes the largest body that the route takes
+ * Errors: `InvalidRequest` of type `json_invalid`, also for one that is nested too deeply; 400 when the bytes are no
+ * UTF-8; 413 for more bytes than the route takes and for too many values.
  */
-export async function readJson(request: Request): Promise<unknown> {
-  const bytes = await readLimited(request)
+export async function readJson(request: Request, maxBytes: number): Promise<unknown> {
+  const bytes = await readLimited(request, maxBytes)
   if (bytes.byteLength === 0) return undefined
   if (!isJson(request.headers.get('content-type'))) return NOT_JSON
-  const text = decode(bytes)
   try {
-    return JSON.parse(text)
+    return parseLimitedJson(bytes)
   } catch (error) {
+    if (error instanceof JsonTooLarge && error.limit === 'values') throw tooLarge(error.message)
+    if (error instanceof TypeError) throw badRequest('There was an error parsing the body', error)
+    const reason = error instanceof JsonTooLarge ? error.message : 'is not valid JSON'
     throw new InvalidRequest([
       {
         type: 'json_invalid',
         loc: ['body', position(error)],
         msg: 'JSON decode error',
         input: {},
-        ctx: { error: 'the body is not valid JSON' },
+        ctx: { error: `the body ${reason}` },
       },
     ])
   }
@@ -42,15 +46,8 @@ function position(error: unknown): number {
   return offset ? Number(offset) : 0
 }
 
-function decode(bytes: Uint8Array): string {
-  try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
-  } catch (error) {
-    throw badRequest('There was an error parsing the body', error)
-  }
-}
-
-async function readLimited(request: Request): Promise<Uint8Array> {
-  if (Number(request.headers.get('content-length') ?? 0) > MAX_BODY_BYTES) throw tooLarge()
-  return await readStream(request.body, MAX_BODY_BYTES, tooLarge)
+async function readLimited(request: Request, maxBytes: number): Promise<Uint8Array> {
+  const refusal = () => tooLarge(`is larger than ${maxBytes} bytes (${sizeText(maxBytes)})`)
+  if (Number(request.headers.get('content-length') ?? 0) > maxBytes) throw refusal()
+  return await readStream(request.body, maxBytes, refusal)
 }

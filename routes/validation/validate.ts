@@ -2,40 +2,41 @@ import type { RouteConfig } from '@hono/zod-openapi'
 import { z } from '@hono/zod-openapi'
 import type { Context } from 'hono'
 import type { AppEnv } from '../env.ts'
-import { NOT_AN_OBJECT, problemsOf, type Source } from './from-zod.ts'
-import { InvalidRequest, type Problem } from './problem.ts'
+import { addIssues, NOT_AN_OBJECT, type Source } from './from-zod.ts'
+import { InvalidRequest, ProblemList } from './problem.ts'
 import { NOT_JSON, readJson } from './read-body.ts'
 
 /**
  * Checks path, query and body of a request against the schemas of its route and answers their values.
- * Errors: `InvalidRequest` with the problems of all three together.
+ * Errors: `InvalidRequest` with the problems of all three together; those of `readJson`.
  */
 export async function validate(
   route: RouteConfig,
   c: Context<AppEnv>,
+  maxBodyBytes: number,
 ): Promise<{ params: unknown; query: unknown; body: unknown }> {
-  const problems: Problem[] = []
+  const problems = new ProblemList()
   const params = check('path', route.request?.params, c.req.param(), problems)
   const query = check('query', route.request?.query, lastOfEach(c.req.queries()), problems)
   const schema = bodySchema(route)
-  const body = schema ? checkBody(schema, await readJson(c.req.raw), problems) : undefined
-  if (problems.length > 0) throw new InvalidRequest(problems)
+  const body = schema ? checkBody(schema, await readJson(c.req.raw, maxBodyBytes), problems) : undefined
+  if (problems.count > 0) throw new InvalidRequest(problems.toList())
   return { params, query, body }
 }
 
-function check(source: Source, schema: unknown, raw: unknown, problems: Problem[]): unknown {
+function check(source: Source, schema: unknown, raw: unknown, problems: ProblemList): unknown {
   if (!(schema instanceof z.ZodType)) return undefined
   const result = schema.safeParse(raw)
   if (result.success) return result.data
-  problems.push(...problemsOf(source, raw, result.error.issues))
+  addIssues(problems, { source, raw, issues: result.error.issues })
   return undefined
 }
 
-function checkBody(schema: z.ZodType, raw: unknown, problems: Problem[]): unknown {
+function checkBody(schema: z.ZodType, raw: unknown, problems: ProblemList): unknown {
   if (raw === undefined || raw === null) {
-    problems.push({ type: 'missing', loc: ['body'], msg: 'Field required', input: null })
+    problems.add(() => ({ type: 'missing', loc: ['body'], msg: 'Field required', input: null }))
   } else if (raw === NOT_JSON || typeof raw !== 'object' || Array.isArray(raw)) {
-    problems.push({ ...NOT_AN_OBJECT, loc: ['body'], input: null })
+    problems.add(() => ({ ...NOT_AN_OBJECT, loc: ['body'], input: null }))
   } else {
     return check('body', schema, raw, problems)
   }

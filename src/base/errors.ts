@@ -14,6 +14,15 @@ export class PlatformError extends Error {
   }
 }
 
+/** The platform has too much to do at this moment. The answer says in `Retry-After` when to ask again. */
+export class Busy extends PlatformError {
+  readonly retryAfterSeconds: number
+  constructor(message: string, retryAfterSeconds: number) {
+    super('Unavailable', 503, message)
+    this.retryAfterSeconds = retryAfterSeconds
+  }
+}
+
 export const badRequest = (message: string, cause?: unknown) => new PlatformError('BadRequest', 400, message, { cause })
 export const forbidden = (message: string) => new PlatformError('Forbidden', 403, message)
 export const notFound = (message: string) => new PlatformError('NotFound', 404, message)

@@ -7,17 +7,19 @@ import { readPack } from './pack/read-pack.ts'
 import { type GitContext, loggableUri } from './remote.ts'
 import { GitStatusError } from './smart-http.ts'
 
-/** Clients give up after 50 s, so the answer, even if it is an error, has to come before that. */
-const TOTAL_MS = 45_000
+/** Clients give up after 50 s, and may have waited up to 10 s for their turn before. */
+const TOTAL_MS = 35_000
 
 /**
  * Finds the engine root modules on the default branch of a repository.
+ * @param signal ends the work when its caller has gone away
  * @returns sorted POSIX paths, the repository root as `.`
  * Errors: 400 with a fixed text when the remote cannot be read or refuses the clone, 502 with the same text when
- * clone or scan fails for another reason or takes longer than 45 s.
+ * clone or scan fails for another reason or takes longer than 35 s.
  */
-export async function findRootModules(context: GitContext, uri: string): Promise<string[]> {
-  const deadline = AbortSignal.timeout(TOTAL_MS)
+export async function findRootModules(context: GitContext, uri: string, signal?: AbortSignal): Promise<string[]> {
+  const timeout = AbortSignal.timeout(TOTAL_MS)
+  const deadline = signal ? AbortSignal.any([signal, timeout]) : timeout
   try {
     return await Promise.race([scan(context, uri, deadline), rejectOnAbort(deadline)])
   } catch (error) {

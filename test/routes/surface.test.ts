@@ -114,17 +114,28 @@ describe('bodies', () => {
   const send = (body: BodyInit, headers: Record<string, string> = { 'content-type': 'application/json' }) =>
     core.app.request('/api/v1/repository/parse', { method: 'POST', body, headers })
 
-  it('refuses more than 10 MiB, announced or not', async () => {
-    const big = 'x'.repeat(10 * 1024 * 1024)
-    const announced = await send('{}', {
-      'content-type': 'application/json',
-      'content-length': String(11 * 1024 * 1024),
-    })
-    const sent = await send(JSON.stringify({ repo_uri: big }))
+  it('refuses more than the route takes, announced or not', async () => {
+    const announced = await send('{}', { 'content-type': 'application/json', 'content-length': '65537' })
+    const sent = await send(JSON.stringify({ repo_uri: 'x'.repeat(64 * 1024) }))
     for (const answer of [announced, sent]) {
       expect(answer.status).toBe(413)
-      expect((await answer.json()).detail).toContain('10 MiB')
+      expect((await answer.json()).detail).toBe('Request body is larger than 65536 bytes (64 KiB).')
     }
+  })
+
+  it('takes long requests in plain words where there are some', async () => {
+    const generate = (q: string) =>
+      core.app.request('/api/v1/iac/generate', {
+        method: 'POST',
+        body: JSON.stringify({ q }),
+        headers: { 'content-type': 'application/json' },
+      })
+    expect((await generate('x'.repeat(2_000_000))).status).toBe(422)
+    const refused = await generate('x'.repeat(2 * 1024 * 1024))
+    expect([refused.status, (await refused.json()).detail]).toEqual([
+      413,
+      'Request body is larger than 2097152 bytes (2 MiB).',
+    ])
   })
 
   it('says where malformed JSON is, and not what it holds', async () => {

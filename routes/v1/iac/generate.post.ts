@@ -4,6 +4,7 @@ import { requireOperation } from '../../middleware/gates.ts'
 import { BODY_ERRORS, errors, json, jsonBody, roundRefusals, signedIn, UNREACHABLE } from '../../openapi/answers.ts'
 import { GenerateRequest } from '../../schemas/iac-request.ts'
 import { SessionId } from '../../schemas/session.ts'
+import { REQUEST_BODY } from '../../validation/body-limits.ts'
 import { schedule } from './schedule.ts'
 
 export const postGenerate = endpoint({
@@ -26,6 +27,7 @@ export const postGenerate = endpoint({
     },
   }),
   gates: [requireOperation('developer')],
+  maxBodyBytes: REQUEST_BODY,
   handle: async (c, { body }) => {
     const answer: z.input<typeof SessionId> = {
       session_id: await schedule(c, { ...body, mode: 'generate', is_partial: false }),

@@ -4,6 +4,7 @@ import { requireOperation } from '../../middleware/gates.ts'
 import { BODY_ERRORS, errors, json, jsonBody, roundRefusals, signedIn, UNREACHABLE } from '../../openapi/answers.ts'
 import { ImportRequest } from '../../schemas/iac-request.ts'
 import { SessionId } from '../../schemas/session.ts'
+import { REQUEST_BODY } from '../../validation/body-limits.ts'
 import { schedule } from './schedule.ts'
 
 export const postImport = endpoint({
@@ -25,6 +26,7 @@ export const postImport = endpoint({
     },
   }),
   gates: [requireOperation('developer')],
+  maxBodyBytes: REQUEST_BODY,
   handle: async (c, { body }) => {
     const answer: z.input<typeof SessionId> = { session_id: await schedule(c, { ...body, mode: 'import' }) }
     return c.json(answer, 202)

@@ -4,7 +4,8 @@ import { SEVERITIES } from '../../../src/services/notifications.ts'
 import { endpoint } from '../../endpoint.ts'
 import { requireUser } from '../../middleware/gates.ts'
 import { BODY_ERRORS, errorAnswer, errors, json, jsonBody, signedIn } from '../../openapi/answers.ts'
-import { line, optional, text, webAddress } from '../../validation/fields.ts'
+import { MESSAGE_BODY } from '../../validation/body-limits.ts'
+import { line, listOf, optional, text, webAddress } from '../../validation/fields.ts'
 
 const Link = z.strictObject({ label: text({ min: 1, max: 128 }), url: webAddress(2048) })
 const NotificationRequest = z
@@ -13,7 +14,7 @@ const NotificationRequest = z
     severity: z.enum(SEVERITIES),
     subject: line({ min: 1, max: 256 }).openapi({ description: 'A single line.' }),
     body: text({ min: 1, max: 16_384 }).openapi({ description: 'Markdown permitted.' }),
-    links: optional(z.array(Link).max(32)),
+    links: optional(listOf(Link, 32)),
     context: optional(z.record(z.string(), z.unknown())).openapi({ description: 'Any facts that help.' }),
   })
   .openapi('NotificationRequest', {
@@ -58,6 +59,7 @@ export const postNotification = endpoint({
     },
   }),
   gates: [requireUser],
+  maxBodyBytes: MESSAGE_BODY,
   handle: async (c, { body }) => {
     const { links, context, ...message } = body
     const { platform, user, log } = c.var

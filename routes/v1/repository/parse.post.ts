@@ -36,12 +36,20 @@ export const postParse = endpoint({
           'The clone took too long or could not be read.',
           'Repository is not reachable or access was denied.',
         ),
+        errorAnswer(
+          503,
+          'Other repositories are being read; `Retry-After` says after how many seconds to ask again.',
+          'Too many repositories are being read at this moment; please try again in 10 seconds.',
+        ),
       ),
     },
   }),
   gates: [requireOperation('developer')],
   handle: async (c, { body }) => {
-    const answer: z.input<typeof Roots> = { roots: await findRootModules(c.var.platform, body.repo_uri) }
+    const { platform } = c.var
+    const { signal } = c.req.raw
+    const roots = await platform.repositoryGate.run(() => findRootModules(platform, body.repo_uri, signal), signal)
+    const answer: z.input<typeof Roots> = { roots }
     return c.json(answer)
   },
 })

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { constants, deflateRawSync, deflateSync } from 'node:zlib'
+import { constants, deflateSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
 import { createSlices } from '../../../src/base/slices.ts'
 import { inflate } from '../../../src/repository/pack/inflate.ts'
