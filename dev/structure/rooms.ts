@@ -190,7 +190,13 @@ export const ROOMS: readonly Room[] = [
   {
     name: 'sidecars/shared',
     holds: 'the frame of the sidecars: start, routes, settings, errors',
-    imports: ['src/base/http.ts', 'src/base/log.ts', 'src/runtime/serve.ts', 'src/runtime/stop-signals.ts'],
+    imports: [
+      'src/base/http.ts',
+      'src/base/limited-json.ts',
+      'src/base/log.ts',
+      'src/runtime/serve.ts',
+      'src/runtime/stop-signals.ts',
+    ],
     node: false,
   },
   {

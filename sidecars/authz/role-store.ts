@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { mkdir, open, readFile, rename, rm } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import { withFileLock } from './file-lock.ts'
+import { type HeldLock, withFileLock } from './file-lock.ts'
 import { parseStore, renderStore, type Users } from './store-document.ts'
 
 /** Users and their roles in one JSON file, shared with whoever else writes it. */
@@ -29,9 +29,9 @@ export function openRoleStore(path: string): RoleStore {
   const apply = async (change: (users: Users) => boolean) => {
     if (!change(await read())) return
     await mkdir(dirname(path), { recursive: true })
-    await withFileLock(`${path}.lock`, async () => {
+    await withFileLock(`${path}.lock`, async (lock) => {
       const users = await read()
-      if (change(users)) await replace(path, renderStore(users))
+      if (change(users)) await replace(path, renderStore(users), lock)
     })
   }
   return {
@@ -47,7 +47,7 @@ export function openRoleStore(path: string): RoleStore {
 /**
  * Replaces the file as a whole: a reader at any moment, and a restart after a crash, finds the old file or the new one.
  */
-async function replace(path: string, text: string): Promise<void> {
+async function replace(path: string, text: string, lock: HeldLock): Promise<void> {
   const temporary = `${path}.${randomUUID()}.tmp`
   try {
     const handle = await open(temporary, 'wx', 0o600)
@@ -57,6 +57,7 @@ async function replace(path: string, text: string): Promise<void> {
     } finally {
       await handle.close()
     }
+    if (!(await lock.isHeld())) throw new Error('The lock of the role store was taken by another process.')
     await rename(temporary, path)
   } catch (error) {
     await rm(temporary, { force: true })

@@ -2,7 +2,10 @@ import type { Channel, Notification } from './message.ts'
 
 /** A sender that saw no answer asks again within this time. */
 const WINDOW_MS = 30_000
-const MAX_REMEMBERED = 10_000
+/** Memory for deliveries that are remembered. */
+const MAX_BYTES = 4 * 1024 * 1024
+/** What one of them takes: a hash, an id, and what holds them. It does not depend on the message. */
+const ENTRY_BYTES = 512
 
 export interface Deliveries {
   /** Delivers and answers the delivery id. Errors: those of the channel. */
@@ -11,22 +14,28 @@ export interface Deliveries {
 
 /**
  * Delivers each notification once. The same one, equal in every field, is answered with the id of the first when it
- * comes again within half a minute. One that has failed is forgotten at once and may be sent again.
+ * comes again within half a minute. One that has failed is forgotten at once and may be sent again. Of a notification
+ * only the hash is remembered; when there are too many, the oldest are forgotten first.
+ * @param options.now a time in milliseconds, from any beginning
+ * @param options.maxBytes memory for deliveries that are remembered
  */
-export function createDeliveries(channel: Channel, now: () => number = () => performance.now()): Deliveries {
+export function createDeliveries(
+  channel: Channel,
+  { now = () => performance.now(), maxBytes = MAX_BYTES }: { now?: () => number; maxBytes?: number } = {},
+): Deliveries {
   const recent = new Map<string, { at: number; id: Promise<string> }>()
   const forget = () => {
     for (const [key, { at }] of recent) {
-      if (now() - at < WINDOW_MS && recent.size <= MAX_REMEMBERED) return
+      if (now() - at < WINDOW_MS && (recent.size + 1) * ENTRY_BYTES <= maxBytes) return
       recent.delete(key)
     }
   }
   return {
-    deliver(notification) {
-      forget()
-      const key = JSON.stringify(notification)
+    async deliver(notification) {
+      const key = await hashOf(notification)
       const known = recent.get(key)
-      if (known) return known.id
+      if (known && now() - known.at < WINDOW_MS) return known.id
+      forget()
       const deliveryId = crypto.randomUUID()
       const id = channel.deliver(notification, deliveryId).then(() => deliveryId)
       recent.set(key, { at: now(), id })
@@ -36,4 +45,10 @@ export function createDeliveries(channel: Channel, now: () => number = () => per
       return id
     },
   }
+}
+
+/** The SHA-256 of a notification, in base64. */
+async function hashOf(notification: Notification): Promise<string> {
+  const bytes = new TextEncoder().encode(JSON.stringify(notification))
+  return btoa(String.fromCharCode(...new Uint8Array(await crypto.subtle.digest('SHA-256', bytes))))
 }

@@ -16,22 +16,22 @@ export interface NotificationsSettings {
   channel: ChannelSettings
 }
 
-const LEVELS: Record<string, LogLevel> = {
-  notset: 'debug',
-  debug: 'debug',
-  info: 'info',
-  warn: 'warn',
-  warning: 'warn',
-  error: 'error',
-  critical: 'error',
-  fatal: 'error',
-}
+const LEVELS: ReadonlyMap<string, LogLevel> = new Map([
+  ['notset', 'debug'],
+  ['debug', 'debug'],
+  ['info', 'info'],
+  ['warn', 'warn'],
+  ['warning', 'warn'],
+  ['error', 'error'],
+  ['critical', 'error'],
+  ['fatal', 'error'],
+])
 
 /** Errors: `SettingsError`; no message holds the value of a credential. */
 export function readSettings(env: Environment): NotificationsSettings {
   const problems: string[] = []
   const level = textOf(env, 'LOG_LEVEL') || 'INFO'
-  const logLevel = LEVELS[level.toLowerCase()]
+  const logLevel = LEVELS.get(level.toLowerCase())
   if (!logLevel) problems.push(`LOG_LEVEL must be DEBUG, INFO, WARNING, ERROR or CRITICAL, got '${level}'`)
   const settings: NotificationsSettings = {
     host: hostOf(env),

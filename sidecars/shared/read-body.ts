@@ -1,6 +1,7 @@
 import type { Context } from 'hono'
 import type { z } from 'zod'
 import { readStream } from '../../src/base/http.ts'
+import { JsonTooLarge, parseLimitedJson } from '../../src/base/limited-json.ts'
 import { problemResponse } from './problem.ts'
 
 const JSON_TYPE = /^application\/(?:[\w.!#$&^+-]+\+)?json\s*(?:;|$)/i
@@ -10,8 +11,9 @@ class TooLarge extends Error {}
 
 /**
  * Reads the body and checks it against the schema. Answers the value, or the response that says what is wrong: a 422
- * names every violation.
- * @param rules.maxBytes a larger body is refused with 413, whether it announces its length or not
+ * names the violations, up to a hundred.
+ * @param rules.maxBytes a larger body is refused with 413, whether it announces its length or not, like one with too
+ *   many keys and values
  * @param rules.unparseable the status for a body that is no JSON at all, in which the contracts differ
  * @param rules.typed true when the body must have a content type of JSON
  */
@@ -23,17 +25,32 @@ export async function readBody<S extends z.ZodType>(
   let json: unknown
   try {
     if (typed && !JSON_TYPE.test(c.req.header('content-type') ?? '')) throw new TypeError('no JSON')
-    json = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(await readBytes(c, maxBytes)))
+    json = parseLimitedJson(await readBytes(c, maxBytes))
   } catch (error) {
     if (error instanceof TooLarge) return { ok: false, response: problemResponse(413, 'Content Too Large') }
+    if (error instanceof JsonTooLarge && error.limit === 'values')
+      return { ok: false, response: problemResponse(413, 'Content Too Large', `The body ${error.message}.`) }
     const text = typed ? 'The body must be JSON with the content type application/json.' : 'The body is not valid JSON.'
     return { ok: false, response: unparseable === 422 ? invalidResponse(text) : problemResponse(unparseable, text) }
   }
   const parsed = schema.safeParse(json)
   if (parsed.success) return { ok: true, value: parsed.data }
-  const violations = parsed.error.issues.map((issue) => `${['body', ...issue.path].join('.')}: ${issue.message}`)
-  return { ok: false, response: invalidResponse(violations.join('; ')) }
+  return { ok: false, response: invalidResponse(describeViolations(parsed.error.issues)) }
 }
+
+const MAX_VIOLATIONS = 100
+/** A message may quote what was sent, such as the names of all unknown keys. */
+const MAX_MESSAGE = 500
+
+function describeViolations(issues: readonly z.core.$ZodIssue[]): string {
+  const listed = issues
+    .slice(0, MAX_VIOLATIONS)
+    .map(({ path, message }) => `${cut(['body', ...path].join('.'))}: ${cut(message)}`)
+  const left = issues.length - listed.length
+  return [...listed, ...(left > 0 ? [`${left} more violations are not listed`] : [])].join('; ')
+}
+
+const cut = (text: string): string => (text.length > MAX_MESSAGE ? `${text.slice(0, MAX_MESSAGE)}…` : text)
 
 async function readBytes(c: Context, maxBytes: number): Promise<Uint8Array<ArrayBuffer>> {
   if (Number(c.req.header('content-length') ?? 0) > maxBytes) throw new TooLarge()

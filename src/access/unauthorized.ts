@@ -18,11 +18,11 @@ export const notAuthenticated = () => new Unauthorized('Not authenticated', 'Bea
 export const invalidToken = (reason: string, cause?: unknown) =>
   new Unauthorized(`Token validation failed: ${reason}`, INVALID_TOKEN, cause)
 
-const CLAIM_REASONS: Record<string, string> = {
-  aud: 'audience is not accepted',
-  iss: 'issuer is not accepted',
-  nbf: 'token is not yet valid',
-}
+const CLAIM_REASONS: ReadonlyMap<string, string> = new Map([
+  ['aud', 'audience is not accepted'],
+  ['iss', 'issuer is not accepted'],
+  ['nbf', 'token is not yet valid'],
+])
 
 /**
  * Turns an error of the token library into a 401 with a short reason, which stays the same when the library changes
@@ -38,7 +38,7 @@ function describeReason(error: unknown): string {
   if (error instanceof errors.JWTExpired) return 'token has expired'
   if (error instanceof errors.JWTClaimValidationFailed) {
     if (error.reason === 'missing') return `claim ${error.claim} is missing`
-    return (error.reason === 'check_failed' && CLAIM_REASONS[error.claim]) || `claim ${error.claim} is not valid`
+    return (error.reason === 'check_failed' && CLAIM_REASONS.get(error.claim)) || `claim ${error.claim} is not valid`
   }
   if (error instanceof errors.JWSSignatureVerificationFailed) return 'signature does not match'
   if (error instanceof errors.JOSEAlgNotAllowed) return 'algorithm is not allowed'

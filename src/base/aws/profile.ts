@@ -126,14 +126,14 @@ async function assumeProfileRole(
   return assumeWithKeys(tools, role, keys)
 }
 
-const SOURCES: Record<string, ChainLink> = {
-  Environment: fromVariables,
-  EcsContainer: fromContainer,
-  Ec2InstanceMetadata: fromInstance,
-}
+const SOURCES: ReadonlyMap<string, ChainLink> = new Map([
+  ['Environment', fromVariables],
+  ['EcsContainer', fromContainer],
+  ['Ec2InstanceMetadata', fromInstance],
+])
 
 async function readNamedSource(tools: ChainTools, name: string, value: ReadSetting): Promise<AwsCredentials | null> {
-  const link = SOURCES[value('credential_source')]
+  const link = SOURCES.get(value('credential_source'))
   if (!link) throw credentialFault(`profile ${name} has a role without source_profile or a known credential_source`)
   return link(tools)
 }

@@ -118,17 +118,17 @@ const INT8 = 20
 /** `json` and `jsonb`. A text is sent as JSON that is serialised already; the queue library relies on that. */
 const JSON_TYPES = [114, 3802]
 /** What the driver calls each `sslmode` of libpq. */
-const SSL_MODES: Record<string, string> = {
-  disable: 'disable',
-  false: 'disable',
-  allow: 'prefer',
-  prefer: 'prefer',
-  require: 'require',
-  'no-verify': 'require',
-  true: 'require',
-  'verify-ca': 'verify-full',
-  'verify-full': 'verify-full',
-}
+const SSL_MODES: ReadonlyMap<string, string> = new Map([
+  ['disable', 'disable'],
+  ['false', 'disable'],
+  ['allow', 'prefer'],
+  ['prefer', 'prefer'],
+  ['require', 'require'],
+  ['no-verify', 'require'],
+  ['true', 'require'],
+  ['verify-ca', 'verify-full'],
+  ['verify-full', 'verify-full'],
+])
 /** Parameters of other drivers. This driver would send them as settings, which the server refuses. */
 const FOREIGN_PARAMETERS = [
   'channel_binding',
@@ -159,7 +159,7 @@ export function toServerAddress(url: string): ServerAddress {
   const mode = parsed.searchParams.get('sslmode') ?? parsed.searchParams.get('ssl')
   for (const name of ['sslmode', 'ssl', ...FOREIGN_PARAMETERS]) parsed.searchParams.delete(name)
   if (mode !== null) {
-    const driverMode = SSL_MODES[mode]
+    const driverMode = SSL_MODES.get(mode)
     if (!driverMode) throw new Error(`sslmode '${mode}' is not known`)
     parsed.searchParams.set('ssl', driverMode)
   }

@@ -3,13 +3,13 @@ import type { Rule, Subject } from '../types.ts'
 import { blocksOf, jsonAt, textOf, textsOf } from '../view.ts'
 
 /** The attribute with the policy, for each type that gives a policy to an identity. */
-const IDENTITY_POLICIES: Record<string, string> = {
-  aws_iam_policy: 'policy',
-  aws_iam_role_policy: 'policy',
-  aws_iam_user_policy: 'policy',
-  aws_iam_group_policy: 'policy',
-  aws_ssoadmin_permission_set_inline_policy: 'inline_policy',
-}
+const IDENTITY_POLICIES: ReadonlyMap<string, string> = new Map([
+  ['aws_iam_policy', 'policy'],
+  ['aws_iam_role_policy', 'policy'],
+  ['aws_iam_user_policy', 'policy'],
+  ['aws_iam_group_policy', 'policy'],
+  ['aws_ssoadmin_permission_set_inline_policy', 'inline_policy'],
+])
 const ATTACHMENTS = [
   'aws_iam_role_policy_attachment',
   'aws_iam_user_policy_attachment',
@@ -23,7 +23,7 @@ const ATTACHMENTS = [
 function identityAllowances(subject: Subject): Allowance[] {
   if (subject.type === 'aws_iam_role')
     return blocksOf(subject, 'inline_policy').flatMap((block) => allowancesIn(jsonAt(block, 'policy')))
-  return allowancesOf(subject, IDENTITY_POLICIES[subject.type] ?? 'policy')
+  return allowancesOf(subject, IDENTITY_POLICIES.get(subject.type) ?? 'policy')
 }
 
 const coversEverything = ({ resources }: Allowance) => resources.includes('*')
@@ -31,7 +31,7 @@ const isAdmin = (allowance: Allowance) =>
   coversEverything(allowance) &&
   allowance.conditions.length === 0 &&
   allowance.actions.some((action) => action === '*' || action === '*:*')
-const types = [...Object.keys(IDENTITY_POLICIES), 'aws_iam_role']
+const types = [...IDENTITY_POLICIES.keys(), 'aws_iam_role']
 
 /** Names of AWS's own managed policies that a resource attaches. Their ARN has `aws` in the place of the account. */
 const attachedPolicies = (subject: Subject): string[] =>

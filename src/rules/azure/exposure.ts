@@ -23,15 +23,15 @@ const addressCount = (subject: Subject) =>
 const lastAddress = (subject: Subject) => textOf(subject, 'end_ip_address') ?? textOf(subject, 'end_ip') ?? ''
 
 /** The block with the firewall of each type; empty where the resource itself is the firewall. */
-const ACCESS_LISTS: Record<string, string> = {
-  azurerm_storage_account: 'network_rules',
-  azurerm_storage_account_network_rules: '',
-  azurerm_key_vault: 'network_acls',
-  azurerm_cognitive_account: 'network_acls',
-  azurerm_container_registry: 'network_rule_set',
-  azurerm_eventhub_namespace: 'network_rulesets',
-  azurerm_servicebus_namespace: 'network_rule_set',
-}
+const ACCESS_LISTS: ReadonlyMap<string, string> = new Map([
+  ['azurerm_storage_account', 'network_rules'],
+  ['azurerm_storage_account_network_rules', ''],
+  ['azurerm_key_vault', 'network_acls'],
+  ['azurerm_cognitive_account', 'network_acls'],
+  ['azurerm_container_registry', 'network_rule_set'],
+  ['azurerm_eventhub_namespace', 'network_rulesets'],
+  ['azurerm_servicebus_namespace', 'network_rule_set'],
+])
 
 export const azureExposureRules: Rule[] = [
   {
@@ -67,9 +67,9 @@ export const azureExposureRules: Rule[] = [
     fix: 'Set the default action to Deny and name the networks, or use a private endpoint.',
     severity: 'warning',
     cloud: 'azure',
-    types: Object.keys(ACCESS_LISTS),
+    types: [...ACCESS_LISTS.keys()],
     check: (subject) => {
-      const path = ACCESS_LISTS[subject.type] ?? ''
+      const path = ACCESS_LISTS.get(subject.type) ?? ''
       const lists = path === '' ? [subject] : blocksOf(subject, path)
       return lists.some((list) => textOf(list, 'default_action')?.toLowerCase() === 'allow')
         ? ['The default action is Allow.']

@@ -46,7 +46,7 @@ afterAll(() => server.close())
 const app = (options: { token?: string; channel?: Channel; now?: () => number } = {}) =>
   createNotificationsApp({
     token: options.token ?? '',
-    deliveries: createDeliveries(options.channel ?? chatChannel(HOOK, fetch), options.now),
+    deliveries: createDeliveries(options.channel ?? chatChannel(HOOK, fetch), options.now && { now: options.now }),
     log: createLogger({ write: (line) => log_lines.push(line) }),
   })
 

@@ -23,21 +23,21 @@ const PUBLIC = environmentAt('login.microsoftonline.com', 'management.azure.com'
 const US_GOVERNMENT = environmentAt('login.microsoftonline.us', 'management.usgovcloudapi.net')
 const CHINA = environmentAt('login.chinacloudapi.cn', 'management.chinacloudapi.cn')
 
-const ENVIRONMENTS: Record<string, AzureEnvironment> = {
-  public: PUBLIC,
-  azurepubliccloud: PUBLIC,
-  usgovernment: US_GOVERNMENT,
-  azureusgovernmentcloud: US_GOVERNMENT,
-  china: CHINA,
-  azurechinacloud: CHINA,
-}
+const ENVIRONMENTS: ReadonlyMap<string, AzureEnvironment> = new Map([
+  ['public', PUBLIC],
+  ['azurepubliccloud', PUBLIC],
+  ['usgovernment', US_GOVERNMENT],
+  ['azureusgovernmentcloud', US_GOVERNMENT],
+  ['china', CHINA],
+  ['azurechinacloud', CHINA],
+])
 
 /** Finds the cloud as the engine's provider does: `ARM_METADATA_HOSTNAME` goes before `ARM_ENVIRONMENT`. */
 export async function readAzureEnvironment(request: InventoryRequest): Promise<AzureEnvironment> {
   const host = setting(request.env, 'ARM_METADATA_HOSTNAME', 'ARM_METADATA_HOST')
   if (host !== undefined) return readMetadata(request, host)
   const name = setting(request.env, 'ARM_ENVIRONMENT') ?? 'public'
-  const environment = ENVIRONMENTS[name.toLowerCase()]
+  const environment = ENVIRONMENTS.get(name.toLowerCase())
   if (!environment)
     throw new InventoryError(`ARM_ENVIRONMENT names no Azure cloud; known are public, usgovernment and china`)
   return environment

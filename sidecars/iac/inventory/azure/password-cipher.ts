@@ -15,12 +15,12 @@ const PRFS: Record<string, string> = {
   '1.2.840.113549.2.10': 'sha384',
   '1.2.840.113549.2.11': 'sha512',
 }
-const CIPHERS: Record<string, { name: string; keyBytes: number }> = {
-  '2.16.840.1.101.3.4.1.2': { name: 'aes-128-cbc', keyBytes: 16 },
-  '2.16.840.1.101.3.4.1.22': { name: 'aes-192-cbc', keyBytes: 24 },
-  '2.16.840.1.101.3.4.1.42': { name: 'aes-256-cbc', keyBytes: 32 },
-  '1.2.840.113549.3.7': { name: 'des-ede3-cbc', keyBytes: 24 },
-}
+const CIPHERS: ReadonlyMap<string, { name: string; keyBytes: number }> = new Map([
+  ['2.16.840.1.101.3.4.1.2', { name: 'aes-128-cbc', keyBytes: 16 }],
+  ['2.16.840.1.101.3.4.1.22', { name: 'aes-192-cbc', keyBytes: 24 }],
+  ['2.16.840.1.101.3.4.1.42', { name: 'aes-256-cbc', keyBytes: 32 }],
+  ['1.2.840.113549.3.7', { name: 'des-ede3-cbc', keyBytes: 24 }],
+])
 
 /**
  * Decrypts what PKCS #12 files hold.
@@ -39,7 +39,7 @@ export function decrypt(algorithm: Element | undefined, data: Uint8Array, passwo
 function decryptPbes2([derivation, encryption]: Element[], data: Uint8Array, password: string): Uint8Array {
   const [kdf, kdfParameters] = elements(contentOf(derivation, SEQUENCE))
   const [cipherId, iv] = elements(contentOf(encryption, SEQUENCE))
-  const cipher = CIPHERS[objectId(cipherId)]
+  const cipher = CIPHERS.get(objectId(cipherId))
   if (objectId(kdf) !== PBKDF2 || !cipher) throw new UnknownCipherError(objectId(cipherId))
   const [salt, iterations, ...rest] = elements(contentOf(kdfParameters, SEQUENCE))
   const prf = rest.find(({ tag }) => tag === SEQUENCE)

@@ -3,13 +3,13 @@ import { type Env, serviceUrl, setting } from '../inputs.ts'
 import { InventoryError } from '../types.ts'
 
 /** Domains of the realms that are not `oraclecloud<number>.com`. */
-const DOMAINS: Record<string, string> = {
-  oc1: 'oraclecloud.com',
-  oc2: 'oraclegovcloud.com',
-  oc3: 'oraclegovcloud.com',
-  oc4: 'oraclegovcloud.uk',
-  oc19: 'oraclecloud.eu',
-}
+const DOMAINS: ReadonlyMap<string, string> = new Map([
+  ['oc1', 'oraclecloud.com'],
+  ['oc2', 'oraclegovcloud.com'],
+  ['oc3', 'oraclegovcloud.com'],
+  ['oc4', 'oraclegovcloud.uk'],
+  ['oc19', 'oraclecloud.eu'],
+])
 const NUMBERED = [
   'oc8',
   'oc9',
@@ -67,7 +67,7 @@ export function domainOf(env: Env, region: string, realm: string): string {
   if (described !== undefined) return described
   const override = setting(env, 'domain_name_override', 'OCI_DEFAULT_REALM')
   if (override !== undefined && DOMAIN.test(override)) return override
-  const domain = DOMAINS[realm] ?? (NUMBERED.includes(realm) ? `oraclecloud${realm.slice(2)}.com` : undefined)
+  const domain = DOMAINS.get(realm) ?? (NUMBERED.includes(realm) ? `oraclecloud${realm.slice(2)}.com` : undefined)
   if (domain === undefined)
     throw new InventoryError(`the OCI realm ${realm} is unknown; describe its region in OCI_REGION_METADATA`)
   return domain
