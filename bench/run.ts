@@ -1,6 +1,7 @@
 import { parseArgs } from 'node:util'
 import { benchDemo } from './demo.ts'
 import { benchEnqueue } from './enqueue.ts'
+import { benchHostile } from './hostile.ts'
 import { projectRoot } from './lib/process.ts'
 import { formatSection, type Section, writeResults } from './lib/report.ts'
 import { benchLists } from './lists.ts'
@@ -14,7 +15,8 @@ const HELP = `npm run bench [-- options]
 
 Measures what is ours, prints a table and writes bench/results/<time>.json.
 
-  --only <names>   comma-separated: enqueue, stack, demo, modes, lists, sandbox, requests, streams, streams5000
+  --only <names>   comma-separated: enqueue, stack, demo, modes, lists, sandbox, requests, streams, hostile,
+                   streams5000
   --quick          smaller numbers, to see that everything still runs
   --help
 `
@@ -36,6 +38,7 @@ const parts: Record<string, () => Promise<Section>> = {
   sandbox: () => benchSandbox({ runs: quick ? 10 : 60 }),
   requests: () => benchRequests({ turns: quick ? 1 : 7, turn_ms: quick ? 500 : 1_500 }),
   streams: () => benchStreams({ streams: quick ? 200 : 2_000, idle_s: quick ? 3 : 10 }),
+  hostile: () => benchHostile({ runs: quick ? 1 : 3 }),
   streams5000: () => benchStreams({ streams: quick ? 500 : 5_000, idle_s: quick ? 3 : 10 }),
 }
 /** Parts that run only when the command line names them. */

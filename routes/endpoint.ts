@@ -20,6 +20,8 @@ export interface Input<R> {
 export interface Endpoint {
   route: RouteConfig
   gates: MiddlewareHandler<AppEnv>[]
+  /** Largest body in bytes. */
+  maxBodyBytes: number
   handler: (c: Context<AppEnv>) => Promise<Response>
 }
 
@@ -35,5 +37,5 @@ export function endpoint<const R extends RouteConfig>(definition: {
   handle: (c: Context<AppEnv>, input: Input<R>) => Promise<Response>
 }): Endpoint {
   const { route, gates, handle, maxBodyBytes = SMALL_BODY } = definition
-  return { route, gates, handler: async (c) => handle(c, (await validate(route, c, maxBodyBytes)) as Input<R>) }
+  return { route, gates, maxBodyBytes, handler: async (c) => handle(c, (await validate(route, c, maxBodyBytes)) as Input<R>) }
 }

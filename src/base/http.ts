@@ -163,18 +163,40 @@ export async function readStream(
   tooLarge: () => Error,
 ): Promise<Uint8Array<ArrayBuffer>> {
   if (!stream) return new Uint8Array()
-  const chunks: Uint8Array[] = []
-  let size = 0
+  const blocks: Uint8Array[] = []
+  let pending = new Uint8Array(SMALL_CHUNK)
+  let [size, filled] = [0, 0]
   for await (const chunk of stream) {
     size += chunk.byteLength
     if (size > limit) throw tooLarge()
-    chunks.push(chunk)
+    if (filled + chunk.byteLength > pending.byteLength) {
+      blocks.push(pending.subarray(0, filled))
+      pending = new Uint8Array(SMALL_CHUNK)
+      filled = 0
+    }
+    if (chunk.byteLength >= SMALL_CHUNK) blocks.push(chunk)
+    else {
+      pending.set(chunk, filled)
+      filled += chunk.byteLength
+    }
   }
+  return await concatenate([...blocks, pending.subarray(0, filled)], size)
+}
+
+/** Smaller chunks are collected: a sender may put each byte into a chunk of its own, which takes a hundred times as much. */
+const SMALL_CHUNK = 16 * 1024
+/** Bytes that are copied before the event loop runs again. */
+const COPY_AT_ONCE = 4 * 1024 * 1024
+
+async function concatenate(blocks: readonly Uint8Array[], size: number): Promise<Uint8Array<ArrayBuffer>> {
   const all = new Uint8Array(size)
-  let offset = 0
-  for (const chunk of chunks) {
-    all.set(chunk, offset)
-    offset += chunk.byteLength
+  let [offset, pausedAt] = [0, 0]
+  for (const block of blocks) {
+    all.set(block, offset)
+    offset += block.byteLength
+    if (offset - pausedAt < COPY_AT_ONCE) continue
+    pausedAt = offset
+    await new Promise<void>((resolve) => setTimeout(resolve, 0))
   }
   return all
 }

@@ -1,0 +1,21 @@
+import type { Fetch } from '../../../src/base/http.ts'
+
+const line = (content: Buffer): Buffer =>
+  Buffer.concat([Buffer.from((content.length + 4).toString(16).padStart(4, '0')), content])
+const FLUSH = Buffer.from('0000')
+
+/** A git server of an attacker, in version 1 of the protocol, which answers every clone with the same pack. */
+export function remoteOf({ head, pack }: { head: string; pack: Buffer }, options: { packetBytes?: number } = {}): Fetch {
+  const advertisement = Buffer.concat([
+    line(Buffer.from('# service=git-upload-pack\n')),
+    FLUSH,
+    line(Buffer.from(`${head} HEAD\0side-band-64k shallow ofs-delta symref=HEAD:refs/heads/main\n`)),
+    FLUSH,
+  ])
+  const { packetBytes = 65_515 } = options
+  const parts = [line(Buffer.from('NAK\n'))]
+  for (let offset = 0; offset < pack.length; offset += packetBytes)
+    parts.push(line(Buffer.concat([Buffer.from([1]), pack.subarray(offset, offset + packetBytes)])))
+  const answer = Buffer.concat([...parts, FLUSH])
+  return async (input) => new Response(new Uint8Array(String(input).includes('/info/refs') ? advertisement : answer))
+}
