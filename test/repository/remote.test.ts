@@ -187,6 +187,32 @@ describe('repository parse', () => {
     expect(await findRootModules(own({ fetch: plain }), filled)).toEqual(['.', 'live/prod'])
   })
 
+  it('works with a server that speaks version 1 alone, with contents and without', async () => {
+    for (const filter of ['filter', 'fiLter']) {
+      const first: Fetch = async (input, init) => {
+        const headers = new Headers(init?.headers)
+        headers.delete('git-protocol')
+        const response = await globalThis.fetch(input, { ...init, headers })
+        const text = Buffer.from(await response.arrayBuffer()).toString('latin1')
+        return new Response(Buffer.from(text.replaceAll(' filter', ` ${filter}`), 'latin1'), response)
+      }
+      expect(await findRootModules(own({ fetch: first }), filled)).toEqual(['.', 'live/prod'])
+      expect(await readDefaultBranch(own({ fetch: first }), filled)).toBe('main')
+      const empty = await host.addRepository({ owner: 'acme', name: `empty-${filter}` })
+      await expect(assertReachable(own({ fetch: first }), empty)).rejects.toMatchObject({ status: 400 })
+    }
+  })
+
+  it('reads a repository that asks for credentials', async () => {
+    const uri = await host.addRepository({
+      owner: 'acme',
+      name: 'closed-too',
+      private: true,
+      content: { files: { 'live/main.tf': 'x' } },
+    })
+    expect(await findRootModules(own(), uri)).toEqual(['live'])
+  })
+
   it('is 400 when the remote cannot be listed', async () => {
     await expect(findRootModules(own(), `${host.url}/acme/missing.git`)).rejects.toMatchObject({
       status: 400,

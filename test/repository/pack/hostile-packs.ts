@@ -25,7 +25,8 @@ function packOf(root: Buffer, others: readonly (PackEntry | DeltaEntry)[], optio
 }
 
 const GOOD_ROOT = treeOf([['main.tf', BLOB]])
-const many = <T>(count: number, make: (index: number) => T): T[] => Array.from({ length: count }, (_, index) => make(index))
+const many = <T>(count: number, make: (index: number) => T): T[] =>
+  Array.from({ length: count }, (_, index) => make(index))
 
 /** Compresses with a cache, because the attacks repeat themselves. */
 function createCompressor(): (contents: Buffer) => Buffer {
@@ -51,7 +52,12 @@ function multiplied(levels: number, leaf: Buffer): Buffer[] {
 function chained(levels: number, leaf: Buffer, name: string): Buffer[] {
   const trees = [leaf]
   for (let level = 0; level < levels; level++)
-    trees.push(treeOf([[name, treeHash(trees.at(-1) ?? leaf)], ['x.tf', BLOB]]))
+    trees.push(
+      treeOf([
+        [name, treeHash(trees.at(-1) ?? leaf)],
+        ['x.tf', BLOB],
+      ]),
+    )
   return trees
 }
 
@@ -83,7 +89,11 @@ export const HOSTILE_PACKS: readonly HostilePack[] = [
     name: '0.5 MB that inflate to 500 MB of file contents',
     build: () => {
       const zeros = Buffer.alloc(4 * MIB)
-      return packOf(GOOD_ROOT, many(125, () => blob(zeros)), { compress: createCompressor() })
+      return packOf(
+        GOOD_ROOT,
+        many(125, () => blob(zeros)),
+        { compress: createCompressor() },
+      )
     },
     isRead: true,
   },
@@ -91,21 +101,39 @@ export const HOSTILE_PACKS: readonly HostilePack[] = [
     name: '0.5 MB that inflate to 500 MB of trees',
     build: () => {
       const zeros = Buffer.alloc(4 * MIB)
-      return packOf(GOOD_ROOT, many(125, () => tree(zeros)), { compress: createCompressor() })
+      return packOf(
+        GOOD_ROOT,
+        many(125, () => tree(zeros)),
+        { compress: createCompressor() },
+      )
     },
   },
   {
     name: 'a million objects',
-    build: () => packOf(GOOD_ROOT, many(1_000_000, () => SMALL), { compress: createCompressor() }),
+    build: () =>
+      packOf(
+        GOOD_ROOT,
+        many(1_000_000, () => SMALL),
+        { compress: createCompressor() },
+      ),
   },
   {
     name: '290000 objects',
-    build: () => packOf(GOOD_ROOT, many(290_000, () => SMALL), { compress: createCompressor() }),
+    build: () =>
+      packOf(
+        GOOD_ROOT,
+        many(290_000, () => SMALL),
+        { compress: createCompressor() },
+      ),
     isRead: true,
   },
   {
     name: '60000 trees, each another one',
-    build: () => packOf(GOOD_ROOT, many(60_000, (index) => tree(treeOf([[`${index}.tf`, BLOB]])))),
+    build: () =>
+      packOf(
+        GOOD_ROOT,
+        many(60_000, (index) => tree(treeOf([[`${index}.tf`, BLOB]]))),
+      ),
     isRead: true,
   },
   {
@@ -114,7 +142,8 @@ export const HOSTILE_PACKS: readonly HostilePack[] = [
   },
   {
     name: 'an object of a terabyte by its header',
-    build: () => packOf(GOOD_ROOT, [tree(Buffer.from('x'))], { declared: (index, size) => (index === 2 ? 2 ** 40 : size) }),
+    build: () =>
+      packOf(GOOD_ROOT, [tree(Buffer.from('x'))], { declared: (index, size) => (index === 2 ? 2 ** 40 : size) }),
   },
   {
     name: 'an object that is larger than its header says',
@@ -134,7 +163,11 @@ export const HOSTILE_PACKS: readonly HostilePack[] = [
       const [a, b] = ['aa'.repeat(20), 'bb'.repeat(20)]
       const delta = doublingDelta(30, 2)
       const root = treeOf([['live/', a]])
-      return packOf(root, [{ base: a, delta }, { base: b, delta }, { base: a, delta }])
+      return packOf(root, [
+        { base: a, delta },
+        { base: b, delta },
+        { base: a, delta },
+      ])
     },
   },
   {

@@ -5,14 +5,18 @@ const line = (content: Buffer): Buffer =>
 const FLUSH = Buffer.from('0000')
 
 /** A git server of an attacker, in version 1 of the protocol, which answers every clone with the same pack. */
-export function remoteOf({ head, pack }: { head: string; pack: Buffer }, options: { packetBytes?: number } = {}): Fetch {
+export function remoteOf(
+  { head, pack }: { head: string; pack: Buffer },
+  options: { packetBytes?: number; references?: number } = {},
+): Fetch {
+  const { packetBytes = 65_515, references = 0 } = options
   const advertisement = Buffer.concat([
     line(Buffer.from('# service=git-upload-pack\n')),
     FLUSH,
     line(Buffer.from(`${head} HEAD\0side-band-64k shallow ofs-delta symref=HEAD:refs/heads/main\n`)),
+    Buffer.from(`003d${'a'.repeat(40)} refs/heads/aaaaa\n`.repeat(references)),
     FLUSH,
   ])
-  const { packetBytes = 65_515 } = options
   const parts = [line(Buffer.from('NAK\n'))]
   for (let offset = 0; offset < pack.length; offset += packetBytes)
     parts.push(line(Buffer.concat([Buffer.from([1]), pack.subarray(offset, offset + packetBytes)])))
