@@ -14,7 +14,7 @@ export function remoteOf(
     line(Buffer.from('# service=git-upload-pack\n')),
     FLUSH,
     line(Buffer.from(`${head} HEAD\0side-band-64k shallow ofs-delta symref=HEAD:refs/heads/main\n`)),
-    Buffer.from(`003d${'a'.repeat(40)} refs/heads/aaaaa\n`.repeat(references)),
+    Buffer.from(`003e${'a'.repeat(40)} refs/heads/aaaaa\n`.repeat(references)),
     FLUSH,
   ])
   const parts = [line(Buffer.from('NAK\n'))]
