@@ -30,7 +30,7 @@ export async function benchHostile(options: { runs: number }): Promise<Section> 
     title: 'Hostile bodies and packs (the longest time for which they hold the event loop)',
     figures,
     notes: [
-      'Busy is the processor time of the thread between two turns of the loop; delay has the waits for a processor in it.',
+      'Busy is the processor time of the thread between two turns of the loop; delay has its waits for a processor too.',
       'Where there are several runs, each figure is the smallest of them.',
     ],
   }

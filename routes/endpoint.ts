@@ -37,5 +37,10 @@ export function endpoint<const R extends RouteConfig>(definition: {
   handle: (c: Context<AppEnv>, input: Input<R>) => Promise<Response>
 }): Endpoint {
   const { route, gates, handle, maxBodyBytes = SMALL_BODY } = definition
-  return { route, gates, maxBodyBytes, handler: async (c) => handle(c, (await validate(route, c, maxBodyBytes)) as Input<R>) }
+  return {
+    route,
+    gates,
+    maxBodyBytes,
+    handler: async (c) => handle(c, (await validate(route, c, maxBodyBytes)) as Input<R>),
+  }
 }

@@ -183,7 +183,7 @@ export async function readStream(
   return await concatenate([...blocks, pending.subarray(0, filled)], size)
 }
 
-/** Smaller chunks are collected: a sender may put each byte into a chunk of its own, which takes a hundred times as much. */
+/** Smaller chunks are collected: a sender may put each byte into a chunk of its own, which takes far more memory. */
 const SMALL_CHUNK = 16 * 1024
 /** Bytes that are copied before the event loop runs again. */
 const COPY_AT_ONCE = 4 * 1024 * 1024
