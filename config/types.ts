@@ -17,7 +17,7 @@ export interface Config {
   }
   orchestration: OrchestrationConfig
   llm: LlmConfig
-  paths: { upload_folder: string; session_plan_filename: string; backend_override_filename: string }
+  paths: PathsConfig
   database: { platform_database_url_env: string; url: string }
   redis: RedisConfig
   telemetry: TelemetryConfig
@@ -26,6 +26,14 @@ export interface Config {
   git: GitConfig
   /** Addition: settings of the worker process. */
   worker: WorkerConfig
+}
+
+export interface PathsConfig {
+  upload_folder: string
+  /** Addition: folder of the git directories of clones, for the worker alone; empty means one of its own. */
+  git_folder: string
+  session_plan_filename: string
+  backend_override_filename: string
 }
 
 export interface TelemetryConfig {
@@ -211,6 +219,10 @@ export interface GitConfig {
   ca_file: string
   /** Addition: hosts, as `host` or `host:port`, whose names may resolve to addresses that are not public. */
   allow_private_hosts: string[]
+  /** Addition: most MiB that a clone may take on the disk, its git directory and its files together. */
+  max_clone_mib: number
+  /** Addition: most files and folders that a clone may have. */
+  max_clone_files: number
 }
 
 export interface WorkerConfig {

@@ -6,6 +6,7 @@ import { readTextFile } from '../src/runtime/files.ts'
 import { modes } from './modes/index.ts'
 import { startSweeper } from './sweeper.ts'
 import { startWorker } from './worker.ts'
+import { adoptSharedMode } from './workspace/files/shared-folder.ts'
 import { configureGit } from './workspace/git/configure.ts'
 import { openWorkspace } from './workspace/open.ts'
 
@@ -36,6 +37,8 @@ async function main(): Promise<void> {
 
 async function openWorker(config: Config, { context, log, phases, metricsUrl }: BootedProcess): Promise<void> {
   if (metricsUrl) log.info('metrics', { address: metricsUrl })
+  if (await adoptSharedMode(config.paths.upload_folder))
+    log.info('the upload folder is shared with its group: files of clones are made for that group')
   await Promise.all([configureGit(config, log), context.tracing?.warm()])
   const worker = await startWorker(context, modes, {
     openWorkspace: (round, options) => openWorkspace(config, round, { ...options, resolver: context.resolver }),

@@ -1,6 +1,7 @@
 import type { Context } from '../src/context.ts'
 import { readStandings } from '../src/sessions/find.ts'
 import { deleteArchivesOfFailedSessions } from '../src/sessions/pins/archive.ts'
+import { gitFolder } from './workspace/git/place.ts'
 import { sweepWorkspaces } from './workspace/pins/sweep.ts'
 
 const SWEEP_EVERY_MS = 3_600_000
@@ -44,14 +45,14 @@ export function startSweeper(context: SweeperContext): Sweeper {
 /** Removes once whatever is not needed any more. */
 export async function sweep(context: SweeperContext, signal: AbortSignal): Promise<void> {
   const { config, sql, log } = context
-  const { removed, unknown } = await sweepWorkspaces(config.paths.upload_folder, {
-    standings: (uuids) => readStandings(sql, uuids),
-    now: context.now(),
-    log,
-    signal,
-  })
+  const standings = (uuids: readonly string[]) => readStandings(sql, uuids)
+  const options = { standings, now: context.now(), log, signal }
+  const { removed, unknown } = await sweepWorkspaces(config.paths.upload_folder, options)
+  // A worker that died left git's own directories in another place than the files of its clones.
+  const git = await sweepWorkspaces(gitFolder(config.paths), { ...options, pins: false })
   if (unknown > 0)
     log.warn('folders of sessions that the database does not know stay where they are', { folders: unknown })
   const archives = signal.aborted ? 0 : await deleteArchivesOfFailedSessions(context, signal)
-  if (removed + archives > 0) log.info('cleaned up', { directories: removed, archives })
+  if (removed + git.removed + archives > 0)
+    log.info('cleaned up', { directories: removed, git_directories: git.removed, archives })
 }

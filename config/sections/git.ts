@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { baseUrl, choice, nonEmpty, text, textList } from '../fields.ts'
+import { baseUrl, choice, integer, nonEmpty, text, textList } from '../fields.ts'
 import type { Source } from '../source.ts'
 import type { GitConfig, GitProvider } from '../types.ts'
 
@@ -25,6 +25,8 @@ export const gitSchema = v.object({
   api_url: baseUrl('', { test: isApiUrl, text: 'must be an http:// or https:// URL without user or query' }),
   ca_file: text(''),
   allow_private_hosts: textList([]),
+  max_clone_mib: integer(2_048, { min: 1 }),
+  max_clone_files: integer(200_000, { min: 1 }),
 })
 
 export function readGit(source: Source): GitConfig {

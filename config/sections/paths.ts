@@ -5,6 +5,7 @@ import type { Config } from '../types.ts'
 
 export const pathsSchema = v.object({
   upload_folder: text('/workspaces', nonEmpty),
+  git_folder: text(''),
   session_plan_filename: fileName('session.plan'),
   backend_override_filename: matching(
     'backend_override.tf',
@@ -13,4 +14,9 @@ export const pathsSchema = v.object({
   ),
 })
 
-export const readPaths = (source: Source): Config['paths'] => source.section('paths', pathsSchema).values
+export function readPaths(source: Source): Config['paths'] {
+  const { values } = source.section('paths', pathsSchema)
+  if (values.git_folder !== '' && `${values.git_folder}/`.startsWith(`${values.upload_folder.replace(/\/+$/, '')}/`))
+    source.problem('paths.git_folder must not be inside of paths.upload_folder, which the engine can write')
+  return values
+}

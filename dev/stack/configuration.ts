@@ -58,7 +58,7 @@ export function configurationDocument(choices: Choices, embedded: Embedded, fold
       iac: merged(services.iac, { endpoint: embedded.iacUrl, token_env: 'PLATFORM_IAC_TOKEN' }),
     },
     llm: merged(base.llm, modelUrl ? scriptedModels(choices, modelUrl) : (choices.llm ?? {})),
-    paths: merged(base.paths, { upload_folder: join(folder, 'workspaces') }),
+    paths: merged(base.paths, { upload_folder: join(folder, 'workspaces'), git_folder: join(folder, 'git') }),
     storage: merged(base.storage, storage),
     git: merged(base.git, git),
     ...(embedded.collector_url && { telemetry: merged(base.telemetry, { collector_url: embedded.collector_url }) }),

@@ -5,11 +5,12 @@ import { internal } from '../../src/base/errors.ts'
 import type { Logger } from '../../src/base/log.ts'
 import { deriveProjectId, overrideFile } from '../../src/plan/state/managed-state.ts'
 import type { SessionFacts } from '../../src/sessions/types.ts'
+import { isShared } from './files/shared-folder.ts'
 import { writePrivateFile } from './pins/private-files.ts'
 
 /**
- * Writes the override file that sends the engine's state to the configured store. Only this user can read it. Writes
- * nothing when the platform does not manage the state. Must run before every init.
+ * Writes the override file that sends the engine's state to the configured store. Only this user can read it, and its
+ * group where the upload folder is shared with an engine of another account. Writes nothing when the platform does not manage the state. Must run before every init.
  * @param iacRoot absolute path
  * Errors: 500 `Error Engine backend override render.`; 500 with the name of a file of the repository that sets a
  * state backend itself.
@@ -26,7 +27,7 @@ export async function writeOverride(
   await assertNoForeignBackend(iacRoot, config.paths.backend_override_filename)
   const path = join(iacRoot, config.paths.backend_override_filename)
   try {
-    await writePrivateFile(path, file.content)
+    await writePrivateFile(path, file.content, { shared: await isShared(config.paths.upload_folder) })
   } catch (error) {
     throw internal('Error Engine backend override render.', error)
   }

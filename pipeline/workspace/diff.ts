@@ -2,8 +2,9 @@ import { access } from 'node:fs/promises'
 import { join } from 'node:path'
 import { internal } from '../../src/base/errors.ts'
 import { readText } from './files/access.ts'
+import { excludeNeverPushed } from './files/engine-files.ts'
 import { describeGitFailure, mustSucceed } from './git/git.ts'
-import { type Checkout, type FileChange, hiddenPaths } from './types.ts'
+import type { Checkout, FileChange } from './types.ts'
 
 const MAX_BYTES = 4 * 1024 * 1024
 const DIFF = [
@@ -11,6 +12,7 @@ const DIFF = [
   '--no-color',
   '--no-ext-diff',
   '--no-textconv',
+  '--ignore-submodules=all',
   '--find-renames',
   '--no-prefix',
   '--ignore-space-change',
@@ -22,10 +24,10 @@ const DIFF = [
  * then the full text of files that are not committed yet. Empty when nothing changed.
  */
 export async function readBranchDiff(checkout: Checkout, base: string, signal?: AbortSignal): Promise<string> {
-  const { git, iacRoot, clone } = checkout
-  const args = [...DIFF, base, '--', '.', ...hiddenPaths(checkout.paths)]
+  const { git, iacRoot } = checkout
+  const args = [...DIFF, base, '--', '.', ...excludeNeverPushed(checkout.paths)]
   const output = await git.local(args, { cwd: iacRoot, maxOutput: MAX_BYTES, signal })
-  if (output.stopped !== 'output') mustSucceed(git, clone, output)
+  if (output.stopped !== 'output') mustSucceed(git, output)
   const parts = output.stdout ? [output.stdout] : []
   if (output.stopped === 'output') parts.push('(cut: the diff is too long)\n')
   for (const { path, content } of await readUntrackedFiles(checkout, signal))
@@ -35,10 +37,13 @@ export async function readBranchDiff(checkout: Checkout, base: string, signal?: 
 
 /** Lists the files below the engine root that differ between `since`, a commit of this clone, and the branch head. */
 export async function listChangedFiles(checkout: Checkout, since: string, signal?: AbortSignal): Promise<string[]> {
-  const { git, iacRoot, clone } = checkout
-  const args = ['diff', '--name-only', '-z', '--no-ext-diff', '--no-renames', '--relative', since, 'HEAD', '--', '.']
-  const output = await git.local([...args, ...hiddenPaths(checkout.paths)], { cwd: iacRoot, signal })
-  return mustSucceed(git, clone, output).split('\0').filter(Boolean)
+  const { git, iacRoot } = checkout
+  const args = ['diff', '--name-only', '-z', '--no-ext-diff', '--no-renames', '--ignore-submodules=all', '--relative']
+  const output = await git.local([...args, since, 'HEAD', '--', '.', ...excludeNeverPushed(checkout.paths)], {
+    cwd: iacRoot,
+    signal,
+  })
+  return mustSucceed(git, output).split('\0').filter(Boolean)
 }
 
 const FULL_DIFF = [
@@ -46,6 +51,7 @@ const FULL_DIFF = [
   '--no-color',
   '--no-ext-diff',
   '--no-textconv',
+  '--ignore-submodules=all',
   '--no-renames',
   '--no-prefix',
   '--relative',
@@ -57,22 +63,24 @@ const FULL_DIFF = [
  * context, a new file is its text.
  */
 export async function readPendingChanges(checkout: Checkout, signal?: AbortSignal): Promise<FileChange[]> {
-  const { git, iacRoot, clone } = checkout
+  const { git, iacRoot } = checkout
   const run = async (args: string[]) => {
     const output = await git.local(args, { cwd: iacRoot, signal })
-    return output.stopped === 'output' ? output.stdout : mustSucceed(git, clone, output)
+    return output.stopped === 'output' ? output.stdout : mustSucceed(git, output)
   }
   const listed = await run([
     'diff',
     '--name-only',
     '-z',
+    '--no-ext-diff',
     '--no-renames',
+    '--ignore-submodules=all',
     '--diff-filter=AMDT',
     '--relative',
     'HEAD',
     '--',
     '.',
-    ...hiddenPaths(checkout.paths),
+    ...excludeNeverPushed(checkout.paths),
   ])
   const changes: FileChange[] = []
   for (const path of listed.split('\0').filter(Boolean)) {
@@ -96,10 +104,10 @@ const MAX_CHARACTERS = 1_000_000
 
 /** Reads the new files below the engine root, except those that an ignore rule hides. */
 async function readUntrackedFiles(checkout: Checkout, signal?: AbortSignal): Promise<UntrackedFile[]> {
-  const { git, iacRoot, clone } = checkout
-  const args = ['ls-files', '--others', '--exclude-standard', '-z', '--', '.', ...hiddenPaths(checkout.paths)]
+  const { git, iacRoot } = checkout
+  const args = ['ls-files', '--others', '--exclude-standard', '-z', '--', '.', ...excludeNeverPushed(checkout.paths)]
   const output = await git.local(args, { cwd: iacRoot, signal })
-  mustSucceed(git, clone, output)
+  mustSucceed(git, output)
   const files: UntrackedFile[] = []
   for (const path of output.stdout.split('\0').filter(Boolean)) {
     const content = await readText(`${iacRoot}/${path}`, MAX_CHARACTERS)
@@ -117,27 +125,27 @@ const FIRST_STEP = 200
  * Errors: 500 `Git error when merging base: …`, `Git error when unshallowing: …`.
  */
 export async function findMergeBase(checkout: Checkout, signal?: AbortSignal): Promise<string> {
-  const { git, clone, branch, defaultBranch } = checkout
-  const text = { clone, url: git.url }
-  const ask = () => git.local(['merge-base', `refs/remotes/origin/${defaultBranch}`, 'HEAD'], { cwd: clone, signal })
+  const { git, branch, defaultBranch } = checkout
+  const { workTree: cwd, directory } = git.place
+  const ask = () => git.local(['merge-base', `refs/remotes/origin/${defaultBranch}`, 'HEAD'], { cwd, signal })
   let output = await ask()
   for (const depth of [`--deepen=${FIRST_STEP}`, '--unshallow']) {
-    if (output.code === 0 || !(await isShallow(clone))) break
+    if (output.code === 0 || !(await isShallow(directory))) break
     const branches = branch === defaultBranch ? [branch] : [defaultBranch, branch]
     const refspecs = branches.map((name) => `+refs/heads/${name}:refs/remotes/origin/${name}`)
     const fetched = await git.network(['fetch', '--quiet', '--no-tags', depth, 'origin', ...refspecs], {
-      cwd: clone,
+      cwd,
       signal,
     })
-    if (fetched.code !== 0) throw internal(`Git error when unshallowing: ${describeGitFailure(fetched, text)}`)
+    if (fetched.code !== 0) throw internal(`Git error when unshallowing: ${describeGitFailure(git, fetched)}`)
     output = await ask()
   }
-  if (output.code !== 0) throw internal(`Git error when merging base: ${describeGitFailure(output, text)}`)
+  if (output.code !== 0) throw internal(`Git error when merging base: ${describeGitFailure(git, output)}`)
   return output.stdout.trim()
 }
 
-const isShallow = (clone: string): Promise<boolean> =>
-  access(join(clone, '.git', 'shallow')).then(
+const isShallow = (directory: string): Promise<boolean> =>
+  access(join(directory, 'shallow')).then(
     () => true,
     () => false,
   )

@@ -6,13 +6,15 @@ import type { Logger } from '../../src/base/log.ts'
 import type { HostResolver } from '../../src/repository/remote.ts'
 import { resolveHost } from '../../src/runtime/fetch.ts'
 import type { ClaimedRound } from '../../src/sessions/types.ts'
-import { checkOutBranch, commitAndPush, computeRevision, readHead, restoreFiles } from './branch.ts'
-import { cloneRepository, removeUnsafeEntries, writeIgnoreRules } from './clone.ts'
+import { checkOutBranch } from './branch.ts'
+import { cloneRepository, writeMarker, writeRules } from './clone.ts'
+import { commitAndPush, computeRevision, readHead, restoreFiles } from './commit.ts'
 import { findMergeBase, listChangedFiles, readBranchDiff, readPendingChanges } from './diff.ts'
-import { locateRoot } from './files/confine.ts'
 import { createGit } from './git/git.ts'
+import { type GitPlace, preparePlace, removeGitDirectory, removeGitLeftovers } from './git/place.ts'
 import { pinDirectory, removeLeftovers } from './pins/pin.ts'
-import { type Checkout, hiddenPaths, type Workspace } from './types.ts'
+import type { Checkout, Workspace } from './types.ts'
+import { removeUnsafeEntries } from './unsafe-entries.ts'
 
 export interface OpenOptions {
   log: Logger
@@ -26,35 +28,33 @@ export interface OpenOptions {
  * afterwards. What earlier runs of the session have left on this disk is removed, except the pinned directory. When
  * it fails, it removes its own clone again.
  * Errors: 500 `git clone failed`, 400 `iac_path '…' is not a directory inside the repository`, 400 for
- * a host that is not public, 500 with git's text otherwise.
+ * a host that is not public, 422 for a repository over the limits of `git`, 500 with git's text otherwise.
  */
 export async function openWorkspace(config: Config, round: ClaimedRound, options: OpenOptions): Promise<Workspace> {
   const session = resolve(config.paths.upload_folder, round.session.uuid)
   const directory = join(session, randomUUID())
   await removeLeftovers(session)
+  await removeGitLeftovers(config.paths, round.session.uuid)
+  const place = await preparePlace(config.paths, directory)
   try {
-    return createWorkspace(await checkOut(config, round, directory, options), options.signal)
+    return createWorkspace(await checkOut(config, round, place, options), options.signal)
   } catch (error) {
     await rm(directory, { recursive: true, force: true })
+    await removeGitDirectory(place)
     throw error
   }
 }
 
-async function checkOut(
-  config: Config,
-  round: ClaimedRound,
-  directory: string,
-  options: OpenOptions,
-): Promise<Checkout> {
+async function checkOut(config: Config, round: ClaimedRound, place: GitPlace, options: OpenOptions): Promise<Checkout> {
   const { log, signal, resolver = resolveHost } = options
   const { uri, branch, root_path } = round.session.workspace
-  const git = createGit(config.git, uri, resolver)
-  const defaultBranch = await cloneRepository(git, directory, { log, signal })
-  await writeIgnoreRules(directory, config.paths, log)
-  await checkOutBranch(git, { clone: directory, branch, defaultBranch: defaultBranch, round, log, signal })
-  await removeUnsafeEntries(git, directory, { log, signal })
-  const iacRoot = await locateRoot(directory, root_path)
-  return { git, clone: directory, iacRoot: iacRoot, branch, defaultBranch, paths: config.paths, log }
+  const git = createGit(config.git, uri, resolver, place)
+  const defaultBranch = await cloneRepository(git, { log, signal })
+  await writeRules(git, config.paths, log)
+  const base = await checkOutBranch(git, { branch, defaultBranch, round, log, signal })
+  const iacRoot = await removeUnsafeEntries(git, root_path, { log, signal })
+  await writeMarker(place.workTree)
+  return { git, clone: place.workTree, iacRoot, branch, defaultBranch, base, paths: config.paths, log }
 }
 
 function createWorkspace(checkout: Checkout, runSignal?: AbortSignal): Workspace {
@@ -65,11 +65,11 @@ function createWorkspace(checkout: Checkout, runSignal?: AbortSignal): Workspace
   let base: string | null = null
   return {
     clone,
+    gitDirectory: git.place.directory,
     iacRoot,
     branch,
     defaultBranch: defaultBranch,
-    commitAndPush: (signal = runSignal) =>
-      commitAndPush(git, { clone, branch, hidden: hiddenPaths(checkout.paths), signal }),
+    commitAndPush: (signal = runSignal) => commitAndPush(checkout, signal),
     head: async () => pinnedHead ?? (await readHead(checkout, runSignal)),
     restore: (commit) => restoreFiles(checkout, commit, runSignal),
     pendingChanges: () => readPendingChanges(checkout, runSignal),
@@ -83,9 +83,12 @@ function createWorkspace(checkout: Checkout, runSignal?: AbortSignal): Workspace
       const commit = await readHead(checkout, runSignal)
       await pinDirectory(clone)
       pinnedHead = commit
+      await removeGitDirectory(git.place)
     },
     dispose: async () => {
-      if (pinnedHead === null) await rm(clone, { recursive: true, force: true })
+      if (pinnedHead !== null) return
+      await removeGitDirectory(git.place)
+      await rm(clone, { recursive: true, force: true })
     },
   }
 }

@@ -6,11 +6,16 @@ import type { Git } from './git/git.ts'
 export interface Workspace {
   /** Absolute path of the clone: `<upload_folder>/<session uuid>/<random uuid>`. */
   readonly clone: string
+  /** Absolute path of git's own directory of the clone, which the engine cannot reach. */
+  readonly gitDirectory: string
   /** Absolute, real path of the engine root inside the clone. The sidecar gets it as `workspace_path`. */
   readonly iacRoot: string
   readonly branch: string
   readonly defaultBranch: string
-  /** Commits what changed, with the message `Platform changes`, and pushes. Answers the commit of the branch head. */
+  /**
+   * Commits what changed, with the message `Platform changes`, and pushes. Answers the commit of the branch head. What
+   * is never pushed (`isNeverPushed`) is left out.
+   */
   commitAndPush(signal?: AbortSignal): Promise<string>
   /** Commit of the branch head. */
   head(): Promise<string>
@@ -46,11 +51,8 @@ export interface Checkout {
   iacRoot: string
   branch: string
   defaultBranch: string
+  /** Commit with which the run begins. */
+  base: string
   paths: Config['paths']
   log: Logger
 }
-
-/** Arguments that make git leave out the backend override file, whatever directory it is in. */
-export const hiddenPaths = (paths: Config['paths']): string[] => [
-  `:(exclude,glob,icase)**/${paths.backend_override_filename}`,
-]

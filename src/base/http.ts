@@ -7,6 +7,10 @@ export type Fetch = typeof globalThis.fetch
 /** Statuses that usually pass: too many requests, and faults of a server or of a gateway before it. */
 export const TRANSIENT_STATUSES: readonly number[] = [429, 500, 502, 503, 504]
 
+/** Value of an `Authorization` header for a name and a password (RFC 7617, UTF-8). */
+export const basicAuthorization = (user: string, password: string): string =>
+  `Basic ${btoa(String.fromCharCode(...new TextEncoder().encode(`${user}:${password}`)))}`
+
 export interface OutboundRequest {
   url: string | URL
   method?: string

@@ -1,6 +1,6 @@
 import * as v from 'valibot'
-import type { OutboundResponse } from '../base/http.ts'
-import { basicAuthorization, CREATE_LATE, callProvider, MERGE_LATE, pullNumber, readAnswer } from './call.ts'
+import { basicAuthorization, type OutboundResponse } from '../base/http.ts'
+import { CREATE_LATE, callProvider, MERGE_LATE, pullNumber, readAnswer } from './call.ts'
 import { assertAt, cannotBeMerged, noOpenPullRequest, pollUntilReady, rethrowMoved } from './readiness.ts'
 import { parseAzureRepository } from './repository-path.ts'
 import type { HostFactory } from './types.ts'

@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import type { GitConfig } from '../../config/types.ts'
 import { badGateway, gatewayTimeout, PlatformError } from '../base/errors.ts'
-import { OutboundError, type OutboundRequest, type OutboundResponse, send } from '../base/http.ts'
+import { basicAuthorization, OutboundError, type OutboundRequest, type OutboundResponse, send } from '../base/http.ts'
 import type { HostAccess } from './types.ts'
 
 export const CREATE_LATE = 'PR creation timeout'
@@ -102,7 +102,3 @@ const unexpectedForm = (cause: unknown): PlatformError =>
 export const pullNumber = v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(2_147_483_647))
 /** Address of a web page. Clients show it as a link, so an address like `javascript:…` must not pass. */
 export const pageUrl = v.pipe(v.string(), v.url(), v.regex(/^https?:\/\//i))
-
-/** Value of an `Authorization` header (RFC 7617, UTF-8). */
-export const basicAuthorization = (user: string, token: string): string =>
-  `Basic ${btoa(String.fromCharCode(...new TextEncoder().encode(`${user}:${token}`)))}`

@@ -237,7 +237,11 @@ export const PROMPTS: Record<ChainName, readonly Section[]> = {
 const nobody = () => {
   throw new Error('definitions alone')
 }
-const access = createFileAccess(siteConfig('/nowhere'), { iacRoot: '/nowhere' })
+const access = createFileAccess(siteConfig('/nowhere'), {
+  iacRoot: '/nowhere',
+  clone: '/nowhere',
+  gitDirectory: '/nowhere',
+})
 const OFFERED: readonly Tool[] = [
   ...fileTools(access),
   ...inspectionTools(access, { branchDiff: nobody }),

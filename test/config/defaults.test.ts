@@ -40,6 +40,7 @@ const FIELDS: [string, unknown, string, unknown][] = [
   ['llm.timeout', 600, '0.5', 0.5],
   ['llm.model_list', [], '[]', []],
   ['paths.upload_folder', '/workspaces', '/data/work', '/data/work'],
+  ['paths.git_folder', '', '/data/git', '/data/git'],
   ['paths.session_plan_filename', 'session.plan', 'session.out', 'session.out'],
   ['paths.backend_override_filename', 'backend_override.tf', 'x_override.tf', 'x_override.tf'],
   ['database.platform_database_url_env', 'PLATFORM_SQL_DATABASE_URL', 'PLATFORM_IAC_TOKEN', 'PLATFORM_IAC_TOKEN'],
@@ -77,6 +78,8 @@ const FIELDS: [string, unknown, string, unknown][] = [
   ['git.api_url', '', 'https://git.example.com/api/v3/', 'https://git.example.com/api/v3'],
   ['git.ca_file', '', '/ca.pem', '/ca.pem'],
   ['git.allow_private_hosts', [], '[LOCALHOST:8443]', ['localhost:8443']],
+  ['git.max_clone_mib', 2048, '100', 100],
+  ['git.max_clone_files', 200000, '5000', 5000],
   ['worker.concurrency', 4, '1', 1],
   ['worker.max_restarts', 3, '0', 0],
 ]

@@ -3,7 +3,7 @@ import { fromEngine, parseDiagnostics } from '../../../src/plan/diagnostics/pars
 import { blameOf, explainUnmendable } from '../../../src/plan/diagnostics/unmendable.ts'
 import type { Kit } from '../../kit/kit.ts'
 import { createFileAccess, type FileAccess } from '../../workspace/files/access.ts'
-import { isHidden } from '../../workspace/files/confine.ts'
+import { isHidden } from '../../workspace/files/engine-files.ts'
 
 /** A command of the engine that failed. */
 export type EngineStep = 'init' | 'validate' | 'plan' | 'show'

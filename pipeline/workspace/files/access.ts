@@ -5,8 +5,9 @@ import type { Config } from '../../../config/types.ts'
 import { ToolError } from '../../../src/agent/types.ts'
 import { createLocalGit, type LocalGit } from '../git/git.ts'
 import type { Workspace } from '../types.ts'
-import { type Enclosure, isHidden, resolveExistingPath } from './confine.ts'
+import { type Enclosure, resolveExistingPath } from './confine.ts'
 import { missingFileError, removeFile, replaceInText, writeText } from './edit.ts'
+import { isHidden } from './engine-files.ts'
 import { grep, type Search } from './grep.ts'
 
 /**
@@ -35,8 +36,12 @@ export interface FileAccess {
 
 const MAX_READ = 200_000
 
-export function createFileAccess(config: Config, workspace: Pick<Workspace, 'iacRoot'>): FileAccess {
-  const editor = { root: workspace.iacRoot, paths: config.paths, git: createLocalGit(config.git) }
+export function createFileAccess(
+  config: Config,
+  workspace: Pick<Workspace, 'iacRoot' | 'clone' | 'gitDirectory'>,
+): FileAccess {
+  const { iacRoot: root, clone: workTree, gitDirectory: directory } = workspace
+  const editor = { root, paths: config.paths, git: createLocalGit(config.git, { directory, workTree }) }
   return {
     read: async (path) => {
       const target = await resolveExistingPath(editor, path)

@@ -3,6 +3,7 @@ import { basename, dirname, join, relative, resolve, sep } from 'node:path'
 import type { Config } from '../../../config/types.ts'
 import { ToolError } from '../../../src/agent/types.ts'
 import { badRequest } from '../../../src/base/errors.ts'
+import { isHidden } from './engine-files.ts'
 
 /** The engine root, and the configured names of files that tools must never show. */
 export interface Enclosure {
@@ -68,16 +69,6 @@ function assertInside({ root, paths }: Enclosure, path: string, target: string):
       .some((segment) => isHidden(paths, segment))
   )
     throw new ToolError(`Path '${path}' is not accessible`)
-}
-
-/**
- * Whether a path segment names git's own files, the backend override, the plan or engine state. All but the first
- * hold secrets; `.terraform/terraform.tfstate`, for example, repeats the credentials of the override.
- */
-export function isHidden(paths: Config['paths'], segment: string): boolean {
-  const name = segment.toLowerCase()
-  const files = [paths.backend_override_filename, paths.session_plan_filename]
-  return name === '.git' || files.some((file) => file.toLowerCase() === name) || /\.tfstate(\.|$)/.test(name)
 }
 
 const outsideError = (path: string): ToolError => new ToolError(`Path '${path}' is outside of the workspace`)

@@ -4,6 +4,7 @@ import { basename, dirname } from 'node:path'
 import { ToolError } from '../../../src/agent/types.ts'
 import type { LocalGit } from '../git/git.ts'
 import { type Enclosure, resolveExistingPath, resolveWritablePath, toRelativePath } from './confine.ts'
+import { isInEngineFolder } from './engine-files.ts'
 
 const EXTENSIONS = ['tf', 'tfvars']
 const MAX_BYTES = 1_000_000
@@ -66,8 +67,7 @@ function assertEditable(editor: Editor, path: string): void {
     throw new ToolError(
       `File extension violation. File '${path}' cannot be modified. Allowed extensions: ${EXTENSIONS.join(', ')}`,
     )
-  if (relative.split('/').includes('.terraform'))
-    throw new ToolError(`File '${path}' belongs to the engine and cannot be modified`)
+  if (isInEngineFolder(relative)) throw new ToolError(`File '${path}' belongs to the engine and cannot be modified`)
 }
 
 /**

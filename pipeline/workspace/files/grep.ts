@@ -2,6 +2,7 @@ import { rgPath } from '@vscode/ripgrep'
 import { ToolError } from '../../../src/agent/types.ts'
 import { runProcess } from '../git/run-process.ts'
 import type { Enclosure } from './confine.ts'
+import { hiddenNames } from './engine-files.ts'
 
 export interface Search {
   query: string
@@ -23,7 +24,6 @@ const MAX_OUTPUT = 512 * 1024
  * Errors: `ToolError` when the pattern is not valid, and after 30 s.
  */
 export async function grep({ root, paths }: Enclosure, search: Search, signal?: AbortSignal): Promise<string[]> {
-  const hidden = ['.git', paths.backend_override_filename, paths.session_plan_filename, '*.tfstate', '*.tfstate.*']
   const args = [
     ...[
       '--no-config',
@@ -49,7 +49,7 @@ export async function grep({ root, paths }: Enclosure, search: Search, signal?: 
     ...(search.include_pattern ? [`--glob=${search.include_pattern}`] : []),
     ...(search.exclude_pattern ? [`--glob=!${search.exclude_pattern.replace(/^!/, '')}`] : []),
     // Later globs win, so a pattern of the model cannot bring these files back.
-    ...hidden.map((name) => `--iglob=!${name}`),
+    ...hiddenNames(paths).map((name) => `--iglob=!${name}`),
     `--regexp=${search.query}`,
     '--',
     './',

@@ -2,6 +2,8 @@ import type { GitConfig } from '../../../config/types.ts'
 import { internal, repositoryUnreachable } from '../../../src/base/errors.ts'
 import { resolveAllowedAddresses } from '../../../src/repository/allowed-addresses.ts'
 import { type HostResolver, remoteUrl } from '../../../src/repository/remote.ts'
+import { type CloneLimits, watchSize } from './limits.ts'
+import type { GitPlace } from './place.ts'
 import { type ProcessOutput, runProcess } from './run-process.ts'
 import { createGitEnvironment } from './settings.ts'
 
@@ -11,6 +13,8 @@ export interface GitOptions {
   timeoutMs?: number
   input?: string
   maxOutput?: number
+  /** Takes stdout piece by piece in place of the result, and answers false to stop the command. */
+  consume?: (chunk: Buffer) => boolean
   signal?: AbortSignal
 }
 
@@ -24,11 +28,13 @@ export type LocalGit = (args: readonly string[], options: GitOptions) => Promise
 export interface Git {
   /** Address of the remote, without user and secrets. */
   readonly url: string
+  readonly place: GitPlace
+  readonly limits: CloneLimits
   /** Runs commands that do not use the network. */
   readonly local: LocalGit
   /**
    * Runs commands that use the network. Looks up the addresses of the host first and lets git connect to these alone.
-   * Errors: 400 when one of them is not public.
+   * Errors: 400 when one of them is not public; 422 when git's directory grows over the limit.
    */
   readonly network: LocalGit
 }
@@ -36,22 +42,43 @@ export interface Git {
 const TIMEOUT_MS = 300_000
 
 export const createLocalGit =
-  (config: GitConfig): LocalGit =>
+  (config: GitConfig, place: GitPlace): LocalGit =>
   (args, options) =>
-    runGit(args, options, createGitEnvironment(config))
+    runGit(args, options, createGitEnvironment(config, place))
 
-export function createGit(config: GitConfig, uri: string, resolver: HostResolver): Git {
+export function createGit(config: GitConfig, uri: string, resolver: HostResolver, place: GitPlace): Git {
   const url = remoteUrl(config, uri)
   return {
     url: url.href,
-    local: createLocalGit(config),
+    place,
+    limits: config,
+    local: createLocalGit(config, place),
     network: async (args, options) => {
       const addresses = await resolveAllowedAddresses(config, resolver, url, options.signal).catch((error: unknown) => {
         options.signal?.throwIfAborted()
         throw repositoryUnreachable(error)
       })
-      return runGit(args, options, createGitEnvironment(config, { url, addresses }))
+      return runWatched(args, options, createGitEnvironment(config, place, { url, addresses }), { config, place })
     },
+  }
+}
+
+/** Runs git, and stops it when its directory grows over the limit. */
+async function runWatched(
+  args: readonly string[],
+  options: GitOptions,
+  env: Record<string, string>,
+  { config, place }: { config: GitConfig; place: GitPlace },
+): Promise<ProcessOutput> {
+  const watch = watchSize(place.directory, config)
+  const signal = options.signal ? AbortSignal.any([options.signal, watch.signal]) : watch.signal
+  try {
+    const output = await runGit(args, { ...options, signal }, env)
+    await watch.look()
+    watch.signal.throwIfAborted()
+    return output
+  } finally {
+    watch.stop()
   }
 }
 
@@ -75,17 +102,18 @@ async function runGit(
  * Answers what a command has printed.
  * Errors: 500 with git's own text when the command failed.
  */
-export function mustSucceed(git: Pick<Git, 'url'>, clone: string, output: ProcessOutput): string {
-  if (output.code !== 0) throw internal(describeGitFailure(output, { clone, url: git.url }))
+export function mustSucceed(git: Pick<Git, 'url' | 'place'>, output: ProcessOutput): string {
+  if (output.code !== 0) throw internal(describeGitFailure(git, output))
   return output.stdout
 }
 
 /** Git's own text about a failed command, for users: paths of the machine and addresses are removed from it. */
-export function describeGitFailure(output: ProcessOutput, options: { clone: string; url: string }): string {
+export function describeGitFailure({ url, place }: Pick<Git, 'url' | 'place'>, output: ProcessOutput): string {
   if (output.stopped) return `git was stopped (${output.stopped})`
   const text = (output.stderr.trim() || output.stdout.trim() || `exit code ${output.code}`)
-    .replaceAll(options.clone, '.')
-    .replaceAll(options.url, 'the repository')
+    .replaceAll(place.workTree, '.')
+    .replaceAll(place.directory, '.git')
+    .replaceAll(url, 'the repository')
     .replace(/\/\/[^/\s@]*@/g, '//')
   return text.length > MAX_TEXT ? `${text.slice(0, MAX_TEXT)}…` : text
 }

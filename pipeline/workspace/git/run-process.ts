@@ -8,6 +8,8 @@ export interface ProcessRequest {
   timeoutMs: number
   /** Most bytes of stdout. The process is stopped when it writes more. */
   maxOutput?: number
+  /** Takes stdout piece by piece; it is not collected then. The process is stopped when it answers false. */
+  consume?: (chunk: Buffer) => boolean
   /** Text for stdin. Without it stdin is empty. */
   input?: string
   signal?: AbortSignal
@@ -42,7 +44,9 @@ export function runProcess(request: ProcessRequest): Promise<ProcessOutput> {
   const abort = () => stop('aborted')
   request.signal?.addEventListener('abort', abort, { once: true })
   if (request.signal?.aborted) abort()
-  const stdout = collect(child.stdout, request.maxOutput ?? MAX_OUTPUT, () => stop('output'))
+  const stdout = request.consume
+    ? passOn(child.stdout, request.consume, () => stop('output'))
+    : collect(child.stdout, request.maxOutput ?? MAX_OUTPUT, () => stop('output'))
   const stderr = collect(child.stderr, MAX_STDERR, () => {})
   // Writing fails when a program ends without reading its input. That is no error; the exit code says how it ended.
   child.stdin.on('error', () => {})
@@ -69,6 +73,19 @@ function killGroup(child: ChildProcess): void {
   } catch {
     // The group is gone already.
   }
+}
+
+function passOn(
+  stream: NodeJS.ReadableStream,
+  consume: (chunk: Buffer) => boolean,
+  onEnough: () => void,
+): () => string {
+  let goesOn = true
+  stream.on('data', (chunk: Buffer) => {
+    goesOn = goesOn && consume(chunk)
+    if (!goesOn) onEnough()
+  })
+  return () => ''
 }
 
 function collect(stream: NodeJS.ReadableStream, limit: number, onFull: () => void): () => string {

@@ -1,6 +1,8 @@
-import { resolve } from 'node:path'
+import { dirname, resolve } from 'node:path'
 import type { GitConfig } from '../../../config/types.ts'
+import { basicAuthorization } from '../../../src/base/http.ts'
 import { isConfiguredHost } from '../../../src/repository/remote.ts'
+import type { GitPlace } from './place.ts'
 
 /** Environment variables that git inherits from this process: where programs are, and how to reach the network. */
 const INHERITED = [
@@ -14,6 +16,8 @@ const INHERITED = [
   'SSL_CERT_FILE',
   'SSL_CERT_DIR',
 ]
+/** Certificate authorities that the operator has told git about. They are trusted for the operator's hosts alone. */
+const INHERITED_FOR_TRUSTED = ['GIT_SSL_CAINFO', 'GIT_SSL_CAPATH']
 
 /**
  * Settings of every git process. Git does not read the operator's configuration, and a repository cannot override
@@ -26,6 +30,20 @@ const SETTINGS: readonly [string, string][] = [
   ['core.quotePath', 'false'],
   ['core.attributesFile', '/dev/null'],
   ['core.askPass', ''],
+  ['core.editor', 'false'],
+  ['core.pager', 'cat'],
+  ['core.sshCommand', 'false'],
+  ['core.gitProxy', ''],
+  ['core.protectHFS', 'true'],
+  ['core.protectNTFS', 'true'],
+  // Larger files are not held in memory as a whole.
+  ['core.bigFileThreshold', '16m'],
+  // What is fetched is kept as one pack, which is checked while it arrives and whose size is easy to watch.
+  ['fetch.unpackLimit', '1'],
+  // A folder of a repository that is itself a git directory is never taken for one.
+  ['safe.bareRepository', 'explicit'],
+  // The configuration of a submodule lies in the work tree, where the engine can write it, and git would run it there.
+  ['diff.ignoreSubmodules', 'all'],
   ['protocol.allow', 'never'],
   ['protocol.https.allow', 'always'],
   ['http.followRedirects', 'false'],
@@ -47,10 +65,12 @@ const SETTINGS: readonly [string, string][] = [
 /**
  * Makes the environment of a git process. Settings and credentials are passed in it and never as arguments, which
  * every user of the machine can read.
+ * @param place names git's directory and the work tree in every call, so that git looks for neither
  * @param remote the repository and its checked addresses, for commands that use the network
  */
 export function createGitEnvironment(
   git: GitConfig,
+  place: GitPlace,
   remote?: { url: URL; addresses: readonly string[] },
 ): Record<string, string> {
   const settings = remote ? [...SETTINGS, ...remoteSettings(git, remote.url, remote.addresses)] : SETTINGS
@@ -65,6 +85,11 @@ export function createGitEnvironment(
     GIT_LFS_SKIP_SMUDGE: '1',
     GIT_OPTIONAL_LOCKS: '0',
     GIT_NO_REPLACE_OBJECTS: '1',
+    GIT_DIR: place.directory,
+    GIT_WORK_TREE: place.workTree,
+    GIT_CEILING_DIRECTORIES: `${place.workTree}:${dirname(place.workTree)}`,
+    // Git allocates no more than this at once, whatever size an object claims to have.
+    GIT_ALLOC_LIMIT: '1g',
     GIT_AUTHOR_NAME: git.author_name,
     GIT_AUTHOR_EMAIL: git.author_email,
     GIT_COMMITTER_NAME: git.author_name,
@@ -75,12 +100,18 @@ export function createGitEnvironment(
     env[`GIT_CONFIG_KEY_${index}`] = key
     env[`GIT_CONFIG_VALUE_${index}`] = value
   }
-  for (const name of INHERITED) {
+  for (const name of remote && isTrusted(git, remote.url) ? [...INHERITED, ...INHERITED_FOR_TRUSTED] : INHERITED) {
     const value = process.env[name]
     if (value !== undefined) env[name] = value
   }
+  // Git prefers the variable to its setting, but the configuration of the platform says more exactly what is meant.
+  if (git.ca_file) delete env.GIT_SSL_CAINFO
   return env
 }
+
+/** Whether the operator has named the host of a repository: as the git server, or among the private hosts. */
+const isTrusted = (git: GitConfig, url: URL): boolean =>
+  isConfiguredHost(git, url) || [url.host, url.hostname].some((host) => git.allow_private_hosts.includes(host))
 
 function remoteSettings(git: GitConfig, url: URL, addresses: readonly string[]): [string, string][] {
   const own = isConfiguredHost(git, url)
@@ -88,11 +119,8 @@ function remoteSettings(git: GitConfig, url: URL, addresses: readonly string[]):
   const host = url.hostname.replace(/^\[|\]$/g, '')
   const pinned = addresses.map((address) => (address.includes(':') ? `[${address}]` : address)).join(',')
   if (!addresses.includes(host)) settings.push(['http.curloptResolve', `${host}:${url.port || '443'}:${pinned}`])
-  const trusted = own || git.allow_private_hosts.includes(url.host) || git.allow_private_hosts.includes(url.hostname)
-  if (git.ca_file && trusted) settings.push(['http.sslCAInfo', resolve(git.ca_file)])
+  if (git.ca_file && isTrusted(git, url)) settings.push(['http.sslCAInfo', resolve(git.ca_file)])
   if (own && git.user && git.token)
-    settings.push([`http.${url.origin}/.extraHeader`, `Authorization: Basic ${encodeBasic(git.user, git.token)}`])
+    settings.push([`http.${url.origin}/.extraHeader`, `Authorization: ${basicAuthorization(git.user, git.token)}`])
   return settings
 }
-
-const encodeBasic = (user: string, token: string): string => Buffer.from(`${user}:${token}`, 'utf8').toString('base64')

@@ -1,11 +1,13 @@
 import { randomUUID } from 'node:crypto'
 import { mkdir, realpath, rm } from 'node:fs/promises'
 import { join, relative, resolve } from 'node:path'
-import { pipeline } from 'node:stream/promises'
-import { create, extract, type ReadEntry } from 'tar'
+import { create, extract, list, type Parser, type ReadEntry } from 'tar'
 import type { Config } from '../../../config/types.ts'
 import type { SessionFacts } from '../../../src/sessions/types.ts'
+import { writeMarker } from '../clone.ts'
 import { isInside, resolveLink } from '../files/confine.ts'
+import { MASKS_FILE, WORKSPACE_MARKER } from '../files/engine-files.ts'
+import { isShared, shareTree } from '../files/shared-folder.ts'
 import { PINNED, pinDirectory } from './pin.ts'
 import { inspectPinned, type PinnedDirectory } from './pinned.ts'
 
@@ -14,8 +16,8 @@ const MAX_UNPACKED = 4 * 1024 * 1024 * 1024
 const MAX_ENTRIES = 500_000
 
 /**
- * Packs a directory into a gzipped tar file. Git's own files, the plugins of the engine, and files with credentials
- * of the state store are left out; whoever unpacks the archive makes them again.
+ * Packs a directory into a gzipped tar file. Git's own files, the plugins of the engine, the mark of the workspace, and
+ * files with credentials of the state store are left out; whoever unpacks the archive makes them again.
  * @returns null when the archive would be longer than `maxBytes`
  */
 export async function packDirectory(
@@ -46,6 +48,7 @@ function isLeftOut(path: string, paths: Config['paths']): boolean {
   return segments.some((segment, index) => {
     const name = segment.toLowerCase()
     if (name === '.git' || name === paths.backend_override_filename.toLowerCase()) return true
+    if (name === WORKSPACE_MARKER) return true
     return segments[index - 1] === '.terraform' && (name === 'providers' || name.startsWith('terraform.tfstate'))
   })
 }
@@ -74,6 +77,8 @@ export async function unpackDirectory(
   await mkdir(clone, { recursive: true, mode: 0o700 })
   try {
     await unpack(archive, clone)
+    await writeMarker(clone)
+    if (await isShared(paths.upload_folder)) await shareTree(clone, (name) => name === MASKS_FILE)
     const directory = await inspectPinned(clone, paths, session, options.plan_sha256)
     if (typeof directory === 'string') throw new Error(`the plan file of the archive is ${directory}`)
     return {
@@ -86,31 +91,69 @@ export async function unpackDirectory(
       },
     }
   } catch (error) {
-    await remove()
+    // The reason of the refusal counts. What cannot be removed now is removed when the session runs next.
+    await remove().catch(() => {})
     throw error
   }
 }
 
+/**
+ * Reads the whole archive before anything is written: its entries are written side by side, so one that is refused in
+ * the middle would leave others on their way to the disk. A fault of the disk is told when all of them have ended.
+ */
 async function unpack(archive: Uint8Array, clone: string): Promise<void> {
+  const links = await checkEntries(archive)
+  const faults: string[] = []
+  const onwarn = (code: string, message: string | Error) => void faults.push(`${code}: ${message}`)
+  await feed(extract({ cwd: clone, preserveOwner: false, onwarn }), archive)
+  if (faults[0] !== undefined) throw new Error(`the archive could not be unpacked: ${faults[0]}`)
+  const root = await realpath(clone)
+  for (const link of links) await assertStaysInside(root, join(root, link))
+}
+
+/**
+ * Reads the entries of an archive without writing any.
+ * @returns the paths of its links
+ * Errors: a plain one for a damaged archive, and for an entry that `packDirectory` never packs.
+ */
+async function checkEntries(archive: Uint8Array): Promise<string[]> {
   let refusedPath: string | null = null
   let size = 0
   let entries = 0
-  const links: string[] = []
-  const filter = (path: string, entry: ReadEntry | { size: number }) => {
+  const links = new Set<string>()
+  const onReadEntry = (entry: ReadEntry) => {
+    const path = entry.path.replace(/\/+$/, '')
+    const segments = path.split('/').filter((segment) => segment !== '' && segment !== '.')
     size += entry.size
     entries++
-    const type = 'type' in entry ? entry.type : ''
-    const isLink = type === 'SymbolicLink'
-    const isKnown = isLink || type === 'File' || type === 'OldFile' || type === 'Directory'
-    const leadsOut = path.startsWith('/') || path.split('/').includes('..')
-    if (!isKnown || leadsOut || size > MAX_UNPACKED || entries > MAX_ENTRIES) refusedPath ??= path
-    if (isLink) links.push(path)
-    return refusedPath === null
+    const isLink = entry.type === 'SymbolicLink'
+    const isKnown = isLink || entry.type === 'File' || entry.type === 'OldFile' || entry.type === 'Directory'
+    const leadsOut = path.startsWith('/') || segments.includes('..')
+    const isBelowLink = segments.some((_, index) => links.has(segments.slice(0, index + 1).join('/')))
+    if (!isKnown || leadsOut || isBelowLink || size > MAX_UNPACKED || entries > MAX_ENTRIES) refusedPath ??= path
+    if (isLink) links.add(segments.join('/'))
+    entry.resume()
   }
-  await pipeline([archive], extract({ cwd: clone, strict: true, preserveOwner: false, filter }))
+  await feed(list({ strict: true, onReadEntry }), archive)
   if (refusedPath !== null) throw new Error(`the archive holds an entry that no pinned directory has: ${refusedPath}`)
-  const root = await realpath(clone)
-  for (const link of links) await assertStaysInside(root, join(root, link))
+  return [...links]
+}
+
+const PIECE = 1024 * 1024
+
+/** Writes an archive into a parser piece by piece, and waits until all of its entries are done. Errors: the parser's. */
+async function feed(parser: Parser, archive: Uint8Array): Promise<void> {
+  const ended = Promise.withResolvers<void>()
+  parser.on('end', ended.resolve)
+  parser.on('error', ended.reject)
+  for (let at = 0; at < archive.byteLength; at += PIECE) {
+    const goesOn = parser.write(
+      Buffer.from(archive.buffer, archive.byteOffset + at, Math.min(PIECE, archive.byteLength - at)),
+    )
+    if (!goesOn) await Promise.race([new Promise<void>((resolve) => parser.once('drain', resolve)), ended.promise])
+  }
+  parser.end()
+  await ended.promise
 }
 
 async function assertStaysInside(root: string, path: string): Promise<void> {

@@ -3,6 +3,7 @@ import { constants, createReadStream } from 'node:fs'
 import { lstat, open, rm } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import * as v from 'valibot'
+import { MASKS_FILE } from '../files/engine-files.ts'
 
 /**
  * Removes a file directly inside a directory. A missing file is no error. Only the last part of `name` is used, so
@@ -15,11 +16,17 @@ export async function removeRightInside(directory: string, name: string): Promis
 /**
  * Writes a file that only this user can read. Whatever has the name already is removed first, so that the text is
  * never written through a link.
+ * @param options.shared true when the group may read it too, because the engine runs under another account
  */
-export async function writePrivateFile(path: string, content: string): Promise<void> {
+export async function writePrivateFile(
+  path: string,
+  content: string,
+  { shared = false }: { shared?: boolean } = {},
+): Promise<void> {
   await rm(path, { recursive: true, force: true })
   const handle = await open(path, 'wx', 0o600)
   try {
+    if (shared) await handle.chmod(0o640)
     await handle.writeFile(content)
   } finally {
     await handle.close()
@@ -47,11 +54,6 @@ export async function hashFile(path: string): Promise<string | null> {
   return hash.digest('hex')
 }
 
-/**
- * The file with the values to mask, in the root of the clone. It reveals nothing new: the plan file beside it holds
- * the same values.
- */
-const MASKS_FILE = '.platform-masks.json'
 const MAX_BYTES = 64 * 1024 * 1024
 const MasksSchema = v.array(v.string())
 

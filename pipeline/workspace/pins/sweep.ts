@@ -21,6 +21,8 @@ export interface SweepOptions {
   signal: AbortSignal
   /** How many sessions one sweep cleans up at most. The default is 500. */
   limit?: number
+  /** False for a folder in which no session has a pinned directory. The default is true. */
+  pins?: boolean
 }
 
 export interface SweepResult {
@@ -93,7 +95,7 @@ async function sweepSession(uploadFolder: string, standing: Standing, options: S
   const { uuid } = standing
   const session = join(uploadFolder, uuid)
   const names = await readdir(session)
-  const needed = neededName(standing, names)
+  const needed = options.pins === false ? () => false : neededName(standing, names)
   let removed = 0
   for (const name of names) {
     if (

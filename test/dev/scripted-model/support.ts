@@ -88,7 +88,7 @@ export async function startScripted(sample: string, iac_path = '.'): Promise<Scr
       'main',
     )
   }
-  const access = createFileAccess(siteConfig(clone), { iacRoot: folder })
+  const access = createFileAccess(siteConfig(clone), { iacRoot: folder, clone, gitDirectory: join(clone, '.git') })
   const tools = new Map(
     [...fileTools(access), ...inspectionTools(access, { branchDiff })].map((tool) => [tool.definition.name, tool]),
   )

@@ -186,6 +186,7 @@ function memoryStore(objects: StepWorld['objects']): ObjectStore {
 function fakeWorkspace(): FakeWorkspace {
   const workspace: FakeWorkspace = {
     clone: '/clone',
+    gitDirectory: '/git',
     iacRoot: '/clone/root',
     branch: 'Platform/test',
     defaultBranch: 'main',

@@ -20,7 +20,7 @@ beforeEach(async () => {
   await git_(['init', '--quiet', root])
   await writeFile(join(root, 'main.tf'), 'one\ntwo\n')
   diff = ''
-  const access = createFileAccess(siteConfig(root), { iacRoot: root })
+  const access = createFileAccess(siteConfig(root), { iacRoot: root, clone: root, gitDirectory: join(root, '.git') })
   const all = [...fileTools(access), ...inspectionTools(access, { branchDiff: async () => diff })]
   tools = new Map(all.map((tool) => [tool.definition.name, tool]))
 })

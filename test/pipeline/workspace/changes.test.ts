@@ -227,7 +227,7 @@ describe('branch diff', () => {
     const later = await site.open(uri, { session: crypto.randomUUID(), number: 2, base_commit })
     const diff = await later.branchDiff()
     expect(diff).toContain('+mine')
-    expect(await git_(['rev-parse', '--is-shallow-repository'], later.clone)).toBe('false')
+    expect(await git_(['--git-dir', later.gitDirectory, 'rev-parse', '--is-shallow-repository'])).toBe('false')
     await later.dispose()
     await workspace.dispose()
   })
@@ -289,10 +289,10 @@ describe('a hostile repository', () => {
       'hooks/pre-commit': script,
       '.githooks/pre-push': script,
     })
-    await mkdir(join(workspace.clone, '.git', 'hooks'), { recursive: true })
+    await mkdir(join(workspace.gitDirectory, 'hooks'), { recursive: true })
     for (const hook of ['pre-commit', 'post-commit', 'pre-push', 'post-checkout']) {
-      await writeFile(join(workspace.clone, '.git', 'hooks', hook), script)
-      await chmod(join(workspace.clone, '.git', 'hooks', hook), 0o755)
+      await writeFile(join(workspace.gitDirectory, 'hooks', hook), script)
+      await chmod(join(workspace.gitDirectory, 'hooks', hook), 0o755)
     }
     await writeFile(at('new.tf'), 'y')
     await workspace.pendingChanges()
@@ -313,7 +313,7 @@ describe('a hostile repository', () => {
       'good.tf': { symlink: 'main.tf' },
       'sub/good.tf': { symlink: '../main.tf' },
     })
-    expect((await readdir(workspace.iacRoot)).sort()).toEqual(['.git', 'good.tf', 'main.tf', 'sub'])
+    expect((await readdir(workspace.iacRoot)).sort()).toEqual(['.platform-workspace', 'good.tf', 'main.tf', 'sub'])
     await writeFile(join(workspace.iacRoot, 'main.tf'), 'y')
     await workspace.commitAndPush()
     expect((await committed(uri, 'ls-tree', '-r', '--name-only', BRANCH)).split('\n')).toHaveLength(8)

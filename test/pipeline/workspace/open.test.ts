@@ -23,7 +23,9 @@ describe('a first call', () => {
     expect(workspace).toMatchObject({ iacRoot: workspace.clone, branch: BRANCH, defaultBranch: 'main' })
     expect(await site.remote(uri, 'rev-parse', BRANCH)).toBe(await site.remote(uri, 'rev-parse', 'main'))
     expect(await workspace.head()).toBe(await site.remote(uri, 'rev-parse', 'main'))
-    expect(await git_(['config', `branch.${BRANCH}.merge`], workspace.clone)).toBe(`refs/heads/${BRANCH}`)
+    expect(await git_(['--git-dir', workspace.gitDirectory, 'config', `branch.${BRANCH}.merge`])).toBe(
+      `refs/heads/${BRANCH}`,
+    )
     await workspace.dispose()
     expect(await readdir(join(site.folder, 'uploads', session))).toEqual([])
   })
@@ -49,7 +51,7 @@ describe('a first call', () => {
   it('reads and writes a private repository with the credentials, which are nowhere in the clone', async () => {
     const uri = await site.add({ 'main.tf': 'x' }, { private: true })
     const workspace = await site.open(uri, { session: newSession() })
-    const config = await readFile(join(workspace.clone, '.git', 'config'), 'utf8')
+    const config = await readFile(join(workspace.gitDirectory, 'config'), 'utf8')
     expect(config).not.toContain(TOKEN)
     expect(config).not.toContain(encodeURIComponent(TOKEN))
     expect(config).not.toContain(Buffer.from(`bot:${TOKEN}`).toString('base64'))
@@ -59,7 +61,7 @@ describe('a first call', () => {
   it('drops a user name of the address, and works all the same', async () => {
     const uri = await site.add({ 'main.tf': 'x' }, { private: true })
     const workspace = await site.open(uri.replace('https://', 'https://someone@'), { session: newSession() })
-    expect(await readFile(join(workspace.clone, '.git', 'config'), 'utf8')).not.toContain('someone@')
+    expect(await readFile(join(workspace.gitDirectory, 'config'), 'utf8')).not.toContain('someone@')
     await workspace.dispose()
   })
 })
@@ -116,7 +118,7 @@ describe('a later round', () => {
     const again = await site.open(uri, { session, number: 2, attempt: 2, base_commit })
     expect(await again.head()).toBe(base_commit)
     expect(await site.remote(uri, 'rev-parse', BRANCH)).toBe(base_commit)
-    expect((await readdir(again.iacRoot)).sort()).toEqual(['.git', 'a.tf', 'main.tf'])
+    expect((await readdir(again.iacRoot)).sort()).toEqual(['.platform-workspace', 'a.tf', 'main.tf'])
     await writeFile(join(again.iacRoot, 'c.tf'), 'three')
     const commit = await again.commitAndPush()
     expect(await site.remote(uri, 'rev-parse', BRANCH)).toBe(commit)

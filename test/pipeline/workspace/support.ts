@@ -73,6 +73,7 @@ export async function startSite(git: Partial<GitConfig> = {}): Promise<Site> {
 export function siteConfig(upload_folder: string, git: Partial<GitConfig> = {}): Config {
   const paths = {
     upload_folder,
+    git_folder: `${upload_folder}-git`,
     session_plan_filename: 'session.plan',
     backend_override_filename: 'backend_override.tf',
   }

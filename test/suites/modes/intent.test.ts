@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { basicAuthorization } from '../../../src/pull-requests/call.ts'
+import { basicAuthorization } from '../../../src/base/http.ts'
 import { createPullRequest } from '../../../src/pull-requests/create.ts'
 import { startOnce } from '../../helpers/start-once.ts'
 import { type Reply, said, scriptedLlm } from '../../pipeline/steps/scripted-llm.ts'

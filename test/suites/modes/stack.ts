@@ -83,7 +83,7 @@ export async function startStack(): Promise<Stack> {
   const config = await loadConfig({ ...ENVIRONMENT, PLATFORM_CONFIG: 'config.yaml' }, async () =>
     JSON.stringify({
       services: { iac: { endpoint: iac.url, job_poll_interval: 1 } },
-      paths: { upload_folder: join(folder, 'workspaces') },
+      paths: { upload_folder: join(folder, 'workspaces'), git_folder: join(folder, 'git-directories') },
       storage: { endpoint_url: store.url, public_endpoint_url: store.url },
       git: {
         base_url: git_host.url,

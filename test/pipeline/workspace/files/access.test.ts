@@ -21,7 +21,7 @@ beforeEach(async () => {
   await writeFile(join(clone, 'outside.tf'), 'outside')
   await writeFile(join(root, 'main.tf'), 'resource "a" {}\n')
   await writeFile(join(root, 'net', 'vpc.tf'), 'vpc\n')
-  access = createFileAccess(siteConfig(folder), { iacRoot: root })
+  access = createFileAccess(siteConfig(folder), { iacRoot: root, clone, gitDirectory: join(clone, '.git') })
 })
 afterEach(() => rm(folder, { recursive: true, force: true }))
 

@@ -4,13 +4,14 @@ import { join } from 'node:path'
 import { crc32, deflateRawSync } from 'node:zlib'
 import { create, type Header } from 'tar'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import type { Config } from '../../../../config/types.ts'
 import { packDirectory, unpackDirectory } from '../../../../pipeline/workspace/pins/archive.ts'
 import { hashFile } from '../../../../pipeline/workspace/pins/private-files.ts'
 import { readZipEntry } from '../../../../pipeline/workspace/pins/zip.ts'
 
 let folder: string
 let clone: string
-let paths: { upload_folder: string; session_plan_filename: string; backend_override_filename: string }
+let paths: Config['paths']
 const session = { uuid: '', workspace: { uri: 'https://github.com/acme/infra', branch: 'b', root_path: 'live' } }
 
 beforeAll(async () => {
@@ -21,6 +22,7 @@ beforeEach(async () => {
   clone = join(folder, `clone-${session.uuid}`)
   paths = {
     upload_folder: join(folder, 'uploads'),
+    git_folder: join(folder, 'git'),
     session_plan_filename: 'session.plan',
     backend_override_filename: 'backend_override.tf',
   }
@@ -49,6 +51,7 @@ describe('packDirectory', () => {
       await writeFile(join(clone, file), file)
     }
     await writeFile(join(clone, '.platform-masks.json'), '[]', { mode: 0o600 })
+    await writeFile(join(clone, '.platform-workspace'), 'not packed')
     await symlink('../shared', join(clone, 'live', 'modules'))
     const archive = await packDirectory(clone, paths, 1_000_000)
     const restored = await unpackDirectory(archive ?? new Uint8Array(), paths, session, {
@@ -61,6 +64,7 @@ describe('packDirectory', () => {
       .map((entry) => join(entry.parentPath, entry.name).slice(unpacked.length + 1))
     expect(found.sort()).toEqual([
       '.platform-masks.json',
+      '.platform-workspace',
       'live/.terraform.lock.hcl',
       'live/.terraform/modules/modules.json',
       'live/main.tf',
@@ -69,6 +73,7 @@ describe('packDirectory', () => {
       'shared/providers/main.tf',
     ])
     expect(await readFile(join(iacRoot, 'modules', 'providers', 'main.tf'), 'utf8')).toBe('shared/providers/main.tf')
+    expect(await readFile(join(unpacked, '.platform-workspace'), 'utf8')).toBe('')
     expect((await stat(join(unpacked, '.platform-masks.json'))).mode & 0o777).toBe(0o600)
     expect((await restored.pin()).iacRoot).toBe(join(paths.upload_folder, session.uuid, 'pinned', 'live'))
     expect(await left()).toEqual(['pinned'])

@@ -57,7 +57,7 @@ function contextAt(
     sql: db.sql,
     log,
     now: () => new Date(Date.now() + hours * HOUR),
-    config: { ...config, paths: { ...config.paths, upload_folder: folder } },
+    config: { ...config, paths: { ...config.paths, upload_folder: folder, git_folder: `${folder}-git` } },
     storage: { delete: async (key: string) => void deleted.push(key), ...storage } as Partial<
       Context['storage']
     > as Context['storage'],

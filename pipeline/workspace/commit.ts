@@ -1,0 +1,113 @@
+import { createHash } from 'node:crypto'
+import { internal } from '../../src/base/errors.ts'
+import { excludeNeverPushed, isNeverPushed } from './files/engine-files.ts'
+import { type Git, mustSucceed } from './git/git.ts'
+import type { Checkout } from './types.ts'
+
+const COMMIT_MESSAGE = 'Platform changes'
+
+/**
+ * Commits all changes of the work tree except what is never pushed, and pushes them. Makes no commit when nothing
+ * changed.
+ * @returns the commit of the branch head
+ * Errors: 500 with git's text; 500 with a path that must not be pushed.
+ */
+export async function commitAndPush(checkout: Checkout, signal?: AbortSignal): Promise<string> {
+  const { git, branch } = checkout
+  const options = { cwd: git.place.workTree, signal }
+  await stageChanges(checkout, signal)
+  const staged = await git.local(['diff', '--cached', '--quiet', '--no-ext-diff'], options)
+  if (staged.code !== 0) {
+    mustSucceed(git, await git.local(['commit', '--quiet', '--no-verify', `--message=${COMMIT_MESSAGE}`], options))
+    await assertPushable(checkout, signal)
+    await push(git, { branch, signal })
+  }
+  return await readHead(checkout, signal)
+}
+
+/** Longest list of changed files in bytes. */
+const MAX_LISTING = 256 * 1024 * 1024
+
+/**
+ * Puts all changes into git's index. They are listed and then added one by one, and not by `git add`: that command
+ * would run git in a repository that somebody has put below the clone, with the configuration which lies there.
+ * Errors: 500 with git's text; 500 for a folder that became a repository.
+ */
+async function stageChanges({ git, paths }: Checkout, signal?: AbortSignal): Promise<void> {
+  const options = { cwd: git.place.workTree, signal }
+  const what = ['--modified', '--deleted', '--others', '--exclude-standard', '-z']
+  const args = ['ls-files', ...what, '--', '.', ...excludeNeverPushed(paths)]
+  const listed = mustSucceed(git, await git.local(args, { ...options, maxOutput: MAX_LISTING }))
+  const changed = [...new Set(listed.split('\0'))].filter((path) => path !== '' && !isNeverPushed(paths, path))
+  if (changed.length === 0) return
+  // Git lists the folder in place of its files, which would be missing from the change that people review.
+  const repository = changed.find((path) => path.endsWith('/'))
+  if (repository !== undefined)
+    throw internal(`The folder '${repository}' became a git repository during the round, so it cannot be committed.`)
+  const input = `${changed.join('\0')}\0`
+  const add = ['update-index', '--add', '--remove', '--replace', '-z', '--stdin']
+  mustSucceed(git, await git.local(add, { ...options, input }))
+}
+
+const SUBMODULE = '160000'
+
+/**
+ * Compares the tree that is to be pushed with the commit with which the run began.
+ * Errors: 500 with the first path that is never pushed and differs nevertheless, or that is another submodule.
+ */
+async function assertPushable({ git, paths, base }: Checkout, signal?: AbortSignal): Promise<void> {
+  const args = ['diff-tree', '-r', '-z', '--raw', '--no-renames', '--ignore-submodules=none', base, 'HEAD']
+  const output = await git.local(args, { cwd: git.place.workTree, maxOutput: MAX_LISTING, signal })
+  const parts = mustSucceed(git, output).split('\0').filter(Boolean)
+  // Each difference is two parts: `:<old mode> <new mode> <old id> <new id> <kind>`, then the path.
+  for (let index = 0; index + 1 < parts.length; index += 2) {
+    const [facts = '', path = ''] = parts.slice(index, index + 2)
+    if (isNeverPushed(paths, path) || facts.includes(SUBMODULE))
+      throw internal(`The change of '${path}' must never be pushed, so nothing of this attempt was.`)
+  }
+}
+
+const TIMEOUT_MS = 300_000
+
+/**
+ * Pushes HEAD to the session branch and makes that the upstream.
+ * @param options.lease the commit at which the remote branch must be, empty when the branch must not exist; with it
+ * the branch may also be moved back. Without it only a fast-forward is accepted.
+ * Errors: 500 with git's text, without addresses and secrets.
+ */
+export async function push(git: Git, options: { branch: string; lease?: string; signal?: AbortSignal }): Promise<void> {
+  const { branch, lease, signal } = options
+  const reference = `refs/heads/${branch}`
+  const leases = lease === undefined ? [] : [`--force-with-lease=${reference}:${lease}`]
+  const args = ['push', '--quiet', '--set-upstream', ...leases, 'origin', `HEAD:${reference}`]
+  mustSucceed(git, await git.network(args, { cwd: git.place.workTree, timeoutMs: TIMEOUT_MS, signal }))
+}
+
+/**
+ * Makes the files of the work tree what they are in a commit of this clone. Files that were added later are removed,
+ * ignored files and those that are never pushed stay. The branch is not moved, so the next commit undoes what came
+ * after that commit.
+ * Errors: 500 with git's text.
+ */
+export async function restoreFiles(checkout: Checkout, commit: string, signal?: AbortSignal): Promise<void> {
+  const { git, paths } = checkout
+  await stageChanges(checkout, signal)
+  const args = ['restore', `--source=${commit}`, '--staged', '--worktree', '--', '.', ...excludeNeverPushed(paths)]
+  mustSucceed(git, await git.local(args, { cwd: git.place.workTree, signal }))
+}
+
+/** Reads the commit id of the branch head. */
+export async function readHead({ git }: Checkout, signal?: AbortSignal): Promise<string> {
+  const output = await git.local(['rev-parse', '--verify', 'HEAD'], { cwd: git.place.workTree, signal })
+  return mustSucceed(git, output).trim()
+}
+
+/** Fingerprint of the work tree: SHA-256, in hexadecimal digits, of git's status with branch and untracked files. */
+export async function computeRevision({ git, paths }: Checkout, signal?: AbortSignal): Promise<string> {
+  const args = ['status', '--porcelain=v2', '--branch', '--untracked-files=all', '--ignore-submodules=all']
+  const output = await git.local([...args, '--', '.', ...excludeNeverPushed(paths)], {
+    cwd: git.place.workTree,
+    signal,
+  })
+  return createHash('sha256').update(mustSucceed(git, output)).digest('hex')
+}

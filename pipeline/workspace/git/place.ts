@@ -1,0 +1,58 @@
+import { lstat, mkdir, realpath, rm, rmdir } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { basename, dirname, join, resolve, sep } from 'node:path'
+import type { Config } from '../../../config/types.ts'
+import { internal } from '../../../src/base/errors.ts'
+
+/** Where a clone is: its files lie in the upload folder, git's own directory in a folder of the worker alone. */
+export interface GitPlace {
+  /** Absolute path of git's own directory. The engine cannot reach it. */
+  directory: string
+  /** Absolute path of the files. Nothing that git would trust is in there. */
+  workTree: string
+}
+
+const user = (): string => String(process.getuid?.() ?? 'worker')
+
+/** The folder of the git directories: the configured one, or one of this account among the temporary files. */
+export const gitFolder = ({ git_folder }: Pick<Config['paths'], 'git_folder'>): string =>
+  git_folder === '' ? join(tmpdir(), `platform-git-${user()}`) : resolve(git_folder)
+
+/**
+ * Makes the folder for the git directories of a session. Several workers of one machine may share the folder above it:
+ * the lease of a round says whose session it is.
+ * @returns the place of a clone with this name, of which nothing exists yet
+ * Errors: 500 when another account could write the folder, and when the engine could.
+ */
+export async function preparePlace(paths: Config['paths'], workTree: string): Promise<GitPlace> {
+  const session = basename(dirname(workTree))
+  const folder = gitFolder(paths)
+  await mkdir(join(folder, session), { recursive: true, mode: 0o700 })
+  await mkdir(dirname(workTree), { recursive: true })
+  await assertPrivate(folder, paths)
+  await assertPrivate(join(folder, session), paths)
+  return { directory: join(folder, session, basename(workTree)), workTree }
+}
+
+/** Removes git's own directory of a clone, and the session's folder when nothing else is in it. */
+export async function removeGitDirectory({ directory }: GitPlace): Promise<void> {
+  await rm(directory, { recursive: true, force: true })
+  await rmdir(dirname(directory)).catch(() => {})
+}
+
+/** Removes the git directories that earlier runs of a session have left. */
+export const removeGitLeftovers = (paths: Config['paths'], session: string): Promise<void> =>
+  rm(join(gitFolder(paths), session), { recursive: true, force: true })
+
+/** Another account that may write the folder could put a configuration there that git runs programs of. */
+async function assertPrivate(folder: string, paths: Config['paths']): Promise<void> {
+  const entry = await lstat(folder)
+  const isForeign = process.getuid !== undefined && entry.uid !== process.getuid()
+  // A configured folder may be a mounted volume, whose own mode and owner the platform cannot choose.
+  const isConfigured = paths.git_folder !== '' && folder === gitFolder(paths)
+  if (!isConfigured && (!entry.isDirectory() || isForeign || (entry.mode & 0o022) !== 0))
+    throw internal('The folder of the git directories belongs to another account: set paths.git_folder.')
+  const [real, uploads] = await Promise.all([realpath(folder), realpath(resolve(paths.upload_folder))])
+  if (real === uploads || real.startsWith(uploads + sep))
+    throw internal('paths.git_folder must not be inside of paths.upload_folder, which the engine can write.')
+}

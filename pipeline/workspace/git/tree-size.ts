@@ -1,0 +1,61 @@
+import type { PlatformError } from '../../../src/base/errors.ts'
+import { type Git, mustSucceed } from './git.ts'
+import { type CloneLimits, MIB, measure, repositoryTooLarge, tooManyFiles } from './limits.ts'
+
+/**
+ * Compares the files of a commit with the limits before they are checked out. A small pack can hold files that fill the
+ * disk, and folders that repeat each other without end.
+ * Errors: 422 `RepositoryTooLarge`; 500 with git's text.
+ */
+export async function assertTreeFits(git: Git, commit: string, signal?: AbortSignal): Promise<void> {
+  const { place, limits } = git
+  const { bytes } = await measure(place.directory)
+  const tree = createTreeMeter(limits, bytes)
+  const output = await git.local(['ls-tree', '-r', '-l', '-z', '--full-tree', commit], {
+    cwd: place.workTree,
+    consume: tree.take,
+    signal,
+  })
+  const refusal = tree.refusal()
+  if (refusal !== null) throw refusal
+  mustSucceed(git, output)
+}
+
+/** Counts what `ls-tree -r -l -z` prints, piece by piece. */
+function createTreeMeter(limits: CloneLimits, start: number) {
+  let bytes = start
+  let entries = 0
+  let rest = Buffer.alloc(0)
+  let folder: string[] = []
+  const refusal = (): PlatformError | null => {
+    if (bytes > limits.max_clone_mib * MIB) return repositoryTooLarge(limits)
+    return entries > limits.max_clone_files ? tooManyFiles(limits) : null
+  }
+  const count = (line: string) => {
+    const tab = line.indexOf('\t')
+    const size = Number(line.slice(0, tab).trim().split(/\s+/)[3])
+    if (Number.isFinite(size)) bytes += size
+    const folders = line
+      .slice(tab + 1)
+      .split('/')
+      .slice(0, -1)
+    // Git prints a tree in order, so a folder is new where it differs from the line before.
+    const firstNew = folders.findIndex((name, index) => name !== folder[index])
+    entries += 1 + (firstNew < 0 ? 0 : folders.length - firstNew)
+    folder = folders
+  }
+  return {
+    refusal,
+    /** @returns false when a limit is exceeded, and git shall stop */
+    take: (chunk: Buffer): boolean => {
+      const all = rest.length === 0 ? chunk : Buffer.concat([rest, chunk])
+      let from = 0
+      for (let end = all.indexOf(0); end >= 0; end = all.indexOf(0, from)) {
+        count(all.toString('utf8', from, end))
+        from = end + 1
+      }
+      rest = Buffer.from(all.subarray(from))
+      return refusal() === null
+    },
+  }
+}

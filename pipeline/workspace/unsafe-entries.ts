@@ -1,0 +1,125 @@
+import { realpath, rm } from 'node:fs/promises'
+import { dirname, join, relative, sep } from 'node:path'
+import { badRequest } from '../../src/base/errors.ts'
+import type { Logger } from '../../src/base/log.ts'
+import { isInside, locateRoot, resolveLink } from './files/confine.ts'
+import { type Git, mustSucceed } from './git/git.ts'
+
+/** An entry of git's index. */
+interface Entry {
+  mode: string
+  /** With slashes, relative to the clone. */
+  path: string
+}
+
+const LINK = '120000'
+const SUBMODULE = '160000'
+
+/**
+ * Removes entries from the work tree that must not reach the engine. These are symlinks that lead out of the clone
+ * or into git's own directory, because the engine would read files of the machine or of other sessions through them;
+ * folders for plugins, because the engine would run programs of the repository; and folders that are git directories
+ * themselves, because their configuration names programs. They stay on the branch: git's index marks them as not
+ * present, so that no commit deletes them. Submodules are marked likewise, because git would look into a repository
+ * that somebody puts in their place.
+ * @returns the absolute path of the engine root
+ * Errors: 400 `iac_path '…' is not a directory inside the repository`, also where it is in a committed git directory.
+ */
+export async function removeUnsafeEntries(
+  git: Git,
+  iacPath: string | null,
+  options: { log: Logger; signal?: AbortSignal },
+): Promise<string> {
+  const { log, signal } = options
+  const entries = await listEntries(git, signal)
+  const root = await realpath(git.place.workTree)
+  const nested = findGitDirectories(entries)
+  const isNested = (path: string) => nested.has('') || parentsOf(path).some((folder) => nested.has(folder))
+  const unsafe: string[] = []
+  const hidden: string[] = []
+  for (const { mode, path } of entries) {
+    if (mode === SUBMODULE) hidden.push(path)
+    else if (isPluginFolder(path) || (mode === LINK && (await isUnsafeLink(root, path)))) unsafe.push(path)
+  }
+  await hide(git, [...unsafe, ...hidden], signal)
+  for (const path of unsafe) await rm(join(root, path), { force: true })
+  const iacRoot = await locateRoot(root, iacPath)
+  // The root is located first, because a link may lead into such a folder.
+  if (isNested([...relative(root, iacRoot).split(sep).filter(Boolean), 'a file'].join('/')))
+    throw badRequest(
+      `iac_path '${iacPath ?? ''}' is not a directory inside the repository: it lies in a folder that is itself a git ` +
+        'directory (HEAD, objects, refs)',
+    )
+  const inside = entries.filter(({ mode, path }) => mode !== SUBMODULE && isNested(path)).map(({ path }) => path)
+  await hide(git, inside, signal)
+  for (const folder of nested) await rm(join(root, folder), { recursive: true, force: true })
+  if (unsafe.length + inside.length > 0)
+    log.warn('unsafe entries of the repository were taken out of the work tree', {
+      paths: [...unsafe, ...inside].slice(0, 20),
+      count: unsafe.length + inside.length,
+    })
+  return iacRoot
+}
+
+async function listEntries(git: Git, signal?: AbortSignal): Promise<Entry[]> {
+  const { workTree } = git.place
+  const maxOutput = MAX_LISTING
+  const listed = await git.local(['ls-files', '--stage', '-z'], { cwd: workTree, maxOutput, signal })
+  return mustSucceed(git, listed)
+    .split('\0')
+    .filter(Boolean)
+    .map((line) => ({ mode: line.slice(0, 6), path: line.slice(line.indexOf('\t') + 1) }))
+}
+
+/** The number of files has a limit of its own; this one is for their names. */
+const MAX_LISTING = 256 * 1024 * 1024
+
+/** Marks entries of the index as not present, so that git neither looks at their place nor deletes them. */
+async function hide(git: Git, paths: readonly string[], signal?: AbortSignal): Promise<void> {
+  if (paths.length === 0) return
+  const input = `${paths.join('\0')}\0`
+  const args = ['update-index', '--skip-worktree', '-z', '--stdin']
+  mustSucceed(git, await git.local(args, { cwd: git.place.workTree, input, signal }))
+}
+
+/**
+ * Finds the folders that git would take for a repository: they hold `HEAD`, and `objects` with `refs`, or `commondir`,
+ * which names another place for these two. Empty stands for the root of the clone.
+ */
+function findGitDirectories(entries: readonly Entry[]): Set<string> {
+  const names = new Map<string, Set<string>>()
+  for (const { path } of entries) {
+    const segments = path.toLowerCase().split('/')
+    const at = segments.findIndex((name) => GIT_NAMES.has(name))
+    for (let index = at; index >= 0 && index < segments.length; index++) {
+      const name = segments[index] ?? ''
+      if (!GIT_NAMES.has(name)) continue
+      const folder = path.split('/').slice(0, index).join('/')
+      names.set(folder, (names.get(folder) ?? new Set()).add(name))
+    }
+  }
+  const isRepository = (found: Set<string>) =>
+    found.has('head') && (found.has('commondir') || (found.has('objects') && found.has('refs')))
+  return new Set([...names].filter(([, found]) => isRepository(found)).map(([folder]) => folder))
+}
+
+const GIT_NAMES = new Set(['head', 'objects', 'refs', 'commondir'])
+
+/** The folders above a path, `''` for the clone not among them. */
+function parentsOf(path: string): string[] {
+  const parents: string[] = []
+  for (let folder = dirname(path); folder !== '.' && folder !== '/'; folder = dirname(folder)) parents.push(folder)
+  return parents
+}
+
+const isPluginFolder = (path: string): boolean =>
+  path.split('/').some((segment) => /^(\.terraform|terraform\.d)$/i.test(segment))
+
+/** Whether a path of the repository is a symlink that leads out of the clone or into git's own directory. */
+async function isUnsafeLink(root: string, path: string): Promise<boolean> {
+  const target = await resolveLink(join(root, path))
+  if (target === null) return false
+  return !isInside(root, target) || isInside(join(root, '.git'), target.split(sep).map(lowerGit).join(sep))
+}
+
+const lowerGit = (segment: string): string => (segment.toLowerCase() === '.git' ? '.git' : segment)
