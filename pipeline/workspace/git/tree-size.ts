@@ -11,7 +11,7 @@ export async function assertTreeFits(git: Git, commit: string, signal?: AbortSig
   const { place, limits } = git
   const { bytes } = await measure(place.directory)
   const tree = createTreeMeter(limits, bytes)
-  const output = await git.local(['ls-tree', '-r', '-l', '-z', '--full-tree', commit], {
+  const output = await git.local(['ls-tree', '-r', '-t', '-l', '-z', '--full-tree', commit], {
     cwd: place.workTree,
     consume: tree.take,
     signal,
@@ -21,28 +21,20 @@ export async function assertTreeFits(git: Git, commit: string, signal?: AbortSig
   mustSucceed(git, output)
 }
 
-/** Counts what `ls-tree -r -l -z` prints, piece by piece. */
+/** Counts the files and folders that `ls-tree -r -t -l -z` prints, piece by piece. */
 function createTreeMeter(limits: CloneLimits, start: number) {
   let bytes = start
   let entries = 0
   let rest = Buffer.alloc(0)
-  let folder: string[] = []
   const refusal = (): PlatformError | null => {
     if (bytes > limits.max_clone_mib * MIB) return repositoryTooLarge(limits)
     return entries > limits.max_clone_files ? tooManyFiles(limits) : null
   }
   const count = (line: string) => {
-    const tab = line.indexOf('\t')
-    const size = Number(line.slice(0, tab).trim().split(/\s+/)[3])
+    // The size is the fourth word, and a hyphen for a folder.
+    const size = Number(line.slice(0, line.indexOf('\t')).split(/\s+/)[3])
     if (Number.isFinite(size)) bytes += size
-    const folders = line
-      .slice(tab + 1)
-      .split('/')
-      .slice(0, -1)
-    // Git prints a tree in order, so a folder is new where it differs from the line before.
-    const firstNew = folders.findIndex((name, index) => name !== folder[index])
-    entries += 1 + (firstNew < 0 ? 0 : folders.length - firstNew)
-    folder = folders
+    entries++
   }
   return {
     refusal,

@@ -321,6 +321,20 @@ describe('a hostile repository', () => {
     await workspace.dispose()
   })
 
+  it('keeps an entry with the name of the mark that the platform puts into a clone', async () => {
+    const { uri, workspace } = await opened({ 'main.tf': 'x', '.platform-workspace': 'theirs' })
+    expect(await readFile(join(workspace.clone, '.platform-workspace'), 'utf8')).toBe('theirs')
+    await writeFile(join(workspace.clone, '.platform-workspace'), 'changed')
+    await writeFile(join(workspace.clone, 'main.tf'), 'y')
+    await workspace.commitAndPush()
+    expect(await committed(uri, 'show', `${BRANCH}:.platform-workspace`)).toBe('theirs')
+    await workspace.dispose()
+    const other = (await opened({ 'main.tf': 'x', '.gitignore': '!.platform-workspace\n' })).workspace
+    expect(await readFile(join(other.clone, '.platform-workspace'), 'utf8')).toBe('')
+    expect(await other.pendingChanges()).toEqual([])
+    await other.dispose()
+  })
+
   it('loses folders the engine takes programs from', async () => {
     const plugin = 'registry.terraform.io/hashicorp/null/3.2.0/linux_amd64/terraform-provider-null'
     const { uri, workspace } = await opened({

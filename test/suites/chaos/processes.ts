@@ -109,7 +109,7 @@ function configuration({ config }: Stack, iacUrl: string, concurrency: number) {
   const { base_url, api_url, ca_file, allow_private_hosts } = config.git
   return {
     services: { iac: { endpoint: iacUrl, job_poll_interval: 0.5 } },
-    paths: { upload_folder: config.paths.upload_folder },
+    paths: { upload_folder: config.paths.upload_folder, git_folder: config.paths.git_folder },
     storage: { endpoint_url, public_endpoint_url },
     llm: { model: 'openai/main-model', small_model: 'openai/small-model' },
     git: { base_url, api_url, ca_file, allow_private_hosts },

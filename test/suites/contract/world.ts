@@ -111,7 +111,7 @@ export async function startWorld(options: Options = {}): Promise<World> {
       ...options.orchestration,
     },
     llm: { model: 'openai/main-model', small_model: 'openai/small-model', ...options.llm },
-    paths: { upload_folder },
+    paths: { upload_folder, git_folder: join(folder, 'git-directories') },
     storage: { endpoint_url: store.url, public_endpoint_url: store.url, ...options.storage },
     telemetry: { collector_url: '' },
     git: { base_url: git.url, api_url: git.api_url, ca_file: git.ca_file, allow_private_hosts: [git.host] },

@@ -88,6 +88,19 @@ attack(GROUP, 'folders without number, each with one file', async () => {
   return await refusalOf(uri, { max_clone_files: 1_000 })
 })
 
+attack(GROUP, 'empty folders that repeat each other', async () => {
+  const uri = await site.add({ 'main.tf': 'x' })
+  let tree = await makeTree(uri, [])
+  for (let depth = 0; depth < 10; depth++)
+    tree = await makeTree(
+      uri,
+      Array.from({ length: 10 }, (_, index) => `040000 tree ${tree}\td${index}`),
+    )
+  const commit = await site.remote(uri, 'commit-tree', tree, '-m', 'bomb')
+  await site.remote(uri, 'update-ref', 'refs/heads/main', commit)
+  return await refusalOf(uri, { max_clone_files: 50_000 })
+})
+
 attack(GROUP, 'a pack that fills the disk while it is fetched', async () => {
   const uri = await site.add({ 'main.tf': 'x' })
   await fastImport(uri, (out) => {

@@ -76,6 +76,12 @@ describe('paths', () => {
     'terraform.tfstate',
     '.terraform/terraform.tfstate',
     'x.tfstate.backup',
+    'Session.PLAN',
+    'whole-root-1234.plan',
+    'net/crash.log',
+    'crash.2026.log',
+    '.platform-masks.json',
+    '.platform-workspace',
   ])('%s is hidden from every tool', async (path) => {
     await mkdir(join(root, path, '..'), { recursive: true })
     await writeFile(join(root, path), 'sesame').catch(() => {})

@@ -179,6 +179,29 @@ describe('unpackDirectory', () => {
   })
 })
 
+describe('a refusal of an archive with many files', () => {
+  it('tells its reason and leaves nothing, each time', async () => {
+    for (let number = 0; number < 80; number++) await writeFile(join(clone, `file-${number}.tf`), 'x'.repeat(2_000))
+    await writeFile(join(clone, 'one'), 'x')
+    await link(join(clone, 'one'), join(clone, 'two'))
+    const chunks: Uint8Array[] = []
+    for await (const chunk of create({ cwd: clone, gzip: true }, ['.'])) chunks.push(chunk)
+    const archive = Buffer.concat(chunks)
+    const damaged = Buffer.from(archive)
+    damaged.fill(0, damaged.length - 40, damaged.length - 20)
+    for (let attempt = 0; attempt < 25; attempt++)
+      for (const [bytes, reason] of [
+        [archive, /no pinned directory has: .*(one|two)$/],
+        [damaged, /./],
+      ] as const) {
+        const refused = unpackDirectory(bytes, paths, session, { plan_sha256: await plan_sha256() })
+        await expect(refused).rejects.toThrow(reason)
+        await expect(refused).rejects.not.toThrow(/ENOTEMPTY/)
+        expect(await left()).toEqual([])
+      }
+  })
+})
+
 describe('readZipEntry', () => {
   const zip = async (): Promise<string> => {
     const file = join(clone, 'archive.zip')

@@ -185,6 +185,21 @@ describe('a sweep of the disk', () => {
     )
   })
 
+  it("removes git's directories of rounds that were killed, and of no round under way", async () => {
+    const git = `${folder}-git`
+    const ended = await session({ seal: null, names: ['pinned'] })
+    const running = await session({ status: null })
+    for (const uuid of [ended, running]) await mkdir(join(git, uuid, CLONE, 'objects'), { recursive: true })
+    await sweepAt(0.9)
+    expect(await readdir(join(git, ended))).toEqual([CLONE])
+    await sweepAt(2)
+    expect(await readdir(join(git, ended))).toEqual([])
+    expect(await readdir(join(git, running))).toEqual([CLONE])
+    expect(await namesIn(ended)).toEqual(['pinned'])
+    expect(lines).toMatchObject([{ message: 'cleaned up', directories: 0, git_directories: 1 }])
+    await rm(git, { recursive: true })
+  })
+
   it('works on a folder that does not exist yet', async () => {
     await rm(folder, { recursive: true })
     await sweepAt(1)
