@@ -1,16 +1,18 @@
-import { readdir, readFile } from 'node:fs/promises'
+import { readdir, readFile, realpath } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Config } from '../../config/types.ts'
 import { internal } from '../../src/base/errors.ts'
 import type { Logger } from '../../src/base/log.ts'
 import { deriveProjectId, overrideFile } from '../../src/plan/state/managed-state.ts'
 import type { SessionFacts } from '../../src/sessions/types.ts'
+import { isInside } from './files/confine.ts'
 import { isShared } from './files/shared-folder.ts'
 import { writePrivateFile } from './pins/private-files.ts'
 
 /**
- * Writes the override file that sends the engine's state to the configured store. Only this user can read it, and its
- * group where the upload folder is shared with an engine of another account. Writes nothing when the platform does not manage the state. Must run before every init.
+ * Writes the override file that sends the engine's state to the configured store. Only this user can read it, and the
+ * group where the upload folder is shared with an engine of another account. Writes nothing when the platform does not
+ * manage the state. Must run before every init.
  * @param iacRoot absolute path
  * Errors: 500 `Error Engine backend override render.`; 500 with the name of a file of the repository that sets a
  * state backend itself.
@@ -27,11 +29,22 @@ export async function writeOverride(
   await assertNoForeignBackend(iacRoot, config.paths.backend_override_filename)
   const path = join(iacRoot, config.paths.backend_override_filename)
   try {
+    await assertNotReplaced(config.paths.upload_folder, iacRoot)
     await writePrivateFile(path, file.content, { shared: await isShared(config.paths.upload_folder) })
   } catch (error) {
     throw internal('Error Engine backend override render.', error)
   }
   log.info('engine backend override written', { provider: config.storage.provider, bucket: file.bucket, key: file.key })
+}
+
+/**
+ * Refuses an engine root of a clone that is not where it was: an engine can rename it and put a link in its place, and
+ * the credentials would be written wherever that leads.
+ */
+async function assertNotReplaced(uploadFolder: string, iacRoot: string): Promise<void> {
+  const uploads = await realpath(uploadFolder).catch(() => null)
+  if (uploads !== null && isInside(uploads, iacRoot) && (await realpath(iacRoot)) !== iacRoot)
+    throw new Error('a link has taken the place of the engine root')
 }
 
 /** Names of override files. OpenTofu also reads `.tofu` files and prefers them to `.tf` files of the same name. */

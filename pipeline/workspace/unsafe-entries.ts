@@ -47,8 +47,8 @@ export async function removeUnsafeEntries(
   // The root is located first, because a link may lead into such a folder.
   if (isNested([...relative(root, iacRoot).split(sep).filter(Boolean), 'a file'].join('/')))
     throw badRequest(
-      `iac_path '${iacPath ?? ''}' is not a directory inside the repository: it lies in a folder that is itself a git ` +
-        'directory (HEAD, objects, refs)',
+      `iac_path '${iacPath ?? ''}' is not a directory inside the repository: it lies in a folder that is itself a ` +
+        'git directory (HEAD, objects, refs)',
     )
   const inside = entries.filter(({ mode, path }) => mode !== SUBMODULE && isNested(path)).map(({ path }) => path)
   await hide(git, inside, signal)

@@ -1,3 +1,4 @@
+import { join } from 'node:path'
 import { runChain } from '../../pipeline/kit/run-chain.ts'
 import { writeApplyReport } from '../../pipeline/steps/apply/write-apply-report.ts'
 import type { DriftResult } from '../../pipeline/steps/drift/drift-task.ts'
@@ -86,7 +87,8 @@ async function asked(
 ): Promise<InferenceRequest[]> {
   const { root, chain, ...rest } = options
   const world = await steps.world({ ...rest, scripts: { ...SCRIPTS, ...rest.scripts } })
-  if (root !== undefined) Object.assign(world.workspace, { iacRoot: root })
+  if (root !== undefined)
+    Object.assign(world.workspace, { iacRoot: root, clone: root, gitDirectory: join(root, '.git') })
   world.run.conversation.push(TURN)
   await work(world)
   await world.kit.status.settle()

@@ -141,7 +141,7 @@ async function checkEntries(archive: Uint8Array): Promise<string[]> {
 
 const PIECE = 1024 * 1024
 
-/** Writes an archive into a parser piece by piece, and waits until all of its entries are done. Errors: the parser's. */
+/** Writes an archive into a parser piece by piece, and waits for the end of all entries. Errors: the parser's. */
 async function feed(parser: Parser, archive: Uint8Array): Promise<void> {
   const ended = Promise.withResolvers<void>()
   parser.on('end', ended.resolve)

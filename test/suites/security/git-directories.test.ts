@@ -1,10 +1,12 @@
 import { existsSync } from 'node:fs'
-import { chmod, mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { beforeEach, expect } from 'vitest'
+import { writeOverride } from '../../../pipeline/workspace/backend-override.ts'
 import type { Workspace } from '../../../pipeline/workspace/types.ts'
+import { silentLogger } from '../../../src/base/log.ts'
 import { startOnce } from '../../helpers/start-once.ts'
-import { git_, type Site, startSite } from '../../pipeline/workspace/support.ts'
+import { git_, round, type Site, startSite } from '../../pipeline/workspace/support.ts'
 import { attack } from './attack.ts'
 import { gitDirectoryFiles, hostileConfiguration, plantRepository } from './hostile-git.ts'
 
@@ -186,6 +188,27 @@ attack(WRITTEN, 'plan and state put into the index behind the exclusions', async
   expect(await site.remote(uri, 'rev-parse', workspace.branch)).toBe(await site.remote(uri, 'rev-parse', 'main'))
   await workspace.dispose()
   return (refusal as Error).message
+})
+
+attack(WRITTEN, 'a link in the place of the engine root, so that credentials are written elsewhere', async () => {
+  const uri = await site.add({ 'live/main.tf': 'x' })
+  const workspace = await open(uri, 'live')
+  const elsewhere = join(site.folder, 'elsewhere')
+  await mkdir(elsewhere)
+  await rm(workspace.iacRoot, { recursive: true })
+  await symlink(elsewhere, workspace.iacRoot)
+  const keys = { region: 'eu-west-1', access_key: 'access', secret_key: 'secret' }
+  const storage = { provider: 'S3', engine_state_bucket: 'states', engine_state_filename: 'x', ...keys }
+  const config = { ...site.config, storage } as typeof site.config
+  const writing = writeOverride(config, round(uri).session, workspace.iacRoot, silentLogger)
+  await expect(writing).rejects.toMatchObject({
+    message: 'Error Engine backend override render.',
+    cause: { message: 'a link has taken the place of the engine root' },
+  })
+  await expect(workspace.pendingChanges()).rejects.toMatchObject({ status: 500 })
+  expect(await readdir(elsewhere)).toEqual([])
+  await workspace.dispose()
+  return 'the override is written only where the engine root was at the checkout'
 })
 
 attack(WRITTEN, 'attributes of the repository that hide a change from its diff', async () => {

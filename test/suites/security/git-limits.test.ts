@@ -149,6 +149,6 @@ attack(GROUP, 'history that is fetched later for the merge base', async () => {
 
 async function makeTree(uri: string, lines: string[]): Promise<string> {
   const child = run('git', ['--git-dir', site.host.pathOf(uri), 'mktree'])
-  child.child.stdin?.end(`${lines.join('\n')}\n`)
+  child.child.stdin?.end(lines.map((line) => `${line}\n`).join(''))
   return (await child).stdout.trim()
 }
