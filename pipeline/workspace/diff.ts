@@ -1,4 +1,4 @@
-import { access } from 'node:fs/promises'
+import { access, realpath } from 'node:fs/promises'
 import { join } from 'node:path'
 import { internal } from '../../src/base/errors.ts'
 import { readText } from './files/access.ts'
@@ -110,7 +110,10 @@ async function readUntrackedFiles(checkout: Checkout, signal?: AbortSignal): Pro
   mustSucceed(git, output)
   const files: UntrackedFile[] = []
   for (const path of output.stdout.split('\0').filter(Boolean)) {
-    const content = await readText(`${iacRoot}/${path}`, MAX_CHARACTERS)
+    const file = join(iacRoot, path)
+    // An engine run can put a link in the place of the engine root or of a folder, which would lead out of the clone.
+    const isInPlace = (await realpath(file).catch(() => null)) === file
+    const content = isInPlace ? await readText(file, MAX_CHARACTERS) : null
     if (content !== null) files.push({ path, content })
   }
   return files

@@ -190,7 +190,7 @@ attack(WRITTEN, 'plan and state put into the index behind the exclusions', async
   return (refusal as Error).message
 })
 
-attack(WRITTEN, 'a link in the place of the engine root, so that credentials are written elsewhere', async () => {
+attack(WRITTEN, 'a link in the place of the engine root, so that files are read and written elsewhere', async () => {
   const uri = await site.add({ 'live/main.tf': 'x' })
   const workspace = await open(uri, 'live')
   const elsewhere = join(site.folder, 'elsewhere')
@@ -205,10 +205,13 @@ attack(WRITTEN, 'a link in the place of the engine root, so that credentials are
     message: 'Error Engine backend override render.',
     cause: { message: 'a link has taken the place of the engine root' },
   })
-  await expect(workspace.pendingChanges()).rejects.toMatchObject({ status: 500 })
   expect(await readdir(elsewhere)).toEqual([])
+  await writeFile(join(elsewhere, 'environ'), 'of the worker')
+  await writeFile(join(workspace.clone, 'environ'), '')
+  expect(JSON.stringify(await workspace.pendingChanges())).not.toContain('of the worker')
+  expect(await workspace.branchDiff()).not.toContain('of the worker')
   await workspace.dispose()
-  return 'the override is written only where the engine root was at the checkout'
+  return 'nothing is read or written where the engine root was not at the checkout'
 })
 
 attack(WRITTEN, 'attributes of the repository that hide a change from its diff', async () => {
