@@ -158,6 +158,8 @@ export interface RedisConfig {
 }
 
 export type StorageProvider = 'BUNDLED' | 'S3' | 'STORAGE_ACCOUNT'
+export type StateCredentials = 'static' | 'scoped'
+
 export interface StorageConfig {
   provider: StorageProvider
   bucket: string
@@ -176,6 +178,12 @@ export interface StorageConfig {
   read_timeout: number
   max_attempts: number
   presign_expiry_seconds: number
+  /** Addition: whether a job gets the keys of the store, or temporary ones for the state of its project alone. */
+  state_credentials: StateCredentials
+  /** Addition: ARN of the role that temporary keys are made for; a store that has no roles needs none. */
+  state_role_arn: string
+  /** Addition: address of the token service; when it is empty, that of the region or of the store. */
+  sts_endpoint_url: string
   /** What the credential chain of AWS may use; set for S3 without keys. */
   aws?: AwsVariables
 }

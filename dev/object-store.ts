@@ -27,7 +27,7 @@ const BODY_LIMIT = 256 * 1024 * 1024
 /**
  * Starts a server with a subset of S3 for one machine, with buckets in the path. It checks Signature Version 4 in
  * headers and in URLs, expiry and clock, and the hash and checksums of the payload. Objects are files on disk, which
- * are replaced atomically.
+ * are replaced atomically. `AssumeRole` gives temporary keys with a session policy, which every request then obeys.
  */
 export async function startObjectStore(options: ObjectStoreOptions): Promise<Running> {
   const dataDir = options.data_dir ?? (await mkdtemp(join(tmpdir(), 'platform-objects-')))

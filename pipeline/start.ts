@@ -1,5 +1,6 @@
 import { ConfigError, loadConfig } from '../config/load.ts'
 import type { Config } from '../config/types.ts'
+import { checkStateKeys } from '../src/data/storage/state-keys.ts'
 import { notifyRunFailure } from '../src/notifications/notify.ts'
 import { type BootedProcess, bootProcess, readMetricsAddress, runEntry } from '../src/runtime/boot.ts'
 import { readTextFile } from '../src/runtime/files.ts'
@@ -39,7 +40,12 @@ async function openWorker(config: Config, { context, log, phases, metricsUrl }: 
   if (metricsUrl) log.info('metrics', { address: metricsUrl })
   if (await adoptSharedMode(config.paths.upload_folder))
     log.info('the upload folder is shared with its group: files of clones are made for that group')
-  await Promise.all([configureGit(config, log), context.tracing?.warm()])
+  const [warning] = await Promise.all([
+    checkStateKeys(config.storage, context.stateKeys),
+    configureGit(config, log),
+    context.tracing?.warm(),
+  ])
+  if (warning !== null) log.warn(warning)
   const worker = await startWorker(context, modes, {
     openWorkspace: (round, options) => openWorkspace(config, round, { ...options, resolver: context.resolver }),
     notifyFailure: (session, facts) => notifyRunFailure(context, session, facts),

@@ -4,7 +4,7 @@ import type { Logger } from './base/log.ts'
 import type { Cache } from './data/cache/types.ts'
 import type { Sql } from './data/db/types.ts'
 import type { RoundQueue } from './data/queue/types.ts'
-import type { ObjectStore } from './data/storage/types.ts'
+import type { ObjectStore, StateKeySource } from './data/storage/types.ts'
 import type { LlmClient } from './llm/types.ts'
 import type { PlatformMetrics } from './observe/metrics.ts'
 import type { RoundRecorder } from './observe/round-recorder.ts'
@@ -27,6 +27,8 @@ export interface Context {
   storage: ObjectStore
   /** Reads the bucket of managed engine state; absent when repositories declare their own backend. */
   stateStore?: Pick<ObjectStore, 'get'>
+  /** Makes keys for the state of one project; absent when jobs get the keys that are configured. */
+  stateKeys?: StateKeySource
   prompts: PromptSource
   llm: LlmClient
   iac: IacClient

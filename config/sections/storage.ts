@@ -2,10 +2,11 @@ import * as v from 'valibot'
 import { baseUrl, choice, decimal, fileName, integer, nonEmpty, text } from '../fields.ts'
 import { withoutUserinfo } from '../mask-url.ts'
 import type { Source } from '../source.ts'
-import type { StorageConfig, StorageProvider } from '../types.ts'
+import type { StateCredentials, StorageConfig, StorageProvider } from '../types.ts'
 import { readAws } from './aws.ts'
 
 const PROVIDERS = ['BUNDLED', 'S3', 'STORAGE_ACCOUNT'] as const
+const STATE_CREDENTIALS = ['static', 'scoped'] as const
 const spellings = Object.fromEntries(
   PROVIDERS.flatMap((name) => [[name, name] as const, [name.toLowerCase(), name] as const]),
 )
@@ -25,6 +26,9 @@ export const storageSchema = v.object({
   read_timeout: decimal(10, { above: 0 }),
   max_attempts: integer(3, { min: 1 }),
   presign_expiry_seconds: integer(172800),
+  state_credentials: choice<StateCredentials>('static', { static: 'static', scoped: 'scoped' }, STATE_CREDENTIALS),
+  state_role_arn: text(''),
+  sts_endpoint_url: baseUrl(''),
 })
 
 /** Spellings of earlier configuration files. */
@@ -42,6 +46,7 @@ export function readStorage(source: Source): StorageConfig {
   const usable = !failed.has('provider') && !failed.has('endpoint_url')
   const accessKey = readBundledKey(source, values.provider, access_key_env)
   const secretKey = readBundledKey(source, values.provider, secret_key_env)
+  if (values.state_credentials === 'scoped') checkScopedKeys(source, values, accessKey !== '' && secretKey !== '')
   const chained = values.provider === 'S3' && (accessKey === '' || secretKey === '')
   return {
     ...rest,
@@ -59,6 +64,19 @@ function checkPresignExpiry(source: Source, seconds: number): void {
       `and 604800 (the SigV4 7-day limit); got ${seconds}.`,
   )
 }
+
+/** Temporary keys are made from lasting ones, and AWS makes them for a role only. Other stores mostly have no roles. */
+function checkScopedKeys(source: Source, { provider, state_role_arn }: Values, hasKeys: boolean): void {
+  if (provider === 'BUNDLED' && !hasKeys)
+    source.problem('storage.state_credentials scoped with provider BUNDLED requires both keys of the store.')
+  if (provider === 'S3' && !ROLE_ARN.test(state_role_arn))
+    source.problem(
+      'storage.state_credentials scoped with provider S3 requires storage.state_role_arn, the ARN of a role ' +
+        `(arn:aws:iam::<account>:role/<name>) that may read and write the state bucket; got '${state_role_arn}'.`,
+    )
+}
+
+const ROLE_ARN = /^arn:aws[\w-]*:iam::\d{12}:role\/[\w+=,.@/-]{1,512}$/
 
 const OLDER_NAMES: Record<string, string> = {
   BUNDLED_ACCESS_KEY: 'RUSTFS_ACCESS_KEY',

@@ -12,12 +12,14 @@ const unescapeXml = (text: string): string =>
 
 export type Xml = string | number | boolean | { [name: string]: Xml | Xml[] | undefined }
 
+const S3_NAMESPACE = 'http://s3.amazonaws.com/doc/2006-03-01/'
+
 /** Writes nested records as XML. A list repeats its element, and undefined is left out. */
-export function toXml(root: string, value: Xml): string {
+export function toXml(root: string, value: Xml, namespace = S3_NAMESPACE): string {
   return (
     '<?xml version="1.0" ' +
     'encoding="UTF-8"?>\n' +
-    element(root, value, root === 'Error' ? '' : ' xmlns="http://s3.amazonaws.com/doc/2006-03-01/"')
+    element(root, value, root === 'Error' ? '' : ` xmlns="${namespace}"`)
   )
 }
 

@@ -11,6 +11,7 @@ import { connect } from '../data/db/pool.ts'
 import type { Sql } from '../data/db/types.ts'
 import { startSendingQueue } from '../data/queue/pg-boss.ts'
 import { createObjectStore } from '../data/storage/create.ts'
+import { createStateKeys } from '../data/storage/state-keys.ts'
 import { watchQueue } from '../observe/gauges.ts'
 import { createMetrics, type PlatformMetrics } from '../observe/metrics.ts'
 import { createRoundRecorder } from '../observe/round-recorder.ts'
@@ -104,8 +105,8 @@ async function openCache(options: {
   return cache
 }
 
-/** The bucket of artifacts and, when the platform manages engine state, the bucket of states. */
-function createStores(config: Config, log: Logger): Pick<Context, 'storage' | 'stateStore'> {
+/** The bucket of artifacts and, when the platform manages engine state, the bucket of states and its keys. */
+function createStores(config: Config, log: Logger): Pick<Context, 'storage' | 'stateStore' | 'stateKeys'> {
   const { read_timeout, connect_timeout, engine_state_bucket } = config.storage
   const deps = {
     fetch: createFetch(read_timeout * 1000, connect_timeout * 1000),
@@ -115,7 +116,12 @@ function createStores(config: Config, log: Logger): Pick<Context, 'storage' | 's
   }
   const storage = createObjectStore(config.storage, deps)
   if (engine_state_bucket === '') return { storage }
-  return { storage, stateStore: createObjectStore({ ...config.storage, bucket: engine_state_bucket }, deps) }
+  const stateKeys = createStateKeys(config, deps)
+  return {
+    storage,
+    stateStore: createObjectStore({ ...config.storage, bucket: engine_state_bucket }, deps),
+    ...(stateKeys && { stateKeys }),
+  }
 }
 
 /** The recorder of a worker; the core runs no rounds and has none. */

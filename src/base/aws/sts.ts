@@ -10,6 +10,10 @@ export interface Role {
   /** When it is empty, a name with the present time is made up. */
   session_name: string
   external_id?: string
+  /** JSON text of a session policy: the credentials allow what both the role and it allow. */
+  policy?: string
+  /** How long the credentials are valid, from 900 to 43200. The default of the service is 3600. */
+  duration_seconds?: number
 }
 
 /** Exchanges a token of an identity provider that the role trusts for credentials. Errors: `CredentialError`. */
@@ -22,10 +26,15 @@ export function assumeWithKeys(tools: Sts, role: Role, keys: AwsCredentials): Pr
   return assume(tools, 'AssumeRole', roleFields(tools, role), keys)
 }
 
-const roleFields = ({ now }: Sts, { arn, session_name, external_id }: Role): Record<string, string> => ({
+const roleFields = (
+  { now }: Sts,
+  { arn, session_name, external_id, policy, duration_seconds }: Role,
+): Record<string, string> => ({
   RoleArn: arn,
   RoleSessionName: session_name || `platform-${now().getTime()}`,
   ...(external_id ? { ExternalId: external_id } : {}),
+  ...(policy ? { Policy: policy } : {}),
+  ...(duration_seconds ? { DurationSeconds: String(duration_seconds) } : {}),
 })
 
 async function assume(

@@ -38,7 +38,7 @@ export function createObjectStore(config: StorageConfig, deps: StorageDeps): Obj
 }
 
 /** The configured pair of keys when both are set, otherwise the credential chain. */
-function credentialsOf(config: StorageConfig, deps: StorageDeps, now: () => Date): CredentialSource {
+export function credentialsOf(config: StorageConfig, deps: StorageDeps, now: () => Date): CredentialSource {
   const { access_key, secret_key } = config
   if (access_key !== '' && secret_key !== '') return staticCredentials({ access_key, secret_key })
   if (config.provider === 'BUNDLED') return staticCredentials({ access_key, secret_key })

@@ -1,3 +1,20 @@
+/** Temporary keys of the state store, which reach the state of one project and its lock. */
+export interface StateKeys {
+  access_key: string
+  secret_key: string
+  session_token: string
+  expires: Date
+}
+
+/** Makes temporary keys for the state of a project. */
+export interface StateKeySource {
+  /**
+   * Asks the token service for new keys. They last for a whole engine job.
+   * Errors: `PlatformError` 503 when the token service cannot be reached, 502 when it refuses.
+   */
+  issue(projectId: string): Promise<StateKeys>
+}
+
 /**
  * A bucket of objects. Errors are `PlatformError`: 404 for a missing object, 503 when the store cannot be reached,
  * and 500 otherwise.

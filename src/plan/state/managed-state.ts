@@ -1,7 +1,8 @@
 import type { StorageConfig } from '../../../config/types.ts'
 import { sha256Hex } from '../../base/bytes.ts'
 import { PlatformError } from '../../base/errors.ts'
-import type { ObjectStore } from '../../data/storage/types.ts'
+import { usesScopedKeys } from '../../data/storage/state-keys.ts'
+import type { ObjectStore, StateKeys, StateKeySource } from '../../data/storage/types.ts'
 import { type EngineState, NO_STATE, parseState } from './state.ts'
 
 /**
@@ -29,6 +30,8 @@ function canonicalPath(path: string): string {
 
 const trimSlashes = (text: string): string => text.replace(/^\/+|\/+$/g, '')
 
+export type { StateKeySource }
+
 /** A file with the backend block of the engine, and what may be logged about it. */
 export interface OverrideFile {
   /** Text of the file. It may contain credentials of the state store, so it is never logged. */
@@ -38,6 +41,25 @@ export interface OverrideFile {
 }
 
 /**
+ * The file beside the override file with the temporary keys of the state store. The backend block names it, and the
+ * engine reads it at the start of each command. So the keys can be renewed without another init, and a plan file, which
+ * holds the backend block for the apply, holds no keys that have run out by then.
+ */
+export const STATE_KEYS_FILE = '.platform-state-credentials'
+/** The profile in that file. A named profile comes before all keys that the environment of the engine may hold. */
+const STATE_KEYS_PROFILE = 'platform-state'
+
+/** Renders the text of `STATE_KEYS_FILE`, in the format of the shared credentials file of AWS. */
+export const stateKeysFile = ({ access_key, secret_key, session_token }: StateKeys): string =>
+  [
+    `[${STATE_KEYS_PROFILE}]`,
+    `aws_access_key_id = ${access_key}`,
+    `aws_secret_access_key = ${secret_key}`,
+    `aws_session_token = ${session_token}`,
+    '',
+  ].join('\n')
+
+/**
  * Renders the file that makes the engine use the managed state of a project; null when no state bucket is configured,
  * so that every repository declares a backend of its own.
  */
@@ -45,17 +67,19 @@ export function overrideFile(storage: StorageConfig, projectId: string): Overrid
   const bucket = storage.engine_state_bucket.trim()
   if (!bucket) return null
   const key = `${projectId}/${storage.engine_state_filename}`
-  const block = storage.provider === 'STORAGE_ACCOUNT' ? azurerm(storage, bucket, key) : s3(storage, bucket, key)
+  const block =
+    storage.provider === 'STORAGE_ACCOUNT' ? azurerm(storage, bucket, key) : s3(storage, projectId, bucket, key)
   return { content: block, bucket, key }
 }
 
-function s3(storage: StorageConfig, bucket: string, key: string): string {
+function s3(storage: StorageConfig, projectId: string, bucket: string, key: string): string {
   const lines = [
     ['bucket', quote(bucket)],
     ['key', quote(key)],
     ['region', quote(storage.region)],
   ]
-  if (storage.access_key && storage.secret_key)
+  if (usesScopedKeys(storage)) lines.push(...scopedKeys(projectId))
+  else if (storage.access_key && storage.secret_key)
     lines.push(['access_key', quote(storage.access_key)], ['secret_key', quote(storage.secret_key)])
   if (storage.provider === 'BUNDLED') {
     lines.push(['endpoints', `{ s3 = ${quote(storage.endpoint_url)} }`])
@@ -64,6 +88,13 @@ function s3(storage: StorageConfig, bucket: string, key: string): string {
   lines.push(['use_lockfile', 'true'])
   return render('s3', lines)
 }
+
+/** The engine lists its workspaces below a prefix, by default one that all projects share. */
+const scopedKeys = (projectId: string): [string, string][] => [
+  ['shared_credentials_files', `[${quote(STATE_KEYS_FILE)}]`],
+  ['profile', quote(STATE_KEYS_PROFILE)],
+  ['workspace_key_prefix', quote(`${projectId}/env:`)],
+]
 
 /** Settings that a store with the interface of S3 needs when it is not AWS. */
 const COMPATIBLE_STORE_FLAGS = [

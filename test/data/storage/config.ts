@@ -16,5 +16,8 @@ export const storageConfig = (overrides: Partial<StorageConfig> = {}): StorageCo
   read_timeout: 10,
   max_attempts: 3,
   presign_expiry_seconds: 172_800,
+  state_credentials: 'static',
+  state_role_arn: '',
+  sts_endpoint_url: '',
   ...overrides,
 })

@@ -23,6 +23,9 @@ const storage = (changes: Partial<StorageConfig>): StorageConfig => ({
   read_timeout: 1,
   max_attempts: 1,
   presign_expiry_seconds: 108_000,
+  state_credentials: 'static',
+  state_role_arn: '',
+  sts_endpoint_url: '',
   ...changes,
 })
 const lines = (changes: Partial<StorageConfig>) =>
