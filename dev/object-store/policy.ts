@@ -32,7 +32,8 @@ const FIELDS = ['Sid', 'Effect', 'Action', 'Resource', 'Condition']
 export function parsePolicy(text: string): Policy {
   if (text.length > MAX_CHARS) throw new S3Error(400, 'PackedPolicyTooLarge', 'The policy has too many characters.')
   const document = parseJson(text)
-  if (!isJsonObject(document) || document.Version !== '2012-10-17') throw malformedPolicy('its version is not 2012-10-17')
+  if (!isJsonObject(document) || document.Version !== '2012-10-17')
+    throw malformedPolicy('its version is not 2012-10-17')
   const statements = Array.isArray(document.Statement) ? document.Statement : [document.Statement]
   return statements.map(parseStatement)
 }

@@ -59,8 +59,7 @@ function readToken(owner: Credentials, access_key: string, token: string, now: D
   return { access_key, secret_key: sign(owner, 'secret', body), policy: claims.policy === null ? null : policy }
 }
 
-const invalidToken = () =>
-  new S3Error(400, 'InvalidToken', 'The provided token is malformed or otherwise invalid.')
+const invalidToken = () => new S3Error(400, 'InvalidToken', 'The provided token is malformed or otherwise invalid.')
 
 /** Shortest and longest lifetime in seconds, and the one of a request that names none. */
 const LIFETIME = { min: 900, max: 43_200, default: 3_600 }

@@ -5,7 +5,9 @@ import { parse } from 'yaml'
 import { loadConfig } from '../../config/load.ts'
 import type { Config } from '../../config/types.ts'
 import { writeOverride } from '../../pipeline/workspace/backend-override.ts'
+import { writeStateKeys } from '../../pipeline/workspace/state-keys.ts'
 import { silentLogger } from '../../src/base/log.ts'
+import { createStateKeys } from '../../src/data/storage/state-keys.ts'
 import { deriveProjectId } from '../../src/plan/state/managed-state.ts'
 import { createIacClient } from '../../src/services/iac/client.ts'
 import type { EngineResult, IacClient } from '../../src/services/iac/types.ts'
@@ -86,6 +88,9 @@ export async function loadStackConfiguration(folder: string): Promise<Config> {
   return await loadConfig(env, async () => JSON.stringify({ storage, services: { iac: services?.iac }, paths, llm }))
 }
 
+/** The source of the keys that jobs of the platform get; undefined when the configuration has lasting ones. */
+export const openStateKeys = (config: Config) => createStateKeys(config, { fetch, log: silentLogger }) ?? undefined
+
 async function inClone(folder: string, { sample }: SampleRoot, work: (clone: string) => Promise<void>): Promise<void> {
   const parent = join(folder, 'workspaces')
   await mkdir(parent, { recursive: true })
@@ -118,6 +123,7 @@ async function build(
   const planFile = config.paths.session_plan_filename
   const workspace = { uri: parts.uri, branch: '', root_path: iac_path }
   await writeOverride(config, { scope_id: SCOPE, workspace }, workspacePath, silentLogger)
+  await writeStateKeys(openStateKeys(config), { scope_id: SCOPE, workspace }, workspacePath)
   const engine = (what: string, run: () => Promise<EngineResult>) =>
     runUntilSuccess(`${what} of samples/${sample}`, run)
   await engine('init', () => iac.run('init', scoped, { signal }))

@@ -5,6 +5,7 @@ import type { EngineDiagnostic } from '../../src/services/iac/answers.ts'
 import type { EngineResult, IacJobKind, IacJobs } from '../../src/services/iac/types.ts'
 import { recordJob } from '../../src/sessions/status.ts'
 import type { Run } from './run.ts'
+import { createKeyRenewal } from './state-keys.ts'
 
 /** Runs engine jobs for one run. They work in the run's engine root, for the session's cloud and scope. */
 export interface Engine {
@@ -21,7 +22,9 @@ export interface Engine {
   diagnostics(): Promise<EngineDiagnostic[] | null>
 }
 
-export function createEngine(run: Run): Engine {
+/** @param learn gets the temporary keys that jobs are given, so that they are masked */
+export function createEngine(run: Run, learn: (secrets: readonly string[]) => void): Engine {
+  const renewKeys = createKeyRenewal(run, learn)
   const numbers = new Map<IacJobKind, number>()
   const earlierJobs = waitForEarlierJobs(run)
   const nextKey = (kind: IacJobKind) => {
@@ -38,13 +41,13 @@ export function createEngine(run: Run): Engine {
     }
   }
   let initialised = false
-  const schema = createProviderSchema(async (request) =>
-    initialised
-      ? await measureTime(() =>
-          run.context.iac.schema({ workspace_path: run.workspace.iacRoot, ...request }, run.signal),
-        )
-      : null,
-  )
+  const schema = createProviderSchema(async (request) => {
+    if (!initialised) return null
+    await renewKeys('schema')
+    return await measureTime(() =>
+      run.context.iac.schema({ workspace_path: run.workspace.iacRoot, ...request }, run.signal),
+    )
+  })
   return {
     get initialised() {
       return initialised
@@ -57,6 +60,7 @@ export function createEngine(run: Run): Engine {
     diagnostics: () => measureTime(() => run.context.iac.diagnostics(run.workspace.iacRoot, run.signal)),
     run: async (kind, body) => {
       await earlierJobs
+      await renewKeys(kind)
       const key = nextKey(kind)
       return await measureTime(() =>
         run.context.iac.run(kind, body, {

@@ -35,7 +35,7 @@ const MIN_CONFIGURED_SECRET = 12
 
 export function createKit(run: Run): Kit {
   const bare = createBareKit(run)
-  const engine = createEngine(run)
+  const engine = createEngine(run, bare.secrets.add)
   return { ...bare, run, engine, tools: createTools(run, bare.llm, engine.schema) }
 }
 

@@ -17,6 +17,7 @@ import { waitForStateLock } from '../steps/apply/state-lock.ts'
 import { writeApplyReport } from '../steps/apply/write-apply-report.ts'
 import { findPinned, type PinnedDirectory } from '../workspace/pins/pinned.ts'
 import { readMasks } from '../workspace/pins/private-files.ts'
+import { writeStateKeys } from '../workspace/state-keys.ts'
 
 /**
  * Applies exactly the reviewed plan, once (contract, section 2.7). Nothing is cloned or planned again, and no second
@@ -91,6 +92,9 @@ async function startApply(kit: BareKit, state: ApplyState): Promise<ApplyResult 
   await waitForStateLock(kit, seal.project_id)
   const refusal = await refuseMovedState(run, seal, directory)
   if (refusal !== null) return await recordResult(run, seal, refusal)
+  // The plan was made with keys that have run out by now. They are in a file, which the plan only names.
+  const keys = await writeStateKeys(run.context.stateKeys, run.round.session, directory.iacRoot)
+  if (keys !== null) secrets.add([keys.secret_key, keys.session_token])
   await assertSealed(run, seal, directory)
   const jobId = await submitOnce(run, seal, directory, () => {
     state.progress = { ...state.progress, intended: true }

@@ -3,6 +3,7 @@ import { dirname, join } from 'node:path'
 import type { Config } from '../../config/types.ts'
 import { internal, type PlatformError } from '../../src/base/errors.ts'
 import type { Logger } from '../../src/base/log.ts'
+import { STATE_KEYS_FILE } from '../../src/plan/state/managed-state.ts'
 import { MASKS_FILE, WORKSPACE_MARKER } from './files/engine-files.ts'
 import { type Git, mustSucceed } from './git/git.ts'
 
@@ -61,6 +62,7 @@ const IGNORE_RULES = [
   '*.sh',
   'plan*.txt',
   '*.plan',
+  STATE_KEYS_FILE,
 ]
 
 /**

@@ -6,6 +6,8 @@ import { writeOverride } from '../../workspace/backend-override.ts'
 import { unpackDirectory } from '../../workspace/pins/archive.ts'
 import { findPinned, inspectPinned, type PinnedDirectory } from '../../workspace/pins/pinned.ts'
 import { readMasks } from '../../workspace/pins/private-files.ts'
+import { hashWorkspace } from '../../workspace/pins/workspace-hash.ts'
+import { writeStateKeys } from '../../workspace/state-keys.ts'
 
 /** The reviewed plan of a session. */
 export interface ReviewedPin {
@@ -16,6 +18,9 @@ export interface ReviewedPin {
 
 const NOT_PINNED = 'No reviewed plan is pinned for this session; run a generate round before applying.'
 const ANOTHER = 'The pinned plan is not the reviewed one, so it is not applied; run a generate round before applying.'
+const CHANGED =
+  'The files beside the pinned plan are not the reviewed ones, so it is not applied; run a generate round before ' +
+  'applying.'
 const NOT_RESTORED = 'The reviewed plan cannot be restored from the object store; run a generate round before applying.'
 
 const planNotPinned = (message: string, cause?: unknown) => new PlatformError('PlanNotPinned', 409, message, { cause })
@@ -49,8 +54,9 @@ export async function openDirectory(run: BareRun, { seal, directory }: ReviewedP
     throw planNotPinned(NOT_RESTORED, error)
   })
   try {
+    await assertSealed(run, seal, restored.directory)
     await initialise(run, restored.directory)
-    // The engine wrote into the directory, so the plan file is compared with the seal again.
+    // The engine wrote into the directory, so its files are compared with the seal again.
     await assertSealed(run, seal, restored.directory)
     run.log.info('the pinned plan was restored from the object store')
     return await restored.pin()
@@ -61,8 +67,9 @@ export async function openDirectory(run: BareRun, { seal, directory }: ReviewedP
 }
 
 /**
- * Compares the plan file with the seal.
- * Errors: `PlanNotPinned` when it is no longer the sealed one.
+ * Compares the plan file with the seal, and the files beside it, such as modules and archives, which an apply reads as
+ * well. Seals from before the latter were hashed have no hash of them.
+ * Errors: `PlanNotPinned` when something is no longer as it was sealed.
  */
 export async function assertSealed(
   { context, round }: BareRun,
@@ -71,6 +78,11 @@ export async function assertSealed(
 ): Promise<void> {
   const checked = await inspectPinned(directory.clone, context.config.paths, round.session, seal.plan_sha256)
   if (typeof checked === 'string') throw planNotPinned(ANOTHER)
+  if (seal.workspace_sha256 === null) return
+  const workspaceHash = await hashWorkspace(checked, context.config.paths).catch((error: unknown) => {
+    throw planNotPinned(CHANGED, error)
+  })
+  if (workspaceHash !== seal.workspace_sha256) throw planNotPinned(CHANGED)
 }
 
 /**
@@ -110,6 +122,7 @@ async function fetchSealedArchive({ context, round, signal }: BareRun, seal: Sto
 
 async function initialise({ context, round, log, signal }: BareRun, { iacRoot }: PinnedDirectory): Promise<void> {
   await writeOverride(context.config, round.session, iacRoot, log)
+  await writeStateKeys(context.stateKeys, round.session, iacRoot)
   const { scope_id, provider } = round.session
   const result = await context.iac.run(
     'init',

@@ -9,6 +9,7 @@ import type { Kit } from '../../kit/kit.ts'
 import type { Run } from '../../kit/run.ts'
 import { packDirectory } from '../../workspace/pins/archive.ts'
 import { hashFile, writeMasks } from '../../workspace/pins/private-files.ts'
+import { hashWorkspace } from '../../workspace/pins/workspace-hash.ts'
 import { readZipEntry } from '../../workspace/pins/zip.ts'
 import type { ValidPlan } from '../shared/plan.ts'
 
@@ -76,6 +77,7 @@ async function collectSealFacts(
   const state = prior === null ? null : parseState(prior)
   return {
     plan_sha256: planSha256,
+    workspace_sha256: await hashWorkspace(workspace, run.context.config.paths),
     commit: await workspace.head(),
     targets: reference.targets,
     changes: plannedChanges(plan),

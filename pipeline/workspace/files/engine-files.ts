@@ -1,4 +1,5 @@
 import type { Config } from '../../../config/types.ts'
+import { STATE_KEYS_FILE } from '../../../src/plan/state/managed-state.ts'
 
 /**
  * Empty file in the root of a clone. The iac sidecar takes the nearest folder above the engine root that holds it for
@@ -18,6 +19,7 @@ const ENGINE_FOLDER = '.terraform'
 /** Patterns of file names, with `*` for any text, that hold plan, state, secrets or notes of the platform. */
 const secretNames = (paths: Config['paths']): string[] => [
   paths.backend_override_filename,
+  STATE_KEYS_FILE,
   paths.session_plan_filename,
   '*.plan',
   '*.tfstate',

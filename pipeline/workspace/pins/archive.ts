@@ -3,6 +3,7 @@ import { mkdir, realpath, rm } from 'node:fs/promises'
 import { join, relative, resolve } from 'node:path'
 import { create, extract, list, type Parser, type ReadEntry } from 'tar'
 import type { Config } from '../../../config/types.ts'
+import { STATE_KEYS_FILE } from '../../../src/plan/state/managed-state.ts'
 import type { SessionFacts } from '../../../src/sessions/types.ts'
 import { writeMarker } from '../clone.ts'
 import { isInside, resolveLink } from '../files/confine.ts'
@@ -44,11 +45,11 @@ export async function packDirectory(
 }
 
 function isLeftOut(path: string, paths: Config['paths']): boolean {
+  const credentials = [paths.backend_override_filename.toLowerCase(), STATE_KEYS_FILE]
   const segments = path.split('/').filter((segment) => segment !== '' && segment !== '.')
   return segments.some((segment, index) => {
     const name = segment.toLowerCase()
-    if (name === '.git' || name === paths.backend_override_filename.toLowerCase()) return true
-    if (name === WORKSPACE_MARKER) return true
+    if (name === '.git' || name === WORKSPACE_MARKER || credentials.includes(name)) return true
     return segments[index - 1] === '.terraform' && (name === 'providers' || name.startsWith('terraform.tfstate'))
   })
 }

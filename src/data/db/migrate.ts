@@ -3,6 +3,7 @@ import { createSessionLists } from './steps/0002-session-lists.ts'
 import { createPins } from './steps/0003-pins.ts'
 import { createRoundImports } from './steps/0004-round-imports.ts'
 import { addReviewedCommits } from './steps/0005-reviewed-commits.ts'
+import { createPinWorkspaceHash } from './steps/0006-pin-workspace-hash.ts'
 import { createSearchIndexes } from './steps/search-indexes.ts'
 import type { Sql, Transaction } from './types.ts'
 
@@ -13,6 +14,7 @@ const STEPS: readonly { number: number; name: string; run: (tx: Transaction) => 
   { number: 3, name: 'pins', run: createPins },
   { number: 4, name: 'round imports', run: createRoundImports },
   { number: 5, name: 'reviewed commits', run: addReviewedCommits },
+  { number: 6, name: 'pin workspace hash', run: createPinWorkspaceHash },
 ]
 
 /** The key of the advisory lock. Any constant would do; these four bytes spell "plat". */

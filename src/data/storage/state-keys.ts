@@ -25,7 +25,10 @@ const MARGIN_S = 300
 const NO_ROLE = 'arn:aws:iam::000000000000:role/platform-state'
 
 /** Makes the source of temporary keys; null when jobs get the keys that are configured. */
-export function createStateKeys(config: Pick<Config, 'storage' | 'services'>, deps: StorageDeps): StateKeySource | null {
+export function createStateKeys(
+  config: Pick<Config, 'storage' | 'services'>,
+  deps: StorageDeps,
+): StateKeySource | null {
   const { storage, services } = config
   if (!usesScopedKeys(storage)) return null
   const now = deps.now ?? (() => new Date())
@@ -93,10 +96,12 @@ const encryptionKeys = <T>(region: string, allow: (actions: string[], resource: 
  * What an operator should know at the start of a worker about the keys that jobs get; null when there is nothing. For
  * temporary keys this asks the token service once.
  */
-export async function checkStateKeys(storage: StorageConfig, source: StateKeySource | undefined): Promise<string | null> {
+export async function checkStateKeys(
+  storage: StorageConfig,
+  source: StateKeySource | undefined,
+): Promise<string | null> {
   if (storage.engine_state_bucket.trim() === '') return null
-  if (storage.state_credentials === 'static')
-    return `storage.state_credentials is static: ${REACHES_ALL}`
+  if (storage.state_credentials === 'static') return `storage.state_credentials is static: ${REACHES_ALL}`
   if (source === undefined)
     return `storage.state_credentials scoped is not possible with provider ${storage.provider}: ${REACHES_ALL}`
   return await source.issue('start').then(

@@ -2,7 +2,7 @@ import type { StorageConfig } from '../../../config/types.ts'
 import { sha256Hex } from '../../base/bytes.ts'
 import { PlatformError } from '../../base/errors.ts'
 import { usesScopedKeys } from '../../data/storage/state-keys.ts'
-import type { ObjectStore, StateKeys, StateKeySource } from '../../data/storage/types.ts'
+import type { ObjectStore, StateKeySource, StateKeys } from '../../data/storage/types.ts'
 import { type EngineState, NO_STATE, parseState } from './state.ts'
 
 /**
@@ -30,7 +30,7 @@ function canonicalPath(path: string): string {
 
 const trimSlashes = (text: string): string => text.replace(/^\/+|\/+$/g, '')
 
-export type { StateKeySource }
+export type { StateKeySource, StateKeys }
 
 /** A file with the backend block of the engine, and what may be logged about it. */
 export interface OverrideFile {

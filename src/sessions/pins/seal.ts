@@ -13,6 +13,11 @@ import type { ClaimedRound } from '../types.ts'
 export interface Seal {
   /** SHA-256 of the plan file, in lower-case hexadecimal digits. */
   plan_sha256: string
+  /**
+   * SHA-256 of the files beside the plan file that an apply may read, in lower-case hexadecimal digits; null in seals
+   * from before this field existed.
+   */
+  workspace_sha256: string | null
   /** Head of the session branch. */
   commit: string
   targets: string[]
@@ -43,15 +48,16 @@ export async function sealPin(sql: Sql, round: ClaimedRound, seal: Seal): Promis
   const rows = await sql<{ earlier_key: string | null }[]>`
     WITH session AS (${heldSessionQuery(sql, round)}),
     earlier AS (SELECT archive_key FROM pins WHERE session_id = ${round.session.id})
-    INSERT INTO pins (session_id, round_id, plan_sha256, commit, targets, changes, engine_name, engine_version,
+    INSERT INTO pins (session_id, round_id, plan_sha256, workspace_sha256, commit, targets, changes, engine_name, engine_version,
                       state_lineage, state_serial, project_id, archive_key)
-    SELECT id, ${round.id}, ${seal.plan_sha256}, ${seal.commit}, ${seal.targets}::text[], ${changes}::jsonb,
+    SELECT id, ${round.id}, ${seal.plan_sha256}, ${seal.workspace_sha256}, ${seal.commit}, ${seal.targets}::text[], ${changes}::jsonb,
            ${seal.engine?.name ?? null}, ${seal.engine?.version ?? null},
            ${seal.state?.lineage ?? null}, ${seal.state?.serial ?? null}::bigint,
            ${seal.project_id}, ${seal.archive_key}
     FROM session
     ON CONFLICT (session_id) DO UPDATE SET
-      round_id = excluded.round_id, plan_sha256 = excluded.plan_sha256, commit = excluded.commit,
+      round_id = excluded.round_id, plan_sha256 = excluded.plan_sha256,
+      workspace_sha256 = excluded.workspace_sha256, commit = excluded.commit,
       targets = excluded.targets, changes = excluded.changes,
       engine_name = excluded.engine_name, engine_version = excluded.engine_version,
       state_lineage = excluded.state_lineage, state_serial = excluded.state_serial,
@@ -64,6 +70,7 @@ export async function sealPin(sql: Sql, round: ClaimedRound, seal: Seal): Promis
 interface PinRow {
   round_id: number
   plan_sha256: string
+  workspace_sha256: string | null
   commit: string
   targets: string[]
   changes: PlannedChange[]
@@ -81,7 +88,7 @@ interface PinRow {
  */
 export async function findPin(sql: Db, sessionId: number): Promise<{ seal: StoredSeal; reviewed: boolean } | null> {
   const [row] = await sql<(PinRow & { reviewed: boolean })[]>`
-    SELECT p.round_id, p.plan_sha256, p.commit, p.targets, p.changes, p.engine_name, p.engine_version,
+    SELECT p.round_id, p.plan_sha256, p.workspace_sha256, p.commit, p.targets, p.changes, p.engine_name, p.engine_version,
            p.state_lineage, p.state_serial, p.project_id, p.archive_key,
            EXISTS (SELECT 1 FROM statuses s WHERE s.round_id = p.round_id AND s.status = 'completed') AS reviewed
     FROM pins p WHERE p.session_id = ${sessionId}`
@@ -89,11 +96,12 @@ export async function findPin(sql: Db, sessionId: number): Promise<{ seal: Store
 }
 
 function toSeal(row: PinRow): StoredSeal {
-  const { round_id, plan_sha256, commit, targets, changes, project_id, archive_key } = row
+  const { round_id, plan_sha256, workspace_sha256, commit, targets, changes, project_id, archive_key } = row
   const { engine_name, engine_version, state_lineage, state_serial } = row
   return {
     round_id,
     plan_sha256,
+    workspace_sha256,
     commit,
     targets,
     changes,

@@ -13,6 +13,7 @@ afterAll(() => db.drop())
 
 const SEAL: Omit<Seal, 'archive_key'> = {
   plan_sha256: 'a'.repeat(64),
+  workspace_sha256: 'c'.repeat(64),
   commit: 'commit-1',
   targets: [],
   changes: [],

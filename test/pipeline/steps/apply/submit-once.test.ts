@@ -19,6 +19,7 @@ async function ready(): Promise<{ world: StepWorld; seal: StoredSeal }> {
   const { round } = world.run
   const seal: StoredSeal = {
     plan_sha256: 'a'.repeat(64),
+    workspace_sha256: 'c'.repeat(64),
     commit: 'commit-1',
     targets: [],
     changes: [],

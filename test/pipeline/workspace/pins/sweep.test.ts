@@ -76,6 +76,7 @@ async function session(
   if (seal !== false)
     await sealPin(db.sql, round, {
       plan_sha256: 'a'.repeat(64),
+      workspace_sha256: 'c'.repeat(64),
       commit: 'c0ffee',
       targets: [],
       changes: [],

@@ -1,0 +1,28 @@
+import type { IacJobKind } from '../../src/services/iac/types.ts'
+import { writeStateKeys } from '../workspace/state-keys.ts'
+import type { Run } from './run.ts'
+
+/** Jobs whose engine command opens the state. */
+const OPENS_STATE: readonly string[] = ['init', 'plan', 'apply', 'import', 'state_resource_ids', 'schema']
+
+/**
+ * Makes a function that is called before each job of a run. It renews the temporary keys of the state store when the
+ * present ones would not last for the job, because an engine reads its keys only at its start.
+ * @param learn gets every key, so that it is masked
+ * Errors of the function: those of `writeStateKeys`.
+ */
+export function createKeyRenewal(
+  run: Run,
+  learn: (secrets: readonly string[]) => void,
+): (kind: IacJobKind | 'schema') => Promise<void> {
+  const { context, round, workspace } = run
+  const jobMs = context.config.services.iac.job_timeout * 1000
+  let expires = 0
+  return async (kind) => {
+    if (!OPENS_STATE.includes(kind) || context.now().getTime() + jobMs <= expires) return
+    const keys = await writeStateKeys(context.stateKeys, round.session, workspace.iacRoot)
+    if (keys === null) return
+    expires = keys.expires.getTime()
+    learn([keys.secret_key, keys.session_token])
+  }
+}

@@ -1,0 +1,34 @@
+import { join } from 'node:path'
+import { internal } from '../../src/base/errors.ts'
+import {
+  deriveProjectId,
+  STATE_KEYS_FILE,
+  type StateKeySource,
+  type StateKeys,
+  stateKeysFile,
+} from '../../src/plan/state/managed-state.ts'
+import type { SessionFacts } from '../../src/sessions/types.ts'
+import { writePrivateFile } from './pins/private-files.ts'
+
+/**
+ * Writes new keys for the state of the session's project beside the backend override, in a file that only this user
+ * can read. The engine reads it at the start of each command. Answers null, and writes nothing, without a source: the
+ * override then has the keys that are configured.
+ * @param iacRoot absolute path
+ * Errors: those of the source; 500 `Error Engine backend override render.`
+ */
+export async function writeStateKeys(
+  source: StateKeySource | undefined,
+  session: Pick<SessionFacts, 'scope_id' | 'workspace'>,
+  iacRoot: string,
+): Promise<StateKeys | null> {
+  if (source === undefined) return null
+  const { uri, root_path } = session.workspace
+  const keys = await source.issue(await deriveProjectId(uri, session.scope_id, root_path))
+  try {
+    await writePrivateFile(join(iacRoot, STATE_KEYS_FILE), stateKeysFile(keys))
+  } catch (error) {
+    throw internal('Error Engine backend override render.', error)
+  }
+  return keys
+}
