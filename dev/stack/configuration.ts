@@ -32,7 +32,14 @@ export function configurationDocument(choices: Choices, embedded: Embedded, fold
   const { base } = choices
   const { objectStoreUrl, git_host, modelUrl } = embedded
   const storage = objectStoreUrl
-    ? { provider: 'BUNDLED', endpoint_url: objectStoreUrl, public_endpoint_url: objectStoreUrl, ...STORE_KEYS }
+    ? {
+        provider: 'BUNDLED',
+        endpoint_url: objectStoreUrl,
+        public_endpoint_url: objectStoreUrl,
+        state_credentials: 'scoped',
+        sts_endpoint_url: '',
+        ...STORE_KEYS,
+      }
     : (choices.storage ?? {})
   const git = git_host
     ? {

@@ -34,7 +34,12 @@ export function createIacApp(options: {
     error instanceof JobFault ? problemResponse(error.status, error.message) : answerUnexpected(error, log),
   )
   app.get('/v1/engine', (c) =>
-    c.json({ name: engine.name, version: engine.version, additions: [...ADDITIONS, 'output'], ...boundary }),
+    c.json({
+      name: engine.name,
+      version: engine.version,
+      additions: [...ADDITIONS, 'output', 'plan_sha256'],
+      ...boundary,
+    }),
   )
   for (const kind of JOB_KINDS) addSubmitRoute(app, kind, jobs)
   app.get('/v1/jobs/:job_id', async (c) => {

@@ -1,4 +1,4 @@
-import { mkdir } from 'node:fs/promises'
+import { mkdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Fetch } from '../../src/base/http.ts'
 import type { Logger } from '../../src/base/log.ts'
@@ -10,6 +10,7 @@ import { downloadEngine } from './engine/download.ts'
 import { findEngine, probeEngine } from './engine/find.ts'
 import { removeIncoming } from './engine/plugin-cache.ts'
 import { createExecutor } from './jobs/execute.ts'
+import { planFolder } from './jobs/plan-copy.ts'
 import { JobService } from './jobs/service.ts'
 import { openJobStore } from './jobs/store.ts'
 import { writeCliConfig } from './limits/providers.ts'
@@ -50,6 +51,7 @@ export function iacService(given: Surroundings): Service<IacSettings> {
       await removeIncoming(settings.pluginCacheDir)
       const engine = await openEngine(settings, surroundings, log)
       const executor = await openExecutor({ settings, binary: engine.binary, env: surroundings.env, log })
+      await rm(planFolder(settings.dataDir), { recursive: true, force: true })
       const store = await openJobStore(join(settings.dataDir, 'jobs'))
       const jobs = await openJobs({ settings, surroundings, engine, executor, store, log })
       const credentials = credentialsOf(surroundings.env)

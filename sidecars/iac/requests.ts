@@ -26,7 +26,15 @@ export const BODIES: Record<JobKind, z.ZodType<JobRequest>> = {
     targets: z.array(argument).max(256).default([]),
   }),
   show: z.strictObject({ workspace_path: workspacePath, plan_file: planFile }),
-  apply: z.strictObject({ workspace_path: workspacePath, ...scoped, plan_file: planFile }),
+  apply: z.strictObject({
+    workspace_path: workspacePath,
+    ...scoped,
+    plan_file: planFile,
+    plan_sha256: z
+      .string()
+      .regex(/^[0-9a-f]{64}$/, 'must be a SHA-256 in lower-case hexadecimal digits')
+      .optional(),
+  }),
   import: z.strictObject({ workspace_path: workspacePath, ...scoped, address: argument, resource_id: argument }),
   state_resource_ids: z.strictObject({ workspace_path: workspacePath }),
   scope_resource_ids: z.strictObject({ workspace_path: workspacePath, ...scoped }),

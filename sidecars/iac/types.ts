@@ -23,6 +23,8 @@ export interface JobRequest {
   scope_id?: string
   engine_provider?: EngineProvider
   plan_file?: string
+  /** SHA-256 that the plan file of an apply must have. */
+  plan_sha256?: string
   targets?: string[]
   address?: string
   resource_id?: string

@@ -16,7 +16,8 @@ export const blockedSession = (uuid: string) => conflict(`Session ${uuid} is blo
  * Submits the one job of this round. The intent to submit is written to the database first, so that no other attempt
  * submits a second job. The submission is not aborted when the worker stops, because its answer is the job id.
  * @param onIntent called as soon as the intent is in the database
- * Errors: 409 for a locked session, before anything happened; those of the iac client; `LeaseLost`.
+ * Errors: 409 for a locked session, before anything happened; those of the iac client, of which those of the question
+ * for its additions come before anything happened; `LeaseLost`.
  */
 export async function submitOnce(
   run: BareRun,
@@ -26,6 +27,8 @@ export async function submitOnce(
 ): Promise<string> {
   const { context, round, signal } = run
   const { scope_id, provider, uuid } = round.session
+  // The sidecar hashes the plan file again, on a copy that nobody can change before the engine reads it.
+  const isHashed = (await context.iac.offers?.('plan_sha256', signal)) ?? false
   if (!(await recordIntent(context.sql, round, seal))) throw blockedSession(uuid)
   onIntent()
   if (signal.aborted && signal.reason !== STOPPING) throw new LeaseLost()
@@ -35,6 +38,7 @@ export async function submitOnce(
     scope_id,
     engine_provider: provider,
     plan_file: planFile,
+    ...(isHashed && { plan_sha256: seal.plan_sha256 }),
   })
   await recordJobId(run, jobId)
   return jobId

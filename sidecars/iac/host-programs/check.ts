@@ -22,7 +22,7 @@ export async function checkHostPrograms(
   const shipped = await findShippedPrograms(workspace)
   if (shipped.length > 0) return refusalText(shipped)
   if (kind === 'apply' && planFile !== undefined) {
-    const snapshot = await readPlanSnapshot(join(workspace, planFile))
+    const snapshot = await readPlanSnapshot(resolve(workspace, planFile))
     if (snapshot) return judge(snapshot.map((file) => ({ file, scan: scanFile(file) })))
   }
   return kind === 'plan' || kind === 'import' || kind === 'apply'

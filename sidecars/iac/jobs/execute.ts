@@ -8,11 +8,12 @@ import { discover } from '../inventory/discover.ts'
 import { refuseByLimits, refuseLinkedPlan } from '../limits/refuse.ts'
 import { type OutputFiles, readTail, writeOutput } from '../output/files.ts'
 import { credentialsOf, hideCredentials } from '../output/masking.ts'
-import type { Executor } from '../sandbox/executor.ts'
+import type { Access, Executor } from '../sandbox/executor.ts'
 import type { SchemaCache } from '../schema/cache.ts'
 import { runSchemaJob } from '../schema/job.ts'
 import type { IacSettings } from '../settings.ts'
 import { ADDITIONS, type Engine, type JobKind, type JobRecord, type JobRequest } from '../types.ts'
+import { type TakenPlan, takePlan } from './plan-copy.ts'
 import type { ExecuteJob } from './service.ts'
 import { stateResourceIds } from './state-ids.ts'
 import type { JobStore } from './store.ts'
@@ -43,14 +44,32 @@ interface ExecutorOptions {
 
 /** Runs the command of a job. What the service itself has to say, such as a refusal, becomes the job's stderr. */
 export function createExecutor(options: ExecutorOptions): ExecuteJob {
+  const execute = createCommandRunner(options)
+  return async (job, request, supervision) => {
+    const plan = await takePlan(options.settings.dataDir, job.job_id, request)
+    try {
+      return await execute(job, plan, supervision)
+    } finally {
+      await plan.remove()
+    }
+  }
+}
+
+type RunCommand = (
+  job: JobRecord,
+  plan: Pick<TakenPlan, 'request' | 'path' | 'refusal'>,
+  supervision: Parameters<ExecuteJob>[2],
+) => Promise<number>
+
+function createCommandRunner(options: ExecutorOptions): RunCommand {
   const { settings, store, log } = options
   const cacheTurns = new Turns()
   const credentials = credentialsOf(options.env)
-  return async (job, request, supervision) => {
+  return async (job, { request, path: planCopy, refusal: planRefusal }, supervision) => {
     const output = store.output(job.job_id)
     const args = engineArguments(job.kind, request, settings.backendConfig)
     if (args === null) return listScope(options, job, request, supervision.signal, credentials)
-    const refusal = await refuse(options, job, request)
+    const refusal = planRefusal ?? (await refuse(options, job, request))
     if (refusal !== null) {
       log.warn('job refused', { job_id: job.job_id, kind: job.kind, refusal })
       return writeOutput(output, 1, '', refusal)
@@ -73,7 +92,7 @@ export function createExecutor(options: ExecutorOptions): ExecuteJob {
           savesState: SAVES_STATE.includes(job.kind),
           ...supervision,
         },
-        surroundings.access(cache),
+        withFile(surroundings.access(cache), planCopy),
       )
     const cache = { path: settings.pluginCacheDir, isWritable: options.executor.boundary.sandbox === 'none' }
     const runKind = () => {
@@ -102,6 +121,9 @@ export function createExecutor(options: ExecutorOptions): ExecuteJob {
     return job.kind === 'state_resource_ids' ? extractIds(output, exitCode) : exitCode
   }
 }
+
+const withFile = (access: Access, path: string | null): Access =>
+  path === null ? access : { ...access, private: [...access.private, path] }
 
 const isAddition = ({ kind }: JobRecord) => ADDITIONS.some((addition) => addition === kind)
 

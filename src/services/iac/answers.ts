@@ -57,6 +57,9 @@ export const DiagnosticsSchema = v.pipe(
  */
 export const AnnouncementSchema = v.object({ additions: v.array(v.string()) })
 
+/** The same of a service that may announce nothing. */
+export const OfferedSchema = v.object({ additions: v.optional(v.array(v.string()), []) })
+
 /** The last part of the output that a running job has written so far. */
 export const LiveOutputSchema = v.object({ stdout: v.string(), stderr: v.string() })
 

@@ -4,7 +4,7 @@ import { delay, type Fetch, OutboundError, type OutboundRequest, type OutboundRe
 import type { Logger } from '../../base/log.ts'
 import { transportFault, unexpectedAnswer } from '../ask.ts'
 import { createAdditions } from './additions.ts'
-import { EngineSchema, parseJsonBody, SubmittedSchema } from './answers.ts'
+import { EngineSchema, OfferedSchema, parseJsonBody, SubmittedSchema } from './answers.ts'
 import type { IacClient, IacJobKind } from './types.ts'
 import { waitForJob } from './wait-for-job.ts'
 
@@ -49,6 +49,19 @@ export function createIacClient(config: IacServiceConfig, deps: { fetch: Fetch; 
 
   const wait: IacClient['wait'] = (jobId, options = {}) => waitForJob({ config, log, call }, jobId, options)
 
+  const askForEngine = async <S extends v.GenericSchema>(
+    schema: S,
+    signal?: AbortSignal,
+  ): Promise<v.InferOutput<S> | null> => {
+    const response = await call('/v1/engine', signal ? { signal } : {}).catch((error) => {
+      throw transportFault('iac', error)
+    })
+    if (NOT_OFFERED.includes(response.status)) return null
+    const answer = response.status === 200 ? v.safeParse(schema, parseJsonBody(response)) : null
+    if (!answer?.success) throw unexpectedAnswer('iac', `HTTP ${response.status} to the question for its engine`)
+    return answer.output
+  }
+
   return {
     ...createAdditions({ config, log, call }),
     submit,
@@ -68,15 +81,9 @@ export function createIacClient(config: IacServiceConfig, deps: { fetch: Fetch; 
       const response = await call('/healthz', signal ? { signal } : {}).catch(() => null)
       return response?.status === 200
     },
-    async engine(signal) {
-      const response = await call('/v1/engine', signal ? { signal } : {}).catch((error) => {
-        throw transportFault('iac', error)
-      })
-      if (NOT_OFFERED.includes(response.status)) return null
-      const answer = response.status === 200 ? v.safeParse(EngineSchema, parseJsonBody(response)) : null
-      if (!answer?.success) throw unexpectedAnswer('iac', `HTTP ${response.status} to the question for its engine`)
-      return answer.output
-    },
+    engine: (signal) => askForEngine(EngineSchema, signal),
+    offers: async (addition, signal) =>
+      (await askForEngine(OfferedSchema, signal))?.additions.includes(addition) ?? false,
   }
 }
 

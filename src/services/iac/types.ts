@@ -11,7 +11,8 @@ export interface IacJobs {
   validate: { workspace_path: string }
   plan: { workspace_path: string; plan_file: string; targets?: string[] } & Scoped
   show: { workspace_path: string; plan_file: string }
-  apply: { workspace_path: string; plan_file: string } & Scoped
+  /** `plan_sha256` only where the service offers it. */
+  apply: { workspace_path: string; plan_file: string; plan_sha256?: string } & Scoped
   import: { workspace_path: string; address: string; resource_id: string } & Scoped
   state_resource_ids: { workspace_path: string }
   scope_resource_ids: { workspace_path: string } & Scoped
@@ -59,6 +60,11 @@ export interface IacClient {
   healthy(signal?: AbortSignal): Promise<boolean>
   /** Reads name and version of the engine; null when the service lacks `GET /v1/engine`, an optional addition. */
   engine(signal?: AbortSignal): Promise<EngineInfo | null>
+  /**
+   * Whether the service announces an addition to its requests now: after a restart it may be an older one, which
+   * refuses what it does not know.
+   */
+  offers?(addition: 'plan_sha256', signal?: AbortSignal): Promise<boolean>
   /**
    * Reads parts of the providers' schemas in an initialised workspace: the schemas of the given types, at most 64
    * resource and 64 data types, or the names of all types when none is given. Answers null instead of an error, also

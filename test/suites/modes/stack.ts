@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { loadConfig } from '../../../config/load.ts'
-import type { Config, OrchestrationConfig } from '../../../config/types.ts'
+import type { Config, OrchestrationConfig, StateCredentials } from '../../../config/types.ts'
 import { type GitHost, startGitHost } from '../../../dev/git-host/start.ts'
 import { startObjectStore } from '../../../dev/object-store.ts'
 import { modes } from '../../../pipeline/modes/index.ts'
@@ -18,6 +18,7 @@ import { createLogger, silentLogger } from '../../../src/base/log.ts'
 import type { Mode, Operation, Status, Turn } from '../../../src/base/vocabulary.ts'
 import type { Context } from '../../../src/context.ts'
 import { createObjectStore } from '../../../src/data/storage/create.ts'
+import { createStateKeys } from '../../../src/data/storage/state-keys.ts'
 import type { LlmClient } from '../../../src/llm/types.ts'
 import { createBuiltinPrompts } from '../../../src/prompts/source.ts'
 import { resolveHost } from '../../../src/runtime/fetch.ts'
@@ -55,7 +56,13 @@ export interface Stack {
   close(): Promise<void>
 }
 
-export async function startStack(): Promise<Stack> {
+/**
+ * @param options.state_credentials as in the configuration; `static` is the default
+ * @param options.storeClock clock of the object store, which lets temporary keys run out
+ */
+export async function startStack(
+  options: { state_credentials?: StateCredentials; storeClock?: () => Date } = {},
+): Promise<Stack> {
   const folder = await realpath(await mkdtemp(join(tmpdir(), 'generate-test-')))
   const database = await createTestDatabase()
   const git_host = await startGitHost({
@@ -67,6 +74,7 @@ export async function startStack(): Promise<Stack> {
   const store = await startObjectStore({
     access_key: ENVIRONMENT.BUNDLED_ACCESS_KEY,
     secret_key: ENVIRONMENT.BUNDLED_SECRET_KEY,
+    now: options.storeClock,
   })
   const env = {
     PATH: process.env.PATH,
@@ -84,7 +92,11 @@ export async function startStack(): Promise<Stack> {
     JSON.stringify({
       services: { iac: { endpoint: iac.url, job_poll_interval: 1 } },
       paths: { upload_folder: join(folder, 'workspaces'), git_folder: join(folder, 'git-directories') },
-      storage: { endpoint_url: store.url, public_endpoint_url: store.url },
+      storage: {
+        endpoint_url: store.url,
+        public_endpoint_url: store.url,
+        state_credentials: options.state_credentials ?? 'static',
+      },
       git: {
         base_url: git_host.url,
         api_url: git_host.api_url,
@@ -100,6 +112,7 @@ export async function startStack(): Promise<Stack> {
     { ...config.storage, bucket: config.storage.engine_state_bucket },
     { fetch, log: silentLogger },
   )
+  const stateKeys = createStateKeys(config, { fetch, log: silentLogger })
   const prompts = createBuiltinPrompts(await readSeedPrompts())
   return {
     config,
@@ -114,6 +127,7 @@ export async function startStack(): Promise<Stack> {
       queue: { enqueue: async () => {}, healthy: async () => true },
       storage,
       stateStore,
+      ...(stateKeys && { stateKeys }),
       prompts,
       llm,
       iac: createIacClient(config.services.iac, { fetch, log: silentLogger }),

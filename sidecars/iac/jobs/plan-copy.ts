@@ -1,0 +1,88 @@
+import { createHash } from 'node:crypto'
+import { constants } from 'node:fs'
+import { type FileHandle, mkdir, open, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { JobRequest } from '../types.ts'
+
+/** A larger plan file is refused, so that the copy cannot fill the disk of the service. */
+const MAX_BYTES = 1024 * 1024 * 1024
+const CHUNK_BYTES = 1024 * 1024
+
+/** The plan file of a job. */
+export interface TakenPlan {
+  /** The request with the path of the copy as its plan file; the request as it came when it names no hash. */
+  request: JobRequest
+  /** Absolute path of the copy, which the engine must be able to read; null when there is none. */
+  path: string | null
+  /** The diagnostic for a plan file that is not the expected one; null when the job may run. */
+  refusal: string | null
+  /** Removes the copy. */
+  remove(): Promise<void>
+}
+
+/** Folder of the copies in the data folder. What a crash has left in it can be removed at any start. */
+export const planFolder = (dataDir: string): string => join(dataDir, 'plans')
+
+/**
+ * Copies the plan file of an apply to a private folder of the service and compares the copy with the hash that the
+ * caller expects. The engine then reads the copy, which nothing in the workspace can change between check and use.
+ * Without an expected hash nothing is copied.
+ * Errors: those of the service's own disk.
+ */
+export async function takePlan(dataDir: string, jobId: string, request: JobRequest): Promise<TakenPlan> {
+  const { plan_sha256, plan_file, workspace_path } = request
+  const untouched = { request, path: null, refusal: null, remove: async () => {} }
+  if (plan_sha256 === undefined || plan_file === undefined) return untouched
+  const copy = join(planFolder(dataDir), jobId)
+  const remove = () => rm(copy, { force: true })
+  const source = await openPlain(join(workspace_path, plan_file))
+  if (source === null) return { ...untouched, refusal: refusalText(plan_file, 'It is missing, or no regular file.') }
+  try {
+    await mkdir(planFolder(dataDir), { recursive: true, mode: 0o700 })
+    const hash = await copyAndHash(source, copy)
+    if (hash === plan_sha256) return { request: { ...request, plan_file: copy }, path: copy, refusal: null, remove }
+    await remove()
+    const reason = hash === null ? `It is larger than ${MAX_BYTES / 1024 ** 2} MiB.` : CHANGED
+    return { ...untouched, refusal: refusalText(plan_file, reason) }
+  } catch (error) {
+    await remove()
+    throw error
+  } finally {
+    await source.close()
+  }
+}
+
+const CHANGED = 'It is not the plan that was reviewed: its SHA-256 is another one than the request names.'
+
+const refusalText = (planFile: string, reason: string): string =>
+  `Error: Plan file refused\n\n  on ${planFile}\n\n${reason} Nothing was applied. Plan again, review the plan and apply it ` +
+  'then.\n'
+
+/** Opens a regular file, never through a link; null for anything else. A named pipe is not waited for. */
+async function openPlain(path: string): Promise<FileHandle | null> {
+  const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK
+  const file = await open(path, flags).catch(() => null)
+  if (file === null || (await file.stat()).isFile()) return file
+  await file.close()
+  return null
+}
+
+/** Answers the SHA-256 of what was written to the copy; null when the source is too large. */
+async function copyAndHash(source: FileHandle, path: string): Promise<string | null> {
+  const copy = await open(path, 'wx', 0o444)
+  try {
+    const hash = createHash('sha256')
+    const buffer = Buffer.allocUnsafe(CHUNK_BYTES)
+    for (let size = 0; ; ) {
+      const { bytesRead } = await source.read(buffer, 0, CHUNK_BYTES, null)
+      if (bytesRead === 0) return hash.digest('hex')
+      size += bytesRead
+      if (size > MAX_BYTES) return null
+      const chunk = buffer.subarray(0, bytesRead)
+      hash.update(chunk)
+      await copy.writeFile(chunk)
+    }
+  } finally {
+    await copy.close()
+  }
+}
