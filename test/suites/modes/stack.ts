@@ -58,10 +58,11 @@ export interface Stack {
 
 /**
  * @param options.state_credentials as in the configuration; `static` is the default
+ * @param options.job_timeout seconds of an engine job
  * @param options.storeClock clock of the object store, which lets temporary keys run out
  */
 export async function startStack(
-  options: { state_credentials?: StateCredentials; storeClock?: () => Date } = {},
+  options: { state_credentials?: StateCredentials; job_timeout?: number; storeClock?: () => Date } = {},
 ): Promise<Stack> {
   const folder = await realpath(await mkdtemp(join(tmpdir(), 'generate-test-')))
   const database = await createTestDatabase()
@@ -90,7 +91,7 @@ export async function startStack(
   const iac = await startService(iacService({ env, fetch }), readSettings(env), silentLogger)
   const config = await loadConfig({ ...ENVIRONMENT, PLATFORM_CONFIG: 'config.yaml' }, async () =>
     JSON.stringify({
-      services: { iac: { endpoint: iac.url, job_poll_interval: 1 } },
+      services: { iac: { endpoint: iac.url, job_poll_interval: 1, job_timeout: options.job_timeout ?? 3600 } },
       paths: { upload_folder: join(folder, 'workspaces'), git_folder: join(folder, 'git-directories') },
       storage: {
         endpoint_url: store.url,

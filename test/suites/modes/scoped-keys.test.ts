@@ -1,0 +1,87 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { AwsClient } from 'aws4fetch'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { readZipEntry } from '../../../pipeline/workspace/pins/zip.ts'
+import { badGateway } from '../../../src/base/errors.ts'
+import { applyReports, applyRound, contextOf, managedState, pinned } from './apply-world.ts'
+import { pinnedPath, type Stack, startStack } from './stack.ts'
+
+const MINUTE_MS = 60_000
+/** How far the clock of the store is from that of the engine. More than 15 minutes would make signatures invalid. */
+let aheadMs = 0
+let stack: Stack
+beforeAll(async () => {
+  stack = await startStack({
+    state_credentials: 'scoped',
+    job_timeout: 600,
+    storeClock: () => new Date(Date.now() + aheadMs),
+  })
+})
+afterAll(() => stack.close())
+
+const keysOf = (uuid: string) => {
+  const path = join(pinnedPath(stack, uuid), '.platform-state-credentials')
+  return existsSync(path) ? readFileSync(path, 'utf8') : null
+}
+
+/** What the store says to somebody who lists it with the keys of a file. */
+async function answerTo(keys: string): Promise<string> {
+  const value = (name: string) => new RegExp(`^${name} = (.*)$`, 'm').exec(keys)?.[1] ?? ''
+  const client = new AwsClient({
+    accessKeyId: value('aws_access_key_id'),
+    secretAccessKey: value('aws_secret_access_key'),
+    sessionToken: value('aws_session_token'),
+    service: 's3',
+    region: 'us-east-1',
+    retries: 0,
+  })
+  const { endpoint_url, engine_state_bucket } = stack.config.storage
+  return await (await client.fetch(`${endpoint_url}/${engine_state_bucket}`)).text()
+}
+
+describe('rounds with keys for the state of their own project', () => {
+  it('plan and apply, also when the keys of planning time have run out', async () => {
+    const context = contextOf(stack)
+    // Keys last for 15 minutes by the clock of the store.
+    aheadMs = -14 * MINUTE_MS
+    const session = await pinned(stack, context)
+    const planningKeys = keysOf(session.uuid)
+    expect(planningKeys).toMatch(/^\[platform-state\]\naws_access_key_id = ASIA/)
+    let applyKeys: string | null = null
+    const { iac } = context
+    const submit: typeof iac.submit = async (kind, body, signal) => {
+      if (kind === 'apply') applyKeys = keysOf(session.uuid)
+      return await iac.submit(kind, body, signal)
+    }
+    aheadMs = 14 * MINUTE_MS
+    const applied = await applyRound(stack, { ...context, iac: { ...iac, submit } }, session.uuid)
+    expect(applied.failures).toEqual([])
+    expect(applied.statuses.at(-1)).toBe('completed')
+    expect((await applyReports(stack, session.uuid)).at(-1)?.status).toBe('Success')
+    expect(await managedState(context, session.repo_uri)).toEqual(['terraform_data.second'])
+    expect(await answerTo(planningKeys ?? '')).toMatch(/ExpiredToken/)
+    expect(await answerTo(applyKeys ?? '')).toMatch(/AccessDenied/)
+  })
+
+  it('leave the keys of the store in no file of the workspace', async () => {
+    aheadMs = 0
+    const session = await pinned(stack, contextOf(stack))
+    const root = pinnedPath(stack, session.uuid)
+    const plan = await readZipEntry(join(root, 'session.plan'), 'tfplan', 1024 * 1024)
+    // The plan does hold the backend block, which names the file with the keys.
+    expect(plan).toContain('.platform-state-credentials')
+    const files = ['backend_override.tf', '.terraform/terraform.tfstate'].map((name) => join(root, name))
+    for (const text of [plan, ...files.map((path) => readFileSync(path, 'utf8'))]) {
+      expect(text).not.toContain(stack.config.storage.secret_key)
+      expect(text).not.toContain('ASIA')
+    }
+  })
+
+  it('fail with a clear text when the token service refuses', async () => {
+    const context = contextOf(stack)
+    const refused = badGateway('No keys for the state store: the token service refused AssumeRole (403 AccessDenied).')
+    const stateKeys = { issue: () => Promise.reject(refused) }
+    await expect(pinned(stack, { ...context, stateKeys })).rejects.toThrow(`runner failed: ${refused.message}`)
+  })
+})
