@@ -6,7 +6,9 @@ import { type Credentials, hmac, parseQuery, type SignedRequest, same } from './
 
 /** Who signed a request: the owner of the store, or somebody with temporary keys and what these allow. */
 export interface Signer extends Credentials {
-  /** Null for the owner, who may do everything. */
+  /** Whether these are the lasting keys of the owner. Temporary ones cannot make further ones. */
+  isOwner: boolean
+  /** Null for whoever may do everything. */
   policy: Policy | null
 }
 
@@ -44,7 +46,7 @@ export function findSigner(request: SignedRequest, owner: Credentials, now: Date
     query.get('X-Amz-Credential') ?? /Credential=([^,\s]+)/.exec(request.headers.authorization ?? '')?.[1] ?? ''
   const [access_key = ''] = credential.split('/')
   const token = query.get('X-Amz-Security-Token') ?? request.headers['x-amz-security-token']
-  if (token === undefined) return { ...owner, policy: null }
+  if (token === undefined) return { ...owner, isOwner: true, policy: null }
   return readToken(owner, access_key, token, now)
 }
 
@@ -56,7 +58,12 @@ function readToken(owner: Credentials, access_key: string, token: string, now: D
   if (Date.parse(String(claims.expires)) <= now.getTime())
     throw new S3Error(400, 'ExpiredToken', 'The provided token has expired.')
   const policy = typeof claims.policy === 'string' ? parsePolicy(claims.policy) : []
-  return { access_key, secret_key: sign(owner, 'secret', body), policy: claims.policy === null ? null : policy }
+  return {
+    access_key,
+    secret_key: sign(owner, 'secret', body),
+    isOwner: false,
+    policy: claims.policy === null ? null : policy,
+  }
 }
 
 const invalidToken = () => new S3Error(400, 'InvalidToken', 'The provided token is malformed or otherwise invalid.')
@@ -71,7 +78,7 @@ const LIFETIME = { min: 900, max: 43_200, default: 3_600 }
  */
 export function assumeRole(signer: Signer, fields: URLSearchParams, now: Date): TemporaryKeys {
   if (fields.get('Action') !== 'AssumeRole') throw new S3Error(400, 'InvalidAction', 'Only AssumeRole is known here.')
-  if (signer.policy !== null) throw denied('Temporary keys cannot make further ones.')
+  if (!signer.isOwner) throw denied('Temporary keys cannot make further ones.')
   if (!/^[\w+=,.@-]{2,64}$/.test(fields.get('RoleSessionName') ?? ''))
     throw new S3Error(400, 'ValidationError', 'RoleSessionName must have 2 to 64 letters, digits or +=,.@-_')
   const seconds = Number(fields.get('DurationSeconds') ?? LIFETIME.default)

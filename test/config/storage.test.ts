@@ -134,3 +134,37 @@ describe('presigned URLs', () => {
     )
   })
 })
+
+describe('keys of jobs', () => {
+  const ROLE = 'arn:aws:iam::123456789012:role/path/state'
+
+  test('are static by default, and scoped when the file says so', async () => {
+    expect((await load(null)).storage).toMatchObject({
+      state_credentials: 'static',
+      state_role_arn: '',
+      sts_endpoint_url: '',
+    })
+    expect((await load('storage: {state_credentials: scoped}')).storage.state_credentials).toBe('scoped')
+    const file = `storage: {provider: S3, state_credentials: scoped, state_role_arn: "${ROLE}"}`
+    expect((await load(file)).storage.state_role_arn).toBe(ROLE)
+    expect(await problemsOf('storage: {state_credentials: Scoped}')).toEqual([
+      expect.stringContaining('storage.state_credentials must be one of static, scoped'),
+    ])
+  })
+
+  test.each(['', 'state', 'arn:aws:iam::123456789012:user/state', 'arn:aws:iam::1:role/state'])(
+    'of S3 need a role, not %j',
+    async (role) => {
+      const file = `storage: {provider: S3, state_credentials: scoped, state_role_arn: "${role}"}`
+      expect(await problemsOf(file)).toEqual([
+        expect.stringMatching(/^storage\.state_credentials scoped with provider S3 requires storage\.state_role_arn, /),
+      ])
+    },
+  )
+
+  test('of a bundled store are made from both of its keys', async () => {
+    expect(await problemsOf('storage: {state_credentials: scoped}', { BUNDLED_SECRET_KEY: '' })).toEqual([
+      'storage.state_credentials scoped with provider BUNDLED requires both keys of the store.',
+    ])
+  })
+})

@@ -75,7 +75,9 @@ function object(schema: Schema, random: Random, wish: Wish, depth: number): Reco
   const { properties, required = [], additionalProperties = true } = schema
   if (!properties && additionalProperties === true) return freeForm(random, depth)
   const made: Record<string, unknown> = {}
-  for (const [key, inner] of Object.entries(properties ?? {}))
+  // An implementation without an addition refuses its keys.
+  const known = Object.entries(properties ?? {}).filter(([, inner]) => inner['x-optional'] !== true)
+  for (const [key, inner] of known)
     if (required.includes(key) || wish.optional === 'all' || (wish.optional === 'some' && random.chance(0.5)))
       made[key] = generate(inner, random, wish, depth + 1)
   if (!properties && typeof additionalProperties === 'object')

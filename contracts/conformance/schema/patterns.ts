@@ -54,6 +54,10 @@ const PATTERNS: Record<string, PatternTexts> = {
     valid: (random, length) => letters(random, Math.min(128, Math.max(1, length))),
     invalid: ['', '1st', '-x', '_x', 'a b', 'a.b', 'a/b', 'ä', 'x'.repeat(129)],
   },
+  '^[0-9a-f]{64}$': {
+    valid: (random) => Array.from({ length: 64 }, () => random.int(0, 15).toString(16)).join(''),
+    invalid: ['', 'f'.repeat(63), 'f'.repeat(65), 'F'.repeat(64), 'g'.repeat(64)],
+  },
   '^[^\\u0000]*$': { valid: generateWords, invalid: [] },
   '^[^\\u0000-\\u001f\\u007f-\\u009f\\u2028\\u2029]*$': {
     valid: generateWords,

@@ -21,6 +21,8 @@ export interface Schema {
   oneOf?: Schema[]
   anyOf?: Schema[]
   allOf?: Schema[]
+  /** A key of an addition: bodies of the suite do not have it. */
+  'x-optional'?: boolean
 }
 export type JsonType = 'null' | 'boolean' | 'integer' | 'number' | 'string' | 'array' | 'object'
 
@@ -47,6 +49,7 @@ export const KEYWORDS: Readonly<Record<keyof Schema, true>> & Readonly<Record<st
   oneOf: true,
   anyOf: true,
   allOf: true,
+  'x-optional': true,
   title: false,
   description: false,
   default: false,

@@ -69,6 +69,7 @@ async function openPlain(path: string): Promise<FileHandle | null> {
 
 /** Answers the SHA-256 of what was written to the copy; null when the source is too large. */
 async function copyAndHash(source: FileHandle, path: string): Promise<string | null> {
+  if ((await source.stat()).size > MAX_BYTES) return null
   const copy = await open(path, 'wx', 0o444)
   try {
     const hash = createHash('sha256')
@@ -76,6 +77,7 @@ async function copyAndHash(source: FileHandle, path: string): Promise<string | n
     for (let size = 0; ; ) {
       const { bytesRead } = await source.read(buffer, 0, CHUNK_BYTES, null)
       if (bytesRead === 0) return hash.digest('hex')
+      // The file may still grow while it is read.
       size += bytesRead
       if (size > MAX_BYTES) return null
       const chunk = buffer.subarray(0, bytesRead)

@@ -75,6 +75,25 @@ describe('override file', () => {
     expect(lines({ provider, ...changes }).filter((line) => /^(access|secret)_key/.test(line))).toEqual([])
   })
 
+  it('names the file with the keys, and lists workspaces of the project only, when keys are scoped', () => {
+    const scoped = lines({ state_credentials: 'scoped' })
+    expect(scoped).toEqual(
+      lines({}).flatMap((line) => {
+        if (line.startsWith('access_key')) return ['shared_credentials_files = [".platform-state-credentials"]']
+        return line.startsWith('secret_key')
+          ? ['profile = "platform-state"', 'workspace_key_prefix = "id/env:"']
+          : [line]
+      }),
+    )
+    const account = {
+      provider: 'STORAGE_ACCOUNT',
+      account_name: 'acct',
+      account_key: 'k',
+      endpoint_url: 'https://acct.blob.core.windows.net',
+    } as const
+    expect(lines({ ...account, state_credentials: 'scoped' })).toEqual(lines(account))
+  })
+
   it('has no endpoint and no flags but the lock for S3', () => {
     expect(lines({ provider: 'S3' }).slice(1, -2)).toEqual([
       'backend "s3" {',

@@ -390,4 +390,21 @@ describe('the service itself', () => {
       await expect(client().engine()).rejects.toMatchObject({ status: 502 })
     }
   })
+
+  it('tells whether it offers an addition now, since it may be an older one after a restart', async () => {
+    const iac = client()
+    const engine = { name: 'OpenTofu', version: '1.10.6' }
+    const answers: [() => Response | Promise<Response>, boolean][] = [
+      [says({ ...engine, additions: ['schema', 'plan_sha256'] }), true],
+      [says({ ...engine, additions: ['schema'] }), false],
+      [says(engine), false],
+      [status(404), false],
+    ]
+    for (const [answer, expected] of answers) {
+      server.use(http.get(`${ENDPOINT}/v1/engine`, answer))
+      expect(await iac.offers?.('plan_sha256')).toBe(expected)
+    }
+    server.use(http.get(`${ENDPOINT}/v1/engine`, status(500)))
+    await expect(iac.offers?.('plan_sha256')).rejects.toMatchObject({ status: 502 })
+  })
 })

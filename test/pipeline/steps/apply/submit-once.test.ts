@@ -83,6 +83,24 @@ describe('the one job of an apply round', () => {
     expect(waited_ms).toBe(wait_ms)
   })
 
+  it.each([
+    [true, 'a'.repeat(64)],
+    [false, undefined],
+  ])('names the hash of the reviewed plan where the service can check it (%s)', async (offered, expected) => {
+    const { world, seal } = await ready()
+    world.run.context.iac.offers = async (addition) => addition === 'plan_sha256' && offered
+    await submitOnce(world.run, seal, DIRECTORY, () => {})
+    expect(world.jobs[0]?.body.plan_sha256).toBe(expected)
+  })
+
+  it('is not submitted when it cannot be told whether the service checks the hash', async () => {
+    const { world, seal } = await ready()
+    world.run.context.iac.offers = () => Promise.reject(new Error('unreachable'))
+    await expect(submitOnce(world.run, seal, DIRECTORY, () => {})).rejects.toThrow('unreachable')
+    expect(world.jobs).toEqual([])
+    expect((await readApplyProgress(steps.database.sql, world.run.round.id)).intended).toBe(false)
+  })
+
   it('is not submitted a second time when it cannot be recorded at all', async () => {
     const { world, seal } = await ready()
     const { submitted } = await submitWith({ world, seal }, 4)

@@ -60,6 +60,7 @@ describe('pinPlan', () => {
       state: null,
       archive_key: null,
     })
+    expect(pin?.seal.workspace_sha256).toMatch(/^[0-9a-f]{64}$/)
     expect(pin?.seal.project_id).toMatch(/^[0-9a-f]{64}$/)
     // The round has not completed yet: nothing may be applied.
     expect(pin?.reviewed).toBe(false)
