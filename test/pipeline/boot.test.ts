@@ -139,5 +139,6 @@ describe('the worker process', () => {
     const end = await exited
     expect(end.code).toBe(0)
     expect(end.output).toContain('"stopped"')
+    expect(end.output.match(/storage\.state_credentials is static: /g)).toHaveLength(1)
   })
 })
