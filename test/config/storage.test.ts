@@ -152,15 +152,17 @@ describe('keys of jobs', () => {
     ])
   })
 
-  test.each(['', 'state', 'arn:aws:iam::123456789012:user/state', 'arn:aws:iam::1:role/state'])(
-    'of S3 need a role, not %j',
-    async (role) => {
-      const file = `storage: {provider: S3, state_credentials: scoped, state_role_arn: "${role}"}`
-      expect(await problemsOf(file)).toEqual([
-        expect.stringMatching(/^storage\.state_credentials scoped with provider S3 requires storage\.state_role_arn, /),
-      ])
-    },
-  )
+  test.each([
+    '',
+    'state',
+    'arn:aws:iam::123456789012:user/state',
+    'arn:aws:iam::1:role/state',
+  ])('of S3 need a role, not %j', async (role) => {
+    const file = `storage: {provider: S3, state_credentials: scoped, state_role_arn: "${role}"}`
+    expect(await problemsOf(file)).toEqual([
+      expect.stringMatching(/^storage\.state_credentials scoped with provider S3 requires storage\.state_role_arn, /),
+    ])
+  })
 
   test('of a bundled store are made from both of its keys', async () => {
     expect(await problemsOf('storage: {state_credentials: scoped}', { BUNDLED_SECRET_KEY: '' })).toEqual([

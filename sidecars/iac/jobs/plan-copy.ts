@@ -55,8 +55,8 @@ export async function takePlan(dataDir: string, jobId: string, request: JobReque
 const CHANGED = 'It is not the plan that was reviewed: its SHA-256 is another one than the request names.'
 
 const refusalText = (planFile: string, reason: string): string =>
-  `Error: Plan file refused\n\n  on ${planFile}\n\n${reason} Nothing was applied. Plan again, review the plan and apply it ` +
-  'then.\n'
+  `Error: Plan file refused\n\n  on ${planFile}\n\n${reason} Nothing was applied. ` +
+  'Plan again, review the plan and apply it then.\n'
 
 /** Opens a regular file, never through a link; null for anything else. A named pipe is not waited for. */
 async function openPlain(path: string): Promise<FileHandle | null> {

@@ -6,7 +6,7 @@ import { transportFault, unexpectedAnswer } from '../ask.ts'
 import { createAdditions } from './additions.ts'
 import { EngineSchema, OfferedSchema, parseJsonBody, SubmittedSchema } from './answers.ts'
 import type { IacClient, IacJobKind } from './types.ts'
-import { waitForJob } from './wait-for-job.ts'
+import { type IacAccess, waitForJob } from './wait-for-job.ts'
 
 const ROUTES: Record<IacJobKind, string> = {
   init: '/v1/init',
@@ -49,19 +49,6 @@ export function createIacClient(config: IacServiceConfig, deps: { fetch: Fetch; 
 
   const wait: IacClient['wait'] = (jobId, options = {}) => waitForJob({ config, log, call }, jobId, options)
 
-  const askForEngine = async <S extends v.GenericSchema>(
-    schema: S,
-    signal?: AbortSignal,
-  ): Promise<v.InferOutput<S> | null> => {
-    const response = await call('/v1/engine', signal ? { signal } : {}).catch((error) => {
-      throw transportFault('iac', error)
-    })
-    if (NOT_OFFERED.includes(response.status)) return null
-    const answer = response.status === 200 ? v.safeParse(schema, parseJsonBody(response)) : null
-    if (!answer?.success) throw unexpectedAnswer('iac', `HTTP ${response.status} to the question for its engine`)
-    return answer.output
-  }
-
   return {
     ...createAdditions({ config, log, call }),
     submit,
@@ -81,10 +68,25 @@ export function createIacClient(config: IacServiceConfig, deps: { fetch: Fetch; 
       const response = await call('/healthz', signal ? { signal } : {}).catch(() => null)
       return response?.status === 200
     },
-    engine: (signal) => askForEngine(EngineSchema, signal),
+    engine: (signal) => askForEngine(call, EngineSchema, signal),
     offers: async (addition, signal) =>
-      (await askForEngine(OfferedSchema, signal))?.additions.includes(addition) ?? false,
+      (await askForEngine(call, OfferedSchema, signal))?.additions.includes(addition) ?? false,
   }
+}
+
+/** Reads a part of what the service says of itself; null when it does not offer that. */
+async function askForEngine<S extends v.GenericSchema>(
+  call: IacAccess['call'],
+  schema: S,
+  signal?: AbortSignal,
+): Promise<v.InferOutput<S> | null> {
+  const response = await call('/v1/engine', signal ? { signal } : {}).catch((error) => {
+    throw transportFault('iac', error)
+  })
+  if (NOT_OFFERED.includes(response.status)) return null
+  const answer = response.status === 200 ? v.safeParse(schema, parseJsonBody(response)) : null
+  if (!answer?.success) throw unexpectedAnswer('iac', `HTTP ${response.status} to the question for its engine`)
+  return answer.output
 }
 
 /**

@@ -48,9 +48,10 @@ export async function sealPin(sql: Sql, round: ClaimedRound, seal: Seal): Promis
   const rows = await sql<{ earlier_key: string | null }[]>`
     WITH session AS (${heldSessionQuery(sql, round)}),
     earlier AS (SELECT archive_key FROM pins WHERE session_id = ${round.session.id})
-    INSERT INTO pins (session_id, round_id, plan_sha256, workspace_sha256, commit, targets, changes, engine_name, engine_version,
-                      state_lineage, state_serial, project_id, archive_key)
-    SELECT id, ${round.id}, ${seal.plan_sha256}, ${seal.workspace_sha256}, ${seal.commit}, ${seal.targets}::text[], ${changes}::jsonb,
+    INSERT INTO pins (session_id, round_id, plan_sha256, workspace_sha256, commit, targets, changes,
+                      engine_name, engine_version, state_lineage, state_serial, project_id, archive_key)
+    SELECT id, ${round.id}, ${seal.plan_sha256}, ${seal.workspace_sha256}, ${seal.commit},
+           ${seal.targets}::text[], ${changes}::jsonb,
            ${seal.engine?.name ?? null}, ${seal.engine?.version ?? null},
            ${seal.state?.lineage ?? null}, ${seal.state?.serial ?? null}::bigint,
            ${seal.project_id}, ${seal.archive_key}
@@ -88,8 +89,8 @@ interface PinRow {
  */
 export async function findPin(sql: Db, sessionId: number): Promise<{ seal: StoredSeal; reviewed: boolean } | null> {
   const [row] = await sql<(PinRow & { reviewed: boolean })[]>`
-    SELECT p.round_id, p.plan_sha256, p.workspace_sha256, p.commit, p.targets, p.changes, p.engine_name, p.engine_version,
-           p.state_lineage, p.state_serial, p.project_id, p.archive_key,
+    SELECT p.round_id, p.plan_sha256, p.workspace_sha256, p.commit, p.targets, p.changes,
+           p.engine_name, p.engine_version, p.state_lineage, p.state_serial, p.project_id, p.archive_key,
            EXISTS (SELECT 1 FROM statuses s WHERE s.round_id = p.round_id AND s.status = 'completed') AS reviewed
     FROM pins p WHERE p.session_id = ${sessionId}`
   return row ? { seal: toSeal(row), reviewed: row.reviewed } : null

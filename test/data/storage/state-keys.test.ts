@@ -120,7 +120,8 @@ describe('keys for the state of one project', () => {
     expect(working.asked).toHaveLength(1)
     expect(await check(sourceOf({ engine_state_bucket: '' }))).toBeNull()
     expect(await check(sourceOf({ state_credentials: 'static' }))).toBe(
-      'storage.state_credentials is static: the code of every repository can reach the state of all projects at plan time',
+      'storage.state_credentials is static: ' +
+        'the code of every repository can reach the state of all projects at plan time',
     )
     expect(await check(sourceOf({ provider: 'STORAGE_ACCOUNT' }))).toMatch(
       /^storage\.state_credentials scoped is not possible with provider STORAGE_ACCOUNT: /,

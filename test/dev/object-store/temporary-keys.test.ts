@@ -36,7 +36,10 @@ const POLICY = {
   ],
 }
 
-async function assume(fields: Record<string, string>, keys: Keys = { accessKeyId: OWNER.access_key, secretAccessKey: OWNER.secret_key }) {
+async function assume(
+  fields: Record<string, string>,
+  keys: Keys = { accessKeyId: OWNER.access_key, secretAccessKey: OWNER.secret_key },
+) {
   const body = new URLSearchParams({ Action: 'AssumeRole', Version: '2011-06-15', RoleSessionName: 'test', ...fields })
   const answer = await clientOf(keys).fetch(`${store.url}/`, {
     method: 'POST',
@@ -79,7 +82,11 @@ describe('temporary keys', () => {
       ['GET', '/'],
     ]
     for (const [method, path] of refused)
-      expect([method, path, (await client.fetch(`${store.url}${path}`, { method })).status]).toEqual([method, path, 403])
+      expect([method, path, (await client.fetch(`${store.url}${path}`, { method })).status]).toEqual([
+        method,
+        path,
+        403,
+      ])
   })
 
   it('without a policy allow what the owner may do', async () => {

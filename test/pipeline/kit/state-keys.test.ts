@@ -26,7 +26,12 @@ async function world() {
       asked.push(projectId)
       const number = asked.length
       const expires = new Date(time.now + 65 * MINUTE_MS)
-      return { access_key: `ASIA${number}`, secret_key: `temporary-${number}`, session_token: `token-of-${number}`, expires }
+      return {
+        access_key: `ASIA${number}`,
+        secret_key: `temporary-${number}`,
+        session_token: `token-of-${number}`,
+        expires,
+      }
     },
   }
   const made = await steps.world({ context: { stateKeys, now: () => new Date(time.now) } })
@@ -44,7 +49,8 @@ describe('keys of the jobs of a run', () => {
     expect(asked).toEqual([await deriveProjectId(workspace.uri, scope_id, workspace.root_path)])
     expect(jobs.map(({ kind }) => kind)).toEqual(['validate', 'state_resource_ids'])
     expect(await file()).toBe(
-      '[platform-state]\naws_access_key_id = ASIA1\naws_secret_access_key = temporary-1\naws_session_token = token-of-1\n',
+      '[platform-state]\naws_access_key_id = ASIA1\n' +
+        'aws_secret_access_key = temporary-1\naws_session_token = token-of-1\n',
     )
     expect((await stat(join(root, '.platform-state-credentials'))).mode & 0o777).toBe(0o600)
   })

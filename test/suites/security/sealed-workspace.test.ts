@@ -2,7 +2,14 @@ import { createHash } from 'node:crypto'
 import { appendFile, copyFile, mkdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect } from 'vitest'
-import { fakeEngine, pipe, SCOPE, startTestService, type TestService, temporaryFolder } from '../../sidecars/iac/service.ts'
+import {
+  fakeEngine,
+  pipe,
+  SCOPE,
+  startTestService,
+  type TestService,
+  temporaryFolder,
+} from '../../sidecars/iac/service.ts'
 import { applyJobs, applyRound, contextOf, managedState, pinned } from '../modes/apply-world.ts'
 import { MAIN } from '../modes/scripts.ts'
 import { pinnedPath, type Stack, startStack } from '../modes/stack.ts'
@@ -39,7 +46,8 @@ async function applyAfter(change: (root: string) => Promise<void>): Promise<stri
 }
 
 const CHANGES: Record<string, (root: string) => Promise<void>> = {
-  'an archive that the apply uploads is replaced': (root) => writeFile(join(root, 'shared/code.zip'), 'hostile archive'),
+  'an archive that the apply uploads is replaced': (root) =>
+    writeFile(join(root, 'shared/code.zip'), 'hostile archive'),
   'a module is replaced, with the same length and name': async (root) => {
     const path = join(root, 'shared/main.tf')
     await writeFile(path, (await readFile(path, 'utf8')).replace('shared" {', 'hidden" {'))
@@ -49,7 +57,10 @@ const CHANGES: Record<string, (root: string) => Promise<void>> = {
     await writeFile(path, (await readFile(path, 'utf8')).replaceAll('"shared"', '"elsewhere"'))
   },
   'the lock file names another provider': (root) =>
-    appendFile(join(root, '.terraform.lock.hcl'), 'provider "registry.terraform.io/attacker/evil" {\n  version = "1.0.0"\n}\n'),
+    appendFile(
+      join(root, '.terraform.lock.hcl'),
+      'provider "registry.terraform.io/attacker/evil" {\n  version = "1.0.0"\n}\n',
+    ),
   'a file is added, with a name that is no UTF-8': (root) =>
     writeFile(Buffer.concat([Buffer.from(`${root}/`), Buffer.from([0x66, 0xff])]), 'added'),
   'an archive becomes a link to one outside': async (root) => {

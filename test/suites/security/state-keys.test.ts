@@ -177,7 +177,11 @@ attack(GROUP, 'it lists what other projects have, and the buckets of the platfor
   const own = await client.fetch(`${store.url}/${BUCKET}?list-type=2&prefix=${(await ownKey()).split('/')[0]}/`)
   expect(own.status).toBe(200)
   const queries = ['', '?list-type=2', '?prefix=', '?prefix=env:/', `?prefix=${victimKey.slice(0, 8)}`]
-  const urls = [...queries.map((query) => `${store.url}/${BUCKET}${query}`), `${store.url}/platform-artifacts`, store.url]
+  const urls = [
+    ...queries.map((query) => `${store.url}/${BUCKET}${query}`),
+    `${store.url}/platform-artifacts`,
+    store.url,
+  ]
   for (const url of urls) {
     const answer = await client.fetch(url)
     expect([url, answer.status]).toEqual([url, 403])
@@ -250,7 +254,12 @@ resource "terraform_data" "files" {
 
 attack(GROUP, 'a model reads or writes the file with the keys', async () => {
   const enclosure = { root: '/nowhere', paths: config.paths }
-  for (const path of [STATE_KEYS_FILE, `./x/../${STATE_KEYS_FILE}`, STATE_KEYS_FILE.toUpperCase(), `m/${STATE_KEYS_FILE}`])
+  for (const path of [
+    STATE_KEYS_FILE,
+    `./x/../${STATE_KEYS_FILE}`,
+    STATE_KEYS_FILE.toUpperCase(),
+    `m/${STATE_KEYS_FILE}`,
+  ])
     expect(() => toRelativePath(enclosure, path)).toThrow('is not accessible')
   return `the file tools answer: Path '${STATE_KEYS_FILE}' is not accessible`
 })

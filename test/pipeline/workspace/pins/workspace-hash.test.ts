@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { hashWorkspace } from '../../../../pipeline/workspace/pins/workspace-hash.ts'
-import { pipe } from '../../../sidecars/iac/service.ts'
 import { load } from '../../../config/support.ts'
+import { pipe } from '../../../sidecars/iac/service.ts'
 
 const { paths } = await load(null)
 let clone: string
@@ -48,14 +48,20 @@ describe('the hash of a workspace', () => {
     ['added under the name of the plan file, beside the root', () => write('session.plan', 'x')],
     ['added as an installed module', () => write('live/.terraform/modules/x/main.tf', 'x')],
     ['made the selected workspace', () => write('live/.terraform/environment', 'other')],
-    ['replaced by a link', async () => {
-      await rename(at('m/main.tf'), at('m/kept'))
-      await symlink('kept', at('m/main.tf'))
-    }],
-    ['split at another place', async () => {
-      await rm(at('m/main.tf'))
-      await write('m/main.t', 'fmodule')
-    }],
+    [
+      'replaced by a link',
+      async () => {
+        await rename(at('m/main.tf'), at('m/kept'))
+        await symlink('kept', at('m/main.tf'))
+      },
+    ],
+    [
+      'split at another place',
+      async () => {
+        await rm(at('m/main.tf'))
+        await write('m/main.t', 'fmodule')
+      },
+    ],
   ])('changes when a file is %s', async (_title, change) => {
     const before = await hash()
     await change()
@@ -93,7 +99,9 @@ describe('the hash of a workspace', () => {
   })
 
   it('is refused for what is too large, and for what is no file', async () => {
-    await expect(hash({ bytes: 20, entries: 100 })).rejects.toThrow('too large to be sealed: at most 100 files of 0 MiB')
+    await expect(hash({ bytes: 20, entries: 100 })).rejects.toThrow(
+      'too large to be sealed: at most 100 files of 0 MiB',
+    )
     await expect(hash({ bytes: 1000, entries: 5 })).rejects.toThrow('too large to be sealed')
     pipe(at('pipe'))
     await expect(hash()).rejects.toThrow('neither a file, a directory nor a link')

@@ -32,8 +32,8 @@ describe('the plan file of a job', () => {
     const taken = await takePlan(dataDir, 'job-1', { ...request, plan_sha256: sha256('another') })
     expect(taken).toMatchObject({ path: null, request: { plan_file: 'session.plan' } })
     expect(taken.refusal).toBe(
-      'Error: Plan file refused\n\n  on session.plan\n\nIt is not the plan that was reviewed: its SHA-256 is another one ' +
-        'than the request names. Nothing was applied. Plan again, review the plan and apply it then.\n',
+      'Error: Plan file refused\n\n  on session.plan\n\nIt is not the plan that was reviewed: ' +
+        'its SHA-256 is another one than the request names. Nothing was applied. Plan again, review the plan and apply it then.\n',
     )
     const missing = await takePlan(dataDir, 'job-1', { ...request, plan_file: 'no.plan', plan_sha256: sha256('x') })
     expect(missing.refusal).toContain('It is missing, or no regular file.')

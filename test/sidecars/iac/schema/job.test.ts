@@ -74,7 +74,12 @@ describe('schema jobs with a real engine', () => {
   })
 
   it('are announced', async () => {
-    expect((await service.request('GET', '/v1/engine')).body.additions).toEqual(['schema', 'diagnostics', 'output', 'plan_sha256'])
+    expect((await service.request('GET', '/v1/engine')).body.additions).toEqual([
+      'schema',
+      'diagnostics',
+      'output',
+      'plan_sha256',
+    ])
   })
 
   it.each([
