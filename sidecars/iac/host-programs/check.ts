@@ -1,122 +1,144 @@
-import { lstat, readdir, readFile, realpath, stat } from 'node:fs/promises'
+import { realpath } from 'node:fs/promises'
 import { join, relative, resolve } from 'node:path'
-import type { JobKind } from '../types.ts'
-import { unzip } from '../zip.ts'
-import { type FileScan, type Finding, refusalText, unreadableText } from './findings.ts'
-import { scanHcl } from './scan-hcl.ts'
-import { scanJson } from './scan-json.ts'
+import { Worker } from 'node:worker_threads'
+import { findBoundary } from '../limits/boundary.ts'
+import { JobFault, type JobKind, SHUT_DOWN } from '../types.ts'
+import { refusalText, tooLargeText } from './findings.ts'
+import { type Inspection, inspect } from './inspect.ts'
+import { SMALL, TooLarge } from './limits.ts'
+import { findLinks } from './links.ts'
+import type { Place } from './rules/place.ts'
+import { findShipped } from './shipped.ts'
 
-const MAX_FILE_BYTES = 64 * 1024 * 1024
+export interface CheckOptions {
+  /** Fires when the service stops. */
+  signal?: AbortSignal
+  /** How long the check may take, as the job may. */
+  timeoutMs?: number
+  /** Name of the file with which the platform sends the state to its own store. */
+  overrideFilename?: string
+  /** The operator's own settings for the backend; empty for none. */
+  backendConfig?: string
+  /** Folders, beside those of the engine itself, that installed providers may be linked to. */
+  providerFolders?: readonly string[]
+  /** Hosts, addresses and networks (as CIDR) that may be contacted although they are not public. */
+  allowedHosts?: readonly string[]
+  /** The providers in the data folder come from an `init` of this service. */
+  initialised?: boolean
+}
+
+/** Commands that read the configuration only to say what is in it, so that they may be run on a broken one. */
+const READS_ONLY: readonly JobKind[] = ['init', 'validate', 'diagnostics', 'schema']
+const READS_TESTS: readonly JobKind[] = ['init', 'validate', 'diagnostics']
+const USES_SAVED_BACKEND: readonly JobKind[] = ['plan', 'import', 'show', 'state_resource_ids', 'schema']
+const HAS_PLAN: readonly JobKind[] = ['apply', 'show']
 
 /**
- * The diagnostic that refuses a job because its configuration would run programs on this machine; null when the job may
- * run. `plan` and `import` are checked on the files of the workspace, `apply` on the copy inside its plan file.
+ * The diagnostic that refuses a job because its workspace would run programs on this machine or reach beyond the
+ * repository; null when the job may run. `apply` and `show` are checked on the copy of the configuration inside their
+ * plan file, all others on the files of the workspace.
+ * Errors: `JobFault` 503 when `signal` fires, 504 after `timeoutMs`.
  */
 export async function checkHostPrograms(
   kind: JobKind,
   workspace: string,
   planFile: string | undefined,
   env: Record<string, string | undefined>,
+  options: CheckOptions = {},
 ): Promise<string | null> {
   if (kind === 'scope_resource_ids') return null
-  const shipped = await findShippedPrograms(workspace)
-  if (shipped.length > 0) return refusalText(shipped)
-  if (kind === 'apply' && planFile !== undefined) {
-    const snapshot = await readPlanSnapshot(resolve(workspace, planFile))
-    if (snapshot) return judge(snapshot.map((file) => ({ file, scan: scanFile(file) })))
-  }
-  return kind === 'plan' || kind === 'import' || kind === 'apply'
-    ? checkFolders(workspace, env.TF_DATA_DIR || '.terraform')
-    : null
-}
-
-const scanFile = ({ name, content }: ConfigFile): FileScan =>
-  name.endsWith('.json') ? scanJson(content) : scanHcl(content)
-
-function judge(scans: { file: ConfigFile; scan: FileScan }[]): string | null {
-  const findings: Finding[] = scans.flatMap(({ file, scan }) =>
-    scan.findings.map((finding) => ({ file: file.name, ...finding })),
-  )
-  if (findings.length > 0) return refusalText(findings)
-  const broken = scans.find(({ scan }) => !scan.complete)
-  return broken ? unreadableText(broken.file.name) : null
-}
-
-/** Checks the root, every installed module, and every module that one of them names by a local path. */
-async function checkFolders(workspace: string, dataDir: string): Promise<string | null> {
-  const folders = [workspace, ...(await readInstalledModules(workspace, dataDir))]
-  const seen = new Set<string>()
-  const scans: { file: ConfigFile; scan: FileScan }[] = []
-  for (let folder = folders.shift(); folder !== undefined; folder = folders.shift()) {
-    const real = await realFolder(folder)
-    if (real === null || seen.has(real)) continue
-    seen.add(real)
-    for (const file of await readConfigFiles(workspace, folder)) {
-      const scan = scanFile(file)
-      scans.push({ file, scan })
-      folders.push(...scan.modules.map((source) => resolve(real, source)))
-    }
-  }
-  return judge(scans)
-}
-
-/** Finds plugins that lie beside the configuration, where the engine would run them. */
-async function findShippedPrograms(workspace: string): Promise<Finding[]> {
-  const names = await readdir(workspace).catch(() => [])
-  const plugins = names.filter((name) => /^(?:terraform|tofu)-(?:provider|provisioner)-/.test(name))
-  const mirror = join(workspace, 'terraform.d', 'plugins')
-  const shipped = (await lstat(mirror).catch(() => null)) ? [relative(workspace, mirror)] : []
-  return [...plugins, ...shipped].map((file) => ({ file, line: 0, construct: 'a plugin inside the repository' }))
-}
-
-/** Reads the copy of the configuration that a plan file carries; null when the file is no readable archive. */
-async function readPlanSnapshot(path: string): Promise<ConfigFile[] | null> {
-  const archive = await readFile(path).catch(() => null)
-  const isSource = (name: string) =>
-    name.startsWith('tfconfig/m-') && isConfigFile(name.slice(name.lastIndexOf('/') + 1))
-  const files = archive ? unzip(archive, isSource, MAX_FILE_BYTES) : null
-  return files
-    ? [...files].map(([name, content]) => ({ name: name.slice('tfconfig/'.length), content: content.toString('utf8') }))
-    : null
-}
-
-interface ConfigFile {
-  /** Relative to the workspace. */
-  name: string
-  content: string
-}
-
-const CONFIG_FILE = /\.(?:tf|tofu)(?:\.json)?$/
-/** The engine skips hidden files and what editors leave behind, such as `main.tf~`. */
-const IGNORED = /^\.|~$|^#.*#$/
-
-const isConfigFile = (name: string): boolean => CONFIG_FILE.test(name) && !IGNORED.test(name)
-
-/** Reads the configuration files of one folder; answers none when the folder is missing. */
-async function readConfigFiles(workspace: string, folder: string): Promise<ConfigFile[]> {
-  const names = await readdir(folder).catch(() => [])
-  const files: ConfigFile[] = []
-  for (const name of names.filter(isConfigFile).sort()) {
-    const path = join(folder, name)
-    const entry = await stat(path).catch(() => null)
-    if (entry?.isFile()) files.push({ name: relative(workspace, path), content: await readFile(path, 'utf8') })
-  }
-  return files
-}
-
-/** The folders of all modules that the engine has installed, local ones included, as its manifest lists them. */
-async function readInstalledModules(workspace: string, dataDir: string): Promise<string[]> {
+  const limit = deadlineOf(options)
   try {
-    const manifest: unknown = JSON.parse(
-      await readFile(join(resolve(workspace, dataDir), 'modules', 'modules.json'), 'utf8'),
-    )
-    const modules = typeof manifest === 'object' && manifest !== null && 'Modules' in manifest ? manifest.Modules : []
-    if (!Array.isArray(modules)) return []
-    return modules.flatMap((module) => (typeof module?.Dir === 'string' ? [resolve(workspace, module.Dir)] : []))
-  } catch {
-    return []
+    return await check(kind, workspace, planFile, env, { ...options, signal: limit.signal })
+  } catch (error) {
+    if (error instanceof TooLarge) return tooLargeText(error.file, error.limit)
+    throw limit.signal.aborted ? limit.signal.reason : error
+  } finally {
+    limit.clear()
   }
 }
 
-/** The real path of a folder, or null when there is none. */
-const realFolder = (folder: string): Promise<string | null> => realpath(folder).catch(() => null)
+/** Ends with the service or with the time of the job, whichever comes first. */
+function deadlineOf({ signal, timeoutMs }: CheckOptions): { signal: AbortSignal; clear: () => void } {
+  const controller = new AbortController()
+  const stop = () => controller.abort(new JobFault(503, SHUT_DOWN))
+  if (signal?.aborted) stop()
+  signal?.addEventListener('abort', stop, { once: true })
+  const late = () => controller.abort(new JobFault(504, `The engine did not finish within ${(timeoutMs ?? 0) / 1000}s.`))
+  const timer = timeoutMs === undefined ? undefined : setTimeout(late, timeoutMs)
+  const clear = () => {
+    clearTimeout(timer)
+    signal?.removeEventListener('abort', stop)
+  }
+  return { signal: controller.signal, clear }
+}
+
+async function check(
+  kind: JobKind,
+  given: string,
+  planFile: string | undefined,
+  env: Record<string, string | undefined>,
+  options: CheckOptions & { signal: AbortSignal },
+): Promise<string | null> {
+  const { signal, overrideFilename = 'backend_override.tf', allowedHosts = [], backendConfig = '' } = options
+  const workspace = await realpath(given)
+  const boundary = await findBoundary(workspace)
+  const dataFolder = resolve(workspace, env.TF_DATA_DIR || '.terraform')
+  const providerFolders = await realFolders([
+    ...(options.providerFolders ?? []),
+    ...(env.HOME ? [join(env.HOME, '.terraform.d'), join(env.HOME, '.local', 'share')] : []),
+    '/usr/local/share',
+    '/usr/share',
+  ])
+  const place: Place = { workspace, boundary, folder: workspace, isOwnOverride: false, overrideFilename, allowedHosts }
+  const shipped = await findShipped({ place, dataFolder, initialised: options.initialised ?? false })
+  const links = await findLinks({ workspace, boundary, dataFolder, providerFolders, signal })
+  const linked = links.filter(({ file }) => !shipped.some((other) => other.file === file))
+  if (shipped.length + linked.length > 0) return refusalText([...shipped, ...linked])
+  const inspection: Inspection = {
+    workspace,
+    boundary,
+    dataFolder,
+    planFile: planFile !== undefined && HAS_PLAN.includes(kind) ? resolve(workspace, planFile) : null,
+    toleratesBroken: READS_ONLY.includes(kind),
+    tests: READS_TESTS.includes(kind),
+    usesSavedBackend: USES_SAVED_BACKEND.includes(kind),
+    overrideFilename,
+    backendConfig,
+    allowedHosts,
+  }
+  signal.throwIfAborted()
+  try {
+    return await inspect(inspection, SMALL)
+  } catch (error) {
+    if (!(error instanceof TooLarge)) throw error
+    return inspectAside(inspection, signal)
+  }
+}
+
+const realFolders = async (folders: string[]): Promise<string[]> =>
+  (await Promise.all(folders.map((folder) => realpath(folder).catch(() => null)))).filter((folder) => folder !== null)
+
+/** Memory of the thread that scans a large configuration. */
+const THREAD = { maxOldGenerationSizeMb: 128, maxYoungGenerationSizeMb: 16, stackSizeMb: 4 }
+
+/** Inspects in a thread of its own, so that a large configuration holds up nothing else and no more than its memory. */
+function inspectAside(inspection: Inspection, signal: AbortSignal): Promise<string | null> {
+  const thread = new Worker(new URL('./inspect-thread.ts', import.meta.url), {
+    workerData: inspection,
+    resourceLimits: THREAD,
+    execArgv: [],
+    env: {},
+  })
+  return new Promise<string | null>((settle, fail) => {
+    const stop = () => fail(signal.reason)
+    signal.addEventListener('abort', stop, { once: true })
+    thread.once('message', settle)
+    thread.once('error', (error: NodeJS.ErrnoException) =>
+      error.code === 'ERR_WORKER_OUT_OF_MEMORY'
+        ? settle(tooLargeText(relative(inspection.boundary, inspection.workspace) || '.', 'what fits into 128 MiB of memory'))
+        : fail(error),
+    )
+    thread.once('exit', () => fail(new Error('the check of a configuration ended without a result')))
+  }).finally(() => thread.terminate())
+}

@@ -1,9 +1,11 @@
-/** A construct that would run a program on the engine's machine. */
+/** A construct that would run a program on the engine's machine, or reach beyond the workspace. */
 export interface Finding {
   /** Relative to the workspace. */
   file: string
   line: number
   construct: string
+  /** What it would reach, as a sentence without a full stop. Absent when it would run a program. */
+  reach?: string
 }
 
 export interface FileScan {
@@ -12,31 +14,26 @@ export interface FileScan {
   modules: string[]
   /** False when the file could not be followed to its end. */
   complete: boolean
+  /** Words and marks in the file. */
+  tokens: number
 }
-
-/** The provisioner `file` only copies. Every other one runs a program. */
-export const isProgramProvisioner = (type: string | null): boolean => type !== 'file'
-
-const PROGRAM_TYPES = ['external', 'local_command']
-const TYPED_BLOCKS = ['data', 'ephemeral', 'action']
-
-export const isProgramBlock = (block: string, type: string | null): boolean =>
-  TYPED_BLOCKS.includes(block) && type !== null && PROGRAM_TYPES.includes(type)
-
-export const isLocalSource = (source: string): boolean => /^\.\.?\//.test(source)
 
 const SHOWN = 20
 
 /** Has the form of a diagnostic of the engine, so that whoever reads the job's stderr can mend the code. */
 export function refusalText(findings: Finding[]): string {
-  const lines = findings
-    .slice(0, SHOWN)
-    .map(({ file, line, construct }) => `  on ${file}${line > 0 ? ` line ${line}` : ''}: ${construct}`)
-  if (findings.length > SHOWN) lines.push(`  and ${findings.length - SHOWN} more`)
-  return [
+  const programs = findings.filter(({ reach }) => reach === undefined)
+  const others = findings.filter(({ reach }) => reach !== undefined)
+  return [programs.length > 0 ? programText(programs) : '', others.length > 0 ? reachText(others) : '']
+    .filter(Boolean)
+    .join('\n')
+}
+
+const programText = (findings: Finding[]): string =>
+  [
     'Error: Program on the engine host refused',
     '',
-    ...lines,
+    ...listed(findings),
     '',
     'This would run a program on the machine that runs the engine. Remove it and express the intent with',
     'resources and data sources of a provider (for example user data or cloud-init for set-up on an instance,',
@@ -44,6 +41,33 @@ export function refusalText(findings: Finding[]): string {
     'An operator of the iac service can allow such programs with IAC_ALLOW_HOST_PROGRAMS=true.',
     '',
   ].join('\n')
+
+const reachText = (findings: Finding[]): string =>
+  [
+    'Error: Reach beyond the workspace refused',
+    '',
+    ...listed(findings),
+    '',
+    'Code of a repository is run before anybody has reviewed it, so it may use its own files and the cloud, but',
+    'nothing else of the machine that runs the engine. Remove what is named above. An operator of the iac service',
+    'can switch this check off with IAC_ALLOW_HOST_PROGRAMS=true.',
+    '',
+  ].join('\n')
+
+function listed(findings: Finding[]): string[] {
+  const lines = findings.slice(0, SHOWN).map(({ file, line, construct, reach }) => {
+    const at = `  on ${printable(file)}${line > 0 ? ` line ${line}` : ''}: ${printable(construct)}`
+    return reach === undefined ? at : `${at}\n    (${reach})`
+  })
+  return findings.length > SHOWN ? [...lines, `  and ${findings.length - SHOWN} more`] : lines
+}
+
+const LONGEST = 300
+
+/** A name of the repository in one line, however it is made. */
+export function printable(text: string): string {
+  const shown = text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`)
+  return shown.length > LONGEST ? `${shown.slice(0, LONGEST)}…` : shown
 }
 
 /** For a file whose structure could not be followed to its end, so that it may hide anything. */
@@ -51,9 +75,20 @@ export const unreadableText = (file: string): string =>
   [
     'Error: Configuration could not be checked',
     '',
-    `  on ${file}`,
+    `  on ${printable(file)}`,
     '',
-    'The file does not end where its blocks and strings say, so it cannot be checked for programs that would',
-    'run on the engine host. Correct its syntax.',
+    'The file does not end where its blocks and strings say, or nests deeper than 200 levels, so it cannot be checked',
+    'for programs that would run on the engine host. Correct its syntax.',
+    '',
+  ].join('\n')
+
+/** For a file or a folder that is larger than the check reads. */
+export const tooLargeText = (file: string, limit: string): string =>
+  [
+    'Error: Configuration too large to be checked',
+    '',
+    `  on ${printable(file)}`,
+    '',
+    `The check reads ${limit}. Remove what is no configuration, or split it over several workspaces.`,
     '',
   ].join('\n')

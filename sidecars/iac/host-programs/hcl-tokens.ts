@@ -1,63 +1,89 @@
-/** What block headers are made of. The `text` of a string is decoded; it is null when the string holds a template. */
+/**
+ * One token of a file. Strings, heredocs and templates come in pieces, because the expressions that they hold are code
+ * as well: `open`, then `literal` pieces and `template` … `end`, then `close`. A literal is decoded.
+ */
 export interface HclToken {
-  kind: 'identifier' | 'string' | 'newline' | 'symbol'
-  text: string | null
+  kind: 'identifier' | 'symbol' | 'newline' | 'open' | 'literal' | 'close' | 'template' | 'end' | 'eof'
+  text: string
   line: number
 }
 
 type Mode =
   | { kind: 'code'; braces: number }
-  | { kind: 'quoted'; line: number; literal: string; template: boolean }
+  | { kind: 'quoted' }
   | { kind: 'heredoc'; marker: string; lineStart: boolean }
+  | { kind: 'bare' }
 
 const IDENTIFIER = /[\p{ID_Start}_][\p{ID_Continue}-]*/uy
 const HEREDOC = /<<-?([\p{ID_Start}_][\p{ID_Continue}-]*)\r?\n/uy
-const EDGES = /^\p{White_Space}+|\p{White_Space}+$/gu
+const NUMBER = /[0-9][0-9.eE]*/y
+const QUOTED_RUN = /[^"\\$%]+/y
+const QUOTED_ESCAPE = /\\(?:u[0-9a-f]{4}|U[0-9a-f]{8}|[^\r\n])?/iy
+const HEREDOC_RUN = /[^$%\n]+/y
+const BARE_RUN = /[^$%]+/y
 const ESCAPE = /\\(?:u([0-9a-f]{4})|U([0-9a-f]{8})|(.))/gis
+/** Deeper than any configuration that is written by people or programs. */
+export const MAX_DEPTH = 200
 
 /**
- * Splits a file of the configuration language into tokens as the engine's own scanner does. Comments, quoted templates
- * and heredocs yield no code, and the expressions nested in them do not either. `complete` is false when the file ends
- * inside of one or with open braces, which the engine does not accept.
+ * Splits a text of the configuration language into tokens, as the engine's own scanner does, in time that is linear in
+ * its length. `complete` tells after the last token whether the text ended where its braces and strings say.
  */
-export function tokenizeHcl(source: string): { tokens: HclToken[]; complete: boolean } {
-  const scanner = new HclScanner(source.replace(/^\uFEFF/, ''))
-  return scanner.scan()
-}
-
-class HclScanner {
+export class HclScanner {
   readonly #text: string
-  readonly #tokens: HclToken[] = []
-  readonly #modes: Mode[] = [{ kind: 'code', braces: 0 }]
+  readonly #modes: Mode[]
+  readonly #waiting: HclToken[] = []
   #at = 0
-  #line = 1
+  #line: number
+  #nextNewline: number
   #broken = false
+  count = 0
 
-  constructor(text: string) {
-    this.#text = text
+  /** @param form `bare` for the text of a template without quotes, as strings of the JSON form are */
+  constructor(text: string, form: 'file' | 'bare' = 'file', line = 1) {
+    this.#text = text.replace(/^\uFEFF/, '')
+    this.#modes = [form === 'bare' ? { kind: 'bare' } : { kind: 'code', braces: 0 }]
+    this.#line = line
+    this.#nextNewline = this.#text.indexOf('\n')
   }
 
-  scan(): { tokens: HclToken[]; complete: boolean } {
-    while (this.#at < this.#text.length) {
-      const mode = this.#modes.at(-1) as Mode
-      if (mode.kind === 'code') this.#scanCode(mode)
-      else if (mode.kind === 'quoted') this.#scanQuoted(mode)
-      else this.#scanHeredoc(mode)
-    }
+  get complete(): boolean {
     const [bottom] = this.#modes
-    const complete = !this.#broken && this.#modes.length === 1 && bottom?.kind === 'code' && bottom.braces === 0
-    return { tokens: this.#tokens, complete }
+    return !this.#broken && this.#modes.length === 1 && (bottom?.kind !== 'code' || bottom.braces === 0)
   }
 
-  #emit(kind: HclToken['kind'], text: string | null, line = this.#line): void {
-    // A template holds expressions, which can contain no block.
-    if (this.#modes.length === 1) this.#tokens.push({ kind, text, line })
+  next(): HclToken {
+    for (;;) {
+      const token = this.#waiting.shift()
+      if (token) {
+        this.count++
+        return token
+      }
+      if (this.#at >= this.#text.length || this.#modes.length > MAX_DEPTH) {
+        if (this.#modes.length > MAX_DEPTH) this.#broken = true
+        return { kind: 'eof', text: '', line: this.#line }
+      }
+      this.#step(this.#modes.at(-1) as Mode)
+    }
+  }
+
+  #step(mode: Mode): void {
+    if (mode.kind === 'code') this.#scanCode(mode)
+    else if (mode.kind === 'quoted') this.#scanQuoted()
+    else if (mode.kind === 'heredoc') this.#scanHeredoc(mode)
+    else this.#scanRun(BARE_RUN, false)
+  }
+
+  #emit(kind: HclToken['kind'], text = ''): void {
+    this.#waiting.push({ kind, text, line: this.#line })
   }
 
   /** Moves on to this position and counts the lines on the way. */
   #advance(to: number): void {
-    for (let i = this.#text.indexOf('\n', this.#at); i !== -1 && i < to; i = this.#text.indexOf('\n', i + 1))
+    while (this.#nextNewline !== -1 && this.#nextNewline < to) {
       this.#line++
+      this.#nextNewline = this.#text.indexOf('\n', this.#nextNewline + 1)
+    }
     this.#at = to
   }
 
@@ -74,27 +100,37 @@ class HclScanner {
 
   #scanCode(mode: { braces: number }): void {
     const char = this.#text[this.#at] as string
-    const heredoc = char === '<' ? this.#match(HEREDOC) : null
-    const identifier = this.#match(IDENTIFIER)
-    if (char === '#' || this.#text.startsWith('//', this.#at)) this.#skipTo('\n', false)
-    else if (this.#text.startsWith('/*', this.#at)) {
+    if (char === '#' || this.#text.startsWith('//', this.#at)) return this.#skipTo('\n', false)
+    if (this.#text.startsWith('/*', this.#at)) {
       this.#at += 2
-      this.#skipTo('*/', true)
-    } else if (char === '"') {
+      return this.#skipTo('*/', true)
+    }
+    if (char === '"') {
+      this.#emit('open')
       this.#at++
-      this.#modes.push({ kind: 'quoted', line: this.#line, literal: '', template: false })
-    } else if (heredoc) {
+      this.#modes.push({ kind: 'quoted' })
+      return
+    }
+    const heredoc = char === '<' ? this.#match(HEREDOC) : null
+    if (heredoc) {
+      this.#emit('open', 'heredoc')
       this.#advance(this.#at + heredoc[0].length)
       this.#modes.push({ kind: 'heredoc', marker: heredoc[1] as string, lineStart: true })
-    } else if (identifier) {
-      this.#emit('identifier', identifier[0])
-      this.#at += identifier[0].length
-    } else this.#scanSymbol(char, mode)
+      return
+    }
+    const word = this.#match(IDENTIFIER)
+    const number = word ? null : this.#match(NUMBER)
+    const found = (word ?? number)?.[0]
+    if (found === undefined) return this.#scanSymbol(char, mode)
+    this.#emit(word ? 'identifier' : 'symbol', found)
+    this.#at += found.length
   }
 
   #scanSymbol(char: string, mode: { braces: number }): void {
-    if (char === '}' && mode.braces === 0 && this.#modes.length > 1) this.#modes.pop()
-    else {
+    if (char === '}' && mode.braces === 0 && this.#modes.length > 1) {
+      this.#emit('end')
+      this.#modes.pop()
+    } else {
       if (char === '{') mode.braces++
       if (char === '}') mode.braces--
       if (mode.braces < 0) this.#broken = true
@@ -105,61 +141,69 @@ class HclScanner {
   }
 
   /** Reads `$` or `%` in literal text: an escaped introducer such as `$${`, the beginning of a template, or itself. */
-  #scanIntroducer(char: string): { literal: string; template: boolean } {
+  #scanIntroducer(char: string): void {
     if (this.#text.startsWith(`${char}${char}{`, this.#at)) {
+      this.#emit('literal', `${char}{`)
       this.#at += 3
-      return { literal: `${char}{`, template: false }
-    }
-    if (this.#text[this.#at + 1] === '{') {
+    } else if (this.#text[this.#at + 1] === '{') {
+      this.#emit('template', char)
       this.#at += 2
       this.#modes.push({ kind: 'code', braces: 0 })
-      return { literal: '', template: true }
+    } else {
+      this.#emit('literal', char)
+      this.#at++
     }
-    this.#at++
-    return { literal: char, template: false }
   }
 
-  #scanQuoted(mode: { line: number; literal: string; template: boolean }): void {
+  #scanQuoted(): void {
+    if (this.#text[this.#at] !== '"') return this.#scanRun(QUOTED_RUN, true)
+    this.#emit('close')
+    this.#modes.pop()
+    this.#at++
+  }
+
+  #scanRun(pattern: RegExp, escapes: boolean): void {
     const char = this.#text[this.#at] as string
-    if (char === '"') {
-      this.#modes.pop()
-      this.#at++
-      this.#emit('string', mode.template ? null : decodeEscapes(mode.literal), mode.line)
-    } else if (char === '$' || char === '%') {
-      const { literal, template } = this.#scanIntroducer(char)
-      mode.literal += literal
-      mode.template ||= template
-    } else {
-      const next = this.#text[this.#at + 1]
-      const length = char === '\\' && next !== undefined && next !== '\n' && next !== '\r' ? 2 : 1
-      mode.literal += this.#text.slice(this.#at, this.#at + length)
-      this.#advance(this.#at + length)
-    }
+    if (char === '$' || char === '%') return this.#scanIntroducer(char)
+    const run = this.#match(escapes && char === '\\' ? QUOTED_ESCAPE : pattern)?.[0] ?? char
+    this.#emit('literal', escapes ? decodeEscapes(run) : run)
+    this.#advance(this.#at + run.length)
   }
 
   #scanHeredoc(mode: { marker: string; lineStart: boolean }): void {
-    const char = this.#text[this.#at] as string
     if (mode.lineStart) {
-      const end = this.#text.indexOf('\n', this.#at)
-      if (end !== -1 && this.#text.slice(this.#at, end).replace(EDGES, '') === mode.marker) {
-        this.#modes.pop()
+      const end = this.#nextNewline
+      if (end !== -1 && this.#isMarker(mode.marker, end)) {
         this.#at = end
+        this.#emit('close')
+        this.#modes.pop()
         return
       }
       mode.lineStart = false
     }
-    if (char === '$' || char === '%') {
-      this.#scanIntroducer(char)
-      return
-    }
-    if (char === '\n') mode.lineStart = true
+    if (this.#text[this.#at] !== '\n') return this.#scanRun(HEREDOC_RUN, false)
+    mode.lineStart = true
+    this.#emit('literal', '\n')
     this.#advance(this.#at + 1)
   }
+
+  /** Whether the line up to `end` holds the marker alone, between spaces of any kind. */
+  #isMarker(marker: string, end: number): boolean {
+    let from = this.#at
+    let to = end
+    while (from < to && isSpace(this.#text[from] as string)) from++
+    while (to > from && isSpace(this.#text[to - 1] as string)) to--
+    return to - from === marker.length && this.#text.startsWith(marker, from)
+  }
 }
+
+const SPACE = /^\p{White_Space}$/u
+const isSpace = (char: string): boolean => SPACE.test(char)
 
 const NAMED: Record<string, string> = { n: '\n', r: '\r', t: '\t' }
 
 function decodeEscapes(literal: string): string {
+  if (!literal.includes('\\')) return literal
   return literal.replace(ESCAPE, (whole, short?: string, long?: string, named?: string) => {
     const code = short ?? long
     if (code === undefined) return named === undefined ? whole : (NAMED[named] ?? named)

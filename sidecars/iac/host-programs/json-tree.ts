@@ -1,40 +1,56 @@
-/** JSON as the engine reads it. Of duplicate keys all stay, so that none can hide another. */
-export type JsonNode =
-  | { kind: 'object'; entries: { key: string; line: number; value: JsonNode }[] }
-  | { kind: 'array'; items: JsonNode[] }
-  | { kind: 'string'; value: string }
-  | { kind: 'other' }
+import {
+  type ConfigEntry,
+  type ConfigNode,
+  type ConfigTree,
+  COMPUTED,
+  type FunctionCall,
+  TooManyTokens,
+} from './config-tree.ts'
+import { MAX_DEPTH } from './hcl-tokens.ts'
+import { parseTemplate } from './hcl-tree.ts'
 
-const MAX_DEPTH = 200
 const STRING = /"[^"\\]*(?:\\.[^"\\]*)*"/sy
 const WORD = /[\w.+-]+/y
 const SPACE = /[\s\uFEFF]*/y
+const TEMPLATE = /[$%]\{/
 
-/** Null when the text is not JSON or nests deeper than any configuration does. */
-export function parseJsonTree(text: string): JsonNode | null {
-  const reader = new JsonReader(text)
+/**
+ * Reads JSON as the engine reads it. `root` is computed and `complete` false when the text is not JSON or nests deeper
+ * than any configuration does. Errors: `TooManyTokens`.
+ * @param templates whether the strings are expressions of the configuration language; false for data such as a manifest
+ */
+export function parseJsonTree(text: string, maxTokens: number, templates = true): ConfigTree {
+  const reader = new JsonReader(text, maxTokens, templates)
   try {
     return reader.readDocument()
-  } catch {
-    return null
+  } catch (error) {
+    if (error instanceof TooManyTokens) throw error
+    return { root: COMPUTED, calls: reader.calls, complete: false, tokens: reader.tokens }
   }
 }
 
 class JsonReader {
+  readonly calls: FunctionCall[] = []
+  tokens = 0
   readonly #text: string
+  readonly #maxTokens: number
+  readonly #templates: boolean
   #at = 0
   #line = 1
   #counted = 0
+  #complete = true
 
-  constructor(text: string) {
+  constructor(text: string, maxTokens: number, templates: boolean) {
     this.#text = text
+    this.#maxTokens = maxTokens
+    this.#templates = templates
   }
 
-  readDocument(): JsonNode {
-    const node = this.#readValue(0)
+  readDocument(): ConfigTree {
+    const root = this.#readValue(0)
     this.#take(SPACE)
     if (this.#at !== this.#text.length) throw new SyntaxError('text after the document')
-    return node
+    return { root, calls: this.calls, complete: this.#complete, tokens: this.tokens }
   }
 
   #take(pattern: RegExp): string {
@@ -50,10 +66,22 @@ class JsonReader {
     return this.#text[this.#at] ?? ''
   }
 
-  #readString(): string {
+  #readText(): string {
     const literal = this.#take(STRING)
     // A string with a bare line feed is no valid JSON, but must not escape the check because of that.
     return JSON.parse(literal.replaceAll('\n', '\\n').replaceAll('\r', '\\r').replaceAll('\t', '\\t'))
+  }
+
+  #readString(): ConfigNode {
+    const line = this.#currentLine()
+    const value = this.#readText()
+    if (!this.#templates || !TEMPLATE.test(value)) return { kind: 'string', value, whole: true }
+    const template = parseTemplate(value, line, this.#maxTokens - this.tokens)
+    // Lines inside of the string are lines of no file.
+    for (const call of template.calls) this.calls.push({ ...call, line })
+    this.tokens += template.tokens
+    if (!template.complete) this.#complete = false
+    return template.node
   }
 
   #currentLine(): number {
@@ -61,18 +89,18 @@ class JsonReader {
     return this.#line
   }
 
-  #readValue(depth: number): JsonNode {
+  #readValue(depth: number): ConfigNode {
     if (depth > MAX_DEPTH) throw new SyntaxError('nested too deeply')
+    if (++this.tokens > this.#maxTokens) throw new TooManyTokens()
     const char = this.#peek()
-    if (char === '"') return { kind: 'string', value: this.#readString() }
+    if (char === '"') return this.#readString()
     if (char === '{') return this.#readObject(depth)
     if (char === '[') return this.#readArray(depth)
-    this.#take(WORD)
-    return { kind: 'other' }
+    return { kind: 'word', word: this.#take(WORD) }
   }
 
-  #readObject(depth: number): JsonNode {
-    const entries: { key: string; line: number; value: JsonNode }[] = []
+  #readObject(depth: number): ConfigNode {
+    const entries: ConfigEntry[] = []
     this.#at++
     if (this.#peek() === '}') {
       this.#at++
@@ -84,13 +112,14 @@ class JsonReader {
       const key = this.#readString()
       if (this.#peek() !== ':') throw new SyntaxError('a colon is missing')
       this.#at++
-      entries.push({ key, line, value: this.#readValue(depth + 1) })
+      const value = this.#readValue(depth + 1)
+      entries.push({ key: key.kind === 'string' && key.whole ? key.value : null, line, value })
       if (this.#skipSeparator('}')) return { kind: 'object', entries }
     }
   }
 
-  #readArray(depth: number): JsonNode {
-    const items: JsonNode[] = []
+  #readArray(depth: number): ConfigNode {
+    const items: ConfigNode[] = []
     this.#at++
     if (this.#peek() === ']') {
       this.#at++

@@ -5,6 +5,7 @@ import { engineArguments, withoutOwnSettings } from '../engine/command.ts'
 import { type RunOnce, runInit, Turns } from '../engine/plugin-cache.ts'
 import { checkHostPrograms } from '../host-programs/check.ts'
 import { discover } from '../inventory/discover.ts'
+import { isInitialised, noteInitialised } from '../limits/initialised.ts'
 import { refuseByLimits, refuseLinkedPlan } from '../limits/refuse.ts'
 import { type OutputFiles, readTail, writeOutput } from '../output/files.ts'
 import { credentialsOf, hideCredentials } from '../output/masking.ts'
@@ -69,7 +70,7 @@ function createCommandRunner(options: ExecutorOptions): RunCommand {
     const output = store.output(job.job_id)
     const args = engineArguments(job.kind, request, settings.backendConfig)
     if (args === null) return listScope(options, job, request, supervision.signal, credentials)
-    const refusal = planRefusal ?? (await refuse(options, job, request))
+    const refusal = planRefusal ?? (await refuse(options, job, request, supervision.signal))
     if (refusal !== null) {
       log.warn('job refused', { job_id: job.job_id, kind: job.kind, refusal })
       return writeOutput(output, 1, '', refusal)
@@ -162,11 +163,25 @@ async function listScope(
   return discovery.exitCode
 }
 
-async function refuse({ settings, env }: ExecutorOptions, job: JobRecord, request: JobRequest): Promise<string | null> {
-  const refusal =
-    (await refuseLinkedPlan(job.workspace_path, request.plan_file)) ?? (await refuseByLimits(settings, job))
+async function refuse(
+  { settings, env }: ExecutorOptions,
+  job: JobRecord,
+  request: JobRequest,
+  signal: AbortSignal,
+): Promise<string | null> {
+  const { workspace_path: workspace, kind } = job
+  const refusal = (await refuseLinkedPlan(workspace, request.plan_file)) ?? (await refuseByLimits(settings, job))
   if (refusal !== null || settings.allowHostPrograms) return refusal
-  return checkHostPrograms(job.kind, job.workspace_path, request.plan_file, env)
+  const initialised = await isInitialised(settings.dataDir, workspace)
+  const text = await checkHostPrograms(kind, workspace, request.plan_file, env, {
+    signal,
+    timeoutMs: settings.jobTimeoutSeconds * 1000,
+    backendConfig: settings.backendConfig,
+    providerFolders: [settings.pluginCacheDir, settings.providerMirror].filter((folder) => folder !== ''),
+    initialised,
+  })
+  if (text === null && kind === 'init' && !initialised) await noteInitialised(settings.dataDir, workspace)
+  return text
 }
 
 async function extractIds(output: OutputFiles, exitCode: number): Promise<number> {

@@ -1,6 +1,16 @@
 import { describe, expect, it } from 'vitest'
-import { scanHcl } from '../../../../sidecars/iac/host-programs/scan-hcl.ts'
-import { scanJson } from '../../../../sidecars/iac/host-programs/scan-json.ts'
+import { scanHcl as scanNative, scanJson as scanTree } from '../../../../sidecars/iac/host-programs/scan.ts'
+
+const PLACE = {
+  workspace: '/work/repo/root',
+  boundary: '/work/repo',
+  folder: '/work/repo/root',
+  isOwnOverride: false,
+  overrideFilename: 'backend_override.tf',
+  allowedHosts: [],
+}
+const scanHcl = (source: string) => scanNative(source, PLACE)
+const scanJson = (source: string) => scanTree(source, PLACE)
 
 const PROVISIONER = '  provisioner "local-exec" {\n    command = "id"\n  }\n'
 const resource = (body: string) => `resource "terraform_data" "x" {\n${body}}\n`

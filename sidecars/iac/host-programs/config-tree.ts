@@ -1,0 +1,94 @@
+/**
+ * Configuration as a tree. Both forms of the language become the same one: a block is an entry of its type, and each
+ * label is an entry below it. Of duplicate keys all stay, so that none can hide another.
+ */
+export type ConfigNode =
+  | { kind: 'object'; entries: ConfigEntry[] }
+  | { kind: 'array'; items: ConfigNode[] }
+  /** Of a string with templates, `value` is what stands before the first one that only the engine can compute. */
+  | { kind: 'string'; value: string; whole: boolean }
+  /** A number, `true`, `false`, `null` or the name of a value. */
+  | { kind: 'word'; word: string }
+  /** What only the engine can compute. */
+  | { kind: 'computed' }
+
+export interface ConfigEntry {
+  /** Null when only the engine can compute the key of an object. */
+  key: string | null
+  line: number
+  value: ConfigNode
+  /** The entry is certainly a block. In JSON a block and an object look the same. */
+  block?: boolean
+}
+
+/** A call of a function, with what is known of its first two arguments. */
+export interface FunctionCall {
+  name: string
+  line: number
+  args: ConfigNode[]
+}
+
+export interface ConfigTree {
+  root: ConfigNode
+  calls: FunctionCall[]
+  /** False when the text could not be followed to its end. */
+  complete: boolean
+  /** Tokens that were read. */
+  tokens: number
+}
+
+/** Thrown when a file has more words and marks than any that is written by people or programs. */
+export class TooManyTokens extends Error {}
+
+export const COMPUTED: ConfigNode = { kind: 'computed' }
+
+/** Stand in a string for `${path.module}` and for `${path.root}` and `${path.cwd}`. */
+export const MODULE_PATH = '\0module\0'
+export const ROOT_PATH = '\0root\0'
+
+/** Entries of an object, or of all objects of a list. The engine takes a list of objects for several blocks. */
+export function entriesOf(node: ConfigNode): ConfigEntry[] {
+  if (node.kind === 'object') return node.entries
+  return node.kind === 'array' ? node.items.flatMap(entriesOf) : []
+}
+
+export const entriesNamed = (node: ConfigNode, key: string): ConfigEntry[] =>
+  entriesOf(node).filter((entry) => entry.key === key)
+
+/** The bodies of all blocks of a type, with their labels; a type has a fixed number of them, such as two of `resource`. */
+export function blocksOf(
+  node: ConfigNode,
+  type: string,
+  labels: number,
+): { labels: string[]; line: number; body: ConfigNode }[] {
+  let level = entriesNamed(node, type).map(({ line, value }) => ({ labels: [] as string[], line, body: value }))
+  for (let i = 0; i < labels; i++)
+    level = level.flatMap(({ labels: before, body }) =>
+      entriesOf(body).map(({ key, line, value }) => ({ labels: [...before, key ?? ''], line, body: value })),
+    )
+  return level
+}
+
+/** All entries below a node, in any depth. */
+export function* descendantsOf(node: ConfigNode): Generator<ConfigEntry> {
+  if (node.kind === 'array') for (const item of node.items) yield* descendantsOf(item)
+  if (node.kind !== 'object') return
+  for (const entry of node.entries) {
+    yield entry
+    yield* descendantsOf(entry.value)
+  }
+}
+
+/** All strings of a value, in any depth. */
+export function* stringsOf(node: ConfigNode): Generator<{ value: string; whole: boolean }> {
+  if (node.kind === 'string') yield node
+  if (node.kind === 'array') for (const item of node.items) yield* stringsOf(item)
+  if (node.kind === 'object') for (const { value } of node.entries) yield* stringsOf(value)
+}
+
+/** Whether a value says nothing: null, an empty text, an empty list or object. */
+export const isUnset = (node: ConfigNode): boolean =>
+  (node.kind === 'word' && node.word === 'null') ||
+  (node.kind === 'string' && node.whole && node.value.trim() === '') ||
+  (node.kind === 'array' && node.items.every(isUnset)) ||
+  (node.kind === 'object' && node.entries.length === 0)

@@ -1,0 +1,212 @@
+import { realpath } from 'node:fs/promises'
+import { basename, dirname, isAbsolute, join, relative, resolve } from 'node:path'
+import { setImmediate } from 'node:timers/promises'
+import { type ConfigFile, isWithin, listConfigFiles, readLimited } from './config-files.ts'
+import { blocksOf, type ConfigNode, entriesNamed, entriesOf, TooManyTokens } from './config-tree.ts'
+import { type FileScan, type Finding, refusalText, tooLargeText, unreadableText } from './findings.ts'
+import { parseHclTree } from './hcl-tree.ts'
+import { parseJsonTree } from './json-tree.ts'
+import { inMib, LIMITS, type Sizes, TooLarge } from './limits.ts'
+import { readPlanSnapshot } from './plan-snapshot.ts'
+import { judgeBackend } from './rules/backends.ts'
+import { localFolder, type Place } from './rules/place.ts'
+import { MAX_TOKENS, scanHcl, scanJson } from './scan.ts'
+
+/** What is inspected, as plain data, so that another thread can take it. All paths are absolute. */
+export interface Inspection {
+  workspace: string
+  boundary: string
+  dataFolder: string
+  /** The plan whose own copy of the configuration is inspected as well; null for none. */
+  planFile: string | null
+  /** The engine may read a file that is broken, to say what is wrong with it. */
+  toleratesBroken: boolean
+  /** The engine reads test files. */
+  tests: boolean
+  /** The engine uses the backend that an earlier `init` has written down. */
+  usesSavedBackend: boolean
+  overrideFilename: string
+  /** The operator's own settings for the backend, as the engine takes them; empty for none. */
+  backendConfig: string
+  allowedHosts: readonly string[]
+}
+
+/** The text that refuses the configuration; null when there is nothing to refuse. Errors: `TooLarge` beyond `sizes`. */
+export async function inspect(inspection: Inspection, sizes: Sizes): Promise<string | null> {
+  const inspector = new Inspector(inspection, sizes)
+  try {
+    return await inspector.run()
+  } catch (error) {
+    if (!(error instanceof TooLarge) || sizes.totalBytes < LIMITS.totalBytes) throw error
+    return tooLargeText(error.file, error.limit)
+  }
+}
+
+/** Words that make the engine act while it only reads, also in a file that is broken elsewhere. */
+const ACTS_WHEN_READ = /\b(?:backend|cloud|encryption|module|run)\b|\\u/i
+
+class Inspector {
+  readonly #given: Inspection
+  readonly #sizes: Sizes
+  readonly #findings: Finding[] = []
+  #broken: string | null = null
+  #bytes = 0
+  #files = 0
+  #tokens = 0
+  #hasOverride = false
+
+  constructor(given: Inspection, sizes: Sizes) {
+    this.#given = given
+    this.#sizes = sizes
+  }
+
+  async run(): Promise<string | null> {
+    const { planFile } = this.#given
+    const snapshot = planFile === null ? null : await readPlanSnapshot(planFile, relative(this.#given.workspace, planFile))
+    for (const { name, folder, content } of snapshot ?? [])
+      await this.#scan({ name, content, folder: resolve(this.#given.workspace, folder), isTest: false })
+    if (snapshot === null) await this.#scanFolders()
+    if (this.#given.usesSavedBackend) await this.#judgeSavedBackend()
+    if (this.#findings.length > 0) return refusalText(this.#findings)
+    return this.#broken === null ? null : unreadableText(this.#broken)
+  }
+
+  /** Scans the root, every installed module, and every module that one of them names by a local path. */
+  async #scanFolders(): Promise<void> {
+    const { workspace, tests } = this.#given
+    const folders = [workspace, ...(tests ? [join(workspace, 'tests')] : []), ...(await this.#readInstalledModules())]
+    const seen = new Set<string>()
+    for (let folder = folders.pop(); folder !== undefined; folder = folders.pop()) {
+      const real = await realpath(folder).catch(() => null)
+      if (real === null || seen.has(real)) continue
+      seen.add(real)
+      if (seen.size > LIMITS.modules) throw new TooLarge(relative(workspace, real), `${LIMITS.modules} modules`)
+      if (!isWithin(this.#given.boundary, real)) {
+        const reach = 'it lies outside of the repository'
+        this.#findings.push({ file: relative(workspace, folder), line: 0, construct: 'a module', reach })
+        continue
+      }
+      const testFolder = tests && (real === workspace || real === join(workspace, 'tests'))
+      const { files, findings } = await listConfigFiles(real, { ...this.#given, tests: testFolder })
+      this.#findings.push(...findings.slice(0, LIMITS.files))
+      for (const file of files) folders.push(...(await this.#scanFile(file, real)))
+    }
+  }
+
+  async #scanFile({ name, path, isTest }: ConfigFile, folder: string): Promise<string[]> {
+    const { workspace, overrideFilename } = this.#given
+    if (++this.#files > LIMITS.files) throw new TooLarge(name, `${LIMITS.files} files of configuration`)
+    const content = await readLimited(path, name, this.#sizes.fileBytes, `${inMib(LIMITS.fileBytes)} of one file`)
+    if (content === null) return []
+    this.#hasOverride ||= dirname(path) === workspace && basename(path) === overrideFilename
+    // A test calls modules by paths that start at the root, wherever the file of the test lies.
+    return this.#scan({ name, content, folder: isTest ? workspace : folder, isTest })
+  }
+
+  /** Scans one file and answers the folders of the local modules that it calls. */
+  async #scan(file: { name: string; content: string; folder: string; isTest: boolean }): Promise<string[]> {
+    const { name, content, folder, isTest } = file
+    const { workspace, boundary, overrideFilename, allowedHosts, toleratesBroken } = this.#given
+    this.#bytes += content.length
+    if (this.#bytes > this.#sizes.totalBytes)
+      throw new TooLarge(name, `${inMib(LIMITS.totalBytes)} of configuration in all`)
+    const isOwnOverride = folder === workspace && basename(name) === overrideFilename
+    const place: Place = { workspace, boundary, folder, isOwnOverride, overrideFilename, allowedHosts }
+    const scan = this.#scanText(name, content, place)
+    const findings = isTest ? scan.findings.filter(({ construct }) => construct.startsWith('module ')) : scan.findings
+    this.#findings.push(...findings.slice(0, 1000).map((finding) => ({ file: name, ...finding })))
+    if (!scan.complete && (!toleratesBroken || ACTS_WHEN_READ.test(content))) this.#broken ??= name
+    await setImmediate()
+    return scan.modules.flatMap((source) => localFolder(source, folder) ?? [])
+  }
+
+  #scanText(name: string, content: string, place: Place): FileScan {
+    try {
+      const scan = name.endsWith('.json') ? scanJson(content, place) : scanHcl(content, place)
+      this.#tokens += scan.tokens
+      if (this.#tokens > LIMITS.tokens) throw new TooLarge(name, `${LIMITS.tokens} words and marks in all`)
+      return scan
+    } catch (error) {
+      if (error instanceof TooManyTokens) throw new TooLarge(name, `${MAX_TOKENS} words and marks of one file`)
+      throw error
+    }
+  }
+
+  /** The folders of all modules that the engine has installed, local ones included, as its manifest lists them. */
+  async #readInstalledModules(): Promise<string[]> {
+    const { workspace, dataFolder, boundary } = this.#given
+    const root = await this.#readData(join(dataFolder, 'modules', 'modules.json'), this.#sizes.manifestBytes)
+    const modules = entriesNamed(root, 'Modules').flatMap(({ value }) => (value.kind === 'array' ? value.items : []))
+    if (modules.length > LIMITS.modules) throw new TooLarge('.terraform/modules/modules.json', `${LIMITS.modules} modules`)
+    const folders: string[] = []
+    for (const { line, value } of modules.flatMap((module) => entriesNamed(module, 'Dir'))) {
+      if (value.kind !== 'string') continue
+      const folder = resolve(workspace, value.value)
+      if (isWithin(boundary, folder)) folders.push(folder)
+      else
+        this.#findings.push({
+          file: relative(workspace, join(dataFolder, 'modules', 'modules.json')),
+          line,
+          construct: `Dir "${value.value}"`,
+          reach: 'the manifest names a folder outside of the repository as a module',
+        })
+    }
+    return folders
+  }
+
+  /** Judges the backend that stands in the data folder: the engine uses it instead of the one in the configuration. */
+  async #judgeSavedBackend(): Promise<void> {
+    const { workspace, boundary, dataFolder, overrideFilename, allowedHosts } = this.#given
+    const path = join(dataFolder, 'terraform.tfstate')
+    const root = await this.#readData(path, this.#sizes.manifestBytes)
+    const allowed = await this.#readOperatorKeys()
+    for (const { line, value } of entriesNamed(root, 'backend')) {
+      const type = entriesNamed(value, 'type').map((entry) => (entry.value.kind === 'string' ? entry.value.value : ''))
+      const config = entriesNamed(value, 'config').map((entry) => entry.value)
+      const place: Place = {
+        workspace,
+        boundary,
+        folder: workspace,
+        isOwnOverride: this.#hasOverride,
+        overrideFilename,
+        allowedHosts,
+      }
+      const construct = `saved backend "${type.at(-1) ?? ''}"`
+      const found = judgeBackend({ construct, type: type.at(-1) ?? '', line, config: { kind: 'array', items: config } }, place)
+      const foreign = found.filter((finding) => !allowed.some((key) => finding.construct.endsWith(` with ${key}`)))
+      this.#findings.push(...foreign.map((finding) => ({ file: relative(workspace, path), ...finding })))
+    }
+  }
+
+  /** Arguments of the backend that the operator sets, which the engine writes down as well. */
+  async #readOperatorKeys(): Promise<string[]> {
+    const { backendConfig } = this.#given
+    const pair = /^([a-z0-9_]+)=/.exec(backendConfig)
+    if (pair) return [pair[1] ?? '']
+    if (backendConfig === '' || !isAbsolute(backendConfig)) return []
+    const text = await readLimited(backendConfig, basename(backendConfig), LIMITS.lockBytes, inMib(LIMITS.lockBytes))
+    const { root } = parseHclTree(text ?? '', MAX_TOKENS)
+    return entriesOf(root).flatMap(({ key, value }) => [key ?? '', ...entriesOf(value).map((entry) => entry.key ?? '')])
+  }
+
+  /** Reads a document that the engine keeps in its data folder. */
+  async #readData(path: string, maxBytes: number): Promise<ConfigNode> {
+    const name = relative(this.#given.workspace, path)
+    const text = await readLimited(path, name, maxBytes, `${inMib(LIMITS.manifestBytes)} of it`)
+    if (text === null) return { kind: 'computed' }
+    try {
+      return parseJsonTree(text, MAX_TOKENS, false).root
+    } catch (error) {
+      if (error instanceof TooManyTokens) throw new TooLarge(name, `${MAX_TOKENS} words and marks of it`)
+      throw error
+    }
+  }
+}
+
+/** Addresses of the providers that a lock file names, for the rule of addresses. */
+export const lockedProviders = (text: string): { source: string; line: number }[] =>
+  blocksOf(parseHclTree(text, MAX_TOKENS).root, 'provider', 1).map(({ labels, line }) => ({
+    source: labels[0] ?? '',
+    line,
+  }))
+

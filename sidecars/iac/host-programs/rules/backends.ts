@@ -1,0 +1,169 @@
+import {
+  blocksOf,
+  type ConfigEntry,
+  type ConfigNode,
+  type ConfigTree,
+  descendantsOf,
+  entriesNamed,
+  entriesOf,
+  isUnset,
+  stringsOf,
+} from '../config-tree.ts'
+import type { FileScan } from '../findings.ts'
+import { ADDRESS_WHY, addressReach, type Place, pathReach } from './place.ts'
+
+type Findings = FileScan['findings']
+
+const HOST_CREDENTIALS = 'it reads credentials of the host, and a file or program that is named there'
+const ELSEWHERE = 'it sends requests, and with some clouds the credentials, to another address'
+
+/** Arguments of state backends that name a file or a program, in whatever block of the backend they stand. */
+const FILE_ARGUMENTS =
+  /^(?:shared_config_files?|shared_credentials_files?|credential_process|web_identity_token_file|custom_ca_bundle|config_paths?|exec|client_certificate_path|oidc_token_file_path|client_id_file_path|client_secret_file_path|client_key_path|private_key_path|config_file_profile|ca_file|cert_file|key_file|cacert_file|credentials_file|oidc_token_file|token_file)$/
+/** Arguments that name where credentials are checked or fetched, and proxies. */
+const ADDRESSES_OF_CREDENTIALS =
+  /^(?:sts_endpoint|iam_endpoint|sso_endpoint|sts|iam|sso|ec2_metadata_service_endpoint|metadata_host|msi_endpoint|oidc_request_url|credentials_uri|http_proxy|https_proxy)$/
+const ADDRESS_ARGUMENTS =
+  /^(?:endpoint|endpoints|s3|dynamodb|dynamodb_endpoint|storage_custom_endpoint|address|lock_address|unlock_address|host|hostname|domain|tablestore_endpoint|path_endpoint)$/
+
+/** State backends and states of others: what they would read, run or send elsewhere. */
+export function findBackends({ root }: ConfigTree, place: Place): Findings {
+  const settings = blocksOf(root, 'terraform', 0)
+  const clouds = settings.flatMap(({ body }) => entriesNamed(body, 'cloud').map(({ line }) => runsElsewhere(line, 'cloud')))
+  const backends = settings.flatMap(({ body }) =>
+    blocksOf(body, 'backend', 1).flatMap(({ labels, line, body: config }) =>
+      judgeBackend({ construct: `backend "${labels[0]}"`, type: labels[0] ?? '', line, config }, place),
+    ),
+  )
+  const keys = settings
+    .flatMap(({ body }) => blocksOf(body, 'encryption', 0))
+    .flatMap(({ body }) => blocksOf(body, 'key_provider', 2))
+    .flatMap(({ labels, line, body: config }) =>
+      judgeArguments({ construct: `key_provider "${labels[0]}"`, type: labels[0] ?? '', line, config }, place),
+    )
+  return [...clouds, ...backends, ...keys, ...findRemoteStates(root, place)]
+}
+
+const runsElsewhere = (line: number, construct: string): Findings[number] => ({
+  line,
+  construct,
+  reach: 'the engine would send the whole configuration to another service and run it there',
+})
+
+interface Backend {
+  construct: string
+  type: string
+  line: number
+  config: ConfigNode
+}
+
+/** Judges a backend and its settings, wherever they stand. */
+export function judgeBackend(backend: Backend, place: Place): Findings {
+  if (backend.type === 'remote' || backend.type === 'cloud')
+    return [runsElsewhere(backend.line, backend.construct)]
+  return judgeArguments(backend, place)
+}
+
+function judgeArguments({ construct, type, line: start, config }: Backend, place: Place): Findings {
+  const findings: Findings = []
+  for (const { key, line: at, value } of descendantsOf(config)) {
+    if (key === null || isUnset(value)) continue
+    const line = at || start
+    const refuse = (reach: string) => findings.push({ line, construct: `${construct} with ${key}`, reach })
+    if (FILE_ARGUMENTS.test(key)) refuse(HOST_CREDENTIALS)
+    else if (key === 'use_cli' && !isFalse(value)) refuse('it runs the command line tool of the cloud')
+    else if (key === 'credentials' && (type === 'gcs' || type === '')) judgeGoogle(value, refuse)
+    else if (ADDRESSES_OF_CREDENTIALS.test(key) && value.kind !== 'object') {
+      if (!place.isOwnOverride) refuse(ELSEWHERE)
+    } else if (key === 'conn_str') judgePostgres(value, place, refuse)
+    else if ((type === 'local' || type === '') && (key === 'path' || key === 'workspace_dir')) {
+      const reach = pathReach(value, place)
+      if (reach !== null) refuse(reach)
+    } else if (ADDRESS_ARGUMENTS.test(key) && !place.isOwnOverride)
+      for (const { value: text } of stringsOf(value)) {
+        const reach = addressReach(text, place, 'host')
+        if (reach !== null) refuse(ADDRESS_WHY(reach))
+      }
+  }
+  return findings
+}
+
+const isFalse = (node: ConfigNode): boolean =>
+  (node.kind === 'word' && node.word === 'false') || (node.kind === 'string' && node.value === 'false')
+
+/** Credentials of Google are a JSON document or the path of one; a document may itself name a file or a program. */
+export function judgeGoogle(value: ConfigNode, refuse: (reach: string) => void): void {
+  if (value.kind !== 'string') return
+  const text = value.value.trim()
+  if (text === '' && !value.whole) return
+  if (!text.startsWith('{')) refuse('it names a file of credentials, which can name further files and programs')
+  else if (/credential_source|executable/.test(text)) refuse('the credentials name a file, an address or a program')
+}
+
+const POSTGRES_FILES = /(?:^|[\s?&])(?:passfile|service|servicefile|sslcert|sslkey|sslrootcert|sslcrl|sslpassword)\s*=/i
+
+/** A connection string of PostgreSQL, as an address or as words. Without a host it means a socket of this machine. */
+function judgePostgres(value: ConfigNode, place: Place, refuse: (reach: string) => void): void {
+  if (value.kind !== 'string' || (value.value === '' && !value.whole)) return
+  const text = value.value.trim()
+  if (POSTGRES_FILES.test(text)) return refuse('the connection string names files of this machine')
+  const url = /^postgres(?:ql)?:\/\//i.test(text)
+  const words = [...text.matchAll(/(?:^|[\s?&])(?:host|hostaddr)\s*=\s*'?([^\s'&]*)/gi)].map(([, host = '']) => host)
+  const hosts = url ? [...words, .../\/\/(?:[^/?#]*@)?([^/?#]*)/.exec(text)?.[1]?.split(',') ?? []] : words
+  const named = hosts.flatMap((host) => decodeURIComponentSafe(host).split(',')).filter((host) => host !== '')
+  if (named.length === 0 && value.whole) return refuse('the connection string names no host, which means this machine')
+  for (const host of named) {
+    const reach = addressReach(host, place, 'host')
+    if (reach !== null) return refuse(ADDRESS_WHY(reach))
+  }
+}
+
+function decodeURIComponentSafe(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
+  }
+}
+
+/** `terraform_remote_state`, as data source and wherever else a type of that name may stand. */
+function findRemoteStates(root: ConfigNode, place: Place): Findings {
+  const scopes = [root, ...blocksOf(root, 'check', 1).map(({ body }) => body)]
+  return scopes.flatMap((scope) =>
+    ['data', 'ephemeral', 'resource'].flatMap((block) =>
+      blocksOf(scope, block, 2)
+        .filter(({ labels }) => labels[0] === 'terraform_remote_state')
+        .flatMap(({ body, line }) => judgeRemoteState(body, `${block} "terraform_remote_state"`, line, place)),
+    ),
+  )
+}
+
+function judgeRemoteState(body: ConfigNode, construct: string, line: number, place: Place): Findings {
+  const refuse = (what: string): Findings => [
+    { line, construct, reach: `its ${what} is not written literally, so it cannot be judged: write it as text` },
+  ]
+  const backends = entriesNamed(body, 'backend')
+  const types = backends.map(({ value }) => (value.kind === 'string' && value.whole ? value.value : null))
+  if (types.includes(null)) return refuse('backend')
+  const configs = entriesNamed(body, 'config').filter(({ value }) => !isUnset(value))
+  const dynamic = entriesNamed(body, 'dynamic')
+  if (dynamic.length > 0 || configs.some(({ value }) => !isLiteralObject(value))) return refuse('config')
+  // The engine merges override files, so that the backend may stand in another file than its settings.
+  const kinds = types.length > 0 ? types : ['']
+  return kinds.flatMap((type) =>
+    (configs.length > 0 ? configs : [NO_CONFIG]).flatMap((entry) =>
+      judgeBackend(
+        { construct: `${construct} of backend "${type}"`, type: type ?? '', line: entry.line || line, config: entry.value },
+        place,
+      ),
+    ),
+  )
+}
+
+const NO_CONFIG: ConfigEntry = { key: 'config', line: 0, value: { kind: 'object', entries: [] } }
+
+/** Whether all names in the object are written out. Its values may be computed. */
+function isLiteralObject(node: ConfigNode): boolean {
+  if (node.kind !== 'object') return false
+  return entriesOf(node).every(({ key, value }) => key !== null && (value.kind !== 'object' || isLiteralObject(value)))
+}

@@ -1,0 +1,82 @@
+import { blocksOf, type ConfigNode, type ConfigTree, entriesNamed, entriesOf, stringsOf } from '../config-tree.ts'
+import type { FileScan } from '../findings.ts'
+import { ADDRESS_WHY, addressReach, localFolder, type Place, pathReach } from './place.ts'
+
+type Findings = FileScan['findings']
+
+/** Sources of modules and providers: local ones that leave the repository, and ones that this machine would answer. */
+export function findSources({ root }: ConfigTree, place: Place): { findings: Findings; modules: string[] } {
+  const findings: Findings = []
+  const modules: string[] = []
+  for (const { line, value } of moduleSources(root)) {
+    const source = value.kind === 'string' ? value.value.trim() : ''
+    const reach = value.kind === 'string' ? sourceReach(value, place) : NOT_LITERAL
+    if (reach !== null) findings.push({ line, construct: `module source "${source}"`, reach })
+    else if (value.kind === 'string' && value.whole && localFolder(source, place.folder) !== null) modules.push(source)
+  }
+  for (const { key, line, value } of providerSources(root)) {
+    const text = value.kind === 'string' ? value.value : ''
+    const host = text.split('/').length === 3 ? text.slice(0, text.indexOf('/')) : ''
+    const reach = host === '' ? null : addressReach(host, place, 'host')
+    if (reach !== null)
+      findings.push({ line, construct: `source "${text}" of provider ${key}`, reach: ADDRESS_WHY(reach) })
+  }
+  return { findings, modules }
+}
+
+const NOT_LITERAL = 'the source is not written literally, so it cannot be judged: write it as text'
+
+/** Modules are called by `module` blocks, and in test files by the `module` of a `run`. */
+function moduleSources(root: ConfigNode): { line: number; value: ConfigNode }[] {
+  const bodies = [
+    ...blocksOf(root, 'module', 1).map(({ body }) => body),
+    ...blocksOf(root, 'run', 1).flatMap(({ body }) => blocksOf(body, 'module', 0).map((module) => module.body)),
+  ]
+  return bodies.flatMap((body) => entriesNamed(body, 'source'))
+}
+
+const providerSources = (root: ConfigNode) =>
+  blocksOf(root, 'terraform', 0)
+    .flatMap(({ body }) => entriesNamed(body, 'required_providers'))
+    .flatMap(({ value }) => entriesOf(value))
+    .flatMap(({ key, line, value }) =>
+      entriesNamed(value, 'source').flatMap(({ value: source }) =>
+        [...stringsOf(source)].map((text) => ({ key, line, value: { kind: 'string' as const, ...text } })),
+      ),
+    )
+
+const FORCED = /^([A-Za-z0-9]+)::/
+/** Ways to fetch a module that come from another machine and are understood here. */
+const GETTERS = ['git', 'http', 'https', 's3', 'gcs', 'oci']
+const SCHEMES = ['git', 'ssh', 'git+ssh', 'http', 'https', 'oci', 's3', 'gcs']
+const SCP = /^(?:[^@/\s]+@)([^:/\s]+):/
+
+/** What a source would reach beyond the repository; null for one inside, and for one of a public host. */
+function sourceReach(node: ConfigNode & { kind: 'string' }, place: Place): string | null {
+  let source = node.value.trim()
+  if (source === '') return node.whole ? null : NOT_LITERAL
+  if (localFolder(source, place.folder) !== null)
+    return pathReach({ ...node, value: source.replaceAll('\\', '/') }, place, place.folder)
+  for (let forced = FORCED.exec(source); forced; forced = FORCED.exec(source)) {
+    const getter = (forced[1] ?? '').toLowerCase()
+    if (!GETTERS.includes(getter))
+      return `modules are not fetched with ${getter}, which would read files or run a program of this machine`
+    source = source.slice(forced[0].length)
+  }
+  const scheme = /^([a-z][a-z0-9+.-]*):\/\//i.exec(source)?.[1]?.toLowerCase()
+  if (scheme !== undefined && !SCHEMES.includes(scheme))
+    return `modules are not fetched from ${scheme}: addresses, which would read files or run a program of this machine`
+  if (scheme === undefined && /^(?:[/~\\.]|file:|[A-Za-z]:[\\/])/i.test(source))
+    return 'the path is one of this machine: name a module of the repository as ./name or ../name'
+  if (/(?:^|\/\/)(?:[^?]*\/)?\.\.(?:[/?]|$)/.test(source.replace(/^[a-z][a-z0-9+.-]*:\/\//i, '')))
+    return 'the path inside of the source climbs out of what is fetched'
+  const host = scheme === undefined ? (SCP.exec(source)?.[1] ?? registryHost(source)) : source
+  const reach = host === null ? null : addressReach(host, place, scheme === undefined ? 'host' : 'url')
+  return reach === null ? null : ADDRESS_WHY(reach)
+}
+
+/** The host in `host/namespace/name/provider`, or the beginning of any other form such as `github.com/…`. */
+const registryHost = (source: string): string | null => {
+  const [first = '', ...rest] = source.split('/')
+  return rest.length >= 3 || first.includes('.') || first.includes(':') ? first : null
+}

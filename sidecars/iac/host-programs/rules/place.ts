@@ -1,0 +1,90 @@
+import { isAbsolute, join, relative, resolve } from 'node:path'
+import ipaddr from 'ipaddr.js'
+import { hostReach, type Reach } from '../../limits/host-address.ts'
+import { type ConfigNode, MODULE_PATH, ROOT_PATH } from '../config-tree.ts'
+
+/** Where a file of the configuration lies, and what it may reach. All paths are absolute. */
+export interface Place {
+  workspace: string
+  /** Nothing outside of this folder may be read. */
+  boundary: string
+  /** The folder of the file, which is its module. */
+  folder: string
+  /** The platform wrote the file itself, to send the state to its own store, which may have any address. */
+  isOwnOverride: boolean
+  /** Name of the platform's override file, which holds the keys of the state store. */
+  overrideFilename: string
+  /** Hosts, addresses and networks (as CIDR) that may be contacted although they are not public. */
+  allowedHosts: readonly string[]
+}
+
+/**
+ * What a path leads to beyond the boundary, as a sentence; null for a path inside, or one that only the engine can
+ * compute. Of a path that is known in part, the known beginning is judged.
+ * @param base the folder that a relative path starts from; the engine takes the workspace
+ */
+export function pathReach(node: ConfigNode | undefined, place: Place, base = place.workspace): string | null {
+  if (node?.kind !== 'string') return null
+  const text = node.value.trim()
+  if (/^~/.test(text)) return 'the path begins in the home folder of the engine'
+  if (/^(?:file:)?\//i.test(text)) return 'the path is absolute, so it would reach files of this machine'
+  const known = node.whole ? text : text.slice(0, text.lastIndexOf('/') + 1)
+  if (known === '') return null
+  const path = resolve(base, known.replaceAll(MODULE_PATH, place.folder).replaceAll(ROOT_PATH, place.workspace))
+  const inside = relative(place.boundary, path)
+  if (inside === '..' || inside.startsWith('../') || isAbsolute(inside))
+    return 'the path climbs out of the repository, so it would reach files of other sessions and of this machine'
+  return secretFile(inside.split('/'), node.whole ? place.overrideFilename : null)
+}
+
+/** Files inside the repository that hold what no code of it may know. */
+function secretFile(segments: string[], overrideFilename: string | null): string | null {
+  const name = segments.at(-1) ?? ''
+  if (segments.includes('.git')) return "the path leads into git's own folder, which may hold credentials"
+  if (overrideFilename !== null && name === overrideFilename) return 'the file may hold the keys of the state store'
+  return segments.at(-2) === '.terraform' && name.startsWith('terraform.tfstate')
+    ? 'the file may hold the keys of the state store'
+    : null
+}
+
+/** The folder that a local source names, or null when the source is not local. */
+export const localFolder = (source: string, folder: string): string | null =>
+  /^\.\.?(?:[/\\]|$)/.test(source) ? resolve(folder, join('.', source)) : null
+
+const URL_HOST = /^[a-z][a-z0-9+.-]*:\/{2,}(?:[^/?#\\]*@)?(\[[^\]]*\]|[^/?#\\:]*)/i
+const BARE_HOST = /^(?:[^/?#\\@\s]*@)?(\[[^\]]*\]|[^/?#\\:\s]+|[0-9a-f:]*:[0-9a-f:.]+)(?::\d+)?(?:[/?#].*)?$/i
+const SOCKET = /^(?:unix|unixgram|npipe|vsock|fd):|^\/(?!\/)/i
+
+/** What the host of an address is; null when it is public, allowed, or no address. A socket counts as this machine. */
+export function addressReach(text: string, place: Place, form: 'url' | 'host' = 'url'): Reach | null {
+  const address = text.trim()
+  if (SOCKET.test(address)) return form === 'host' || !address.startsWith('/') ? 'this machine' : null
+  const host = URL_HOST.exec(address)?.[1] ?? (form === 'host' ? BARE_HOST.exec(address)?.[1] : undefined)
+  if (host === undefined || host === '') return null
+  const reach = hostReach(decoded(host))
+  return reach !== null && !isAllowed(host, place.allowedHosts) ? reach : null
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
+  }
+}
+
+function isAllowed(host: string, allowed: readonly string[]): boolean {
+  const bare = host.replace(/^\[|\]$/g, '').toLowerCase()
+  return allowed.some((entry) => {
+    if (entry.toLowerCase().replace(/:\d+$/, '') === bare || entry.toLowerCase() === bare) return true
+    return ipaddr.isValid(bare) && ipaddr.isValidCIDR(entry) && isInNetwork(bare, entry)
+  })
+}
+
+function isInNetwork(address: string, network: string): boolean {
+  const parsed = ipaddr.process(address)
+  const [base, bits] = ipaddr.parseCIDR(network)
+  return parsed.kind() === base.kind() && parsed.match(base, bits)
+}
+
+export const ADDRESS_WHY = (reach: Reach): string => `the address leads to ${reach}`

@@ -1,0 +1,73 @@
+import { blocksOf, type ConfigEntry, type ConfigTree, descendantsOf, entriesNamed, entriesOf, isUnset } from '../config-tree.ts'
+import type { FileScan } from '../findings.ts'
+
+type Findings = FileScan['findings']
+
+/** The provisioner `file` only copies. Every other one runs a program. */
+const isProgramProvisioner = (type: string | null): boolean => type !== 'file'
+
+const PROGRAM_TYPES = ['external', 'local_command']
+const TYPED_BLOCKS = ['data', 'ephemeral', 'action']
+
+const isProgramBlock = (block: string | null, type: string | null): boolean =>
+  block !== null && TYPED_BLOCKS.includes(block) && type !== null && PROGRAM_TYPES.includes(type)
+
+/** Constructs that would run a program on the machine of the engine. */
+export function findPrograms(tree: ConfigTree, form: 'hcl' | 'json'): Findings {
+  const { root } = tree
+  const placed = form === 'hcl' ? findBlocks(tree) : findMembers(tree)
+  const exec = blocksOf(root, 'provider', 1).flatMap(({ body }) => findExec(body))
+  const encryption = blocksOf(root, 'terraform', 0)
+    .flatMap(({ body }) => blocksOf(body, 'encryption', 0))
+    .flatMap(({ body }) => ['key_provider', 'method'].flatMap((block) => entriesNamed(body, block)))
+    .flatMap((entry) =>
+      entriesOf(entry.value).flatMap(({ key, line }) =>
+        key === 'external' ? [{ line, construct: `${entry.key} "external"` }] : [],
+      ),
+    )
+  const rendered = ['resource', 'data'].flatMap((block) =>
+    blocksOf(root, block, 2).flatMap(({ labels, body }) =>
+      /^helm_/.test(labels[0] ?? '')
+        ? [...descendantsOf(body)]
+            .filter(({ key, value }) => key === 'postrender' && !isUnset(value))
+            .map(({ line }) => ({ line, construct: `postrender of ${block} "${labels[0]}"` }))
+        : [],
+    ),
+  )
+  return [...placed, ...exec, ...encryption, ...rendered].sort((a, b) => a.line - b.line)
+}
+
+/** Blocks are looked for at every depth, so that a place where the engine would not take one is refused as well. */
+function findBlocks({ root }: ConfigTree): Findings {
+  const findings: Findings = []
+  for (const { key, line, value, block } of descendantsOf(root)) {
+    if (!block) continue
+    const label = value.kind === 'object' && value.entries.length === 1 ? (value.entries[0]?.key ?? null) : null
+    const labelled = value.kind === 'object' && value.entries[0]?.block === true
+    if (key === 'provisioner' && labelled && isProgramProvisioner(label))
+      findings.push({ line, construct: `provisioner "${label ?? ''}"` })
+    if (labelled && isProgramBlock(key, label)) findings.push({ line, construct: `${key} "${label}"` })
+  }
+  return findings
+}
+
+/** In JSON a block looks like any other object, so only the places count where the engine takes one. */
+function findMembers({ root }: ConfigTree): Findings {
+  const findings: Findings = []
+  for (const { body } of [...blocksOf(root, 'resource', 2), ...blocksOf(root, 'removed', 0)])
+    for (const { labels, line } of blocksOf(body, 'provisioner', 1))
+      if (isProgramProvisioner(labels[0] ?? '')) findings.push({ line, construct: `provisioner "${labels[0]}"` })
+  for (const scope of [root, ...blocksOf(root, 'check', 1).map(({ body }) => body)])
+    for (const { key: block, value } of entriesOf(scope))
+      for (const { key, line } of entriesOf(value))
+        if (isProgramBlock(block, key)) findings.push({ line, construct: `${block} "${key}"` })
+  return findings
+}
+
+function findExec(body: ConfigEntry['value']): Findings {
+  return entriesOf(body).flatMap(({ key, line, value, block }) =>
+    key === 'exec' && (block || !isUnset(value) )
+      ? [{ line, construct: 'exec of a provider' }]
+      : findExec(value),
+  )
+}

@@ -1,0 +1,112 @@
+import { lstat, readdir, stat } from 'node:fs/promises'
+import { join, relative } from 'node:path'
+import { readLimited } from './config-files.ts'
+import { type Finding, printable } from './findings.ts'
+import { lockedProviders } from './inspect.ts'
+import { inMib, LIMITS } from './limits.ts'
+import { ADDRESS_WHY, addressReach, type Place } from './rules/place.ts'
+
+export interface ShippedRules {
+  place: Place
+  dataFolder: string
+  /** Providers in the data folder come from an `init` of this service. */
+  initialised: boolean
+}
+
+/** Finds what a repository ships for the engine to run or to obey, beside its configuration. */
+export async function findShipped(rules: ShippedRules): Promise<Finding[]> {
+  const groups = await Promise.all([
+    findPlugins(rules),
+    findTakenNames(rules),
+    findSelectedWorkspace(rules),
+    findLockedProviders(rules),
+  ])
+  return groups.flat()
+}
+
+const PLUGIN = /^(?:terraform|tofu)-(?:provider|provisioner)-/i
+const CONSTRUCT = 'a plugin inside the repository'
+
+/** Plugins that lie where the engine would run them, in whatever case their names are written. */
+async function findPlugins({ place: { workspace }, dataFolder, initialised }: ShippedRules): Promise<Finding[]> {
+  const names = await readdir(workspace).catch(() => [])
+  const paths = names.filter((name) => PLUGIN.test(name)).map((name) => join(workspace, name))
+  const parents = [...names.filter((name) => /^terraform\.d$/i.test(name)).map((name) => join(workspace, name)), dataFolder]
+  for (const parent of parents) {
+    const children = await readdir(parent).catch(() => [])
+    paths.push(...children.filter((name) => /^plugins$/i.test(name)).map((name) => join(parent, name)))
+  }
+  if (!initialised) paths.push(...(await findProviderFiles(join(dataFolder, 'providers'))))
+  return paths.map((path) => ({ file: relative(workspace, path), line: 0, construct: CONSTRUCT }))
+}
+
+const SHOWN = 10
+const MAX_FOLDERS = 2_000
+
+/** Providers that lie in the data folder as files. The engine's own `init` links them to the plugin cache instead. */
+async function findProviderFiles(providers: string): Promise<string[]> {
+  const found: string[] = []
+  const waiting = [providers]
+  let seen = 0
+  for (let folder = waiting.pop(); folder !== undefined && found.length < SHOWN; folder = waiting.pop()) {
+    if (++seen > MAX_FOLDERS) return [providers]
+    for (const entry of await readdir(folder, { withFileTypes: true }).catch(() => [])) {
+      if (entry.isDirectory()) waiting.push(join(folder, entry.name))
+      else if (!entry.isSymbolicLink()) found.push(join(folder, entry.name))
+    }
+  }
+  return found
+}
+
+/** Names under which the engine writes or reads on its own account, with what they have to be. */
+const ENGINE_FILES = [
+  'terraform.tfstate',
+  'terraform.tfstate.backup',
+  '.terraform.tfstate.lock.info',
+  '.terraform.lock.hcl',
+  'errored.tfstate',
+  'crash.log',
+]
+const DATA_FILES = ['terraform.tfstate', 'terraform.tfstate.backup', 'environment', 'modules/modules.json']
+const FOLDERS = ['terraform.tfstate.d', '.terraform']
+
+async function findTakenNames({ place: { workspace }, dataFolder }: ShippedRules): Promise<Finding[]> {
+  const files = [...ENGINE_FILES.map((name) => join(workspace, name)), ...DATA_FILES.map((name) => join(dataFolder, name))]
+  const folders = [...FOLDERS.map((name) => join(workspace, name)), dataFolder]
+  const check = async (path: string, wanted: 'file' | 'folder'): Promise<Finding[]> => {
+    const entry = await lstat(path).catch(() => null)
+    if (!entry || (wanted === 'file' ? entry.isFile() : entry.isDirectory())) return []
+    const what = entry.isSymbolicLink() ? 'a symbolic link' : `something that is no ${wanted}`
+    const reach = 'the engine keeps its own data under this name, and would read or write what stands there'
+    return [{ file: relative(workspace, path), line: 0, construct: what, reach }]
+  }
+  const found = await Promise.all([
+    ...files.map((path) => check(path, 'file')),
+    ...[...new Set(folders)].map((path) => check(path, 'folder')),
+  ])
+  return found.flat()
+}
+
+/** A repository that selects a workspace of the engine would make it open another state. */
+async function findSelectedWorkspace({ place: { workspace }, dataFolder }: ShippedRules): Promise<Finding[]> {
+  const path = join(dataFolder, 'environment')
+  const { size } = await stat(path).catch(() => ({ size: 0 }))
+  const text = size > 1024 ? 'more than any name' : (await readLimited(path, 'environment', 1024, '')) ?? ''
+  if (['', 'default'].includes(text.trim())) return []
+  const reach = 'it selects another workspace of the engine, whose state is not the one of this session'
+  return [{ file: relative(workspace, path), line: 1, construct: `"${printable(text.trim())}"`, reach }]
+}
+
+/** A lock file is small, and names no provider that this machine or its network would serve. */
+async function findLockedProviders({ place }: ShippedRules): Promise<Finding[]> {
+  const file = '.terraform.lock.hcl'
+  const path = join(place.workspace, file)
+  const { size } = await stat(path).catch(() => ({ size: 0 }))
+  if (size > LIMITS.lockBytes)
+    return [{ file, line: 0, construct: 'the lock file', reach: `it has more than ${inMib(LIMITS.lockBytes)}` }]
+  const text = (await readLimited(path, file, LIMITS.lockBytes, '').catch(() => null)) ?? ''
+  return lockedProviders(text).flatMap(({ source, line }) => {
+    const reach = addressReach(source.split('/')[0] ?? '', place, 'host')
+    return reach === null ? [] : [{ file, line, construct: `provider "${source}"`, reach: ADDRESS_WHY(reach) }]
+  })
+}

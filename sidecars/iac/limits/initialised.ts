@@ -1,0 +1,27 @@
+import { createHash } from 'node:crypto'
+import { mkdir, readFile, stat, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+
+/**
+ * Whether an `init` of this service has run in a workspace. Providers that lie in its data folder come from that `init`
+ * then, because the check before it refuses those that a repository brings.
+ * @param dataDir the data folder of the service, so that the knowledge outlives a restart
+ */
+export async function isInitialised(dataDir: string, workspace: string): Promise<boolean> {
+  const mark = await readFile(markOf(dataDir, workspace), 'utf8').catch(() => null)
+  return mark !== null && mark === (await identityOf(workspace))
+}
+
+/** Notes that an `init` runs in a workspace. A folder that is made later under the same path is another workspace. */
+export async function noteInitialised(dataDir: string, workspace: string): Promise<void> {
+  await mkdir(join(dataDir, 'initialised'), { recursive: true })
+  await writeFile(markOf(dataDir, workspace), await identityOf(workspace), { mode: 0o600 })
+}
+
+const markOf = (dataDir: string, workspace: string): string =>
+  join(dataDir, 'initialised', createHash('sha256').update(workspace).digest('hex'))
+
+async function identityOf(workspace: string): Promise<string> {
+  const { dev, ino, birthtimeMs } = await stat(workspace)
+  return `${dev}:${ino}:${birthtimeMs}`
+}
