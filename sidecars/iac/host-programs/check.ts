@@ -64,7 +64,8 @@ function deadlineOf({ signal, timeoutMs }: CheckOptions): { signal: AbortSignal;
   const stop = () => controller.abort(new JobFault(503, SHUT_DOWN))
   if (signal?.aborted) stop()
   signal?.addEventListener('abort', stop, { once: true })
-  const late = () => controller.abort(new JobFault(504, `The engine did not finish within ${(timeoutMs ?? 0) / 1000}s.`))
+  const late = () =>
+    controller.abort(new JobFault(504, `The engine did not finish within ${(timeoutMs ?? 0) / 1000}s.`))
   const timer = timeoutMs === undefined ? undefined : setTimeout(late, timeoutMs)
   const clear = () => {
     clearTimeout(timer)
@@ -81,7 +82,9 @@ async function check(
   options: CheckOptions & { signal: AbortSignal },
 ): Promise<string | null> {
   const { signal, overrideFilename = 'backend_override.tf', allowedHosts = [], backendConfig = '' } = options
-  const workspace = await realpath(given)
+  const workspace = await realpath(given).catch(() => null)
+  // A workspace that is gone is the engine's to report.
+  if (workspace === null) return null
   const boundary = await findBoundary(workspace)
   const dataFolder = resolve(workspace, env.TF_DATA_DIR || '.terraform')
   const providerFolders = await realFolders([
@@ -136,7 +139,12 @@ function inspectAside(inspection: Inspection, signal: AbortSignal): Promise<stri
     thread.once('message', settle)
     thread.once('error', (error: NodeJS.ErrnoException) =>
       error.code === 'ERR_WORKER_OUT_OF_MEMORY'
-        ? settle(tooLargeText(relative(inspection.boundary, inspection.workspace) || '.', 'what fits into 128 MiB of memory'))
+        ? settle(
+            tooLargeText(
+              relative(inspection.boundary, inspection.workspace) || '.',
+              'what fits into 128 MiB of memory',
+            ),
+          )
         : fail(error),
     )
     thread.once('exit', () => fail(new Error('the check of a configuration ended without a result')))

@@ -66,7 +66,10 @@ const LONGEST = 300
 
 /** A name of the repository in one line, however it is made. */
 export function printable(text: string): string {
-  const shown = text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`)
+  const shown = text.replace(
+    /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu,
+    (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  )
   return shown.length > LONGEST ? `${shown.slice(0, LONGEST)}…` : shown
 }
 

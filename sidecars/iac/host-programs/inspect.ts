@@ -62,7 +62,8 @@ class Inspector {
 
   async run(): Promise<string | null> {
     const { planFile } = this.#given
-    const snapshot = planFile === null ? null : await readPlanSnapshot(planFile, relative(this.#given.workspace, planFile))
+    const snapshot =
+      planFile === null ? null : await readPlanSnapshot(planFile, relative(this.#given.workspace, planFile))
     for (const { name, folder, content } of snapshot ?? [])
       await this.#scan({ name, content, folder: resolve(this.#given.workspace, folder), isTest: false })
     if (snapshot === null) await this.#scanFolders()
@@ -137,7 +138,8 @@ class Inspector {
     const { workspace, dataFolder, boundary } = this.#given
     const root = await this.#readData(join(dataFolder, 'modules', 'modules.json'), this.#sizes.manifestBytes)
     const modules = entriesNamed(root, 'Modules').flatMap(({ value }) => (value.kind === 'array' ? value.items : []))
-    if (modules.length > LIMITS.modules) throw new TooLarge('.terraform/modules/modules.json', `${LIMITS.modules} modules`)
+    if (modules.length > LIMITS.modules)
+      throw new TooLarge('.terraform/modules/modules.json', `${LIMITS.modules} modules`)
     const folders: string[] = []
     for (const { line, value } of modules.flatMap((module) => entriesNamed(module, 'Dir'))) {
       if (value.kind !== 'string') continue
@@ -172,7 +174,10 @@ class Inspector {
         allowedHosts,
       }
       const construct = `saved backend "${type.at(-1) ?? ''}"`
-      const found = judgeBackend({ construct, type: type.at(-1) ?? '', line, config: { kind: 'array', items: config } }, place)
+      const found = judgeBackend(
+        { construct, type: type.at(-1) ?? '', line, config: { kind: 'array', items: config } },
+        place,
+      )
       const foreign = found.filter((finding) => !allowed.some((key) => finding.construct.endsWith(` with ${key}`)))
       this.#findings.push(...foreign.map((finding) => ({ file: relative(workspace, path), ...finding })))
     }
@@ -209,4 +214,3 @@ export const lockedProviders = (text: string): { source: string; line: number }[
     source: labels[0] ?? '',
     line,
   }))
-

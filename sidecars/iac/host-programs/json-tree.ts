@@ -1,8 +1,8 @@
 import {
+  COMPUTED,
   type ConfigEntry,
   type ConfigNode,
   type ConfigTree,
-  COMPUTED,
   type FunctionCall,
   TooManyTokens,
 } from './config-tree.ts'

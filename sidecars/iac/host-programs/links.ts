@@ -31,7 +31,9 @@ export async function findLinks(rules: LinkRules): Promise<Finding[]> {
   let entries = 0
   for (let folder = waiting.pop(); folder !== undefined && findings.length < SHOWN; folder = waiting.pop()) {
     rules.signal.throwIfAborted()
-    const children: Dirent<Buffer>[] = await readdir(folder, { withFileTypes: true, encoding: 'buffer' }).catch(() => [])
+    const children: Dirent<Buffer>[] = await readdir(folder, { withFileTypes: true, encoding: 'buffer' }).catch(
+      () => [],
+    )
     entries += children.length
     if (entries > LIMITS.entries) throw new TooLarge('.', `${LIMITS.entries} files and folders of a workspace`)
     for (const child of children) {

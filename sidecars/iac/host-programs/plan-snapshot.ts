@@ -110,6 +110,8 @@ function moduleFolders(manifest: string): Map<string, string> {
   const modules: unknown = JSON.parse(manifest)
   if (!Array.isArray(modules)) return new Map()
   return new Map(
-    modules.flatMap(({ Key, Dir }) => (typeof Key === 'string' && typeof Dir === 'string' ? [[Key, Dir] as const] : [])),
+    modules.flatMap(({ Key, Dir }) =>
+      typeof Key === 'string' && typeof Dir === 'string' ? [[Key, Dir] as const] : [],
+    ),
   )
 }

@@ -31,7 +31,10 @@ const CONSTRUCT = 'a plugin inside the repository'
 async function findPlugins({ place: { workspace }, dataFolder, initialised }: ShippedRules): Promise<Finding[]> {
   const names = await readdir(workspace).catch(() => [])
   const paths = names.filter((name) => PLUGIN.test(name)).map((name) => join(workspace, name))
-  const parents = [...names.filter((name) => /^terraform\.d$/i.test(name)).map((name) => join(workspace, name)), dataFolder]
+  const parents = [
+    ...names.filter((name) => /^terraform\.d$/i.test(name)).map((name) => join(workspace, name)),
+    dataFolder,
+  ]
   for (const parent of parents) {
     const children = await readdir(parent).catch(() => [])
     paths.push(...children.filter((name) => /^plugins$/i.test(name)).map((name) => join(parent, name)))
@@ -71,7 +74,10 @@ const DATA_FILES = ['terraform.tfstate', 'terraform.tfstate.backup', 'environmen
 const FOLDERS = ['terraform.tfstate.d', '.terraform']
 
 async function findTakenNames({ place: { workspace }, dataFolder }: ShippedRules): Promise<Finding[]> {
-  const files = [...ENGINE_FILES.map((name) => join(workspace, name)), ...DATA_FILES.map((name) => join(dataFolder, name))]
+  const files = [
+    ...ENGINE_FILES.map((name) => join(workspace, name)),
+    ...DATA_FILES.map((name) => join(dataFolder, name)),
+  ]
   const folders = [...FOLDERS.map((name) => join(workspace, name)), dataFolder]
   const check = async (path: string, wanted: 'file' | 'folder'): Promise<Finding[]> => {
     const entry = await lstat(path).catch(() => null)
@@ -91,7 +97,7 @@ async function findTakenNames({ place: { workspace }, dataFolder }: ShippedRules
 async function findSelectedWorkspace({ place: { workspace }, dataFolder }: ShippedRules): Promise<Finding[]> {
   const path = join(dataFolder, 'environment')
   const { size } = await stat(path).catch(() => ({ size: 0 }))
-  const text = size > 1024 ? 'more than any name' : (await readLimited(path, 'environment', 1024, '')) ?? ''
+  const text = size > 1024 ? 'more than any name' : ((await readLimited(path, 'environment', 1024, '')) ?? '')
   if (['', 'default'].includes(text.trim())) return []
   const reach = 'it selects another workspace of the engine, whose state is not the one of this session'
   return [{ file: relative(workspace, path), line: 1, construct: `"${printable(text.trim())}"`, reach }]

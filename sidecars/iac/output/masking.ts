@@ -1,46 +1,105 @@
-import { readFile, writeFile } from 'node:fs/promises'
-import { type OutputFiles, readTail } from './files.ts'
+import { type FileHandle, open, rename, rm } from 'node:fs/promises'
+import { formsOf } from './encodings.ts'
+import type { OutputFiles } from './files.ts'
+import { type Match, Matcher } from './matcher.ts'
+
+export { credentialsOf } from './secrets.ts'
 
 /** The engine writes the same words where it hides a value itself. */
-const HIDDEN = '(sensitive value)'
-const NAME = /SECRET|TOKEN|PASSW|CREDENTIAL|_KEY(_ID|_DATA)?$/i
-/** Variables of these names hold a secret even when it begins like a path, as a key of AWS in base64 may. */
-const LITERAL = /SECRET|TOKEN|PASSW/i
-const NAMES_A_FILE = /_(FILE|PATH|DIR|DIRECTORY)$/i
-const MIN_LENGTH = 8
+const HIDDEN = Buffer.from('(sensitive value)')
+const CHUNK = 1024 * 1024
 
-/**
- * Credentials that stand in the environment of the service, as they are and as they look in a quoted text. The longest
- * come first, since a shorter one may be the beginning of a longer one.
- */
-export function credentialsOf(env: Record<string, string | undefined>): string[] {
-  const values = Object.entries(env).flatMap(([name, value = '']) =>
-    NAME.test(name) &&
-    !NAMES_A_FILE.test(name) &&
-    value.length >= MIN_LENGTH &&
-    (LITERAL.test(name) || !value.startsWith('/'))
-      ? [value]
-      : [],
+const matchers = new WeakMap<readonly string[], Matcher>()
+
+/** The matcher for a list of secrets in all their forms. It is made once for a list, which must not change later. */
+function matcherOf(secrets: readonly string[]): Matcher {
+  const known = matchers.get(secrets)
+  if (known) return known
+  const forms = new Map(
+    secrets.flatMap((secret) => [...formsOf(secret)].map((form) => [form.toString('latin1'), form])),
   )
-  const forms = new Set(values.flatMap((value) => [value, JSON.stringify(value).slice(1, -1)]))
-  return [...forms].sort((a, b) => b.length - a.length)
+  const matcher = new Matcher(forms.values())
+  matchers.set(secrets, matcher)
+  return matcher
 }
 
 /**
- * Replaces the credentials in an output file of the engine. The code of a repository can read the environment with
- * `file("/proc/self/environ")`, and whatever a plan shows is stored and read by others.
+ * Replaces secrets in an output file of the engine, as they are and in the encodings that code can give them. The code
+ * of a repository can read the environment, and whatever a plan shows is stored and read by others. The file is read in
+ * parts, so that a large one needs no more memory than a small one.
+ * @param credentials secrets of the environment and of the files that a job was given
  */
 export async function hideCredentials(path: string, credentials: readonly string[]): Promise<void> {
-  const bytes = await readFile(path)
-  const exposed = credentials.filter((credential) => bytes.includes(credential))
-  if (exposed.length === 0) return
-  const text = exposed.reduce((shown, credential) => shown.replaceAll(credential, HIDDEN), bytes.toString('utf8'))
-  await writeFile(path, text, { mode: 0o600 })
+  const matcher = matcherOf(credentials)
+  if (matcher.isEmpty) return
+  const input = await open(path)
+  const copy = `${path}.masked`
+  let output: FileHandle | null = null
+  try {
+    let kept = 0
+    for await (const part of maskedParts(input, matcher)) {
+      if (part.hidden && output === null) {
+        output = await open(copy, 'w', 0o600)
+        await copyStart(input, output, kept)
+      }
+      if (output) await output.write(part.bytes)
+      else kept += part.bytes.length
+    }
+  } catch (error) {
+    await rm(copy, { force: true })
+    throw error
+  } finally {
+    await input.close()
+    await output?.close()
+  }
+  if (output) await rename(copy, path)
+}
+
+async function copyStart(from: FileHandle, to: FileHandle, length: number): Promise<void> {
+  const buffer = Buffer.alloc(Math.min(CHUNK, length))
+  for (let at = 0; at < length; ) {
+    const { bytesRead } = await from.read(buffer, 0, Math.min(buffer.length, length - at), at)
+    if (bytesRead === 0) return
+    await to.write(buffer.subarray(0, bytesRead))
+    at += bytesRead
+  }
 }
 
 /**
- * The last whole lines that a job has written so far. The credentials of the environment are replaced here, because the
- * files of a job that still runs hold them.
+ * The text of a file in parts. As many bytes as the longest form has wait for the next part, because a secret may go on
+ * in it. Of one that does, the mark stands in the first part and nothing in the second.
+ */
+async function* maskedParts(file: FileHandle, matcher: Matcher): AsyncGenerator<{ bytes: Buffer; hidden: boolean }> {
+  let waiting = Buffer.alloc(0)
+  let open = 0
+  for (let at = 0; ; ) {
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(CHUNK), 0, CHUNK, at)
+    at += bytesRead
+    const text = Buffer.concat([waiting, buffer.subarray(0, bytesRead)])
+    const settled = bytesRead === 0 ? text.length : Math.max(0, text.length - matcher.longest)
+    const matches = matcher.find(text, open).filter(({ start }) => start < settled)
+    yield { bytes: replace(text.subarray(0, settled), matches, open > 0), hidden: matches.length > 0 }
+    if (bytesRead === 0) return
+    waiting = Buffer.from(text.subarray(settled))
+    open = Math.max(0, (matches.at(-1)?.end ?? 0) - settled)
+  }
+}
+
+/** @param goesOn the first match is the rest of one whose mark has been written */
+function replace(text: Buffer, matches: Match[], goesOn = false): Buffer {
+  if (matches.length === 0) return text
+  const pieces: Buffer[] = []
+  let at = 0
+  for (const [index, { start, end }] of matches.entries()) {
+    pieces.push(text.subarray(at, start), ...(goesOn && index === 0 ? [] : [HIDDEN]))
+    at = end
+  }
+  return Buffer.concat([...pieces, text.subarray(at)])
+}
+
+/**
+ * The last whole lines that a job has written so far. Secrets are replaced here, because the files of a job that still
+ * runs hold them.
  * @param bytes how much of each stream is answered at most
  */
 export async function readLiveOutput(
@@ -48,13 +107,13 @@ export async function readLiveOutput(
   credentials: readonly string[],
   bytes: number,
 ): Promise<{ stdout: string; stderr: string }> {
-  // More is read than is shown: of a credential that begins before the cut the rest would be shown otherwise.
-  const longest = Math.max(0, ...credentials.map((credential) => Buffer.byteLength(credential)))
+  const matcher = matcherOf(credentials)
   const tail = async (path: string) => {
-    const text = await readTail(path, bytes + longest)
-    const hidden = credentials.reduce((shown, credential) => shown.replaceAll(credential, HIDDEN), text)
-    const isCut = Buffer.byteLength(text) >= bytes + longest
-    const cut = Math.max(hidden.length - bytes, isCut ? longest : 0)
+    // More is read than is shown: of a secret that begins before the cut the rest would be shown otherwise.
+    const text = await readEnd(path, bytes + matcher.longest)
+    const hidden = replace(text, matcher.find(text)).toString('utf8')
+    const isCut = text.length >= bytes + matcher.longest
+    const cut = Math.max(hidden.length - bytes, isCut ? matcher.longest : 0)
     const start =
       cut <= 0 || hidden[cut - 1] === '\n' ? Math.max(0, cut) : hidden.indexOf('\n', cut) + 1 || hidden.length
     const lines = hidden.slice(start)
@@ -62,4 +121,18 @@ export async function readLiveOutput(
   }
   const [stdout, stderr] = await Promise.all([tail(files.stdout), tail(files.stderr)])
   return { stdout, stderr }
+}
+
+/** The last bytes of a file; none when it is missing. */
+async function readEnd(path: string, limit: number): Promise<Buffer> {
+  const file = await open(path).catch(() => null)
+  if (!file) return Buffer.alloc(0)
+  try {
+    const { size } = await file.stat()
+    const length = Math.min(size, limit)
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(length), 0, length, size - length)
+    return buffer.subarray(0, bytesRead)
+  } finally {
+    await file.close()
+  }
 }

@@ -29,7 +29,9 @@ const ADDRESS_ARGUMENTS =
 /** State backends and states of others: what they would read, run or send elsewhere. */
 export function findBackends({ root }: ConfigTree, place: Place): Findings {
   const settings = blocksOf(root, 'terraform', 0)
-  const clouds = settings.flatMap(({ body }) => entriesNamed(body, 'cloud').map(({ line }) => runsElsewhere(line, 'cloud')))
+  const clouds = settings.flatMap(({ body }) =>
+    entriesNamed(body, 'cloud').map(({ line }) => runsElsewhere(line, 'cloud')),
+  )
   const backends = settings.flatMap(({ body }) =>
     blocksOf(body, 'backend', 1).flatMap(({ labels, line, body: config }) =>
       judgeBackend({ construct: `backend "${labels[0]}"`, type: labels[0] ?? '', line, config }, place),
@@ -59,8 +61,7 @@ interface Backend {
 
 /** Judges a backend and its settings, wherever they stand. */
 export function judgeBackend(backend: Backend, place: Place): Findings {
-  if (backend.type === 'remote' || backend.type === 'cloud')
-    return [runsElsewhere(backend.line, backend.construct)]
+  if (backend.type === 'remote' || backend.type === 'cloud') return [runsElsewhere(backend.line, backend.construct)]
   return judgeArguments(backend, place)
 }
 
@@ -109,7 +110,7 @@ function judgePostgres(value: ConfigNode, place: Place, refuse: (reach: string) 
   if (POSTGRES_FILES.test(text)) return refuse('the connection string names files of this machine')
   const url = /^postgres(?:ql)?:\/\//i.test(text)
   const words = [...text.matchAll(/(?:^|[\s?&])(?:host|hostaddr)\s*=\s*'?([^\s'&]*)/gi)].map(([, host = '']) => host)
-  const hosts = url ? [...words, .../\/\/(?:[^/?#]*@)?([^/?#]*)/.exec(text)?.[1]?.split(',') ?? []] : words
+  const hosts = url ? [...words, ...(/\/\/(?:[^/?#]*@)?([^/?#]*)/.exec(text)?.[1]?.split(',') ?? [])] : words
   const named = hosts.flatMap((host) => decodeURIComponentSafe(host).split(',')).filter((host) => host !== '')
   if (named.length === 0 && value.whole) return refuse('the connection string names no host, which means this machine')
   for (const host of named) {
@@ -153,7 +154,12 @@ function judgeRemoteState(body: ConfigNode, construct: string, line: number, pla
   return kinds.flatMap((type) =>
     (configs.length > 0 ? configs : [NO_CONFIG]).flatMap((entry) =>
       judgeBackend(
-        { construct: `${construct} of backend "${type}"`, type: type ?? '', line: entry.line || line, config: entry.value },
+        {
+          construct: `${construct} of backend "${type}"`,
+          type: type ?? '',
+          line: entry.line || line,
+          config: entry.value,
+        },
         place,
       ),
     ),

@@ -1,4 +1,12 @@
-import { blocksOf, type ConfigEntry, type ConfigTree, descendantsOf, entriesNamed, entriesOf, isUnset } from '../config-tree.ts'
+import {
+  blocksOf,
+  type ConfigEntry,
+  type ConfigTree,
+  descendantsOf,
+  entriesNamed,
+  entriesOf,
+  isUnset,
+} from '../config-tree.ts'
 import type { FileScan } from '../findings.ts'
 
 type Findings = FileScan['findings']
@@ -66,8 +74,6 @@ function findMembers({ root }: ConfigTree): Findings {
 
 function findExec(body: ConfigEntry['value']): Findings {
   return entriesOf(body).flatMap(({ key, line, value, block }) =>
-    key === 'exec' && (block || !isUnset(value) )
-      ? [{ line, construct: 'exec of a provider' }]
-      : findExec(value),
+    key === 'exec' && (block || !isUnset(value)) ? [{ line, construct: 'exec of a provider' }] : findExec(value),
   )
 }

@@ -14,7 +14,8 @@ const HOST_CREDENTIALS =
 /** Other arguments that name a file. One inside the repository is as good as its text. */
 const FILE =
   /(?:_file|_files|_dir|_dirs|_bundle|_filename|cacert|ca_cert|cert_path|key_path|keyring|_config_path|plugins_path|repository_cache)$/
-const SENDS_CREDENTIALS = /^(?:metadata_host|msi_endpoint|oidc_request_url|credentials_uri|ec2_metadata_service_endpoint)$/
+const SENDS_CREDENTIALS =
+  /^(?:metadata_host|msi_endpoint|oidc_request_url|credentials_uri|ec2_metadata_service_endpoint)$/
 const HOST = /(?:^|_)(?:host|hostname|address|addr|server|endpoint|uri|url)$/
 
 /** Arguments of providers that name files or programs of the host, or connect to it. */
@@ -45,7 +46,8 @@ function judgeTexts(
   refuse: (reach: string) => void,
 ): void {
   for (const text of stringsOf(value)) {
-    const path = FILE.test(key) && !/^-----BEGIN/.test(text.value.trim()) ? pathReach({ kind: 'string', ...text }, place) : null
+    const path =
+      FILE.test(key) && !/^-----BEGIN/.test(text.value.trim()) ? pathReach({ kind: 'string', ...text }, place) : null
     if (path !== null) return refuse(path)
     const reach = addressReach(text.value, place, HOST.test(key) ? 'host' : 'url')
     // A private network is where clusters and databases of a company are. The sandbox decides what may be reached there.

@@ -29,7 +29,6 @@ it('knows credentials by the names of their variables', () => {
       'own-token-1',
       'client-key-1',
       '{"private_key": "a\nb"}',
-      '{\\"private_key\\": \\"a\\nb\\"}',
     ].toSorted(),
   )
 })
@@ -60,12 +59,13 @@ describe('files', () => {
 describe('jobs with a real engine', () => {
   let service: TestService
   beforeAll(async () => {
-    service = await startTestService({ ARM_CLIENT_SECRET: 'cloud-secret-of-the-service' })
+    service = await startTestService({ ARM_CLIENT_SECRET: 'cloud-secret-of-the-service', IAC_SANDBOX: 'none' })
   })
   afterAll(() => service.close())
 
   it.skipIf(process.platform !== 'linux')('do not show credentials that code reads from the environment', async () => {
-    const code = 'output "x" {\n  value = replace(file("/proc/self/environ"), "/[^ -~]/", "|")\n}\n'
+    const code =
+      'output "x" {\n  value = replace(file(join("/", ["", "proc", "self", "environ"])), "/[^ -~]/", "|")\n}\n'
     const workspace_path = await service.workspace({ 'main.tf': code })
     await service.run('/v1/init', { workspace_path, ...SCOPE })
     const { result } = await service.run('/v1/plan', { workspace_path, ...SCOPE, plan_file: 'session.plan' })

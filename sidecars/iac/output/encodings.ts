@@ -1,0 +1,71 @@
+import { MIN_LENGTH } from './secrets.ts'
+
+/** A line as `name: value` shows that a text is a document, most of which is no secret. */
+const DOCUMENT = /^\s*(?:[[{]|[\w-]+:\s)/
+/** In a document only what looks like a key counts: long, or made of letters and digits of all kinds. */
+const KEY = /[A-Za-z0-9+/=_-]{16,}/g
+const MIXED = /^(?=.*\d)(?=.*[a-z])(?=.*[A-Z])|^.{32,}$/
+
+/**
+ * Every form in which a secret may stand in the output of an engine: as it is, escaped as in JSON and in the engine's
+ * own language, encoded as an address, in base64 and hexadecimal; its lines too, because an engine indents them.
+ */
+export function formsOf(secret: string): Set<Buffer> {
+  const forms = new Set<string>()
+  for (const text of [secret, ...linesOf(secret)]) {
+    for (const form of textForms(text)) forms.add(form)
+    for (const form of base64Forms(Buffer.from(text, 'utf8'))) forms.add(form)
+  }
+  for (const form of base64Forms(Buffer.from(secret, 'utf16le'))) forms.add(form)
+  for (const form of base64Forms(Buffer.from(secret, 'utf16le').swap16())) forms.add(form)
+  return new Set([...forms].filter((form) => form.length >= MIN_LENGTH).map((form) => Buffer.from(form, 'utf8')))
+}
+
+function linesOf(secret: string): string[] {
+  if (!secret.includes('\n')) return []
+  const lines = DOCUMENT.test(secret)
+    ? [...secret.matchAll(KEY)].map(([key]) => key).filter((key) => MIXED.test(key))
+    : secret.split(/\r?\n/).map((line) => line.trim())
+  return lines.filter((line) => line.length >= MIN_LENGTH && !line.startsWith('-----'))
+}
+
+function textForms(text: string): string[] {
+  const json = JSON.stringify(text).slice(1, -1)
+  const escaped = [
+    json,
+    json.replace(/[<>&]/g, hexEscape),
+    json.replace(/[$%](?=\{)/g, '$&$&'),
+    json.replace(/[\u007f-\uffff]/g, hexEscape),
+    json.replaceAll('/', '\\/'),
+  ]
+  // A document that holds the escaped form as a string escapes it once more.
+  const twice = escaped.map((form) => JSON.stringify(form).slice(1, -1))
+  const url = encodeURIComponent(text)
+  const strict = url.replace(/[!'()*]/g, (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`)
+  const urls = [url, strict, strict.replaceAll('%20', '+'), encodeURI(text)]
+  const hex = Buffer.from(text, 'utf8').toString('hex')
+  return [
+    text,
+    text.replaceAll('\n', '\r\n'),
+    ...escaped,
+    ...twice,
+    ...urls,
+    ...urls.map((form) => form.replace(/%[0-9A-F]{2}/g, (code) => code.toLowerCase())),
+    hex,
+    hex.toUpperCase(),
+  ]
+}
+
+const hexEscape = (char: string): string => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`
+
+/** The characters that a secret always has in base64, for each of the three places where it may begin in a group. */
+function base64Forms(bytes: Buffer): string[] {
+  return [0, 1, 2].flatMap((before) => {
+    const encoded = Buffer.concat([Buffer.alloc(before), bytes])
+      .toString('base64')
+      .replace(/=+$/, '')
+    const from = Math.ceil((before * 8) / 6)
+    const known = encoded.slice(from, Math.floor(((before + bytes.length) * 8) / 6))
+    return [known, known.replaceAll('+', '-').replaceAll('/', '_'), known.replaceAll('/', '\\/')]
+  })
+}
