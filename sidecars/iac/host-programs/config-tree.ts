@@ -92,3 +92,12 @@ export const isUnset = (node: ConfigNode): boolean =>
   (node.kind === 'string' && node.whole && node.value.trim() === '') ||
   (node.kind === 'array' && node.items.every(isUnset)) ||
   (node.kind === 'object' && node.entries.length === 0)
+
+/** A block as an entry of its type, with an entry below it for each label. */
+export function blockEntries([type = '', ...labels]: string[], line: number, body: ConfigNode): ConfigEntry[] {
+  const value = labels.reduceRight<ConfigNode>(
+    (inner, label) => ({ kind: 'object', entries: [{ key: label, line, value: inner, block: true }] }),
+    body,
+  )
+  return [{ key: type, line, value, block: true }]
+}

@@ -100,30 +100,26 @@ export class HclScanner {
 
   #scanCode(mode: { braces: number }): void {
     const char = this.#text[this.#at] as string
-    if (char === '#' || this.#text.startsWith('//', this.#at)) return this.#skipTo('\n', false)
-    if (this.#text.startsWith('/*', this.#at)) {
+    const heredoc = char === '<' ? this.#match(HEREDOC) : null
+    const word = this.#match(IDENTIFIER)
+    const found = (word ?? this.#match(NUMBER))?.[0]
+    if (char === '#' || this.#text.startsWith('//', this.#at)) this.#skipTo('\n', false)
+    else if (this.#text.startsWith('/*', this.#at)) {
       this.#at += 2
-      return this.#skipTo('*/', true)
-    }
-    if (char === '"') {
+      this.#skipTo('*/', true)
+    } else if (char === '"') {
       this.#emit('open')
       this.#at++
       this.#modes.push({ kind: 'quoted' })
-      return
-    }
-    const heredoc = char === '<' ? this.#match(HEREDOC) : null
-    if (heredoc) {
+    } else if (heredoc) {
       this.#emit('open', 'heredoc')
       this.#advance(this.#at + heredoc[0].length)
       this.#modes.push({ kind: 'heredoc', marker: heredoc[1] as string, lineStart: true })
-      return
+    } else if (found === undefined) this.#scanSymbol(char, mode)
+    else {
+      this.#emit(word ? 'identifier' : 'symbol', found)
+      this.#at += found.length
     }
-    const word = this.#match(IDENTIFIER)
-    const number = word ? null : this.#match(NUMBER)
-    const found = (word ?? number)?.[0]
-    if (found === undefined) return this.#scanSymbol(char, mode)
-    this.#emit(word ? 'identifier' : 'symbol', found)
-    this.#at += found.length
   }
 
   #scanSymbol(char: string, mode: { braces: number }): void {
@@ -156,15 +152,19 @@ export class HclScanner {
   }
 
   #scanQuoted(): void {
-    if (this.#text[this.#at] !== '"') return this.#scanRun(QUOTED_RUN, true)
-    this.#emit('close')
-    this.#modes.pop()
-    this.#at++
+    if (this.#text[this.#at] === '"') {
+      this.#emit('close')
+      this.#modes.pop()
+      this.#at++
+    } else this.#scanRun(QUOTED_RUN, true)
   }
 
   #scanRun(pattern: RegExp, escapes: boolean): void {
     const char = this.#text[this.#at] as string
-    if (char === '$' || char === '%') return this.#scanIntroducer(char)
+    if (char === '$' || char === '%') {
+      this.#scanIntroducer(char)
+      return
+    }
     const run = this.#match(escapes && char === '\\' ? QUOTED_ESCAPE : pattern)?.[0] ?? char
     this.#emit('literal', escapes ? decodeEscapes(run) : run)
     this.#advance(this.#at + run.length)
@@ -181,10 +181,11 @@ export class HclScanner {
       }
       mode.lineStart = false
     }
-    if (this.#text[this.#at] !== '\n') return this.#scanRun(HEREDOC_RUN, false)
-    mode.lineStart = true
-    this.#emit('literal', '\n')
-    this.#advance(this.#at + 1)
+    if (this.#text[this.#at] === '\n') {
+      mode.lineStart = true
+      this.#emit('literal', '\n')
+      this.#advance(this.#at + 1)
+    } else this.#scanRun(HEREDOC_RUN, false)
   }
 
   /** Whether the line up to `end` holds the marker alone, between spaces of any kind. */

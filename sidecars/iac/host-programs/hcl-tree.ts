@@ -1,4 +1,5 @@
 import {
+  blockEntries,
   COMPUTED,
   type ConfigEntry,
   type ConfigNode,
@@ -293,13 +294,4 @@ const PATHS: Record<string, string | undefined> = Object.assign(Object.create(nu
 const keyOf = (node: ConfigNode): string | null => {
   if (node.kind === 'word') return node.word
   return node.kind === 'string' && node.whole ? node.value : null
-}
-
-/** A block as an entry of its type, with an entry below it for each label. */
-function blockEntries([type = '', ...labels]: string[], line: number, body: ConfigNode): ConfigEntry[] {
-  const value = labels.reduceRight<ConfigNode>(
-    (inner, label) => ({ kind: 'object', entries: [{ key: label, line, value: inner, block: true }] }),
-    body,
-  )
-  return [{ key: type, line, value, block: true }]
 }

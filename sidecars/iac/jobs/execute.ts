@@ -178,6 +178,8 @@ async function refuse(
     timeoutMs: settings.jobTimeoutSeconds * 1000,
     backendConfig: settings.backendConfig,
     providerFolders: [settings.pluginCacheDir, settings.providerMirror].filter((folder) => folder !== ''),
+    // The sandbox judges the ports as well.
+    allowedHosts: settings.egressAllow.map(({ target }) => target),
     initialised,
   })
   if (text === null && kind === 'init' && !initialised) await noteInitialised(settings.dataDir, workspace)

@@ -76,8 +76,10 @@ function judgeArguments({ construct, type, line: start, config }: Backend, place
     else if (key === 'credentials' && (type === 'gcs' || type === '')) judgeGoogle(value, refuse)
     else if (ADDRESSES_OF_CREDENTIALS.test(key) && value.kind !== 'object') {
       if (!place.isOwnOverride) refuse(ELSEWHERE)
-    } else if (key === 'conn_str') judgePostgres(value, place, refuse)
-    else if ((type === 'local' || type === '') && (key === 'path' || key === 'workspace_dir')) {
+    } else if (key === 'conn_str') {
+      const reach = postgresReach(value, place)
+      if (reach !== null) refuse(reach)
+    } else if ((type === 'local' || type === '') && (key === 'path' || key === 'workspace_dir')) {
       const reach = pathReach(value, place)
       if (reach !== null) refuse(reach)
     } else if (ADDRESS_ARGUMENTS.test(key) && !place.isOwnOverride)
@@ -104,19 +106,20 @@ export function judgeGoogle(value: ConfigNode, refuse: (reach: string) => void):
 const POSTGRES_FILES = /(?:^|[\s?&])(?:passfile|service|servicefile|sslcert|sslkey|sslrootcert|sslcrl|sslpassword)\s*=/i
 
 /** A connection string of PostgreSQL, as an address or as words. Without a host it means a socket of this machine. */
-function judgePostgres(value: ConfigNode, place: Place, refuse: (reach: string) => void): void {
-  if (value.kind !== 'string' || (value.value === '' && !value.whole)) return
+function postgresReach(value: ConfigNode, place: Place): string | null {
+  if (value.kind !== 'string' || (value.value === '' && !value.whole)) return null
   const text = value.value.trim()
-  if (POSTGRES_FILES.test(text)) return refuse('the connection string names files of this machine')
+  if (POSTGRES_FILES.test(text)) return 'the connection string names files of this machine'
   const url = /^postgres(?:ql)?:\/\//i.test(text)
   const words = [...text.matchAll(/(?:^|[\s?&])(?:host|hostaddr)\s*=\s*'?([^\s'&]*)/gi)].map(([, host = '']) => host)
   const hosts = url ? [...words, ...(/\/\/(?:[^/?#]*@)?([^/?#]*)/.exec(text)?.[1]?.split(',') ?? [])] : words
   const named = hosts.flatMap((host) => decodeURIComponentSafe(host).split(',')).filter((host) => host !== '')
-  if (named.length === 0 && value.whole) return refuse('the connection string names no host, which means this machine')
+  if (named.length === 0 && value.whole) return 'the connection string names no host, which means this machine'
   for (const host of named) {
     const reach = addressReach(host, place, 'host')
-    if (reach !== null) return refuse(ADDRESS_WHY(reach))
+    if (reach !== null) return ADDRESS_WHY(reach)
   }
+  return null
 }
 
 function decodeURIComponentSafe(text: string): string {

@@ -62,6 +62,8 @@ export function findFiles({ root, calls }: ConfigTree, place: Place): Findings {
   return [...called, ...typed]
 }
 
+const PATH_MARK = /\0(module|root)\0/g
+
 type CallArgument = ConfigTree['calls'][number]['args'][number] | undefined
 
 /** The pattern of `fileset` is joined to its folder, so it can climb as well. */
@@ -72,7 +74,7 @@ function patternReach(folder: CallArgument, pattern: CallArgument, place: Place)
 }
 
 const shown = (node: CallArgument): string =>
-  node?.kind === 'string' ? JSON.stringify(node.value.replaceAll(/\0(\w+)\0/g, '${path.$1}')) : '…'
+  node?.kind === 'string' ? JSON.stringify(node.value.replaceAll(PATH_MARK, (_mark, name) => `\${path.${name}}`)) : '…'
 
 function findPaths(type: string, body: ConfigTree['root'], place: Place): Findings {
   return (FILE_TYPES[type] ?? []).flatMap((name) =>

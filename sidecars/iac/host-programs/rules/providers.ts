@@ -48,9 +48,12 @@ function judgeTexts(
   for (const text of stringsOf(value)) {
     const path =
       FILE.test(key) && !/^-----BEGIN/.test(text.value.trim()) ? pathReach({ kind: 'string', ...text }, place) : null
-    if (path !== null) return refuse(path)
+    if (path !== null) {
+      refuse(path)
+      return
+    }
     const reach = addressReach(text.value, place, HOST.test(key) ? 'host' : 'url')
     // A private network is where clusters and databases of a company are. The sandbox decides what may be reached there.
-    if (reach !== null && reach !== 'a private network') return refuse(ADDRESS_WHY(reach))
+    if (reach !== null && reach !== 'a private network') refuse(ADDRESS_WHY(reach))
   }
 }

@@ -1,0 +1,63 @@
+import { expect } from 'vitest'
+import { type Json, SCOPE, startTestService, type TestService } from '../../sidecars/iac/service.ts'
+import { attack } from './attack.ts'
+
+/** A service whose check stands alone: without a sandbox, and with programs of the host refused. */
+export const startGuarded = (env: Record<string, string> = {}): Promise<TestService> =>
+  startTestService({ IAC_SANDBOX: 'none', ...env })
+
+export interface Hostile {
+  /** Files of the repository. */
+  files?: Record<string, string>
+  /** Changes that files alone cannot express, such as links. */
+  prepare?: (workspace: string) => Promise<void>
+  /** Folder of the workspace inside the repository. */
+  root?: string
+  kinds?: readonly ('init' | 'plan' | 'validate' | 'import/state-resource-ids')[]
+}
+
+/** The engine's own file that a plan leaves behind. */
+const BODIES: Record<string, object> = {
+  init: SCOPE,
+  plan: { ...SCOPE, plan_file: 'session.plan' },
+  validate: {},
+  'import/state-resource-ids': {},
+}
+
+/** Submits the jobs of a hostile repository, and answers what the service says to each of them. */
+export async function submitHostile(service: TestService, hostile: Hostile): Promise<Json[]> {
+  const folder = await service.workspace({ '.platform-workspace': '', ...hostile.files })
+  await hostile.prepare?.(folder)
+  const workspace_path = hostile.root === undefined ? folder : `${folder}/${hostile.root}`
+  const answers: Json[] = []
+  for (const kind of hostile.kinds ?? ['init', 'plan'])
+    answers.push(await service.run(`/v1/${kind}`, { workspace_path, ...BODIES[kind] }))
+  return answers
+}
+
+/** An attack that the check refuses before the engine starts, in every job, with a text that names all of `texts`. */
+export function refused(
+  group: string,
+  title: string,
+  service: () => TestService,
+  hostile: Hostile,
+  ...texts: string[]
+): void {
+  attack(group, title, async () => {
+    const answers = await submitHostile(service(), hostile)
+    let told = ''
+    for (const { status, result } of answers) {
+      expect({ status, exit_code: result?.exit_code, stdout: result?.stdout }).toEqual({
+        status: 'succeeded',
+        exit_code: 1,
+        stdout: '',
+      })
+      told = result.stderr
+      // The engine draws its diagnostics in boxes; the check does not.
+      expect(told).toMatch(/^Error: /)
+      expect(told).toMatch(/refused|could not be checked|too large/)
+      for (const text of texts) expect(told).toContain(text)
+    }
+    return told.split('\n').find((line) => line.startsWith('  on ')) ?? told.slice(0, 80)
+  })
+}
