@@ -29,17 +29,18 @@ function linesOf(secret: string): string[] {
   return lines.filter((line) => line.length >= MIN_LENGTH && !line.startsWith('-----'))
 }
 
+/** A document inside of a document inside of the engine's own: each level escapes what the one below has written. */
+const LEVELS = 3
+
 function textForms(text: string): string[] {
-  const json = JSON.stringify(text).slice(1, -1)
-  const escaped = [
-    json,
-    json.replace(/[<>&]/g, hexEscape),
-    json.replace(/[$%](?=\{)/g, '$&$&'),
-    json.replace(/[\u007f-\uffff]/g, hexEscape),
-    json.replaceAll('/', '\\/'),
-  ]
-  // A document that holds the escaped form as a string escapes it once more.
-  const twice = escaped.map((form) => JSON.stringify(form).slice(1, -1))
+  const json = jsonOf(text)
+  const escaped = new Set([json, json.replace(/[$%](?=\{)/g, '$&$&'), json.replace(/[\u007f-\uffff]/g, hexEscape)])
+  let level = [text, ...escaped]
+  for (let depth = 0; depth < LEVELS; depth++) {
+    // The engine escapes the signs of HTML as well, other writers do not.
+    level = [...new Set(level.map(jsonOf).flatMap((form) => [form, form.replace(/[<>&]/g, hexEscape)]))]
+    for (const form of level) escaped.add(form)
+  }
   const url = encodeURIComponent(text)
   const strict = url.replace(/[!'()*]/g, (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`)
   const urls = [url, strict, strict.replaceAll('%20', '+'), encodeURI(text)]
@@ -48,13 +49,15 @@ function textForms(text: string): string[] {
     text,
     text.replaceAll('\n', '\r\n'),
     ...escaped,
-    ...twice,
+    json.replaceAll('/', '\\/'),
     ...urls,
     ...urls.map((form) => form.replace(/%[0-9A-F]{2}/g, (code) => code.toLowerCase())),
     hex,
     hex.toUpperCase(),
   ]
 }
+
+const jsonOf = (text: string): string => JSON.stringify(text).slice(1, -1)
 
 const hexEscape = (char: string): string => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`
 

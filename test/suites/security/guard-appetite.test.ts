@@ -1,0 +1,109 @@
+import { mkdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { monitorEventLoopDelay } from 'node:perf_hooks'
+import { afterAll, beforeAll, expect } from 'vitest'
+import { type Json, SCOPE, startTestService, type TestService } from '../../sidecars/iac/service.ts'
+import { attack } from './attack.ts'
+
+let service: TestService
+let hurried: TestService
+beforeAll(async () => {
+  service = await startTestService({ IAC_SANDBOX: 'none' })
+  hurried = await startTestService({ IAC_SANDBOX: 'none', IAC_JOB_TIMEOUT_SECONDS: '0.2' })
+})
+afterAll(() => Promise.all([service.close(), hurried.close()]))
+
+const GROUP = "the check's own appetite"
+/** Far above what a loaded machine delays, far below the seconds that an attack wants. */
+const MAX_BLOCK_MS = 1_000
+const MAX_MEMORY_MIB = 400
+
+/** Plans these files while the service is watched; answers the job, the longest block and the growth of its memory. */
+async function watch(
+  of: TestService,
+  files: Record<string, string>,
+): Promise<{ job: Json; block: number; grown: number }> {
+  const workspace_path = await of.workspace()
+  for (const [name, text] of Object.entries(files)) {
+    await mkdir(join(workspace_path, name, '..'), { recursive: true })
+    await writeFile(join(workspace_path, name), text)
+  }
+  const delay = monitorEventLoopDelay({ resolution: 5 })
+  const before = process.memoryUsage().rss
+  let peak = before
+  const look = setInterval(() => {
+    peak = Math.max(peak, process.memoryUsage().rss)
+  }, 20)
+  delay.enable()
+  const job = await of.run('/v1/plan', { workspace_path, ...SCOPE, plan_file: 'session.plan' })
+  delay.disable()
+  clearInterval(look)
+  return { job, block: delay.max / 1e6, grown: (peak - before) / 2 ** 20 }
+}
+
+const MILLION = 1_000_000
+const LINES = 'resource "terraform_data" "x" {\n  input = "aaaa bbbb cccc dddd eeee ffff gggg"\n}\n'
+const GREEDY: [string, () => Record<string, string>][] = [
+  ['a million brackets', () => ({ 'main.tf': `locals {\n  a = ${'['.repeat(MILLION)}${']'.repeat(MILLION)}\n}\n` })],
+  ['a million braces', () => ({ 'main.tf': `a = ${'{'.repeat(MILLION)}` })],
+  ['a million templates', () => ({ 'main.tf': `a = ${'"$\u007b'.repeat(MILLION)}` })],
+  ['a million escapes', () => ({ 'main.tf': `a = "${'\\n'.repeat(MILLION)}"\n` })],
+  ['a million items', () => ({ 'main.tf': `a = [${'1,'.repeat(MILLION)}]\n` })],
+  ['a million blocks', () => ({ 'main.tf': 'a {}\n'.repeat(MILLION / 2) })],
+  ['a million brackets in JSON', () => ({ 'main.tf.json': `{"a":${'['.repeat(MILLION)}${']'.repeat(MILLION)}}` })],
+  ['a million heredocs', () => ({ 'main.tf': 'a = <<A\n'.repeat(MILLION / 3) })],
+  ['40 MB of configuration in one file', () => ({ 'main.tf': LINES.repeat(500_000) })],
+  [
+    '40 MB of configuration in many files',
+    () => Object.fromEntries(Array.from({ length: 160 }, (_, index) => [`m${index}.tf`, LINES.repeat(3_000)])),
+  ],
+  [
+    '6000 files',
+    () => Object.fromEntries(Array.from({ length: 6_000 }, (_, index) => [`m${index}.tf`, 'locals {}\n'])),
+  ],
+  [
+    'a manifest of 30 MB',
+    () => ({
+      '.terraform/modules/modules.json': JSON.stringify({
+        Modules: Array.from({ length: 600_000 }, (_, index) => ({
+          Key: `m${index}`,
+          Source: './m',
+          Dir: `./m${index}`,
+        })),
+      }),
+    }),
+  ],
+  [
+    'a manifest of many modules',
+    () => ({
+      '.terraform/modules/modules.json': JSON.stringify({
+        Modules: Array.from({ length: 60_000 }, (_, index) => ({
+          Key: `m${index}`,
+          Source: './m',
+          Dir: `./m${index}`,
+        })),
+      }),
+    }),
+  ],
+]
+for (const [title, make] of GREEDY)
+  attack(GROUP, title, async () => {
+    const { job, block, grown } = await watch(service, make())
+    expect(job.result).toMatchObject({ exit_code: 1, stdout: '' })
+    expect(job.result.stderr).toMatch(/too large to be checked|could not be checked/)
+    expect(block).toBeLessThan(MAX_BLOCK_MS)
+    expect(grown).toBeLessThan(MAX_MEMORY_MIB)
+    const why = job.result.stderr.split('\n').find((line: string) => /^The (check|file)/.test(line)) ?? ''
+    return `${why} (loop held for ${Math.round(block)} ms)`
+  })
+
+attack(GROUP, 'a configuration that takes longer than the job may', async () => {
+  const files = Object.fromEntries(Array.from({ length: 30 }, (_, index) => [`m${index}.tf`, LINES.repeat(10_000)]))
+  const { job, block } = await watch(hurried, files)
+  expect(job).toMatchObject({
+    status: 'failed',
+    error: { status: 504, detail: 'The engine did not finish within 0.2s.' },
+  })
+  expect(block).toBeLessThan(MAX_BLOCK_MS)
+  return job.error.detail
+})
