@@ -31,8 +31,21 @@ export function createMasker(literals: Iterable<string>): Masker {
   forms.sort((a, b) => b.length - a.length)
   if (forms.length === 0) return { text: (text) => text, json: (value) => value }
   const pattern = new RegExp(forms.map(toPattern).join('|'), 'gu')
-  const text = (value: string) => value.replace(pattern, MASK)
+  const text = (value: string) => hideMatches(value, pattern)
   return { text, json: (value) => mapStrings(value, text) }
+}
+
+/** Puts one mark in place of each match. Matches that overlap get one mark together, so that no rest of one stays. */
+function hideMatches(text: string, pattern: RegExp): string {
+  const pieces: string[] = []
+  let end = 0
+  pattern.lastIndex = 0
+  for (let match = pattern.exec(text); match !== null; match = pattern.exec(text)) {
+    if (match.index >= end) pieces.push(text.slice(end, match.index), MASK)
+    end = Math.max(end, match.index + match[0].length)
+    pattern.lastIndex = match.index + ((text.codePointAt(match.index) ?? 0) > 0xffff ? 2 : 1)
+  }
+  return pieces.length === 0 ? text : [...pieces, text.slice(end)].join('')
 }
 
 /**

@@ -33,6 +33,9 @@ describe('createMasker', () => {
     ['every longer line of a key', ['-----BEGIN-----\nAAAABBBB\nx'], '  AAAABBBB\n x', `  ${MASK}\n x`],
     ['digits of a number', ['123456'], 'pin 123456 of 1234567', `pin ${MASK} of 1234567`],
     ['letters of any script', ['pä55'], 'pä55 pä55wörter', `${MASK} pä55wörter`],
+    ['two values in one line', ['p4ss', 'w0rd-of-b'], 'a:p4ss@x b:w0rd-of-b@y', `a:${MASK}@x b:${MASK}@y`],
+    ['values that overlap', ['secretA1secretB2', 'secretB2secretC3'], 'x secretA1secretB2secretC3 y', `x ${MASK} y`],
+    ['values of signs that take two units', ['😀😀😀😀x'], '😀😀😀😀😀x', `😀${MASK}`],
     ['a replacement pattern literally', ["$&$'12345"], "x $&$'12345", `x ${MASK}`],
   ])('masks %s', (_, literals, text, expected) => {
     expect(createMasker(literals).text(text)).toBe(expected)

@@ -7,7 +7,7 @@ export { credentialsOf } from './secrets.ts'
 
 /** The engine writes the same words where it hides a value itself. */
 const HIDDEN = Buffer.from('(sensitive value)')
-const CHUNK = 1024 * 1024
+const CHUNK = 256 * 1024
 
 const matchers = new WeakMap<readonly string[], Matcher>()
 

@@ -4,11 +4,12 @@ export interface Match {
   end: number
 }
 
-/** The patterns are looked for by two bytes at a time. */
-const PAIR = 2
+/** The patterns are looked for by three bytes at a time, which many texts and few patterns have in common. */
+const BLOCK = 3
+const TABLE = 1 << 18
 
 /**
- * Finds many byte strings at once in time that is linear in the text, after Wu and Manber: a table tells for each pair
+ * Finds many byte strings at once in time that is linear in the text, after Wu and Manber: a table tells for each block
  * of bytes how far the next place can be at which a pattern may end.
  */
 export class Matcher {
@@ -16,21 +17,21 @@ export class Matcher {
   readonly longest: number
   readonly #shortest: number
   readonly #shift: Uint8Array
-  /** Patterns by the pair that their first `#shortest` bytes end with, the longest first. */
+  /** Patterns by the block that their first `#shortest` bytes end with, the longest first. */
   readonly #candidates: (Buffer[] | undefined)[] = []
 
-  /** @param patterns each of at least two bytes */
+  /** @param patterns each of at least three bytes */
   constructor(patterns: Iterable<Buffer>) {
     const all = [...patterns].sort((a, b) => b.length - a.length)
     this.longest = all[0]?.length ?? 0
-    this.#shortest = Math.min(all.at(-1)?.length ?? PAIR, 255)
-    this.#shift = new Uint8Array(65_536).fill(this.#shortest - PAIR + 1)
+    this.#shortest = Math.min(all.at(-1)?.length ?? BLOCK, 255)
+    this.#shift = new Uint8Array(TABLE).fill(this.#shortest - BLOCK + 1)
     for (const pattern of all) {
-      for (let end = PAIR; end <= this.#shortest; end++) {
-        const pair = pairAt(pattern, end - PAIR)
-        this.#shift[pair] = Math.min(this.#shift[pair] ?? 0, this.#shortest - end)
+      for (let end = BLOCK; end <= this.#shortest; end++) {
+        const block = blockAt(pattern, end - BLOCK)
+        this.#shift[block] = Math.min(this.#shift[block] ?? 0, this.#shortest - end)
       }
-      const last = pairAt(pattern, this.#shortest - PAIR)
+      const last = blockAt(pattern, this.#shortest - BLOCK)
       this.#candidates[last] = [...(this.#candidates[last] ?? []), pattern]
     }
   }
@@ -46,15 +47,15 @@ export class Matcher {
   find(text: Buffer, open = 0): Match[] {
     const matches: Match[] = open > 0 ? [{ start: 0, end: open }] : []
     if (this.isEmpty) return matches
-    for (let at = this.#shortest - PAIR; at + PAIR <= text.length; ) {
-      const pair = pairAt(text, at)
-      const shift = this.#shift[pair] ?? 1
+    for (let at = this.#shortest - BLOCK; at + BLOCK <= text.length; ) {
+      const block = blockAt(text, at)
+      const shift = this.#shift[block] ?? 1
       if (shift > 0) {
         at += shift
         continue
       }
-      const start = at - this.#shortest + PAIR
-      const found = this.#candidates[pair]?.find((pattern) => startsWith(text, start, pattern))
+      const start = at - this.#shortest + BLOCK
+      const found = this.#candidates[block]?.find((pattern) => startsWith(text, start, pattern))
       if (found) join(matches, { start, end: start + found.length })
       at++
     }
@@ -62,7 +63,9 @@ export class Matcher {
   }
 }
 
-const pairAt = (bytes: Buffer, at: number): number => ((bytes[at] ?? 0) << 8) | (bytes[at + 1] ?? 0)
+/** The place in the table of the three bytes at a position. Different bytes may share one. */
+const blockAt = (bytes: Buffer, at: number): number =>
+  (((bytes[at] ?? 0) << 10) ^ ((bytes[at + 1] ?? 0) << 5) ^ (bytes[at + 2] ?? 0)) & (TABLE - 1)
 
 const startsWith = (text: Buffer, start: number, pattern: Buffer): boolean =>
   start + pattern.length <= text.length && text.compare(pattern, 0, pattern.length, start, start + pattern.length) === 0

@@ -56,6 +56,66 @@ describe('files', () => {
   })
 })
 
+describe('large files', () => {
+  const secret = 'a-secret-that-crosses-the-parts'
+  const CHUNK = 256 * 1024
+  let folder: string
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'hide-'))
+  })
+  afterAll(() => rm(folder, { recursive: true, force: true }))
+  const hidden = async (text: string, secrets: string[]) => {
+    await writeFile(join(folder, 'out'), text)
+    await hideCredentials(join(folder, 'out'), secrets)
+    return readFile(join(folder, 'out'), 'utf8')
+  }
+
+  it('hide a secret wherever the parts are cut', async () => {
+    for (let before = CHUNK - 220; before <= CHUNK + 40; before += 13) {
+      const text = await hidden(`${'x'.repeat(before)}${secret}|${secret}end`, [secret])
+      expect(text).toBe(`${'x'.repeat(before)}(sensitive value)|(sensitive value)end`)
+    }
+  })
+
+  it('hide secrets that overlap, and runs of one that repeats itself', async () => {
+    expect(await hidden('-abcdefgh12345678-', ['abcdefgh1234', 'gh12345678'])).toBe('-(sensitive value)-')
+    expect(await hidden(`-${'ab'.repeat(3 * CHUNK)}-`, ['abababab'])).toBe('-(sensitive value)-')
+  })
+
+  it('find the same as a plain search, whatever the lengths of the secrets are', async () => {
+    const secrets = ['k3y-0001', 'k3y-0001-longer', 'another-secret-of-some-length', 'zzzzzzzzy']
+    const text = Array.from({ length: 400 }, (_, index) => `${'z'.repeat(index % 11)}${secrets[index % 4]}`).join(
+      'k3y-',
+    )
+    const expected = secrets
+      .toSorted((a, b) => b.length - a.length)
+      .reduce((all, one) => all.replaceAll(one, '#'), text)
+    expect((await hidden(text, secrets)).replaceAll('(sensitive value)', '#')).toBe(expected)
+  })
+})
+
+it('knows the passwords of addresses and the secrets inside of documents', () => {
+  const secrets = credentialsOf({
+    HTTPS_PROXY: 'http://user:p%40ssw0rd@proxy:8080',
+    DATABASE_URL: 'postgres://app:hunter2-long@db/x?sslmode=require',
+    SHORT: 'redis://:abc@cache',
+    REPOSITORY: 'https://ghp_0123456789abcdefghij@github.com/a/b',
+    DSN: 'host=db user=app password=words-of-a-dsn',
+    GOOGLE_CREDENTIALS: '{"type":"service_account","private_key":"key-of-the-account","client_id":"1234567890"}',
+  })
+  for (const secret of [
+    'p%40ssw0rd',
+    'p@ssw0rd',
+    'hunter2-long',
+    'redis://:abc@',
+    'ghp_0123456789abcdefghij',
+    'words-of-a-dsn',
+    'key-of-the-account',
+  ])
+    expect(secrets).toContain(secret)
+  expect(secrets).not.toContain('1234567890')
+})
+
 describe('jobs with a real engine', () => {
   let service: TestService
   beforeAll(async () => {
