@@ -1,4 +1,4 @@
-import { readFile, writeFile } from 'node:fs/promises'
+import { readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 
 /** A pattern as the engine's configuration takes it: `[host/]namespace/type`, where namespace and type may be `*`. */
@@ -10,7 +10,10 @@ export const PROVIDER_PATTERN = /^(?:[a-z0-9.-]+\.[a-z0-9.:-]+\/)?(?:[a-z0-9_-]+
  */
 export async function findForeignProviders(workspacePath: string, allowed: readonly string[]): Promise<string[]> {
   if (allowed.length === 0) return []
-  const lock = await readFile(join(workspacePath, '.terraform.lock.hcl'), 'utf8').catch(() => '')
+  const path = join(workspacePath, '.terraform.lock.hcl')
+  const { size } = await stat(path).catch(() => ({ size: 0 }))
+  if (size > MAX_LOCK_BYTES) return ['a lock file of more than 1 MiB']
+  const lock = await readFile(path, 'utf8').catch(() => '')
   const sources = [...lock.matchAll(QUOTED)]
     .map(([, text = '']) => text)
     .filter((text) => /[/\\]/.test(text) && !HASH.test(text))
@@ -19,6 +22,8 @@ export async function findForeignProviders(workspacePath: string, allowed: reado
     .filter((source) => !BUILT_IN.test(source) && !allowed.some((pattern) => matches(pattern.toLowerCase(), source)))
 }
 
+/** A lock file has some hundred bytes for each provider. */
+const MAX_LOCK_BYTES = 1024 * 1024
 /** Comments may stand between the words of a block, so every quoted text that could be an address counts as one. */
 const QUOTED = /"([^"\n]*)"/g
 const HASH = /^(h1:[A-Za-z0-9+/]{43}=|zh:[0-9a-f]{64})$/
