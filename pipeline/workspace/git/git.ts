@@ -111,16 +111,10 @@ export function mustSucceed(git: Pick<Git, 'url' | 'place'>, output: ProcessOutp
 export function describeGitFailure({ url, place }: Pick<Git, 'url' | 'place'>, output: ProcessOutput): string {
   if (output.stopped) return `git was stopped (${output.stopped})`
   const text = (output.stderr.trim() || output.stdout.trim() || `exit code ${output.code}`)
-<<<<<<< HEAD
     .replaceAll(place.workTree, '.')
     .replaceAll(place.directory, '.git')
     .replaceAll(url, 'the repository')
-    .replace(/\/\/[^/\s@]*@/g, '//')
-=======
-    .replaceAll(options.clone, '.')
-    .replaceAll(options.url, 'the repository')
     .replace(/\/\/[^/\s]*@/g, '//')
->>>>>>> 1b48b8d (Masking: overlapping values leave no rest, in core and sidecar; addresses in git's own texts with a sign in the password)
   return text.length > MAX_TEXT ? `${text.slice(0, MAX_TEXT)}…` : text
 }
 
