@@ -6,6 +6,7 @@ import { gitOrThrow } from '../dev/git-host/git.ts'
 import type { GitHost } from '../dev/git-host/start.ts'
 import { loadStackConfiguration, openStateKeys } from '../dev/sample-state/prepare.ts'
 import { writeOverride } from '../pipeline/workspace/backend-override.ts'
+import { writeMarker } from '../pipeline/workspace/clone.ts'
 import { writeStateKeys } from '../pipeline/workspace/state-keys.ts'
 import { silentLogger } from '../src/base/log.ts'
 import type { Cloud } from '../src/base/vocabulary.ts'
@@ -59,7 +60,12 @@ export async function createEngineRoots(folder: string, host: Pick<GitHost, 'pat
         const workspacePath = join(clone, request.iac_path ?? '.')
         const workspace = { uri: request.uri, branch: request.branch, root_path: request.iac_path }
         await writeOverride(config, { scope_id: request.scope_id, workspace }, workspacePath, silentLogger)
-        await writeStateKeys(openStateKeys(config), { scope_id: request.scope_id, workspace }, workspacePath)
+        await writeMarker(clone)
+        await writeStateKeys(
+          { config, stateKeys: openStateKeys(config) },
+          { scope_id: request.scope_id, workspace },
+          workspacePath,
+        )
         return engineRoot({ config, iac, clone, workspace_path: workspacePath }, request)
       } catch (error) {
         await rm(clone, { recursive: true, force: true })

@@ -5,6 +5,7 @@ import { parse } from 'yaml'
 import { loadConfig } from '../../config/load.ts'
 import type { Config } from '../../config/types.ts'
 import { writeOverride } from '../../pipeline/workspace/backend-override.ts'
+import { writeMarker } from '../../pipeline/workspace/clone.ts'
 import { writeStateKeys } from '../../pipeline/workspace/state-keys.ts'
 import { silentLogger } from '../../src/base/log.ts'
 import { createStateKeys } from '../../src/data/storage/state-keys.ts'
@@ -123,7 +124,8 @@ async function build(
   const planFile = config.paths.session_plan_filename
   const workspace = { uri: parts.uri, branch: '', root_path: iac_path }
   await writeOverride(config, { scope_id: SCOPE, workspace }, workspacePath, silentLogger)
-  await writeStateKeys(openStateKeys(config), { scope_id: SCOPE, workspace }, workspacePath)
+  await writeMarker(clone)
+  await writeStateKeys({ config, stateKeys: openStateKeys(config) }, { scope_id: SCOPE, workspace }, workspacePath)
   const engine = (what: string, run: () => Promise<EngineResult>) =>
     runUntilSuccess(`${what} of samples/${sample}`, run)
   await engine('init', () => iac.run('init', scoped, { signal }))

@@ -20,7 +20,7 @@ export function createKeyRenewal(
   let expires = 0
   return async (kind) => {
     if (!OPENS_STATE.includes(kind) || context.now().getTime() + jobMs <= expires) return
-    const keys = await writeStateKeys(context.stateKeys, round.session, workspace.iacRoot)
+    const keys = await writeStateKeys(context, round.session, workspace.iacRoot)
     if (keys === null) return
     expires = keys.expires.getTime()
     learn([keys.secret_key, keys.session_token])

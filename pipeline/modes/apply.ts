@@ -93,7 +93,7 @@ async function startApply(kit: BareKit, state: ApplyState): Promise<ApplyResult 
   const refusal = await refuseMovedState(run, seal, directory)
   if (refusal !== null) return await recordResult(run, seal, refusal)
   // The plan was made with keys that have run out by now. They are in a file, which the plan only names.
-  const keys = await writeStateKeys(run.context.stateKeys, run.round.session, directory.iacRoot)
+  const keys = await writeStateKeys(run.context, run.round.session, directory.iacRoot)
   if (keys !== null) secrets.add([keys.secret_key, keys.session_token])
   await assertSealed(run, seal, directory)
   const jobId = await submitOnce(run, seal, directory, () => {

@@ -41,7 +41,7 @@ export async function writeOverride(
  * Refuses an engine root of a clone that is not where it was: an engine can rename it and put a link in its place, and
  * the credentials would be written wherever that leads.
  */
-async function assertNotReplaced(uploadFolder: string, iacRoot: string): Promise<void> {
+export async function assertNotReplaced(uploadFolder: string, iacRoot: string): Promise<void> {
   const uploads = await realpath(uploadFolder).catch(() => null)
   if (uploads !== null && isInside(uploads, iacRoot) && (await realpath(iacRoot)) !== iacRoot)
     throw new Error('a link has taken the place of the engine root')

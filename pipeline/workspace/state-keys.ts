@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import type { Config } from '../../config/types.ts'
 import { internal } from '../../src/base/errors.ts'
 import {
   deriveProjectId,
@@ -8,6 +9,8 @@ import {
   stateKeysFile,
 } from '../../src/plan/state/managed-state.ts'
 import type { SessionFacts } from '../../src/sessions/types.ts'
+import { assertNotReplaced } from './backend-override.ts'
+import { isShared } from './files/shared-folder.ts'
 import { writePrivateFile } from './pins/private-files.ts'
 
 /**
@@ -18,7 +21,7 @@ import { writePrivateFile } from './pins/private-files.ts'
  * Errors: those of the source; 500 `Error Engine backend override render.`
  */
 export async function writeStateKeys(
-  source: StateKeySource | undefined,
+  { config, stateKeys: source }: { config: Pick<Config, 'paths'>; stateKeys?: StateKeySource },
   session: Pick<SessionFacts, 'scope_id' | 'workspace'>,
   iacRoot: string,
 ): Promise<StateKeys | null> {
@@ -26,7 +29,9 @@ export async function writeStateKeys(
   const { uri, root_path } = session.workspace
   const keys = await source.issue(await deriveProjectId(uri, session.scope_id, root_path))
   try {
-    await writePrivateFile(join(iacRoot, STATE_KEYS_FILE), stateKeysFile(keys))
+    await assertNotReplaced(config.paths.upload_folder, iacRoot)
+    const shared = await isShared(config.paths.upload_folder)
+    await writePrivateFile(join(iacRoot, STATE_KEYS_FILE), stateKeysFile(keys), { shared })
   } catch (error) {
     throw internal('Error Engine backend override render.', error)
   }

@@ -7,6 +7,7 @@ import { readBody } from '../shared/read-body.ts'
 import type { JobService } from './jobs/service.ts'
 import type { JobStore } from './jobs/store.ts'
 import { answerWithJob } from './output/job-answer.ts'
+import type { JobSecrets } from './output/job-secrets.ts'
 import { readLiveOutput } from './output/masking.ts'
 import { BODIES, JOB_ID, ROUTES, resolveWorkspace } from './requests.ts'
 import type { Boundary } from './sandbox/executor.ts'
@@ -25,10 +26,10 @@ export function createIacApp(options: {
   boundary: Boundary
   jobs: JobService
   store: JobStore
-  credentials: readonly string[]
+  secrets: JobSecrets
   log: Logger
 }): Hono {
-  const { engine, boundary, jobs, store, credentials, log } = options
+  const { engine, boundary, jobs, store, secrets, log } = options
   const app = createSidecarApp({ token: options.token, log })
   app.onError((error) =>
     error instanceof JobFault ? problemResponse(error.status, error.message) : answerUnexpected(error, log),
@@ -64,7 +65,7 @@ export function createIacApp(options: {
     return c.json({
       job_id: id,
       status: record.status,
-      ...(await readLiveOutput(store.output(id), credentials, bytes.data)),
+      ...(await readLiveOutput(store.output(id), secrets.of(id), bytes.data)),
     })
   })
   return app

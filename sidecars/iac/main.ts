@@ -13,7 +13,9 @@ import { createExecutor } from './jobs/execute.ts'
 import { planFolder } from './jobs/plan-copy.ts'
 import { JobService } from './jobs/service.ts'
 import { openJobStore } from './jobs/store.ts'
+import { OVERRIDE_NAME } from './jobs/surroundings.ts'
 import { writeCliConfig } from './limits/providers.ts'
+import { JobSecrets } from './output/job-secrets.ts'
 import { credentialsOf } from './output/masking.ts'
 import type { Executor } from './sandbox/executor.ts'
 import { openExecutor } from './sandbox/open.ts'
@@ -53,10 +55,10 @@ export function iacService(given: Surroundings): Service<IacSettings> {
       const executor = await openExecutor({ settings, binary: engine.binary, env: surroundings.env, log })
       await rm(planFolder(settings.dataDir), { recursive: true, force: true })
       const store = await openJobStore(join(settings.dataDir, 'jobs'))
-      const jobs = await openJobs({ settings, surroundings, engine, executor, store, log })
-      const credentials = credentialsOf(surroundings.env)
+      const secrets = new JobSecrets(credentialsOf(surroundings.env), OVERRIDE_NAME)
+      const jobs = await openJobs({ settings, surroundings, engine, executor, store, secrets, log })
       const { boundary } = executor
-      const app = createIacApp({ token: settings.token, engine, boundary, jobs, store, credentials, log })
+      const app = createIacApp({ token: settings.token, engine, boundary, jobs, store, secrets, log })
       const sweep = setInterval(
         () => jobs.expire().catch((error) => log.error('old jobs not removed', { error })),
         SWEEP_MS,
@@ -99,9 +101,10 @@ async function openJobs(options: {
   engine: Engine
   executor: Executor
   store: Awaited<ReturnType<typeof openJobStore>>
+  secrets: JobSecrets
   log: Logger
 }): Promise<JobService> {
-  const { settings, engine, executor, store, log } = options
+  const { settings, engine, executor, store, secrets, log } = options
   const { env, fetch, now = () => new Date() } = options.surroundings
   const schemas = new SchemaCache(join(settings.dataDir, 'schemas'))
   await schemas.open()
@@ -112,7 +115,7 @@ async function openJobs(options: {
   })
   const jobs = new JobService({
     store,
-    execute: createExecutor({ settings, engine, executor, cliConfig, schemas, env, store, fetch, log, now }),
+    execute: createExecutor({ settings, engine, executor, cliConfig, schemas, env, store, secrets, fetch, log, now }),
     stopLeftover: (leader) => executor.stopLeftover(leader),
     maxParallel: settings.maxParallel,
     retentionMs: RETENTION_MS,

@@ -122,7 +122,7 @@ async function fetchSealedArchive({ context, round, signal }: BareRun, seal: Sto
 
 async function initialise({ context, round, log, signal }: BareRun, { iacRoot }: PinnedDirectory): Promise<void> {
   await writeOverride(context.config, round.session, iacRoot, log)
-  await writeStateKeys(context.stateKeys, round.session, iacRoot)
+  await writeStateKeys(context, round.session, iacRoot)
   const { scope_id, provider } = round.session
   const result = await context.iac.run(
     'init',

@@ -2,6 +2,7 @@ import { realpath } from 'node:fs/promises'
 import { join, relative, resolve } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import { findBoundary } from '../limits/boundary.ts'
+import { holdsKeysAlone } from '../limits/state-keys.ts'
 import { JobFault, type JobKind, SHUT_DOWN } from '../types.ts'
 import { refusalText, tooLargeText } from './findings.ts'
 import { type Inspection, inspect } from './inspect.ts'
@@ -93,7 +94,16 @@ async function check(
     '/usr/local/share',
     '/usr/share',
   ])
-  const place: Place = { workspace, boundary, folder: workspace, isOwnOverride: false, overrideFilename, allowedHosts }
+  const hasPlainKeys = await holdsKeysAlone(workspace)
+  const place: Place = {
+    workspace,
+    boundary,
+    folder: workspace,
+    isOwnOverride: false,
+    hasPlainKeys,
+    overrideFilename,
+    allowedHosts,
+  }
   const shipped = await findShipped({ place, dataFolder, initialised: options.initialised ?? false })
   const links = await findLinks({ workspace, boundary, dataFolder, providerFolders, signal })
   const linked = links.filter(({ file }) => !shipped.some((other) => other.file === file))
@@ -106,6 +116,7 @@ async function check(
     toleratesBroken: READS_ONLY.includes(kind),
     tests: READS_TESTS.includes(kind),
     usesSavedBackend: USES_SAVED_BACKEND.includes(kind),
+    hasPlainKeys,
     overrideFilename,
     backendConfig,
     allowedHosts,

@@ -25,6 +25,7 @@ export interface Inspection {
   tests: boolean
   /** The engine uses the backend that an earlier `init` has written down. */
   usesSavedBackend: boolean
+  hasPlainKeys: boolean
   overrideFilename: string
   /** The operator's own settings for the backend, as the engine takes them; empty for none. */
   backendConfig: string
@@ -107,12 +108,12 @@ class Inspector {
   /** Scans one file and answers the folders of the local modules that it calls. */
   async #scan(file: { name: string; content: string; folder: string; isTest: boolean }): Promise<string[]> {
     const { name, content, folder, isTest } = file
-    const { workspace, boundary, overrideFilename, allowedHosts, toleratesBroken } = this.#given
+    const { workspace, boundary, hasPlainKeys, overrideFilename, allowedHosts, toleratesBroken } = this.#given
     this.#bytes += content.length
     if (this.#bytes > this.#sizes.totalBytes)
       throw new TooLarge(name, `${inMib(LIMITS.totalBytes)} of configuration in all`)
     const isOwnOverride = folder === workspace && basename(name) === overrideFilename
-    const place: Place = { workspace, boundary, folder, isOwnOverride, overrideFilename, allowedHosts }
+    const place: Place = { workspace, boundary, folder, isOwnOverride, hasPlainKeys, overrideFilename, allowedHosts }
     const scan = this.#scanText(name, content, place)
     const findings = isTest ? scan.findings.filter(({ construct }) => construct.startsWith('module ')) : scan.findings
     this.#findings.push(...findings.slice(0, 1000).map((finding) => ({ file: name, ...finding })))
@@ -158,7 +159,7 @@ class Inspector {
 
   /** Judges the backend that stands in the data folder: the engine uses it instead of the one in the configuration. */
   async #judgeSavedBackend(): Promise<void> {
-    const { workspace, boundary, dataFolder, overrideFilename, allowedHosts } = this.#given
+    const { workspace, boundary, dataFolder, hasPlainKeys, overrideFilename, allowedHosts } = this.#given
     const path = join(dataFolder, 'terraform.tfstate')
     const root = await this.#readData(path, this.#sizes.manifestBytes)
     const allowed = await this.#readOperatorKeys()
@@ -170,6 +171,7 @@ class Inspector {
         boundary,
         folder: workspace,
         isOwnOverride: this.#hasOverride,
+        hasPlainKeys,
         overrideFilename,
         allowedHosts,
       }

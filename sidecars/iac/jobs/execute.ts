@@ -8,7 +8,8 @@ import { discover } from '../inventory/discover.ts'
 import { isInitialised, noteInitialised } from '../limits/initialised.ts'
 import { refuseByLimits, refuseLinkedPlan } from '../limits/refuse.ts'
 import { type OutputFiles, readTail, writeOutput } from '../output/files.ts'
-import { credentialsOf, hideCredentials } from '../output/masking.ts'
+import type { JobSecrets } from '../output/job-secrets.ts'
+import { hideCredentials } from '../output/masking.ts'
 import type { Access, Executor } from '../sandbox/executor.ts'
 import type { SchemaCache } from '../schema/cache.ts'
 import { runSchemaJob } from '../schema/job.ts'
@@ -37,6 +38,7 @@ interface ExecutorOptions {
   /** Environment of the service. */
   env: Record<string, string | undefined>
   store: JobStore
+  secrets: JobSecrets
   /** For the inventory of a scope. */
   fetch: Fetch
   log: Logger
@@ -51,6 +53,7 @@ export function createExecutor(options: ExecutorOptions): ExecuteJob {
     try {
       return await execute(job, plan, supervision)
     } finally {
+      options.secrets.close(job.job_id)
       await plan.remove()
     }
   }
@@ -63,18 +66,18 @@ type RunCommand = (
 ) => Promise<number>
 
 function createCommandRunner(options: ExecutorOptions): RunCommand {
-  const { settings, store, log } = options
+  const { settings, store, secrets, log } = options
   const cacheTurns = new Turns()
-  const credentials = credentialsOf(options.env)
   return async (job, { request, path: planCopy, refusal: planRefusal }, supervision) => {
     const output = store.output(job.job_id)
     const args = engineArguments(job.kind, request, settings.backendConfig)
-    if (args === null) return listScope(options, job, request, supervision.signal, credentials)
+    if (args === null) return listScope(options, job, request, supervision.signal)
     const refusal = planRefusal ?? (await refuse(options, job, request, supervision.signal))
     if (refusal !== null) {
       log.warn('job refused', { job_id: job.job_id, kind: job.kind, refusal })
       return writeOutput(output, 1, '', refusal)
     }
+    const hidden = await secrets.open(job.job_id, job.workspace_path)
     const started = performance.now()
     const surroundings = await prepareSurroundings(options, job.kind, request)
     const run: RunOnce = (cache) =>
@@ -108,7 +111,7 @@ function createCommandRunner(options: ExecutorOptions): RunCommand {
       return job.kind === 'schema' ? runSchemaJob(options, request, output, () => run(cache)) : run(cache)
     }
     const exitCode = await runKind()
-    for (const path of [output.stdout, output.stderr]) await hideCredentials(path, credentials)
+    for (const path of [output.stdout, output.stderr]) await hideCredentials(path, hidden)
     const end = {
       job_id: job.job_id,
       command: [options.engine.binary, ...args].join(' '),
@@ -132,11 +135,10 @@ const elapsed = (started: number) => Math.round(performance.now() - started)
 
 /** Lists what a scope holds. No engine runs for this: the service asks the cloud itself. */
 async function listScope(
-  { settings, env, store, fetch, log, now }: ExecutorOptions,
+  { settings, env, store, secrets, fetch, log, now }: ExecutorOptions,
   job: JobRecord,
   { scope_id = '', engine_provider }: JobRequest,
   stopping: AbortSignal,
-  credentials: readonly string[],
 ): Promise<number> {
   if (engine_provider === undefined) throw new Error('an inventory needs the provider of its scope')
   const started = performance.now()
@@ -149,7 +151,7 @@ async function listScope(
   })
   const output = store.output(job.job_id)
   await writeOutput(output, discovery.exitCode, discovery.stdout, discovery.stderr)
-  for (const path of [output.stdout, output.stderr]) await hideCredentials(path, credentials)
+  for (const path of [output.stdout, output.stderr]) await hideCredentials(path, secrets.ofService)
   const end = {
     job_id: job.job_id,
     provider: engine_provider,

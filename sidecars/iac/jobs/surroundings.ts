@@ -7,7 +7,7 @@ import type { IacSettings } from '../settings.ts'
 import type { JobKind, JobRequest } from '../types.ts'
 
 /** The default of `paths.backend_override_filename`, under which the worker writes where the state lies. */
-const OVERRIDE_NAME = 'backend_override.tf'
+export const OVERRIDE_NAME = 'backend_override.tf'
 
 /** What an engine command of a job sees of the service: its environment, and files outside of the workspace. */
 export interface Surroundings {

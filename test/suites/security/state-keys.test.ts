@@ -81,7 +81,7 @@ const stateWith = (value: string) =>
 async function prepared(files: Record<string, string>): Promise<string> {
   const workspace = await service.workspace(files)
   await writeOverride(config, ATTACKER, workspace, silentLogger)
-  await writeStateKeys(source, ATTACKER, workspace)
+  await writeStateKeys({ config, stateKeys: source }, ATTACKER, workspace)
   return workspace
 }
 
@@ -268,7 +268,29 @@ attack(GROUP, 'a repository holds the place of the file with a link, to have the
   const workspace = await prepared({ 'main.tf': '', 'kept.txt': 'kept' })
   await rm(join(workspace, STATE_KEYS_FILE))
   await symlink(join(workspace, 'kept.txt'), join(workspace, STATE_KEYS_FILE))
-  await writeStateKeys(source, ATTACKER, workspace)
+  await writeStateKeys({ config, stateKeys: source }, ATTACKER, workspace)
   expect(await readFile(join(workspace, 'kept.txt'), 'utf8')).toBe('kept')
   return 'whatever has the name is removed first, and the file is made new'
+})
+
+attack(GROUP, 'a repository ships the keys file with a program in it, and an override that names it', async () => {
+  const workspace = await service.workspace({
+    'main.tf': '',
+    'backend_override.tf': `terraform {
+  backend "s3" {
+    bucket                   = "x"
+    key                      = "x"
+    region                   = "us-east-1"
+    shared_credentials_files = ["${STATE_KEYS_FILE}"]
+    profile                  = "platform-state"
+  }
+}
+`,
+    [STATE_KEYS_FILE]: '[platform-state]\ncredential_process = touch ran\n',
+  })
+  const { result } = await service.run('/v1/init', { workspace_path: workspace, ...SCOPE })
+  expect(result.exit_code).toBe(1)
+  expect(result.stderr).toContain('shared_credentials_files')
+  await expect(readFile(join(workspace, 'ran'))).rejects.toThrow('ENOENT')
+  return result.stderr
 })

@@ -1,3 +1,4 @@
+import { STATE_KEYS_FILE } from '../../limits/state-keys.ts'
 import {
   blocksOf,
   type ConfigEntry,
@@ -71,8 +72,9 @@ function judgeArguments({ construct, type, line: start, config }: Backend, place
     if (key === null || isUnset(value)) continue
     const line = at || start
     const refuse = (reach: string) => findings.push({ line, construct: `${construct} with ${key}`, reach })
-    if (FILE_ARGUMENTS.test(key)) refuse(HOST_CREDENTIALS)
-    else if (key === 'use_cli' && !isFalse(value)) refuse('it runs the command line tool of the cloud')
+    if (FILE_ARGUMENTS.test(key)) {
+      if (!isOwnKeysFile(key, value, place)) refuse(HOST_CREDENTIALS)
+    } else if (key === 'use_cli' && !isFalse(value)) refuse('it runs the command line tool of the cloud')
     else if (key === 'credentials' && (type === 'gcs' || type === '')) judgeGoogle(value, refuse)
     else if (ADDRESSES_OF_CREDENTIALS.test(key) && value.kind !== 'object') {
       if (!place.isOwnOverride) refuse(ELSEWHERE)
@@ -89,6 +91,13 @@ function judgeArguments({ construct, type, line: start, config }: Backend, place
       }
   }
   return findings
+}
+
+/** The platform's own override file names one file, into which the worker writes temporary keys. */
+function isOwnKeysFile(key: string, value: ConfigNode, place: Place): boolean {
+  if (key !== 'shared_credentials_files' || !place.isOwnOverride || !place.hasPlainKeys) return false
+  const [item, ...others] = value.kind === 'array' ? value.items : []
+  return others.length === 0 && item?.kind === 'string' && item.whole && item.value === STATE_KEYS_FILE
 }
 
 const isFalse = (node: ConfigNode): boolean =>

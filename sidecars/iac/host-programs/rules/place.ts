@@ -12,6 +12,8 @@ export interface Place {
   folder: string
   /** The platform wrote the file itself, to send the state to its own store, which may have any address. */
   isOwnOverride: boolean
+  /** The keys file that this override file names holds keys and nothing else. */
+  hasPlainKeys: boolean
   /** Name of the platform's override file, which holds the keys of the state store. */
   overrideFilename: string
   /** Hosts, addresses and networks (as CIDR) that may be contacted although they are not public. */

@@ -6,6 +6,7 @@ const PLACE = {
   boundary: '/work/repo',
   folder: '/work/repo/root',
   isOwnOverride: false,
+  hasPlainKeys: false,
   overrideFilename: 'backend_override.tf',
   allowedHosts: [],
 }

@@ -1,0 +1,38 @@
+import { readStateSecrets } from '../limits/state-keys.ts'
+
+/**
+ * What has to be hidden in the output of a job: the secrets in the environment of the service, and the keys of the state
+ * that lie in the job's workspace.
+ */
+export class JobSecrets {
+  readonly #ofService: readonly string[]
+  readonly #overrideName: string
+  readonly #running = new Map<string, readonly string[]>()
+
+  constructor(ofService: readonly string[], overrideName: string) {
+    this.#ofService = ofService
+    this.#overrideName = overrideName
+  }
+
+  /** The secrets of the service alone, for a job that has no workspace. */
+  get ofService(): readonly string[] {
+    return this.#ofService
+  }
+
+  /** Reads those of a job that begins, and remembers them until `close`. */
+  async open(jobId: string, workspace: string): Promise<readonly string[]> {
+    const keys = await readStateSecrets(workspace, this.#overrideName)
+    const secrets = keys.length === 0 ? this.#ofService : [...this.#ofService, ...keys]
+    this.#running.set(jobId, secrets)
+    return secrets
+  }
+
+  /** Those of a job that runs; those of the service for any other, whose output is masked already. */
+  of(jobId: string): readonly string[] {
+    return this.#running.get(jobId) ?? this.#ofService
+  }
+
+  close(jobId: string): void {
+    this.#running.delete(jobId)
+  }
+}
