@@ -45,9 +45,8 @@ attack(GROUP, 'a repository with programs in a pinned directory, then the apply'
   expect(await readdir(pinnedPath(stack, uuid))).not.toContain('.git')
   await plantRepository(pinnedPath(stack, uuid), mark)
   const session = await applyRound(stack, context, uuid)
-  expect(session.failures).toEqual([])
-  expect(session.statuses.at(-1)).toBe('completed')
-  expect(await managedState(context, repo_uri)).toEqual(['terraform_data.second'])
+  expect(session.messages.at(-1)).toContain('The files beside the pinned plan are not the reviewed ones')
+  expect(await managedState(context, repo_uri)).toEqual([])
   expect(existsSync(mark)).toBe(false)
-  return 'an apply asks git for nothing'
+  return 'an apply asks git for nothing, and the seal covers every file beside the plan'
 })

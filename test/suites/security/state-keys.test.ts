@@ -274,7 +274,8 @@ attack(GROUP, 'a repository holds the place of the file with a link, to have the
 })
 
 attack(GROUP, 'a repository ships the keys file with a program in it, and an override that names it', async () => {
-  const workspace = await service.workspace({
+  const guarded = await startTestService()
+  const workspace = await guarded.workspace({
     'main.tf': '',
     'backend_override.tf': `terraform {
   backend "s3" {
@@ -288,7 +289,8 @@ attack(GROUP, 'a repository ships the keys file with a program in it, and an ove
 `,
     [STATE_KEYS_FILE]: '[platform-state]\ncredential_process = touch ran\n',
   })
-  const { result } = await service.run('/v1/init', { workspace_path: workspace, ...SCOPE })
+  const { result } = await guarded.run('/v1/init', { workspace_path: workspace, ...SCOPE })
+  await guarded.stop()
   expect(result.exit_code).toBe(1)
   expect(result.stderr).toContain('shared_credentials_files')
   await expect(readFile(join(workspace, 'ran'))).rejects.toThrow('ENOENT')
