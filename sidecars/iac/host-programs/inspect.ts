@@ -1,5 +1,5 @@
 import { realpath } from 'node:fs/promises'
-import { basename, dirname, isAbsolute, join, relative, resolve } from 'node:path'
+import { basename, isAbsolute, join, relative, resolve } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import { type ConfigFile, isWithin, listConfigFiles, readLimited } from './config-files.ts'
 import { blocksOf, type ConfigNode, entriesNamed, entriesOf, TooManyTokens } from './config-tree.ts'
@@ -96,11 +96,10 @@ class Inspector {
   }
 
   async #scanFile({ name, path, isTest }: ConfigFile, folder: string): Promise<string[]> {
-    const { workspace, overrideFilename } = this.#given
+    const { workspace } = this.#given
     if (++this.#files > LIMITS.files) throw new TooLarge(name, `${LIMITS.files} files of configuration`)
     const content = await readLimited(path, name, this.#sizes.fileBytes, `${inMib(LIMITS.fileBytes)} of one file`)
     if (content === null) return []
-    this.#hasOverride ||= dirname(path) === workspace && basename(path) === overrideFilename
     // A test calls modules by paths that start at the root, wherever the file of the test lies.
     return this.#scan({ name, content, folder: isTest ? workspace : folder, isTest })
   }
@@ -113,6 +112,7 @@ class Inspector {
     if (this.#bytes > this.#sizes.totalBytes)
       throw new TooLarge(name, `${inMib(LIMITS.totalBytes)} of configuration in all`)
     const isOwnOverride = folder === workspace && basename(name) === overrideFilename
+    this.#hasOverride ||= isOwnOverride
     const place: Place = { workspace, boundary, folder, isOwnOverride, hasPlainKeys, overrideFilename, allowedHosts }
     const scan = this.#scanText(name, content, place)
     const findings = isTest ? scan.findings.filter(({ construct }) => construct.startsWith('module ')) : scan.findings

@@ -203,11 +203,12 @@ describe('the documents of schemas', () => {
     expect(await calls(path)).toHaveLength(2)
   })
 
-  it('that are a link instead of a lock file are not followed', async () => {
+  it('are not answered for a link instead of a lock file', async () => {
     const path = await workspace({ aws_a: block('x') }, null)
     await appendFile(join(path, 'elsewhere'), lockOf('8.0.0'))
     await symlink(join(path, 'elsewhere'), join(path, '.terraform.lock.hcl'))
-    expect(stdout(await service.run('/v1/schema', asked(path, 'aws_a'))).providers[AWS].version).toBeUndefined()
+    const { result } = await service.run('/v1/schema', asked(path, 'aws_a'))
+    expect(result).toMatchObject({ exit_code: 1, stdout: '', stderr: expect.stringContaining('.terraform.lock.hcl') })
   })
 })
 
