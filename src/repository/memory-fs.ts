@@ -1,0 +1,101 @@
+import LightningFS from '@isomorphic-git/lightning-fs'
+
+/** A file or directory of the in-memory file system. */
+type Entry = Uint8Array | 'directory'
+
+/**
+ * Makes a file system in memory, of limited size, for one request. It is the library lightning-fs with a backend of
+ * ours, because the library's own backend needs the IndexedDB of a browser and leaves a timer running.
+ * @param maxBytes sum of all file contents
+ */
+export function createMemoryFs(maxBytes: number): LightningFS {
+  // The published types do not know the `backend` option that the constructor documents.
+  const options: LightningFS.Options & { backend: object } = { backend: createMemoryBackend(maxBytes), defer: true }
+  return new LightningFS('repository', options)
+}
+
+/** The operations that isomorphic-git needs for a bare repository. */
+function createMemoryBackend(maxBytes: number) {
+  const entries = new Map<string, Entry>([['/', 'directory']])
+  let size = 0
+  const findEntry = (path: string): Entry => entries.get(normalizePath(path)) ?? throwErrno('ENOENT', path)
+  const findFile = (path: string): Uint8Array => {
+    const entry = findEntry(path)
+    return entry === 'directory' ? throwErrno('EISDIR', path) : entry
+  }
+  const stat = async (path: string) => toStats(findEntry(path))
+  const backend = {
+    readFile: async (path: string, { encoding }: { encoding?: string }) => {
+      const bytes = findFile(path)
+      return encoding ? new TextDecoder().decode(bytes) : bytes
+    },
+    writeFile: async (path: string, data: string | Uint8Array) => {
+      if (entries.get(normalizePath(`${path}/..`)) !== 'directory') throwErrno('ENOENT', path)
+      const old = entries.get(normalizePath(path))
+      if (old === 'directory') throwErrno('EISDIR', path)
+      const bytes = typeof data === 'string' ? new TextEncoder().encode(data) : data
+      const next = size + bytes.byteLength - (old instanceof Uint8Array ? old.byteLength : 0)
+      if (next > maxBytes) throw new Error(`the repository is larger than ${maxBytes} bytes`)
+      size = next
+      entries.set(normalizePath(path), bytes)
+    },
+    unlink: async (path: string) => {
+      size -= findFile(path).byteLength
+      entries.delete(normalizePath(path))
+    },
+    readdir: async (path: string) => {
+      if (findEntry(path) !== 'directory') throwErrno('ENOTDIR', path)
+      const prefix = normalizePath(path) === '/' ? '/' : `${normalizePath(path)}/`
+      const below = [...entries.keys()].filter((name) => name !== '/' && name.startsWith(prefix))
+      return below.map((name) => name.slice(prefix.length)).filter((name) => !name.includes('/'))
+    },
+    mkdir: async (path: string) => {
+      if (entries.has(normalizePath(path))) throwErrno('EEXIST', path)
+      if (entries.get(normalizePath(`${path}/..`)) !== 'directory') throwErrno('ENOENT', path)
+      entries.set(normalizePath(path), 'directory')
+    },
+    rmdir: async (path: string) => {
+      if ((await backend.readdir(path)).length > 0) throwErrno('ENOTEMPTY', path)
+      entries.delete(normalizePath(path))
+    },
+    stat,
+    lstat: stat,
+    readlink: async (path: string) => throwErrno('EINVAL', path),
+    symlink: async (_target: string, path: string) => throwErrno('ENOSYS', path),
+    // The library calls this after each change. There is nothing to save.
+    saveSuperblock: () => {},
+  }
+  return backend
+}
+
+/** Throws an error with the `code` of a real file system, which is all that isomorphic-git looks at. */
+function throwErrno(code: string, path: string): never {
+  throw Object.assign(new Error(`${code}: ${path}`), { code })
+}
+
+function normalizePath(path: string): string {
+  const segments: string[] = []
+  for (const segment of path.split('/')) {
+    if (segment === '..') segments.pop()
+    else if (segment !== '' && segment !== '.') segments.push(segment)
+  }
+  return `/${segments.join('/')}`
+}
+
+function toStats(entry: Entry) {
+  const isDirectory = entry === 'directory'
+  return {
+    type: isDirectory ? 'dir' : 'file',
+    mode: isDirectory ? 0o040000 : 0o100644,
+    size: isDirectory ? 0 : entry.byteLength,
+    ino: 0,
+    mtimeMs: 0,
+    ctimeMs: 0,
+    uid: 0,
+    gid: 0,
+    dev: 0,
+    isFile: () => !isDirectory,
+    isDirectory: () => isDirectory,
+    isSymbolicLink: () => false,
+  }
+}
