@@ -1,18 +1,39 @@
 import type { HttpClient } from 'isomorphic-git'
 import { type Fetch, send } from '../base/http.ts'
+import type { Slices } from '../base/slices.ts'
+import { partAnswer, takeFirstLines } from './bounded-answers.ts'
+import { packetLine, readPackets } from './packets.ts'
+
+export interface GitHttpOptions {
+  /** For each request, from the connection to the end of the answer. */
+  timeoutMs: number
+  /** Largest answer body. */
+  maxBytes: number
+  signal?: AbortSignal
+  /**
+   * Gets the pack of a fetch, which the library then does not see: it would inflate the objects before it looks at
+   * their sizes, and could not be interrupted. The contents of files are left out if the server can do that.
+   */
+  withPack?: { take: (pack: Uint8Array) => void; slices: Slices }
+}
+
+/** What errors of the library quote of an answer is not used, so it gets little of it. */
+const MAX_ERROR_BYTES = 1_024
 
 /**
  * The HTTP client for isomorphic-git, on top of the injected fetch. Redirects are not followed but answered to the
- * caller as they are, so that no request, with its credentials, goes to another host.
- * @param options.timeoutMs for each request
- * @param options.maxBytes largest answer body
- * @param options.blobless asks the server to leave out the contents of files, if it can
+ * caller as they are, so that no request, with its credentials, goes to another host. What the library gets to see of
+ * an answer is bounded.
+ * Errors: `OutboundError`; plain ones for an answer that is no git.
  */
-export function createGitHttp(
-  fetch: Fetch,
-  options: { timeoutMs: number; maxBytes: number; signal?: AbortSignal; blobless?: boolean },
-): HttpClient {
+export function createGitHttp(fetch: Fetch, options: GitHttpOptions): HttpClient {
   let canFilter = false
+  const bound = async (isDiscovery: boolean, body: Uint8Array<ArrayBuffer>) => {
+    if (isDiscovery || !options.withPack) return takeFirstLines(body)
+    const { lines, pack } = await partAnswer(body, options.withPack.slices)
+    options.withPack.take(pack)
+    return lines
+  }
   return {
     request: async ({ url, method = 'GET', headers = {}, body }) => {
       const bytes = body && (await collect(body))
@@ -26,12 +47,15 @@ export function createGitHttp(
         signal: options.signal,
         redirect: 'manual',
       })
-      if (options.blobless && method === 'GET') canFilter = advertisesFilter(response.body)
+      if (options.withPack && method === 'GET') canFilter = advertisesFilter(response.body)
+      const isAnswer = response.status === 200
       return {
         url,
         method,
         headers: Object.fromEntries(response.headers),
-        body: toAsyncIterable(response.body),
+        body: toAsyncIterable(
+          isAnswer ? await bound(method === 'GET', response.body) : response.body.subarray(0, MAX_ERROR_BYTES),
+        ),
         statusCode: response.status,
         statusMessage: String(response.status),
       }
@@ -62,17 +86,14 @@ function advertisesFilter(advertisement: Uint8Array): boolean {
  * protocol version 1 the capability `filter` belongs to the first `want` line, and the filter itself stands before
  * the flush packet that ends the wants.
  */
-function addBlobFilter(request: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> {
-  const text = new TextDecoder('latin1').decode(request)
-  let [offset, head] = [0, '']
-  while (offset + 4 <= text.length) {
-    const length = Number.parseInt(text.slice(offset, offset + 4), 16)
-    if (length < 4) break
-    const line = text.slice(offset + 4, offset + length)
-    head += offset === 0 ? toPacketLine(line.replace(/\n?$/, ' filter\n')) : toPacketLine(line)
-    offset += length
+function addBlobFilter(request: Uint8Array): Uint8Array<ArrayBuffer> {
+  const decode = (bytes: Uint8Array) => new TextDecoder().decode(bytes)
+  let [head, rest] = ['', 0]
+  for (const { kind, start, end } of readPackets(request)) {
+    if (kind === 'control') break
+    const line = decode(request.subarray(start, end)).replace(/\n$/, '')
+    head += packetLine(rest === 0 ? `${line} filter` : line)
+    rest = end
   }
-  return new TextEncoder().encode(`${head}${toPacketLine('filter blob:none\n')}${text.slice(offset)}`)
+  return new TextEncoder().encode(`${head}${packetLine('filter blob:none')}${decode(request.subarray(rest))}`)
 }
-
-const toPacketLine = (line: string): string => (line.length + 4).toString(16).padStart(4, '0') + line

@@ -1,32 +1,20 @@
+import { listServerRefs } from 'isomorphic-git'
 import { badGateway, internal, PlatformError, REPOSITORY_UNREACHABLE, repositoryUnreachable } from '../base/errors.ts'
 import { createCheckedFetch } from './allowed-addresses.ts'
-import { DELIMITER, FLUSH, packetLine, readLines } from './packets.ts'
+import { createGitHttp } from './git-http.ts'
 import { type GitContext, isConfiguredHost, loggableUri, remoteUrl } from './remote.ts'
-import { branchOf, type Discovery, openRemote, type Remote, type RemoteHead } from './smart-http.ts'
 
-/** The answer to a question for HEAD alone is short. */
-const MAX_HEAD_BYTES = 1024 * 1024
-const MAX_HEAD_LINES = 64
+const MAX_BYTES = 32 * 1024 * 1024
 
-/**
- * Connects to a remote over HTTPS, at addresses that may be contacted. Only the configured host gets the platform's
- * credentials.
- * Errors: plain ones, which are for the log only.
- */
-export async function connectRemote(
-  context: GitContext,
-  uri: string,
-  options: { timeoutMs: number; signal?: AbortSignal },
-): Promise<Remote> {
-  const { git } = context.config
-  const url = remoteUrl(git, uri)
-  const fetch = await createCheckedFetch(context, url, options.signal)
-  const mayLogIn = isConfiguredHost(git, url) && git.user !== '' && git.token !== ''
-  return openRemote(fetch, url, { ...options, login: mayLogIn ? { user: git.user, password: git.token } : null })
+/** The commit and branch that a remote's HEAD points at. `branch` is null when the server does not name it. */
+interface RemoteHead {
+  commit: string
+  branch: string | null
 }
 
 /**
- * Asks a remote for its HEAD. Answers null for a repository without commits.
+ * Asks a remote for its HEAD over HTTPS. Only the configured host gets the platform's credentials. Answers null for
+ * a repository without commits.
  * Errors: plain ones, which are for the log only.
  */
 async function readRemoteHead(
@@ -34,25 +22,24 @@ async function readRemoteHead(
   uri: string,
   options: { timeoutMs: number; signal?: AbortSignal },
 ): Promise<RemoteHead | null> {
-  const remote = await connectRemote(context, uri, options)
-  return await askForHead(remote, await remote.discover())
+  const url = remoteUrl(context.config.git, uri)
+  const fetch = await createCheckedFetch(context, url, options.signal)
+  const refs = await listServerRefs({
+    http: createGitHttp(fetch, { ...options, maxBytes: MAX_BYTES }),
+    url: url.href,
+    prefix: 'HEAD',
+    symrefs: true,
+    ...credentials(context, url),
+  })
+  const head = refs.find(({ ref }) => ref === 'HEAD')
+  return head ? { commit: head.oid, branch: head.target?.replace(/^refs\/heads\//, '') ?? null } : null
 }
 
-async function askForHead(remote: Remote, { version, head }: Discovery): Promise<RemoteHead | null> {
-  if (version === 1) return head
-  const question = [
-    packetLine('command=ls-refs'),
-    DELIMITER,
-    packetLine('symrefs'),
-    packetLine('ref-prefix HEAD'),
-    FLUSH,
-  ]
-  const lines = readLines(await remote.call(question.join(''), version, MAX_HEAD_BYTES), MAX_HEAD_LINES)
-  for (const line of lines) {
-    const [, commit, attributes = ''] = /^([0-9a-f]{40}) HEAD( .*)?$/.exec(line) ?? []
-    if (commit) return { commit, branch: branchOf(/ symref-target:(\S+)/.exec(attributes)?.[1]) }
-  }
-  return null
+/** Options that make isomorphic-git answer a 401 with the platform's credentials; none for any other host. */
+export function credentials(context: GitContext, url: URL) {
+  const { git } = context.config
+  if (!isConfiguredHost(git, url) || !git.user || !git.token) return {}
+  return { onAuth: () => ({ username: git.user, password: git.token }) }
 }
 
 const LIST_TIMEOUT_MS = 20_000

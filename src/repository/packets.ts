@@ -5,11 +5,6 @@ export interface Packet {
   end: number
 }
 
-/** The packet that ends a list. */
-export const FLUSH = '0000'
-/** The packet between the parts of a request of version 2. */
-export const DELIMITER = '0001'
-
 /** A line as a packet: its length in four hexadecimal digits, the line, and a line feed. The line is ASCII. */
 export const packetLine = (line: string): string => `${(line.length + 5).toString(16).padStart(4, '0')}${line}\n`
 
@@ -24,7 +19,7 @@ export function* readPackets(bytes: Uint8Array): Generator<Packet> {
   }
 }
 
-const notGit = () => new Error('the answer does not follow the protocol of git')
+export const notGit = () => new Error('the answer does not follow the protocol of git')
 
 function readLength(bytes: Uint8Array, offset: number): number {
   let length = 0
@@ -40,14 +35,4 @@ function hexDigit(byte: number): number {
   if (byte >= 0x30 && byte <= 0x39) return byte - 0x30
   const lower = byte | 0x20
   return lower >= 0x61 && lower <= 0x66 ? lower - 0x57 : -1
-}
-
-/** The lines at the beginning of an answer, without line feeds and control packets, `most` of them. */
-export function readLines(bytes: Uint8Array, most: number): string[] {
-  const lines: string[] = []
-  for (const { kind, start, end } of readPackets(bytes)) {
-    if (kind === 'data') lines.push(new TextDecoder().decode(bytes.subarray(start, end)).replace(/\n$/, ''))
-    if (lines.length >= most) break
-  }
-  return lines
 }

@@ -1,11 +1,10 @@
+import { Errors } from 'isomorphic-git'
 import { badGateway, REPOSITORY_UNREACHABLE, repositoryUnreachable } from '../base/errors.ts'
 import { createSlices, type Slices } from '../base/slices.ts'
 import { fetchNewestCommit } from './fetch-newest-commit.ts'
 import { readReachableHead } from './head.ts'
 import { listFiles } from './pack/list-files.ts'
-import { readPack } from './pack/read-pack.ts'
 import { type GitContext, loggableUri } from './remote.ts'
-import { GitStatusError } from './smart-http.ts'
 
 /** Clients give up after 50 s, and may have waited up to 10 s for their turn before. */
 const TOTAL_MS = 35_000
@@ -29,11 +28,10 @@ export async function findRootModules(context: GitContext, uri: string, signal?:
 }
 
 async function scan(context: GitContext, uri: string, signal: AbortSignal): Promise<string[]> {
-  const { commit } = await readReachableHead(context, uri, signal)
+  await readReachableHead(context, uri, signal)
   try {
     const slices = createSlices(signal)
-    const pack = await fetchNewestCommit(context, uri, { commit, timeoutMs: TOTAL_MS, signal, slices })
-    const objects = await readPack(pack, slices)
+    const { commit, objects } = await fetchNewestCommit(context, uri, { timeoutMs: TOTAL_MS, signal, slices })
     return await selectRootModules(await listFiles(objects, commit, { suffixes: ENGINE_SUFFIXES, slices }), slices)
   } catch (error) {
     throw cloneFailed(context, uri, error)
@@ -42,7 +40,7 @@ async function scan(context: GitContext, uri: string, signal: AbortSignal): Prom
 
 function cloneFailed(context: GitContext, uri: string, error: unknown) {
   context.log.warn('repository could not be scanned', { repository: loggableUri(uri), reason: error })
-  const refused = error instanceof GitStatusError && [401, 403, 404].includes(error.status)
+  const refused = error instanceof Errors.HttpError && [401, 403, 404].includes(error.data.statusCode)
   return refused ? repositoryUnreachable(error) : badGateway(REPOSITORY_UNREACHABLE, error)
 }
 

@@ -2,7 +2,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { describe, expect } from 'vitest'
 import type { Fetch } from '../../../src/base/http.ts'
-import { openRemote } from '../../../src/repository/smart-http.ts'
+import { createGitHttp } from '../../../src/repository/git-http.ts'
 import { createTestCore } from '../../helpers/core.ts'
 import { startOnce } from '../../helpers/start-once.ts'
 import { HOSTILE_PACKS } from '../../repository/pack/hostile-packs.ts'
@@ -74,9 +74,9 @@ describe(GROUP, () => {
     const { port } = server.address() as AddressInfo
     const slow: Fetch = (_, init) => fetch(`http://127.0.0.1:${port}`, init)
     try {
-      const remote = openRemote(slow, new URL('https://127.0.0.1/x'), { timeoutMs: 500, login: null })
-      await expect(remote.discover()).rejects.toMatchObject({ kind: 'timeout' })
-      await expect(remote.call('0000', 2, 1024)).rejects.toMatchObject({ kind: 'timeout' })
+      const { request } = createGitHttp(slow, { timeoutMs: 500, maxBytes: 1024 })
+      for (const method of ['GET', 'POST'])
+        await expect(request({ url: 'https://127.0.0.1/x', method })).rejects.toMatchObject({ kind: 'timeout' })
     } finally {
       server.closeAllConnections()
       server.close()
