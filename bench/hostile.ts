@@ -11,7 +11,7 @@ import { createDeliveries } from '../sidecars/notifications/deliveries.ts'
 import { silentLogger } from '../src/base/log.ts'
 import { findRootModules } from '../src/repository/root-modules.ts'
 import { HOSTILE_BODIES } from '../test/helpers/hostile-json.ts'
-import { HOSTILE_PACKS } from '../test/repository/pack/hostile-packs.ts'
+import { HOSTILE_PACKS, LARGE_REPOSITORY } from '../test/repository/pack/hostile-packs.ts'
 import { remoteOf } from '../test/repository/pack/remote-of.ts'
 import { gitContext } from '../test/repository/support.ts'
 import { type Blocking, measureBlocking } from './hostile/blocking.ts'
@@ -25,7 +25,7 @@ export async function benchHostile(options: { runs: number }): Promise<Section> 
   const idle = await measureBlocking(() => new Promise((resolve) => setTimeout(resolve, 500)))
   const figures: Figure[] = [{ name: 'nothing to do: longest delay of the loop', value: idle.delay_ms, unit: 'ms' }]
   for (const target of targets()) figures.push(...(await benchBodies(target, options.runs)))
-  for (const hostile of HOSTILE_PACKS) figures.push(...(await benchPack(hostile, options.runs)))
+  for (const hostile of [...HOSTILE_PACKS, LARGE_REPOSITORY]) figures.push(...(await benchPack(hostile, options.runs)))
   return {
     title: 'Hostile bodies and packs (the longest time for which they hold the event loop)',
     figures,

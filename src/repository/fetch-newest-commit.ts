@@ -8,9 +8,11 @@ import { type PackObjects, readPack } from './pack/read-pack.ts'
 import { type GitContext, remoteUrl } from './remote.ts'
 
 const MAX_PACK_BYTES = 48 * 1024 * 1024
-/** The repository that the library works on holds its configuration and references. */
-const MAX_REPOSITORY_BYTES = 1024 * 1024
+/** All files of the repository together: the pack, and little for configuration and references. */
+const MAX_REPOSITORY_BYTES = MAX_PACK_BYTES + 1024 * 1024
 const GITDIR = '/repository'
+/** Where the pack waits to be read. The library looks for packs in another directory. */
+const INCOMING_PACK = `${GITDIR}/incoming.pack`
 
 /**
  * Fetches the newest commit of the default branch without its history, and without the contents of files if the
@@ -29,18 +31,23 @@ export async function fetchNewestCommit(
   const repository = { fs: createMemoryFs(MAX_REPOSITORY_BYTES), gitdir: GITDIR, cache: {} }
   await init({ ...repository, bare: true })
   await addRemote({ ...repository, remote: 'origin', url: url.href })
-  const packs: Uint8Array[] = []
-  const withPack = { take: (pack: Uint8Array) => void packs.push(pack), slices: options.slices }
+  const files = repository.fs.promises
+  const takePack = (pack: Uint8Array) => files.writeFile(INCOMING_PACK, pack)
   const { fetchHead } = await fetchCommit({
     ...repository,
-    http: createGitHttp(fetch, { ...options, maxBytes: MAX_PACK_BYTES, withPack }),
+    http: createGitHttp(fetch, {
+      ...options,
+      maxBytes: MAX_PACK_BYTES,
+      withPack: { take: takePack, slices: options.slices },
+    }),
     url: url.href,
     depth: 1,
     singleBranch: true,
     tags: false,
     ...credentials(context, url),
   })
-  const [pack] = packs
-  if (!fetchHead || !pack) throw new Error('the repository is empty')
+  if (!fetchHead) throw new Error('the repository is empty')
+  const pack = await files.readFile(INCOMING_PACK)
+  await files.unlink(INCOMING_PACK)
   return { commit: fetchHead, objects: await readPack(pack, options.slices) }
 }

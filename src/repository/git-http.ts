@@ -14,7 +14,7 @@ export interface GitHttpOptions {
    * Gets the pack of a fetch, which the library then does not see: it would inflate the objects before it looks at
    * their sizes, and could not be interrupted. The contents of files are left out if the server can do that.
    */
-  withPack?: { take: (pack: Uint8Array) => void; slices: Slices }
+  withPack?: { take: (pack: Uint8Array) => Promise<void>; slices: Slices }
 }
 
 /** What errors of the library quote of an answer is not used, so it gets little of it. */
@@ -31,7 +31,7 @@ export function createGitHttp(fetch: Fetch, options: GitHttpOptions): HttpClient
   const bound = async (isDiscovery: boolean, body: Uint8Array<ArrayBuffer>) => {
     if (isDiscovery || !options.withPack) return takeFirstLines(body)
     const { lines, pack } = await partAnswer(body, options.withPack.slices)
-    options.withPack.take(pack)
+    await options.withPack.take(pack)
     return lines
   }
   return {

@@ -7,6 +7,8 @@ import { assertReachable, readDefaultBranch } from '../../src/repository/head.ts
 import { findRootModules } from '../../src/repository/root-modules.ts'
 import { startTrustedHost } from '../helpers/git-host-core.ts'
 import { startOnce } from '../helpers/start-once.ts'
+import { LARGE_REPOSITORY } from './pack/hostile-packs.ts'
+import { remoteOf } from './pack/remote-of.ts'
 import { gitConfig, gitContext } from './support.ts'
 
 const UNREACHABLE = 'Repository is not reachable or access was denied.'
@@ -211,6 +213,12 @@ describe('repository parse', () => {
       content: { files: { 'live/main.tf': 'x' } },
     })
     expect(await findRootModules(own(), uri)).toEqual(['live'])
+  })
+
+  it('reads a repository of 50000 files', async () => {
+    const context = gitContext({ allow_private_hosts: ['127.0.0.1'] }, { fetch: remoteOf(LARGE_REPOSITORY.build()) })
+    const roots = await findRootModules(context, 'https://127.0.0.1/acme/infra')
+    expect([roots.length, roots[0], roots.at(-1)]).toEqual([5_000, 'project-0000', 'project-4999'])
   })
 
   it('is 400 when the remote cannot be listed', async () => {

@@ -209,6 +209,19 @@ export const HOSTILE_PACKS: readonly HostilePack[] = [
   { name: '40 MB of codes', build: () => packOf(GOOD_ROOT, [blob(NOISE)], compressing(emptyCodedBlocks(40 * MIB))) },
 ]
 
+/** No attack, but the size of a large repository: 50,000 files with long names in 5,000 directories. */
+export const LARGE_REPOSITORY: HostilePack = {
+  name: 'no attack: 50000 files in 5000 directories',
+  build: () => {
+    const leaves = many(5_000, (directory) =>
+      treeOf(many(10, (index) => [`resource-group-${directory}-${index}.tf`, BLOB] as const)),
+    )
+    const root = treeOf(leaves.map((leaf, index) => [`project-${String(index).padStart(4, '0')}/`, treeHash(leaf)]))
+    return packOf(root, leaves.map(tree))
+  },
+  isRead: true,
+}
+
 const SMALL = blob(Buffer.from('x'))
 const NOISE = Buffer.from('noise')
 const compressing = (instead: Buffer) => ({

@@ -5,7 +5,8 @@ import type { Fetch } from '../../../src/base/http.ts'
 import { createGitHttp } from '../../../src/repository/git-http.ts'
 import { createTestCore } from '../../helpers/core.ts'
 import { startOnce } from '../../helpers/start-once.ts'
-import { HOSTILE_PACKS } from '../../repository/pack/hostile-packs.ts'
+import { buildPack, commitOf, hashOf, treeOf } from '../../repository/pack/build-pack.ts'
+import { HOSTILE_PACKS, LARGE_REPOSITORY } from '../../repository/pack/hostile-packs.ts'
 import { remoteOf } from '../../repository/pack/remote-of.ts'
 import { attack } from './attack.ts'
 
@@ -63,6 +64,44 @@ describe(GROUP, () => {
     serve = remoteOf(pack.build(), { references: 500_000 })
     expect((await parse()).status).toBe(200)
     return 'HEAD stands in the first line, and no other is read'
+  })
+
+  attack(GROUP, 'a capability that a pattern of the library reads in the square of its length', async () => {
+    serve = remoteOf(LARGE_REPOSITORY.build(), { capability: 'symref='.repeat(9_000) })
+    const answer = await parse()
+    expect([answer.status, await answer.json()]).toEqual([400, { detail: UNREACHABLE }])
+    expect(reason()).toContain('too long')
+    return reason()
+  })
+
+  attack(GROUP, 'half a million shallow commits before the pack', async () => {
+    serve = remoteOf(LARGE_REPOSITORY.build(), { before: Array(500_000).fill(`shallow ${'a'.repeat(40)}`) })
+    const answer = await parse()
+    expect([answer.status, await answer.json()]).toEqual([502, { detail: UNREACHABLE }])
+    return reason()
+  })
+
+  attack(GROUP, 'names of files that a pattern of the library reads in the square of their length', async () => {
+    const name = `${'.'.repeat(1_000_000)}x`
+    const root = treeOf([
+      [name, '11'.repeat(20)],
+      ['main.tf', '11'.repeat(20)],
+    ])
+    const commit = commitOf(hashOf('tree', root))
+    const pack = buildPack([
+      { type: 'commit', contents: commit },
+      { type: 'tree', contents: root },
+    ])
+    serve = remoteOf({ head: hashOf('commit', commit), pack })
+    const answer = await parse()
+    expect([answer.status, await answer.json()]).toEqual([200, { roots: ['.'] }])
+    return 'trees are read here; only the ends of names are compared'
+  })
+
+  attack(GROUP, 'a server that refuses in the middle of its answer', async () => {
+    serve = remoteOf(LARGE_REPOSITORY.build(), { before: ['NAK', 'ERR no'] })
+    expect((await parse()).status).toBe(502)
+    return reason()
   })
 
   attack(GROUP, 'an answer that never ends, byte by byte', async () => {
